@@ -34,7 +34,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     pool: 'forks',
     setupFiles: ['test/setup.ts'],
-    globalSetup: ['test/postgres/setup.ts'],
+    globalSetup: ['test/postgres/setup.ts', 'test/shared.ts'],
     // One more than the cores of a small machine: tests wait for processes and clocks a fifth of their time.
     maxWorkers: 3,
     sequence: { sequencer: LongestFirst },

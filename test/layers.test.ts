@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
@@ -266,6 +266,13 @@ describe('imports flow downhill', () => {
       expect(folder.split('/').length, folder).toBeLessThanOrEqual(3)
       if (!LISTS.includes(folder)) expect(own.length, `${folder} wants a second level`).toBeLessThanOrEqual(15)
     }
+  })
+
+  test('every folder of src has a folder of tests, and every command a file of its own', () => {
+    const folders = new Set(files.map((file) => file.split('/')[0]!).filter((name) => !name.endsWith('.ts')))
+    for (const folder of folders) expect(existsSync(join('test', folder)), folder).toBe(true)
+    for (const file of files.filter((name) => dirname(name) === 'cli/commands'))
+      expect(existsSync(join('test', file.replace('.ts', '.test.ts'))), file).toBe(true)
   })
 
   test('files have one idea, and no folder is a drawer', () => {

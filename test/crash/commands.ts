@@ -4,13 +4,11 @@ import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, writeFil
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { Migrator } from 'kysely/migration'
 import { connect } from '../../src/db/sqlite/connection.ts'
-import { MIGRATIONS } from '../../src/db/sqlite/migrations.ts'
-import { APPLICATION_ID } from '../../src/db/sqlite/schema.ts'
 import { filesOf, requireManifest } from '../../src/lake/manifest.ts'
 import { folderPlace } from '../../src/lake/places/folder.ts'
 import { syncLake } from '../../src/lake/sync.ts'
+import { makeOld } from '../oldDatabase.ts'
 import { openReader } from '../store.ts'
 import { contents } from './harness.ts'
 
@@ -78,22 +76,6 @@ const names = (folder: string): string[] =>
   readdirSync(folder)
     .filter((name) => !/^(x|new)\.db(-wal|-shm|\.lock)$/.test(name))
     .sort()
-
-/** A database of the first schema with a row in it. */
-async function makeOld(file: string): Promise<void> {
-  const { kysely, raw } = connect(file)
-  raw.pragma(`application_id = ${APPLICATION_ID}`)
-  const migrator = new Migrator({
-    db: kysely,
-    provider: { getMigrations: async () => ({ '0001_first_schema': await MIGRATIONS['0001_first_schema']!() }) },
-    migrationTableName: '_migration',
-    migrationLockTableName: '_migration_lock',
-  })
-  const { error } = await migrator.migrateToLatest()
-  if (error) throw error
-  raw.exec('insert into geo (id) values (3), (8741)')
-  await kysely.destroy()
-}
 
 /** The scenarios on a database that is held, with the address of a server of files. */
 export function scenarios(held: string, url: string): Record<string, Scenario> {

@@ -4,81 +4,16 @@ import SQLite from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { BusyError, StoreError } from '../../src/base/errors.ts'
 import { lockWriter } from '../../src/db/lock.ts'
-import { rememberZone } from '../../src/db/queries/zones.ts'
 import { MIGRATIONS } from '../../src/db/sqlite/migrations.ts'
 import { APPLICATION_ID, SCHEMA_VERSION } from '../../src/db/sqlite/schema.ts'
-import { TABLE_NAMES, tableOf, VIEWS } from '../../src/tables/schema.ts'
 import { tempFolder, tempStore } from '../kit.ts'
 import { openReader, openStore } from '../store.ts'
 
-describe('the schema', () => {
-  test('migrations make exactly what is declared, all tables STRICT', async () => {
-    const store = await tempStore()
-    const made = store.all(
-      `select name, strict from pragma_table_list where schema = 'main' and type = 'table' and name not like 'sqlite_%' and name not like '_migration%'`,
-    ) as { name: string; strict: number }[]
-    expect(made.map(({ name }) => name).sort()).toEqual([...TABLE_NAMES].sort())
-    for (const { name, strict } of made) {
-      expect(strict, name).toBe(1)
-      const { columns, key } = tableOf(name as never)
-      const real = store.all('select name, lower(type) as store, "notnull" as required, pk from pragma_table_info(?)', [
-        name,
-      ]) as {
-        name: string
-        store: string
-        required: number
-        pk: number
-      }[]
-      expect(
-        real.map((column) => [column.name, column.store]),
-        name,
-      ).toEqual(Object.entries(columns).map(([column, { store }]) => [column, store]))
-      for (const { name: column, required, pk } of real)
-        expect(required === 0 && pk === 0, `${name}.${column}`).toBe(columns[column]!.nullable)
-      const keyed = real.filter(({ pk }) => pk > 0).sort((a, b) => a.pk - b.pk)
-      expect(
-        keyed.map((column) => column.name),
-        name,
-      ).toEqual(key)
-    }
-  })
-
-  test('every view has the columns that are described, and answers', async () => {
-    const store = await tempStore()
-    await rememberZone(store.kysely, store.engine, 'Europe/Madrid')
-    const views = store.all(`select name from pragma_table_list where type = 'view'`) as { name: string }[]
-    expect(views.map(({ name }) => name).sort()).toEqual(Object.keys(VIEWS).sort())
-    for (const [name, { columns }] of Object.entries(VIEWS)) {
-      expect(store.all('select name from pragma_table_info(?)', [name]), name).toEqual(
-        Object.keys(columns).map((column) => ({ name: column })),
-      )
-      expect(store.all(`select * from ${name}`)).toEqual([])
-    }
-  })
-
-  test('the SQL that is declared of every view is what the migrations made of it', async () => {
-    const store = await tempStore()
-    const plain = (sql: string): string => sql.replaceAll(/\s+/g, ' ').trim()
-    for (const [name, { sql }] of Object.entries(VIEWS))
-      expect(plain(store.get('select sql from sqlite_schema where name = ?', [name]) as string), name).toBe(
-        plain(`CREATE VIEW ${name} as ${sql}`),
-      )
-  })
-
-  test('everything is described', () => {
-    for (const name of TABLE_NAMES) {
-      expect(tableOf(name).about.length, name).toBeGreaterThan(5)
-      for (const [column, { about }] of Object.entries(tableOf(name).columns))
-        expect(about.length, `${name}.${column}`).toBeGreaterThan(1)
-    }
-  })
-
-  test('a file says whose it is and which schema it has', async () => {
-    const store = await tempStore()
-    expect(store.get('pragma application_id')).toBe(APPLICATION_ID)
-    expect(store.get('pragma user_version')).toBe(SCHEMA_VERSION)
-    expect(store.get('pragma journal_mode')).toBe('wal')
-  })
+test('a file says whose it is and which schema it has', async () => {
+  const store = await tempStore()
+  expect(store.get('pragma application_id')).toBe(APPLICATION_ID)
+  expect(store.get('pragma user_version')).toBe(SCHEMA_VERSION)
+  expect(store.get('pragma journal_mode')).toBe('wal')
 })
 
 /** Files that are open and have no name (any more), as those that SQLite puts aside. */

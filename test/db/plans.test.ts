@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { VIEWS } from '../../src/tables/schema.ts'
 import { runJob, serve, tempStore } from '../kit.ts'
-import { fillMarket } from '../market.ts'
+import { copyMarket } from '../marketCopy.ts'
 import { RECIPES } from '../recipes.ts'
 import { openReader, type Store } from '../store.ts'
 
@@ -45,7 +45,7 @@ let store: Store
 let folder: string
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
-  store = await fillMarket(join(folder, 'market.db'))
+  store = await copyMarket(join(folder, 'market.db'))
   store.run('analyze', [])
 })
 afterAll(async () => {

@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { tempFolder } from '../kit.ts'
-import { fillMarket } from '../market.ts'
+import { copyMarket } from '../marketCopy.ts'
 import { blocksOf } from './blocks.ts'
 
 test('the statements of the page on other tools answer rows', async () => {
-  const store = await fillMarket(join(tempFolder(), 'market.db'))
+  const store = await copyMarket(join(tempFolder(), 'market.db'))
   const blocks = blocksOf('docs/use-from.md')
   expect(blocks.length).toBeGreaterThan(8)
   const statements = blocks.flatMap(({ language, text }) =>

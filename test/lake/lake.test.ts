@@ -20,7 +20,7 @@ import { folderPlace } from '../../src/lake/places/folder.ts'
 import { syncLake } from '../../src/lake/sync.ts'
 import { addSeries, fillBy } from '../cli/filled.ts'
 import { type Done, runCommand, tempFolder } from '../kit.ts'
-import { fillMarket } from '../market.ts'
+import { copyMarket } from '../marketCopy.ts'
 import { openReader } from '../store.ts'
 
 let dir: string
@@ -103,7 +103,7 @@ beforeEach(async () => {
 describe('a lake', () => {
   test('holds every value of the market, its days, history and names, sorted, with what lets engines skip', async () => {
     rmSync(database())
-    const store = await fillMarket(database())
+    const store = await copyMarket(database())
     await store.close()
     const done = await sync()
     const db = new SQLite(database(), { readonly: true })

@@ -6,7 +6,7 @@ import { excerptOf } from '../../src/page/queries/search.ts'
 import { VIEWS } from '../../src/tables/schema.ts'
 import { fillBy } from '../cli/filled.ts'
 import { tempFolder } from '../kit.ts'
-import { fillMarket } from '../market.ts'
+import { copyMarket } from '../marketCopy.ts'
 import { openReader, openStore } from '../store.ts'
 import { askPage } from './askPage.ts'
 import { scansOf, stepsOf } from './plans.ts'
@@ -15,7 +15,7 @@ let folder: string
 let reader: ReturnType<typeof openReader>
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
-  const store = await fillMarket(join(folder, 'market.db'))
+  const store = await copyMarket(join(folder, 'market.db'))
   // Two later versions of a text, and of the name of an indicator.
   const last = store.get('select max(id) from _fetch') as number
   for (const [i, body] of ['<p>First version.</p>', '<p>Second version, with <b>more</b>.</p>'].entries())

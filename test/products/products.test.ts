@@ -1,19 +1,15 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import SQLite from 'better-sqlite3'
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { parse } from 'yaml'
 import { chartText, shrink, stripText } from '../../src/cli/terminal/chart.ts'
 import { schemaText } from '../../src/products/dictionary.ts'
 import { SEARCH_SCOPES, type SearchScope, searchItems } from '../../src/products/search.ts'
-import { dictionaryRows } from '../../src/tables/dictionary.ts'
-import { TABLE_NAMES, VIEWS } from '../../src/tables/schema.ts'
 import { STALE } from '../docs/pages.ts'
 import { recipesText } from '../docs/recipesText.ts'
-import { type Done, emulate, onlyInFile, runCommand, tempFolder } from '../kit.ts'
-import { fillMarket } from '../market.ts'
+import { type Done, onlyInFile, runCommand, tempFolder } from '../kit.ts'
+import { copyMarket } from '../marketCopy.ts'
 import { RECIPES } from '../recipes.ts'
 import { openReader, type Store } from '../store.ts'
 
@@ -24,7 +20,7 @@ let folder: string
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
   file = join(folder, 'market.db')
-  store = await fillMarket(file)
+  store = await copyMarket(file)
   store.tidy()
 })
 afterAll(async () => {
@@ -90,6 +86,11 @@ describe('search', () => {
     ['letters of another case', 'DEMANDA REAL', 1293],
   ])('%s finds what is meant first', async (_, text, id) => expect((await found(text))[0]).toMatchObject({ id }))
 
+  test('says all names in one language, whichever matched', async () => {
+    expect((await found('Actual demand'))[0]).toMatchObject({ name: 'Demanda real', locale: 'es' })
+    expect(new Set((await found('demand')).map(({ locale }) => locale))).toEqual(new Set(['es']))
+  })
+
   test('finds in every kind of text, each thing once', async () => {
     const all = await found('precio', SEARCH_SCOPES)
     expect(new Set(all.map(({ kind }) => kind)).size).toBeGreaterThan(3)
@@ -104,7 +105,7 @@ describe('search', () => {
   )
 
   test('the index is that of the texts, whatever became of them', async () => {
-    const other = await fillMarket(join(tempFolder(), 'other.db'))
+    const other = await copyMarket(join(tempFolder(), 'other.db'))
     other.run(`update indicator_text set name = 'Zanahoria' where id = 600`, [])
     other.run(`delete from archive_text where id = 79`, [])
     if (!onlyInFile('file')) other.run(`insert into search (search, rank) values ('integrity-check', 1)`, [])
@@ -114,31 +115,6 @@ describe('search', () => {
     expect(await searchItems(reader, 'preciovoluntario', ['archives'])).toEqual([])
     await reader.close()
     await other.close()
-  })
-
-  test('discover answers people and scripts', async () => {
-    expect((await cli(['discover', '600'])).out).toMatch(
-      /600 {2}indicator {2}Precio mercado SPOT Diario {2}2025-10-04 … 2025-11-04, 2 geos/,
-    )
-    expect(JSON.parse((await cli(['discover', 'demanda', '--json'])).out)[0]).toMatchObject({
-      id: expect.any(Number),
-      kind: 'indicator',
-      name: expect.any(String),
-    })
-    // One language, whichever matched.
-    expect((await found('Actual demand'))[0]).toMatchObject({ name: 'Demanda real', locale: 'es' })
-    expect((await found('demand')).every(async ({ locale }) => locale === 'es')).toBe(true)
-    expect((await cli(['discover', 'qqqq'])).out).toMatch(/Nothing speaks of "qqqq"/)
-  })
-
-  test('discover --refresh fetches the catalogue into an empty database', async () => {
-    const emulator = await emulate({})
-    const { code, out } = await cli(
-      ['discover', 'eolica', '--refresh', '--json', '--database', join(tempFolder(), 'new.db')],
-      { INDICATOR_SYNC_BASE_URL: emulator.url, INDICATOR_SYNC_API_KEY: emulator.key },
-    )
-    expect(code).toBe(0)
-    expect(JSON.parse(out).length).toBeGreaterThan(3)
   })
 })
 
@@ -331,44 +307,6 @@ describe('export', () => {
   })
 })
 
-describe('what is published', () => {
-  test('has a manifest, a data dictionary, a search, and metadata that name all of it', async () => {
-    const folder = tempFolder()
-    const out = join(folder, 'public.db')
-    expect(
-      (await cli(['publish', out, '--title', 'Market', '--source', 'The operator', '--license', 'CC BY 4.0'])).code,
-    ).toBe(0)
-    expect(readdirSync(folder).sort()).toEqual(['metadata.yaml', 'public.db', 'public.db.manifest.json'])
-    const db = new SQLite(out, { readonly: true })
-    const said = db.prepare('select object, column_name, meaning from data_dictionary').all()
-    expect(said).toHaveLength(dictionaryRows().length)
-    expect(db.prepare(`select count(*) from search where search match 'precio'`).pluck().get()).toBeGreaterThan(3)
-    const { databases, title } = parse(readFileSync(join(folder, 'metadata.yaml'), 'utf8'))
-    expect(title).toBe('Market')
-    expect(databases.public).toMatchObject({ source: 'The operator', license: 'CC BY 4.0' })
-    expect(Object.keys(databases.public.tables).sort()).toEqual([...TABLE_NAMES, ...Object.keys(VIEWS)].sort())
-    expect(databases.public.tables.observation.columns.at).toMatch(/epoch seconds, UTC/)
-    // For its first page Datasette would sort every value there is.
-    expect(Object.keys(databases.public.tables.observations).sort()).toEqual(['columns', 'description'])
-    for (const [name, { sql, params }] of Object.entries<{ sql: string; params: string[] }>(databases.public.queries)) {
-      const nothing = Object.fromEntries(params.map((parameter) => [parameter, '']))
-      expect(() => db.prepare(sql).all(nothing), name).not.toThrow()
-    }
-    db.close()
-  })
-
-  test.skipIf(onlyInFile('file'))('every table, view and column is in the dictionary of every database', () => {
-    const held = store.all(
-      `select object || '.' || column_name as name from data_dictionary where column_name <> ''`,
-    ) as { name: string }[]
-    const real = store.all(
-      `select t.name || '.' || c.name as name from pragma_table_list t join pragma_table_info(t.name) c
-       where t.schema = 'main' and t.type in ('table', 'view') and t.name not like 'sqlite_%' and t.name not like '_migration%'`,
-    ) as { name: string }[]
-    expect(held.map(({ name }) => name).sort()).toEqual(real.map(({ name }) => name).sort())
-  })
-})
-
 describe('content as people read it', () => {
   test('views join terms and vocabularies, and tell what is over', () => {
     const news = store.all(`select * from news where locale = 'es' order by id`) as Record<string, unknown>[]
@@ -382,7 +320,7 @@ describe('content as people read it', () => {
   })
 
   test('a text that changed keeps its versions', async () => {
-    const other = await fillMarket(join(tempFolder(), 'texts.db'))
+    const other = await copyMarket(join(tempFolder(), 'texts.db'))
     const id = other.get('select min(id) from news') as number
     other.run(
       `update content_text set title = 'New', fetch_id = (select max(id) from _fetch) where kind = 'news' and id = ? and locale = 'es'`,
@@ -409,20 +347,6 @@ describe('content as people read it', () => {
     ).toBe(true)
   })
 })
-
-test.skipIf(onlyInFile('file'))(
-  'status of a database that is new, and of one whose tables are too large to count',
-  async () => {
-    const { openStore } = await import('../store.ts')
-    const { readStatus } = await import('../../src/checks/status.ts')
-    const other = await openStore(join(tempFolder(), 'new.db'))
-    expect(await readStatus(other)).toMatchObject({ rows: { observation: 0 }, estimated: [] })
-    other.run('analyze', [])
-    other.run(`insert into sqlite_stat1 (tbl, idx, stat) values ('observation', 'observation', '100000000 1 1 1')`, [])
-    expect(await readStatus(other)).toMatchObject({ rows: { observation: 100_000_000 }, estimated: ['observation'] })
-    await other.close()
-  },
-)
 
 describe('pictures', () => {
   test('a chart has its scale, breaks where nothing is, and joins what lies together', () => {

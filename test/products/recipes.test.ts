@@ -11,7 +11,7 @@ import { startEmulator } from '../../src/emulator/emulator.ts'
 import { withDefaults } from '../../src/products/recipes/recipe.ts'
 import { SERVICES } from '../../src/services/services.ts'
 import { ms, onlyInFile, runCommand, runJob, tempStore } from '../kit.ts'
-import { fillMarket } from '../market.ts'
+import { copyMarket } from '../marketCopy.ts'
 import { RECIPES } from '../recipes.ts'
 import { openStore, type Store } from '../store.ts'
 
@@ -82,7 +82,7 @@ let demo: Store
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
   store = await openStore(join(folder, 'own.db'))
-  demo = await fillMarket(join(folder, 'demo.db'))
+  demo = await copyMarket(join(folder, 'demo.db'))
   const server = market()
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   const { outcome } = await runJob(store, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }, JOB, {

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -81,4 +81,17 @@ test('keys that are lists bring no warning of the parser, in a script or in a jo
     expect(code, args[0]).toBe(2)
     expect(err, args[0]).not.toMatch(/Warning|stringified/)
   }
+})
+
+test('the embedded service serves until it is stopped', async () => {
+  const result = await runCli(tempFolder(), ['emulator', '--now', '2025-11-04T12:00:00Z'], {}, (child) =>
+    child.stdout!.once('data', () => child.kill('SIGINT')),
+  )
+  // Stopped by a signal is what every command says with 130.
+  expect(result).toMatchObject({
+    code: 130,
+    out: expect.stringContaining('INDICATOR_SYNC_BASE_URL=http://127.0.0.1:'),
+  })
+  const [, job] = /indicator-sync sync (.+)/.exec(result.out)!
+  expect(existsSync(job!), 'the job that is named exists, wherever the command is called').toBe(true)
 })

@@ -6,9 +6,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { exportFile } from '../../../src/cli/exports/exportFile.ts'
 import { exportStatement } from '../../../src/cli/statements/statement.ts'
 import { csvCell, uniqueNames } from '../../../src/products/cells.ts'
-import { type Done, runCommand } from '../../kit.ts'
+import { type Done, emulate, runCommand } from '../../kit.ts'
 import { openReader } from '../../store.ts'
 import { addFetch, addSeries, fillBy } from '../filled.ts'
+import { jobFolder, serviceAt } from '../jobFolder.ts'
 
 let dir: string
 const NAME = 'He said "a, b"\nand =1+1; '
@@ -403,4 +404,27 @@ test('only a table is cut, and says so', async () => {
   expect(cut.out.trim().split('\n')).toHaveLength(1002)
   expect(cut.err).toMatch(/first 1000 rows/)
   expect((await run('query', sql, '--format', 'csv', '--limit', '2')).out).toBe('i\n1\n2\n')
+})
+
+test('export writes a whole file or none, as known now or before anything was', async () => {
+  const emulator = await emulate()
+  const dir = jobFolder()
+  await runCommand(dir, ['sync', 'job.yaml'], serviceAt(emulator.url, emulator.key))
+  const more = ['export', '--indicator', '1739', '--from', '2025-01-01', '--to', '2025-01-03']
+  const { err } = await runCommand(dir, [...more, '--output', 'a.csv'])
+  expect(err).toBe('48 rows in a.csv.\n')
+  const lines = readFileSync(join(dir, 'a.csv'), 'utf8').trim().split('\n')
+  expect(lines).toHaveLength(49)
+  expect(lines[1]).toMatch(/^\d+,indicator,1739,.*,3,España,2024-12-31T23:00:00Z,2025-01-01T00:00:00\+01:00,3600,/)
+  const ndjson = await runCommand(dir, [...more, '--format', 'ndjson', '--geo', '3'])
+  expect(
+    ndjson.out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).step_s),
+  ).toHaveLength(48)
+  expect((await runCommand(dir, [...more, '--as-of', '2020-01-01', '--quiet'])).out.trim().split('\n')).toHaveLength(1)
+  expect((await runCommand(dir, [...more, '--as-of', '+1d', '--quiet'])).out.trim().split('\n')).toHaveLength(49)
+  expect((await runCommand(dir, [...more, '--output', 'none/a.csv'])).code).toBe(2)
+  expect(readdirSync(dir).filter((name) => name.includes('part'))).toEqual([])
 })

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { runCli, runCommand, tempFolder } from '../../kit.ts'
 import { openStore } from '../../store.ts'
+import { jobFolder } from '../jobFolder.ts'
 
 async function folder(): Promise<string> {
   const dir = tempFolder()
@@ -56,4 +57,18 @@ test.each([
 test.each(['', ' ; ', '/* nothing */'])('the statement "%s" is a mistake and not a bug', async (sql) => {
   const { code, err } = await runCommand(await folder(), ['query', sql, '--database', 'x.db'])
   expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(/answers no rows.*\n {2}→ Give a SELECT/) })
+})
+
+test.each([
+  ['delete from observation', 2, /only reading/],
+  ['create table x (a)', 2, /only reading/],
+  ['select elsewhere from observation', 2, /no such column/],
+  ['select 1; select 2', 2, /one statement/],
+  ['with x as (select 1 as a) select a from x', 0, /a/],
+])('query %j exits %i', async (sql, code, message) => {
+  const dir = jobFolder()
+  await runCommand(dir, ['migrate'])
+  const result = await runCommand(dir, ['query', sql])
+  expect(result.out + result.err).toMatch(message)
+  expect(result.code).toBe(code)
 })

@@ -5,7 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import SQLite from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { openWriter } from '../../../src/db/lock.ts'
-import { json, runCli, serve, tempFolder, whenSaid } from '../../kit.ts'
+import { json, runCli, runCommand, serve, tempFolder, whenSaid } from '../../kit.ts'
+import { jobFolder, SERIES, serviceAt } from '../jobFolder.ts'
 
 const KEY = 'k'.repeat(64)
 const job = (name: string, indicator: number): string => `name: ${name}
@@ -135,4 +136,17 @@ test('schedule refuses what never comes', async () => {
   writeFileSync(join(dir, 'never.yaml'), job('never', 600).replace('* * * * * *', '0 0 30 2 *'))
   const { code, err } = await runCli(dir, ['schedule', 'never.yaml'], to('http://127.0.0.1:1'))
   expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(/never comes|not a cron/) })
+})
+
+test('schedule runs a job at its times, survives one that fails, and stops at a signal', async () => {
+  const server = await serve((_request, response) => json(response, {}, 400))
+  const dir = jobFolder({ 'job.yaml': `${SERIES}schedule: "* * * * * *"\n` })
+  const result = await runCli(dir, ['schedule', 'job.yaml'], serviceAt(server.url), (child) =>
+    whenSaid(child, /1 request failed[\s\S]*1 request failed/, () => child.kill('SIGTERM')),
+  )
+  expect(result.code).toBe(143)
+  expect(result.err).toMatch(/one: next at 20/)
+  expect(result.err).toMatch(/1 request failed/)
+  expect(server.calls.length).toBeGreaterThanOrEqual(2)
+  expect((await runCommand(dir, ['schedule', 'job.yaml'], {})).code).toBe(2)
 })

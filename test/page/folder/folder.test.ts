@@ -17,7 +17,7 @@ import { writePage } from '../../../src/page/folder/folder.ts'
 import { pageFiles } from '../../../src/page/folder/pageFiles.ts'
 import { SERVICES } from '../../../src/services/services.ts'
 import { runCommand, tempFolder } from '../../kit.ts'
-import { fillMarket } from '../../market.ts'
+import { copyMarket } from '../../marketCopy.ts'
 import { openReader, type Reader } from '../../store.ts'
 import { accessibilityFaults, window } from '../browser.ts'
 
@@ -32,7 +32,7 @@ let files: ReadonlyMap<string, string>
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
   file = join(folder, 'market.db')
-  const store = await fillMarket(file)
+  const store = await copyMarket(file)
   store.run(`update _run set message = ?`, [PRIVATE])
   store.run(
     `update _fetch set outcome = 'refused', target = '/' || ? || id, message = ?, hint = ?, evidence = ? where id in (select max(id) from _fetch)`,

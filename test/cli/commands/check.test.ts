@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest'
+import { runCommand, tempFolder } from '../../kit.ts'
+import { flawedStore } from '../flawed.ts'
+
+test('check names each finding, and exits 6 until there is none', async () => {
+  const { store, heal } = await flawedStore()
+  const check = (...args: string[]) => runCommand(tempFolder(), ['check', '--database', store.file, ...args])
+  const found = await check('--json')
+  expect(found.code).toBe(6)
+  const names = (JSON.parse(found.out) as { check: string; what: string }[]).map((finding) => finding.check)
+  expect(new Set(names)).toEqual(new Set(['gap', 'failure', 'quarantine']))
+  const table = await check()
+  expect([table.code, table.out]).toEqual([6, expect.stringMatching(/^check +what\n/)])
+  expect(table.out).toMatch(/failure +\/indicators\/5\?/)
+  await heal()
+  expect(await check()).toMatchObject({ code: 0, out: 'No findings.\n' })
+  expect(await check('--json', '--deep')).toMatchObject({ code: 0, out: '[]\n' })
+  store.run('update _day set sum = sum + 1, max = max + 1', [])
+  const deep = await check('--json', '--deep')
+  expect([deep.code, JSON.parse(deep.out)]).toMatchObject([6, [{ check: 'day' }, { check: 'day' }, { check: 'day' }]])
+})

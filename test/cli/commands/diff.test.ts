@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest'
+import { emulate, runCommand } from '../../kit.ts'
+import { jobFolder, serviceAt } from '../jobFolder.ts'
+
+test('diff tells what a run changed, every row where a program reads it', async () => {
+  const { url, key } = await emulate()
+  const dir = jobFolder()
+  await runCommand(dir, ['sync', 'job.yaml'], serviceAt(url, key))
+  const shown = await runCommand(dir, ['diff', '--run', '1', '--limit', '2', '--what', 'value'])
+  expect(shown.out).toMatch(/: 744 values new\.$/m)
+  expect(shown.err).toMatch(/The first 2 of 744/)
+  const all = await runCommand(dir, ['diff', '--run', '1', '--what', 'value', '--format', 'csv'])
+  expect(all.out.trim().split('\n')).toHaveLength(745)
+  const none = await runCommand(dir, ['diff', '--from', '+1d', '--to', '+2d', '--json'])
+  expect(JSON.parse(none.out)).toEqual([])
+  const never = await runCommand(dir, ['diff', '--from', '2025-02-30T00:00:00.000Z'])
+  expect(never).toMatchObject({ code: 2, err: expect.stringContaining('is not a valid date') })
+  const wrong = await runCommand(dir, ['diff', '--run', '9'])
+  expect([wrong.code, wrong.err]).toEqual([2, expect.stringMatching(/There is no run 9/)])
+})

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { runCommand, tempFolder } from '../../kit.ts'
+import { flawedStore } from '../flawed.ts'
+
+test('gaps says what is missing and why, for people and for scripts, and fails where that is asked for', async () => {
+  const { store, heal } = await flawedStore()
+  const gaps = (...args: string[]) => runCommand(tempFolder(), ['gaps', '--database', store.file, ...args])
+  const { code, out } = await gaps('--json')
+  expect([code, JSON.parse(out)]).toMatchObject([
+    0,
+    [
+      { indicator_id: 5, geo_id: 3, reason: 'absent', missing: 1, step_s: 3600, expected_in_day: 24 },
+      { reason: 'doubt' },
+      { reason: 'failed' },
+    ],
+  ])
+  const table = await gaps('--fail')
+  expect(table.code).toBe(6)
+  expect(table.out).toMatch(/^series_id +kind +indicator_id/)
+  expect(table.out).toMatch(/absent[\s\S]*doubt[\s\S]*failed/)
+  await heal()
+  expect(await gaps('--fail')).toMatchObject({ code: 0, out: expect.stringMatching(/^No gaps: everything/) })
+  expect((await gaps('--json')).out).toBe('[]\n')
+})
+
+test('gaps of a database that is not there are told as that', async () => {
+  const done = await runCommand(tempFolder(), ['gaps'])
+  expect(done).toMatchObject({
+    code: 7,
+    out: '',
+    err: expect.stringMatching(/no database data\/indicator-sync\.db yet/),
+  })
+})

@@ -1,0 +1,53 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { expect, test } from 'vitest'
+import { emulate, runCommand } from '../../kit.ts'
+import { jobFolder, serviceAt } from '../jobFolder.ts'
+
+test('init writes what is needed to begin, and never overwrites', async () => {
+  const dir = jobFolder({})
+  expect((await runCommand(dir, ['init', 'mine'])).out).toMatch(/written .*nightly\.yaml/)
+  // A copy of it will hold a key: nobody else may read it.
+  expect(statSync(join(dir, 'mine/.env.example')).mode & 0o077).toBe(0)
+  const again = await runCommand(dir, ['init', "it's mine"])
+  expect(again.out).toContain(`\n  cd 'it'\\''s mine'\n`)
+  expect((await runCommand(dir, ['init'])).out).not.toContain('cd ')
+  expect((await runCommand(dir, ['validate', 'mine/jobs/nightly.yaml'])).code).toBe(0)
+  writeFileSync(join(dir, 'mine/.env.example'), 'mine')
+  expect((await runCommand(dir, ['init', 'mine'])).out).toMatch(/kept .*\.env\.example/)
+  expect(readFileSync(join(dir, 'mine/.env.example'), 'utf8')).toBe('mine')
+})
+
+test('what init prints can be followed line by line, and everything lies in its folder', async () => {
+  const emulator = await emulate({ now: Date.now() / 1000 })
+  const dir = jobFolder({})
+  const { out } = await runCommand(dir, ['init', 'my-market'])
+  const lines = out.slice(out.indexOf('Next:')).split('\n').slice(1)
+  expect(lines[0]).toBe('  cd my-market')
+  // As a shell runs them; the long history is left out, and the address is the embedded service's.
+  const job = join(dir, 'my-market/jobs/nightly.yaml')
+  writeFileSync(
+    job,
+    readFileSync(job, 'utf8')
+      .replaceAll('2021-06-01', '-3d')
+      .replaceAll('last: 1y', 'last: 3d')
+      .replace(/^pace:.*/m, 'pace: { perSecond: 50 }'),
+  )
+  writeFileSync(
+    join(dir, 'indicator-sync'),
+    `#!/bin/sh\nexec '${process.execPath}' '${resolve('src/cli/bin.js')}' "$@"\n`,
+    { mode: 0o755 },
+  )
+  const shell = spawn('sh', ['-e', '-c', lines.join('\n')], {
+    cwd: dir,
+    env: { PATH: `${dir}:${process.env.PATH}`, HOME: dir, ...serviceAt(emulator.url, emulator.key) },
+  })
+  const [stdout, stderr, [status]] = await Promise.all([text(shell.stdout), text(shell.stderr), once(shell, 'close')])
+  expect({ code: status, err: stderr.slice(-500) }).toMatchObject({ code: 0 })
+  expect(stdout).toMatch(/nightly: done/)
+  expect(readdirSync(dir).sort()).toEqual(['indicator-sync', 'my-market'])
+  expect(readdirSync(join(dir, 'my-market')).sort()).toEqual(['.env', '.env.example', 'data', 'jobs'])
+})

@@ -1,0 +1,41 @@
+import { readdirSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { emulate, runCommand } from '../../kit.ts'
+import { jobFolder, SERIES, serviceAt } from '../jobFolder.ts'
+
+test('plan says what a sync would request, why and how long it takes, and sends and makes nothing', async () => {
+  const emulator = await emulate()
+  const dir = jobFolder({ 'job.yaml': SERIES.replace('2025-02-01 }', '2025-02-01 }, chunk: 1w') })
+  const plan = (...args: string[]) =>
+    runCommand(dir, ['plan', 'job.yaml', ...args], serviceAt(emulator.url, emulator.key))
+  const text = await plan()
+  expect([text.code, text.err]).toEqual([0, ''])
+  expect(text.out).toMatch(
+    /^entry +what +why +calls +from +to\n.*\nseries\[0\] +indicator 1739 +missing +5 +2025-01-01 +2025-02-01\n\none: 5 calls, at least 1 s at 50 a second\n/,
+  )
+  const planned = JSON.parse((await plan('--json')).out) as { target: string }[]
+  expect(planned).toHaveLength(5)
+  expect(planned[0]).toMatchObject({ job: 'one', entry: 'series[0]', route: 'indicator', reason: 'missing' })
+  const urls = (await plan('--urls')).out.trim().split('\n')
+  expect(urls).toEqual(planned.map(({ target }) => `${emulator.url}${target}`))
+  expect((await plan('--urls', '--newest-first')).out.trim().split('\n')).toEqual([...urls].reverse())
+  expect(JSON.parse((await plan('--json', '--from', '2025-01-30')).out)).toHaveLength(1)
+  expect(emulator.requests).toEqual([])
+  expect(readdirSync(dir)).toEqual(['job.yaml'])
+})
+
+test('plan requests nothing that is held, and its JSON is an empty list then', async () => {
+  const emulator = await emulate()
+  const [dir, env] = [jobFolder(), serviceAt(emulator.url, emulator.key)]
+  expect((await runCommand(dir, ['sync', 'job.yaml'], env)).code).toBe(0)
+  expect((await runCommand(dir, ['plan', 'job.yaml'])).out).toBe(
+    'one: nothing to request; all that is wanted is held.\n',
+  )
+  expect((await runCommand(dir, ['plan', 'job.yaml', '--json'])).out).toBe('[]\n')
+})
+
+test('plan of a selection by the catalogue says that this is fetched first', async () => {
+  const dir = jobFolder({ 'job.yaml': SERIES.replace('[1739]', '{ match: spot }') })
+  const { code, out } = await runCommand(dir, ['plan', 'job.yaml'])
+  expect([code, out]).toEqual([0, expect.stringContaining('The catalogue is not held yet and is fetched first')])
+})

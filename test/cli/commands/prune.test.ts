@@ -1,0 +1,29 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { runCommand, tempFolder } from '../../kit.ts'
+import { flawedStore } from '../flawed.ts'
+
+test('prune takes away old bodies, but not what is in quarantine, and says how much', async () => {
+  const { store } = await flawedStore()
+  const prune = (...args: string[]) => runCommand(tempFolder(), ['prune', '--database', store.file, ...args])
+  const bodies = () => store.get('select count(*) from _reply')
+  const young = await prune('--older-than', '90y', '--json')
+  expect([young.code, JSON.parse(young.out)]).toMatchObject([0, { bodies: 0, bytes: 0, kept: 0 }])
+  const before = bodies() as number
+  const done = await prune('--older-than', '1d')
+  expect(done.code).toBe(0)
+  expect(done.out).toMatch(
+    /^1 body last seen before \d{4}-\S+ is gone, [\d,]+ bytes .* 1 older one stays: what is in quarantine needs it\.\n$/,
+  )
+  expect(bodies()).toBe(before - 1)
+})
+
+test('prune refuses what is no length of time, and makes no database', async () => {
+  const dir = tempFolder()
+  expect(await runCommand(dir, ['prune', '--older-than', 'yesterday'])).toMatchObject({
+    ...{ code: 2, err: expect.stringMatching(/"yesterday" is not a valid length of time/) },
+  })
+  expect(await runCommand(dir, ['prune', '--older-than', '1d'])).toMatchObject({ code: 7 })
+  expect(existsSync(join(dir, 'data'))).toBe(false)
+})

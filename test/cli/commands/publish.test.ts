@@ -1,0 +1,37 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import SQLite from 'better-sqlite3'
+import { expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { dictionaryRows } from '../../../src/tables/dictionary.ts'
+import { TABLE_NAMES, VIEWS } from '../../../src/tables/schema.ts'
+import { tempFolder } from '../../kit.ts'
+import { onMarket } from '../../marketCopy.ts'
+
+const market = onMarket()
+
+test('has a manifest, a data dictionary, a search, and metadata that name all of it', async () => {
+  const folder = tempFolder()
+  const out = join(folder, 'public.db')
+  expect(
+    (await market.run(['publish', out, '--title', 'Market', '--source', 'The operator', '--license', 'CC BY 4.0']))
+      .code,
+  ).toBe(0)
+  expect(readdirSync(folder).sort()).toEqual(['metadata.yaml', 'public.db', 'public.db.manifest.json'])
+  const db = new SQLite(out, { readonly: true })
+  const said = db.prepare('select object, column_name, meaning from data_dictionary').all()
+  expect(said).toHaveLength(dictionaryRows().length)
+  expect(db.prepare(`select count(*) from search where search match 'precio'`).pluck().get()).toBeGreaterThan(3)
+  const { databases, title } = parse(readFileSync(join(folder, 'metadata.yaml'), 'utf8'))
+  expect(title).toBe('Market')
+  expect(databases.public).toMatchObject({ source: 'The operator', license: 'CC BY 4.0' })
+  expect(Object.keys(databases.public.tables).sort()).toEqual([...TABLE_NAMES, ...Object.keys(VIEWS)].sort())
+  expect(databases.public.tables.observation.columns.at).toMatch(/epoch seconds, UTC/)
+  // For its first page Datasette would sort every value there is.
+  expect(Object.keys(databases.public.tables.observations).sort()).toEqual(['columns', 'description'])
+  for (const [name, { sql, params }] of Object.entries<{ sql: string; params: string[] }>(databases.public.queries)) {
+    const nothing = Object.fromEntries(params.map((parameter) => [parameter, '']))
+    expect(() => db.prepare(sql).all(nothing), name).not.toThrow()
+  }
+  db.close()
+})

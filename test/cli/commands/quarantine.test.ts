@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+import { runCommand, tempFolder } from '../../kit.ts'
+import { flawedStore } from '../flawed.ts'
+
+test('quarantine lists what could not be understood, tries it again, and closes it with a reason', async () => {
+  const { store } = await flawedStore()
+  const quarantine = (...args: string[]) => runCommand(tempFolder(), ['quarantine', ...args, '--database', store.file])
+  const list = await quarantine('list', '--json')
+  expect([list.code, JSON.parse(list.out)]).toMatchObject([
+    0,
+    [
+      {
+        id: 1,
+        path: expect.stringMatching(/values\[\d+\]/),
+        fragment: expect.stringContaining('"x"'),
+        resolved_at: null,
+      },
+    ],
+  ])
+  expect((await quarantine('list')).out).toMatch(/^id +created_at[\s\S]*\/indicators\/5\?/)
+  expect(await quarantine('replay')).toMatchObject({
+    ...{ code: 1, out: '0 of 1 row in quarantine are understood now.\n' },
+  })
+  expect(await quarantine('dismiss', '1', '--reason', ' a misprint ', '--json')).toMatchObject({ code: 0 })
+  expect((await quarantine('list')).out).toBe('Nothing is in quarantine: all that came was understood.\n')
+  expect(JSON.parse((await quarantine('list', '--all', '--json')).out)).toMatchObject([
+    { id: 1, dismissed: 'a misprint', resolved_at: expect.any(String) },
+  ])
+  expect(await quarantine('replay', '--json')).toMatchObject({ code: 0 })
+})
+
+test.each<[string, string[], RegExp]>([
+  ['no number', ['dismiss', '--reason', 'x'], /needs the numbers of the entries/],
+  ['a number that is none', ['dismiss', '0', '--reason', 'x'], /whole numbers from 1 on/],
+  ['no reason', ['dismiss', '1'], /needs --reason/],
+  ['an entry that is not open', ['dismiss', '7', '--reason', 'x'], /Not open in quarantine: 7/],
+  ['a number where none is taken', ['list', '1'], /quarantine list takes no numbers/],
+])('quarantine with %s is a mistake and closes nothing', async (_, args, message) => {
+  const { store } = await flawedStore()
+  const done = await runCommand(tempFolder(), ['quarantine', ...args, '--database', store.file])
+  expect(done).toMatchObject({ code: 2, err: expect.stringMatching(message) })
+  expect(store.get('select count(*) from _quarantine where resolved_at is null')).toBe(1)
+})

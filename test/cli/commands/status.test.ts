@@ -1,0 +1,40 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { readStatus } from '../../../src/checks/status.ts'
+import { emulate, onlyInFile, runCommand, tempFolder } from '../../kit.ts'
+import { openStore } from '../../store.ts'
+import { jobFolder, SERIES, serviceAt } from '../jobFolder.ts'
+
+test('status fits 60 columns and cuts no next step', async () => {
+  const emulator = await emulate()
+  const dir = jobFolder({
+    'job.yaml': SERIES.replace('1739', '1739, 1293, 424242').replace('2025-02-01', '2025-01-03'),
+  })
+  expect((await runCommand(dir, ['sync', 'job.yaml'], serviceAt(emulator.url, emulator.key))).code).toBe(1)
+  const told = (await runCommand(dir, ['status'])).out
+  expect(told.split('\n').filter((line) => [...line].length > 60)).toEqual([])
+  const [failure] = JSON.parse((await runCommand(dir, ['status', '--json'])).out).failures
+  const plain = told.replaceAll(/\s/g, '')
+  for (const said of [failure.target, failure.message, failure.hint])
+    expect(plain).toContain(String(said).replaceAll(/\s/g, ''))
+  expect(told).toMatch(/1293 all geos/)
+  const ahead = jobFolder({
+    'job.yaml': SERIES.replace('2025-01-01', 'today').replace('2025-02-01', '+2d').replace('1739', '544'),
+  })
+  const tomorrow = await emulate({ now: Date.now() / 1000 })
+  expect((await runCommand(ahead, ['sync', 'job.yaml'], serviceAt(tomorrow.url, tomorrow.key))).code).toBe(0)
+  for (const { lag_hours } of JSON.parse((await runCommand(ahead, ['status', '--json'])).out).series)
+    expect(lag_hours).toBeGreaterThanOrEqual(0)
+})
+
+test.skipIf(onlyInFile('file'))(
+  'status of a database that is new, and of one whose tables are too large to count',
+  async () => {
+    const other = await openStore(join(tempFolder(), 'new.db'))
+    expect(await readStatus(other)).toMatchObject({ rows: { observation: 0 }, estimated: [] })
+    other.run('analyze', [])
+    other.run(`insert into sqlite_stat1 (tbl, idx, stat) values ('observation', 'observation', '100000000 1 1 1')`, [])
+    expect(await readStatus(other)).toMatchObject({ rows: { observation: 100_000_000 }, estimated: ['observation'] })
+    await other.close()
+  },
+)

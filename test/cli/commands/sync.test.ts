@@ -1,0 +1,175 @@
+import type { ChildProcess } from 'node:child_process'
+import { join } from 'node:path'
+import SQLite from 'better-sqlite3'
+import { expect, test } from 'vitest'
+import { type Done, emulate, json, runCli, runCommand, serve, whenSaid } from '../../kit.ts'
+import { jobFolder, SERIES, serviceAt } from '../jobFolder.ts'
+
+test('a wrong key exits 3 and is not shown', async () => {
+  const emulator = await emulate()
+  const result = await runCommand(
+    jobFolder(),
+    ['sync', 'job.yaml', '--verbose'],
+    serviceAt(emulator.url, 'deadbeef'.repeat(8)),
+  )
+  expect(result.code).toBe(3)
+  expect(result.out).toMatch(/refused the API key/)
+  expect(result.out + result.err).not.toContain('deadbeef')
+  expect(emulator.requests).toHaveLength(1)
+})
+
+test('one failure among many exits 1 and says what to do', async () => {
+  const emulator = await emulate()
+  const dir = jobFolder({ 'job.yaml': SERIES.replace('1739', '1739, 424242') })
+  const result = await runCommand(dir, ['sync', 'job.yaml'], serviceAt(emulator.url, emulator.key))
+  expect(result.code).toBe(1)
+  expect(result.out).toMatch(/1 request failed; everything else is kept/)
+  expect(result.out).toMatch(/\/indicators\/424242\?.*\n.*404/)
+  expect((await runCommand(dir, ['status'])).out).toMatch(/424242/)
+})
+
+test('a spent budget exits 4, and the next process keeps to it', async () => {
+  const emulator = await emulate()
+  const yaml = SERIES.replace('50 }', '50, callsPerHour: 2 }').replace(
+    'to: 2025-02-01 }',
+    'to: 2025-06-01 }, chunk: 1mo',
+  )
+  const dir = jobFolder({ 'job.yaml': yaml })
+  for (const expected of [2, 2]) {
+    const { code, out } = await runCli(dir, ['sync', 'job.yaml'], serviceAt(emulator.url, emulator.key))
+    expect(out).toMatch(/budget of 2 calls an hour is spent/)
+    expect(code).toBe(4)
+    expect(emulator.requests).toHaveLength(expected)
+  }
+})
+
+test('a retry keeps the budget of the job that it is given', async () => {
+  let broken = true
+  const server = await serve((_request, response) =>
+    json(response, { indicator: { id: 1739, geos: [], values: [] } }, broken ? 400 : 200),
+  )
+  const dir = jobFolder({ 'job.yaml': SERIES.replace('50 }', '50, callsPerHour: 1 }') })
+  expect((await runCommand(dir, ['sync', 'job.yaml'], serviceAt(server.url))).code).toBe(1)
+  broken = false
+  const spent = await runCommand(dir, ['retry', 'job.yaml'], serviceAt(server.url))
+  expect(spent.out).toMatch(/budget of 1 call an hour is spent/)
+  expect(spent.code).toBe(4)
+  expect((await runCommand(dir, ['retry', 'jobb.yaml'], serviceAt(server.url))).code).toBe(2)
+  expect((await runCommand(dir, ['retry'], serviceAt(server.url))).code).toBe(0)
+  expect(server.calls).toHaveLength(2)
+})
+
+test.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)('%s finishes the reply in hand, records the run and exits %i', async (signal, code) => {
+  let child: ChildProcess | undefined
+  const server = await serve((_request, response, call) => {
+    const value = { value: call, datetime: `2025-01-0${call}T00:00:00.000+01:00`, geo_id: 3 }
+    const body = { indicator: { id: 1739, tiempo: [{ id: 4 }], geos: [], values: [value] } }
+    if (call === 1) return json(response, body)
+    whenSaid(child!, 'after the replies under way', () => json(response, body))
+    child!.kill(signal)
+  })
+  const yaml = SERIES.replace('to: 2025-02-01 }', 'to: 2025-02-01 }, chunk: 1d').replace('50 }', '50, concurrency: 1 }')
+  const dir = jobFolder({ 'job.yaml': yaml })
+  const result = await runCli(dir, ['sync', 'job.yaml'], serviceAt(server.url), (started) => {
+    child = started
+  })
+  expect(result.code).toBe(code)
+  expect(server.calls).toHaveLength(2)
+  const db = new SQLite(join(dir, 'data/indicator-sync.db'))
+  expect(db.prepare('select count(*) from observation').pluck().get()).toBe(2)
+  expect(db.prepare('select outcome from _run').pluck().get()).toBe('stopped')
+  expect(db.prepare('select count(*) from _lock').pluck().get()).toBe(0)
+  db.close()
+})
+
+test('a second signal ends at once, and what was committed stays', async () => {
+  let child: ChildProcess | undefined
+  const dir = jobFolder({ 'job.yaml': SERIES.replace('to: 2025-02-01 }', 'to: 2025-02-01 }, chunk: 1d') })
+  const server = await serve((_request, response, call) => {
+    const value = { value: call, datetime: `2025-01-0${call}T00:00:00.000+01:00`, geo_id: 3 }
+    if (call === 1) return json(response, { indicator: { id: 1739, tiempo: [{ id: 4 }], geos: [], values: [value] } })
+    whenSaid(child!, 'repeat it to stop at once', () => child!.kill('SIGTERM'))
+    child!.kill('SIGTERM')
+  })
+  const result = await runCli(dir, ['sync', 'job.yaml'], serviceAt(server.url), (started) => {
+    child = started
+  })
+  // The system ends it, which a shell tells as 143; it may have ended in order just before.
+  expect(result.signal ?? result.code).toBeOneOf(['SIGTERM', 143])
+  expect(result.err).toMatch(/repeat it to stop at once/)
+  expect((await runCommand(dir, ['query', 'select count(*) as n from observation', '--json'])).out).toMatch(/"n": ?1\b/)
+  const emulator = await emulate()
+  expect((await runCommand(dir, ['sync', 'job.yaml'], serviceAt(emulator.url, emulator.key))).code).toBe(0)
+})
+
+test('a signal ends the waiting for a program that holds the database', async () => {
+  const dir = jobFolder()
+  let child: ChildProcess | undefined
+  let other: SQLite.Database | undefined
+  const server = await serve((_request, response) => {
+    other = new SQLite(join(dir, 'data/indicator-sync.db'))
+    other.exec('begin immediate')
+    child!.kill('SIGINT')
+    json(response, { indicator: { id: 1739, tiempo: [{ id: 4 }], geos: [], values: [] } })
+  })
+  const result = await runCli(dir, ['sync', 'job.yaml'], serviceAt(server.url), (started) => {
+    child = started
+  })
+  // It is held to this moment.
+  expect(other!.inTransaction).toBe(true)
+  other!.close()
+  expect(result.code).toBe(130)
+  expect(result.err).toMatch(/Stopping after the replies under way[\s\S]*Stopped by a signal/)
+})
+
+test('a second writer exits 5 and says who writes', async () => {
+  let other: Promise<Done> | undefined
+  const dir = jobFolder()
+  const server = await serve(async (_request, response) => {
+    other = runCli(dir, ['sync', 'job.yaml'], serviceAt(server.url))
+    await other
+    json(response, { indicator: { id: 1739, tiempo: [], geos: [], values: [] } })
+  })
+  expect((await runCli(dir, ['sync', 'job.yaml'], serviceAt(server.url))).code).toBe(0)
+  const second = await other!
+  expect(second.code).toBe(5)
+  expect(second.err).toMatch(/Process \d+ on .* has been writing .*sync one/)
+})
+
+test('retry asks exactly what failed', async () => {
+  let broken = true
+  const server = await serve((request, response) => {
+    const id = Number(/indicators\/(\d+)/.exec(request.url!)![1])
+    if (broken && id === 805) return json(response, {}, 400)
+    json(response, {
+      indicator: {
+        id,
+        tiempo: [{ id: 4 }],
+        geos: [],
+        values: [{ value: 1, datetime: '2025-01-01T00:00:00.000+01:00', geo_id: 3 }],
+      },
+    })
+  })
+  const dir = jobFolder({ 'job.yaml': SERIES.replace('1739', '1739, 805, 460') })
+  const env = serviceAt(server.url)
+  expect((await runCommand(dir, ['sync', 'job.yaml'], env)).code).toBe(1)
+  expect((await runCommand(dir, ['gaps', '--fail'])).code).toBe(6)
+  expect((await runCommand(dir, ['check'])).code).toBe(6)
+  broken = false
+  const before = server.calls.length
+  expect((await runCommand(dir, ['retry'], env)).out).toMatch(/retry: done .* 1 request,/)
+  expect(server.calls.slice(before).map(({ url }) => url!.split('?')[0])).toEqual(['/indicators/805'])
+  expect((await runCommand(dir, ['retry'], env)).out).toMatch(/nothing to do/)
+  expect(
+    (await runCommand(dir, ['restate', 'job.yaml', '--from', '2025-01-05', '--to', '2025-01-06'], env)).out,
+  ).toMatch(/3 requests/)
+  expect(
+    (await runCommand(dir, ['backfill', 'job.yaml', '--from', '2024-12-31', '--to', '2025-01-05'], env)).out,
+  ).toMatch(/3 requests/)
+  expect((await runCommand(dir, ['status', '--format', 'prometheus'])).out).toMatch(
+    /^# HELP indicator_sync_requests_total/m,
+  )
+})
