@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { Kysely, SqliteDialect } from 'kysely'
 import { Migrator } from 'kysely/migration'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { run as quarantineCommand } from '../src/cli/commands/quarantine.ts'
 import { rebuild, run as replayCommand } from '../src/cli/commands/replay.ts'
 import { MIGRATIONS } from '../src/db/sqlite/migrations.ts'
@@ -65,6 +66,28 @@ async function nights(store: Store, keep = 'all'): Promise<void> {
   }
 }
 
+let folder: string | undefined
+afterAll(() => folder && rmSync(folder, { recursive: true }))
+
+/** A database after these nights: the first test fills it, the others have a copy. */
+async function afterNights(): Promise<Store> {
+  const store = await tempStore()
+  if (ON_SERVER) {
+    await nights(store)
+    return store
+  }
+  if (folder === undefined) {
+    folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
+    await nights(store)
+    store.run('vacuum into ?', [join(folder, 'nights.db')])
+  }
+  const file = join(tempFolder(), 'nights.db')
+  copyFileSync(join(folder, 'nights.db'), file)
+  const copy = await openStore(file)
+  onTestFinished(() => copy.close())
+  return copy
+}
+
 async function replayed(store: Store): Promise<Store> {
   const empty = await openStore(join(tempFolder(), 'empty.db'), { durability: 'none' })
   onTestFinished(() => empty.close())
@@ -76,8 +99,7 @@ async function replayed(store: Store): Promise<Store> {
 
 describe('the reply store', () => {
   test('makes the same database again, row for row: values, texts, both histories, coverage and records', async () => {
-    const store = await tempStore()
-    await nights(store)
+    const store = await afterNights()
     for (const table of ['observation', 'observation_revision', 'content_text', '_coverage', '_quarantine'])
       expect(store.get(`select count(*) from ${table}`), table).toBeGreaterThan(0)
     const described =
@@ -96,8 +118,7 @@ describe('the reply store', () => {
   })
 
   test('replaces a database in place: one who reads at the time sees the old one, then the new one', async () => {
-    const store = await tempStore()
-    await nights(store)
+    const store = await afterNights()
     const before = dump(store)
     const reader = openReader(store.file)
     const count = () => reader.get('select count(*) from observation')
@@ -114,8 +135,7 @@ describe('the reply store', () => {
   })
 
   test('replaces it as a whole or not at all when the process is killed', async () => {
-    const store = await tempStore()
-    await nights(store)
+    const store = await afterNights()
     const before = dump(store)
     const bin = resolve('src/cli/bin.js')
     let killed = 0
@@ -166,8 +186,7 @@ describe('the reply store', () => {
   })
 
   test('is pruned by age, but what is in quarantine keeps its evidence', async () => {
-    const store = await tempStore()
-    await nights(store)
+    const store = await afterNights()
     const evidence = store.get(
       'select count(distinct f.reply_hash) from _quarantine q join _fetch f on f.id = q.fetch_id where q.resolved_at is null',
     ) as number
@@ -179,8 +198,7 @@ describe('the reply store', () => {
   })
 
   test('is pruned only of what was not seen again since', async () => {
-    const store = await tempStore()
-    await nights(store)
+    const store = await afterNights()
     const recent = store.get('select count(distinct reply_hash) from _fetch where finished_at >= ?', [
       new Date(NOW + 3 * DAY).toISOString(),
     ])

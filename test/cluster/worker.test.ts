@@ -30,7 +30,7 @@ import { SERVICES } from '../../src/services/services.ts'
 import { sync } from '../../src/sync.ts'
 import { emulate, ms, runCli, tempFolder } from '../kit.ts'
 import { askPage } from '../page/askPage.ts'
-import { databaseWithRoles, tempDatabase, withClient } from '../postgres/database.ts'
+import { databaseWithRoles, migratedDatabase, withClient } from '../postgres/database.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z') / 1000
 const YAML = `name: shared
@@ -82,7 +82,7 @@ const handOut = async (process: Process, job: Job, onEvent?: OnEvent): Promise<S
 
 test('what is planned is fetched and loaded by workers, each request by one of them, and again nothing is', async () => {
   const emulator = await emulate({ now: NOW })
-  const file = await tempDatabase()
+  const file = await migratedDatabase()
   const [planner, ...workers] = [
     await joined(file, emulator.url, emulator.key),
     await joined(file, emulator.url, emulator.key),
@@ -118,7 +118,7 @@ test('what is planned is fetched and loaded by workers, each request by one of t
 /** A service that fails to answer about indicators, who hands out requests to it, and a worker that takes them until it is stopped. */
 async function failing() {
   const emulator = await emulate({ now: NOW, faults: [{ route: 'indicator', status: 500 }] })
-  const file = await tempDatabase()
+  const file = await migratedDatabase()
   const [planner, worker] = [
     await joined(file, emulator.url, emulator.key),
     await joined(file, emulator.url, emulator.key),
@@ -157,7 +157,7 @@ test('what fails of one job is no failure of the next one of the same command', 
 
 test('a plan whose requests were deleted from the queue is not done, and says how many are missing; the next one requests them', async () => {
   const emulator = await emulate({ now: NOW })
-  const file = await tempDatabase()
+  const file = await migratedDatabase()
   const [planner, worker] = [
     await joined(file, emulator.url, emulator.key),
     await joined(file, emulator.url, emulator.key),
@@ -180,7 +180,7 @@ test('a plan whose requests were deleted from the queue is not done, and says ho
 
 test('what was answered since it was planned is not requested, and of the rest only what is left', async () => {
   const emulator = await emulate({ now: NOW })
-  const file = await tempDatabase()
+  const file = await migratedDatabase()
   const one = await joined(file, emulator.url, emulator.key)
   const whole = readJob(
     'name: whole\nseries:\n  - { indicators: [600], geoIds: [3], window: { from: 2025-10-30, to: 2025-11-04 } }\n',
@@ -208,7 +208,7 @@ test('what was answered since it was planned is not requested, and of the rest o
 
 test('two who ask of the same series at the same time never ask for the same interval of it', async () => {
   const emulator = await emulate({ now: NOW, latencyMs: 500 })
-  const file = await tempDatabase()
+  const file = await migratedDatabase()
   const processes = [await joined(file, emulator.url, emulator.key), await joined(file, emulator.url, emulator.key)]
   // Planned at the same instant: neither plan knows of the other.
   const windows = ['{ from: 2025-10-28, to: 2025-11-02 }', '{ from: 2025-10-31, to: 2025-11-04 }']
@@ -237,7 +237,7 @@ test('two who ask of the same series at the same time never ask for the same int
 
 test('a worker that is told to stop ends what is on its way, and gives the rest back at once', async () => {
   const emulator = await emulate({ now: NOW, latencyMs: 500 })
-  const { context, queue } = await joined(await tempDatabase(), emulator.url, emulator.key)
+  const { context, queue } = await joined(await migratedDatabase(), emulator.url, emulator.key)
   const planned = plan({ job: JOB, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })
   await queue.insert([...planned].map((request) => queuedOf(JOB, request, 0, NOW)))
   const stopping = new AbortController()
@@ -256,7 +256,7 @@ test('a worker that is told to stop ends what is on its way, and gives the rest 
 
 test('a worker process that gets SIGTERM ends what is on its way, takes nothing more and leaves no doubt', async () => {
   const emulator = await emulate({ now: NOW, latencyMs: 1000 })
-  const file = await tempDatabase()
+  const file = await migratedDatabase()
   const { store, queue } = await joined(file, emulator.url, emulator.key)
   const planned = plan({ job: JOB, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })
   await queue.insert([...planned].map((request) => queuedOf(JOB, request, 0, NOW)))
@@ -278,7 +278,7 @@ test('a worker process that gets SIGTERM ends what is on its way, takes nothing 
 
 test('a worker takes nothing more once a newer version has migrated the database', async () => {
   const emulator = await emulate({ now: NOW })
-  const file = await tempDatabase()
+  const file = await migratedDatabase()
   const { context, queue } = await joined(file, emulator.url, emulator.key)
   const working = work(context, queue, { concurrency: 1 })
   await withClient(file, (client) => client.query(`insert into _migration values ('9999_later', '2030-01-01')`))
@@ -306,7 +306,7 @@ test('a worker whose role may not make the queue tells who makes it, and begins 
 
 test('the run of a worker that was killed is closed by the next worker, also by one that leaves at once', async () => {
   const emulator = await emulate({ now: NOW })
-  const { context, queue, store } = await joined(await tempDatabase(), emulator.url, emulator.key)
+  const { context, queue, store } = await joined(await migratedDatabase(), emulator.url, emulator.key)
   const run = { command: WORKER, job: JOB.name, version: 'test', now: '2025-11-04T12:00:00Z' }
   const id = await beginRun(store, run)
   const killed = await register(store, hostOf(emulator.url), 'test')
@@ -332,7 +332,7 @@ async function handOutAlone(file: string, url: string, key: string, then: (child
 
 test('the run of a plan that is handed out goes on until nothing is left, or the wait is stopped', async () => {
   const emulator = await emulate({ now: NOW })
-  const file = await tempDatabase()
+  const file = await migratedDatabase()
   const { store, queue } = await joined(file, emulator.url, emulator.key)
   const outcomes = () => store.kysely.selectFrom('_run').select(['outcome', 'message']).execute()
   const seen: unknown[] = []
@@ -356,7 +356,7 @@ test('the run of a plan that is handed out goes on until nothing is left, or the
 
 test('a sync beside workers never asks for what one of them asks for at that moment', async () => {
   const emulator = await emulate({ now: NOW, latencyMs: 500 })
-  const file = await tempDatabase()
+  const file = await migratedDatabase()
   const [one, two] = [await joined(file, emulator.url, emulator.key), await joined(file, emulator.url, emulator.key)]
   const jobOf = (window: string) =>
     readJob(`name: whole\nseries:\n  - { indicators: [600], geoIds: [3], window: ${window} }\n`, 'whole.yaml')
@@ -379,7 +379,7 @@ test('a sync beside workers never asks for what one of them asks for at that mom
 
 test('of two requests whose workers died with leases on the same days, one goes on: nobody waits for a lease of who waits', async () => {
   const [planned] = plan({ job: JOB, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })
-  const { store, context } = await joined(await tempDatabase(), 'http://service.test', 'key')
+  const { store, context } = await joined(await migratedDatabase(), 'http://service.test', 'key')
   const leases = createLeases(store, context.control, AbortSignal.timeout(30_000))
   const [one, two] = [
     { id: 'one', after: 0 },
@@ -399,7 +399,7 @@ test('of two requests whose workers died with leases on the same days, one goes 
 
 test('who was given up writes nothing more: the answer of a worker whose request others have is rolled back', async () => {
   const emulator = await emulate({ now: NOW })
-  const { store, queue } = await joined(await tempDatabase(), emulator.url, emulator.key)
+  const { store, queue } = await joined(await migratedDatabase(), emulator.url, emulator.key)
   const [planned] = plan({ job: JOB, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })
   await queue.insert([queuedOf(JOB, planned!, 0, NOW)])
   const [claim] = await queue.claim(1)
@@ -427,7 +427,7 @@ test('who was given up writes nothing more: the answer of a worker whose request
 
 test('what goes wrong in the hands of a worker is told by events of its own, with what it was about', async () => {
   const emulator = await emulate({ now: NOW, latencyMs: 1000 })
-  const file = await tempDatabase()
+  const file = await migratedDatabase()
   const { context, queue } = await joined(file, emulator.url, emulator.key)
   const [planned] = plan({ job: JOB, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })
   const queued = queuedOf(JOB, planned!, 0, NOW)
@@ -469,7 +469,7 @@ test('a refused key ends a worker, and its requests are there for others; what m
     now: NOW,
     faults: [{ route: 'indicator', every: 4, status: 500 }],
   })
-  const file = await tempDatabase()
+  const file = await migratedDatabase()
   const [wrong, right] = [
     await joined(file, emulator.url, 'w'.repeat(64)),
     await joined(file, emulator.url, emulator.key),

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { inject, onTestFinished } from 'vitest'
+import { openStore } from '../../src/db/open.ts'
 import { createDatabase, withClient } from './create.ts'
 
 export { createDatabase, withClient } from './create.ts'
@@ -18,6 +19,26 @@ export async function tempDatabase(template?: string): Promise<string> {
   const { url, drop } = await createDatabase(await serverUrl(), template)
   onTestFinished(drop)
   return url
+}
+
+/** The database that `migratedDatabase` copies, of a server that goes with the run. */
+const MIGRATED = 'test_migrated'
+/** Held by whoever makes it. */
+const LOCK = 4711
+
+/** A new database with all tables and views: a copy of one that the first test of the run made, for migrations take longer than most tests. */
+export async function migratedDatabase(): Promise<string> {
+  if (process.env.INDICATOR_SYNC_TEST_POSTGRES) return tempDatabase()
+  const server = await serverUrl()
+  await withClient(server, async (client) => {
+    await client.query(`select pg_advisory_lock(${LOCK})`)
+    if ((await client.query(`select from pg_database where datname = '${MIGRATED}'`)).rowCount) return
+    const { url, drop } = await createDatabase(server)
+    await (await openStore(url)).close()
+    await client.query(`create database ${MIGRATED} template ${new URL(url).pathname.slice(1)}`)
+    await drop()
+  })
+  return tempDatabase(MIGRATED)
 }
 
 /** A new database with the roles of docs/roles.sql, and its address for who has one of them. */
