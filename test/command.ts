@@ -71,13 +71,15 @@ const hosts = new Set<ChildProcess>()
 const idle: ChildProcess[] = []
 
 /** Ends the processes that `runCommand` started. */
-export const endHosts = (): Promise<unknown> =>
-  Promise.all(
+export async function endHosts(): Promise<void> {
+  idle.length = 0
+  await Promise.all(
     [...hosts].map((host) => {
       host.disconnect()
       return once(host, 'exit')
     }),
   )
+}
 
 /** A process that waits for a command: one that has run others, or a new one. */
 function takeHost(): ChildProcess {
