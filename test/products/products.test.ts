@@ -379,7 +379,7 @@ describe('pictures', () => {
     })
     expect(await cli(['show', 'prices'])).toMatchObject({
       code: 2,
-      err: expect.stringMatching(/indicator takes a number/),
+      err: expect.stringMatching(/^<indicator> takes a number/),
     })
     expect(await cli(['show', '4242'])).toMatchObject({
       code: 2,

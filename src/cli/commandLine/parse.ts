@@ -15,10 +15,13 @@ import { usageError, withHelp } from './usage.ts'
 const EPILOGUE = `Exit codes: ${EXIT_CODES.map(([code, means]) => `${code} ${means.replace(/[:;,] .*/, '')}`).join(' · ')}`
 
 /** Throws where a number is expected and not given: yargs makes NaN of it. */
-function checkNumbers(options: Readonly<Record<string, Options>>, args: Readonly<Record<string, unknown>>): void {
-  for (const [name, { type }] of Object.entries(options))
+function checkNumbers({ flags, positionals = {} }: Command, args: Readonly<Record<string, unknown>>): void {
+  for (const [name, { type }] of Object.entries({ ...positionals, ...flags }))
     if (type === 'number' && [args[name]].flat().some(Number.isNaN))
-      throw new InputError(`${name} takes a number.`, { hint: 'indicator-sync --help', code: 'usage' })
+      throw new InputError(`${name in positionals ? `<${name}>` : `--${name}`} takes a number.`, {
+        hint: 'indicator-sync --help',
+        code: 'usage',
+      })
 }
 
 /** Flags that take a value, so that one without a value is refused rather than ignored. */
@@ -83,7 +86,8 @@ export async function runCommand(given: readonly string[]): Promise<void> {
       // yargs reports what it finds wrong as its own error, or as none.
       throw error && error.name !== 'YError' ? error : usageError(message ?? error.message, argv)
     })
-  for (const { usage, about, flags, example, run, positionals = {} } of Object.values(COMMANDS) as Command[])
+  for (const declared of Object.values(COMMANDS) as Command[]) {
+    const { usage, about, flags, example, run, positionals = {} } = declared
     parser.command({
       command: usage,
       describe: about,
@@ -92,12 +96,13 @@ export async function runCommand(given: readonly string[]): Promise<void> {
         return command.options(withValues({ ...flags, ...COMMON })).example(`$0 ${example}`, '')
       },
       handler: (args) => {
-        checkNumbers({ ...positionals, ...flags }, args)
+        checkNumbers(declared, args)
         checkOnce({ ...positionals, ...flags, ...COMMON }, args)
         chosen = () => run(args as never, COMMANDS)
         throw CHOSEN
       },
     })
+  }
   try {
     try {
       await parser.parseAsync()

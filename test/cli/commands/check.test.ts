@@ -8,7 +8,7 @@ test('check names each finding, and exits 6 until there is none', async () => {
   const found = await check('--json')
   expect(found.code).toBe(6)
   const names = (JSON.parse(found.out) as { check: string; what: string }[]).map((finding) => finding.check)
-  expect(new Set(names)).toEqual(new Set(['gap', 'failure', 'quarantine']))
+  expect(new Set(names)).toEqual(new Set(['gap (absent)', 'gap (doubt)', 'gap (failed)', 'failure', 'quarantine']))
   const table = await check()
   expect([table.code, table.out]).toEqual([6, expect.stringMatching(/^check +what\n/)])
   expect(table.out).toMatch(/failure +\/indicators\/5\?/)
@@ -17,5 +17,8 @@ test('check names each finding, and exits 6 until there is none', async () => {
   expect(await check('--json', '--deep')).toMatchObject({ code: 0, out: '[]\n' })
   store.run('update _day set sum = sum + 1, max = max + 1', [])
   const deep = await check('--json', '--deep')
-  expect([deep.code, JSON.parse(deep.out)]).toMatchObject([6, [{ check: 'day' }, { check: 'day' }, { check: 'day' }]])
+  expect([deep.code, JSON.parse(deep.out)]).toMatchObject([
+    6,
+    [{ check: 'day totals', what: expect.stringContaining('3 days') }],
+  ])
 })
