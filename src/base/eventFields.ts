@@ -9,7 +9,7 @@ export interface EventRows {
   readonly rejected: number
 }
 
-/** The fields that an event may have; `FIELDS` describes them. */
+/** The fields that an event may have; `FIELD_MEANINGS` describes them. */
 export interface EventFields {
   readonly run?: number
   readonly job?: string
@@ -44,7 +44,7 @@ export interface EventFields {
 }
 
 /** The meaning of each field, for `docs/logging.md`. */
-export const FIELDS: Readonly<Record<keyof EventFields, string>> = {
+export const FIELD_MEANINGS: Readonly<Record<keyof EventFields, string>> = {
   run: 'Number of the run (`_run.id`)',
   job: 'Name of the job',
   command: 'Command that runs it',

@@ -1,5 +1,5 @@
 import { DAY, floorToSecond, formatUtc, type Instant } from '../base/time/instant.ts'
-import { GOOD } from '../db/queries/outcomes.ts'
+import { GOOD_OUTCOMES } from '../db/queries/outcomes.ts'
 import type { Reader } from '../db/store.ts'
 import { epochOf } from '../tables/sql/epoch.ts'
 import { quantile, roughDuration } from './rhythm.ts'
@@ -22,7 +22,7 @@ const answersOf = ({ kysely }: Reader) =>
           .selectFrom('_fetch as l')
           .select('l.id')
           .whereRef('l.series_id', '=', 's.id')
-          .where('l.outcome', 'in', GOOD)
+          .where('l.outcome', 'in', GOOD_OUTCOMES)
           .where('l.last_at', 'is not', null)
           .where((eb) => eb('l.to_at', '>=', eb(epochOf(eb, 'l.finished_at'), '-', 3600)))
           .orderBy('l.finished_at', 'desc')
@@ -102,7 +102,7 @@ const lagSeries = (db: Reader) =>
       selectFrom('_fetch as f')
         .select('f.finished_at')
         .whereRef('f.series_id', '=', 's.id')
-        .where('f.outcome', 'in', GOOD)
+        .where('f.outcome', 'in', GOOD_OUTCOMES)
         .orderBy('f.finished_at', 'desc')
         .limit(1)
         .as('checked_at'),

@@ -2,7 +2,7 @@ import type { Instant } from '../base/time/instant.ts'
 import type { ParameterKind } from '../services/kinds.ts'
 import { type RouteName, routeOf } from '../services/routes.ts'
 import { readDate } from './dates.ts'
-import type { Both } from './world/texts.ts'
+import type { Bilingual } from './world/texts.ts'
 
 /** The parsed parameters of a call: instants in epoch seconds, lists as lists. */
 export type ParsedQuery = Readonly<Record<string, string | boolean | Instant | readonly string[] | undefined>>
@@ -62,4 +62,4 @@ export const isPath = (route: RouteName, slots: Readonly<Record<string, string>>
   Object.entries(routeOf(route).slots).every(([name, kind]) => readValue(kind, [slots[name] ?? '']) !== undefined)
 
 /** The language of a query's texts. */
-export const localeOf = (query: ParsedQuery): keyof Both => (query.locale === 'en' ? 'en' : 'es')
+export const localeOf = (query: ParsedQuery): keyof Bilingual => (query.locale === 'en' ? 'en' : 'es')

@@ -23,7 +23,7 @@ export class BodyError extends Error {
 }
 
 /** How large a body may be. */
-export interface Bounds {
+export interface SizeLimits {
   /** The largest body, on the wire and decoded. */
   readonly maxBytes: number
   /**
@@ -76,10 +76,10 @@ const codingOf = (name: string, body: Buffer): Coding => {
 }
 
 /** The most bytes that a body may decompress to, by its size on the wire. */
-const mostOf = (wire: number, { maxBytes, maxRatio }: Bounds): number =>
+const mostOf = (wire: number, { maxBytes, maxRatio }: SizeLimits): number =>
   Math.min(maxBytes, Math.max(HARMLESS, wire * maxRatio))
 
-const tooMuch = (wire: number, { maxBytes, maxRatio }: Bounds): BodyError =>
+const tooMuch = (wire: number, { maxBytes, maxRatio }: SizeLimits): BodyError =>
   mostOf(wire, { maxBytes, maxRatio }) < maxBytes
     ? new BodyError('BODY_BOMB', `the body unpacks to more than ${maxRatio} times its size`)
     : new BodyError('BODY_TOO_LARGE', `the body is over ${maxBytes} bytes`)
@@ -106,7 +106,7 @@ async function decompressBody(
   body: Buffer,
   name: string,
   wire: number,
-  bounds: Bounds,
+  bounds: SizeLimits,
   stop: AbortSignal,
 ): Promise<Buffer> {
   const coding = codingOf(name, body)
@@ -136,7 +136,7 @@ async function decompressBody(
 export async function decode(
   body: Buffer,
   encoding: string | undefined,
-  bounds: Bounds,
+  bounds: SizeLimits,
   stop: AbortSignal,
 ): Promise<Buffer> {
   const names = (encoding ?? '')

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { Agent, buildConnector, type Dispatcher, request } from 'undici'
 import type { Redactor } from '../base/redact.ts'
 import { DeadlineError, type Deadlines, type DeadlineTimer, startDeadlines } from './deadlines.ts'
-import { BodyError, type Bounds, decode } from './decode.ts'
+import { BodyError, decode, type SizeLimits } from './decode.ts'
 import type { OnSend } from './turns.ts'
 
 /** An answer as it came, success or not. */
@@ -14,7 +14,7 @@ export interface Answer {
 }
 
 /** Limits of one sending. */
-export interface Limits extends Deadlines, Bounds {}
+export interface Limits extends Deadlines, SizeLimits {}
 
 /** The live service takes 40 s for its catalogue. 100 MB hold 600,000 values, which need 400 MB of memory in all. */
 export const HTTP_LIMITS: Limits = {

@@ -8,11 +8,11 @@ export const GIVEN_UP = LONGEST_PAUSE_S - DAY
 /**
  * Seconds. What is due within this time counts as due, because scheduled runs do not begin at exactly the same time every day.
  */
-export const EARLY = 3_600
+export const EARLY_S = 3_600
 
 /** Whether a window in doubt since `since`, last answered at `last`, is due: at once, then after 1, 2, 4, 8 … days. */
 export const isDoubtDue = (since: Instant, last: Instant, now: Instant): boolean =>
-  last <= since || now >= last + Math.min(LONGEST_PAUSE_S, Math.max(DAY, last - since)) - EARLY
+  last <= since || now >= last + Math.min(LONGEST_PAUSE_S, Math.max(DAY, last - since)) - EARLY_S
 
 /** When an absence is requested again: after 1, 2, 4, 8 … days, up to half a year; null after that. */
 export function absentNext({ sinceAt, checkedAt }: Pick<Absence, 'sinceAt' | 'checkedAt'>): Instant | null {

@@ -1,4 +1,4 @@
-import { EARLY, unknownNext } from '../job/again.ts'
+import { EARLY_S, unknownNext } from '../job/again.ts'
 import type { Planning } from './planning.ts'
 
 /** Whether an indicator or widget is not requested now because the service does not know it; calls `onSkipped` then. */
@@ -7,7 +7,7 @@ export function isSkipped(planning: Planning, entry: string, route: string, id: 
   const unknown = options.restate ? undefined : plannerState.unknown(route, id)
   if (!unknown) return false
   const nextAt = unknownNext(unknown)
-  if (now >= nextAt - EARLY) return false
+  if (now >= nextAt - EARLY_S) return false
   onSkipped?.({ entry, route, id, since: unknown.sinceAt, nextAt })
   return true
 }

@@ -1,5 +1,5 @@
 import { floorToSecond, type Instant } from '../base/time/instant.ts'
-import { ABSENT, GOOD } from '../db/queries/outcomes.ts'
+import { ABSENT, GOOD_OUTCOMES } from '../db/queries/outcomes.ts'
 import type { Reader } from '../db/store.ts'
 import { GIVEN_UP } from '../job/again.ts'
 import { seriesKey, storedIdentity } from '../job/plannedRequest.ts'
@@ -52,7 +52,7 @@ async function readLastAnswers({ kysely }: Reader): Promise<ReadonlyMap<string, 
         .selectFrom('_fetch')
         .select(({ fn }) => fn.max('id').as('id'))
         .where((of) => of.or([of('series_id', 'is', null), of('from_at', 'is', null)]))
-        .where('outcome', 'in', GOOD)
+        .where('outcome', 'in', GOOD_OUTCOMES)
         .groupBy('target'),
     )
     .execute()

@@ -3,7 +3,7 @@ import type { Packed, PackForm } from '../base/bytes/pack.ts'
 import { numbersOf } from '../base/json.ts'
 import type { Interval } from '../base/time/interval.ts'
 import { prepared } from '../db/prepared.ts'
-import { GOOD } from '../db/queries/outcomes.ts'
+import { GOOD_OUTCOMES } from '../db/queries/outcomes.ts'
 import type { IdentityRow } from '../db/queries/seriesIdentity.ts'
 import type { Reader } from '../db/store.ts'
 import { ALL_GEOS, type PlannedRequest, storedCall, storedIdentity } from '../job/plannedRequest.ts'
@@ -164,7 +164,7 @@ export async function replyStoreState({ kysely }: Reader): Promise<ReplyStoreSta
   const { missing } = await kysely
     .selectFrom('_fetch as f')
     .select(({ fn }) => fn.countAll<number>().as('missing'))
-    .where('f.outcome', 'in', GOOD)
+    .where('f.outcome', 'in', GOOD_OUTCOMES)
     .where(({ not, exists, selectFrom }) =>
       not(exists(selectFrom('_reply as r').select('r.hash').whereRef('r.hash', '=', 'f.reply_hash'))),
     )

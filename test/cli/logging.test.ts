@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { FIELDS } from '../../src/base/eventFields.ts'
+import { FIELD_MEANINGS } from '../../src/base/eventFields.ts'
 import { EVENTS, type EventName } from '../../src/base/events.ts'
 import { progressLine } from '../../src/cli/terminal/progress.ts'
 import { readJob } from '../../src/job/read.ts'
@@ -152,7 +152,7 @@ describe('what a run tells', () => {
 
   test('every field of an event is explained', () => {
     for (const [name, { fields }] of Object.entries(EVENTS))
-      for (const field of fields) expect(Object.keys(FIELDS), name).toContain(field)
+      for (const field of fields) expect(Object.keys(FIELD_MEANINGS), name).toContain(field)
   })
 })
 

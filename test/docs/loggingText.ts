@@ -1,4 +1,4 @@
-import { FIELDS } from '../../src/base/eventFields.ts'
+import { FIELD_MEANINGS } from '../../src/base/eventFields.ts'
 import { EVENTS } from '../../src/base/events.ts'
 
 const rows = (head: string, body: readonly string[]): string =>
@@ -35,7 +35,7 @@ export function loggingText(): string {
     '## Fields',
     rows(
       '| field | meaning |',
-      Object.entries(FIELDS).map(([name, means]) => `| \`${name}\` | ${means} |`),
+      Object.entries(FIELD_MEANINGS).map(([name, means]) => `| \`${name}\` | ${means} |`),
     ),
     'A program that uses the package as a library is told the same events by the hook `onEvent`: [library.md](library.md).',
   ].join('\n\n')}\n`

@@ -2,7 +2,7 @@ import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { bytesOf, COMMA, END, isSpace, skipSpace, skipValue, standsAt, textEnd } from './bytes.ts'
 import { ByteColumn, LineReader, NEWLINE } from './column.ts'
 import { isTime, TimeReader, TimeWriter } from './packedTimes.ts'
-import { findList, learnPattern, VALUES } from './rowPattern.ts'
+import { findList, learnPattern, VALUES_KEY } from './rowPattern.ts'
 
 /*
  * How bodies are stored in the reply store. A long list of rows that are all written alike packs four times as small when its
@@ -44,7 +44,7 @@ function columnAt(place: number): ByteColumn {
 
 /** The body arranged by column; null when it is not a list of rows that are all written alike. */
 function toColumns(body: Buffer): Buffer | null {
-  const found = findList(body, VALUES)
+  const found = findList(body, VALUES_KEY)
   if (found < 0) return null
   const start = skipSpace(body, found)
   const firstEnd = skipValue(body, start)

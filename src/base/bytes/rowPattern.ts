@@ -17,7 +17,7 @@ export interface RowPattern {
 const MAX_FIELDS = 64
 
 /** The key of long lists of rows. */
-export const VALUES = 'values'
+export const VALUES_KEY = 'values'
 
 /** Where the list under a key begins, after its bracket, when these bytes are a key of an object; -1 otherwise. */
 export function findList(body: Buffer, name: string): number {

@@ -2,7 +2,7 @@ import { InputError } from '../../base/errors.ts'
 import { grouped, quantity } from '../../base/quantity.ts'
 import { openWriter } from '../../db/lock.ts'
 import { openReader } from '../../db/open.ts'
-import { GOOD } from '../../db/queries/outcomes.ts'
+import { GOOD_OUTCOMES } from '../../db/queries/outcomes.ts'
 import type { Reader } from '../../db/store.ts'
 import { dismiss } from '../../load/quarantine/quarantine.ts'
 import type { Service } from '../../services/service.ts'
@@ -110,7 +110,7 @@ async function dismissed(file: string, { ids = [], reason = '', json }: Quaranti
       .innerJoin('_fetch as f', 'f.id', 'q.fetch_id')
       .select(({ fn }) => fn.count<number>('f.id').distinct().as('unread'))
       .where('q.id', 'in', closed)
-      .where('f.outcome', 'not in', GOOD)
+      .where('f.outcome', 'not in', GOOD_OUTCOMES)
       .executeTakeFirstOrThrow()
     const says = [
       `${grouped(closed.length)} dismissed, with all that say the same; ${grouped(left)} still open.`,

@@ -16,7 +16,7 @@ import { prepare, type Question, type QuestionArgs, questionOf } from '../statem
 import type { Parameters } from '../statements/recipeNeeds.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { type Format, format, print, stream } from '../terminal/output.ts'
-import type { Result } from '../terminal/table.ts'
+import type { ResultRows } from '../terminal/table.ts'
 import { cellsOfLine, wrapped } from '../terminal/wrap.ts'
 
 interface QueryArgs extends CommonArgs, NamedServiceArgs, QuestionArgs {
@@ -71,7 +71,7 @@ async function printAnswer<T>(
 }
 
 /** The whole answer of one read-only statement. */
-export const runStatement = (file: string, sql: string, parameters: Parameters = {}): Promise<Result> =>
+export const runStatement = (file: string, sql: string, parameters: Parameters = {}): Promise<ResultRows> =>
   printAnswer(file, sql, parameters, async (columns, rows) => ({
     columns,
     rows: (await allRows(rows)).map((row) => row.map(exactNumber)),

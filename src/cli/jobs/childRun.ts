@@ -38,7 +38,7 @@ export function reportRefusal(reason: string): void {
 type RunMessage = 'alive' | { readonly refused: string }
 
 /** How the process of a run ended: its exit code, that it was ended for its silence, the signal that ended it, or why it could not begin. */
-export type Ended = number | 'stalled' | NodeJS.Signals | { readonly refused: string }
+export type ChildEnd = number | 'stalled' | NodeJS.Signals | { readonly refused: string }
 
 /** How long a process may take to begin: on a slow machine longer than the silence that some jobs allow (`--stall`). */
 const BEGIN_MS = 60_000
@@ -50,7 +50,7 @@ const LAST_MS = 4_000
 export async function runInChild(
   index: number,
   { stallMs, signals }: { stallMs: number; signals: Pick<ReturnType<typeof watchSignals>, 'signal' | 'code'> },
-): Promise<Ended> {
+): Promise<ChildEnd> {
   const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
     // Not in the group of the terminal: Ctrl-C comes to it once, from here.
     detached: true,

@@ -6,7 +6,7 @@ import { cutTo, width } from './width.ts'
 import { wrapped } from './wrap.ts'
 
 /** A result as rows: every row has the same columns. */
-export interface Result {
+export interface ResultRows {
   readonly columns: readonly string[]
   readonly rows: readonly (readonly unknown[])[]
 }
@@ -62,7 +62,7 @@ const cellsOfTable = (): number => process.stdout.columns ?? (Number(process.env
  * Aligned columns, numbers to the right. Where the place is too narrow, texts of several words are shortened, the widest
  * first; numbers, times and names never are. Where that is not enough, every row is a paragraph.
  */
-export function tableText({ columns, rows }: Result, cells = cellsOfTable()): string {
+export function tableText({ columns, rows }: ResultRows, cells = cellsOfTable()): string {
   const texts = rows.map((row) => row.map((value) => shown(value, LONGEST_LINE)))
   const widths = columns.map((column, i) =>
     texts.reduce((most, row) => Math.max(most, width(row[i] ?? '')), width(column)),

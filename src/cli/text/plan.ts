@@ -4,7 +4,7 @@ import { formatLocal } from '../../base/time/zone.ts'
 import type { Job } from '../../job/job.ts'
 import type { PlannedRequest } from '../../job/plannedRequest.ts'
 import { namesAnything } from '../../job/select.ts'
-import { type Result, tableText } from '../terminal/table.ts'
+import { type ResultRows, tableText } from '../terminal/table.ts'
 import { spreadOverDays } from './runDays.ts'
 import { NOTHING_SELECTED } from './summary.ts'
 
@@ -94,7 +94,7 @@ export function planText(planned: PlannedJob, options: PlanTextOptions): string 
       ...notes(),
       `${job.name}: ${namesAnything(job) ? 'nothing to request; all that is wanted is held.' : NOTHING_SELECTED}`,
     ].join('\n')
-  const result: Result = {
+  const result: ResultRows = {
     columns: ['entry', 'what', 'why', 'calls', 'from', 'to'],
     rows: [...lines.values()].map((line) => [
       ...[line.entry, line.what, line.reason, line.calls, local(zone, line.from), local(zone, line.to)],

@@ -3,7 +3,7 @@ import { numbersOf } from '../../base/json.ts'
 import { type Interval, intersect, merge, subtract } from '../../base/time/interval.ts'
 import type { Database } from '../../tables/schema.ts'
 import { type Prepared, prepared } from '../prepared.ts'
-import { GOOD } from './outcomes.ts'
+import { GOOD_OUTCOMES } from './outcomes.ts'
 import { geosOf } from './seriesIdentity.ts'
 
 /** A recorded request for a window of a series, or for anything else by its target. */
@@ -37,7 +37,7 @@ const broughtFor = (later: readonly Later[], geoId: number): Interval[] =>
 
 /** Later answers that count: all of them, or only those whose rejects were all dismissed. */
 function goodFetches(db: Kysely<Database>, fetchId: number, sound: boolean) {
-  const all = db.selectFrom('_fetch').where('_fetch.id', '>', fetchId).where('outcome', 'in', GOOD)
+  const all = db.selectFrom('_fetch').where('_fetch.id', '>', fetchId).where('outcome', 'in', GOOD_OUTCOMES)
   return sound ? all.where((of) => of.or([of('rows_rejected', '=', 0), isAccepted(of)])) : all
 }
 

@@ -12,7 +12,7 @@ import {
  */
 
 /** Answered, and the answer is trusted. */
-export const GOOD = FETCH_OUTCOMES.good.map((outcome) => sql.lit(outcome))
+export const GOOD_OUTCOMES = FETCH_OUTCOMES.good.map((outcome) => sql.lit(outcome))
 /** All outcomes that are not failures. */
 export const NO_FAILURE = NOT_FAILED_OUTCOMES.map((outcome) => sql.lit(outcome))
 /** Whether a request came to nothing. */

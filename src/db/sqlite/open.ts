@@ -12,7 +12,7 @@ import { APPLICATION_ID, checkOwner, migrate, SCHEMA_VERSION } from './schema.ts
 import { asStoreError, isBusy } from './storeErrors.ts'
 
 /** The values of a statement's parameters, by place or by name. */
-export type Bound = readonly unknown[] | Readonly<Record<string, unknown>>
+export type BoundValues = readonly unknown[] | Readonly<Record<string, unknown>>
 
 /**
  * A file that is read; it also answers statements directly. The program itself uses Kysely and the engine; tests and benchmarks
@@ -22,9 +22,9 @@ export interface SqliteReader extends Reader {
   /** The first column of the first row of a query, or undefined; prepared once a text. */
   get(sql: string, parameters?: readonly unknown[]): unknown
   /** All rows of a query; prepared once a text. */
-  all(sql: string, parameters?: Bound): unknown[]
+  all(sql: string, parameters?: BoundValues): unknown[]
   /** The rows of a query one by one, each as a list of its columns. */
-  rows(sql: string, parameters?: Bound): IterableIterator<unknown[]>
+  rows(sql: string, parameters?: BoundValues): IterableIterator<unknown[]>
   /** The rows of a query one by one, each as an object. */
   each(sql: string, parameters?: readonly unknown[]): IterableIterator<unknown>
 }
@@ -154,8 +154,8 @@ function readerOf(connection: Connection, file: string): SqliteReader {
     engine: createEngine(connection, file),
     get: (sql: string, parameters: readonly unknown[] = []): unknown =>
       Object.values((prepare(sql).get(parameters as unknown[]) as object | undefined) ?? {})[0],
-    all: (sql: string, parameters: Bound = []): unknown[] => prepare(sql).all(parameters as unknown[]),
-    rows: (sql: string, parameters: Bound = []) =>
+    all: (sql: string, parameters: BoundValues = []): unknown[] => prepare(sql).all(parameters as unknown[]),
+    rows: (sql: string, parameters: BoundValues = []) =>
       raw
         .prepare(sql)
         .raw()

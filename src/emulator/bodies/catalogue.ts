@@ -1,12 +1,12 @@
 import { localeOf, type ParsedQuery } from '../query.ts'
 import { INDICATORS, type Indicator } from '../world/indicators.ts'
-import type { Both } from '../world/texts.ts'
+import type { Bilingual } from '../world/texts.ts'
 import { encode, TERMS } from '../world/texts.ts'
 import type { World } from '../world/world.ts'
 
 const MAGNITUDE_WORD = { es: 'Magnitud', en: 'Magnitude' } as const
 
-const descriptionOf = ({ about, magnitude }: Indicator, locale: keyof Both): string | undefined =>
+const descriptionOf = ({ about, magnitude }: Indicator, locale: keyof Bilingual): string | undefined =>
   about && encode(`<p>${about[locale]}</p><p><b>${MAGNITUDE_WORD[locale]}:</b> ${magnitude[1]}</p>`)
 
 /** Whether an indicator is filed under one of some terms, named in either language. */

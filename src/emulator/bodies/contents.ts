@@ -3,7 +3,7 @@ import { floorTo, formatLocal } from '../../base/time/zone.ts'
 import type { ContentRoute } from '../../services/routes.ts'
 import { localeOf, type ParsedQuery } from '../query.ts'
 import { GLOSSARY } from '../world/glossary.ts'
-import { type Both, DOCUMENTATIONS, encode, NEWS, STATIC_PAGES } from '../world/texts.ts'
+import { type Bilingual, DOCUMENTATIONS, encode, NEWS, STATIC_PAGES } from '../world/texts.ts'
 import { EMULATED_ZONE, type World } from '../world/world.ts'
 import { cacheDate } from './stamps.ts'
 import { passes, taxonomy } from './taxonomy.ts'
@@ -17,8 +17,8 @@ const LAUNCH = Date.UTC(2014, 3, 1) / 1000
 interface EmulatedItem {
   readonly id: number
   readonly type: string
-  readonly title: Both
-  readonly body: Both
+  readonly title: Bilingual
+  readonly body: Bilingual
   readonly published: Instant | null
   readonly created: Instant
   readonly updated: Instant
@@ -28,13 +28,13 @@ interface EmulatedItem {
   readonly vocabularies: readonly number[]
 }
 
-const paragraph = ({ es, en }: Both): Both => ({ es: encode(`<p>${es}</p>`), en: encode(`<p>${en}</p>`) })
+const paragraph = ({ es, en }: Bilingual): Bilingual => ({ es: encode(`<p>${es}</p>`), en: encode(`<p>${en}</p>`) })
 /** The body of a glossary entry, with the term in bold. */
-const meaning = (word: Both, { es, en }: Both): Both => ({
+const meaning = (word: Bilingual, { es, en }: Bilingual): Bilingual => ({
   es: `<strong>${word.es}</strong>:&nbsp;${es}`,
   en: `<strong>${word.en}</strong>:&nbsp;${en}`,
 })
-const datedItem = (id: number, type: string, title: Both, body: Both, i: number): EmulatedItem => ({
+const datedItem = (id: number, type: string, title: Bilingual, body: Bilingual, i: number): EmulatedItem => ({
   id,
   type,
   title,
@@ -49,7 +49,7 @@ const datedItem = (id: number, type: string, title: Both, body: Both, i: number)
   vocabularies: [20],
 })
 
-const pageAbout = ({ es, en }: Both): Both => ({
+const pageAbout = ({ es, en }: Bilingual): Bilingual => ({
   es: `P&aacute;gina sobre &laquo;${es}&raquo;, con enlaces a los documentos del operador.`,
   en: `A page about &ldquo;${en}&rdquo;, with links to the documents of the operator.`,
 })
@@ -104,7 +104,7 @@ const slugOf = (text: string): string =>
 
 const stamp = (at: Instant): string => formatLocal(EMULATED_ZONE, at)
 
-const medium = (item: EmulatedItem, locale: keyof Both): object => ({
+const medium = (item: EmulatedItem, locale: keyof Bilingual): object => ({
   title: item.title[locale],
   uri: '',
   id: item.id + 5000,
@@ -125,7 +125,7 @@ const medium = (item: EmulatedItem, locale: keyof Both): object => ({
   photo_original: null,
 })
 
-function writeItem(item: EmulatedItem, route: ContentRoute, locale: keyof Both): object {
+function writeItem(item: EmulatedItem, route: ContentRoute, locale: keyof Bilingual): object {
   const slug = slugOf(item.title[locale])
   return {
     title: item.title[locale],

@@ -1,8 +1,12 @@
 import type { ParsedQuery } from '../query.ts'
-import { type Both, TERMS, VOCABULARIES } from '../world/texts.ts'
+import { type Bilingual, TERMS, VOCABULARIES } from '../world/texts.ts'
 
 /** Terms and vocabularies in one language, as every listing writes them. */
-export const taxonomy = (terms: readonly number[], vocabularies: readonly number[], locale: keyof Both): object => ({
+export const taxonomy = (
+  terms: readonly number[],
+  vocabularies: readonly number[],
+  locale: keyof Bilingual,
+): object => ({
   taxonomy_terms: terms.map((id) => ({
     id_taxonomy_term: id,
     name: TERMS.get(id)![locale],
@@ -11,7 +15,7 @@ export const taxonomy = (terms: readonly number[], vocabularies: readonly number
   vocabularies: vocabularies.map((id) => ({ id_vocabulary: id, name: VOCABULARIES.get(id)![locale] })),
 })
 
-const isNamed = (filter: ParsedQuery[string], ids: readonly number[], texts: ReadonlyMap<number, Both>): boolean =>
+const isNamed = (filter: ParsedQuery[string], ids: readonly number[], texts: ReadonlyMap<number, Bilingual>): boolean =>
   !Array.isArray(filter) || ids.some((id) => filter.includes(texts.get(id)!.es) || filter.includes(texts.get(id)!.en))
 
 const isNumbered = (filter: ParsedQuery[string], ids: readonly number[]): boolean =>

@@ -1,7 +1,7 @@
 import { formatUtc } from '../../base/time/instant.ts'
 import { localeOf, type ParsedQuery } from '../query.ts'
 import { INDICATORS, OFFERS } from '../world/indicators.ts'
-import { type Both, encode } from '../world/texts.ts'
+import { type Bilingual, encode } from '../world/texts.ts'
 import type { World } from '../world/world.ts'
 
 /** One widget: id, slug, type, subtitle, description, and the indicators that it shows. */
@@ -9,8 +9,8 @@ interface Widget {
   readonly id: number
   readonly slug: string
   readonly type: 'Widget' | 'Offer'
-  readonly subtitle: Both
-  readonly about: Both
+  readonly subtitle: Bilingual
+  readonly about: Bilingual
   readonly shows: readonly number[]
 }
 

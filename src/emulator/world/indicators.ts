@@ -3,7 +3,7 @@ import { HOUR } from '../../base/time/instant.ts'
 import type { CurveName } from './curves.ts'
 import { COMMUNITIES } from './geos.ts'
 import type { PublicationName } from './publication.ts'
-import type { Both } from './texts.ts'
+import type { Bilingual } from './texts.ts'
 
 /** One indicator of the embedded service. */
 export interface Indicator {
@@ -22,7 +22,7 @@ export interface Indicator {
   readonly composited?: boolean
   readonly terms: readonly string[]
   /** A sentence for the catalogue; without it the service gives no description. */
-  readonly about?: Both
+  readonly about?: Bilingual
 }
 
 const QUARTER = 900

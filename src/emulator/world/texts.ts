@@ -1,5 +1,5 @@
 /** A text in both languages. */
-export interface Both {
+export interface Bilingual {
   readonly es: string
   readonly en: string
 }
@@ -19,7 +19,7 @@ const ENTITY_NAMES: Readonly<Record<string, string>> = {
 export const encode = (html: string): string => html.replaceAll(/[áéíóúñÁ€]/g, (letter) => `&${ENTITY_NAMES[letter]};`)
 
 /** The news, which are repeated in turn. */
-export const NEWS: readonly (readonly [title: Both, body: Both])[] = [
+export const NEWS: readonly (readonly [title: Bilingual, body: Bilingual])[] = [
   [
     {
       es: 'Publicación de indicadores en resolución de 15 minutos',
@@ -61,7 +61,7 @@ export const NEWS: readonly (readonly [title: Both, body: Both])[] = [
 ]
 
 /** Titles of the documentations. */
-export const DOCUMENTATIONS: readonly Both[] = [
+export const DOCUMENTATIONS: readonly Bilingual[] = [
   { es: 'Guía de la API', en: 'Guide to the API' },
   { es: 'Manual del mercado diario', en: 'Handbook of the day-ahead market' },
   { es: 'Procedimientos de operación', en: 'Operating procedures' },
@@ -73,7 +73,7 @@ export const DOCUMENTATIONS: readonly Both[] = [
 ]
 
 /** Titles of the static pages. */
-export const STATIC_PAGES: readonly Both[] = [
+export const STATIC_PAGES: readonly Bilingual[] = [
   { es: 'Aviso legal', en: 'Legal notice' },
   { es: 'Política de privacidad', en: 'Privacy policy' },
   { es: 'Accesibilidad', en: 'Accessibility' },
@@ -82,7 +82,7 @@ export const STATIC_PAGES: readonly Both[] = [
 ]
 
 /** Vocabularies by number. */
-export const VOCABULARIES: ReadonlyMap<number, Both> = new Map([
+export const VOCABULARIES: ReadonlyMap<number, Bilingual> = new Map([
   [5, { es: 'Acción', en: 'Action' }],
   [14, { es: 'Proceso', en: 'Process' }],
   [20, { es: 'Universo', en: 'Universe' }],
@@ -91,7 +91,7 @@ export const VOCABULARIES: ReadonlyMap<number, Both> = new Map([
 ])
 
 /** Terms of the taxonomy by number, with the vocabulary that each belongs to. */
-export const TERMS: ReadonlyMap<number, Both & { readonly vocabulary: number }> = new Map([
+export const TERMS: ReadonlyMap<number, Bilingual & { readonly vocabulary: number }> = new Map([
   [155, { es: 'Generación y consumo', en: 'Generation and consumption', vocabulary: 20 }],
   [156, { es: 'Mercados y precios', en: 'Markets and prices', vocabulary: 20 }],
   [165, { es: 'Descargas', en: 'Downloads', vocabulary: 21 }],

@@ -78,7 +78,7 @@ async function recomputeDay(
 }
 
 /** What an answer changed, as far as day totals are concerned. */
-export interface Changed {
+export interface ChangedValues {
   readonly seriesId: number
   /** The zone in which the days of the series are counted. */
   readonly zone: string
@@ -107,7 +107,7 @@ function endOf({ at, steps }: Observations, begin: number, last: number, to: Ins
 export async function writeDays(
   tx: Transaction<Database>,
   engine: Engine,
-  { seriesId, zone, rows, window, withdrawn }: Changed,
+  { seriesId, zone, rows, window, withdrawn }: ChangedValues,
 ): Promise<void> {
   const { at } = rows
   // Steps that are only guessed do not replace stored ones, so that the totals do not follow from the rows of the answer alone.

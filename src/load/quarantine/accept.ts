@@ -2,7 +2,7 @@ import type { Kysely, Transaction } from 'kysely'
 import { numbersOf } from '../../base/json.ts'
 import { floorToSecond } from '../../base/time/instant.ts'
 import { type Interval, subtract } from '../../base/time/interval.ts'
-import { GOOD } from '../../db/queries/outcomes.ts'
+import { GOOD_OUTCOMES } from '../../db/queries/outcomes.ts'
 import type { Store } from '../../db/store.ts'
 import { ALL_GEOS } from '../../job/plannedRequest.ts'
 import { isAboutValues, type ObservationKey, type Observations } from '../../tables/rows.ts'
@@ -39,7 +39,7 @@ const laterAnswers = (tx: Transaction<Database>, { id, seriesId, from, to, after
     .where('series_id', '=', seriesId)
     .where('id', '>', id)
     .where('id', '<=', after)
-    .where((of) => of.or([of('outcome', 'in', GOOD), of('doubts', 'is not', null)]))
+    .where((of) => of.or([of('outcome', 'in', GOOD_OUTCOMES), of('doubts', 'is not', null)]))
     .where('from_at', '<', to)
     .where('to_at', '>', from)
     .$narrowType<Interval>()
@@ -121,7 +121,7 @@ const dismissedAnswers = (db: Kysely<Database>) =>
     .select(({ fn }) => fn.max('q.dismissed_after').as('after'))
     .where('f.series_id', 'is not', null)
     .whereRef('q.dismissed_after', '>=', 'q.fetch_id')
-    .where('f.outcome', 'in', GOOD)
+    .where('f.outcome', 'in', GOOD_OUTCOMES)
     .where('f.from_at', 'is not', null)
     .groupBy('f.id')
     .orderBy('after')

@@ -4,9 +4,9 @@ import { type Days, daysBetween } from './days.ts'
 import {
   type CoverageInterval,
   coverageIntervalsOf,
-  type Painted,
   type Shares,
   sharesOf,
+  type TimelinePiece,
   timelines,
 } from './intervals.ts'
 import { geoNames, indicatorNames } from './names.ts'
@@ -17,7 +17,7 @@ const SERIES_A_PAGE = 40
 /** How many gaps are listed. */
 const HOLES_SHOWN = 25
 
-type Lines = ReadonlyMap<number, readonly Painted[]>
+type Lines = ReadonlyMap<number, readonly TimelinePiece[]>
 
 /** The first instant and the end of some timelines; undefined where there is nothing. */
 function extentOf(lines: Lines): { from: number; to: number } | undefined {

@@ -63,7 +63,7 @@ export async function coverageIntervalsOf(
 }
 
 /** An interval of a timeline that has one state, without what is known of it. */
-export interface Painted {
+export interface TimelinePiece {
   readonly from: number
   readonly to: number
   readonly state: CoverageState
@@ -73,7 +73,7 @@ export interface Painted {
  * The timelines of a series, one for each geo that was requested (0: all at once): disjoint intervals in order. Where intervals
  * overlap, what is missing covers what is held, and an answer for a geo covers an answer for all.
  */
-export function timelines(intervals: readonly CoverageInterval[]): ReadonlyMap<number, Painted[]> {
+export function timelines(intervals: readonly CoverageInterval[]): ReadonlyMap<number, TimelinePiece[]> {
   const geos = [...new Set(intervals.map(({ geoId }) => geoId))].sort((a, b) => a - b)
   return new Map(
     geos.map((geo) => [
@@ -90,10 +90,10 @@ const layerOf = ({ geoId, reason }: CoverageInterval, geo: number): number =>
   (geoId === geo ? 2 : 0) + (reason === null ? 0 : 1)
 
 /** Disjoint intervals: each instant has the state of the uppermost layer; within a layer, the worst state. */
-function painted(intervals: readonly CoverageInterval[], geo: number): Painted[] {
+function painted(intervals: readonly CoverageInterval[], geo: number): TimelinePiece[] {
   const begins = [...intervals].sort((a, b) => a.from - b.from)
   const borders = [...new Set(intervals.flatMap(({ from, to }) => [from, to]))].sort((a, b) => a - b)
-  const result: Painted[] = []
+  const result: TimelinePiece[] = []
   let active: CoverageInterval[] = []
   let next = 0
   for (const [i, from] of borders.entries()) {
@@ -119,7 +119,7 @@ function painted(intervals: readonly CoverageInterval[], geo: number): Painted[]
 export type Shares = Readonly<Partial<Record<CoverageState, number>>>
 
 /** The shares of the states in consecutive periods, over all timelines of a series. */
-export function sharesOf(lines: ReadonlyMap<number, readonly Painted[]>, borders: readonly number[]): Shares[] {
+export function sharesOf(lines: ReadonlyMap<number, readonly TimelinePiece[]>, borders: readonly number[]): Shares[] {
   const cells = Array.from(
     { length: Math.max(0, borders.length - 1) },
     (): Partial<Record<CoverageState, number>> => ({}),

@@ -10,7 +10,7 @@ import type { NamedGeo } from './series/geoSeries.ts'
 /** Letters of a statement. */
 const LONGEST_SQL = 20_000
 /** Begins the names of fields that hold the parameters of a statement. */
-export const FIELD = 'p.'
+export const PARAMETER_PREFIX = 'p.'
 
 /** Statements run in processes that all pages share and that end with this one. */
 const runner = createStatementRunner()
@@ -43,7 +43,7 @@ function sqlQueryOf(service: Service, query: URLSearchParams): Pick<SqlQuery, 's
   const sql = (query.get('sql') ?? recipe?.sql ?? '').slice(0, LONGEST_SQL)
   const parameters = parametersIn(sql).map((name) => ({
     name,
-    value: query.get(`${FIELD}${name}`) ?? String(recipe?.parameters[name] ?? ''),
+    value: query.get(`${PARAMETER_PREFIX}${name}`) ?? String(recipe?.parameters[name] ?? ''),
   }))
   return { sql, recipe: recipe?.name ?? null, parameters }
 }

@@ -33,7 +33,7 @@ export interface PageCall {
 }
 
 /** An answer ready to be sent. */
-export interface Sent {
+export interface SentAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | Buffer | Readable
@@ -82,7 +82,7 @@ function failure(
   request: PageRequest,
   isData: boolean,
   { status, title, text, hint, code }: { status: number; title: string; text?: string; hint?: string; code: string },
-): Sent {
+): SentAnswer {
   const headers = { 'Cache-Control': 'no-store' }
   if (isData)
     return {
@@ -96,7 +96,7 @@ function failure(
 }
 
 /** An error as an answer: mistakes of the user and errors of the database are shown, anything else is a bug. */
-function errorAnswer(site: Site, request: PageRequest, isData: boolean, thrown: unknown): Sent {
+function errorAnswer(site: Site, request: PageRequest, isData: boolean, thrown: unknown): SentAnswer {
   const { common } = request.words
   const error = asStoreError(thrown, site.file)
   if (error instanceof NotFound)
@@ -156,7 +156,7 @@ async function pageAnswer(call: PageCall, request: PageRequest): Promise<PageAns
 const nothing = (file: string): Reader => ({ file }) as Reader
 
 /** Answers a request from one snapshot of the database, or reports that nothing has changed since the last request. */
-export async function answerOf(site: Site, call: PageCall): Promise<Sent> {
+export async function answerOf(site: Site, call: PageCall): Promise<SentAnswer> {
   const { page, endpoint, form, headers } = call
   const isData = endpoint !== undefined || form === 'json' || call.address.pathname.startsWith('/api/')
   let reader: Reader | undefined

@@ -7,7 +7,7 @@ import { watchChanges } from '../../db/open.ts'
 import { assets } from '../assets.ts'
 import { ENDPOINTS, PAGES } from '../pages.ts'
 import { isLocale } from '../words/locale.ts'
-import { answerOf, type PageCall, type Sent } from './answer.ts'
+import { answerOf, type PageCall, type SentAnswer } from './answer.ts'
 import { LANGUAGE_COOKIE } from './languages.ts'
 import { createLive } from './live.ts'
 import {
@@ -29,7 +29,7 @@ const LONGEST_HEADERS = 64 * 1024
 const LONGEST_SLOT = 300
 
 /** Sends a line of text. */
-const line = (status: number, text: string): Sent => ({
+const line = (status: number, text: string): SentAnswer => ({
   status,
   headers: { 'Content-Type': 'text/plain; charset=utf-8' },
   body: `${text}\n`,
@@ -71,7 +71,7 @@ const LEAST_ZIPPED = 1_000
 async function sendAnswer(
   request: IncomingMessage,
   response: ServerResponse,
-  sent: Sent,
+  sent: SentAnswer,
   gzip?: Buffer,
 ): Promise<void> {
   const { status, headers, body } = sent
@@ -106,7 +106,7 @@ const cookie = (name: string, value: string): string =>
   `${name}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=31536000`
 
 /** Remembers two things from an address: the token, which is removed from it at once, and the language. */
-function rememberLanguage(request: IncomingMessage, response: ServerResponse, { token }: Door): Sent | undefined {
+function rememberLanguage(request: IncomingMessage, response: ServerResponse, { token }: Door): SentAnswer | undefined {
   const address = requestUrl(request)
   const language = address.searchParams.get('lang')
   if (isLocale(language) && cookieOf(request.headers, LANGUAGE_COOKIE) !== language)

@@ -1,5 +1,5 @@
 /** What every page shares: colours of both schemes, type, tables, and rules for screen readers and paper. */
-export const BASE = `
+export const BASE_STYLE = `
 :root {
   color-scheme: light dark;
   --paper: light-dark(#fff, #14171a);

@@ -13,7 +13,7 @@ rect.${state} { fill: var(--${state}); }`,
   .join('\n')
 
 /** Cells and strips of coverage: each state has a sign and a height in addition to its colour. */
-export const COVERAGE = `
+export const COVERAGE_STYLE = `
 .cell, .grid td[class] { text-align: center; font-weight: 700; color: var(--paper); }
 span.cell { display: inline-block; min-width: 1.5rem; border-radius: .2rem; }
 ${STATE_RULES}

@@ -1,5 +1,5 @@
 /** Lists, facts, texts, forms, the pictures of runs and of answers. */
-export const READING = `
+export const READING_STYLE = `
 .question { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: end; margin: .75rem 0; }
 .question label { display: inline-flex; flex-wrap: wrap; gap: .25rem .5rem; align-items: center; max-width: 100%; }
 .question input, .question select { max-width: 100%; }

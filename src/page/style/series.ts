@@ -1,5 +1,5 @@
 /** The pages on a series: chart, slider, carpet, versions. */
-export const SERIES = `
+export const SERIES_STYLE = `
 :root {
   --chart-now: light-dark(#0b57a4, #8ab8f0);
   --chart-now-band: light-dark(#0b57a433, #8ab8f033);

@@ -8,7 +8,7 @@ import { type Html, type HtmlPart, html } from '../html.ts'
 import { type Answering, type PageRequest, view } from '../page.ts'
 import { objects } from '../queries/dictionary.ts'
 import type { NamedGeo } from '../queries/series/geoSeries.ts'
-import { FIELD, readGeoChoices, runSqlQuery, type SqlQuery } from '../queries/sql.ts'
+import { PARAMETER_PREFIX, readGeoChoices, runSqlQuery, type SqlQuery } from '../queries/sql.ts'
 import { linesOfAnswer } from '../statements/chart.ts'
 import { STATEMENT_LIMITS, type StatementAnswer } from '../statements/statements.ts'
 import { command, scrolled } from './elements.ts'
@@ -49,7 +49,7 @@ const inTerminal = ({ sql, parameters }: SqlQuery): string =>
 const queryParameters = ({ sql, recipe, parameters }: SqlQuery) => ({
   sql,
   recipe: recipe ?? undefined,
-  ...Object.fromEntries(parameters.map(({ name, value }) => [`${FIELD}${name}`, value])),
+  ...Object.fromEntries(parameters.map(({ name, value }) => [`${PARAMETER_PREFIX}${name}`, value])),
 })
 
 function chart(answer: StatementAnswer, { words, locale }: PageRequest): HtmlPart {
@@ -99,7 +99,7 @@ ${
   sqlQuery.parameters.length > 0 &&
   html`<fieldset><legend>${own.parameters}</legend><p class="soft">${own.parameterHint}</p>${sqlQuery.parameters.map(
     ({ name, value }) =>
-      html`<label><code>${name}</code> <input name="${FIELD}${name}" value="${value}" size="14" autocomplete="off"${name === 'geo' && html` list="geos"`}${recipe && isNeeded(recipe, name) && html` required`}></label> `,
+      html`<label><code>${name}</code> <input name="${PARAMETER_PREFIX}${name}" value="${value}" size="14" autocomplete="off"${name === 'geo' && html` list="geos"`}${recipe && isNeeded(recipe, name) && html` required`}></label> `,
   )}${sqlQuery.geos.length > 0 && html`<datalist id="geos">${sqlQuery.geos.map((geo) => html`<option value="${geo.id}">${geo.name}</option>`)}</datalist>`}</fieldset>`
 }
 <button>${own.run}</button></form>`

@@ -1,7 +1,7 @@
 import { DAY, type Instant } from '../../base/time/instant.ts'
 import { type Interval, intersect, subtract } from '../../base/time/interval.ts'
 import type { Periods } from '../../base/time/periods.ts'
-import { absentNext, EARLY } from '../../job/again.ts'
+import { absentNext, EARLY_S } from '../../job/again.ts'
 import type { SeriesEntry } from '../../job/job.ts'
 import { ALL_GEOS, type PlannedRequest, seriesKey } from '../../job/plannedRequest.ts'
 import type { Service } from '../../services/service.ts'
@@ -45,7 +45,7 @@ function dueOf({ state: { coverage, absences }, wanted }: EntrySeries, geoId: nu
   const own = coverage.filter((row) => row.geoId === geoId)
   return absences.flatMap((absence): Due[] => {
     const dueAt = absentNext(absence)
-    if (dueAt === null || dueAt - EARLY > now) return []
+    if (dueAt === null || dueAt - EARLY_S > now) return []
     if (geoId !== ALL_GEOS && absence.geoId !== ALL_GEOS && absence.geoId !== geoId) return []
     const left = geoId === ALL_GEOS || absence.geoId === geoId ? [absence] : subtract([absence], own)
     return intersect(left, [wanted]).map((part) => ({ ...part, dueAt }))
@@ -101,7 +101,7 @@ function shareOf({ job, plannerState, now }: Planning, others: number): number {
   const tenth = Math.floor(others / 10)
   if (tenth > 0) return tenth
   const last = plannerState.absentRequestedAt(job.name)
-  return last === undefined || Math.abs(now - last) >= DAY - EARLY ? 1 : 0
+  return last === undefined || Math.abs(now - last) >= DAY - EARLY_S ? 1 : 0
 }
 
 /** Plans requests for absences that are due, those due longest first, as a small share of the run's other requests. */

@@ -1,6 +1,6 @@
 import { skipSpace, skipValue } from '../../base/bytes/bytes.ts'
 import { type PackedColumns, type PackedField, readColumns } from '../../base/bytes/pack.ts'
-import { findList, VALUES } from '../../base/bytes/rowPattern.ts'
+import { findList, VALUES_KEY } from '../../base/bytes/rowPattern.ts'
 import { SchemaError } from '../../base/errors.ts'
 import { type Instant, parseInstant } from '../../base/time/instant.ts'
 import type { Interval } from '../../base/time/interval.ts'
@@ -16,7 +16,7 @@ import { createCollector, type ValueCollector } from './values.ts'
 /** Reads the values of an answer that was arranged by column; null where it has to be parsed from the body. */
 export function scanColumns(arranged: Buffer, window: Interval | null, root: string): Scanned | null {
   const { columns, sample } = readColumns(arranged)
-  const start = skipSpace(sample, findList(sample, VALUES))
+  const start = skipSpace(sample, findList(sample, VALUES_KEY))
   try {
     const end = skipValue(sample, start)
     const template = learn(sample, start, end)

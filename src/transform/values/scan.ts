@@ -1,5 +1,5 @@
 import { COMMA, END, OPEN, skipSpace, skipValue, standsAt, textEnd } from '../../base/bytes/bytes.ts'
-import { findList, learnPattern, type RowPattern, VALUES } from '../../base/bytes/rowPattern.ts'
+import { findList, learnPattern, type RowPattern, VALUES_KEY } from '../../base/bytes/rowPattern.ts'
 import { isObject, type JsonObject } from '../../base/json.ts'
 import type { Interval } from '../../base/time/interval.ts'
 import { refuseFlood } from '../flood.ts'
@@ -127,7 +127,7 @@ export function restOf(before: string, after: string): JsonObject | null {
 
 /** Reads the values of an answer from its bytes; null when it has to be parsed as a whole. */
 export function scan(body: Buffer, window: Interval | null, root: string): Scanned | null {
-  const start = findList(body, VALUES)
+  const start = findList(body, VALUES_KEY)
   if (start < 0) return null
   try {
     const collector = createCollector(window, root)

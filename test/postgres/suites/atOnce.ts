@@ -1,6 +1,6 @@
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import { portable } from '../../../src/db/portable.ts'
-import type { Bound, SqliteStore } from '../../../src/db/sqlite/open.ts'
+import type { BoundValues, SqliteStore } from '../../../src/db/sqlite/open.ts'
 
 /*
  * Tests look into a database at once, as a file is read: here another thread asks the server, and this one waits for it. What is asked is
@@ -56,7 +56,7 @@ function literal(value: unknown): string {
 }
 
 /** A statement with the values of its parameters in it. */
-function written(sql: string, parameters: Bound): string {
+function written(sql: string, parameters: BoundValues): string {
   let nth = 0
   const list = Array.isArray(parameters) ? (parameters as readonly unknown[]) : []
   const named = parameters as Readonly<Record<string, unknown>>
@@ -69,7 +69,7 @@ const values = ({ rows, columns }: { rows: Record<string, unknown>[]; columns: s
 
 /** The part of a database that answers at once. */
 export function askAtOnce(address: string): Pick<SqliteStore, 'get' | 'all' | 'rows' | 'each' | 'run'> {
-  const ask = (sql: string, parameters: Bound = []) => {
+  const ask = (sql: string, parameters: BoundValues = []) => {
     asking ??= begin()
     return asking.ask({ address, sql: written(sql, parameters) })
   }

@@ -1,6 +1,6 @@
 import { InputError } from '../../../base/errors.ts'
 import { formatMillis, parseInstant } from '../../../base/time/instant.ts'
-import { GOOD } from '../../../db/queries/outcomes.ts'
+import { GOOD_OUTCOMES } from '../../../db/queries/outcomes.ts'
 import type { Reader } from '../../../db/store.ts'
 
 /** A past state: the last fetch of a series that had been recorded by a moment. */
@@ -33,7 +33,7 @@ export async function asOf({ kysely }: Reader, seriesId: number, moment: string)
     .selectFrom('_fetch')
     .select(({ fn }) => fn.max('id').as('id'))
     .where('series_id', '=', seriesId)
-    .where('outcome', 'in', GOOD)
+    .where('outcome', 'in', GOOD_OUTCOMES)
     .where('finished_at', '<=', moment)
     .executeTakeFirst()
   return { moment, fetchId: last?.id ?? 0 }

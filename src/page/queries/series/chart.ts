@@ -5,11 +5,11 @@ import type { PageRequest } from '../../page.ts'
 import { type AsOf, asOf, momentOf } from './asOf.ts'
 import { type NamedGeoSeries, readNamedGeoSeries } from './geoSeries.ts'
 import { requestedRange } from './range.ts'
-import type { ChartState, State } from './states.ts'
+import type { ChartState, IntervalState } from './states.ts'
 import { readWindow } from './window.ts'
 
 /** A second series beside the first one. */
-export interface Second {
+export interface ComparedSeries {
   readonly path: string
   readonly name: string
   readonly geo: string | null
@@ -27,8 +27,8 @@ export interface ChartData extends Interval {
   /** The values as known at a past moment; null where none is requested. */
   readonly before: Drawn | null
   readonly asOf: string | null
-  readonly second: Second | null
-  readonly states: readonly (readonly [from: number, to: number, state: State])[]
+  readonly second: ComparedSeries | null
+  readonly states: readonly (readonly [from: number, to: number, state: IntervalState])[]
   /** The changes of the series' step: the instant, and the step from there on in seconds. */
   readonly steps: readonly (readonly [at: number, step: number])[]
 }
@@ -67,7 +67,7 @@ async function readSecond(
   { geoId }: NamedGeoSeries,
   range: Interval,
   columns: number,
-): Promise<Second | null> {
+): Promise<ComparedSeries | null> {
   const named = request.query.get('with')
   if (!named) return null
   const [name, geo] = named.split(':') as [string, string?]

@@ -5,7 +5,7 @@ import type { Reader } from '../../../db/store.ts'
 import { type GeoSeries, readDays, together } from './window.ts'
 
 /** What a row of the table beside a chart is: a single value, or a local hour, day, month or year. */
-export type Level = 'values' | 'hour' | 'day' | 'month' | 'year'
+export type TableLevel = 'values' | 'hour' | 'day' | 'month' | 'year'
 
 /** A row of the table beside a chart. */
 export interface ChartTableRow extends Interval, Omit<Extremes, 'seconds'> {
@@ -15,14 +15,14 @@ export interface ChartTableRow extends Interval, Omit<Extremes, 'seconds'> {
 
 /** The table of a range, short enough to be read: never more than a few hundred rows. */
 export interface ChartTable {
-  readonly level: Level
+  readonly level: TableLevel
   readonly rows: readonly ChartTableRow[]
 }
 
 /** How many single values are listed. */
 const MOST_SINGLE = 100
 /** The longest interval, in days, that is shown by each step. */
-const LONGEST: readonly (readonly [Unit & Level, number])[] = [
+const LONGEST: readonly (readonly [Unit & TableLevel, number])[] = [
   ['hour', 3],
   ['day', 62],
   ['month', 5 * 366],

@@ -2,7 +2,7 @@ import { type PackForm, unpack } from '../../../base/bytes/pack.ts'
 import { isObject, type Json } from '../../../base/json.ts'
 import { type Instant, parseInstant } from '../../../base/time/instant.ts'
 import { prepared } from '../../../db/prepared.ts'
-import { GOOD } from '../../../db/queries/outcomes.ts'
+import { GOOD_OUTCOMES } from '../../../db/queries/outcomes.ts'
 import type { Reader } from '../../../db/store.ts'
 import type { GeoSeries } from './window.ts'
 
@@ -125,7 +125,7 @@ async function confirmedBy({ kysely }: Reader, { seriesId, geoId }: GeoSeries, a
     .selectFrom('_fetch')
     .select(['id', 'geo_ids'])
     .where('series_id', '=', seriesId)
-    .where('outcome', 'in', GOOD)
+    .where('outcome', 'in', GOOD_OUTCOMES)
     .where('from_at', '<=', at)
     .where('to_at', '>', at)
     .orderBy('id', 'desc')

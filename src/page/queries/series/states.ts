@@ -5,11 +5,11 @@ import { listed } from '../intervals.ts'
 
 /** The states of an interval of a series, from the best to the worst. */
 const STATES = ['final', 'provisional', 'empty', 'doubt', 'absent', 'failed', 'unasked'] as const
-export type State = (typeof STATES)[number]
+export type IntervalState = (typeof STATES)[number]
 
 /** An interval of one state. */
 export interface ChartState extends Interval {
-  readonly state: State
+  readonly state: IntervalState
   /** Periods without a value, where the service answered without them and their step is known. */
   readonly missing?: number | null
   /** The earliest time at which a sync requests it again (UTC); null where none will. */
@@ -17,7 +17,7 @@ export interface ChartState extends Interval {
 }
 
 /** States in order of precedence: a later one in this list covers an earlier one. */
-const WORSE: readonly State[] = ['final', 'provisional', 'empty', 'absent', 'doubt', 'failed']
+const WORSE: readonly IntervalState[] = ['final', 'provisional', 'empty', 'absent', 'doubt', 'failed']
 
 /** Intervals in order, without overlap: at each instant the last given interval counts. */
 function layered(intervals: readonly ChartState[]): ChartState[] {
@@ -73,11 +73,11 @@ export async function readStates(
   const layersOf = (geo: number): ChartState[] => [
     ...covered
       .filter(({ geo_id }) => geo_id === geo)
-      .map(({ from, to, state }) => ({ from, to, state: state as State }))
+      .map(({ from, to, state }) => ({ from, to, state: state as IntervalState }))
       .sort((a, b) => order(a) - order(b)),
     ...gaps
       .filter(({ geo_id, reason }) => geo_id === geo && reason !== 'unasked')
-      .map(({ from, to, reason, missing, nextAt }) => ({ from, to, state: reason as State, missing, nextAt }))
+      .map(({ from, to, reason, missing, nextAt }) => ({ from, to, state: reason as IntervalState, missing, nextAt }))
       .sort((a, b) => order(a) - order(b)),
   ]
   const known = layered(geos.flatMap(layersOf))

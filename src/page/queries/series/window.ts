@@ -2,7 +2,7 @@ import type { Instant } from '../../../base/time/instant.ts'
 import { type Interval, intersect, merge } from '../../../base/time/interval.ts'
 import { dayIntervalAt, type LocalDay, localDay } from '../../../base/time/localDay.ts'
 import type { Extremes, SeriesRange } from '../../../db/engine.ts'
-import { GOOD } from '../../../db/queries/outcomes.ts'
+import { GOOD_OUTCOMES } from '../../../db/queries/outcomes.ts'
 import type { Reader } from '../../../db/store.ts'
 import type { BandSegment, Drawn } from '../../client/segments.ts'
 import { bandsOf, segmentsOf } from './segments.ts'
@@ -89,7 +89,7 @@ async function fetchWindows({ kysely }: Reader, { seriesId, geoId }: GeoSeries, 
     .selectFrom('_fetch')
     .select(['id', 'geo_ids', 'from_at', 'to_at'])
     .where('series_id', '=', seriesId)
-    .where('outcome', 'in', GOOD)
+    .where('outcome', 'in', GOOD_OUTCOMES)
     .execute()
   const ours = rows
     .filter(({ geo_ids }) => geo_ids === null || geo_ids.split(',').includes(String(geoId)))

@@ -3,7 +3,7 @@ import { type Offsets, timeTicks } from '../../client/clock.ts'
 import { type Drawn, drawBand, drawSteps, type Pen, reachOf, type Scales } from '../../client/segments.ts'
 import { ticksOf } from '../../drawing.ts'
 import { type Html, type HtmlPart, html } from '../../html.ts'
-import type { State } from '../../queries/series/states.ts'
+import type { IntervalState } from '../../queries/series/states.ts'
 
 /** A line of a picture: what it shows, and the class by which the style draws it. */
 export interface FigureLine {
@@ -17,7 +17,7 @@ export interface Figure {
   readonly offsets: Offsets
   readonly lines: readonly FigureLine[]
   /** What is missing or may still change, drawn behind the lines. */
-  readonly states?: readonly (readonly [from: number, to: number, state: State])[]
+  readonly states?: readonly (readonly [from: number, to: number, state: IntervalState])[]
   /** The alternative text of the picture. */
   readonly label: string
 }

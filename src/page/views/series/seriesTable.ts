@@ -2,7 +2,7 @@ import type { Interval } from '../../../base/time/interval.ts'
 import { localDate } from '../../../base/time/zone.ts'
 import { type Html, type HtmlPart, html } from '../../html.ts'
 import type { PageRequest } from '../../page.ts'
-import type { ChartTableRow, Level } from '../../queries/series/chartTable.ts'
+import type { ChartTableRow, TableLevel } from '../../queries/series/chartTable.ts'
 import type { SeriesData } from '../../queries/series/seriesPage.ts'
 import { SIGNS } from '../../signs.ts'
 import { countText, numberText } from '../numbers.ts'
@@ -34,7 +34,7 @@ ${open.length > MAX_LISTED_INTERVALS && html`<p>${words.more(countText({ locale 
 }
 
 /** The period of a row in the form of its level. */
-const periodText = (zone: string, level: Level, from: number): string =>
+const periodText = (zone: string, level: TableLevel, from: number): string =>
   level === 'values' || level === 'hour'
     ? timeText(zone, from)
     : localDate(zone, from).slice(0, { day: 10, month: 7, year: 4 }[level])
