@@ -4,7 +4,7 @@ import { SERVICE_NAMES } from '../services/services.ts'
 import { EXAMPLE, SECOND_EXAMPLE } from '../services/wellKnown.ts'
 
 /** Flags that every command has. */
-export const COMMON = {
+export const COMMON_FLAGS = {
   quiet: { type: 'boolean', default: false, describe: 'Only results and errors' },
   verbose: { type: 'boolean', default: false, describe: 'Tell the outcome of every request' },
   'log-format': { choices: ['pretty', 'json'], default: 'pretty', describe: 'Form of the lines on stderr' },
@@ -18,12 +18,12 @@ export const EXPORT_FORMS = ['csv', 'tsv', 'ndjson', 'parquet'] as const
 export type ExportForm = (typeof EXPORT_FORMS)[number]
 
 /** Where the database is. */
-export const DATABASE = {
+export const DATABASE_FLAGS = {
   database: { type: 'string', describe: 'Database file (INDICATOR_SYNC_DATABASE; default data/indicator-sync.db)' },
 } as const satisfies Record<string, Options>
 
 /** Which service is meant, for commands that do not call it. */
-export const NAMED_SERVICE = {
+export const NAMED_SERVICE_FLAGS = {
   service: {
     type: 'string',
     describe: `Service: ${SERVICE_NAMES.join(', ')}, or a file that declares one (INDICATOR_SYNC_SERVICE)`,
@@ -31,8 +31,8 @@ export const NAMED_SERVICE = {
 } as const satisfies Record<string, Options>
 
 /** Which service is called. */
-export const SERVICE = {
-  ...NAMED_SERVICE,
+export const SERVICE_FLAGS = {
+  ...NAMED_SERVICE_FLAGS,
   'base-url': { type: 'string', describe: 'Base address of the service (INDICATOR_SYNC_BASE_URL)' },
   'api-key-file': { type: 'string', describe: 'File that holds the API key (or INDICATOR_SYNC_API_KEY)' },
   'allow-http': {
@@ -46,23 +46,23 @@ export const SERVICE = {
 export const MOMENT = { type: 'string', nargs: 1 } as const satisfies Options
 
 /** A part of the job's windows. */
-export const RANGE = {
+export const RANGE_FLAGS = {
   from: { ...MOMENT, describe: 'First local day, or an instant: 2025-10-01, -30d' },
   to: { ...MOMENT, describe: 'First local day after it: 2025-11-01, -2d, +2d' },
 } as const satisfies Record<string, Options>
 
 /** A part of the job's indicators. */
-export const ONLY = {
+export const ONLY_FLAGS = {
   only: { type: 'string', describe: `Only these indicators of the job: ${EXAMPLE},${SECOND_EXAMPLE}` },
 } as const satisfies Record<string, Options>
 
 export const JSON_FLAG = { json: { type: 'boolean', default: false, describe: 'The result as JSON' } } as const
 
 /** The job files of a command. */
-export const JOBS = { jobs: { type: 'string', array: true, describe: 'Job files (YAML)' } } as const
+export const JOB_FLAGS = { jobs: { type: 'string', array: true, describe: 'Job files (YAML)' } } as const
 
 /** Who carries out a plan. */
-export const DISTRIBUTED = {
+export const DISTRIBUTED_FLAGS = {
   distributed: {
     type: 'boolean',
     default: false,
@@ -71,12 +71,12 @@ export const DISTRIBUTED = {
 } as const satisfies Record<string, Options>
 
 /** How sure a commit is. */
-export const DURABILITY = {
+export const DURABILITY_FLAGS = {
   durability: { choices: ['normal', 'full'], default: 'normal', describe: 'full survives a loss of power' },
 } as const
 
 /** What happens to a reply that cannot be understood. */
-export const ON_REJECT = {
+export const ON_REJECT_FLAGS = {
   'on-reject': {
     choices: ['quarantine', 'fail'],
     default: 'quarantine',
@@ -85,13 +85,16 @@ export const ON_REJECT = {
 } as const
 
 /** The same, and what ends a run. */
-export const REJECTS = {
-  'on-reject': { ...ON_REJECT['on-reject'], describe: `${ON_REJECT['on-reject'].describe} and the run ends` },
+export const REJECT_FLAGS = {
+  'on-reject': {
+    ...ON_REJECT_FLAGS['on-reject'],
+    describe: `${ON_REJECT_FLAGS['on-reject'].describe} and the run ends`,
+  },
   'max-rejects': { type: 'number', describe: 'End the run when more rows than this are in its quarantine' },
 } as const
 
 /** Who is notified of runs. */
-export const NOTIFY = {
+export const NOTIFY_FLAGS = {
   notify: {
     type: 'string',
     array: true,

@@ -1,7 +1,7 @@
 import type { Options } from 'yargs'
 import { EXIT_CODES } from '../../src/cli/commandLine/exitCodes.ts'
 import { COMMAND_GROUPS, VARIABLES } from '../../src/cli/commandLine/help.ts'
-import { COMMON } from '../../src/cli/flags.ts'
+import { COMMON_FLAGS } from '../../src/cli/flags.ts'
 
 /** The kind of value that a flag takes, as the reference and the manual write it. */
 export function valueWord({ type, choices }: Options): string {
@@ -54,7 +54,7 @@ export function commandsText(): string {
     'Results go to stdout, everything else to stderr. From a clone the command is `npx indicator-sync`. This page is made from the code: `npm run docs` writes it anew.',
     ...parts,
     '## Flags of every command',
-    flagRows(COMMON).join('\n'),
+    flagRows(COMMON_FLAGS).join('\n'),
     '## Variables',
     'A `.env` in the working directory is read; real variables win over it, flags win over both.',
     [

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { COMMANDS, type CommandName } from '../../src/cli/commandLine/commands.ts'
 import { VARIABLES } from '../../src/cli/commandLine/help.ts'
-import { COMMON } from '../../src/cli/flags.ts'
+import { COMMON_FLAGS } from '../../src/cli/flags.ts'
 import { emulate, runCli, tempFolder } from '../kit.ts'
 
 const read = (file: string): string => readFileSync(file, 'utf8')
@@ -18,7 +18,7 @@ function checkCommand(words: readonly string[]): void {
   expect(Object.keys(COMMANDS)).toContain(name)
   const { flags } = COMMANDS[name as CommandName]
   for (const flag of rest.filter((word) => word.startsWith('--')))
-    expect(Object.keys({ ...flags, ...COMMON }), `${name} ${flag}`).toContain(flag.slice(2))
+    expect(Object.keys({ ...flags, ...COMMON_FLAGS }), `${name} ${flag}`).toContain(flag.slice(2))
 }
 
 describe('the image', () => {

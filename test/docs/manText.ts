@@ -1,7 +1,7 @@
 import type { Options } from 'yargs'
 import { EXIT_CODES } from '../../src/cli/commandLine/exitCodes.ts'
 import { COMMAND_GROUPS, VARIABLES } from '../../src/cli/commandLine/help.ts'
-import { COMMON } from '../../src/cli/flags.ts'
+import { COMMON_FLAGS } from '../../src/cli/flags.ts'
 import { defaultOf, valueWord } from './commandsText.ts'
 
 /** A text that roff takes as it is: no escapes, no requests, and characters that every terminal knows. */
@@ -56,7 +56,7 @@ export function manText(version: string): string {
     plain('Results go to stdout, everything else to stderr.'),
     ...commands,
     '.SH FLAGS OF EVERY COMMAND',
-    ...flagItems(COMMON),
+    ...flagItems(COMMON_FLAGS),
     '.SH ENVIRONMENT',
     plain('A .env in the working directory is read; real variables win over it, flags win over both.'),
     ...VARIABLES.flatMap(([name, flag, means]) => item(bold(name), `${flag}: ${means}.`)),

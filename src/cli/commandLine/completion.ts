@@ -1,6 +1,6 @@
 import type { Options } from 'yargs'
 import { RECIPE_NAMES } from '../../products/recipes/recipes.ts'
-import { COMMON, type CommonArgs } from '../flags.ts'
+import { COMMON_FLAGS, type CommonArgs } from '../flags.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
 import type { Command } from './command.ts'
@@ -48,7 +48,7 @@ const flagOf = ([name, options]: [string, Options]): CommandFlag => ({
 })
 
 const HELP: readonly CommandFlag[] = [{ name: '--help', about: 'What it does, with an example', values: undefined }]
-const EVERYWHERE = [...Object.entries(COMMON).map(flagOf), ...HELP]
+const EVERYWHERE = [...Object.entries(COMMON_FLAGS).map(flagOf), ...HELP]
 
 const completed = (commands: CompletedCommands): Completed[] =>
   Object.entries(commands).map(([name, { about, flags, positionals = {} }]) => {

@@ -1,5 +1,5 @@
 import { PROFILE_NAMES } from '../../db/profiles.ts'
-import { DATABASE, JSON_FLAG, NAMED_SERVICE, SERVICE } from '../flags.ts'
+import { DATABASE_FLAGS, JSON_FLAG, NAMED_SERVICE_FLAGS, SERVICE_FLAGS } from '../flags.ts'
 import type { Command } from './command.ts'
 
 /** Commands that look after the database, and the embedded service. */
@@ -8,8 +8,8 @@ export const MAINTENANCE_COMMANDS = {
     usage: 'replay',
     about: 'Rebuild the rows from the stored replies, without the network; in place, or into a new file',
     flags: {
-      ...DATABASE,
-      ...NAMED_SERVICE,
+      ...DATABASE_FLAGS,
+      ...NAMED_SERVICE_FLAGS,
       into: { type: 'string', describe: 'A new file that gets the rebuilt database; this one stays as it is' },
       incomplete: { type: 'boolean', default: false, describe: 'With --into: also when some replies were not kept' },
       ...JSON_FLAG,
@@ -26,8 +26,8 @@ export const MAINTENANCE_COMMANDS = {
       ids: { type: 'number', array: true, describe: 'Numbers of entries to dismiss' },
     },
     flags: {
-      ...DATABASE,
-      ...NAMED_SERVICE,
+      ...DATABASE_FLAGS,
+      ...NAMED_SERVICE_FLAGS,
       all: { type: 'boolean', default: false, describe: 'List also what has been closed since' },
       reason: { type: 'string', describe: 'Why they are dismissed' },
       ...JSON_FLAG,
@@ -39,7 +39,7 @@ export const MAINTENANCE_COMMANDS = {
     usage: 'prune',
     about: 'Drop the bodies of old replies; rows, history and what quarantine needs stay',
     flags: {
-      ...DATABASE,
+      ...DATABASE_FLAGS,
       'older-than': { type: 'string', demandOption: true, describe: 'Bodies last seen longer ago than this: 90d, 2y' },
       ...JSON_FLAG,
     },
@@ -50,8 +50,8 @@ export const MAINTENANCE_COMMANDS = {
     usage: 'doctor',
     about: 'Check configuration, key, clock, zone data, disk, database and lock',
     flags: {
-      ...DATABASE,
-      ...SERVICE,
+      ...DATABASE_FLAGS,
+      ...SERVICE_FLAGS,
       online: {
         type: 'boolean',
         default: false,
@@ -66,7 +66,7 @@ export const MAINTENANCE_COMMANDS = {
     usage: 'migrate',
     about: 'Bring the schema up to date; this also happens by itself when a sync opens the file',
     flags: {
-      ...DATABASE,
+      ...DATABASE_FLAGS,
       list: { type: 'boolean', default: false, describe: 'Only show the state' },
       from: {
         type: 'string',

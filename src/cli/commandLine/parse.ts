@@ -2,7 +2,7 @@ import yargs, { type Options } from 'yargs'
 import { InputError, SyncError } from '../../base/errors.ts'
 import { redact } from '../../base/redact.ts'
 import { visible } from '../../base/visible.ts'
-import { COMMON } from '../flags.ts'
+import { COMMON_FLAGS } from '../flags.ts'
 import { describe, EXIT, exitCodeOf, failedFields } from '../terminal/fail.ts'
 import { rememberSecret, secrets } from '../terminal/secrets.ts'
 import { signalCode } from '../terminal/signals.ts'
@@ -93,11 +93,11 @@ export async function runCommand(given: readonly string[]): Promise<void> {
       describe: about,
       builder: (command) => {
         for (const [name, options] of Object.entries(positionals)) command.positional(name, options)
-        return command.options(withValues({ ...flags, ...COMMON })).example(`$0 ${example}`, '')
+        return command.options(withValues({ ...flags, ...COMMON_FLAGS })).example(`$0 ${example}`, '')
       },
       handler: (args) => {
         checkNumbers(declared, args)
-        checkOnce({ ...positionals, ...flags, ...COMMON }, args)
+        checkOnce({ ...positionals, ...flags, ...COMMON_FLAGS }, args)
         chosen = () => run(args as never, COMMANDS)
         throw CHOSEN
       },

@@ -1,6 +1,6 @@
 import { PAGE_LOCALES } from '../../page/words/locale.ts'
 import { EXAMPLE, SECOND_EXAMPLE } from '../../services/wellKnown.ts'
-import { DATABASE, EXPORT_FORMS, FORMATS, JSON_FLAG, MOMENT, NAMED_SERVICE, RANGE } from '../flags.ts'
+import { DATABASE_FLAGS, EXPORT_FORMS, FORMATS, JSON_FLAG, MOMENT, NAMED_SERVICE_FLAGS, RANGE_FLAGS } from '../flags.ts'
 import type { Command } from './command.ts'
 
 /** How CSV is written. */
@@ -21,8 +21,8 @@ export const READ_COMMANDS = {
     usage: 'status',
     about: 'Show runs, how far every series reaches, and what failed with its next step',
     flags: {
-      ...DATABASE,
-      ...NAMED_SERVICE,
+      ...DATABASE_FLAGS,
+      ...NAMED_SERVICE_FLAGS,
       ...JSON_FLAG,
       format: { choices: ['text', 'json', 'prometheus'], default: 'text', describe: 'Form of the answer' },
       job: {
@@ -46,7 +46,7 @@ export const READ_COMMANDS = {
     about:
       'List holes with exact local instants: never requested or failed (the next sync requests them; `status` says when, where the service does not know the indicator), in doubt, or absent at the source (with the time when they are requested next)',
     flags: {
-      ...DATABASE,
+      ...DATABASE_FLAGS,
       fail: { type: 'boolean', default: false, describe: 'Exit 6 when there are any' },
       ...JSON_FLAG,
     },
@@ -58,7 +58,7 @@ export const READ_COMMANDS = {
     about:
       'Check the data: missed runs, gaps, failures, days too long, series further behind than usual, values out of range; exit 6 on a finding',
     flags: {
-      ...DATABASE,
+      ...DATABASE_FLAGS,
       deep: {
         type: 'boolean',
         default: false,
@@ -74,14 +74,14 @@ export const READ_COMMANDS = {
     about: 'Draw a series in the terminal, or compare two series, or past values with current ones',
     positionals: { indicator: { type: 'number', describe: 'Number of the indicator' } },
     flags: {
-      ...DATABASE,
-      ...NAMED_SERVICE,
+      ...DATABASE_FLAGS,
+      ...NAMED_SERVICE_FLAGS,
       offer: { type: 'number', describe: 'An offer indicator in its place' },
       kind: { type: 'string', describe: 'The route of that number, where it is not indicator' },
       with: { type: 'number', describe: 'Another indicator, drawn below and compared' },
       geo: { type: 'number', describe: 'The geo; a main one of the service, or the first one, when left out' },
       last: { type: 'string', describe: 'So much up to now: 7d, 2mo, 1y; the last week that is held when left out' },
-      ...RANGE,
+      ...RANGE_FLAGS,
       'as-of': { ...MOMENT, describe: 'Draw what was known at this instant: 2025-10-01T00:00:00.000Z, a day, -7d' },
       revisions: {
         type: 'boolean',
@@ -99,10 +99,10 @@ export const READ_COMMANDS = {
     usage: 'diff',
     about: 'Tell what changed between two instants or runs: values, texts, the catalogue',
     flags: {
-      ...DATABASE,
-      ...NAMED_SERVICE,
-      from: { ...RANGE.from, describe: 'What was known then is compared …; a day ago when left out' },
-      to: { ...RANGE.to, describe: '… with what was known then; now when left out' },
+      ...DATABASE_FLAGS,
+      ...NAMED_SERVICE_FLAGS,
+      from: { ...RANGE_FLAGS.from, describe: 'What was known then is compared …; a day ago when left out' },
+      to: { ...RANGE_FLAGS.to, describe: '… with what was known then; now when left out' },
       run: {
         type: 'number',
         array: true,
@@ -123,15 +123,15 @@ export const READ_COMMANDS = {
     about: 'Ask the database in SQL, read-only; or run a recipe',
     positionals: { sql: { type: 'string', describe: 'One SELECT statement' } },
     flags: {
-      ...DATABASE,
-      ...NAMED_SERVICE,
+      ...DATABASE_FLAGS,
+      ...NAMED_SERVICE_FLAGS,
       recipe: { type: 'string', describe: 'Name of a recipe, in place of SQL' },
       recipes: { type: 'boolean', default: false, describe: 'List the recipes' },
       param: { type: 'string', array: true, nargs: 1, describe: 'A value for a :name of the statement: name=value' },
       indicator: { type: 'number', describe: 'The same as --param indicator=…' },
       geo: { type: 'number', describe: 'The same as --param geo=…' },
       series: { type: 'number', describe: 'The same as --param series=…: one series, in place of the native one' },
-      ...RANGE,
+      ...RANGE_FLAGS,
       format: { choices: FORMATS, default: 'table', describe: 'Form of the answer' },
       json: { type: 'boolean', default: false, describe: 'The same as --format json' },
       ...DIALECT,
@@ -153,12 +153,12 @@ export const READ_COMMANDS = {
     about:
       'Write values, or the answer of a statement, as CSV, TSV, NDJSON or Parquet; as known now or at a past instant',
     flags: {
-      ...DATABASE,
+      ...DATABASE_FLAGS,
       indicator: { type: 'number', array: true, describe: 'Numbers of indicators' },
       offer: { type: 'number', array: true, describe: 'Numbers of offer indicators' },
       kind: { type: 'string', describe: 'The route of the numbers of --indicator, where it is not indicator' },
       geo: { type: 'number', array: true, describe: 'Only these geos' },
-      ...RANGE,
+      ...RANGE_FLAGS,
       'as-of': {
         ...MOMENT,
         describe: 'What was known at this instant, to the millisecond: 2025-10-01T00:00:00.000Z',
@@ -183,8 +183,8 @@ export const READ_COMMANDS = {
     usage: 'serve',
     about: 'Serve a local web page on the database: what is held, what is missing and why, charts, runs, SQL',
     flags: {
-      ...DATABASE,
-      ...NAMED_SERVICE,
+      ...DATABASE_FLAGS,
+      ...NAMED_SERVICE_FLAGS,
       port: { type: 'number', describe: 'Port; 8420, or a free one where that is taken' },
       host: {
         type: 'string',
@@ -204,8 +204,8 @@ export const READ_COMMANDS = {
       'Make a checked single-file copy for readers, with a manifest, or a page of files; the database may be in use',
     positionals: { file: { type: 'string', describe: 'The copy; one that publish made before is replaced at once' } },
     flags: {
-      ...DATABASE,
-      ...NAMED_SERVICE,
+      ...DATABASE_FLAGS,
+      ...NAMED_SERVICE_FLAGS,
       page: {
         type: 'string',
         describe:
@@ -236,7 +236,7 @@ export const READ_COMMANDS = {
       },
     },
     flags: {
-      ...DATABASE,
+      ...DATABASE_FLAGS,
       full: { type: 'boolean', default: false, describe: 'sync: read everything again, not only what changed' },
       grace: {
         type: 'number',

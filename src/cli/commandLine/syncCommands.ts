@@ -1,19 +1,19 @@
 import { LIVE } from '../../services/services.ts'
 import { EXAMPLE_TEXTS } from '../../services/wellKnown.ts'
 import {
-  DATABASE,
-  DISTRIBUTED,
-  DURABILITY,
-  JOBS,
+  DATABASE_FLAGS,
+  DISTRIBUTED_FLAGS,
+  DURABILITY_FLAGS,
+  JOB_FLAGS,
   JSON_FLAG,
   MOMENT,
-  NAMED_SERVICE,
-  NOTIFY,
-  ON_REJECT,
-  ONLY,
-  RANGE,
-  REJECTS,
-  SERVICE,
+  NAMED_SERVICE_FLAGS,
+  NOTIFY_FLAGS,
+  ON_REJECT_FLAGS,
+  ONLY_FLAGS,
+  RANGE_FLAGS,
+  REJECT_FLAGS,
+  SERVICE_FLAGS,
 } from '../flags.ts'
 import type { Command } from './command.ts'
 
@@ -21,8 +21,8 @@ const NEWEST_FIRST = { type: 'boolean', default: false, describe: 'The latest wi
 
 /** The range of a command that has none by itself. */
 const REQUIRED_RANGE = {
-  from: { ...RANGE.from, demandOption: true },
-  to: { ...RANGE.to, demandOption: true },
+  from: { ...RANGE_FLAGS.from, demandOption: true },
+  to: { ...RANGE_FLAGS.to, demandOption: true },
 } as const
 
 /** Commands that fetch, and those that prepare it. */
@@ -30,7 +30,7 @@ export const SYNC_COMMANDS = {
   demo: {
     usage: 'demo',
     about: 'Run the main job against an embedded copy of the service, then show what SQL answers',
-    flags: { ...DATABASE },
+    flags: { ...DATABASE_FLAGS },
     example: 'demo --database /tmp/demo.db',
     heap: 'replies',
     run: async (args) => (await import('../commands/demo.ts')).run(args),
@@ -46,9 +46,9 @@ export const SYNC_COMMANDS = {
   validate: {
     usage: 'validate [jobs..]',
     about: 'Report every mistake of job files, with its line, the legal values and what was probably meant',
-    positionals: JOBS,
+    positionals: JOB_FLAGS,
     flags: {
-      ...NAMED_SERVICE,
+      ...NAMED_SERVICE_FLAGS,
       schema: {
         type: 'boolean',
         default: false,
@@ -64,8 +64,8 @@ export const SYNC_COMMANDS = {
     about: 'Search the catalogue for indicators, and show what is held of them',
     positionals: { text: { type: 'string', describe: 'Words or a number; accents do not matter' } },
     flags: {
-      ...DATABASE,
-      ...SERVICE,
+      ...DATABASE_FLAGS,
+      ...SERVICE_FLAGS,
       refresh: { type: 'boolean', default: false, describe: 'Fetch the catalogue first' },
       in: { choices: ['catalogue', 'content', 'archives', 'all'], default: 'catalogue', describe: 'Which texts' },
       limit: { type: 'number', default: 50, describe: 'The most rows; 0 for all' },
@@ -77,12 +77,12 @@ export const SYNC_COMMANDS = {
   plan: {
     usage: 'plan <jobs..>',
     about: 'Show what a sync would request, why, how many calls and how long; nothing is sent',
-    positionals: JOBS,
+    positionals: JOB_FLAGS,
     flags: {
-      ...DATABASE,
-      ...NAMED_SERVICE,
-      ...RANGE,
-      ...ONLY,
+      ...DATABASE_FLAGS,
+      ...NAMED_SERVICE_FLAGS,
+      ...RANGE_FLAGS,
+      ...ONLY_FLAGS,
       'newest-first': NEWEST_FIRST,
       urls: { type: 'boolean', default: false, describe: 'The address of every request, in order' },
       ...JSON_FLAG,
@@ -93,18 +93,18 @@ export const SYNC_COMMANDS = {
   sync: {
     usage: 'sync <jobs..>',
     about: 'Request what is wanted and not held, and load it',
-    positionals: JOBS,
+    positionals: JOB_FLAGS,
     flags: {
-      ...DATABASE,
-      ...SERVICE,
-      ...RANGE,
-      ...ONLY,
+      ...DATABASE_FLAGS,
+      ...SERVICE_FLAGS,
+      ...RANGE_FLAGS,
+      ...ONLY_FLAGS,
       'newest-first': NEWEST_FIRST,
       'dry-run': { type: 'boolean', default: false, describe: 'The same as plan' },
-      ...DISTRIBUTED,
-      ...DURABILITY,
-      ...REJECTS,
-      ...NOTIFY,
+      ...DISTRIBUTED_FLAGS,
+      ...DURABILITY_FLAGS,
+      ...REJECT_FLAGS,
+      ...NOTIFY_FLAGS,
       ...JSON_FLAG,
     },
     example: `sync jobs/nightly.yaml --service ${LIVE}`,
@@ -113,16 +113,16 @@ export const SYNC_COMMANDS = {
   backfill: {
     usage: 'backfill <jobs..>',
     about: 'Request an explicit range of the job’s series and archives, as far as it is not held',
-    positionals: JOBS,
+    positionals: JOB_FLAGS,
     flags: {
-      ...DATABASE,
-      ...SERVICE,
+      ...DATABASE_FLAGS,
+      ...SERVICE_FLAGS,
       ...REQUIRED_RANGE,
-      ...ONLY,
+      ...ONLY_FLAGS,
       'newest-first': NEWEST_FIRST,
-      ...DURABILITY,
-      ...REJECTS,
-      ...NOTIFY,
+      ...DURABILITY_FLAGS,
+      ...REJECT_FLAGS,
+      ...NOTIFY_FLAGS,
       ...JSON_FLAG,
     },
     example: 'backfill jobs/nightly.yaml --from 2015-01-01 --to 2020-01-01',
@@ -132,15 +132,15 @@ export const SYNC_COMMANDS = {
   restate: {
     usage: 'restate <jobs..>',
     about: 'Request a range again that is held already; what changed is kept as a revision',
-    positionals: JOBS,
+    positionals: JOB_FLAGS,
     flags: {
-      ...DATABASE,
-      ...SERVICE,
+      ...DATABASE_FLAGS,
+      ...SERVICE_FLAGS,
       ...REQUIRED_RANGE,
-      ...ONLY,
-      ...DURABILITY,
-      ...REJECTS,
-      ...NOTIFY,
+      ...ONLY_FLAGS,
+      ...DURABILITY_FLAGS,
+      ...REJECT_FLAGS,
+      ...NOTIFY_FLAGS,
       ...JSON_FLAG,
     },
     example: 'restate jobs/nightly.yaml --from 2025-01-01 --to 2025-02-01',
@@ -152,7 +152,7 @@ export const SYNC_COMMANDS = {
     about:
       'Request again what failed, exactly as it was requested and also what the service did not know (404), which a sync leaves alone for a while; at the pace and within the budget of a job, where one is named',
     positionals: { job: { type: 'string', describe: 'Job file (YAML) whose pace and budget are kept' } },
-    flags: { ...DATABASE, ...SERVICE, ...DURABILITY, ...REJECTS, ...NOTIFY, ...JSON_FLAG },
+    flags: { ...DATABASE_FLAGS, ...SERVICE_FLAGS, ...DURABILITY_FLAGS, ...REJECT_FLAGS, ...NOTIFY_FLAGS, ...JSON_FLAG },
     example: 'retry jobs/nightly.yaml',
     heap: 'replies',
     run: async (args) => (await import('../commands/sync.ts')).retry(args),
@@ -160,9 +160,16 @@ export const SYNC_COMMANDS = {
   schedule: {
     usage: 'schedule <jobs..>',
     about: 'Stay up and run jobs at their cron times, in their time zones, one at a time',
-    positionals: JOBS,
+    positionals: JOB_FLAGS,
     flags: {
-      ...{ ...DATABASE, ...SERVICE, ...DISTRIBUTED, ...DURABILITY, ...REJECTS, ...NOTIFY },
+      ...{
+        ...DATABASE_FLAGS,
+        ...SERVICE_FLAGS,
+        ...DISTRIBUTED_FLAGS,
+        ...DURABILITY_FLAGS,
+        ...REJECT_FLAGS,
+        ...NOTIFY_FLAGS,
+      },
       stall: {
         type: 'number',
         default: 3600,
@@ -179,7 +186,7 @@ export const SYNC_COMMANDS = {
     about:
       'Take requests that others have planned (`sync --distributed`) from a database on PostgreSQL, fetch and load them',
     flags: {
-      ...{ ...DATABASE, ...SERVICE, ...ON_REJECT },
+      ...{ ...DATABASE_FLAGS, ...SERVICE_FLAGS, ...ON_REJECT_FLAGS },
       concurrency: { type: 'number', default: 4, describe: 'Requests in hand at once' },
       'until-empty': { type: 'boolean', default: false, describe: 'End when nothing is left to do' },
     },
@@ -191,8 +198,8 @@ export const SYNC_COMMANDS = {
     about: 'List the known editions of archives, or download their files beside the database',
     positionals: { action: { type: 'string', choices: ['list', 'download'], describe: 'What to do' } },
     flags: {
-      ...DATABASE,
-      ...SERVICE,
+      ...DATABASE_FLAGS,
+      ...SERVICE_FLAGS,
       id: { type: 'number', array: true, describe: 'Only these archives' },
       kind: { type: 'string', default: 'all', describe: 'Only those of one listing: archive, archive_json' },
       from: { ...MOMENT, describe: 'First day for which they were listed: 2025-11-01, -30d' },

@@ -1,6 +1,6 @@
 import { InputError } from '../../base/errors.ts'
 import { didYouMean } from '../../base/suggest.ts'
-import { COMMON } from '../flags.ts'
+import { COMMON_FLAGS } from '../flags.ts'
 import type { Command } from './command.ts'
 import { COMMANDS, type CommandName } from './commands.ts'
 
@@ -27,7 +27,7 @@ function missingArgument(name: CommandName, given: number): string {
 
 /** A value that is not one of those that a flag or an argument takes. */
 function illegalValue(name: CommandName, argument: string, given: string, choices: string): string {
-  const label = argument in COMMANDS[name].flags || argument in COMMON ? `--${argument}` : `<${argument}>`
+  const label = argument in COMMANDS[name].flags || argument in COMMON_FLAGS ? `--${argument}` : `<${argument}>`
   const legal = [...choices.matchAll(/"([^"]*)"/g)].map(([, one]) => one!)
   return `${label} ${given} is not legal; legal: ${legal.join(', ')}.${didYouMean(given.replaceAll('"', ''), legal)}`
 }
@@ -59,7 +59,7 @@ export function usageError(message: string, argv: readonly string[]): InputError
     const close = unknown === message ? '' : didYouMean(name!, Object.keys(COMMANDS))
     return new InputError(`${unknown}${close}`, { hint: 'indicator-sync --help', code: 'usage' })
   }
-  const flags = [...Object.keys(COMMANDS[name].flags), ...Object.keys(COMMON), 'help', 'version']
+  const flags = [...Object.keys(COMMANDS[name].flags), ...Object.keys(COMMON_FLAGS), 'help', 'version']
   const unknown = unknownFlag(argv.slice(1), flags)
   return new InputError(
     unknown === undefined

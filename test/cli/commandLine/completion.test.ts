@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { COMMANDS } from '../../../src/cli/commandLine/commands.ts'
 import { completionText, SHELLS } from '../../../src/cli/commandLine/completion.ts'
-import { COMMON } from '../../../src/cli/flags.ts'
+import { COMMON_FLAGS } from '../../../src/cli/flags.ts'
 import { runCli, tempFolder } from '../../kit.ts'
 import { RECIPES } from '../../recipes.ts'
 
@@ -33,7 +33,7 @@ describe.runIf(has('bash'))('bash completes', () => {
   })
 
   test.each(Object.entries(COMMANDS))('every flag of %s', (name, { flags }) => {
-    const all = [...Object.keys({ ...flags, ...COMMON }), 'help'].map((flag) => `--${flag}`)
+    const all = [...Object.keys({ ...flags, ...COMMON_FLAGS }), 'help'].map((flag) => `--${flag}`)
     expect(offered(name, '--').sort()).toEqual(all.sort())
   })
 
