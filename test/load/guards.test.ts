@@ -28,7 +28,7 @@ const hours = (from: string, count = 24, more: object = {}) => ({
 })
 
 describe('what is held', () => {
-  /** Two neighbouring days, each settled for a short lookback, and what a longer one then asks. */
+  /** Two neighbouring days, each final by a short lookback, and what a longer one then requests. */
   const DAYS = (from: number, to: number, lookback: number) =>
     `series:\n  - { indicators: [1739], window: { from: 2025-10-${from}, to: 2025-10-${to} }, lookback: ${lookback}d, chunk: 1d }`
   const windowsOf = (requests: readonly { readonly url: string }[]): string[] =>
@@ -37,7 +37,7 @@ describe('what is held', () => {
       return `${search.get('start_date')} ${search.get('end_date')}`
     })
 
-  test('windows that became one are settled for no longer than the youngest of them', async () => {
+  test('windows that became one are final by no longer lookback than the youngest of them', async () => {
     const store = await tempStore()
     const emulator = await emulate({ now: ms('2025-10-20T12:00:00Z') / 1000 })
     await runJob(store, emulator, DAYS(10, 19, 1), { now: ms('2025-10-20T12:00:00Z') })

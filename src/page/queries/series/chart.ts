@@ -80,6 +80,7 @@ async function readSecond(
 
 /** What an address requests: a range of a series of one geo, current or as of a moment. */
 export interface ChartQuery {
+  /** The series of one geo, named as in the JSON of the page. */
   readonly dataset: NamedGeoSeries
   readonly range: Interval
   readonly asOf: AsOf | null

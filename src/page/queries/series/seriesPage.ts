@@ -11,6 +11,7 @@ import { type ChartState, readStates } from './states.ts'
 
 /** The data of the page on a series. */
 export interface SeriesData {
+  /** The series of one geo, named as in the JSON of the page. */
   readonly dataset: NamedGeoSeries
   readonly range: Interval
   readonly neighbours: RangeLinks

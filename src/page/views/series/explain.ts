@@ -16,6 +16,7 @@ import { numberText } from '../numbers.ts'
 import { lengthText, momentText, timeText } from '../times.ts'
 
 interface ExplainData extends ExplainedValue {
+  /** The series of one geo, named as in the JSON of the page. */
   readonly dataset: NamedGeoSeries
   /** The instants of the neighbouring values; null where there is none. */
   readonly previous: Instant | null

@@ -9,6 +9,7 @@ import { momentText, timeText } from '../times.ts'
 import { figure } from './figure.ts'
 
 interface VintagesData extends Vintages {
+  /** The series of one geo, named as in the JSON of the page. */
   readonly dataset: NamedGeoSeries
 }
 

@@ -9,8 +9,8 @@ const night = (n: number) => ms('2025-11-04T20:15:00Z') + n * DAY
 const job = (lookback: string, window = '{ from: 2025-10-01, to: +1d }', more = '') =>
   `series: [{ indicators: [5], window: ${window}, lookback: ${lookback}, refresh: 1h${more} }]`
 
-describe('who asks judges what is final', () => {
-  test('a job with a longer lookback does not believe what a shorter one has settled', async () => {
+describe('each entry decides by its own lookback what is final', () => {
+  test('a job with a longer lookback requests again what is final by a shorter one', async () => {
     const [store, market] = [await tempStore(), await source()]
     for (let n = 0; n < 12; n++) await market.run(store, job('1d'), night(n))
     // Every day was last asked a day and a bit after it ended, but for what was settled already on the first night.
