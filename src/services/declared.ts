@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import { InputError } from '../base/errors.ts'
 import { isObject, pathText } from '../base/json.ts'
 import { didYouMean } from '../base/suggest.ts'
+import { UNITS } from '../base/time/zone.ts'
 import { declaration } from './declaration.ts'
 import { API_KEY } from './key.ts'
 import { choice } from './kinds.ts'
@@ -87,6 +88,14 @@ function mergedRoutes(
 /** Whether a route can be called without any number or name. */
 const isBare = ({ slots }: Route): boolean => Object.values(slots).every(({ kind }) => kind === 'choice')
 
+/** The steps by which a route groups values, in the words that are sent, and whose borders the planner does not know. */
+function unknownSteps({ shape, query }: Route): string[] {
+  if (shape !== 'series' || query.time_trunc?.kind !== 'choice') return []
+  const { values, aliases } = query.time_trunc
+  const known: readonly string[] = UNITS
+  return [...new Set([...values, ...Object.values(aliases)])].filter((word) => !known.includes(word))
+}
+
 /** What is wrong with the routes of a service together. */
 function routeMistakes(routes: Readonly<Record<string, Route>>, probe: unknown, locales: readonly Locale[]): string[] {
   const mistakes: string[] = []
@@ -98,6 +107,11 @@ function routeMistakes(routes: Readonly<Record<string, Route>>, probe: unknown, 
     if (lacking.length > 0)
       mistakes.push(
         `routes.${name}.query.locale.values lacks ${lacking.map((locale) => JSON.stringify(locale)).join(', ')}; legal: a list with all of locales, ${locales.join(', ')}`,
+      )
+    const unknown = unknownSteps(routes[name]!)
+    if (unknown.length > 0)
+      mistakes.push(
+        `routes.${name}.query.time_trunc.values has ${unknown.map((word) => JSON.stringify(word)).join(', ')}; legal: ${UNITS.join(', ')}, because a window would begin or end inside of any other step`,
       )
     if (name in ROUTES && routeOf(name as RouteName).shape !== shape)
       mistakes.push(

@@ -12,8 +12,13 @@ const flows = {
   ...ROUTES.indicator,
   path: '/flows/{id}',
   root: 'flow',
-  query: { locale, start_date, end_date, time_trunc: { ...time_trunc, values: ['hour', 'week'] } },
+  query: { locale, start_date, end_date, time_trunc: { ...time_trunc, values: ['hour', 'month'] } },
   window: { unit: 'day', count: 1 },
+}
+/** Indicators are grouped by other steps than flows are. */
+const indicator = {
+  ...ROUTES.indicator,
+  query: { ...ROUTES.indicator.query, time_trunc: { ...time_trunc, values: ['hour', 'day'] } },
 }
 const bulletins = { ...ROUTES.archives, path: '/bulletins', root: 'bulletins', item: 'bulletin' }
 const DECLARED = {
@@ -21,7 +26,7 @@ const DECLARED = {
   vendor: 'more-api',
   baseUrl: null,
   timeZone: 'Europe/Lisbon',
-  routes: { flows, bulletins },
+  routes: { indicator, flows, bulletins },
 }
 const service = checkService(DECLARED, 'test')
 
@@ -136,7 +141,7 @@ describe('a job names a route that only its service has', () => {
     const { series, archives } = JSON.parse(out).properties
     expect(series.items.properties.route.enum).toEqual(['indicator', 'offer_indicator', 'flows'])
     expect(archives.items.properties.route.enum).toEqual(['archives', 'archives_json', 'bulletins'])
-    expect(series.items.properties.timeTrunc.enum).toContain('week')
+    expect(series.items.properties.timeTrunc.enum).toContain('month')
   })
 
   test.each([
@@ -158,12 +163,12 @@ describe('a job names a route that only its service has', () => {
     [
       'a word that it does not take',
       `series:\n  - { route: flows, indicators: [7], timeTrunc: day, ${WINDOW} }`,
-      '"day" is not taken by route flows; legal: hour, week',
+      '"day" is not taken by route flows; legal: hour, month',
     ],
     [
       'a word that only it takes',
-      `series:\n  - { indicators: [7], timeTrunc: week, timeAgg: sum, ${WINDOW} }`,
-      '"week" is not taken by route indicator; legal: five_minutes',
+      `series:\n  - { indicators: [7], timeTrunc: month, timeAgg: sum, ${WINDOW} }`,
+      '"month" is not taken by route indicator; legal: hour, day',
     ],
     [
       'a selection by the catalogue',
@@ -195,6 +200,6 @@ describe('a job names a route that only its service has', () => {
     refused('widgets: { list: true }', /widgets.list {2}the service more has no route widgets/)
     expect(
       readJob(job(`series:\n  - { route: flows, indicators: [7], ${WINDOW} }`), 'job.yaml', undefined, less).series,
-    ).toMatchObject([{ kind: 'flows' }])
+    ).toMatchObject([{ route: 'flows' }])
   })
 })

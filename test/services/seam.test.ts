@@ -17,6 +17,14 @@ import { json, runCommand, serve, tempFolder, tempStore } from '../kit.ts'
 
 /** A route that the specification does not have, of a shape that it has: one row. */
 const events = { ...ROUTES.news, path: '/{language}/events', item: 'event', about: 'Events.' }
+/** The route of indicators with other steps to group by. */
+const groupedBy = (words: {
+  readonly values: readonly string[]
+  readonly aliases: Readonly<Record<string, string>>
+}) => ({
+  ...ROUTES.indicator,
+  query: { ...ROUTES.indicator.query, time_trunc: { kind: 'choice', ...words } },
+})
 const DECLARED = {
   name: 'more',
   vendor: 'more-api',
@@ -79,7 +87,7 @@ describe('a route of a known shape is one row of a service', () => {
 
   test('a job has the words and languages of its service', () => {
     const { indicator, news } = ROUTES
-    const time_trunc = { ...indicator.query.time_trunc, values: ['week', 'hour'], aliases: { weekly: 'week' } }
+    const time_trunc = { ...indicator.query.time_trunc, values: ['month', 'hour'], aliases: { monthly: 'month' } }
     const geo_agg = { ...indicator.query.geo_agg, values: ['median'], aliases: {} }
     const routes = {
       indicator: { ...indicator, query: { ...indicator.query, time_trunc, geo_agg } },
@@ -88,11 +96,11 @@ describe('a route of a known shape is one row of a service', () => {
     const other = checkService({ ...DECLARED, routes, locales: ['en'] }, 'test')
     const series = (more: string) =>
       `name: one\nseries:\n  - { indicators: [600], window: { last: 7d }, timeAgg: avg, ${more} }\n`
-    const { series: entries } = readJob(series('timeTrunc: weekly'), 'job.yaml', undefined, other)
-    expect(entries).toMatchObject([{ timeTrunc: 'week', timeAgg: 'average', locale: 'en' }])
+    const { series: entries } = readJob(series('timeTrunc: monthly'), 'job.yaml', undefined, other)
+    expect(entries).toMatchObject([{ timeTrunc: 'month', timeAgg: 'average', locale: 'en' }])
     const refused = (text: string, why: RegExp) =>
       expect(() => readJob(text, 'job.yaml', undefined, other)).toThrow(why)
-    refused(series('timeTrunc: day'), /"day" is not legal; legal: week, hour, weekly/)
+    refused(series('timeTrunc: day'), /"day" is not legal; legal: month, hour, monthly/)
     refused(series('timeTrunc: hour, locale: es'), /"es" is not legal; legal: en/)
     refused(series('timeTrunc: hour, geoTrunc: town'), /geoTrunc needs geoAgg; legal: median$/)
     const content = (kind: string, order: string) => `name: one\ncontent:\n  - { kinds: [${kind}], order: ${order} }\n`
@@ -133,6 +141,16 @@ describe('a route of a known shape is one row of a service', () => {
   })
 
   test.each<[string, object, string]>([
+    [
+      'a step with other borders than windows have',
+      { routes: { indicator: groupedBy({ values: ['week', 'hour'], aliases: {} }) } },
+      'routes.indicator.query.time_trunc.values has "week"; legal: five_minutes, ten_minutes, fifteen_minutes, hour, day, month, year, because a window would begin or end inside of any other step',
+    ],
+    [
+      'such a step behind an alias',
+      { routes: { indicator: groupedBy({ values: ['hour'], aliases: { weekly: 'week' } }) } },
+      'routes.indicator.query.time_trunc.values has "week"; legal: five_minutes, ten_minutes, fifteen_minutes, hour, day, month, year, because a window would begin or end inside of any other step',
+    ],
     [
       'a path without its slash',
       { routes: { events: { ...events, path: 'events' }, more: { ...events, item: 'more' } } },
