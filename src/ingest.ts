@@ -35,7 +35,10 @@ export async function ingest(ingestContext: IngestContext, planned: PlannedReque
   const onRetry: OnRetry = ({ error, answer }, attempt) =>
     emit('request.retried', {
       ...eventRequest(planned),
-      ...{ attempt, status: answer?.status ?? null, code: error.code, reason: error.message },
+      attempt,
+      status: answer?.status ?? null,
+      code: error.code,
+      reason: error.message,
     })
   const onCut = (error: SyncError, sent: LastAnswer): Promise<void> => recordCut(ingestContext, planned, error, sent)
   const unusable = (error: SyncError, last: LastAnswer): Promise<IngestResult> =>
@@ -125,7 +128,9 @@ async function ingestReply(
 ): Promise<IngestResult> {
   const { store } = ingestContext.loading
   const doubtful: DoubtfulReply = {
-    ...{ planned, reply, parsed },
+    planned,
+    reply,
+    parsed,
     accept: () => acceptReply(ingestContext, planned, reply, parsed),
   }
   const around = await neighboursOf(store, planned)

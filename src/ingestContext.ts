@@ -68,7 +68,9 @@ export const eventRequest = ({
   request,
   service,
 }: PlannedRequest): Pick<EventFields, 'where' | 'route' | 'target' | 'indicator' | 'window'> => ({
-  ...{ where: entry, route, target: request.target },
+  where: entry,
+  route,
+  target: request.target,
   indicator:
     series?.indicatorId ??
     (service.routes[route]?.shape === 'series' && typeof params.id === 'number' ? params.id : null),
@@ -91,6 +93,9 @@ export const emitDone = (
   loaded: boolean,
 ): void =>
   emit('request.done', {
-    ...{ ...eventRequest(planned), ...eventAnswer(reply) },
-    ...{ bytes: reply.bytes, rows: eventRows(counts), loaded },
+    ...eventRequest(planned),
+    ...eventAnswer(reply),
+    bytes: reply.bytes,
+    rows: eventRows(counts),
+    loaded,
   })

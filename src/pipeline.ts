@@ -58,7 +58,10 @@ export function openPipeline(options: PipelineOptions): Pipeline {
   })
   const loading: Loading = { store, runId, keep: job.keep, now, redactor: redactorOf(options.key) }
   const context: IngestContext = {
-    ...{ fetcher, loading, rejects, emit },
+    fetcher,
+    loading,
+    rejects,
+    emit,
     sizes: createSizes(loading),
     samples: new Map(),
   }

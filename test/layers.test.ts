@@ -285,6 +285,11 @@ describe('imports flow downhill', () => {
     }
   })
 
+  test('no literal is spread into an object, for the compiler does not look for misspelled properties in it', () => {
+    // A list of objects in a tuple type is written `...{ a: string }[]`.
+    for (const { file, text } of sources) expect(text, file).not.toMatch(/\.\.\.\(?\{(?![^{}]*\}\[\])/)
+  })
+
   test('migrations import nothing but kysely, for history does not change with the code', () => {
     for (const file of (readdirSync('migrations', { recursive: true }) as string[]).filter((name) =>
       name.endsWith('.ts'),

@@ -33,7 +33,10 @@ export async function readMachines({ kysely, file }: Pick<Reader, 'kysely' | 'fi
   const now = await databaseClock(shared(kysely))
   const rows = await shared(kysely).selectFrom('_worker').selectAll().orderBy('id').execute()
   const workers = rows.map(({ id: _, runs: _runs, started_at, seen_at, draining, ...row }) => ({
-    ...{ ...row, startedAt: started_at, seenAt: seen_at, draining: draining === 1 },
+    ...row,
+    startedAt: started_at,
+    seenAt: seen_at,
+    draining: draining === 1,
   }))
   return { now, workers, queues: await queueStates(kysely) }
 }

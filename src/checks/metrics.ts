@@ -205,7 +205,9 @@ export const METRICS: readonly Metric[] = [
         .select(['series_id', 'indicator_id', 'geo_id', 'last_utc'])
         .execute()
       return rows.map(({ series_id, indicator_id, geo_id, last_utc }) => ({
-        ...{ series: series_id, indicator: indicator_id, geo: geo_id },
+        series: series_id,
+        indicator: indicator_id,
+        geo: geo_id,
         value: Date.parse(last_utc) / 1000,
       }))
     },

@@ -47,7 +47,7 @@ async function leftOf(
   const left = await createAnswered(
     tx,
     false,
-  )({ ...{ fetchId: after, target: request.target, seriesId, window }, geoIds: filteredGeos(planned) })
+  )({ fetchId: after, target: request.target, seriesId, window, geoIds: filteredGeos(planned) })
   if (left.length === 0) return []
   const intervals = merge(left.flatMap((one) => one.intervals))
   const [first] = intervals
@@ -98,8 +98,11 @@ export function createLeases(store: Store, control: Store, signal: AbortSignal):
       const left = await leftOf(tx, planned, seriesId, holder.after)
       if (left.length === 0) return left
       const lease = {
-        ...{ series_id: seriesId, geo_ids: filteredGeos(planned)?.join(',') ?? null },
-        ...{ from_at: window.from, to_at: window.to, until_at: at + LEASE_MS },
+        series_id: seriesId,
+        geo_ids: filteredGeos(planned)?.join(',') ?? null,
+        from_at: window.from,
+        to_at: window.to,
+        until_at: at + LEASE_MS,
       }
       await shared(tx)
         .insertInto('_asking')

@@ -93,13 +93,11 @@ export async function openQueue<T extends object>(
 ): Promise<Queue<T>> {
   let closed = false
   const boss = new PgBoss({
-    ...{
-      db: asDb(db, () => closed),
-      schema: BOSS_SCHEMA,
-      schedule: false,
-      supervise: supervises,
-      monitorVacuum: false,
-    },
+    db: asDb(db, () => closed),
+    schema: BOSS_SCHEMA,
+    schedule: false,
+    supervise: supervises,
+    monitorVacuum: false,
     ...(supervises ? { superviseIntervalSeconds: 2, monitorIntervalSeconds: 2 } : {}),
   })
   boss.on('error', onError)
@@ -113,8 +111,15 @@ export async function openQueue<T extends object>(
     await boss.start()
     await boss.createQueue(dead, { policy: 'standard', ...kept })
     await boss.createQueue(name, {
-      ...{ policy: 'exclusive', deadLetter: dead, heartbeatSeconds: HEARTBEAT_S, expireInSeconds: 6 * 3_600, ...kept },
-      ...{ retryLimit: RETRIES, retryDelay: 1, retryBackoff: true, retryDelayMax: 600 },
+      policy: 'exclusive',
+      deadLetter: dead,
+      heartbeatSeconds: HEARTBEAT_S,
+      expireInSeconds: 6 * 3_600,
+      ...kept,
+      retryLimit: RETRIES,
+      retryDelay: 1,
+      retryBackoff: true,
+      retryDelayMax: 600,
     })
   } catch (error) {
     // Timers of a queue that was begun keep the process alive.
@@ -130,7 +135,11 @@ export async function openQueue<T extends object>(
   const on = (tx: Kysely<Database> | undefined) => (tx ? { db: asDb(tx) } : {})
   const inserted = async (work: readonly Queued<T>[], options: object, tx?: Kysely<Database>): Promise<number> => {
     const rows = work.map(({ data, key, group, priority }) => ({
-      ...{ data, priority, singletonKey: key, group: { id: group }, ...options },
+      data,
+      priority,
+      singletonKey: key,
+      group: { id: group },
+      ...options,
     }))
     return (await boss.insert(name, rows, { ...on(tx), returnId: true }))?.length ?? 0
   }

@@ -27,8 +27,17 @@ export async function register(store: Store, host: string, version: string): Pro
   const { id } = await db
     .insertInto('_worker')
     .values({
-      ...{ machine: hostname(), pid: process.pid, version, host, started_at: now, seen_at: now },
-      ...{ claims: 0, done: 0, draining: 0, runs: '', holding: null },
+      machine: hostname(),
+      pid: process.pid,
+      version,
+      host,
+      started_at: now,
+      seen_at: now,
+      claims: 0,
+      done: 0,
+      draining: 0,
+      runs: '',
+      holding: null,
     })
     .returning('id')
     .executeTakeFirstOrThrow()

@@ -51,7 +51,10 @@ const eventClaim = ({
   data,
   retryCount,
 }: Claim<QueuedRequest>): Pick<EventFields, 'job' | 'where' | 'route' | 'attempt' | 'indicator' | 'window'> => ({
-  ...{ job: data.job, where: data.where, route: data.route, attempt: retryCount + 1 },
+  job: data.job,
+  where: data.where,
+  route: data.route,
+  attempt: retryCount + 1,
   indicator: data.series?.indicatorId ?? null,
   window: data.window && { from: formatUtc(data.window.from), to: formatUtc(data.window.to) },
 })
@@ -100,8 +103,18 @@ export async function work(context: WorkerContext, queue: Queue<QueuedRequest>, 
   const outage = createOutage(emit)
   const workerRuns = createWorkerRuns(context)
   const working: Working = {
-    ...{ context, queue, workerRuns, leases: createLeases(store, control, signal), outage, emit },
-    ...{ samples: new Map(), inHand: new Map(), done: 0, failed: 0, stop: null, pause: null },
+    context,
+    queue,
+    workerRuns,
+    leases: createLeases(store, control, signal),
+    outage,
+    emit,
+    samples: new Map(),
+    inHand: new Map(),
+    done: 0,
+    failed: 0,
+    stop: null,
+    pause: null,
   }
   let beating: Promise<void> = Promise.resolve()
   const timer = setInterval(() => {
@@ -232,7 +245,10 @@ async function beat(working: Working, registered: Registered): Promise<void> {
   await queue.beat([...inHand.keys()])
   await leases.renew([...inHand.keys()])
   await registered.beat({
-    ...{ claims: inHand.size, done: working.done, draining: context.signal.aborted ? 1 : 0 },
-    ...{ runs: workerRuns.runs().join(','), holding: working.pause?.error.message ?? null },
+    claims: inHand.size,
+    done: working.done,
+    draining: context.signal.aborted ? 1 : 0,
+    runs: workerRuns.runs().join(','),
+    holding: working.pause?.error.message ?? null,
   })
 }

@@ -53,7 +53,10 @@ export function createWorkerRuns(context: WorkerContext): WorkerRuns {
       context.onPause?.(ms, reason)
     }
     const fetcher = createFetcher({
-      ...{ ...context, pace: queued.pace, onPause, userAgent: `indicator-sync/${version}` },
+      ...context,
+      pace: queued.pace,
+      onPause,
+      userAgent: `indicator-sync/${version}`,
       ...accountCalls({ ...context, onPause }, null),
       turns: createSharedTurns({ store: control, pace: queued.pace, signal, breaker: context.breaker, onPause }),
     })

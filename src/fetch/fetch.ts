@@ -49,9 +49,12 @@ export function createFetcher(options: FetchOptions): Fetcher {
       let attempts = 0
       let answer: Answer | undefined
       const last = (): LastAnswer => ({
-        ...{ status: answer?.status ?? 0, body: answer?.body ?? Buffer.alloc(0) },
+        status: answer?.status ?? 0,
+        body: answer?.body ?? Buffer.alloc(0),
         bytes: answer?.body.length ?? 0,
-        ...{ attempts, sentAt, ms: performance.now() - began },
+        attempts,
+        sentAt,
+        ms: performance.now() - began,
       })
       const sendOnce = (onSend: OnSend): Promise<Answer> => {
         attempts++

@@ -43,31 +43,37 @@ const selected = (columns: Readonly<Record<string, string>>): string =>
 
 /** Which series a row is of. */
 const IDENTITY_COLUMNS = {
-  ...{
-    series_id: 's.series_id',
-    kind: 's.kind',
-    indicator_id: 's.indicator_id',
-    indicator_name: 's.name',
-    unit: 's.unit',
-  },
-  ...{ time_trunc: 's.time_trunc', time_agg: 's.time_agg', geo_agg: 's.geo_agg', geo_trunc: 's.geo_trunc' },
+  series_id: 's.series_id',
+  kind: 's.kind',
+  indicator_id: 's.indicator_id',
+  indicator_name: 's.name',
+  unit: 's.unit',
+  time_trunc: 's.time_trunc',
+  time_agg: 's.time_agg',
+  geo_agg: 's.geo_agg',
+  geo_trunc: 's.geo_trunc',
 }
 
 /** A value under the clock of its series, as the views of the database have it, except for when it was known. */
 const VALUE_COLUMNS = {
   ...IDENTITY_COLUMNS,
-  ...{ geo_id: 'o.geo_id', geo_name: 'g.name', at: 'o."at"' },
+  geo_id: 'o.geo_id',
+  geo_name: 'g.name',
+  at: 'o."at"',
   at_utc: `${STRFTIME}(${clock('o."at"')}, '${ISO}Z')`,
   at_local: `${STRFTIME}(${clock('o."at" + z.offset_s')}, '${ISO}') || (case when z.offset_s < 0 then '-' else '+' end)
       || ${STRFTIME}(${clock('abs(z.offset_s)')}, '%H:%M')`,
   local_date: `${STRFTIME}(${clock('o."at" + z.offset_s')}, '%Y-%m-%d')`,
-  ...{ step_s: 'o.step_s', value: 'o.value' },
+  step_s: 'o.step_s',
+  value: 'o.value',
 }
 const CURRENT_COLUMNS: ViewColumns<'observations'> = { ...VALUE_COLUMNS, fetched_at: isoMillis('o.fetched_at') }
 /** A version of a value; it was fetched when it began to be valid. */
 const versionColumns = (from: string, to: string): ViewColumns<'observation_history'> => ({
   ...VALUE_COLUMNS,
-  ...{ fetched_at: isoMillis(from), valid_from: isoMillis(from), valid_to: to },
+  fetched_at: isoMillis(from),
+  valid_from: isoMillis(from),
+  valid_to: to,
 })
 
 const valuesSql = (table: string, columns: Readonly<Record<string, string>>): string => `select ${selected(columns)}
@@ -85,8 +91,16 @@ const totalsSql = (columns: Readonly<Record<string, string>>, rows: string): str
     on z.zone = s.time_zone and d.midnight < z.end_s`
 const TOTAL_COLUMNS = {
   ...IDENTITY_COLUMNS,
-  ...{ geo_id: 'd.geo_id', geo_name: 'g.name', at: 'greatest(z.from_s, d.midnight - z.offset_s)' },
-  ...{ count: 'd.count', min: 'd.min', max: 'd.max', avg: 'd.avg', sum: 'd.sum', energy: 'd.energy', hours: 'd.hours' },
+  geo_id: 'd.geo_id',
+  geo_name: 'g.name',
+  at: 'greatest(z.from_s, d.midnight - z.offset_s)',
+  count: 'd.count',
+  min: 'd.min',
+  max: 'd.max',
+  avg: 'd.avg',
+  sum: 'd.sum',
+  energy: 'd.energy',
+  hours: 'd.hours',
 }
 const DAILY_COLUMNS: ViewColumns<'observations_daily'> = {
   ...TOTAL_COLUMNS,

@@ -110,8 +110,13 @@ const manifestTables = (files: ReadonlyMap<LakeTableName, LakeFile[]>): LakeMani
       const { about, byYear, sortedBy, columns } = LAKE_TABLES[name]
       const held = files.get(name) ?? []
       const state = {
-        ...{ about, partitioned_by: byYear ? ['year'] : [], sorted_by: sortedBy, columns },
-        ...{ rows: sum(held, 'rows'), bytes: sum(held, 'bytes'), files: held },
+        about,
+        partitioned_by: byYear ? ['year'] : [],
+        sorted_by: sortedBy,
+        columns,
+        rows: sum(held, 'rows'),
+        bytes: sum(held, 'bytes'),
+        files: held,
       }
       return [name, state]
     }),
@@ -167,8 +172,15 @@ async function makeSnapshot(
   for (const table of LAKE_TABLE_NAMES.filter((name) => !files.has(name))) await add(emptyPart(table))
   const madeAt = formatMillis(now())
   const next: LakeManifest = {
-    ...{ format: LAKE_FORMAT, schema: LAKE_SCHEMA, program, snapshot, folder: writer.folderOf(snapshot) },
-    ...{ created_at: madeAt, synced_at: madeAt, source, tables: manifestTables(files) },
+    format: LAKE_FORMAT,
+    schema: LAKE_SCHEMA,
+    program,
+    snapshot,
+    folder: writer.folderOf(snapshot),
+    created_at: madeAt,
+    synced_at: madeAt,
+    source,
+    tables: manifestTables(files),
   }
   const paths = (manifest: LakeManifest): string => JSON.stringify(filesOf(manifest).map(({ path }) => path))
   const same = last !== null && written.files === 0 && paths(last) === paths(next)
@@ -177,7 +189,11 @@ async function makeSnapshot(
   const current = same ? last : next
   await writer.tidy(current.snapshot, graceMs, now())
   return {
-    ...{ folder: asWritten, snapshot: current.snapshot, changed: !same, written, caution: writer.caution },
+    folder: asWritten,
+    snapshot: current.snapshot,
+    changed: !same,
+    written,
+    caution: writer.caution,
     rows: Object.fromEntries(LAKE_TABLE_NAMES.map((name) => [name, current.tables[name].rows])) as LakeSummary['rows'],
     bytes: sum(filesOf(current), 'bytes'),
     files: filesOf(current).length,

@@ -88,7 +88,11 @@ export async function applyRows(
     withdrawn += gone
     if (upserted.fresh + upserted.revised + gone > 0)
       await writeDays(tx, engine, {
-        ...{ seriesId, zone: known.timeZone, rows: observations, window, withdrawn: gone > 0 },
+        seriesId,
+        zone: known.timeZone,
+        rows: observations,
+        window,
+        withdrawn: gone > 0,
       })
     const doubtful = open.rejects.some(isAboutValues)
     const dismissed = doubtful ? [] : rows.rejects.filter(isAboutValues).map(({ observation }) => observation)

@@ -194,7 +194,15 @@ export async function loadFailure(
     const hash = packed?.hash ?? null
     const evidence = last.body.subarray(0, 2_048).toString('utf8')
     const fetchId = await recordFetch(tx, {
-      ...{ runId, planned, seriesId, outcome: failureOutcome(error), last, hash, recordedMs: ms, error, evidence },
+      runId,
+      planned,
+      seriesId,
+      outcome: failureOutcome(error),
+      last,
+      hash,
+      recordedMs: ms,
+      error,
+      evidence,
     })
     const whole = unparsable ? [{ path: error.path, reason: error.message, fragment: evidence }] : []
     const found = rejects.length > 0 ? { rejects, rejected } : { rejects: whole, rejected: whole.length }

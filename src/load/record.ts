@@ -28,7 +28,11 @@ const insertReply = prepared((db, row: Insertable<Database['_reply']>) =>
   db
     .insertInto('_reply')
     .values({
-      ...{ hash: row.hash, body: row.body, bytes: row.bytes, first_seen_at: row.first_seen_at, form: row.form },
+      hash: row.hash,
+      body: row.body,
+      bytes: row.bytes,
+      first_seen_at: row.first_seen_at,
+      form: row.form,
     })
     // Another process may keep the same body at this moment.
     .onConflict((conflict) => conflict.doNothing()),

@@ -10,11 +10,15 @@ export const PAGES: readonly Page[] = [
     view: async () => (await import('./views/coverage.ts')).coverageView,
   },
   {
-    ...{ path: '/coverage/:id', name: 'coverageOf', scripts: ['grid'] },
+    path: '/coverage/:id',
+    name: 'coverageOf',
+    scripts: ['grid'],
     view: async () => (await import('./views/coverage.ts')).coverageOfSeriesView,
   },
   {
-    ...{ path: '/series/:id', name: 'series', scripts: ['interactiveChart', 'carpet'] },
+    path: '/series/:id',
+    name: 'series',
+    scripts: ['interactiveChart', 'carpet'],
     view: async () => (await import('./views/series/seriesPage.ts')).seriesView,
   },
   {
@@ -28,7 +32,10 @@ export const PAGES: readonly Page[] = [
     view: async () => (await import('./views/series/explain.ts')).explainView,
   },
   {
-    ...{ path: '/indicators', name: 'indicators', top: true, live: true },
+    path: '/indicators',
+    name: 'indicators',
+    top: true,
+    live: true,
     view: async () => (await import('./views/indicators.ts')).indicatorsView,
   },
   {
@@ -66,7 +73,13 @@ export const PAGES: readonly Page[] = [
     view: async () => (await import('./views/quarantine.ts')).quarantineView,
   },
   {
-    ...{ path: '/sql', name: 'sql', top: true, live: true, own: true, still: true, fresh: true },
+    path: '/sql',
+    name: 'sql',
+    top: true,
+    live: true,
+    own: true,
+    still: true,
+    fresh: true,
     view: async () => (await import('./views/sql.ts')).sqlView,
   },
   { path: '/dictionary', name: 'dictionary', view: async () => (await import('./views/dictionary.ts')).dictionaryView },

@@ -27,7 +27,9 @@ export const freshnessOf = (
   { lookback, refresh }: { readonly lookback?: Span | undefined; readonly refresh: Span },
   unit: Unit = 'day',
 ): Freshness => ({
-  ...{ zone: service.timeZone, now, unit },
+  zone: service.timeZone,
+  now,
+  unit,
   lookbackS: lookback ? spanSeconds(lookback) : 0,
   refreshS: spanSeconds(refresh),
 })

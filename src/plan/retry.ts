@@ -38,7 +38,11 @@ export function* planRetry(
     const pastRevision = now - (lookbackS ?? DEFAULT_LOOKBACK)
     for (const { geoIds, window, params } of retryParts(one, requested)) {
       const planned = planRequest({ service, now }, entry, route, params, {
-        ...{ series, geoIds, window, complete, reason: 'retry' as const },
+        series,
+        geoIds,
+        window,
+        complete,
+        reason: 'retry',
         settledBefore: floorTo(service.timeZone, pastRevision, borderUnit(series?.timeTrunc ?? null)),
       })
       if (window || requested.addTarget(planned.request.target)) yield planned

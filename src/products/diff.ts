@@ -108,7 +108,15 @@ async function* valueDifferences({ engine }: Reader, all: Touched, question: Dif
       const [{ geo_id, at }] = group as [ValueVersion]
       if (change)
         yield {
-          ...{ what: 'value', change, kind, id, name, series_id, geo_id, field: null, locale: null },
+          what: 'value',
+          change,
+          kind,
+          id,
+          name,
+          series_id,
+          geo_id,
+          field: null,
+          locale: null,
           at_utc: formatUtc(at),
           at_local: formatLocal(zone, at),
           before: before?.value ?? null,
@@ -162,7 +170,14 @@ async function textDifferences(db: Reader, question: DiffQuestion): Promise<Diff
         if (change)
           found.push({
             ...NO_PLACE,
-            ...{ what: 'text', change, kind, id, name, field, locale, changed_at: changed },
+            what: 'text',
+            change,
+            kind,
+            id,
+            name,
+            field,
+            locale,
+            changed_at: changed,
             before: old ?? null,
             after: now ?? null,
           })

@@ -23,7 +23,12 @@ async function readWantedRows(
     const key = `${id} ${entry}`
     if (id === undefined || from >= to || rows.has(key)) continue
     rows.set(key, {
-      ...{ series_id: id, job, entry, geo_ids: geoIds?.join(',') ?? null, from_at: from, to_at: to },
+      series_id: id,
+      job,
+      entry,
+      geo_ids: geoIds?.join(',') ?? null,
+      from_at: from,
+      to_at: to,
     })
   }
   return rows
@@ -72,8 +77,12 @@ const insertWanted = prepared((db, row: WantedRow) =>
   db
     .insertInto('_wanted')
     .values({
-      ...{ series_id: row.series_id, job: row.job, entry: row.entry },
-      ...{ geo_ids: row.geo_ids, from_at: row.from_at, to_at: row.to_at },
+      series_id: row.series_id,
+      job: row.job,
+      entry: row.entry,
+      geo_ids: row.geo_ids,
+      from_at: row.from_at,
+      to_at: row.to_at,
     })
     .onConflict((conflict) =>
       conflict

@@ -106,7 +106,10 @@ function unansweredParts(failure: Failure): FailedRequest[] {
   const series: SeriesIdentity | null = failure.id === null ? null : storedIdentity(failure as IdentityRow)
   const isDated = window !== null || params.start_date !== undefined || params.datetime !== undefined
   const request = {
-    ...{ entry: failure.entry, route, series, lookbackS: failure.lookback_s },
+    entry: failure.entry,
+    route,
+    series,
+    lookbackS: failure.lookback_s,
     complete: failure.complete === 1 && !isDated,
   }
   if (!series || !window) return [{ ...request, params, geoIds, window }]

@@ -162,14 +162,12 @@ export const SYNC_COMMANDS = {
     about: 'Stay up and run jobs at their cron times, in their time zones, one at a time',
     positionals: JOB_FLAGS,
     flags: {
-      ...{
-        ...DATABASE_FLAGS,
-        ...SERVICE_FLAGS,
-        ...DISTRIBUTED_FLAGS,
-        ...DURABILITY_FLAGS,
-        ...REJECT_FLAGS,
-        ...NOTIFY_FLAGS,
-      },
+      ...DATABASE_FLAGS,
+      ...SERVICE_FLAGS,
+      ...DISTRIBUTED_FLAGS,
+      ...DURABILITY_FLAGS,
+      ...REJECT_FLAGS,
+      ...NOTIFY_FLAGS,
       stall: {
         type: 'number',
         default: 3600,
@@ -186,7 +184,9 @@ export const SYNC_COMMANDS = {
     about:
       'Take requests that others have planned (`sync --distributed`) from a database on PostgreSQL, fetch and load them',
     flags: {
-      ...{ ...DATABASE_FLAGS, ...SERVICE_FLAGS, ...ON_REJECT_FLAGS },
+      ...DATABASE_FLAGS,
+      ...SERVICE_FLAGS,
+      ...ON_REJECT_FLAGS,
       concurrency: { type: 'number', default: 4, describe: 'Requests in hand at once' },
       'until-empty': { type: 'boolean', default: false, describe: 'End when nothing is left to do' },
     },

@@ -134,8 +134,13 @@ async function fetchAll(
     const began = performance.now()
     const onRetry: OnRetry = ({ error, answer }, attempt) =>
       emit('request.retried', {
-        ...{ command: 'archives download', route: 'download', url, attempt },
-        ...{ status: answer?.status ?? null, code: error.code, reason: error.message },
+        command: 'archives download',
+        route: 'download',
+        url,
+        attempt,
+        status: answer?.status ?? null,
+        code: error.code,
+        reason: error.message,
       })
     try {
       const file = await download(url, { ...options, keyIsGood: done.files > 0, onRetry })
@@ -181,7 +186,9 @@ async function fetchFiles(args: ArchivesArgs): Promise<number> {
   const client = openClient({
     ...reached,
     userAgent: `indicator-sync/${version()}`,
-    ...{ pace, signal, onPause },
+    pace,
+    signal,
+    onPause,
     ...accountCalls({ store, service, baseUrl, now: Date.now, signal, onPause }, pace),
   })
   try {

@@ -81,7 +81,9 @@ export async function run(args: EmulatorArgs): Promise<number> {
   if (geoDays !== undefined && !(geoDays >= 1))
     throw new InputError('--geo-days takes a number from 1 on.', { code: 'bad-geo-days' })
   const emulator = await startEmulator({
-    ...{ port, host, seed },
+    port,
+    host,
+    seed,
     ...(geoDays === undefined ? {} : { geoDays }),
     faults: args.faults === undefined ? [] : readList(faultFile, args.faults, 'faults'),
     scripts: args.script === undefined ? [] : readList(scriptFile, args.script, 'scripts'),

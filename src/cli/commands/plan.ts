@@ -125,7 +125,9 @@ export async function run(args: PlanArgs): Promise<number> {
     const host = URL.parse(base)?.host
     const requested = createRequested()
     const context = {
-      ...{ args, service: service.value, now },
+      args,
+      service: service.value,
+      now,
       ...(readPlanning ? await readPlanning(reader) : { plannerState: EMPTY_STATE, catalogue: [] }),
     }
     const all = jobs.map((job, i) => {

@@ -57,7 +57,13 @@ export async function run(args: WorkerArgs): Promise<number> {
     closers.add(queue.close)
     const { done, failed, stop } = await work(
       {
-        ...{ ...service, store, control, version: version(), now: clock.now, signal: signals.signal, onEvent },
+        ...service,
+        store,
+        control,
+        version: version(),
+        now: clock.now,
+        signal: signals.signal,
+        onEvent,
         rejects: rejectPolicy(args),
       },
       queue,

@@ -110,16 +110,14 @@ export function createNotifier(
   const send = ({ url, style }: NotifyTarget, { event, job, text, ok, more }: Notification): void => {
     const redacted = redact(text, secrets())
     const payload = {
-      ...{
-        event,
-        ok,
-        job,
-        command,
-        text: redacted,
-        host: hostname(),
-        version: version(),
-        at: formatMillis(Date.now()),
-      },
+      event,
+      ok,
+      job,
+      command,
+      text: redacted,
+      host: hostname(),
+      version: version(),
+      at: formatMillis(Date.now()),
       ...more,
     }
     const message =

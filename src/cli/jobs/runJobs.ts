@@ -113,7 +113,7 @@ async function runAll(
     const sharedRun = await joinMachines(store, options, signal)
     if (sharedRun) closers.add(sharedRun.close)
     const requested = sharedRun?.context.requested ?? createRequested()
-    const running: Running = { ...{ options, store, signal, sharedRun, requested, emitLog }, started: emit.started }
+    const running: Running = { options, store, signal, sharedRun, requested, emitLog, started: emit.started }
     for (const [i, job] of jobs.entries()) {
       const summary = await runJob(running, job, i === 0, jobs.slice(i + 1))
       summaries.push(summary)
@@ -180,7 +180,10 @@ function contextOf(running: Running, job: Job, later: readonly Job[]): SyncConte
   let begun = false
   return {
     ...options,
-    ...{ store, requested, version: version(), now: Date.now },
+    store,
+    requested,
+    version: version(),
+    now: Date.now,
     later: later.map((one) => withOptions(one, options)),
     ...sharedRun?.context,
     signal,

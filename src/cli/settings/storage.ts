@@ -19,7 +19,8 @@ function s3Access(): S3Access {
     ...(id && secret && id.from === '.env'
       ? {
           credentials: {
-            ...{ accessKeyId: id.value, secretAccessKey: secret.value },
+            accessKeyId: id.value,
+            secretAccessKey: secret.value,
             ...(token ? { sessionToken: token.value } : {}),
           },
         }

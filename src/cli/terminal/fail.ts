@@ -118,7 +118,8 @@ export function failedFields(thrown: unknown): Required<FieldsOf<'command.failed
   const ours = error instanceof SyncError
   const [reason] = describe(thrown).split('\n  → ')
   return {
-    ...{ code: ours ? error.code : 'bug', reason: reason! },
+    code: ours ? error.code : 'bug',
+    reason: reason!,
     hint: ours ? (error.hint ?? null) : 'Please report it.',
   }
 }

@@ -53,7 +53,11 @@ function progressFields(
   const values = counts.rows_new + counts.rows_unchanged + counts.rows_revised
   return {
     ...eventRequest(planned),
-    ...{ done, total, requests: counts.requests, failed: counts.failed, calls_left: callsLeft ?? null },
+    done,
+    total,
+    requests: counts.requests,
+    failed: counts.failed,
+    calls_left: callsLeft ?? null,
     values_per_second: Math.round(values / seconds),
     left_seconds: total === null || done === 0 ? null : Math.ceil(((total - done) * seconds) / done),
   }

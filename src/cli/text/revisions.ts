@@ -42,5 +42,9 @@ export function marks(revisions: readonly Revision[], from: number, to: number, 
 /** Revisions for machines. */
 export const revisionsJson = (revisions: readonly Revision[]): object[] =>
   revisions.map(({ at, before, after, withdrawn, revisedAt }) => ({
-    ...{ at_utc: formatUtc(at), before, after, withdrawn, revised_at: revisedAt },
+    at_utc: formatUtc(at),
+    before,
+    after,
+    withdrawn,
+    revised_at: revisedAt,
   }))

@@ -73,7 +73,11 @@ export const summaryJson = ({
   ...counts,
   stop: stop && { code: stop.code, message: stop.message, hint: stop.hint ?? null },
   unknown: skipped.map(({ entry, route, id, since, nextAt }) => ({
-    ...{ entry, route, id, since: formatUtc(since), next_at: formatUtc(nextAt) },
+    entry,
+    route,
+    id,
+    since: formatUtc(since),
+    next_at: formatUtc(nextAt),
   })),
   failures: failures.map(({ planned, error }) => ({
     entry: planned.entry,

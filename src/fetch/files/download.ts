@@ -167,7 +167,9 @@ async function moveToChecksum(
   dropParts(folder, url)
   const type = headers['content-type']
   return {
-    ...{ sha256: sum, bytes, path },
+    sha256: sum,
+    bytes,
+    path,
     contentType: type === undefined ? null : oneLine(type).slice(0, 200),
     fileName: nameIn(headers['content-disposition'] ?? ''),
   }

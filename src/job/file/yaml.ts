@@ -113,7 +113,10 @@ export function parseYaml(text: string): { mistakes: readonly TextMistake[]; par
   const lines = new LineCounter()
   // A key that is a list or an object becomes a text that is no key of a job; the parser would print a warning of its own.
   const documents = parseAllDocuments(text, {
-    ...{ lineCounter: lines, uniqueKeys: true, schema: 'core', logLevel: 'error' },
+    lineCounter: lines,
+    uniqueKeys: true,
+    schema: 'core',
+    logLevel: 'error',
   })
   if (!Array.isArray(documents) || documents.length === 0 || documents[0]?.contents === null)
     return whole('is empty; `indicator-sync init` writes a job file to start from')

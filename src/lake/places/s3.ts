@@ -157,7 +157,10 @@ export async function openBucket(bucket: string, { endpoint, region, credentials
         try {
           await client.send(
             new sdk.PutObjectCommand({
-              ...{ Bucket: bucket, Key: key, Body: text, ContentType: 'application/json' },
+              Bucket: bucket,
+              Key: key,
+              Body: text,
+              ContentType: 'application/json',
               ContentLength: Buffer.byteLength(text),
               ...(condition === null ? {} : condition === 'absent' ? { IfNoneMatch: '*' } : { IfMatch: condition.tag }),
             }),
@@ -174,8 +177,11 @@ export async function openBucket(bucket: string, { endpoint, region, credentials
           try {
             await client.send(
               new sdk.PutObjectCommand({
-                ...{ Bucket: bucket, Key: key, Body: createReadStream(file), ContentLength: bytes },
-                ...{ ContentType: 'application/vnd.apache.parquet' },
+                Bucket: bucket,
+                Key: key,
+                Body: createReadStream(file),
+                ContentLength: bytes,
+                ContentType: 'application/vnd.apache.parquet',
                 ChecksumSHA256: Buffer.from(sha256, 'hex').toString('base64'),
               }),
             )

@@ -111,8 +111,14 @@ async function insertAbsences(
 ): Promise<void> {
   for (const { from, to, step, sinceAt, checkedAt } of rows)
     await insertRow.run(tx, {
-      ...{ series_id: seriesId, geo_id: geoId, from_at: from, to_at: to, step_s: step },
-      ...{ missing: countPeriods({ from, to }, step), since_at: sinceAt, checked_at: checkedAt },
+      series_id: seriesId,
+      geo_id: geoId,
+      from_at: from,
+      to_at: to,
+      step_s: step,
+      missing: countPeriods({ from, to }, step),
+      since_at: sinceAt,
+      checked_at: checkedAt,
     })
 }
 

@@ -113,7 +113,11 @@ export async function cover(
       tx,
       seriesId,
       {
-        ...{ geoId, from: interval.from, to: interval.to, state, fetchedAt: now },
+        geoId,
+        from: interval.from,
+        to: interval.to,
+        state,
+        fetchedAt: now,
         settledS: now - lastPeriodEnd(interval, periods),
         sinceAt: state === 'doubt' ? since : null,
       },

@@ -174,12 +174,18 @@ export async function endAbsences(
     if (!beside.some((row) => row.from < window.to && row.to > from)) continue
     const geoIds = together.map(({ geoId }) => geoId)
     const one = {
-      ...{ geoIds, at: geoIds.map(() => from), values: geoIds.map(() => null) },
+      geoIds,
+      at: geoIds.map(() => from),
+      values: geoIds.map(() => null),
       steps: together.map(({ to }) => to - from),
     }
     await recordAbsences(tx, {
-      ...{ ...answer, planned: { ...planned, geoIds: [ALL_GEOS] }, window, rows: one },
-      ...{ doubted: new Set<number>(), isPartial: true },
+      ...answer,
+      planned: { ...planned, geoIds: [ALL_GEOS] },
+      window,
+      rows: one,
+      doubted: new Set<number>(),
+      isPartial: true,
     })
   }
 }

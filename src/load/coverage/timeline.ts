@@ -86,8 +86,14 @@ const insertColumns = preparedInsert('_coverage', [
 ])
 const insertCovered = (tx: Transaction<Database>, seriesId: number, row: Covered): Promise<void> =>
   insertColumns.run(tx, {
-    ...{ series_id: seriesId, geo_id: row.geoId, from_at: row.from, to_at: row.to, state: row.state },
-    ...{ fetched_at: row.fetchedAt, settled_s: row.settledS, since_at: row.sinceAt },
+    series_id: seriesId,
+    geo_id: row.geoId,
+    from_at: row.from,
+    to_at: row.to,
+    state: row.state,
+    fetched_at: row.fetchedAt,
+    settled_s: row.settledS,
+    since_at: row.sinceAt,
   })
 
 /** Stores a row of coverage in place of what was stored for its geo and interval before. */
@@ -104,7 +110,8 @@ export async function putCoverage(
   // What is left of an adjacent row may now be merged with the row next to it.
   const reach = [row, ...first]
   const touching = await touchingRows.all(tx, {
-    ...{ seriesId, geoId },
+    seriesId,
+    geoId,
     from: Math.min(...reach.map(({ from }) => from)),
     to: Math.max(...reach.map(({ to }) => to)),
   })

@@ -70,7 +70,11 @@ export function totalsOf(timeline: Timeline, first: number, end: number, day: Lo
   if (count === 0)
     return { count, hours: null, min: null, max: null, sum: null, energy: null, firstS: null, lastS: null, missing }
   return {
-    ...{ count, hours: seconds / 3600, min, max, missing },
+    count,
+    hours: seconds / 3600,
+    min,
+    max,
+    missing,
     sum: corrected(sum, compensation),
     energy: isEven || typeof steps === 'number' ? null : energyOf(timeline, steps, first, end),
     firstS: firstAt - day.from,

@@ -24,8 +24,12 @@ export async function quarantine(
   const origin = { run_id: runId, fetch_id: fetchId, created_at: formatMillis(ms) }
   for (const { path, reason, fragment, observation } of rejects)
     await insertReject.run(tx, {
-      ...{ ...origin, path, reason, fragment: fragmentText(fragment) },
-      ...{ geo_id: observation?.geoId ?? null, at: observation?.at ?? null },
+      ...origin,
+      path,
+      reason,
+      fragment: fragmentText(fragment),
+      geo_id: observation?.geoId ?? null,
+      at: observation?.at ?? null,
     })
 }
 
@@ -94,7 +98,8 @@ export async function dismiss(store: Store, ids: readonly number[], reason: stri
     await tx
       .updateTable('_quarantine')
       .set((of) => ({
-        ...{ resolved_at: formatMillis(nowMs), dismissed: reason },
+        resolved_at: formatMillis(nowMs),
+        dismissed: reason,
         dismissed_after: of.selectFrom('_fetch').select(({ fn }) => fn.max('id').as('id')),
       }))
       .where(

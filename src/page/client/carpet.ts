@@ -62,8 +62,12 @@ function followCursor(
     status.textContent = `${days[x]!.date} ${slotText(slots[y]!)} · ${what}${typeof value === 'number' && chart.unit ? ` ${chart.unit}` : ''}`
   }
   const MOVES: Readonly<Record<string, readonly [number, number]>> = {
-    ...{ ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] },
-    ...{ Home: [Number.NEGATIVE_INFINITY, 0], End: [Number.POSITIVE_INFINITY, 0] },
+    ArrowLeft: [-1, 0],
+    ArrowRight: [1, 0],
+    ArrowUp: [0, -1],
+    ArrowDown: [0, 1],
+    Home: [Number.NEGATIVE_INFINITY, 0],
+    End: [Number.POSITIVE_INFINITY, 0],
   }
   canvas.addEventListener('keydown', (event) => {
     const move = MOVES[event.key]

@@ -96,8 +96,16 @@ export async function* pageFiles(
     const name = pageFileOf(address)
     const { page, params } = findPage(url.pathname)!
     const request: PageRequest = {
-      ...{ store, path: url.pathname, params, query: url.searchParams, locale, words: WORDS[locale], now, live: false },
-      ...{ service, languages: [locale, ...service.locales] },
+      store,
+      path: url.pathname,
+      params,
+      query: url.searchParams,
+      locale,
+      words: WORDS[locale],
+      now,
+      live: false,
+      service,
+      languages: [locale, ...service.locales],
       // Files are the same whichever version made them.
       version: '',
       link(path, query = {}) {
@@ -115,7 +123,9 @@ export async function* pageFiles(
       const shown = {
         title: view.title?.(data, request) ?? request.words.common.pages[page.name],
         body: view.show(data, request),
-        ...{ scripts: [], still: true, machine: undefined },
+        scripts: [],
+        still: true,
+        machine: undefined,
       }
       const pages = PAGES.filter(({ path }) => path in WRITTEN_PAGES)
       yield { name, body: offlineDocument(htmlText(layout(shown, pages, request))) }

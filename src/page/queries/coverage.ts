@@ -145,10 +145,16 @@ export async function readCoverageOf(request: PageRequest) {
     years: years.map((year, i) => ({ year, months: monthsOf(zone, lines, borders[i]!) })),
     days: daysWithShares(lines, daysBetween(zone, from, to)),
     holes: found.slice(0, HOLES_SHOWN).map((hole) => ({
-      ...{ geo: hole.geoId, state: hole.state, reason: hole.reason, missing: hole.missing, nextAt: hole.nextAt },
-      ...{ from: formatLocal(zone, hole.from), to: formatLocal(zone, hole.to) },
+      geo: hole.geoId,
+      state: hole.state,
+      reason: hole.reason,
+      missing: hole.missing,
+      nextAt: hole.nextAt,
+      from: formatLocal(zone, hole.from),
+      to: formatLocal(zone, hole.to),
       // Whole local days, because commands take those.
-      ...{ fromDate: localDate(zone, floorTo(zone, hole.from, 'day')), toDate: endDate(zone, hole.to) },
+      fromDate: localDate(zone, floorTo(zone, hole.from, 'day')),
+      toDate: endDate(zone, hole.to),
     })),
     more: Math.max(0, found.length - HOLES_SHOWN),
   }

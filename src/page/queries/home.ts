@@ -123,7 +123,10 @@ async function readLines(
       geo: of.length === 1 ? (named.get(of[0]!) ?? null) : null,
       geos: of.length,
       lastLocal: lastAt === null ? null : formatLocal(row.time_zone, lastAt),
-      ...{ behindS, usualS, checkedAt, late: late !== null },
+      behindS,
+      usualS,
+      checkedAt,
+      late: late !== null,
       days: sharesOf(timelines(intervals.get(row.id)!), borders),
     })
   }

@@ -46,8 +46,13 @@ export async function coverageIntervalsOf(
     .execute()
   for (const { series_id, geo_id, from_at, to_at, state } of held)
     found.get(series_id)!.push({
-      ...{ geoId: geo_id, from: from_at, to: to_at, state },
-      ...{ reason: null, missing: null, nextAt: null },
+      geoId: geo_id,
+      from: from_at,
+      to: to_at,
+      state,
+      reason: null,
+      missing: null,
+      nextAt: null,
     })
   const missing = await store.kysely
     .selectFrom('gaps')
@@ -56,8 +61,13 @@ export async function coverageIntervalsOf(
     .execute()
   for (const { series_id, geo_id, from_at, to_at, reason, missing: count, next_at } of missing)
     found.get(series_id)!.push({
-      ...{ geoId: geo_id, from: from_at, to: to_at, state: OF_GAP[reason] },
-      ...{ reason, missing: count, nextAt: next_at },
+      geoId: geo_id,
+      from: from_at,
+      to: to_at,
+      state: OF_GAP[reason],
+      reason,
+      missing: count,
+      nextAt: next_at,
     })
   return found
 }

@@ -90,7 +90,9 @@ export async function readRun(db: Reader, id: number, before: number | null) {
     routes: byRoute(drawn),
     dots: drawn.map(
       ({ route, outcome, started_at, ms }): Dot => ({
-        ...{ route, ms, failed: isFailure(outcome) },
+        route,
+        ms,
+        failed: isFailure(outcome),
         at: (Date.parse(started_at) - began) / 1000,
       }),
     ),

@@ -104,7 +104,8 @@ export async function heldSeriesOf({ kysely }: Reader, of: readonly { kind: stri
     [...groups].map(([key, series]) => [
       key,
       series.map((one, i) => ({
-        ...{ time_trunc: one.time_trunc, geo_agg: one.geo_agg },
+        time_trunc: one.time_trunc,
+        geo_agg: one.geo_agg,
         path: seriesPath({ ...one, first_id: one.kind === ENTRY_ROUTES.series && i === 0 ? one.id : null }),
       })),
     ]),

@@ -39,7 +39,13 @@ export function upsertDays(prepare: Prepare, seriesId: number, days: readonly Ge
       parameters.push(geoId, month, dayOfMonth, min, max, sum)
     } while (end < days.length && end - first < DAYS_PER_STATEMENT && areSameButValues(days[end]![2], common))
     prepare(UPSERTS[end - first]!).run(parameters, {
-      ...{ series: seriesId, count, hours, energy, first: firstS, last: lastS, missing },
+      series: seriesId,
+      count,
+      hours,
+      energy,
+      first: firstS,
+      last: lastS,
+      missing,
     })
   }
 }

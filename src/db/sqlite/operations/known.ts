@@ -18,7 +18,10 @@ const versionsThen = (fetchId: number | null): string => (fetchId === null ? KNO
 
 /** The parameters by name: `fetch` only for a statement about a fetch. */
 const bound = ({ seriesId, geoId, from, to }: SeriesRange, fetchId: number | null): object => ({
-  ...{ series: seriesId, geo: geoId, from, to },
+  series: seriesId,
+  geo: geoId,
+  from,
+  to,
   ...(fetchId === null ? {} : { fetch: fetchId }),
 })
 

@@ -71,8 +71,11 @@ export function revisionsOf(prepare: Prepare, range: SeriesRange, after: string 
     const { moment, revisions } = of(superseded_by)
     if (after === null || moment > after)
       revisions.push({
-        ...{ at, before: value, after: successor?.value ?? null },
-        ...{ withdrawn: successor === undefined, revisedAt: moment },
+        at,
+        before: value,
+        after: successor?.value ?? null,
+        withdrawn: successor === undefined,
+        revisedAt: moment,
       })
   }
   const moments = [...byMoment.keys()].sort().reverse()

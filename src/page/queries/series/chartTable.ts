@@ -90,7 +90,12 @@ export async function readRows(
   return {
     level,
     rows: now.map(([{ from, to }, { count, min, max, mean }], i) => ({
-      ...{ from, to, count, min, max, mean },
+      from,
+      to,
+      count,
+      min,
+      max,
+      mean,
       ...(then ? { before: then[i]![1].mean } : {}),
     })),
   }

@@ -103,8 +103,13 @@ export async function readChanges(db: Reader, line: GeoSeries, range: Interval):
     const { brought, replaced } = counted
     const last = changes.at(-1)?.run === run ? changes.pop()! : { brought: 0, replaced: 0 }
     changes.push({
-      ...{ run, job: job ?? '', at, fetchId: id },
-      ...{ brought: last.brought + brought, replaced: last.replaced + replaced, exact: few },
+      run,
+      job: job ?? '',
+      at,
+      fetchId: id,
+      brought: last.brought + brought,
+      replaced: last.replaced + replaced,
+      exact: few,
     })
   }
   return changes

@@ -33,7 +33,9 @@ export async function readSeriesPage(request: PageRequest): Promise<SeriesData> 
   const { dataset, range, asOf: then } = chartQuery
   const states = await readStates(store, dataset, range, now)
   return {
-    ...{ dataset, range, asOf: then },
+    dataset,
+    range,
+    asOf: then,
     neighbours: rangeLinks(dataset.zone, range, dataset.last ?? now),
     changes: await readChanges(store, dataset, range),
     chart: await readChart(request, chartQuery, states),

@@ -73,8 +73,10 @@ export async function readArchives(db: Reader, asked: string | null, languages: 
       const text = nameOf(row.kind, row.id)
       return {
         ...row,
-        ...{ name: text?.name ?? null, locale: text?.locale ?? null },
-        ...{ about: firstAndLast(date_times), published: firstAndLast(publication_dates) },
+        name: text?.name ?? null,
+        locale: text?.locale ?? null,
+        about: firstAndLast(date_times),
+        published: firstAndLast(publication_dates),
       }
     }),
     more: rows.length > EDITIONS,
@@ -108,10 +110,13 @@ export async function readArchive(
   const text = (await namesOf(db, [archive], languages))(kind, id)
   return {
     archive,
-    ...{ name: text?.name ?? null, description: text?.description ?? null, locale: text?.locale ?? null },
+    name: text?.name ?? null,
+    description: text?.description ?? null,
+    locale: text?.locale ?? null,
     editions: rows.slice(0, EDITIONS).map(({ date_times, publication_dates, ...row }) => ({
       ...row,
-      ...{ about: firstAndLast(date_times), published: firstAndLast(publication_dates) },
+      about: firstAndLast(date_times),
+      published: firstAndLast(publication_dates),
     })),
     older: rows.length > EDITIONS ? rows[EDITIONS - 1]!.date : null,
   }

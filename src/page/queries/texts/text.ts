@@ -129,13 +129,16 @@ export async function readTextPage(
     : null
   const { html: _, ...head } = shown
   return {
-    ...{ kind, id, locale, locales: locales.map((one) => one.locale) },
-    ...{ facts: await factsOf(db, about, kind, id), current: place === 0, ...head },
-    ...{
-      text: text.slice(0, LETTERS_SHOWN),
-      cut: text.length > LETTERS_SHOWN,
-      whole: wholeText(about, kind, id, locale),
-    },
+    kind,
+    id,
+    locale,
+    locales: locales.map((one) => one.locale),
+    facts: await factsOf(db, about, kind, id),
+    current: place === 0,
+    ...head,
+    text: text.slice(0, LETTERS_SHOWN),
+    cut: text.length > LETTERS_SHOWN,
+    whole: wholeText(about, kind, id, locale),
     versions: versions.map(({ html: __, summary: ___, ...version }) => version),
     against: other?.fetch ?? null,
     change,

@@ -63,7 +63,9 @@ export async function readTexts(
       const text = inLanguage(groups.get(item.id) ?? [], request.languages)
       return {
         ...item,
-        ...{ title: text?.title ?? null, locale: text?.locale ?? null, languages: groups.get(item.id)?.length ?? 0 },
+        title: text?.title ?? null,
+        locale: text?.locale ?? null,
+        languages: groups.get(item.id)?.length ?? 0,
         summary: text?.summary || text?.begins || null,
         superseded: changed.find(({ id }) => id === item.id)?.versions ?? 0,
       }

@@ -23,7 +23,9 @@ export async function readWidgets({ kysely }: Reader, languages: readonly string
       const text = inLanguage(groups.get(widget.id) ?? [], languages)
       return {
         ...widget,
-        ...{ name: text?.name ?? null, subtitle: text?.subtitle ?? null, locale: text?.locale ?? null },
+        name: text?.name ?? null,
+        subtitle: text?.subtitle ?? null,
+        locale: text?.locale ?? null,
       }
     }),
   }
@@ -44,7 +46,9 @@ export async function readWidget({ kysely }: Reader, id: number, languages: read
   const text = inLanguage(texts, languages)
   return {
     widget,
-    ...{ name: text?.name ?? null, subtitle: text?.subtitle ?? null, locale: text?.locale ?? null },
+    name: text?.name ?? null,
+    subtitle: text?.subtitle ?? null,
+    locale: text?.locale ?? null,
     list: readable(text?.payload_v1 ?? null),
     single: readable(text?.payload_v2 ?? null),
   }

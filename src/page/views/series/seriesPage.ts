@@ -112,15 +112,26 @@ function picture(data: SeriesData, request: PageRequest): Html {
   const isNothing = linesOf(chart).every(({ drawn }) => drawn.segments.length === 0)
   const { series: labels } = words
   const given = {
-    ...{ chart, label, locale: request.locale },
+    chart,
+    label,
+    locale: request.locale,
     changes: momentsOf(data, request),
     api: link(`/api/series/${dataset.path}/${dataset.geoId}`),
     carpet: link(`/api/carpet/${dataset.path}/${dataset.geoId}`),
     explain: link(`/explain/${dataset.path}/${dataset.geoId}/`),
     words: {
-      ...{ asOf: labels.asOf, now: labels.now, earlier: labels.previous, later: labels.next, failed: labels.failed },
-      ...{ states: labels.states, differ: labels.differ('{}'), thenValue: labels.thenValue('{}') },
-      ...{ noHour: labels.noHour, carpetMuch: labels.carpetMuch, carpetHint: labels.carpetHint, carpet: labels.carpet },
+      asOf: labels.asOf,
+      now: labels.now,
+      earlier: labels.previous,
+      later: labels.next,
+      failed: labels.failed,
+      states: labels.states,
+      differ: labels.differ('{}'),
+      thenValue: labels.thenValue('{}'),
+      noHour: labels.noHour,
+      carpetMuch: labels.carpetMuch,
+      carpetHint: labels.carpetHint,
+      carpet: labels.carpet,
     },
   }
   return html`<section aria-labelledby="chart-title">
