@@ -215,6 +215,15 @@ describe('imports flow downhill', () => {
     },
   )
 
+  /** What answers in the zone of the process. */
+  const LOCAL =
+    /\.(?:get|set)(?:Hours|Minutes|Date|Day|Month|FullYear)\(|getTimezoneOffset|to(?:Date|Time)String\(|toLocale(?:Date|Time)String|new Date\([^()]*,/
+
+  test.each(sources.filter(({ file }) => !/^page\/client\/|^base\/time\/zone\.ts/.test(file)))(
+    '$file does not ask for the zone of the process, which differs between two machines',
+    ({ text }) => expect(text).not.toMatch(LOCAL),
+  )
+
   test('the environment is read by the terminal only', () => {
     for (const { file, text } of sources) if (folderOf(file) !== 'cli') expect(text, file).not.toContain('process.env')
   })

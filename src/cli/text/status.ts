@@ -74,7 +74,7 @@ const ROOMY = 80
 /** A local time in few cells: within this year the day and the clock, else the date. */
 const briefTime = (text: unknown): string => {
   const full = minuteText(text)
-  return full.startsWith(String(new Date().getFullYear())) ? full.slice(5) : full.slice(0, 10)
+  return full.startsWith(String(new Date().getUTCFullYear())) ? full.slice(5) : full.slice(0, 10)
 }
 
 const seriesText = (series: readonly StatusSeries[], cells: number): string =>
