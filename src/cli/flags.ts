@@ -17,15 +17,21 @@ export const FORMATS = ['table', 'csv', 'tsv', 'json', 'ndjson', 'markdown'] as 
 export const EXPORT_FORMS = ['csv', 'tsv', 'ndjson', 'parquet'] as const
 export type ExportForm = (typeof EXPORT_FORMS)[number]
 
+/** A flag or a positional as yargs takes it, and what a shell completes its value with where it has no choices. */
+export type FlagOptions = Options & { readonly completion?: 'file' | undefined }
+
+/** The name of a file or a folder, which a shell completes. */
+export const FILE = { type: 'string', completion: 'file' } as const satisfies FlagOptions
+
 /** Where the database is. */
 export const DATABASE_FLAGS = {
-  database: { type: 'string', describe: 'Database file (INDICATOR_SYNC_DATABASE; default data/indicator-sync.db)' },
+  database: { ...FILE, describe: 'Database file (INDICATOR_SYNC_DATABASE; default data/indicator-sync.db)' },
 } as const satisfies Record<string, Options>
 
 /** Which service is meant, for commands that do not call it. */
 export const NAMED_SERVICE_FLAGS = {
   service: {
-    type: 'string',
+    ...FILE,
     describe: `Service: ${SERVICE_NAMES.join(', ')}, or a file that declares one (INDICATOR_SYNC_SERVICE)`,
   },
 } as const satisfies Record<string, Options>
@@ -34,7 +40,7 @@ export const NAMED_SERVICE_FLAGS = {
 export const SERVICE_FLAGS = {
   ...NAMED_SERVICE_FLAGS,
   'base-url': { type: 'string', describe: 'Base address of the service (INDICATOR_SYNC_BASE_URL)' },
-  'api-key-file': { type: 'string', describe: 'File that holds the API key (or INDICATOR_SYNC_API_KEY)' },
+  'api-key-file': { ...FILE, describe: 'File that holds the API key (or INDICATOR_SYNC_API_KEY)' },
   'allow-http': {
     type: 'boolean',
     describe: 'Send the key unencrypted to a host that is not this machine (INDICATOR_SYNC_ALLOW_HTTP=1)',
@@ -59,7 +65,7 @@ export const ONLY_FLAGS = {
 export const JSON_FLAG = { json: { type: 'boolean', default: false, describe: 'The result as JSON' } } as const
 
 /** The job files of a command. */
-export const JOB_FLAGS = { jobs: { type: 'string', array: true, describe: 'Job files (YAML)' } } as const
+export const JOB_FLAGS = { jobs: { ...FILE, array: true, describe: 'Job files (YAML)' } } as const
 
 /** Who carries out a plan. */
 export const DISTRIBUTED_FLAGS = {

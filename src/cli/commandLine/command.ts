@@ -1,4 +1,4 @@
-import type { Options } from 'yargs'
+import type { FlagOptions } from '../flags.ts'
 import type { Heap } from '../heap.ts'
 
 /** A command as help shows it; what it does is loaded only when it is called. */
@@ -6,8 +6,8 @@ export interface Command {
   /** Name and positionals, as yargs writes them. */
   readonly usage: string
   readonly about: string
-  readonly positionals?: Readonly<Record<string, Options & { readonly type: 'string' | 'number' }>>
-  readonly flags: Readonly<Record<string, Options>>
+  readonly positionals?: Readonly<Record<string, FlagOptions & { readonly type: 'string' | 'number' }>>
+  readonly flags: Readonly<Record<string, FlagOptions>>
   readonly example: string
   /** The small heap that it begins with (`heap.ts`): for commands that always read replies, fetched or stored, and for those that stay up. */
   readonly heap?: Heap

@@ -1,6 +1,5 @@
-import type { Options } from 'yargs'
 import { RECIPE_NAMES } from '../../products/recipes/recipes.ts'
-import { COMMON_FLAGS, type CommonArgs } from '../flags.ts'
+import { COMMON_FLAGS, type CommonArgs, type FlagOptions } from '../flags.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
 import type { Command } from './command.ts'
@@ -10,12 +9,6 @@ type CompletedCommands = Readonly<Record<string, Command>>
 /** Shells that complete commands, flags, their words and files. */
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 type Shell = (typeof SHELLS)[number]
-
-/** Flags and positionals whose values are files or folders. */
-const FILE_FLAGS: readonly string[] = [
-  ...['database', 'api-key-file', 'service', 'output', 'into', 'folder', 'faults', 'scripts', 'overwrite'],
-  ...['jobs', 'job', 'file', 'dir'],
-]
 
 /** What a value may be: one of some words, a file, or anything. */
 type FlagValues = readonly string[] | 'file' | null
@@ -36,12 +29,12 @@ interface Completed {
   readonly values: FlagValues
 }
 
-function flagValues(name: string, { choices }: Options): FlagValues {
+function flagValues(name: string, { choices, completion }: FlagOptions): FlagValues {
   if (name === 'recipe') return RECIPE_NAMES
-  return choices ? choices.map(String) : FILE_FLAGS.includes(name) ? 'file' : null
+  return choices ? choices.map(String) : (completion ?? null)
 }
 
-const flagOf = ([name, options]: [string, Options]): CommandFlag => ({
+const flagOf = ([name, options]: [string, FlagOptions]): CommandFlag => ({
   name: `--${name}`,
   about: options.describe ?? '',
   values: options.type === 'boolean' ? undefined : flagValues(name, options),

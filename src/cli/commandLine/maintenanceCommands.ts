@@ -1,5 +1,5 @@
 import { PROFILE_NAMES } from '../../db/profiles.ts'
-import { DATABASE_FLAGS, JSON_FLAG, NAMED_SERVICE_FLAGS, SERVICE_FLAGS } from '../flags.ts'
+import { DATABASE_FLAGS, FILE, JSON_FLAG, NAMED_SERVICE_FLAGS, SERVICE_FLAGS } from '../flags.ts'
 import type { Command } from './command.ts'
 
 /** Commands that look after the database, and the embedded service. */
@@ -10,7 +10,7 @@ export const MAINTENANCE_COMMANDS = {
     flags: {
       ...DATABASE_FLAGS,
       ...NAMED_SERVICE_FLAGS,
-      into: { type: 'string', describe: 'A new file that gets the rebuilt database; this one stays as it is' },
+      into: { ...FILE, describe: 'A new file that gets the rebuilt database; this one stays as it is' },
       incomplete: { type: 'boolean', default: false, describe: 'With --into: also when some replies were not kept' },
       ...JSON_FLAG,
     },
@@ -69,7 +69,7 @@ export const MAINTENANCE_COMMANDS = {
       ...DATABASE_FLAGS,
       list: { type: 'boolean', default: false, describe: 'Only show the state' },
       from: {
-        type: 'string',
+        ...FILE,
         describe: 'Copy the database in this file into that of --database, which is on a server and empty',
       },
       'engine-profile': {
@@ -88,8 +88,8 @@ export const MAINTENANCE_COMMANDS = {
       port: { type: 'number', default: 0, describe: 'Port; 0 for a free one' },
       host: { type: 'string', default: '127.0.0.1', describe: 'Address to listen on; this machine alone by default' },
       seed: { type: 'number', default: 1, describe: 'The same seed gives the same values' },
-      faults: { type: 'string', describe: 'File of faults to meet (YAML, docs/emulator.md)' },
-      script: { type: 'string', describe: 'File of scripted series (YAML, docs/emulator.md)' },
+      faults: { ...FILE, describe: 'File of faults to meet (YAML, docs/emulator.md)' },
+      script: { ...FILE, describe: 'File of scripted series (YAML, docs/emulator.md)' },
       'geo-days': { type: 'number', describe: 'A question about more days times geos is answered 504' },
       now: { type: 'string', describe: "The service's clock: an instant such as 2025-11-04T12:00:00Z" },
     },

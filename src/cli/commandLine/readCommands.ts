@@ -1,6 +1,15 @@
 import { PAGE_LOCALES } from '../../page/words/locale.ts'
 import { EXAMPLE, SECOND_EXAMPLE } from '../../services/wellKnown.ts'
-import { DATABASE_FLAGS, EXPORT_FORMS, FORMATS, JSON_FLAG, MOMENT, NAMED_SERVICE_FLAGS, RANGE_FLAGS } from '../flags.ts'
+import {
+  DATABASE_FLAGS,
+  EXPORT_FORMS,
+  FILE,
+  FORMATS,
+  JSON_FLAG,
+  MOMENT,
+  NAMED_SERVICE_FLAGS,
+  RANGE_FLAGS,
+} from '../flags.ts'
 import type { Command } from './command.ts'
 
 /** How CSV is written. */
@@ -26,13 +35,13 @@ export const READ_COMMANDS = {
       ...JSON_FLAG,
       format: { choices: ['text', 'json', 'prometheus'], default: 'text', describe: 'Form of the answer' },
       job: {
-        type: 'string',
+        ...FILE,
         array: true,
         nargs: 1,
         describe: 'A job file: also shows its lake and, with prometheus, its calls left',
       },
       lake: {
-        type: 'string',
+        ...FILE,
         array: true,
         nargs: 1,
         describe: 'The folder of a lake, or its s3:// address: also shows its age',
@@ -142,7 +151,7 @@ export const READ_COMMANDS = {
         default: 'sqlite',
         describe: 'duckdb reads a lake or a file, where the package @duckdb/node-api is installed',
       },
-      lake: { type: 'string', describe: 'With duckdb: the folder of a lake; left out: the database in a file' },
+      lake: { ...FILE, describe: 'With duckdb: the folder of a lake; left out: the database in a file' },
     },
     example: `query --recipe daily-average --indicator ${EXAMPLE} --from 2025-10-01`,
     endsWithOutput: true,
@@ -170,7 +179,7 @@ export const READ_COMMANDS = {
       format: { choices: EXPORT_FORMS, default: 'csv', describe: 'Form of the file' },
       ...DIALECT,
       output: {
-        type: 'string',
+        ...FILE,
         describe: 'File, or folder with --partition; stdout when left out, or -. An export that is there is replaced',
       },
       overwrite: OVERWRITE,
@@ -202,12 +211,12 @@ export const READ_COMMANDS = {
     usage: 'publish [file]',
     about:
       'Make a checked single-file copy for readers, with a manifest, or a page of files; the database may be in use',
-    positionals: { file: { type: 'string', describe: 'The copy; one that publish made before is replaced at once' } },
+    positionals: { file: { ...FILE, describe: 'The copy; one that publish made before is replaced at once' } },
     flags: {
       ...DATABASE_FLAGS,
       ...NAMED_SERVICE_FLAGS,
       page: {
-        type: 'string',
+        ...FILE,
         describe:
           'Folder for a page that needs no server: status, coverage, series with their charts, texts. One that is there is replaced',
       },
@@ -230,7 +239,7 @@ export const READ_COMMANDS = {
     positionals: {
       action: { type: 'string', choices: ['sync', 'check'], describe: 'What to do' },
       folder: {
-        type: 'string',
+        ...FILE,
         describe:
           'The folder of the lake; one that is not there yet, or empty, becomes one. Or s3://bucket/name, reached as the AWS_* variables and files say',
       },
@@ -244,7 +253,7 @@ export const READ_COMMANDS = {
         describe: 'sync: minutes that a snapshot stays after it was replaced, for those who read it',
       },
       ducklake: {
-        type: 'string',
+        ...FILE,
         describe:
           'sync: registers the files with a DuckLake catalogue, a file or postgres://…, where the package @duckdb/node-api is installed',
       },

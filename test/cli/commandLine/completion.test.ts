@@ -2,9 +2,10 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import type { Command } from '../../../src/cli/commandLine/command.ts'
 import { COMMANDS } from '../../../src/cli/commandLine/commands.ts'
 import { completionText, SHELLS } from '../../../src/cli/commandLine/completion.ts'
-import { COMMON_FLAGS } from '../../../src/cli/flags.ts'
+import { COMMON_FLAGS, type FlagOptions } from '../../../src/cli/flags.ts'
 import { runCli, tempFolder } from '../../kit.ts'
 import { RECIPES } from '../../recipes.ts'
 
@@ -49,9 +50,25 @@ describe.runIf(has('bash'))('bash completes', () => {
   test('files where files go, names with a space too, and nothing where one likes what one likes', () => {
     expect(offered('sync', 'jobs/').sort()).toEqual(['jobs/a night.yaml', 'jobs/day.yaml'])
     expect(offered('sync', 'jobs/day.yaml', '--database', 'jo')).toEqual(['jobs'])
+    for (const words of [
+      ['emulator', '--script'],
+      ['publish', '--page'],
+      ['query', '--lake'],
+      ['migrate', '--from'],
+      ['status', '--job'],
+    ])
+      expect(offered(...words, 'jobs/d')).toEqual(['jobs/day.yaml'])
+    expect(offered('export', '--from', 'jobs/d')).toEqual([])
     expect(offered('show', '600', '--last', '')).toEqual([])
     expect(offered('status', '')).toEqual([])
   })
+})
+
+test('every flag that speaks of a file or a folder first is completed with one', () => {
+  for (const [name, { flags, positionals }] of Object.entries<Command>(COMMANDS))
+    for (const [flag, { describe = '', type, completion }] of Object.entries<FlagOptions>({ ...flags, ...positionals }))
+      if (type === 'string' && /^(?:(?:A|The|A new|Database|Job) )?(?:file|folder)s?\b/i.test(describe))
+        expect(`${name} ${flag}: ${completion}`).toBe(`${name} ${flag}: file`)
 })
 
 describe('every shell', () => {
