@@ -8,6 +8,7 @@ const LONGEST = [
   'test/model/first.test.ts',
   'test/model/second.test.ts',
   'test/page/accessible.test.ts',
+  'test/cli/commands/sync.test.ts',
   'test/cli/cli.test.ts',
   'test/fetch/attacker.test.ts',
   'test/fetch/faults.test.ts',
