@@ -1,7 +1,6 @@
-import { KeyError, RejectLimitError, StoppedError, type SyncError } from './base/errors.ts'
+import { KeyError, NotFoundError, RejectLimitError, SignalError, StoppedError, type SyncError } from './base/errors.ts'
 import type { OnEvent } from './base/events.ts'
 import { quantity } from './base/quantity.ts'
-import { stoppedBySignal } from './base/stopped.ts'
 import { callsLeft } from './calls/budget.ts'
 import { hostOf } from './calls/hosts.ts'
 import type { Store } from './db/store.ts'
@@ -135,14 +134,14 @@ export async function ingestAll(
     await pipeline?.ingestEach(requests, isWanted, async (planned, { error }) => {
       const counts = await countsOf(store, runId)
       if (error) failures.push({ planned, error })
-      if (error?.code === 'not-found') unknown.add(requestPath(planned))
+      if (error instanceof NotFoundError) unknown.add(requestPath(planned))
       done++
       const left = await callsLeft(store, hostOf(baseUrl), job.pace, now())
       await context.onProgress?.({ planned, counts, done, total, callsLeft: left })
       const limit = rejects.onReject === 'fail' ? 0 : rejects.maxRejects
       if (counts.rows_rejected > limit) throw tooManyRejects(counts.rows_rejected, limit)
     })
-    if (signal.aborted) stop = stoppedBySignal()
+    if (signal.aborted) stop = new SignalError()
   } catch (error) {
     // A refused key, a spent budget and too many rejects end a run in order; anything else is not about the service.
     if (!(error instanceof KeyError || error instanceof StoppedError || error instanceof RejectLimitError)) {

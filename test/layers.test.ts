@@ -224,6 +224,11 @@ describe('imports flow downhill', () => {
     ({ text }) => expect(text).not.toMatch(LOCAL),
   )
 
+  test.each(sources)(
+    '$file decides by the class of an error and not by its code, for a wrong class does not compile and a wrong word does',
+    ({ text }) => expect(text).not.toMatch(/(?<!typeof [\w.]*|issue\.)\bcode\)? [!=]== '[a-z]+(-[a-z]+)*'/),
+  )
+
   test('the environment is read by the terminal only', () => {
     for (const { file, text } of sources) if (folderOf(file) !== 'cli') expect(text, file).not.toContain('process.env')
   })

@@ -37,6 +37,9 @@ export class KeyError extends SyncError {}
 /** The service refused this request and would refuse it again. The run continues with other requests. */
 export class PermanentError extends SyncError {}
 
+/** The service does not have what was requested (404): the run requests nothing else of that path. */
+export class NotFoundError extends PermanentError {}
+
 /** The request may pass another time (429, 5xx, the network, a firewall). It is retried, then left for the next run. */
 export class TransientError extends SyncError {
   /** Milliseconds that the service asked to wait; undefined where it did not. */
@@ -47,6 +50,9 @@ export class TransientError extends SyncError {
     this.retryAfterMs = details.retryAfterMs
   }
 }
+
+/** The window is too large for the service, or its answer for this machine. A window that can be halved is not retried: its halves are requested. */
+export class TooLargeError extends TransientError {}
 
 /** The body does not have the expected form. The reply is kept, what cannot be parsed is quarantined, the run continues. */
 export class SchemaError extends SyncError {
@@ -59,6 +65,9 @@ export class SchemaError extends SyncError {
   }
 }
 
+/** An answer holds more than is read of one; a smaller window may hold less. */
+export class OversizedError extends SchemaError {}
+
 /** More rows were rejected than the run may have. Ends the run in order: what came before is loaded. */
 export class RejectLimitError extends SyncError {}
 
@@ -68,8 +77,25 @@ export class DamagedError extends SyncError {}
 /** The database refused (disk full, corrupt, newer schema, read-only). Stops the run. */
 export class StoreError extends SyncError {}
 
+/** The database has a newer schema than this version knows: a worker that met it once could only meet it again. */
+export class NewerSchemaError extends StoreError {}
+
 /** Another process holds the writer's lock. */
 export class BusyError extends SyncError {}
 
 /** Stopped on purpose with work left: the budget or the time is spent, or a signal came. Resumable. */
 export class StoppedError extends SyncError {}
+
+/** A signal stopped a run or a wait. */
+export class SignalError extends StoppedError {
+  constructor(cause?: unknown) {
+    super('Stopped by a signal.', {
+      hint: 'Run the same command again: it continues where this one stopped.',
+      code: 'signal',
+      cause,
+    })
+  }
+}
+
+/** The calls of a minute, an hour or a day are spent, as planned: a later run continues. */
+export class BudgetError extends StoppedError {}

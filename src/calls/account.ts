@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { StoppedError } from '../base/errors.ts'
-import { stoppedBySignal } from '../base/stopped.ts'
+import { SignalError, StoppedError } from '../base/errors.ts'
 import { formatLocal } from '../base/time/zone.ts'
 import type { Store } from '../db/store.ts'
 import type { FetchOptions } from '../fetch/fetch.ts'
@@ -33,7 +32,7 @@ async function waitFor(host: string, { store, service, now, signal, onPause }: S
     })
   onPause?.(left, `the service asked an earlier run to wait until ${at}`)
   await sleep(left, undefined, { signal }).catch((cause) => {
-    throw stoppedBySignal(cause)
+    throw new SignalError(cause)
   })
 }
 

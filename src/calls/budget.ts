@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from 'kysely'
-import { StoppedError } from '../base/errors.ts'
+import { BudgetError } from '../base/errors.ts'
 import { quantity } from '../base/quantity.ts'
 import { prepared, preparedInsert } from '../db/prepared.ts'
 import type { Reader, Store } from '../db/store.ts'
@@ -45,7 +45,7 @@ const forgetCalls = prepared((db, of: { host: string; before: number }) =>
 
 /**
  * Spends one call of the budget. The budget is kept in the database, so that it survives the process and all users of the file
- * share it. Calls of a job without limits are counted, too: other jobs may have limits. Throws StoppedError when none is left.
+ * share it. Calls of a job without limits are counted, too: other jobs may have limits. Throws BudgetError when none is left.
  */
 export const spendCall = (store: Store, host: string, pace: Pace, nowMs: number): Promise<void> =>
   store.write((tx) => spendIn(tx, host, pace, nowMs))
@@ -60,7 +60,7 @@ export async function spendIn(
 ): Promise<void> {
   for (const { calls, ms, word } of limitsOf(pace))
     if ((await spent(tx, host, nowMs - ms - slackMs)) >= calls)
-      throw new StoppedError(
+      throw new BudgetError(
         `The budget of ${quantity(calls, 'call')} ${word === 'hour' ? 'an' : 'a'} ${word} is spent.`,
         {
           hint: `Run the same command again within the next ${word}; it continues where it stopped.`,

@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from 'kysely'
-import { KeyError, StoppedError, type SyncError, TransientError } from '../base/errors.ts'
+import { KeyError, SyncError, TransientError } from '../base/errors.ts'
 import { findSeries } from '../db/queries/seriesIdentity.ts'
 import type { Store } from '../db/store.ts'
 import { identityRow, type PlannedRequest } from '../job/plannedRequest.ts'
@@ -9,8 +9,11 @@ import type { Claim, Queue } from './queue.ts'
 import type { QueuedRequest } from './queuedRequest.ts'
 
 /** Another worker has the request now: nothing more is written for it. */
-const claimLost = (): StoppedError =>
-  new StoppedError('Another worker has taken this request over.', { code: 'claim-lost' })
+export class LostClaimError extends SyncError {
+  constructor() {
+    super('Another worker has taken this request over.', { code: 'claim-lost' })
+  }
+}
 
 /** A claimed request: a store that writes only while the claim is valid, and a way to end it with its answer. */
 export interface ClaimedRequest {
@@ -64,7 +67,7 @@ export function claimedRequest(
     async onRecorded(tx, planned, error) {
       // A refused key says nothing about the request.
       if (planned !== whole || error instanceof KeyError) return
-      if (!(await endClaim(queue, claim, error, tx))) throw claimLost()
+      if (!(await endClaim(queue, claim, error, tx))) throw new LostClaimError()
       ending = true
     },
     store: {
@@ -74,7 +77,7 @@ export function claimedRequest(
           ending = false
           await lockSeries(tx, claim.data)
           const done = await work(tx)
-          if (!ended && !ending && !(await queue.isValid(claim, tx))) throw claimLost()
+          if (!ended && !ending && !(await queue.isValid(claim, tx))) throw new LostClaimError()
           return done
         })
         ended ||= ending

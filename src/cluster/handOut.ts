@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { StoppedError, SyncError } from '../base/errors.ts'
+import { SignalError, StoppedError, SyncError } from '../base/errors.ts'
 import { quantity } from '../base/quantity.ts'
-import { stoppedBySignal } from '../base/stopped.ts'
 import { callsLeft } from '../calls/budget.ts'
 import { hostOf } from '../calls/hosts.ts'
 import { DEAD_MS } from '../db/queries/heartbeats.ts'
@@ -130,7 +129,7 @@ export async function openHandOut(store: Store, queue: Queue<QueuedRequest>, ser
         if (++failedLooks >= MAX_ATTEMPTS) throw error
       }
       await sleep(POLL_MS, undefined, { signal }).catch(() => undefined)
-      if (signal.aborted) return stoppedBySignal()
+      if (signal.aborted) return new SignalError()
     }
   }
 

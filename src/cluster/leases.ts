@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Transaction } from 'kysely'
-import { stoppedBySignal } from '../base/stopped.ts'
+import { SignalError } from '../base/errors.ts'
 import { merge } from '../base/time/interval.ts'
 import { createAnswered } from '../db/queries/answered.ts'
 import { databaseClock, shared } from '../db/shared.ts'
@@ -115,11 +115,11 @@ export function createLeases(store: Store, control: Store, signal: AbortSignal):
   return {
     async acquire(holder, planned) {
       for (;;) {
-        if (signal.aborted) throw stoppedBySignal()
+        if (signal.aborted) throw new SignalError()
         const left = await tryAcquire(holder, planned)
         if (left) return left
         await sleep(POLL_MS * (0.5 + Math.random()), undefined, { signal }).catch((cause) => {
-          throw stoppedBySignal(cause)
+          throw new SignalError(cause)
         })
       }
     },

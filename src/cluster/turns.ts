@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { stoppedBySignal } from '../base/stopped.ts'
+import { SignalError } from '../base/errors.ts'
 import type { Store } from '../db/store.ts'
 import { BREAKER, type BreakerOptions } from '../fetch/breaker.ts'
 import { MAX_WAIT_MS, NotNowError, type OnSend, type Turns, tooLong } from '../fetch/turns.ts'
@@ -56,7 +56,7 @@ export function createSharedTurns({ store, pace, signal, breaker = BREAKER, onPa
   const wait = async (ms: number): Promise<void> => {
     if (ms <= 0) return
     await sleep(ms, undefined, { signal }).catch((cause) => {
-      throw stoppedBySignal(cause)
+      throw new SignalError(cause)
     })
   }
 
@@ -70,7 +70,7 @@ export function createSharedTurns({ store, pace, signal, breaker = BREAKER, onPa
   async function reserved(host: string): Promise<Reserved> {
     let reported = false
     for (;;) {
-      if (signal.aborted) throw stoppedBySignal()
+      if (signal.aborted) throw new SignalError()
       const began = performance.now()
       const found = await reserveTurn(store, host, pace, () => lead)
       if ('id' in found) {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { KeyError, StoppedError, StoreError, SyncError } from '../base/errors.ts'
+import { KeyError, NewerSchemaError, SignalError, StoppedError, SyncError } from '../base/errors.ts'
 import type { EventFields } from '../base/eventFields.ts'
 import { type EmitEvent, emitterOf } from '../base/events.ts'
 import { redactorOf } from '../base/redact.ts'
@@ -11,7 +11,7 @@ import type { IngestContext } from '../ingestContext.ts'
 import { createSizes } from '../load/learnedSizes.ts'
 import type { Loading } from '../load/load.ts'
 import { WORKER } from '../runs/runRecord.ts'
-import { claimedRequest, endClaim } from './claims.ts'
+import { claimedRequest, endClaim, LostClaimError } from './claims.ts'
 import { createLeases, type Leases } from './leases.ts'
 import type { Claim, Queue } from './queue.ts'
 import { keyOf, plannedOf, type QueuedRequest } from './queuedRequest.ts'
@@ -122,7 +122,7 @@ export async function work(context: WorkerContext, queue: Queue<QueuedRequest>, 
       .then(() => beat(working, registered))
       .then(outage.end, (error: unknown) => {
         // If the database does not answer, the next beat tries again.
-        if (error instanceof StoreError && error.code === 'newer-schema') working.stop ??= error
+        if (error instanceof NewerSchemaError) working.stop ??= error
         else outage.begin(error)
       })
   }, BEAT_MS)
@@ -222,9 +222,9 @@ async function giveUp(
   const { context, queue, emit } = working
   const about = { ...eventClaim(claim), ...(run === undefined ? {} : { run }) }
   if (error instanceof KeyError) working.stop ??= error
-  else if (error instanceof StoppedError && error.code === 'claim-lost')
+  else if (error instanceof LostClaimError)
     return emit('claim.lost', { ...about, code: error.code, reason: error.message })
-  else if (error instanceof StoppedError && error.code !== 'signal') {
+  else if (error instanceof StoppedError && !(error instanceof SignalError)) {
     if (!working.pause) emit('worker.held', { job: claim.data.job, wait_ms: PAUSE_S * 1000, ...eventError(error) })
     working.pause ??= { until: performance.now() + PAUSE_S * 1000, error }
   } else if (!(error instanceof StoppedError)) {

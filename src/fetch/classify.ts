@@ -1,10 +1,4 @@
-import {
-  type PermanentError,
-  type RequestSummary,
-  SchemaError,
-  type SyncError,
-  TransientError,
-} from '../base/errors.ts'
+import { type RequestSummary, type SyncError, TransientError } from '../base/errors.ts'
 import type { Redactor } from '../base/redact.ts'
 import { oneLine } from '../base/visible.ts'
 import { DeadlineError } from './deadlines.ts'
@@ -30,12 +24,7 @@ export function classifyAnswer(answer: Answer, request: RequestSummary, now: num
   const message = `${request.route}: ${found.message} (status ${answer.status}).`
   const details = { code: found.code, hint: found.hint, request }
   const wait = retryAfterMs(answer.headers['retry-after'], now)
-  const error =
-    found.error === TransientError
-      ? new TransientError(message, { ...details, retryAfterMs: wait })
-      : found.error === SchemaError
-        ? new SchemaError(message, { ...details, path: '$' })
-        : new (found.error as typeof PermanentError)(message, details)
+  const error = new found.error(message, { ...details, retryAfterMs: wait })
   return { error, maxAttempts: found.maxAttempts, coolDownMs: wait ?? found.coolDownMs ?? 0, answer }
 }
 
@@ -49,7 +38,7 @@ export function nameFailure(thrown: unknown, request: RequestSummary, redactor: 
   // These codes are internal; messages have words instead.
   const ours = inner instanceof BodyError || inner instanceof DeadlineError || code === name
   const reason = code === '' || ours ? String((inner as Error).message ?? inner) : code
-  const error = new TransientError(
+  const error = new (failure.error ?? TransientError)(
     `${request.route}: ${failure.message} (${origin}, ${redactor.text(oneLine(reason))}).`,
     {
       code: failure.code,

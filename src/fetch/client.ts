@@ -1,7 +1,6 @@
 import pRetry from 'p-retry'
-import { KeyError, type RequestSummary, StoppedError, SyncError, TransientError } from '../base/errors.ts'
+import { KeyError, type RequestSummary, SignalError, StoppedError, SyncError, TransientError } from '../base/errors.ts'
 import { redactorOf } from '../base/redact.ts'
-import { stoppedBySignal } from '../base/stopped.ts'
 import type { Pace } from '../job/job.ts'
 import type { Service } from '../services/service.ts'
 import { BREAKER, type BreakerOptions } from './breaker.ts'
@@ -132,7 +131,7 @@ export function openClient(options: FetchOptions): ServiceClient {
     await beforeCall?.(host)
     const answer = await once().catch((error: unknown) => {
       if (error instanceof SyncError || error instanceof NotNowError) throw error
-      if (error instanceof DeadlineError && error.code === 'STOPPED') throw stoppedBySignal(error)
+      if (error instanceof DeadlineError && error.code === 'STOPPED') throw new SignalError(error)
       return nameFailure(error, summary, redactor)
     })
     if (hasFailed(answer)) return report(host, answer)
@@ -157,7 +156,7 @@ export function openClient(options: FetchOptions): ServiceClient {
     call: (summary, once, classifyAnswer) =>
       turns.pass(new URL(summary.url).host, async (onSend) => {
         if (ended) throw ended
-        if (signal.aborted) throw stoppedBySignal()
+        if (signal.aborted) throw new SignalError()
         try {
           return await sendOnce(summary, () => once(onSend), classifyAnswer)
         } catch (error) {
@@ -198,7 +197,7 @@ export function openClient(options: FetchOptions): ServiceClient {
         // A signal that came while the answer was read does not throw the answer away.
         if (good !== undefined) return good
         if (error instanceof SyncError || !signal.aborted) throw error
-        throw stoppedBySignal(error)
+        throw new SignalError(error)
       }
     },
     async close() {

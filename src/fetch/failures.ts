@@ -1,11 +1,11 @@
-import { KeyError, PermanentError, type SchemaError, TransientError } from '../base/errors.ts'
+import { KeyError, NotFoundError, PermanentError, TooLargeError, TransientError } from '../base/errors.ts'
 import type { Answer } from './http.ts'
 
 /** One kind of answer that is an error: how it is recognised, its code, and what to do next. */
 interface AnswerFailure {
   readonly code: string
   readonly matches: (answer: Answer) => boolean
-  readonly error: typeof KeyError | typeof PermanentError | typeof TransientError | typeof SchemaError
+  readonly error: typeof KeyError | typeof PermanentError | typeof TransientError
   readonly message: string
   readonly hint: string
   /** The number of attempts in all, for transient errors. */
@@ -59,7 +59,7 @@ export const ANSWER_FAILURES: readonly AnswerFailure[] = [
   {
     code: 'not-found',
     matches: hasStatus(404, 410),
-    error: PermanentError,
+    error: NotFoundError,
     message: 'the service does not have it',
     hint: 'See whether the number or name is right; the table indicator_text holds the catalogue.',
     maxAttempts: 1,
@@ -67,7 +67,7 @@ export const ANSWER_FAILURES: readonly AnswerFailure[] = [
   {
     code: 'too-large',
     matches: hasStatus(413, 504, 408),
-    error: TransientError,
+    error: TooLargeError,
     message: 'the window is too large for the service, or it took too long',
     hint: UNDIVIDED,
     maxAttempts: 3,
@@ -127,6 +127,8 @@ export const ANSWER_FAILURES: readonly AnswerFailure[] = [
 interface NetworkFailure {
   readonly codes: RegExp
   readonly code: string
+  /** A TransientError when left out. */
+  readonly error?: typeof TooLargeError
   readonly message: string
   readonly hint: string
   readonly maxAttempts: number
@@ -162,6 +164,7 @@ export const NETWORK_FAILURES: readonly NetworkFailure[] = [
   {
     codes: /TIMEOUT|^ETIMEDOUT$/,
     code: 'timeout',
+    error: TooLargeError,
     message: 'the service did not answer in time',
     hint: UNDIVIDED,
     maxAttempts: 3,
@@ -169,6 +172,7 @@ export const NETWORK_FAILURES: readonly NetworkFailure[] = [
   {
     codes: /^BODY_TOO_LARGE$/,
     code: 'body-too-large',
+    error: TooLargeError,
     message: 'the answer is larger than can be held',
     hint: UNDIVIDED,
     maxAttempts: 1,

@@ -1,4 +1,4 @@
-import { SyncError } from '../base/errors.ts'
+import { OversizedError, SyncError, TooLargeError } from '../base/errors.ts'
 import type { LastAnswer, Reply } from '../services/reply.ts'
 import type { ApiRequest } from '../services/request.ts'
 import { type AttemptFailure, classifyAnswer } from './classify.ts'
@@ -30,9 +30,9 @@ export interface Fetcher {
   close(): Promise<void>
 }
 
-/** Failures that a smaller window may cure. */
-const TOO_LARGE = ['too-large', 'timeout', 'body-too-large']
-export const isTooLarge = (error: SyncError): boolean => TOO_LARGE.includes(error.code)
+/** Whether a smaller window may succeed. */
+export const isTooLarge = (error: SyncError): boolean =>
+  error instanceof TooLargeError || error instanceof OversizedError
 
 const attemptsFor = ({ error, maxAttempts }: AttemptFailure, divisible: boolean): number =>
   divisible && isTooLarge(error) ? 1 : maxAttempts

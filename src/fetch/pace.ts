@@ -1,5 +1,5 @@
 import PQueue from 'p-queue'
-import { StoppedError } from '../base/errors.ts'
+import { SignalError } from '../base/errors.ts'
 import type { Pace } from '../job/job.ts'
 
 /** Timers cannot run for more milliseconds. */
@@ -55,11 +55,9 @@ export function createGate(
     queue.start()
   }
   signal.addEventListener('abort', stop, { once: true })
-  const stopped = (cause: unknown): StoppedError =>
-    new StoppedError('Stopped before the request was sent.', { code: 'signal', cause })
   return {
     async pass(call) {
-      if (signal.aborted) throw stopped(signal.reason)
+      if (signal.aborted) throw new SignalError(signal.reason)
       let begun = false
       try {
         return await queue.add(() => {
@@ -68,7 +66,7 @@ export function createGate(
           return call()
         })
       } catch (error) {
-        if (!begun && signal.aborted) throw stopped(error)
+        if (!begun && signal.aborted) throw new SignalError(error)
         throw error
       }
     },

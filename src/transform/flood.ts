@@ -1,5 +1,5 @@
 import { CLOSE, COMMA, END, LIST, OPEN, QUOTE, skipString } from '../base/bytes/bytes.ts'
-import { SchemaError } from '../base/errors.ts'
+import { OversizedError, SchemaError } from '../base/errors.ts'
 import type { Rows } from '../tables/rows.ts'
 
 /* Limits on the size of an answer, a hundred times the largest one seen. Larger answers are refused in linear time. */
@@ -16,8 +16,10 @@ const MOST_ROWS = 100_000
 /** A body with fewer bytes cannot exceed the limits of values and fields. */
 const FEW_BYTES = 4 * MOST_FIELDS
 
-const tooMany = (contents: string, most: number, code: string, hint: string): SchemaError =>
-  new SchemaError(`The answer holds ${contents}, and at most ${most} are read of one.`, { path: '$', code, hint })
+const limitMessage = (contents: string, most: number): string =>
+  `The answer holds ${contents}, and at most ${most} are read of one.`
+const tooMany = (contents: string, most: number, code: string): SchemaError =>
+  new SchemaError(limitMessage(contents, most), { path: '$', code, hint: REPORT })
 const REPORT = 'No service is known to send so many. The body is kept: see `indicator-sync quarantine list`.'
 
 /** Throws where parsing would create too many objects; called before anything is parsed. */
@@ -46,23 +48,22 @@ export function refuseFlood(...parts: readonly Buffer[]): void {
       }
     }
   if (found > MOST_PARSED)
-    throw tooMany(
-      `over ${MOST_PARSED} values`,
-      MOST_PARSED,
-      'body-too-large',
-      'Windows are divided down to a day: name fewer `geoIds` in the entry.',
-    )
-  if (widest >= MOST_FIELDS) throw tooMany(`an object of ${widest + 1} fields`, MOST_FIELDS, 'too-many-fields', REPORT)
+    throw new OversizedError(limitMessage(`over ${MOST_PARSED} values`, MOST_PARSED), {
+      path: '$',
+      code: 'body-too-large',
+      hint: 'Windows are divided down to a day: name fewer `geoIds` in the entry.',
+    })
+  if (widest >= MOST_FIELDS) throw tooMany(`an object of ${widest + 1} fields`, MOST_FIELDS, 'too-many-fields')
 }
 
 /** Throws where an answer has values of too many geos. */
 export function refuseGeos(geos: number): void {
-  if (geos > MOST_GEOS) throw tooMany(`values of over ${MOST_GEOS} geos`, MOST_GEOS, 'too-many-geos', REPORT)
+  if (geos > MOST_GEOS) throw tooMany(`values of over ${MOST_GEOS} geos`, MOST_GEOS, 'too-many-geos')
 }
 
 /** Returns the rows; throws where they are too many for a transaction. */
 export function bounded(rows: Rows): Rows {
   const count = [...rows.tables, ...rows.owned].reduce((sum, { rows: { length } }) => sum + length, 0)
-  if (count > MOST_ROWS) throw tooMany(`${count} rows beside values`, MOST_ROWS, 'too-many-rows', REPORT)
+  if (count > MOST_ROWS) throw tooMany(`${count} rows beside values`, MOST_ROWS, 'too-many-rows')
   return rows
 }

@@ -15,7 +15,7 @@ import {
 import { dirname, join, resolve } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { BusyError, StoreError } from '../../src/base/errors.ts'
+import { BusyError, SignalError, StoreError } from '../../src/base/errors.ts'
 import { logBytes } from '../../src/db/sqlite/file/wal.ts'
 import { publish } from '../../src/products/publish.ts'
 import { emulate, json, ms, runJob, serve, tempFolder, tempStore } from '../kit.ts'
@@ -230,7 +230,7 @@ describe('another program', () => {
     other.exec('begin immediate')
     const written = store.write(async () => store.run('delete from _budget', []))
     stopping.abort()
-    await expect(written).rejects.toThrow(expect.objectContaining({ name: 'StoppedError', code: 'signal' }))
+    await expect(written).rejects.toThrow(SignalError)
     other.exec('rollback')
     other.close()
     // What was in hand is still written where nobody is in the way.

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import { InputError, StoppedError, SyncError } from '../../base/errors.ts'
+import { BudgetError, InputError, SyncError } from '../../base/errors.ts'
 import { emitterOf } from '../../base/events.ts'
 import { eventsTo, type Logger } from '../../base/log.ts'
 import { redact } from '../../base/redact.ts'
@@ -154,7 +154,7 @@ export function createNotifier(
     started: (job) => notifyTargets(job, { event: 'start', ok: true, text: `${job.name}: begun.`, more: {} }),
     ended: (job, summary) => {
       const { outcome, stop } = summary
-      const ok = outcome === 'done' || (stop instanceof StoppedError && stop.code === 'budget')
+      const ok = outcome === 'done' || stop instanceof BudgetError
       notifyTargets(job, { event: outcome, ok, text: summaryText(summary), more: summaryOf(summary) })
     },
     broke: (job, error) => {

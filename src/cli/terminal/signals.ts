@@ -1,4 +1,4 @@
-import { StoppedError } from '../../base/errors.ts'
+import { SignalError } from '../../base/errors.ts'
 import type { FieldsOf } from '../../base/events.ts'
 import { EXIT } from './fail.ts'
 
@@ -6,8 +6,7 @@ import { EXIT } from './fail.ts'
 let received: number | undefined
 
 /** The exit code of an error by which a signal stopped the command; undefined for any other error. */
-export const signalCode = (error: unknown): number | undefined =>
-  error instanceof StoppedError && error.code === 'signal' ? received : undefined
+export const signalCode = (error: unknown): number | undefined => (error instanceof SignalError ? received : undefined)
 
 /** Ends the process as the signal itself would: `process.exit` waits for threads, and calls everything that listens for the end. */
 function endNow(name: 'SIGINT' | 'SIGTERM', exit: number): void {

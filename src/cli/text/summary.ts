@@ -1,3 +1,4 @@
+import { SignalError } from '../../base/errors.ts'
 import { grouped, quantity } from '../../base/quantity.ts'
 import { formatUtc } from '../../base/time/instant.ts'
 import type { Summary } from '../../ingestAll.ts'
@@ -30,7 +31,7 @@ export function summaryText({ job, outcome, counts, failures, seconds, stop, ski
       : [`${job}: ${outcome} in ${seconds.toFixed(1)} s. ${quantity(counts.requests, 'request')}, rows: ${rows}.`]
   if (stop)
     lines.push(
-      stop.code === 'signal' ? stop.message : `Stopped: ${stop.message}`,
+      stop instanceof SignalError ? stop.message : `Stopped: ${stop.message}`,
       ...(stop.hint ? [`  → ${stop.hint}`] : []),
     )
   if (counts.rows_rejected > 0)

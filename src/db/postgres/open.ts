@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Transaction } from 'kysely'
-import { BusyError, StoreError } from '../../base/errors.ts'
-import { stoppedBySignal } from '../../base/stopped.ts'
+import { BusyError, SignalError, StoreError } from '../../base/errors.ts'
 import type { Database } from '../../tables/schema.ts'
 import { shownAddress } from '../address.ts'
 import { writeDictionary } from '../queries/dictionary.ts'
@@ -121,7 +120,7 @@ export async function openStore(file: string, { durability = 'normal', signal }:
       } catch (error) {
         if (isConnectionLost(error) && id !== undefined && done && (await isCommitted(id))) return done.result
         if (attempts + 1 >= maxAttemptsOf(error)) throw asStoreError(error, address)
-        if (signal?.aborted) throw stoppedBySignal(error)
+        if (signal?.aborted) throw new SignalError(error)
         // A random factor, so that two that collided do not collide again.
         await sleep(PAUSE_MS * 2 ** Math.min(attempts, 6) * (0.5 + Math.random()))
       }

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type pg from 'pg'
-import { StoreError } from '../../base/errors.ts'
+import { NewerSchemaError, StoreError } from '../../base/errors.ts'
 import type { Database } from '../../tables/schema.ts'
 import type { SchemaState } from '../store.ts'
 import { connectAlone } from './connection/connection.ts'
@@ -23,7 +23,7 @@ async function versionOf(client: pg.ClientBase): Promise<number> {
 /** Refuses the schema of a newer version of this program. */
 function refuseNewer(version: number, address: string): void {
   if (version <= SCHEMA_VERSION) return
-  throw new StoreError(
+  throw new NewerSchemaError(
     `The database ${address} has schema ${version}; this version of indicator-sync knows up to ${SCHEMA_VERSION}.`,
     { hint: 'Update indicator-sync; the database was not touched.', code: 'newer-schema' },
   )

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { stoppedBySignal } from '../../base/stopped.ts'
+import { SignalError } from '../../base/errors.ts'
 import type { LockTimeout } from '../store.ts'
 import { isBusy } from './storeErrors.ts'
 
@@ -24,7 +24,7 @@ export async function retryWhileBusy<T>(
       return await work()
     } catch (error) {
       if (!isBusy(error) || performance.now() > deadline) throw error
-      if (signal?.aborted) throw stoppedBySignal(error)
+      if (signal?.aborted) throw new SignalError(error)
       // A random factor, so that two that wait do not collide again and again.
       await sleep(BUSY_STEP_MS * (0.5 + Math.random()))
     }

@@ -216,10 +216,13 @@ export function connect(
   }
 }
 
-/** Refuses a lock file that is a link: the lock would be wherever the link leads. */
+/** A lock file that is a link: the lock would be wherever the link leads. */
+export class LinkedLockError extends StoreError {}
+
+/** Refuses such a lock file. */
 function refuseLink(file: string): void {
   if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink())
-    throw new StoreError(`${file} is a link.`, { hint: 'Remove it.', code: 'lock-link' })
+    throw new LinkedLockError(`${file} is a link.`, { hint: 'Remove it.', code: 'lock-link' })
 }
 
 /**

@@ -6,7 +6,7 @@ import { BusyError, StoreError } from '../../base/errors.ts'
 import { heldBy, type LockHolder, readHolder } from '../holder.ts'
 import type { Store, StoreOptions } from '../store.ts'
 import { retryWhileBusy } from './busy.ts'
-import { holdFile, makeRoom } from './connection.ts'
+import { holdFile, LinkedLockError, makeRoom } from './connection.ts'
 import { refuseForeignJournal, refuseForeignLog } from './file/foreignFiles.ts'
 import { refuseOtherNames, requireOneName } from './file/otherNames.ts'
 import { openReader, openStore } from './open.ts'
@@ -118,7 +118,7 @@ async function holdPath(file: string): Promise<() => void> {
       const refusal = asStoreError(error) as Error
       throw new StoreError(`The lock of ${file} cannot be taken: ${refusal.message}`, {
         hint:
-          refusal instanceof StoreError && refusal.code === 'lock-link'
+          refusal instanceof LinkedLockError
             ? `Remove ${file}.lock: this program makes a file there, not a link.`
             : `See that ${file}.lock can be made and written, and is on a disk that supports locks.`,
         code: 'no-lock',

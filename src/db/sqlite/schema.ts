@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { StoreError } from '../../base/errors.ts'
+import { NewerSchemaError, StoreError } from '../../base/errors.ts'
 import type { SchemaState } from '../store.ts'
 import { type Connection, connect } from './connection.ts'
 import { MIGRATIONS, readMigrations } from './migrations.ts'
@@ -24,7 +24,7 @@ export function checkOwner(connection: Connection, file: string): number {
       code: 'foreign-database',
     })
   if (version > SCHEMA_VERSION)
-    throw new StoreError(
+    throw new NewerSchemaError(
       `${file} has schema ${version}; this version of indicator-sync knows up to ${SCHEMA_VERSION}.`,
       {
         hint: 'Update indicator-sync; the file was not touched.',
