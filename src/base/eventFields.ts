@@ -1,5 +1,7 @@
 /* The fields of events. */
 
+import type { RunOutcome } from './runOutcome.ts'
+
 /** Rows by what became of them. */
 export interface EventRows {
   readonly new: number
@@ -25,7 +27,7 @@ export interface EventFields {
   readonly bytes?: number
   readonly rows?: EventRows
   readonly loaded?: boolean
-  readonly outcome?: string
+  readonly outcome?: RunOutcome
   readonly code?: string | null
   readonly reason?: string | null
   readonly hint?: string | null

@@ -1,7 +1,8 @@
-import { quantity } from './quantity.ts'
 /* The events of a run: emitted where they happen, for the hook `onEvent` of a program and for the log. */
 
 import type { EventFields, EventRows } from './eventFields.ts'
+import { quantity } from './quantity.ts'
+import type { RunOutcome } from './runOutcome.ts'
 
 /** What is declared of an event. */
 interface EventDeclaration {
@@ -264,15 +265,15 @@ export const emitterOf =
   (event, fields) =>
     onEvent?.({ event, ...common, ...(fields as EventFields) })
 
-const OUTCOMES: Readonly<Record<string, EventDeclaration['level']>> = {
+const OUTCOMES: Readonly<Partial<Record<RunOutcome, EventDeclaration['level']>>> = {
   partial: 'warn',
   stopped: 'warn',
   failed: 'error',
 }
 
 /** How serious an event is. */
-export const levelOf = ({ event, outcome = '' }: SyncEvent): EventDeclaration['level'] =>
-  OUTCOMES[outcome] ?? EVENTS[event].level
+export const levelOf = ({ event, outcome }: SyncEvent): EventDeclaration['level'] =>
+  (outcome && OUTCOMES[outcome]) ?? EVENTS[event].level
 
 /** An event as a sentence for people. */
 export const sentenceOf = (event: SyncEvent): string => (EVENTS[event.event] as EventDeclaration).sentence(event)

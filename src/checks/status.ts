@@ -5,7 +5,7 @@ import type { AnyParams } from '../services/routes.ts'
 import { failures } from '../state/failures.ts'
 import { type ReplyStoreState, replyStoreState } from '../state/replies.ts'
 import { readUnknown } from '../state/unknown.ts'
-import type { TableName } from '../tables/schema.ts'
+import type { Database, TableName } from '../tables/schema.ts'
 import type { FailureOutcome } from '../tables/sql/fetchOutcome.ts'
 import { staleSeries } from './lag.ts'
 import { missedRuns } from './rhythm.ts'
@@ -35,7 +35,7 @@ export const openFailures = async (db: Reader): Promise<OpenFailure[]> => {
 
 /** The state of a database in a few numbers and lists. */
 export interface Status {
-  readonly runs: readonly object[]
+  readonly runs: readonly Database['runs'][]
   readonly series: readonly object[]
   readonly failures: readonly OpenFailure[]
   /** Sentences: jobs whose run is missed, and series that are further behind than usual. */

@@ -1,5 +1,6 @@
 import { KeyError, RejectLimitError, SyncError } from '../base/errors.ts'
 import { type EmitEvent, emitterOf, type OnEvent } from '../base/events.ts'
+import type { RunOutcome } from '../base/runOutcome.ts'
 import { formatMillis } from '../base/time/instant.ts'
 import type { Store } from '../db/store.ts'
 import { eventRows } from '../ingestContext.ts'
@@ -15,9 +16,6 @@ interface RunContext {
   readonly now: () => number
   readonly onEvent?: OnEvent | undefined
 }
-
-/** How a run ended. */
-export type RunOutcome = 'done' | 'partial' | 'stopped' | 'failed'
 
 /** The outcome of a run that went on until its end, or to what stopped it; `troubles`: how many requests failed and rows were rejected. */
 export function runOutcome(stop: SyncError | null, troubles: number): RunOutcome {
@@ -48,7 +46,7 @@ export async function openRun(
   const record = { command, job: job.name, version, now: formatMillis(began), schedule }
   const runId = await beginRun(store, timeZone === undefined ? record : { ...record, timeZone })
   const emit = emitterOf(onEvent, { run: runId, job: job.name, command })
-  const emitEnded = (outcome: string, error: SyncError | null, counts: Counts): void => {
+  const emitEnded = (outcome: RunOutcome, error: SyncError | null, counts: Counts): void => {
     const { requests, failed, bytes, ...rows } = counts
     const why = { code: error?.code ?? null, reason: error?.message ?? null, hint: error?.hint ?? null }
     emit('run.ended', { outcome, ms: now() - began, requests, failed, bytes, rows: eventRows(rows), ...why })

@@ -1,3 +1,4 @@
+import type { RunOutcome } from '../base/runOutcome.ts'
 import { prepared } from '../db/prepared.ts'
 import { NO_FAILURE } from '../db/queries/outcomes.ts'
 import type { Store } from '../db/store.ts'
@@ -84,7 +85,7 @@ export async function keepRunning(store: Store, runId: number): Promise<void> {
 export async function endRun(
   store: Store,
   runId: number,
-  outcome: string,
+  outcome: RunOutcome,
   message: string | null,
   now: string,
 ): Promise<void> {

@@ -1,3 +1,4 @@
+import type { RecordedOutcome } from '../base/runOutcome.ts'
 import { blob, flag, instant, integer, json, moment, optional, rowid, table, text, word } from './declare.ts'
 import type { FetchOutcome } from './sql/fetchOutcome.ts'
 
@@ -10,7 +11,7 @@ export const _run = table(
     version: text('The version of indicator-sync'),
     started_at: moment('When it began'),
     finished_at: optional(moment('When it ended; NULL while it runs, or after a crash')),
-    outcome: text('running, done, partial, stopped or failed'),
+    outcome: word<RecordedOutcome>('running, done, partial, stopped or failed'),
     requests: integer(
       'Requests that were sent, whatever became of them, as many as rows of _fetch; one that was repeated counts once',
     ),

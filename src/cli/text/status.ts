@@ -20,20 +20,7 @@ const replyStoreText = ({ bodies, packed_bytes, bytes, since, missing }: ReplySt
     ...(missing === 0 ? [] : [`${quantity(missing, 'answer is', 'answers are')} not on it`]),
   ].join(', ')
 
-interface Run {
-  readonly id: number
-  readonly command: string
-  readonly job: string | null
-  readonly started_at: string
-  readonly seconds: number | null
-  readonly outcome: string
-  readonly requests: number
-  readonly failed: number
-  readonly rows_new: number
-  readonly rows_revised: number
-}
-
-const runText = (run: Run, cells: number): string =>
+const runText = (run: Status['runs'][number], cells: number): string =>
   [
     wrapped(`${run.id} ${run.command}${run.job ? ` ${run.job}` : ''}: ${run.outcome}`, cells, '    ', '  '),
     wrapped(
@@ -101,7 +88,7 @@ export function statusText(file: string, status: Status, drawn: string, cells: n
   )
   return [
     wrapped(`${file}: ${rows.join(' · ')}`, cells, '  ', ''),
-    `\nLast runs\n${linesOrNone(status.runs as Run[], runText, cells)}`,
+    `\nLast runs\n${linesOrNone(status.runs, runText, cells)}`,
     `\nSeries\n${seriesText(status.series as StatusSeries[], cells)}`,
     ...(drawn === '' ? [] : [`\nCoverage\n${drawn}`]),
     ...(status.late.length === 0

@@ -1,3 +1,4 @@
+import type { RecordedOutcome } from '../../base/runOutcome.ts'
 import { readMachines } from '../../checks/machines.ts'
 import { type Html, html } from '../html.ts'
 import { type PageRequest, view, wholeOf } from '../page.ts'
@@ -14,15 +15,15 @@ function runStrip(runs: readonly RunRow[], { words }: PageRequest): Html {
   const longest = Math.max(1, ...runs.map(({ seconds }) => seconds ?? 0))
   const bars = [...runs].reverse().map(({ seconds, outcome, id }, i) => {
     const height = Math.max(2, Math.round(Math.sqrt((seconds ?? 0) / longest) * BAR.height))
-    const failed = !['done', 'running'].includes(outcome)
-    return html`<rect class="${failed ? 'bar failed' : 'bar'}" x="${i * BAR.width}" y="${BAR.height - height}" width="${BAR.width - 3}" height="${height}"><title>${words.runs.number} ${id}: ${words.runs.outcomes[outcome] ?? outcome}</title></rect>`
+    const failed = outcome !== 'done' && outcome !== 'running'
+    return html`<rect class="${failed ? 'bar failed' : 'bar'}" x="${i * BAR.width}" y="${BAR.height - height}" width="${BAR.width - 3}" height="${height}"><title>${words.runs.number} ${id}: ${words.runs.outcomes[outcome]}</title></rect>`
   })
   return html`<svg class="durations" viewBox="0 0 ${runs.length * BAR.width} ${BAR.height}" width="${runs.length * BAR.width}" height="${BAR.height}" role="img" aria-label="${words.runs.strip(runs.length, duration(longest))}">${bars}</svg>`
 }
 
 /** The outcome of a run: a word and a sign. */
-export const outcomeMark = (outcome: string, { words }: PageRequest): Html =>
-  html`<span class="${outcome === 'done' ? 'good' : outcome === 'running' ? 'running' : 'bad'}">${words.runs.outcomes[outcome] ?? outcome}</span>`
+export const outcomeMark = (outcome: RecordedOutcome, { words }: PageRequest): Html =>
+  html`<span class="${outcome === 'done' ? 'good' : outcome === 'running' ? 'running' : 'bad'}">${words.runs.outcomes[outcome]}</span>`
 
 const row = (run: RunRow, request: PageRequest): Html => {
   const { link } = request

@@ -1,3 +1,4 @@
+import type { RecordedOutcome } from '../../base/runOutcome.ts'
 import type { Translated } from './locale.ts'
 
 /** Words of the pages on runs. */
@@ -19,7 +20,7 @@ export const en = {
     partial: 'partial',
     stopped: 'stopped',
     failed: 'failed',
-  } as Readonly<Record<string, string>>,
+  } satisfies Record<RecordedOutcome, string>,
   gone: 'under way, or it ended without finishing its record',
   requests: 'Requests',
   failed: 'Failed',

@@ -1,3 +1,4 @@
+import type { RecordedOutcome } from '../../base/runOutcome.ts'
 import type { HELD_VIEWS } from './heldViews.ts'
 import type { TEXT_VIEWS } from './textViews.ts'
 import type { VALUE_VIEWS } from './valueViews.ts'
@@ -23,12 +24,13 @@ type OptionalNumbers = 'value' | 'min' | 'max' | 'avg' | 'sum' | 'energy' | 'mis
 type Flags = 'expired' | 'sticky'
 type Texts =
   | ('kind' | 'locale' | 'at_utc' | 'at_local' | 'local_date' | 'local_month' | 'from_local' | 'to_local' | 'state')
-  | ('fetched_at' | 'first_utc' | 'last_utc' | 'last_local' | 'date' | 'first_seen_at' | 'command' | 'job' | 'outcome')
+  | ('fetched_at' | 'first_utc' | 'last_utc' | 'last_local' | 'date' | 'first_seen_at' | 'command' | 'job')
   | 'started_at'
 
 /** What a column of some views holds that is another thing elsewhere. */
 interface Special {
   readonly gaps: { readonly reason: 'unasked' | 'failed' | 'doubt' | 'absent'; readonly step_s: number | null }
+  readonly runs: { readonly outcome: RecordedOutcome }
   readonly archive_publications: { readonly bytes: number | null }
 }
 
