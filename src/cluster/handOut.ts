@@ -1,15 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { SignalError, StoppedError, SyncError } from '../base/errors.ts'
+import { KeyError, SignalError, StoppedError, type SyncError } from '../base/errors.ts'
 import { quantity } from '../base/quantity.ts'
 import { callsLeft } from '../calls/budget.ts'
 import { hostOf } from '../calls/hosts.ts'
 import { DEAD_MS } from '../db/queries/heartbeats.ts'
+import { isFailure } from '../db/queries/outcomes.ts'
 import { shared } from '../db/shared.ts'
 import type { Store } from '../db/store.ts'
 import type { Execute, Failed, SyncContext } from '../ingestAll.ts'
 import type { Job } from '../job/job.ts'
 import { seriesKey, storedCall } from '../job/plannedRequest.ts'
 import { type Counts, NO_COUNTS } from '../load/counts.ts'
+import { recordedError } from '../load/record.ts'
 import { planRequest } from '../plan/planRequest.ts'
 import { createRequested, type Requested } from '../plan/requested.ts'
 import { type OpenRun, openRun, runOutcome } from '../runs/openRun.ts'
@@ -49,14 +51,10 @@ async function failedSince(store: Store, service: Service, of: { job: string; af
   return (await failures(store))
     .filter((failure) => failure.job === job && failure.fetchId > after)
     .map((failure): Failed => {
-      const { entry, message, hint, code } = failure
       const { route, params, window } = storedCall(failure)
       return {
-        planned: planRequest({ service, now: Math.floor(now / 1000) }, entry, route, params, { window }),
-        error: new SyncError(message ?? 'it failed', {
-          ...(hint !== null && { hint }),
-          ...(code !== null && { code }),
-        }),
+        planned: planRequest({ service, now: Math.floor(now / 1000) }, failure.entry, route, params, { window }),
+        error: recordedError(failure),
       }
     })
 }
@@ -69,6 +67,21 @@ const hasWorkers = async (store: Store, host: string, now: number): Promise<bool
     .where('host', '=', host)
     .where('seen_at', '>', now - DEAD_MS)
     .executeTakeFirst()) !== undefined
+
+/** The error by which the service refused the key, where that is the last that it said to a job since an answer; null otherwise. */
+async function refusedKey({ kysely }: Store, job: string, after: number): Promise<KeyError | null> {
+  const last = await kysely
+    .selectFrom('_fetch as f')
+    .innerJoin('_run as r', 'r.id', 'f.run_id')
+    .where('f.id', '>', after)
+    .where('r.job', '=', job)
+    .orderBy('f.id', 'desc')
+    .select(['f.outcome', 'f.message', 'f.hint', 'f.code'])
+    .limit(1)
+    .executeTakeFirst()
+  const error = last && isFailure(last.outcome) ? recordedError({ ...last, outcome: last.outcome }) : null
+  return error instanceof KeyError ? error : null
+}
 
 /** Why a plan is not done of which some requests are lost; null where none is. */
 const lostError = (lost: number): StoppedError | null =>
@@ -97,11 +110,11 @@ export async function openHandOut(store: Store, queue: Queue<QueuedRequest>, ser
     job: Job,
     { runId, emit, sent, last }: Enqueued & Pick<OpenRun, 'runId' | 'emit'>,
     onCounts: (counts: Counts) => void,
-  ): Promise<StoppedError | null> {
+  ): Promise<SyncError | null> {
     const { now, signal, baseUrl } = context
     let warned = false
-    /** Looks at the progress of the workers; true when nothing is left. */
-    const look = async (): Promise<boolean> => {
+    /** Looks at the progress of the workers: true when nothing is left, or why nobody will take it. */
+    const look = async (): Promise<boolean | KeyError> => {
       const left = await queue.left(job.name)
       const counts = await countsOfWorkers(store, job.name, after)
       onCounts(counts)
@@ -110,19 +123,22 @@ export async function openHandOut(store: Store, queue: Queue<QueuedRequest>, ser
       const total = Math.max(sent, left)
       if (last) await context.onProgress?.({ planned: last, counts, done: total - left, total, callsLeft: calls })
       if (left === 0) return true
-      if (!warned && !(await hasWorkers(store, hostOf(baseUrl), now()))) {
-        warned = true
+      if (await hasWorkers(store, hostOf(baseUrl), now())) return false
+      const refused = await refusedKey(store, job.name, after)
+      if (refused) return refused
+      if (!warned)
         emit('workers.missing', {
           total: left,
           reason: `${quantity(left, 'request waits', 'requests wait')}, and no worker is there to take them.`,
           hint: 'Start one with `indicator-sync worker`.',
         })
-      }
+      warned = true
       return false
     }
     for (let failedLooks = 0; ; ) {
       try {
-        if (await look()) return null
+        const looked = await look()
+        if (looked) return looked === true ? null : looked
         failedLooks = 0
       } catch (error) {
         // The workers continue without this process, and the wait continues when the database answers again.
@@ -146,9 +162,13 @@ export async function openHandOut(store: Store, queue: Queue<QueuedRequest>, ser
         const ended = await waitUntilDone(context, job, { ...enqueued, ...run }, (latest) => {
           counts = latest
         })
-        const stop = ended ?? lostError(await countLost(store, queue.open, await again(), requested, after))
+        const lost = lostError(await countLost(store, queue.open, await again(), requested, after))
         counts = await countsOfWorkers(store, job.name, after)
-        const failed = await failedSince(store, service, { job: job.name, after, now: now() })
+        const all = await failedSince(store, service, { job: job.name, after, now: now() })
+        // As in a run of one process, a refused key is why the run ended, and no failure of a request.
+        const failed = all.filter(({ error }) => !(error instanceof KeyError))
+        const refused = all.find(({ error }) => error instanceof KeyError)?.error ?? null
+        const stop = ended ?? refused ?? lost
         const outcome = runOutcome(stop, failed.length + counts.rows_rejected)
         await run.end(outcome, stop, counts)
         const seconds = (now() - began) / 1000

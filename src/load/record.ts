@@ -1,5 +1,5 @@
-import type { Insertable, Transaction } from 'kysely'
-import { KeyError, PermanentError, SchemaError, type SyncError, TransientError } from '../base/errors.ts'
+import type { Insertable, Selectable, Transaction } from 'kysely'
+import { KeyError, PermanentError, SchemaError, SyncError, TransientError } from '../base/errors.ts'
 import { canonical } from '../base/json.ts'
 import { formatMillis } from '../base/time/instant.ts'
 import { prepared } from '../db/prepared.ts'
@@ -17,9 +17,21 @@ const OUTCOME_OF_ERROR = [
   [TransientError, 'passing'],
 ] as const
 
+/** What is recorded of a failure. */
+type RecordedFailure = Pick<Selectable<Database['_fetch']>, 'message' | 'hint' | 'code'> & {
+  readonly outcome: FailureOutcome
+}
+
 /** The outcome under which a failure is recorded. */
 export const failureOutcome = (error: SyncError): FailureOutcome =>
   OUTCOME_OF_ERROR.find(([errorClass]) => error instanceof errorClass)?.[1] ?? 'failed'
+
+/** A recorded failure as an error of the class that it had; of the kinds of a class, which matter only during a run, the class itself. */
+export function recordedError({ outcome, message, hint, code }: RecordedFailure): SyncError {
+  const errorClass = OUTCOME_OF_ERROR.find(([, recorded]) => recorded === outcome)?.[0] ?? SyncError
+  const details = { path: '$', ...(hint !== null && { hint }), ...(code !== null && { code }) }
+  return new errorClass(message ?? 'it failed', details)
+}
 
 const heldReply = prepared((db, of: { hash: string }) =>
   db.selectFrom('_reply').select('hash').where('hash', '=', of.hash),

@@ -4,7 +4,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { StoreError } from '../../src/base/errors.ts'
+import { KeyError, PermanentError, StoreError, TransientError } from '../../src/base/errors.ts'
 import type { OnEvent, SyncEvent } from '../../src/base/events.ts'
 import { hostOf } from '../../src/calls/hosts.ts'
 import { readMachines } from '../../src/checks/machines.ts'
@@ -115,6 +115,37 @@ test('what is planned is fetched and loaded by workers, each request by one of t
   expect((await readMachines(planner!.store))?.workers).toEqual([])
 })
 
+test('what workers could not fetch fails with the error of a plain run, and has its class', async () => {
+  const emulator = await emulate({ now: NOW, faults: [{ route: 'indicator', status: 404 }] })
+  const file = await migratedDatabase()
+  const { context, queue } = await joined(file, emulator.url, emulator.key)
+  const planner = await joined(file, emulator.url, emulator.key)
+  const planning = handOut(planner, LAST_DAY)
+  await expect.poll(() => queue.left(LAST_DAY.name)).toBe(1)
+  await work(context, queue, { concurrency: 1, untilEmpty: true })
+  const { outcome, failures } = await planning
+  expect({ outcome, failures }).toMatchObject({ outcome: 'partial', failures: [{ error: { code: 'not-found' } }] })
+  expect(failures[0]!.error).toBeInstanceOf(PermanentError)
+})
+
+test('a plan ends as a plain run does when the service refuses the key of the last worker, and the next one gets an answer', async () => {
+  const emulator = await emulate({ now: NOW })
+  const file = await migratedDatabase()
+  const planner = await joined(file, emulator.url, emulator.key)
+  const wrong = await joined(file, emulator.url, 'x'.repeat(64))
+  const planning = handOut(planner, LAST_DAY)
+  await expect.poll(() => planner.queue.left(LAST_DAY.name)).toBe(1)
+  expect((await work(wrong.context, wrong.queue, { concurrency: 1 })).stop).toBeInstanceOf(KeyError)
+  const { outcome, failures, stop } = await planning
+  expect({ outcome, failures }).toEqual({ outcome: 'failed', failures: [] })
+  expect(stop).toBeInstanceOf(KeyError)
+  expect(stop).toMatchObject({ code: 'key-refused', hint: expect.stringContaining('INDICATOR_SYNC_API_KEY') })
+  const right = await joined(file, emulator.url, emulator.key)
+  const again = handOut(planner, LAST_DAY)
+  await work(right.context, right.queue, { concurrency: 1, untilEmpty: true })
+  expect(await again).toMatchObject({ outcome: 'done', stop: null })
+})
+
 /** A service that fails to answer about indicators, who hands out requests to it, and a worker that takes them until it is stopped. */
 async function failing() {
   const emulator = await emulate({ now: NOW, faults: [{ route: 'indicator', status: 500 }] })
@@ -141,6 +172,7 @@ test('what fails every time is taken three times and left for the next run, and 
   await stop()
   expect(summary).toMatchObject({ outcome: 'partial', counts: { requests: 3, failed: 3 } })
   expect(summary.failures).toMatchObject([{ error: { code: 'server-error' } }])
+  expect(summary.failures[0]!.error).toBeInstanceOf(TransientError)
   expect((await readMachines(planner.store))?.queues).toEqual([])
 })
 
