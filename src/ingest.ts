@@ -107,11 +107,11 @@ async function divide(
 
 /** Where a reject ends the run, the first of these rows' rejects that was not dismissed; otherwise null. */
 async function refusalOf(
-  { loading, rejects }: IngestContext,
+  { loading, onReject }: IngestContext,
   planned: PlannedRequest,
   rows: Rows,
 ): Promise<SchemaError | null> {
-  if (rejects.onReject !== 'fail') return null
+  if (onReject !== 'fail') return null
   const { kysely } = loading.store
   const seriesId = (planned.series && (await findSeries(kysely, identityRow(planned.series)))?.id) ?? null
   const open = await undismissed(kysely, { seriesId, target: planned.request.target }, rows)

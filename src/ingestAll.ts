@@ -119,12 +119,12 @@ export async function ingestAll(
     emit('calls.held', { wait_ms: Math.round(ms), reason })
     context.onPause?.(ms, reason)
   }
-  const rejects = context.rejects ?? QUARANTINE_ALL
+  const { onReject, maxRejects } = context.rejects ?? QUARANTINE_ALL
   // Loaded only when there is something to fetch: most scheduled runs have nothing.
   const pipeline =
     total === 0
       ? null
-      : (await import('./pipeline.ts')).openPipeline({ ...context, job, runId, rejects, emit, onPause })
+      : (await import('./pipeline.ts')).openPipeline({ ...context, job, runId, onReject, emit, onPause })
   const failures: Failed[] = []
   let done = 0
   // Paths that the service has just answered with 404: their other windows are not requested.
@@ -139,7 +139,7 @@ export async function ingestAll(
       done++
       const left = await callsLeft(store, hostOf(baseUrl), job.pace, now())
       await context.onProgress?.({ planned, counts, done, total, callsLeft: left })
-      const limit = rejects.onReject === 'fail' ? 0 : rejects.maxRejects
+      const limit = onReject === 'fail' ? 0 : maxRejects
       if (counts.rows_rejected > limit) throw tooManyRejects(counts.rows_rejected, limit)
     })
     if (signal.aborted) stop = new SignalError()

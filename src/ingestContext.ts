@@ -23,7 +23,7 @@ export interface IngestContext {
   readonly fetcher: Fetcher
   readonly loading: Loading
   readonly sizes: Sizes
-  readonly rejects: RejectPolicy
+  readonly onReject: RejectPolicy['onReject']
   /** Single days that were requested to learn whether a resolution number is that of the series itself. */
   readonly samples: Map<string, Promise<unknown>>
   /** Emits an event. */

@@ -28,7 +28,7 @@ export interface PipelineOptions
   readonly version: string
   readonly job: Job
   readonly runId: number
-  readonly rejects: RejectPolicy
+  readonly onReject: RejectPolicy['onReject']
   readonly emit: EmitEvent
 }
 
@@ -48,7 +48,7 @@ export interface Pipeline {
 
 /** Opens the pipeline of a run. This module is loaded only when there is something to fetch. */
 export function openPipeline(options: PipelineOptions): Pipeline {
-  const { store, job, runId, now, signal, rejects, emit } = options
+  const { store, job, runId, now, signal, onReject, emit } = options
   const fetcher = createFetcher({
     ...options,
     userAgent: `indicator-sync/${options.version}`,
@@ -60,7 +60,7 @@ export function openPipeline(options: PipelineOptions): Pipeline {
   const context: IngestContext = {
     fetcher,
     loading,
-    rejects,
+    onReject,
     emit,
     sizes: createSizes(loading),
     samples: new Map(),

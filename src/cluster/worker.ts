@@ -195,7 +195,7 @@ async function handle(working: Working, claim: Claim<QueuedRequest>): Promise<vo
       const { onRecorded, store } = claimed
       const redactor = redactorOf(context.key)
       const loading: Loading = { store, runId, keep: queued.keep, now: context.now, redactor, onRecorded }
-      const shared = { fetcher, loading, rejects: context.rejects, emit, samples }
+      const shared = { fetcher, loading, onReject: context.onReject, emit, samples }
       for (const one of left) {
         const result = await ingest({ ...shared, sizes: createSizes(loading) }, one)
         error ??= result.error

@@ -16,7 +16,8 @@ import { createSharedTurns } from './turns.ts'
 export interface WorkerContext extends Omit<SyncContext, Planned | 'rejects'> {
   /** A second connection to the same database, for what cannot wait until an answer is loaded: turns, heartbeats, leases. */
   readonly control: Store
-  readonly rejects: RejectPolicy
+  /** What a reject does to the reply that has it. A worker has no limit of a whole run. */
+  readonly onReject: RejectPolicy['onReject']
 }
 
 /** What only a run that plans needs. */

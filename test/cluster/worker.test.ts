@@ -55,7 +55,7 @@ async function joined(file: string, baseUrl: string, key: string) {
   })
   const context = {
     ...{ store, control, service: SERVICES.generic, baseUrl, key, version: 'test', retryMs: 5, now: () => NOW * 1000 },
-    ...{ signal: new AbortController().signal, rejects: { onReject: 'quarantine', maxRejects: 1e9 } as const },
+    ...{ signal: new AbortController().signal, onReject: 'quarantine' as const },
   }
   return { store, queue, context }
 }

@@ -18,7 +18,7 @@ import { logFor } from '../terminal/logging.ts'
 import { print } from '../terminal/output.ts'
 import { watchSignals } from '../terminal/signals.ts'
 import { version } from '../version.ts'
-import { type RejectArgs, rejectPolicy } from './sync.ts'
+import type { RejectArgs } from './sync.ts'
 
 interface WorkerArgs extends CommonArgs, ServiceArgs, Pick<RejectArgs, 'onReject'> {
   readonly concurrency: number
@@ -64,7 +64,7 @@ export async function run(args: WorkerArgs): Promise<number> {
         now: clock.now,
         signal: signals.signal,
         onEvent,
-        rejects: rejectPolicy(args),
+        onReject: args.onReject,
       },
       queue,
       args,
