@@ -13,7 +13,7 @@ import type { PlannedRequest } from './job/plannedRequest.ts'
 import type { SkippedItem } from './job/plannerState.ts'
 import type { Counts } from './load/counts.ts'
 import { closeQuarantine } from './load/quarantine/closeQuarantine.ts'
-import type { Leased } from './pipeline.ts'
+import type { Leased, Pipeline } from './pipeline.ts'
 import type { JobWithOptions } from './plan/planning.ts'
 import type { Requested } from './plan/requested.ts'
 import { openRun, runOutcome } from './runs/openRun.ts'
@@ -120,17 +120,18 @@ export async function ingestAll(
     context.onPause?.(ms, reason)
   }
   const { onReject, maxRejects } = context.rejects ?? QUARANTINE_ALL
-  // Loaded only when there is something to fetch: most scheduled runs have nothing.
-  const pipeline =
-    total === 0
-      ? null
-      : (await import('./pipeline.ts')).openPipeline({ ...context, job, runId, onReject, emit, onPause })
   const failures: Failed[] = []
   let done = 0
   // Paths that the service has just answered with 404: their other windows are not requested.
   const unknown = new Set<string>()
   let stop: SyncError | null = null
+  let pipeline: Pipeline | null = null
   try {
+    // Loaded only when there is something to fetch: most scheduled runs have nothing.
+    if (total !== 0) {
+      const { openPipeline } = await import('./pipeline.ts')
+      pipeline = await openPipeline({ ...context, job, runId, onReject, emit, onPause })
+    }
     const isWanted = (planned: PlannedRequest): boolean => !unknown.has(requestPath(planned))
     await pipeline?.ingestEach(requests, isWanted, async (planned, { error }) => {
       const counts = await countsOf(store, runId)

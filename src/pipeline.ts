@@ -47,14 +47,14 @@ export interface Pipeline {
 }
 
 /** Opens the pipeline of a run. This module is loaded only when there is something to fetch. */
-export function openPipeline(options: PipelineOptions): Pipeline {
+export async function openPipeline(options: PipelineOptions): Promise<Pipeline> {
   const { store, job, runId, now, signal, onReject, emit } = options
   const fetcher = createFetcher({
     ...options,
     userAgent: `indicator-sync/${options.version}`,
     pace: job.pace,
     turns: options.turns?.(job.pace),
-    ...accountCalls(options, options.turns ? null : job.pace),
+    ...(await accountCalls(options, options.turns ? null : job.pace)),
   })
   const loading: Loading = { store, runId, keep: job.keep, now, redactor: redactorOf(options.key) }
   const context: IngestContext = {

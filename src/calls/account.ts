@@ -3,10 +3,11 @@ import { SignalError, StoppedError } from '../base/errors.ts'
 import { formatLocal } from '../base/time/zone.ts'
 import type { Store } from '../db/store.ts'
 import type { FetchOptions } from '../fetch/fetch.ts'
+import { paceWindow } from '../fetch/pace.ts'
 import { MAX_WAIT_MS } from '../fetch/turns.ts'
 import type { Pace } from '../job/job.ts'
 import type { Service } from '../services/services.ts'
-import { spendCall } from './budget.ts'
+import { recentCalls, spendCall } from './budget.ts'
 import { hostOf, rememberSource, rememberWait, waitUntil } from './hosts.ts'
 
 /** The service that is called, and the store that accounts for it. */
@@ -36,11 +37,14 @@ async function waitFor(host: string, { store, service, now, signal, onPause }: S
   })
 }
 
-/** Accounts for every call in the database: the budget, the hosts that were called, and the pauses that they asked for. `pace` is null where the turns spend the budget: those that machines share. */
-export function accountCalls(
+/**
+ * Accounts for every call in the database: the budget, the hosts that were called, the pauses that they asked for, and the calls of
+ * earlier runs, which count for the pace of this one. `pace` is null where the turns know budget and pace: those that machines share.
+ */
+export async function accountCalls(
   caller: ServiceCaller,
   pace: Pace | null,
-): Required<Pick<FetchOptions, 'beforeCall' | 'onWait'>> {
+): Promise<Required<Pick<FetchOptions, 'beforeCall' | 'onWait' | 'recentCalls'>>> {
   const { store, service, baseUrl, now } = caller
   const own = hostOf(baseUrl)
   // Pauses asked for in this process are the fetcher's; those of earlier processes are waited for before the first call to a host.
@@ -51,6 +55,7 @@ export function accountCalls(
     await waitFor(host, caller)
   }
   return {
+    recentCalls: pace ? await recentCalls(store, own, paceWindow(pace), now()) : [],
     async beforeCall(host) {
       const waited = ready.get(host) ?? first(host)
       ready.set(host, waited)

@@ -44,6 +44,38 @@ const forgetCalls = prepared((db, of: { host: string; before: number }) =>
 )
 
 /**
+ * Milliseconds since the latest calls to a host, whichever process sent them: at most so many calls of the last `ms`. It is not
+ * recorded when a call was sent, but before that it was accounted for, and after that its answer was recorded; the later one counts.
+ */
+export async function recentCalls(
+  { kysely }: Pick<Reader, 'kysely'>,
+  host: string,
+  { calls, ms }: { readonly calls: number; readonly ms: number },
+  nowMs: number,
+): Promise<number[]> {
+  const spent = await kysely
+    .selectFrom('_budget')
+    .select('called_at')
+    .where('host', '=', host)
+    .where('called_at', '>', nowMs - ms)
+    .orderBy('called_at', 'desc')
+    .limit(calls)
+    .execute()
+  const answered = await kysely
+    .selectFrom('_fetch')
+    .select(['finished_at', 'attempts'])
+    .orderBy('id', 'desc')
+    .limit(calls)
+    .execute()
+  const answeredAt = answered.flatMap(({ finished_at, attempts }) =>
+    Array.from({ length: attempts }, () => Date.parse(finished_at)),
+  )
+  return Array.from({ length: Math.min(calls, Math.max(spent.length, answeredAt.length)) }, (_, i) =>
+    Math.max(0, nowMs - Math.max(spent[i]?.called_at ?? 0, answeredAt[i] ?? 0)),
+  ).filter((age) => age < ms)
+}
+
+/**
  * Spends one call of the budget. The budget is kept in the database, so that it survives the process and all users of the file
  * share it. Calls of a job without limits are counted, too: other jobs may have limits. Throws BudgetError when none is left.
  */

@@ -58,7 +58,7 @@ export function createWorkerRuns(context: WorkerContext): WorkerRuns {
       pace: queued.pace,
       onPause,
       userAgent: `indicator-sync/${version}`,
-      ...accountCalls({ ...context, onPause }, null),
+      ...(await accountCalls({ ...context, onPause }, null)),
       turns: createSharedTurns({ store: control, pace: queued.pace, signal, breaker: context.breaker, onPause }),
     })
     return { ...run, fetcher }

@@ -19,6 +19,8 @@ export interface FetchOptions {
   readonly userAgent: string
   readonly pace: Pick<Pace, 'perSecond' | 'concurrency'>
   readonly signal: AbortSignal
+  /** Milliseconds since the calls of earlier runs that still count for the pace. */
+  readonly recentCalls?: readonly number[]
   /** Called before every sending with the host that is called; may throw StoppedError when no call is left. */
   readonly beforeCall?: (host: string) => Promise<void>
   /** Called for every failed attempt. */
@@ -90,7 +92,7 @@ export function openClient(options: FetchOptions): ServiceClient {
   const { key, pace, signal, beforeCall, onFailure, retryMs = 1000, onPause, onWait } = options
   const limits = { ...HTTP_LIMITS, ...options.limits }
   const agent = createAgent(limits, pace.concurrency, signal)
-  const turns = options.turns ?? createTurns(pace, signal, options.breaker ?? BREAKER)
+  const turns = options.turns ?? createTurns(pace, signal, options.breaker ?? BREAKER, options.recentCalls)
   const redactor = redactorOf(key)
   // Once the key was refused or the run has to end, nothing more is sent.
   let ended: SyncError | undefined

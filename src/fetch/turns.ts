@@ -57,14 +57,15 @@ export function createTurns(
   pace: Pick<Pace, 'perSecond' | 'concurrency'>,
   signal: AbortSignal,
   options: BreakerOptions,
+  recentCalls?: readonly number[],
 ): Turns {
-  const gate = createGate(pace, signal)
+  const gate = createGate(pace, signal, recentCalls)
   const breaker = createBreaker(options)
   const pause = (ms: number): void => {
     if (ms > 0 && ms <= MAX_WAIT_MS) gate.pause(ms)
   }
   return {
-    pass: (_host, call) => gate.pass(() => call(() => undefined)),
+    pass: (_host, call) => gate.pass(call),
     async report(_host, { what, waitMs }) {
       pause(waitMs)
       if (what !== 'failed') {

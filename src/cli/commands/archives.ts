@@ -189,7 +189,7 @@ async function fetchFiles(args: ArchivesArgs): Promise<number> {
     pace,
     signal,
     onPause,
-    ...accountCalls({ store, service, baseUrl, now: Date.now, signal, onPause }, pace),
+    ...(await accountCalls({ store, service, baseUrl, now: Date.now, signal, onPause }, pace)),
   })
   try {
     const options = { client, folder, maxBytes, allowHosts: args.allowHost ?? [] }

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { emitterOf, type OnEvent } from '../../base/events.ts'
 import { eventsTo, type Logger } from '../../base/log.ts'
 import type { Interval } from '../../base/time/interval.ts'
@@ -137,15 +136,12 @@ function openFor(jobs: readonly Job[], options: RunOptions, signal: AbortSignal)
     : openWriter(file, `${command} ${jobs.map(({ name }) => name).join(' ')}`, opening)
 }
 
-/** Joins the other machines of a shared database; on a file, keeps the pace of the process before. */
+/** Joins the other machines of a shared database; undefined for a file of this one. */
 async function joinMachines(store: Store, options: RunOptions, signal: AbortSignal): Promise<SharedRun | undefined> {
   const { file, distributed = false } = options
-  if (placeOf(file).isShared) {
-    const { openSharedRun } = await import('./sharedRun.ts')
-    return openSharedRun(file, store, { ...options, signal }, distributed)
-  }
-  await afterLastCall(store)
-  return undefined
+  if (!placeOf(file).isShared) return undefined
+  const { openSharedRun } = await import('./sharedRun.ts')
+  return openSharedRun(file, store, { ...options, signal }, distributed)
 }
 
 /** Runs one job and shows how far it is. */
@@ -207,19 +203,6 @@ const withOptions = (job: Job, options: RunOptions): JobWithOptions => ({
   job,
   options: options.optionsFor?.(rangeOfJob(job, options)) ?? {},
 })
-
-/** Waits until the last call of an earlier process is a second old: the pace of a job holds across processes. */
-async function afterLastCall(store: Store): Promise<void> {
-  const last = await store.kysely
-    .selectFrom('_fetch')
-    .select('finished_at')
-    .orderBy('id', 'desc')
-    .limit(1)
-    .executeTakeFirst()
-  if (!last) return
-  const left = Date.parse(last.finished_at) + 1000 - Date.now()
-  if (left > 0) await sleep(Math.min(left, 1000))
-}
 
 /** A run is as good as its worst job. */
 function worstCode(summaries: readonly Summary[]): number {
