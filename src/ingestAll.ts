@@ -26,6 +26,8 @@ export interface SyncContext {
   readonly service: Service
   readonly baseUrl: string
   readonly key: string
+  /** Whether the key may be sent unencrypted to another machine. */
+  readonly allowHttp?: boolean | undefined
   readonly version: string
   /** Epoch milliseconds. */
   readonly now: () => number

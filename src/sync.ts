@@ -12,9 +12,13 @@ import { createRequested } from './plan/requested.ts'
 import { wantedOf } from './plan/wanted.ts'
 import { rememberWanted } from './runs/wanted.ts'
 import { selectIndicators } from './selection.ts'
+import { refuseExposed } from './services/key.ts'
 import { readPlannerState } from './state/readPlannerState.ts'
 
-/** A job is planned into requests, requests are fetched into replies, replies are transformed into rows, rows are loaded. */
+/**
+ * A job is planned into requests, requests are fetched into replies, replies are transformed into rows, rows are loaded. Throws
+ * InputError where the key would go unencrypted to another machine, and BusyError where another writer has the database.
+ */
 export async function sync(
   context: SyncContext,
   job: Job,
@@ -22,6 +26,7 @@ export async function sync(
   options: PlanOptions = {},
 ): Promise<Summary> {
   const { store, service, now, execute = ingestAll } = context
+  refuseExposed(context)
   const unlock = context.execute ? async () => undefined : await lockForRun(store, `${command} ${job.name}`, now)
   const requested = context.requested ?? createRequested()
   const skipped = new Map<string, SkippedItem>()

@@ -41,7 +41,7 @@ const MAY: Record<string, readonly string[]> = {
     'runs',
     'ingestAll.ts',
   ],
-  'index.ts': [...NOUNS, ...STAGES, 'ingestContext.ts', 'ingestAll.ts', 'sync.ts', 'emulator'],
+  'index.ts': [...NOUNS, ...STAGES, 'ingestContext.ts', 'ingestAll.ts', 'sync.ts', 'emulator', 'cluster'],
   cli: [
     ...NOUNS,
     ...STAGES,

@@ -2,9 +2,10 @@ import { KeyError, SyncError } from '../base/errors.ts'
 import { classifyAnswer } from '../fetch/classify.ts'
 import { hasFailed, openClient } from '../fetch/client.ts'
 import { type Answer, send } from '../fetch/http.ts'
+import { refuseExposed } from '../services/key.ts'
 import { buildRequest } from '../services/request.ts'
 import { bad, type Diagnosis, good } from './diagnosis.ts'
-import { refuseExposed, requireService, type Settings } from './settings/config.ts'
+import { requireService, type Settings } from './settings/config.ts'
 import { version } from './version.ts'
 
 /** A clock that is off by more than this puts histories out of order. */

@@ -2,8 +2,7 @@ import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { InputError } from '../../src/base/errors.ts'
-import { isExposed } from '../../src/cli/settings/config.ts'
-import { API_KEY, type ApiKey, checkKey, keyFault, unlikeIssued } from '../../src/services/key.ts'
+import { API_KEY, type ApiKey, checkKey, isExposed, keyFault, unlikeIssued } from '../../src/services/key.ts'
 import { runCommand, tempFolder } from '../kit.ts'
 
 const KEY = '0123456789abcdef'.repeat(4)

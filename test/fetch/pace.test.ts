@@ -24,6 +24,7 @@ test('calls that are delayed after they began are not sent all at once', async (
   const { emulator, answers } = await timed()
   let held = Promise.resolve()
   const fetcher = createFetcher({
+    service: SERVICES.generic,
     ...{ baseUrl: emulator.url, key: emulator.key, userAgent: 'test', signal: new AbortController().signal },
     pace: { perSecond: 4, concurrency: 8 },
     beforeCall: () => held,

@@ -1,6 +1,8 @@
 import { emitterOf, type OnEvent } from '../../base/events.ts'
 import { eventsTo, type Logger } from '../../base/log.ts'
 import type { Interval } from '../../base/time/interval.ts'
+import { createClosers } from '../../cluster/closers.ts'
+import type { SharedRun } from '../../cluster/sharedRun.ts'
 import { placeOf } from '../../db/address.ts'
 import { openWriter } from '../../db/lock.ts'
 import { openStore } from '../../db/open.ts'
@@ -10,25 +12,23 @@ import type { Job } from '../../job/job.ts'
 import type { Notify } from '../../job/notify.ts'
 import type { JobWithOptions, PlanOptions } from '../../plan/planning.ts'
 import { createRequested, type Requested } from '../../plan/requested.ts'
+import { refuseExposed } from '../../services/key.ts'
 import { indicatorName } from '../../state/catalogue.ts'
 import { sync } from '../../sync.ts'
 import type { RangeArgs } from '../flags.ts'
 import { canShrinkHeap, shrinkHeap } from '../heap.ts'
-import { refuseExposed } from '../settings/config.ts'
 import { EXIT, exitCodeOf } from '../terminal/fail.ts'
 import { createProgress } from '../terminal/progress.ts'
 import { watchSignals } from '../terminal/signals.ts'
 import { rangeOfFlags } from '../times.ts'
 import { version } from '../version.ts'
-import { createClosers } from './closers.ts'
 import { createNotifier, type Notifier } from './notify.ts'
-import type { SharedRun } from './sharedRun.ts'
 
 /** What running jobs needs in addition to the jobs. */
-export interface RunOptions extends RangeArgs, Pick<SyncContext, 'service' | 'baseUrl' | 'key' | 'rejects' | 'limits'> {
+export interface RunOptions
+  extends RangeArgs,
+    Pick<SyncContext, 'service' | 'baseUrl' | 'key' | 'allowHttp' | 'rejects' | 'limits'> {
   readonly file: string
-  /** Whether the key may be sent unencrypted to another machine. */
-  readonly allowHttp?: boolean
   readonly command: string
   readonly log: Logger
   readonly quiet: boolean
@@ -140,8 +140,8 @@ function openFor(jobs: readonly Job[], options: RunOptions, signal: AbortSignal)
 async function joinMachines(store: Store, options: RunOptions, signal: AbortSignal): Promise<SharedRun | undefined> {
   const { file, distributed = false } = options
   if (!placeOf(file).isShared) return undefined
-  const { openSharedRun } = await import('./sharedRun.ts')
-  return openSharedRun(file, store, { ...options, signal }, distributed)
+  const { openSharedRun } = await import('../../cluster/sharedRun.ts')
+  return openSharedRun(store, { ...options, signal }, distributed)
 }
 
 /** Runs one job and shows how far it is. */

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { InputError } from '../../base/errors.ts'
-import { isHere } from '../../base/host.ts'
 import { keepServerVariables, passwordIn, placeOf, shownName } from '../../db/address.ts'
 import { checkKey } from '../../services/key.ts'
 import { LIVE, type Service } from '../../services/services.ts'
@@ -114,9 +113,6 @@ function timeoutOf(seconds: number | undefined): number | null {
   throw new InputError(`--timeout takes seconds, over 0 and up to ${LONGEST_S}.`, { code: 'bad-timeout' })
 }
 
-/** Whether the key would be sent unencrypted to another machine. */
-export const isExposed = (baseUrl: string): boolean => new URL(baseUrl).protocol === 'http:' && !isHere(baseUrl)
-
 /** The variables of settings, by the name of the flag that replaces them. */
 const SETTING_VARIABLES = {
   service: 'INDICATOR_SYNC_SERVICE',
@@ -211,18 +207,6 @@ function checkDatabase(database: Setting<string>): Setting<string> {
   throw new InputError(`The database ${JSON.stringify(database.value)} (from ${database.from}) ${what}.`, {
     hint: 'Name a file, such as data/indicator-sync.db, or a server: postgres://USER@HOST/DATABASE.',
     code: 'bad-database',
-  })
-}
-
-/** Refuses to send the key unencrypted to another machine, unless that is allowed. */
-export function refuseExposed({
-  baseUrl,
-  allowHttp = false,
-}: Pick<Reached, 'baseUrl'> & Partial<Pick<Reached, 'allowHttp'>>): void {
-  if (allowHttp || !isExposed(baseUrl)) return
-  throw new InputError(`The key would be sent to ${baseUrl} unencrypted, and everybody on the way could read it.`, {
-    hint: 'Use https://. In a network that you trust, say --allow-http or INDICATOR_SYNC_ALLOW_HTTP=1.',
-    code: 'plain-http',
   })
 }
 

@@ -1,12 +1,12 @@
-import { hostOf } from '../../calls/hosts.ts'
-import { openClock } from '../../cluster/clock.ts'
-import { lastFetch, openHandOut } from '../../cluster/handOut.ts'
-import { createLeases, createOwnLeases } from '../../cluster/leases.ts'
-import { createSharedTurns } from '../../cluster/turns.ts'
-import { openStore } from '../../db/open.ts'
-import type { Store } from '../../db/store.ts'
-import type { SyncContext } from '../../ingestAll.ts'
+import { hostOf } from '../calls/hosts.ts'
+import { openStore } from '../db/open.ts'
+import type { Store } from '../db/store.ts'
+import type { SyncContext } from '../ingestAll.ts'
+import { openClock } from './clock.ts'
 import { createClosers } from './closers.ts'
+import { lastFetch, openHandOut } from './handOut.ts'
+import { createLeases, createOwnLeases } from './leases.ts'
+import { createSharedTurns } from './turns.ts'
 
 /** What a run does together with other machines: what it needs of its context for that. */
 export interface SharedRun {
@@ -16,7 +16,6 @@ export interface SharedRun {
 
 /** Joins the machines that share a database: takes turns with them, by its clock; where `distributed`, hands them what is planned. */
 export async function openSharedRun(
-  file: string,
   store: Store,
   {
     service,
@@ -25,12 +24,12 @@ export async function openSharedRun(
     onPause,
     breaker,
   }: Pick<SyncContext, 'service' | 'baseUrl' | 'signal' | 'onPause' | 'breaker'>,
-  distributed: boolean,
+  distributed = false,
 ): Promise<SharedRun> {
   const closers = createClosers()
   try {
     // A second connection: taking a turn must not wait for the transaction that loads an answer.
-    const control = await openStore(file, { durability: 'full' })
+    const control = await openStore(store.file, { durability: 'full' })
     closers.add(() => control.close())
     const clock = await openClock(control.kysely)
     closers.add(clock.close)
@@ -44,7 +43,7 @@ export async function openSharedRun(
       closers.add(own.close)
       return { context: { ...context, leased: own.leased }, close: closers.close }
     }
-    const { openQueue } = await import('../../cluster/queue.ts')
+    const { openQueue } = await import('./queue.ts')
     const queue = await openQueue<never>(control, hostOf(baseUrl), { supervises: false, onError: () => undefined })
     closers.add(queue.close)
     const { requested, execute } = await openHandOut(store, queue, service)

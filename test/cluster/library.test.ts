@@ -1,0 +1,56 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { openQueue } from '../../src/cluster/queue.ts'
+import type { QueuedRequest } from '../../src/cluster/queuedRequest.ts'
+import { work } from '../../src/cluster/worker.ts'
+import { InputError, openSharedRun, openStore, readJob, SERVICES, type SyncContext, sync } from '../../src/index.ts'
+import { hostOf } from '../../src/load/source.ts'
+import { emulate, tempStore } from '../kit.ts'
+import { migratedDatabase } from '../postgres/database.ts'
+
+const JOB = readJob(
+  'name: program\npace: { perSecond: 50 }\nseries:\n  - { indicators: [600], geoIds: [3], window: { from: 2025-10-01, to: 2025-10-04 }, chunk: 1d }\n',
+  'program.yaml',
+)
+const context = { service: SERVICES.generic, version: 'test', now: Date.now, signal: new AbortController().signal }
+
+test('a program takes turns with the others of a shared database, and hands its plan to workers', async () => {
+  const emulator = await emulate()
+  const file = await migratedDatabase()
+  const open = async () => {
+    const store = await openStore(file)
+    onTestFinished(() => store.close())
+    return store
+  }
+  const store = await open()
+  const mine: SyncContext = { ...context, store, baseUrl: emulator.url, key: emulator.key }
+  const alone = await openSharedRun(store, mine)
+  const range = { interval: { from: Date.UTC(2025, 9, 2, 22) / 1000, to: Date.UTC(2025, 9, 3, 22) / 1000 } }
+  const first = await sync({ ...mine, ...alone.context }, JOB, 'sync', { range: { ...range, how: 'narrow' } })
+  expect(first).toMatchObject({ outcome: 'done', counts: { requests: 1 } })
+  await alone.close()
+  const [worker, control] = [await open(), await open()]
+  const queue = await openQueue<QueuedRequest>(control, hostOf(emulator.url), {
+    supervises: true,
+    onError: () => undefined,
+  })
+  onTestFinished(() => queue.close())
+  const handing = await openSharedRun(store, mine, true)
+  const stopping = new AbortController()
+  const working = work({ ...mine, store: worker, control, signal: stopping.signal, onReject: 'quarantine' }, queue, {
+    concurrency: 2,
+  })
+  expect(await sync({ ...mine, ...handing.context }, JOB)).toMatchObject({ outcome: 'done', counts: { requests: 2 } })
+  await handing.close()
+  stopping.abort()
+  expect(await working).toMatchObject({ done: 2 })
+  expect(emulator.requests).toHaveLength(3)
+})
+
+test('a program sends its key unencrypted to no other machine, unless it says so', async () => {
+  const store = await tempStore()
+  const exposed: SyncContext = { ...context, store, baseUrl: 'http://service.invalid', key: 'k'.repeat(64) }
+  await expect(sync(exposed, JOB)).rejects.toThrow(InputError)
+  expect(store.all('select * from _run')).toEqual([])
+  const stopped = { ...exposed, allowHttp: true, signal: AbortSignal.abort() }
+  expect(await sync(stopped, JOB)).toMatchObject({ outcome: 'stopped', stop: { code: 'signal' } })
+})
