@@ -76,5 +76,5 @@ export const FIELD_MEANINGS: Readonly<Record<keyof EventFields, string>> = {
   left_seconds: 'Estimate of the time left; null where it is not known',
   calls_left: 'Calls that the budget leaves; null where there is none',
   url: 'Address of the file',
-  signal: 'SIGINT or SIGTERM',
+  signal: 'SIGINT, SIGTERM or SIGHUP',
 }

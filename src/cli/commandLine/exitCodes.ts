@@ -9,5 +9,6 @@ export const EXIT_CODES = [
   ['6', 'a check failed'],
   ['7', 'database'],
   ['70', 'a bug of ours'],
+  ['129', 'stopped as by SIGTERM, because the terminal was closed (SIGHUP)'],
   ['130, 143', 'stopped by SIGINT or SIGTERM, after the replies under way'],
 ] as const

@@ -19,7 +19,7 @@ import type { RangeArgs } from '../flags.ts'
 import { canShrinkHeap, shrinkHeap } from '../heap.ts'
 import { EXIT, exitCodeOf } from '../terminal/fail.ts'
 import { createProgress } from '../terminal/progress.ts'
-import { watchSignals } from '../terminal/signals.ts'
+import { isSignalCode, watchSignals } from '../terminal/signals.ts'
 import { rangeOfFlags } from '../times.ts'
 import { version } from '../version.ts'
 import { createNotifier, type Notifier } from './notify.ts'
@@ -64,7 +64,7 @@ export async function runJobs(
       },
     })
     // After a stop, no further job is started.
-    if (result.code === EXIT.sigint || result.code === EXIT.sigterm) return result
+    if (isSignalCode(result.code)) return result
     const ran = jobs.slice(0, result.summaries.length)
     if (ran.every(({ lake }) => lake === null)) return result
     const { syncLakes } = await import('./lakes.ts')

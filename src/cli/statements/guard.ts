@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { constants } from 'node:os'
 import { InputError, StoppedError } from '../../base/errors.ts'
-import { EXIT } from '../terminal/fail.ts'
+import { EXIT_BY_SIGNAL, STOP_SIGNALS, type StopSignal } from '../terminal/signals.ts'
 
 /** The environment variable that names the parent of a guarded process. */
 const GUARDED = 'INDICATOR_SYNC_GUARDED'
@@ -20,8 +20,7 @@ const NO_MEMORY: readonly (NodeJS.Signals | null)[] = ['SIGABRT', 'SIGKILL', 'SI
 export async function guarded(seconds: number): Promise<number> {
   // The child ends by what ends us, and then so do we. It has got Ctrl-C already, but no signal that was sent to us alone.
   const pass = (name: NodeJS.Signals) => child.kill(name)
-  process.on('SIGINT', pass)
-  process.on('SIGTERM', pass)
+  for (const name of STOP_SIGNALS) process.on(name, pass)
   const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
     stdio: 'inherit',
     env: { ...process.env, [GUARDED]: String(process.pid) },
@@ -36,8 +35,7 @@ export async function guarded(seconds: number): Promise<number> {
   )
   const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]
   clearTimeout(timer)
-  process.off('SIGINT', pass)
-  process.off('SIGTERM', pass)
+  for (const name of STOP_SIGNALS) process.off(name, pass)
   if (late)
     throw new StoppedError(`The query took longer than ${seconds} s and was ended.`, {
       hint: 'Ask less (where series_id = …, indicator_id = …), or allow more: --timeout 600, or 0 for no limit.',
@@ -49,5 +47,5 @@ export async function guarded(seconds: number): Promise<number> {
       hint: 'Ask for less at once: fewer rows with limit, fewer columns, or --format csv, which holds one row at a time.',
       code: 'no-memory',
     })
-  return code ?? (signal === 'SIGINT' ? EXIT.sigint : EXIT.sigterm)
+  return code ?? EXIT_BY_SIGNAL[signal as StopSignal] ?? EXIT_BY_SIGNAL.SIGTERM
 }

@@ -24,6 +24,7 @@ export const EXIT = {
   check: 6,
   store: 7,
   bug: 70,
+  sighup: 129,
   sigint: 130,
   sigterm: 143,
 } as const

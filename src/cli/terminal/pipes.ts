@@ -19,6 +19,10 @@ function writeAll(output: NodeJS.WriteStream, handle: number): void {
   }
 }
 
+/** Whether nobody reads any more: the reader of a pipe has left, or the terminal was closed. */
+const isUnread = ({ code }: NodeJS.ErrnoException): boolean =>
+  code === 'EPIPE' || (code === 'EIO' && process.stdout.isTTY)
+
 /**
  * What happens when output cannot be written. A reader of stdout that leaves early, as `head` does, is not a failure: a command that
  * only writes, or would never end (`atOnce`), exits with 0; any other continues without output, and exits as it would have. A full
@@ -28,7 +32,7 @@ export function watchOutput(atOnce: boolean): void {
   writeAll(process.stdout, 1)
   process.stderr.on('error', () => undefined)
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') {
+    if (isUnread(error)) {
       if (atOnce) process.exit(EXIT.done)
       return
     }

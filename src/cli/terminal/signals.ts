@@ -2,6 +2,14 @@ import { SignalError } from '../../base/errors.ts'
 import type { FieldsOf } from '../../base/events.ts'
 import { EXIT } from './fail.ts'
 
+/** The signals that end a command in order, with their exit codes: Ctrl-C, `kill`, and a terminal that closes. */
+export const EXIT_BY_SIGNAL = { SIGINT: EXIT.sigint, SIGTERM: EXIT.sigterm, SIGHUP: EXIT.sighup } as const
+export type StopSignal = keyof typeof EXIT_BY_SIGNAL
+export const STOP_SIGNALS = Object.keys(EXIT_BY_SIGNAL) as readonly StopSignal[]
+
+/** Whether a command ended with this exit code because of a signal. */
+export const isSignalCode = (code: number): boolean => STOP_SIGNALS.some((name) => EXIT_BY_SIGNAL[name] === code)
+
 /** The exit code of the first signal that came, if one did. */
 let received: number | undefined
 
@@ -9,16 +17,17 @@ let received: number | undefined
 export const signalCode = (error: unknown): number | undefined => (error instanceof SignalError ? received : undefined)
 
 /** Ends the process as the signal itself would: `process.exit` waits for threads, and calls everything that listens for the end. */
-function endNow(name: 'SIGINT' | 'SIGTERM', exit: number): void {
+function endNow(name: StopSignal): void {
   process.removeAllListeners(name)
   process.kill(process.pid, name)
   // The first process of a container is not ended by its own signal.
-  process.exit(exit)
+  process.exit(EXIT_BY_SIGNAL[name])
 }
 
 /**
- * Turns the first SIGINT or SIGTERM into an aborted signal. A second one ends the process at once, whatever the first waits for:
- * by then nobody listens any more, so the system ends it, also while the event loop is busy.
+ * Turns the first of these signals into an aborted signal. A second one ends the process at once, whatever the first waits for:
+ * by then nobody listens any more, so the system ends it, also while the event loop is busy. Only SIGHUP does not: a terminal that
+ * closes sends it, and so does its shell.
  */
 export function watchSignals(
   report: (fields: FieldsOf<'signal.received'>) => void,
@@ -30,26 +39,27 @@ export function watchSignals(
   release(): void
 } {
   let code: number | undefined
-  const on = (name: 'SIGINT' | 'SIGTERM', exit: number) => {
+  const on = (name: StopSignal) => {
     const listener = () => {
-      if (code !== undefined) return endNow(name, exit)
-      code = exit
-      received ??= exit
-      const reason = 'Stopping after the replies under way; repeat it to stop at once.'
+      if (code !== undefined) return name === 'SIGHUP' ? undefined : endNow(name)
+      code = EXIT_BY_SIGNAL[name]
+      received ??= code
+      const again = name === 'SIGHUP' ? 'SIGTERM stops' : 'repeat it to stop'
+      const reason = `Stopping after the replies under way; ${again} at once.`
       report({ signal: name, reason })
       // In the next turn: both may have come while the loop was busy, and whoever stops listening here would miss the second.
       setImmediate(() => {
         // The system does not end the first process of a container that does not listen.
-        if (process.pid !== 1) release()
+        if (process.pid !== 1) release(['SIGINT', 'SIGTERM'])
         controller.abort()
       })
     }
     process.on(name, listener)
-    return () => process.off(name, listener)
+    return listener
   }
-  const releases = [on('SIGINT', EXIT.sigint), on('SIGTERM', EXIT.sigterm)]
-  const release = (): void => {
-    for (const one of releases) one()
+  const listeners = new Map(STOP_SIGNALS.map((name) => [name, on(name)]))
+  const release = (names = STOP_SIGNALS): void => {
+    for (const name of names) process.off(name, listeners.get(name)!)
   }
-  return { signal: controller.signal, code: () => code, release }
+  return { signal: controller.signal, code: () => code, release: () => release() }
 }

@@ -17,6 +17,7 @@ test.skipIf(process.platform !== 'linux').each<[NodeJS.Signals, number | null]>(
   ['SIGKILL', null],
   ['SIGINT', 130],
   ['SIGTERM', 143],
+  ['SIGHUP', 129],
 ])('a query dies with its parent, when that alone gets %s', async (signal, code) => {
   const dir = await folder()
   const children: number[] = []

@@ -62,6 +62,7 @@ describe.skipIf(process.platform !== 'linux')('schedule', () => {
   test.each([
     ['SIGTERM', 143],
     ['SIGINT', 130],
+    ['SIGHUP', 129],
   ] as const)('ends by %s while an answer does not come, with %i', async (signal, code) => {
     let parent: ChildProcess | undefined
     const server = await serve(() => parent!.kill(signal))

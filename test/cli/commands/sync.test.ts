@@ -62,13 +62,19 @@ test('a retry keeps the budget of the job that it is given', async () => {
 test.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
+  ['SIGHUP', 129],
 ] as const)('%s finishes the reply in hand, records the run and exits %i', async (signal, code) => {
   let child: ChildProcess | undefined
+  // A shell and the system both send it when a terminal is closed.
+  const goOn = (): unknown => signal === 'SIGHUP' && child!.kill(signal)
   const server = await serve((_request, response, call) => {
     const value = { value: call, datetime: `2025-01-0${call}T00:00:00.000+01:00`, geo_id: 3 }
     const body = { indicator: { id: 1739, tiempo: [{ id: 4 }], geos: [], values: [value] } }
     if (call === 1) return json(response, body)
-    whenSaid(child!, 'after the replies under way', () => json(response, body))
+    whenSaid(child!, 'after the replies under way', () => {
+      goOn()
+      json(response, body)
+    })
     child!.kill(signal)
   })
   const yaml = SERIES.replace('to: 2025-02-01 }', 'to: 2025-02-01 }, chunk: 1d').replace('50 }', '50, concurrency: 1 }')
