@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { SignalError, StoppedError } from '../base/errors.ts'
+import { StoppedError } from '../base/errors.ts'
+import { wait } from '../base/time/wait.ts'
 import { formatLocal } from '../base/time/zone.ts'
 import type { Store } from '../db/store.ts'
 import type { FetchOptions } from '../fetch/fetch.ts'
@@ -32,9 +32,7 @@ async function waitFor(host: string, { store, service, now, signal, onPause }: S
       code: 'retry-after',
     })
   onPause?.(left, `the service asked an earlier run to wait until ${at}`)
-  await sleep(left, undefined, { signal }).catch((cause) => {
-    throw new SignalError(cause)
-  })
+  await wait(left, signal)
 }
 
 /**

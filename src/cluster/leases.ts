@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Transaction } from 'kysely'
 import { SignalError } from '../base/errors.ts'
 import { merge } from '../base/time/interval.ts'
+import { wait } from '../base/time/wait.ts'
 import { createAnswered } from '../db/queries/answered.ts'
 import { databaseClock, shared } from '../db/shared.ts'
 import type { Store } from '../db/store.ts'
@@ -118,9 +118,7 @@ export function createLeases(store: Store, control: Store, signal: AbortSignal):
         if (signal.aborted) throw new SignalError()
         const left = await tryAcquire(holder, planned)
         if (left) return left
-        await sleep(POLL_MS * (0.5 + Math.random()), undefined, { signal }).catch((cause) => {
-          throw new SignalError(cause)
-        })
+        await wait(POLL_MS * (0.5 + Math.random()), signal)
       }
     },
     async renew(holders) {

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { SignalError } from '../base/errors.ts'
+import { wait } from '../base/time/wait.ts'
 import type { Store } from '../db/store.ts'
 import { BREAKER, type BreakerOptions } from '../fetch/breaker.ts'
 import { MAX_WAIT_MS, NotNowError, type OnSend, type Turns, tooLong } from '../fetch/turns.ts'
@@ -53,11 +53,8 @@ export function createSharedTurns({ store, pace, signal, breaker = BREAKER, onPa
   let lead = FIRST_LEAD_MS
   const calls = new Set<number>()
 
-  const wait = async (ms: number): Promise<void> => {
-    if (ms <= 0) return
-    await sleep(ms, undefined, { signal }).catch((cause) => {
-      throw new SignalError(cause)
-    })
+  const waitFor = async (ms: number): Promise<void> => {
+    if (ms > 0) await wait(ms, signal)
   }
 
   /** Forgets a call. Where that cannot be written, the call counts as over after a while. */
@@ -81,7 +78,7 @@ export function createSharedTurns({ store, pace, signal, breaker = BREAKER, onPa
       if (found.paused && !reported) onPause?.(found.askIn, 'all calls to the host are paused')
       reported ||= found.paused
       // A random bit longer, so that not all wake at once.
-      await wait(found.askIn * (1 + Math.random() * 0.1) + Math.random() * TURN_POLL_MS)
+      await waitFor(found.askIn * (1 + Math.random() * 0.1) + Math.random() * TURN_POLL_MS)
     }
   }
 
@@ -96,7 +93,7 @@ export function createSharedTurns({ store, pace, signal, breaker = BREAKER, onPa
   /** Makes a call within its turn. Throws NotNowError where it was too late for that. */
   async function within<T>({ beginsAt }: Reserved, call: (onSend: OnSend) => Promise<T>): Promise<T> {
     const late = (): number => performance.now() - beginsAt
-    await wait(-OPENING_MS - late())
+    await waitFor(-OPENING_MS - late())
     if (late() < 0)
       // Everything but the sending: what is done once, and a connection, take longer than a turn lasts.
       try {
@@ -106,7 +103,7 @@ export function createSharedTurns({ store, pace, signal, breaker = BREAKER, onPa
       } catch (error) {
         if (!(error instanceof NotNowError)) throw error
       }
-    await wait(-late())
+    await waitFor(-late())
     return call(() => {
       const ms = late()
       const isLate = ms > LATE_MS

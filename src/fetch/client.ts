@@ -1,6 +1,6 @@
-import pRetry from 'p-retry'
 import { KeyError, type RequestSummary, SignalError, StoppedError, SyncError, TransientError } from '../base/errors.ts'
 import { redactorOf } from '../base/redact.ts'
+import { wait } from '../base/time/wait.ts'
 import type { Pace } from '../job/job.ts'
 import type { Service } from '../services/service.ts'
 import { BREAKER, type BreakerOptions } from './breaker.ts'
@@ -49,15 +49,6 @@ export type Classifier<T> = (answer: T, summary: RequestSummary, now: number) =>
 export const hasFailed = <T extends object>(result: T | AttemptFailure): result is AttemptFailure =>
   'maxAttempts' in result
 
-/** A failure on its way through p-retry, which repeats only what throws. Nobody else sees it. */
-class FailedAttempt extends Error {
-  readonly failure: AttemptFailure
-  constructor(failure: AttemptFailure) {
-    super(failure.error.message)
-    this.failure = failure
-  }
-}
-
 /** The only way to the network: one pace, one budget, one circuit breaker for all that is sent. */
 export interface ServiceClient {
   readonly baseUrl: string
@@ -86,10 +77,14 @@ export interface ServiceClient {
 }
 
 const MAX_ATTEMPTS = 6
+/** Milliseconds before the first repetition; each further wait is twice as long, and up to twice that at random. */
+const FIRST_RETRY_MS = 1_000
+/** The longest wait before a repetition. */
+const MAX_RETRY_MS = 60_000
 
 /** Creates the client of a service; it keeps connections open until it is closed. */
 export function openClient(options: FetchOptions): ServiceClient {
-  const { key, pace, signal, beforeCall, onFailure, retryMs = 1000, onPause, onWait } = options
+  const { key, pace, signal, beforeCall, onFailure, retryMs = FIRST_RETRY_MS, onPause, onWait } = options
   const limits = { ...HTTP_LIMITS, ...options.limits }
   const agent = createAgent(limits, pace.concurrency, signal)
   const turns = options.turns ?? createTurns(pace, signal, options.breaker ?? BREAKER, options.recentCalls)
@@ -171,35 +166,13 @@ export function openClient(options: FetchOptions): ServiceClient {
       maxAttemptsOf: (failure: AttemptFailure) => number,
       onRetry?: OnRetry,
     ) {
-      let good: T | undefined
-      const attempt = async (number: number): Promise<T> => {
-        const result = await work(number)
-        if (hasFailed(result)) throw new FailedAttempt(result)
-        good = result
-        return result
-      }
-      try {
-        return await pRetry(attempt, {
-          retries: MAX_ATTEMPTS - 1,
-          minTimeout: retryMs,
-          maxTimeout: 60_000,
-          randomize: true,
-          signal,
-          onFailedAttempt({ error, attemptNumber }) {
-            if (!(error instanceof FailedAttempt)) return
-            onFailure?.(error.failure, attemptNumber)
-            if (attemptNumber < Math.min(maxAttemptsOf(error.failure), MAX_ATTEMPTS))
-              onRetry?.(error.failure, attemptNumber)
-          },
-          shouldRetry: ({ error, attemptNumber }) =>
-            error instanceof FailedAttempt && attemptNumber < maxAttemptsOf(error.failure),
-        })
-      } catch (error) {
-        if (error instanceof FailedAttempt) return error.failure
-        // A signal that came while the answer was read does not throw the answer away.
-        if (good !== undefined) return good
-        if (error instanceof SyncError || !signal.aborted) throw error
-        throw new SignalError(error)
+      for (let attempts = 1; ; attempts++) {
+        const result = await work(attempts)
+        if (!hasFailed(result)) return result
+        onFailure?.(result, attempts)
+        if (attempts >= Math.min(maxAttemptsOf(result), MAX_ATTEMPTS)) return result
+        onRetry?.(result, attempts)
+        await wait(Math.min(retryMs * 2 ** (attempts - 1) * (1 + Math.random()), MAX_RETRY_MS), signal)
       }
     },
     async close() {

@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest'
+import { hostOf } from '../../src/calls/hosts.ts'
 import { openQueue } from '../../src/cluster/queue.ts'
 import type { QueuedRequest } from '../../src/cluster/queuedRequest.ts'
 import { work } from '../../src/cluster/worker.ts'
 import { InputError, openSharedRun, openStore, readJob, SERVICES, type SyncContext, sync } from '../../src/index.ts'
-import { hostOf } from '../../src/load/source.ts'
 import { emulate, tempStore } from '../kit.ts'
 import { migratedDatabase } from '../postgres/database.ts'
 

@@ -1,0 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { SignalError } from '../errors.ts'
+
+/** Waits for so many milliseconds. Throws SignalError where the signal comes before they are over. */
+export async function wait(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch((cause) => {
+    throw new SignalError(cause)
+  })
+}
