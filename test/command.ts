@@ -9,7 +9,8 @@ const BIN = resolve('src/cli/bin.js')
 
 /** All that a command gets of our environment; where coverage is measured, the folder that its own goes to. */
 const OURS = {
-  ...{ PATH: process.env.PATH ?? '', TZ: process.env.TZ ?? '' },
+  PATH: process.env.PATH ?? '',
+  TZ: process.env.TZ ?? '',
   ...(process.env.NODE_V8_COVERAGE && { NODE_V8_COVERAGE: process.env.NODE_V8_COVERAGE }),
 }
 

@@ -25,7 +25,11 @@ const RECORDED_DAYS = [
 const DAYS: readonly SeriesCase[] = [
   ...SERIES.map((made) => ({ source: `made up, ${made.body.indicator.id} on ${made.from}`, ...made })),
   ...(isRecorded ? RECORDED_DAYS : []).map(([source, from, to, rows, hours]) => ({
-    ...{ source, from, to, rows, hours },
+    source,
+    from,
+    to,
+    rows,
+    hours,
     body: recorded(source),
   })),
 ]

@@ -301,7 +301,9 @@ describe('imports flow downhill', () => {
 
   test('no literal is spread into an object, for the compiler does not look for misspelled properties in it', () => {
     // A list of objects in a tuple type is written `...{ a: string }[]`.
-    for (const { file, text } of sources) expect(text, file).not.toMatch(/\.\.\.\(?\{(?![^{}]*\}\[\])/)
+    for (const folder of ['src', 'test', 'bench', 'build'])
+      for (const file of (readdirSync(folder, { recursive: true }) as string[]).filter((name) => name.endsWith('.ts')))
+        expect(readFileSync(join(folder, file), 'utf8'), file).not.toMatch(/\.\.\.\(?\{(?![^{}]*\}\[\])/)
   })
 
   test('migrations import nothing but kysely, for history does not change with the code', () => {

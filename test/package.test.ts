@@ -132,7 +132,13 @@ describe('what is installed', () => {
     expect(arranged.payload.form).toBe('zstd')
     const packed = { form: 'zstd', bytes: zstdCompressSync('{"news":[]}') }
     const planned = {
-      ...{ route: 'news', params: {}, locale: 'es', complete: true, geoIds: [], series: null, window: null },
+      route: 'news',
+      params: {},
+      locale: 'es',
+      complete: true,
+      geoIds: [],
+      series: null,
+      window: null,
       service: SERVICES.generic,
     }
     const stored = await ask('readStoredWorker', { packed, size: 11, outcome: 'ok', planned })

@@ -23,7 +23,11 @@ export interface Source {
 /** A service of hourly values over real HTTP, with the windows that it was asked for. */
 export async function source(first: Partial<Source> = {}) {
   const state: Source = {
-    ...{ geos: [3], has: () => true, status: () => undefined, spoiled: () => false, strays: [] },
+    geos: [3],
+    has: () => true,
+    status: () => undefined,
+    spoiled: () => false,
+    strays: [],
     ...first,
   }
   const asked: { path: string; from: string; to: string; geos: string }[] = []

@@ -71,7 +71,8 @@ async function contenders({ skip }: Bench): Promise<Contender[]> {
       found.push({
         command: 'python3',
         args: (answers, database) => [join(here, 'peers', file), answers, withPassword(database)],
-        ...{ steps: [name], peer: true },
+        steps: [name],
+        peer: true,
       })
     else skip(`${name} into PostgreSQL is not installed (python3 needs ${modules}).`)
   return found

@@ -27,7 +27,9 @@ async function callsASecond(server: Server, workers: number): Promise<number> {
   const { url, drop } = await createDatabase(server.url)
   const arrivals: number[] = []
   const emulator = await startEmulator({
-    ...{ key: KEY, now: NOW, latencyMs: LATENCY_MS },
+    key: KEY,
+    now: NOW,
+    latencyMs: LATENCY_MS,
     log: () => void arrivals.push(performance.now()),
   })
   const job = readJob(

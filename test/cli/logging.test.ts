@@ -73,7 +73,10 @@ describe('what a run tells', () => {
     const of = (event: string, indicator?: number): Line[] =>
       lines.filter((line) => line.event === event && (indicator === undefined || line.indicator === indicator))
     const request = {
-      ...{ run: 1, job: 'told', command: 'sync', route: 'indicator' },
+      run: 1,
+      job: 'told',
+      command: 'sync',
+      route: 'indicator',
       window: { from: '2025-09-30T22:00:00Z', to: '2025-10-01T22:00:00Z' },
     }
     const rows = { new: expect.any(Number), unchanged: expect.any(Number), revised: 0, withdrawn: 0, rejected: 0 }
@@ -98,7 +101,11 @@ describe('what a run tells', () => {
     expect(of('request.done', 4)).toMatchObject([{ attempt: 2 }])
     expect(of('calls.held')).toMatchObject([{ run: 1, job: 'told', wait_ms: 1000, level: 40 }])
     expect(lines.at(-1)).toMatchObject({
-      ...{ event: 'run.ended', outcome: 'partial', level: 40, requests: 4, failed: 1 },
+      event: 'run.ended',
+      outcome: 'partial',
+      level: 40,
+      requests: 4,
+      failed: 1,
       rows,
     })
     // The request that failed once more, by the command for it, and what was asked for is all there is.

@@ -9,8 +9,15 @@ test('workers are killed and connections cut while three plans are carried out: 
   const pooler = hasPooler() ? await startPooler(url) : null
   onTestFinished(async () => pooler?.close())
   const found = await campaign({
-    ...{ kills: 2, workers: 2, days: 5, cuts: 1, restarts: 0, say: (text) => said.push(text) },
-    ...{ server: { url, restart: null }, pooler, random: Math.random },
+    kills: 2,
+    workers: 2,
+    days: 5,
+    cuts: 1,
+    restarts: 0,
+    say: (text) => said.push(text),
+    server: { url, restart: null },
+    pooler,
+    random: Math.random,
   })
   expect(found, said.join('\n')).toMatchObject({ different: [], twice: 0 })
 })

@@ -82,7 +82,9 @@ export async function campaign(options: CampaignOptions): Promise<Found> {
   const now = Math.floor(Date.parse('2025-11-04T12:00:00Z') / 1000)
   const arrivals: Arrival[] = []
   const emulator = await startEmulator({
-    ...{ key: KEY, now, latencyMs: LATENCY_MS },
+    key: KEY,
+    now,
+    latencyMs: LATENCY_MS,
     log: ({ url, ms }) => arrivals.push({ at: Date.now() - ms, target: url }),
   })
   const day = (ago: number): string => new Date((now - ago * 86_400) * 1000).toISOString().slice(0, 10)

@@ -16,7 +16,9 @@ async function open(count: number, pace: Partial<Pace> = {}): Promise<{ turns: T
   const url = await bareDatabase()
   const turns = Array.from({ length: count }, () =>
     createSharedTurns({
-      ...{ store: bareStore(url), pace: { ...PACE, ...pace }, breaker: BREAKER },
+      store: bareStore(url),
+      pace: { ...PACE, ...pace },
+      breaker: BREAKER,
       signal: new AbortController().signal,
     }),
   )

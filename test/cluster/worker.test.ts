@@ -54,8 +54,16 @@ async function joined(file: string, baseUrl: string, key: string) {
     await control.close()
   })
   const context = {
-    ...{ store, control, service: SERVICES.generic, baseUrl, key, version: 'test', retryMs: 5, now: () => NOW * 1000 },
-    ...{ signal: new AbortController().signal, onReject: 'quarantine' as const },
+    store,
+    control,
+    service: SERVICES.generic,
+    baseUrl,
+    key,
+    version: 'test',
+    retryMs: 5,
+    now: () => NOW * 1000,
+    signal: new AbortController().signal,
+    onReject: 'quarantine' as const,
   }
   return { store, queue, context }
 }
@@ -202,7 +210,9 @@ test('a plan whose requests were deleted from the queue is not done, and says ho
   const stopping = new AbortController()
   const working = work({ ...worker.context, signal: stopping.signal }, worker.queue, { concurrency: 2 })
   expect(await planning).toMatchObject({
-    ...{ outcome: 'stopped', counts: { requests: 2 }, failures: [] },
+    outcome: 'stopped',
+    counts: { requests: 2 },
+    failures: [],
     stop: { code: 'requests-lost', message: '3 planned requests are neither answered nor in the queue any more.' },
   })
   expect(await handOut(planner, JOB)).toMatchObject({ outcome: 'done', stop: null, counts: { requests: 3 } })
@@ -326,7 +336,8 @@ test('a worker whose role may not make the queue tells who makes it, and begins 
   const open = (of: typeof writer) =>
     openQueue<QueuedRequest>(of, 'service.test', { supervises: false, onError: () => undefined })
   await expect(open(worker)).rejects.toMatchObject({
-    ...{ code: 'no-queue', message: 'The database has no queue yet, and this user may not make it.' },
+    code: 'no-queue',
+    message: 'The database has no queue yet, and this user may not make it.',
     hint: expect.stringContaining('sync --distributed'),
   })
   for (const store of [writer, worker]) {
@@ -490,8 +501,15 @@ test('what goes wrong in the hands of a worker is told by events of its own, wit
     { event: 'database.back', command },
     { event: 'claim.failed', command, job: 'shared', route: 'nonsense', attempt: 1, code: 'unknown-route' },
     {
-      ...{ event: 'claim.lost', command, job: 'shared', run: 1, route: 'indicator', indicator: 600, attempt: 1 },
-      ...{ window: { from: expect.any(String), to: expect.any(String) }, code: 'claim-lost' },
+      event: 'claim.lost',
+      command,
+      job: 'shared',
+      run: 1,
+      route: 'indicator',
+      indicator: 600,
+      attempt: 1,
+      window: { from: expect.any(String), to: expect.any(String) },
+      code: 'claim-lost',
     },
   ])
 })

@@ -32,7 +32,11 @@ export async function drawPages(scratch: string, folder: string): Promise<string
   store.tidy()
   await store.close()
   const site = {
-    ...{ file, version: 'docs', service: SERVICES.generic, door: { names: [], token: null }, now: () => NOW },
+    file,
+    version: 'docs',
+    service: SERVICES.generic,
+    door: { names: [], token: null },
+    now: () => NOW,
     command: (rest: string) => `npx indicator-sync ${rest}`,
     failed: (error: unknown) => {
       throw error

@@ -25,7 +25,10 @@ test('calls that are delayed after they began are not sent all at once', async (
   let held = Promise.resolve()
   const fetcher = createFetcher({
     service: SERVICES.generic,
-    ...{ baseUrl: emulator.url, key: emulator.key, userAgent: 'test', signal: new AbortController().signal },
+    baseUrl: emulator.url,
+    key: emulator.key,
+    userAgent: 'test',
+    signal: new AbortController().signal,
     pace: { perSecond: 4, concurrency: 8 },
     beforeCall: () => held,
   })
@@ -79,8 +82,13 @@ test.each([
       )
       const { outcome } = await sync(
         {
-          ...{ store, service: SERVICES.generic, baseUrl: emulator.url, key: emulator.key, version: 'test' },
-          ...{ now: Date.now, signal: new AbortController().signal },
+          store,
+          service: SERVICES.generic,
+          baseUrl: emulator.url,
+          key: emulator.key,
+          version: 'test',
+          now: Date.now,
+          signal: new AbortController().signal,
         },
         job,
       )

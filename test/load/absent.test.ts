@@ -25,7 +25,11 @@ describe('what the source has not', () => {
     expect(distances.has(null)).toBe(true)
     expect(await findGaps(store)).toEqual([
       expect.objectContaining({
-        ...{ reason: 'absent', geo_id: 3, missing: 3, step_s: 3600, next_at: null },
+        reason: 'absent',
+        geo_id: 3,
+        missing: 3,
+        step_s: 3600,
+        next_at: null,
         from: '2025-10-05T10:00:00+02:00',
         to: '2025-10-05T13:00:00+02:00',
       }),

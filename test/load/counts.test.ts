@@ -142,7 +142,8 @@ test('a call that is cut off by a signal, one whose budget is spent before it is
 
   const three = await tempStore()
   const third = await runJob(three, failing, SERIES.replace('1y', '1w'), {
-    ...{ now: NOW, breaker: { failures: 3, pauseMs: 1, openings: 1 } },
+    now: NOW,
+    breaker: { failures: 3, pauseMs: 1, openings: 1 },
   })
   expect(third.stop?.code).toBe('circuit-open')
   await accountsAgree(three, failing.calls.length - 2, third)

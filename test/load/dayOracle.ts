@@ -60,7 +60,11 @@ export function oracleDays(store: Store, zone: string, seriesId = 1): object[] {
     const even = new Set(there.map(({ step }) => step)).size === 1
     const only = <T>(value: T): T | null => (there.length === 0 ? null : value)
     return {
-      ...{ series_id: seriesId, geo_id: Number(geo), month: year * 12 + month - 1, day, count: there.length },
+      series_id: seriesId,
+      geo_id: Number(geo),
+      month: year * 12 + month - 1,
+      day,
+      count: there.length,
       hours: only(covered / 3600),
       min: only(Math.min(...there.map(({ value }) => value))),
       max: only(Math.max(...there.map(({ value }) => value))),

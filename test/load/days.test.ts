@@ -65,7 +65,11 @@ async function answer(store: Store, zone: string, begin: number, said: Answer, n
   const rejects = said.sound ? [] : [{ path: '$', reason: 'x', fragment: null }]
   await store.write(async (tx) => {
     await applyRows(tx, store.engine, {
-      ...{ fetchId: n + 1, seriesId: 1, planned, ms: (begin + n) * 1000, outcome: 'ok' },
+      fetchId: n + 1,
+      seriesId: 1,
+      planned,
+      ms: (begin + n) * 1000,
+      outcome: 'ok',
       rows: { ...NO_ROWS, observations, rejects, rejected: rejects.length },
     })
   })

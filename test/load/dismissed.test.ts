@@ -56,7 +56,8 @@ describe('what is dismissed is accepted', () => {
     expect(await runChecks(store, night(1) / 1000)).toEqual([])
     wrong.add(at('2025-11-02T11:00:00Z'))
     expect(await runJob(store, market, ROLLING, { now: night(2) })).toMatchObject({
-      ...{ outcome: 'partial', counts: { rows_rejected: 1 } },
+      outcome: 'partial',
+      counts: { rows_rejected: 1 },
     })
     expect(openIds(store)).toHaveLength(1)
     expect(await findGaps(store)).toMatchObject([{ reason: 'doubt' }])

@@ -192,32 +192,33 @@ archives:\n  - { window: { from: 2025-11-03, to: 2025-11-04 }, lookback: 9d, ref
   test('items of content, archives and widgets keep what a later answer lacks', async () => {
     const store = await tempStore()
     const item = {
-      ...{ id: 1, title: 'T', slug: 's', summary: 'S', body: '<p>B</p>', published_at: '2025-01-01T00:00:00+01:00' },
-      ...{ sticky: true, permalink: '/p', taxonomy_terms: [{ id_taxonomy_term: 5, name: 'five', vocabulary_id: 9 }] },
-      ...{
-        media: [
-          { id: 2, title: 'M', download: '/m', document_value_file_name: 'f', document_value_file_size: '5' },
-          { id: 3, photo_value_file_name: 'p', photo_value_file_size: '0', document_value_file_name: null },
-        ],
-        vocabularies: [{ id_vocabulary: 9, name: 'nine' }],
-        dummy: 1,
-      },
+      id: 1,
+      title: 'T',
+      slug: 's',
+      summary: 'S',
+      body: '<p>B</p>',
+      published_at: '2025-01-01T00:00:00+01:00',
+      sticky: true,
+      permalink: '/p',
+      taxonomy_terms: [{ id_taxonomy_term: 5, name: 'five', vocabulary_id: 9 }],
+      media: [
+        { id: 2, title: 'M', download: '/m', document_value_file_name: 'f', document_value_file_size: '5' },
+        { id: 3, photo_value_file_name: 'p', photo_value_file_size: '0', document_value_file_name: null },
+      ],
+      vocabularies: [{ id_vocabulary: 9, name: 'nine' }],
+      dummy: 1,
     }
     const archive = {
-      ...{
-        id: 7,
-        name: 'A',
-        horizon: 'D',
-        archive_type: 'zip',
-        download: { name: 'f', url: '/f' },
-        date: { date: '2025-11-03' },
-      },
-      ...{
-        date_times: ['2025-11-03'],
-        publication_date: ['2025-11-03'],
-        taxonomy_terms: item.taxonomy_terms,
-        other: 2,
-      },
+      id: 7,
+      name: 'A',
+      horizon: 'D',
+      archive_type: 'zip',
+      download: { name: 'f', url: '/f' },
+      date: { date: '2025-11-03' },
+      date_times: ['2025-11-03'],
+      publication_date: ['2025-11-03'],
+      taxonomy_terms: item.taxonomy_terms,
+      other: 2,
     }
     const short = { id: 7, date: { date: '2025-11-03' }, date_times: ['2025-11-03'], publication_date: ['2025-11-03'] }
     let lacking = false
@@ -312,13 +313,15 @@ describe('the result does not depend on the order of answers', () => {
       archives: (locale) => ({
         archives: [
           {
-            ...{ id: 7, name: names[locale], horizon: 'D', archive_type: 'zip', date: { date: '2025-11-03' } },
-            ...{
-              date_times: [],
-              publication_date: [],
-              extra: locale,
-              download: { name: names[locale], url: `/f?locale=${locale}` },
-            },
+            id: 7,
+            name: names[locale],
+            horizon: 'D',
+            archive_type: 'zip',
+            date: { date: '2025-11-03' },
+            date_times: [],
+            publication_date: [],
+            extra: locale,
+            download: { name: names[locale], url: `/f?locale=${locale}` },
             taxonomy_terms: locale === 'es' ? [{ id_taxonomy_term: 5, name: 'cinco', vocabulary_id: 9 }] : [],
             vocabularies: [{ id_vocabulary: 9, name: names[locale] }],
           },

@@ -27,7 +27,10 @@ interface Shape {
 
 const HOURS = 'window: { from: 2025-10-01, to: 2025-10-02 }, lookback: 2y, refresh: 1h'
 const value = (hour: number, of: number | string, geo = 3) => ({
-  ...{ value: of, datetime: `2025-10-01T0${hour}:00:00.000+02:00`, geo_id: geo, geo_name: `G${geo}` },
+  value: of,
+  datetime: `2025-10-01T0${hour}:00:00.000+02:00`,
+  geo_id: geo,
+  geo_name: `G${geo}`,
 })
 const series = (name: string, values: readonly object[], more: object = {}) => ({
   indicator: { id: 600, name, step_type: 'step', tiempo: [{ id: 4 }], geos: [], values, ...more },
@@ -46,7 +49,14 @@ const term = { id_taxonomy_term: 7, name: 'term', vocabulary_id: 9 }
 const vocabulary = { id_vocabulary: 9, name: 'vocabulary' }
 const media = { id: 5, title: 'M', download: '/m' }
 const page = (id: number, title: string, more: object = {}) => ({
-  ...{ id, title, slug: `s${id}`, body: '<p>B</p>', media: [], taxonomy_terms: [], vocabularies: [], ...more },
+  id,
+  title,
+  slug: `s${id}`,
+  body: '<p>B</p>',
+  media: [],
+  taxonomy_terms: [],
+  vocabularies: [],
+  ...more,
 })
 const filed = { media: [media], taxonomy_terms: [term], vocabularies: [vocabulary] }
 /** Of all kinds of content: item and text; media, links, the terms and vocabularies that are linked, and their names. */
@@ -64,14 +74,17 @@ const PAGES: Shape['nights'] = [
 ]
 
 const archive = (id: number, name: string, more: object = {}) => ({
-  ...{ id, name, horizon: 'D', archive_type: 'zip', date: { date: '2025-11-03' }, date_times: ['2025-11-03'] },
-  ...{
-    publication_date: ['2025-11-03'],
-    download: { name: 'f', url: '/f' },
-    taxonomy_terms: [],
-    vocabularies: [],
-    ...more,
-  },
+  id,
+  name,
+  horizon: 'D',
+  archive_type: 'zip',
+  date: { date: '2025-11-03' },
+  date_times: ['2025-11-03'],
+  publication_date: ['2025-11-03'],
+  download: { name: 'f', url: '/f' },
+  taxonomy_terms: [],
+  vocabularies: [],
+  ...more,
 })
 /** The archive, its text, the edition; links, terms and vocabularies as for content. Nothing that is not listed has gone. */
 const ARCHIVES: Shape['nights'] = [

@@ -26,7 +26,12 @@ function offsetsOf(zone: string) {
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone: zone,
     hourCycle: 'h23',
-    ...{ year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric', second: 'numeric' },
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
   })
   const rows = [{ from: FIRST, offset: measure(format, FIRST) }]
   for (let day = FIRST; day < LAST; day += DAY) {

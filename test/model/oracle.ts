@@ -104,8 +104,15 @@ export function believe(oracle: Oracle, question: Question, answer: Answer, at: 
 export function note(oracle: Oracle, question: Question, outcome: Event['outcome'], at: number, command: number): void {
   const none = new Set<number>()
   truthOf(oracle, question.key).events.push({
-    ...{ question, at, outcome, rejects: [], accepted: true, command },
-    ...{ present: none, lost: none, known: none },
+    question,
+    at,
+    outcome,
+    rejects: [],
+    accepted: true,
+    command,
+    present: none,
+    lost: none,
+    known: none,
   })
 }
 

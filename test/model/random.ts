@@ -77,9 +77,13 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 /** Two jobs that want the same of one series, but for its geos: what the one is answered bears on the other. */
 const twinJobs = ({ kind, geos }: Twins): fc.Arbitrary<World['jobs']> => {
   const common = {
-    ...{ kind: fc.constant(kind), mode: fc.constant('raw' as const) },
-    ...{ from: fc.integer({ min: 0, max: 3 }), to: of<number | null>(null, 9) },
-    ...{ lookback: of(1, 2), refresh: of(HOUR, 6 * HOUR), chunk: of<string | null>(null, '1d', '1d') },
+    kind: fc.constant(kind),
+    mode: fc.constant('raw'),
+    from: fc.integer({ min: 0, max: 3 }),
+    to: of<number | null>(null, 9),
+    lookback: of(1, 2),
+    refresh: of(HOUR, 6 * HOUR),
+    chunk: of<string | null>(null, '1d', '1d'),
   }
   const one = (geo: Entry['geo']): fc.Arbitrary<JobSpec> =>
     fc.record({

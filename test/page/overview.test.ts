@@ -74,21 +74,24 @@ test.each([
     const known = (await coverageOfSeriesView.read(request)) as Awaited<ReturnType<typeof readCoverageOf>>
     const day = (n: number): string => new Date(Date.UTC(2024, 0, 1 + n)).toISOString().slice(0, 10)
     const data = {
-      ...{ ...known, year: 2024, more: 300 },
+      ...known,
+      year: 2024,
+      more: 300,
       years: Array.from({ length: 10 }, (_, i) => ({
         year: 2015 + i,
         months: Array.from({ length: 12 }, (_, month) => share(month)),
       })),
       days: Array.from({ length: 366 }, (_, i) => ({ date: day(i), shares: share(i) })),
       holes: Array.from({ length: most > 50_000 ? 25 : 0 }, (_, i) => ({
-        ...{
-          geo: 8741,
-          state: 'doubt' as const,
-          reason: 'absent' as const,
-          missing: 24,
-          nextAt: '2025-01-01T00:00:00Z',
-        },
-        ...{ from: `${day(i)}T00:00:00+01:00`, to: `${day(i)}T23:00:00+01:00`, fromDate: day(i), toDate: day(i + 1) },
+        geo: 8741,
+        state: 'doubt' as const,
+        reason: 'absent' as const,
+        missing: 24,
+        nextAt: '2025-01-01T00:00:00Z',
+        from: `${day(i)}T00:00:00+01:00`,
+        to: `${day(i)}T23:00:00+01:00`,
+        fromDate: day(i),
+        toDate: day(i + 1),
       })),
     }
     const text = htmlText(coverageOfSeriesView.show(data, request))

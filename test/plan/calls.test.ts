@@ -53,12 +53,19 @@ test('the jobs of one call ask all that they want and nothing twice, whatever th
         series: (key) => ({
           ...EMPTY_STATE.series(key),
           coverage: held.map((one) => ({
-            ...{ ...interval(one.days), geoId: one.geoId, state: 'values', sinceAt: null },
-            ...{ fetchedAt: NOW - 600, settledS: -DAY },
+            ...interval(one.days),
+            geoId: one.geoId,
+            state: 'values',
+            sinceAt: null,
+            fetchedAt: NOW - 600,
+            settledS: -DAY,
           })),
           absences: absent.map((one) => ({
-            ...{ ...interval(one.days), geoId: one.geoId, step: 3600 },
-            ...{ sinceAt: NOW - 20 * DAY, checkedAt: NOW - 15 * DAY },
+            ...interval(one.days),
+            geoId: one.geoId,
+            step: 3600,
+            sinceAt: NOW - 20 * DAY,
+            checkedAt: NOW - 15 * DAY,
           })),
         }),
       }

@@ -18,7 +18,12 @@ const freshness: Freshness = {
 }
 const window = { from: at('2025-07-01T00:00'), to: at('2025-07-10T00:00') }
 const held = (over: Partial<CoveredInterval> = {}): CoveredInterval => ({
-  ...{ ...window, geoId: 0, state: 'values', fetchedAt: NOW - DAY, settledS: 0, sinceAt: null },
+  ...window,
+  geoId: 0,
+  state: 'values',
+  fetchedAt: NOW - DAY,
+  settledS: 0,
+  sinceAt: null,
   ...over,
 })
 

@@ -8,7 +8,10 @@ import type { Rows } from '../../src/tables/rows.ts'
 const service = (sumsBy: number | null) =>
   checkService(
     {
-      ...{ name: 'sums', vendor: 'sums-api', baseUrl: null, timeZone: 'Europe/Lisbon' },
+      name: 'sums',
+      vendor: 'sums-api',
+      baseUrl: null,
+      timeZone: 'Europe/Lisbon',
       steps: { byNumber: { 9: sumsBy ?? 3600 }, byWord: {}, coarse: sumsBy === null ? null : 9, native: [] },
     },
     'test',

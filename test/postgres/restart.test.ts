@@ -12,7 +12,8 @@ test('a sync whose server is restarted ends with 7, and the same command request
   let restarting: Promise<void> | undefined
   const asked: string[] = []
   const emulator = await emulate({
-    ...{ now: ms('2025-11-04T12:00:00Z') / 1000, latencyMs: 20 },
+    now: ms('2025-11-04T12:00:00Z') / 1000,
+    latencyMs: 20,
     log({ url: target }) {
       if (asked.push(target) === 20) restarting = server.restart('fast', 1_500)
     },

@@ -363,7 +363,8 @@ test('a worker refuses a database that a newer version has changed, and says wha
   await (await openStore(url)).close()
   await withClient(url, (client) => client.query(`insert into _migration values ('9999_later', '2030-01-01')`))
   const { code, err } = await runCommand(tempFolder(), ['worker', '--service', 'generic', '--until-empty'], {
-    ...{ INDICATOR_SYNC_DATABASE: url, INDICATOR_SYNC_BASE_URL: 'http://127.0.0.1:9' },
+    INDICATOR_SYNC_DATABASE: url,
+    INDICATOR_SYNC_BASE_URL: 'http://127.0.0.1:9',
     INDICATOR_SYNC_API_KEY: 'k'.repeat(64),
   })
   expect(code).toBe(7)

@@ -58,14 +58,12 @@ const more = () =>
     const [from, to] = ['start_date', 'end_date'].map((name) => searchParams.get(name)!.slice(0, 10))
     const days = DAYS.filter((day) => day >= from! && day <= to!)
     const series = (first: number, name: string) => ({
-      ...{
-        id: 7,
-        name,
-        short_name: name,
-        tiempo: [{ id: 9, name: 'Hora' }],
-        magnitud: [],
-        geos: [{ geo_id: 1, geo_name: 'Here' }],
-      },
+      id: 7,
+      name,
+      short_name: name,
+      tiempo: [{ id: 9, name: 'Hora' }],
+      magnitud: [],
+      geos: [{ geo_id: 1, geo_name: 'Here' }],
       values: days.flatMap((day) => valuesOf(day, first)),
     })
     const listed = [{ id: 3, name: pathname, date: from, download: { name: 'a', type: 'file', url: `${pathname}/3` } }]

@@ -24,12 +24,14 @@ const DECLARED = {
   routes: {
     indicator: {
       ...ROUTES.indicator,
-      ...{ path: '/measures/{id}', root: 'measure' },
+      path: '/measures/{id}',
+      root: 'measure',
       query: { ...ROUTES.indicator.query, locale },
     },
     events: {
       ...ROUTES.news,
-      ...{ path: '/{language}/events', item: 'event' },
+      path: '/{language}/events',
+      item: 'event',
       slots: { language: locale },
       query: { ...ROUTES.news.query, locale },
     },
@@ -61,8 +63,11 @@ const other = () =>
     const times = Array.from({ length: 24 }, (_, hour) => `2025-03-01T${String(hour).padStart(2, '0')}:00:00`)
     const values = GEOS.flatMap((geo) =>
       times.map((time, hour) => ({
-        ...{ value: geo.geo_id + hour / 10, datetime: `${time}.000+00:00`, datetime_utc: `${time}Z` },
-        ...{ tz_time: `${time}.000Z`, ...geo },
+        value: geo.geo_id + hour / 10,
+        datetime: `${time}.000+00:00`,
+        datetime_utc: `${time}Z`,
+        tz_time: `${time}.000Z`,
+        ...geo,
       })),
     )
     const tiempo = [{ id: 9, name: 'Rato' }]

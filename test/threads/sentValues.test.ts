@@ -5,8 +5,12 @@ import type { Scanned } from '../../src/transform/values/scan.ts'
 const scannedOf = (observations: Scanned['values']['observations']): Scanned => ({
   rest: { indicator: { id: 600, values: [] } },
   values: {
-    ...{ observations, rejects: [{ path: '$', reason: 'odd', fragment: 1 }], rejected: 1 },
-    ...{ rows: observations.at.length + 1, outside: 0, geoNames: new Map([[3, 'España']]) },
+    observations,
+    rejects: [{ path: '$', reason: 'odd', fragment: 1 }],
+    rejected: 1,
+    rows: observations.at.length + 1,
+    outside: 0,
+    geoNames: new Map([[3, 'España']]),
   },
 })
 

@@ -11,7 +11,9 @@ const NOW = ms('2025-11-04T12:00:00Z')
 const FROM = ms('2025-09-30T22:00:00Z') / 1000
 const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
 const values = Array.from({ length: 24 }, (_, i) => ({
-  ...{ value: i, geo_id: 3, datetime: new Date((FROM + i * 3600) * 1000).toISOString().replace('Z', '+00:00') },
+  value: i,
+  geo_id: 3,
+  datetime: new Date((FROM + i * 3600) * 1000).toISOString().replace('Z', '+00:00'),
 }))
 const spoiled = (id: number, field: string) =>
   JSON.stringify({ indicator: { id, name: 'x', values } }).replace('{"id"', `{${field}"id"`)

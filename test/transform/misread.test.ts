@@ -21,15 +21,13 @@ async function nights(yaml: string, bodies: readonly object[], first = 0, store 
 
 const NEWS = 'content:\n  - { kinds: [news], refresh: 1h }'
 const item = {
-  ...{
-    id: 7,
-    title: 'Uno',
-    slug: 'uno',
-    summary: 's',
-    body: '<p>b</p>',
-    sticky: true,
-    published_at: '2025-11-03T01:00:00+01:00',
-  },
+  id: 7,
+  title: 'Uno',
+  slug: 'uno',
+  summary: 's',
+  body: '<p>b</p>',
+  sticky: true,
+  published_at: '2025-11-03T01:00:00+01:00',
   media: [{ id: 3, title: 'm', document_value_file_size: '0' }],
   taxonomy_terms: [{ id_taxonomy_term: 5, name: 'z', vocabulary_id: 1 }],
   vocabularies: [{ id_vocabulary: 1, name: 'v' }],
@@ -39,7 +37,11 @@ describe('a field of another type is set aside, and the rest of its row is kept'
   test('in an item of content, its media, terms and vocabularies', async () => {
     const wrong = {
       ...item,
-      ...{ title: 5, summary: 't', body: { es: 'x' }, sticky: 'true', published_at: 1_762_128_000 },
+      title: 5,
+      summary: 't',
+      body: { es: 'x' },
+      sticky: 'true',
+      published_at: 1_762_128_000,
       media: [{ id: 3, title: ['m'], document_value_file_size: '1 kB' }],
       taxonomy_terms: [{ id_taxonomy_term: 5, name: 6, vocabulary_id: '1' }],
       vocabularies: [{ id_vocabulary: 1, name: false }],
@@ -115,14 +117,22 @@ describe('a field of another type is set aside, and the rest of its row is kept'
     const yaml = (day: number) =>
       `series:\n  - { indicators: [600], window: { from: 2025-01-0${day}, to: 2025-01-0${day + 1} } }`
     const at = (day: number, hour: number, value: number) => ({
-      ...{ value, datetime: `2025-01-0${day}T0${hour}:00:00.000+01:00`, geo_id: 3, geo_name: 'España' },
+      value,
+      datetime: `2025-01-0${day}T0${hour}:00:00.000+01:00`,
+      geo_id: 3,
+      geo_name: 'España',
     })
     const values = [at(1, 0, 1), at(1, 1, 2)]
     const indicator = { id: 600, name: 'Precio', tiempo: [{ id: 4, name: 'Hora' }], values }
     const wrong = {
       ...indicator,
-      ...{ name: 5, short_name: ['x'], composited: 'no', magnitud: [{ id: '23', name: 'Precio' }], tiempo: { id: 4 } },
-      ...{ geos: [{ geo_id: 3, geo_name: 4 }, 'x'], values_updated_at: 5 },
+      name: 5,
+      short_name: ['x'],
+      composited: 'no',
+      magnitud: [{ id: '23', name: 'Precio' }],
+      tiempo: { id: 4 },
+      geos: [{ geo_id: 3, geo_name: 4 }, 'x'],
+      values_updated_at: 5,
       values: [
         { ...at(1, 0, 1), geo_name: 7 },
         { ...at(1, 1, 2), geo_name: 7 },

@@ -113,7 +113,9 @@ describe('geos of one answer may have steps of their own', () => {
     const from = ms('2025-01-01T00:00:00+01:00')
     const rows = (geo_id: number, step: number, hours = 24) =>
       Array.from({ length: (hours * 3600) / step }, (_, i) => ({
-        ...{ value: 1, datetime: new Date(from + i * step * 1000).toISOString(), geo_id },
+        value: 1,
+        datetime: new Date(from + i * step * 1000).toISOString(),
+        geo_id,
       }))
     const values = [...hourly.flatMap((geo) => rows(geo, 3600)), ...rows(1, 900), ...rows(2, stated, 1)]
     const server = await serve((_request, response) =>

@@ -25,12 +25,14 @@ test('lake writes a snapshot, says when nothing changed, and check finds what is
     { folder: 'lake', snapshot: 1, changed: true, rows: { observation: 2 } },
   ])
   expect(await lake('sync', 'lake')).toMatchObject({
-    ...{ code: 0, out: expect.stringMatching(/^lake: nothing changed since snapshot 1, 2 values, /) },
+    code: 0,
+    out: expect.stringMatching(/^lake: nothing changed since snapshot 1, 2 values, /),
   })
   expect(await lake('sync', 'lake', '--quiet')).toEqual({ code: 0, out: '', err: '' })
   expect((await lake('sync', 'other', '--verbose')).err).toMatch(/^observation 2024-05$/m)
   expect(await lake('check', 'lake')).toMatchObject({
-    ...{ code: 0, out: expect.stringMatching(/^lake: snapshot \d+ is complete, 2 values, last equal/) },
+    code: 0,
+    out: expect.stringMatching(/^lake: snapshot \d+ is complete, 2 values, last equal/),
   })
   const { findings, rows } = JSON.parse((await lake('check', 'lake', '--json')).out)
   expect([findings, rows]).toEqual([[], 2])

@@ -37,7 +37,8 @@ test.each<[string, string[], RegExp]>([
   ],
 ])('%s is a mistake', async (_, args, message) => {
   expect(await runCommand(tempFolder(), ['migrate', ...args])).toMatchObject({
-    ...{ code: 2, err: expect.stringMatching(message) },
+    code: 2,
+    err: expect.stringMatching(message),
   })
 })
 

@@ -22,7 +22,8 @@ test('prune takes away old bodies, but not what is in quarantine, and says how m
 test('prune refuses what is no length of time, and makes no database', async () => {
   const dir = tempFolder()
   expect(await runCommand(dir, ['prune', '--older-than', 'yesterday'])).toMatchObject({
-    ...{ code: 2, err: expect.stringMatching(/"yesterday" is not a valid length of time/) },
+    code: 2,
+    err: expect.stringMatching(/"yesterday" is not a valid length of time/),
   })
   expect(await runCommand(dir, ['prune', '--older-than', '1d'])).toMatchObject({ code: 7 })
   expect(existsSync(join(dir, 'data'))).toBe(false)

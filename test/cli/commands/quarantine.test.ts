@@ -19,7 +19,8 @@ test('quarantine lists what could not be understood, tries it again, and closes 
   ])
   expect((await quarantine('list')).out).toMatch(/^id +created_at[\s\S]*\/indicators\/5\?/)
   expect(await quarantine('replay')).toMatchObject({
-    ...{ code: 1, out: '0 of 1 row in quarantine are understood now.\n' },
+    code: 1,
+    out: '0 of 1 row in quarantine are understood now.\n',
   })
   expect(await quarantine('dismiss', '1', '--reason', ' a misprint ', '--json')).toMatchObject({ code: 0 })
   expect((await quarantine('list')).out).toBe('Nothing is in quarantine: all that came was understood.\n')

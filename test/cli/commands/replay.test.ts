@@ -26,10 +26,8 @@ async function place(keep: string) {
 test('replay rebuilds a database in its place or in another file, and says from how many replies', async () => {
   const { run, count } = await place('all')
   expect(await run('replay')).toMatchObject({
-    ...{
-      code: 0,
-      out: expect.stringMatching(/^x\.db is rebuilt from 1 stored reply in [\d.]+ s: 748 rows written\.\n$/),
-    },
+    code: 0,
+    out: expect.stringMatching(/^x\.db is rebuilt from 1 stored reply in [\d.]+ s: 748 rows written\.\n$/),
   })
   const into = await run('replay', '--into', 'new.db', '--json')
   expect([into.code, JSON.parse(into.out)]).toMatchObject([

@@ -33,7 +33,9 @@ test('show draws what was said then beside what is said now, and tells what was 
   expect((await valuesAt('--as-of', '2025-01-06T12:00:00Z'))[3]).toBe(77)
   expect((await valuesAt())[3]).toBe(80)
   expect(await show('--as-of', '2025-01-01')).toMatchObject({
-    ...{ code: 2, out: '', err: expect.stringMatching(/Nothing of indicator 600 was known .* at 2024-12-31T23/) },
+    code: 2,
+    out: '',
+    err: expect.stringMatching(/Nothing of indicator 600 was known .* at 2024-12-31T23/),
   })
 
   const [all] = JSON.parse((await show('--revisions', '--json')).out)
@@ -42,15 +44,24 @@ test('show draws what was said then beside what is said now, and tells what was 
   expect(all.now.values[3]).toBe(80)
   expect(all.revisions).toEqual([
     {
-      ...{ at_utc: '2025-01-01T02:00:00Z', before: 77, after: 80, withdrawn: false },
+      at_utc: '2025-01-01T02:00:00Z',
+      before: 77,
+      after: 80,
+      withdrawn: false,
       revised_at: '2025-01-07T00:00:00.000Z',
     },
     {
-      ...{ at_utc: '2025-01-01T22:00:00Z', before: 23, after: null, withdrawn: true },
+      at_utc: '2025-01-01T22:00:00Z',
+      before: 23,
+      after: null,
+      withdrawn: true,
       revised_at: '2025-01-07T00:00:00.000Z',
     },
     {
-      ...{ at_utc: '2025-01-01T02:00:00Z', before: 3, after: 77, withdrawn: false },
+      at_utc: '2025-01-01T02:00:00Z',
+      before: 3,
+      after: 77,
+      withdrawn: false,
       revised_at: '2025-01-06T00:00:00.000Z',
     },
   ])

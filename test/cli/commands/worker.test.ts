@@ -29,6 +29,8 @@ test.each<[string, string[], Record<string, string>, RegExp]>([
   ],
 ])('a worker with %s is a mistake', async (_, args, env, message) => {
   expect(await runCommand(tempFolder(), ['worker', ...args], env)).toMatchObject({
-    ...{ code: 2, out: '', err: expect.stringMatching(message) },
+    code: 2,
+    out: '',
+    err: expect.stringMatching(message),
   })
 })

@@ -136,7 +136,9 @@ describe('a run tells how it ended', () => {
 
   test('--quiet says nothing where all is done, and all where something is not', async () => {
     expect(await runCommand(folder(), ['sync', 'job.yaml', '--quiet'], env((await service()).url))).toEqual({
-      ...{ code: 0, out: '', err: '' },
+      code: 0,
+      out: '',
+      err: '',
     })
     const bad = await runCommand(folder(), ['sync', 'job.yaml', '--quiet'], env((await service(404)).url))
     expect(bad.code).toBe(1)

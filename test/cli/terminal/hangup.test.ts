@@ -28,8 +28,12 @@ test.skipIf(process.platform !== 'linux' || !SCRIPT)(
       cwd: dir,
       stdio: ['pipe', 'ignore', 'inherit'],
       env: {
-        ...{ ...process.env, SHELL: '/bin/sh', NODE: process.execPath, BIN: resolve('src/cli/bin.js') },
-        ...{ INDICATOR_SYNC_BASE_URL: server.url, INDICATOR_SYNC_API_KEY: 'k'.repeat(64) },
+        ...process.env,
+        SHELL: '/bin/sh',
+        NODE: process.execPath,
+        BIN: resolve('src/cli/bin.js'),
+        INDICATOR_SYNC_BASE_URL: server.url,
+        INDICATOR_SYNC_API_KEY: 'k'.repeat(64),
       },
     })
     onTestFinished(() => void terminal?.kill('SIGKILL'))
