@@ -31,7 +31,7 @@ export interface DeadlineTimer {
   end(): void
 }
 
-/** More answers before the answer are a flood. */
+/** Interim answers (status 1xx) that a request may bring before it counts as flooded. */
 const MAX_INFO_ANSWERS = 20
 
 /** Begins to watch; `stop` is the signal that ends the run. */
