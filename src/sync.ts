@@ -12,7 +12,7 @@ import { createRequested } from './plan/requested.ts'
 import { wantedOf } from './plan/wanted.ts'
 import { rememberWanted } from './runs/wanted.ts'
 import { selectIndicators } from './selection.ts'
-import { refuseExposed } from './services/key.ts'
+import { refuseExposed } from './services/exposedKey.ts'
 import { readPlannerState } from './state/readPlannerState.ts'
 
 /**

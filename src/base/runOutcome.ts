@@ -1,6 +1,5 @@
 /** How a run may end. */
-export const RUN_OUTCOMES = ['done', 'partial', 'stopped', 'failed'] as const
-export type RunOutcome = (typeof RUN_OUTCOMES)[number]
+export type RunOutcome = 'done' | 'partial' | 'stopped' | 'failed'
 
 /** What the record of a run says: how it ended, or that it has not ended. */
 export type RecordedOutcome = RunOutcome | 'running'

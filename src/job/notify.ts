@@ -1,7 +1,10 @@
-import { RUN_OUTCOMES } from '../base/runOutcome.ts'
+import type { RunOutcome } from '../base/runOutcome.ts'
 
 /** The events of a run that can be notified: its start, and how it ended. */
-export const NOTIFY_EVENTS = ['start', ...RUN_OUTCOMES] as const
+export const NOTIFY_EVENTS = ['start', 'done', 'partial', 'stopped', 'failed'] as const satisfies readonly (
+  | 'start'
+  | RunOutcome
+)[]
 export type NotifyEvent = (typeof NOTIFY_EVENTS)[number]
 
 /** `json` posts the event as JSON; `ping` requests the address with /start or /fail appended, in the way of healthchecks.io. */
