@@ -1,6 +1,6 @@
 import type { Instant } from '../base/time/instant.ts'
 import type { LocalDate } from '../base/time/zone.ts'
-import type { Locale, ParameterWords } from '../services/routes.ts'
+import type { Locale } from '../services/routes.ts'
 import type { Notify } from './notify.ts'
 
 /** The units of time in a job. */
@@ -53,10 +53,11 @@ export interface SeriesEntry extends Entry {
   readonly select: Selector | null
   /** Empty: every geo that the service has. */
   readonly geoIds: readonly number[]
-  readonly timeTrunc: ParameterWords<'indicator', 'time_trunc'> | null
-  readonly timeAgg: ParameterWords<'indicator', 'time_agg'> | null
-  readonly geoAgg: ParameterWords<'indicator', 'geo_agg'> | null
-  readonly geoTrunc: ParameterWords<'indicator', 'geo_trunc'> | null
+  /** How the service groups, in the words of the route; null where it does not. */
+  readonly timeTrunc: string | null
+  readonly timeAgg: string | null
+  readonly geoAgg: string | null
+  readonly geoTrunc: string | null
   /** The language of the names in the answer. */
   readonly locale: Locale
   /** Null only when `datetime` is given. */
@@ -86,7 +87,7 @@ export interface ContentEntry extends Entry, Terms {
   readonly routes: readonly string[]
   readonly taxonomyIds: readonly (string | number)[]
   readonly vocabularyIds: readonly (string | number)[]
-  readonly order: ParameterWords<'news', 'order'> | null
+  readonly order: string | null
   readonly sticky: boolean | null
 }
 
@@ -97,7 +98,7 @@ export interface ArchivesEntry extends Entry, Terms {
   /** One day in place of a window, where the route takes it. */
   readonly date: Moment | null
   /** Which date the window is about, where the route takes it. */
-  readonly dateType: ParameterWords<'archives', 'date_type'> | null
+  readonly dateType: string | null
   readonly lookback: Span
   readonly chunk: Span | null
 }
@@ -107,7 +108,7 @@ export interface WidgetsEntry extends Entry {
   readonly locales: readonly Locale[]
   readonly list: boolean
   readonly names: readonly (string | number)[]
-  readonly widgetType: ParameterWords<'widgets', 'widget_type'> | null
+  readonly widgetType: string | null
   readonly window: Window | null
   readonly datetime: Moment | null
 }

@@ -227,18 +227,10 @@ export type AnyParams = Readonly<Record<string, ValueOf<ParameterKind> | undefin
 /** The parameters of a call: typed for a route of the specification; those of one that a service declares are checked when it is built. */
 export type ParamsOf<R extends string> = R extends RouteName ? Params<R> : AnyParams
 
-/** The words that a query parameter of a route takes in the specification. */
-export type ParameterWords<R extends RouteName, P extends keyof (typeof ROUTES)[R]['query']> =
-  (typeof ROUTES)[R]['query'][P] extends Choice<infer V extends string> ? V : never
-
 /** The words that a query parameter takes in a service; none where it has no such parameter. */
-export function wordsFor<V extends string = string>(
-  routes: Readonly<Record<string, Route>>,
-  route: string,
-  parameter: string,
-): Choice<V> {
+export function wordsFor(routes: Readonly<Record<string, Route>>, route: string, parameter: string): Choice<string> {
   const kind = routes[route]?.query[parameter]
-  return kind?.kind === 'choice' ? (kind as Choice<V>) : choice([])
+  return kind?.kind === 'choice' ? kind : choice([])
 }
 
 /** A route of editorial content. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Examples, examplesOf } from '../../services/examples.ts'
-import { type ParameterWords, type ROUTES, type RouteName, routesOf, wordsFor } from '../../services/routes.ts'
+import { routesOf, wordsFor } from '../../services/routes.ts'
 import type { Service } from '../../services/service.ts'
 import { ENTRY_ROUTES } from '../entryRoutes.ts'
 import { MOMENT_FORM, parseMoment, parseSpan, SPAN_FORM } from '../moment.ts'
@@ -53,17 +53,12 @@ const selectionLike = ({ indicator, second, word, term }: Examples) =>
 /** Languages of texts, of those that a service has. */
 export const languageList = (service: Service) => some(z.enum(service.locales)).describe('Languages of the texts')
 
-/** A word of a parameter that some of these routes take; which of them is a rule. `_like`: the route that has all of its words. */
-function routeWord<R extends RouteName, P extends keyof (typeof ROUTES)[R]['query'] & string>(
-  { routes }: Service,
-  _like: R,
-  parameter: P,
-  names: readonly string[],
-) {
-  const known = names.map((name) => wordsFor<ParameterWords<R, P>>(routes, name, parameter))
+/** A word of a parameter that some of these routes take; which of them is a rule. */
+function routeWord({ routes }: Service, parameter: string, names: readonly string[]) {
+  const known = names.map((name) => wordsFor(routes, name, parameter))
   const aliases: Readonly<Record<string, string>> = Object.assign({}, ...known.map((one) => one.aliases))
   const legal = [...new Set([...known.flatMap(({ values }) => values), ...Object.keys(aliases)])]
-  return z.enum(legal).transform((given) => (aliases[given] ?? given) as ParameterWords<R, P>)
+  return z.enum(legal).transform((given) => aliases[given] ?? given)
 }
 
 /** The keys of every kind of entry, for a service: legal words come from its routes, and languages are its own. */
@@ -71,7 +66,7 @@ function entryKeys(service: Service) {
   const { routes } = service
   const [values, archives] = [routesOf(routes, 'series'), routesOf(routes, 'archives')]
   const contents = routesOf(routes, 'content')
-  const orders = contents.flatMap((name) => wordsFor<ParameterWords<'news', 'order'>>(routes, name, 'order').values)
+  const orders = contents.flatMap((name) => wordsFor(routes, name, 'order').values)
   const every = {
     locales: languageList(service).optional(),
     locale: z.enum(service.locales).optional(),
@@ -103,14 +98,12 @@ function entryKeys(service: Service) {
         'Numbers of indicators, all, or { match, terms, exclude }',
       ),
       geoIds: ids.optional().describe('Only these geos; all when left out'),
-      timeTrunc: routeWord(service, 'indicator', 'time_trunc', values).optional().describe('The step to group by'),
-      timeAgg: routeWord(service, 'indicator', 'time_agg', values)
+      timeTrunc: routeWord(service, 'time_trunc', values).optional().describe('The step to group by'),
+      timeAgg: routeWord(service, 'time_agg', values)
         .optional()
         .describe('How a step is combined; needed with timeTrunc'),
-      geoAgg: routeWord(service, 'indicator', 'geo_agg', values).optional().describe('How geos are combined'),
-      geoTrunc: routeWord(service, 'indicator', 'geo_trunc', values)
-        .optional()
-        .describe('The level to group geos by; needs geoAgg'),
+      geoAgg: routeWord(service, 'geo_agg', values).optional().describe('How geos are combined'),
+      geoTrunc: routeWord(service, 'geo_trunc', values).optional().describe('The level to group geos by; needs geoAgg'),
     },
     offers,
     content: {
@@ -128,9 +121,7 @@ function entryKeys(service: Service) {
     archives: {
       route: z.enum(archives).optional().describe(`The route of the listing; ${ENTRY_ROUTES.archives} when left out`),
       window,
-      dateType: routeWord(service, 'archives', 'date_type', archives)
-        .optional()
-        .describe('Which date the window is about'),
+      dateType: routeWord(service, 'date_type', archives).optional().describe('Which date the window is about'),
       ...windows,
       ...filed,
       ...every,
@@ -145,7 +136,7 @@ function entryKeys(service: Service) {
     widgets: {
       list: z.boolean().optional().describe('The list of widgets'),
       names: idsOrNames.optional().describe('Single widgets, by number or name'),
-      widgetType: routeWord(service, 'widgets', 'widget_type', [ENTRY_ROUTES.widgets])
+      widgetType: routeWord(service, 'widget_type', [ENTRY_ROUTES.widgets])
         .optional()
         .describe('Only this type of the list'),
       window: window.optional(),
