@@ -23,9 +23,12 @@ export type FlagOptions = Options & { readonly completion?: 'file' | undefined }
 /** The name of a file or a folder, which a shell completes. */
 export const FILE = { type: 'string', completion: 'file' } as const satisfies FlagOptions
 
+/** The file of the database where nothing is said. */
+export const DEFAULT_DATABASE = 'data/indicator-sync.db'
+
 /** Where the database is. */
 export const DATABASE_FLAGS = {
-  database: { ...FILE, describe: 'Database file (INDICATOR_SYNC_DATABASE; default data/indicator-sync.db)' },
+  database: { ...FILE, describe: `Database file (INDICATOR_SYNC_DATABASE; default ${DEFAULT_DATABASE})` },
 } as const satisfies Record<string, Options>
 
 /** Which service is meant, for commands that do not call it. */

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { DEFAULT_DATABASE } from '../flags.ts'
 import type { Heap } from '../heap.ts'
 import { commandNamed } from './commands.ts'
 
@@ -6,7 +7,7 @@ import { commandNamed } from './commands.ts'
 function databaseOf(argv: readonly string[]): string {
   const at = argv.findIndex((word) => /^--database(?:=|$)/.test(word))
   const named = at < 0 ? undefined : (argv[at]!.split('=')[1] ?? argv[at + 1])
-  return named ?? process.env.INDICATOR_SYNC_DATABASE ?? 'data/indicator-sync.db'
+  return named ?? process.env.INDICATOR_SYNC_DATABASE ?? DEFAULT_DATABASE
 }
 
 /**

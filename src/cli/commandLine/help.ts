@@ -1,3 +1,4 @@
+import { DEFAULT_DATABASE } from '../flags.ts'
 import { wrapLines } from '../terminal/wrap.ts'
 import type { Command } from './command.ts'
 import { COMMANDS } from './commands.ts'
@@ -12,7 +13,7 @@ export const VARIABLES = [
   ['INDICATOR_SYNC_BASE_URL', '--base-url', 'base address of the service; from the profile when not set'],
   ['INDICATOR_SYNC_API_KEY', '--api-key-file', 'the key itself; the flag names a file that holds it'],
   ['INDICATOR_SYNC_ALLOW_HTTP', '--allow-http', '1: the key may go unencrypted to another machine'],
-  ['INDICATOR_SYNC_DATABASE', '--database', 'database file; data/indicator-sync.db when not set'],
+  ['INDICATOR_SYNC_DATABASE', '--database', `database file; ${DEFAULT_DATABASE} when not set`],
   ['INDICATOR_SYNC_NOTIFY', '--notify', 'address that is notified of how every run ended'],
 ] as const
 

@@ -5,6 +5,7 @@ import { makeFolder } from '../../base/files/folder.ts'
 import { shellWord } from '../../base/visible.ts'
 import { LIVE } from '../../services/services.ts'
 import type { CommonArgs } from '../flags.ts'
+import { DEFAULT_DATABASE } from '../flags.ts'
 import { called } from '../shell.ts'
 import { EXIT, systemWords } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
@@ -15,7 +16,7 @@ const ENVIRONMENT = `# Copy to .env and fill in. Real variables win over this fi
 INDICATOR_SYNC_SERVICE=${LIVE}
 #INDICATOR_SYNC_BASE_URL=https://service.example
 INDICATOR_SYNC_API_KEY=
-#INDICATOR_SYNC_DATABASE=data/indicator-sync.db
+#INDICATOR_SYNC_DATABASE=${DEFAULT_DATABASE}
 # 1: the key may go unencrypted (http) to another machine.
 #INDICATOR_SYNC_ALLOW_HTTP=1
 # Is notified of how every run ended; addresses of healthchecks.io get pings.

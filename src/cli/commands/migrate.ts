@@ -5,6 +5,7 @@ import { openWriter } from '../../db/lock.ts'
 import { schemaState, takeOver } from '../../db/open.ts'
 import { distribution, type PROFILE_NAMES } from '../../db/profiles.ts'
 import type { CommonArgs, DatabaseArgs } from '../flags.ts'
+import { DEFAULT_DATABASE } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { logFor } from '../terminal/logging.ts'
@@ -24,7 +25,7 @@ const REPORT_MS = 10_000
 async function copyToServer(from: string, into: string, args: MigrateArgs): Promise<void> {
   if (placeOf(from).isShared || !placeOf(into).isShared)
     throw new InputError('--from takes a file, and --database the address of a server.', {
-      hint: 'indicator-sync migrate --from data/indicator-sync.db --database postgres://USER@HOST/DATABASE',
+      hint: `indicator-sync migrate --from ${DEFAULT_DATABASE} --database postgres://USER@HOST/DATABASE`,
       code: 'bad-copy',
     })
   // Refuses a database that does not exist: a writer would create it.

@@ -5,6 +5,7 @@ import { InputError } from '../../base/errors.ts'
 import { keepServerVariables, passwordIn, placeOf, shownName } from '../../db/address.ts'
 import { checkKey } from '../../services/key.ts'
 import { LIVE, type Service } from '../../services/services.ts'
+import { DEFAULT_DATABASE } from '../flags.ts'
 import { systemWords } from '../terminal/fail.ts'
 import { rememberSecret } from '../terminal/secrets.ts'
 import { serviceOf } from './service.ts'
@@ -37,8 +38,6 @@ export interface Settings {
   readonly timeoutMs: number | null
   readonly database: Setting<string>
 }
-
-export const DEFAULT_DATABASE = 'data/indicator-sync.db'
 
 function readEnv(file: string): string {
   try {
@@ -199,13 +198,13 @@ function checkDatabase(database: Setting<string>): Setting<string> {
   if (OTHER_SERVER.test(database.value))
     // It may hold a password, and is not repeated.
     throw new InputError(`The database (from ${database.from}) is the address of something else.`, {
-      hint: 'Name a file, such as data/indicator-sync.db, or a server: postgres://USER@HOST/DATABASE.',
+      hint: `Name a file, such as ${DEFAULT_DATABASE}, or a server: postgres://USER@HOST/DATABASE.`,
       code: 'bad-database',
     })
   const [, what] = NOT_DATABASES.find(([form]) => form.test(database.value)) ?? []
   if (what === undefined) return database
   throw new InputError(`The database ${JSON.stringify(database.value)} (from ${database.from}) ${what}.`, {
-    hint: 'Name a file, such as data/indicator-sync.db, or a server: postgres://USER@HOST/DATABASE.',
+    hint: `Name a file, such as ${DEFAULT_DATABASE}, or a server: postgres://USER@HOST/DATABASE.`,
     code: 'bad-database',
   })
 }
