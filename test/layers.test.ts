@@ -11,7 +11,7 @@ const MAY: Record<string, readonly string[]> = {
   services: ['base'],
   tables: ['base', 'services'],
   db: ['base', 'tables'],
-  job: ['base', 'services'],
+  job: ['base', 'services', 'tables'],
   ...Object.fromEntries(STAGES.map((stage) => [stage, NOUNS])),
   // What is checked and handed out is read by the same questions as what is planned.
   checks: [...NOUNS, 'state'],

@@ -1,6 +1,7 @@
 import { formatUtc, type Instant } from '../base/time/instant.ts'
 import { LONGEST_DAY_S } from '../base/time/localDay.ts'
 import type { Reader } from '../db/store.ts'
+import { ALL_GEOS } from '../tables/sql/allGeos.ts'
 import { differingDays } from './days.ts'
 import { findGaps, type Gap } from './gaps.ts'
 import { staleSeries } from './lag.ts'
@@ -79,7 +80,7 @@ export async function runChecks(
   const found: Finding[] = (await missedRuns(db, now)).map(({ what }) => ({ check: 'no run', what }))
   for (const gap of await findGaps(db)) {
     const { geo_id, from, to, reason, next_at } = gap
-    const geos = geo_id === 0 ? 'all geos' : `geo ${geo_id}`
+    const geos = geo_id === ALL_GEOS ? 'all geos' : `geo ${geo_id}`
     found.push({
       check: `gap (${reason})`,
       what: `${seriesName(gap)}, ${geos}: ${from} to ${to}${againText(reason, next_at)}`,

@@ -1,6 +1,7 @@
 import { addUnits, floorTo } from '../base/time/zone.ts'
 import type { NamedSeries } from '../db/engine.ts'
 import type { Reader } from '../db/store.ts'
+import type { GapReason } from '../tables/sql/gapReason.ts'
 
 /** A gap in the range of a series: never requested, requested without success, answered in doubt, or absent at the source. */
 export interface Gap extends NamedSeries {
@@ -8,7 +9,7 @@ export interface Gap extends NamedSeries {
   /** First instant of the gap and first instant after it, local with offset. */
   readonly from: string
   readonly to: string
-  readonly reason: 'unasked' | 'failed' | 'doubt' | 'absent'
+  readonly reason: GapReason
   /** Seconds of a period, and how many periods are missing; null where no value shows the step. */
   readonly step_s: number | null
   readonly missing: number | null

@@ -5,6 +5,7 @@ import type { Reader } from '../db/store.ts'
 import { failures } from '../state/failures.ts'
 import type { Database } from '../tables/schema.ts'
 import { epochOf } from '../tables/sql/epoch.ts'
+import { GAP_REASONS } from '../tables/sql/gapReason.ts'
 import { findGaps } from './gaps.ts'
 import { staleSeries } from './lag.ts'
 import { livingWorkers, queuedRequests } from './machines.ts'
@@ -46,8 +47,6 @@ const runTotals = (kysely: Kysely<Database>) =>
     .select(({ fn }) => fn.sum<number | null>('bytes').as('bytes'))
     .select(({ fn }) => ROW_COUNTERS.map((what) => fn.sum<number | null>(`rows_${what}`).as(`rows_${what}`)))
     .executeTakeFirstOrThrow()
-
-const GAP_REASONS = ['unasked', 'failed', 'doubt', 'absent'] as const
 
 /** Every metric of `status --format prometheus`; names in alert rules and dashboards are checked against this list. */
 export const METRICS: readonly Metric[] = [

@@ -4,6 +4,7 @@ import type { Interval } from '../base/time/interval.ts'
 import { LONGEST_FIXED } from '../base/time/periods.ts'
 import { prepared } from '../db/prepared.ts'
 import type { Reader } from '../db/store.ts'
+import { ALL_GEOS } from '../tables/sql/allGeos.ts'
 
 /** Seconds before an interval: what a geo had in them shows whether it has a value in every period. */
 const BEFORE = 7 * DAY
@@ -101,7 +102,8 @@ export async function pendingValues(db: Reader): Promise<Pending> {
     for (const window of windows) {
       const own = [...(await readHeldPeriods(db, seriesId, window))].filter(
         ([geoId, held]) =>
-          (window.geoId === 0 ? geoId === 0 || !alone.has(geoId) : geoId === window.geoId) && mayLack(window, held),
+          (window.geoId === ALL_GEOS ? geoId === ALL_GEOS || !alone.has(geoId) : geoId === window.geoId) &&
+          mayLack(window, held),
       )
       if (own.length === 0) continue
       const before = await readHeldPeriods(db, seriesId, { from: window.from - BEFORE, to: window.from })

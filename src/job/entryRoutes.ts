@@ -1,3 +1,5 @@
+import type { AnyParams } from '../services/routes.ts'
+import type { SeriesIdentity } from './plannedRequest.ts'
 /** The route of the requests of each part of a job. Entries of `series` and `archives` may name another one of its shape. */
 export const ENTRY_ROUTES = {
   series: 'indicator',
@@ -22,3 +24,15 @@ export const PARAMETER_OF: Readonly<Record<string, string>> = {
   taxonomyTerms: 'taxonomy_terms',
   vocabularies: 'vocabularies',
 }
+
+/** How the service groups a series, by the keys of an entry. */
+type Grouping = Pick<SeriesIdentity, 'timeTrunc' | 'timeAgg' | 'geoAgg' | 'geoTrunc'>
+
+/** The parameters of a series beside its number; undefined where there is none. `geoIds`: the geos that are sent, empty for all. */
+export const seriesParams = (series: Grouping, geoIds: readonly number[]): AnyParams => ({
+  [PARAMETER_OF.timeTrunc!]: series.timeTrunc ?? undefined,
+  [PARAMETER_OF.timeAgg!]: series.timeAgg ?? undefined,
+  [PARAMETER_OF.geoAgg!]: series.geoAgg ?? undefined,
+  [PARAMETER_OF.geoTrunc!]: series.geoTrunc ?? undefined,
+  [PARAMETER_OF.geoIds!]: geoIds.length === 0 ? undefined : geoIds,
+})

@@ -3,6 +3,8 @@ import type { Instant } from '../base/time/instant.ts'
 import type { Interval } from '../base/time/interval.ts'
 import { type ApiRequest, type Call, ownParams } from '../services/request.ts'
 import type { AnyParams, Locale, Route } from '../services/routes.ts'
+import type { Reason } from '../tables/bookkeeping.ts'
+import { ALL_GEOS } from '../tables/sql/allGeos.ts'
 
 /** What identifies a series: an indicator with its aggregation. Values of two series are never mixed. */
 export interface SeriesIdentity {
@@ -43,12 +45,6 @@ export const storedIdentity = (
 /** A key that is equal for equal series. */
 export const seriesKey = (series: SeriesIdentity): string => canonical(Object.values(identityRow(series)))
 
-/** Why something is requested: it was never held, may still be revised, is in doubt, was absent at the source, or the user wants it again. */
-export type Reason = 'missing' | 'refresh' | 'doubt' | 'absent' | 'restate' | 'retry'
-
-/** The geo under which the answer to a request for all geos is recorded. */
-export const ALL_GEOS = 0
-
 /** One planned request, with all that is needed to parse and load its answer. */
 export interface PlannedRequest extends Call {
   /** The path of the entry in the job file. */
@@ -58,7 +54,10 @@ export interface PlannedRequest extends Call {
   readonly reason: Reason
   /** The series, for routes with values. */
   readonly series: SeriesIdentity | null
-  /** The geos under which coverage is recorded; `[ALL_GEOS]` when it was not filtered by geo. */
+  /**
+   * The geos under which coverage is recorded: `[ALL_GEOS]` when it was not filtered by geo, and empty for one instant of a series
+   * (`datetime`), whose answer covers nothing.
+   */
   readonly geoIds: readonly number[]
   /** Periods that end before this are past revision. */
   readonly settledBefore: Instant

@@ -1,12 +1,13 @@
 import type { Instant } from '../base/time/instant.ts'
 import type { Interval } from '../base/time/interval.ts'
 import type { Period } from '../base/time/periods.ts'
+import type { CoveredState } from '../tables/series.ts'
 
-/** One row of coverage. */
+/** A row of `_coverage`. */
 export interface CoveredInterval extends Interval {
   readonly geoId: number
   /** What the answer had; `doubt`: the answer is not trusted. */
-  readonly state: 'values' | 'empty' | 'doubt'
+  readonly state: CoveredState
   readonly fetchedAt: Instant
   /** The longest lookback, in seconds, for which all of it was past revision when it was fetched. */
   readonly settledS: number

@@ -1,7 +1,9 @@
+import { seriesParams } from '../job/entryRoutes.ts'
 import type { Job, SeriesEntry } from '../job/job.ts'
 import { spanSeconds } from '../job/moment.ts'
-import { ALL_GEOS, type SeriesIdentity, seriesKey } from '../job/plannedRequest.ts'
+import { type SeriesIdentity, seriesKey } from '../job/plannedRequest.ts'
 import type { AnyParams } from '../services/routes.ts'
+import { ALL_GEOS } from '../tables/sql/allGeos.ts'
 
 /** The series of an entry for one of its indicators. */
 export const identityOf = (entry: SeriesEntry, indicatorId: number): SeriesIdentity => ({
@@ -36,11 +38,7 @@ export const sentGeos = ({ geoIds, geoAgg }: SeriesEntry, requested: readonly nu
 export const paramsOf = (entry: SeriesEntry, id: number, geoIds: readonly number[]): AnyParams => ({
   id,
   locale: entry.locale,
-  time_trunc: entry.timeTrunc ?? undefined,
-  time_agg: entry.timeAgg ?? undefined,
-  geo_agg: entry.geoAgg ?? undefined,
-  geo_trunc: entry.geoTrunc ?? undefined,
-  geo_ids: geoIds.length === 0 ? undefined : geoIds,
+  ...seriesParams(entry, geoIds),
 })
 
 /** The longest lookback with which a job requests each of its series, in seconds. */

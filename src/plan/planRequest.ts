@@ -1,6 +1,7 @@
-import { ALL_GEOS, type PlannedRequest } from '../job/plannedRequest.ts'
+import type { PlannedRequest } from '../job/plannedRequest.ts'
 import { requestFor } from '../services/request.ts'
 import type { AnyParams, Locale } from '../services/routes.ts'
+import { ALL_GEOS } from '../tables/sql/allGeos.ts'
 import type { Planning } from './planning.ts'
 
 type Extra = Partial<

@@ -1,5 +1,5 @@
 import { type Interval, merge, subtract } from '../base/time/interval.ts'
-import { ALL_GEOS } from '../job/plannedRequest.ts'
+import { ALL_GEOS } from '../tables/sql/allGeos.ts'
 
 /** What a run has planned to request, so that nothing is requested twice, by whichever entries and jobs. */
 export interface Requested {

@@ -1,4 +1,5 @@
-import { ALL_GEOS, type Wanted } from '../job/plannedRequest.ts'
+import type { Wanted } from '../job/plannedRequest.ts'
+import { ALL_GEOS } from '../tables/sql/allGeos.ts'
 import { coveredGeos, identityOf } from './entries.ts'
 import { type Planning, wantedRange } from './planning.ts'
 import { borderUnit } from './windows.ts'

@@ -3,8 +3,8 @@ import { createAnswered, type Recorded, type Unanswered } from '../db/queries/an
 import { NO_FAILURE } from '../db/queries/outcomes.ts'
 import type { IdentityRow } from '../db/queries/seriesIdentity.ts'
 import type { Reader } from '../db/store.ts'
+import { seriesParams } from '../job/entryRoutes.ts'
 import {
-  ALL_GEOS,
   type FailedRequest,
   type SeriesIdentity,
   storedCall,
@@ -12,6 +12,7 @@ import {
   storedWindow,
 } from '../job/plannedRequest.ts'
 import type { AnyParams } from '../services/routes.ts'
+import { ALL_GEOS } from '../tables/sql/allGeos.ts'
 import type { FailureOutcome } from '../tables/sql/fetchOutcome.ts'
 
 /** Every request that failed, with its job, and its series where it requested one. */
@@ -77,15 +78,8 @@ async function doubts({ kysely }: Reader): Promise<FailedRequest[]> {
     .execute()
   return rows.map((row) => {
     const series = storedIdentity(row)
-    const geoIds = series.geoIds ?? (row.geoId === ALL_GEOS ? undefined : [row.geoId])
-    const given: AnyParams = {
-      id: series.indicatorId,
-      time_trunc: series.timeTrunc ?? undefined,
-      time_agg: series.timeAgg ?? undefined,
-      geo_agg: series.geoAgg ?? undefined,
-      geo_trunc: series.geoTrunc ?? undefined,
-      geo_ids: geoIds,
-    }
+    const geoIds = series.geoIds ?? (row.geoId === ALL_GEOS ? [] : [row.geoId])
+    const given: AnyParams = { id: series.indicatorId, ...seriesParams(series, geoIds) }
     return {
       entry: row.entry ?? 'series',
       route: series.kind,

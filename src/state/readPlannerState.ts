@@ -3,7 +3,7 @@ import { ABSENT, GOOD_OUTCOMES } from '../db/queries/outcomes.ts'
 import type { Reader } from '../db/store.ts'
 import { GIVEN_UP } from '../job/again.ts'
 import { seriesKey, storedIdentity } from '../job/plannedRequest.ts'
-import { type CoveredInterval, type PlannerState, type SeriesState, UNKNOWN_SERIES } from '../job/plannerState.ts'
+import { type PlannerState, type SeriesState, UNKNOWN_SERIES } from '../job/plannerState.ts'
 import { readUnknown } from './unknown.ts'
 
 const bySeries = <T extends { readonly series_id: number }>(rows: readonly T[]): ReadonlyMap<number, T[]> =>
@@ -79,7 +79,6 @@ export async function readPlannerState(db: Reader): Promise<PlannerState> {
     .orderBy('series_id')
     .orderBy('geo_id')
     .orderBy('from_at')
-    .$narrowType<Pick<CoveredInterval, 'state'>>()
     .execute()
   const changes = await db.kysely
     .selectFrom('_resolution')

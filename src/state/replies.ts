@@ -1,15 +1,16 @@
 import type { InferResult, Kysely } from 'kysely'
-import type { Packed, PackForm } from '../base/bytes/pack.ts'
+import type { Packed } from '../base/bytes/pack.ts'
 import { numbersOf } from '../base/json.ts'
 import type { Interval } from '../base/time/interval.ts'
 import { prepared } from '../db/prepared.ts'
 import { GOOD_OUTCOMES } from '../db/queries/outcomes.ts'
 import type { IdentityRow } from '../db/queries/seriesIdentity.ts'
 import type { Reader } from '../db/store.ts'
-import { ALL_GEOS, type PlannedRequest, storedCall, storedIdentity } from '../job/plannedRequest.ts'
+import { type PlannedRequest, storedCall, storedIdentity } from '../job/plannedRequest.ts'
 import type { Locale } from '../services/routes.ts'
 import type { Service } from '../services/service.ts'
 import type { Database } from '../tables/schema.ts'
+import { ALL_GEOS } from '../tables/sql/allGeos.ts'
 import { FETCH_OUTCOMES, type FetchOutcome } from '../tables/sql/fetchOutcome.ts'
 
 /** One reply of the reply store: what was requested, what came, and how it was recorded. */
@@ -71,7 +72,6 @@ const stored = (db: Kysely<Database>, after: { last: number }) =>
     .where('f.id', '>', after.last)
     .orderBy('f.id')
     .limit(REPLIES_PER_READ)
-    .$narrowType<{ form: PackForm }>()
 
 type StoredRow = InferResult<ReturnType<typeof stored>>[number]
 

@@ -1,6 +1,10 @@
+import type { PackForm } from '../base/bytes/pack.ts'
 import type { RecordedOutcome } from '../base/runOutcome.ts'
 import { blob, flag, instant, integer, json, moment, optional, rowid, table, text, word } from './declare.ts'
 import type { FetchOutcome } from './sql/fetchOutcome.ts'
+
+/** Why something is requested: it was never held, may still be revised, is in doubt, was absent at the source, or the user wants it again. */
+export type Reason = 'missing' | 'refresh' | 'doubt' | 'absent' | 'restate' | 'retry'
 
 export const _run = table(
   'One run of a command that writes.',
@@ -75,7 +79,9 @@ export const _fetch = table(
     last_at: optional(instant('The last instant with a value in the answer')),
     doubts: optional(json('What a coarse answer left in doubt, as JSON: intervals with from and to, in epoch seconds')),
     reason: optional(
-      text('Why it was requested: missing, refresh, doubt, absent, restate or retry; NULL before that was recorded'),
+      word<Reason>(
+        'Why it was requested: missing, refresh, doubt, absent, restate or retry; NULL before that was recorded',
+      ),
     ),
     code: optional(
       text('What went wrong, as a word for programs, such as server-error; NULL before that was recorded'),
@@ -91,7 +97,7 @@ export const _reply = table(
     body: blob('The decoded body, packed'),
     bytes: integer('Bytes of the decoded body'),
     first_seen_at: moment('When it first came'),
-    form: text('zstd, or columns: zstd of its values column by column (src/base/bytes/pack.ts)'),
+    form: word<PackForm>('zstd, or columns: zstd of its values column by column (src/base/bytes/pack.ts)'),
   },
   { key: ['hash'] },
 )

@@ -1,4 +1,4 @@
-import { INDICATOR_KIND, instant, integer, moment, optional, real, rowid, table, text } from './declare.ts'
+import { INDICATOR_KIND, instant, integer, moment, optional, real, rowid, table, text, word } from './declare.ts'
 
 export const series = table(
   'An indicator together with the aggregation it was requested with. Raw values have no time_trunc and no geo_agg.',
@@ -95,6 +95,9 @@ export const _resolution = table(
   { key: ['series_id', 'from_at'] },
 )
 
+/** What the answer for an interval had; `doubt`: the answer is not trusted. */
+export type CoveredState = 'values' | 'empty' | 'doubt'
+
 export const _coverage = table(
   'What was answered of a series, and when: disjoint half-open intervals of each geo. Rows of a geo are newer than those of all geos.',
   {
@@ -102,7 +105,7 @@ export const _coverage = table(
     geo_id: integer('The geo that was requested; 0 when all were'),
     from_at: instant('First instant that was answered'),
     to_at: instant('First instant after it'),
-    state: text('values, empty (the service had nothing), or doubt (the answer is not trusted)'),
+    state: word<CoveredState>('values, empty (the service had nothing), or doubt (the answer is not trusted)'),
     fetched_at: instant('When the part of it that was fetched longest ago was fetched'),
     settled_s: integer(
       'The longest lookback, in seconds, for which every part of it was past revision when it was fetched',

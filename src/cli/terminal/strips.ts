@@ -1,6 +1,7 @@
 import { quantity } from '../../base/quantity.ts'
 import { startOfDate } from '../../base/time/zone.ts'
 import type { CoveredSeries } from '../../checks/strips.ts'
+import { ALL_GEOS } from '../../tables/sql/allGeos.ts'
 import { MARKS, stripText } from './chart.ts'
 import { wrapped } from './wrap.ts'
 
@@ -11,7 +12,9 @@ const MAX_STRIP_LINES = 40
 /** Coverage as a strip a year of a zone, a mark a week where there is room for that. */
 export function strips(series: readonly CoveredSeries[], zone: string, cells: number): string {
   const named = series.map(({ indicatorId, timeTrunc, geoId }) =>
-    [indicatorId, timeTrunc, geoId === 0 ? 'all geos' : `geo ${geoId}`].filter((part) => part !== null).join(' '),
+    [indicatorId, timeTrunc, geoId === ALL_GEOS ? 'all geos' : `geo ${geoId}`]
+      .filter((part) => part !== null)
+      .join(' '),
   )
   const margin = Math.max(0, ...named.map(({ length }) => length))
   const marks = Math.max(12, Math.min(WEEKS, cells - margin - '  2025 '.length))

@@ -2,6 +2,7 @@ import type { ExpressionBuilder, Kysely } from 'kysely'
 import { numbersOf } from '../../base/json.ts'
 import { type Interval, intersect, merge, subtract } from '../../base/time/interval.ts'
 import type { Database } from '../../tables/schema.ts'
+import { ALL_GEOS } from '../../tables/sql/allGeos.ts'
 import { type Prepared, prepared } from '../prepared.ts'
 import { GOOD_OUTCOMES } from './outcomes.ts'
 import { geosOf } from './seriesIdentity.ts'
@@ -18,7 +19,7 @@ export interface Recorded {
   readonly geoIds: readonly number[] | null
 }
 
-/** What is not answered yet of a request: the intervals of one geo (0 for all). */
+/** What is not answered yet of a request: the intervals of one geo (`ALL_GEOS` for all). */
 export interface Unanswered {
   readonly geoId: number
   readonly intervals: readonly Interval[]
@@ -28,8 +29,6 @@ export interface Unanswered {
 interface Later extends Interval {
   readonly geos: readonly number[] | null
 }
-
-const EVERY_GEO = 0
 
 /** The intervals that later answers brought for one geo; what was answered for all geos was answered for each. */
 const broughtFor = (later: readonly Later[], geoId: number): Interval[] =>
@@ -88,7 +87,7 @@ export function createAnswered(db: Kysely<Database>, sound: boolean): (request: 
   return async ({ fetchId, target, seriesId, window, geoIds }) => {
     if (seriesId === null || window === null) {
       const again = await laterOfTarget[which].first(db, { fetchId, target })
-      return again === undefined ? [{ geoId: EVERY_GEO, intervals: window ? [window] : [] }] : []
+      return again === undefined ? [{ geoId: ALL_GEOS, intervals: window ? [window] : [] }] : []
     }
     const rows = await laterOfSeries[which].all(db, { fetchId, seriesId, ...window })
     const later = rows.map(({ geo_ids, ...row }) => ({ ...row, geos: numbersOf(geo_ids) }))
@@ -97,7 +96,7 @@ export function createAnswered(db: Kysely<Database>, sound: boolean): (request: 
     const ofEach = known
       .map((geoId) => broughtFor(later, geoId))
       .reduce((a, b) => intersect(a, b), known.length > 0 ? [window] : [])
-    return (geoIds ?? [EVERY_GEO]).flatMap((geoId): Unanswered[] => {
+    return (geoIds ?? [ALL_GEOS]).flatMap((geoId): Unanswered[] => {
       const intervals = subtract([window], [...broughtFor(later, geoId), ...ofEach])
       return intervals.length === 0 ? [] : [{ geoId, intervals }]
     })

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { Reason } from '../../tables/bookkeeping.ts'
 import {
   type FailureOutcome,
   FETCH_OUTCOMES,
@@ -19,4 +20,4 @@ export const NO_FAILURE = NOT_FAILED_OUTCOMES.map((outcome) => sql.lit(outcome))
 export const isFailure = (outcome: FetchOutcome): outcome is FailureOutcome =>
   !(NOT_FAILED_OUTCOMES as readonly FetchOutcome[]).includes(outcome)
 /** Requested because it was absent at the source. */
-export const ABSENT = sql.lit('absent')
+export const ABSENT = sql.lit<Reason>('absent')

@@ -3,15 +3,17 @@ import { DAY, type Instant } from '../../base/time/instant.ts'
 import type { Interval } from '../../base/time/interval.ts'
 import { prepared } from '../../db/prepared.ts'
 import { DEFAULT_LOOKBACK } from '../../job/normalize.ts'
-import { ALL_GEOS, type PlannedRequest } from '../../job/plannedRequest.ts'
+import type { PlannedRequest } from '../../job/plannedRequest.ts'
 import type { ObservationKey, Observations } from '../../tables/rows.ts'
 import type { Database } from '../../tables/schema.ts'
+import type { CoveredState } from '../../tables/series.ts'
+import { ALL_GEOS } from '../../tables/sql/allGeos.ts'
 import type { StoredSeries } from '../storedSeries.ts'
 import { recordAbsences, seriesPeriods } from './absent.ts'
 import { endAbsences, recordEarlierAbsences } from './earlier.ts'
 import { firstValueOf, followsStep, hasValues, lastValueOf } from './held.ts'
 import { rangesByGeo, withObservations } from './regular.ts'
-import { type Covered, clearDoubtOfAll, lastPeriodEnd, limitSettled, putCoverage, subsume } from './timeline.ts'
+import { clearDoubtOfAll, lastPeriodEnd, limitSettled, putCoverage, subsume } from './timeline.ts'
 
 /** The longest lookback that a series was requested with so far, this request included. */
 async function longestLookback(
@@ -108,7 +110,7 @@ export async function cover(
   const followed = await seriesPeriods(tx, { series, planned, window, rows })
   const periods = followed?.isCalendar ? followed : undefined
   if (periods && newGeoIds.length > 0) await limitSettled(tx, seriesId, periods)
-  const put = (geoId: number, state: Covered['state'], interval: Interval = window, since = now): Promise<void> =>
+  const put = (geoId: number, state: CoveredState, interval: Interval = window, since = now): Promise<void> =>
     putCoverage(
       tx,
       seriesId,

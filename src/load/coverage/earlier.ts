@@ -4,9 +4,9 @@ import { type Interval, intersect, subtract } from '../../base/time/interval.ts'
 import type { Periods } from '../../base/time/periods.ts'
 import { floorTo } from '../../base/time/zone.ts'
 import { prepared } from '../../db/prepared.ts'
-import { ALL_GEOS } from '../../job/plannedRequest.ts'
 import type { GeoRange } from '../../tables/rows.ts'
 import type { Database } from '../../tables/schema.ts'
+import { ALL_GEOS } from '../../tables/sql/allGeos.ts'
 import {
   type AnsweredWindow,
   absencesIn,

@@ -2,8 +2,8 @@ import type { Transaction } from 'kysely'
 import type { Instant } from '../../base/time/instant.ts'
 import type { Interval } from '../../base/time/interval.ts'
 import { prepared } from '../../db/prepared.ts'
-import { ALL_GEOS } from '../../job/plannedRequest.ts'
 import type { Database } from '../../tables/schema.ts'
+import { ALL_GEOS } from '../../tables/sql/allGeos.ts'
 import { type Grid, isRegular } from './regular.ts'
 
 /* Reads of the stored values of a series inside a transaction. */

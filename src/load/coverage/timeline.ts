@@ -4,19 +4,10 @@ import { type Interval, intersect, subtract } from '../../base/time/interval.ts'
 import type { Periods } from '../../base/time/periods.ts'
 import { prepared, preparedInsert } from '../../db/prepared.ts'
 import { geosOf } from '../../db/queries/seriesIdentity.ts'
-import { ALL_GEOS } from '../../job/plannedRequest.ts'
+import type { CoveredInterval } from '../../job/plannerState.ts'
 import type { Database } from '../../tables/schema.ts'
+import { ALL_GEOS } from '../../tables/sql/allGeos.ts'
 import { hasValues } from './held.ts'
-
-/** A row of `_coverage`. */
-export interface Covered extends Interval {
-  readonly geoId: number
-  readonly state: 'values' | 'empty' | 'doubt'
-  readonly fetchedAt: Instant
-  /** Seconds: the longest lookback for which all of it was past revision when it was fetched. */
-  readonly settledS: number
-  readonly sinceAt: Instant | null
-}
 
 /** Seconds. Answers fetched this close to each other count as fetched at once. */
 const SAME_TIME_S = 900
@@ -24,7 +15,7 @@ const SAME_TIME_S = 900
 const OLD_ANSWER_S = 12 * 3600
 
 /** Whether two adjacent rows may become one without either part looking older or fresher than it is to any reader. */
-function canMergeCovered(a: Covered, b: Covered, lookbackS: number, now: Instant): boolean {
+function canMergeCovered(a: CoveredInterval, b: CoveredInterval, lookbackS: number, now: Instant): boolean {
   if (a.to !== b.from || a.state !== b.state || a.sinceAt !== b.sinceAt) return false
   if (a.fetchedAt === b.fetchedAt) return true
   // An interval in doubt is requested again as a whole, so its age may be that of its oldest part.
@@ -32,8 +23,8 @@ function canMergeCovered(a: Covered, b: Covered, lookbackS: number, now: Instant
   return Math.abs(a.fetchedAt - b.fetchedAt) <= SAME_TIME_S || Math.max(a.fetchedAt, b.fetchedAt) <= now - OLD_ANSWER_S
 }
 
-function mergeCovered(rows: readonly Covered[], lookbackS: number, now: Instant): Covered[] {
-  const merged: Covered[] = []
+function mergeCovered(rows: readonly CoveredInterval[], lookbackS: number, now: Instant): CoveredInterval[] {
+  const merged: CoveredInterval[] = []
   for (const row of [...rows].sort((a, b) => a.from - b.from)) {
     const last = merged.at(-1)
     if (last && canMergeCovered(last, row, lookbackS, now))
@@ -49,7 +40,7 @@ function mergeCovered(rows: readonly Covered[], lookbackS: number, now: Instant)
 }
 
 /** What is left of a row outside a window. A part may end sooner than the whole, and so may have been past revision for longer. */
-const without = (row: Covered, window: Interval, periods?: Periods): Covered[] =>
+const without = (row: CoveredInterval, window: Interval, periods?: Periods): CoveredInterval[] =>
   subtract([row], [window]).map((part) => ({
     ...row,
     ...part,
@@ -65,7 +56,6 @@ const coverageRows = (db: Kysely<Database>, of: { seriesId: number }) =>
     .select(['geo_id as geoId', 'from_at as from', 'to_at as to', 'state', 'fetched_at as fetchedAt'])
     .select(['settled_s as settledS', 'since_at as sinceAt'])
     .where('series_id', '=', of.seriesId)
-    .$narrowType<Pick<Covered, 'state'>>()
 
 const allCoverage = prepared(coverageRows)
 const touchingRows = prepared((db, of: Interval & { seriesId: number; geoId: number }) =>
@@ -84,7 +74,7 @@ const deleteCovered = prepared((db, of: { seriesId: number; geoId: number; from:
 const insertColumns = preparedInsert('_coverage', [
   ...(['series_id', 'geo_id', 'from_at', 'to_at', 'state', 'fetched_at', 'settled_s', 'since_at'] as const),
 ])
-const insertCovered = (tx: Transaction<Database>, seriesId: number, row: Covered): Promise<void> =>
+const insertCovered = (tx: Transaction<Database>, seriesId: number, row: CoveredInterval): Promise<void> =>
   insertColumns.run(tx, {
     series_id: seriesId,
     geo_id: row.geoId,
@@ -100,7 +90,7 @@ const insertCovered = (tx: Transaction<Database>, seriesId: number, row: Covered
 export async function putCoverage(
   tx: Transaction<Database>,
   seriesId: number,
-  row: Covered,
+  row: CoveredInterval,
   lookbackS: number,
   now: Instant,
   periods?: Periods,

@@ -1,4 +1,5 @@
 import { addUnits, floorTo, formatLocal, localDate, startOfDate } from '../../base/time/zone.ts'
+import { ALL_GEOS } from '../../tables/sql/allGeos.ts'
 import { NotFound, type PageRequest } from '../page.ts'
 import { type Days, daysBetween } from './days.ts'
 import {
@@ -135,7 +136,7 @@ export async function readCoverageOf(request: PageRequest) {
   const nth = years.includes(requestedYear) ? years.indexOf(requestedYear) : years.length - 1
   const [from, to] = [borders[nth]!, borders[nth + 1]!]
   const found = holesIn(
-    geo === null ? intervals : intervals.filter(({ geoId }) => geoId === geo || geoId === 0),
+    geo === null ? intervals : intervals.filter(({ geoId }) => geoId === geo || geoId === ALL_GEOS),
     from,
     to,
   )

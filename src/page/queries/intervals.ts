@@ -1,4 +1,6 @@
 import { expressionBuilder } from 'kysely'
+import { ALL_GEOS } from '../../tables/sql/allGeos.ts'
+import type { GapReason } from '../../tables/sql/gapReason.ts'
 import type { PageRequest } from '../page.ts'
 
 /** The states of an interval of a series: never requested, or from the best to the worst of what was answered. */
@@ -12,7 +14,7 @@ export interface CoverageInterval {
   readonly to: number
   readonly state: CoverageState
   /** Why there is nothing: absent at the source, an answer in doubt, a request that failed, or never requested. */
-  readonly reason: 'absent' | 'doubt' | 'failed' | 'unasked' | null
+  readonly reason: GapReason | null
   /** Periods that are missing, where they can be counted. */
   readonly missing: number | null
   /** The earliest time at which a sync requests it again (UTC), where it waits for that. */
@@ -89,7 +91,7 @@ export function timelines(intervals: readonly CoverageInterval[]): ReadonlyMap<n
     geos.map((geo) => [
       geo,
       painted(
-        intervals.filter(({ geoId }) => geoId === geo || geoId === 0),
+        intervals.filter(({ geoId }) => geoId === geo || geoId === ALL_GEOS),
         geo,
       ),
     ]),

@@ -1,3 +1,4 @@
+import { ALL_GEOS } from '../../tables/sql/allGeos.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { type PageRequest, view } from '../page.ts'
 import { type Coverage, type CoverageOf, readCoverage, readCoverageOf } from '../queries/coverage.ts'
@@ -161,7 +162,7 @@ ${scrolled(
     (
       hole,
     ) => html`<tr><td><time datetime="${hole.from}">${hole.from}</time></td><td><time datetime="${hole.to}">${hole.to}</time></td>
-<td>${hole.geo === 0 ? common.allGeos : serviceText(`${hole.geo} ${names.get(hole.geo) ?? ''}`)}</td>
+<td>${hole.geo === ALL_GEOS ? common.allGeos : serviceText(`${hole.geo} ${names.get(hole.geo) ?? ''}`)}</td>
 <td><span class="cell ${hole.state}" aria-hidden="true">${SIGNS[hole.state]}</span> ${coverage.reasons[hole.reason!]}</td>
 <td class="number">${hole.missing}</td><td>${remedy(hole, data, request)}</td></tr>\n`,
   )}</tbody></table>`,

@@ -1,5 +1,6 @@
 import { type Interval, merge } from '../../base/time/interval.ts'
-import { ALL_GEOS, seriesKey } from '../../job/plannedRequest.ts'
+import { seriesKey } from '../../job/plannedRequest.ts'
+import { ALL_GEOS } from '../../tables/sql/allGeos.ts'
 import { coversAllGeos, identityOf, keysOf } from '../entries.ts'
 import type { Planning } from '../planning.ts'
 import { seriesOf } from './entrySeries.ts'

@@ -1,5 +1,6 @@
 import { DAY, HOUR } from '../../base/time/instant.ts'
 import { INDICATOR_KIND } from '../declare.ts'
+import { ALL_GEOS } from './allGeos.ts'
 import { FETCH_OUTCOMES, type FetchOutcome, NOT_FAILED_OUTCOMES } from './fetchOutcome.ts'
 import { clockJoinSql, geoNameSql, indicatorNameSql, localTime, offsetSql, utcTime } from './sql.ts'
 
@@ -100,13 +101,13 @@ const COARSE = `f.outcome = ${words(FETCH_OUTCOMES.coarse)} and f.from_at is not
 
 /** Geos with rows of their own. `single`: requested by themselves, and not only in doubt after an answer for all geos, whose coverage then lies beneath. */
 const SINGLE = `select series_id, geo_id, iif(state <> 'doubt' or not exists (
-              select 1 from _coverage l where l.series_id = k.series_id and l.geo_id = 0 and l.from_at <= k.from_at and l.to_at >= k.to_at
-            ), 1, 0) as single from _coverage k where geo_id <> 0
+              select 1 from _coverage l where l.series_id = k.series_id and l.geo_id = ${ALL_GEOS} and l.from_at <= k.from_at and l.to_at >= k.to_at
+            ), 1, 0) as single from _coverage k where geo_id <> ${ALL_GEOS}
             union select f.series_id, g.value, 1 from _fetch f, json_each('[' || f.geo_ids || ']') g where ${FAILED} and f.series_id is not null
             union select f.series_id, g.value, 1 from _fetch f, json_each('[' || f.geo_ids || ']') g where ${COARSE} and f.series_id is not null`
 
 /** Requests without success: for all geos, for one geo, and those for all geos once more for each geo that they concern. */
-const inVain = (which: string): string => `select ${SERIES_SELECT}, 0, f.from_at, f.to_at, 0, 1, 1
+const inVain = (which: string): string => `select ${SERIES_SELECT}, ${ALL_GEOS}, f.from_at, f.to_at, 0, 1, 1
           from series s cross join _fetch f on f.series_id = s.id where ${which} and f.geo_ids is null
           union all
           select ${SERIES_SELECT}, g.value, f.from_at, f.to_at, 0, 1, 1
@@ -127,7 +128,7 @@ const BEARING = `select ${SERIES_SELECT}, c.geo_id, c.from_at, c.to_at, 1 as cov
           select ${SERIES_SELECT}, g.geo_id, c.from_at, c.to_at, 1, 0, g.single
           from series s
           join (${SINGLE}) g on g.series_id = s.id
-          join _coverage c on c.series_id = s.id and c.geo_id = 0
+          join _coverage c on c.series_id = s.id and c.geo_id = ${ALL_GEOS}
           union all
           ${inVain(FAILED)}
           union all
@@ -154,7 +155,7 @@ const HALF_YEAR = 182 * DAY
 /** `next` where a job wants some of the interval; null otherwise, because then nothing requests it. */
 const ifWanted = (of: string, next: string): string => `(select ${next} from _wanted w
         where w.series_id = ${of}.series_id and w.from_at < ${of}.to_at and w.to_at > ${of}.from_at
-          and (w.geo_ids is null or ${of}.geo_id = 0 or ',' || w.geo_ids || ',' like '%,' || ${of}.geo_id || ',%') limit 1)`
+          and (w.geo_ids is null or ${of}.geo_id = ${ALL_GEOS} or ',' || w.geo_ids || ',' like '%,' || ${of}.geo_id || ',%') limit 1)`
 /** When a window in doubt is requested again: after an hour, then at intervals that double from a day on. */
 const DOUBT_NEXT = ifWanted(
   'c',

@@ -1,4 +1,5 @@
 import type { RecordedOutcome } from '../../base/runOutcome.ts'
+import type { GapReason } from './gapReason.ts'
 import type { HELD_VIEWS } from './heldViews.ts'
 import type { TEXT_VIEWS } from './textViews.ts'
 import type { VALUE_VIEWS } from './valueViews.ts'
@@ -29,7 +30,7 @@ type Texts =
 
 /** What a column of some views holds that is another thing elsewhere. */
 interface Special {
-  readonly gaps: { readonly reason: 'unasked' | 'failed' | 'doubt' | 'absent'; readonly step_s: number | null }
+  readonly gaps: { readonly reason: GapReason; readonly step_s: number | null }
   readonly runs: { readonly outcome: RecordedOutcome }
   readonly archive_publications: { readonly bytes: number | null }
 }

@@ -1,4 +1,4 @@
-import { type PackForm, unpack } from '../../../base/bytes/pack.ts'
+import { unpack } from '../../../base/bytes/pack.ts'
 import { isObject, type Json } from '../../../base/json.ts'
 import { type Instant, parseInstant } from '../../../base/time/instant.ts'
 import { prepared } from '../../../db/prepared.ts'
@@ -103,12 +103,7 @@ async function findInAnswer(
   const row =
     hash === null
       ? undefined
-      : await kysely
-          .selectFrom('_reply')
-          .select(['body', 'bytes', 'form'])
-          .where('hash', '=', hash)
-          .$narrowType<{ form: PackForm }>()
-          .executeTakeFirst()
+      : await kysely.selectFrom('_reply').select(['body', 'bytes', 'form']).where('hash', '=', hash).executeTakeFirst()
   if (row === undefined) return 'pruned'
   if (row.bytes > SEARCHED) return 'large'
   try {
