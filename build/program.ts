@@ -30,7 +30,7 @@ const FILES: readonly (readonly [name: string, modules: RegExp])[] = [
   ['checks', /\/checks.(status|metrics|gaps)\.ts$/],
   [
     'command',
-    /(cli.(settings.config|terminal.output|jobs.jobLakes|listening)|base.(quantity|time.localDay)|job.entryRoutes)\.ts$/,
+    /(cli.(settings.config|terminal.output|jobs.jobLakes|listening)|base.(host|quantity|time.localDay)|job.entryRoutes)\.ts$/,
   ],
   ['page', /(commands.serve|views.home)\.ts$/],
   ['job', /job.(file|read)\.ts$/],

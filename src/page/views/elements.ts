@@ -1,3 +1,4 @@
+import type { RecordedOutcome } from '../../base/runOutcome.ts'
 import { oneLine, visible } from '../../base/visible.ts'
 import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
@@ -66,3 +67,7 @@ export function neighbours(
     after !== null && html`<a href="${link(path, after)}" rel="next">${words.common.next} →</a>`
   }</p>`
 }
+
+/** The outcome of a run: a word and a sign. */
+export const outcomeMark = (outcome: RecordedOutcome, { words }: PageRequest): Html =>
+  html`<span class="${outcome === 'done' ? 'good' : outcome === 'running' ? 'running' : 'bad'}">${words.runs.outcomes[outcome]}</span>`

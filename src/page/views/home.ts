@@ -2,7 +2,7 @@ import { shellWord, visible } from '../../base/visible.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { type PageRequest, view } from '../page.ts'
 import { type Home, readHome, type SeriesLine, STRIP_DAYS } from '../queries/home.ts'
-import { commandLine, groupingText, kindText, pager, scrolled, serviceText } from './elements.ts'
+import { commandLine, groupingText, kindText, outcomeMark, pager, scrolled, serviceText } from './elements.ts'
 import { stateLegend, stripPicture } from './strip.ts'
 import { minute, roughLength } from './times.ts'
 
@@ -125,7 +125,7 @@ ${runs.map(
   (
     run,
   ) => html`<tr><th scope="row"><a href="${request.link(`/runs/${run.id}`)}">${run.id}</a></th><td>${run.command}</td><td>${serviceText(run.job)}</td>
-<td>${minute(run.started_at)}</td><td class="${run.outcome === 'done' ? 'good' : run.outcome === 'running' ? '' : 'bad'}">${run.outcome}</td>
+<td>${minute(run.started_at)}</td><td>${outcomeMark(run.outcome, request)}</td>
 ${[run.requests, run.failed, run.rows_new, run.rows_revised].map((count) => html`<td class="number">${number(count)}</td>`)}</tr>\n`,
 )}</tbody></table>`,
 )}`

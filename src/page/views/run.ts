@@ -1,9 +1,8 @@
 import { type Html, html } from '../html.ts'
 import { NotFound, type PageRequest, view, wholeOf } from '../page.ts'
 import { type Dot, MOST_DRAWN, type RequestRow, type RouteRow, readRun } from '../queries/run.ts'
-import { command, facts, neighbours, scrolled, serviceText } from './elements.ts'
+import { command, facts, neighbours, outcomeMark, scrolled, serviceText } from './elements.ts'
 import { countText } from './numbers.ts'
-import { outcomeMark } from './runs.ts'
 import { duration, timeElement } from './times.ts'
 
 type Data = NonNullable<Awaited<ReturnType<typeof readRun>>>

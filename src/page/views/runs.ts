@@ -1,9 +1,8 @@
-import type { RecordedOutcome } from '../../base/runOutcome.ts'
 import { readMachines } from '../../checks/machines.ts'
 import { type Html, html } from '../html.ts'
 import { type PageRequest, view, wholeOf } from '../page.ts'
 import { type RunRow, readRuns } from '../queries/runList.ts'
-import { command, neighbours, scrolled, serviceText } from './elements.ts'
+import { command, neighbours, outcomeMark, scrolled, serviceText } from './elements.ts'
 import { countText } from './numbers.ts'
 import { duration, timeElement } from './times.ts'
 import { workersOf } from './workers.ts'
@@ -20,10 +19,6 @@ function runStrip(runs: readonly RunRow[], { words }: PageRequest): Html {
   })
   return html`<svg class="durations" viewBox="0 0 ${runs.length * BAR.width} ${BAR.height}" width="${runs.length * BAR.width}" height="${BAR.height}" role="img" aria-label="${words.runs.strip(runs.length, duration(longest))}">${bars}</svg>`
 }
-
-/** The outcome of a run: a word and a sign. */
-export const outcomeMark = (outcome: RecordedOutcome, { words }: PageRequest): Html =>
-  html`<span class="${outcome === 'done' ? 'good' : outcome === 'running' ? 'running' : 'bad'}">${words.runs.outcomes[outcome]}</span>`
 
 const row = (run: RunRow, request: PageRequest): Html => {
   const { link } = request
