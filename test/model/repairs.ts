@@ -178,8 +178,8 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'an unknown id is asked in every run',
     'plan/unknown.ts',
-    'if (now >= nextAt - EARLY) return false',
-    'if (now >= nextAt - EARLY || nextAt > 0) return false',
+    'if (now >= nextAt - EARLY_S) return false',
+    'if (now >= nextAt - EARLY_S || nextAt > 0) return false',
   ),
   mutant(
     'what two entries share is asked twice',
