@@ -18,6 +18,11 @@ const NETWORK_MS = 100
  * Milliseconds. Calls reach the service a little further apart than they begin: budgets are counted over windows longer by this.
  */
 const SLACK_MS = 1_000
+/**
+ * Milliseconds. No turn is reserved longer ahead than this and the lead: at a slow pace, turns that others reserved would lie in a pause
+ * that begins meanwhile.
+ */
+const AHEAD_MS = 1_000
 /** Milliseconds between two looks for a free place, while as many calls are under way as allowed. */
 export const TURN_POLL_MS = 50
 /**
@@ -56,7 +61,10 @@ async function underWay(tx: Transaction<Database>, host: string, now: number): P
   return Number(calls)
 }
 
-/** Reserves a turn and spends its budget, where a call may begin at all; none begins within the next `lead()` milliseconds. */
+/**
+ * Reserves a turn and spends its budget, where a call may begin at all and its turn is near; none begins within the next `lead()`
+ * milliseconds.
+ */
 export const reserveTurn = (store: Store, host: string, pace: Pace, lead: () => number): Promise<FoundTurn> =>
   store.write(async (tx): Promise<FoundTurn> => {
     const row = await hostRow(tx, host)
@@ -64,7 +72,9 @@ export const reserveTurn = (store: Store, host: string, pace: Pace, lead: () => 
     if (row.hold_until > now) return { askIn: row.hold_until - now, paused: true }
     if ((await underWay(tx, host, now)) >= Math.min(row.limit_now, pace.concurrency))
       return { askIn: TURN_POLL_MS, paused: false }
-    const begins = Math.ceil(Math.max(row.next_at, now + lead()))
+    const soon = now + lead()
+    if (row.next_at > soon + AHEAD_MS) return { askIn: row.next_at - soon - AHEAD_MS, paused: false }
+    const begins = Math.ceil(Math.max(row.next_at, soon))
     await spendIn(tx, host, pace, begins, SLACK_MS)
     // Turns are further apart than the pace says, by as much as a call may come late, so that no second has too many calls.
     const gap = (1000 + LATE_MS + NETWORK_MS) / pace.perSecond
@@ -80,6 +90,16 @@ export const reserveTurn = (store: Store, host: string, pace: Pace, lead: () => 
       .executeTakeFirstOrThrow()
     return { id, begins, beginsIn: begins - now }
   })
+
+/** Whether a turn that was reserved lies in a pause of its host that began meanwhile. */
+export async function isPaused(store: Store, host: string, begins: number): Promise<boolean> {
+  const { hold_until } = await shared(store.kysely)
+    .selectFrom('_host')
+    .select('hold_until')
+    .where('host', '=', host)
+    .executeTakeFirstOrThrow()
+  return hold_until > begins
+}
 
 /** Gives back the budget of a turn in which nothing was sent. */
 export async function giveBack(store: Store, host: string, begins: number): Promise<void> {

@@ -8,6 +8,7 @@ import {
   ALIVE_MS,
   forgetCall,
   giveBack,
+  isPaused,
   LATE_MS,
   recordAnswer,
   recordFailedCall,
@@ -26,8 +27,9 @@ const MOST_LEAD_MS = 2_000
 /** Milliseconds before a turn at which a connection is opened where there is none: it takes longer than a turn lasts. */
 const OPENING_MS = 1_000
 
-/** A turn that is ours; `beginsAt` by the clock of this process. */
+/** A turn that is ours; when it was asked for and when it begins by the clock of this process. */
 interface Reserved {
+  readonly askedAt: number
   readonly id: number
   readonly begins: number
   readonly beginsAt: number
@@ -45,12 +47,14 @@ export interface SharedTurnsOptions {
 /**
  * The turns of all processes that share a database. A call reserves its beginning in the row of its host, by the clock of the
  * database, and spends its budget in the same transaction. No two calls begin nearer than the pace allows, whichever process
- * they come from; one that could not be sent within its turn waits for another. A process that dies wastes the turn that it had,
- * and adds none.
+ * they come from; one that could not be sent within its turn, or whose host asked for a pause meanwhile, waits for another. A
+ * process that dies wastes the turn that it had, and adds none.
  */
 export function createSharedTurns({ store, pace, signal, breaker = BREAKER, onPause }: SharedTurnsOptions): Turns {
   // Milliseconds that it takes until a request can be sent: a turn that begins earlier would be over by then.
   let lead = FIRST_LEAD_MS
+  // Milliseconds before a turn at which to look whether a pause began since it was reserved: twice as long as that takes on average.
+  let lookLead = FIRST_LEAD_MS
   const calls = new Set<number>()
 
   const waitFor = async (ms: number): Promise<void> => {
@@ -72,13 +76,14 @@ export function createSharedTurns({ store, pace, signal, breaker = BREAKER, onPa
       const found = await reserveTurn(store, host, pace, () => lead)
       if ('id' in found) {
         calls.add(found.id)
-        return { ...found, beginsAt: began + found.beginsIn }
+        return { ...found, askedAt: began, beginsAt: began + found.beginsIn }
       }
       if (found.paused && found.askIn > MAX_WAIT_MS) throw tooLong(found.askIn)
       if (found.paused && !reported) onPause?.(found.askIn, 'all calls to the host are paused')
       reported ||= found.paused
       // A random bit longer, so that not all wake at once.
-      await waitFor(found.askIn * (1 + Math.random() * 0.1) + Math.random() * TURN_POLL_MS)
+      const more = found.paused ? found.askIn * Math.random() * 0.1 : 0
+      await waitFor(found.askIn + more + Math.random() * TURN_POLL_MS)
     }
   }
 
@@ -90,8 +95,17 @@ export function createSharedTurns({ store, pace, signal, breaker = BREAKER, onPa
     return mine
   }
 
-  /** Makes a call within its turn. Throws NotNowError where it was too late for that. */
-  async function within<T>({ beginsAt }: Reserved, call: (onSend: OnSend) => Promise<T>): Promise<T> {
+  /** Throws NotNowError where a turn, by now, lies in a pause. */
+  async function look(host: string, { begins }: Reserved): Promise<void> {
+    const began = performance.now()
+    // Where the database does not answer, asking for another turn tells what follows.
+    if (await isPaused(store, host, begins).catch(() => true)) throw new NotNowError()
+    lookLead = Math.min(MOST_LEAD_MS, lookLead / 2 + (performance.now() - began))
+  }
+
+  /** Makes a call within its turn. Throws NotNowError where it was too late for that, or all calls are paused by now. */
+  async function within<T>(host: string, turn: Reserved, call: (onSend: OnSend) => Promise<T>): Promise<T> {
+    const { askedAt, beginsAt } = turn
     const late = (): number => performance.now() - beginsAt
     await waitFor(-OPENING_MS - late())
     if (late() < 0)
@@ -103,6 +117,10 @@ export function createSharedTurns({ store, pace, signal, breaker = BREAKER, onPa
       } catch (error) {
         if (!(error instanceof NotNowError)) throw error
       }
+    if (beginsAt - lookLead > askedAt) {
+      await waitFor(-lookLead - late())
+      await look(host, turn)
+    }
     await waitFor(-late())
     return call(() => {
       const ms = late()
@@ -122,10 +140,10 @@ export function createSharedTurns({ store, pace, signal, breaker = BREAKER, onPa
       for (;;) {
         const turn = await inRow(() => reserved(host))
         try {
-          return await within(turn, call)
+          return await within(host, turn, call)
         } catch (error) {
           if (!(error instanceof NotNowError)) throw error
-          await giveBack(store, host, turn.begins)
+          await giveBack(store, host, turn.begins).catch(() => undefined)
         } finally {
           await forget(turn.id)
         }
