@@ -54,6 +54,8 @@ export interface StoreOptions extends LockTimeout {
   readonly durability?: Durability
   /** Opens a published copy, too. */
   readonly copies?: boolean
+  /** Opens an unfinished copy of a file, too, to continue it. */
+  readonly unfinished?: boolean
   /** Bytes to which the log of what was written may grow before it is folded into the database. */
   readonly logLimit?: number
 }

@@ -133,7 +133,9 @@ describe('the lock of a writer', () => {
     const url = await tempDatabase()
     const writer = await openWriter(url, 'sync')
     await withClient(url, (client) =>
-      client.query("select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and granted"),
+      // Other tests have such locks in other databases of the same server.
+      client.query(`select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and granted
+        and database = (select oid from pg_database where datname = current_database())`),
     )
     const next = await openWriter(url, 'retry')
     await expect(writer.write((tx) => tx.insertInto('_source').values(rowOf('a')).execute())).rejects.toThrow(

@@ -29,7 +29,7 @@ export const postgres: Backend = {
   isLocked: (file) => isLocked(shownAddress(file)),
   schemaState: (file) => schemaState(shownAddress(file)),
   async takeOver(source, file, onProgress) {
-    const { store, release } = await this.openLocked(file, {})
+    const { store, release } = await this.openLocked(file, { unfinished: true })
     try {
       return await takeOver(source, store, onProgress)
     } catch (error) {

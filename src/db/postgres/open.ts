@@ -44,8 +44,8 @@ const takenOver = (address: string): BusyError =>
   })
 
 /** Creates the tables where they are absent, migrates older ones, and updates what is derived from this program. */
-async function migrateAndCheck({ kysely, engine }: Reader, address: string): Promise<void> {
-  const { version } = await schemaState(address)
+async function migrateAndCheck({ kysely, engine }: Reader, address: string, unfinished: boolean): Promise<void> {
+  const { version } = await schemaState(address, unfinished)
   if (version < SCHEMA_VERSION) {
     await migrate(kysely)
     const zones = await kysely.selectFrom('series').select('time_zone').distinct().execute()
@@ -56,15 +56,18 @@ async function migrateAndCheck({ kysely, engine }: Reader, address: string): Pro
   if (version < SCHEMA_VERSION || !described) await writeDictionary(kysely)
 }
 
-/** Opens a database for writing: its tables made when absent, migrated when older, refused when newer or foreign. */
-export async function openStore(file: string, { durability = 'normal', signal }: StoreOptions = {}): Promise<Store> {
+/** Opens a database for writing: its tables made when absent, migrated when older, refused when newer, foreign or an unfinished copy. */
+export async function openStore(
+  file: string,
+  { durability = 'normal', signal, unfinished = false }: StoreOptions = {},
+): Promise<Store> {
   const address = shownAddress(file)
   // A crash of the server may lose the last half second of whole transactions: the next sync requests what is missing.
   const connection = connect(address, { settings: [`synchronous_commit = ${durability === 'full' ? 'on' : 'off'}`] })
   const { kysely } = connection
   const reader = readerOf(connection, address)
   try {
-    await withSchemaLock(address, () => migrateAndCheck(reader, address))
+    await withSchemaLock(address, () => migrateAndCheck(reader, address, unfinished))
   } catch (error) {
     await connection.close()
     throw error

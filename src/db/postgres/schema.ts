@@ -5,17 +5,19 @@ import type { Database } from '../../tables/schema.ts'
 import type { SchemaState } from '../store.ts'
 import { connectAlone } from './connection/connection.ts'
 import { rowsOf } from './connection/runSql.ts'
+import { MARK_SQL, unfinishedCopy } from './copyMark.ts'
 import { asStoreError } from './errors.ts'
 import { MIGRATIONS, numberOf, readMigrations, SCHEMA_VERSION } from './migrations.ts'
 
 /** The number of the last migration that a database has seen; 0 where it has none of our tables. */
-async function versionOf(client: pg.ClientBase): Promise<number> {
-  const { rows } = await client.query<{ there: string | null; tables: number }>(
-    `select to_regclass('public._migration')::text as there,
+async function versionOf(client: pg.ClientBase, address: string, unfinished: boolean): Promise<number> {
+  const { rows } = await client.query<{ there: string | null; mark: string | null; tables: number }>(
+    `select to_regclass('public._migration')::text as there, ${MARK_SQL} as mark,
        (select count(*) from pg_class where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace) as tables`,
   )
   if (rows[0]!.there === null && rows[0]!.tables > 0) return Number.NaN
   if (rows[0]!.there === null) return 0
+  if (rows[0]!.mark !== null && !unfinished) throw unfinishedCopy(address)
   const { rows: names } = await client.query<{ name: string }>('select name from public._migration')
   return Math.max(0, ...names.map(({ name }) => numberOf(name)))
 }
@@ -46,9 +48,12 @@ export async function checkStillOurs(db: Kysely<Database>, address: string): Pro
   refuseNewer(numberOf(row!.name), address)
 }
 
-/** Refuses a database of another program and one of a newer version of this one, before anything of it is touched. */
-async function checkOwner(client: pg.ClientBase, address: string): Promise<number> {
-  const version = await versionOf(client)
+/**
+ * Refuses a database of another program, one of a newer version of this one, and an unfinished copy (unless `unfinished`), before
+ * anything of it is touched.
+ */
+async function checkOwner(client: pg.ClientBase, address: string, unfinished = false): Promise<number> {
+  const version = await versionOf(client, address, unfinished)
   if (Number.isNaN(version))
     throw new StoreError(`The database ${address} has tables of another program.`, {
       hint: 'Name another database with --database; this one was not touched. Tables of your own belong into a schema of their own.',
@@ -87,12 +92,12 @@ export async function migrate(db: Kysely<Database>): Promise<void> {
   if (error) throw error
 }
 
-/** The schema of a database, and the migrations that this program knows. */
-export async function schemaState(address: string): Promise<SchemaState> {
+/** The schema of a database, and the migrations that this program knows; of an unfinished copy only where `unfinished`. */
+export async function schemaState(address: string, unfinished = false): Promise<SchemaState> {
   try {
     const client = await connectAlone(address)
     try {
-      const version = await checkOwner(client, address)
+      const version = await checkOwner(client, address, unfinished)
       return {
         exists: version > 0,
         version,

@@ -3,7 +3,8 @@ import { StoreError } from '../../base/errors.ts'
 import { TABLE_NAMES, type TableName, tableOf } from '../../tables/schema.ts'
 import type { Reader, Store, TakenOver } from '../store.ts'
 import { OWN_TABLES, type Row, tableBlocks } from '../tableBlocks.ts'
-import { changedBy, rowsOf, runSql } from './connection/runSql.ts'
+import { changedBy, rowsOf } from './connection/runSql.ts'
+import { MARK_SQL, markOf, writeMark } from './copyMark.ts'
 import { advanceSequences, insertOf, packed } from './rowArrays.ts'
 
 /** Tables that others refer to; and the index of texts, whose numbers must be there before the texts. */
@@ -11,9 +12,12 @@ const REFERENCED_TABLES: readonly TableName[] = [
   ...(['search_item', 'geo', 'vocabulary', 'taxonomy_term', 'indicator', 'content', 'archive', 'widget'] as const),
   ...(['series', '_run', '_fetch'] as const),
 ]
+/** What says which values are held: whoever looks meanwhile is not told of values that are not there yet. */
+const LAST_TABLE: TableName = '_coverage'
 const TABLES_IN_ORDER: readonly TableName[] = [
   ...REFERENCED_TABLES,
-  ...TABLE_NAMES.filter((name) => !REFERENCED_TABLES.includes(name)),
+  ...TABLE_NAMES.filter((name) => !REFERENCED_TABLES.includes(name) && name !== LAST_TABLE),
+  LAST_TABLE,
 ].filter((name) => !OWN_TABLES.includes(name))
 
 /** The last key of a table. Rows are written in its order, so all rows before it are there. */
@@ -45,20 +49,8 @@ async function tableSummary({ kysely }: Reader, table: TableName): Promise<strin
   return JSON.stringify(rows[0])
 }
 
-/** What is written beside `_run` while it is taken over, so that an interrupted copy is continued, and only from the same source. */
-const markOf = (source: string): string => `taken over from ${source}`
-
-async function readMark({ kysely }: Store): Promise<string | null> {
-  const [row] = await rowsOf<{ mark: string | null }>(
-    kysely,
-    `select obj_description('public._run'::regclass) as mark`,
-    [],
-  )
-  return row?.mark ?? null
-}
-
-const writeMark = ({ kysely }: Store, mark: string | null) =>
-  runSql(kysely, `comment on table _run is ${mark === null ? 'null' : `'${mark.replaceAll("'", "''")}'`}`, [])
+const readMark = async ({ kysely }: Store): Promise<string | null> =>
+  (await rowsOf<{ mark: string | null }>(kysely, `select ${MARK_SQL} as mark`, []))[0]!.mark
 
 /** What a source is known by: when its first run began. */
 async function databaseIdentity({ kysely }: Reader): Promise<string> {
@@ -77,7 +69,7 @@ export async function takeOver(
 ): Promise<TakenOver> {
   const mark = markOf(await databaseIdentity(source))
   const held = await readMark(target)
-  if (held !== mark && (await lastKey(target, '_run')) !== undefined)
+  if (held !== mark && (held !== null || (await lastKey(target, '_run')) !== undefined))
     throw new StoreError(
       `The database ${target.file} has rows already, and they are not an unfinished copy of ${source.file}.`,
       {

@@ -1,0 +1,85 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { openReader, openStore, takeOver } from '../../src/db/open.ts'
+import { emulate, ms, runCli, runCommand, runJob, tempFolder } from '../kit.ts'
+import { tempDatabase, withClient } from './database.ts'
+
+const NOW = ms('2025-11-04T12:00:00Z')
+const JOB = `name: job
+series: [{ indicators: [600, 1293], window: { from: 2025-10-01, to: 2025-10-03 } }]
+`
+
+test('a copy that was killed in the middle is refused by every command, until the same command has finished it', async () => {
+  const [cwd, url] = [tempFolder(), await tempDatabase()]
+  await (await openStore(url)).close()
+  const emulator = await emulate({ now: NOW / 1000 })
+  writeFileSync(join(cwd, 'job.yaml'), JOB)
+  for (const name of ['source.db', 'other.db']) {
+    const store = await openStore(join(cwd, name))
+    await runJob(store, emulator, JOB, { now: NOW + (name === 'other.db' ? 1000 : 0) })
+    await store.close()
+  }
+  const copying = ['migrate', '--from', 'source.db', '--database', url]
+
+  // The copy cannot write what says which values are held, and is killed while it waits.
+  await withClient(url, async (client) => {
+    await client.query('begin; lock table _coverage in share mode')
+    const { code } = await runCli(cwd, copying, {}, (child) => {
+      const look = async (): Promise<void> => {
+        const { rows } = await client.query(
+          `select 1 from pg_locks where not granted and relation = 'public._coverage'::regclass`,
+        )
+        if (rows.length > 0) child.kill('SIGKILL')
+        else if (child.exitCode === null) await look()
+      }
+      void look()
+    })
+    expect(code).toBe(null)
+    await client.query('rollback')
+    const { rows } = await client.query(
+      'select (select count(*)::int from observation) as held, (select count(*)::int from _coverage) as told',
+    )
+    expect(rows).toEqual([{ held: expect.toSatisfy((count: number) => count > 0), told: 0 }])
+  })
+
+  const env = {
+    INDICATOR_SYNC_DATABASE: url,
+    INDICATOR_SYNC_API_KEY: emulator.key,
+    INDICATOR_SYNC_SERVICE: 'generic',
+    INDICATOR_SYNC_BASE_URL: emulator.url,
+  }
+  for (const args of [
+    ...[['status'], ['check'], ['gaps'], ['plan', 'job.yaml'], ['sync', 'job.yaml'], ['show', '600'], ['migrate']],
+    ...[
+      ['sync', 'job.yaml', '--distributed'],
+      ['worker', '--until-empty'],
+      ['publish', 'copy.db'],
+      ['migrate', '--list'],
+    ],
+    ['query', 'select count(*) from observations'],
+    ['migrate', '--from', 'other.db'],
+  ]) {
+    const { code, out, err } = await runCommand(cwd, args, env)
+    expect([args.join(' '), code, out]).toEqual([args.join(' '), 7, ''])
+    expect(err, args.join(' ')).toMatch(
+      args.includes('--from') ? /not an unfinished copy of/ : /is the unfinished copy of a file/,
+    )
+  }
+  const doctor = await runCommand(cwd, ['doctor'], env)
+  expect(doctor).toMatchObject({
+    code: 6,
+    out: expect.stringMatching(/FIX {2}database .* is the unfinished copy of a file/),
+  })
+  expect(doctor.out).toContain('migrate --from FILE')
+  await expect(openReader(url).kysely.selectFrom('_run').select('id').execute()).rejects.toMatchObject({
+    code: 'unfinished-copy',
+  })
+
+  expect(await runCommand(cwd, copying)).toMatchObject({ code: 0, err: expect.stringContaining('both are equal') })
+  expect(await runCommand(cwd, ['status'], env)).toMatchObject({ code: 0 })
+  // A whole database is nothing to copy into.
+  const source = openReader(join(cwd, 'source.db'))
+  await expect(takeOver(source, url, () => undefined)).rejects.toMatchObject({ code: 'not-empty' })
+  await source.close()
+})
