@@ -15,8 +15,11 @@ export interface Heartbeat {
 
 /** A worker among all that share the database. */
 export interface Registered {
-  /** Reports that the worker is alive and what it does; closes what dead workers left open, as its registration does. */
-  beat(heartbeat: Heartbeat): Promise<void>
+  /**
+   * Reports that the worker is alive and what it does; closes what dead workers left open, as its registration does. Answers
+   * whether others had taken this one for dead meanwhile: it is noted again, but they ended its runs.
+   */
+  beat(heartbeat: Heartbeat): Promise<boolean>
   leave(): Promise<void>
 }
 
@@ -24,21 +27,10 @@ export interface Registered {
 export async function register(store: Store, host: string, version: string): Promise<Registered> {
   const db = shared(store.kysely)
   const now = await databaseClock(db)
+  const itself = { machine: hostname(), pid: process.pid, version, host, started_at: now }
   const { id } = await db
     .insertInto('_worker')
-    .values({
-      machine: hostname(),
-      pid: process.pid,
-      version,
-      host,
-      started_at: now,
-      seen_at: now,
-      claims: 0,
-      done: 0,
-      draining: 0,
-      runs: '',
-      holding: null,
-    })
+    .values({ ...itself, seen_at: now, claims: 0, done: 0, draining: 0, runs: '', holding: null })
     .returning('id')
     .executeTakeFirstOrThrow()
 
@@ -66,12 +58,16 @@ export async function register(store: Store, host: string, version: string): Pro
   return {
     async beat(heartbeat) {
       const at = await databaseClock(db)
-      await db
-        .updateTable('_worker')
-        .set({ ...heartbeat, seen_at: at })
-        .where('id', '=', id)
-        .execute()
+      const report = { ...heartbeat, seen_at: at }
+      const noted = await db.updateTable('_worker').set(report).where('id', '=', id).executeTakeFirstOrThrow()
+      const isGone = noted.numUpdatedRows === 0n
+      if (isGone)
+        await db
+          .insertInto('_worker')
+          .values({ id, ...itself, ...report })
+          .execute()
       await closeDeadWorkers(at)
+      return isGone
     },
     async leave() {
       await db.deleteFrom('_worker').where('id', '=', id).execute()

@@ -244,11 +244,12 @@ async function beat(working: Working, registered: Registered): Promise<void> {
   await context.store.check()
   await queue.beat([...inHand.keys()])
   await leases.renew([...inHand.keys()])
-  await registered.beat({
+  const wasGivenUp = await registered.beat({
     claims: inHand.size,
     done: working.done,
     draining: context.signal.aborted ? 1 : 0,
     runs: workerRuns.runs().join(','),
     holding: working.pause?.error.message ?? null,
   })
+  if (wasGivenUp) workerRuns.giveUp()
 }

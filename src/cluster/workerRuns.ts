@@ -1,7 +1,8 @@
-import type { SyncError } from '../base/errors.ts'
+import { StoppedError, type SyncError } from '../base/errors.ts'
 import type { EmitEvent } from '../base/events.ts'
 import { canonical } from '../base/json.ts'
 import { accountCalls } from '../calls/account.ts'
+import { DEAD_MS } from '../db/queries/heartbeats.ts'
 import type { Store } from '../db/store.ts'
 import { createFetcher, type Fetcher } from '../fetch/fetch.ts'
 import type { SyncContext } from '../ingestAll.ts'
@@ -35,14 +36,25 @@ export interface WorkerRuns {
   of(queued: QueuedRequest): Promise<WorkerRun>
   /** The numbers of the runs that are open. */
   runs(): readonly number[]
+  /** What follows begins new runs: others took this worker for dead, and ended those that are open. */
+  giveUp(): void
   /** Ends all of them; `stop`: why they end early. No request may be in hand any more. */
   end(stop: SyncError | null): Promise<void>
 }
+
+/** Why a run of a worker ends that others took for dead. */
+const silentTooLong = (): StoppedError =>
+  new StoppedError(`Its worker was silent for more than ${DEAD_MS / 1000} s, and others took it for dead.`, {
+    hint: 'The worker goes on in a new run. See why it was suspended, or cut off from the database.',
+    code: 'silent',
+  })
 
 /** Begins a run when the first request of a job comes. */
 export function createWorkerRuns(context: WorkerContext): WorkerRuns {
   const { store, control, now, signal, version } = context
   const open = new Map<string, Promise<WorkerRun & OpenRun>>()
+  /** Those that others ended. Requests in hand may still belong to them. */
+  const givenUp: Promise<WorkerRun & OpenRun>[] = []
   const numbers = new Set<number>()
 
   const begin = async (queued: QueuedRequest) => {
@@ -89,11 +101,18 @@ export function createWorkerRuns(context: WorkerContext): WorkerRuns {
       return workerRun
     },
     runs: () => [...numbers],
+    giveUp() {
+      givenUp.push(...open.values())
+      open.clear()
+    },
     async end(stop) {
-      const all = [...open.values()]
+      const all = [
+        ...givenUp.splice(0).map((run) => [run, silentTooLong()] as const),
+        ...[...open.values()].map((run) => [run, stop] as const),
+      ]
       open.clear()
       // Each is ended, also where another cannot be.
-      const ended = await Promise.allSettled(all.map(async (opened) => close(await opened, stop)))
+      const ended = await Promise.allSettled(all.map(async ([run, why]) => close(await run, why)))
       for (const one of ended) if (one.status === 'rejected') throw one.reason
     },
   }

@@ -18,6 +18,7 @@ import { queuedOf } from '../../src/cluster/queuedRequest.ts'
 import { register } from '../../src/cluster/registry.ts'
 import { createSharedTurns } from '../../src/cluster/turns.ts'
 import { work } from '../../src/cluster/worker.ts'
+import { createWorkerRuns } from '../../src/cluster/workerRuns.ts'
 import { openStore } from '../../src/db/open.ts'
 import { shared } from '../../src/db/shared.ts'
 import type { Summary, SyncContext } from '../../src/ingestAll.ts'
@@ -360,6 +361,82 @@ test('the run of a worker that was killed is closed by the next worker, also by 
     { id, outcome: 'stopped' },
   ])
   expect(await shared(store.kysely).selectFrom('_worker').select('id').execute()).toEqual([])
+})
+
+const WAITS = { timeout: 60_000 }
+
+/** Makes a database take all its workers for dead, as it does one that was silent for a minute. */
+async function takeForDead({ store, context }: Process): Promise<void> {
+  await shared(store.kysely).updateTable('_worker').set({ seen_at: 0 }).execute()
+  await (await register(store, hostOf(context.baseUrl), 'test')).leave()
+}
+
+test('a worker that was taken for dead and comes back is noted again, and its runs are closed when it is killed', async () => {
+  const emulator = await emulate({ now: NOW })
+  const process = await joined(await migratedDatabase(), emulator.url, emulator.key)
+  const { store } = process
+  const noted = async () => (await readMachines(store))!.workers.map(({ seenAt: _, ...worker }) => worker)
+  const run = { command: WORKER, job: JOB.name, version: 'test', now: '2025-11-04T12:00:00Z' }
+  const outcomes = () => store.kysely.selectFrom('_run').select(['id', 'outcome']).orderBy('id').execute()
+  const [before, after] = [await beginRun(store, run), await beginRun(store, run)]
+  const silent = await register(store, hostOf(emulator.url), 'test')
+  const heartbeat = { claims: 1, done: 0, draining: 0, runs: `${before}`, holding: null } as const
+  expect(await silent.beat(heartbeat)).toBe(false)
+  const [worker] = await noted()
+  await takeForDead(process)
+  expect(await noted()).toEqual([])
+  expect(await silent.beat({ ...heartbeat, runs: `${before},${after}` })).toBe(true)
+  expect(await noted()).toEqual([worker])
+  expect(await outcomes()).toEqual([
+    { id: before, outcome: 'stopped' },
+    { id: after, outcome: 'running' },
+  ])
+  expect(await silent.beat({ ...heartbeat, runs: `${after}` })).toBe(false)
+  await takeForDead(process)
+  expect(await outcomes()).toEqual([before, after].map((id) => ({ id, outcome: 'stopped' })))
+})
+
+test('what a worker does after it was taken for dead belongs to a new run; the one that others ended stays so', async () => {
+  const emulator = await emulate({ now: NOW })
+  const process = await joined(await migratedDatabase(), emulator.url, emulator.key)
+  const { store, context } = process
+  const [planned] = plan({ job: JOB, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })
+  const { data } = queuedOf(JOB, planned!, 0, NOW)
+  const events: SyncEvent[] = []
+  const workerRuns = createWorkerRuns({ ...context, onEvent: (event) => events.push(event) })
+  const { runId: first } = await workerRuns.of(data)
+  workerRuns.giveUp()
+  const { runId: second } = await workerRuns.of(data)
+  expect(second).not.toBe(first)
+  expect(workerRuns.runs()).toEqual([first, second])
+  await workerRuns.end(null)
+  expect(workerRuns.runs()).toEqual([])
+  expect(await store.kysely.selectFrom('_run').select(['id', 'outcome', 'message']).orderBy('id').execute()).toEqual([
+    { id: first, outcome: 'stopped', message: expect.stringContaining('was silent for more than 60 s') },
+    { id: second, outcome: 'done', message: null },
+  ])
+  const ended = events.filter(({ event }) => event === 'run.ended')
+  expect(new Map(ended.map(({ run, code }) => [run, code]))).toEqual(
+    new Map([
+      [first, 'silent'],
+      [second, null],
+    ]),
+  )
+  expect(ended).toHaveLength(2)
+})
+
+test('a worker at work that was taken for dead is there again after its next heartbeat', async () => {
+  const emulator = await emulate({ now: NOW })
+  const process = await joined(await migratedDatabase(), emulator.url, emulator.key)
+  const { store, context, queue } = process
+  const stopping = new AbortController()
+  const working = work({ ...context, signal: stopping.signal }, queue, { concurrency: 1 })
+  const workers = async () => (await readMachines(store))!.workers.length
+  await expect.poll(workers, WAITS).toBe(1)
+  await takeForDead(process)
+  await expect.poll(workers, WAITS).toBe(1)
+  stopping.abort()
+  await working
 })
 
 /** A command that hands a plan to workers, and there are none: its lines, and what is recorded of its run while it waits. */
