@@ -1,4 +1,4 @@
-import type { Kysely, Transaction } from 'kysely'
+import type { Kysely } from 'kysely'
 import { BudgetError } from '../base/errors.ts'
 import { quantity } from '../base/quantity.ts'
 import { prepared, preparedInsert } from '../db/prepared.ts'
@@ -6,15 +6,19 @@ import type { Reader, Store } from '../db/store.ts'
 import type { Pace } from '../job/job.ts'
 import type { Database } from '../tables/schema.ts'
 
-const DAY_MS = 86_400_000
+/** Milliseconds for which a call is remembered. */
+export const DAY_MS = 86_400_000
+
+/** A limit of a pace: so many calls within so many milliseconds, which is a minute, an hour or a day. */
+export type CallLimit = { readonly calls: number; readonly ms: number; readonly word: string }
 
 /** The limits of a pace as rows: `calls` within `ms` milliseconds. */
-const limitsOf = ({ callsPerMinute, callsPerHour, callsPerDay }: Pace) =>
+export const limitsOf = ({ callsPerMinute, callsPerHour, callsPerDay }: Pace) =>
   [
     { calls: callsPerMinute, ms: 60_000, word: 'minute' },
     { calls: callsPerHour, ms: 3_600_000, word: 'hour' },
     { calls: callsPerDay, ms: DAY_MS, word: 'day' },
-  ].filter((limit): limit is { calls: number; ms: number; word: string } => limit.calls !== null)
+  ].filter((limit): limit is CallLimit => limit.calls !== null)
 
 /** How many calls are left within every limit; undefined where no limit is set. */
 export async function callsLeft(
@@ -80,25 +84,16 @@ export async function recentCalls(
  * share it. Calls of a job without limits are counted, too: other jobs may have limits. Throws BudgetError when none is left.
  */
 export const spendCall = (store: Store, host: string, pace: Pace, nowMs: number): Promise<void> =>
-  store.write((tx) => spendIn(tx, host, pace, nowMs))
+  store.write(async (tx) => {
+    for (const limit of limitsOf(pace))
+      if ((await spent(tx, host, nowMs - limit.ms)) >= limit.calls) throw budgetSpent(limit)
+    await addCall.run(tx, { host, called_at: nowMs })
+    await forgetCalls.run(tx, { host, before: nowMs - DAY_MS })
+  })
 
-/** The same inside a transaction; windows are longer by that many milliseconds, for calls that arrive a little apart from when they begin. */
-export async function spendIn(
-  tx: Transaction<Database>,
-  host: string,
-  pace: Pace,
-  nowMs: number,
-  slackMs = 0,
-): Promise<void> {
-  for (const { calls, ms, word } of limitsOf(pace))
-    if ((await spent(tx, host, nowMs - ms - slackMs)) >= calls)
-      throw new BudgetError(
-        `The budget of ${quantity(calls, 'call')} ${word === 'hour' ? 'an' : 'a'} ${word} is spent.`,
-        {
-          hint: `Run the same command again within the next ${word}; it continues where it stopped.`,
-          code: 'budget',
-        },
-      )
-  await addCall.run(tx, { host, called_at: nowMs })
-  await forgetCalls.run(tx, { host, before: nowMs - DAY_MS - slackMs })
-}
+/** The error of a call for which a limit leaves nothing. */
+export const budgetSpent = ({ calls, word }: CallLimit): BudgetError =>
+  new BudgetError(`The budget of ${quantity(calls, 'call')} ${word === 'hour' ? 'an' : 'a'} ${word} is spent.`, {
+    hint: `Run the same command again within the next ${word}; it continues where it stopped.`,
+    code: 'budget',
+  })

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { formatMillis } from '../base/time/instant.ts'
 import { DEAD_MS } from '../db/queries/heartbeats.ts'
-import { databaseClock, shared } from '../db/shared.ts'
+import { databaseClock, LOCK_MS, shared } from '../db/shared.ts'
 import type { Store } from '../db/store.ts'
 
 /** What a worker reports about itself with a heartbeat. */
@@ -35,25 +35,16 @@ export async function register(store: Store, host: string, version: string): Pro
     .executeTakeFirstOrThrow()
 
   /** Ends the runs of workers that died. */
-  const closeDeadWorkers = (at: number): Promise<void> =>
-    store.write(async (tx) => {
-      const gone = await shared(tx)
-        .deleteFrom('_worker')
-        .where('seen_at', '<', at - DEAD_MS)
-        .returning('runs')
-        .execute()
-      const runs = gone.flatMap((row) => row.runs.split(',').filter(Boolean).map(Number))
-      if (runs.length === 0) return
-      await tx
-        .updateTable('_run')
-        .set({ outcome: 'stopped', message: 'its worker ended without a word', finished_at: formatMillis(at) })
-        .where('id', 'in', runs)
-        .where('outcome', '=', 'running')
-        .execute()
-    })
+  const closeDeadWorkers = (at: number): Promise<unknown> =>
+    store.writeAtOnce(`
+      set local lock_timeout = ${LOCK_MS};
+      with gone as (delete from _worker where seen_at < ${at - DEAD_MS} returning runs)
+      update _run set outcome = 'stopped', message = 'its worker ended without a word', finished_at = '${formatMillis(at)}'
+      where outcome = 'running' and id in (select unnest(string_to_array(runs, ','))::bigint from gone)`)
 
   // A worker that has nothing to do may leave before its first heartbeat.
   await closeDeadWorkers(now)
+  let isClosing = false
 
   return {
     async beat(heartbeat) {
@@ -66,7 +57,14 @@ export async function register(store: Store, host: string, version: string): Pro
           .insertInto('_worker')
           .values({ id, ...itself, ...report })
           .execute()
-      await closeDeadWorkers(at)
+      // Without waiting: a heartbeat must not be late because of a lock on what a dead worker left. The next one tries again.
+      if (isClosing) return isGone
+      isClosing = true
+      void closeDeadWorkers(at)
+        .catch(() => undefined)
+        .finally(() => {
+          isClosing = false
+        })
       return isGone
     },
     async leave() {

@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { SignalError } from '../base/errors.ts'
-import { wait } from '../base/time/wait.ts'
+import { orSignal, wait } from '../base/time/wait.ts'
 import type { Store } from '../db/store.ts'
 import { BREAKER, type BreakerOptions } from '../fetch/breaker.ts'
 import { MAX_WAIT_MS, NotNowError, type OnSend, type Turns, tooLong } from '../fetch/turns.ts'
@@ -24,6 +25,8 @@ import {
 const FIRST_LEAD_MS = 200
 const LEAST_LEAD_MS = 5
 const MOST_LEAD_MS = 2_000
+/** Milliseconds that whoever ends waits for a reservation under way, to give it back. */
+const ABANDONED_MS = 1_000
 /** Milliseconds before a turn at which a connection is opened where there is none: it takes longer than a turn lasts. */
 const OPENING_MS = 1_000
 
@@ -46,7 +49,7 @@ export interface SharedTurnsOptions {
 
 /**
  * The turns of all processes that share a database. A call reserves its beginning in the row of its host, by the clock of the
- * database, and spends its budget in the same transaction. No two calls begin nearer than the pace allows, whichever process
+ * database, and spends its budget in the same transaction, which is one text. No two calls begin nearer than the pace allows, whichever process
  * they come from; one that could not be sent within its turn, or whose host asked for a pause meanwhile, waits for another. A
  * process that dies wastes the turn that it had, and adds none.
  */
@@ -56,6 +59,8 @@ export function createSharedTurns({ store, pace, signal, breaker = BREAKER, onPa
   // Milliseconds before a turn at which to look whether a pause began since it was reserved: twice as long as that takes on average.
   let lookLead = FIRST_LEAD_MS
   const calls = new Set<number>()
+  /** Reservations that nobody waits for any more: what they bring is given back. */
+  const abandoned = new Set<Promise<unknown>>()
 
   const waitFor = async (ms: number): Promise<void> => {
     if (ms > 0) await wait(ms, signal)
@@ -67,13 +72,30 @@ export function createSharedTurns({ store, pace, signal, breaker = BREAKER, onPa
     await forgetCall(store, id).catch(() => undefined)
   }
 
+  /** Gives back what a reservation brings that comes too late. */
+  function abandon(host: string, reserving: ReturnType<typeof reserveTurn>): void {
+    const over = reserving
+      .then(async (found) => {
+        if (!('id' in found)) return
+        await giveBack(store, host, found.begins)
+        await forget(found.id)
+      })
+      .catch(() => undefined)
+      .finally(() => abandoned.delete(over))
+    abandoned.add(over)
+  }
+
   /** Reserves a turn as soon as there is one. */
   async function reserved(host: string): Promise<Reserved> {
     let reported = false
     for (;;) {
       if (signal.aborted) throw new SignalError()
       const began = performance.now()
-      const found = await reserveTurn(store, host, pace, () => lead)
+      const reserving = reserveTurn(store, host, pace, lead)
+      const found = await orSignal(reserving, signal).catch((error: unknown) => {
+        if (error instanceof SignalError) abandon(host, reserving)
+        throw error
+      })
       if ('id' in found) {
         calls.add(found.id)
         return { ...found, askedAt: began, beginsAt: began + found.beginsIn }
@@ -160,6 +182,7 @@ export function createSharedTurns({ store, pace, signal, breaker = BREAKER, onPa
     async close() {
       clearInterval(renew)
       for (const id of calls) await forget(id)
+      await Promise.race([Promise.all(abandoned), sleep(ABANDONED_MS, undefined, { ref: false })])
     },
   }
 }

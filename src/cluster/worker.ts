@@ -24,6 +24,8 @@ export interface WorkOptions {
   readonly concurrency: number
   /** Ends when nothing is left to do, instead of waiting for more. */
   readonly untilEmpty?: boolean | undefined
+  /** Is called whenever the database has answered a heartbeat. */
+  readonly onHeard?: () => void
 }
 
 /** What a worker did. */
@@ -120,11 +122,17 @@ export async function work(context: WorkerContext, queue: Queue<QueuedRequest>, 
   const timer = setInterval(() => {
     beating = beating
       .then(() => beat(working, registered))
-      .then(outage.end, (error: unknown) => {
-        // If the database does not answer, the next beat tries again.
-        if (error instanceof NewerSchemaError) working.stop ??= error
-        else outage.begin(error)
-      })
+      .then(
+        () => {
+          outage.end()
+          options.onHeard?.()
+        },
+        (error: unknown) => {
+          // If the database does not answer, the next beat tries again.
+          if (error instanceof NewerSchemaError) working.stop ??= error
+          else outage.begin(error)
+        },
+      )
   }, BEAT_MS)
   try {
     for (let more = true; more && !signal.aborted && working.stop === null; )
@@ -135,9 +143,9 @@ export async function work(context: WorkerContext, queue: Queue<QueuedRequest>, 
       })
   } finally {
     await Promise.all(working.inHand.values())
+    await workerRuns.end(working.stop).catch(outage.begin)
     clearInterval(timer)
     await beating
-    await workerRuns.end(working.stop).catch(outage.begin)
     await registered.leave().catch(outage.begin)
   }
   const { done, failed, stop } = working

@@ -22,6 +22,11 @@ export interface Store extends Reader {
   /** One immediate transaction: everything that `work` writes is there afterwards, or nothing of it. Never wait for the network inside. */
   write<T>(work: (tx: Transaction<Database>) => Promise<T>): Promise<T>
   /**
+   * The same for statements that are one text, without parameters: a server gets them at once, so that none of their locks waits
+   * for this process. Answers the rows of the last one. Only for a database on a server.
+   */
+  writeAtOnce<Row>(text: string): Promise<Row[]>
+  /**
    * Replaces some tables by those of a database that was rebuilt from this one, in one transaction: readers see the old rows or
    * the new ones. A file takes all tables.
    */

@@ -2,8 +2,9 @@ import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { onTestFinished } from 'vitest'
 import { up } from '../../migrations/postgres/0002_workers.ts'
+import { connect } from '../../src/db/postgres/connection/connection.ts'
+import { rowsOf } from '../../src/db/postgres/connection/runSql.ts'
 import type { Store } from '../../src/db/store.ts'
-import type { Database } from '../../src/tables/schema.ts'
 import { tempDatabase, withClient } from '../postgres/database.ts'
 
 /** A pool whose connections may still be closing when their database is dropped: what the server says of that is no failure. */
@@ -15,16 +16,10 @@ function poolOf(config: pg.PoolConfig): pg.Pool {
 
 /** A store with a pool of its own, of which only typed queries and transactions are used. */
 export function bareStore(url: string): Store {
-  const pool = poolOf({
-    connectionString: url,
-    max: 3,
-    types: { getTypeParser: (oid, format) => (oid === 20 ? Number : pg.types.getTypeParser(oid, format)) as never },
-  })
-  // Who is thrown out while a connection ends is no error of a test.
-  pool.on('error', () => undefined).on('connect', (client) => void client.on('error', () => undefined))
-  const kysely = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) })
-  onTestFinished(() => kysely.destroy())
-  return { kysely, write: (work: never) => kysely.transaction().execute(work) } as unknown as Store
+  const { kysely, close } = connect(url)
+  onTestFinished(close)
+  const writeAtOnce = (text: string) => rowsOf(kysely, text, [])
+  return { kysely, write: (work: never) => kysely.transaction().execute(work), writeAtOnce } as unknown as Store
 }
 
 /** A database with the tables that turns need, and no more. */

@@ -14,7 +14,7 @@ import type { SmallDisk } from './smallDisk.ts'
 const POINTS: Readonly<Record<string, readonly [when: 'before' | 'after', at: string]>> = {
   'before it takes a request': ['before', 'SKIP LOCKED'],
   'with a request in hand': ['after', 'SKIP LOCKED'],
-  'while it waits for its turn': ['after', 'insert into "_call"'],
+  'while it waits for its turn': ['after', 'insert into _call'],
   'before the answer is loaded': ['before', 'insert into "_fetch"'],
   'after the answer was recorded': ['after', 'insert into "_fetch"'],
   'before the end of the request': ['before', 'completed_on = '],

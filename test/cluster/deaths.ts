@@ -1,11 +1,12 @@
 /**
  * Loaded before a worker (`node --import`): it dies by SIGKILL at one of the statements that it sends, and its clock may be wrong.
  * The program knows nothing of this. `DIES_AT`: a regular expression; `DIES_WHEN`: before or after; `DIES_NTH`: at which time;
- * `CLOCK_MS`: by how much its clock is ahead.
+ * `DIES_BY`: another signal, of which SIGSTOP freezes it; `CLOCK_MS`: by how much its clock is ahead.
  */
+import { writeSync } from 'node:fs'
 import pg from 'pg'
 
-const { DIES_AT, DIES_WHEN = 'after', DIES_NTH = '1', CLOCK_MS = '0' } = process.env
+const { DIES_AT, DIES_WHEN = 'after', DIES_NTH = '1', DIES_BY = 'SIGKILL', CLOCK_MS = '0' } = process.env
 
 const ahead = Number(CLOCK_MS)
 if (ahead !== 0) {
@@ -17,7 +18,8 @@ if (DIES_AT) {
   const at = new RegExp(DIES_AT, 'i')
   let left = Number(DIES_NTH)
   const die = (): void => {
-    process.kill(process.pid, 'SIGKILL')
+    writeSync(2, `${DIES_BY} here\n`)
+    process.kill(process.pid, DIES_BY)
   }
   const client = pg.Client.prototype as { query: (...args: unknown[]) => unknown }
   const { query } = client

@@ -1,5 +1,5 @@
 import { InputError } from '../../base/errors.ts'
-import { emitterOf } from '../../base/events.ts'
+import { emitterOf, type OnEvent } from '../../base/events.ts'
 import { eventsTo } from '../../base/log.ts'
 import { quantity } from '../../base/quantity.ts'
 import { hostOf } from '../../calls/hosts.ts'
@@ -18,6 +18,7 @@ import { EXIT, exitCodeOf, failedFields } from '../terminal/fail.ts'
 import { logFor } from '../terminal/logging.ts'
 import { print } from '../terminal/output.ts'
 import { watchSignals } from '../terminal/signals.ts'
+import { watchSilence } from '../terminal/silence.ts'
 import { version } from '../version.ts'
 import type { RejectArgs } from './sync.ts'
 
@@ -40,15 +41,60 @@ export async function run(args: WorkerArgs): Promise<number> {
   if (!(Number.isInteger(args.concurrency) && args.concurrency >= 1 && args.concurrency <= 100))
     throw new InputError('--concurrency takes a whole number from 1 to 100.', { code: 'bad-concurrency' })
   const onEvent = eventsTo(logFor(args, secretsOf(service.key)))
+  const emit = emitterOf(onEvent)
+  const opened = await openStores(file)
+  const signals = watchSignals((fields) => emit('signal.received', fields))
+  const silence = watchSilence(signals.signal)
+  try {
+    const code = await Promise.race([
+      workUntilStopped({ args, service, opened, onEvent, signals, onHeard: silence.heard }),
+      silence.tooLong,
+    ])
+    if (code !== undefined) return code
+    emit('database.lost', {
+      command: 'worker',
+      code: 'silent',
+      reason: 'The database does not answer, and this worker was asked to stop: it ends without it.',
+      hint: 'Others take over what it had in hand.',
+    })
+    // Connections that say nothing would keep the process alive.
+    process.exit(signals.code())
+  } finally {
+    silence.close()
+    signals.release()
+  }
+}
+
+/** The two connections of a worker, and what closes them. */
+async function openStores(file: string) {
   const closers = createClosers()
   try {
     const control = await openStore(file, { durability: 'full' })
     closers.add(() => control.close())
     const store = await openStore(file)
     closers.add(() => store.close())
-    const emit = emitterOf(onEvent)
-    const signals = watchSignals((fields) => emit('signal.received', fields))
-    closers.add(signals.release)
+    return { control, store, closers }
+  } catch (error) {
+    await closers.close().catch(() => undefined)
+    throw error
+  }
+}
+
+/** What a worker needs of its command. */
+interface Working {
+  readonly args: WorkerArgs
+  readonly service: ReturnType<typeof requireService>
+  readonly opened: Awaited<ReturnType<typeof openStores>>
+  readonly onEvent: OnEvent
+  readonly signals: ReturnType<typeof watchSignals>
+  readonly onHeard: () => void
+}
+
+/** Works until it is asked to stop, closes all, and answers the exit code. */
+async function workUntilStopped({ args, service, opened, onEvent, signals, onHeard }: Working): Promise<number> {
+  const emit = emitterOf(onEvent)
+  const { control, store, closers } = opened
+  try {
     const clock = await openClock(control.kysely)
     closers.add(clock.close)
     const queue = await openQueue<QueuedRequest>(control, hostOf(service.baseUrl), {
@@ -68,7 +114,7 @@ export async function run(args: WorkerArgs): Promise<number> {
         onReject: args.onReject,
       },
       queue,
-      args,
+      { ...args, onHeard },
     )
     if (!args.quiet) print(`${quantity(done, 'request')} done, ${failed} of them failed.`)
     if (stop) {

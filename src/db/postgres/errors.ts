@@ -34,10 +34,12 @@ const networkOf = (error: unknown): string | undefined => {
   return NETWORK.includes(code) ? code : CUT.test(error.message) ? 'lost' : undefined
 }
 
-/** Whether the connection is lost; a transaction that was not committed on it has changed nothing. */
+/** Whether the connection is lost (25P03: it was idle in a transaction for too long); a transaction that was not committed on it has changed nothing. */
 export function isConnectionLost(error: unknown): boolean {
   const raw = rawOf(error)
-  return !['tls', 'no-password', undefined].includes(networkOf(raw)) || /^(08|57P0[1235])/.test(stateOf(raw) ?? '')
+  return (
+    !['tls', 'no-password', undefined].includes(networkOf(raw)) || /^(08|57P0[1235]|25P03)/.test(stateOf(raw) ?? '')
+  )
 }
 
 /**

@@ -8,6 +8,7 @@ import { refreshZones, rememberZone } from '../queries/zones.ts'
 import type { Reader, Store, StoreOptions } from '../store.ts'
 import { type Connection, connect } from './connection/connection.ts'
 import { rowsOf } from './connection/runSql.ts'
+import { writeIdleLimit } from './connection/session.ts'
 import { createEngine, onlyFiles } from './engine.ts'
 import { asStoreError, isConnectionLost, maxAttemptsOf } from './errors.ts'
 import { withSchemaLock } from './lock.ts'
@@ -74,12 +75,14 @@ export async function openStore(
   }
 
   let ours: number | null = null
-  /** The number of a transaction; no other writer takes over before it ends. */
+  const idleLimit = writeIdleLimit(address)
+  /** The number of a transaction; no other writer takes over before it ends, and no process that is frozen in it holds up others for long. */
   async function begin(tx: Transaction<Database>): Promise<string> {
-    if (ours === null) return (await rowsOf<{ id: string }>(tx, 'select pg_current_xact_id()::text as id', []))[0]!.id
+    const begun = `select pg_current_xact_id()::text as id, ${idleLimit}`
+    if (ours === null) return (await rowsOf<{ id: string }>(tx, begun, []))[0]!.id
     const [row] = await rowsOf<{ id: string; number: number }>(
       tx,
-      `select pg_current_xact_id()::text as id, number from _fence where name = 'writer' for share`,
+      `${begun}, number from _fence where name = 'writer' for share`,
       [],
     )
     if (row?.number !== ours) throw takenOver(address)
@@ -108,26 +111,34 @@ export async function openStore(
   }
 
   async function attempt<T>(work: (tx: Transaction<Database>) => Promise<T>): Promise<T> {
-    for (let attempts = 0; ; attempts++) {
-      let id: string | undefined
-      let done: { readonly result: T } | undefined
+    let id: string | undefined
+    let done: { readonly result: T } | undefined
+    try {
+      return await kysely.transaction().execute(async (tx) => {
+        const beginning = begin(tx)
+        beginning.catch(() => undefined)
+        const result = await work(tx)
+        id = await beginning
+        done = { result }
+        return result
+      })
+    } catch (error) {
+      if (isConnectionLost(error) && id !== undefined && done && (await isCommitted(id))) return done.result
+      throw error
+    }
+  }
+
+  /** Repeats what others made fail, by a conflict or by a connection that was lost. */
+  async function repeated<T>(work: () => Promise<T>): Promise<T> {
+    for (let attempts = 0; ; attempts++)
       try {
-        return await kysely.transaction().execute(async (tx) => {
-          const beginning = begin(tx)
-          beginning.catch(() => undefined)
-          const result = await work(tx)
-          id = await beginning
-          done = { result }
-          return result
-        })
+        return await work()
       } catch (error) {
-        if (isConnectionLost(error) && id !== undefined && done && (await isCommitted(id))) return done.result
         if (attempts + 1 >= maxAttemptsOf(error)) throw asStoreError(error, address)
         if (signal?.aborted) throw new SignalError(error)
         // A random factor, so that two that collided do not collide again.
         await sleep(PAUSE_MS * 2 ** Math.min(attempts, 6) * (0.5 + Math.random()))
       }
-    }
   }
 
   let last: Promise<unknown> = Promise.resolve()
@@ -135,10 +146,11 @@ export async function openStore(
     ...reader,
     // One at a time, as everything that writes expects; readers are not held up.
     write(work) {
-      const turn = last.then(() => attempt(work))
+      const turn = last.then(() => repeated(() => attempt(work)))
       last = turn.catch(() => undefined)
       return turn
     },
+    writeAtOnce: (text) => repeated(() => rowsOf(kysely, text, [])),
     replaceTables: (rebuilt, tables) => replaceTables(rebuilt, store, tables),
     tidy: () => tidyDatabase(kysely),
     async check() {

@@ -81,6 +81,7 @@ export async function openStore(
   connection.guard(check)
   return {
     ...reader,
+    writeAtOnce: () => Promise.reject(new Error('one text of several statements is only for a server')),
     async write(work) {
       try {
         const result = await kysely.transaction().execute(work)

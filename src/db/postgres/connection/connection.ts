@@ -81,6 +81,12 @@ export interface ConnectOptions {
   readonly first?: (client: pg.ClientBase) => Promise<void>
 }
 
+/** The answer to the last of several statements that were sent as one text; none where that text has a transaction of its own. */
+const lastOf = (answer: pg.QueryResult | pg.QueryResult[]): unknown => {
+  const last = Array.isArray(answer) ? answer.at(-1) : undefined
+  return last && last.command !== 'COMMIT' ? last : answer
+}
+
 /** Opens a pool; nobody connects before the first query. */
 export function connect(address: string, { settings, first }: ConnectOptions = {}): Connection {
   const pool = new (driver().Pool)({
@@ -126,7 +132,7 @@ export function connect(address: string, { settings, first }: ConnectOptions = {
           // A cursor is no promise.
           query: ((...question: Parameters<typeof client.query>) => {
             const answer: unknown = client.query(...question)
-            return answer instanceof Promise ? answer.catch(rethrow) : answer
+            return answer instanceof Promise ? answer.then(lastOf, rethrow) : answer
           }) as never,
           release: (discarded?: boolean) => giveBack(client, discarded),
         }

@@ -44,6 +44,19 @@ const TIMEOUTS = {
   idle_in_transaction_session_timeout: 300_000,
 } as const
 
+/**
+ * Milliseconds that a transaction that writes may be idle: it waits for nothing but its own computation, and others wait for its
+ * locks. So a process that is frozen, or whose machine is gone, holds them up no longer.
+ */
+const WRITE_IDLE_MS = 15_000
+
+/** Limits how long a transaction that writes may be idle, as a column of a select in it; the address may say something else. */
+export function writeIdleLimit(address: string): string {
+  const name = 'idle_in_transaction_session_timeout'
+  const ms = givenUrl(address).searchParams.get(name) ?? WRITE_IDLE_MS
+  return `set_config('${name}', '${ms}', true) as ${name}`
+}
+
 /** What is set on a new connection to an address. */
 function settingsOf(address: string): readonly string[] {
   const { searchParams } = givenUrl(address)

@@ -1,0 +1,140 @@
+import { writeFileSync } from 'node:fs'
+import { createServer, connect as dial, type Socket } from 'node:net'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { expect, onTestFinished, test } from 'vitest'
+import { SignalError } from '../../src/base/errors.ts'
+import { register } from '../../src/cluster/registry.ts'
+import { createSharedTurns } from '../../src/cluster/turns.ts'
+import { openStore } from '../../src/db/open.ts'
+import { emulate, ms, tempFolder } from '../kit.ts'
+import { migratedDatabase, withClient } from '../postgres/database.ts'
+import { KEY, type Machine, machine } from './machines.ts'
+
+const NOW = ms('2025-11-04T12:00:00Z') / 1000
+const HOST = 'service.test'
+const PACE = { perSecond: 20, concurrency: 4, callsPerMinute: null, callsPerHour: 100, callsPerDay: null }
+
+/** A process that ends with the test, frozen or not. */
+function started(...[database, service, args, env]: Parameters<typeof machine>): Machine {
+  const one = machine(database, service, args, env)
+  onTestFinished(async () => {
+    one.child.kill('SIGKILL')
+    await one.ended
+  })
+  return one
+}
+
+/** A worker is frozen after a statement that it sends, while others wait for the requests that it has taken. */
+async function frozenAfter(statement: string) {
+  const emulator = await emulate({ key: KEY, now: NOW })
+  const url = await migratedDatabase()
+  const job = join(tempFolder(), 'job.yaml')
+  writeFileSync(
+    job,
+    `name: frozen
+pace: { perSecond: 20, concurrency: 4 }
+series:
+  - { indicators: [600], geoIds: [3], window: { from: 2025-11-01, to: 2025-11-04 }, chunk: 1d }
+`,
+  )
+  // The row is there already, as it is for every turn but the first one.
+  const row = `insert into _host values ('${new URL(emulator.url).host}', 0, 0, 4, 0, 0)`
+  await withClient(url, (client) => client.query(row))
+  const plan = started(url, emulator.url, ['sync', job, '--distributed', '--quiet'])
+  const frozen = started(url, emulator.url, ['worker', '--concurrency', '1'], {
+    NODE_OPTIONS: `--import ${resolve('test/cluster/deaths.ts')}`,
+    DIES_AT: statement,
+    DIES_BY: 'SIGSTOP',
+  })
+  while (!frozen.said().includes('SIGSTOP here')) await sleep(50)
+  return { emulator, url, plan }
+}
+
+test('a worker that is frozen when it has reserved a turn holds no lock', async () => {
+  const { emulator, url, plan } = await frozenAfter('_host[^;]*for update')
+  await withClient(url, (client) => client.query('select from _host for update nowait'))
+  const other = started(url, emulator.url, ['worker', '--concurrency', '2'])
+  expect(await plan.ended, plan.said()).toBe(0)
+  other.child.kill('SIGTERM')
+  expect(await other.ended).toBe(143)
+})
+
+test('the locks of a worker that is frozen in a transaction end soon, and others go on', async () => {
+  const store = await openStore(await migratedDatabase())
+  onTestFinished(() => store.close())
+  const limit = await store.write((tx) =>
+    tx
+      .selectNoFrom(({ fn, val }) =>
+        fn<string>('current_setting', [val('idle_in_transaction_session_timeout')]).as('limit'),
+      )
+      .executeTakeFirstOrThrow(),
+  )
+  expect(limit).toEqual({ limit: '15s' })
+  const { emulator, url, plan } = await frozenAfter('"series".*for no key update')
+  const other = started(url, emulator.url, ['worker', '--concurrency', '2'])
+  expect(await plan.ended, plan.said()).toBe(0)
+  other.child.kill('SIGTERM')
+  expect(await other.ended).toBe(143)
+})
+
+test('a heartbeat does not wait for a turn that cannot be reserved, nor does who is asked to stop', async () => {
+  const url = await migratedDatabase()
+  const store = await openStore(url)
+  onTestFinished(() => store.close())
+  const stopping = new AbortController()
+  const turns = createSharedTurns({ store, pace: PACE, signal: stopping.signal })
+  onTestFinished(() => turns.close())
+  const registered = await register(store, HOST, 'test')
+  await turns.pass(HOST, async (onSend) => onSend())
+  const locker = new pg.Client({ connectionString: url })
+  await locker.connect()
+  onTestFinished(() => locker.end())
+  await locker.query('begin; select from _host for update')
+  let isOver = false
+  const waiting = turns
+    .pass(HOST, async (onSend) => onSend())
+    .finally(() => {
+      isOver = true
+    })
+  waiting.catch(() => undefined)
+  const blocked = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  while ((await withClient(url, (client) => client.query(blocked))).rowCount === 0) await sleep(20)
+  await registered.beat({ claims: 1, done: 0, draining: 0, runs: '', holding: null })
+  expect(isOver).toBe(false)
+  stopping.abort()
+  await expect(waiting).rejects.toBeInstanceOf(SignalError)
+  await locker.query('rollback')
+})
+
+test('a worker that is asked to stop ends also where its database says nothing more', async () => {
+  const emulator = await emulate({ key: KEY, now: NOW })
+  const url = new URL(await migratedDatabase())
+  const sockets = new Set<Socket>()
+  const proxy = createServer((client) => {
+    const server = dial(Number(url.port), url.hostname)
+    client.pipe(server)
+    server.pipe(client)
+    for (const one of [client, server]) sockets.add(one.on('error', () => undefined))
+    client.once('close', () => server.destroy())
+  })
+  await new Promise<void>((done) => proxy.listen(0, '127.0.0.1', done))
+  onTestFinished(() => {
+    for (const one of sockets) one.destroy()
+    proxy.close()
+  })
+  const through = new URL(url)
+  through.port = String((proxy.address() as { port: number }).port)
+  const worker = started(through.href, emulator.url, ['worker'])
+  const isThere = () => withClient(url.href, (client) => client.query('select from _worker'))
+  while ((await isThere()).rowCount === 0) await sleep(50)
+  // From now on nothing reaches the worker, and no connection ends.
+  for (const one of sockets) one.unpipe().pause()
+  proxy
+    .removeAllListeners('connection')
+    .on('connection', (client) => void sockets.add(client.on('error', () => undefined)))
+  worker.child.kill('SIGTERM')
+  expect(await worker.ended).toBe(143)
+  expect(worker.said()).toContain('it ends without it')
+})
