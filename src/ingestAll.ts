@@ -58,8 +58,8 @@ export interface SyncContext {
 }
 
 /**
- * Executes the planned requests of a job; `total` is how many there are, null where they were not counted; `again` is what would be
- * planned when they are executed.
+ * Executes the planned requests of a job; `total` is how many there are, null where they were not counted; `again` is what the job
+ * would request at that moment if nobody else requested anything.
  */
 export type Execute = (
   context: SyncContext,

@@ -47,9 +47,9 @@ export async function sync(
     // Counted first for the estimate of the time left. Planning is quick, and the plan is never in memory as a whole.
     const total = await countOf(plan({ ...planning, requested: requested.copy() }), context.signal)
     if (first === null) await context.onPlanned?.(total)
-    const before = requested.copy()
+    // All that the job wants, whoever requests it.
     const again = async () =>
-      plan({ ...planning, plannerState: await readPlannerState(store), requested: before.copy() })
+      plan({ ...planning, plannerState: await readPlannerState(store), requested: createRequested() })
     const rest = await execute(context, job, command, plan(planning), total, again)
     if (!options.range) await rememberWanted(store, job.name, wantedOf(planning), options.part)
     const summary = first ? mergeSummaries(first, rest) : rest

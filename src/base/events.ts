@@ -145,6 +145,13 @@ export const EVENTS = {
     fields: [...RUN_FIELDS, 'total', 'reason', 'hint'],
     sentence: ({ job, reason, hint }) => `${job}: ${reason} ${hint}`,
   },
+  'queue.unreadable': {
+    level: 'warn',
+    pretty: 'always',
+    when: 'Requests in the queue are not understood: the plan leaves them alone and goes on.',
+    fields: [...RUN_FIELDS, 'total', 'reason', 'hint'],
+    sentence: ({ job, reason, hint }) => `${job}: ${reason} ${hint}`,
+  },
   'worker.held': {
     level: 'warn',
     pretty: 'always',

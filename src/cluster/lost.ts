@@ -1,11 +1,21 @@
 import { numbersOf } from '../base/json.ts'
+import { type Interval, merge, subtract } from '../base/time/interval.ts'
 import { prepared } from '../db/prepared.ts'
+import { createAnswered } from '../db/queries/answered.ts'
 import { findSeries } from '../db/queries/seriesIdentity.ts'
 import type { Store } from '../db/store.ts'
-import { filteredGeos, identityRow, type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
-import type { Requested } from '../plan/requested.ts'
+import {
+  filteredGeos,
+  identityRow,
+  type PlannedRequest,
+  type SeriesIdentity,
+  seriesKey,
+} from '../job/plannedRequest.ts'
+import { createRequested, noteAll, type Requested } from '../plan/requested.ts'
+import type { Service } from '../services/services.ts'
 import { FETCH_OUTCOMES } from '../tables/sql/fetchOutcome.ts'
-import { keyOf, plannedOf, type QueuedRequest } from './queuedRequest.ts'
+import type { Queue } from './queue.ts'
+import { type QueuedRequest, type ReadRequest, readQueued } from './queuedRequest.ts'
 
 const recordedTarget = prepared((db, of: { after: number; target: string }) =>
   db
@@ -20,48 +30,95 @@ const recordedTarget = prepared((db, of: { after: number; target: string }) =>
 const recordedSeries = prepared((db, of: { after: number; seriesId: number; from: number; to: number }) =>
   db
     .selectFrom('_fetch')
-    .select('geo_ids')
+    .select(['geo_ids', 'from_at as from', 'to_at as to'])
     .where('id', '>', of.after)
     .where('series_id', '=', of.seriesId)
     .where('from_at', '<', of.to)
     .where('to_at', '>', of.from)
-    .where('outcome', 'not in', FETCH_OUTCOMES.unanswered),
+    .where('outcome', 'not in', FETCH_OUTCOMES.unanswered)
+    .$narrowType<Interval>(),
 )
 
-/** Whether an answer or a failure of a planned request is recorded since an answer. */
-async function isRecorded({ kysely }: Store, planned: PlannedRequest, after: number): Promise<boolean> {
-  const { series, window, request } = planned
-  if (!series || !window) return (await recordedTarget.first(kysely, { after, target: request.target })) !== undefined
+/** A planned request for a window of a series. */
+type Ranged = PlannedRequest & { readonly series: SeriesIdentity; readonly window: Interval }
+
+const isRanged = (planned: PlannedRequest): planned is Ranged => planned.series !== null && planned.window !== null
+
+/** Intervals of a window, geo by geo. */
+type Parts = readonly { readonly geoId: number; readonly intervals: readonly Interval[] }[]
+
+/** What was requested of a window, and of which neither an answer nor a failure is recorded since an answer. */
+async function lostParts({ kysely }: Store, planned: Ranged, before: Requested, after: number): Promise<Parts> {
+  const { series, window, geoIds } = planned
   const known = await findSeries(kysely, identityRow(series))
-  if (!known) return false
-  const geos = filteredGeos(planned)
-  return (await recordedSeries.all(kysely, { after, seriesId: known.id, ...window })).some(({ geo_ids }) => {
-    const recorded = numbersOf(geo_ids)
-    return geos === null || recorded === null || geos.some((id) => recorded.includes(id))
-  })
+  const rows = known ? await recordedSeries.all(kysely, { after, seriesId: known.id, ...window }) : []
+  const key = seriesKey(series)
+  return geoIds
+    .map((geoId) => {
+      const recorded = rows.filter(({ geo_ids }) => numbersOf(geo_ids)?.includes(geoId) ?? true)
+      const requested = subtract([window], before.left(key, geoId, [window]))
+      return { geoId, intervals: subtract(requested, merge(recorded)) }
+    })
+    .filter(({ intervals }) => intervals.length > 0)
 }
 
 /**
  * How many requests of a plan are neither answered nor failed nor queued any more: somebody deleted them from the queue, or they count
- * as dead. `missing`: what would be planned now; `before`: what was planned; `after`: the last answer before that.
+ * as dead, whoever queued them. `missing`: what would be planned now if nothing were requested; `before`: what was planned, or
+ * queued before that; `after`: the last answer before that.
  */
 export async function countLost(
   store: Store,
-  open: () => Promise<readonly QueuedRequest[]>,
+  open: () => Promise<Iterable<PlannedRequest>>,
   missing: Iterable<PlannedRequest>,
   before: Requested,
   after: number,
 ): Promise<number> {
   const targets = before.copy()
-  const wasPlanned = ({ series, geoIds, window, request }: PlannedRequest): boolean =>
-    series && window
-      ? geoIds.every((geoId) => before.left(seriesKey(series), geoId, [window]).length === 0)
-      : !targets.addTarget(request.target)
-  const lost: PlannedRequest[] = []
+  const lost: { readonly planned: PlannedRequest; readonly parts: Parts }[] = []
   for (const planned of missing)
-    if (wasPlanned(planned) && !(await isRecorded(store, planned, after))) lost.push(planned)
+    if (isRanged(planned)) {
+      const parts = await lostParts(store, planned, before, after)
+      if (parts.length > 0) lost.push({ planned, parts })
+    } else {
+      const { target } = planned.request
+      if (targets.addTarget(target)) continue
+      if ((await recordedTarget.first(store.kysely, { after, target })) === undefined) lost.push({ planned, parts: [] })
+    }
   if (lost.length === 0) return 0
   // A plan that began meanwhile may have queued the same.
-  const queued = new Set((await open()).map((one) => keyOf(plannedOf(one, lost[0]!.service))))
-  return lost.filter((planned) => !queued.has(keyOf(planned))).length
+  const queued = createRequested()
+  noteAll(queued, await open())
+  return lost.filter(({ planned, parts }) =>
+    isRanged(planned)
+      ? parts.some(({ geoId, intervals }) => queued.left(seriesKey(planned.series), geoId, intervals).length > 0)
+      : queued.addTarget(planned.request.target),
+  ).length
+}
+
+/** Whether all that a request was about has been answered since it was planned. */
+async function isAnswered({ kysely }: Store, { planned, data }: ReadRequest): Promise<boolean> {
+  const { series, window, request } = planned
+  const known = series && (await findSeries(kysely, identityRow(series)))
+  const left = await createAnswered(
+    kysely,
+    false,
+  )({
+    fetchId: data.after,
+    target: request.target,
+    seriesId: known?.id ?? null,
+    window,
+    geoIds: filteredGeos(planned),
+  })
+  return left.length === 0
+}
+
+/** Forgets the dead requests that nobody misses: those that are queued again, and those that were answered since. */
+export async function clearDead(store: Store, queue: Queue<QueuedRequest>, service: Service): Promise<void> {
+  const dead = readQueued(await queue.dead(), service)
+  if (dead.length === 0) return
+  const open = await queue.openAmong(dead.map(({ key }) => key))
+  const done: string[] = []
+  for (const one of dead) if (open.has(one.key) || (await isAnswered(store, one))) done.push(one.id)
+  await queue.removeDead(done)
 }

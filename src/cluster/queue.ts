@@ -24,6 +24,15 @@ export interface Claim<T> {
   readonly data: T
 }
 
+/** A piece of work that is queued, in hand or dead. */
+export interface Kept<T> {
+  readonly id: string
+  readonly key: string
+  readonly group: string
+  /** Whatever is there: somebody may have edited it, or a newer version queued it. */
+  readonly data: T
+}
+
 /** Pieces of work for one host, which many machines take; each is in one claim at a time. */
 export interface Queue<T extends object> {
   readonly name: string
@@ -41,12 +50,16 @@ export interface Queue<T extends object> {
   fail(claim: Claim<T>, output: object, db?: Kysely<Database>): Promise<boolean>
   /** Gives a piece back without counting an attempt: it may be claimed again after `afterS` seconds. */
   putBack(claim: Claim<T>, work: Queued<T>, afterS: number): Promise<boolean>
-  /** What is queued or in hand. */
-  open(): Promise<T[]>
+  /** What is queued or in hand, but for that of a group if one is given. */
+  open(exceptGroup?: string): Promise<Kept<T>[]>
+  /** Which keys are queued or in hand. */
+  openAmong(keys: readonly string[]): Promise<Set<string>>
   /** How much is queued or in hand of a group. */
   left(group: string): Promise<number>
-  /** Queues again what counted as dead, and answers how much that was. */
-  requeueDead(): Promise<number>
+  /** What counts as dead. */
+  dead(): Promise<Kept<T>[]>
+  /** Forgets what counted as dead. */
+  removeDead(ids: readonly string[]): Promise<void>
   close(): Promise<void>
 }
 
@@ -54,6 +67,8 @@ export interface Queue<T extends object> {
 const HEARTBEAT_S = 10
 /** Attempts after the first one. */
 const RETRIES = 8
+/** Keys that one statement names at most: a server takes no more than 65,535 parameters. */
+export const KEYS_PER_STATEMENT = 1_000
 /** The SQLSTATE of what a user may not do. */
 const NOT_ALLOWED = '42501'
 
@@ -62,6 +77,10 @@ const found = (response: object): boolean => (response as { readonly affected: n
 
 /** The data of what was queued: a connection may return JSON as text. */
 const asData = <T>(data: unknown): T => (typeof data === 'string' ? JSON.parse(data) : data) as T
+
+function* batches(keys: readonly string[]): Generator<readonly string[]> {
+  for (let i = 0; i < keys.length; i += KEYS_PER_STATEMENT) yield keys.slice(i, i + KEYS_PER_STATEMENT)
+}
 
 const executeText = async (db: Kysely<Database>, text: string, values: readonly unknown[]) => ({
   rows: (await db.executeQuery(CompiledQuery.raw(text, [...values]))).rows,
@@ -106,16 +125,16 @@ export async function openQueue<T extends object>(
     closed = true
   }
   const { asks: name, dead } = queueOf(host)
-  const kept = { retentionSeconds: 90 * 86_400, deleteAfterSeconds: 3_600 }
+  const retention = { retentionSeconds: 90 * 86_400, deleteAfterSeconds: 3_600 }
   try {
     await boss.start()
-    await boss.createQueue(dead, { policy: 'standard', ...kept })
+    await boss.createQueue(dead, { policy: 'standard', ...retention })
     await boss.createQueue(name, {
       policy: 'exclusive',
       deadLetter: dead,
       heartbeatSeconds: HEARTBEAT_S,
       expireInSeconds: 6 * 3_600,
-      ...kept,
+      ...retention,
       retryLimit: RETRIES,
       retryDelay: 1,
       retryBackoff: true,
@@ -143,7 +162,15 @@ export async function openQueue<T extends object>(
     }))
     return (await boss.insert(name, rows, { ...on(tx), returnId: true }))?.length ?? 0
   }
-  const waiting = () => bossTables(db).selectFrom('job').where('name', '=', name).where('state', 'in', OPEN_STATES)
+  const waiting = (queue = name) =>
+    bossTables(db).selectFrom('job').where('name', '=', queue).where('state', 'in', OPEN_STATES)
+  const kept = async (rows: ReturnType<typeof waiting>): Promise<Kept<T>[]> =>
+    (await rows.select(['id', 'singleton_key', 'group_id', 'data']).execute()).map((row) => ({
+      id: row.id,
+      key: row.singleton_key ?? '',
+      group: row.group_id ?? '',
+      data: asData<T>(row.data),
+    }))
   return {
     name,
     insert: (work) => inserted(work, {}),
@@ -163,7 +190,17 @@ export async function openQueue<T extends object>(
         if (ours) await inserted([work], { startAfter: afterS }, tx)
         return ours
       }),
-    open: async () => (await waiting().select('data').execute()).map(({ data }) => asData<T>(data)),
+    open: (group) => kept(group === undefined ? waiting() : waiting().where('group_id', 'is distinct from', group)),
+    async openAmong(keys) {
+      const found = new Set<string>()
+      for (const some of batches(keys))
+        for (const { singleton_key } of await waiting()
+          .where('singleton_key', 'in', some)
+          .select('singleton_key')
+          .execute())
+          if (singleton_key !== null) found.add(singleton_key)
+      return found
+    },
     async left(group) {
       const { count } = await waiting()
         .where('group_id', '=', group)
@@ -171,7 +208,11 @@ export async function openQueue<T extends object>(
         .executeTakeFirstOrThrow()
       return Number(count)
     },
-    requeueDead: () => boss.redrive(dead),
+    dead: () => kept(waiting(dead)),
+    async removeDead(ids) {
+      for (const some of batches(ids))
+        await bossTables(db).deleteFrom('job').where('name', '=', dead).where('id', 'in', some).execute()
+    },
     close,
   }
 }

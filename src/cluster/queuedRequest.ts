@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto'
 import type { Instant } from '../base/time/instant.ts'
 import type { Job } from '../job/job.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
+import { createRequested, noteAll } from '../plan/requested.ts'
 import { ownParams, requestFor, sentParams } from '../services/request.ts'
 import type { Service } from '../services/service.ts'
-import type { Queued } from './queue.ts'
+import type { Kept, Queued } from './queue.ts'
 
 /**
  * A planned request as it is queued: with what its worker must know of the job and the plan, and without the service, which the
@@ -54,4 +55,28 @@ export function plannedOf(queued: QueuedRequest, service: Service): PlannedReque
   const { job: _job, pace: _pace, keep: _keep, profile: _profile, after: _after, where, ...rest } = queued
   const call = { ...rest, entry: where, params: ownParams(queued.params, queued.window), service }
   return { ...call, request: requestFor(call) }
+}
+
+/** A queued request, and what was planned. */
+export interface ReadRequest extends Kept<QueuedRequest> {
+  readonly planned: PlannedRequest
+}
+
+/** The planned requests of what is kept in a queue; `onUnreadable` gets what was edited by hand or is of a newer version. */
+export function readQueued(
+  kept: readonly Kept<QueuedRequest>[],
+  service: Service,
+  onUnreadable: (one: Kept<QueuedRequest>, error: Error) => void = () => undefined,
+): ReadRequest[] {
+  return kept.flatMap((one) => {
+    try {
+      const planned = plannedOf(one.data, service)
+      // Whatever is asked of it later must not throw.
+      noteAll(createRequested(), [planned])
+      return [{ ...one, planned }]
+    } catch (error) {
+      onUnreadable(one, error as Error)
+      return []
+    }
+  })
 }

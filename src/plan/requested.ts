@@ -1,4 +1,5 @@
 import { type Interval, merge, subtract } from '../base/time/interval.ts'
+import { type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
 import { ALL_GEOS } from '../tables/sql/allGeos.ts'
 
 /** What a run has planned to request, so that nothing is requested twice, by whichever entries and jobs. */
@@ -52,5 +53,32 @@ export function createRequested(
     },
     requests: () => requests,
     copy: () => createRequested(bySeries, targets),
+  }
+}
+
+/** What tells of a request what it is about. */
+type About = Pick<PlannedRequest, 'series' | 'geoIds' | 'window'> & { readonly request: { readonly target: string } }
+
+/** Notes what is requested elsewhere, so that it is not requested again. */
+export function noteAll(requested: Requested, requests: Iterable<About>): void {
+  for (const { series, geoIds, window, request } of requests)
+    if (series && window) requested.add(seriesKey(series), geoIds, [window])
+    else requested.addTarget(request.target)
+}
+
+/** Finds which requests have anything in common with some others. */
+export function overlapWith(others: Iterable<About>): (one: About) => boolean {
+  const all = createRequested()
+  const targets = new Set<string>()
+  for (const one of others)
+    if (one.series && one.window) noteAll(all, [one])
+    else targets.add(one.request.target)
+  return ({ series, geoIds, window, request }) => {
+    if (!series || !window) return targets.has(request.target)
+    const length = window.to - window.from
+    return geoIds.some(
+      (geoId) =>
+        all.left(seriesKey(series), geoId, [window]).reduce((sum, { from, to }) => sum + to - from, 0) < length,
+    )
   }
 }

@@ -5,12 +5,10 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { KeyError, PermanentError, StoreError, TransientError } from '../../src/base/errors.ts'
-import type { OnEvent, SyncEvent } from '../../src/base/events.ts'
+import type { SyncEvent } from '../../src/base/events.ts'
 import { hostOf } from '../../src/calls/hosts.ts'
 import { readMachines } from '../../src/checks/machines.ts'
 import { claimedRequest } from '../../src/cluster/claims.ts'
-import { openClock } from '../../src/cluster/clock.ts'
-import { openHandOut } from '../../src/cluster/handOut.ts'
 import { createLeases, createOwnLeases } from '../../src/cluster/leases.ts'
 import { openQueue } from '../../src/cluster/queue.ts'
 import type { QueuedRequest } from '../../src/cluster/queuedRequest.ts'
@@ -21,8 +19,7 @@ import { work } from '../../src/cluster/worker.ts'
 import { createWorkerRuns } from '../../src/cluster/workerRuns.ts'
 import { openStore } from '../../src/db/open.ts'
 import { shared } from '../../src/db/shared.ts'
-import type { Summary, SyncContext } from '../../src/ingestAll.ts'
-import type { Job } from '../../src/job/job.ts'
+import type { SyncContext } from '../../src/ingestAll.ts'
 import { EMPTY_STATE } from '../../src/job/plannerState.ts'
 import { readJob } from '../../src/job/read.ts'
 import { plan } from '../../src/plan/plan.ts'
@@ -32,62 +29,7 @@ import { sync } from '../../src/sync.ts'
 import { emulate, ms, runCli, tempFolder } from '../kit.ts'
 import { askPage } from '../page/askPage.ts'
 import { databaseWithRoles, migratedDatabase, withClient } from '../postgres/database.ts'
-
-const NOW = ms('2025-11-04T12:00:00Z') / 1000
-const YAML = `name: shared
-pace: { perSecond: 50, concurrency: 8 }
-series:
-  - { indicators: [600], geoIds: [3], window: { from: 2025-10-30, to: 2025-11-04 }, chunk: 1d }
-`
-const JOB = readJob(YAML, 'shared.yaml')
-/** One request. */
-const LAST_DAY = readJob(YAML.replace('2025-10-30', '2025-11-03'), 'lastDay.yaml')
-
-/** A process that shares a database with others. */
-async function joined(file: string, baseUrl: string, key: string) {
-  const [store, control] = [await openStore(file), await openStore(file)]
-  const clock = await openClock(control.kysely)
-  const queue = await openQueue<QueuedRequest>(control, hostOf(baseUrl), { supervises: true, onError: () => undefined })
-  onTestFinished(async () => {
-    await queue.close()
-    clock.close()
-    await store.close()
-    await control.close()
-  })
-  const context = {
-    store,
-    control,
-    service: SERVICES.generic,
-    baseUrl,
-    key,
-    version: 'test',
-    retryMs: 5,
-    now: () => NOW * 1000,
-    signal: new AbortController().signal,
-    onReject: 'quarantine' as const,
-  }
-  return { store, queue, context }
-}
-
-type Process = Awaited<ReturnType<typeof joined>>
-
-/** Hands the plans of jobs to workers, as one command does, and waits for them. */
-async function handOutAll(
-  { store, queue, context }: Process,
-  jobs: readonly Job[],
-  onEvent?: OnEvent,
-): Promise<Summary[]> {
-  const { requested, execute } = await openHandOut(store, queue, SERVICES.generic)
-  const turns: SyncContext['turns'] = (pace) =>
-    createSharedTurns({ store: context.control, pace, signal: context.signal })
-  const summaries: Summary[] = []
-  for (const job of jobs) summaries.push(await sync({ ...context, requested, execute, turns, onEvent }, job))
-  return summaries
-}
-
-/** Hands the plan of one job to workers, and waits for them. */
-const handOut = async (process: Process, job: Job, onEvent?: OnEvent): Promise<Summary> =>
-  (await handOutAll(process, [job], onEvent))[0]!
+import { handOut, handOutAll, JOB, joined, LAST_DAY, NOW, type Process, YAML } from './joined.ts'
 
 test('what is planned is fetched and loaded by workers, each request by one of them, and again nothing is', async () => {
   const emulator = await emulate({ now: NOW })

@@ -2,13 +2,12 @@ import { grouped, quantity } from '../../base/quantity.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import { callsLeft } from '../../calls/budget.ts'
 import type { Job } from '../../job/job.ts'
-import { type PlannedRequest, seriesKey } from '../../job/plannedRequest.ts'
 import { EMPTY_STATE, type PlannerState, type SkippedItem } from '../../job/plannerState.ts'
 import { applySelectors, type Listed, needsCatalogue, resolveSelectors } from '../../job/select.ts'
 import { planSelection } from '../../plan/listings.ts'
 import { plan } from '../../plan/plan.ts'
 import type { Planning, PlanOptions } from '../../plan/planning.ts'
-import { createRequested, type Requested } from '../../plan/requested.ts'
+import { createRequested, noteAll, type Requested } from '../../plan/requested.ts'
 import { sentParams } from '../../services/request.ts'
 import type { Service } from '../../services/service.ts'
 import type { CommonArgs, OnlyArgs, RangeArgs, ServiceArgs } from '../flags.ts'
@@ -104,13 +103,6 @@ function* jsonOf(all: readonly PlannedJob[]): Generator<string> {
 /** The addresses of all requests, one by one. */
 function* urlsOf(all: readonly PlannedJob[], base: string): Generator<string> {
   for (const { requests } of all) for (const { request } of requests()) yield `${base}${request.target}\n`
-}
-
-/** Notes what a job requests, so that those after it do not request the same. */
-function noteAll(requested: Requested, requests: Iterable<PlannedRequest>): void {
-  for (const { series, geoIds, window, request } of requests)
-    if (series && window) requested.add(seriesKey(series), geoIds, [window])
-    else requested.addTarget(request.target)
 }
 
 /** `plan`: what a sync would request, why, how many calls and on which days. */

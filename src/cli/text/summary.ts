@@ -26,7 +26,7 @@ export function summaryText({ job, outcome, counts, failures, seconds, stop, ski
     `${grouped(counts.rows_withdrawn)} withdrawn`,
   ].join(', ')
   const lines =
-    counts.requests === 0 && !stop
+    counts.requests === 0 && !stop && failures.length === 0
       ? [`${job}: ${selected ? 'nothing to do; all that is wanted is held.' : NOTHING_SELECTED}`]
       : [`${job}: ${outcome} in ${seconds.toFixed(1)} s. ${quantity(counts.requests, 'request')}, rows: ${rows}.`]
   if (stop)

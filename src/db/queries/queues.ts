@@ -8,7 +8,9 @@ export const BOSS_SCHEMA = 'pgboss'
 /** The tables of pg-boss, as far as they are read here. */
 interface BossTables {
   readonly job: {
+    readonly id: string
     readonly name: string
+    readonly singleton_key: string | null
     readonly state: string
     readonly data: unknown
     readonly group_id: string | null
