@@ -16,7 +16,7 @@ function poolOf(config: pg.PoolConfig): pg.Pool {
 
 /** A store with a pool of its own, of which only typed queries and transactions are used. */
 export function bareStore(url: string): Store {
-  const { kysely, close } = connect(url)
+  const { kysely, close } = connect(url, { connections: 3 })
   onTestFinished(close)
   const writeAtOnce = (text: string) => rowsOf(kysely, text, [])
   return { kysely, write: (work: never) => kysely.transaction().execute(work), writeAtOnce } as unknown as Store

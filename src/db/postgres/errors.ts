@@ -90,7 +90,7 @@ const REASONS: Readonly<Record<string, readonly [message: string, hint: string]>
   '53100': ['The disk of the server of the database{} is full.', 'Make room; what was committed is kept.'],
   '53300': [
     'The server of the database{} has too many connections.',
-    'Each process needs up to six. Raise max_connections, or run fewer.',
+    'A sync needs up to seven, a worker six, what only reads four. Raise max_connections, or run fewer.',
   ],
   '57014': [
     'The server ended a statement on the database{} that took too long.',

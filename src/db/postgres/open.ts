@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Transaction } from 'kysely'
+import type pg from 'pg'
 import { BusyError, SignalError, StoreError } from '../../base/errors.ts'
 import type { Database } from '../../tables/schema.ts'
 import { shownAddress } from '../address.ts'
@@ -28,10 +29,16 @@ function readerOf(connection: Connection, address: string): Reader {
   }
 }
 
+/** Connections of one who reads, at the most: a page answers several requests at once. */
+const READER_CONNECTIONS = 4
+/** Of one who writes: one transaction after the other is written, and what is read beside it waits for none of them. */
+const WRITER_CONNECTIONS = 3
+
 /** Opens a database for reading only; what cannot be read is refused when the first query connects. */
 export function openReader(file: string): Reader {
   const address = shownAddress(file)
-  return readerOf(connect(address, { first: (client) => checkReadable(client, address) }), address)
+  const first = (client: pg.ClientBase) => checkReadable(client, address)
+  return readerOf(connect(address, { connections: READER_CONNECTIONS, first }), address)
 }
 
 /** How many times the outcome of a transaction is asked for, and the first pause between two attempts. */
@@ -64,7 +71,8 @@ export async function openStore(
 ): Promise<Store> {
   const address = shownAddress(file)
   // A crash of the server may lose the last half second of whole transactions: the next sync requests what is missing.
-  const connection = connect(address, { settings: [`synchronous_commit = ${durability === 'full' ? 'on' : 'off'}`] })
+  const settings = [`synchronous_commit = ${durability === 'full' ? 'on' : 'off'}`]
+  const connection = connect(address, { connections: WRITER_CONNECTIONS, settings })
   const { kysely } = connection
   const reader = readerOf(connection, address)
   try {

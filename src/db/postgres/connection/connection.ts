@@ -46,8 +46,6 @@ const types: pg.CustomTypesConfig = {
   },
 }
 
-/** How many connections a process has at the most, beside that of its lock. */
-const CONNECTIONS = 4
 const CONNECT_MS = 20_000
 
 /** What the driver needs to know of an address. */
@@ -75,8 +73,9 @@ export async function connectAlone(address: string): Promise<pg.Client> {
   }
 }
 
-/** What a pool does with each new connection before anything else. */
+/** How many connections a pool has at the most, and what it does with each new one before anything else. */
 export interface ConnectOptions {
+  readonly connections: number
   readonly settings?: readonly string[]
   readonly first?: (client: pg.ClientBase) => Promise<void>
 }
@@ -88,10 +87,10 @@ const lastOf = (answer: pg.QueryResult | pg.QueryResult[]): unknown => {
 }
 
 /** Opens a pool; nobody connects before the first query. */
-export function connect(address: string, { settings, first }: ConnectOptions = {}): Connection {
+export function connect(address: string, { connections, settings, first }: ConnectOptions): Connection {
   const pool = new (driver().Pool)({
     ...clientConfig(address),
-    max: CONNECTIONS,
+    max: connections,
     // Statements are sent without waiting for earlier answers; a caller that needs an answer waits for its own.
     pipeline: true,
     idleTimeoutMillis: 30_000,

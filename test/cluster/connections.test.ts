@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest'
+import { hostOf } from '../../src/calls/hosts.ts'
+import { openQueue } from '../../src/cluster/queue.ts'
+import { type QueuedRequest, queuedOf } from '../../src/cluster/queuedRequest.ts'
+import { openStore } from '../../src/db/open.ts'
+import { EMPTY_STATE } from '../../src/job/plannerState.ts'
+import { readJob } from '../../src/job/read.ts'
+import { plan } from '../../src/plan/plan.ts'
+import { SERVICES } from '../../src/services/services.ts'
+import { emulate, ms, runCli, tempFolder } from '../kit.ts'
+import { migratedDatabase, withClient } from '../postgres/database.ts'
+
+const NOW = ms('2025-11-04T12:00:00Z') / 1000
+const JOB = readJob(
+  `name: shared
+pace: { perSecond: 50, concurrency: 16 }
+series:
+  - { indicators: [600], geoIds: [3], window: { from: 2025-07-01, to: 2025-11-04 }, chunk: 1d }
+`,
+  'shared.yaml',
+)
+/** As docs/scale.md tells. */
+const MOST = 6
+
+test('a busy worker has as many connections as the documentation says, and no more', async () => {
+  const emulator = await emulate({ now: NOW })
+  const file = await migratedDatabase()
+  const planner = await openStore(file)
+  const queue = await openQueue<QueuedRequest>(planner, hostOf(emulator.url), {
+    supervises: false,
+    onError: () => undefined,
+  })
+  const planned = plan({ job: JOB, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })
+  await queue.insert([...planned].map((request) => queuedOf(JOB, request, 0, NOW)))
+  await queue.close()
+  await planner.close()
+
+  const args = ['worker', '--until-empty', '--concurrency', '20', '--service', 'generic', '--base-url', emulator.url]
+  const env = { INDICATOR_SYNC_DATABASE: file, INDICATOR_SYNC_API_KEY: emulator.key }
+  let most = 0
+  const { code } = await withClient(file, async (client) => {
+    let isWorking = true
+    const looking = (async () => {
+      while (isWorking) {
+        const { rows } = await client.query<{ count: number }>(
+          'select count(*)::int as count from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+        )
+        most = Math.max(most, rows[0]!.count)
+      }
+    })()
+    try {
+      return await runCli(tempFolder(), args, env)
+    } finally {
+      isWorking = false
+      await looking
+    }
+  })
+  expect(code).toBe(0)
+  expect(most).toBeGreaterThan(2)
+  expect(most).toBeLessThanOrEqual(MOST)
+})
