@@ -122,7 +122,7 @@ describe('query', () => {
   test('every format', async () => {
     const sql = `select 1 as n, 'a|"b",c' as t, null as x`
     expect((await cli(['query', sql, '--format', 'csv'])).out).toBe('n,t,x\n1,"a|""b"",c",\n')
-    const tabs = `select 1 as n, 'a' || char(9) || '"b"' as t, 'c,d' as u, '' as e, null as x`
+    const tabs = `select 1 as n, 'a\t"b"' as t, 'c,d' as u, '' as e, null as x`
     expect((await cli(['query', tabs, '--format', 'tsv'])).out).toBe('n\tt\tu\te\tx\n1\t"a\t""b"""\tc,d\t""\t\n')
     expect((await cli(['query', sql, '--format', 'ndjson'])).out).toBe('{"n":1,"t":"a|\\"b\\",c","x":null}\n')
     expect(JSON.parse((await cli(['query', sql, '--json'])).out)).toEqual([{ n: 1, t: 'a|"b",c', x: null }])
