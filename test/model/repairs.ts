@@ -256,7 +256,7 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'a budget knows only the calls of its own job',
     'calls/budget.ts',
-    'if ((await spent(tx, host, nowMs - ms - slackMs)) >= calls)',
-    'if (0 * (await spent(tx, host, nowMs - ms - slackMs)) >= calls)',
+    'if ((await spent(tx, host, nowMs - limit.ms)) >= limit.calls)',
+    'if (0 * (await spent(tx, host, nowMs - limit.ms)) >= limit.calls)',
   ),
 ]
