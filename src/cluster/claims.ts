@@ -5,6 +5,7 @@ import type { Store } from '../db/store.ts'
 import { identityRow, type PlannedRequest } from '../job/plannedRequest.ts'
 import type { Loading } from '../load/load.ts'
 import type { Database } from '../tables/schema.ts'
+import type { LeaseHolder } from './leases.ts'
 import type { Claim, Queue } from './queue.ts'
 import type { QueuedRequest } from './queuedRequest.ts'
 
@@ -14,6 +15,12 @@ export class LostClaimError extends SyncError {
     super('Another worker has taken this request over.', { code: 'claim-lost' })
   }
 }
+
+/** Who holds the lease for a claim: another attempt at the same request has a lease of its own. */
+export const holderOf = ({ id, retryCount, data }: Claim<QueuedRequest>): LeaseHolder => ({
+  id: `${id} ${retryCount}`,
+  after: data.after,
+})
 
 /** A claimed request: a store that writes only while the claim is valid, and a way to end it with its answer. */
 export interface ClaimedRequest {

@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto'
 import type { Transaction } from 'kysely'
 import { SignalError } from '../base/errors.ts'
 import { merge } from '../base/time/interval.ts'
+import { createSure } from '../base/time/sure.ts'
 import { wait } from '../base/time/wait.ts'
 import { createAnswered } from '../db/queries/answered.ts'
-import { databaseClock, shared } from '../db/shared.ts'
+import { clockAfter, databaseClock, shared } from '../db/shared.ts'
 import type { Store } from '../db/store.ts'
+import { LapsedError } from '../fetch/turns.ts'
 import { filteredGeos, type PlannedRequest } from '../job/plannedRequest.ts'
 import { seriesIdOf } from '../load/storedSeries.ts'
 import type { Leased } from '../pipeline.ts'
@@ -25,7 +27,9 @@ export interface Leases {
    * Waits while another process has a lease on some of it: what that brings is not requested again.
    */
   acquire(holder: LeaseHolder, planned: PlannedRequest): Promise<readonly PlannedRequest[]>
-  /** Extends the leases for requests that are still in hand. */
+  /** Throws LapsedError where the lease of a holder may have ended: others may have it, until it is acquired again. */
+  check(holder: Pick<LeaseHolder, 'id'>): void
+  /** Extends the leases for requests that are still in hand; one that has ended remains so. */
   renew(holders: readonly Pick<LeaseHolder, 'id'>[]): Promise<void>
   /** Releases the lease for a request: its answer is recorded, or nobody requests it any more. */
   release(holder: Pick<LeaseHolder, 'id'>): Promise<void>
@@ -33,8 +37,18 @@ export interface Leases {
 
 /** Milliseconds that a lease lasts without being renewed: by then its process is dead. */
 const LEASE_MS = 15_000
+/** Milliseconds for which a process is sure of a lease, and before whose end it is not renewed any more: a message takes a while. */
+const SURE_MS = LEASE_MS - 3_000
+const LAST_MS = 1_000
 /** How often to look whether the lease of another process has ended. */
 const POLL_MS = 300
+
+/** What is left of a request, when that was asked for by the clock of this process, and whether there is a lease: only on windows of known series. */
+interface Acquired {
+  readonly left: readonly PlannedRequest[]
+  readonly askedAt: number
+  readonly isLeased: boolean
+}
 
 /** What later answers left of a request. */
 async function leftOf(
@@ -58,6 +72,15 @@ async function leftOf(
 
 /** Keeps leases in the database, by its clock; `control` is the connection that does not wait until an answer is loaded. */
 export function createLeases(store: Store, control: Store, signal: AbortSignal): Leases {
+  const sure = createSure<string>(SURE_MS)
+  /** Holders of what needs no lease: of no series that is known, or of no window. */
+  const unleased = new Set<string>()
+
+  const forget = (id: string): void => {
+    sure.forget(id)
+    unleased.delete(id)
+  }
+
   /** Whether another process has a lease on a part of the same window. */
   async function isLeased(
     tx: Transaction<Database>,
@@ -81,13 +104,15 @@ export function createLeases(store: Store, control: Store, signal: AbortSignal):
     )
   }
 
-  /** Takes the lease and returns what is left to request; null while another process has a lease on some of it. */
-  const tryAcquire = (holder: LeaseHolder, planned: PlannedRequest): Promise<readonly PlannedRequest[] | null> =>
+  /** Takes the lease, where there is one, and returns what is left to request; null while another process has a lease on some of it. */
+  const tryAcquire = (holder: LeaseHolder, planned: PlannedRequest): Promise<Acquired | null> =>
     store.write(async (tx) => {
+      const askedAt = performance.now()
       const at = await databaseClock(shared(tx))
       const seriesId = await seriesIdOf(tx, planned, at)
       const { window } = planned
-      if (seriesId === null || !window) return leftOf(tx, planned, seriesId, holder.after)
+      const left = () => leftOf(tx, planned, seriesId, holder.after)
+      if (seriesId === null || !window) return { left: await left(), askedAt, isLeased: false }
       // The row of the series is locked while a process looks and takes the lease: of two, the second sees the lease of the first.
       await tx.selectFrom('series').select('id').where('id', '=', seriesId).forNoKeyUpdate().execute()
       if (await isLeased(tx, holder.id, seriesId, planned, at)) {
@@ -95,8 +120,8 @@ export function createLeases(store: Store, control: Store, signal: AbortSignal):
         await shared(tx).deleteFrom('_asking').where('claim', '=', holder.id).execute()
         return null
       }
-      const left = await leftOf(tx, planned, seriesId, holder.after)
-      if (left.length === 0) return left
+      const acquired = { left: await left(), askedAt, isLeased: true }
+      if (acquired.left.length === 0) return acquired
       const lease = {
         series_id: seriesId,
         geo_ids: filteredGeos(planned)?.join(',') ?? null,
@@ -109,34 +134,59 @@ export function createLeases(store: Store, control: Store, signal: AbortSignal):
         .values({ claim: holder.id, ...lease })
         .onConflict((conflict) => conflict.column('claim').doUpdateSet(lease))
         .execute()
-      return left
+      return acquired
     })
 
   return {
     async acquire(holder, planned) {
+      forget(holder.id)
       for (;;) {
         if (signal.aborted) throw new SignalError()
-        const left = await tryAcquire(holder, planned)
-        if (left) return left
+        const acquired = await tryAcquire(holder, planned)
+        if (acquired) {
+          if (!acquired.isLeased) unleased.add(holder.id)
+          sure.confirm(holder.id, acquired.askedAt)
+          return acquired.left
+        }
         await wait(POLL_MS * (0.5 + Math.random()), signal)
       }
     },
+    check({ id }) {
+      if (!sure.isSure(id)) throw new LapsedError()
+    },
     async renew(holders) {
-      if (holders.length === 0) return
-      await shared(control.kysely)
+      // What has ended may be in other hands: it is acquired again, not renewed.
+      const ids = holders.map(({ id }) => id).filter(sure.isSure)
+      if (ids.length === 0) return
+      const askedAt = performance.now()
+      const renewed = await shared(control.kysely)
         .updateTable('_asking')
-        .set({ until_at: (await databaseClock(shared(control.kysely))) + LEASE_MS })
-        .where(
-          'claim',
-          'in',
-          holders.map(({ id }) => id),
-        )
+        .set({ until_at: clockAfter(LEASE_MS) })
+        .where('claim', 'in', ids)
+        .where('until_at', '>', clockAfter(LAST_MS))
+        .returning('claim')
         .execute()
+      const claims = new Set(renewed.map(({ claim }) => claim))
+      for (const id of ids)
+        if (claims.has(id) || unleased.has(id)) {
+          if (sure.isSure(id)) sure.confirm(id, askedAt)
+        } else sure.forget(id)
     },
     async release({ id }) {
+      forget(id)
       await shared(control.kysely).deleteFrom('_asking').where('claim', '=', id).execute()
     },
   }
+}
+
+/** Repeats work as long as what it holds lapses: it looks each time what is left. */
+export async function untilHeld<T>(work: () => Promise<T>): Promise<T> {
+  for (;;)
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof LapsedError)) throw error
+    }
 }
 
 /** Leases for a process that plans by itself: it renews those that it has; `after` is the last answer before it plans. */
@@ -152,7 +202,7 @@ export function createOwnLeases(leases: Leases, after: number): { readonly lease
       const holder = { id: randomUUID(), after }
       holders.add(holder)
       try {
-        return await work(await leases.acquire(holder, planned))
+        return await untilHeld(async () => work(await leases.acquire(holder, planned), () => leases.check(holder)))
       } finally {
         holders.delete(holder)
         // A lease that cannot be released now ends because nobody renews it.

@@ -40,8 +40,8 @@ export interface Queue<T extends object> {
   insert(work: readonly Queued<T>[]): Promise<number>
   /** Claims up to `count` pieces. A claim whose heartbeats stop goes to others. */
   claim(count: number): Promise<Claim<T>[]>
-  /** A heartbeat for pieces in hand. */
-  beat(claims: readonly Claim<T>[]): Promise<void>
+  /** A heartbeat for pieces in hand; answers which claims are still valid. */
+  beat(claims: readonly Claim<T>[]): Promise<readonly Claim<T>[]>
   /** Whether a claim is still valid, as part of a transaction: until it ends, nobody else takes the piece. */
   isValid(claim: Claim<T>, db: Kysely<Database>): Promise<boolean>
   /** Ends a piece of work, as part of a transaction if one is given. False if the claim is not valid any more. */
@@ -64,7 +64,7 @@ export interface Queue<T extends object> {
 }
 
 /** Seconds without a heartbeat after which others get a piece of work; pg-boss takes no less. */
-const HEARTBEAT_S = 10
+export const HEARTBEAT_S = 10
 /** Attempts after the first one. */
 const RETRIES = 8
 /** Keys that one statement names at most: a server takes no more than 65,535 parameters. */
@@ -179,7 +179,12 @@ export async function openQueue<T extends object>(
       return jobs.map(({ id, retryCount, priority, data }) => ({ id, retryCount, priority, data: asData<T>(data) }))
     },
     async beat(claims) {
-      if (claims.length > 0) await boss.touch(name, claims.map(attempt))
+      if (claims.length === 0) return []
+      const { settled } = (await boss.touch(name, claims.map(attempt))) as {
+        readonly settled?: readonly string[] | null
+      }
+      const valid = new Set(settled)
+      return claims.filter(({ id }) => valid.has(id))
     },
     isValid: async (claim, tx) => found(await boss.touch(name, attempt(claim), on(tx))),
     complete: async (claim, output, tx) => found(await boss.complete(name, attempt(claim), output, on(tx))),

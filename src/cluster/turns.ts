@@ -3,7 +3,15 @@ import { SignalError } from '../base/errors.ts'
 import { orSignal, wait } from '../base/time/wait.ts'
 import type { Store } from '../db/store.ts'
 import { BREAKER, type BreakerOptions } from '../fetch/breaker.ts'
-import { MAX_WAIT_MS, NotNowError, type OnSend, type Turns, tooLong } from '../fetch/turns.ts'
+import {
+  type CheckHold,
+  LapsedError,
+  MAX_WAIT_MS,
+  NotNowError,
+  type OnSend,
+  type Turns,
+  tooLong,
+} from '../fetch/turns.ts'
 import type { Pace } from '../job/job.ts'
 import {
   ALIVE_MS,
@@ -86,10 +94,11 @@ export function createSharedTurns({ store, pace, signal, breaker = BREAKER, onPa
   }
 
   /** Reserves a turn as soon as there is one. */
-  async function reserved(host: string): Promise<Reserved> {
+  async function reserved(host: string, checkHold?: CheckHold): Promise<Reserved> {
     let reported = false
     for (;;) {
       if (signal.aborted) throw new SignalError()
+      checkHold?.()
       const began = performance.now()
       const reserving = reserveTurn(store, host, pace, lead)
       const found = await orSignal(reserving, signal).catch((error: unknown) => {
@@ -126,7 +135,12 @@ export function createSharedTurns({ store, pace, signal, breaker = BREAKER, onPa
   }
 
   /** Makes a call within its turn. Throws NotNowError where it was too late for that, or all calls are paused by now. */
-  async function within<T>(host: string, turn: Reserved, call: (onSend: OnSend) => Promise<T>): Promise<T> {
+  async function within<T>(
+    host: string,
+    turn: Reserved,
+    call: (onSend: OnSend) => Promise<T>,
+    checkHold?: CheckHold,
+  ): Promise<T> {
     const { askedAt, beginsAt } = turn
     const late = (): number => performance.now() - beginsAt
     await waitFor(-OPENING_MS - late())
@@ -149,6 +163,7 @@ export function createSharedTurns({ store, pace, signal, breaker = BREAKER, onPa
       const isLate = ms > LATE_MS
       lead = isLate ? Math.min(MOST_LEAD_MS, Math.max(lead * 2, ms)) : Math.max(LEAST_LEAD_MS, lead * 0.9)
       if (isLate) throw new NotNowError()
+      checkHold?.()
     })
   }
 
@@ -158,14 +173,15 @@ export function createSharedTurns({ store, pace, signal, breaker = BREAKER, onPa
   renew.unref()
 
   return {
-    async pass(host, call) {
+    async pass(host, call, checkHold) {
       for (;;) {
-        const turn = await inRow(() => reserved(host))
+        const turn = await inRow(() => reserved(host, checkHold))
         try {
-          return await within(host, turn, call)
+          return await within(host, turn, call, checkHold)
         } catch (error) {
           if (!(error instanceof NotNowError)) throw error
           await giveBack(store, host, turn.begins).catch(() => undefined)
+          if (error instanceof LapsedError) throw error
         } finally {
           await forget(turn.id)
         }

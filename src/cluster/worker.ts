@@ -4,16 +4,18 @@ import type { EventFields } from '../base/eventFields.ts'
 import { type EmitEvent, emitterOf } from '../base/events.ts'
 import { redactorOf } from '../base/redact.ts'
 import { formatUtc } from '../base/time/instant.ts'
+import { createSure, type Sure } from '../base/time/sure.ts'
 import { hostOf } from '../calls/hosts.ts'
 import { BEAT_MS } from '../db/queries/heartbeats.ts'
+import { LapsedError } from '../fetch/turns.ts'
 import { ingest } from '../ingest.ts'
 import type { IngestContext } from '../ingestContext.ts'
 import { createSizes } from '../load/learnedSizes.ts'
 import type { Loading } from '../load/load.ts'
 import { WORKER } from '../runs/runRecord.ts'
-import { claimedRequest, endClaim, LostClaimError } from './claims.ts'
-import { createLeases, type Leases } from './leases.ts'
-import type { Claim, Queue } from './queue.ts'
+import { claimedRequest, endClaim, holderOf, LostClaimError } from './claims.ts'
+import { createLeases, type Leases, untilHeld } from './leases.ts'
+import { type Claim, HEARTBEAT_S, type Queue } from './queue.ts'
 import { keyOf, plannedOf, type QueuedRequest } from './queuedRequest.ts'
 import { type Registered, register } from './registry.ts'
 import { createWorkerRuns, type WorkerContext, type WorkerRuns } from './workerRuns.ts'
@@ -37,6 +39,8 @@ export interface Worked {
   readonly stop: SyncError | null
 }
 
+/** Milliseconds for which a worker is sure of a claim: two less than it lasts without a heartbeat. */
+const SURE_MS = (HEARTBEAT_S - 2) * 1_000
 /** How often to look for work while there is none. */
 const IDLE_MS = 1_000
 /** How long a worker does not call a host whose budget is spent, or that asked for a pause, before it looks again. */
@@ -83,6 +87,7 @@ interface Working {
   readonly queue: Queue<QueuedRequest>
   readonly workerRuns: WorkerRuns
   readonly leases: Leases
+  readonly sure: Sure<Claim<QueuedRequest>>
   readonly outage: ReturnType<typeof createOutage>
   readonly emit: EmitEvent
   readonly samples: IngestContext['samples']
@@ -109,6 +114,7 @@ export async function work(context: WorkerContext, queue: Queue<QueuedRequest>, 
     queue,
     workerRuns,
     leases: createLeases(store, control, signal),
+    sure: createSure(SURE_MS),
     outage,
     emit,
     samples: new Map(),
@@ -176,25 +182,45 @@ async function waitInHand({ context: { signal }, inHand }: Working): Promise<voi
 
 /** Takes as much work as there is room for; false if there was none. */
 async function take(working: Working, room: number): Promise<boolean> {
-  const { queue, outage, inHand } = working
+  const { queue, outage, inHand, sure } = working
+  const askedAt = performance.now()
   const claims = await queue.claim(room)
   outage.end()
-  for (const claim of claims)
+  for (const claim of claims) {
+    sure.confirm(claim, askedAt)
     inHand.set(
       claim,
-      handle(working, claim).finally(() => inHand.delete(claim)),
+      handle(working, claim).finally(() => {
+        sure.forget(claim)
+        inHand.delete(claim)
+      }),
     )
+  }
   return claims.length > 0
+}
+
+/** Makes sure of a claim. Throws LostClaimError where it is not valid any more. */
+async function confirmClaim({ sure, queue, context }: Working, claim: Claim<QueuedRequest>): Promise<void> {
+  if (sure.isSure(claim)) return
+  const askedAt = performance.now()
+  if (!(await queue.isValid(claim, context.control.kysely))) throw new LostClaimError()
+  sure.confirm(claim, askedAt)
 }
 
 /** Ingests what is left of a claimed request, and ends the claim or gives it up. */
 async function handle(working: Working, claim: Claim<QueuedRequest>): Promise<void> {
-  const { context, queue, workerRuns, leases, outage, samples } = working
+  const { context, queue, workerRuns, leases, sure, outage, samples } = working
   const { service } = context
   const { data: queued } = claim
+  const holder = holderOf(claim)
+  const checkHold = (): void => {
+    if (!sure.isSure(claim)) throw new LapsedError()
+    leases.check(holder)
+  }
   let run: number | undefined
-  try {
-    const left = await leases.acquire({ id: claim.id, after: queued.after }, plannedOf(queued, service))
+  const ingestLeft = async (): Promise<void> => {
+    await confirmClaim(working, claim)
+    const left = await leases.acquire(holder, plannedOf(queued, service))
     const claimed = claimedRequest(context.store, queue, claim, left.length === 1 ? left[0]! : null)
     let error: SyncError | null = null
     if (left.length > 0) {
@@ -203,7 +229,7 @@ async function handle(working: Working, claim: Claim<QueuedRequest>): Promise<vo
       const { onRecorded, store } = claimed
       const redactor = redactorOf(context.key)
       const loading: Loading = { store, runId, keep: queued.keep, now: context.now, redactor, onRecorded }
-      const shared = { fetcher, loading, onReject: context.onReject, emit, samples }
+      const shared = { fetcher, loading, onReject: context.onReject, emit, samples, checkHold }
       for (const one of left) {
         const result = await ingest({ ...shared, sizes: createSizes(loading) }, one)
         error ??= result.error
@@ -212,11 +238,14 @@ async function handle(working: Working, claim: Claim<QueuedRequest>): Promise<vo
     if (!claimed.isEnded()) await endClaim(queue, claim, error)
     working.done++
     if (error) working.failed++
+  }
+  try {
+    await untilHeld(ingestLeft)
   } catch (error) {
     await giveUp(working, claim, error, run).catch(outage.begin)
   } finally {
     // A lease that cannot be released now ends because nobody renews it.
-    await leases.release(claim).catch(() => undefined)
+    await leases.release(holder).catch(() => undefined)
   }
 }
 
@@ -248,10 +277,12 @@ async function giveUp(
 
 /** Renews what is in hand, and reports that the worker is alive. */
 async function beat(working: Working, registered: Registered): Promise<void> {
-  const { context, queue, workerRuns, leases, inHand } = working
+  const { context, queue, workerRuns, leases, sure, inHand } = working
   await context.store.check()
-  await queue.beat([...inHand.keys()])
-  await leases.renew([...inHand.keys()])
+  const askedAt = performance.now()
+  const valid = await queue.beat([...inHand.keys()])
+  for (const claim of valid) if (inHand.has(claim)) sure.confirm(claim, askedAt)
+  await leases.renew(valid.map(holderOf))
   const wasGivenUp = await registered.beat({
     claims: inHand.size,
     done: working.done,

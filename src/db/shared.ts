@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { ClusterDatabase } from '../tables/cluster.ts'
 import type { Store } from './store.ts'
 
@@ -10,6 +10,9 @@ export const shared = (db: Store['kysely']): Kysely<ClusterDatabase> => db as un
  * a message to its process, so a longer wait has another cause.
  */
 export const LOCK_MS = 5_000
+
+/** So many milliseconds after now by the clock of the database, as part of a statement: at the moment at which that is executed. */
+export const clockAfter = (ms: number) => sql<number>`floor(extract(epoch from clock_timestamp()) * 1000) + ${ms}`
 
 /** The clock of the database, in whole epoch milliseconds: the only one that all machines agree on. */
 export async function databaseClock(db: Kysely<ClusterDatabase>): Promise<number> {

@@ -7,7 +7,7 @@ import { BREAKER, type BreakerOptions } from './breaker.ts'
 import { type AttemptFailure, nameFailure } from './classify.ts'
 import { DeadlineError } from './deadlines.ts'
 import { type Answer, createAgent, HTTP_LIMITS, type Limits, type SendOptions } from './http.ts'
-import { createTurns, MAX_WAIT_MS, NotNowError, type OnSend, type Turns, tooLong } from './turns.ts'
+import { type CheckHold, createTurns, MAX_WAIT_MS, NotNowError, type OnSend, type Turns, tooLong } from './turns.ts'
 import { quotaWaitMs } from './waits.ts'
 
 /** Where to send requests, and how gently. */
@@ -60,12 +60,13 @@ export interface ServiceClient {
   /**
    * Sends one request when its turn has come, and adapts pace and breaker to the answer before the next one begins. Returns the
    * answer or its failure; throws what ends the run: KeyError when the key was refused, now or before, and StoppedError. `once`
-   * gets what it must call when it sends.
+   * gets what it must call when it sends. Throws what `checkHold` throws.
    */
   call<T extends AnswerHead>(
     summary: RequestSummary,
     once: (onSend: OnSend) => Promise<T>,
     classifyAnswer: Classifier<T>,
+    checkHold?: CheckHold,
   ): Promise<T | AttemptFailure>
   /** Retries transient failures, up to `maxAttempts` of each; `onRetry` is called before every repetition. Returns the last result. */
   withRetries<T extends object>(
@@ -150,17 +151,21 @@ export function openClient(options: FetchOptions): ServiceClient {
     userAgentHeader: { 'User-Agent': options.userAgent },
     key: { [options.service.apiKey.header]: key },
     sending: { dispatcher: agent, limits, redactor, stop: signal },
-    call: (summary, once, classifyAnswer) =>
-      turns.pass(new URL(summary.url).host, async (onSend) => {
-        if (ended) throw ended
-        if (signal.aborted) throw new SignalError()
-        try {
-          return await sendOnce(summary, () => once(onSend), classifyAnswer)
-        } catch (error) {
-          if (error instanceof StoppedError || error instanceof KeyError) ended = error
-          throw error
-        }
-      }),
+    call: (summary, once, classifyAnswer, checkHold) =>
+      turns.pass(
+        new URL(summary.url).host,
+        async (onSend) => {
+          if (ended) throw ended
+          if (signal.aborted) throw new SignalError()
+          try {
+            return await sendOnce(summary, () => once(onSend), classifyAnswer)
+          } catch (error) {
+            if (error instanceof StoppedError || error instanceof KeyError) ended = error
+            throw error
+          }
+        },
+        checkHold,
+      ),
     async withRetries<T extends object>(
       work: (attempt: number) => Promise<T | AttemptFailure>,
       maxAttemptsOf: (failure: AttemptFailure) => number,

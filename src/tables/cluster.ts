@@ -27,7 +27,9 @@ const CLUSTER_TABLES = {
   _asking: table(
     'An interval of a series that a worker is requesting at this moment: no other worker requests it.',
     {
-      claim: text('The job of the queue that requests it (pgboss.job.id)'),
+      claim: text(
+        'Who requests it: the job of the queue (pgboss.job.id) and the number of its attempt, or a name of its own',
+      ),
       series_id: integer('The series (series.id)'),
       geo_ids: optional(text('Its geos, separated by commas; null for all')),
       from_at: integer('Where the interval begins (epoch seconds)'),

@@ -63,3 +63,27 @@ test('nobody calls in a pause that a host asked for, whatever turns were reserve
   await expect.poll(() => answeredAt.length, { timeout: 60_000 }).toBeGreaterThanOrEqual(2)
   expect(answeredAt[1]! - answeredAt[0]!).toBeGreaterThan(pauseS * 1000 - 100)
 })
+
+test('a worker and a sync that were stopped for longer than they hold a request do not send it when they go on: others have loaded it', async () => {
+  const { start, job, store, host, emulator } = await open()
+  const asking = () => shared(store.kysely).selectFrom('_asking').selectAll().execute()
+  // Both wait for their turns until this pause is over.
+  await insertHost(store, host, Date.now() + 20_000)
+  const [first, second] = [
+    job('first', { perSecond: 20, from: '2025-08-03', to: '2025-08-04' }),
+    job('second', { perSecond: 20, from: '2025-08-04', to: '2025-08-05' }),
+  ]
+  const plan = start('sync', first, '--distributed')
+  const worker = start('worker', '--concurrency', '1')
+  const sync = start('sync', second)
+  await expect.poll(async () => (await asking()).length, { timeout: 20_000 }).toBe(2)
+  for (const { child } of [worker, sync]) child.kill('SIGSTOP')
+  const planAgain = start('sync', second, '--distributed')
+  start('worker', '--concurrency', '2')
+  expect(await Promise.all([plan.ended, planAgain.ended])).toEqual([0, 0])
+  expect(emulator.requests).toHaveLength(2)
+  for (const { child } of [worker, sync]) child.kill('SIGCONT')
+  expect(await sync.ended).toBe(0)
+  await expect.poll(worker.said, { timeout: 60_000 }).toContain('claim.lost')
+  expect(emulator.requests).toHaveLength(2)
+})
