@@ -17,7 +17,7 @@ export class LostClaimError extends SyncError {
 }
 
 /** Who holds the lease for a claim: another attempt at the same request has a lease of its own. */
-export const holderOf = ({ id, retryCount, data }: Claim<QueuedRequest>): LeaseHolder => ({
+export const leaseHolderOf = ({ id, retryCount, data }: Claim<QueuedRequest>): LeaseHolder => ({
   id: `${id} ${retryCount}`,
   after: data.after,
 })

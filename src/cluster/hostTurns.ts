@@ -35,7 +35,7 @@ type FoundTurn =
   | { readonly askIn: number; readonly paused: boolean }
 
 /** A text in a statement without parameters. */
-const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
+const sqlText = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
 /**
  * Runs a statement while the row of a host is locked, and answers its one row. All is sent as one text: while the server holds
@@ -43,7 +43,7 @@ const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
  * lock is there, so it sees what those before it did; `host` is the row, `now` the clock of the database.
  */
 async function withHost<Row>(store: Store, name: string, statement: string): Promise<Row> {
-  const host = literal(name)
+  const host = sqlText(name)
   // Concurrency begins at one, so that a wrong key costs one request.
   const rows = await store.writeAtOnce<Row>(`
     set local lock_timeout = ${LOCK_MS};
@@ -65,7 +65,7 @@ type Obstacle = 'paused' | 'full' | 'far' | `${number}`
  */
 export async function reserveTurn(store: Store, name: string, pace: Pace, lead: number): Promise<FoundTurn> {
   const limits = limitsOf(pace)
-  const host = literal(name)
+  const host = sqlText(name)
   const soon = Math.ceil(lead)
   // Turns are further apart than the pace says, by as much as a call may come late, so that no second has too many calls.
   const gap = Math.ceil((1000 + LATE_MS + NETWORK_MS) / pace.perSecond)

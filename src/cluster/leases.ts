@@ -37,9 +37,10 @@ export interface Leases {
 
 /** Milliseconds that a lease lasts without being renewed: by then its process is dead. */
 const LEASE_MS = 15_000
-/** Milliseconds for which a process is sure of a lease, and before whose end it is not renewed any more: a message takes a while. */
-const SURE_MS = LEASE_MS - 3_000
-const LAST_MS = 1_000
+/** Milliseconds for which a process is sure of a lease after it was renewed. */
+const SURE_LEASE_MS = LEASE_MS - 3_000
+/** A lease with less left is not renewed any more, but taken again: a message takes a while. */
+const LEAST_LEFT_MS = 1_000
 /** How often to look whether the lease of another process has ended. */
 const POLL_MS = 300
 
@@ -72,7 +73,7 @@ async function leftOf(
 
 /** Keeps leases in the database, by its clock; `control` is the connection that does not wait until an answer is loaded. */
 export function createLeases(store: Store, control: Store, signal: AbortSignal): Leases {
-  const sure = createSure<string>(SURE_MS)
+  const sure = createSure<string>(SURE_LEASE_MS)
   /** Holders of what needs no lease: of no series that is known, or of no window. */
   const unleased = new Set<string>()
 
@@ -163,7 +164,7 @@ export function createLeases(store: Store, control: Store, signal: AbortSignal):
         .updateTable('_asking')
         .set({ until_at: clockAfter(LEASE_MS) })
         .where('claim', 'in', ids)
-        .where('until_at', '>', clockAfter(LAST_MS))
+        .where('until_at', '>', clockAfter(LEAST_LEFT_MS))
         .returning('claim')
         .execute()
       const claims = new Set(renewed.map(({ claim }) => claim))

@@ -15,7 +15,7 @@ import { createRequested, noteAll, type Requested } from '../plan/requested.ts'
 import type { Service } from '../services/services.ts'
 import { FETCH_OUTCOMES } from '../tables/sql/fetchOutcome.ts'
 import type { Queue } from './queue.ts'
-import { type QueuedRequest, type ReadRequest, readQueued } from './queuedRequest.ts'
+import { type QueuedRequest, readQueued, type UnderstoodRequest } from './queuedRequest.ts'
 
 const recordedTarget = prepared((db, of: { after: number; target: string }) =>
   db
@@ -97,7 +97,7 @@ export async function countLost(
 }
 
 /** Whether all that a request was about has been answered since it was planned. */
-async function isAnswered({ kysely }: Store, { planned, data }: ReadRequest): Promise<boolean> {
+async function isAnswered({ kysely }: Store, { planned, data }: UnderstoodRequest): Promise<boolean> {
   const { series, window, request } = planned
   const known = series && (await findSeries(kysely, identityRow(series)))
   const left = await createAnswered(

@@ -78,7 +78,7 @@ const found = (response: object): boolean => (response as { readonly affected: n
 /** The data of what was queued: a connection may return JSON as text. */
 const asData = <T>(data: unknown): T => (typeof data === 'string' ? JSON.parse(data) : data) as T
 
-function* batches(keys: readonly string[]): Generator<readonly string[]> {
+function* slices(keys: readonly string[]): Generator<readonly string[]> {
   for (let i = 0; i < keys.length; i += KEYS_PER_STATEMENT) yield keys.slice(i, i + KEYS_PER_STATEMENT)
 }
 
@@ -198,7 +198,7 @@ export async function openQueue<T extends object>(
     open: (group) => kept(group === undefined ? waiting() : waiting().where('group_id', 'is distinct from', group)),
     async openAmong(keys) {
       const found = new Set<string>()
-      for (const some of batches(keys))
+      for (const some of slices(keys))
         for (const { singleton_key } of await waiting()
           .where('singleton_key', 'in', some)
           .select('singleton_key')
@@ -215,7 +215,7 @@ export async function openQueue<T extends object>(
     },
     dead: () => kept(waiting(dead)),
     async removeDead(ids) {
-      for (const some of batches(ids))
+      for (const some of slices(ids))
         await bossTables(db).deleteFrom('job').where('name', '=', dead).where('id', 'in', some).execute()
     },
     close,

@@ -58,7 +58,7 @@ export function plannedOf(queued: QueuedRequest, service: Service): PlannedReque
 }
 
 /** A queued request, and what was planned. */
-export interface ReadRequest extends Kept<QueuedRequest> {
+export interface UnderstoodRequest extends Kept<QueuedRequest> {
   readonly planned: PlannedRequest
 }
 
@@ -67,7 +67,7 @@ export function readQueued(
   kept: readonly Kept<QueuedRequest>[],
   service: Service,
   onUnreadable: (one: Kept<QueuedRequest>, error: Error) => void = () => undefined,
-): ReadRequest[] {
+): UnderstoodRequest[] {
   return kept.flatMap((one) => {
     try {
       const planned = plannedOf(one.data, service)

@@ -13,7 +13,7 @@ import type { IngestContext } from '../ingestContext.ts'
 import { createSizes } from '../load/learnedSizes.ts'
 import type { Loading } from '../load/load.ts'
 import { WORKER } from '../runs/runRecord.ts'
-import { claimedRequest, endClaim, holderOf, LostClaimError } from './claims.ts'
+import { claimedRequest, endClaim, LostClaimError, leaseHolderOf } from './claims.ts'
 import { createLeases, type Leases, untilHeld } from './leases.ts'
 import { type Claim, HEARTBEAT_S, type Queue } from './queue.ts'
 import { keyOf, plannedOf, type QueuedRequest } from './queuedRequest.ts'
@@ -39,8 +39,8 @@ export interface Worked {
   readonly stop: SyncError | null
 }
 
-/** Milliseconds for which a worker is sure of a claim: two less than it lasts without a heartbeat. */
-const SURE_MS = (HEARTBEAT_S - 2) * 1_000
+/** Milliseconds for which a worker is sure of a claim: two seconds less than it lasts without a heartbeat. */
+const SURE_CLAIM_MS = (HEARTBEAT_S - 2) * 1_000
 /** How often to look for work while there is none. */
 const IDLE_MS = 1_000
 /** How long a worker does not call a host whose budget is spent, or that asked for a pause, before it looks again. */
@@ -82,7 +82,7 @@ function createOutage(emit: EmitEvent) {
 }
 
 /** A worker at work: what it works with, what it has in hand, what it did, and what keeps it from more. */
-interface Working {
+interface TakingWorker {
   readonly context: WorkerContext
   readonly queue: Queue<QueuedRequest>
   readonly workerRuns: WorkerRuns
@@ -109,12 +109,12 @@ export async function work(context: WorkerContext, queue: Queue<QueuedRequest>, 
   const emit = emitterOf(context.onEvent, { command: WORKER })
   const outage = createOutage(emit)
   const workerRuns = createWorkerRuns(context)
-  const working: Working = {
+  const working: TakingWorker = {
     context,
     queue,
     workerRuns,
     leases: createLeases(store, control, signal),
-    sure: createSure(SURE_MS),
+    sure: createSure(SURE_CLAIM_MS),
     outage,
     emit,
     samples: new Map(),
@@ -159,7 +159,7 @@ export async function work(context: WorkerContext, queue: Queue<QueuedRequest>, 
 }
 
 /** One round of the loop; false when nothing is left to do. */
-async function step(working: Working, { concurrency, untilEmpty }: WorkOptions): Promise<boolean> {
+async function step(working: TakingWorker, { concurrency, untilEmpty }: WorkOptions): Promise<boolean> {
   const { workerRuns, inHand } = working
   if (working.pause && performance.now() >= working.pause.until) working.pause = null
   if (working.pause) {
@@ -176,12 +176,12 @@ async function step(working: Working, { concurrency, untilEmpty }: WorkOptions):
 }
 
 /** Waits until something in hand ends, a while at most. */
-async function waitInHand({ context: { signal }, inHand }: Working): Promise<void> {
+async function waitInHand({ context: { signal }, inHand }: TakingWorker): Promise<void> {
   await Promise.race([sleep(IDLE_MS, undefined, { signal }).catch(() => undefined), ...inHand.values()])
 }
 
 /** Takes as much work as there is room for; false if there was none. */
-async function take(working: Working, room: number): Promise<boolean> {
+async function take(working: TakingWorker, room: number): Promise<boolean> {
   const { queue, outage, inHand, sure } = working
   const askedAt = performance.now()
   const claims = await queue.claim(room)
@@ -200,7 +200,7 @@ async function take(working: Working, room: number): Promise<boolean> {
 }
 
 /** Makes sure of a claim. Throws LostClaimError where it is not valid any more. */
-async function confirmClaim({ sure, queue, context }: Working, claim: Claim<QueuedRequest>): Promise<void> {
+async function confirmClaim({ sure, queue, context }: TakingWorker, claim: Claim<QueuedRequest>): Promise<void> {
   if (sure.isSure(claim)) return
   const askedAt = performance.now()
   if (!(await queue.isValid(claim, context.control.kysely))) throw new LostClaimError()
@@ -208,11 +208,11 @@ async function confirmClaim({ sure, queue, context }: Working, claim: Claim<Queu
 }
 
 /** Ingests what is left of a claimed request, and ends the claim or gives it up. */
-async function handle(working: Working, claim: Claim<QueuedRequest>): Promise<void> {
+async function handle(working: TakingWorker, claim: Claim<QueuedRequest>): Promise<void> {
   const { context, queue, workerRuns, leases, sure, outage, samples } = working
   const { service } = context
   const { data: queued } = claim
-  const holder = holderOf(claim)
+  const holder = leaseHolderOf(claim)
   const checkHold = (): void => {
     if (!sure.isSure(claim)) throw new LapsedError()
     leases.check(holder)
@@ -251,7 +251,7 @@ async function handle(working: Working, claim: Claim<QueuedRequest>): Promise<vo
 
 /** Handles what was thrown: it ends the work on a request, or more than that. `run`: the run that it was part of, if one had begun. */
 async function giveUp(
-  working: Working,
+  working: TakingWorker,
   claim: Claim<QueuedRequest>,
   error: unknown,
   run: number | undefined,
@@ -276,13 +276,13 @@ async function giveUp(
 }
 
 /** Renews what is in hand, and reports that the worker is alive. */
-async function beat(working: Working, registered: Registered): Promise<void> {
+async function beat(working: TakingWorker, registered: Registered): Promise<void> {
   const { context, queue, workerRuns, leases, sure, inHand } = working
   await context.store.check()
   const askedAt = performance.now()
   const valid = await queue.beat([...inHand.keys()])
   for (const claim of valid) if (inHand.has(claim)) sure.confirm(claim, askedAt)
-  await leases.renew(valid.map(holderOf))
+  await leases.renew(valid.map(leaseHolderOf))
   const wasGivenUp = await registered.beat({
     claims: inHand.size,
     done: working.done,

@@ -57,17 +57,19 @@ export function createRequested(
 }
 
 /** What tells of a request what it is about. */
-type About = Pick<PlannedRequest, 'series' | 'geoIds' | 'window'> & { readonly request: { readonly target: string } }
+type WhatIsRequested = Pick<PlannedRequest, 'series' | 'geoIds' | 'window'> & {
+  readonly request: { readonly target: string }
+}
 
 /** Notes what is requested elsewhere, so that it is not requested again. */
-export function noteAll(requested: Requested, requests: Iterable<About>): void {
+export function noteAll(requested: Requested, requests: Iterable<WhatIsRequested>): void {
   for (const { series, geoIds, window, request } of requests)
     if (series && window) requested.add(seriesKey(series), geoIds, [window])
     else requested.addTarget(request.target)
 }
 
 /** Finds which requests have anything in common with some others. */
-export function overlapWith(others: Iterable<About>): (one: About) => boolean {
+export function overlapWith(others: Iterable<WhatIsRequested>): (one: WhatIsRequested) => boolean {
   const all = createRequested()
   const targets = new Set<string>()
   for (const one of others)

@@ -1,7 +1,7 @@
 import { SILENT_MS } from '../../db/queries/heartbeats.ts'
 
 /** How often to look whether the database has been silent for too long. */
-const LOOK_MS = 1_000
+const POLL_MS = 1_000
 
 /** Whether the database still answers a process that was asked to stop. */
 export interface Silence {
@@ -25,7 +25,7 @@ export function watchSilence(signal: AbortSignal, limitMs = SILENT_MS): Silence 
   const { promise, resolve } = Promise.withResolvers<void>()
   const timer = setInterval(() => {
     if (signal.aborted && performance.now() - since > limitMs) resolve()
-  }, LOOK_MS)
+  }, POLL_MS)
   return {
     heard,
     tooLong: promise,
