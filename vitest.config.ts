@@ -41,8 +41,8 @@ export default defineConfig({
     pool: 'forks',
     setupFiles: ['test/setup.ts'],
     globalSetup: ['test/postgres/setup.ts', 'test/shared.ts'],
-    // One more than the cores of a small machine: tests wait for processes and clocks a fifth of their time.
-    maxWorkers: 3,
+    // Two more than the cores of a small machine: tests wait for processes, leases and clocks.
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     // Only so that what hangs ends: no test says how fast a machine is.
     testTimeout: 900_000,

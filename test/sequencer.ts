@@ -3,6 +3,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 /** The files that take longest, the longest first; the others take a few seconds each. */
 const LONGEST = [
   'test/crash/crash.test.ts',
+  'test/cluster/frozen.test.ts',
+  'test/cluster/worker.test.ts',
   'test/cli/commands/schedule.test.ts',
   'test/cluster/campaign.test.ts',
   'test/model/first.test.ts',
@@ -12,6 +14,7 @@ const LONGEST = [
   'test/cli/cli.test.ts',
   'test/fetch/attacker.test.ts',
   'test/fetch/faults.test.ts',
+  'test/cluster/paused.test.ts',
   'test/library.test.ts',
   'test/postgres/store.test.ts',
   'test/postgres/equal.test.ts',
@@ -19,7 +22,6 @@ const LONGEST = [
   'test/db/hostile.test.ts',
   'test/mixedResolutions.test.ts',
   'test/cli/target.test.ts',
-  'test/cluster/worker.test.ts',
   'test/postgres/restart.test.ts',
   'test/cli/surroundings.test.ts',
   'test/replay.test.ts',
