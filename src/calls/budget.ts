@@ -57,7 +57,7 @@ export async function recentCalls(
   { calls, ms }: { readonly calls: number; readonly ms: number },
   nowMs: number,
 ): Promise<number[]> {
-  const spent = await kysely
+  const accounted = await kysely
     .selectFrom('_budget')
     .select('called_at')
     .where('host', '=', host)
@@ -74,8 +74,8 @@ export async function recentCalls(
   const answeredAt = answered.flatMap(({ finished_at, attempts }) =>
     Array.from({ length: attempts }, () => Date.parse(finished_at)),
   )
-  return Array.from({ length: Math.min(calls, Math.max(spent.length, answeredAt.length)) }, (_, i) =>
-    Math.max(0, nowMs - Math.max(spent[i]?.called_at ?? 0, answeredAt[i] ?? 0)),
+  return Array.from({ length: Math.min(calls, Math.max(accounted.length, answeredAt.length)) }, (_, i) =>
+    Math.max(0, nowMs - Math.max(accounted[i]?.called_at ?? 0, answeredAt[i] ?? 0)),
   ).filter((age) => age < ms)
 }
 

@@ -16,10 +16,11 @@ export class LostClaimError extends SyncError {
   }
 }
 
-/** Who holds the lease for a claim: another attempt at the same request has a lease of its own. */
+/** Who holds the lease for a claim: each attempt at the same request has a lease of its own, in place of those before it. */
 export const leaseHolderOf = ({ id, retryCount, data }: Claim<QueuedRequest>): LeaseHolder => ({
   id: `${id} ${retryCount}`,
   after: data.after,
+  replaces: Array.from({ length: retryCount }, (_, earlier) => `${id} ${earlier}`),
 })
 
 /** A claimed request: a store that writes only while the claim is valid, and a way to end it with its answer. */

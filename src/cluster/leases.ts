@@ -18,6 +18,8 @@ import type { Database } from '../tables/schema.ts'
 export interface LeaseHolder {
   readonly id: string
   readonly after: number
+  /** Holders in whose place it is: nothing that they still get is recorded, so their leases end with its own. */
+  readonly replaces?: readonly string[]
 }
 
 /** Leases on intervals of series (`_asking`): while a process requests one, no other process requests any part of it. */
@@ -83,19 +85,12 @@ export function createLeases(store: Store, control: Store, signal: AbortSignal):
   }
 
   /** Whether another process has a lease on a part of the same window. */
-  async function isLeased(
-    tx: Transaction<Database>,
-    holder: string,
-    seriesId: number,
-    planned: PlannedRequest,
-    at: number,
-  ) {
+  async function isLeased(tx: Transaction<Database>, seriesId: number, planned: PlannedRequest, at: number) {
     const geos = filteredGeos(planned)
     const others = await shared(tx)
       .selectFrom('_asking')
       .select('geo_ids')
       .where('series_id', '=', seriesId)
-      .where('claim', '!=', holder)
       .where('from_at', '<', planned.window!.to)
       .where('to_at', '>', planned.window!.from)
       .where('until_at', '>', at)
@@ -116,11 +111,12 @@ export function createLeases(store: Store, control: Store, signal: AbortSignal):
       if (seriesId === null || !window) return { left: await left(), askedAt, isLeased: false }
       // The row of the series is locked while a process looks and takes the lease: of two, the second sees the lease of the first.
       await tx.selectFrom('series').select('id').where('id', '=', seriesId).forNoKeyUpdate().execute()
-      if (await isLeased(tx, holder.id, seriesId, planned, at)) {
-        // A process that waits has no lease, not even that of an attempt that died: two that wait for each other's would wait for ever.
-        await shared(tx).deleteFrom('_asking').where('claim', '=', holder.id).execute()
-        return null
-      }
+      // A process that waits has no lease, not even that of an attempt that died: two would wait for each other's.
+      await shared(tx)
+        .deleteFrom('_asking')
+        .where('claim', 'in', [holder.id, ...(holder.replaces ?? [])])
+        .execute()
+      if (await isLeased(tx, seriesId, planned, at)) return null
       const acquired = { left: await left(), askedAt, isLeased: true }
       if (acquired.left.length === 0) return acquired
       const lease = {
@@ -133,7 +129,6 @@ export function createLeases(store: Store, control: Store, signal: AbortSignal):
       await shared(tx)
         .insertInto('_asking')
         .values({ claim: holder.id, ...lease })
-        .onConflict((conflict) => conflict.column('claim').doUpdateSet(lease))
         .execute()
       return acquired
     })

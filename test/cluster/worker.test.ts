@@ -8,7 +8,7 @@ import { KeyError, PermanentError, StoreError, TransientError } from '../../src/
 import type { SyncEvent } from '../../src/base/events.ts'
 import { hostOf } from '../../src/calls/hosts.ts'
 import { readMachines } from '../../src/checks/machines.ts'
-import { claimedRequest } from '../../src/cluster/claims.ts'
+import { claimedRequest, leaseHolderOf } from '../../src/cluster/claims.ts'
 import { createLeases, createOwnLeases } from '../../src/cluster/leases.ts'
 import { openQueue } from '../../src/cluster/queue.ts'
 import type { QueuedRequest } from '../../src/cluster/queuedRequest.ts'
@@ -457,6 +457,19 @@ test('of two requests whose workers died with leases on the same days, one goes 
   const again = [one, two].map((holder) => leases.acquire(holder, planned!).then(() => leases.release(holder)))
   await Promise.all(again)
   expect(await shared(store.kysely).selectFrom('_asking').selectAll().execute()).toEqual([])
+})
+
+test('a later attempt at a request takes the place of the earlier ones: it waits for no lease of theirs', async () => {
+  const [planned] = plan({ job: JOB, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })
+  const { store, context } = await joined(await migratedDatabase(), 'http://service.test', 'key')
+  const leases = createLeases(store, context.control, AbortSignal.timeout(20_000))
+  const attempt = (retryCount: number) =>
+    leaseHolderOf({ id: 'claim', retryCount, priority: 0, data: queuedOf(JOB, planned!, 0, NOW).data })
+  await leases.acquire(attempt(0), planned!)
+  // Its worker died just after it had renewed it, and the lease lasts as long as one likes.
+  await shared(store.kysely).updateTable('_asking').set({ until_at: 8e15 }).execute()
+  expect(await leases.acquire(attempt(1), planned!)).toEqual([planned])
+  expect(await shared(store.kysely).selectFrom('_asking').select('claim').execute()).toEqual([{ claim: 'claim 1' }])
 })
 
 test('who was given up writes nothing more: the answer of a worker whose request others have is rolled back', async () => {
