@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { withClient } from '../postgres/create.ts'
 
 /** A call, when it came to the service. */
@@ -21,6 +22,8 @@ export interface Findings {
   /** The longest time between a call whose answer was lost and the next one for the same, in seconds, and that of nine in ten. */
   readonly resumed: number
   readonly resumedMostly: number
+  /** The longest such time for each worker that died with the request: several may, one after the other. */
+  readonly resumedEach: number
 }
 
 /** Asked by two jobs in windows that overlap: which of them has what they have in common is left to chance. */
@@ -97,6 +100,14 @@ async function loadedBefore(url: string, arrivals: readonly Arrival[]): Promise<
   })
 }
 
+/** How many workers died with a request, by its key. */
+async function lostWorkers(url: string): Promise<ReadonlyMap<string, number>> {
+  const text =
+    'select singleton_key as key, sum(retry_count)::int as lost from pgboss.job group by 1 having sum(retry_count) > 0'
+  const rows = await withClient(url, async (client) => (await client.query(text)).rows)
+  return new Map(rows.map(({ key, lost }) => [key, lost]))
+}
+
 /** Compares a database with that of an undisturbed run, and counts the calls that came to the service. */
 export async function findOut(of: {
   readonly calm: string
@@ -117,8 +128,14 @@ export async function findOut(of: {
   const times = of.arrivals.map(({ at }) => at)
   const last = new Map<string, number>()
   const gaps: number[] = []
+  const gapsEach: number[] = []
+  const lost = await lostWorkers(of.rough)
   for (const { at, target } of [...of.arrivals].sort((a, b) => a.at - b.at)) {
-    if (last.has(target)) gaps.push((at - last.get(target)!) / 1000)
+    if (last.has(target)) {
+      const gap = (at - last.get(target)!) / 1000
+      gaps.push(gap)
+      gapsEach.push(gap / (lost.get(createHash('sha256').update(target).digest('hex')) ?? 1))
+    }
     last.set(target, at)
   }
   gaps.sort((a, b) => a - b)
@@ -133,5 +150,6 @@ export async function findOut(of: {
     different,
     resumed: gaps.at(-1) ?? 0,
     resumedMostly: gaps[Math.floor(gaps.length * 0.9)] ?? 0,
+    resumedEach: Math.max(0, ...gapsEach),
   }
 }
