@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { type Interval, subtract } from '../../src/base/time/interval.ts'
 import { withClient } from '../postgres/create.ts'
 
 /** A call, when it came to the service. */
@@ -22,8 +23,13 @@ export interface Findings {
   /** The longest time between a call whose answer was lost and the next one for the same, in seconds, and that of nine in ten. */
   readonly resumed: number
   readonly resumedMostly: number
-  /** The longest such time for each worker that died with the request: several may, one after the other. */
+  /**
+   * The longest such time for each worker that died with the request (several may, one after the other), without the silences: times
+   * of more than a second in which nobody called at all, because a budget was spent or the database was away.
+   */
   readonly resumedEach: number
+  /** The longest silence, in seconds. */
+  readonly silence: number
 }
 
 /** Asked by two jobs in windows that overlap: which of them has what they have in common is left to chance. */
@@ -108,6 +114,18 @@ async function lostWorkers(url: string): Promise<ReadonlyMap<string, number>> {
   return new Map(rows.map(({ key, lost }) => [key, lost]))
 }
 
+const seconds = (intervals: readonly Interval[]): number =>
+  intervals.reduce((sum, { from, to }) => sum + to - from, 0) / 1000
+
+/** Times of more than a second in which no call came. */
+function silencesIn(times: readonly number[]): readonly Interval[] {
+  const sorted = [...times].sort((a, b) => a - b)
+  return sorted
+    .slice(1)
+    .map((to, i) => ({ from: sorted[i]!, to }))
+    .filter(({ from, to }) => to - from > 1_000)
+}
+
 /** Compares a database with that of an undisturbed run, and counts the calls that came to the service. */
 export async function findOut(of: {
   readonly calm: string
@@ -130,11 +148,14 @@ export async function findOut(of: {
   const gaps: number[] = []
   const gapsEach: number[] = []
   const lost = await lostWorkers(of.rough)
+  const silences = silencesIn(times)
   for (const { at, target } of [...of.arrivals].sort((a, b) => a.at - b.at)) {
     if (last.has(target)) {
-      const gap = (at - last.get(target)!) / 1000
-      gaps.push(gap)
-      gapsEach.push(gap / (lost.get(createHash('sha256').update(target).digest('hex')) ?? 1))
+      const gap = { from: last.get(target)!, to: at }
+      gaps.push(seconds([gap]))
+      gapsEach.push(
+        seconds(subtract([gap], silences)) / (lost.get(createHash('sha256').update(target).digest('hex')) ?? 1),
+      )
     }
     last.set(target, at)
   }
@@ -151,5 +172,6 @@ export async function findOut(of: {
     resumed: gaps.at(-1) ?? 0,
     resumedMostly: gaps[Math.floor(gaps.length * 0.9)] ?? 0,
     resumedEach: Math.max(0, ...gapsEach),
+    silence: Math.max(0, ...silences.map((silence) => seconds([silence]))),
   }
 }
