@@ -3,7 +3,7 @@ import { resolveMoment } from '../job/moment.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import { identityOf, paramsOf } from './entries.ts'
 import { freshnessOf, isDue } from './held.ts'
-import type { Planning } from './planning.ts'
+import { isInRange, type Planning } from './planning.ts'
 import { planRequest } from './planRequest.ts'
 import { isSkipped } from './unknown.ts'
 
@@ -12,6 +12,7 @@ export function* planInstants(planning: Planning, entry: SeriesEntry): Generator
   const { job, plannerState, now, options, requested } = planning
   if (!entry.datetime) return
   const datetime = resolveMoment(entry.datetime, job.timeZone, now)
+  if (!isInRange(planning, datetime)) return
   const freshness = freshnessOf(planning, entry)
   for (const indicatorId of entry.indicators) {
     const params = { ...paramsOf(entry, indicatorId, entry.geoIds), datetime }

@@ -7,7 +7,7 @@ import { needsCatalogue, termsOf } from '../job/select.ts'
 import { rangeParams } from '../services/request.ts'
 import type { AnyParams } from '../services/routes.ts'
 import { freshnessOf, isDue } from './held.ts'
-import { type Planning, wantedRange } from './planning.ts'
+import { isInRange, type Planning, wantedRange } from './planning.ts'
 import { planRequest } from './planRequest.ts'
 import { sizeOf } from './sizes.ts'
 import { isSkipped } from './unknown.ts'
@@ -41,7 +41,7 @@ function* whenDue(
   { path, route, params, window = null, complete, ...times }: ListingRequest,
 ): Generator<PlannedRequest> {
   const { plannerState, options, requested } = planning
-  // A range given by the user applies only to requests with a window.
+  // What has neither window nor date lies in no range: a command that is about a range leaves it out.
   if (window === null && options.range && (options.restate || options.range.how === 'replace')) return
   const planned = planRequest(planning, path, route, params, { window, complete })
   const { target } = planned.request
@@ -103,6 +103,7 @@ function* planArchives(planning: Planning, entry: ArchivesEntry): Generator<Plan
   const listing = { ...entry, route, complete: false }
   if (!entry.window) {
     const date = entry.date ? resolveMoment(entry.date, job.timeZone, now) : undefined
+    if (date !== undefined && !isInRange(planning, date)) return
     const window = date === undefined ? null : { from: date, to: date + 1 }
     for (const locale of entry.locales)
       yield* whenDue(planning, { ...listing, params: { locale, ...filters, date }, window })

@@ -38,6 +38,10 @@ export interface Planning extends JobWithOptions {
   readonly onSkipped?: (passed: SkippedItem) => void
 }
 
+/** Whether an instant that a job names lies in the range of the user. */
+export const isInRange = ({ options: { range } }: Planning, at: Instant): boolean =>
+  !range || (at >= range.interval.from && at < range.interval.to)
+
 /**
  * The range of an entry's window with the options of the user: dates are of the job's zone, the result is widened to borders of
  * the service's zone.

@@ -87,6 +87,8 @@ export const daysLater = (zone: string, at: number, days: number): number =>
 
 /** The first instant of a date. */
 export const startOf = (zone: string, date: string): number => instantOf(zone, Date.parse(`${date}T00:00:00Z`) / 1000)
+/** Twelve by the clock of a date. */
+export const noonOf = (zone: string, date: string): number => instantOf(zone, Date.parse(`${date}T12:00:00Z`) / 1000)
 
 /** The date of an instant. */
 export const dateOf = (zone: string, at: number): string =>

@@ -1,6 +1,6 @@
 /* What a command must ask, may ask and must not ask, told before it runs; and whether it did. */
 import type { Summary } from '../../src/ingestAll.ts'
-import { border, DAY, HOUR, SERVICE_ZONE, startOf, type Unit, unitsOf } from './calendar.ts'
+import { border, DAY, HOUR, noonOf, SERVICE_ZONE, startOf, type Unit, unitsOf } from './calendar.ts'
 import type { Taken } from './intake.ts'
 import {
   concerns,
@@ -15,7 +15,7 @@ import {
 import { differ, type Scene } from './run.ts'
 import { SCOPE } from './scope.ts'
 import { type Question, resolutionAt } from './service.ts'
-import { datesOf, entriesOf, type MeantEntry } from './world.ts'
+import { dateAt, datesOf, entriesOf, type MeantEntry } from './world.ts'
 
 /** A command on jobs; ranges are instants on borders of the service's days. */
 export type Plan =
@@ -366,6 +366,7 @@ export function judgeAsked(scene: Scene, plan: Plan, { byUnit }: Duties, taken: 
   judgeOverlap(plan, taken)
   judgeBudget(scene, plan, taken)
   judgeInstants(scene, plan, taken)
+  judgeRange(scene, plan, sent, whole)
 }
 
 /** The number under which events come: nobody has heard of it. */
@@ -414,6 +415,24 @@ function judgeInstants(scene: Scene, plan: Plan, { fetches }: Taken): void {
   for (const { fetch, question } of fetches)
     if (!question?.window && (fetch.outcome === 'ok' || fetch.outcome === 'empty'))
       scene.singles.set(fetch.target, scene.now)
+}
+
+/** A command about a range asks the instants that lie in it and no others; a restatement all of them. */
+function judgeRange(scene: Scene, plan: Plan, sent: readonly Question[], whole: boolean): void {
+  if (plan.do !== 'restate' && plan.do !== 'backfill') return
+  const isInside = (at: number): boolean => at >= plan.from && at < plan.to
+  const asked = sent.filter(({ instant }) => instant !== null)
+  scene.tally.comparisons++
+  for (const { instant, target } of asked)
+    if (!isInside(instant!)) differ(`${plan.do}: an instant outside the range is asked`, plan, target)
+  if (plan.do === 'backfill' || !whole) return
+  const spec = scene.world.jobs[plan.job]
+  for (const { key, mode, from } of entriesOf(spec)) {
+    const at = noonOf(spec.zone, dateAt(from))
+    if (mode !== 'instant' || !isInside(at) || isRefused(scene.oracle, key)) continue
+    if (!asked.some((question) => question.key === key && question.instant === at))
+      differ('restate: an instant of the range is not asked', at, asked)
+  }
 }
 
 /** What a healthy service was asked for is held, or known to be in doubt: however little it answers at once. */

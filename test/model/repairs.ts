@@ -254,6 +254,12 @@ export const MUTANTS: readonly Mutant[] = [
     "insertIndicator(tx, row.kind, row.indicator_id, '2000-01-01T00:00:00.000Z')",
   ),
   mutant(
+    'an instant is requested whatever the range',
+    'plan/instants.ts',
+    'if (!isInRange(planning, datetime)) return',
+    '',
+  ),
+  mutant(
     'a budget knows only the calls of its own job',
     'calls/budget.ts',
     'if ((await spent(tx, host, nowMs - limit.ms)) >= limit.calls)',

@@ -17,6 +17,8 @@ export interface Question {
   readonly geos: readonly number[] | null
   /** Null for a question about one instant. */
   readonly window: { readonly from: number; readonly to: number } | null
+  /** The one instant that it is about; null for a question about a window. */
+  readonly instant: number | null
 }
 
 const PATH = /^\/(indicator|offer_indicator)s\/(\d+)$/
@@ -28,7 +30,7 @@ export function questionOf(target: string): Question | null {
   if (!path) return null
   const geos = search.getAll('geo_ids[]').map(Number)
   const word = (name: string) => search.get(name)
-  const geoAgg = word('geo_agg')
+  const [geoAgg, datetime] = [word('geo_agg'), word('datetime')]
   const [from, to] = [word('start_date'), word('end_date')].map((text) =>
     text === null ? Number.NaN : Date.parse(text) / 1000,
   )
@@ -43,7 +45,8 @@ export function questionOf(target: string): Question | null {
     trunc: word('time_trunc'),
     grouped: geoAgg !== null,
     geos: geos.length === 0 || geoAgg !== null ? null : geos,
-    window: word('datetime') === null ? { from: from!, to: to! + 1 } : null,
+    window: datetime === null ? { from: from!, to: to! + 1 } : null,
+    instant: datetime === null ? null : Date.parse(datetime) / 1000,
   }
 }
 

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest'
+import { EMPTY_STATE } from '../../src/job/plannerState.ts'
+import { readJob } from '../../src/job/read.ts'
+import { plan } from '../../src/plan/plan.ts'
+import type { PlanOptions } from '../../src/plan/planning.ts'
+import { SERVICES } from '../../src/services/services.ts'
+import { ms } from '../kit.ts'
+
+const JOB = readJob(
+  `name: t
+content: [{ kinds: [news] }]
+series:
+  - { indicators: [1], window: { from: 2025-03-01, to: 2025-03-03 } }
+  - { indicators: [2], datetime: 2025-03-01T12:00 }
+  - { indicators: [3], datetime: 2025-03-02 }
+archivesJson: [{ date: 2025-03-01 }, { date: 2025-03-02 }]
+`,
+  'job.yaml',
+)
+const DAY = { from: ms('2025-02-28T23:00:00Z') / 1000, to: ms('2025-03-01T23:00:00Z') / 1000 }
+
+/** What is requested, by the paths of the entries. */
+function entriesOf(options: PlanOptions): string[] {
+  const now = ms('2025-03-10T12:00:00Z') / 1000
+  const planned = plan({ job: JOB, service: SERVICES.generic, plannerState: EMPTY_STATE, now, options })
+  return [...new Set([...planned].map(({ entry }) => entry))].sort()
+}
+
+test.for<[command: string, options: PlanOptions]>([
+  ['restate', { range: { interval: DAY, how: 'narrow' }, restate: true }],
+  ['backfill', { range: { interval: DAY, how: 'replace' } }],
+])('%s requests of a range only what lies in it, instants and dates too', ([, options]) => {
+  expect(entriesOf(options)).toEqual(['archivesJson[0]', 'series[0]', 'series[1]'])
+})
+
+test('a sync of a range leaves out the instants and dates that lie outside, and requests what lies in no range', () => {
+  const options: PlanOptions = { range: { interval: DAY, how: 'narrow' } }
+  expect(entriesOf(options)).toEqual(['archivesJson[0]', 'content[0]', 'series[0]', 'series[1]'])
+  expect(entriesOf({})).toHaveLength(6)
+})
