@@ -94,6 +94,7 @@ interface RunWith {
   readonly onEvent?: OnEvent
   readonly onProgress?: NonNullable<SyncContext['onProgress']>
   readonly service?: Service
+  readonly limits?: NonNullable<SyncContext['limits']>
 }
 
 /** The most calls a second that a job may ask for; here it stands for: without waiting. */

@@ -12,7 +12,7 @@ export interface Deadlines {
 
 /** Why an attempt was given up, with a code for the classification. */
 export class DeadlineError extends Error {
-  readonly code: 'HEAD_TIMEOUT' | 'TOTAL_TIMEOUT' | 'TOO_SLOW' | 'INFO_FLOOD' | 'STOPPED'
+  readonly code: 'NO_CONNECTION' | 'HEAD_TIMEOUT' | 'TOTAL_TIMEOUT' | 'TOO_SLOW' | 'INFO_FLOOD' | 'STOPPED'
   constructor(code: DeadlineError['code'], message: string) {
     super(message)
     this.code = code
@@ -22,6 +22,8 @@ export class DeadlineError extends Error {
 /** Watches over one attempt, and aborts it when a deadline has passed. */
 export interface DeadlineTimer {
   readonly signal: AbortSignal
+  /** Called when the request is sent: until then what is late is the connection. */
+  sent(): void
   /** Called when an informational answer (1xx) has come. */
   infoReceived(): void
   /** Called when the head has come. */
@@ -38,8 +40,11 @@ const MAX_INFO_ANSWERS = 20
 export function startDeadlines({ timeoutMs, totalMs, minRate, graceMs }: Deadlines, stop: AbortSignal): DeadlineTimer {
   const controller = new AbortController()
   const timers = new Set<NodeJS.Timeout>()
+  let isSent = false
   const abortWith = (code: DeadlineError['code'], message: string) => (): void =>
     controller.abort(new DeadlineError(code, message))
+  const late = (code: 'HEAD_TIMEOUT' | 'TOTAL_TIMEOUT', message: string) => (): void =>
+    abortWith(isSent ? code : 'NO_CONNECTION', message)()
   const after = (ms: number, then: () => void): void => {
     timers.add(setTimeout(then, ms))
   }
@@ -48,13 +53,16 @@ export function startDeadlines({ timeoutMs, totalMs, minRate, graceMs }: Deadlin
   let infos = 0
   let bytes = 0
   let begun = false
-  after(totalMs, abortWith('TOTAL_TIMEOUT', `the answer took over ${totalMs / 1000} s`))
-  const noHead = setTimeout(abortWith('HEAD_TIMEOUT', `no answer within ${timeoutMs / 1000} s`), timeoutMs)
+  after(totalMs, late('TOTAL_TIMEOUT', `the answer took over ${totalMs / 1000} s`))
+  const noHead = setTimeout(late('HEAD_TIMEOUT', `no answer within ${timeoutMs / 1000} s`), timeoutMs)
   timers.add(noHead)
   if (stop.aborted) stopped()
   else stop.addEventListener('abort', stopped, { once: true })
   return {
     signal: controller.signal,
+    sent() {
+      isSent = true
+    },
     infoReceived() {
       if (++infos > MAX_INFO_ANSWERS) abortWith('INFO_FLOOD', `over ${MAX_INFO_ANSWERS} answers before the answer`)()
     },

@@ -162,7 +162,8 @@ export const NETWORK_FAILURES: readonly NetworkFailure[] = [
     maxAttempts: 2,
   },
   {
-    codes: /TIMEOUT|^ETIMEDOUT$/,
+    // Of an answer: a connection that is not made in time says nothing about the window, and is that of a host out of reach.
+    codes: /^(HEAD|TOTAL)_TIMEOUT$/,
     code: 'timeout',
     error: TooLargeError,
     message: 'the service did not answer in time',

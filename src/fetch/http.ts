@@ -99,8 +99,12 @@ export interface OpenResponse {
 /** Sends one GET and lets `read` consume the response, within the deadlines. Throws network errors, DeadlineError or BodyError. */
 export async function exchange<T>(sending: SendOptions, read: (opened: OpenResponse) => Promise<T>): Promise<T> {
   const { url, headers, limits, redactor, stop, onSend } = sending
-  const dispatcher = sending.dispatcher.compose(calling(onSend))
   const watch = startDeadlines(limits, stop)
+  const sendNow = (): void => {
+    onSend()
+    watch.sent()
+  }
+  const dispatcher = sending.dispatcher.compose(calling(sendNow))
   let body: Dispatcher.ResponseData['body'] | undefined
   try {
     const answer = await request(url, { dispatcher, headers, signal: watch.signal, onInfo: watch.infoReceived })

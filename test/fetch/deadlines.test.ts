@@ -4,11 +4,13 @@ import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { StoppedError } from '../../src/base/errors.ts'
+import { redactorOf } from '../../src/base/redact.ts'
+import { nameFailure } from '../../src/fetch/classify.ts'
 import { createFetcher, type FetchOptions } from '../../src/fetch/fetch.ts'
-import type { Limits } from '../../src/fetch/http.ts'
+import { createAgent, HTTP_LIMITS, type Limits, send } from '../../src/fetch/http.ts'
 import { createGate } from '../../src/fetch/pace.ts'
 import { SERVICES } from '../../src/services/services.ts'
-import { runCli, serve, tempFolder } from '../kit.ts'
+import { runCli, runJob, serve, tempFolder, tempStore } from '../kit.ts'
 import { openReader } from '../store.ts'
 
 const REQUEST = { route: 'indicators', target: '/indicators', headers: {} } as const
@@ -120,6 +122,35 @@ describe('an answer that never ends is given up', () => {
     const server = await raw((socket) => socket.end(text))
     expect(await fetcherOf(server.url).fetch(REQUEST)).toMatchObject({ error: { code } })
     expect(server.calls()).toBe(calls)
+  })
+})
+
+describe('a host that is not reached in time', () => {
+  /** An address that takes connections, and then says no word of TLS. */
+  const silent = async () => (await raw(() => undefined)).url.replace('http:', 'https:')
+
+  test('is told by the deadline of its connection', async () => {
+    const url = await silent()
+    const stop = new AbortController().signal
+    const dispatcher = createAgent({ timeoutMs: 200 }, 1, stop)
+    onTestFinished(() => dispatcher.destroy())
+    const redactor = redactorOf('k'.repeat(64))
+    const limits = { ...HTTP_LIMITS, ...PATIENT }
+    const sending = { dispatcher, url, headers: {}, limits, redactor, stop, onSend: () => undefined }
+    const thrown = await send(sending).catch((error: unknown) => error)
+    expect(thrown).toMatchObject({ code: 'UND_ERR_CONNECT_TIMEOUT' })
+    const { error } = nameFailure(thrown, { route: 'indicators', url }, redactor)
+    expect(error).toMatchObject({ name: 'TransientError', code: 'network' })
+  })
+
+  test('fails, and teaches a series no smaller window', async () => {
+    const store = await tempStore()
+    const job = 'series: [{ indicators: [600], geoIds: [3], window: { from: 2025-01-01, to: 2025-06-30 } }]'
+    // The deadline of the answer passes first.
+    const { failures } = await runJob(store, { url: await silent() }, job, { limits: { timeoutMs: 200 } })
+    expect(failures).toMatchObject([{ error: { name: 'TransientError', code: 'network' } }])
+    expect(store.all('select outcome, attempts from _fetch')).toEqual([{ outcome: 'passing', attempts: 4 }])
+    expect(store.get('select count(*) from series where window_s is not null')).toBe(0)
   })
 })
 
