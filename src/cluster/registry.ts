@@ -1,7 +1,5 @@
 import { hostname } from 'node:os'
-import { formatMillis } from '../base/time/instant.ts'
-import { DEAD_MS } from '../db/queries/heartbeats.ts'
-import { databaseClock, LOCK_MS, shared } from '../db/shared.ts'
+import { coordinationOf, databaseClock, shared } from '../db/shared.ts'
 import type { Store } from '../db/store.ts'
 
 /** What a worker reports about itself with a heartbeat. */
@@ -26,6 +24,7 @@ export interface Registered {
 /** Notes a worker in the database. */
 export async function register(store: Store, host: string, version: string): Promise<Registered> {
   const db = shared(store.kysely)
+  const { closeDeadWorkers } = coordinationOf(store)
   const now = await databaseClock(db)
   const itself = { machine: hostname(), pid: process.pid, version, host, started_at: now }
   const { id } = await db
@@ -33,14 +32,6 @@ export async function register(store: Store, host: string, version: string): Pro
     .values({ ...itself, seen_at: now, claims: 0, done: 0, draining: 0, runs: '', holding: null })
     .returning('id')
     .executeTakeFirstOrThrow()
-
-  /** Ends the runs of workers that died. */
-  const closeDeadWorkers = (at: number): Promise<unknown> =>
-    store.writeAtOnce(`
-      set local lock_timeout = ${LOCK_MS};
-      with gone as (delete from _worker where seen_at < ${at - DEAD_MS} returning runs)
-      update _run set outcome = 'stopped', message = 'its worker ended without a word', finished_at = '${formatMillis(at)}'
-      where outcome = 'running' and id in (select unnest(string_to_array(runs, ','))::bigint from gone)`)
 
   // A worker that has nothing to do may leave before its first heartbeat.
   await closeDeadWorkers(now)

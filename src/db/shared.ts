@@ -1,15 +1,10 @@
 import { type Kysely, sql } from 'kysely'
+import { InputError } from '../base/errors.ts'
 import type { ClusterDatabase } from '../tables/cluster.ts'
-import type { Store } from './store.ts'
+import type { Database } from '../tables/schema.ts'
 
 /** A database that many machines share, seen with the tables that only such a one has. */
-export const shared = (db: Store['kysely']): Kysely<ClusterDatabase> => db as unknown as Kysely<ClusterDatabase>
-
-/**
- * Milliseconds that a statement on what all machines share waits for a lock before it is tried again: none of them keeps one across
- * a message to its process, so a longer wait has another cause.
- */
-export const LOCK_MS = 5_000
+export const shared = (db: Kysely<Database>): Kysely<ClusterDatabase> => db as unknown as Kysely<ClusterDatabase>
 
 /** So many milliseconds after now by the clock of the database, as part of a statement: at the moment at which that is executed. */
 export const clockAfter = (ms: number) => sql<number>`floor(extract(epoch from clock_timestamp()) * 1000) + ${ms}`
@@ -20,4 +15,76 @@ export async function databaseClock(db: Kysely<ClusterDatabase>): Promise<number
     .selectNoFrom(({ fn, val }) => fn<number>('date_part', [val('epoch'), fn('clock_timestamp', [])]).as('seconds'))
     .executeTakeFirstOrThrow()
   return Math.floor(seconds * 1000)
+}
+
+/** On what terms a turn is taken; all lengths are milliseconds. */
+export interface TurnTerms {
+  /** None begins within the next so many. */
+  readonly lead: number
+  /** None begins later than so many after the lead. */
+  readonly ahead: number
+  /** Between the beginnings of two. */
+  readonly gap: number
+  /** Calls under way at once, at most; the host may allow fewer at the moment. */
+  readonly concurrency: number
+  /** Calls that begin within any window of so many milliseconds, at most. */
+  readonly limits: readonly { readonly calls: number; readonly ms: number }[]
+  /** How long it is remembered that a call began: as long as the longest of those windows. */
+  readonly remembered: number
+  /** After how long the call counts as over where nobody renews it. */
+  readonly alive: number
+}
+
+/** What stands in the way of a turn: a pause, too many calls under way, a turn that is too far ahead, or a limit by its place in the list of limits. */
+type Obstacle = 'paused' | 'full' | 'far' | `${number}`
+
+/** A turn that was taken, or what stands in its way. Times are epoch milliseconds by the clock of the database. */
+export interface TurnAnswer {
+  /** The number of the call under way; null where no turn was taken. */
+  readonly id: number | null
+  readonly obstacle: Obstacle | null
+  readonly now: number
+  /** When the turn begins, or would. */
+  readonly begins: number
+  /** Until when all calls to the host are paused. */
+  readonly pausedUntil: number
+}
+
+/** A failure, or a pause that a host asked for, and how the circuit breaker judges it. */
+export interface FailedCall {
+  readonly isFailure: boolean
+  /** Milliseconds that the host asked to wait. */
+  readonly waitMs: number
+  /** The breaker opens after so many failures in a row, for so many milliseconds, twice as long each time, up to a most. */
+  readonly failures: number
+  readonly pauseMs: number
+  readonly maxPauseMs: number
+}
+
+/**
+ * What machines that share a database do there and typed queries have no words for, or in which none of them may keep a lock
+ * across a message to its process. Only a database on a server has it.
+ */
+export interface Coordination {
+  /** Takes a turn to call a host and spends its budget, where a call may begin and its turn is near. One text: a process that freezes in it holds no lock. */
+  takeTurn(host: string, terms: TurnTerms): Promise<TurnAnswer>
+  /** Records a failure, or a pause that a host asked for, and answers for how many milliseconds the breaker pauses all calls. One text, too. */
+  judgeFailedCall(host: string, call: FailedCall): Promise<number>
+  /** Forgets the workers that are dead at an instant (epoch milliseconds), and ends their runs. One text, too. */
+  closeDeadWorkers(at: number): Promise<void>
+}
+
+/** A database, as far as it says whether machines share it. */
+interface OfMachines {
+  readonly file: string
+  readonly coordination: Coordination | null
+}
+
+/** How machines work together on a database that they share. Throws InputError where the database is a file of one machine. */
+export function coordinationOf({ coordination, file }: OfMachines): Coordination {
+  if (coordination) return coordination
+  throw new InputError(`${file} is a file: machines share only a database on a server.`, {
+    hint: 'Name one with --database postgres://USER@HOST/DATABASE.',
+    code: 'only-servers',
+  })
 }

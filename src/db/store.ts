@@ -1,6 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { Database, TableName } from '../tables/schema.ts'
 import type { Awaitable, Engine } from './engine.ts'
+import type { Coordination } from './shared.ts'
 
 /** An open database that is read. */
 export interface Reader {
@@ -9,6 +10,8 @@ export interface Reader {
   readonly schema: number
   readonly kysely: Kysely<Database>
   readonly engine: Engine
+  /** What machines that share the database do together there; null of a file, which is of one machine. */
+  readonly coordination: Coordination | null
   /**
    * Makes another database equal to this one as it is now, in one transaction there; creates it where there is none. Others may
    * write here meanwhile.
@@ -21,11 +24,6 @@ export interface Reader {
 export interface Store extends Reader {
   /** One immediate transaction: everything that `work` writes is there afterwards, or nothing of it. Never wait for the network inside. */
   write<T>(work: (tx: Transaction<Database>) => Promise<T>): Promise<T>
-  /**
-   * The same for statements that are one text, without parameters: a server gets them at once, so that none of their locks waits
-   * for this process. Answers the rows of the last one. Only for a database on a server.
-   */
-  writeAtOnce<Row>(text: string): Promise<Row[]>
   /**
    * Replaces some tables by those of a database that was rebuilt from this one, in one transaction: readers see the old rows or
    * the new ones. A file takes all tables.

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { onTestFinished } from 'vitest'
 import { up } from '../../migrations/postgres/0002_workers.ts'
 import { connect } from '../../src/db/postgres/connection/connection.ts'
-import { rowsOf } from '../../src/db/postgres/connection/runSql.ts'
+import { createCoordination } from '../../src/db/postgres/coordination.ts'
 import type { Store } from '../../src/db/store.ts'
 import { tempDatabase, withClient } from '../postgres/database.ts'
 
@@ -18,8 +18,8 @@ function poolOf(config: pg.PoolConfig): pg.Pool {
 export function bareStore(url: string): Store {
   const { kysely, close } = connect(url, { connections: 3 })
   onTestFinished(close)
-  const writeAtOnce = (text: string) => rowsOf(kysely, text, [])
-  return { kysely, write: (work: never) => kysely.transaction().execute(work), writeAtOnce } as unknown as Store
+  const write = (work: never) => kysely.transaction().execute(work)
+  return { kysely, write, coordination: createCoordination(kysely) } as unknown as Store
 }
 
 /** A database with the tables that turns need, and no more. */

@@ -10,6 +10,7 @@ import type { Reader, Store, StoreOptions } from '../store.ts'
 import { type Connection, connect } from './connection/connection.ts'
 import { rowsOf } from './connection/runSql.ts'
 import { writeIdleLimit } from './connection/session.ts'
+import { createCoordination } from './coordination.ts'
 import { createEngine, onlyFiles } from './engine.ts'
 import { asStoreError, isConnectionLost, maxAttemptsOf } from './errors.ts'
 import { withSchemaLock } from './lock.ts'
@@ -24,6 +25,7 @@ function readerOf(connection: Connection, address: string): Reader {
     schema: SCHEMA_VERSION,
     kysely: connection.kysely,
     engine: createEngine(connection),
+    coordination: createCoordination(connection.kysely),
     copyInto: () => Promise.reject(onlyFiles('A copy is made')),
     close: () => connection.close(),
   }
@@ -152,13 +154,13 @@ export async function openStore(
   let last: Promise<unknown> = Promise.resolve()
   const store: Store = {
     ...reader,
+    coordination: createCoordination(kysely, repeated),
     // One at a time, as everything that writes expects; readers are not held up.
     write(work) {
       const turn = last.then(() => repeated(() => attempt(work)))
       last = turn.catch(() => undefined)
       return turn
     },
-    writeAtOnce: (text) => repeated(() => rowsOf(kysely, text, [])),
     replaceTables: (rebuilt, tables) => replaceTables(rebuilt, store, tables),
     tidy: () => tidyDatabase(kysely),
     async check() {

@@ -81,7 +81,6 @@ export async function openStore(
   connection.guard(check)
   return {
     ...reader,
-    writeAtOnce: () => Promise.reject(new Error('one text of several statements is only for a server')),
     async write(work) {
       try {
         const result = await kysely.transaction().execute(work)
@@ -153,6 +152,7 @@ function readerOf(connection: Connection, file: string): SqliteReader {
     schema: SCHEMA_VERSION,
     kysely,
     engine: createEngine(connection, file),
+    coordination: null,
     get: (sql: string, parameters: readonly unknown[] = []): unknown =>
       Object.values((prepare(sql).get(parameters as unknown[]) as object | undefined) ?? {})[0],
     all: (sql: string, parameters: BoundValues = []): unknown[] => prepare(sql).all(parameters as unknown[]),
