@@ -28,7 +28,7 @@ import { readReply } from './threads/readReply.ts'
 
 /** Fetches, transforms and loads one planned request; a window that is too large for the service is requested in smaller ones. Throws what ends the run. */
 export async function ingest(ingestContext: IngestContext, planned: PlannedRequest): Promise<IngestResult> {
-  const { fetcher, loading, sizes, emit, checkHold } = ingestContext
+  const { fetcher, loading, sizes, emit, checkLease } = ingestContext
   const pieces = piecesOf(planned, await sizes.get(planned))
   if (pieces.length > 1) return ingestPieces(ingestContext, planned, pieces)
   const halves = piecesOf(planned, halfOf(planned))
@@ -45,7 +45,7 @@ export async function ingest(ingestContext: IngestContext, planned: PlannedReque
     isTooLarge(error) && halves.length > 1
       ? divide(ingestContext, planned, halves, error, last)
       : recordFailure(ingestContext, planned, error, last)
-  const reply = await fetcher.fetch(planned.request, halves.length > 1, onRetry, onCut, checkHold)
+  const reply = await fetcher.fetch(planned.request, halves.length > 1, onRetry, onCut, checkLease)
   if ('error' in reply) return unusable(reply.error, reply.last)
   try {
     const parsed = await readReply(reply.body, planned, loading.keep !== 'none').catch(asUnreadable)

@@ -118,7 +118,7 @@ export async function ingestAll(
   const run = await openRun(context, command, job)
   const { runId, emit } = run
   const onPause = (ms: number, reason: string): void => {
-    emit('calls.held', { wait_ms: Math.round(ms), reason })
+    emit('calls.paused', { wait_ms: Math.round(ms), reason })
     context.onPause?.(ms, reason)
   }
   const { onReject, maxRejects } = context.rejects ?? QUARANTINE_ALL

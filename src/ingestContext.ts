@@ -3,7 +3,7 @@ import type { EventFields, EventRows } from './base/eventFields.ts'
 import type { EmitEvent } from './base/events.ts'
 import { formatUtc } from './base/time/instant.ts'
 import type { Fetcher } from './fetch/fetch.ts'
-import type { CheckHold } from './fetch/turns.ts'
+import type { CheckLease } from './fetch/turns.ts'
 import type { PlannedRequest } from './job/plannedRequest.ts'
 import { addCounts, type Counts, NO_COUNTS } from './load/counts.ts'
 import type { Sizes } from './load/learnedSizes.ts'
@@ -30,7 +30,7 @@ export interface IngestContext {
   /** Emits an event. */
   readonly emit: EmitEvent
   /** Called before every sending, where others may request the same. */
-  readonly checkHold?: CheckHold | undefined
+  readonly checkLease?: CheckLease | undefined
 }
 
 /** The result of ingesting a planned request. */

@@ -3,7 +3,7 @@ import { redactorOf } from './base/redact.ts'
 import { accountCalls, type ServiceCaller } from './calls/account.ts'
 import { createFetcher, type FetchOptions } from './fetch/fetch.ts'
 import { forEachConcurrently } from './fetch/pace.ts'
-import type { CheckHold, Turns } from './fetch/turns.ts'
+import type { CheckLease, Turns } from './fetch/turns.ts'
 import { ingest } from './ingest.ts'
 import {
   type IngestContext,
@@ -34,11 +34,11 @@ export interface PipelineOptions
 
 /**
  * Does the work for what is left of a request, while no other process requests any part of it; where that is not sure any more
- * (`checkHold` throws), does it again for what is left then.
+ * (`checkLease` throws), does it again for what is left then.
  */
 export type Leased = <T>(
   planned: PlannedRequest,
-  work: (left: readonly PlannedRequest[], checkHold?: CheckHold) => Promise<T>,
+  work: (left: readonly PlannedRequest[], checkLease?: CheckLease) => Promise<T>,
 ) => Promise<T>
 
 /** Fetches, transforms and loads planned requests concurrently. */
@@ -71,10 +71,10 @@ export async function openPipeline(options: PipelineOptions): Promise<Pipeline> 
     sizes: createSizes(loading),
     samples: new Map(),
   }
-  const ingestLeft = async (left: readonly PlannedRequest[], checkHold?: CheckHold): Promise<IngestResult> => {
+  const ingestLeft = async (left: readonly PlannedRequest[], checkLease?: CheckLease): Promise<IngestResult> => {
     let all: IngestResult | undefined
     for (const one of left) {
-      const result = await ingest({ ...context, checkHold }, one)
+      const result = await ingest({ ...context, checkLease }, one)
       all = all ? mergeResults(all, result) : result
     }
     return all ?? NOTHING_INGESTED

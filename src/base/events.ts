@@ -75,7 +75,7 @@ export const EVENTS = {
     fields: [...REQUEST_FIELDS, 'attempt', 'status', 'ms', 'rows', 'code', 'reason', 'hint'],
     sentence: (of) => `${what(of)}: failed, ${answered(of)}: ${of.reason}`,
   },
-  'calls.held': {
+  'calls.paused': {
     level: 'warn',
     pretty: 'always',
     selfHealing: true,
@@ -152,7 +152,7 @@ export const EVENTS = {
     fields: [...RUN_FIELDS, 'total', 'reason', 'hint'],
     sentence: ({ job, reason, hint }) => `${job}: ${reason} ${hint}`,
   },
-  'worker.held': {
+  'worker.paused': {
     level: 'warn',
     pretty: 'always',
     selfHealing: true,

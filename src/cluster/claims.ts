@@ -39,8 +39,8 @@ async function lockSeries(tx: Transaction<Database>, { series }: QueuedRequest):
 }
 
 /**
- * How often a request is taken that fails with a transient error. It is sent several times each time, and the breaker holds all
- * calls for longer and longer meanwhile: waiting for the plan would take hours. Then it is left for the next run, as by a run
+ * How often a request is taken that fails with a transient error. It is sent several times each time, and the breaker pauses
+ * all calls for longer and longer meanwhile: waiting for the plan would take hours. Then it is left for the next run, as by a run
  * of one process; what fails is recorded as of any run.
  */
 const MAX_TAKES = 3

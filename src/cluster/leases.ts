@@ -175,8 +175,8 @@ export function createLeases(store: Store, control: Store, signal: AbortSignal):
   }
 }
 
-/** Repeats work as long as what it holds lapses: it looks each time what is left. */
-export async function untilHeld<T>(work: () => Promise<T>): Promise<T> {
+/** Repeats work as often as its lease lapses: it looks each time what is left. */
+export async function retryLapsed<T>(work: () => Promise<T>): Promise<T> {
   for (;;)
     try {
       return await work()
@@ -198,7 +198,7 @@ export function createOwnLeases(leases: Leases, after: number): { readonly lease
       const holder = { id: randomUUID(), after }
       holders.add(holder)
       try {
-        return await untilHeld(async () => work(await leases.acquire(holder, planned), () => leases.check(holder)))
+        return await retryLapsed(async () => work(await leases.acquire(holder, planned), () => leases.check(holder)))
       } finally {
         holders.delete(holder)
         // A lease that cannot be released now ends because nobody renews it.

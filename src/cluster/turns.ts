@@ -4,7 +4,7 @@ import { orSignal, wait } from '../base/time/wait.ts'
 import type { Store } from '../db/store.ts'
 import { BREAKER, type BreakerOptions } from '../fetch/breaker.ts'
 import {
-  type CheckHold,
+  type CheckLease,
   LapsedError,
   MAX_WAIT_MS,
   NotNowError,
@@ -94,11 +94,11 @@ export function createSharedTurns({ store, pace, signal, breaker = BREAKER, onPa
   }
 
   /** Reserves a turn as soon as there is one. */
-  async function reserved(host: string, checkHold?: CheckHold): Promise<Reserved> {
+  async function reserved(host: string, checkLease?: CheckLease): Promise<Reserved> {
     let reported = false
     for (;;) {
       if (signal.aborted) throw new SignalError()
-      checkHold?.()
+      checkLease?.()
       const began = performance.now()
       const reserving = reserveTurn(store, host, pace, lead)
       const found = await orSignal(reserving, signal).catch((error: unknown) => {
@@ -139,7 +139,7 @@ export function createSharedTurns({ store, pace, signal, breaker = BREAKER, onPa
     host: string,
     turn: Reserved,
     call: (onSend: OnSend) => Promise<T>,
-    checkHold?: CheckHold,
+    checkLease?: CheckLease,
   ): Promise<T> {
     const { askedAt, beginsAt } = turn
     const late = (): number => performance.now() - beginsAt
@@ -163,7 +163,7 @@ export function createSharedTurns({ store, pace, signal, breaker = BREAKER, onPa
       const isLate = ms > LATE_MS
       lead = isLate ? Math.min(MOST_LEAD_MS, Math.max(lead * 2, ms)) : Math.max(LEAST_LEAD_MS, lead * 0.9)
       if (isLate) throw new NotNowError()
-      checkHold?.()
+      checkLease?.()
     })
   }
 
@@ -173,11 +173,11 @@ export function createSharedTurns({ store, pace, signal, breaker = BREAKER, onPa
   renew.unref()
 
   return {
-    async pass(host, call, checkHold) {
+    async pass(host, call, checkLease) {
       for (;;) {
-        const turn = await inRow(() => reserved(host, checkHold))
+        const turn = await inRow(() => reserved(host, checkLease))
         try {
-          return await within(host, turn, call, checkHold)
+          return await within(host, turn, call, checkLease)
         } catch (error) {
           if (!(error instanceof NotNowError)) throw error
           await giveBack(store, host, turn.begins).catch(() => undefined)

@@ -14,7 +14,7 @@ import { createSizes } from '../load/learnedSizes.ts'
 import type { Loading } from '../load/load.ts'
 import { WORKER } from '../runs/runRecord.ts'
 import { claimedRequest, endClaim, LostClaimError, leaseHolderOf } from './claims.ts'
-import { createLeases, type Leases, untilHeld } from './leases.ts'
+import { createLeases, type Leases, retryLapsed } from './leases.ts'
 import { type Claim, HEARTBEAT_S, type Queue } from './queue.ts'
 import { keyOf, plannedOf, type QueuedRequest } from './queuedRequest.ts'
 import { type Registered, register } from './registry.ts'
@@ -213,7 +213,7 @@ async function handle(working: TakingWorker, claim: Claim<QueuedRequest>): Promi
   const { service } = context
   const { data: queued } = claim
   const holder = leaseHolderOf(claim)
-  const checkHold = (): void => {
+  const checkLease = (): void => {
     if (!sure.isSure(claim)) throw new LapsedError()
     leases.check(holder)
   }
@@ -229,7 +229,7 @@ async function handle(working: TakingWorker, claim: Claim<QueuedRequest>): Promi
       const { onRecorded, store } = claimed
       const redactor = redactorOf(context.key)
       const loading: Loading = { store, runId, keep: queued.keep, now: context.now, redactor, onRecorded }
-      const shared = { fetcher, loading, onReject: context.onReject, emit, samples, checkHold }
+      const shared = { fetcher, loading, onReject: context.onReject, emit, samples, checkLease }
       for (const one of left) {
         const result = await ingest({ ...shared, sizes: createSizes(loading) }, one)
         error ??= result.error
@@ -240,7 +240,7 @@ async function handle(working: TakingWorker, claim: Claim<QueuedRequest>): Promi
     if (error) working.failed++
   }
   try {
-    await untilHeld(ingestLeft)
+    await retryLapsed(ingestLeft)
   } catch (error) {
     await giveUp(working, claim, error, run).catch(outage.begin)
   } finally {
@@ -262,7 +262,7 @@ async function giveUp(
   else if (error instanceof LostClaimError)
     return emit('claim.lost', { ...about, code: error.code, reason: error.message })
   else if (error instanceof StoppedError && !(error instanceof SignalError)) {
-    if (!working.pause) emit('worker.held', { job: claim.data.job, wait_ms: PAUSE_S * 1000, ...eventError(error) })
+    if (!working.pause) emit('worker.paused', { job: claim.data.job, wait_ms: PAUSE_S * 1000, ...eventError(error) })
     working.pause ??= { until: performance.now() + PAUSE_S * 1000, error }
   } else if (!(error instanceof StoppedError)) {
     // If the database does not answer, others take the request over once its claim is no longer renewed.

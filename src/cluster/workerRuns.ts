@@ -62,7 +62,7 @@ export function createWorkerRuns(context: WorkerContext): WorkerRuns {
     const { runId, emit } = run
     numbers.add(runId)
     const onPause = (ms: number, reason: string): void => {
-      emit('calls.held', { wait_ms: Math.round(ms), reason })
+      emit('calls.paused', { wait_ms: Math.round(ms), reason })
       context.onPause?.(ms, reason)
     }
     const fetcher = createFetcher({

@@ -7,7 +7,7 @@ import { BREAKER, type BreakerOptions } from './breaker.ts'
 import { type AttemptFailure, nameFailure } from './classify.ts'
 import { DeadlineError } from './deadlines.ts'
 import { type Answer, createAgent, HTTP_LIMITS, type Limits, type SendOptions } from './http.ts'
-import { type CheckHold, createTurns, MAX_WAIT_MS, NotNowError, type OnSend, type Turns, tooLong } from './turns.ts'
+import { type CheckLease, createTurns, MAX_WAIT_MS, NotNowError, type OnSend, type Turns, tooLong } from './turns.ts'
 import { quotaWaitMs } from './waits.ts'
 
 /** Where to send requests, and how gently. */
@@ -60,13 +60,13 @@ export interface ServiceClient {
   /**
    * Sends one request when its turn has come, and adapts pace and breaker to the answer before the next one begins. Returns the
    * answer or its failure; throws what ends the run: KeyError when the key was refused, now or before, and StoppedError. `once`
-   * gets what it must call when it sends. Throws what `checkHold` throws.
+   * gets what it must call when it sends. Throws what `checkLease` throws.
    */
   call<T extends AnswerHead>(
     summary: RequestSummary,
     once: (onSend: OnSend) => Promise<T>,
     classifyAnswer: Classifier<T>,
-    checkHold?: CheckHold,
+    checkLease?: CheckLease,
   ): Promise<T | AttemptFailure>
   /** Retries transient failures, up to `maxAttempts` of each; `onRetry` is called before every repetition. Returns the last result. */
   withRetries<T extends object>(
@@ -151,7 +151,7 @@ export function openClient(options: FetchOptions): ServiceClient {
     userAgentHeader: { 'User-Agent': options.userAgent },
     key: { [options.service.apiKey.header]: key },
     sending: { dispatcher: agent, limits, redactor, stop: signal },
-    call: (summary, once, classifyAnswer, checkHold) =>
+    call: (summary, once, classifyAnswer, checkLease) =>
       turns.pass(
         new URL(summary.url).host,
         async (onSend) => {
@@ -164,7 +164,7 @@ export function openClient(options: FetchOptions): ServiceClient {
             throw error
           }
         },
-        checkHold,
+        checkLease,
       ),
     async withRetries<T extends object>(
       work: (attempt: number) => Promise<T | AttemptFailure>,

@@ -4,7 +4,7 @@ import type { ApiRequest } from '../services/request.ts'
 import { type AttemptFailure, classifyAnswer } from './classify.ts'
 import { type FetchOptions, hasFailed, type OnRetry, openClient } from './client.ts'
 import { type Answer, send } from './http.ts'
-import { type CheckHold, NotNowError, type OnSend } from './turns.ts'
+import { type CheckLease, NotNowError, type OnSend } from './turns.ts'
 
 export type { FetchOptions } from './client.ts'
 
@@ -19,14 +19,14 @@ export interface Fetcher {
   /**
    * The reply, or the error after the last attempt. A window that is too large is not retried when it is `divisible`, for
    * its halves are requested instead. Throws what ends the run: KeyError when the key was refused, now or before, and StoppedError;
-   * `onCut` is called first when something had been sent. Throws what `checkHold` throws, before every sending.
+   * `onCut` is called first when something had been sent. Throws what `checkLease` throws, before every sending.
    */
   fetch(
     request: ApiRequest,
     divisible?: boolean,
     onRetry?: OnRetry,
     onCut?: (error: SyncError, sent: LastAnswer) => Promise<void>,
-    checkHold?: CheckHold,
+    checkLease?: CheckLease,
   ): Promise<Reply | FailedFetch>
   close(): Promise<void>
 }
@@ -42,7 +42,7 @@ export function createFetcher(options: FetchOptions): Fetcher {
   const client = openClient(options)
 
   return {
-    async fetch(request, divisible = false, onRetry = undefined, onCut = undefined, checkHold = undefined) {
+    async fetch(request, divisible = false, onRetry = undefined, onCut = undefined, checkLease = undefined) {
       const url = `${client.baseUrl}${request.target}`
       const headers = { ...request.headers, ...client.key, ...client.userAgentHeader }
       const sentAt = Date.now()
@@ -72,7 +72,7 @@ export function createFetcher(options: FetchOptions): Fetcher {
       }
       try {
         const result = await client.withRetries(
-          () => client.call({ route: request.route, url }, sendOnce, classify, checkHold),
+          () => client.call({ route: request.route, url }, sendOnce, classify, checkLease),
           (failure) => attemptsFor(failure, divisible),
           onRetry,
         )

@@ -22,11 +22,11 @@ export interface Consequence {
 /** A request is not sent now: its turn has not begun yet, or has passed. Whoever gives out turns tries again. */
 export class NotNowError extends Error {}
 
-/** A request is not sent because others may have what it asks for: whoever holds it looks first what is left of it. */
+/** A request is not sent because its lease may have ended and others may have what it asks for: what is left of it is looked up first. */
 export class LapsedError extends NotNowError {}
 
 /** Throws LapsedError where others may be requesting, or have loaded, what is about to be requested. */
-export type CheckHold = () => void
+export type CheckLease = () => void
 
 /** Is called at the moment at which a request is written to its connection. Throws NotNowError where that is not within its turn. */
 export type OnSend = () => void
@@ -35,9 +35,9 @@ export type OnSend = () => void
 export interface Turns {
   /**
    * Runs a call to a host when its turn has come, and once more where that threw NotNowError. Throws StoppedError if the signal
-   * comes first, or the turn never comes. `checkHold` is called before a turn is taken and right before the request is sent.
+   * comes first, or the turn never comes. `checkLease` is called before a turn is taken and right before the request is sent.
    */
-  pass<T>(host: string, call: (onSend: OnSend) => Promise<T>, checkHold?: CheckHold): Promise<T>
+  pass<T>(host: string, call: (onSend: OnSend) => Promise<T>, checkLease?: CheckLease): Promise<T>
   /** Takes the result of a call, before the next one may begin. */
   report(host: string, result: CallResult): Promise<Consequence>
   close(): Promise<void>

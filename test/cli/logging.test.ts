@@ -99,7 +99,7 @@ describe('what a run tells', () => {
       },
     ])
     expect(of('request.done', 4)).toMatchObject([{ attempt: 2 }])
-    expect(of('calls.held')).toMatchObject([{ run: 1, job: 'told', wait_ms: 1000, level: 40 }])
+    expect(of('calls.paused')).toMatchObject([{ run: 1, job: 'told', wait_ms: 1000, level: 40 }])
     expect(lines.at(-1)).toMatchObject({
       event: 'run.ended',
       outcome: 'partial',

@@ -64,7 +64,7 @@ test('nobody calls in a pause that a host asked for, whatever turns were reserve
   expect(answeredAt[1]! - answeredAt[0]!).toBeGreaterThan(pauseS * 1000 - 100)
 })
 
-test('a worker and a sync that were stopped for longer than they hold a request do not send it when they go on: others have loaded it', async () => {
+test('a worker and a sync that were stopped for longer than their leases last do not send it when they go on: others have loaded it', async () => {
   const { start, job, store, host, emulator } = await open()
   const asking = () => shared(store.kysely).selectFrom('_asking').selectAll().execute()
   // Both wait for their turns until this pause is over.

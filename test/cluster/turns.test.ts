@@ -108,14 +108,14 @@ describe('all who share a database', () => {
   test('leave a host alone after a run of failures, whoever met them, for longer each time, until one answer is good', async () => {
     const { turns, url } = await open(3)
     const db = shared(bareStore(url).kysely)
-    const holds: number[] = []
+    const pauses: number[] = []
     for (let i = 0; i < 4; i++) {
       const one = turns[i % 3]!
       const { pauseMs, giveUp } = await pass(one, () => one.report(HOST, { what: 'failed', waitMs: 0 }))
       expect(giveUp).toBe(false)
-      holds.push(pauseMs)
+      pauses.push(pauseMs)
     }
-    expect(holds).toEqual([0, 0, 400, 800])
+    expect(pauses).toEqual([0, 0, 400, 800])
     await pass(turns[0]!, () => turns[0]!.report(HOST, GOOD))
     expect(await db.selectFrom('_host').select(['failures', 'openings']).executeTakeFirst()).toEqual({
       failures: 0,
@@ -123,7 +123,7 @@ describe('all who share a database', () => {
     })
   })
 
-  test('never hold a host for longer than a call waits for its turn, however long it has failed', async () => {
+  test('never pause a host for longer than a call waits for its turn, however long it has failed', async () => {
     const url = await bareDatabase()
     const store = bareStore(url)
     const turns = createSharedTurns({ store, pace: PACE, signal: new AbortController().signal })

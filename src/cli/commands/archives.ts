@@ -183,7 +183,7 @@ async function fetchFiles(args: ArchivesArgs): Promise<number> {
   const signals = watchSignals((fields) => emit('signal.received', fields))
   const { signal } = signals
   const onPause = (ms: number, reason: string): void =>
-    emit('calls.held', { command: 'archives download', wait_ms: Math.round(ms), reason })
+    emit('calls.paused', { command: 'archives download', wait_ms: Math.round(ms), reason })
   const client = openClient({
     ...reached,
     userAgent: `indicator-sync/${version()}`,

@@ -17,7 +17,7 @@ import {
 } from '../page.ts'
 import { PAGES } from '../pages.ts'
 import { WORDS } from '../words/words.ts'
-import { etagOf, isHeldBy } from './etag.ts'
+import { etagOf, matchesTag } from './etag.ts'
 import { chooseLocale } from './languages.ts'
 import type { Site } from './site.ts'
 
@@ -160,7 +160,7 @@ export async function answerOf(site: Site, call: PageCall): Promise<SentAnswer> 
   const { page, endpoint, form, headers } = call
   const isData = endpoint !== undefined || form === 'json' || call.address.pathname.startsWith('/api/')
   let reader: Reader | undefined
-  let isHeld = false
+  let isStreamed = false
   try {
     reader = openReader(site.file)
     await reader.engine.limitCache(CACHE)
@@ -170,16 +170,16 @@ export async function answerOf(site: Site, call: PageCall): Promise<SentAnswer> 
     const minute = route?.clock ? Math.floor(request.now / 60) : null
     const etag = route?.fresh ? null : await etagOf(reader, [site.version, site.service, request.locale, minute])
     const marked = etag === null ? DATA_HEADERS : { ...DATA_HEADERS, ETag: etag }
-    if (route && etag !== null && isHeldBy(headers['if-none-match'], etag))
+    if (route && etag !== null && matchesTag(headers['if-none-match'], etag))
       return { status: 304, headers: marked, body: '' }
     const answer = await pageAnswer(call, request)
     const sent = { status: 200, headers: { ...marked, ...ofAnswer(answer) } }
     if (typeof answer.body === 'string' || Buffer.isBuffer(answer.body)) return { ...sent, body: answer.body }
-    isHeld = true
+    isStreamed = true
     return { ...sent, body: streamed(answer.body, reader) }
   } catch (error) {
     return errorAnswer(site, requestOf(site, call, reader ?? nothing(site.file)), isData, error)
   } finally {
-    if (!isHeld) await reader?.close()
+    if (!isStreamed) await reader?.close()
   }
 }

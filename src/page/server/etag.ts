@@ -24,8 +24,8 @@ export async function etagOf(reader: Reader, beside: readonly unknown[]): Promis
 }
 
 /**
- * Whether a client holds what has this tag (`If-None-Match`; RFC 9110, 13.1.2). Tags are compared as weak ones: a proxy that
+ * Whether a client has what this tag stands for (`If-None-Match`; RFC 9110, 13.1.2). Tags are compared as weak ones: a proxy that
  * compresses an answer marks its tag with `W/`.
  */
-export const isHeldBy = (ifNoneMatch: string | undefined, etag: string): boolean =>
+export const matchesTag = (ifNoneMatch: string | undefined, etag: string): boolean =>
   (ifNoneMatch ?? '').split(',').some((one) => ['*', etag].includes(one.trim().replace(/^W\//, '')))
