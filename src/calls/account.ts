@@ -55,8 +55,13 @@ export async function accountCalls(
   return {
     recentCalls: pace ? await recentCalls(store, own, paceWindow(pace), now()) : [],
     async beforeCall(host) {
-      const waited = ready.get(host) ?? first(host)
-      ready.set(host, waited)
+      let waited = ready.get(host)
+      if (!waited) {
+        waited = first(host)
+        ready.set(host, waited)
+        // Where the database did not answer, the next call asks again.
+        waited.catch(() => ready.delete(host))
+      }
       await waited
       if (pace) await spendCall(store, host, pace, now())
     },

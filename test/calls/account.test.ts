@@ -1,0 +1,28 @@
+import { join } from 'node:path'
+import SQLite from 'better-sqlite3'
+import { expect, onTestFinished, test } from 'vitest'
+import { accountCalls } from '../../src/calls/account.ts'
+import { SERVICES } from '../../src/services/services.ts'
+import { tempFolder } from '../kit.ts'
+import { openStore } from '../store.ts'
+
+test('a call that could not be accounted for fails alone: the next one to the same host tries again', async () => {
+  const file = join(tempFolder(), 'test.db')
+  const store = await openStore(file, { busyTimeoutMs: 0 })
+  const other = new SQLite(file)
+  onTestFinished(async () => {
+    other.close()
+    await store.close()
+  })
+  const baseUrl = 'http://127.0.0.1:9'
+  const { signal } = new AbortController()
+  const caller = { store, service: SERVICES.generic, baseUrl, now: Date.now, signal }
+  const { beforeCall } = await accountCalls(caller, null)
+  other.exec('begin immediate')
+  await expect(Promise.all([beforeCall('127.0.0.1:9'), beforeCall('127.0.0.1:9')])).rejects.toMatchObject({
+    name: 'BusyError',
+  })
+  other.exec('rollback')
+  await beforeCall('127.0.0.1:9')
+  expect(store.get('select host from _source')).toBe('127.0.0.1:9')
+})
