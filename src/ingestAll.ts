@@ -16,7 +16,7 @@ import { closeQuarantine } from './load/quarantine/closeQuarantine.ts'
 import type { Leased, Pipeline } from './pipeline.ts'
 import type { JobWithOptions } from './plan/planning.ts'
 import type { Requested } from './plan/requested.ts'
-import { openRun, runOutcome } from './runs/openRun.ts'
+import { type OpenRun, openRun, runOutcome } from './runs/openRun.ts'
 import { countsOf } from './runs/runRecord.ts'
 import type { Service } from './services/services.ts'
 
@@ -105,7 +105,7 @@ export interface Summary {
 
 const QUARANTINE_ALL: RejectPolicy = { onReject: 'quarantine', maxRejects: Number.POSITIVE_INFINITY }
 
-/** Ingests planned requests concurrently, as they come; ends early when the key is refused, the budget is spent or a signal comes. */
+/** Ingests planned requests as a run: concurrently, as they come; ends early when the key is refused, the budget is spent or a signal comes. */
 export async function ingestAll(
   context: SyncContext,
   job: Job,
@@ -113,20 +113,47 @@ export async function ingestAll(
   requests: Iterable<PlannedRequest>,
   total: number | null = null,
 ): Promise<Summary> {
-  const { store, baseUrl, now, signal } = context
+  const { store, now } = context
   const began = now()
   const run = await openRun(context, command, job)
-  const { runId, emit } = run
+  const { runId } = run
+  const failures: Failed[] = []
+  const untilEnded = async () => {
+    const stop = await ingestRequests(context, job, run, requests, total, failures)
+    await closeQuarantine(store, now())
+    const counts = await countsOf(store, runId)
+    const outcome = runOutcome(stop, failures.length + counts.rows_rejected)
+    await run.end(outcome, stop)
+    return { outcome, counts, stop }
+  }
+  const { outcome, counts, stop } = await untilEnded().catch(async (error: unknown) => {
+    await run.fail(error)
+    throw error
+  })
+  // A run without requests writes so little that closing the database is enough.
+  if (total !== 0) await store.tidy()
+  const seconds = (now() - began) / 1000
+  return { runId, job: job.name, outcome, counts, failures, seconds, stop, skipped: [], selected: true }
+}
+
+/** Ingests the requests of a run, with those that fail in `failures`. Answers why it ended early, where it did so in order. */
+async function ingestRequests(
+  context: SyncContext,
+  job: Job,
+  { runId, emit }: OpenRun,
+  requests: Iterable<PlannedRequest>,
+  total: number | null,
+  failures: Failed[],
+): Promise<SyncError | null> {
+  const { store, baseUrl, now, signal } = context
   const onPause = (ms: number, reason: string): void => {
     emit('calls.paused', { wait_ms: Math.round(ms), reason })
     context.onPause?.(ms, reason)
   }
   const { onReject, maxRejects } = context.rejects ?? QUARANTINE_ALL
-  const failures: Failed[] = []
   let done = 0
   // Paths that the service has just answered with 404: their other windows are not requested.
   const unknown = new Set<string>()
-  let stop: SyncError | null = null
   let pipeline: Pipeline | null = null
   try {
     // Loaded only when there is something to fetch: most scheduled runs have nothing.
@@ -145,25 +172,14 @@ export async function ingestAll(
       const limit = onReject === 'fail' ? 0 : maxRejects
       if (counts.rows_rejected > limit) throw tooManyRejects(counts.rows_rejected, limit)
     })
-    if (signal.aborted) stop = new SignalError()
+    return signal.aborted ? new SignalError() : null
   } catch (error) {
     // A refused key, a spent budget and too many rejects end a run in order; anything else is not about the service.
-    if (!(error instanceof KeyError || error instanceof StoppedError || error instanceof RejectLimitError)) {
-      await run.fail(error)
-      throw error
-    }
-    stop = error
+    if (error instanceof KeyError || error instanceof StoppedError || error instanceof RejectLimitError) return error
+    throw error
   } finally {
     await pipeline?.close()
   }
-  await closeQuarantine(store, now())
-  const counts = await countsOf(store, runId)
-  const outcome = runOutcome(stop, failures.length + counts.rows_rejected)
-  await run.end(outcome, stop)
-  // A run without requests writes so little that closing the database is enough.
-  if (pipeline) await store.tidy()
-  const seconds = (now() - began) / 1000
-  return { runId, job: job.name, outcome, counts, failures, seconds, stop, skipped: [], selected: true }
 }
 
 const requestPath = ({ request }: PlannedRequest): string => request.target.split('?')[0]!

@@ -1,8 +1,14 @@
-import { expect, test } from 'vitest'
+import { join } from 'node:path'
+import SQLite from 'better-sqlite3'
+import { expect, onTestFinished, test } from 'vitest'
 import { RejectLimitError, SchemaError, StoreError } from '../../src/base/errors.ts'
 import type { SyncEvent } from '../../src/base/events.ts'
+import { ingestAll, type SyncContext } from '../../src/ingestAll.ts'
+import { readJob } from '../../src/job/read.ts'
 import { openRun } from '../../src/runs/openRun.ts'
-import { emulate, runJob, tempStore } from '../kit.ts'
+import { SERVICES } from '../../src/services/services.ts'
+import { emulate, runJob, tempFolder, tempStore } from '../kit.ts'
+import { openStore } from '../store.ts'
 
 test('a run whose database is gone emits its end all the same, with the reason', async () => {
   const store = await tempStore()
@@ -34,4 +40,36 @@ test('an answer that is not understood where nobody expects it is no orderly end
   expect(await ended(stray)).toEqual({ summary: stray, run: 'failed' })
   const stop = new RejectLimitError('Too many.')
   expect(await ended(stop)).toMatchObject({ summary: { stop, outcome: 'failed' }, run: 'failed' })
+})
+
+test('a run whose end cannot be recorded tells that it failed, once', async () => {
+  const file = join(tempFolder(), 'test.db')
+  const store = await openStore(file, { busyTimeoutMs: 0 })
+  const other = new SQLite(file)
+  onTestFinished(async () => {
+    other.close()
+    await store.close()
+  })
+  const events: SyncEvent[] = []
+  const context: SyncContext = {
+    store,
+    service: SERVICES.generic,
+    baseUrl: 'http://127.0.0.1:9',
+    key: 'k'.repeat(64),
+    version: 'test',
+    now: () => 0,
+    signal: new AbortController().signal,
+    onEvent: (event) => void events.push(event),
+  }
+  const job = readJob(`name: nightly\n${CONTENT}`, 'nightly.yaml')
+  /** Nothing to request; when it was looked for, another program has the database. */
+  function* nothing(): Generator<never> {
+    other.exec('begin immediate')
+    yield* []
+  }
+  await expect(ingestAll(context, job, 'sync', nothing())).rejects.toMatchObject({ name: 'BusyError' })
+  expect(events).toMatchObject([
+    { event: 'run.started' },
+    { event: 'run.ended', outcome: 'failed', code: 'sqlite_busy' },
+  ])
 })
