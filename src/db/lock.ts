@@ -30,19 +30,29 @@ export async function lockWriter(store: Store, command: string, now: () => numbe
   }
 }
 
-/** Locks that several runs of one open database share. */
-const sharedLocks = new WeakMap<Store, { runs: number; readonly unlock: Promise<() => Promise<void>> }>()
+/** A lock that several runs of one open database share, until the last of them has given it back. */
+interface SharedLock {
+  runs: number
+  readonly unlock: Promise<() => Promise<void>>
+  /** Ends when the lock is given back; null until that begins. */
+  ending: Promise<void> | null
+}
+
+const sharedLocks = new WeakMap<Store, SharedLock>()
 
 /** The same for a run of an open database that may have the lock already, or another run that began meanwhile. */
 export async function lockForRun(store: Store, command: string, now: () => number): Promise<() => Promise<void>> {
+  // A lock that is being given back is nobody's: it is taken anew.
+  for (let last = sharedLocks.get(store); last?.ending; last = sharedLocks.get(store)) await last.ending
   if (store.fenced() && !sharedLocks.has(store)) return async () => undefined
-  const entry = sharedLocks.get(store) ?? { runs: 0, unlock: lockWriter(store, command, now) }
+  const entry = sharedLocks.get(store) ?? { runs: 0, unlock: lockWriter(store, command, now), ending: null }
   sharedLocks.set(store, entry)
   entry.runs++
   const leave = async (): Promise<void> => {
     if (--entry.runs > 0) return
-    sharedLocks.delete(store)
-    await (await entry.unlock)()
+    const ended = entry.unlock.then((unlock) => unlock()).finally(() => sharedLocks.delete(store))
+    entry.ending = ended.catch(() => undefined)
+    await ended
   }
   try {
     await entry.unlock
