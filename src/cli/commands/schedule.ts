@@ -41,6 +41,15 @@ export function nextTime({ name, schedule, timeZone }: Job, after: number): numb
   return next.getTime()
 }
 
+/**
+ * When a job is due after the clock was set back to `now`: at its next time, which may be one that has passed before, but not at the
+ * one that was started last.
+ */
+export function timeAfterSetBack(job: Job, now: number, started: number | undefined): number {
+  const next = nextTime(job, now)
+  return next === started ? nextTime(job, next) : next
+}
+
 async function readScheduled(args: ScheduleArgs): Promise<Job[]> {
   const jobs = readJobs(args.jobs, (await readSettings(args)).service.value)
   const without = jobs.filter(({ schedule }) => schedule === null)
@@ -134,6 +143,18 @@ export async function run(args: ScheduleArgs): Promise<number> {
     emit('schedule.next', { job: job.name, at: formatMillis(at), reason })
   }
   jobs.forEach(logNext)
+  const started = new Map<Job, number>()
+  let clock = Date.now()
+  /** Without this, jobs would wait for as long as the clock was ahead. */
+  const noticeSetBack = (): void => {
+    const now = Date.now()
+    if (now < clock)
+      for (const [job, at] of due) {
+        due.set(job, timeAfterSetBack(job, now, started.get(job)))
+        if (due.get(job) !== at) logNext(job)
+      }
+    clock = now
+  }
   /** Reports a run whose process could not report it. */
   const broken = async (job: Job, how: string): Promise<void> => {
     emit('schedule.broken', { job: job.name, reason: how })
@@ -146,12 +167,14 @@ export async function run(args: ScheduleArgs): Promise<number> {
   }
   try {
     while (!signals.signal.aborted) {
+      noticeSetBack()
       const [[job, at]] = [...due].sort(([, a], [, b]) => a - b) as [[Job, number]]
       const left = at - Date.now()
       if (left > 0) {
         await sleep(Math.min(left, POLL_MS), undefined, { signal: signals.signal }).catch(() => undefined)
         continue
       }
+      started.set(job, at)
       // One after the other: a time that passed meanwhile is run once, afterwards.
       due.set(job, nextTime(job, Math.max(at, Date.now())))
       const ended = await runInChild(jobs.indexOf(job), { stallMs: args.stall * 1000, signals })
