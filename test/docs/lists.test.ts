@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { CHECKS } from '../../src/checks/check.ts'
+import { COMMANDS } from '../../src/cli/commandLine/commands.ts'
 import { inDuckDb } from '../../src/cli/statements/queryDuckDb.ts'
 import { LAKE_TABLES } from '../../src/lake/schema.ts'
 import { ROUTES } from '../../src/services/routes.ts'
@@ -83,4 +84,15 @@ test('docs/lake.md names the recipes that need more than values, and counts the 
 test('the number of recipes is that of the program', () => {
   expect(RECIPES.length).toBe(21)
   for (const page of ['README.md', 'docs/tables.md']) expect(read(page)).toContain('twenty-one queries of analysts')
+})
+
+test('docs/scale.md names every command that reads or writes a database, and none that there is not', () => {
+  const [, table = ''] = read('docs/scale.md').split('| command | on PostgreSQL |\n|---|---|\n')
+  const rows = [...table.split('\n\n')[0]!.matchAll(/^\| (.*?) \| /gm)].map(([, commands]) => commands!)
+  const named = new Set(quotedIn(rows.join()).map((command) => command.split(' ')[0]!))
+  const other = ['worker']
+  const onDatabase = Object.entries(COMMANDS).filter(
+    ([name, { flags }]) => 'database' in flags && !other.includes(name),
+  )
+  expect([...named].sort()).toEqual(onDatabase.map(([name]) => name).sort())
 })

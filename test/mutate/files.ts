@@ -5,7 +5,7 @@ export const FILES: Readonly<Record<string, readonly string[]>> = {
   'src/base/time/zone.ts': ['test/base/time/time.test.ts', 'test/base/time/zones.test.ts'],
   'src/base/bytes/pack.ts': ['test/base/bytes/pack.test.ts'],
   'src/services/request.ts': ['test/services/request.test.ts'],
-  'src/job/moment.ts': ['test/base/time/time.test.ts', 'test/job/read.test.ts'],
+  'src/job/moment.ts': ['test/base/time/time.test.ts', 'test/job/read.test.ts', 'test/job/moment.test.ts'],
   'src/plan/windows.ts': ['test/plan/windows.test.ts'],
   'src/plan/held.ts': ['test/plan/held.test.ts'],
   'src/transform/values/values.ts': ['test/transform/values.test.ts'],
