@@ -57,7 +57,6 @@ export async function openPipeline(options: PipelineOptions): Promise<Pipeline> 
   const { store, job, runId, now, signal, onReject, emit } = options
   const fetcher = createFetcher({
     ...options,
-    userAgent: `indicator-sync/${options.version}`,
     pace: job.pace,
     turns: options.turns?.(job.pace),
     ...(await accountCalls(options, options.turns ? null : job.pace)),

@@ -38,8 +38,7 @@ export async function probe(settings: Settings): Promise<Diagnosis[]> {
     refuseExposed(reached)
     const limits = { timeoutMs: PROBE_TIMEOUT_MS, totalMs: PROBE_TIMEOUT_MS, ...reached.limits }
     const pace = { perSecond: 1, concurrency: 1 }
-    const userAgent = `indicator-sync/${version()}`
-    const opened = openClient({ ...reached, limits, pace, userAgent, signal: abort.signal })
+    const opened = openClient({ ...reached, limits, pace, version: version(), signal: abort.signal })
     client = opened
     const { service } = reached
     if (service.probe === null) return [good('service', `not called: ${service.name} declares no route for that`)]

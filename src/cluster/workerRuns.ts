@@ -51,7 +51,7 @@ const silentTooLong = (): StoppedError =>
 
 /** Begins a run when the first request of a job comes. */
 export function createWorkerRuns(context: WorkerContext): WorkerRuns {
-  const { store, control, now, signal, version } = context
+  const { store, control, now, signal } = context
   const open = new Map<string, Promise<WorkerRun & OpenRun>>()
   /** Those that others ended. Requests in hand may still belong to them. */
   const givenUp: Promise<WorkerRun & OpenRun>[] = []
@@ -69,7 +69,6 @@ export function createWorkerRuns(context: WorkerContext): WorkerRuns {
       ...context,
       pace: queued.pace,
       onPause,
-      userAgent: `indicator-sync/${version}`,
       ...(await accountCalls({ ...context, onPause }, null)),
       turns: createSharedTurns({ store: control, pace: queued.pace, signal, breaker: context.breaker, onPause }),
     })

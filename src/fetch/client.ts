@@ -8,6 +8,7 @@ import { type AttemptFailure, nameFailure } from './classify.ts'
 import { DeadlineError } from './deadlines.ts'
 import { type Answer, createAgent, HTTP_LIMITS, type Limits, type SendOptions } from './http.ts'
 import { type CheckLease, createTurns, MAX_WAIT_MS, NotNowError, type OnSend, type Turns, tooLong } from './turns.ts'
+import { userAgentHeader } from './userAgent.ts'
 import { quotaWaitMs } from './waits.ts'
 
 /** Where to send requests, and how gently. */
@@ -16,7 +17,8 @@ export interface FetchOptions {
   readonly key: string
   /** Says in which header the key is sent. */
   readonly service: Pick<Service, 'apiKey'>
-  readonly userAgent: string
+  /** The version of this program, by which it names itself. */
+  readonly version: string
   readonly pace: Pick<Pace, 'perSecond' | 'concurrency'>
   readonly signal: AbortSignal
   /** Milliseconds since the calls of earlier runs that still count for the pace. */
@@ -148,7 +150,7 @@ export function openClient(options: FetchOptions): ServiceClient {
 
   return {
     baseUrl: options.baseUrl.replace(/\/+$/, ''),
-    userAgentHeader: { 'User-Agent': options.userAgent },
+    userAgentHeader: userAgentHeader(options.version),
     key: { [options.service.apiKey.header]: key },
     sending: { dispatcher: agent, limits, redactor, stop: signal },
     call: (summary, once, classifyAnswer, checkLease) =>

@@ -1,13 +1,15 @@
 import pRetry from 'p-retry'
 import { request } from 'undici'
 import { createAgent } from './http.ts'
+import { userAgentHeader } from './userAgent.ts'
 
 /** One notification; it is independent of the service and its key. */
 export interface Message {
   readonly url: string
   readonly type: 'application/json' | 'text/plain; charset=utf-8'
   readonly body: string
-  readonly userAgent: string
+  /** The version of this program, by which it names itself. */
+  readonly version: string
 }
 
 /** How long and how often delivery is attempted. */
@@ -31,7 +33,7 @@ class UndeliveredError extends Error {
   }
 }
 
-async function post({ url, type, body, userAgent }: Message, timeoutMs: number, stop: AbortSignal): Promise<void> {
+async function post({ url, type, body, version }: Message, timeoutMs: number, stop: AbortSignal): Promise<void> {
   let status: number
   const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), stop])
   const dispatcher = createAgent({ timeoutMs }, 1, signal)
@@ -39,7 +41,7 @@ async function post({ url, type, body, userAgent }: Message, timeoutMs: number, 
     const answer = await request(url, {
       method: 'POST',
       dispatcher,
-      headers: { 'Content-Type': type, 'User-Agent': userAgent },
+      headers: { 'Content-Type': type, ...userAgentHeader(version) },
       body,
       signal,
     })

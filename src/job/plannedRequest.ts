@@ -30,10 +30,8 @@ export const identityRow = (series: SeriesIdentity) => ({
 })
 
 /** The identity of a stored series, from those columns. */
-export const storedIdentity = (
-  row: Omit<ReturnType<typeof identityRow>, 'kind'> & { readonly kind: string },
-): SeriesIdentity => ({
-  kind: row.kind as SeriesIdentity['kind'],
+export const storedIdentity = (row: ReturnType<typeof identityRow>): SeriesIdentity => ({
+  kind: row.kind,
   indicatorId: row.indicator_id,
   timeTrunc: row.time_trunc,
   timeAgg: row.time_agg,

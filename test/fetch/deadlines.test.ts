@@ -52,7 +52,7 @@ function fetcherOf(baseUrl: string, over: Partial<FetchOptions> = {}) {
   const fetcher = createFetcher({
     baseUrl,
     key: 'k'.repeat(64),
-    userAgent: 'test',
+    version: 'test',
     service: SERVICES.generic,
     pace: { perSecond: 50, concurrency: 1 },
     signal: new AbortController().signal,

@@ -21,7 +21,7 @@ async function setUp(script: Script, more: Partial<DownloadOptions> = {}) {
   const client = openClient({
     baseUrl: server.url,
     key: KEY,
-    userAgent: 'test',
+    version: 'test',
     service: SERVICES.generic,
     pace: { perSecond: 50, concurrency: 1 },
     signal: new AbortController().signal,

@@ -19,7 +19,7 @@ async function ask(script: Script, over: Partial<FetchOptions> = {}) {
   const fetcher = createFetcher({
     baseUrl: server.url,
     key: 'secret-key',
-    userAgent: 'test',
+    version: 'test',
     service: SERVICES.generic,
     pace: { perSecond: 50, concurrency: 4 },
     signal: new AbortController().signal,
@@ -137,7 +137,7 @@ describe('every kind of answer has its next step', () => {
     const fetcher = createFetcher({
       baseUrl: server.url,
       key: 'k',
-      userAgent: 'test',
+      version: 'test',
       service: SERVICES.generic,
       pace: { perSecond: 50, concurrency: 1 },
       signal: new AbortController().signal,
@@ -155,7 +155,7 @@ describe('every kind of answer has its next step', () => {
     const fetcher = createFetcher({
       baseUrl: server.url,
       key: 'k',
-      userAgent: 'test',
+      version: 'test',
       service: SERVICES.generic,
       pace: { perSecond: 50, concurrency: 1 },
       signal: new AbortController().signal,

@@ -27,7 +27,7 @@ test('calls that are delayed after they began are not sent all at once', async (
     service: SERVICES.generic,
     baseUrl: emulator.url,
     key: emulator.key,
-    userAgent: 'test',
+    version: 'test',
     signal: new AbortController().signal,
     pace: { perSecond: 4, concurrency: 8 },
     beforeCall: () => held,

@@ -125,7 +125,7 @@ describe('the gentle client', () => {
     const fetcher = createFetcher({
       baseUrl: server.url,
       key: 'k'.repeat(64),
-      userAgent: 'test',
+      version: 'test',
       service: SERVICES.generic,
       pace: { perSecond: 1000, concurrency: 1 },
       signal: new AbortController().signal,

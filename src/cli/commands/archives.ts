@@ -186,7 +186,7 @@ async function fetchFiles(args: ArchivesArgs): Promise<number> {
     emit('calls.paused', { command: 'archives download', wait_ms: Math.round(ms), reason })
   const client = openClient({
     ...reached,
-    userAgent: `indicator-sync/${version()}`,
+    version: version(),
     pace,
     signal,
     onPause,

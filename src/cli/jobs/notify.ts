@@ -133,7 +133,7 @@ export function createNotifier(
       .then(async () => {
         // Loaded with the first message.
         const { deliver, LAST_DELIVERY } = await import('../../fetch/notify.ts')
-        const named = { ...message, userAgent: `indicator-sync/${version()}` }
+        const named = { ...message, version: version() }
         return stop.signal.aborted ? deliver(named, LAST_DELIVERY) : deliver(named, {}, stop.signal)
       })
       .then((reason) => {

@@ -147,7 +147,7 @@ describe('a run tells how it ended', () => {
 })
 
 describe('a message', () => {
-  const message = { type: 'application/json', body: '{}', userAgent: 'test' } as const
+  const message = { type: 'application/json', body: '{}', version: 'test' } as const
 
   test('is sent again where that may help, and given up where it does not', async () => {
     const flaky = await listener(503, 429)
