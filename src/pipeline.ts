@@ -1,8 +1,8 @@
 import type { EmitEvent } from './base/events.ts'
+import { forEachConcurrently } from './base/lists.ts'
 import { redactorOf } from './base/redact.ts'
 import { accountCalls, type ServiceCaller } from './calls/account.ts'
 import { createFetcher, type FetchOptions } from './fetch/fetch.ts'
-import { forEachConcurrently } from './fetch/pace.ts'
 import type { CheckLease, Turns } from './fetch/turns.ts'
 import { ingest } from './ingest.ts'
 import {

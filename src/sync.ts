@@ -1,4 +1,4 @@
-import { countOf } from './base/count.ts'
+import { countOf } from './base/lists.ts'
 import { lockForRun } from './db/lock.ts'
 import { ensureZone } from './db/queries/zones.ts'
 import { ingestAll, type Summary, type SyncContext } from './ingestAll.ts'
