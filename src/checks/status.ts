@@ -33,10 +33,21 @@ export const openFailures = async (db: Reader): Promise<OpenFailure[]> => {
   })
 }
 
+/** A series of one geo with its first and last value. */
+export interface StatusSeries
+  extends Pick<
+    Database['freshness'],
+    'series_id' | 'indicator_id' | 'indicator_name' | 'geo_id' | 'geo_name' | 'first_utc' | 'last_local' | 'checked_at'
+  > {
+  readonly time_trunc: string | null
+  /** Hours since the beginning of the last period, negative for the future. */
+  readonly lag_hours: number
+}
+
 /** The state of a database in a few numbers and lists. */
 export interface Status {
   readonly runs: readonly Database['runs'][]
-  readonly series: readonly object[]
+  readonly series: readonly StatusSeries[]
   readonly failures: readonly OpenFailure[]
   /** Sentences: jobs whose run is missed, and series that are further behind than usual. */
   readonly late: readonly string[]
@@ -74,8 +85,7 @@ async function rowCount({ kysely, engine }: Reader, table: TableName): Promise<{
 
 const HOUR_MS = 3_600_000
 
-/** Every series and geo with its first and last value. */
-async function seriesEnds({ kysely }: Reader, now: Instant): Promise<object[]> {
+async function seriesEnds({ kysely }: Reader, now: Instant): Promise<StatusSeries[]> {
   const rows = await kysely
     .selectFrom('freshness as f')
     .innerJoin('series as s', 's.id', 'f.series_id')
@@ -93,7 +103,7 @@ async function seriesEnds({ kysely }: Reader, now: Instant): Promise<object[]> {
   }))
 }
 
-/** Reads what `status` shows at an instant. Times are UTC, except `last_local`; `lag_hours` is the time since the beginning of the last period, negative for the future. */
+/** Reads what `status` shows at an instant. Times are UTC, except `last_local`. */
 export async function readStatus(db: Reader, now: Instant = Math.floor(Date.now() / 1000)): Promise<Status> {
   const counts: { table: string; rows: number; estimated: boolean }[] = []
   for (const table of COUNTED_TABLES) counts.push({ table, ...(await rowCount(db, table)) })

@@ -10,8 +10,13 @@ import { copyInto } from '../db/copyInto.ts'
 import { openReader, openStore, removeDatabase } from '../db/open.ts'
 import { writeDictionary } from '../db/queries/dictionary.ts'
 import type { Reader } from '../db/store.ts'
-import { TABLE_NAMES } from '../tables/schema.ts'
+import { type Database, TABLE_NAMES } from '../tables/schema.ts'
 import { claimCopy } from './published.ts'
+
+const COLUMNS = [
+  ...(['series_id', 'kind', 'indicator_id', 'indicator_name', 'geo_id', 'geo_name'] as const),
+  ...(['first_utc', 'last_utc'] as const),
+] as const
 
 /** The manifest of a published file. */
 export interface Manifest {
@@ -22,8 +27,8 @@ export interface Manifest {
   readonly published_at: string
   /** Rows by table. */
   readonly rows: Readonly<Record<string, number>>
-  /** The values of every series, with the first and the last instant. */
-  readonly series: readonly object[]
+  /** Every series and geo with its first and last value. */
+  readonly series: readonly Pick<Database['freshness'], (typeof COLUMNS)[number]>[]
 }
 
 /** Throws where a copy is damaged or has broken references. */
@@ -88,19 +93,7 @@ export async function publish(
         schema: reader.schema,
         published_at: formatMillis(now),
         rows: await countRows(reader),
-        series: await reader.kysely
-          .selectFrom('freshness')
-          .select([
-            'series_id',
-            'kind',
-            'indicator_id',
-            'indicator_name',
-            'geo_id',
-            'geo_name',
-            'first_utc',
-            'last_utc',
-          ])
-          .execute(),
+        series: await reader.kysely.selectFrom('freshness').select(COLUMNS).execute(),
       }
     } finally {
       await reader.close()

@@ -1,5 +1,5 @@
 import { grouped, quantity } from '../../base/quantity.ts'
-import type { OpenFailure, Status } from '../../checks/status.ts'
+import type { OpenFailure, Status, StatusSeries } from '../../checks/status.ts'
 import type { LakeState } from '../../lake/state.ts'
 import type { ReplyStoreState } from '../../state/replies.ts'
 import { tableText } from '../terminal/table.ts'
@@ -40,20 +40,8 @@ const failureText = ({ entry, target, failed_at, message, hint, next_at }: OpenF
     ...(next_at ? [wrapped(`The next sync after ${minuteText(next_at)} UTC requests it again.`, cells, '    ')] : []),
   ].join('\n')
 
-/** A series and geo as `status` shows it. */
-export type StatusSeries = Record<
-  'indicator_id' | 'indicator_name' | 'time_trunc' | 'geo_name' | 'last_local',
-  unknown
-> & {
-  readonly geo_id: number
-  readonly lag_hours: number | null
-}
-
 /** A value that begins later than now, as a forecast does, is not behind. */
-export const withLag = (row: object): StatusSeries => {
-  const { lag_hours, ...rest } = row as StatusSeries
-  return { ...rest, lag_hours: lag_hours === null ? null : Math.max(0, lag_hours) } as StatusSeries
-}
+export const withLag = (row: StatusSeries): StatusSeries => ({ ...row, lag_hours: Math.max(0, row.lag_hours) })
 
 /** The width in cells from which local times have their year. */
 const ROOMY = 80
@@ -89,7 +77,7 @@ export function statusText(file: string, status: Status, drawn: string, cells: n
   return [
     wrapped(`${file}: ${rows.join(' · ')}`, cells, '  ', ''),
     `\nLast runs\n${linesOrNone(status.runs, runText, cells)}`,
-    `\nSeries\n${seriesText(status.series as StatusSeries[], cells)}`,
+    `\nSeries\n${seriesText(status.series, cells)}`,
     ...(drawn === '' ? [] : [`\nCoverage\n${drawn}`]),
     ...(status.late.length === 0
       ? []
