@@ -80,6 +80,9 @@ export class StoreError extends SyncError {}
 /** The database has a newer schema than this version knows: a worker that met it once could only meet it again. */
 export class NewerSchemaError extends StoreError {}
 
+/** The user of the database may not do that there. */
+export class RightsError extends StoreError {}
+
 /** Another process holds the writer's lock. */
 export class BusyError extends SyncError {}
 

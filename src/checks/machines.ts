@@ -1,7 +1,6 @@
-import { placeOf } from '../db/address.ts'
 import { SILENT_MS } from '../db/queries/heartbeats.ts'
 import { type QueueState, queueStates } from '../db/queries/queues.ts'
-import { databaseClock, shared } from '../db/shared.ts'
+import { shared } from '../db/shared.ts'
 import type { Reader } from '../db/store.ts'
 
 /** A worker as `status` shows it. */
@@ -28,9 +27,12 @@ export interface Machines {
 }
 
 /** Reads who works on a database; null where machines do not share it. */
-export async function readMachines({ kysely, file }: Pick<Reader, 'kysely' | 'file'>): Promise<Machines | null> {
-  if (!placeOf(file).isShared) return null
-  const now = await databaseClock(shared(kysely))
+export async function readMachines({
+  kysely,
+  coordination,
+}: Pick<Reader, 'kysely' | 'coordination'>): Promise<Machines | null> {
+  if (!coordination) return null
+  const now = await coordination.clock()
   const rows = await shared(kysely).selectFrom('_worker').selectAll().orderBy('id').execute()
   const workers = rows.map(({ id: _, runs: _runs, started_at, seen_at, draining, ...row }) => ({
     ...row,
@@ -42,14 +44,14 @@ export async function readMachines({ kysely, file }: Pick<Reader, 'kysely' | 'fi
 }
 
 /** How many workers were heard of lately: one row, none where machines do not share the database. */
-export async function livingWorkers(db: Pick<Reader, 'kysely' | 'file'>): Promise<{ value: number }[]> {
+export async function livingWorkers(db: Pick<Reader, 'kysely' | 'coordination'>): Promise<{ value: number }[]> {
   const machines = await readMachines(db)
   return machines ? [{ value: machines.workers.filter(({ seenAt }) => machines.now - seenAt <= SILENT_MS).length }] : []
 }
 
 /** How many requests are in the queue of each host, by their state; none where machines do not share the database. */
 export async function queuedRequests(
-  db: Pick<Reader, 'kysely' | 'file'>,
+  db: Pick<Reader, 'kysely' | 'coordination'>,
 ): Promise<{ host: string; state: string; value: number }[]> {
   const queues = (await readMachines(db))?.queues ?? []
   return queues.flatMap(({ host, ...states }) =>

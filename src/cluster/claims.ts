@@ -1,6 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
 import { KeyError, SyncError, TransientError } from '../base/errors.ts'
 import { findSeries } from '../db/queries/seriesIdentity.ts'
+import { coordinationOf } from '../db/shared.ts'
 import type { Store } from '../db/store.ts'
 import { identityRow, type PlannedRequest } from '../job/plannedRequest.ts'
 import type { Loading } from '../load/load.ts'
@@ -33,9 +34,9 @@ export interface ClaimedRequest {
 }
 
 /** Locks the series of a request until the transaction ends: what is recorded of a series depends on what is recorded already. */
-async function lockSeries(tx: Transaction<Database>, { series }: QueuedRequest): Promise<void> {
+async function lockSeries(store: Store, tx: Transaction<Database>, { series }: QueuedRequest): Promise<void> {
   const known = series && (await findSeries(tx, identityRow(series)))
-  if (known) await tx.selectFrom('series').select('id').where('id', '=', known.id).forNoKeyUpdate().execute()
+  if (known) await coordinationOf(store).lockSeries(tx, known.id)
 }
 
 /**
@@ -83,7 +84,7 @@ export function claimedRequest(
       async write(work) {
         const result = await store.write(async (tx) => {
           ending = false
-          await lockSeries(tx, claim.data)
+          await lockSeries(store, tx, claim.data)
           const done = await work(tx)
           if (!ended && !ending && !(await queue.isValid(claim, tx))) throw new LostClaimError()
           return done

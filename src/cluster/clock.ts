@@ -1,15 +1,15 @@
-import type { Kysely } from 'kysely'
-import { databaseClock } from '../db/shared.ts'
-import type { ClusterDatabase } from '../tables/cluster.ts'
+import { coordinationOf } from '../db/shared.ts'
+import type { Store } from '../db/store.ts'
 
 /** Milliseconds for which the difference to the clock of the database is trusted before it is measured again. */
 const TRUSTED_MS = 60_000
 
 /** A clock that follows the one of the database, however wrong the clock of this machine is set. */
-export async function openClock(db: Kysely<ClusterDatabase>): Promise<{ readonly now: () => number; close(): void }> {
+export async function openClock(store: Store): Promise<{ readonly now: () => number; close(): void }> {
+  const { clock } = coordinationOf(store)
   const look = async (): Promise<number> => {
     const sent = performance.now()
-    const ms = await databaseClock(db)
+    const ms = await clock()
     // The database read its clock between the sending and the answer; the middle is the best guess.
     return ms - (sent + performance.now()) / 2
   }

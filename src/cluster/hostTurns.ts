@@ -1,5 +1,5 @@
 import { budgetSpent, DAY_MS, limitsOf } from '../calls/budget.ts'
-import { coordinationOf, databaseClock, shared } from '../db/shared.ts'
+import { coordinationOf, shared } from '../db/shared.ts'
 import type { Store } from '../db/store.ts'
 import type { BreakerOptions } from '../fetch/breaker.ts'
 import { type CallResult, MAX_WAIT_MS } from '../fetch/turns.ts'
@@ -75,7 +75,7 @@ export async function giveBack(store: Store, host: string, begins: number): Prom
 
 /** Shows of calls under way that their process is alive. */
 export async function renewCalls(store: Store, calls: ReadonlySet<number>): Promise<void> {
-  const until = Math.ceil((await databaseClock(shared(store.kysely))) + ALIVE_MS)
+  const until = (await coordinationOf(store).clock()) + ALIVE_MS
   await shared(store.kysely)
     .updateTable('_call')
     .set({ until_at: until })

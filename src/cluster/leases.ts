@@ -5,7 +5,7 @@ import { merge } from '../base/time/interval.ts'
 import { createSure } from '../base/time/sure.ts'
 import { wait } from '../base/time/wait.ts'
 import { createAnswered } from '../db/queries/answered.ts'
-import { clockAfter, databaseClock, shared } from '../db/shared.ts'
+import { coordinationOf, shared } from '../db/shared.ts'
 import type { Store } from '../db/store.ts'
 import { LapsedError } from '../fetch/turns.ts'
 import { filteredGeos, type PlannedRequest } from '../job/plannedRequest.ts'
@@ -75,6 +75,7 @@ async function leftOf(
 
 /** Keeps leases in the database, by its clock; `control` is the connection that does not wait until an answer is loaded. */
 export function createLeases(store: Store, control: Store, signal: AbortSignal): Leases {
+  const { clock, lockSeries } = coordinationOf(store)
   const sure = createSure<string>(SURE_LEASE_MS)
   /** Holders of what needs no lease: of no series that is known, or of no window. */
   const unleased = new Set<string>()
@@ -104,13 +105,13 @@ export function createLeases(store: Store, control: Store, signal: AbortSignal):
   const tryAcquire = (holder: LeaseHolder, planned: PlannedRequest): Promise<Acquired | null> =>
     store.write(async (tx) => {
       const askedAt = performance.now()
-      const at = await databaseClock(shared(tx))
+      const at = await clock(tx)
       const seriesId = await seriesIdOf(tx, planned, at)
       const { window } = planned
       const left = () => leftOf(tx, planned, seriesId, holder.after)
       if (seriesId === null || !window) return { left: await left(), askedAt, isLeased: false }
       // The row of the series is locked while a process looks and takes the lease: of two, the second sees the lease of the first.
-      await tx.selectFrom('series').select('id').where('id', '=', seriesId).forNoKeyUpdate().execute()
+      await lockSeries(tx, seriesId)
       // A process that waits has no lease, not even that of an attempt that died: two would wait for each other's.
       await shared(tx)
         .deleteFrom('_asking')
@@ -155,14 +156,7 @@ export function createLeases(store: Store, control: Store, signal: AbortSignal):
       const ids = holders.map(({ id }) => id).filter(sure.isSure)
       if (ids.length === 0) return
       const askedAt = performance.now()
-      const renewed = await shared(control.kysely)
-        .updateTable('_asking')
-        .set({ until_at: clockAfter(LEASE_MS) })
-        .where('claim', 'in', ids)
-        .where('until_at', '>', clockAfter(LEAST_LEFT_MS))
-        .returning('claim')
-        .execute()
-      const claims = new Set(renewed.map(({ claim }) => claim))
+      const claims = new Set(await coordinationOf(control).extendLeases(ids, LEASE_MS, LEAST_LEFT_MS))
       for (const id of ids)
         if (claims.has(id) || unleased.has(id)) {
           if (sure.isSure(id)) sure.confirm(id, askedAt)

@@ -1,6 +1,7 @@
 import { CompiledQuery, type Kysely } from 'kysely'
 import { type Db, PgBoss } from 'pg-boss'
-import { StoreError } from '../base/errors.ts'
+import { RightsError, StoreError } from '../base/errors.ts'
+import { asStoreError } from '../db/open.ts'
 import { BOSS_SCHEMA, bossTables, isQueueMade, OPEN_STATES, queueOf } from '../db/queries/queues.ts'
 import type { Store } from '../db/store.ts'
 import type { Database } from '../tables/schema.ts'
@@ -69,8 +70,6 @@ export const HEARTBEAT_S = 10
 const RETRIES = 8
 /** Keys that one statement names at most: a server takes no more than 65,535 parameters. */
 export const KEYS_PER_STATEMENT = 1_000
-/** The SQLSTATE of what a user may not do. */
-const NOT_ALLOWED = '42501'
 
 /** Whether a statement about one attempt found it: the types of pg-boss do not declare this part of its answer. */
 const found = (response: object): boolean => (response as { readonly affected: number }).affected === 1
@@ -106,10 +105,11 @@ const asDb = (db: Kysely<Database>, isClosed = (): boolean => false): Db => ({
 
 /** Opens the queue of a host in a database; `supervises` also looks for claims without heartbeats. */
 export async function openQueue<T extends object>(
-  { kysely: db, write }: Pick<Store, 'kysely' | 'write'>,
+  store: Pick<Store, 'kysely' | 'write' | 'file' | 'coordination'>,
   host: string,
   { supervises, onError }: { readonly supervises: boolean; readonly onError: (error: Error) => void },
 ): Promise<Queue<T>> {
+  const { kysely: db, write } = store
   let closed = false
   const boss = new PgBoss({
     db: asDb(db, () => closed),
@@ -143,7 +143,7 @@ export async function openQueue<T extends object>(
   } catch (error) {
     // Timers of a queue that was begun keep the process alive.
     await close().catch(() => undefined)
-    if ((error as { readonly code?: unknown }).code !== NOT_ALLOWED || (await isQueueMade(db))) throw error
+    if (!(asStoreError(error) instanceof RightsError) || (await isQueueMade(store))) throw error
     throw new StoreError('The database has no queue yet, and this user may not make it.', {
       hint: 'Run `indicator-sync sync --distributed` once as a user of the role that writes; workers can start after that.',
       code: 'no-queue',

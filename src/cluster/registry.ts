@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import { coordinationOf, databaseClock, shared } from '../db/shared.ts'
+import { coordinationOf, shared } from '../db/shared.ts'
 import type { Store } from '../db/store.ts'
 
 /** What a worker reports about itself with a heartbeat. */
@@ -24,8 +24,8 @@ export interface Registered {
 /** Notes a worker in the database. */
 export async function register(store: Store, host: string, version: string): Promise<Registered> {
   const db = shared(store.kysely)
-  const { closeDeadWorkers } = coordinationOf(store)
-  const now = await databaseClock(db)
+  const { clock, closeDeadWorkers } = coordinationOf(store)
+  const now = await clock()
   const itself = { machine: hostname(), pid: process.pid, version, host, started_at: now }
   const { id } = await db
     .insertInto('_worker')
@@ -39,7 +39,7 @@ export async function register(store: Store, host: string, version: string): Pro
 
   return {
     async beat(heartbeat) {
-      const at = await databaseClock(db)
+      const at = await clock()
       const report = { ...heartbeat, seen_at: at }
       const noted = await db.updateTable('_worker').set(report).where('id', '=', id).executeTakeFirstOrThrow()
       const isGone = noted.numUpdatedRows === 0n

@@ -31,7 +31,7 @@ export async function openSharedRun(
     // A second connection: taking a turn must not wait for the transaction that loads an answer.
     const control = await openStore(store.file, { durability: 'full' })
     closers.add(() => control.close())
-    const clock = await openClock(control.kysely)
+    const clock = await openClock(control)
     closers.add(clock.close)
     const context = {
       now: clock.now,

@@ -1,11 +1,15 @@
 import { isAddress } from './address.ts'
 import type { Awaitable } from './engine.ts'
 import { postgres } from './postgres/backend.ts'
+import { distribution, type EngineProfile } from './postgres/profiles.ts'
 import { sqlite } from './sqlite/backend.ts'
 import type { Backend, Changes, Reader, SchemaState, Store, StoreOptions } from './store.ts'
 
 /** The backend of a database, by its name: an address is one on a server, a path is a file. No other file names the backends. */
 export const backendOf = (name: string): Backend => (isAddress(name) ? postgres : sqlite)
+
+// Only servers divide tables among machines.
+export { distribution, type EngineProfile }
 
 const BACKENDS: readonly Backend[] = [sqlite, postgres]
 

@@ -1,21 +1,10 @@
-import { type Kysely, sql } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
 import { InputError } from '../base/errors.ts'
 import type { ClusterDatabase } from '../tables/cluster.ts'
 import type { Database } from '../tables/schema.ts'
 
 /** A database that many machines share, seen with the tables that only such a one has. */
 export const shared = (db: Kysely<Database>): Kysely<ClusterDatabase> => db as unknown as Kysely<ClusterDatabase>
-
-/** So many milliseconds after now by the clock of the database, as part of a statement: at the moment at which that is executed. */
-export const clockAfter = (ms: number) => sql<number>`floor(extract(epoch from clock_timestamp()) * 1000) + ${ms}`
-
-/** The clock of the database, in whole epoch milliseconds: the only one that all machines agree on. */
-export async function databaseClock(db: Kysely<ClusterDatabase>): Promise<number> {
-  const { seconds } = await db
-    .selectNoFrom(({ fn, val }) => fn<number>('date_part', [val('epoch'), fn('clock_timestamp', [])]).as('seconds'))
-    .executeTakeFirstOrThrow()
-  return Math.floor(seconds * 1000)
-}
 
 /** On what terms a turn is taken; all lengths are milliseconds. */
 export interface TurnTerms {
@@ -66,12 +55,23 @@ export interface FailedCall {
  * across a message to its process. Only a database on a server has it.
  */
 export interface Coordination {
+  /** The clock of the database in whole epoch milliseconds, the only one that all machines agree on; also in the middle of a transaction. */
+  clock(tx?: Kysely<Database>): Promise<number>
+  /** Locks a series until the transaction ends. What refers to it meanwhile does not wait. */
+  lockSeries(tx: Transaction<Database>, seriesId: number): Promise<void>
+  /**
+   * Extends leases until so many milliseconds after now, those that have at least so many left, by the clock of the database at the
+   * moment at which that is executed. Answers the names of their holders.
+   */
+  extendLeases(claims: readonly string[], lengthMs: number, leastLeftMs: number): Promise<readonly string[]>
   /** Takes a turn to call a host and spends its budget, where a call may begin and its turn is near. One text: a process that freezes in it holds no lock. */
   takeTurn(host: string, terms: TurnTerms): Promise<TurnAnswer>
   /** Records a failure, or a pause that a host asked for, and answers for how many milliseconds the breaker pauses all calls. One text, too. */
   judgeFailedCall(host: string, call: FailedCall): Promise<number>
   /** Forgets the workers that are dead at an instant (epoch milliseconds), and ends their runs. One text, too. */
   closeDeadWorkers(at: number): Promise<void>
+  /** Whether there is a table, also one on which this user has no right. */
+  isMade(schema: string, table: string): Promise<boolean>
 }
 
 /** A database, as far as it says whether machines share it. */

@@ -28,7 +28,7 @@ export const LAST_DAY = readJob(YAML.replace('2025-10-30', '2025-11-03'), 'lastD
 /** A process that shares a database with others. */
 export async function joined(file: string, baseUrl: string, key: string) {
   const [store, control] = [await openStore(file), await openStore(file)]
-  const clock = await openClock(control.kysely)
+  const clock = await openClock(control)
   const queue = await openQueue<QueuedRequest>(control, hostOf(baseUrl), { supervises: true, onError: () => undefined })
   onTestFinished(async () => {
     await queue.close()

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createSharedTurns } from '../../src/cluster/turns.ts'
-import { databaseClock, shared } from '../../src/db/shared.ts'
+import { coordinationOf, shared } from '../../src/db/shared.ts'
 import { MAX_WAIT_MS, type Turns } from '../../src/fetch/turns.ts'
 import type { Pace } from '../../src/job/job.ts'
 import { bareDatabase, bareStore } from './bare.ts'
@@ -97,12 +97,16 @@ describe('all who share a database', () => {
   test('keep the pause that one of them was asked for, and begin again with half as many', async () => {
     const { turns, url } = await open(2)
     const [one, other] = turns as [Turns, Turns]
-    const db = shared(bareStore(url).kysely)
+    const store = bareStore(url)
+    const { clock } = coordinationOf(store)
     for (let i = 0; i < 3; i++) await pass(one, () => one.report(HOST, GOOD))
     await pass(one, () => one.report(HOST, { what: 'failed', waitMs: 700 }))
-    const { hold_until, limit_now } = await db.selectFrom('_host').selectAll().executeTakeFirstOrThrow()
+    const { hold_until, limit_now } = await shared(store.kysely)
+      .selectFrom('_host')
+      .selectAll()
+      .executeTakeFirstOrThrow()
     expect(limit_now).toBe(2)
-    await pass(other, async () => expect(await databaseClock(db)).toBeGreaterThanOrEqual(hold_until))
+    await pass(other, async () => expect(await clock()).toBeGreaterThanOrEqual(hold_until))
   })
 
   test('leave a host alone after a run of failures, whoever met them, for longer each time, until one answer is good', async () => {
@@ -136,10 +140,11 @@ describe('all who share a database', () => {
 
   test('take the place of a process that died in the middle of a call', async () => {
     const { turns, url } = await open(1, { concurrency: 1 })
-    const db = shared(bareStore(url).kysely)
+    const store = bareStore(url)
+    const { clock } = coordinationOf(store)
     await pass(turns[0]!, () => turns[0]!.report(HOST, GOOD))
-    const until_at = Math.ceil((await databaseClock(db)) + 500)
-    await db.insertInto('_call').values({ host: HOST, until_at }).execute()
-    await pass(turns[0]!, async () => expect(await databaseClock(db)).toBeGreaterThanOrEqual(until_at))
+    const until_at = (await clock()) + 500
+    await shared(store.kysely).insertInto('_call').values({ host: HOST, until_at }).execute()
+    await pass(turns[0]!, async () => expect(await clock()).toBeGreaterThanOrEqual(until_at))
   })
 })

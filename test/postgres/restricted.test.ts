@@ -1,6 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { openStore } from '../../src/db/open.ts'
-import { distribution } from '../../src/db/profiles.ts'
+import { distribution, openStore } from '../../src/db/open.ts'
 import type { Store } from '../../src/db/store.ts'
 import { TABLE_NAMES, tableOf } from '../../src/tables/schema.ts'
 import { emulate, ms, runJob } from '../kit.ts'

@@ -1,6 +1,9 @@
-import { PROFILE_NAMES } from '../../db/profiles.ts'
+import type { EngineProfile } from '../../db/open.ts'
 import { DATABASE_FLAGS, FILE, JSON_FLAG, NAMED_SERVICE_FLAGS, SERVICE_FLAGS } from '../flags.ts'
 import type { Command } from './command.ts'
+
+/** Named here, so that no command loads a database to know its flags. */
+const ENGINE_PROFILES: readonly EngineProfile[] = ['citus']
 
 /** Commands that look after the database, and the embedded service. */
 export const MAINTENANCE_COMMANDS = {
@@ -73,7 +76,7 @@ export const MAINTENANCE_COMMANDS = {
         describe: 'Copy the database in this file into that of --database, which is on a server and empty',
       },
       'engine-profile': {
-        choices: PROFILE_NAMES,
+        choices: ENGINE_PROFILES,
         describe: 'Only print the SQL that divides the tables among the machines of such a server, for `psql`',
       },
       ...JSON_FLAG,

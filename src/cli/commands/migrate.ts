@@ -2,8 +2,7 @@ import { InputError } from '../../base/errors.ts'
 import { grouped, quantity } from '../../base/quantity.ts'
 import { placeOf } from '../../db/address.ts'
 import { openWriter } from '../../db/lock.ts'
-import { schemaState, takeOver } from '../../db/open.ts'
-import { distribution, type PROFILE_NAMES } from '../../db/profiles.ts'
+import { distribution, type EngineProfile, schemaState, takeOver } from '../../db/open.ts'
 import type { CommonArgs, DatabaseArgs } from '../flags.ts'
 import { DEFAULT_DATABASE } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
@@ -14,7 +13,7 @@ import { print } from '../terminal/output.ts'
 interface MigrateArgs extends CommonArgs, DatabaseArgs {
   readonly list: boolean
   readonly from?: string
-  readonly engineProfile?: (typeof PROFILE_NAMES)[number]
+  readonly engineProfile?: EngineProfile
   readonly json: boolean
 }
 

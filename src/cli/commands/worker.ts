@@ -95,7 +95,7 @@ async function workUntilStopped({ args, service, opened, onEvent, signals, onHea
   const emit = emitterOf(onEvent)
   const { control, store, closers } = opened
   try {
-    const clock = await openClock(control.kysely)
+    const clock = await openClock(control)
     closers.add(clock.close)
     const queue = await openQueue<QueuedRequest>(control, hostOf(service.baseUrl), {
       supervises: true,

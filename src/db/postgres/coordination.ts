@@ -1,10 +1,13 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { formatMillis } from '../../base/time/instant.ts'
 import type { Database } from '../../tables/schema.ts'
 import { DEAD_MS } from '../queries/heartbeats.ts'
-import type { Coordination } from '../shared.ts'
+import { type Coordination, shared } from '../shared.ts'
 import { rowsOf } from './connection/runSql.ts'
 import { judgeFailedCall, type SendText, takeTurn, WITH_LOCK_LIMIT } from './operations/turns.ts'
+
+/** Its clock in epoch milliseconds, at the moment at which a statement is executed. */
+const CLOCK = sql<number>`floor(date_part('epoch', clock_timestamp()) * 1000)`
 
 /** What machines do together on a database; `repeated` repeats what others made fail. */
 export function createCoordination(
@@ -13,6 +16,22 @@ export function createCoordination(
 ): Coordination {
   const send: SendText = (text) => repeated(() => rowsOf(kysely, text, []))
   return {
+    async clock(tx = kysely) {
+      return (await tx.selectNoFrom(CLOCK.as('ms')).executeTakeFirstOrThrow()).ms
+    },
+    async lockSeries(tx, seriesId) {
+      await tx.selectFrom('series').select('id').where('id', '=', seriesId).forNoKeyUpdate().execute()
+    },
+    async extendLeases(claims, lengthMs, leastLeftMs) {
+      const extended = await shared(kysely)
+        .updateTable('_asking')
+        .set({ until_at: sql`${CLOCK} + ${lengthMs}` })
+        .where('claim', 'in', claims)
+        .where('until_at', '>', sql<number>`${CLOCK} + ${leastLeftMs}`)
+        .returning('claim')
+        .execute()
+      return extended.map(({ claim }) => claim)
+    },
     takeTurn: (host, terms) => takeTurn(send, host, terms),
     judgeFailedCall: (host, call) => judgeFailedCall(send, host, call),
     async closeDeadWorkers(at) {
@@ -22,5 +41,13 @@ export function createCoordination(
         update _run set outcome = 'stopped', message = 'its worker ended without a word', finished_at = '${formatMillis(at)}'
         where outcome = 'running' and id in (select unnest(string_to_array(runs, ','))::bigint from gone)`)
     },
+    // `information_schema` lists only tables on which the user has a right.
+    isMade: async (schema, table) =>
+      (
+        await rowsOf(kysely, 'select from pg_catalog.pg_tables where schemaname = $1 and tablename = $2', [
+          schema,
+          table,
+        ])
+      ).length > 0,
   }
 }

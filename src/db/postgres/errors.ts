@@ -1,4 +1,4 @@
-import { BusyError, StoreError, SyncError } from '../../base/errors.ts'
+import { BusyError, RightsError, StoreError, SyncError } from '../../base/errors.ts'
 
 /** What the server says, with an SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const stateOf = (error: unknown): string | undefined =>
@@ -117,7 +117,7 @@ export function asStoreError(error: unknown, address?: string): unknown {
     (isConnectionLost(error)
       ? [`The connection to the database{} was lost (${reason}).`, 'Run the command again; what was committed is kept.']
       : [`The database{} refused: ${reason}.`, 'Run `indicator-sync doctor` to see its state.'])
-  const ErrorClass = isConflict(error) ? BusyError : StoreError
+  const ErrorClass = isConflict(error) ? BusyError : code === '42501' ? RightsError : StoreError
   return new ErrorClass(message.replace('{}', where).replace('{reason}', reason), {
     hint,
     code: code.toLowerCase(),

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Database } from '../../tables/schema.ts'
+import { coordinationOf } from '../shared.ts'
 import type { Store } from '../store.ts'
 
 /** Where pg-boss keeps its tables. */
@@ -51,14 +52,9 @@ const canReadQueues = async (db: Kysely<Database>): Promise<boolean> =>
     .where('table_name', '=', 'job')
     .executeTakeFirst()) !== undefined
 
-/** Whether there are queues at all: `pg_catalog` lists the tables of others, too. */
-export const isQueueMade = async (db: Kysely<Database>): Promise<boolean> =>
-  (await (db as unknown as Kysely<{ 'pg_catalog.pg_tables': { schemaname: string; tablename: string } }>)
-    .selectFrom('pg_catalog.pg_tables')
-    .select('tablename')
-    .where('schemaname', '=', BOSS_SCHEMA)
-    .where('tablename', '=', 'job')
-    .executeTakeFirst()) !== undefined
+/** Whether there are queues at all, also where this user may not read them. */
+export const isQueueMade = (store: Pick<Store, 'file' | 'coordination'>): Promise<boolean> =>
+  coordinationOf(store).isMade(BOSS_SCHEMA, 'job')
 
 /** The queues of a database that machines share, in the order of their hosts. */
 export async function queueStates(db: Store['kysely']): Promise<QueueState[]> {

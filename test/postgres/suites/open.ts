@@ -5,7 +5,15 @@ import type { Backend, Reader, Store, StoreOptions } from '../../../src/db/store
 import { askAtOnce } from './atOnce.ts'
 import { makeOnServer, onServer } from './names.ts'
 
-export { asStoreError, copyState, removeDatabase, stampOf, takeOver, watchChanges } from '../../../src/db/open.ts'
+export {
+  asStoreError,
+  copyState,
+  distribution,
+  removeDatabase,
+  stampOf,
+  takeOver,
+  watchChanges,
+} from '../../../src/db/open.ts'
 
 const synchronous = <R extends Reader>(reader: R): R =>
   isAddress(reader.file) ? { ...reader, ...askAtOnce(reader.file) } : reader

@@ -12,11 +12,11 @@ const PROFILES = {
   },
 } as const
 
-/** The names of the profiles. */
-export const PROFILE_NAMES = Object.keys(PROFILES) as (keyof typeof PROFILES)[]
+/** The name of one. */
+export type EngineProfile = keyof typeof PROFILES
 
 /** The statements by which the owner of a migrated database divides it among machines, once. */
-export function distribution(name: keyof typeof PROFILES): string[] {
+export function distribution(name: EngineProfile): string[] {
   const { by, divide } = PROFILES[name]
   const tables = Object.entries(by)
   return tables.map(([table, column], i) => divide(table, column, i === 0 ? null : tables[0]![0]))
