@@ -40,7 +40,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     pool: 'forks',
     setupFiles: ['test/setup.ts'],
-    globalSetup: ['test/postgres/setup.ts', 'test/shared.ts'],
+    globalSetup: ['test/postgres/setup.ts', 'test/shared.ts', 'test/program.ts'],
     // Two more than the cores of a small machine: tests wait for processes, leases and clocks.
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },

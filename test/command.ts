@@ -4,8 +4,7 @@ import { resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import { END, type HostedCommand } from './commandHost.ts'
 import { commandOnServer } from './onServer.ts'
-
-const BIN = resolve('src/cli/bin.js')
+import { CLONE_BIN, PROGRAM_ENV, programBin, programModule } from './program.ts'
 
 /** All that a command gets of our environment; where coverage is measured, the folder that its own goes to. */
 const OURS = {
@@ -36,14 +35,26 @@ export function whenSaid(child: ChildProcess, what: string | RegExp, then: () =>
 }
 
 /** Runs the command as a user would: a process of its own, in a folder of its own, without our environment. */
-export async function runCli(
+export const runCli = (
   cwd: string,
   args: readonly string[],
   env: Record<string, string> = {},
   during?: (child: ChildProcess) => void,
+): Promise<Done> => runBin(programBin(), cwd, args, { ...PROGRAM_ENV, ...env }, during)
+
+/** The same from the files of the clone, for tests of how those are started. */
+export const runClone = (cwd: string, args: readonly string[], env: Record<string, string> = {}): Promise<Done> =>
+  runBin(CLONE_BIN, cwd, args, env)
+
+async function runBin(
+  bin: string,
+  cwd: string,
+  args: readonly string[],
+  env: Record<string, string>,
+  during?: (child: ChildProcess) => void,
 ): Promise<Done> {
   const [words, variables] = await commandOnServer(cwd, args, env)
-  const child = spawn(process.execPath, [BIN, ...words], {
+  const child = spawn(process.execPath, [bin, ...words], {
     cwd,
     env: { ...OURS, HOME: cwd, ...variables },
   })
@@ -86,7 +97,10 @@ export async function endHosts(): Promise<void> {
 function takeHost(): ChildProcess {
   const waiting = idle.pop()
   if (waiting) return waiting
-  const host = fork(resolve('test/commandHost.ts'), { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
+  const host = fork(resolve('test/commandHost.ts'), [programModule('main')], {
+    env: { ...process.env, ...PROGRAM_ENV },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  })
   host.stdout!.setEncoding('utf8')
   host.stderr!.setEncoding('utf8')
   hosts.add(host)

@@ -1,6 +1,6 @@
 /*
  * A process that runs one command of the program after another, each in the folder and environment it is given, and tells by a
- * mark on both outputs that it is over. Only tests start it (`runCommand` of `kit.ts`).
+ * mark on both outputs that it is over. Only tests start it (`runCommand` of `kit.ts`), with the address of the program.
  */
 import { resolve } from 'node:path'
 
@@ -15,7 +15,7 @@ export interface HostedCommand {
 export const END = '\u0000'
 
 if (import.meta.main) {
-  const { main } = await import('../src/cli/main.ts')
+  const { main } = (await import(process.argv[2]!)) as typeof import('../src/cli/main.ts')
   for (const output of [process.stdout, process.stderr]) output.setMaxListeners(0)
   process.on('message', async ({ cwd, args, env }: HostedCommand) => {
     process.chdir(cwd)

@@ -19,7 +19,7 @@ import { SERVICES, type Service } from '../src/services/services.ts'
 import { sync } from '../src/sync.ts'
 import { openStore, type Store as TestStore } from './store.ts'
 
-export { type Done, runCli, runCommand, whenSaid } from './command.ts'
+export { type Done, runCli, runClone, runCommand, whenSaid } from './command.ts'
 export { ON_SERVER, onlyInFile } from './onServer.ts'
 
 /** A folder that goes with the test. */

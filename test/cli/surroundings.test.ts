@@ -1,15 +1,20 @@
 import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { tempFolder } from '../kit.ts'
+import { CLONE_BIN, PROGRAM_ENV, programBin } from '../program.ts'
 import { openStore } from '../store.ts'
 
-const COMMAND = `'${process.execPath}' '${resolve('src/cli/bin.js')}'`
+const commandOf = (bin: string): string => `'${process.execPath}' '${bin}'`
 
-/** Runs a line of a shell in which `indicator-sync` is the command; only what is said here is in its environment. */
-function shell(line: string, cwd: string, env: Record<string, string> = {}) {
-  const script = `indicator_sync() { ${COMMAND} "$@"; }\n${line.replaceAll('indicator-sync', 'indicator_sync')}`
+/**
+ * Runs a line of a shell in which `indicator-sync` is the command. Where an environment is given, there is nothing else in it,
+ * and the command is that of the clone.
+ */
+function shell(line: string, cwd: string, only?: Record<string, string>) {
+  const [command, env] = only ? [commandOf(CLONE_BIN), only] : [commandOf(programBin()), PROGRAM_ENV]
+  const script = `indicator_sync() { ${command} "$@"; }\n${line.replaceAll('indicator-sync', 'indicator_sync')}`
   const done = spawnSync('/bin/bash', ['--norc', '-c', script], { cwd, env, encoding: 'utf8', timeout: 60_000 })
   return { code: done.status, out: done.stdout, err: done.stderr }
 }
@@ -105,7 +110,7 @@ describe.skipIf(process.platform !== 'linux')('odd surroundings', () => {
       const closed = join(dir, 'closed')
       chmodSync(closed, 0o555)
       const as = 'setpriv --reuid 65534 --regid 65534 --clear-groups bash --norc -c'
-      const script = `indicator_sync() { ${COMMAND} "$@"; }; indicator_sync`
+      const script = `indicator_sync() { ${commandOf(CLONE_BIN)} "$@"; }; indicator_sync`
       for (const [words, code] of [
         ['demo --quiet', 7],
         ['init', 2],

@@ -14,13 +14,14 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
 import { partFileOf } from '../../src/base/files/partFiles.ts'
 import { moveIntoPlace, prepareTarget } from '../../src/base/files/target.ts'
 import { type Done, runCli, runCommand } from '../kit.ts'
+import { PROGRAM_ENV, programBin } from '../program.ts'
 import { openStore } from '../store.ts'
 import { addSeries, fillBy } from './filled.ts'
 
@@ -372,8 +373,8 @@ describe('what a killed command left', () => {
 
 describe('output that nobody takes', () => {
   const shell = (command: string) => {
-    const bin = `"${process.execPath}" "${resolve('src/cli/bin.js')}"`
-    const env = { PATH: process.env.PATH ?? '', HOME: dir, INDICATOR_SYNC_DATABASE: 'own.db' }
+    const bin = `"${process.execPath}" "${programBin()}"`
+    const env = { PATH: process.env.PATH ?? '', ...PROGRAM_ENV, HOME: dir, INDICATOR_SYNC_DATABASE: 'own.db' }
     return spawnSync('bash', ['-c', command.replaceAll('IT', bin)], { cwd: dir, env, encoding: 'utf8' })
   }
   const MANY = `'with recursive n(i) as (select 1 union all select i + 1 from n where i < 200000) select i from n'`

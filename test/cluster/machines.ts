@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { resolve } from 'node:path'
+import { PROGRAM_ENV, programBin } from '../program.ts'
 
-const BIN = resolve('src/cli/bin.js')
 export const KEY = 'k'.repeat(64)
 
 /** Those that live: none outlives whoever started it. */
@@ -24,8 +23,8 @@ export function machine(
   args: readonly string[],
   env: Record<string, string> = {},
 ): Machine {
-  const child = spawn(process.execPath, [BIN, ...args, '--database', database, '--base-url', service], {
-    env: { PATH: process.env.PATH ?? '', INDICATOR_SYNC_API_KEY: KEY, NO_COLOR: '1', ...env },
+  const child = spawn(process.execPath, [programBin(), ...args, '--database', database, '--base-url', service], {
+    env: { PATH: process.env.PATH ?? '', INDICATOR_SYNC_API_KEY: KEY, NO_COLOR: '1', ...PROGRAM_ENV, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   living.add(child)

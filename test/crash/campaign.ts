@@ -5,15 +5,17 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { startEmulator } from '../../src/emulator/emulator.ts'
 import { outputs } from '../command.ts'
+import { PROGRAM_ENV, programBin } from '../program.ts'
 import { type Scenario, scenarios, serveFiles } from './commands.ts'
 import { contents, type Ended, JOB, NIGHT, NOW, type Report, randomOf, spawnChild } from './harness.ts'
 
-const BIN = resolve('src/cli/bin.js')
 const PRELOAD = pathToFileURL(resolve('test/crash/preload.ts')).href
 
 /** Runs a command, watched. */
 function command(args: readonly string[], env: Record<string, string>): Promise<Ended & { code: number | null }> {
-  const child = spawn(process.execPath, ['--import', PRELOAD, BIN, ...args], { env: { ...process.env, ...env } })
+  const child = spawn(process.execPath, ['--import', PRELOAD, programBin(), ...args], {
+    env: { ...process.env, ...PROGRAM_ENV, ...env },
+  })
   const texts = outputs(child)
   return new Promise((done) =>
     child.on('close', (code, signal) => done({ code, killed: signal === 'SIGKILL', ...texts })),

@@ -1,15 +1,14 @@
 /**
  * A process that syncs a job and, if so told, dies by SIGKILL at a step of the write path.
- * `node test/crash/child.ts '<json of Orders>'`; the program itself knows nothing of this: the database driver is watched.
+ * `node test/crash/child.ts '<json of Orders>' <address of the library>`; the program itself knows nothing of this: the database driver is watched.
  */
 import { Worker } from 'node:worker_threads'
 import SQLite from 'better-sqlite3'
-import { BusyError } from '../../src/base/errors.ts'
-import { openWriter } from '../../src/db/lock.ts'
-import { readJob } from '../../src/job/read.ts'
-import { SERVICES } from '../../src/services/services.ts'
-import { sync } from '../../src/sync.ts'
 import { type Orders, STEPS } from './steps.ts'
+
+const { BusyError, openWriter, readJob, SERVICES, sync } = (await import(
+  process.argv[3]!
+)) as typeof import('../../src/index.ts')
 
 const die = (): void => {
   process.kill(process.pid, 'SIGKILL')

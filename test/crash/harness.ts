@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { type Emulator, startEmulator } from '../../src/emulator/emulator.ts'
 import { dump } from '../dump.ts'
+import { PROGRAM_ENV, programModule } from '../program.ts'
 import { openReader } from '../store.ts'
 import { type Orders, STEPS, type Step } from './steps.ts'
 
@@ -65,7 +66,10 @@ export function spawnChild(
   during?: (child: ChildProcess) => void,
 ): Promise<Ended> {
   const timed = death && 'afterMs' in death ? death.afterMs : null
-  const child = spawn(process.execPath, [CHILD, JSON.stringify({ ...orders, death: timed === null ? death : null })])
+  const told = JSON.stringify({ ...orders, death: timed === null ? death : null })
+  const child = spawn(process.execPath, [CHILD, told, programModule('index')], {
+    env: { ...process.env, ...PROGRAM_ENV },
+  })
   during?.(child)
   let out = ''
   let err = ''

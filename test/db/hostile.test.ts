@@ -12,18 +12,19 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { BusyError, SignalError, StoreError } from '../../src/base/errors.ts'
 import { logBytes } from '../../src/db/sqlite/file/wal.ts'
 import { publish } from '../../src/products/publish.ts'
 import { emulate, json, ms, runJob, serve, tempFolder, tempStore } from '../kit.ts'
+import { PROGRAM_ENV, programBin } from '../program.ts'
 import { openReader, openStore, type Store } from '../store.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const JOB = 'series: [{ indicators: [600, 1739], window: { from: 2025-01-01, to: 2025-10-01 }, chunk: 1mo }]'
-const BIN = resolve('src/cli/bin.js')
+const COMMAND_ENV = { PATH: process.env.PATH ?? '', ...PROGRAM_ENV }
 const values = (store: Pick<Store, 'all'>) =>
   store.all('select series_id, geo_id, at, value, step_s from observation order by 1, 2, 3')
 
@@ -37,7 +38,7 @@ async function heldFile(): Promise<string> {
 }
 
 const cli = (args: readonly string[], options: object = {}) => {
-  const done = spawnSync(process.execPath, [BIN, ...args], { encoding: 'utf8', ...options })
+  const done = spawnSync(process.execPath, [programBin(), ...args], { encoding: 'utf8', env: COMMAND_ENV, ...options })
   return { code: done.status, out: done.stdout, err: done.stderr }
 }
 
@@ -78,13 +79,13 @@ describe('a disk', () => {
     writeFileSync(job, `name: full\npace: { perSecond: 50 }\nkeep: all\n${JOB.replace('2025-01-01', '2023-01-01')}\n`)
     const args = ['sync', job, '--database', join(folder, 'x.db'), '--quiet']
     const env = {
-      PATH: process.env.PATH ?? '',
+      ...COMMAND_ENV,
       INDICATOR_SYNC_BASE_URL: emulator.url,
       INDICATOR_SYNC_API_KEY: emulator.key,
     }
     const run = () =>
       new Promise<{ code: number | null; err: string }>((done) => {
-        const child = spawn(process.execPath, [BIN, ...args], { env })
+        const child = spawn(process.execPath, [programBin(), ...args], { env })
         let err = ''
         child.stderr.on('data', (data) => {
           err += data
@@ -179,7 +180,7 @@ describe('a file', () => {
         code: 7,
         err: expect.stringMatching(/lock of .* cannot be taken.*\n.*→/),
       })
-      const few = `ulimit -n 22; exec '${process.execPath}' '${BIN}' status --database '${join(folder, 'text')}'`
+      const few = `ulimit -n 22; exec '${process.execPath}' '${programBin()}' status --database '${join(folder, 'text')}'`
       expect(spawnSync('sh', ['-c', few], { encoding: 'utf8' }).status).not.toBe(70)
     },
   )

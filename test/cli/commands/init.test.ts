@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { emulate, runCommand } from '../../kit.ts'
+import { PROGRAM_ENV, programBin } from '../../program.ts'
 import { jobFolder, serviceAt } from '../jobFolder.ts'
 
 test('init writes what is needed to begin, and never overwrites', async () => {
@@ -36,14 +37,12 @@ test('what init prints can be followed line by line, and everything lies in its 
       .replaceAll('last: 1y', 'last: 3d')
       .replace(/^pace:.*/m, 'pace: { perSecond: 50 }'),
   )
-  writeFileSync(
-    join(dir, 'indicator-sync'),
-    `#!/bin/sh\nexec '${process.execPath}' '${resolve('src/cli/bin.js')}' "$@"\n`,
-    { mode: 0o755 },
-  )
+  writeFileSync(join(dir, 'indicator-sync'), `#!/bin/sh\nexec '${process.execPath}' '${programBin()}' "$@"\n`, {
+    mode: 0o755,
+  })
   const shell = spawn('sh', ['-e', '-c', lines.join('\n')], {
     cwd: dir,
-    env: { PATH: `${dir}:${process.env.PATH}`, HOME: dir, ...serviceAt(emulator.url, emulator.key) },
+    env: { PATH: `${dir}:${process.env.PATH}`, HOME: dir, ...PROGRAM_ENV, ...serviceAt(emulator.url, emulator.key) },
   })
   const [stdout, stderr, [status]] = await Promise.all([text(shell.stdout), text(shell.stderr), once(shell, 'close')])
   expect({ code: status, err: stderr.slice(-500) }).toMatchObject({ code: 0 })
