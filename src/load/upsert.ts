@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely'
 import { canonical } from '../base/json.ts'
 import type { UpsertCounts } from '../db/engine.ts'
 import { type Prepared, prepared } from '../db/prepared.ts'
-import { type Languages, TEXT_TABLES, upsertRow } from '../db/queries/upsert.ts'
+import { isListedOnly, type Languages, TEXT_TABLES, upsertRow } from '../db/queries/upsert.ts'
 import type { OwnedRows, RowValues, TableRows } from '../tables/rows.ts'
 import { type Database, type TableName, tableOf } from '../tables/schema.ts'
 
@@ -21,11 +21,12 @@ const textIn = (texts: TableName): Prepared<TextKey, { locale: string }> =>
       .select('locale')
       .where('id', '=', of.id)
     const ofKind = 'kind' in tableOf(texts).columns ? text.where('kind', '=', of.kind) : text
-    return ofKind.where('locale', '=', of.locale).limit(1)
+    const held = isListedOnly(texts) ? ofKind.where('withdrawn_at', 'is', null) : ofKind
+    return held.where('locale', '=', of.locale).limit(1)
   })
 const TEXT_IN = new Map([...new Set(Object.values(TEXT_TABLES))].map((texts) => [texts, textIn(texts)]))
 
-/** Whether an item has a text in a language. */
+/** Whether an item is described in a language. */
 const hasText = async (
   tx: Transaction<Database>,
   texts: TableName,

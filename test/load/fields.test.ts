@@ -393,6 +393,37 @@ describe('the result does not depend on the order of answers', () => {
   })
 })
 
+test('an item that is listed in the first language no more is as the other one has it', async () => {
+  const store = await tempStore()
+  const item = (id: number, day: number) => ({
+    id,
+    title: `${day}`,
+    sticky: day === 3,
+    updated_at: `2025-01-0${day}T00:00:00Z`,
+    expires_at: day === 1 ? null : `2030-01-0${day}T00:00:00Z`,
+    taxonomy_terms: [{ id_taxonomy_term: day, name: `${day}`, vocabulary_id: 9 }],
+  })
+  let night = 0
+  const server = await serve((request, response) => {
+    const english = request.url!.includes('locale=en')
+    const listed = english ? [item(7, night + 2)] : night === 0 ? [item(7, 1), item(8, 1)] : [item(8, 1)]
+    json(response, { contents: listed })
+  })
+  const told = () => [
+    store.all('select sticky, updated_at, expires_at, withdrawn_at from content where id = 7'),
+    store.all('select term_id from content_term where id = 7').map((row) => (row as { term_id: number }).term_id),
+  ]
+  const yaml = 'locales: [es, en]\npace: { concurrency: 1 }\ncontent: [{ kinds: [news] }]'
+  const byDay: unknown[] = []
+  for (; night < 2; night++) {
+    await runJob(store, server, yaml, { now: NOW + night * 86_400_000 })
+    byDay.push(told())
+  }
+  const shared = { withdrawn_at: null, updated_at: '2025-01-03T00:00:00Z', expires_at: '2030-01-03T00:00:00Z' }
+  expect(byDay[1]).toEqual([[{ ...shared, sticky: 1 }], [3]])
+  expect(byDay[0]).toMatchObject([[{ updated_at: '2025-01-01T00:00:00Z', sticky: 0 }], [1]])
+})
+
 describe('counters are exact', () => {
   test('all of a first answer is new, nothing of the same again, and what comes twice counts once', async () => {
     const [value] = full.values

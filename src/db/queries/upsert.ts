@@ -110,9 +110,16 @@ export const TEXT_TABLES: Partial<Readonly<Record<TableName, TableName>>> = {
   widget: 'widget_text',
 }
 
-/** Whether the item of a row was described in the first language. */
+/**
+ * Whether texts come with listings alone: an item that a language lists no more is described by the others. Indicators and widgets
+ * are described by other answers, too.
+ */
+export const isListedOnly = (texts: TableName): boolean => texts === 'content_text'
+
+/** Whether the item of a row is described in the first language. */
 const hasFirst = (table: TableName, texts: TableName, first = ''): Expression<SqlBool> => {
   const keys = ['kind', 'id'].filter((column) => column in tableOf(texts).columns)
   const same = keys.map((column) => sql`t.${sql.ref(column)} = ${sql.ref(`${table}.${column}`)}`)
-  return sql<SqlBool>`exists (select 1 from ${sql.table(texts)} t where ${sql.join(same, sql` and `)} and t.locale = ${sql.lit(first)})`
+  const held = isListedOnly(texts) ? sql` and t.withdrawn_at is null` : sql``
+  return sql<SqlBool>`exists (select 1 from ${sql.table(texts)} t where ${sql.join(same, sql` and `)} and t.locale = ${sql.lit(first)}${held})`
 }
