@@ -14,7 +14,7 @@ export interface LockHolder {
 }
 
 /** Says that another process writes, and which one where that is known. */
-export const heldBy = (file: string, holder: LockHolder | undefined): BusyError =>
+export const lockedBy = (file: string, holder: LockHolder | undefined): BusyError =>
   new BusyError(
     holder
       ? `Process ${holder.pid} on ${holder.host} has been writing to ${file} since ${holder.acquired_at} (${holder.command}).`

@@ -35,7 +35,7 @@ export interface Store extends Reader {
   check(): Awaitable<void>
   /** Sets the number that the writer's lock gave: from now on nothing is written where there is a later one. Null gives it up. */
   fence(number: number | null): void
-  /** Whether the writer's lock is held with this store. */
+  /** Whether this store has the writer’s lock. */
   fenced(): boolean
 }
 

@@ -100,10 +100,10 @@ function machineHealth(file: string, { timeZone }: Service): Diagnosis[] {
 
 /** Whether there is a writer. The name of a killed one stays until the next one starts. */
 async function lockState(file: string, holder: LockHolder | undefined): Promise<string> {
-  const held = await isLocked(file)
+  const locked = await isLocked(file)
   const who = holder && `process ${holder.pid} on ${holder.host} since ${holder.acquired_at} (${holder.command})`
-  if (held === undefined) return 'cannot be tried by this user'
-  if (held) return `held by ${who ?? 'another process'}`
+  if (locked === undefined) return 'cannot be tried by this user'
+  if (locked) return `held by ${who ?? 'another process'}`
   return who ? `free; ${who} was ended in the middle` : 'free'
 }
 

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { heldBy, type LockHolder } from '../holder.ts'
+import { type LockHolder, lockedBy } from '../holder.ts'
 import { connectAlone } from './connection/connection.ts'
 import { asStoreError } from './errors.ts'
 
@@ -52,7 +52,7 @@ export async function lockWriter(address: string): Promise<() => Promise<void>> 
         await new Promise((resolve) => setTimeout(resolve, 50))
         continue
       }
-      throw heldBy(address, holder ?? undefined)
+      throw lockedBy(address, holder ?? undefined)
     }
     const holder = client
     return async () => {

@@ -4,15 +4,15 @@ import type { LockTimeout } from '../store.ts'
 import { isBusy } from './storeErrors.ts'
 
 /**
- * Milliseconds. How long we wait, in our own loop, for another program that holds the file: SQLite's own waiting would stop every
+ * Milliseconds. How long we wait, in our own loop, for another program that has the file locked: SQLite's own waiting would stop every
  * timer.
  */
 const BUSY_TIMEOUT_MS = 60_000
 const BUSY_STEP_MS = 25
 
 /**
- * Tries again while another program holds what is needed, and gives up with SQLite's last error. Timers and signals go on;
- * throws StoppedError where `signal` is aborted and the file is still held.
+ * Tries again while another program has locked what is needed, and gives up with SQLite's last error. Timers and signals go on;
+ * throws StoppedError where `signal` is aborted and the file is still locked.
  */
 export async function retryWhileBusy<T>(
   work: () => T | Promise<T>,
@@ -49,9 +49,9 @@ export const backUp = (
 ): Promise<Copied> =>
   retryWhileBusy(async () => {
     const copied = await source.backup(file, { progress: () => PAGES_AT_ONCE })
-    if (copied.totalPages === 0) throw heldMeanwhile()
+    if (copied.totalPages === 0) throw lockedMeanwhile()
     return copied
   })
 
-const heldMeanwhile = (): Error =>
-  Object.assign(new Error('the file is held by another program'), { name: 'SqliteError', code: 'SQLITE_BUSY' })
+const lockedMeanwhile = (): Error =>
+  Object.assign(new Error('the file is locked by another program'), { name: 'SqliteError', code: 'SQLITE_BUSY' })

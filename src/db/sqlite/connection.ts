@@ -226,11 +226,11 @@ function refuseLink(file: string): void {
 }
 
 /**
- * Holds a file for this process alone, by an exclusive transaction in which nothing is ever written: the operating system
+ * Locks a file for this process alone, by an exclusive transaction in which nothing is ever written: the operating system
  * releases it with the process, however that ends, and at no other time. Returns how to release it; throws SQLite's own error
  * while another one holds it.
  */
-export function holdFile(file: string): () => void {
+export function lockExclusively(file: string): () => void {
   refuseLink(file)
   const raw = new SQLite(file, { timeout: 0 })
   try {

@@ -3,10 +3,10 @@ import { hostname } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BusyError, StoreError } from '../../base/errors.ts'
-import { heldBy, type LockHolder, readHolder } from '../holder.ts'
+import { type LockHolder, lockedBy, readHolder } from '../holder.ts'
 import type { Store, StoreOptions } from '../store.ts'
 import { retryWhileBusy } from './busy.ts'
-import { holdFile, LinkedLockError, makeRoom } from './connection.ts'
+import { LinkedLockError, lockExclusively, makeRoom } from './connection.ts'
 import { refuseForeignJournal, refuseForeignLog } from './file/foreignFiles.ts'
 import { refuseOtherNames, requireOneName } from './file/otherNames.ts'
 import { openReader, openStore } from './open.ts'
@@ -48,7 +48,7 @@ export function isLocked(file: string): boolean | undefined {
   try {
     const lock = lockFileOf(file)
     if (!existsSync(lock)) return false
-    holdFile(lock)()
+    lockExclusively(lock)()
     return false
   } catch (error) {
     return isBusy(error) ? true : undefined
@@ -88,7 +88,7 @@ const isInMemory = (file: string): boolean => file === ':memory:'
 /** Takes the lock of a file, which need not be there yet, and answers how to give it back. Throws BusyError, naming the holder. */
 export async function lockFile(file: string, now: number): Promise<() => void> {
   if (isInMemory(file)) return () => undefined
-  const release = await holdPath(file)
+  const release = await lockPath(file)
   try {
     refuseOtherNames(realPathOf(file), now)
     return release
@@ -101,18 +101,18 @@ export async function lockFile(file: string, now: number): Promise<() => void> {
 /** Takes a file that is only a lock; throws BusyError while another process has it. */
 export function takeLockFile(file: string): () => void {
   try {
-    return holdFile(file)
+    return lockExclusively(file)
   } catch (error) {
     if (isBusy(error)) throw new BusyError(`Another process holds ${file}.`, { code: 'locked', cause: error })
     throw asStoreError(error, file)
   }
 }
 
-async function holdPath(file: string): Promise<() => void> {
+async function lockPath(file: string): Promise<() => void> {
   let lock: string
   try {
     lock = lockFileOf(file)
-    return await retryWhileBusy(() => holdFile(lock), { busyTimeoutMs: MEETING_MS })
+    return await retryWhileBusy(() => lockExclusively(lock), { busyTimeoutMs: MEETING_MS })
   } catch (error) {
     if (!isBusy(error)) {
       const refusal = asStoreError(error) as Error
@@ -125,7 +125,7 @@ async function holdPath(file: string): Promise<() => void> {
         cause: error,
       })
     }
-    throw heldBy(file, await findHolder(file))
+    throw lockedBy(file, await findHolder(file))
   }
 }
 
