@@ -25,7 +25,7 @@ const CLUSTER_TABLES = {
     { key: ['id'] },
   ),
   _asking: table(
-    'An interval of a series that a worker is requesting at this moment: no other worker requests it.',
+    'An interval of a series that a process (a worker, or a plain sync) is requesting at this moment: no other one does.',
     {
       claim: text(
         'Who requests it: the job of the queue (pgboss.job.id) and the number of its attempt, or a name of its own',
@@ -34,7 +34,7 @@ const CLUSTER_TABLES = {
       geo_ids: optional(text('Its geos, separated by commas; null for all')),
       from_at: integer('Where the interval begins (epoch seconds)'),
       to_at: integer('Where it ends, exclusive (epoch seconds)'),
-      until_at: integer('When it is taken for over unless it is renewed: its worker is dead (epoch milliseconds)'),
+      until_at: integer('When it is taken for over unless it is renewed: its process is dead (epoch milliseconds)'),
     },
     { key: ['claim'] },
   ),
