@@ -1,4 +1,4 @@
-import { loadPeer } from '../base/peer.ts'
+import { loadPeer } from '../base/packages/peer.ts'
 
 /** The part of `@duckdb/node-api` that is used. The package is optional, so its own types may not be installed. */
 export interface DuckDb {

@@ -1,5 +1,5 @@
 import type { compile } from 'html-to-text'
-import { loadPackage } from '../base/onDemand.ts'
+import { loadPackage } from '../base/packages/onDemand.ts'
 import type { RowValues } from '../tables/rows.ts'
 import { AS, type Fields } from './fields.ts'
 import type { CheckedPart } from './rejects.ts'

@@ -1,7 +1,7 @@
+import { createClosers } from '../../base/closers.ts'
 import { emitterOf, type OnEvent } from '../../base/events.ts'
 import { eventsTo, type Logger } from '../../base/log.ts'
 import type { Interval } from '../../base/time/interval.ts'
-import { createClosers } from '../../cluster/closers.ts'
 import type { SharedRun } from '../../cluster/sharedRun.ts'
 import { placeOf } from '../../db/address.ts'
 import { openWriter } from '../../db/lock.ts'

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs'
 import type { Readable } from 'node:stream'
 import type * as Sdk from '@aws-sdk/client-s3'
 import { InputError, StoreError, SyncError, TransientError } from '../../base/errors.ts'
-import { loadPeer } from '../../base/peer.ts'
+import { loadPeer } from '../../base/packages/peer.ts'
 
 /** How to reach an object storage. What is missing comes from the variables and files of AWS. */
 export interface S3Access {

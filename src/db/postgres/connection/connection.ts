@@ -1,6 +1,6 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import type pg from 'pg'
-import { loadPackage } from '../../../base/onDemand.ts'
+import { loadPackage } from '../../../base/packages/onDemand.ts'
 import type { Database } from '../../../tables/schema.ts'
 import { answerLater } from '../../prepared.ts'
 import { asNetworkError, asStoreError } from '../errors.ts'

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { InputError } from './errors.ts'
+import { InputError } from '../errors.ts'
 
 /** Loads a package that is not installed with this one: from beside this program, or from the working directory. `what` names what needs it, for the message. */
 export async function loadPeer<T>(name: string, what: string, instead: string): Promise<T> {
