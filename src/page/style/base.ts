@@ -48,6 +48,7 @@ pre { background: var(--band); padding: .5rem .75rem; margin: .25rem 0; }
 .command code { background: var(--band); padding: .125rem .375rem; }
 button, input, select, textarea { font: inherit; color: inherit; background: var(--paper); border: 1px solid var(--soft); border-radius: .25rem; min-height: 1.75rem; }
 button { padding: 0 .5rem; cursor: pointer; }
+select { max-width: 100%; }
 .good::before { content: "✓ "; color: var(--final); }
 .bad::before { content: "! "; color: var(--failed); font-weight: 700; }
 bdi { overflow-wrap: anywhere; }

@@ -2,7 +2,7 @@
 export const READING_STYLE = `
 .question { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: end; margin: .75rem 0; }
 .question label { display: inline-flex; flex-wrap: wrap; gap: .25rem .5rem; align-items: center; max-width: 100%; }
-.question input, .question select { max-width: 100%; }
+.question input { max-width: 100%; }
 .question textarea { flex-basis: 100%; width: 100%; font-family: ui-monospace, monospace; font-size: .875rem; }
 .question fieldset { border: 1px solid var(--line); min-width: 0; flex-basis: 100%; }
 .beside { display: grid; gap: 0 2rem; }
