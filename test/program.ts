@@ -37,23 +37,39 @@ function build(folder: string): void {
   for (const name of ['node_modules', 'jobs', 'docs']) symlinkSync(resolve(name), join(folder, name))
 }
 
+/** Makes a folder; false where it is there already. */
+function isMadeByUs(folder: string): boolean {
+  try {
+    mkdirSync(folder)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw error
+  }
+}
+
 /** The folder of the program; null where the clone is started. */
 function builtProgram(): string | null {
   if (room === undefined) return null
   const built = join(room, 'program')
   if (existsSync(built)) return built
   const part = join(room, 'part')
-  try {
-    mkdirSync(part)
-  } catch {
-    // Another one is at it.
-    const idle = new Int32Array(new SharedArrayBuffer(4))
-    while (!existsSync(built)) Atomics.wait(idle, 0, 0, 50)
-    return built
+  const idle = new Int32Array(new SharedArrayBuffer(4))
+  // Who makes the folder builds; all others wait until it has its name.
+  while (!isMadeByUs(part)) {
+    if (existsSync(built)) return built
+    Atomics.wait(idle, 0, 0, 50)
   }
-  build(part)
-  renameSync(part, built)
-  return built
+  try {
+    if (!existsSync(built)) {
+      build(part)
+      renameSync(part, built)
+    }
+    return built
+  } finally {
+    // Where it cannot be built, the next one tries, and says why it cannot.
+    rmSync(part, { recursive: true, force: true })
+  }
 }
 
 /** What Node is started with to run a command. */
