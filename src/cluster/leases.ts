@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Transaction } from 'kysely'
 import { SignalError } from '../base/errors.ts'
-import { merge } from '../base/time/interval.ts'
 import { createSure } from '../base/time/sure.ts'
 import { wait } from '../base/time/wait.ts'
 import { createAnswered } from '../db/queries/answered.ts'
@@ -12,6 +11,7 @@ import { filteredGeos, type PlannedRequest } from '../job/plannedRequest.ts'
 import { seriesIdOf } from '../load/storedSeries.ts'
 import type { Leased } from '../pipeline.ts'
 import { withWindow } from '../plan/resolution.ts'
+import { type GeoGroup, groupHoles } from '../plan/series/groups.ts'
 import type { Database } from '../tables/schema.ts'
 
 /** The holder of a lease: a unique name, and the last answer (_fetch.id) that its plan knew of. */
@@ -53,24 +53,31 @@ interface Acquired {
   readonly isLeased: boolean
 }
 
-/** What later answers left of a request. */
+/** What later answers left of a request: each part of its window for those of its geos that miss it. */
 async function leftOf(
   tx: Transaction<Database>,
   planned: PlannedRequest,
   seriesId: number | null,
   after: number,
 ): Promise<readonly PlannedRequest[]> {
-  const { window, request } = planned
+  const { window, request, params } = planned
+  const geos = filteredGeos(planned)
   const left = await createAnswered(
     tx,
     false,
-  )({ fetchId: after, target: request.target, seriesId, window, geoIds: filteredGeos(planned) })
+  )({ fetchId: after, target: request.target, seriesId, window, geoIds: geos })
   if (left.length === 0) return []
-  const intervals = merge(left.flatMap((one) => one.intervals))
-  const [first] = intervals
-  if (!window || !first || (intervals.length === 1 && first.from === window.from && first.to === window.to))
-    return [planned]
-  return intervals.map((interval) => withWindow(planned, interval))
+  const groups = groupHoles(left.map(({ geoId, intervals }) => ({ geoId, holes: intervals })))
+  const isWhole = ({ geoIds, holes: [first, ...others] }: GeoGroup): boolean =>
+    geoIds.length === (geos?.length ?? 1) &&
+    others.length === 0 &&
+    first?.from === window?.from &&
+    first?.to === window?.to
+  if (!window || groups.every(isWhole)) return [planned]
+  return groups.flatMap(({ geoIds, holes }) => {
+    const some = geos === null ? planned : { ...planned, geoIds, params: { ...params, geo_ids: geoIds } }
+    return holes.map((hole) => withWindow(some, hole))
+  })
 }
 
 /** Keeps leases in the database, by its clock; `control` is the connection that does not wait until an answer is loaded. */

@@ -191,6 +191,32 @@ test('what was answered since it was planned is not requested, and of the rest o
   expect(emulator.requests).toHaveLength(before + 2)
 })
 
+test('what was answered for some geos of a request is requested for the others only', async () => {
+  const emulator = await emulate({ now: NOW })
+  const one = await joined(await migratedDatabase(), emulator.url, emulator.key)
+  const jobOf = (geoIds: string, window: string) =>
+    readJob(`name: geos\nseries:\n  - { indicators: [600], geoIds: ${geoIds}, window: ${window} }\n`, 'geos.yaml')
+  const planOf = (job: ReturnType<typeof jobOf>) => [
+    ...plan({ job, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} }),
+  ]
+  // All of one geo has been answered meanwhile, and the first day of another one.
+  for (const job of [
+    jobOf('[3]', '{ from: 2025-10-30, to: 2025-11-02 }'),
+    jobOf('[2]', '{ from: 2025-10-30, to: 2025-10-31 }'),
+  ])
+    await one.queue.insert(planOf(job).map((request) => queuedOf(job, request, 0, NOW)))
+  await work(one.context, one.queue, { concurrency: 1, untilEmpty: true })
+  const before = emulator.requests.length
+  const whole = jobOf('[1, 2, 3]', '{ from: 2025-10-30, to: 2025-11-02 }')
+  await one.queue.insert(planOf(whole).map((request) => queuedOf(whole, request, 0, NOW)))
+  expect(await work(one.context, one.queue, { concurrency: 1, untilEmpty: true })).toMatchObject({ done: 1, failed: 0 })
+  const asked = emulator.requests.slice(before).map(({ url }) => new URL(url, emulator.url).searchParams)
+  expect(asked.map((search) => [search.getAll('geo_ids[]'), search.get('start_date')])).toEqual([
+    [['1'], '2025-10-29T23:00:00Z'],
+    [['1', '2'], '2025-10-30T23:00:00Z'],
+  ])
+})
+
 test('two who ask of the same series at the same time never ask for the same interval of it', async () => {
   const emulator = await emulate({ now: NOW, latencyMs: 500 })
   const file = await migratedDatabase()
