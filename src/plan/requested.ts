@@ -9,6 +9,8 @@ export interface Requested {
    * one for a single geo does not cover all.
    */
   left(series: string, geoId: number, wanted: readonly Interval[]): Interval[]
+  /** The same, but for all geos only the parts of which no geo is requested. */
+  untouched(series: string, geoId: number, wanted: readonly Interval[]): Interval[]
   add(series: string, geoIds: readonly number[], intervals: readonly Interval[], requests?: number): void
   /** Adds a path and query; false where it was added before. */
   addTarget(target: string): boolean
@@ -29,14 +31,19 @@ export function createRequested(
   const bySeries = new Map(before)
   const targets = new Set(targetsBefore)
   let requests = 0
+  /** The parts of some intervals that are not requested for the geos of a series that count. */
+  const without = (series: string, wanted: readonly Interval[], counts: (geoId: number) => boolean): Interval[] => {
+    const requested = bySeries.get(series)
+    if (!requested) return [...wanted]
+    return subtract(
+      wanted,
+      [...requested].flatMap(([geoId, intervals]) => (counts(geoId) ? intervals : [])),
+    )
+  }
   return {
-    left(series, geoId, wanted) {
-      const requested = bySeries.get(series)
-      if (!requested) return [...wanted]
-      const some =
-        geoId === ALL_GEOS ? [...requested.values()].flat() : [ALL_GEOS, geoId].flatMap((id) => requested.get(id) ?? [])
-      return subtract(wanted, some)
-    },
+    left: (series, geoId, wanted) => without(series, wanted, (id) => id === ALL_GEOS || id === geoId),
+    untouched: (series, geoId, wanted) =>
+      without(series, wanted, (id) => geoId === ALL_GEOS || id === ALL_GEOS || id === geoId),
     add(series, geoIds, more, windows = more.length) {
       requests += windows
       const requested = bySeries.get(series)
@@ -80,7 +87,7 @@ export function overlapWith(others: Iterable<WhatIsRequested>): (one: WhatIsRequ
     const length = window.to - window.from
     return geoIds.some(
       (geoId) =>
-        all.left(seriesKey(series), geoId, [window]).reduce((sum, { from, to }) => sum + to - from, 0) < length,
+        all.untouched(seriesKey(series), geoId, [window]).reduce((sum, { from, to }) => sum + to - from, 0) < length,
     )
   }
 }

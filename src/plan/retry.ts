@@ -20,7 +20,7 @@ interface RetryPart {
 function retryParts({ series, window, geoIds, params }: FailedRequest, requested: Requested): RetryPart[] {
   if (!series || !window) return [{ geoIds: geoIds ?? (series ? [] : [ALL_GEOS]), window, params }]
   const key = seriesKey(series)
-  const missing = (geoIds ?? [ALL_GEOS]).map((geoId) => ({ geoId, holes: requested.left(key, geoId, [window]) }))
+  const missing = (geoIds ?? [ALL_GEOS]).map((geoId) => ({ geoId, holes: requested.untouched(key, geoId, [window]) }))
   return groupHoles(missing).flatMap(({ geoIds: own, holes }) => {
     requested.add(key, own, holes)
     const some = series.geoAgg === null && geoIds ? { geo_ids: own } : {}

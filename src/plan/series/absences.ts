@@ -77,7 +77,7 @@ function* candidates(planning: Planning, entry: SeriesEntry, missingLater: Missi
     )
     // What a later job requests for all geos covers it, too.
     const rest = subtract(intervals, missingLater(key))
-    const groups = groupHoles(geoIds.map((geoId) => ({ geoId, holes: requested.left(key, geoId, rest) })))
+    const groups = groupHoles(geoIds.map((geoId) => ({ geoId, holes: requested.untouched(key, geoId, rest) })))
     const own = windowsOf(planning, one)
     for (const group of groups)
       for (const piece of own.cut(group.holes, size)) {
