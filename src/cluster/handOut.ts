@@ -7,7 +7,7 @@ import { hostOf } from '../calls/hosts.ts'
 import { DEAD_MS } from '../db/queries/heartbeats.ts'
 import { isFailure } from '../db/queries/outcomes.ts'
 import type { IdentityRow } from '../db/queries/seriesIdentity.ts'
-import { shared } from '../db/shared.ts'
+import { coordinationOf, shared } from '../db/shared.ts'
 import type { Store } from '../db/store.ts'
 import type { Execute, Failed, SyncContext } from '../ingestAll.ts'
 import type { Job } from '../job/job.ts'
@@ -38,15 +38,6 @@ export interface HandOut {
 const POLL_MS = 1_000
 /** How many times in a row the database may fail to answer before the wait ends. */
 const MAX_ATTEMPTS = 60
-
-/** The last answer that is recorded. */
-export async function lastFetch({ kysely }: Pick<Store, 'kysely'>): Promise<number> {
-  const { id } = await kysely
-    .selectFrom('_fetch')
-    .select(({ fn }) => fn.max('id').as('id'))
-    .executeTakeFirstOrThrow()
-  return id ?? 0
-}
 
 /** What failed for good since an answer, and was not answered later, with the job that requested it. */
 async function failedSince(store: Store, service: Service, after: number, now: number) {
@@ -110,7 +101,7 @@ const unreadableFields = (total: number, { id, key }: Kept<unknown>, error: Erro
 /** Begins a plan that is handed to workers: what they have already is read before anything is planned. */
 export async function openHandOut(store: Store, queue: Queue<QueuedRequest>, service: Service): Promise<HandOut> {
   // Workers know every answer from now on, even where the plan does not see it yet. What is in the queue is answered after this.
-  const after = await lastFetch(store)
+  const after = await coordinationOf(store).lastFetch()
   const requested = createRequested()
   const unreadable: [Kept<QueuedRequest>, Error][] = []
   const readOpen = async (onUnreadable?: Parameters<typeof readQueued>[2]) =>

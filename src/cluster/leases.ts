@@ -3,7 +3,7 @@ import type { Transaction } from 'kysely'
 import { SignalError } from '../base/errors.ts'
 import { createSure } from '../base/time/sure.ts'
 import { wait } from '../base/time/wait.ts'
-import { createAnswered } from '../db/queries/answered.ts'
+import { createAnswered, isSeriesUnknown } from '../db/queries/answered.ts'
 import { coordinationOf, shared } from '../db/shared.ts'
 import type { Store } from '../db/store.ts'
 import { LapsedError } from '../fetch/turns.ts'
@@ -22,7 +22,7 @@ export interface LeaseHolder {
   readonly replaces?: readonly string[]
 }
 
-/** Leases on intervals of series (`_asking`): while a process requests one, no other process requests any part of it. */
+/** Leases on intervals of series, and on listings (`_asking`): while a process requests one, no other process requests any part of it. */
 export interface Leases {
   /**
    * Takes the lease for a request and returns what no answer has brought since it was planned: all of it, some parts, or nothing.
@@ -46,20 +46,23 @@ const LEAST_LEFT_MS = 1_000
 /** How often to look whether the lease of another process has ended. */
 const POLL_MS = 300
 
-/** What is left of a request, when that was asked for by the clock of this process, and whether there is a lease: only on windows of known series. */
+/** What is left of a request, and when that was asked for by the clock of this process. */
 interface Acquired {
   readonly left: readonly PlannedRequest[]
   readonly askedAt: number
-  readonly isLeased: boolean
 }
 
-/** What later answers left of a request: each part of its window for those of its geos that miss it. */
+/**
+ * What later answers left of a request: each part of its window for those of its geos that miss it; nothing where one said that
+ * the service does not know the series, as in a run of one process.
+ */
 async function leftOf(
   tx: Transaction<Database>,
   planned: PlannedRequest,
   seriesId: number | null,
   after: number,
 ): Promise<readonly PlannedRequest[]> {
+  if (seriesId !== null && (await isSeriesUnknown(tx, after, seriesId))) return []
   const { window, request, params } = planned
   const geos = filteredGeos(planned)
   const left = await createAnswered(
@@ -84,14 +87,6 @@ async function leftOf(
 export function createLeases(store: Store, control: Store, signal: AbortSignal): Leases {
   const { clock, lockSeries } = coordinationOf(store)
   const sure = createSure<string>(SURE_LEASE_MS)
-  /** Holders of what needs no lease: of no series that is known, or of no window. */
-  const unleased = new Set<string>()
-
-  const forget = (id: string): void => {
-    sure.forget(id)
-    unleased.delete(id)
-  }
-
   /** Whether another process has a lease on a part of the same window. */
   async function isLeased(tx: Transaction<Database>, seriesId: number, planned: PlannedRequest, at: number) {
     const geos = filteredGeos(planned)
@@ -108,47 +103,73 @@ export function createLeases(store: Store, control: Store, signal: AbortSignal):
     )
   }
 
-  /** Takes the lease, where there is one, and returns what is left to request; null while another process has a lease on some of it. */
+  /** Takes the lease on an interval of a series; false while another process has one on a part of it. */
+  async function leaseInterval(
+    tx: Transaction<Database>,
+    { id }: LeaseHolder,
+    seriesId: number,
+    planned: PlannedRequest,
+    at: number,
+  ): Promise<boolean> {
+    if (await isLeased(tx, seriesId, planned, at)) return false
+    const { from, to } = planned.window!
+    const lease = { series_id: seriesId, geo_ids: filteredGeos(planned)?.join(',') ?? null, from_at: from, to_at: to }
+    await shared(tx)
+      .insertInto('_asking')
+      .values({ claim: id, until_at: at + LEASE_MS, ...lease })
+      .execute()
+    return true
+  }
+
+  /** Takes the lease on a path and query, in place of one that has ended; false while another process has it. */
+  async function leaseTarget(
+    tx: Transaction<Database>,
+    { id }: LeaseHolder,
+    { target }: PlannedRequest['request'],
+    at: number,
+  ): Promise<boolean> {
+    const lease = { claim: id, until_at: at + LEASE_MS }
+    const taken = await shared(tx)
+      .insertInto('_asking')
+      .values({ target, ...lease })
+      .onConflict((of) => of.column('target').doUpdateSet(lease).where('_asking.until_at', '<=', at))
+      .returning('claim')
+      .executeTakeFirst()
+    return taken !== undefined
+  }
+
+  /** Takes the lease and returns what is left to request; null while another process has a lease on some of it. */
   const tryAcquire = (holder: LeaseHolder, planned: PlannedRequest): Promise<Acquired | null> =>
     store.write(async (tx) => {
       const askedAt = performance.now()
       const at = await clock(tx)
       const seriesId = await seriesIdOf(tx, planned, at)
-      const { window } = planned
-      const left = () => leftOf(tx, planned, seriesId, holder.after)
-      if (seriesId === null || !window) return { left: await left(), askedAt, isLeased: false }
+      const isInterval = seriesId !== null && planned.window !== null
       // The row of the series is locked while a process looks and takes the lease: of two, the second sees the lease of the first.
-      await lockSeries(tx, seriesId)
+      if (isInterval) await lockSeries(tx, seriesId)
       // A process that waits has no lease, not even that of an attempt that died: two would wait for each other's.
-      await shared(tx)
-        .deleteFrom('_asking')
-        .where('claim', 'in', [holder.id, ...(holder.replaces ?? [])])
-        .execute()
-      if (await isLeased(tx, seriesId, planned, at)) return null
-      const acquired = { left: await left(), askedAt, isLeased: true }
-      if (acquired.left.length === 0) return acquired
-      const lease = {
-        series_id: seriesId,
-        geo_ids: filteredGeos(planned)?.join(',') ?? null,
-        from_at: window.from,
-        to_at: window.to,
-        until_at: at + LEASE_MS,
-      }
-      await shared(tx)
-        .insertInto('_asking')
-        .values({ claim: holder.id, ...lease })
-        .execute()
-      return acquired
+      const forgetOwn = (): Promise<unknown> =>
+        shared(tx)
+          .deleteFrom('_asking')
+          .where('claim', 'in', [holder.id, ...(holder.replaces ?? [])])
+          .execute()
+      await forgetOwn()
+      const isOurs = isInterval
+        ? await leaseInterval(tx, holder, seriesId, planned, at)
+        : await leaseTarget(tx, holder, planned.request, at)
+      if (!isOurs) return null
+      const left = await leftOf(tx, planned, seriesId, holder.after)
+      if (left.length === 0) await forgetOwn()
+      return { left, askedAt }
     })
 
   return {
     async acquire(holder, planned) {
-      forget(holder.id)
+      sure.forget(holder.id)
       for (;;) {
         if (signal.aborted) throw new SignalError()
         const acquired = await tryAcquire(holder, planned)
         if (acquired) {
-          if (!acquired.isLeased) unleased.add(holder.id)
           sure.confirm(holder.id, acquired.askedAt)
           return acquired.left
         }
@@ -165,12 +186,11 @@ export function createLeases(store: Store, control: Store, signal: AbortSignal):
       const askedAt = performance.now()
       const claims = new Set(await coordinationOf(control).extendLeases(ids, LEASE_MS, LEAST_LEFT_MS))
       for (const id of ids)
-        if (claims.has(id) || unleased.has(id)) {
-          if (sure.isSure(id)) sure.confirm(id, askedAt)
-        } else sure.forget(id)
+        if (!claims.has(id)) sure.forget(id)
+        else if (sure.isSure(id)) sure.confirm(id, askedAt)
     },
     async release({ id }) {
-      forget(id)
+      sure.forget(id)
       await shared(control.kysely).deleteFrom('_asking').where('claim', '=', id).execute()
     },
   }

@@ -1,7 +1,7 @@
 import { numbersOf } from '../base/json.ts'
 import { type Interval, merge, subtract } from '../base/time/interval.ts'
 import { prepared } from '../db/prepared.ts'
-import { createAnswered } from '../db/queries/answered.ts'
+import { createAnswered, isSeriesUnknown } from '../db/queries/answered.ts'
 import { findSeries } from '../db/queries/seriesIdentity.ts'
 import type { Store } from '../db/store.ts'
 import {
@@ -51,6 +51,8 @@ type Parts = readonly { readonly geoId: number; readonly intervals: readonly Int
 async function lostParts({ kysely }: Store, planned: Ranged, before: Requested, after: number): Promise<Parts> {
   const { series, window, geoIds } = planned
   const known = await findSeries(kysely, identityRow(series))
+  // What the service does not know is not requested again and again, and nobody lost it.
+  if (known && (await isSeriesUnknown(kysely, after, known.id))) return []
   const rows = known ? await recordedSeries.all(kysely, { after, seriesId: known.id, ...window }) : []
   const key = seriesKey(series)
   return geoIds

@@ -1,10 +1,11 @@
 import { createClosers } from '../base/closers.ts'
 import { hostOf } from '../calls/hosts.ts'
 import { openStore } from '../db/open.ts'
+import { coordinationOf } from '../db/shared.ts'
 import type { Store } from '../db/store.ts'
 import type { SyncContext } from '../ingestAll.ts'
 import { openClock } from './clock.ts'
-import { lastFetch, openHandOut } from './handOut.ts'
+import { openHandOut } from './handOut.ts'
 import { createLeases, createOwnLeases } from './leases.ts'
 import { createSharedTurns } from './turns.ts'
 
@@ -33,16 +34,16 @@ export async function openSharedRun(
     closers.add(() => control.close())
     const clock = await openClock(control)
     closers.add(clock.close)
+    const own = createOwnLeases(createLeases(store, control, signal), await coordinationOf(store).lastFetch())
+    closers.add(own.close)
     const context = {
       now: clock.now,
       turns: (pace: Parameters<NonNullable<SyncContext['turns']>>[0]) =>
         createSharedTurns({ store: control, pace, signal, breaker, onPause }),
+      // Whoever hands out its plan requests nothing itself, but for the catalogue by which a job selects its indicators.
+      leased: own.leased,
     }
-    if (!distributed) {
-      const own = createOwnLeases(createLeases(store, control, signal), await lastFetch(store))
-      closers.add(own.close)
-      return { context: { ...context, leased: own.leased }, close: closers.close }
-    }
+    if (!distributed) return { context, close: closers.close }
     const { openQueue } = await import('./queue.ts')
     const queue = await openQueue<never>(control, hostOf(baseUrl), { supervises: false, onError: () => undefined })
     closers.add(queue.close)

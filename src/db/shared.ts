@@ -68,6 +68,11 @@ export interface Coordination {
   takeTurn(host: string, terms: TurnTerms): Promise<TurnAnswer>
   /** Records a failure, or a pause that a host asked for, and answers for how many milliseconds the breaker pauses all calls. One text, too. */
   judgeFailedCall(host: string, call: FailedCall): Promise<number>
+  /**
+   * The last answer (_fetch.id; 0 where there is none), when every answer of a lower number can be seen, too: an answer gets its
+   * number before it is committed, and one that is long may be committed after those that follow. Waits for those that are being loaded. One text, too.
+   */
+  lastFetch(): Promise<number>
   /** Forgets the workers that are dead at an instant (epoch milliseconds), and ends their runs. One text, too. */
   closeDeadWorkers(at: number): Promise<void>
   /** Whether there is a table, also one on which this user has no right. */

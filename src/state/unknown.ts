@@ -1,5 +1,5 @@
 import { floorToSecond } from '../base/time/instant.ts'
-import { NO_FAILURE } from '../db/queries/outcomes.ts'
+import { NO_FAILURE, UNKNOWN_STATUSES } from '../db/queries/outcomes.ts'
 import type { Reader } from '../db/store.ts'
 import type { UnknownItem } from '../job/plannerState.ts'
 import { ANSWERED_OUTCOMES } from '../tables/sql/fetchOutcome.ts'
@@ -30,7 +30,7 @@ export async function readUnknown(db: Reader): Promise<ReadonlyMap<string, Unkno
     .select(['id', 'route', 'params', 'target', 'finished_at'])
     .where('outcome', 'not in', NO_FAILURE)
     .where('outcome', '=', 'refused')
-    .where('status', 'in', [404, 410])
+    .where('status', 'in', UNKNOWN_STATUSES)
     .orderBy('id')
     .execute()
   const answered = new Map<string, number>()

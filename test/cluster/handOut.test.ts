@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import type { SyncEvent } from '../../src/base/events.ts'
 import { readMachines } from '../../src/checks/machines.ts'
 import { work } from '../../src/cluster/worker.ts'
+import { coordinationOf } from '../../src/db/shared.ts'
 import { readJob } from '../../src/job/read.ts'
 import { emulate } from '../kit.ts'
 import { migratedDatabase, withClient } from '../postgres/database.ts'
@@ -61,6 +62,41 @@ test('a plan waits for what another job has queued of what it wants, and request
   expect(emulator.requests).toHaveLength(5)
 })
 
+test('a plan sees every answer up to the last one, also one that was still being loaded when a later one was there', async () => {
+  const { emulator, first, second, sql, workAll } = await machines()
+  // The answer gets its number, and is committed a while after that.
+  await sql(
+    'create function slow() returns trigger language plpgsql as $$ begin perform pg_sleep(3); return new; end $$',
+  )
+  await sql('create trigger slow after insert on _fetch for each row execute function slow()')
+  const loading = handOut(first, LAST_DAY)
+  await until(async () => (await first.queue.left(LAST_DAY.name)) === 1)
+  const working = workAll()
+  await until(async () => (await sql("select from pg_stat_activity where wait_event = 'PgSleep'")).rowCount === 1)
+  expect((await sql('select from _fetch')).rowCount).toBe(0)
+  expect(await coordinationOf(second.store).lastFetch()).toBe(1)
+  await working
+  expect(await loading).toMatchObject({ outcome: 'done' })
+  expect(emulator.requests).toHaveLength(1)
+})
+
+test('a plan for all geos queues them, also where another job has queued some of them', async () => {
+  const { first, second, runs, workAll } = await machines()
+  const whole = readJob(YAML.replace('name: shared', 'name: whole').replace('geoIds: [3], ', ''), 'whole.yaml')
+  const some = handOut(first, JOB)
+  await runs(1)
+  await until(async () => (await first.queue.left(JOB.name)) === 5)
+  const all = handOut(second, whole)
+  await until(async () => (await second.queue.left(whole.name)) === 5)
+  await workAll()
+  expect(await Promise.all([some, all])).toMatchObject([
+    { outcome: 'done', stop: null },
+    { outcome: 'done', stop: null },
+  ])
+  const covered = await second.store.kysely.selectFrom('_coverage').select('geo_id').distinct().execute()
+  expect(covered).toContainEqual({ geo_id: 0 })
+})
+
 test('what another job queued and somebody deletes is missing of each plan that wants it', async () => {
   const { first, second, runs, sql } = await machines()
   const planning = handOut(first, JOB)
@@ -77,7 +113,7 @@ test('what another job queued and somebody deletes is missing of each plan that 
 })
 
 test('what fails of the requests of another job fails for a plan that wants the same', async () => {
-  const { first, second, workAll } = await machines({ faults: [{ route: 'indicator', status: 404 }] })
+  const { first, second, workAll } = await machines({ faults: [{ route: 'indicator', status: 400 }] })
   const planning = handOut(first, JOB)
   await until(async () => (await first.queue.left(JOB.name)) === 5)
   const events: SyncEvent[] = []
@@ -88,7 +124,7 @@ test('what fails of the requests of another job fails for a plan that wants the 
   const { outcome, failures, stop } = await other
   expect({ outcome, stop }).toEqual({ outcome: 'partial', stop: null })
   expect(failures).toHaveLength(4)
-  expect(failures[0]).toMatchObject({ error: { code: 'not-found' } })
+  expect(failures[0]).toMatchObject({ error: { code: 'bad-request' } })
 })
 
 test('a dead request is forgotten once its window is answered, by whichever plan, or once it is queued again', async () => {

@@ -14,6 +14,7 @@ import { openQueue } from '../../src/cluster/queue.ts'
 import type { QueuedRequest } from '../../src/cluster/queuedRequest.ts'
 import { queuedOf } from '../../src/cluster/queuedRequest.ts'
 import { register } from '../../src/cluster/registry.ts'
+import { openSharedRun } from '../../src/cluster/sharedRun.ts'
 import { createSharedTurns } from '../../src/cluster/turns.ts'
 import { work } from '../../src/cluster/worker.ts'
 import { createWorkerRuns } from '../../src/cluster/workerRuns.ts'
@@ -26,7 +27,7 @@ import { plan } from '../../src/plan/plan.ts'
 import { beginRun, WORKER } from '../../src/runs/runRecord.ts'
 import { SERVICES } from '../../src/services/services.ts'
 import { sync } from '../../src/sync.ts'
-import { emulate, ms, runCli, tempFolder } from '../kit.ts'
+import { emulate, json, ms, runCli, serve, tempFolder } from '../kit.ts'
 import { askPage } from '../page/askPage.ts'
 import { databaseWithRoles, migratedDatabase, withClient } from '../postgres/database.ts'
 import { handOut, handOutAll, JOB, joined, LAST_DAY, NOW, type Process, YAML } from './joined.ts'
@@ -215,6 +216,20 @@ test('what was answered for some geos of a request is requested for the others o
     [['1'], '2025-10-29T23:00:00Z'],
     [['1', '2'], '2025-10-30T23:00:00Z'],
   ])
+})
+
+test('a series that the service does not know is requested once by a worker, not once for each window', async () => {
+  const { url, calls } = await serve((_request, response) => json(response, { status: 404 }, 404))
+  const file = await migratedDatabase()
+  const [planner, worker] = [await joined(file, url, 'key'), await joined(file, url, 'key')]
+  const stopping = new AbortController()
+  const working = work({ ...worker.context, signal: stopping.signal }, worker.queue, { concurrency: 1 })
+  // As in a run of one process, the failure is named, and nothing is missing.
+  const summary = await handOut(planner, JOB)
+  expect(summary).toMatchObject({ outcome: 'partial', stop: null, failures: [{ error: { code: 'not-found' } }] })
+  expect(calls).toHaveLength(1)
+  stopping.abort()
+  await working
 })
 
 test('two who ask of the same series at the same time never ask for the same interval of it', async () => {
@@ -463,6 +478,36 @@ test('a sync beside workers never asks for what one of them asks for at that mom
   const asked = emulator.requests.map(({ url }) => new URL(url, emulator.url).searchParams.get('start_date'))
   expect(asked).toEqual(['2025-10-27T23:00:00Z', '2025-11-01T23:00:00Z'])
   expect(await shared(two.store.kysely).selectFrom('_asking').selectAll().execute()).toEqual([])
+})
+
+test('a sync beside workers, and a plan that needs the catalogue, request no listing that another process requests', async () => {
+  const emulator = await emulate({ now: NOW, latencyMs: 500 })
+  const file = await migratedDatabase()
+  const listings = (name: string) =>
+    readJob(
+      `name: ${name}\npace: { perSecond: 50 }\ncatalogue: { locales: [es, en] }\ncontent: [{ kinds: [news], locales: [es] }]\nseries: [{ indicators: { match: precio, exclude: [600] }, window: { from: 2025-11-03, to: 2025-11-04 } }]\n`,
+      `${name}.yaml`,
+    )
+  const worker = await joined(file, emulator.url, emulator.key)
+  const stopping = new AbortController()
+  const working = work({ ...worker.context, signal: stopping.signal }, worker.queue, { concurrency: 4 })
+  const run = async (name: string, distributed: boolean) => {
+    const { store, context } = await joined(file, emulator.url, emulator.key)
+    const sharedRun = await openSharedRun(store, context, distributed)
+    try {
+      return await sync({ ...context, ...sharedRun.context, now: context.now }, listings(name))
+    } finally {
+      await sharedRun.close()
+    }
+  }
+  for (const { outcome } of await Promise.all([run('a', true), run('b', true), run('c', false)]))
+    expect(outcome).toBe('done')
+  stopping.abort()
+  await working
+  const asked = emulator.requests.map(({ url }) => url)
+  expect([...asked].sort()).toEqual([...new Set(asked)].sort())
+  expect(asked.length).toBeGreaterThan(2)
+  expect(await shared(worker.store.kysely).selectFrom('_asking').selectAll().execute()).toEqual([])
 })
 
 test('of two requests whose workers died with leases on the same days, one goes on: nobody waits for a lease of who waits', async () => {

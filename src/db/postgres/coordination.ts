@@ -34,6 +34,12 @@ export function createCoordination(
     },
     takeTurn: (host, terms) => takeTurn(send, host, terms),
     judgeFailedCall: (host, call) => judgeFailedCall(send, host, call),
+    async lastFetch() {
+      const [last] = await send<{ readonly id: number }>(
+        'lock table _fetch in share mode; select coalesce(max(id), 0) as id from _fetch',
+      )
+      return last!.id
+    },
     async closeDeadWorkers(at) {
       await send(`
         ${WITH_LOCK_LIMIT}

@@ -9,6 +9,7 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Migration>>> = {
   '0005_texts_filled': () => import('../../../migrations/postgres/0005_texts_filled.ts'),
   '0006_flat_coverage': () => import('../../../migrations/postgres/0006_flat_coverage.ts'),
   '0007_failure_codes': () => import('../../../migrations/postgres/0007_failure_codes.ts'),
+  '0008_listing_leases': () => import('../../../migrations/postgres/0008_listing_leases.ts'),
 }
 
 /** The number of a migration, as its name begins. */

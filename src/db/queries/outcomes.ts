@@ -19,5 +19,7 @@ export const NO_FAILURE = NOT_FAILED_OUTCOMES.map((outcome) => sql.lit(outcome))
 /** Whether a request came to nothing. */
 export const isFailure = (outcome: FetchOutcome): outcome is FailureOutcome =>
   !(NOT_FAILED_OUTCOMES as readonly FetchOutcome[]).includes(outcome)
+/** The statuses of answers by which the service does not know what was requested. */
+export const UNKNOWN_STATUSES: readonly number[] = [404, 410]
 /** Requested because it was absent at the source. */
 export const ABSENT = sql.lit<Reason>('absent')
