@@ -1,5 +1,6 @@
 import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { copyInto } from '../../src/db/copyInto.ts'
 import { openStore } from '../../test/store.ts'
 import { SHAPES, type ShapeName, valuesOf, writeAnswers } from '../answers.ts'
 import { type Bench, fixed, type Section } from '../bench.ts'
@@ -14,7 +15,7 @@ async function sizes(database: string, folder: string): Promise<{ row: number; t
   const store = await openStore(database)
   const count = store.get('select count(*) from observation') as number
   const tape = (store.get('select sum(length(body)) from _reply') as number) / count
-  await store.copyInto(copy)
+  await copyInto(store, copy)
   await store.close()
   const without = await openStore(copy)
   without.run('update _fetch set reply_hash = null', [])

@@ -1,5 +1,5 @@
 import { TABLE_NAMES, type TableName } from '../tables/schema.ts'
-import { isAddress } from './address.ts'
+import { copyingOf } from './copying.ts'
 import { openStore } from './open.ts'
 import type { Reader } from './store.ts'
 import { OWN_TABLES } from './tableBlocks.ts'
@@ -17,11 +17,11 @@ const COPIED = [
  * meanwhile.
  */
 export async function copyInto(source: Reader, file: string): Promise<void> {
-  if (!isAddress(source.file)) return source.copyInto(file)
+  if (source.copying) return source.copying.copyInto(file)
   await source.engine.beginSnapshot()
   const copy = await openStore(file, { durability: 'none' })
   try {
-    await copy.engine.takeTables(source, COPIED)
+    await copyingOf(copy).takeTables(source, COPIED)
   } finally {
     await copy.close()
   }

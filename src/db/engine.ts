@@ -20,12 +20,6 @@ export interface UpsertCounts {
   readonly revised: number
 }
 
-/** An open database from which tables are taken over. */
-export interface TakeOverSource {
-  readonly file: string
-  readonly kysely: Kysely<Database>
-}
-
 /** Something that a search found, in one of its languages. */
 export interface SearchHit {
   readonly kind: string
@@ -184,10 +178,6 @@ export interface Engine {
     columns: readonly string[],
     kept: readonly (readonly unknown[])[],
   ): Promise<number>
-  /** Takes over tables, row for row, from another database of the same schema. */
-  takeTables(source: TakeOverSource, tables: readonly TableName[]): Promise<void>
-  /** Takes over when rows were first seen in another database of the same schema, where that was earlier; each table with its key. */
-  takeFirstSeen(source: TakeOverSource, tables: Readonly<Record<string, readonly string[]>>): Promise<void>
   /**
    * The items of some kinds whose texts have words with these beginnings, the best first, each once; without words all items.
    * `most`: only so many of the best texts are looked at; all where it is left out.
@@ -230,8 +220,6 @@ export interface Engine {
   limitCache(bytes: number): Awaitable<void>
   /** From now until it is closed, the database is read as it is now. */
   beginSnapshot(): Awaitable<void>
-  /** Turns an open copy into a product, and writes it to a file. */
-  finishCopy(file: string, bookkeeping: boolean): Promise<void>
   /** The tables that there are. */
   tables(): Promise<string[]>
   /** Every row that refers to one that does not exist. */

@@ -1,5 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { Database, TableName } from '../tables/schema.ts'
+import type { Copying } from './copying.ts'
 import type { Awaitable, Engine } from './engine.ts'
 import type { Coordination } from './shared.ts'
 
@@ -12,11 +13,8 @@ export interface Reader {
   readonly engine: Engine
   /** What machines that share the database do together there; null of a file, which is of one machine. */
   readonly coordination: Coordination | null
-  /**
-   * Makes another database equal to this one as it is now, in one transaction there; creates it where there is none. Others may
-   * write here meanwhile.
-   */
-  copyInto(file: string): Promise<void>
+  /** How a file is copied; null of a database on a server. */
+  readonly copying: Copying | null
   close(): Promise<void>
 }
 

@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { Database, TableName } from '../tables/schema.ts'
-import type { TakeOverSource } from './engine.ts'
+import type { TakeOverSource } from './copying.ts'
 import { tableBlocks } from './tableBlocks.ts'
 
 /** Rows of one insert: no statement has more parameters than a database takes. */

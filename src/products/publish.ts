@@ -7,6 +7,7 @@ import { moveIntoPlace } from '../base/files/target.ts'
 import { quantity } from '../base/quantity.ts'
 import { formatMillis } from '../base/time/instant.ts'
 import { copyInto } from '../db/copyInto.ts'
+import { copyingOf } from '../db/copying.ts'
 import { openReader, openStore, removeDatabase } from '../db/open.ts'
 import { writeDictionary } from '../db/queries/dictionary.ts'
 import type { Reader } from '../db/store.ts'
@@ -82,7 +83,7 @@ export async function publish(
     await copyInto(source, copy)
     const store = await openStore(copy, { durability: 'none', copies: true })
     await writeDictionary(store.kysely)
-    await store.engine.finishCopy(part, bookkeeping)
+    await copyingOf(store).finishCopy(part, bookkeeping)
     await store.close()
     rmSync(copy)
     const reader = openReader(part)

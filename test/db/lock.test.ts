@@ -20,6 +20,7 @@ import SQLite from 'better-sqlite3'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { BusyError } from '../../src/base/errors.ts'
 import { partFileOf } from '../../src/base/files/partFiles.ts'
+import { copyInto } from '../../src/db/copyInto.ts'
 import { isLocked, lockWriter, takeLockFile } from '../../src/db/lock.ts'
 import { tempFolder } from '../kit.ts'
 import { openReader, openStore, openWriter } from '../store.ts'
@@ -258,7 +259,7 @@ describe('another program', () => {
     const fresh = join(tempFolder(), 'fresh.db')
     const source = await openStore(fresh)
     await source.write(async () => source.run('insert into geo (id) values (99)', []))
-    await source.copyInto(file)
+    await copyInto(source, file)
     await source.close()
     await store.close()
     expect(geos(file)).toEqual([99])

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { InputError } from '../../src/base/errors.ts'
 import { prepareRecipe } from '../../src/cli/statements/recipe.ts'
 import type { Parameters } from '../../src/cli/statements/recipeNeeds.ts'
+import { copyInto } from '../../src/db/copyInto.ts'
 import { startEmulator } from '../../src/emulator/emulator.ts'
 import { withDefaults } from '../../src/products/recipes/recipe.ts'
 import { SERVICES } from '../../src/services/services.ts'
@@ -300,7 +301,7 @@ describe('numbers, against a loop over the raw values', () => {
     ])
     if (onlyInFile('copy')) return
     const other = await openStore(join(folder, 'holed.db'))
-    await store.copyInto(join(folder, 'holed.db'))
+    await copyInto(store, join(folder, 'holed.db'))
     other.run('delete from observation where at between unixepoch(?) and unixepoch(?)', [
       '2025-10-07 10:00',
       '2025-10-07 10:59',

@@ -1,7 +1,7 @@
 import { shownAddress } from '../address.ts'
+import { onlyFiles } from '../copying.ts'
 import type { Backend } from '../store.ts'
 import { stampOf, watchChanges } from './changes.ts'
-import { onlyFiles } from './engine.ts'
 import { asStoreError } from './errors.ts'
 import { isLocked, lockWriter } from './lock.ts'
 import { openReader, openStore } from './open.ts'

@@ -1,4 +1,3 @@
-import { StoreError } from '../../base/errors.ts'
 import type { Dangling, Engine } from '../engine.ts'
 import type { Connection } from './connection/connection.ts'
 import { rowsOf } from './connection/runSql.ts'
@@ -10,13 +9,6 @@ import { search } from './operations/search.ts'
 import { query, seen } from './operations/statement.ts'
 import { extremesOf, heldIn, knownValues, supersededIn, values } from './operations/values.ts'
 import { changedVersions, revisionsOf, valuesThen } from './operations/versions.ts'
-
-/** What is made of a file can only be made of a file. */
-export const onlyFiles = (what: string): StoreError =>
-  new StoreError(`${what} only with a database in a file.`, {
-    hint: 'Keep a file beside the server with the same job (it requests what it lacks), and do it there; docs/scale.md lists other ways.',
-    code: 'only-files',
-  })
 
 /** PostgreSQL's part of what the program asks of a database. */
 export function createEngine(connection: Connection): Engine {
@@ -30,8 +22,6 @@ export function createEngine(connection: Connection): Engine {
     dayTotalsChecksums: () => dayTotalsChecksums(kysely),
     valuesBeyond: (limit) => valuesBeyond(kysely, limit),
     deleteOthers,
-    takeTables: () => Promise.reject(onlyFiles('Tables are taken over from another database')),
-    takeFirstSeen: () => Promise.reject(onlyFiles('Tables are taken over from another database')),
     search: (text, kinds) => search(kysely, text, kinds),
     values: (of, asOf) => values(kysely, of, asOf),
     heldIn: (of) => heldIn(kysely, of),
@@ -47,7 +37,6 @@ export function createEngine(connection: Connection): Engine {
     limitMemory: () => undefined,
     limitCache: () => undefined,
     beginSnapshot: () => connection.beginSnapshot(),
-    finishCopy: () => Promise.reject(onlyFiles('A copy is published')),
     async tables() {
       const rows = await rowsOf<{ name: string }>(
         kysely,

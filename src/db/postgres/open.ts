@@ -11,7 +11,7 @@ import { type Connection, connect } from './connection/connection.ts'
 import { rowsOf } from './connection/runSql.ts'
 import { writeIdleLimit } from './connection/session.ts'
 import { createCoordination } from './coordination.ts'
-import { createEngine, onlyFiles } from './engine.ts'
+import { createEngine } from './engine.ts'
 import { asStoreError, isConnectionLost, maxAttemptsOf } from './errors.ts'
 import { withSchemaLock } from './lock.ts'
 import { SCHEMA_VERSION } from './migrations.ts'
@@ -26,7 +26,7 @@ function readerOf(connection: Connection, address: string): Reader {
     kysely: connection.kysely,
     engine: createEngine(connection),
     coordination: createCoordination(connection.kysely),
-    copyInto: () => Promise.reject(onlyFiles('A copy is made')),
+    copying: null,
     close: () => connection.close(),
   }
 }

@@ -1,12 +1,10 @@
-import { isAddress } from '../address.ts'
 import type { Dangling, Engine } from '../engine.ts'
-import { takeFirstSeen, takeTables } from '../takeRows.ts'
 import type { Connection } from './connection.ts'
 import { logBytes } from './file/wal.ts'
 import { upsertDays } from './operations/days.ts'
 import { dayTotalsChecksums, differentDays, rebuildDays, valuesBeyond } from './operations/dayTotals.ts'
 import { deleteOthers } from './operations/deleteOthers.ts'
-import { finishCopy, tablesOf } from './operations/finishCopy.ts'
+import { tablesOf } from './operations/finishCopy.ts'
 import { extremesOf, knownValues } from './operations/known.ts'
 import { upsertObservations, withdrawObservations } from './operations/observations.ts'
 import { search } from './operations/search.ts'
@@ -16,15 +14,6 @@ import { changedVersions, revisionsOf, valuesThen } from './operations/versions.
 
 /** SQLite's part of what the program asks of a database. */
 export function createEngine({ kysely, raw, prepare }: Connection, file: string): Engine {
-  /** Attaches another database for the length of some work. */
-  const beside = async (file: string, work: () => void): Promise<void> => {
-    prepare('attach database ? as source').run(file)
-    try {
-      await kysely.transaction().execute(async () => work())
-    } finally {
-      raw.exec('detach database source')
-    }
-  }
   return {
     upsertObservations: async (_tx, ...what) => upsertObservations(prepare, ...what),
     withdrawObservations: async (_tx, ...what) => withdrawObservations(prepare, ...what),
@@ -34,22 +23,6 @@ export function createEngine({ kysely, raw, prepare }: Connection, file: string)
     dayTotalsChecksums: () => dayTotalsChecksums(kysely),
     valuesBeyond: (limit) => valuesBeyond(kysely, limit),
     deleteOthers: async (_tx, ...what) => deleteOthers(prepare, ...what),
-    takeTables: (source, tables) =>
-      isAddress(source.file)
-        ? kysely.transaction().execute((tx) => takeTables(tx, source, tables))
-        : beside(source.file, () => {
-            for (const table of tables) raw.exec(`insert into ${table} select * from source.${table}`)
-          }),
-    takeFirstSeen: (source, tables) =>
-      isAddress(source.file)
-        ? kysely.transaction().execute((tx) => takeFirstSeen(tx, source, tables))
-        : beside(source.file, () => {
-            for (const [table, key] of Object.entries(tables)) {
-              const same = key.map((column) => `o.${column} = ${table}.${column}`).join(' and ')
-              const first = `(select min(o.first_seen_at, ${table}.first_seen_at) from source.${table} o where ${same})`
-              raw.exec(`update ${table} set first_seen_at = ${first} where first_seen_at > ${first}`)
-            }
-          }),
     search: async (text, kinds, most) => search(prepare, text, kinds, most),
     values: (of, asOf) => values(raw, of, asOf),
     ...createIntervalReads(raw),
@@ -63,7 +36,6 @@ export function createEngine({ kysely, raw, prepare }: Connection, file: string)
     limitMemory: (bytes) => void raw.pragma(`hard_heap_limit = ${bytes}`),
     limitCache: (bytes) => void raw.pragma(`cache_size = -${Math.ceil(bytes / 1024)}`),
     beginSnapshot: () => void raw.exec('begin'),
-    finishCopy: async (file, bookkeeping) => finishCopy(raw, file, bookkeeping),
     tables: async () => tablesOf(raw),
     async dangling() {
       const rows = raw.pragma('foreign_key_check') as { table: string; rowid: number | null; parent: string }[]

@@ -1,10 +1,12 @@
 import { BusyError, StoreError } from '../../base/errors.ts'
+import { copyingOf } from '../copying.ts'
 import { writeDictionary } from '../queries/dictionary.ts'
 import { refreshZones, rememberZone } from '../queries/zones.ts'
 import type { Durability, Reader, Store, StoreOptions } from '../store.ts'
-import { backUp, retryWhileBusy } from './busy.ts'
+import { retryWhileBusy } from './busy.ts'
 import { type Connection, connect } from './connection.ts'
 import { addStandIns, checkWhole } from './copies.ts'
+import { createCopying } from './copying.ts'
 import { createEngine } from './engine.ts'
 import { watchFile } from './file/sameFile.ts'
 import { createLogBound, LOG_LIMIT, watchLength } from './file/wal.ts'
@@ -91,7 +93,7 @@ export async function openStore(
       }
     },
     run: (sql, parameters) => connection.prepare(sql).run(parameters as unknown[]).changes,
-    replaceTables: (rebuilt) => rebuilt.copyInto(file),
+    replaceTables: async (rebuilt) => copyingOf(rebuilt).copyInto(file),
     tidy() {
       if (invalid) return
       // Here too: what is lost after the last transaction is not folded back any more.
@@ -153,6 +155,7 @@ function readerOf(connection: Connection, file: string): SqliteReader {
     kysely,
     engine: createEngine(connection, file),
     coordination: null,
+    copying: createCopying(connection),
     get: (sql: string, parameters: readonly unknown[] = []): unknown =>
       Object.values((prepare(sql).get(parameters as unknown[]) as object | undefined) ?? {})[0],
     all: (sql: string, parameters: BoundValues = []): unknown[] => prepare(sql).all(parameters as unknown[]),
@@ -162,18 +165,6 @@ function readerOf(connection: Connection, file: string): SqliteReader {
         .raw()
         .iterate(parameters as unknown[]) as IterableIterator<unknown[]>,
     each: (sql: string, parameters: readonly unknown[] = []) => raw.prepare(sql).iterate(parameters as unknown[]),
-    async copyInto(other: string): Promise<void> {
-      try {
-        // A snapshot of our own: without it the copy would begin again whenever somebody writes.
-        raw.exec('begin')
-        raw.prepare('select 1 from sqlite_schema').get()
-        await backUp(raw, other)
-      } catch (error) {
-        throw asStoreError(error, other)
-      } finally {
-        if (raw.inTransaction) raw.exec('rollback')
-      }
-    },
     // Kysely closes only what it has used itself.
     async close() {
       await kysely.destroy()

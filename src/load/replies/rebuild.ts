@@ -1,4 +1,5 @@
 import type { Transaction } from 'kysely'
+import { copyingOf } from '../../db/copying.ts'
 import type { Reader, Store } from '../../db/store.ts'
 import { type Database, TABLE_NAMES, type TableName } from '../../tables/schema.ts'
 import { insertIndicator } from '../storedSeries.ts'
@@ -20,8 +21,8 @@ export const REBUILT_TABLES: readonly TableName[] = [
 ]
 
 /** Copies the records of another database of the same schema into an empty one. */
-export const copyRecords = (store: Store, source: Reader): Promise<void> =>
-  store.engine.takeTables(source, RECORD_TABLES)
+export const copyRecords = async (store: Store, source: Reader): Promise<void> =>
+  copyingOf(store).takeTables(source, RECORD_TABLES)
 
 /** Inserts the series of another database, each before its first reply is replayed, so that every "first seen" is as it was. */
 export async function createSeriesRestorer({
@@ -76,5 +77,5 @@ const FIRST_SEEN_KEYS = {
 } as const
 
 /** Copies when each row was first seen: where earlier replies are missing in the reply store, a replay would take a later time. */
-export const copyFirstSeen = (store: Store, source: Reader): Promise<void> =>
-  store.engine.takeFirstSeen(source, FIRST_SEEN_KEYS)
+export const copyFirstSeen = async (store: Store, source: Reader): Promise<void> =>
+  copyingOf(store).takeFirstSeen(source, FIRST_SEEN_KEYS)
