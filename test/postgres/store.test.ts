@@ -345,8 +345,15 @@ test('a pooler that hands out connections for one transaction needs settings in 
     hint: expect.stringContaining(`alter database "${name}" set search_path = public, compat`),
   })
   await expect(openStore(`${url}?pooling=statement`)).rejects.toThrow('has pooling=statement')
-  for (const setting of ['search_path = public, compat', "timezone = 'UTC'"])
-    await withClient(url, (client) => client.query(`alter database "${name}" set ${setting}`))
+  const set = (...settings: readonly string[]) =>
+    withClient(url, (client) =>
+      client.query(settings.map((setting) => `alter database "${name}" set ${setting}`).join('; ')),
+    )
+  const isolation = (level: string) => `default_transaction_isolation = '${level}'`
+  await set('search_path = public, compat', "timezone = 'UTC'", isolation('repeatable read'))
+  // Of two that wait for a lock, the second would not see what the first one wrote.
+  await expect(openStore(pooled)).rejects.toMatchObject({ hint: expect.stringContaining(isolation('read committed')) })
+  await set(isolation('read committed'))
   const store = await openWriter(pooled, 'sync')
   await store.write((tx) => tx.insertInto('_source').values(rowOf('a')).execute())
   expect(await hosts(store)).toEqual(['a'])

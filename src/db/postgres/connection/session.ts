@@ -18,6 +18,8 @@ const MEANING = {
   standard_conforming_strings: 'on',
   array_nulls: 'on',
   transform_null_equals: 'off',
+  // Whoever waits for a lock sees what the one before him wrote.
+  default_transaction_isolation: 'read committed',
 } as const
 type Meaning = keyof typeof MEANING
 
@@ -30,8 +32,6 @@ const settingLiteral = (name: Meaning): string =>
 const SESSION_SETTINGS = [
   ...MEANING_NAMES.map((name) => `${name} = ${settingLiteral(name)}`),
   'client_min_messages = warning',
-  // Whoever waits for a lock sees what the one before him wrote.
-  "default_transaction_isolation = 'read committed'",
   // A writer that is idle keeps its lock.
   'idle_session_timeout = 0',
   // JIT compilation takes longer than any of our statements runs.
