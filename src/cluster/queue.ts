@@ -20,6 +20,7 @@ export interface Queued<T> {
 /** A piece of work in hand, with the number of the attempt: a claim on an earlier attempt is void. */
 export interface Claim<T> {
   readonly id: string
+  readonly key: string
   readonly retryCount: number
   readonly priority: number
   readonly data: T
@@ -176,7 +177,13 @@ export async function openQueue<T extends object>(
     insert: (work) => inserted(work, {}),
     async claim(count) {
       const jobs = await boss.fetch<T>(name, { batchSize: count, includeMetadata: true })
-      return jobs.map(({ id, retryCount, priority, data }) => ({ id, retryCount, priority, data: asData<T>(data) }))
+      return jobs.map(({ id, singletonKey, retryCount, priority, data }) => ({
+        id,
+        key: singletonKey ?? '',
+        retryCount,
+        priority,
+        data: asData<T>(data),
+      }))
     },
     async beat(claims) {
       if (claims.length === 0) return []

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { InputError } from '../base/errors.ts'
 import type { Instant } from '../base/time/instant.ts'
 import type { Job } from '../job/job.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
@@ -50,8 +51,21 @@ export function queuedOf(job: Job, planned: PlannedRequest, after: number, now: 
   }
 }
 
-/** The planned request of what was queued, with the service that the worker calls. */
+/** A request was planned for another service than that of this process: its days, steps and parameters may mean something else. */
+export class OtherServiceError extends InputError {
+  constructor(planned: string, own: string) {
+    super(`What is queued was planned for the service ${planned}, and this process is for ${own}.`, {
+      hint: 'Start plans and workers with the same --service.',
+      code: 'other-service',
+    })
+  }
+}
+
+/** The planned request of what was queued, with the service that the worker calls. Throws OtherServiceError where it was planned for another one. */
 export function plannedOf(queued: QueuedRequest, service: Service): PlannedRequest {
+  const { profile } = queued
+  // Somebody may have edited it away.
+  if (typeof profile === 'string' && profile !== service.name) throw new OtherServiceError(profile, service.name)
   const { job: _job, pace: _pace, keep: _keep, profile: _profile, after: _after, where, ...rest } = queued
   const call = { ...rest, entry: where, params: ownParams(queued.params, queued.window), service }
   return { ...call, request: requestFor(call) }

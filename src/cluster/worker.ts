@@ -16,7 +16,7 @@ import { WORKER } from '../runs/runRecord.ts'
 import { claimedRequest, endClaim, LostClaimError, leaseHolderOf } from './claims.ts'
 import { createLeases, type Leases, retryLapsed } from './leases.ts'
 import { type Claim, HEARTBEAT_S, type Queue } from './queue.ts'
-import { keyOf, plannedOf, type QueuedRequest } from './queuedRequest.ts'
+import { OtherServiceError, plannedOf, type QueuedRequest } from './queuedRequest.ts'
 import { type Registered, register } from './registry.ts'
 import { createWorkerRuns, type WorkerContext, type WorkerRuns } from './workerRuns.ts'
 
@@ -256,9 +256,9 @@ async function giveUp(
   error: unknown,
   run: number | undefined,
 ): Promise<void> {
-  const { context, queue, emit } = working
+  const { queue, emit } = working
   const about = { ...eventClaim(claim), ...(run === undefined ? {} : { run }) }
-  if (error instanceof KeyError) working.stop ??= error
+  if (error instanceof KeyError || error instanceof OtherServiceError) working.stop ??= error
   else if (error instanceof LostClaimError)
     return emit('claim.lost', { ...about, code: error.code, reason: error.message })
   else if (error instanceof StoppedError && !(error instanceof SignalError)) {
@@ -270,9 +270,8 @@ async function giveUp(
     if (!(error instanceof SyncError)) await queue.fail(claim, { message: (error as Error).message })
     return
   }
-  const { data, priority } = claim
-  const again = { data, priority, key: keyOf(plannedOf(data, context.service)), group: data.job }
-  await queue.putBack(claim, again, working.pause ? PAUSE_S : 0)
+  const { data, key, priority } = claim
+  await queue.putBack(claim, { data, key, priority, group: data.job }, working.pause ? PAUSE_S : 0)
 }
 
 /** Renews what is in hand, and reports that the worker is alive. */

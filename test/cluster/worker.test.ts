@@ -232,6 +232,20 @@ test('a series that the service does not know is requested once by a worker, not
   await working
 })
 
+test('a worker for another service takes nothing of a plan: it puts it back as it was, and ends', async () => {
+  const emulator = await emulate({ now: NOW })
+  const { context, queue } = await joined(await migratedDatabase(), emulator.url, emulator.key)
+  const planned = plan({ job: LAST_DAY, service: SERVICES.esios, plannerState: EMPTY_STATE, now: NOW, options: {} })
+  await queue.insert([...planned].map((request) => queuedOf(LAST_DAY, request, 0, NOW)))
+  const before = await queue.open()
+  const { done, stop } = await work(context, queue, { concurrency: 1 })
+  expect({ done, stop }).toMatchObject({ done: 0, stop: { code: 'other-service' } })
+  expect(emulator.requests).toEqual([])
+  expect((await queue.open()).map(({ id: _id, ...one }) => one)).toEqual(before.map(({ id: _id, ...one }) => one))
+  const right = { ...context, service: SERVICES.esios }
+  expect(await work(right, queue, { concurrency: 1, untilEmpty: true })).toMatchObject({ done: 1, failed: 0 })
+})
+
 test('two who ask of the same series at the same time never ask for the same interval of it', async () => {
   const emulator = await emulate({ now: NOW, latencyMs: 500 })
   const file = await migratedDatabase()
@@ -535,7 +549,7 @@ test('a later attempt at a request takes the place of the earlier ones: it waits
   const { store, context } = await joined(await migratedDatabase(), 'http://service.test', 'key')
   const leases = createLeases(store, context.control, AbortSignal.timeout(20_000))
   const attempt = (retryCount: number) =>
-    leaseHolderOf({ id: 'claim', retryCount, priority: 0, data: queuedOf(JOB, planned!, 0, NOW).data })
+    leaseHolderOf({ key: '', id: 'claim', retryCount, priority: 0, data: queuedOf(JOB, planned!, 0, NOW).data })
   await leases.acquire(attempt(0), planned!)
   // Its worker died just after it had renewed it, and the lease lasts as long as one likes.
   await shared(store.kysely).updateTable('_asking').set({ until_at: 8e15 }).execute()
