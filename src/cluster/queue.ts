@@ -1,7 +1,6 @@
 import { CompiledQuery, type Kysely } from 'kysely'
 import { type Db, PgBoss } from 'pg-boss'
 import { RightsError, StoreError } from '../base/errors.ts'
-import { asStoreError } from '../db/open.ts'
 import { BOSS_SCHEMA, bossTables, isQueueMade, OPEN_STATES, queueOf } from '../db/queries/queues.ts'
 import type { Store } from '../db/store.ts'
 import type { Database } from '../tables/schema.ts'
@@ -144,7 +143,7 @@ export async function openQueue<T extends object>(
   } catch (error) {
     // Timers of a queue that was begun keep the process alive.
     await close().catch(() => undefined)
-    if (!(asStoreError(error) instanceof RightsError) || (await isQueueMade(store))) throw error
+    if (!(error instanceof RightsError) || (await isQueueMade(store))) throw error
     throw new StoreError('The database has no queue yet, and this user may not make it.', {
       hint: 'Run `indicator-sync sync --distributed` once as a user of the role that writes; workers can start after that.',
       code: 'no-queue',

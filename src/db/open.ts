@@ -11,8 +11,6 @@ export const backendOf = (name: string): Backend => (isAddress(name) ? postgres 
 // Only servers divide tables among machines.
 export { distribution, type EngineProfile }
 
-const BACKENDS: readonly Backend[] = [sqlite, postgres]
-
 /**
  * Opens a database for reading only. Refuses one that does not exist, is of another program, is newer, or is not migrated yet.
  */
@@ -40,9 +38,3 @@ export const watchChanges = (file: string): Changes => backendOf(file).watchChan
 
 /** A text that changes whenever something is written to a database. */
 export const stampOf = (reader: Reader): Awaitable<string> => backendOf(reader.file).stampOf(reader)
-
-/** Turns an error of a database into one of ours; returns anything else as it is. Without a name it may be of any database. */
-export const asStoreError = (error: unknown, file = ''): unknown =>
-  file === ''
-    ? BACKENDS.reduce((known, backend) => backend.asStoreError(known), error)
-    : backendOf(file).asStoreError(error, file)

@@ -110,6 +110,4 @@ export interface Backend {
   watchChanges(file: string): Changes
   /** A text that is another one whenever something was written; not each of them means that. */
   stampOf(reader: Reader): Awaitable<string>
-  /** An error of the database as one of ours; anything else as it is. */
-  asStoreError(error: unknown, file?: string): unknown
 }

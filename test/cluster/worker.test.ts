@@ -631,6 +631,32 @@ test('what goes wrong in the hands of a worker is told by events of its own, wit
   ])
 })
 
+test('a worker whose connection the server ends tells that it was lost, not of a bug, and goes on', async () => {
+  const emulator = await emulate({ now: NOW })
+  const file = await migratedDatabase()
+  const { context, queue } = await joined(file, emulator.url, emulator.key)
+  const [planned] = plan({ job: JOB, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })
+  await queue.insert([queuedOf(JOB, planned!, 0, NOW)])
+  const events: SyncEvent[] = []
+  const onEvent = (event: SyncEvent) => void events.push(event)
+  const working = await withClient(file, async (client) => {
+    await client.query('begin; lock table pgboss.job')
+    const begun = work({ ...context, onEvent }, queue, { concurrency: 1, untilEmpty: true })
+    while (!events.some(({ event }) => event === 'database.lost')) {
+      await client.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      )
+      await sleep(20)
+    }
+    return { begun }
+  })
+  expect(await working.begun).toEqual({ done: 1, failed: 0, stop: null })
+  expect(events.filter(({ event, code }) => event.startsWith('database') || code === 'bug')).toMatchObject([
+    { event: 'database.lost', code: '57p01', hint: 'Run the command again; what was committed is kept.' },
+    { event: 'database.back' },
+  ])
+})
+
 test('a refused key ends a worker, and its requests are there for others; what may pass is tried again', async () => {
   const emulator = await emulate({
     now: NOW,

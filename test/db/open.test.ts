@@ -72,7 +72,10 @@ describe('files that are not for us', () => {
   test('a reader cannot write', async () => {
     const store = await tempStore()
     const reader = openReader(store.file)
-    await expect(reader.kysely.deleteFrom('_run').execute()).rejects.toThrow(/readonly/)
+    await expect(reader.kysely.deleteFrom('_run').execute()).rejects.toMatchObject({
+      name: 'StoreError',
+      code: 'sqlite_readonly',
+    })
     await reader.close()
   })
 

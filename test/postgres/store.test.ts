@@ -1,18 +1,20 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { CompiledQuery, type Transaction } from 'kysely'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { BusyError, InputError, StoreError } from '../../src/base/errors.ts'
 import { readMachines } from '../../src/checks/machines.ts'
 import { prometheusText } from '../../src/checks/metrics.ts'
 import { openQueue } from '../../src/cluster/queue.ts'
+import { allRows } from '../../src/db/allRows.ts'
 import { isLocked, openWriter } from '../../src/db/lock.ts'
 import { openReader, openStore } from '../../src/db/open.ts'
 import { preparedInsert } from '../../src/db/prepared.ts'
-import type { Store } from '../../src/db/store.ts'
+import type { Reader, Store } from '../../src/db/store.ts'
 import type { Database } from '../../src/tables/schema.ts'
 import { emulate, ms, runCommand, runJob, tempFolder } from '../kit.ts'
-import { databaseWithRoles, tempDatabase, withClient } from './database.ts'
+import { databaseWithRoles, migratedDatabase, tempDatabase, withClient } from './database.ts'
 import { startServer } from './server.ts'
 
 const open = async (url: string): Promise<Store> => {
@@ -196,6 +198,41 @@ test('a connection that the network cuts in the middle of a query is reported as
   const error = await query.execute().catch((thrown: unknown) => thrown)
   expect(error).toBeInstanceOf(StoreError)
   expect(String(error)).toContain(`The connection to the database ${reader.file} was lost`)
+})
+
+/** Ends the connection of a statement that waits, as the server does when it is restarted. */
+const endWaiting = (url: string, words: string): Promise<void> =>
+  withClient(url, async (client) => {
+    const ended = 'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and query ~ $1'
+    while ((await client.query(`${ended} and state = 'active'`, [words])).rowCount === 0) await sleep(20)
+  })
+
+describe('what the server says is an error of ours,', () => {
+  const slow = ({ kysely }: Reader) => kysely.executeQuery(CompiledQuery.raw('select pg_sleep(600)'))
+
+  test.each<[string, (reader: Reader) => Promise<unknown>]>([
+    ['in a query', slow],
+    ["in a user's statement", async ({ engine }) => allRows((await engine.query('select pg_sleep(600)')).rows)],
+  ])('%s that is ended with its connection, or because it took too long', async (_name, ask) => {
+    const url = await migratedDatabase()
+    const reader = openReader(url)
+    onTestFinished(() => reader.close())
+    const asking = ask(reader).catch((thrown: unknown) => thrown)
+    // A user's statement is read through a cursor.
+    await endWaiting(url, 'pg_sleep|^fetch')
+    const cut = await asking
+    expect(cut).toBeInstanceOf(StoreError)
+    expect(cut).toMatchObject({
+      code: '57p01',
+      message: expect.stringContaining(`The connection to the database ${reader.file} was lost`),
+      hint: 'Run the command again; what was committed is kept.',
+    })
+    const hasty = openReader(`${url}?statement_timeout=50`)
+    onTestFinished(() => hasty.close())
+    const late = await ask(hasty).catch((thrown: unknown) => thrown)
+    expect(late).toBeInstanceOf(StoreError)
+    expect(late).toMatchObject({ code: '57014', message: expect.stringContaining('took too long') })
+  })
 })
 
 test.each([

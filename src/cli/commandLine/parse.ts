@@ -1,5 +1,5 @@
 import yargs, { type Options } from 'yargs'
-import { InputError, SyncError } from '../../base/errors.ts'
+import { InputError } from '../../base/errors.ts'
 import { redact } from '../../base/redact.ts'
 import { visible } from '../../base/visible.ts'
 import { COMMON_FLAGS } from '../flags.ts'
@@ -110,15 +110,7 @@ export async function runCommand(given: readonly string[]): Promise<void> {
       if (thrown !== CHOSEN) throw thrown
     }
     if (chosen) code = await chosen()
-  } catch (thrown) {
-    // Errors of the database while reading; loaded only now, so that `--help` is quick.
-    const error =
-      thrown instanceof SyncError
-        ? thrown
-        : await import('../../db/open.ts').then(
-            ({ asStoreError }) => asStoreError(thrown),
-            () => thrown,
-          )
+  } catch (error) {
     code = signalCode(error) ?? exitCodeOf(error)
     if (isJson(argv)) await logAsJson(error)
     else process.stderr.write(`${visible(redact(describe(error), secrets()))}\n`)

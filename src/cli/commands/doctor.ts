@@ -8,7 +8,7 @@ import { missedRuns } from '../../checks/rhythm.ts'
 import { placeOf } from '../../db/address.ts'
 import { type LockHolder, readHolder } from '../../db/holder.ts'
 import { isLocked } from '../../db/lock.ts'
-import { asStoreError, openReader, schemaState } from '../../db/open.ts'
+import { openReader, schemaState } from '../../db/open.ts'
 import { isExposed } from '../../services/exposedKey.ts'
 import { keyFault, unlikeIssued } from '../../services/key.ts'
 import { LIVE, type Service } from '../../services/services.ts'
@@ -151,8 +151,7 @@ async function databaseHealth(file: string): Promise<Diagnosis[]> {
 async function healthOf(file: string): Promise<Diagnosis[]> {
   try {
     return await databaseHealth(file)
-  } catch (thrown) {
-    const error = asStoreError(thrown, file)
+  } catch (error) {
     if (!(error instanceof StoreError || error instanceof BusyError)) throw error
     return [bad('database', `${error.message} ${error.hint ?? ''}`.trimEnd())]
   }

@@ -2,7 +2,6 @@ import { shownAddress } from '../address.ts'
 import { onlyFiles } from '../copying.ts'
 import type { Backend } from '../store.ts'
 import { stampOf, watchChanges } from './changes.ts'
-import { asStoreError } from './errors.ts'
 import { isLocked, lockWriter } from './lock.ts'
 import { openReader, openStore } from './open.ts'
 import { schemaState } from './schema.ts'
@@ -32,8 +31,6 @@ export const postgres: Backend = {
     const { store, release } = await this.openLocked(file, { unfinished: true })
     try {
       return await takeOver(source, store, onProgress)
-    } catch (error) {
-      throw asStoreError(error, store.file)
     } finally {
       await store.close()
       await release()
@@ -43,5 +40,4 @@ export const postgres: Backend = {
   copyState: () => 'no',
   watchChanges: (file) => watchChanges(shownAddress(file)),
   stampOf,
-  asStoreError: (error, file) => asStoreError(error, file === undefined ? undefined : shownAddress(file)),
 }

@@ -5,7 +5,7 @@ const stateOf = (error: unknown): string | undefined =>
   error instanceof Error && 'severity' in error && 'code' in error ? String(error.code) : undefined
 
 /** The original error inside one of ours. */
-const rawOf = (error: unknown): unknown => (error instanceof SyncError ? error.cause : error)
+export const rawOf = (error: unknown): unknown => (error instanceof SyncError ? error.cause : error)
 
 /** Of the network, and what the driver itself says of it. */
 const NETWORK = ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EPIPE', 'ENOENT', 'EHOSTUNREACH']
@@ -124,7 +124,3 @@ export function asStoreError(error: unknown, address?: string): unknown {
     cause: error,
   })
 }
-
-/** Names the database in an error of the network, which tells nothing of where it comes from; passes on anything else. */
-export const asNetworkError = (error: unknown, address: string): unknown =>
-  networkOf(error) === undefined ? error : asStoreError(error, address)

@@ -12,7 +12,7 @@ import { rowsOf } from './connection/runSql.ts'
 import { writeIdleLimit } from './connection/session.ts'
 import { createCoordination } from './coordination.ts'
 import { createEngine } from './engine.ts'
-import { asStoreError, isConnectionLost, maxAttemptsOf } from './errors.ts'
+import { isConnectionLost, maxAttemptsOf } from './errors.ts'
 import { withSchemaLock } from './lock.ts'
 import { SCHEMA_VERSION } from './migrations.ts'
 import { replaceTables } from './replaceTables.ts'
@@ -144,7 +144,7 @@ export async function openStore(
       try {
         return await work()
       } catch (error) {
-        if (attempts + 1 >= maxAttemptsOf(error)) throw asStoreError(error, address)
+        if (attempts + 1 >= maxAttemptsOf(error)) throw error
         if (signal?.aborted) throw new SignalError(error)
         // A random factor, so that two that collided do not collide again.
         await sleep(PAUSE_MS * 2 ** Math.min(attempts, 6) * (0.5 + Math.random()))

@@ -6,7 +6,6 @@ import { removeDatabase } from './file/remove.ts'
 import { isLocked, lockFile, openLocked, takeLockFile } from './lock.ts'
 import { openReader, openStore } from './open.ts'
 import { schemaState } from './schema.ts'
-import { asStoreError } from './storeErrors.ts'
 
 /** SQLite: a database is a file. */
 export const sqlite: Backend = {
@@ -28,5 +27,4 @@ export const sqlite: Backend = {
   copyState,
   watchChanges,
   stampOf,
-  asStoreError,
 }

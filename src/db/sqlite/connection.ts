@@ -53,12 +53,16 @@ function createPreparer(raw: SQLite.Database): (sql: string) => SQLite.Statement
 
 /** Runs statements at once, each prepared once. */
 const createRunner =
-  (prepare: (sql: string) => SQLite.Statement) =>
+  (file: string, prepare: (sql: string) => SQLite.Statement) =>
   (sql: string, parameters: readonly unknown[]): StatementResult & { readonly insertId?: number | bigint } => {
-    const statement = prepare(sql)
-    if (statement.reader) return { rows: statement.all(parameters), changes: 0 }
-    const { changes, lastInsertRowid } = statement.run(parameters)
-    return { rows: [], changes, insertId: lastInsertRowid }
+    try {
+      const statement = prepare(sql)
+      if (statement.reader) return { rows: statement.all(parameters), changes: 0 }
+      const { changes, lastInsertRowid } = statement.run(parameters)
+      return { rows: [], changes, insertId: lastInsertRowid }
+    } catch (error) {
+      throw asStoreError(error, file)
+    }
   }
 
 /** Runs Kysely's queries on the one connection of a file. */
@@ -199,7 +203,7 @@ export function connect(
     if (readonly) raw.pragma('query_only = on')
     let check = (): void => undefined
     const prepare = createPreparer(raw)
-    const run = createRunner(prepare)
+    const run = createRunner(file, prepare)
     const driver = createDriver(raw, createQueries(raw, run), lockTimeout, () => check())
     const adapter = adapterOf(readonly)
     runDirectly(adapter, run)

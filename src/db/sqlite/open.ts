@@ -11,7 +11,7 @@ import { createEngine } from './engine.ts'
 import { watchFile } from './file/sameFile.ts'
 import { createLogBound, LOG_LIMIT, watchLength } from './file/wal.ts'
 import { APPLICATION_ID, checkOwner, migrate, SCHEMA_VERSION } from './schema.ts'
-import { asStoreError, isBusy } from './storeErrors.ts'
+import { asStoreError, isBusy, withStoreErrors } from './storeErrors.ts'
 
 /** The values of a statement's parameters, by place or by name. */
 export type BoundValues = readonly unknown[] | Readonly<Record<string, unknown>>
@@ -105,7 +105,7 @@ export async function openStore(
       } catch (error) {
         // The next one tidies.
         length.forget()
-        if (!isBusy(error)) throw error
+        if (!isBusy(error)) throw asStoreError(error, file)
       }
     },
     check,
@@ -153,9 +153,9 @@ function readerOf(connection: Connection, file: string): SqliteReader {
     file,
     schema: SCHEMA_VERSION,
     kysely,
-    engine: createEngine(connection, file),
+    engine: withStoreErrors(createEngine(connection, file), file),
     coordination: null,
-    copying: createCopying(connection),
+    copying: withStoreErrors(createCopying(connection), file),
     get: (sql: string, parameters: readonly unknown[] = []): unknown =>
       Object.values((prepare(sql).get(parameters as unknown[]) as object | undefined) ?? {})[0],
     all: (sql: string, parameters: BoundValues = []): unknown[] => prepare(sql).all(parameters as unknown[]),

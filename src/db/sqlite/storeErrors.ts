@@ -1,4 +1,4 @@
-import { BusyError, StoreError } from '../../base/errors.ts'
+import { BusyError, StoreError, SyncError } from '../../base/errors.ts'
 
 /** An error of SQLite, recognized by its name, without importing the package. */
 interface SqliteError extends Error {
@@ -8,9 +8,11 @@ interface SqliteError extends Error {
 const isSqliteError = (error: unknown): error is SqliteError =>
   error instanceof Error && error.name === 'SqliteError' && 'code' in error && typeof error.code === 'string'
 
-/** Whether another connection holds what is needed, and may give it back soon. */
-export const isBusy = (error: unknown): boolean =>
-  isSqliteError(error) && (error.code.startsWith('SQLITE_BUSY') || error.code.startsWith('SQLITE_LOCKED'))
+/** Whether another connection holds what is needed, and may give it back soon: an error of SQLite, or ours that it caused. */
+export function isBusy(error: unknown): boolean {
+  const raw = error instanceof SyncError ? error.cause : error
+  return isSqliteError(raw) && (raw.code.startsWith('SQLITE_BUSY') || raw.code.startsWith('SQLITE_LOCKED'))
+}
 
 const REASONS: Readonly<Record<string, readonly [string, string]>> = {
   SQLITE_BUSY: [
@@ -71,4 +73,31 @@ export function asStoreError(error: unknown, file?: string): unknown {
     ]
   const ErrorClass = isBusy(error) ? BusyError : StoreError
   return new ErrorClass(message.replace('{}', where), { hint, code: error.code.toLowerCase(), cause: error })
+}
+
+/** The same operations on a file, with errors that are ours however they come: at once, with a promise, or while rows are read. */
+export function withStoreErrors<T extends object>(operations: T, file: string): T {
+  const rethrow = (error: unknown): never => {
+    throw asStoreError(error, file)
+  }
+  async function* read(rows: AsyncIterable<unknown>): AsyncIterable<unknown> {
+    try {
+      yield* rows
+    } catch (error) {
+      rethrow(error)
+    }
+  }
+  const turned =
+    (operation: (...given: unknown[]) => unknown) =>
+    (...given: unknown[]): unknown => {
+      try {
+        const result = operation(...given)
+        if (result instanceof Promise) return result.catch(rethrow)
+        const isRead = typeof result === 'object' && result !== null && Symbol.asyncIterator in result
+        return isRead ? read(result as AsyncIterable<unknown>) : result
+      } catch (error) {
+        return rethrow(error)
+      }
+    }
+  return Object.fromEntries(Object.entries(operations).map(([name, operation]) => [name, turned(operation)])) as T
 }

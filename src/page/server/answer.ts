@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import { InputError, SyncError } from '../../base/errors.ts'
-import { asStoreError, openReader } from '../../db/open.ts'
+import { openReader } from '../../db/open.ts'
 import type { Reader } from '../../db/store.ts'
 import { assets } from '../assets.ts'
 import { type Html, html, htmlText } from '../html.ts'
@@ -96,9 +96,8 @@ function failure(
 }
 
 /** An error as an answer: mistakes of the user and errors of the database are shown, anything else is a bug. */
-function errorAnswer(site: Site, request: PageRequest, isData: boolean, thrown: unknown): SentAnswer {
+function errorAnswer(site: Site, request: PageRequest, isData: boolean, error: unknown): SentAnswer {
   const { common } = request.words
-  const error = asStoreError(thrown, site.file)
   if (error instanceof NotFound)
     return failure(request, isData, {
       status: 404,

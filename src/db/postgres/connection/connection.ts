@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { loadPackage } from '../../../base/packages/onDemand.ts'
 import type { Database } from '../../../tables/schema.ts'
 import { answerLater } from '../../prepared.ts'
-import { asNetworkError, asStoreError } from '../errors.ts'
+import { asStoreError } from '../errors.ts'
 import { ListCompiler } from './compiler.ts'
 import { driverAddress } from './driverAddress.ts'
 import { OID } from './oids.ts'
@@ -103,23 +103,19 @@ export function connect(address: string, { connections, settings, first }: Conne
     },
   })
   pool.on('error', () => undefined)
+  const rethrow = (error: unknown): never => {
+    throw asStoreError(error, address)
+  }
   let frozen: pg.PoolClient | undefined
   const taken = new Set<pg.PoolClient>()
   const take = async (): Promise<pg.PoolClient> => {
     if (frozen) return frozen
-    try {
-      const client = await pool.connect()
-      taken.add(client)
-      return client
-    } catch (error) {
-      throw asStoreError(error, address)
-    }
+    const client = await pool.connect().catch(rethrow)
+    taken.add(client)
+    return client
   }
   const giveBack = (client: pg.PoolClient, error?: Error | boolean): void => {
     if (client !== frozen && taken.delete(client)) client.release(error)
-  }
-  const rethrow = (error: unknown): never => {
-    throw asNetworkError(error, address)
   }
   let readings = 0
   const dialect = new PostgresDialect({
@@ -152,7 +148,7 @@ export function connect(address: string, { connections, settings, first }: Conne
         ? [`savepoint ${name}`, `rollback to savepoint ${name}; release savepoint ${name}`]
         : ['begin read only', 'rollback']
       let open = true
-      await client.query(begin)
+      await client.query(begin).catch(rethrow)
       return {
         query: (question) => client.query(question).catch(rethrow),
         async end() {
@@ -169,7 +165,7 @@ export function connect(address: string, { connections, settings, first }: Conne
       if (frozen) return
       const client = await take()
       // The first query fixes what the snapshot shows.
-      await client.query('begin isolation level repeatable read read only; select 1')
+      await client.query('begin isolation level repeatable read read only; select 1').catch(rethrow)
       frozen = client
     },
     async close() {

@@ -5,7 +5,7 @@ import { portable } from '../../portable.ts'
 import { valueTooLarge } from '../../statementErrors.ts'
 import type { Connection, ReadTransaction } from '../connection/connection.ts'
 import { OID } from '../connection/oids.ts'
-import { asStoreError } from '../errors.ts'
+import { rawOf } from '../errors.ts'
 
 /** Rows of a user's statement that are read at a time: they may be wide. */
 const ROWS_PER_FETCH = 250
@@ -45,7 +45,8 @@ const writtenStatement = (sql: string, parameters: StatementParameters): string 
     .replace(/;+\s*$/, '')
 
 /** Names the value that is missing where a statement could not be read: a `:name` may also be the end of an array slice. */
-function explainMissingValue(error: unknown, sql: string, parameters: StatementParameters): void {
+function explainMissingValue(thrown: unknown, sql: string, parameters: StatementParameters): void {
+  const error = rawOf(thrown)
   if (!(error instanceof Error && 'code' in error && error.code === '42601' && /":"/.test(error.message))) return
   let lacking: string | undefined
   portable(sql, (name) => {
@@ -188,13 +189,14 @@ const WRONG: readonly (readonly [
 const OUT_OF_ROOM = /^(54000|53200)$/
 const NO_ROOM = /^invalid memory alloc request size/
 
-/** An error in the statement keeps the words of the database; an error of the database gets ours. */
-function asStatementError(error: unknown): unknown {
-  if (!(error instanceof Error)) return error
+/** An error in the statement keeps the words of the database; an error of the database has ours. */
+function asStatementError(thrown: unknown): unknown {
+  const error = rawOf(thrown)
+  if (!(error instanceof Error)) return thrown
   const code = 'code' in error ? String(error.code) : ''
   if (OUT_OF_ROOM.test(code) || NO_ROOM.test(error.message)) return valueTooLarge(error)
   const known = WRONG.find(([state, pattern]) => state.test(code) && pattern.test(error.message))
-  if (!known) return asStoreError(error)
+  if (!known) return thrown
   const [, , message, hint, name] = known
   return new InputError(message ?? `SQL: ${error.message}.`, {
     ...(hint === null ? {} : { hint }),
