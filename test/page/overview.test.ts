@@ -4,7 +4,9 @@ import { readCoverage, readCoverageOf } from '../../src/page/queries/coverage.ts
 import { readHome } from '../../src/page/queries/home.ts'
 import { coverageOfSeriesView } from '../../src/page/views/coverage.ts'
 import { WORDS } from '../../src/page/words/words.ts'
+import { ms, tempStore } from '../kit.ts'
 import { onlyInFile } from '../onServer.ts'
+import { source } from '../source.ts'
 import { openReader, type Store } from '../store.ts'
 import { requestOf } from './askPage.ts'
 import { accessibilityFaults, window } from './browser.ts'
@@ -62,6 +64,30 @@ describe('the overview', () => {
     expect(said('es')).toEqual(['la serie llega hasta donde suele.', 'las 2 series llegan hasta donde suelen.'])
   })
 })
+
+test.each([
+  ['one geo', [3], 1],
+  ['three geos, of which one', [1, 2, 3], 1 / 3],
+])(
+  'the shares of a day are those of its geos, where all were requested at once: %s lacks it',
+  async (_, geos, share) => {
+    const store = await tempStore()
+    const [from, to] = [ms('2025-06-04T22:00:00Z') / 1000, ms('2025-06-05T22:00:00Z') / 1000]
+    const service = await source({ geos, has: (at, geo) => geo !== 3 || at < from || at >= to })
+    await service.run(
+      store,
+      'series: [{ indicators: [7], window: { from: 2025-06-01, to: 2025-06-11 } }]',
+      '2025-07-01T12:00:00Z',
+    )
+    const reader = openReader(store.file)
+    onTestFinished(() => reader.close())
+    const found = await readCoverageOf(requestOf(reader, '/coverage/7', { id: '7' }))
+    const days = found.days.filter(({ date }) => date >= '2025-06-04' && date <= '2025-06-06')
+    const rounded = (part: number): number => Math.round(part * 1e4) / 1e4
+    const lacking = share === 1 ? { doubt: 1 } : { final: rounded(1 - share), doubt: rounded(share) }
+    expect(days.map(({ shares }) => shares)).toEqual([{ final: 1 }, lacking, { final: 1 }])
+  },
+)
 
 test.each([
   ['plain', 48_000, () => ({ final: 1 })],

@@ -5,6 +5,7 @@ import { type Days, daysBetween } from './days.ts'
 import {
   type CoverageInterval,
   coverageIntervalsOf,
+  geosBySeries,
   type Shares,
   sharesOf,
   type TimelinePiece,
@@ -49,16 +50,15 @@ export async function readCoverage(request: PageRequest) {
     request,
     shown.map(({ indicator_id }) => indicator_id),
   )
-  const intervals = await coverageIntervalsOf(
-    request,
-    shown.map(({ id }) => id),
-  )
+  const ids = shown.map(({ id }) => id)
+  const intervals = await coverageIntervalsOf(request, ids)
+  const geos = await geosBySeries(request, ids)
   const series = []
   for (const row of shown) {
     const lines = timelines(intervals.get(row.id)!)
     const extent = extentOf(lines)
     const { years, borders } = extent ? localYears(row.time_zone, extent) : { years: [], borders: [] }
-    const shares = sharesOf(lines, borders)
+    const shares = sharesOf(lines, borders, geos.get(row.id) ?? [])
     series.push({ ...seriesHead(row, names), years: years.map((year, i) => ({ year, shares: shares[i]! })) })
   }
   return { series, page, pages }
@@ -83,15 +83,19 @@ async function requestedGeo({ query, store }: PageRequest, seriesId: number, lin
 }
 
 /** The months of a year in a zone, with the shares of each. */
-function monthsOf(zone: string, lines: Lines, january: number): Shares[] {
+function monthsOf(zone: string, lines: Lines, january: number, geos: readonly number[]): Shares[] {
   const borders = [january]
   while (borders.length <= 12) borders.push(addUnits(zone, borders.at(-1)!, 'month', 1))
-  return sharesOf(lines, borders)
+  return sharesOf(lines, borders, geos)
 }
 
 /** The days of a year by month. */
-function daysWithShares(lines: Lines, { dates, borders }: Days): { date: string; shares: Shares }[] {
-  const shares = sharesOf(lines, borders)
+function daysWithShares(
+  lines: Lines,
+  { dates, borders }: Days,
+  geos: readonly number[],
+): { date: string; shares: Shares }[] {
+  const shares = sharesOf(lines, borders, geos)
   return dates.map((date, i) => ({ date, shares: shares[i]! }))
 }
 
@@ -123,6 +127,7 @@ export async function readCoverageOf(request: PageRequest) {
   const lines: Lines = geo === null ? all : new Map([[geo, all.get(geo)!]])
   const names = await indicatorNames(request, [row.indicator_id])
   const geos = await geoNames(request, [...all.keys()])
+  const known = (await geosBySeries(request, [row.id])).get(row.id) ?? []
   const head = {
     ...seriesHead(row, names),
     jobs: await jobsOf(request, row.id),
@@ -143,8 +148,8 @@ export async function readCoverageOf(request: PageRequest) {
   return {
     ...head,
     year: years[nth]!,
-    years: years.map((year, i) => ({ year, months: monthsOf(zone, lines, borders[i]!) })),
-    days: daysWithShares(lines, daysBetween(zone, from, to)),
+    years: years.map((year, i) => ({ year, months: monthsOf(zone, lines, borders[i]!, known) })),
+    days: daysWithShares(lines, daysBetween(zone, from, to), known),
     holes: found.slice(0, HOLES_SHOWN).map((hole) => ({
       geo: hole.geoId,
       state: hole.state,

@@ -6,7 +6,7 @@ import { openFailures } from '../../checks/status.ts'
 import type { LakeState } from '../../lake/state.ts'
 import type { PageRequest } from '../page.ts'
 import { lastDays } from './days.ts'
-import { coverageIntervalsOf, type Shares, sharesOf, timelines } from './intervals.ts'
+import { coverageIntervalsOf, geosBySeries, type Shares, sharesOf, timelines } from './intervals.ts'
 import { geoNames, indicatorNames } from './names.ts'
 import { allSeries, type SeriesRow, seriesHead } from './seriesPaths.ts'
 
@@ -83,19 +83,6 @@ async function jobOf({ store }: PageRequest, target: string): Promise<string | n
   return row?.job ?? null
 }
 
-/** The geos of some series. */
-const readGeos = async ({ store }: PageRequest, ids: readonly number[]): Promise<ReadonlyMap<number, number[]>> => {
-  if (ids.length === 0) return new Map()
-  const rows = await store.kysely
-    .selectFrom('series_geo')
-    .selectAll()
-    .where('series_id', 'in', [...ids])
-    .execute()
-  return new Map(
-    [...Map.groupBy(rows, ({ series_id }) => series_id)].map(([id, of]) => [id, of.map(({ geo_id }) => geo_id)]),
-  )
-}
-
 /** The lines of some series. */
 async function readLines(
   request: PageRequest,
@@ -103,7 +90,7 @@ async function readLines(
   reach: ReadonlyMap<number, Reach>,
 ): Promise<SeriesLine[]> {
   const ids = series.map(({ id }) => id)
-  const geos = await readGeos(request, ids)
+  const geos = await geosBySeries(request, ids)
   const intervals = await coverageIntervalsOf(request, ids)
   const names = await indicatorNames(
     request,
@@ -127,7 +114,7 @@ async function readLines(
       usualS,
       checkedAt,
       late: late !== null,
-      days: sharesOf(timelines(intervals.get(row.id)!), borders),
+      days: sharesOf(timelines(intervals.get(row.id)!), borders, of),
     })
   }
   return found

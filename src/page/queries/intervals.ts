@@ -130,23 +130,50 @@ function painted(intervals: readonly CoverageInterval[], geo: number): TimelineP
 /** The share of each state in a time; together they are 1. States with no share are left out. */
 export type Shares = Readonly<Partial<Record<CoverageState, number>>>
 
-/** The shares of the states in consecutive periods, over all timelines of a series. */
-export function sharesOf(lines: ReadonlyMap<number, readonly TimelinePiece[]>, borders: readonly number[]): Shares[] {
+/** The geos of some series. */
+export async function geosBySeries(
+  { store }: Pick<PageRequest, 'store'>,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, number[]>> {
+  if (ids.length === 0) return new Map()
+  const rows = await store.kysely
+    .selectFrom('series_geo')
+    .selectAll()
+    .where('series_id', 'in', [...ids])
+    .execute()
+  return new Map(
+    [...Map.groupBy(rows, ({ series_id }) => series_id)].map(([id, of]) => [id, of.map(({ geo_id }) => geo_id)]),
+  )
+}
+
+/**
+ * The shares of the states in consecutive periods, over all timelines of a series. That of all geos stands for those of its geos
+ * that have none of their own.
+ */
+export function sharesOf(
+  lines: ReadonlyMap<number, readonly TimelinePiece[]>,
+  borders: readonly number[],
+  geos: readonly number[],
+): Shares[] {
+  const others = geos.length === 0 ? 1 : geos.filter((geo) => geo === ALL_GEOS || !lines.has(geo)).length
+  const countOf = (geo: number): number => (geo === ALL_GEOS ? others : 1)
+  const count = [...lines.keys()].reduce((sum, geo) => sum + countOf(geo), 0)
   const cells = Array.from(
     { length: Math.max(0, borders.length - 1) },
     (): Partial<Record<CoverageState, number>> => ({}),
   )
-  for (const line of lines.values()) {
+  for (const [geo, line] of lines) {
+    if (countOf(geo) === 0) continue
     let cell = 0
     for (const { from, to, state } of line) {
       while (cell < cells.length && borders[cell + 1]! <= from) cell++
       for (let at = cell; at < cells.length && borders[at]! < to; at++) {
         const seconds = Math.min(to, borders[at + 1]!) - Math.max(from, borders[at]!)
-        if (seconds > 0) cells[at]![state] = (cells[at]![state] ?? 0) + seconds
+        if (seconds > 0) cells[at]![state] = (cells[at]![state] ?? 0) + seconds * countOf(geo)
       }
     }
   }
-  return cells.map((seconds, i) => sharesIn(seconds, (borders[i + 1]! - borders[i]!) * lines.size))
+  return cells.map((seconds, i) => sharesIn(seconds, (borders[i + 1]! - borders[i]!) * count))
 }
 
 /** Seconds by state as shares of a whole; the rest was never requested. Rounded, to keep the JSON short. */
