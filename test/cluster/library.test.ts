@@ -54,3 +54,10 @@ test('a program sends its key unencrypted to no other machine, unless it says so
   const stopped = { ...exposed, allowHttp: true, signal: AbortSignal.abort() }
   expect(await sync(stopped, JOB)).toMatchObject({ outcome: 'stopped', stop: { code: 'signal' } })
 })
+
+test('a program that wants to share a file with other machines is told that only a server can be shared', async () => {
+  const mine: SyncContext = { ...context, store: await tempStore(), baseUrl: 'http://127.0.0.1:9', key: 'k'.repeat(64) }
+  const refused = await openSharedRun(mine.store, mine).catch((error: unknown) => error)
+  expect(refused).toBeInstanceOf(InputError)
+  expect(refused).toMatchObject({ code: 'only-servers', message: expect.stringContaining('test.db is a file') })
+})
