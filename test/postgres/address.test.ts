@@ -6,7 +6,7 @@ import { openReader, openStore, schemaState } from '../../src/db/open.ts'
 import { driverAddress } from '../../src/db/postgres/connection/driverAddress.ts'
 import { filedPassword, passwordOf } from '../../src/db/postgres/connection/passwordFile.ts'
 import { runCommand, tempFolder } from '../kit.ts'
-import { serverUrl, tempDatabase, withClient } from './database.ts'
+import { migratedDatabase, serverUrl, tempDatabase, withClient } from './database.ts'
 
 test.each([
   'postgres:/u:secret@h/d',
@@ -197,8 +197,7 @@ test('a database that does not keep every sign is refused before its tables are 
 })
 
 test('a statement that lacks a value, and one with a typing error, are reported as with a file', async () => {
-  const url = await tempDatabase()
-  await (await openStore(url)).close()
+  const url = await migratedDatabase()
   const reader = openReader(url)
   onTestFinished(() => reader.close())
   const refused = (sql: string) =>
@@ -225,8 +224,7 @@ test('a statement that lacks a value, and one with a typing error, are reported 
 })
 
 test('a holder that has not named itself yet is waited for', async () => {
-  const url = await tempDatabase()
-  await (await openStore(url)).close()
+  const url = await migratedDatabase()
   await withClient(url, async (client) => {
     // What `lockWriter` takes.
     await client.query('select pg_advisory_lock($1, $2)', [0x494e_4453, 1])

@@ -6,7 +6,7 @@ import { openStore } from '../../src/db/open.ts'
 import { createStatementRunner } from '../../src/page/statements/statements.ts'
 import { runCli, tempFolder } from '../kit.ts'
 import { servePage } from '../page/site.ts'
-import { databaseWithRoles, tempDatabase, withClient } from './database.ts'
+import { databaseWithRoles, migratedDatabase, withClient } from './database.ts'
 import { startServer } from './server.ts'
 
 const ENDLESS = 'with recursive n (i) as (select 1 union all select i + 1 from n) select max(i) from n'
@@ -32,8 +32,7 @@ const working = (url: string): Promise<number> =>
 
 describe('SQL that is asked of the page of a server', () => {
   test('is ended on the server, too, when it does not end', async () => {
-    const file = await tempDatabase()
-    await (await openStore(file)).close()
+    const file = await migratedDatabase()
     const { url } = await servePage(file)
     expect((await ask(url, ENDLESS)).refused).toMatchObject({ code: 'timeout' })
     await expect.poll(() => working(file), { timeout: 60_000 }).toBe(0)
@@ -104,8 +103,7 @@ describe('SQL that is asked of the page of a server', () => {
 })
 
 test.each(['SIGTERM', 'SIGKILL'] as const)('a query whose command ends by %s ends on the server', async (signal) => {
-  const file = await tempDatabase()
-  await (await openStore(file)).close()
+  const file = await migratedDatabase()
   await runCli(tempFolder(), ['query', ENDLESS, '--database', file], {}, (child) => {
     void expect
       .poll(() => working(file), { timeout: 60_000 })
@@ -116,8 +114,7 @@ test.each(['SIGTERM', 'SIGKILL'] as const)('a query whose command ends by %s end
 })
 
 test('who has the newest page is told so, until something is written', async () => {
-  const file = await tempDatabase()
-  await (await openStore(file)).close()
+  const file = await migratedDatabase()
   const { url } = await servePage(file)
   let etag = ''
   const again = () => fetch(`${url}/runs`, { headers: { 'If-None-Match': etag } })

@@ -3,7 +3,7 @@ import { distribution, openStore } from '../../src/db/open.ts'
 import type { Store } from '../../src/db/store.ts'
 import { TABLE_NAMES, tableOf } from '../../src/tables/schema.ts'
 import { emulate, ms, runJob } from '../kit.ts'
-import { tempDatabase, withClient } from './database.ts'
+import { migratedDatabase, withClient } from './database.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const JOB = `pace: { perSecond: 50, concurrency: 1 }
@@ -53,7 +53,7 @@ async function rowsOf(store: Store): Promise<Record<string, string[]>> {
 test('without triggers, foreign keys and parts of a table, and with transactions refused at random, the rows are the same', async () => {
   const stores: Store[] = []
   for (const restricted of [false, true]) {
-    const url = await tempDatabase()
+    const url = await migratedDatabase()
     const store = await openStore(url)
     onTestFinished(() => store.close())
     if (restricted)
@@ -73,8 +73,7 @@ test('without triggers, foreign keys and parts of a table, and with transactions
 })
 
 test('what is divided among machines has no triggers and no foreign keys, and its column is in every key', async () => {
-  const url = await tempDatabase()
-  await (await openStore(url)).close()
+  const url = await migratedDatabase()
   await withClient(url, async (client) => {
     // It refuses what Citus refuses: https://docs.citusdata.com/en/stable/develop/reference_ddl.html
     await client.query(`create function create_distributed_table(of regclass, by text, colocate_with text default 'default')

@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { openReader, openStore, schemaState } from '../../src/db/open.ts'
 import { connectAlone } from '../../src/db/postgres/connection/connection.ts'
 import { runCommand, tempFolder } from '../kit.ts'
-import { databaseWithRoles, tempDatabase, withClient } from './database.ts'
+import { databaseWithRoles, migratedDatabase, withClient } from './database.ts'
 import { type Server, startServer } from './server.ts'
 
 /** A certificate of a name, signed by an authority of its own, made in a folder. */
@@ -127,7 +127,7 @@ test('a password comes from PGPASSWORD or from a file, and is shown nowhere', as
 })
 
 test('names are found in our schemas alone, whatever the user of the address has', async () => {
-  const url = await tempDatabase()
+  const url = await migratedDatabase()
   const store = await openStore(url)
   onTestFinished(() => store.close())
   await withClient(url, (client) =>
@@ -202,8 +202,7 @@ describe('a statement of a user', () => {
   })
 
   test('that takes too long is ended by the server; the address may set the limit', async () => {
-    const url = await tempDatabase()
-    await (await openStore(url)).close()
+    const url = await migratedDatabase()
     const said = await ask(`${url}?statement_timeout=200`, 'select pg_sleep(600)')
     expect(said).toMatchObject({ code: '57014', message: expect.stringMatching(/took too long/) })
   })

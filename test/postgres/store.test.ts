@@ -36,7 +36,7 @@ test('a new database that several open at once is made by one of them, while the
 
 describe('a transaction', () => {
   test('is there whole or not at all, and one comes after the other', async () => {
-    const store = await open(await tempDatabase())
+    const store = await open(await migratedDatabase())
     const failed = store.write(async (tx) => {
       await tx.insertInto('_source').values(rowOf('a')).execute()
       throw new Error('no')
@@ -48,7 +48,7 @@ describe('a transaction', () => {
   })
 
   test('whose connection is cut is done again, once', async () => {
-    const url = await tempDatabase()
+    const url = await migratedDatabase()
     const store = await open(url)
     let tries = 0
     await store.write(async (tx) => {
@@ -63,7 +63,7 @@ describe('a transaction', () => {
   })
 
   test('that runs into a deadlock with another one is repeated', async () => {
-    const url = await tempDatabase()
+    const url = await migratedDatabase()
     const [one, other] = [await open(url), await open(url)]
     for (const host of ['a', 'b']) await one.write((tx) => tx.insertInto('_source').values(rowOf(host)).execute())
     let met = 0
@@ -98,7 +98,7 @@ describe('a transaction', () => {
     ['at its end', async () => undefined],
     ['at the next answer', (tx: Transaction<Database>) => tx.selectFrom('_source').select('host').execute()],
   ])('tells %s what went wrong in a statement that was not waited for, and leaves nothing', async (_when, then) => {
-    const store = await open(await tempDatabase())
+    const store = await open(await migratedDatabase())
     let tries = 0
     const twice = store.write(async (tx) => {
       tries++
@@ -114,7 +114,7 @@ describe('a transaction', () => {
   })
 
   test('keeps no NUL, which PostgreSQL cannot hold', async () => {
-    const store = await open(await tempDatabase())
+    const store = await open(await migratedDatabase())
     await store.write((tx) => tx.insertInto('_source').values(rowOf('a\0b\ud800')).execute())
     expect(await hosts(store)).toEqual(['a\ufffdb\ufffd'])
   })
@@ -122,7 +122,7 @@ describe('a transaction', () => {
 
 describe('the lock of a writer', () => {
   test('is held by one, reported to the other, and released', async () => {
-    const url = await tempDatabase()
+    const url = await migratedDatabase()
     const writer = await openWriter(url, 'sync')
     expect(await isLocked(url)).toBe(true)
     await expect(openWriter(url, 'retry')).rejects.toThrow(BusyError)
@@ -132,7 +132,7 @@ describe('the lock of a writer', () => {
   })
 
   test('that was lost stops its holder, where another one has taken over', async () => {
-    const url = await tempDatabase()
+    const url = await migratedDatabase()
     const writer = await openWriter(url, 'sync')
     await withClient(url, (client) =>
       // Other tests have such locks in other databases of the same server.
@@ -174,8 +174,7 @@ describe('an address', () => {
 })
 
 test('a connection that the network cuts in the middle of a query is reported as that of the database', async () => {
-  const url = new URL(await tempDatabase())
-  await (await openStore(url.href)).close()
+  const url = new URL(await migratedDatabase())
   const port = Number(url.port)
   const proxy = createServer((client) => {
     const server = connect(port, url.hostname)
@@ -241,7 +240,7 @@ test.each([
   'with gone as (delete from data_dictionary returning 1) select * from gone',
   "select set_config('transaction_read_only', 'off', true)",
 ])('a statement of a user is one statement, and reads: %s', async (sql) => {
-  const url = await tempDatabase()
+  const url = await migratedDatabase()
   const { engine } = await open(url)
   const read = async () => {
     for await (const _ of (await engine.query(sql)).rows);
@@ -282,7 +281,7 @@ test('the roles may do what they are for, and nothing else', async () => {
 })
 
 test('the commands work with an address, and those that do not say what to do instead', async () => {
-  const [cwd, url, other] = [tempFolder(), await tempDatabase(), await tempDatabase()]
+  const [cwd, url, other] = [tempFolder(), await migratedDatabase(), await tempDatabase()]
   const NOW = ms('2025-11-04T12:00:00Z')
   const emulator = await emulate({ now: NOW / 1000 })
   const store = await open(url)
@@ -405,8 +404,7 @@ test('a pooler that hands out connections for one transaction needs settings in 
 })
 
 test('a worker refuses a database that a newer version has changed, and says what to do', async () => {
-  const url = await tempDatabase()
-  await (await openStore(url)).close()
+  const url = await migratedDatabase()
   await withClient(url, (client) => client.query(`insert into _migration values ('9999_later', '2030-01-01')`))
   const { code, err } = await runCommand(tempFolder(), ['worker', '--service', 'generic', '--until-empty'], {
     INDICATOR_SYNC_DATABASE: url,
