@@ -1,12 +1,14 @@
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { madeOnce } from './program.ts'
 
 const node = process.execPath
 const tsc = resolve('node_modules/typescript/bin/tsc')
 /** What a package is made of; everything else of the repository stays out of the copy. */
 const SOURCES = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'CHANGELOG.md', 'LICENSE', 'README.md']
 const FOLDERS = ['src', 'migrations', 'jobs', 'docs']
+const APP = 'node_modules/indicator-sync'
 
 interface LockedPackage {
   readonly dev?: boolean
@@ -14,9 +16,17 @@ interface LockedPackage {
 
 /**
  * Makes a project in an empty folder in which this program is installed as a package: built and packed by npm, with the
- * packages that it depends on and none of those it is developed with. Answers the folder of the package.
+ * packages that it depends on and none of those it is developed with. Answers the folder of the package. In a run of the
+ * tests the first one makes it, the others copy it.
  */
 export function installPacked(folder: string): string {
+  const made = madeOnce('packed', install)
+  if (made === null) install(folder)
+  else cpSync(made, folder, { recursive: true, verbatimSymlinks: true })
+  return join(folder, APP)
+}
+
+function install(folder: string): void {
   const copy = join(folder, 'source')
   for (const name of [...SOURCES, ...FOLDERS]) cpSync(name, join(copy, name), { recursive: true })
   symlinkSync(resolve('node_modules'), join(copy, 'node_modules'))
@@ -26,7 +36,7 @@ export function installPacked(folder: string): string {
   // Built above: npm's own way there goes through a shell and is no different.
   execFileSync('npm', ['pack', '--ignore-scripts', '--silent'], { cwd: copy, stdio: 'pipe' })
   const archive = readdirSync(copy).find((name) => name.endsWith('.tgz'))!
-  const app = join(folder, 'node_modules/indicator-sync')
+  const app = join(folder, APP)
   mkdirSync(app, { recursive: true })
   execFileSync('tar', ['xzf', join(copy, archive), '-C', app, '--strip-components=1'])
   const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
@@ -38,7 +48,6 @@ export function installPacked(folder: string): string {
     symlinkSync(resolve(path), join(folder, path))
   }
   writeFileSync(join(folder, 'package.json'), '{ "name": "consumer", "private": true, "type": "module" }\n')
-  return app
 }
 
 /** Compiles the files of a folder as the strictest of users does, and answers what the compiler says. */

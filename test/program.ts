@@ -48,29 +48,32 @@ function isMadeByUs(folder: string): boolean {
   }
 }
 
-/** The folder of the program; null where the clone is started. */
-function builtProgram(): string | null {
+/** A folder of the run, made by who needs it first; null outside of a run, and where coverage is measured. */
+export function madeOnce(name: string, make: (folder: string) => void): string | null {
   if (room === undefined) return null
-  const built = join(room, 'program')
-  if (existsSync(built)) return built
-  const part = join(room, 'part')
+  const made = join(room, name)
+  if (existsSync(made)) return made
+  const part = `${made}.part`
   const idle = new Int32Array(new SharedArrayBuffer(4))
-  // Who makes the folder builds; all others wait until it has its name.
+  // Who makes this folder fills it; all others wait until it has its name.
   while (!isMadeByUs(part)) {
-    if (existsSync(built)) return built
+    if (existsSync(made)) return made
     Atomics.wait(idle, 0, 0, 50)
   }
   try {
-    if (!existsSync(built)) {
-      build(part)
-      renameSync(part, built)
+    if (!existsSync(made)) {
+      make(part)
+      renameSync(part, made)
     }
-    return built
+    return made
   } finally {
-    // Where it cannot be built, the next one tries, and says why it cannot.
+    // Where it cannot be made, the next one tries, and says why it cannot.
     rmSync(part, { recursive: true, force: true })
   }
 }
+
+/** The folder of the program; null where the clone is started. */
+const builtProgram = (): string | null => madeOnce('program', build)
 
 /** What Node is started with to run a command. */
 export const programBin = (): string => {
