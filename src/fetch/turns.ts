@@ -34,8 +34,8 @@ export type OnSend = () => void
 /** Decides when a call to a host may begin, from the results of earlier ones: those of this process, or of all that share the host. */
 export interface Turns {
   /**
-   * Runs a call to a host when its turn has come, and once more where that threw NotNowError. Throws StoppedError if the signal
-   * comes first, or the turn never comes. `checkLease` is called before a turn is taken and right before the request is sent.
+   * Runs a call to a host when its turn has come, and once more where it was too late for it. Throws StoppedError if the signal
+   * comes first, or the turn never comes, and what `checkLease` throws: it is called before the call and right before the request is sent.
    */
   pass<T>(host: string, call: (onSend: OnSend) => Promise<T>, checkLease?: CheckLease): Promise<T>
   /** Takes the result of a call, before the next one may begin. */
@@ -71,7 +71,14 @@ export function createTurns(
     if (ms > 0 && ms <= MAX_WAIT_MS) gate.pause(ms)
   }
   return {
-    pass: (_host, call) => gate.pass(call),
+    pass: (_host, call, checkLease) =>
+      gate.pass(async (onSend) => {
+        checkLease?.()
+        return call(() => {
+          checkLease?.()
+          onSend()
+        })
+      }),
     async report(_host, { what, waitMs }) {
       pause(waitMs)
       if (what !== 'failed') {

@@ -4,7 +4,7 @@ import { KeyError, StoppedError } from '../../src/base/errors.ts'
 import { BREAKER } from '../../src/fetch/breaker.ts'
 import { createFetcher, type FailedFetch, type FetchOptions } from '../../src/fetch/fetch.ts'
 import { createGate } from '../../src/fetch/pace.ts'
-import { createTurns, NotNowError, type Turns } from '../../src/fetch/turns.ts'
+import { createTurns, LapsedError, NotNowError, type Turns } from '../../src/fetch/turns.ts'
 import { retryAfterMs } from '../../src/fetch/waits.ts'
 import type { Reply } from '../../src/services/reply.ts'
 import { SERVICES } from '../../src/services/services.ts'
@@ -13,10 +13,9 @@ import { json, type Script, serve } from '../kit.ts'
 const REQUEST = { route: 'indicators', target: '/indicators', headers: { Accept: 'application/json' } } as const
 const GOOD = { indicators: [] }
 
-async function ask(script: Script, over: Partial<FetchOptions> = {}) {
-  const server = await serve(script)
+function fetcherOf(baseUrl: string, over: Partial<FetchOptions> = {}) {
   const fetcher = createFetcher({
-    baseUrl: server.url,
+    baseUrl,
     key: 'secret-key',
     version: 'test',
     service: SERVICES.generic,
@@ -26,6 +25,12 @@ async function ask(script: Script, over: Partial<FetchOptions> = {}) {
     ...over,
   })
   onTestFinished(() => fetcher.close())
+  return fetcher
+}
+
+async function ask(script: Script, over: Partial<FetchOptions> = {}) {
+  const server = await serve(script)
+  const fetcher = fetcherOf(server.url, over)
   // A refused key ends the run: it is thrown.
   const result = await fetcher.fetch(REQUEST).catch((error: unknown) => {
     if (error instanceof KeyError) return error
@@ -55,6 +60,21 @@ describe('every kind of answer has its next step', () => {
     }
     const { result, calls, connections } = await ask((_q, s) => json(s, GOOD), { turns })
     expect([result, calls.length, connections.size]).toMatchObject([{ status: 200, attempts: 1 }, 1, 1])
+  })
+
+  test.each([
+    ['before its turn', 1],
+    ['right before it would be sent', 2],
+  ])('what others may have by then is not sent: told %s, in the turns of one process', async (_when, at) => {
+    const server = await serve((_q, s) => json(s, GOOD))
+    const fetcher = fetcherOf(server.url)
+    let checks = 0
+    const checkLease = (): void => {
+      if (++checks === at) throw new LapsedError()
+    }
+    await expect(fetcher.fetch(REQUEST, false, undefined, undefined, checkLease)).rejects.toThrow(LapsedError)
+    expect(server.calls).toHaveLength(0)
+    expect(await fetcher.fetch(REQUEST, false, undefined, undefined, checkLease)).toMatchObject({ status: 200 })
   })
 
   test.each<[string, Script, string, number]>([
