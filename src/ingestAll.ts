@@ -6,7 +6,7 @@ import { callsLeft } from './calls/budget.ts'
 import { hostOf } from './calls/hosts.ts'
 import type { Store } from './db/store.ts'
 import type { FetchOptions } from './fetch/fetch.ts'
-import type { Turns } from './fetch/turns.ts'
+import type { OpenTurns } from './fetch/turns.ts'
 import type { RejectPolicy } from './ingestContext.ts'
 import type { Job } from './job/job.ts'
 import type { PlannedRequest } from './job/plannedRequest.ts'
@@ -45,8 +45,8 @@ export interface SyncContext {
   /** Milliseconds before the first retry. */
   readonly retryMs?: number | undefined
   readonly rejects?: RejectPolicy
-  /** Decides when a call may begin, together with others; this process by itself when left out. */
-  readonly turns?: ((pace: Job['pace']) => Turns) | undefined
+  /** Decides when a call may begin, together with others, and tells their pauses; this process by itself when left out. */
+  readonly turns?: OpenTurns | undefined
   /** Leaves out what other processes request at the same time; nothing when left out. */
   readonly leased?: Leased | undefined
   /** Executes what was planned in place of this process: others may write meanwhile. */

@@ -3,7 +3,7 @@ import { forEachConcurrently } from './base/lists.ts'
 import { redactorOf } from './base/redact.ts'
 import { accountCalls, type ServiceCaller } from './calls/account.ts'
 import { createFetcher, type FetchOptions } from './fetch/fetch.ts'
-import type { CheckLease, Turns } from './fetch/turns.ts'
+import type { CheckLease, OpenTurns } from './fetch/turns.ts'
 import { ingest } from './ingest.ts'
 import {
   type IngestContext,
@@ -22,7 +22,7 @@ export interface PipelineOptions
   extends ServiceCaller,
     Pick<FetchOptions, 'key' | 'onFailure' | 'breaker' | 'limits' | 'retryMs'> {
   /** Decides when a call may begin, together with others; this process by itself when left out. */
-  readonly turns?: ((pace: Job['pace']) => Turns) | undefined
+  readonly turns?: OpenTurns | undefined
   /** Leaves out what other processes request at the same time or have loaded since it was planned; nothing when left out. */
   readonly leased?: Leased | undefined
   readonly version: string
@@ -58,7 +58,7 @@ export async function openPipeline(options: PipelineOptions): Promise<Pipeline> 
   const fetcher = createFetcher({
     ...options,
     pace: job.pace,
-    turns: options.turns?.(job.pace),
+    turns: options.turns?.(job.pace, options.onPause),
     ...(await accountCalls(options, options.turns ? null : job.pace)),
   })
   const loading: Loading = { store, runId, keep: job.keep, now, redactor: redactorOf(options.key) }

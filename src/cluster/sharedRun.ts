@@ -3,6 +3,7 @@ import { hostOf } from '../calls/hosts.ts'
 import { openStore } from '../db/open.ts'
 import { coordinationOf } from '../db/shared.ts'
 import type { Store } from '../db/store.ts'
+import type { OpenTurns } from '../fetch/turns.ts'
 import type { SyncContext } from '../ingestAll.ts'
 import { openClock } from './clock.ts'
 import { openHandOut } from './handOut.ts'
@@ -18,13 +19,7 @@ export interface SharedRun {
 /** Joins the machines that share a database: takes turns with them, by its clock; where `distributed`, hands them what is planned. */
 export async function openSharedRun(
   store: Store,
-  {
-    service,
-    baseUrl,
-    signal,
-    onPause,
-    breaker,
-  }: Pick<SyncContext, 'service' | 'baseUrl' | 'signal' | 'onPause' | 'breaker'>,
+  { service, baseUrl, signal, breaker }: Pick<SyncContext, 'service' | 'baseUrl' | 'signal' | 'breaker'>,
   distributed = false,
 ): Promise<SharedRun> {
   const closers = createClosers()
@@ -36,10 +31,10 @@ export async function openSharedRun(
     closers.add(clock.close)
     const own = createOwnLeases(createLeases(store, control, signal), await coordinationOf(store).lastFetch())
     closers.add(own.close)
+    const turns: OpenTurns = (pace, onPause) => createSharedTurns({ store: control, pace, signal, breaker, onPause })
     const context = {
       now: clock.now,
-      turns: (pace: Parameters<NonNullable<SyncContext['turns']>>[0]) =>
-        createSharedTurns({ store: control, pace, signal, breaker, onPause }),
+      turns,
       // Whoever hands out its plan requests nothing itself, but for the catalogue by which a job selects its indicators.
       leased: own.leased,
     }

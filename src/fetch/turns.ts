@@ -43,6 +43,9 @@ export interface Turns {
   close(): Promise<void>
 }
 
+/** Opens the turns of a run; `onPause` is called when its calls wait: for how many milliseconds, and why. */
+export type OpenTurns = (pace: Pace, onPause?: (ms: number, reason: string) => void) => Turns
+
 /** If the service asks for a longer wait than this, the run ends, and a later run continues. */
 export const MAX_WAIT_MS = 15 * 60_000
 

@@ -3,7 +3,17 @@ import { hostOf } from '../../src/calls/hosts.ts'
 import { openQueue } from '../../src/cluster/queue.ts'
 import type { QueuedRequest } from '../../src/cluster/queuedRequest.ts'
 import { work } from '../../src/cluster/worker.ts'
-import { InputError, openSharedRun, openStore, readJob, SERVICES, type SyncContext, sync } from '../../src/index.ts'
+import { shared } from '../../src/db/shared.ts'
+import {
+  InputError,
+  openSharedRun,
+  openStore,
+  readJob,
+  SERVICES,
+  type SyncContext,
+  type SyncEvent,
+  sync,
+} from '../../src/index.ts'
 import { emulate, tempStore } from '../kit.ts'
 import { migratedDatabase } from '../postgres/database.ts'
 
@@ -44,6 +54,30 @@ test('a program takes turns with the others of a shared database, and hands its 
   stopping.abort()
   expect(await working).toMatchObject({ done: 2 })
   expect(emulator.requests).toHaveLength(3)
+})
+
+test('a program is told of the pause of a host that others began, and its log too', async () => {
+  const emulator = await emulate()
+  const store = await openStore(await migratedDatabase())
+  onTestFinished(() => store.close())
+  const until = Date.now() + 1_500
+  const paused = { host: hostOf(emulator.url), next_at: 0, hold_until: until, limit_now: 4, failures: 0, openings: 0 }
+  await shared(store.kysely).insertInto('_host').values(paused).execute()
+  const [told, events]: [string[], SyncEvent[]] = [[], []]
+  const mine: SyncContext = {
+    ...context,
+    store,
+    baseUrl: emulator.url,
+    key: emulator.key,
+    onPause: (_ms, reason) => void told.push(reason),
+    onEvent: (event) => void events.push(event),
+  }
+  const { context: turns, close } = await openSharedRun(store, mine)
+  onTestFinished(close)
+  expect(await sync({ ...mine, ...turns }, JOB)).toMatchObject({ outcome: 'done' })
+  expect(told[0]).toBe('all calls to the host are paused')
+  const { run } = events[0]!
+  expect(events.find(({ event }) => event === 'calls.paused')).toMatchObject({ run, reason: told[0] })
 })
 
 test('a program sends its key unencrypted to no other machine, unless it says so', async () => {
