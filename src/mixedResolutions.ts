@@ -79,7 +79,7 @@ export async function ingestHalves(
   const { coarse } = planned.service.steps
   if (days.length < 2 || (coarse !== null && (await dayIdsOf(ingestContext.loading.store, planned)).includes(coarse)))
     return ingestDays(ingestContext, doubtful, ingest)
-  const counts = await loadCoarse(ingestContext.loading, planned, reply, [], parsed.packed)
+  const counts = await loadCoarse(ingestContext.loading, planned, reply, parsed, [])
   emitDone(ingestContext, planned, reply, counts, false)
   const [left, right] = halve(planned.window!, days)
   const before = await ingest(ingestContext, withWindow(planned, left))
@@ -116,7 +116,7 @@ async function keepInDoubt(
   days: readonly Interval[],
 ): Promise<IngestResult> {
   const doubts = subtract([planned.window!], days)
-  const counts = await loadCoarse(ingestContext.loading, planned, reply, doubts, parsed.packed)
+  const counts = await loadCoarse(ingestContext.loading, planned, reply, parsed, doubts)
   emitDone(ingestContext, planned, reply, counts, false)
   return { ...NOTHING_INGESTED, counts }
 }

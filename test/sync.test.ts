@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { KeyError } from '../src/base/errors.ts'
 import type { SyncEvent } from '../src/base/events.ts'
 import { TABLE_NAMES } from '../src/tables/schema.ts'
-import { emulate, json, ms, ON_SERVER, runJob, serve, tempStore } from './kit.ts'
+import { changing, emulate, json, ms, ON_SERVER, runJob, serve, tempStore } from './kit.ts'
 
 const NOW = '2025-11-04T12:00:00Z'
 const SECONDS = ms(NOW) / 1000
@@ -203,6 +203,21 @@ describe('a job becomes rows', () => {
     await runJob(store, emulator, yaml, { now: ms(NOW) + 8 * 3_600_000 })
     expect(store.get('select count(*) from _reply')).toBe(bodies)
   })
+
+  test.each([
+    ['all', 1],
+    ['none', 0],
+  ])(
+    'keep: %s keeps %i bodies of an answer that mixes resolutions, whose parts are all understood',
+    async (keep, bodies) => {
+      const store = await tempStore()
+      const service = await changing('2025-06-03T22:00:00Z')
+      const yaml = `keep: ${keep}\nseries: [{ indicators: [777], window: { from: 2025-06-03, to: 2025-06-05 } }]`
+      await runJob(store, service, yaml, { now: ms(NOW) })
+      expect(store.get(`select count(*) from _fetch where outcome = 'coarse'`)).toBe(1)
+      expect(store.get(`select count(reply_hash) from _fetch where outcome = 'coarse'`)).toBe(bodies)
+    },
+  )
 
   test('an answer of a hundred thousand values is ordinary', async () => {
     const store = await tempStore()

@@ -38,19 +38,31 @@ export interface ParsedReply {
   readonly packed?: PackedReply | undefined
 }
 
+const withoutKey = ({ redactor }: Loading, rows: Rows): ReturnType<typeof withoutSecret> =>
+  redactor ? withoutSecret(rows, redactor) : { rows, found: false }
+
+/** The packed body of a reply; null where it is not kept: its job keeps none that was understood, or the key can be derived from it again. */
+const keptBody = (
+  { keep }: Loading,
+  hasKey: boolean,
+  isUnderstood: boolean,
+  { body }: Reply,
+  packed: PackedReply | undefined,
+): PackedReply | null => (hasKey || (keep === 'none' && isUnderstood) ? null : (packed ?? packReply(body)))
+
 /**
  * Writes a reply in one transaction: its rows, the versions they supersede, coverage, the record of the request, the body, and
  * the counters of the run. After a crash all of it is there, or nothing.
  */
 export async function load(
-  { store, runId, keep, now, redactor, onRecorded }: Loading,
+  loading: Loading,
   planned: PlannedRequest,
   reply: Reply,
   { rows: parsedRows, packed }: ParsedReply,
 ): Promise<Counts> {
-  const { rows, found } = redactor ? withoutSecret(parsedRows, redactor) : { rows: parsedRows, found: false }
-  // A body from which the key can be derived again is not kept.
-  const stored = found || (keep === 'none' && rows.rejects.length === 0) ? null : (packed ?? packReply(reply.body))
+  const { store, runId, keep, now, onRecorded } = loading
+  const { rows, found } = withoutKey(loading, parsedRows)
+  const stored = keptBody(loading, found, rows.rejects.length === 0, reply, packed)
   return store.write(async (tx) => {
     const ms = now()
     const seriesId = await seriesIdOf(tx, planned, ms)
@@ -121,21 +133,24 @@ export async function leaveInDoubt(
 }
 
 /**
- * Records an answer that sums several resolutions: its body is kept, none of its rows is loaded, and `doubts`, the intervals
- * that no other answer covers, are recorded in doubt.
+ * Records an answer that sums several resolutions: none of its rows is loaded, and `doubts`, the intervals that no other answer
+ * covers, are recorded in doubt.
  */
 export async function loadCoarse(
-  { store, runId, now }: Loading,
+  loading: Loading,
   planned: PlannedRequest,
   reply: Reply,
+  { rows, packed }: ParsedReply,
   doubts: readonly Interval[],
-  packed = packReply(reply.body),
 ): Promise<Counts> {
+  const { store, runId, now } = loading
+  const { found } = withoutKey(loading, rows)
+  const stored = keptBody(loading, found, doubts.length === 0, reply, packed)
   return store.write(async (tx) => {
     const ms = now()
     const seriesId = await seriesIdOf(tx, planned, ms)
-    await keepReply(tx, packed, reply.bytes, ms)
-    const { hash } = packed
+    if (stored) await keepReply(tx, stored, reply.bytes, ms)
+    const hash = stored?.hash ?? null
     const fetchId = await recordFetch(tx, {
       runId,
       planned,
