@@ -5,18 +5,22 @@ import {
   copyFileSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   openSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   writeFileSync,
   writeSync,
 } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import SQLite from 'better-sqlite3'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { BusyError, SignalError, StoreError } from '../../src/base/errors.ts'
 import { logBytes } from '../../src/db/sqlite/file/wal.ts'
+import { startEmulator } from '../../src/emulator/emulator.ts'
 import { publish } from '../../src/products/publish.ts'
 import { emulate, json, ms, runJob, serve, tempFolder, tempStore } from '../kit.ts'
 import { PROGRAM_ENV, programBin } from '../program.ts'
@@ -28,12 +32,21 @@ const COMMAND_ENV = { PATH: process.env.PATH ?? '', ...PROGRAM_ENV }
 const values = (store: Pick<Store, 'all'>) =>
   store.all('select series_id, geo_id, at, value, step_s from observation order by 1, 2, 3')
 
-/** A held database in a file of its own, closed. */
-async function heldFile(): Promise<string> {
-  const file = join(tempFolder(), 'held.db')
-  const store = await openStore(file)
-  await runJob(store, await emulate({ now: NOW / 1000 }), JOB, { now: NOW })
+let held: string
+beforeAll(async () => {
+  const emulator = await startEmulator({ now: NOW / 1000 })
+  held = join(mkdtempSync(join(tmpdir(), 'indicator-sync-')), 'held.db')
+  const store = await openStore(held)
+  await runJob(store, emulator, JOB, { now: NOW })
   await store.close()
+  await emulator.close()
+})
+afterAll(() => rmSync(dirname(held), { recursive: true }))
+
+/** A held database in a file of its own, closed. */
+function heldFile(): string {
+  const file = join(tempFolder(), 'held.db')
+  copyFileSync(held, file)
   return file
 }
 
@@ -108,7 +121,7 @@ describe('a disk', () => {
 describe('rights', () => {
   const nobody = 65_534
   test.skipIf(process.getuid?.() !== 0)('that are missing are named, and nothing is touched', async () => {
-    const file = await heldFile()
+    const file = heldFile()
     const folder = join(tempFolder(), 'closed')
     mkdirSync(folder)
     const copy = join(folder, 'copy.db')
@@ -132,7 +145,7 @@ describe('rights', () => {
 
 describe('a file', () => {
   test('with a damaged page is refused with a sentence, by whoever comes upon it', async () => {
-    const file = await heldFile()
+    const file = heldFile()
     const pages = statSync(file).size / 4096
     const handle = openSync(file, 'r+')
     for (let page = Math.floor(pages / 3); page < pages - 5; page++)
@@ -206,7 +219,7 @@ describe('a file', () => {
 
 describe('another program', () => {
   test('that holds the lock for long is waited for without standing still, then named; nothing is lost', async () => {
-    const file = await heldFile()
+    const file = heldFile()
     const store = await openStore(file, { busyTimeoutMs: 1500 })
     const other = new SQLite(file)
     other.exec('begin immediate')
@@ -224,7 +237,7 @@ describe('another program', () => {
   })
 
   test('that holds the lock is not waited for any more when a signal has come', async () => {
-    const file = await heldFile()
+    const file = heldFile()
     const stopping = new AbortController()
     const store = await openStore(file, { signal: stopping.signal })
     const other = new SQLite(file)
@@ -301,7 +314,7 @@ describe('a clock', () => {
 
 describe('a published copy', () => {
   test('of a database that is being written is consistent, checked and whole, or not there', async () => {
-    const file = await heldFile()
+    const file = heldFile()
     const out = join(tempFolder(), 'public.db')
     const writer = await openStore(file)
     const reader = openReader(file)
@@ -335,7 +348,7 @@ describe('a published copy', () => {
   })
 
   test('holds no bookkeeping, yet every view answers in it as in the database', async () => {
-    const file = await heldFile()
+    const file = heldFile()
     const out = join(tempFolder(), 'public.db')
     const done = cli(['publish', out, '--database', file, '--json'])
     expect(done.code).toBe(0)
@@ -379,7 +392,7 @@ describe('a published copy', () => {
 })
 
 test('an answer that is broken off in the middle leaves the earlier data as they are', async () => {
-  const file = await heldFile()
+  const file = heldFile()
   const store = await openStore(file)
   const before = values(store)
   const server = await serve((_request, response) => json(response, '{"indicator":{"id":1739,"values":[{"value":1,'))
