@@ -24,10 +24,10 @@ export interface Done {
 
 /** Does something once, as soon as a process has said something on stderr. */
 export function whenSaid(child: ChildProcess, what: string | RegExp, then: () => unknown): void {
-  let said = ''
+  let output = ''
   const listen = (data: Buffer): void => {
-    said += data
-    if (said.search(what) < 0) return
+    output += data
+    if (output.search(what) < 0) return
     child.stderr!.off('data', listen)
     then()
   }

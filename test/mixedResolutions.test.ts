@@ -58,9 +58,9 @@ describe.each(CLOSE)('no sum is ever taken for a value%s', (_close, more) => {
     const server = await serveTruth(() => ({ truth }))
     await runJob(store, server, jobOf(truth, ', chunk: 6mo'), { now: NOW, service })
     expect(stored(store)).toEqual(meant(truth))
-    const asked = server.questions.length
+    const before = server.questions.length
     await runJob(store, server, jobOf(truth, ', chunk: 6mo'), { now: NOW, service })
-    expect(server.questions.length - asked).toBe(0)
+    expect(server.questions.length - before).toBe(0)
   })
 })
 
@@ -218,12 +218,12 @@ test('a day that shows what an answer is made of is requested once, wherever its
   const store = await tempStore()
   const event = (hour: number) => ms('2025-10-15T00:00:00+02:00') / 1000 + hour * 3600
   // The first event of the day came between the two answers: the distances are other ones.
-  const asked: string[] = []
+  const requested: string[] = []
   const server = await serve((request, response) => {
     const search = new URL(request.url!, 'http://x').searchParams
     const [from, end] = ['start_date', 'end_date'].map((name) => ms(search.get(name)!) / 1000) as [number, number]
-    asked.push(`${from}-${end}`)
-    const values = [3, ...(asked.length > 1 ? [5.2] : []), 6, 11.5]
+    requested.push(`${from}-${end}`)
+    const values = [3, ...(requested.length > 1 ? [5.2] : []), 6, 11.5]
       .map((hour) => ({ value: hour, datetime: new Date(event(hour) * 1000).toISOString(), geo_id: 3 }))
       .filter(({ datetime }) => ms(datetime) / 1000 >= from && ms(datetime) / 1000 <= end)
     json(response, { indicator: { id: 777, tiempo: [{ id: 300, name: 'Evento' }], geos: [], values } })
@@ -231,7 +231,7 @@ test('a day that shows what an answer is made of is requested once, wherever its
   await runJob(store, server, 'series: [{ indicators: [777], window: { from: 2025-10-15, to: 2025-10-17 } }]', {
     now: NOW,
   })
-  expect(asked).toHaveLength(2)
+  expect(requested).toHaveLength(2)
   expect(store.get('select count(*) from _resolution')).toBe(0)
   expect(store.get('select count(*) from observation')).toBe(3)
 })

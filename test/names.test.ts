@@ -49,7 +49,9 @@ interface Declared {
   readonly name: string
 }
 
-const files = (readdirSync('src', { recursive: true }) as string[]).filter((file) => file.endsWith('.ts'))
+const filesIn = (folder: string): string[] =>
+  (readdirSync(folder, { recursive: true }) as string[]).filter((file) => file.endsWith('.ts'))
+const files = filesIn('src')
 const ONE = /^(?:export )?(?:async )?(?:function\*?|const|let|interface|type|class) (\w+)/gm
 const SEVERAL = /^(?:export )?(?:const|let) [[{]([^=]*?)[\]}] = /gm
 /** What files declare at their top level: all else is indented, as lint requires. */
@@ -112,13 +114,12 @@ const INSTEAD: Readonly<Record<string, string>> = {
 }
 
 test('a value is named by what it is, in the words of the field', () => {
-  const named = files.flatMap((file) =>
-    [...readFileSync(join('src', file), 'utf8').matchAll(/\b(?:const|let|function|type|interface) (\w+)/g)].flatMap(
-      ([, name]) => {
-        const instead = INSTEAD[name!.toLowerCase()]
-        return instead === undefined ? [] : [`${file}: ${name}, better ${instead}`]
-      },
-    ),
+  const all = ['src', 'test', 'bench'].flatMap((folder) => filesIn(folder).map((file) => join(folder, file)))
+  const named = all.flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/\b(?:const|let|function|type|interface) (\w+)/g)].flatMap(([, name]) => {
+      const instead = INSTEAD[name!.toLowerCase()]
+      return instead === undefined ? [] : [`${file}: ${name}, better ${instead}`]
+    }),
   )
   expect(named).toEqual([])
 })

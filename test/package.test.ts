@@ -121,14 +121,14 @@ describe('what is installed', () => {
       expect(starting).toContain(`createWorkerClient(import.meta.url, "${name}")`)
       expect(existsSync(join(program, `${name}.js`)), name).toBe(true)
     }
-    const ask = async (name: string, payload: object): Promise<{ payload: Record<string, unknown> }> => {
+    const send = async (name: string, payload: object): Promise<{ payload: Record<string, unknown> }> => {
       const worker = new Worker(join(program, `${name}.js`))
       worker.postMessage({ id: 0, payload })
       const [answer] = await once(worker, 'message')
       await worker.terminate()
       return answer
     }
-    const arranged = await ask('readWorker', { buffer: new ArrayBuffer(1024), length: 8 })
+    const arranged = await send('readWorker', { buffer: new ArrayBuffer(1024), length: 8 })
     expect(arranged.payload.form).toBe('zstd')
     const packed = { form: 'zstd', bytes: zstdCompressSync('{"news":[]}') }
     const planned = {
@@ -141,7 +141,7 @@ describe('what is installed', () => {
       window: null,
       service: SERVICES.generic,
     }
-    const stored = await ask('readStoredWorker', { packed, size: 11, outcome: 'ok', planned })
+    const stored = await send('readStoredWorker', { packed, size: 11, outcome: 'ok', planned })
     expect(stored.payload).not.toBeNull()
   })
 })

@@ -30,7 +30,7 @@ export async function source(first: Partial<Source> = {}) {
     strays: [],
     ...first,
   }
-  const asked: { path: string; from: string; to: string; geos: string }[] = []
+  const requested: { path: string; from: string; to: string; geos: string }[] = []
   const server = await serve((request, response) => {
     const url = new URL(request.url!, 'http://x')
     const [from, end] = ['start_date', 'end_date'].map((name) => ms(url.searchParams.get(name)!) / 1000) as [
@@ -39,7 +39,7 @@ export async function source(first: Partial<Source> = {}) {
     ]
     const only = url.searchParams.getAll('geo_ids[]').map(Number)
     const window = { from, to: end + 1 }
-    asked.push({ path: url.pathname, from: formatUtc(window.from), to: formatUtc(window.to), geos: only.join() })
+    requested.push({ path: url.pathname, from: formatUtc(window.from), to: formatUtc(window.to), geos: only.join() })
     const status = state.status(url.pathname, window)
     if (status !== undefined) return json(response, { message: 'no' }, status)
     const values = []
@@ -65,10 +65,10 @@ export async function source(first: Partial<Source> = {}) {
       options: PlanOptions = {},
       service: Service = SERVICES.generic,
     ): Promise<string[]> {
-      asked.length = 0
+      requested.length = 0
       await runJob(store, server, yaml, { now: typeof at === 'number' ? at : ms(at), options, service })
-      return asked.map(({ from, to, geos }) => `${from.slice(0, 13)}..${to.slice(0, 13)}${geos ? ` ${geos}` : ''}`)
+      return requested.map(({ from, to, geos }) => `${from.slice(0, 13)}..${to.slice(0, 13)}${geos ? ` ${geos}` : ''}`)
     },
-    asked,
+    requested,
   }
 }

@@ -50,10 +50,10 @@ describe('a job becomes rows', () => {
     ])
       expect(count(table), table).toBeGreaterThan(0)
     expect(new Set(emulator.requests.map(({ route }) => route)).size).toBe(11)
-    const asked = emulator.requests.length
+    const before = emulator.requests.length
     const second = await runJob(store, emulator, yaml, { now: ms(NOW) + 60_000 })
     expect(second.counts.requests).toBe(0)
-    expect(emulator.requests).toHaveLength(asked)
+    expect(emulator.requests).toHaveLength(before)
     expect(await store.engine.dangling()).toEqual([])
   })
 

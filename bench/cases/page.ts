@@ -43,7 +43,7 @@ const most = (values: readonly number[]): number =>
   [...values].sort((a, b) => a - b)[Math.ceil(values.length * 0.95) - 1]!
 
 /** Milliseconds until the whole of an answer is there, and its bytes before packing. */
-async function asked(url: string): Promise<{ ms: number; bytes: number }> {
+async function get(url: string): Promise<{ ms: number; bytes: number }> {
   const began = performance.now()
   const answer = await fetch(url)
   const body = Buffer.from(await answer.arrayBuffer())
@@ -56,7 +56,7 @@ async function answers({ url, pid }: Serving, paths: Readonly<Record<string, str
   for (const [name, path] of Object.entries(paths)) {
     const all = []
     const before = workOf(pid)
-    for (let i = 0; i < TIMES; i++) all.push(await asked(url + path))
+    for (let i = 0; i < TIMES; i++) all.push(await get(url + path))
     const after = workOf(pid)
     const worked = before === null || after === null ? null : ((after - before) * 1000) / TIMES
     const times = all.map(({ ms }) => ms)
@@ -92,7 +92,7 @@ async function firstChart(page: Page, url: string): Promise<number> {
 async function inTheBrowser(url: string): Promise<string[][]> {
   const browser = await launch()
   const rows: string[][] = []
-  const told = (name: string, times: readonly number[]): void =>
+  const addRow = (name: string, times: readonly number[]): void =>
     void rows.push([name, fixed(median(times), 0), fixed(most(times), 0), '', ''])
   try {
     const context = await browser.newContext({ locale: 'en-GB', viewport: { width: 1200, height: 900 } })
@@ -103,12 +103,12 @@ async function inTheBrowser(url: string): Promise<string[][]> {
     ] as const) {
       const times: number[] = []
       for (let i = 0; i < TIMES; i++) times.push(await firstChart(page, url + path))
-      told(name, times)
+      addRow(name, times)
     }
     const acted = async (name: string, acts: readonly string[]): Promise<void> => {
       const times: number[] = []
       for (let i = 0; i < TIMES; i++) times.push(Number(await page.evaluate(AFTER(acts[i % acts.length]!))))
-      told(name, times)
+      addRow(name, times)
     }
     await page.goto(`${url}/series/500?from=2024-12-01&to=2025-01-01`)
     await page.waitForSelector('#chart[data-drawn] canvas')
@@ -133,7 +133,7 @@ export async function measurePage(say: Bench['say'], database: string, values: n
   for (let i = 0; i < 5; i++) {
     const began = performance.now()
     const started = await serve()
-    await asked(`${started.url}/`)
+    await get(`${started.url}/`)
     starts.push(performance.now() - began)
     await started.stop()
   }

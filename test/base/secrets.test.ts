@@ -124,10 +124,10 @@ describe('the parts in which a secret can stand', () => {
 
 test('a service that says the key back everywhere: it is nowhere afterwards', async () => {
   const all = Object.values(FORMS).map((form) => form(KEY))
-  const said = all.join(' ')
+  const printed = all.join(' ')
   // JSON in which the escapes are those of JSON.
   const within = (text: string): string => JSON.stringify(text).replaceAll('\\\\u00', '\\u00')
-  const name = within(said)
+  const name = within(printed)
   const server = await serve((request, response) => {
     const url = request.url!
     response.setHeader('X-Echo', KEY)
@@ -146,9 +146,9 @@ test('a service that says the key back everywhere: it is nowhere afterwards', as
     }
     if (url.startsWith('/indicators/1?')) return json(response, `{"message":${name}}`)
     if (url.startsWith('/indicators/2?')) return json(response, `{"error":${name}}`, 400)
-    if (url.startsWith('/indicators/3?')) return response.writeHead(302, { Location: `http://x/?${KEY}` }).end(said)
-    if (url.startsWith('/indicators/4?')) return json(response, `not JSON: ${said}`)
-    if (url.startsWith('/indicators/5?')) return response.end(`<html>${said}</html>`)
+    if (url.startsWith('/indicators/3?')) return response.writeHead(302, { Location: `http://x/?${KEY}` }).end(printed)
+    if (url.startsWith('/indicators/4?')) return json(response, `not JSON: ${printed}`)
+    if (url.startsWith('/indicators/5?')) return response.end(`<html>${printed}</html>`)
     if (url.startsWith('/indicators/6?')) return json(response, 'x', 200, { 'Content-Encoding': KEY })
     if (url.startsWith('/indicators/')) {
       const value = `"datetime":"2025-10-01T00:00:00+02:00","geo_id":3,"geo_name":${name},${name}:${name}`

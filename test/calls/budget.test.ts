@@ -76,9 +76,9 @@ test.each([
   // Windows of five days are what is known to be answered.
   store.run('update series set window_s = 5 * 86400', [])
   store.run('delete from _budget', [])
-  const asked = emulator.requests.length
+  const before = emulator.requests.length
   const watch = setInterval(() => {
-    if (why === 'a signal' && emulator.requests.length >= asked + calls) stop.abort()
+    if (why === 'a signal' && emulator.requests.length >= before + calls) stop.abort()
   }, 1)
   const limit = why === 'the budget' ? `, callsPerHour: ${calls}` : ''
   const { counts, stop: reason } = await runJob(

@@ -161,8 +161,8 @@ describe('the command line', () => {
       env: { PATH: process.env.PATH, NODE_OPTIONS },
     })
     // Told once: the process that began is the one that ended.
-    const said = stderr.split('\n').filter((line) => line.startsWith('['))
-    expect({ said, status }).toEqual({ said: [JSON.stringify(execArgv)], status: code })
+    const printed = stderr.split('\n').filter((line) => line.startsWith('['))
+    expect({ printed, status }).toEqual({ printed: [JSON.stringify(execArgv)], status: code })
   })
 
   test('plan, sync, sync again, status, query, doctor: one file, and results on stdout only', async () => {

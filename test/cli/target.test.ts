@@ -304,8 +304,8 @@ describe('publish destroys nothing', () => {
     db.close()
     const title = '{"a": <b>\n- !!js/x & *y #'
     expect((await run('publish', 'public/a.db', '--title', title)).code).toBe(0)
-    const said = parse(readFileSync(path('public/metadata.yaml'), 'utf8'))
-    expect(said).toMatchObject({ title, source: 'api.test:8443', source_url: 'http://api.test:8443/v1' })
+    const metadata = parse(readFileSync(path('public/metadata.yaml'), 'utf8'))
+    expect(metadata).toMatchObject({ title, source: 'api.test:8443', source_url: 'http://api.test:8443/v1' })
     for (const name of readdirSync(path('public')))
       expect(readFileSync(path(`public/${name}`)).includes('secret'), name).toBe(false)
     expect((await run('status', '--database', 'public/a.db')).code).toBe(0)

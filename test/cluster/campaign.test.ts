@@ -4,7 +4,7 @@ import { campaign } from './campaign.ts'
 import { hasPooler, startPooler } from './pooler.ts'
 
 test('workers are killed and connections cut while three plans are carried out: the rows are those of an undisturbed run', async () => {
-  const said: string[] = []
+  const lines: string[] = []
   const url = await serverUrl()
   const pooler = hasPooler() ? await startPooler(url) : null
   onTestFinished(async () => pooler?.close())
@@ -14,10 +14,10 @@ test('workers are killed and connections cut while three plans are carried out: 
     days: 5,
     cuts: 1,
     restarts: 0,
-    say: (text) => said.push(text),
+    say: (text) => lines.push(text),
     server: { url, restart: null },
     pooler,
     random: Math.random,
   })
-  expect(found, said.join('\n')).toMatchObject({ different: [], twice: 0 })
+  expect(found, lines.join('\n')).toMatchObject({ different: [], twice: 0 })
 })

@@ -29,10 +29,10 @@ export function machine(
   })
   living.add(child)
   child.once('close', () => living.delete(child))
-  let said = ''
+  let output = ''
   for (const stream of [child.stdout!, child.stderr!])
     stream.on('data', (text) => {
-      said = `${said}${text}`.slice(-20_000)
+      output = `${output}${text}`.slice(-20_000)
     })
-  return { child, said: () => said, ended: new Promise((done) => child.once('close', (code) => done(code))) }
+  return { child, said: () => output, ended: new Promise((done) => child.once('close', (code) => done(code))) }
 }

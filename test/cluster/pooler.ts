@@ -43,14 +43,14 @@ server_login_retry = 1
   const child = spawn(PROGRAM, [file], { ...account, stdio: ['ignore', 'ignore', 'pipe'] })
   process.once('exit', () => child.kill('SIGKILL'))
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
-  let said = ''
+  let output = ''
   await new Promise<void>((resolve, reject) => {
     child.stderr.on('data', (text) => {
-      said = `${said}${text}`.slice(-5_000)
-      if (said.includes('process up')) resolve()
+      output = `${output}${text}`.slice(-5_000)
+      if (output.includes('process up')) resolve()
     })
     child.once('error', reject)
-    child.once('close', () => reject(new Error(`pgbouncer ended:\n${said}`)))
+    child.once('close', () => reject(new Error(`pgbouncer ended:\n${output}`)))
   })
   return {
     through(url) {

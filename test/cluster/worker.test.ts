@@ -182,8 +182,8 @@ test('what was answered since it was planned is not requested, and of the rest o
   const before = emulator.requests.length
   await one.queue.insert(planned.map((request) => queuedOf(whole, request, 0, NOW)))
   expect(await work(one.context, one.queue, { concurrency: 1, untilEmpty: true })).toMatchObject({ done: 1, failed: 0 })
-  const asked = emulator.requests.slice(before).map(({ url }) => new URL(url, emulator.url).searchParams)
-  expect(asked.map((search) => [search.get('start_date'), search.get('end_date')])).toEqual([
+  const requested = emulator.requests.slice(before).map(({ url }) => new URL(url, emulator.url).searchParams)
+  expect(requested.map((search) => [search.get('start_date'), search.get('end_date')])).toEqual([
     ['2025-10-29T23:00:00Z', '2025-10-30T22:59:59Z'],
     ['2025-11-02T23:00:00Z', '2025-11-03T22:59:59Z'],
   ])
@@ -211,8 +211,8 @@ test('what was answered for some geos of a request is requested for the others o
   const whole = jobOf('[1, 2, 3]', '{ from: 2025-10-30, to: 2025-11-02 }')
   await one.queue.insert(planOf(whole).map((request) => queuedOf(whole, request, 0, NOW)))
   expect(await work(one.context, one.queue, { concurrency: 1, untilEmpty: true })).toMatchObject({ done: 1, failed: 0 })
-  const asked = emulator.requests.slice(before).map(({ url }) => new URL(url, emulator.url).searchParams)
-  expect(asked.map((search) => [search.getAll('geo_ids[]'), search.get('start_date')])).toEqual([
+  const requested = emulator.requests.slice(before).map(({ url }) => new URL(url, emulator.url).searchParams)
+  expect(requested.map((search) => [search.getAll('geo_ids[]'), search.get('start_date')])).toEqual([
     [['1'], '2025-10-29T23:00:00Z'],
     [['1', '2'], '2025-10-30T23:00:00Z'],
   ])
@@ -264,12 +264,12 @@ test('two who ask of the same series at the same time never ask for the same int
     processes.map(({ context, queue }) => work(context, queue, { concurrency: 1, untilEmpty: true })),
   )
   expect(worked.reduce((sum, { done }) => sum + done, 0)).toBe(2)
-  const asked = emulator.requests
+  const requested = emulator.requests
     .map(({ url }) => new URL(url, emulator.url).searchParams)
     .map((search) => [ms(search.get('start_date')!), ms(search.get('end_date')!)] as const)
     .sort(([a], [b]) => a - b)
-  expect(asked.length).toBe(2)
-  expect(asked[0]![1]).toBeLessThan(asked[1]![0])
+  expect(requested.length).toBe(2)
+  expect(requested[0]![1]).toBeLessThan(requested[1]![0])
   expect(await processes[0]!.store.kysely.selectFrom('_coverage').select(['from_at', 'to_at']).execute()).toEqual([
     { from_at: ms('2025-10-27T23:00:00Z') / 1000, to_at: ms('2025-11-03T23:00:00Z') / 1000 },
   ])
@@ -489,8 +489,8 @@ test('a sync beside workers never asks for what one of them asks for at that mom
   const synced = sync({ ...two.context, turns, leased: leases.leased }, jobOf('{ from: 2025-10-31, to: 2025-11-04 }'))
   expect(await working).toMatchObject({ done: 1, failed: 0 })
   expect(await synced).toMatchObject({ outcome: 'done', counts: { requests: 1 } })
-  const asked = emulator.requests.map(({ url }) => new URL(url, emulator.url).searchParams.get('start_date'))
-  expect(asked).toEqual(['2025-10-27T23:00:00Z', '2025-11-01T23:00:00Z'])
+  const requested = emulator.requests.map(({ url }) => new URL(url, emulator.url).searchParams.get('start_date'))
+  expect(requested).toEqual(['2025-10-27T23:00:00Z', '2025-11-01T23:00:00Z'])
   expect(await shared(two.store.kysely).selectFrom('_asking').selectAll().execute()).toEqual([])
 })
 
@@ -518,9 +518,9 @@ test('a sync beside workers, and a plan that needs the catalogue, request no lis
     expect(outcome).toBe('done')
   stopping.abort()
   await working
-  const asked = emulator.requests.map(({ url }) => url)
-  expect([...asked].sort()).toEqual([...new Set(asked)].sort())
-  expect(asked.length).toBeGreaterThan(2)
+  const requested = emulator.requests.map(({ url }) => url)
+  expect([...requested].sort()).toEqual([...new Set(requested)].sort())
+  expect(requested.length).toBeGreaterThan(2)
   expect(await shared(worker.store.kysely).selectFrom('_asking').selectAll().execute()).toEqual([])
 })
 

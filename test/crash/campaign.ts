@@ -142,15 +142,15 @@ export async function crashPairs(pairs: number, seed: number, tell: (line: strin
       })
       const one = await first
       const other = await second
-      const said = `${kind}: ${one.killed ? 'killed' : one.out.trim()} | ${other?.out.trim() ?? ''} ${one.err} ${other?.err ?? ''}`
+      const outcome = `${kind}: ${one.killed ? 'killed' : one.out.trim()} | ${other?.out.trim() ?? ''} ${one.err} ${other?.err ?? ''}`
       // A suspended one that had not ended keeps the other out, and ends its work.
       if (kind === 'suspended' && !(one.out.includes('done') && (!other || /busy|done/.test(other.out))))
-        faults.push(said)
-      if (kind === 'killed' && other && !other.out.includes('done')) faults.push(said)
+        faults.push(outcome)
+      if (kind === 'killed' && other && !other.out.includes('done')) faults.push(outcome)
       await spawnChild(orders(file, NIGHT), null)
       const { rest, health } = contents(file)
-      if (JSON.stringify(health) !== '["ok"]') faults.push(`${said}: ${JSON.stringify(health)}`)
-      if (JSON.stringify(rest) !== wanted) faults.push(`${said}: ${differ(wanted, JSON.stringify(rest))}`)
+      if (JSON.stringify(health) !== '["ok"]') faults.push(`${outcome}: ${JSON.stringify(health)}`)
+      if (JSON.stringify(rest) !== wanted) faults.push(`${outcome}: ${differ(wanted, JSON.stringify(rest))}`)
       for (const end of ['', '-wal', '-shm', '.lock']) if (existsSync(file + end)) rmSync(file + end)
       tell(`${pair + 1} of ${pairs} pairs, ${faults.length} faults`)
     }

@@ -66,8 +66,8 @@ export function spawnChild(
   during?: (child: ChildProcess) => void,
 ): Promise<Ended> {
   const timed = death && 'afterMs' in death ? death.afterMs : null
-  const told = JSON.stringify({ ...orders, death: timed === null ? death : null })
-  const child = spawn(process.execPath, [CHILD, told, programModule('index')], {
+  const passed = JSON.stringify({ ...orders, death: timed === null ? death : null })
+  const child = spawn(process.execPath, [CHILD, passed, programModule('index')], {
     env: { ...process.env, ...PROGRAM_ENV },
   })
   during?.(child)
@@ -184,7 +184,7 @@ export async function crash(
                 micros: Math.floor(random() * 3000),
               }
         const before = recorded(file)
-        const asked = emulator.requests.length
+        const first = emulator.requests.length
         const { killed, out, err } = await spawnChild(orders(file, NIGHT), death)
         if (mortal && steps.includes(name)) turn++
         log.push(`${JSON.stringify(death)} ${killed ? 'killed' : out.trim().replaceAll('\n', ' ')}`)
@@ -193,7 +193,7 @@ export async function crash(
           byStep[name] = (byStep[name] ?? 0) + 1
         } else if (!out.includes('done')) faults.push(`round ${rounds}: ${log.join(' · ')}: ${out} ${err}`)
         finished = !killed
-        for (const { url } of emulator.requests.slice(asked))
+        for (const { url } of emulator.requests.slice(first))
           if (before.has(url)) faults.push(`round ${rounds}: asked again: ${url}`)
       }
       const { rest, health } = contents(file)

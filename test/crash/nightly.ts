@@ -25,12 +25,12 @@ const { kills, seed } = yargs(hideBin(process.argv))
   .version(false)
   .strict()
   .parseSync()
-const tell = (line: string): void => void process.stderr.write(`${line}\n`)
+const report = (line: string): void => void process.stderr.write(`${line}\n`)
 const half = Math.ceil(kills / 2)
 const reports = {
-  syncs: await crash(half, seed, tell),
-  commands: await crashCommands(kills - half, seed, tell),
-  pairs: await crashPairs(Math.ceil(kills / 10), seed, tell),
+  syncs: await crash(half, seed, report),
+  commands: await crashCommands(kills - half, seed, report),
+  pairs: await crashPairs(Math.ceil(kills / 10), seed, report),
 }
 process.stdout.write(`${JSON.stringify({ seed, ...reports }, null, 2)}\n`)
 process.exitCode = Object.values(reports).every(({ faults }) => faults.length === 0) ? 0 : 1

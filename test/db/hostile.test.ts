@@ -73,10 +73,10 @@ describe('a disk', () => {
     expect(store.get('select count(*) from _fetch f where rows_new > 0')).toBeGreaterThan(0)
     expect(store.get('select sum(rows_new) from _fetch f where series_id is not null')).toBeGreaterThanOrEqual(held)
     store.get('pragma max_page_count = 1000000')
-    const asked = emulator.requests.length
+    const before = emulator.requests.length
     await runJob(store, emulator, JOB, { now: NOW })
     expect(values(store)).toEqual(values(calm))
-    expect(emulator.requests.length - asked).toBeLessThan(18)
+    expect(emulator.requests.length - before).toBeLessThan(18)
   })
 
   test('of three megabytes is really full: exit 7, the file is sound, and room makes it go on', async (context) => {
@@ -225,8 +225,8 @@ describe('another program', () => {
     other.exec('begin immediate')
     let ticks = 0
     const clock = setInterval(() => ticks++, 10)
-    const patience = expect(store.write(async () => store.run('delete from _budget', []))).rejects.toThrow(BusyError)
-    await patience
+    const waiting = expect(store.write(async () => store.run('delete from _budget', []))).rejects.toThrow(BusyError)
+    await waiting
     clearInterval(clock)
     // One at least after every try; SQLite's own waiting leaves none.
     expect(ticks).toBeGreaterThan(2)
@@ -302,10 +302,10 @@ describe('a clock', () => {
     const yaml =
       'series: [{ indicators: [551], window: { last: 3d }, lookback: 10d, refresh: 1h }]\ncontent: [{ kinds: [news], refresh: 1h }]'
     await runJob(store, emulator, yaml, { now: NOW + 400 * 86_400_000 })
-    const asked = emulator.requests.length
+    const before = emulator.requests.length
     // Back in the present, what a clock of next year recorded is asked again, and the history stays in order of the fetches.
     const summary = await runJob(store, emulator, yaml, { now: NOW })
-    expect(emulator.requests.length - asked).toBeGreaterThanOrEqual(2)
+    expect(emulator.requests.length - before).toBeGreaterThanOrEqual(2)
     expect(summary.outcome).toBe('done')
     const again = await runJob(store, emulator, yaml, { now: NOW + 60_000 })
     expect(again.counts.requests).toBe(0)

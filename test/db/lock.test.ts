@@ -31,23 +31,23 @@ const WRITER = resolve('test/db/writer.ts')
 function writer(file: string) {
   const child: ChildProcess = spawn(process.execPath, [WRITER, file], { stdio: ['pipe', 'pipe', 'inherit'] })
   onTestFinished(() => void child.kill('SIGKILL'))
-  let said = ''
+  let output = ''
   const ended = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string)
   child.stdout!.on('data', (data) => {
-    said += data
+    output += data
   })
   return {
     child,
     ended,
-    said: () => said,
+    said: () => output,
     /** Waits until it said this, or ended. */
     async until(text: string): Promise<string> {
       let over = false
       void ended.then(() => {
         over = true
       })
-      while (!said.includes(text) && !over) await Promise.race([once(child.stdout!, 'data'), ended])
-      return said
+      while (!output.includes(text) && !over) await Promise.race([once(child.stdout!, 'data'), ended])
+      return output
     },
     write: (id: number) => child.stdin!.write(`${id}\n`),
     end: () => child.stdin!.end(),

@@ -35,7 +35,7 @@ async function damaged(...tables: string[]): Promise<string> {
 test('what a database says is an error of ours, whichever way it was asked', async () => {
   const store = await openStore(await damaged('_run', 'observation'))
   const range = { seriesId: 1, geoId: 3, from: 0, to: NOW / 1000 }
-  const asked: Record<string, () => unknown> = {
+  const ways: Record<string, () => unknown> = {
     'a query': () => store.kysely.selectFrom('_run').selectAll().execute(),
     'a query in a transaction': () => store.write((tx) => tx.selectFrom('_run').selectAll().execute()),
     'an operation that answers at once': () => store.engine.heldIn(range),
@@ -43,7 +43,7 @@ test('what a database says is an error of ours, whichever way it was asked', asy
     'an operation that answers row by row': () => allRows(store.engine.values(range, null)),
     "a user's statement": () => store.engine.query('select * from _run').then(({ rows }) => allRows(rows)),
   }
-  for (const [how, ask] of Object.entries(asked)) {
+  for (const [how, ask] of Object.entries(ways)) {
     const error = await Promise.try(ask).catch((thrown: unknown) => thrown)
     expect(error, how).toBeInstanceOf(StoreError)
     expect(error, how).toMatchObject({ code: 'sqlite_corrupt', message: expect.stringContaining(store.file) })
@@ -55,9 +55,9 @@ test('a run that a damaged database ends tells that, and so does its notificatio
   // Who is called is looked up before the first call of a run.
   const file = await damaged('_source')
   const emulator = await emulate({ now: NOW / 1000 })
-  const told: object[] = []
+  const notified: object[] = []
   const { url } = await serve(async (request, response) => {
-    told.push(JSON.parse(Buffer.concat(await request.toArray()).toString()))
+    notified.push(JSON.parse(Buffer.concat(await request.toArray()).toString()))
     response.end()
   })
   const folder = tempFolder()
@@ -79,5 +79,5 @@ test('a run that a damaged database ends tells that, and so does its notificatio
     reason: message,
     hint: expect.any(String),
   })
-  expect(told).toMatchObject([{ ok: false, text: `job: ${message}`, stop: { code: 'sqlite_corrupt', message } }])
+  expect(notified).toMatchObject([{ ok: false, text: `job: ${message}`, stop: { code: 'sqlite_corrupt', message } }])
 })

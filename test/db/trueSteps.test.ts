@@ -24,16 +24,16 @@ test('what was held in the days of another zone, and sums that were taken for va
   ])
   expect(store.get('select count(*) from observation')).toBeGreaterThan(0)
   await runJob(store, emulator, yaml, { now: NOW })
-  const asked = emulator.requests.slice(before).map(({ url }) => decodeURIComponent(url))
+  const requested = emulator.requests.slice(before).map(({ url }) => decodeURIComponent(url))
   const days = (url: string): string => url.replace(/^.*start_date=([^&]*)&end_date=([^&]*).*$/, '$1 $2')
-  expect(asked.filter((url) => url.startsWith('/indicators/600?')).map(days)).toEqual([
+  expect(requested.filter((url) => url.startsWith('/indicators/600?')).map(days)).toEqual([
     '2025-09-29T22:00:00Z 2025-09-30T21:59:59Z',
     '2025-09-30T22:00:00Z 2025-10-01T21:59:59Z',
   ])
-  expect(asked.filter((url) => url.startsWith('/indicators/10207?')).map(days)).toEqual([
+  expect(requested.filter((url) => url.startsWith('/indicators/10207?')).map(days)).toEqual([
     '2025-07-31T22:00:00Z 2025-10-31T22:59:59Z',
   ])
-  expect(asked.filter((url) => url.startsWith('/indicators/1739?'))).toHaveLength(
+  expect(requested.filter((url) => url.startsWith('/indicators/1739?'))).toHaveLength(
     store.get('select count(*) from _fetch where series_id = 3 and resolution_id = 223 and run_id = 1') as number,
   )
 })

@@ -139,16 +139,16 @@ describe('a backup', () => {
     // What follows is lost with the disk.
     writeFileSync(join(dir, 'later.yaml'), JOB.replace('1739, 600', '1001'))
     expect((await runCli(dir, ['sync', 'later.yaml'], env)).code).toBe(0)
-    const asked = emulator.requests.length
+    const requests = emulator.requests.length
     for (const end of ['', '-wal', '-shm']) rmSync(join(dir, `${DATA}${end}`), { force: true })
     copyFileSync(join(dir, 'backup.db'), join(dir, DATA))
     expect((await runCli(dir, ['doctor'], env)).code).toBe(0)
     expect((await runCli(dir, count)).out).toBe(before)
     expect((await runCli(dir, ['sync', 'job.yaml'], env)).out).toMatch(/nothing to do/)
-    expect(emulator.requests).toHaveLength(asked)
+    expect(emulator.requests).toHaveLength(requests)
     expect((await runCli(dir, ['replay'], env)).code).toBe(0)
     expect((await runCli(dir, ['sync', 'later.yaml'], env)).code).toBe(0)
-    expect(emulator.requests.length).toBeGreaterThan(asked)
+    expect(emulator.requests.length).toBeGreaterThan(requests)
     expect(statSync(join(dir, DATA)).size).toBeGreaterThan(0)
   })
 })

@@ -12,7 +12,7 @@ const EDGE = 16
 
 const folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
 /** What a command prints, in a terminal of so many columns. */
-const said = (...args: string[]): string =>
+const outputOf = (...args: string[]): string =>
   execFileSync(process.execPath, [BIN, ...args], {
     cwd: folder,
     encoding: 'utf8',
@@ -43,9 +43,9 @@ function svg(lines: readonly string[]): string {
 }
 
 try {
-  const demo = said('demo').split('\n')
-  const drawn = said('show', '600', '--last', '7d', '--database', 'data/demo.db').trimEnd().split('\n')
-  const gaps = said('gaps', '--database', 'data/demo.db').trimEnd().split('\n').slice(0, 6)
+  const demo = outputOf('demo').split('\n')
+  const drawn = outputOf('show', '600', '--last', '7d', '--database', 'data/demo.db').trimEnd().split('\n')
+  const gaps = outputOf('gaps', '--database', 'data/demo.db').trimEnd().split('\n').slice(0, 6)
   const lines = [
     '$ npm run demo',
     ...demo.filter((line) => line !== '').slice(0, 11),

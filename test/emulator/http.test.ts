@@ -109,8 +109,8 @@ test.each([
 })
 
 test('the log has every request, whatever became of it', async () => {
-  const told: unknown[] = []
-  const { emulator, ask: planned } = await open({ log: (entry) => told.push(entry) })
+  const entries: unknown[] = []
+  const { emulator, ask: planned } = await open({ log: (entry) => entries.push(entry) })
   const { bytes } = await planned('/widgets?locale=en')
   await planned('/nowhere')
   await planned('/indicators/600?colour=red', { 'x-api-key': 'no' })
@@ -126,7 +126,7 @@ test('the log has every request, whatever became of it', async () => {
       bytes: expect.any(Number),
     },
   ])
-  expect(told).toEqual(emulator.requests)
+  expect(entries).toEqual(emulator.requests)
 })
 
 test('HEAD has the headers and no body', async () => {

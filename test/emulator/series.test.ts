@@ -215,15 +215,15 @@ test.each([
 ])('revisions: %s', async (_what, id, date, ages, changes) => {
   const { emulator, ask: planned } = await open()
   const first = Date.parse(`${date}T00:00:00+01:00`) / 1000
-  const said: (readonly [number, string])[] = []
+  const answered: (readonly [number, string])[] = []
   for (const age of ages) {
     emulator.setNow(first + age)
     const { values, values_updated_at } = await planned(`/indicators/${id}?datetime=${date}T00:00:00%2B01:00`)
     expect(values.length).toBeGreaterThan(0)
     expect(Date.parse(values_updated_at!) / 1000).toBeLessThanOrEqual(first + age)
-    said.push([values[0]!.value, values_updated_at!])
+    answered.push([values[0]!.value, values_updated_at!])
   }
-  const steps = said.slice(1).map((now, i) => [now, said[i]!] as const)
+  const steps = answered.slice(1).map((now, i) => [now, answered[i]!] as const)
   expect(steps.map(([now, before]) => (now[0] === before[0] ? 0 : 1))).toEqual(changes)
   // A change without a later mark would never be noticed.
   for (const [now, before] of steps)

@@ -98,13 +98,13 @@ describe('an answer that never ends is given up', () => {
   test('by the deadline that is there for it', async () => {
     const given = await Promise.all(
       Object.entries(ENDLESS).map(async ([name, [talk, limits]]) => {
-        let tries = 0
+        let attempts = 0
         const fetcher = fetcherOf((await raw(talk)).url, {
           limits: { ...PATIENT, ...limits },
-          onFailure: () => tries++,
+          onFailure: () => attempts++,
         })
         const result = await fetcher.fetch(REQUEST)
-        return [name, 'error' in result ? result.error.code : 'ok', tries]
+        return [name, 'error' in result ? result.error.code : 'ok', attempts]
       }),
     )
     expect(given).toEqual(Object.entries(ENDLESS).map(([name, [, , code, tries]]) => [name, code, tries]))

@@ -90,12 +90,12 @@ describe('a packed body', () => {
         }
     `
     const done = spawnSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' })
-    const said = done.stdout
+    const lines = done.stdout
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as [string, string, number])
-    expect(said, done.stderr).toHaveLength(10)
-    for (const [encoding, code, megabytes] of said) {
+    expect(lines, done.stderr).toHaveLength(10)
+    for (const [encoding, code, megabytes] of lines) {
       expect(['BODY_BOMB', 'BODY_TOO_LARGE'], encoding).toContain(code)
       expect(megabytes, encoding).toBeLessThan(100)
     }

@@ -28,7 +28,7 @@ function fetcherOf(baseUrl: string, over: Partial<FetchOptions> = {}) {
   return fetcher
 }
 
-async function ask(script: Script, over: Partial<FetchOptions> = {}) {
+async function request(script: Script, over: Partial<FetchOptions> = {}) {
   const server = await serve(script)
   const fetcher = fetcherOf(server.url, over)
   // A refused key ends the run: it is thrown.
@@ -54,11 +54,11 @@ describe('every kind of answer has its next step', () => {
         const late = (): never => {
           throw new NotNowError()
         }
-        for (let tries = 0; tries < 3; tries++) await expect(call(late)).rejects.toThrow(NotNowError)
+        for (let attempts = 0; attempts < 3; attempts++) await expect(call(late)).rejects.toThrow(NotNowError)
         return call(() => undefined)
       },
     }
-    const { result, calls, connections } = await ask((_q, s) => json(s, GOOD), { turns })
+    const { result, calls, connections } = await request((_q, s) => json(s, GOOD), { turns })
     expect([result, calls.length, connections.size]).toMatchObject([{ status: 200, attempts: 1 }, 1, 1])
   })
 
@@ -117,23 +117,23 @@ describe('every kind of answer has its next step', () => {
       4,
     ],
   ])('%s', async (_name, script, code, calls) => {
-    const { result, calls: sent } = await ask(script)
+    const { result, calls: sent } = await request(script)
     expect(codeOf(result)).toBe(code)
     expect(sent).toHaveLength(calls)
   })
 
   test('a body beyond the limit is refused, packed or not', async () => {
     const limits = { maxBytes: 1000 }
-    expect(codeOf((await ask((_q, s) => json(s, 'x'.repeat(100_000)), { limits })).result)).toBe('body-too-large')
-    expect(codeOf((await ask((_q, s) => s.end('x'.repeat(100_000)), { limits })).result)).toBe('body-too-large')
+    expect(codeOf((await request((_q, s) => json(s, 'x'.repeat(100_000)), { limits })).result)).toBe('body-too-large')
+    expect(codeOf((await request((_q, s) => s.end('x'.repeat(100_000)), { limits })).result)).toBe('body-too-large')
   })
 
   test('a service that does not answer in time', async () => {
-    let tries = 0
-    const onFailure = () => tries++
-    const { result } = await ask(() => undefined, { limits: { timeoutMs: 60, maxBytes: 1000 }, onFailure })
+    let attempts = 0
+    const onFailure = () => attempts++
+    const { result } = await request(() => undefined, { limits: { timeoutMs: 60, maxBytes: 1000 }, onFailure })
     expect(codeOf(result)).toBe('timeout')
-    expect(tries).toBe(3)
+    expect(attempts).toBe(3)
   })
 
   test.each([
@@ -143,7 +143,7 @@ describe('every kind of answer has its next step', () => {
   ])('%s', async (_name, address, code) => {
     const server = await serve((_q, s) => json(s, GOOD))
     const baseUrl = address === 'https' ? server.url.replace('http:', 'https:') : address
-    expect(codeOf((await ask(() => undefined, { baseUrl })).result)).toBe(code)
+    expect(codeOf((await request(() => undefined, { baseUrl })).result)).toBe(code)
     expect(server.calls).toHaveLength(0)
   })
 
@@ -185,19 +185,19 @@ describe('every kind of answer has its next step', () => {
   })
 
   test('a Retry-After of hours ends the run, resumably', async () => {
-    await expect(ask((_q, s) => json(s, {}, 429, { 'Retry-After': '86400' }))).rejects.toThrow(StoppedError)
+    await expect(request((_q, s) => json(s, {}, 429, { 'Retry-After': '86400' }))).rejects.toThrow(StoppedError)
   })
 
   test('the key goes in the header that the service declares, and in no other', async () => {
     const service = { apiKey: { header: 'X-Other-Token', issued: null } }
-    const { calls } = await ask((_q, s) => json(s, GOOD), { service })
+    const { calls } = await request((_q, s) => json(s, GOOD), { service })
     expect(calls[0]!.headers).toMatchObject({ 'x-other-token': 'secret-key' })
     expect(calls[0]!.headers).not.toHaveProperty('x-api-key')
   })
 
   test('the key goes in its header, and with no redirect', async () => {
     const other = await serve((_q, s) => s.end('{}'))
-    const { calls } = await ask((_q, s) => s.writeHead(302, { Location: other.url }).end())
+    const { calls } = await request((_q, s) => s.writeHead(302, { Location: other.url }).end())
     expect(calls[0]!.headers['x-api-key']).toBe('secret-key')
     expect(other.calls).toHaveLength(0)
   })

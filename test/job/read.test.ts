@@ -10,7 +10,7 @@ import { CONTENT_ROUTES, GEO_LEVELS, TIME_TRUNCS } from '../../src/services/rout
 import { STALE } from '../docs/pages.ts'
 
 const SERIES = 'name: x\nseries:\n  - indicators: [600]\n    window: { last: 7d }\n'
-const said = (text: string) => findMistakes(text, 'job.yaml').map(mistakeText)
+const mistakesOf = (text: string) => findMistakes(text, 'job.yaml').map(mistakeText)
 
 describe('mistakes are reported with their place and what is legal', () => {
   test.each<[string, string, RegExp]>([
@@ -151,7 +151,7 @@ describe('mistakes are reported with their place and what is legal', () => {
       /timeTrunc {2}is not a key here/,
     ],
   ])('%s', (_name, text, message) => {
-    expect(said(text).join('\n')).toMatch(message)
+    expect(mistakesOf(text).join('\n')).toMatch(message)
     expect(() => readJob(text, 'job.yaml')).toThrow(InputError)
   })
 
@@ -197,7 +197,7 @@ series:
     ])
   })
 
-  test('a byte order mark of UTF-8 is not a mistake', () => expect(said(`\uFEFF${SERIES}`)).toEqual([]))
+  test('a byte order mark of UTF-8 is not a mistake', () => expect(mistakesOf(`\uFEFF${SERIES}`)).toEqual([]))
 
   test('reading a file of any content ends in a job or in an InputError', () => {
     const check = (text: string) => {
@@ -218,7 +218,7 @@ series:
 
 describe('a job means what it says', () => {
   test.each(['demo', 'nightly', 'backfill'])('jobs/%s.yaml has no mistakes', (name) => {
-    expect(said(readFileSync(`jobs/${name}.yaml`, 'utf8'))).toEqual([])
+    expect(mistakesOf(readFileSync(`jobs/${name}.yaml`, 'utf8'))).toEqual([])
   })
 
   test('the schema for editors is the one that is checked', () => {

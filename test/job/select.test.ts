@@ -79,7 +79,7 @@ describe('a job that extends another', () => {
     return { file: name, text }
   }
   const read = (text: string) => readJob(text, 'mine.yaml', readOther)
-  const said = (text: string) => findMistakes(text, 'mine.yaml', readOther).map(mistakeText)
+  const mistakesOf = (text: string) => findMistakes(text, 'mine.yaml', readOther).map(mistakeText)
 
   test('its own keys win, single limits of the pace too; the name is its own', () => {
     expect(read('extends: middle.yaml\nname: mine\ncatalogue: true\nkeep: all\n')).toMatchObject({
@@ -89,13 +89,13 @@ describe('a job that extends another', () => {
       keep: 'all',
       pace: { perSecond: 1, callsPerDay: 5, concurrency: 4 },
     })
-    expect(said('extends: middle.yaml\ncatalogue: true\n')).toEqual([
+    expect(mistakesOf('extends: middle.yaml\ncatalogue: true\n')).toEqual([
       expect.stringMatching(/^mine\.yaml:1:1 {2}name {2}is missing/),
     ])
   })
 
   test('a mistake is reported in the file that has it', () => {
-    expect(said('extends: wrong.yaml\nname: x y\ncatalogue: true\n')).toEqual([
+    expect(mistakesOf('extends: wrong.yaml\nname: x y\ncatalogue: true\n')).toEqual([
       expect.stringMatching(/^wrong\.yaml:1:7 {2}keep {2}"everything" is not legal/),
       expect.stringMatching(/^wrong\.yaml:2:\d+ {2}pace\.perSecond/),
       expect.stringMatching(/^mine\.yaml:2:7 {2}name/),
@@ -109,7 +109,7 @@ describe('a job that extends another', () => {
     ],
     ['extends: self.yaml\nname: x\ncatalogue: true\n', /extends itself: .*self\.yaml → other\.yaml → self\.yaml/],
     ['extends: 3\nname: x\ncatalogue: true\n', /extends/],
-  ])('%s', (text, message) => expect(said(text).join('\n')).toMatch(message))
+  ])('%s', (text, message) => expect(mistakesOf(text).join('\n')).toMatch(message))
 
   test('whatever a file extends, reading it ends in a job or in an InputError', () =>
     fc.assert(

@@ -183,8 +183,8 @@ describe('what a lake may meet', () => {
     const { folder, tables } = requireManifest(lake())
     const { path } = tables.observation.files.find(({ part }) => part === '2023-10')!
     const { row_groups } = await parquetMetadataAsync(await asyncBufferFromFile(join(lake(), folder, path)))
-    const said = row_groups[0]!.columns.map(({ meta_data }) => meta_data!.statistics)
-    expect(said.slice(0, 4)).toMatchObject([
+    const statistics = row_groups[0]!.columns.map(({ meta_data }) => meta_data!.statistics)
+    expect(statistics.slice(0, 4)).toMatchObject([
       { min_value: 1n, max_value: 1n, null_count: 0n },
       { min_value: 9007199254740991n, max_value: 9007199254740991n },
       { min_value: new Date(from * 1000), max_value: new Date((from + 7 * 3600) * 1000) },

@@ -44,8 +44,8 @@ test('a lake that cannot be written fails the command and nothing that was synce
   expect(done.out).toContain('done')
   expect(readFileSync(join(dir, 'job.yaml'), 'utf8')).toContain('name: nightly')
   // What it says of the rest is said all the same; who asks for the lake is told that there is none.
-  const told = await runCommand(dir, ['status', '--job', 'job.yaml'], env)
-  expect(told).toMatchObject({ code: 0, out: expect.stringMatching(/Lake job\.yaml: job\.yaml is not a lake/) })
+  const status = await runCommand(dir, ['status', '--job', 'job.yaml'], env)
+  expect(status).toMatchObject({ code: 0, out: expect.stringMatching(/Lake job\.yaml: job\.yaml is not a lake/) })
   const figures = await runCommand(dir, ['status', '--job', 'job.yaml', '--format', 'prometheus'], env)
   expect(figures).toMatchObject({
     code: 0,
@@ -89,13 +89,15 @@ test('status and the page show how old the lakes of the jobs in their folder are
   writeFileSync(join(dir, 'other/manifest.json'), '{"of": "somebody"}')
   execFileSync('mkfifo', [join(dir, 'jobs/pipe.yaml')])
   expect((await run('sync', 'jobs/a.yaml')).code).toBe(0)
-  const told = await run('status')
-  expect(told).toMatchObject({ code: 0, err: '' })
-  expect(told.out).toMatch(/Lake one lake: snapshot 1, [\s\S]*nothing came\s+since/)
-  expect(told.out).toMatch(/Lake none: none yet: indicator-sync lake sync none/)
-  expect(told.out).toMatch(/Lake other: .*other/)
+  const status = await run('status')
+  expect(status).toMatchObject({ code: 0, err: '' })
+  expect(status.out).toMatch(/Lake one lake: snapshot 1, [\s\S]*nothing came\s+since/)
+  expect(status.out).toMatch(/Lake none: none yet: indicator-sync lake sync none/)
+  expect(status.out).toMatch(/Lake other: .*other/)
   // A bucket is not asked: that needs secrets and a network.
-  expect(told.out).toMatch(/Lake s3:\/\/market\/lake: it lies in a bucket[\s\S]*status\s+--lake\s+s3:\/\/market\/lake/)
+  expect(status.out).toMatch(
+    /Lake s3:\/\/market\/lake: it lies in a bucket[\s\S]*status\s+--lake\s+s3:\/\/market\/lake/,
+  )
   writeFileSync(join(dir, 'e.yaml'), job('', '2025-01-02'))
   expect((await run('sync', 'e.yaml', '--database', 'another.db')).code).toBe(0)
   expect((await run('status', '--database', 'another.db')).out).not.toContain('one lake')

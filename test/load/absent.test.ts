@@ -17,8 +17,8 @@ describe('what the source has not', () => {
     const nights: number[] = []
     const distances = new Set<string | null>()
     for (let n = 0; n < 400; n += n < 20 ? 1 : n < 127 ? 107 : n < 255 ? 1 : 20) {
-      const asked = await market.run(store, FIXED, night(n))
-      if (asked.length > 0) nights.push(n)
+      const requested = await market.run(store, FIXED, night(n))
+      if (requested.length > 0) nights.push(n)
       for (const { next_at } of await findGaps(store)) distances.add(next_at)
     }
     expect(nights).toEqual([0, 1, 3, 7, 15, 127, 255])
@@ -166,11 +166,11 @@ describe('what the source has not', () => {
       `pace: { perSecond: 50, concurrency: 8 }\nseries:\n  - { indicators: [${ids}], window: { from: 2025-10-01, to: 2025-10-11 }, lookback: 2d, refresh: 1h }
 ${refresh.length > 0 ? `  - { indicators: [${refresh}], window: { last: 1d }, timeTrunc: hour, timeAgg: sum, refresh: 1h }` : ''}`
     await market.run(store, yaml([]), night(0))
-    const absent = () => market.asked.filter(({ from }) => from < '2025-10-12').length
+    const absent = () => market.requested.filter(({ from }) => from < '2025-10-12').length
     await market.run(store, yaml([]), night(1))
     expect(absent()).toBe(1)
     await market.run(store, yaml(ids), night(2))
     expect(absent()).toBe(3)
-    expect(market.asked).toHaveLength(33)
+    expect(market.requested).toHaveLength(33)
   })
 })

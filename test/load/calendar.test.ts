@@ -37,13 +37,13 @@ function periods({ unit, count }: Kind): { from: number; to: number }[] {
 /** A service of periods of the calendar; `has` says which have a value by now. */
 async function calendar(kind: Kind, has: (period: { from: number; to: number }, geo: number) => boolean, geos = [3]) {
   const all = periods(kind)
-  const asked: string[] = []
+  const requested: string[] = []
   const server = await serve((request, response) => {
     const search = new URL(request.url!, 'http://x').searchParams
     const [from, end] = ['start_date', 'end_date'].map(
       (name) => ms(search.get('datetime') ?? search.get(name)!) / 1000,
     ) as [number, number]
-    asked.push(`${formatUtc(from).slice(0, 13)}..${formatUtc(end + 1).slice(0, 13)}`)
+    requested.push(`${formatUtc(from).slice(0, 13)}..${formatUtc(end + 1).slice(0, 13)}`)
     const values = all
       .filter((period) => period.from >= from && period.from <= end)
       .flatMap((period) =>
@@ -53,7 +53,7 @@ async function calendar(kind: Kind, has: (period: { from: number; to: number }, 
       )
     json(response, { indicator: { id: 5, tiempo: [{ id: 153, name: kind.tiempo }], geos: [], values } })
   })
-  return { url: server.url, asked, all }
+  return { url: server.url, requested, all }
 }
 
 const absences = async (store: Parameters<typeof findGaps>[0]) =>
@@ -69,9 +69,9 @@ describe('a period is held, awaited or absent as a whole', () => {
     const held: string[] = []
     for (let n = 0; n < 56; n++) {
       now = day('2025-10-20') + n * DAY + 21 * 3600
-      source.asked.length = 0
+      source.requested.length = 0
       await runJob(store, source, 'series: [{ indicators: [5], window: { last: 60d } }]', { now: now * 1000 })
-      if (n > 0) expect(source.asked.length, formatUtc(now)).toBeLessThanOrEqual(2)
+      if (n > 0) expect(source.requested.length, formatUtc(now)).toBeLessThanOrEqual(2)
       const open = new Date((now + 3600) * 1000).getUTCDate()
       // Two days of lookback, then five days in which the month that is over is missing.
       const month = new Date((now + 3600) * 1000).getUTCMonth()
@@ -108,10 +108,10 @@ describe('a period is held, awaited or absent as a whole', () => {
     expect(await absences(store)).toEqual(['absent 2025-03-08..2025-03-25 null'])
     await run('2025-03-25', '2025-07-11', 0)
     expect(await absences(store)).toEqual(['absent 2025-05-01..2025-06-01 1'])
-    source.asked.length = 0
+    source.requested.length = 0
     for (let night = 1; night < 8; night++) await run('2025-03-08', '2025-07-11', night)
     // What is absent is asked again where it begins, after one and three days.
-    expect(source.asked).toHaveLength(3)
+    expect(source.requested).toHaveLength(3)
     expect(await absences(store)).toEqual(['absent 2025-05-01..2025-06-01 1'])
   })
 
@@ -174,10 +174,10 @@ series: [{ indicators: [5], window: { from: ${dates[0]}, to: ${dates[1]} }, chun
         for (let n = 0; n < nights; n++) await runJob(store, source, yaml, { now: (now + n * 120) * 1000 })
         const expected = over.filter((period) => lost.has(period.from))
         const gaps = await findGaps(store)
-        const said = begun.filter((period) =>
+        const reported = begun.filter((period) =>
           gaps.some((gap) => ms(gap.from) / 1000 < period.to && ms(gap.to) / 1000 > period.from),
         )
-        expect(said).toEqual(expected)
+        expect(reported).toEqual(expected)
         const [a, b] = [gaps, expected].map((rows) =>
           rows.reduce(
             (sum, one) =>
@@ -248,17 +248,17 @@ test('what is final is judged by whole weeks, months and years, as the planner d
     const source = await calendar(KINDS[name]!, (period) => period.from <= now)
     const yaml = (end: string) =>
       `series: [{ indicators: [5], window: { from: 2024-01-01, to: ${end} }, chunk: 3y, lookback: 1d }]`
-    const told = (state: string) =>
+    const covered = (state: string) =>
       (store.all('select from_local, to_local from coverage where state = ?', [state]) as Record<string, string>[]).map(
         ({ from_local, to_local }) => `${from_local!.slice(0, 10)}..${to_local!.slice(0, 10)}`,
       )
     await runJob(store, source, yaml('2025-11-30'), { now: now * 1000 })
     // The period that is running is not final, wherever in it a day is over.
-    expect(told('final'), name).toEqual([`2024-01-01..${from}`])
-    expect(told('provisional'), name).toEqual([`${from}..2025-11-30`])
+    expect(covered('final'), name).toEqual([`2024-01-01..${from}`])
+    expect(covered('provisional'), name).toEqual([`${from}..2025-11-30`])
     // A run that has nothing to request believes the same as the view.
     now = day(last) + 2 * DAY + 20 * 3600
     await runJob(store, source, yaml('2025-11-30'), { now: now * 1000 })
-    expect(told('final'), name).toEqual([`2024-01-01..${name === 'week' ? '2025-11-08' : '2025-11-30'}`])
+    expect(covered('final'), name).toEqual([`2024-01-01..${name === 'week' ? '2025-11-08' : '2025-11-30'}`])
   }
 })

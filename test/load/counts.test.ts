@@ -37,9 +37,9 @@ async function hours(answer: (response: ServerResponse, asked: Requested) => boo
 
 /** Every account of the requests of the last run says the same, and together they know every call that the service saw. */
 async function accountsAgree(store: Store, calls: number, summary: Summary | null): Promise<void> {
-  const told = store.all(`select count(*) as requests, sum(attempts) as attempts from _fetch`)[0]
+  const recorded = store.all(`select count(*) as requests, sum(attempts) as attempts from _fetch`)[0]
   const requests = store.get('select count(*) from _fetch')
-  expect(told).toEqual({ requests, attempts: calls })
+  expect(recorded).toEqual({ requests, attempts: calls })
   expect(store.get('select sum(requests) from _run')).toBe(requests)
   expect(store.get('select sum(requests) from runs')).toBe(requests)
   expect(store.get('select count(*) from _budget')).toBe(calls)

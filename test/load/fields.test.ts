@@ -22,7 +22,7 @@ const full = {
   colour: 'green',
   values: [{ value: 1, datetime: '2025-01-01T00:00:00.000+01:00', geo_id: 3, geo_name: 'España' }],
 }
-const told = (store: Store) => [
+const stored = (store: Store) => [
   store.all('select step_type, composited, disaggregated, magnitude_id, magnitude, payload from indicator'),
   store.all('select locale, name, short_name, description, description_text from indicator_text'),
   store.all('select * from geo_text'),
@@ -45,8 +45,8 @@ describe('absent, null and empty are three things', () => {
     await nights(
       [{ indicator: full }, { indicator: { id: 600, values: [] } }, { indicator: { id: 600, values: full.values } }],
       (store, night) => {
-        if (night === 0) before.push(...told(store))
-        else expect(told(store)).toEqual(before)
+        if (night === 0) before.push(...stored(store))
+        else expect(stored(store)).toEqual(before)
         expect(store.get('select count(*) from observation')).toBe(1)
         expect(store.get('select count(*) from indicator_revision')).toBe(0)
       },
@@ -409,7 +409,7 @@ test('an item that is listed in the first language no more is as the other one h
     const listed = english ? [item(7, night + 2)] : night === 0 ? [item(7, 1), item(8, 1)] : [item(8, 1)]
     json(response, { contents: listed })
   })
-  const told = () => [
+  const storedItem = () => [
     store.all('select sticky, updated_at, expires_at, withdrawn_at from content where id = 7'),
     store.all('select term_id from content_term where id = 7').map((row) => (row as { term_id: number }).term_id),
   ]
@@ -417,7 +417,7 @@ test('an item that is listed in the first language no more is as the other one h
   const byDay: unknown[] = []
   for (; night < 2; night++) {
     await runJob(store, server, yaml, { now: NOW + night * 86_400_000 })
-    byDay.push(told())
+    byDay.push(storedItem())
   }
   const shared = { withdrawn_at: null, updated_at: '2025-01-03T00:00:00Z', expires_at: '2030-01-03T00:00:00Z' }
   expect(byDay[1]).toEqual([[{ ...shared, sticky: 1 }], [3]])

@@ -42,10 +42,10 @@ describe('what is held', () => {
     const emulator = await emulate({ now: ms('2025-10-20T12:00:00Z') / 1000 })
     await runJob(store, emulator, DAYS(10, 19, 1), { now: ms('2025-10-20T12:00:00Z') })
     expect(store.get('select count(*) from _coverage')).toBe(1)
-    const asked = emulator.requests.length
+    const before = emulator.requests.length
     await runJob(store, emulator, DAYS(10, 19, 4), { now: ms('2025-10-20T14:00:00Z') })
     // Several are under way at once: the order in which they come is left to chance.
-    expect(windowsOf(emulator.requests.slice(asked)).sort()).toEqual([
+    expect(windowsOf(emulator.requests.slice(before)).sort()).toEqual([
       '2025-10-15T22:00:00Z 2025-10-16T21:59:59Z',
       '2025-10-16T22:00:00Z 2025-10-17T21:59:59Z',
       '2025-10-17T22:00:00Z 2025-10-18T21:59:59Z',
@@ -58,9 +58,9 @@ describe('what is held', () => {
     await runJob(store, emulator, DAYS(17, 18, 1), { now: ms('2025-10-20T12:00:00Z') })
     await runJob(store, emulator, DAYS(18, 19, 1), { now: ms('2025-10-20T12:10:00Z') })
     expect(store.get('select count(*) from _coverage')).toBe(1)
-    const asked = emulator.requests.length
+    const before = emulator.requests.length
     await runJob(store, emulator, DAYS(17, 19, 9), { now: ms('2025-10-20T13:05:00Z') })
-    expect(windowsOf(emulator.requests.slice(asked))).toContain('2025-10-16T22:00:00Z 2025-10-17T21:59:59Z')
+    expect(windowsOf(emulator.requests.slice(before))).toContain('2025-10-16T22:00:00Z 2025-10-17T21:59:59Z')
   })
 
   test('a failure is over when its window is held by other requests', async () => {

@@ -8,7 +8,7 @@ const DAY = 86_400_000
 const night = (n: number) => ms('2025-11-04T20:15:00Z') + n * DAY
 const job = (from: string, to: string, more = '') =>
   `series: [{ indicators: [5], window: { from: ${from}, to: ${to} }, lookback: 1d, refresh: 1h${more} }]`
-const told = async (store: Parameters<typeof findGaps>[0]) =>
+const gapsOf = async (store: Parameters<typeof findGaps>[0]) =>
   (await findGaps(store))
     .filter(({ reason }) => reason !== 'unasked')
     .map(({ reason, geo_id, from, to }) => `${reason} ${geo_id} ${from.slice(5, 10)}..${to.slice(5, 10)}`)
@@ -20,7 +20,7 @@ describe('a known geo that an answer for all geos lacks', () => {
     market.state.geos = [3]
     const later = job('2025-10-10', '2025-10-15')
     await market.run(store, later, night(1))
-    expect(await told(store)).toEqual(['doubt 4 10-10..10-15'])
+    expect(await gapsOf(store)).toEqual(['doubt 4 10-10..10-15'])
     expect(await market.run(store, later, night(1) + 1_800_000)).toEqual([])
     expect(await market.run(store, later, night(1) + 7_200_000)).toHaveLength(1)
     const nights: number[] = []
@@ -28,7 +28,7 @@ describe('a known geo that an answer for all geos lacks', () => {
     expect(nights).toEqual([3, 5, 9, 17, 33])
     market.state.geos = [3, 4]
     expect(await market.run(store, later, night(65))).toHaveLength(1)
-    expect(await told(store)).toEqual([])
+    expect(await gapsOf(store)).toEqual([])
     expect(await market.run(store, later, night(200))).toEqual([])
   })
 
@@ -39,7 +39,7 @@ describe('a known geo that an answer for all geos lacks', () => {
     await market.run(store, job('2025-03-01', '2025-03-10'), night(0))
     await market.run(store, job('2025-02-01', '2025-02-05'), night(0))
     await market.run(store, job('2025-10-01', '2025-10-05'), night(0))
-    expect(await told(store)).toEqual([
+    expect(await gapsOf(store)).toEqual([
       'absent 4 02-01..02-05',
       'absent 4 03-01..03-01',
       'absent 4 03-08..03-10',
@@ -53,13 +53,13 @@ describe('a known geo that an answer for all geos lacks', () => {
     market.state.has = (i, geo) => geo === 3 || i < since
     const rolling = 'series: [{ indicators: [5], window: { last: 3d }, chunk: 1d, lookback: 1d, refresh: 1h }]'
     await market.run(store, rolling, night(0))
-    expect(await told(store)).toEqual([])
+    expect(await gapsOf(store)).toEqual([])
     const [other, events] = [await tempStore(), await source({ geos: [3, 4] })]
     events.state.has = (i, geo) => geo === 3 || i % 50_400 === 0
     await events.run(other, job('2025-10-01', '2025-10-20'), night(0))
     events.state.has = (_, geo) => geo === 3
     await events.run(other, job('2025-10-20', '2025-10-22'), night(0))
-    expect(await told(other)).toEqual([])
+    expect(await gapsOf(other)).toEqual([])
   })
 
   test('that has ended costs a few calls and rows, however many nights go by', async () => {
@@ -72,7 +72,7 @@ describe('a known geo that an answer for all geos lacks', () => {
     for (let n = 1; n < 40; n++) calls += (await market.run(store, rolling, night(n))).length
     expect(calls).toBeLessThan(2 * 39)
     expect(store.get('select count(*) from _coverage')).toBeLessThan(12)
-    expect((await told(store)).at(0)).toMatch(/^doubt 4 /)
+    expect((await gapsOf(store)).at(0)).toMatch(/^doubt 4 /)
   })
 
   test('that was requested by itself and is in doubt is still missed between that and what was requested for all', async () => {
@@ -99,7 +99,7 @@ describe('values that lie closer together than their step hide no missing one', 
     const strays = [at('2025-10-03T11:30:00Z'), at('2025-10-05T02:15:00Z')]
     const [store, market] = [await tempStore(), await source({ strays, has: (one) => one !== lost })]
     await market.run(store, job('2025-10-01', '2025-10-10', `, chunk: ${chunk}`), night(0))
-    expect(await told(store)).toEqual(['absent 3 10-03..10-03'])
+    expect(await gapsOf(store)).toEqual(['absent 3 10-03..10-03'])
     expect(store.all('select distinct step_s from observation')).toEqual([{ step_s: 3600 }])
   })
 
@@ -109,7 +109,7 @@ describe('values that lie closer together than their step hide no missing one', 
     const market = await source({ has: (one) => one !== lost })
     const store = await tempStore()
     await market.run(store, job('2025-10-01', '2025-10-10', `, chunk: ${chunk}`), night(0), {}, service)
-    expect(await told(store)).toEqual(['absent 3 10-03..10-03'])
+    expect(await gapsOf(store)).toEqual(['absent 3 10-03..10-03'])
     expect(store.all('select distinct step_s from observation')).toEqual([{ step_s: 3600 }])
   })
 })
@@ -133,6 +133,6 @@ describe('values that do not begin on the local grid', () => {
     ).toEqual(
       lost.map((from_at) => ({ from_at, seconds: from_at === lost[2] && chunk === '1d' ? 1800 : 3600, missing: 1 })),
     )
-    expect((await told(store)).length).toBe(3)
+    expect((await gapsOf(store)).length).toBe(3)
   })
 })

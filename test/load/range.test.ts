@@ -10,7 +10,7 @@ import { openReader, openStore } from '../store.ts'
 const NOW = ms('2025-11-04T20:15:00Z')
 const job = (from: string, to: string, geo = '') =>
   `series: [{ indicators: [5]${geo}, window: { from: ${from}, to: ${to} }, lookback: 1d, refresh: 1h }]`
-const told = async (store: Parameters<typeof findGaps>[0]) =>
+const gapsOf = async (store: Parameters<typeof findGaps>[0]) =>
   (await findGaps(store)).map(
     ({ reason, geo_id, from, to }) => `${reason} ${geo_id} ${from.slice(5, 10)}..${to.slice(5, 10)}`,
   )
@@ -31,7 +31,7 @@ test('a geo was asked for as far as all were: the hole between is its own', asyn
   const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
   await market.run(store, job('2025-10-20', '2025-10-25', ', geoIds: [3]'), NOW)
   await market.run(store, job('2025-10-28', '2025-11-02'), NOW)
-  expect(await told(store)).toEqual(['unasked 3 10-25..10-28'])
+  expect(await gapsOf(store)).toEqual(['unasked 3 10-25..10-28'])
 })
 
 test('what was put aside as coarse and not asked in parts is a hole, at the end of the range too', async () => {
@@ -49,7 +49,7 @@ test('what was put aside as coarse and not asked in parts is a hole, at the end 
   })
   await runJob(store, server, job('2025-09-01', '2025-10-01', ', chunk: 1mo'), { now: NOW }).catch(() => undefined)
   expect(store.all('select outcome from _fetch')).toContainEqual({ outcome: 'coarse' })
-  expect(await told(store)).toEqual(['failed 0 09-01..10-01'])
+  expect(await gapsOf(store)).toEqual(['failed 0 09-01..10-01'])
 })
 
 test('what a coarse answer leaves in doubt comes out the same in a replay', async () => {

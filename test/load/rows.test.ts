@@ -162,7 +162,7 @@ test.each(Object.entries(SHAPES))(
     const accounts: unknown[] = []
     for (; night < nights.length; night++) {
       const summary = await runJob(store, server, job, { now: NOW + night * DAY })
-      const told = (table: string, where: string) =>
+      const countsIn = (table: string, where: string) =>
         Object.values(
           store.all(
             `select ${NAMES.map((name) => `sum(rows_${name}) as ${name}`)} from ${table} ${where}`,
@@ -172,19 +172,19 @@ test.each(Object.entries(SHAPES))(
       const all = await metrics(store)
       const machine = summaryJson(summary) as Record<string, number>
       const words = summaryText(summary)
-      const said = NAMES.map((name) =>
+      const counted = NAMES.map((name) =>
         Number(
           new RegExp(`(\\d+) ${name === 'rejected' ? 'rows? could not be understood' : name}`).exec(words)?.[1] ?? 0,
         ),
       )
       const outside = store.get(`select sum(rows_outside) from _fetch where ${run}`)
       accounts.push({
-        fetch: [...told('_fetch', `where ${run}`), outside],
-        run: told('_run', `where id = ${summary.runId}`),
+        fetch: [...countsIn('_fetch', `where ${run}`), outside],
+        run: countsIn('_run', `where id = ${summary.runId}`),
         metrics: all.map((now, i) => now - before[i]!),
         summary: NAMES.map((name) => summary.counts[`rows_${name}`]),
         json: NAMES.map((name) => machine[`rows_${name}`]),
-        text: said,
+        text: counted,
       })
       before = all
     }

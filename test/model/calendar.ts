@@ -55,10 +55,10 @@ export const offset = (zone: string, at: number): number =>
 
 /** The instant at which a zone's clock shows some UTC-like seconds; of two the first. */
 function instantOf(zone: string, clock: number): number {
-  const tries = [...new Set(offsetsOf(zone).map((row) => row.offset))].map((ahead) => clock - ahead)
-  const exact = tries.filter((at) => at + offset(zone, at) === clock).sort((a, b) => a - b)
+  const candidates = [...new Set(offsetsOf(zone).map((row) => row.offset))].map((ahead) => clock - ahead)
+  const exact = candidates.filter((at) => at + offset(zone, at) === clock).sort((a, b) => a - b)
   // A clock time that is skipped: the first instant after the gap.
-  return exact[0] ?? Math.min(...tries.filter((at) => at + offset(zone, at) > clock))
+  return exact[0] ?? Math.min(...candidates.filter((at) => at + offset(zone, at) > clock))
 }
 
 /** The units on whose borders the service counts. */

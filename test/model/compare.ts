@@ -197,8 +197,8 @@ async function compareGaps(scene: Scene, series: readonly Row[]): Promise<void> 
   const { program, tally, oracle } = scene
   const columns = ['series_id', 'geo_id', 'from_local', 'to_local', 'reason']
   const text = (rows: readonly object[]): string[] => rows.map((row) => JSON.stringify(row)).sort()
-  const said = (await program.gaps()) as (Omit<Gap, 'from' | 'to'> & { from: string; to: string })[]
-  const command = said.map(({ series_id, geo_id, from, to, reason }) => ({
+  const listed = (await program.gaps()) as (Omit<Gap, 'from' | 'to'> & { from: string; to: string })[]
+  const command = listed.map(({ series_id, geo_id, from, to, reason }) => ({
     series_id,
     geo_id,
     from_local: from,
@@ -214,7 +214,11 @@ async function compareGaps(scene: Scene, series: readonly Row[]): Promise<void> 
       a.filter((row) => !b.includes(row)),
       b.filter((row) => !a.includes(row)),
     )
-  const gaps: Gap[] = said.map((gap) => ({ ...gap, from: Date.parse(gap.from) / 1000, to: Date.parse(gap.to) / 1000 }))
+  const gaps: Gap[] = listed.map((gap) => ({
+    ...gap,
+    from: Date.parse(gap.from) / 1000,
+    to: Date.parse(gap.to) / 1000,
+  }))
   for (const row of series) {
     const truth = oracle.get(row.key)
     if (!truth) continue

@@ -99,7 +99,7 @@ function isAbsentDue(
   geo: number | null,
 ): boolean {
   const lookback = (scene.lookbacks.get(key) ?? 2) * DAY
-  const tries = events.filter(
+  const attempts = events.filter(
     ({ question, outcome }) =>
       outcome === 'answered' &&
       question.window &&
@@ -107,9 +107,9 @@ function isAbsentDue(
       question.window.to >= unit.to &&
       concerns(question, geo),
   )
-  const last = tries.at(-1)
+  const last = attempts.at(-1)
   // A row that could not be read may have been what is missing.
-  const since = tries.find(({ at, rejects }) => at >= unit.to + lookback && rejects.length === 0) ?? last
+  const since = attempts.find(({ at, rejects }) => at >= unit.to + lookback && rejects.length === 0) ?? last
   if (!last || !since) return true
   // What was withdrawn is absent since then, whatever the unit lacked before.
   const begun = Math.max(since.at, withdrawnAt(values, unit, geo))
@@ -152,14 +152,16 @@ function emptySince(
   lookback: number,
 ): number | null {
   const some = [...values.values()].some((one) => [...one.keys()].some((at) => at >= unit.from && at < unit.to))
-  const tries = events.filter(
+  const attempts = events.filter(
     ({ question }) => question.window && question.window.from < unit.to && question.window.to > unit.from,
   )
-  const last = tries.at(-1)
+  const last = attempts.at(-1)
   if (some || last?.question.geos !== null || last.present.size > 0) return null
   const isClean = ({ outcome, rejects, lost }: (typeof events)[number]): boolean =>
     outcome === 'answered' && rejects.length === 0 && lost.size === 0
-  const first = tries.slice(tries.findLastIndex((one) => !isClean(one)) + 1).find(({ at }) => at >= unit.to + lookback)
+  const first = attempts
+    .slice(attempts.findLastIndex((one) => !isClean(one)) + 1)
+    .find(({ at }) => at >= unit.to + lookback)
   return first?.at ?? null
 }
 
@@ -172,16 +174,16 @@ function isLongDue(
   geo: number | null,
 ): boolean {
   const longest = Math.max(lookback, scene.lookbacks.get(key) ?? 0) * DAY
-  const tries = truth.events.filter(
+  const attempts = truth.events.filter(
     ({ question }) => question.window && question.window.from < unit.to && question.window.to > unit.from,
   )
   const values = geo === null ? [...truth.values.values()] : [truth.values.get(geo) ?? []]
   const some = values
     .flatMap((one) => [...one])
     .some(([at, versions]) => at >= unit.from && at < unit.to && versions.at(-1)?.to === null)
-  const [only] = tries
+  const [only] = attempts
   if (
-    tries.length !== 1 ||
+    attempts.length !== 1 ||
     only?.outcome !== 'answered' ||
     only.rejects.length > 0 ||
     !some ||
@@ -324,7 +326,7 @@ export function judgeAsked(scene: Scene, plan: Plan, { byUnit }: Duties, taken: 
     for (const { duty, key, geo, ...unit } of byUnit.values()) {
       if (duty !== 'must' || isRefused(scene.oracle, key)) continue
       tally.comparisons++
-      const asked = sent.some(
+      const isSent = sent.some(
         (question) =>
           question.key === key &&
           question.window &&
@@ -333,7 +335,7 @@ export function judgeAsked(scene: Scene, plan: Plan, { byUnit }: Duties, taken: 
           concerns(question, geo),
       )
       // Halves of what was too large hold it together, though none holds a unit alone.
-      if (!asked)
+      if (!isSent)
         differ(
           `${plan.do}: not asked, though it must be: ${key} geo ${geo} ${date(unit.from)}`,
           unit,
@@ -421,17 +423,17 @@ function judgeInstants(scene: Scene, plan: Plan, { fetches }: Taken): void {
 function judgeRange(scene: Scene, plan: Plan, sent: readonly Question[], whole: boolean): void {
   if (plan.do !== 'restate' && plan.do !== 'backfill') return
   const isInside = (at: number): boolean => at >= plan.from && at < plan.to
-  const asked = sent.filter(({ instant }) => instant !== null)
+  const instants = sent.filter(({ instant }) => instant !== null)
   scene.tally.comparisons++
-  for (const { instant, target } of asked)
+  for (const { instant, target } of instants)
     if (!isInside(instant!)) differ(`${plan.do}: an instant outside the range is asked`, plan, target)
   if (plan.do === 'backfill' || !whole) return
   const spec = scene.world.jobs[plan.job]
   for (const { key, mode, from } of entriesOf(spec)) {
     const at = noonOf(spec.zone, dateAt(from))
     if (mode !== 'instant' || !isInside(at) || isRefused(scene.oracle, key)) continue
-    if (!asked.some((question) => question.key === key && question.instant === at))
-      differ('restate: an instant of the range is not asked', at, asked)
+    if (!instants.some((question) => question.key === key && question.instant === at))
+      differ('restate: an instant of the range is not asked', at, instants)
   }
 }
 

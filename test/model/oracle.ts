@@ -160,10 +160,10 @@ function trust(event: Event, geo: number | null): 'held' | 'doubt' | 'open' {
 /** Judges a unit by the last word on it. */
 export function standingOf(truth: SeriesTruth, unit: { from: number; to: number }, geo: number | null): Standing {
   const { events } = truth
-  const asked = events.filter(({ question }) => covers(question, unit) && concerns(question, geo))
-  const answered = asked.filter(({ outcome }) => outcome === 'answered')
+  const requested = events.filter(({ question }) => covers(question, unit) && concerns(question, geo))
+  const answered = requested.filter(({ outcome }) => outcome === 'answered')
   const last = answered.at(-1)
-  const lastTry = asked.at(-1)
+  const lastTry = requested.at(-1)
   const tried = { lastTry: lastTry?.at ?? Number.NEGATIVE_INFINITY, lastOutcome: lastTry?.outcome ?? null }
   const never = Number.NEGATIVE_INFINITY
   if (!last) return { state: 'never', at: never, since: never, marred: false, ...tried }

@@ -107,12 +107,12 @@ describe('what was known at a moment', () => {
       const changes = await readChanges(reader, line, RANGE)
       expect(changes.length).toBeGreaterThan(1)
       const known = moments().map((moment) => JSON.stringify(history(line, moment)))
-      const told = new Set(changes.map((change) => change.at))
+      const instants = new Set(changes.map((change) => change.at))
       for (const { at: moment, fetchId } of changes) {
         const after = await reader.engine.knownValues({ ...line, ...RANGE }, fetchId, 100_000)
         expect(after).toEqual(history(line, moment))
       }
-      expect(new Set(known).size - 1).toBeGreaterThanOrEqual(told.size)
+      expect(new Set(known).size - 1).toBeGreaterThanOrEqual(instants.size)
       expect(JSON.stringify(history(line, changes.at(-1)!.at))).toBe(known.at(-1))
     }
   })
@@ -132,9 +132,9 @@ describe('what was known at a moment', () => {
       )
       const most = await readChanges(reader, line, { from: RANGE.to - 900 * 86_400, to: RANGE.to })
       for (const { run, n } of versions) {
-        const told = most.find((change) => change.run === run)
-        expect(told?.exact).toBe(false)
-        expect(told?.brought).toBeGreaterThanOrEqual(n)
+        const listed = most.find((change) => change.run === run)
+        expect(listed?.exact).toBe(false)
+        expect(listed?.brought).toBeGreaterThanOrEqual(n)
       }
     }
   })

@@ -16,7 +16,7 @@ interface Got {
 }
 
 /** Asks with whatever headers: no client library would send them. */
-function ask(
+function send(
   address: string,
   headers: Record<string, string | string[]> = {},
   method = 'GET',
@@ -24,7 +24,7 @@ function ask(
 ): Promise<Got> {
   const { hostname, port, pathname, search } = new URL(address)
   return new Promise((done, fail) => {
-    const asked = request(
+    const outgoing = request(
       {
         hostname,
         port,
@@ -43,8 +43,8 @@ function ask(
         response.on('end', () => done({ status: response.statusCode!, headers: response.headers, body }))
       },
     )
-    asked.on('error', fail)
-    asked.end()
+    outgoing.on('error', fail)
+    outgoing.end()
   })
 }
 
@@ -82,7 +82,7 @@ describe('whoever asks', () => {
   ])('by the name %j of another host (DNS rebinding) is sent away before anything is looked at', async (host) => {
     const { url } = await servePage(await sharedFile())
     for (const path of ['/', '/index.json', '/nothing', '/api/live', '/-/x/page.css']) {
-      const { status, body } = await ask(`${url}${path}`, { Host: host })
+      const { status, body } = await send(`${url}${path}`, { Host: host })
       expect([400, 403], path).toContain(status)
       expect(body).not.toMatch(HELD)
     }
@@ -91,7 +91,7 @@ describe('whoever asks', () => {
   test('by one of the names of this machine is answered, through whatever port it came', async () => {
     const { url } = await servePage(await sharedFile())
     for (const host of ['localhost', 'LOCALHOST:9999', '127.0.0.1', '[::1]:80', 'localhost.'])
-      expect((await ask(`${url}/`, { Host: host })).status, host).toBe(200)
+      expect((await send(`${url}/`, { Host: host })).status, host).toBe(200)
   })
 
   test('with two names, or with the address of another server in the place of a path, is sent away', async () => {
@@ -114,7 +114,7 @@ describe('whoever asks', () => {
     async (method) => {
       const { url } = await servePage(await sharedFile())
       for (const path of ['/', '/index.json', '/nothing']) {
-        const { status, headers, body } = await ask(`${url}${path}`, {}, method)
+        const { status, headers, body } = await send(`${url}${path}`, {}, method)
         expect([status, headers.allow, headers['access-control-allow-origin']]).toEqual([405, 'GET, HEAD', undefined])
         expect(body).not.toMatch(HELD)
       }
@@ -139,19 +139,19 @@ describe('whoever asks', () => {
         ['websocket', 'empty'],
       ] as const)
         for (const path of ['/', '/index.json', '/api/live', '/coverage/600'])
-          expect((await ask(`${url}${path}`, site(from, mode, dest))).status, `${from} ${mode} ${dest}`).toBe(403)
-    const { status, headers } = await ask(`${url}/`, site('cross-site', 'navigate', 'document'))
+          expect((await send(`${url}${path}`, site(from, mode, dest))).status, `${from} ${mode} ${dest}`).toBe(403)
+    const { status, headers } = await send(`${url}/`, site('cross-site', 'navigate', 'document'))
     expect([status, headers['access-control-allow-origin']]).toEqual([200, undefined])
     for (const page of [...PAGES, ...ENDPOINTS].filter(({ own }) => own))
-      expect((await ask(`${url}${page.path}`, site('cross-site', 'navigate', 'document'))).status).toBe(403)
+      expect((await send(`${url}${page.path}`, site('cross-site', 'navigate', 'document'))).status).toBe(403)
   })
 
   test('gets headers by which nothing from elsewhere runs in the page, frames it or reads it, whatever was asked', async () => {
     const { url } = await servePage(await sharedFile())
-    const { body } = await ask(`${url}/`)
+    const { body } = await send(`${url}/`)
     const asset = /\/-\/[\w-]+\/page\.js/.exec(body)![0]
     for (const path of ['/', '/index.json', '/nothing', asset, '/%ff', '/api/nothing']) {
-      const { headers } = await ask(`${url}${path}`)
+      const { headers } = await send(`${url}${path}`)
       expect(headers['content-security-policy'], path).toMatch(
         /^default-src 'none'; script-src 'self'; style-src 'self';.*frame-ancestors 'none'/,
       )
@@ -174,20 +174,20 @@ describe('whoever asks', () => {
       '/%2e//evil.example',
       '///evil.example',
     ]) {
-      const { status, headers, body } = await ask(url, {}, 'GET', `${path}?lang=es`)
+      const { status, headers, body } = await send(url, {}, 'GET', `${path}?lang=es`)
       expect([400, 404], path).toContain(status)
       expect(headers.location).toBeUndefined()
       expect(body).not.toMatch(/(?:href|src|action)="(?:\/\/|[a-z]+:)/)
     }
     const token = 'a-token-that-nobody-guesses'
     const locked = await servePage(await sharedFile(), { door: { names: [], token } })
-    const { headers } = await ask(locked.url, {}, 'GET', `/.//evil.example?token=${token}`)
+    const { headers } = await send(locked.url, {}, 'GET', `/.//evil.example?token=${token}`)
     expect(headers.location ?? '/').toMatch(/^\/(?!\/)/)
   })
 
   test('for files beside ours gets none: only known names are there', async () => {
     const { url } = await servePage(await sharedFile())
-    const [, folder] = /\/-\/([\w-]+)\/page\.js/.exec((await ask(`${url}/`)).body)!
+    const [, folder] = /\/-\/([\w-]+)\/page\.js/.exec((await send(`${url}/`)).body)!
     for (const name of [
       '..%2f..%2fpackage.json',
       '%2e%2e/%2e%2e/package.json',
@@ -197,8 +197,8 @@ describe('whoever asks', () => {
       'constructor',
       '..%5c..%5cpackage.json',
     ])
-      expect((await ask(url, {}, 'GET', `/-/${folder}/${name}`)).status, name).toBe(404)
-    expect((await ask(`${url}/-/other/page.js`)).status).toBe(404)
+      expect((await send(url, {}, 'GET', `/-/${folder}/${name}`)).status, name).toBe(404)
+    expect((await send(`${url}/-/other/page.js`)).status).toBe(404)
   })
 })
 
@@ -226,19 +226,19 @@ describe('with another host than this machine', () => {
         `/?token=${token.slice(0, -1)}`,
         '/?token=a&token=b',
       ]) {
-        const { status, body } = await ask(`${url}${path}`, headers)
+        const { status, body } = await send(`${url}${path}`, headers)
         expect([status, HELD.test(body)], `${path} ${JSON.stringify(headers)}`).toEqual([401, false])
       }
   })
 
   test('the token goes from the address into a cookie that no script and no other site can use, and out of the address', async () => {
     const { url } = await serveAll()
-    const { status, headers } = await ask(`${url}/coverage?page=1&token=${token}`, { Host: 'box.example' })
+    const { status, headers } = await send(`${url}/coverage?page=1&token=${token}`, { Host: 'box.example' })
     expect([status, headers.location]).toEqual([303, '/coverage?page=1'])
     const [cookie] = headers['set-cookie']!
     expect(cookie).toMatch(/; HttpOnly; SameSite=Strict/)
-    expect((await ask(`${url}/coverage`, { Cookie: cookie!.split(';')[0]! })).status).toBe(200)
-    expect((await ask(`${url}/coverage`, { Authorization: `Bearer ${token}` })).status).toBe(200)
+    expect((await send(`${url}/coverage`, { Cookie: cookie!.split(';')[0]! })).status).toBe(200)
+    expect((await send(`${url}/coverage`, { Authorization: `Bearer ${token}` })).status).toBe(200)
   })
 
   test('a name that is not ours is refused all the same', async () => {
@@ -249,7 +249,7 @@ describe('with another host than this machine', () => {
       ['192.168.1.7:8420', 200],
       ['[fe80::1]', 200],
     ] as const)
-      expect((await ask(`${url}/`, { Host: host, Cookie: `indicator_sync_token=${token}` })).status, host).toBe(status)
+      expect((await send(`${url}/`, { Host: host, Cookie: `indicator_sync_token=${token}` })).status, host).toBe(status)
   })
 })
 
@@ -295,7 +295,7 @@ describe('a database made by a hostile service', () => {
         await page.evaluate(`[globalThis.hacked, document.querySelectorAll(${JSON.stringify(ALIVE)}).length]`),
         path,
       ).toEqual([undefined, 0])
-      const { status, headers } = await ask(`${url}${path === '/' ? '/index' : path}.json`)
+      const { status, headers } = await send(`${url}${path === '/' ? '/index' : path}.json`)
       if (status === 200) expect(headers['content-type'], path).toMatch(/^application\/json/)
     }
     expect(elsewhere).toEqual([])
@@ -321,7 +321,7 @@ describe('a database made by a hostile service', () => {
         `/?page=${part}&lang=${part}`,
         `/coverage/${part}.json`,
       ]) {
-        const { status, body } = await ask(`${url}${path}`)
+        const { status, body } = await send(`${url}${path}`)
         expect([200, 400, 404, 414], `${path} ${status}`).toContain(status)
         expect(body).not.toMatch(/<script>|<img/)
       }
@@ -341,9 +341,9 @@ describe('many', () => {
       await once(socket, 'close')
       return socket.bytesRead
     })
-    expect((await ask(`${url}/`)).status).toBe(200)
+    expect((await send(`${url}/`)).status).toBe(200)
     await Promise.all(ended)
-    expect((await ask(`${url}/`)).status).toBe(200)
+    expect((await send(`${url}/`)).status).toBe(200)
   })
 
   test('connections that read nothing hold up only themselves', async () => {
@@ -356,12 +356,12 @@ describe('many', () => {
       socket.pause()
       socket.write('GET /coverage/600 HTTP/1.1\r\nHost: localhost\r\n\r\n')
     }
-    expect((await ask(`${url}/`)).status).toBe(200)
+    expect((await send(`${url}/`)).status).toBe(200)
   })
 
   test('an address longer than any of ours is refused', async () => {
     const { url } = await servePage(await sharedFile())
-    expect((await ask(`${url}/?x=${'x'.repeat(100_000)}`)).status).toBe(431)
+    expect((await send(`${url}/?x=${'x'.repeat(100_000)}`)).status).toBe(431)
   })
 })
 

@@ -52,11 +52,11 @@ test.each(['America/New_York', 'Europe/Madrid', 'Pacific/Auckland'])(
   'a day of 25 hours has 25, wherever the browser thinks that it is: %s',
   async (timezoneId) => {
     const page = await open('/series/600?from=2025-10-26&to=2025-10-27', { timezoneId })
-    const told: string[] = []
-    for (let i = 0; i < 16; i++) told.push((await move(page, 'ArrowRight')).split(' · ')[0]!)
+    const labels: string[] = []
+    for (let i = 0; i < 16; i++) labels.push((await move(page, 'ArrowRight')).split(' · ')[0]!)
     const clock = (time: string, offset: string): string => `2025-10-26 ${time} ${offset}`
-    expect(told.slice(0, 2)).toEqual([clock('00:00', '+02:00'), clock('00:15', '+02:00')])
-    expect(told.slice(8, 16)).toEqual([
+    expect(labels.slice(0, 2)).toEqual([clock('00:00', '+02:00'), clock('00:15', '+02:00')])
+    expect(labels.slice(8, 16)).toEqual([
       ...['02:00', '02:15', '02:30', '02:45'].map((time) => clock(time, '+02:00')),
       ...['02:00', '02:15', '02:30', '02:45'].map((time) => clock(time, '+01:00')),
     ])
@@ -67,18 +67,18 @@ test.each(['America/New_York', 'Europe/Madrid', 'Pacific/Auckland'])(
 
 test('a day of 23 hours has no 02:00', async () => {
   const page = await open('/series/600?from=2025-03-30&to=2025-03-31', { timezoneId: 'America/New_York' })
-  const told: string[] = []
-  for (let i = 0; i < 4; i++) told.push((await move(page, 'ArrowRight')).slice(11, 23))
-  expect(told).toEqual(['00:00 +01:00', '01:00 +01:00', '03:00 +02:00', '04:00 +02:00'])
+  const labels: string[] = []
+  for (let i = 0; i < 4; i++) labels.push((await move(page, 'ArrowRight')).slice(11, 23))
+  expect(labels).toEqual(['00:00 +01:00', '01:00 +01:00', '03:00 +02:00', '04:00 +02:00'])
 })
 
 test('values that fit into the picture come with the page, and are drawn without another question', async () => {
-  const asked: string[] = []
+  const requested: string[] = []
   const page = await window()
-  page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+  page.on('request', (request) => requested.push(new URL(request.url()).pathname))
   await page.goto(`${server.url}/series/600?from=2025-10-25&to=2025-10-28`)
   await page.waitForSelector('#chart[data-drawn] canvas')
-  expect(asked.filter((path) => path.startsWith('/api/series'))).toEqual([])
+  expect(requested.filter((path) => path.startsWith('/api/series'))).toEqual([])
 })
 
 test('the slider goes through what was known when, and Back goes back', async () => {

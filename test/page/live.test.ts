@@ -105,9 +105,9 @@ describe('whoever follows', () => {
     const file = await filledFile(nothing)
     const { url } = await servePage(file)
     const page = await window()
-    const asked = page.waitForResponse((response) => response.url().endsWith('/api/live'))
+    const polled = page.waitForResponse((response) => response.url().endsWith('/api/live'))
     await page.goto(`${url}/`)
-    await asked
+    await polled
     await page.getByRole('link', { name: /^600 / }).focus()
     const store = await openStore(file)
     store.run(`update indicator_text set name = 'Otro nombre' where id = 600`, [])

@@ -58,10 +58,10 @@ describe('the overview', () => {
   })
 
   test('shows for one series and for several that they reach as far as usual, in both languages', () => {
-    const said = (locale: 'en' | 'es') =>
+    const sentences = (locale: 'en' | 'es') =>
       [1, 2].map((series) => WORDS[locale].home.whole(series).split(/[,:] (?:y|and) /)[1])
-    expect(said('en')).toEqual(['the series reaches as far as usual.', 'all 2 series reach as far as usual.'])
-    expect(said('es')).toEqual(['la serie llega hasta donde suele.', 'las 2 series llegan hasta donde suelen.'])
+    expect(sentences('en')).toEqual(['the series reaches as far as usual.', 'all 2 series reach as far as usual.'])
+    expect(sentences('es')).toEqual(['la serie llega hasta donde suele.', 'las 2 series llegan hasta donde suelen.'])
   })
 })
 

@@ -38,32 +38,32 @@ afterAll(async () => {
 
 /** What a page answers; `any` for tests that look into it. */
 // biome-ignore lint/suspicious/noExplicitAny: each page has data of its own
-const ask = (address: string, locale?: 'en' | 'es') => askPage<any>(reader, address, locale)
+const get = (address: string, locale?: 'en' | 'es') => askPage<any>(reader, address, locale)
 const glossary = () => reader.get(`select min(id) from content where kind = 'glossary'`) as number
 
 describe('runs', () => {
   test('are listed with the latest first, and as many as a page holds', async () => {
-    const { data, html } = await ask('/runs')
+    const { data, html } = await get('/runs')
     expect(data.runs.map(({ id }: { id: number }) => id)).toEqual([2, 1])
     expect(data.older).toBeNull()
     expect(html).toMatch(/<svg class="durations"[^>]* role="img" aria-label="How long the last 2 runs took/)
-    expect((await ask('/runs?before=2')).data.runs).toHaveLength(1)
+    expect((await get('/runs?before=2')).data.runs).toHaveLength(1)
   })
 
   test('show their requests by route and one by one', async () => {
-    const { data, html, title } = await ask('/runs/1')
+    const { data, html, title } = await get('/runs/1')
     expect(title).toBe('Run 1')
     const sent = reader.get('select count(*) from _fetch where run_id = 1')
     expect(data.routes.reduce((sum: number, { requests }: { requests: number }) => sum + requests, 0)).toBe(sent)
     expect(data.run.requests).toBe(sent)
     expect(html).toMatch(/aria-label="\d+ requests over the run"/)
-    await expect(ask('/runs/77')).rejects.toThrow(/not found/)
-    await expect(ask('/runs/x')).rejects.toThrow(/not found/)
+    await expect(get('/runs/77')).rejects.toThrow(/not found/)
+    await expect(get('/runs/x')).rejects.toThrow(/not found/)
   })
 })
 
 test('quarantine shows what is open, the latest first, found by the index of open entries, and what closes it', async () => {
-  expect((await ask('/quarantine')).html).toContain('all that came was understood')
+  expect((await get('/quarantine')).html).toContain('all that came was understood')
   const file = join(tempFolder(), 'odd.db')
   await fillBy(file, (store) => {
     const numbers = 'with recursive n (i) as (select 1 union all select i + 1 from n where i < 60)'
@@ -93,12 +93,12 @@ test('quarantine shows what is open, the latest first, found by the index of ope
 
 describe('search', () => {
   test('finds, shows where, and leads to the text and to the values', async () => {
-    const { html, data } = await ask('/search?q=precio+mercado')
+    const { html, data } = await get('/search?q=precio+mercado')
     expect(data.total).toBeGreaterThan(3)
     expect(html).toContain('href="/texts/indicator/600"')
     expect(html).toContain('href="/series/600"')
-    expect((await ask('/search?q=qqqq')).html).toContain('Nothing speaks of “qqqq”')
-    expect((await ask('/search')).html).not.toContain('role="status"')
+    expect((await get('/search?q=qqqq')).html).toContain('Nothing speaks of “qqqq”')
+    expect((await get('/search')).html).not.toContain('role="status"')
   })
 
   test('shows the words as they stand in the text, accents and all', () => {
@@ -116,40 +116,40 @@ describe('search', () => {
 
 describe('texts', () => {
   test('are listed by kind, in the language of the page', async () => {
-    const { data } = await ask('/texts?kind=glossary', 'es')
+    const { data } = await get('/texts?kind=glossary', 'es')
     expect(data.texts.length).toBeGreaterThan(5)
     expect(new Set(data.texts.map(({ locale }: { locale: string }) => locale))).toEqual(new Set(['es']))
-    expect((await ask('/texts')).data.kind).toBe('news')
+    expect((await get('/texts')).data.kind).toBe('news')
   })
 
   test('show every version, and what changed between two of them', async () => {
-    const { data, html } = await ask(`/texts/glossary/${glossary()}`)
+    const { data, html } = await get(`/texts/glossary/${glossary()}`)
     expect(data.text).toBe('Second version, with more.')
     expect(data.versions).toHaveLength(3)
     expect(html).toMatch(/<del>First<\/del><ins>Second<\/ins> version<ins>, with more<\/ins>\./)
     const [current, second, first] = data.versions.map(({ fetch }: { fetch: number }) => fetch)
-    const older = await ask(`/texts/glossary/${glossary()}?version=${second}&against=${first}`)
+    const older = await get(`/texts/glossary/${glossary()}?version=${second}&against=${first}`)
     expect(older.data.text).toBe('First version.')
     expect(older.html).toContain('This is an earlier version.')
-    expect((await ask(`/texts/glossary/${glossary()}?against=${first}`)).data).toMatchObject({
+    expect((await get(`/texts/glossary/${glossary()}?against=${first}`)).data).toMatchObject({
       against: first,
       fetch: current,
     })
-    await expect(ask(`/texts/glossary/${glossary()}?version=99`)).rejects.toThrow(/not found/)
-    await expect(ask('/texts/nothing/1')).rejects.toThrow(/not found/)
+    await expect(get(`/texts/glossary/${glossary()}?version=99`)).rejects.toThrow(/not found/)
+    await expect(get('/texts/nothing/1')).rejects.toThrow(/not found/)
   })
 
   test('of indicators have versions, too, and lead to their values', async () => {
-    const { data, html, title } = await ask('/texts/indicator/600')
+    const { data, html, title } = await get('/texts/indicator/600')
     expect(title).toBe('Another name')
     expect(data.versions).toHaveLength(2)
     expect(html).toContain('href="/series/600"')
-    expect((await ask('/texts/indicator/600?locale=es')).title).toBe('Precio mercado SPOT Diario')
+    expect((await get('/texts/indicator/600?locale=es')).title).toBe('Precio mercado SPOT Diario')
   })
 })
 
 test('archives are shown by day, the last one by default, with the days next to it', async () => {
-  const { data, html } = await ask('/archives')
+  const { data, html } = await get('/archives')
   expect(data.date).toBe(reader.get('select max(date) from archive_edition'))
   expect(data.before).toBe(reader.get('select max(date) from archive_edition where date < ?', [data.date]))
   expect(data.after).toBeNull()
@@ -157,55 +157,55 @@ test('archives are shown by day, the last one by default, with the days next to 
     Number(reader.get('select count(*) from archive_edition where date = ?', [data.date])),
   )
   expect(html).toContain('indicator-sync archives download --from')
-  expect((await ask('/archives?date=2001-01-01')).data).toMatchObject({
+  expect((await get('/archives?date=2001-01-01')).data).toMatchObject({
     editions: [],
     before: null,
     after: expect.any(String),
   })
-  expect((await ask('/archives?date=')).data.date).toBe(data.date)
+  expect((await get('/archives?date=')).data.date).toBe(data.date)
   for (const never of ['2025-99-99', '2025-02-30', 'today'])
-    await expect(ask(`/archives?date=${never}`)).rejects.toThrow(`date="${never}" is not a valid date.`)
+    await expect(get(`/archives?date=${never}`)).rejects.toThrow(`date="${never}" is not a valid date.`)
   const [{ kind, id }] = data.editions
-  expect((await ask(`/archives/${kind}/${id}`)).data.editions.length).toBeGreaterThan(1)
-  await expect(ask('/archives/archive/99999999')).rejects.toThrow(/not found/)
+  expect((await get(`/archives/${kind}/${id}`)).data.editions.length).toBeGreaterThan(1)
+  await expect(get('/archives/archive/99999999')).rejects.toThrow(/not found/)
 })
 
 test('widgets are listed, and each is shown with all that the service has about it', async () => {
-  const { data } = await ask('/widgets')
+  const { data } = await get('/widgets')
   expect(data.widgets.length).toBeGreaterThan(1)
-  expect((await ask(`/widgets/${data.widgets[0].id}`)).html).toContain('<pre')
-  await expect(ask('/widgets/99999999')).rejects.toThrow(/not found/)
+  expect((await get(`/widgets/${data.widgets[0].id}`)).html).toContain('<pre')
+  await expect(get('/widgets/99999999')).rejects.toThrow(/not found/)
 })
 
 test('the catalogue shows what is held, and the line of a job for what is not', async () => {
-  const { data, html } = await ask('/indicators')
+  const { data, html } = await get('/indicators')
   expect(data.more).toBe(true)
-  const held = (await ask('/indicators?held=held')).data.indicators
+  const held = (await get('/indicators?held=held')).data.indicators
   expect(held.length).toBe(
     reader.get('select count(distinct kind || indicator_id) from series_geo join series on id = series_id'),
   )
   expect(held.every(({ geos }: { geos: number }) => geos > 0)).toBe(true)
   expect(html).toMatch(/series: \[\{ indicators: \[\d+\], window: \{ last: 30d \} \}\]/)
-  const found = (await ask('/indicators?q=demanda+real&held=held')).data.indicators
+  const found = (await get('/indicators?q=demanda+real&held=held')).data.indicators
   expect(found[0]).toMatchObject({
     id: 1293,
     series: expect.arrayContaining([{ path: '1293', time_trunc: null, geo_agg: null }]),
   })
-  expect((await ask('/indicators?page=99')).data.indicators).toEqual([])
+  expect((await get('/indicators?page=99')).data.indicators).toEqual([])
 })
 
 test('the data dictionary has every table and view with every column', async () => {
-  const { html } = await ask('/dictionary')
+  const { html } = await get('/dictionary')
   for (const name of Object.keys(VIEWS)) expect(html).toContain(`href="/dictionary/${name}"`)
-  expect((await ask('/dictionary/observations')).html).toContain('at_local')
-  await expect(ask('/dictionary/nothing')).rejects.toThrow(/not found/)
+  expect((await get('/dictionary/observations')).html).toContain('at_local')
+  await expect(get('/dictionary/nothing')).rejects.toThrow(/not found/)
 })
 
 describe('SQL', () => {
   test('answers with a table, a chart when the first column is a time, and a file', async () => {
     const statement =
       'select local_date, min, max from observations_daily where indicator_id = 600 and geo_id = :geo and time_trunc is null'
-    const { html, data } = await ask(`/sql?sql=${encodeURIComponent(statement)}&p.geo=3`)
+    const { html, data } = await get(`/sql?sql=${encodeURIComponent(statement)}&p.geo=3`)
     expect(data.refused).toBeNull()
     expect(html).toMatch(/<svg class="drawing"[^>]*aria-label="min, max, from 2025-10-04 to /)
     expect(html).toContain('href="/sql.csv?sql=select+local_date')
@@ -213,13 +213,13 @@ describe('SQL', () => {
   })
 
   test('shows what is wrong with a statement, and keeps it in the box', async () => {
-    const { html, data } = await ask('/sql?sql=select+nonsense')
+    const { html, data } = await get('/sql?sql=select+nonsense')
     expect(data.refused).toMatchObject({ code: 'bad-sql' })
     expect(html).toContain('>select nonsense</textarea>')
   })
 
   test('fills the box with a recipe and what it takes, without asking it', async () => {
-    const { data, html } = await ask('/sql?recipe=daily-average')
+    const { data, html } = await get('/sql?recipe=daily-average')
     expect(data).toMatchObject({ recipe: 'daily-average', answer: null })
     expect(data.parameters).toContainEqual({ name: 'indicator', value: '600' })
     expect(html).toContain('name="p.indicator" value="600"')
@@ -258,7 +258,7 @@ const ADDRESSES = [
 
 test.each(ADDRESSES)('%s is a page of 60 KB at the most, in both languages', async (address) => {
   for (const locale of ['en', 'es'] as const) {
-    const { html } = await ask(address, locale)
+    const { html } = await get(address, locale)
     expect(Buffer.byteLength(html)).toBeLessThan(56_000)
     expect(html).not.toMatch(/undefined|NaN|\[object/)
   }
@@ -266,7 +266,7 @@ test.each(ADDRESSES)('%s is a page of 60 KB at the most, in both languages', asy
 
 test('no page reads a table that grows from one end to the other', async () => {
   const scans = await scansOf(reader, async () => {
-    for (const address of [...ADDRESSES, `/texts/glossary/${glossary()}`]) await ask(address)
+    for (const address of [...ADDRESSES, `/texts/glossary/${glossary()}`]) await get(address)
   })
   expect(scans).toEqual([])
 })

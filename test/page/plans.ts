@@ -27,9 +27,9 @@ export async function stepsOf(
   }
   const { prototype } = SQLite
   const { prepare } = prototype
-  const asked = new Set<string>()
+  const statements = new Set<string>()
   prototype.prepare = function (this: SQLite.Database, sql: string) {
-    asked.add(sql)
+    statements.add(sql)
     return prepare.call(this, sql)
   } as typeof prepare
   try {
@@ -37,7 +37,7 @@ export async function stepsOf(
   } finally {
     prototype.prepare = prepare
   }
-  return [...asked].flatMap((sql) =>
+  return [...statements].flatMap((sql) =>
     (reader.all(`explain query plan ${sql}`, anything(sql) as never) as { detail: string }[]).map(({ detail }) => ({
       detail,
       sql,

@@ -4,13 +4,13 @@ import { window } from './browser.ts'
 import { filledFile, servePage, sharedFile } from './site.ts'
 
 const ENDLESS = 'with recursive n (i) as (select 1 union all select i + 1 from n) select max(i) from n'
-const asked = (sql: string, path = '/sql'): string => `${path}?sql=${encodeURIComponent(sql)}`
+const addressOf = (sql: string, path = '/sql'): string => `${path}?sql=${encodeURIComponent(sql)}`
 
 describe('SQL that is asked of the page', () => {
   test('is ended when it does not end, and others are answered beside it', async () => {
     const { url } = await servePage(await sharedFile())
-    const endless = fetch(url + asked(ENDLESS)).then((answer) => answer.text())
-    for (const path of ['/', asked('select 1 as one')]) expect((await fetch(url + path)).status).toBe(200)
+    const endless = fetch(url + addressOf(ENDLESS)).then((answer) => answer.text())
+    for (const path of ['/', addressOf('select 1 as one')]) expect((await fetch(url + path)).status).toBe(200)
     expect(await endless).toContain('The statement took longer than 3 s and was ended.')
     expect(await endless).toContain('--timeout 600')
   })
@@ -18,15 +18,15 @@ describe('SQL that is asked of the page', () => {
   test('is answered for a program and as a file; errors are reported there, too', async () => {
     const { url } = await servePage(await sharedFile())
     const sql = `select kind, id, 'a "b", c' as text from indicator where id = 600`
-    const data = (await (await fetch(url + asked(sql, '/sql.json'))).json()) as { answer: object }
+    const data = (await (await fetch(url + addressOf(sql, '/sql.json'))).json()) as { answer: object }
     expect(data.answer).toEqual({ columns: ['kind', 'id', 'text'], rows: [['indicator', 600, 'a "b", c']], cut: null })
-    const file = await fetch(url + asked(sql, '/sql.csv'))
+    const file = await fetch(url + addressOf(sql, '/sql.csv'))
     expect(file.headers.get('content-type')).toBe('text/csv; charset=utf-8')
     expect(file.headers.get('content-disposition')).toBe('attachment; filename="answer.csv"')
     expect(await file.text()).toBe('kind,id,text\nindicator,600,"a ""b"", c"\n')
-    const formula = await fetch(url + asked(`select '=HYPERLINK("//evil")' as text, -1 as number`, '/sql.csv'))
+    const formula = await fetch(url + addressOf(`select '=HYPERLINK("//evil")' as text, -1 as number`, '/sql.csv'))
     expect(await formula.text()).toBe(`text,number\n"'=HYPERLINK(""//evil"")",-1\n`)
-    const wrong = await fetch(url + asked('delete from indicator', '/sql.csv'))
+    const wrong = await fetch(url + addressOf('delete from indicator', '/sql.csv'))
     expect([wrong.status, await wrong.json()]).toEqual([400, expect.objectContaining({ error: expect.any(String) })])
   })
 

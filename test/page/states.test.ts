@@ -61,9 +61,9 @@ test('values in segments are the same values, whatever their steps and holes', (
   fc.assert(
     fc.property(VALUES, (values) => {
       const drawn = { kind: 'values', segments: segmentsOf(values) } as const
-      const told = [...eachPeriod(drawn)].filter(({ mean }) => mean !== null)
+      const periods = [...eachPeriod(drawn)].filter(({ mean }) => mean !== null)
       const held = values.filter(({ value }) => value !== null)
-      expect(told).toEqual(
+      expect(periods).toEqual(
         held.map(({ at: from, step, value }) => ({ from, to: from + step, min: value, max: value, mean: value })),
       )
       for (const { at: from, step, value } of held) expect(periodAt(drawn, from + step - 1)?.mean).toBe(value)

@@ -13,7 +13,7 @@ import { emulate, ms, runJob, serve, tempStore } from '../kit.ts'
 const ZONE = 'Europe/Madrid'
 const NOW = ms('2025-11-04T12:00:00Z')
 const TRUNCS = ['five_minutes', 'ten_minutes', 'fifteen_minutes', 'hour', 'day', 'month', 'year'] as const
-const asked = (yaml: string) => [
+const targetsOf = (yaml: string) => [
   ...plan({
     job: readJob(`name: t\n${yaml}`, 'j'),
     service: SERVICES.generic,
@@ -32,7 +32,7 @@ test('whatever the chunk, no window cuts a bucket, and halves of it do not eithe
       fc.integer({ min: 1, max: 1500 }),
       (trunc, chunk, first, length) => {
         const date = (n: number) => new Date(Date.UTC(2015, 0, 1) + n * 86_400_000).toISOString().slice(0, 10)
-        const requests = asked(
+        const requests = targetsOf(
           `series:\n  - { indicators: [1], timeTrunc: ${trunc}, timeAgg: sum, chunk: ${chunk}, window: { from: ${date(first)}, to: ${date(first + length)} } }`,
         )
         const unit: Unit = borderUnit(trunc)

@@ -70,7 +70,7 @@ test('the jobs of one call ask all that they want and nothing twice, whatever th
           })),
         }),
       }
-      const asked = createRequested()
+      const requested = createRequested()
       const all = jobs.map((entries, i) =>
         readJob(
           `name: job${i}\nseries:\n${entries
@@ -86,9 +86,7 @@ test('the jobs of one call ask all that they want and nothing twice, whatever th
       const options = { newestFirst, restate }
       const requests = all.flatMap((job, i) => {
         const later = all.slice(i + 1).map((one) => ({ job: one, options }))
-        const own = [
-          ...plan({ job, service: SERVICES.generic, plannerState, now: NOW, options, requested: asked, later }),
-        ]
+        const own = [...plan({ job, service: SERVICES.generic, plannerState, now: NOW, options, requested, later })]
         const absences = own.filter(({ reason }) => reason === 'absent').length
         expect(absences).toBeLessThanOrEqual(Math.max(1, Math.floor((own.length - absences) / 10)))
         return own

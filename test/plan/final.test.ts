@@ -164,14 +164,14 @@ describe('nothing is requested twice in one run', () => {
     market.state.status = (path) => (path === '/indicators/99' ? 404 : undefined)
     const yaml =
       'pace: { perSecond: 50, concurrency: 1 }\nseries: [{ indicators: [99, 5], window: { from: 2025-01-01, to: 2025-10-03 }, chunk: 1mo }]'
-    const tries: number[] = []
+    const nights: number[] = []
     for (let n = 0; n < 20; n++) {
       await market.run(store, yaml, night(n))
-      const calls = market.asked.filter(({ path }) => path === '/indicators/99').length
+      const calls = market.requested.filter(({ path }) => path === '/indicators/99').length
       expect(calls).toBeLessThanOrEqual(1)
-      if (calls > 0) tries.push(n)
+      if (calls > 0) nights.push(n)
     }
-    expect(tries).toEqual([0, 1, 3, 7, 15])
+    expect(nights).toEqual([0, 1, 3, 7, 15])
     const summary = await runJob(store, market, yaml, { now: night(20) })
     expect(summary).toMatchObject({ outcome: 'done', skipped: [{ route: 'indicator', id: 99 }] })
     market.state.status = () => undefined

@@ -15,8 +15,8 @@ test('every interval is in one group, for all geos that miss it and for no other
       for (const [i, a] of groups.entries())
         for (const b of groups.slice(0, i)) expect(intersect(a.holes, b.holes)).toEqual([])
       for (const { geoId, holes: own } of missing) {
-        const asked = groups.filter(({ geoIds }) => geoIds.includes(geoId)).flatMap((group) => group.holes)
-        expect(merge(asked)).toEqual(own)
+        const holes = groups.filter(({ geoIds }) => geoIds.includes(geoId)).flatMap((group) => group.holes)
+        expect(merge(holes)).toEqual(own)
       }
       for (const { geoIds, holes: own } of groups) {
         expect(own.length).toBeGreaterThan(0)

@@ -19,15 +19,15 @@ test('a run of few calls asks one window a day of what is absent, however often 
   const [store, market] = [await tempStore(), await lacking()]
   const yaml = `series:\n${series(ids(6))}${others(ids(3, 20))}`
   await market.run(store, yaml, night(0))
-  const asked: number[][] = []
+  const requested: number[][] = []
   for (const hours of [24, 24.1, 25, 30, 36, 47.9, 48.1]) {
     // What comes late is no longer absent: that it was asked is known all the same.
     market.state.has = hours === 24 ? () => true : (at) => at % 86_400 !== 0
     const before = Number(absent(store))
     const windows = await market.run(store, yaml, night(0) + hours * HOUR)
-    asked.push([windows.length, Number(absent(store)) - before])
+    requested.push([windows.length, Number(absent(store)) - before])
   }
-  expect(asked).toEqual([
+  expect(requested).toEqual([
     [4, 1],
     [3, 0],
     [3, 0],

@@ -18,7 +18,7 @@ const ZONES = [
 ] as const
 
 /** What a job asks, its range given as instants. */
-const asked = (zone: string, from: number, to: number, entry: string): string[] => {
+const requestsOf = (zone: string, from: number, to: number, entry: string): string[] => {
   const window = `window: { from: "${formatLocal(zone, from)}", to: "${formatLocal(zone, to)}" }`
   const job = readJob(`name: t\ntimeZone: ${zone}\n${entry.replace('WINDOW', window)}`, 'job.yaml')
   const planning = { job, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW / 1000, options: {} }
@@ -41,7 +41,7 @@ describe('the zone of a job decides what its words mean, and nothing else', () =
             ...(length < 9 * 86_400 ? ['archives:\n  - { WINDOW }', 'archivesJson:\n  - { WINDOW }'] : []),
           ]
           for (const entry of entries)
-            expect(asked(zone, from, from + length, entry)).toEqual(asked(MADRID, from, from + length, entry))
+            expect(requestsOf(zone, from, from + length, entry)).toEqual(requestsOf(MADRID, from, from + length, entry))
         },
       ),
       { numRuns: 40 },

@@ -69,17 +69,17 @@ test('two servers are told apart, wherever their addresses name them, and no pas
 test('PGSSLMODE and its files mean what they mean in an address, which wins', () => {
   const file = join(tempFolder(), 'root.pem')
   writeFileSync(file, '')
-  const asked = (address: string) => new URL(driverAddress(address)).searchParams
-  expect(asked('postgres://h/d').has('sslmode')).toBe(false)
+  const parametersOf = (address: string) => new URL(driverAddress(address)).searchParams
+  expect(parametersOf('postgres://h/d').has('sslmode')).toBe(false)
   onTestFinished(() => keepServerVariables({}))
   keepServerVariables({ PGSSLMODE: 'verify-ca', PGSSLROOTCERT: file })
-  expect(Object.fromEntries(asked('postgres://h/d'))).toEqual({
+  expect(Object.fromEntries(parametersOf('postgres://h/d'))).toEqual({
     sslmode: 'verify-ca',
     sslrootcert: file,
     uselibpqcompat: 'true',
   })
-  expect(asked('postgres://h/d?sslmode=disable').get('sslmode')).toBe('disable')
-  expect(asked('postgres:///d?host=/tmp').has('sslmode')).toBe(false)
+  expect(parametersOf('postgres://h/d?sslmode=disable').get('sslmode')).toBe('disable')
+  expect(parametersOf('postgres:///d?host=/tmp').has('sslmode')).toBe(false)
   keepServerVariables({ PGSSLMODE: 'verify-ca', PGSSLROOTCERT: join(tempFolder(), 'none.pem') })
   expect(() => driverAddress('postgres://h/d')).toThrow(/The file of sslrootcert cannot be read/)
   keepServerVariables({ PGSSLMODE: 'prefer' })
@@ -163,7 +163,7 @@ test('what a role or a database has set changes no value', async () => {
     for (const setting of [...STRANGE, ...(rows.length > 0 ? ['transaction_timeout = 5000'] : [])])
       await client.query(`alter role ${strange.username} set ${setting}`)
   })
-  const ask = async (address: string) => {
+  const read = async (address: string) => {
     const reader = openReader(address)
     const all: unknown[] = []
     const { rows } = await reader.engine.query(
@@ -180,7 +180,7 @@ test('what a role or a database has set changes no value', async () => {
     await tx.insertInto('geo').values({ id: 1 }).execute()
   })
   await store.close()
-  expect(await ask(strange.href)).toEqual(await ask(url))
+  expect(await read(strange.href)).toEqual(await read(url))
 })
 
 test('a database that does not keep every sign is refused before its tables are made', async () => {

@@ -9,9 +9,9 @@ export { createDatabase, withClient } from './create.ts'
 
 /** The address of the superuser of the run's server of PostgreSQL; the first who asks waits until it is started. */
 export async function serverUrl(): Promise<string> {
-  const said = await text(connect(inject('postgresPort'), '127.0.0.1'))
-  if (said.startsWith('error: ')) throw new Error(said)
-  return said
+  const answer = await text(connect(inject('postgresPort'), '127.0.0.1'))
+  if (answer.startsWith('error: ')) throw new Error(answer)
+  return answer
 }
 
 /** A new database that goes with the test; a copy of another one where a template is named. */

@@ -179,19 +179,19 @@ test('the same nights make the same rows on PostgreSQL as in a file, in every ta
   await expectEqual(file, inFile)
 
   // In place: what was damaged is as it was, and what was not is not touched.
-  const ask = (text: string) => withClient(server.file, (client) => client.query(text))
-  const { rowCount: lost } = await ask('delete from observation where at % 3600 = 0')
+  const query = (text: string) => withClient(server.file, (client) => client.query(text))
+  const { rowCount: lost } = await query('delete from observation where at % 3600 = 0')
   for (const damage of [
     "update indicator_text set name = 'x' where id % 2 = 0",
     'delete from _coverage where series_id = 1',
     'insert into vocabulary values (-1)',
     'update _fetch set rows_new = rows_new + 1 where id = 2',
   ])
-    expect((await ask(damage)).rowCount, damage).toBeGreaterThan(0)
-  const { id } = (await ask('select pg_current_xact_id()::text as id')).rows[0]
+    expect((await query(damage)).rowCount, damage).toBeGreaterThan(0)
+  const { id } = (await query('select pg_current_xact_id()::text as id')).rows[0]
   await rebuild(server.file, SERVICES.generic, () => undefined)
   await expectEqual(file, server, ['_run', 'runs', 'search_item', 'texts'])
-  const written = await ask(`select 1 from observation where xmin::text::bigint >= ${id}`)
+  const written = await query(`select 1 from observation where xmin::text::bigint >= ${id}`)
   expect(written.rowCount).toBe(lost)
   // What workers loaded meanwhile is not lost.
   const before = openReader(copy)

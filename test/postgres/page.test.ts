@@ -12,7 +12,7 @@ import { startServer } from './server.ts'
 const ENDLESS = 'with recursive n (i) as (select 1 union all select i + 1 from n) select max(i) from n'
 
 /** What the page says to a statement. */
-const ask = async (url: string, sql: string) => {
+const query = async (url: string, sql: string) => {
   const answer = await fetch(`${url}/sql.json?sql=${encodeURIComponent(sql)}`)
   return (await answer.json()) as {
     readonly answer: { readonly rows: unknown[][]; readonly cut: string | null } | null
@@ -34,9 +34,9 @@ describe('SQL that is asked of the page of a server', () => {
   test('is ended on the server, too, when it does not end', async () => {
     const file = await migratedDatabase()
     const { url } = await servePage(file)
-    expect((await ask(url, ENDLESS)).refused).toMatchObject({ code: 'timeout' })
+    expect((await query(url, ENDLESS)).refused).toMatchObject({ code: 'timeout' })
     await expect.poll(() => working(file), { timeout: 60_000 }).toBe(0)
-    expect((await ask(url, 'select 1 as one')).answer?.rows).toEqual([[1]])
+    expect((await query(url, 'select 1 as one')).answer?.rows).toEqual([[1]])
   })
 
   test('reads what its role may and nothing else, and so many rows of it', async () => {
@@ -50,7 +50,7 @@ describe('SQL that is asked of the page of a server', () => {
     const visitor = new URL(file)
     visitor.username = 'visitor'
     const { url } = await servePage(visitor.href)
-    const many = await ask(url, 'select g from generate_series(1, 1000000) g')
+    const many = await query(url, 'select g from generate_series(1, 1000000) g')
     expect([many.answer?.rows.length, many.answer?.cut]).toEqual([1000, 'rows'])
     for (const attack of [
       'delete from series',
@@ -71,11 +71,11 @@ describe('SQL that is asked of the page of a server', () => {
       'vacuum',
       'notify x',
     ])
-      expect((await ask(url, attack)).refused?.message, attack).toMatch(/\.$/)
+      expect((await query(url, attack)).refused?.message, attack).toMatch(/\.$/)
     // Before 16 a transaction that only reads may write a large object; it is taken back at its end.
-    await ask(url, `select lo_from_bytea(0, 'x')`)
+    await query(url, `select lo_from_bytea(0, 'x')`)
     const kept = 'select (select count(*) from series), (select count(*) from pg_largeobject_metadata)'
-    expect((await ask(url, kept)).answer?.rows).toEqual([[0, 0]])
+    expect((await query(url, kept)).answer?.rows).toEqual([[0, 0]])
   })
 
   test('is asked with the password of the page, wherever that has it from', async () => {
@@ -91,7 +91,7 @@ describe('SQL that is asked of the page of a server', () => {
     const inAddress = new URL(plain)
     inAddress.password = secret
     await (await openStore(inAddress.href)).close()
-    expect((await ask((await servePage(inAddress.href)).url, 'select 1 as one')).answer?.rows).toEqual([[1]])
+    expect((await query((await servePage(inAddress.href)).url, 'select 1 as one')).answer?.rows).toEqual([[1]])
     keepServerVariables({ PGPASSWORD: secret, INDICATOR_SYNC_API_KEY: 'k' })
     expect(serverVariables()).toEqual({ PGPASSWORD: secret })
     onTestFinished(() => keepServerVariables({}))
@@ -119,11 +119,11 @@ test('who has the newest page is told so, until something is written', async () 
   let etag = ''
   const again = () => fetch(`${url}/runs`, { headers: { 'If-None-Match': etag } })
   // Transactions are numbered for the whole server: another test that writes makes this page ask again, and so does the next minute.
-  const asked = async (): Promise<number> => {
+  const polled = async (): Promise<number> => {
     etag = (await fetch(`${url}/runs`)).headers.get('etag')!
     return (await again()).status
   }
-  await expect.poll(asked, { timeout: 300_000 }).toBe(304)
+  await expect.poll(polled, { timeout: 300_000 }).toBe(304)
   expect(etag).toMatch(/^".+"$/)
   await withClient(file, (client) => client.query('insert into geo (id) values (9)'))
   const changed = await again()

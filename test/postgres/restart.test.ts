@@ -10,12 +10,12 @@ test('a sync whose server is restarted ends with 7, and the same command request
   onTestFinished(() => server.close())
   const { url } = await createDatabase(server.url)
   let restarting: Promise<void> | undefined
-  const asked: string[] = []
+  const requested: string[] = []
   const emulator = await emulate({
     now: ms('2025-11-04T12:00:00Z') / 1000,
     latencyMs: 20,
     log({ url: target }) {
-      if (asked.push(target) === 20) restarting = server.restart('fast', 1_500)
+      if (requested.push(target) === 20) restarting = server.restart('fast', 1_500)
     },
   })
   const folder = tempFolder()
@@ -35,8 +35,8 @@ series:
   await restarting
   expect((await run()).code).toBe(0)
   // Again are at most those that were under way.
-  expect(new Set(asked).size).toBe(69)
-  expect(asked.length).toBeLessThanOrEqual(73)
+  expect(new Set(requested).size).toBe(69)
+  expect(requested.length).toBeLessThanOrEqual(73)
   const { rows } = await withClient(url, (client) =>
     client.query('select sum(to_at - from_at)::int as held from _coverage'),
   )

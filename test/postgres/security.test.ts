@@ -144,7 +144,7 @@ test('names are found in our schemas alone, whatever the user of the address has
 
 describe('a statement of a user', () => {
   /** All rows of a statement, or what is wrong with it. */
-  const ask = async (url: string, sql: string): Promise<unknown> => {
+  const query = async (url: string, sql: string): Promise<unknown> => {
     const reader = openReader(url)
     try {
       const all: unknown[] = []
@@ -168,7 +168,7 @@ describe('a statement of a user', () => {
     )
     const visitor = new URL(url)
     visitor.username = 'visitor'
-    expect(await ask(visitor.href, 'select count(*) as n from series')).toEqual([[0n]])
+    expect(await query(visitor.href, 'select count(*) as n from series')).toEqual([[0n]])
     for (const attack of [
       `select pg_read_file('/etc/passwd')`,
       `select pg_ls_dir('.')`,
@@ -193,17 +193,17 @@ describe('a statement of a user', () => {
       'call x()',
       'lock table series',
     ]) {
-      const answer = await ask(visitor.href, attack)
+      const answer = await query(visitor.href, attack)
       // The server answers null, false or a refusal: of who is superuser, nobody is ended.
       expect(answer, attack).toBeInstanceOf(Error)
       expect(answer, attack).toMatchObject({ name: expect.stringMatching(/InputError|StoreError/) })
     }
-    expect(await ask(visitor.href, 'select count(*) as n from series')).toEqual([[0n]])
+    expect(await query(visitor.href, 'select count(*) as n from series')).toEqual([[0n]])
   })
 
   test('that takes too long is ended by the server; the address may set the limit', async () => {
     const url = await migratedDatabase()
-    const said = await ask(`${url}?statement_timeout=200`, 'select pg_sleep(600)')
-    expect(said).toMatchObject({ code: '57014', message: expect.stringMatching(/took too long/) })
+    const refusal = await query(`${url}?statement_timeout=200`, 'select pg_sleep(600)')
+    expect(refusal).toMatchObject({ code: '57014', message: expect.stringMatching(/took too long/) })
   })
 })

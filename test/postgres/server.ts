@@ -117,7 +117,7 @@ export async function startServer(
   }
   const port = await freePort()
   const all = { ...SETTINGS, ...settings, port: `${port}`, unix_socket_directories: folder }
-  let said = ''
+  let log = ''
   let child: ChildProcess
   const start = (): Promise<void> =>
     new Promise((resolve, reject) => {
@@ -125,7 +125,7 @@ export async function startServer(
       child = spawn(join(bin, 'postgres'), ['-D', data, ...flags], { ...options, stdio: ['ignore', 'ignore', 'pipe'] })
       let starting = ''
       child.stderr!.on('data', (text: Buffer) => {
-        said = `${said}${text}`.slice(-20_000)
+        log = `${log}${text}`.slice(-20_000)
         starting = `${starting}${text}`.slice(-20_000)
         if (starting.includes('ready to accept connections')) resolve()
       })
@@ -148,7 +148,7 @@ export async function startServer(
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
     folder,
     pid: () => child.pid!,
-    log: () => said,
+    log: () => log,
     async restart(how, afterMs = 0) {
       await end(how)
       await new Promise((resolve) => setTimeout(resolve, afterMs))

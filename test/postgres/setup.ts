@@ -22,9 +22,9 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     keeper.stderr!.on('data', (text) => {
       wrong += text
     })
-    const said = await Promise.race([once(keeper.stdout!, 'data'), once(keeper, 'close').then(() => null)])
-    if (said === null) throw new Error(`no server for tests: ${wrong}`)
-    return String(said[0]).trim()
+    const first = await Promise.race([once(keeper.stdout!, 'data'), once(keeper, 'close').then(() => null)])
+    if (first === null) throw new Error(`no server for tests: ${wrong}`)
+    return String(first[0]).trim()
   }
   const door = createServer((asking) => {
     asking.on('error', () => undefined)

@@ -50,15 +50,15 @@ describe('a transaction', () => {
   test('whose connection is cut is done again, once', async () => {
     const url = await migratedDatabase()
     const store = await open(url)
-    let tries = 0
+    let attempts = 0
     await store.write(async (tx) => {
       await tx.insertInto('_source').values(rowOf('a')).execute()
-      if (++tries > 1) return
+      if (++attempts > 1) return
       const { rows } = await tx.executeQuery<{ pid: number }>(CompiledQuery.raw('select pg_backend_pid() as pid'))
       await withClient(url, (client) => client.query('select pg_terminate_backend($1)', [rows[0]!.pid]))
       await tx.insertInto('_source').values(rowOf('b')).execute()
     })
-    expect(tries).toBe(2)
+    expect(attempts).toBe(2)
     expect(await hosts(store)).toEqual(['a'])
   })
 
@@ -72,24 +72,24 @@ describe('a transaction', () => {
       meet = resolve
     })
     const cross = (store: Store, order: readonly string[]) => {
-      let tries = 0
+      let attempts = 0
       return store.write(async (tx) => {
-        tries++
+        attempts++
         for (const [i, host] of order.entries()) {
           await tx
             .updateTable('_source')
             .set({ service: `${order}` })
             .where('host', '=', host)
             .execute()
-          if (i > 0 || tries > 1) continue
+          if (i > 0 || attempts > 1) continue
           if (++met === 2) meet()
           await both
         }
-        return tries
+        return attempts
       })
     }
-    const tries = await Promise.all([cross(one, ['a', 'b']), cross(other, ['b', 'a'])])
-    expect(tries.reduce((sum, n) => sum + n)).toBe(3)
+    const attempts = await Promise.all([cross(one, ['a', 'b']), cross(other, ['b', 'a'])])
+    expect(attempts.reduce((sum, n) => sum + n)).toBe(3)
   })
 
   const insert = preparedInsert('_source', ['host', 'base_url', 'service', 'first_asked_at', 'wait_until'])
@@ -99,15 +99,15 @@ describe('a transaction', () => {
     ['at the next answer', (tx: Transaction<Database>) => tx.selectFrom('_source').select('host').execute()],
   ])('tells %s what went wrong in a statement that was not waited for, and leaves nothing', async (_when, then) => {
     const store = await open(await migratedDatabase())
-    let tries = 0
+    let attempts = 0
     const twice = store.write(async (tx) => {
-      tries++
+      attempts++
       for (const host of ['a', 'b', 'a']) await insert.run(tx, rowOf(host))
       await then(tx)
     })
     await expect(twice).rejects.toThrow(/duplicate key/)
     // A row that another one made meanwhile is seen by the next try; one that is there twice never is.
-    expect(tries).toBe(3)
+    expect(attempts).toBe(3)
     expect(await hosts(store)).toEqual([])
     await store.write((tx) => insert.run(tx, rowOf('c')))
     expect(await hosts(store)).toEqual(['c'])
@@ -346,15 +346,15 @@ series: [{ indicators: [600, 1293, 551], window: { from: 2025-09-01, to: 2025-11
 `
   const emulator = await emulate({ now: NOW / 1000 })
   await runJob(store, emulator, JOB, { now: NOW })
-  const ask = async (sql: string, parameters: unknown[] = []) =>
+  const query = async (sql: string, parameters: unknown[] = []) =>
     (await withClient(url, (client) => client.query(sql, parameters))).rows[0] as Record<string, number>
-  const { values } = (await ask('select count(*)::int as values from observation')) as { values: number }
+  const { values } = (await query('select count(*)::int as values from observation')) as { values: number }
   expect(values).toBeGreaterThan(15_000)
-  const before = await ask('select pg_current_xact_id()::text as id, pg_current_wal_flush_lsn() as lsn')
+  const before = await query('select pg_current_xact_id()::text as id, pg_current_wal_flush_lsn() as lsn')
   await runJob(store, emulator, JOB, { now: NOW + 60_000, options: { restate: true } })
   // What others on this server write does not count.
-  await ask('create extension pg_walinspect')
-  const { bytes } = (await ask(
+  await query('create extension pg_walinspect')
+  const { bytes } = (await query(
     `select sum(record_length)::int as bytes from pg_get_wal_records_info($1, pg_current_wal_flush_lsn()) where block_ref like
      '%/' || (select oid from pg_database where datname = current_database()) || '/%'`,
     [before.lsn],
@@ -362,7 +362,7 @@ series: [{ indicators: [600, 1293, 551], window: { from: 2025-09-01, to: 2025-11
   // A row that was written, or only locked, since then has the number of a later transaction.
   for (const table of ['observation', '_day'])
     expect(
-      await ask(
+      await query(
         `select count(*)::int as n from ${table} where greatest(xmin::text::bigint, xmax::text::bigint) >= $1`,
         [before.id],
       ),

@@ -74,11 +74,14 @@ function look(file: string): { replies: number; wrong: string } {
   if (!existsSync(file)) return { replies: 0, wrong: '' }
   const db = new SQLite(file)
   try {
-    const said = db.pragma('integrity_check', { simple: true }) as string
+    const integrity = db.pragma('integrity_check', { simple: true }) as string
     const dangling = (db.pragma('foreign_key_check') as unknown[]).length
     const made = db.prepare("select 1 from sqlite_schema where name = '_fetch'").get()
     const replies = made ? (db.prepare('select count(*) from _fetch').pluck().get() as number) : 0
-    return { replies, wrong: said === 'ok' && dangling === 0 ? '' : `${said}, ${dangling} rows point nowhere` }
+    return {
+      replies,
+      wrong: integrity === 'ok' && dangling === 0 ? '' : `${integrity}, ${dangling} rows point nowhere`,
+    }
   } finally {
     db.close()
   }

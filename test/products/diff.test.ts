@@ -45,26 +45,26 @@ const asOf = (store: Store, at: string): Map<string, unknown> =>
 
 test('what changed between two instants is what the history says at both, and nothing else', async () => {
   const store = await tempStore()
-  const said = { values: Array.from({ length: 24 }, (_, i) => i as number | null), name: 'a', listed: [600, 601] }
-  const server = await service(said)
+  const answer = { values: Array.from({ length: 24 }, (_, i) => i as number | null), name: 'a', listed: [600, 601] }
+  const server = await service(answer)
   const moments: string[] = [new Date(0).toISOString()]
   let now = ms('2025-01-05T00:00:00Z')
   for (const change of [
     () => undefined,
     () => {
-      said.values[3] = 77
-      said.values[4] = 78
-      said.name = 'b'
+      answer.values[3] = 77
+      answer.values[4] = 78
+      answer.name = 'b'
     },
     () => {
-      said.values[3] = 3
-      said.values[5] = null
-      said.listed = [600, 602]
+      answer.values[3] = 3
+      answer.values[5] = null
+      answer.listed = [600, 602]
     },
     () => {
-      said.values[5] = 5
-      said.values[4] = 79
-      said.name = 'a'
+      answer.values[5] = 5
+      answer.values[4] = 79
+      answer.name = 'a'
     },
   ]) {
     change()
@@ -84,11 +84,11 @@ test('what changed between two instants is what the history says at both, and no
         .filter((at) => before.get(at) !== after.get(at))
         .map((at) => [at, before.get(at) ?? null, after.get(at) ?? null])
         .sort()
-      const told = (await all(from, to))
+      const changes = (await all(from, to))
         .filter(({ what }) => what === 'value')
         .map(({ at_utc, before, after }) => [at_utc, before, after])
         .sort()
-      expect(told, `${from} ${to}`).toEqual(expected)
+      expect(changes, `${from} ${to}`).toEqual(expected)
     }
   const text = (one: Difference) => `${one.what} ${one.change} ${one.id} ${one.field ?? ''} ${one.before} ${one.after}`
   expect((await all(moments[1]!, moments[3]!)).filter(({ what }) => what !== 'value').map(text)).toEqual([

@@ -17,13 +17,13 @@ import { RECIPES } from '../recipes.ts'
 import { openStore, type Store } from '../store.ts'
 
 /** Recipes that both databases answer. */
-const ASKED = RECIPES.filter(({ name }) => name !== 'search' || !onlyInFile('match'))
+const ANSWERED = RECIPES.filter(({ name }) => name !== 'search' || !onlyInFile('match'))
 
 type Row = Record<string, number | string | null>
 const NOW = Date.parse('2025-11-20T12:00:00Z')
 
 /** What a recipe answers when a person asks: rows, or the sentence that tells why there are none. */
-async function ask(store: Store, name: string, given: Parameters = {}, now = NOW): Promise<Row[] | string> {
+async function answerOf(store: Store, name: string, given: Parameters = {}, now = NOW): Promise<Row[] | string> {
   const recipe = RECIPES.find((one) => one.name === name)!
   try {
     const { parameters } = await prepareRecipe(store, recipe, given, SERVICES.generic, now / 1000)
@@ -35,7 +35,7 @@ async function ask(store: Store, name: string, given: Parameters = {}, now = NOW
   }
 }
 const rowsOf = async (store: Store, name: string, given: Parameters = {}): Promise<Row[]> => {
-  const answer = await ask(store, name, given)
+  const answer = await answerOf(store, name, given)
   if (typeof answer === 'string') throw new Error(answer)
   return answer
 }
@@ -127,8 +127,8 @@ const hours = (rows: readonly Raw[]): Map<number, number> =>
   new Map([...grouped(rows, ({ hour }) => hour)].map(([hour, all]) => [hour, mean(all)]))
 
 describe('every recipe', () => {
-  test.each(ASKED.map(({ name }) => [name]))('%s answers the demo, or says what it means', async (name) => {
-    const answer = await ask(demo, name, {}, Date.parse('2025-11-04T12:00:00Z'))
+  test.each(ANSWERED.map(({ name }) => [name]))('%s answers the demo, or says what it means', async (name) => {
+    const answer = await answerOf(demo, name, {}, Date.parse('2025-11-04T12:00:00Z'))
     if (name === 'holes') expect(answer).toMatch(/There are no holes/)
     else expect(Array.isArray(answer) ? answer.length : answer).toEqual(expect.any(Number))
   })
@@ -143,7 +143,7 @@ describe('every recipe', () => {
     await emulator.close()
     expect(summary.failures.map(({ error }) => error.message)).toEqual([])
     const answers: Record<string, Row[] | string> = {}
-    for (const { name } of ASKED) answers[name] = await ask(filled, name, {}, now)
+    for (const { name } of ANSWERED) answers[name] = await answerOf(filled, name, {}, now)
     const sentences = Object.entries(answers).filter(([, answer]) => typeof answer === 'string')
     expect(Object.fromEntries(sentences)).toEqual({
       'known-at': expect.stringMatching(
@@ -280,7 +280,7 @@ describe('numbers, against a loop over the raw values', () => {
 
   test('hours inside of a day are no time for what counts whole days', async () => {
     const range = { from: '2025-10-25T10:30:00Z', to: '2025-10-25T12:15:00Z' }
-    expect(await ask(store, 'monthly-energy', { indicators: '551', ...range })).toMatch(/whole days are counted/)
+    expect(await answerOf(store, 'monthly-energy', { indicators: '551', ...range })).toMatch(/whole days are counted/)
   })
 
   test('battery-spread has 25 hours to choose from where the day has', async () => {
@@ -315,8 +315,8 @@ describe('one series', () => {
   test('--series takes another than the native one, and only one', async () => {
     const id = store.get(`select id from series where indicator_id = 600 and time_trunc = 'hour'`) as number
     expect((await rowsOf(store, 'daily-average', { series: id }))[0]).toMatchObject({ periods: 24, average: 100_000 })
-    expect(await ask(store, 'daily-average', { series: 99 })).toMatch(/There is no series 99/)
-    expect(await ask(store, 'daily-average', { series: id, indicator: 551 })).toMatch(
+    expect(await answerOf(store, 'daily-average', { series: 99 })).toMatch(/There is no series 99/)
+    expect(await answerOf(store, 'daily-average', { series: id, indicator: 551 })).toMatch(
       /is one of indicator 600, not of 551/,
     )
   })
@@ -358,7 +358,7 @@ describe('one series', () => {
     ['no date', 'daily-average', { from: '2025-02-30' }, /--from "2025-02-30" is/],
     ['the wrong order', 'daily-average', { from: '2025-10-02', to: '2025-10-01' }, /--from must come before --to/],
   ])('%s is told', async (_, name, given, message) => {
-    expect(await ask(store, name, given)).toMatch(message)
+    expect(await answerOf(store, name, given)).toMatch(message)
   })
 
   test('the only geo of a series is taken when nobody names one', async () => {
@@ -367,7 +367,7 @@ describe('one series', () => {
 
   test('values that are too coarse are not taken for hours', async () => {
     expect(
-      await ask(demo, 'daily-profile', {
+      await answerOf(demo, 'daily-profile', {
         series: demo.get(`select id from series where time_trunc = 'day'`) as number,
       }),
     ).toMatch(/compares hours; indicator 10010 .* has periods that are longer/)
@@ -393,8 +393,8 @@ describe('times', () => {
         sql,
       ]),
     )('%s reads the values of its range, and no others', (_name, sql) => {
-    const asked = Object.fromEntries([...sql.matchAll(/:(\w+)/g)].map(([, name]) => [name!, null]))
-    const plan = store.all(`explain query plan ${sql}`, asked as never) as { detail: string }[]
+    const parameters = Object.fromEntries([...sql.matchAll(/:(\w+)/g)].map(([, name]) => [name!, null]))
+    const plan = store.all(`explain query plan ${sql}`, parameters as never) as { detail: string }[]
     const reads = plan.filter(({ detail }) => detail.startsWith('SEARCH o USING'))
     expect(reads.length).toBeGreaterThan(0)
     for (const { detail } of reads) expect(detail).toMatch(/\(series_id=\? AND geo_id=\? AND at>\? AND at<\?\)/)

@@ -118,8 +118,8 @@ describe('a second service is only its declaration', () => {
     expect((await run(['show', '70', ...OTHER])).out).toMatch(/Norte/)
     // Without the service, the first geo is as good as another.
     expect((await run(['show', '70'])).out).toMatch(/Sul/)
-    const asked = await run(['query', '--recipe', 'daily-average', ...OTHER, '--json'])
-    expect(JSON.parse(asked.out)).toMatchObject([{ local_date: '2025-03-01', periods: 24, lowest: 21, highest: 23.3 }])
+    const answer = await run(['query', '--recipe', 'daily-average', ...OTHER, '--json'])
+    expect(JSON.parse(answer.out)).toMatchObject([{ local_date: '2025-03-01', periods: 24, lowest: 21, highest: 23.3 }])
     expect(await run(['query', '--recipe', 'daily-average'])).toMatchObject({ code: 2 })
     const listed = await run(['query', '--recipes', ...OTHER])
     expect(listed.out).toMatch(/indicator=70 geo=21[\s\S]*demand=…[\s\S]*text=vento\*\s+locale=pt/)

@@ -65,15 +65,15 @@ describe('a failure is open until it is answered', () => {
     await market.run(store, job('3', '03', '05').replace('refresh', 'chunk: 1d, refresh'), NOW)
     await market.run(store, job('3', '01', '11').replace('refresh', 'chunk: 1d, refresh'), NOW)
     await market.run(store, job('8741', '08', '09'), NOW)
-    const told = (await findGaps(store)).map(
+    const gaps = (await findGaps(store)).map(
       ({ geo_id, from, to, reason }) => `${geo_id} ${from.slice(5, 10)} ${to.slice(5, 10)} ${reason}`,
     )
-    expect(told).toEqual(['3 10-01 10-03 failed', '3 10-10 10-11 failed', '8741 10-05 10-08 unasked'])
+    expect(gaps).toEqual(['3 10-01 10-03 failed', '3 10-10 10-11 failed', '8741 10-05 10-08 unasked'])
     expect(
       store.all(
-        `select geo_id || ' ' || substr(from_local, 6, 5) || ' ' || substr(to_local, 6, 5) || ' ' || reason as told from gaps order by geo_id, from_at`,
+        `select geo_id || ' ' || substr(from_local, 6, 5) || ' ' || substr(to_local, 6, 5) || ' ' || reason as gap from gaps order by geo_id, from_at`,
       ),
-    ).toEqual(told.map((told) => ({ told })))
+    ).toEqual(gaps.map((gap) => ({ gap })))
   })
 })
 

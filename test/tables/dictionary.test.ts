@@ -14,8 +14,8 @@ test.skipIf(onlyInFile('file'))(
       `select t.name || '.' || c.name as name from pragma_table_list t join pragma_table_info(t.name) c
      where t.schema = 'main' and t.type in ('table', 'view') and t.name not like 'sqlite_%' and t.name not like '_migration%'`,
     ) as { name: string }[]
-    const told = dictionaryRows().filter(({ column_name }) => column_name !== '')
-    expect(told.map(({ object, column_name }) => `${object}.${column_name}`).sort()).toEqual(
+    const described = dictionaryRows().filter(({ column_name }) => column_name !== '')
+    expect(described.map(({ object, column_name }) => `${object}.${column_name}`).sort()).toEqual(
       real.map(({ name }) => name).sort(),
     )
     // In a database it is a table, for whoever has nothing else.

@@ -111,7 +111,7 @@ const parsed = (text: string): unknown => {
 
 /** No value is stored that does not stand in an answer with this instant, geo and number. */
 function expectNoWrongRow(store: Store, bodies: ReadonlyMap<string, string>): void {
-  const said = new Set<string>()
+  const stated = new Set<string>()
   for (const [url, text] of bodies) {
     if (!/^\/(offer_)?indicators\/\d/.test(url)) continue
     const kind = url.startsWith('/offer') ? 'offer_indicator' : 'indicator'
@@ -119,13 +119,13 @@ function expectNoWrongRow(store: Store, bodies: ReadonlyMap<string, string>): vo
     for (const row of holders.flatMap(({ values }) => (Array.isArray(values) ? values : [])).filter(isObject)) {
       const at = parseInstant(String(row.datetime ?? row.tz_time))
       const [only] = Array.isArray(row.geo_ids) ? row.geo_ids : [0]
-      said.add(`${kind} ${row.geo_id ?? only ?? 0} ${at} ${row.value}`)
+      stated.add(`${kind} ${row.geo_id ?? only ?? 0} ${at} ${row.value}`)
     }
   }
   for (const { kind, geo_id, at, value } of store.all(
     'select kind, geo_id, at, value from observation join series on id = series_id',
   ) as { kind: string; geo_id: number; at: number; value: number | null }[]) {
-    expect(said, `${kind} ${geo_id} ${at} ${value}`).toContain(`${kind} ${geo_id} ${at} ${value}`)
+    expect(stated, `${kind} ${geo_id} ${at} ${value}`).toContain(`${kind} ${geo_id} ${at} ${value}`)
     expect(at >= FROM && at < TO, String(at)).toBe(true)
   }
 }

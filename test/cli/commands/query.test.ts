@@ -24,10 +24,10 @@ test.skipIf(process.platform !== 'linux').each<[NodeJS.Signals, number | null]>(
   const ended = await runCli(dir, ['query', ENDLESS, '--database', 'x.db'], {}, (parent) => {
     // Known when it has a child: the one in which the statement runs.
     const look = setInterval(() => {
-      const told = readFileSync(`/proc/${parent.pid}/task/${parent.pid}/children`, 'utf8').trim()
-      if (told === '') return
+      const listed = readFileSync(`/proc/${parent.pid}/task/${parent.pid}/children`, 'utf8').trim()
+      if (listed === '') return
       clearInterval(look)
-      children.push(...told.split(' ').map(Number))
+      children.push(...listed.split(' ').map(Number))
       parent.kill(signal)
       // Their output is ours, and closes when they have gone.
     }, 20)

@@ -27,10 +27,10 @@ async function serving(
 ): Promise<Done> {
   let failed: unknown
   const done = await runCli(folder, ['serve', ...args], env, (child) => {
-    let said = ''
+    let output = ''
     const listen = (data: Buffer): void => {
-      said += data
-      const [, url] = /on (http:\/\/\S+) until/.exec(said) ?? []
+      output += data
+      const [, url] = /on (http:\/\/\S+) until/.exec(output) ?? []
       if (!url) return
       child.stdout!.off('data', listen)
       void work(url, child)

@@ -4,10 +4,10 @@ import { json, ms, runCommand, runJob, serve, tempFolder, tempStore } from '../.
 const stamp = (at: number) => new Date(at * 1000).toISOString().replace('Z', '+00:00')
 
 test('show draws what was said then beside what is said now, and tells what was revised when', async () => {
-  const said: (number | null)[] = Array.from({ length: 24 }, (_, i) => i)
+  const hours: (number | null)[] = Array.from({ length: 24 }, (_, i) => i)
   const server = await serve((request, response) => {
     const from = ms(new URL(request.url!, 'http://x').searchParams.get('start_date')!) / 1000
-    const values = said.flatMap((value, i) =>
+    const values = hours.flatMap((value, i) =>
       value === null ? [] : [{ value, datetime: stamp(from + i * 3600), geo_id: 3, geo_name: 'España' }],
     )
     const body = { id: 600, name: 'Precio', tiempo: [{ id: 4, name: 'Hora' }], geos: [], values }
@@ -18,10 +18,10 @@ test('show draws what was said then beside what is said now, and tells what was 
     'series: [{ indicators: [600], geoIds: [3], window: { from: 2025-01-01, to: 2025-01-02 }, lookback: 8mo }]'
   const sync = (now: string) => runJob(store, server, job, { now: ms(now), options: { restate: true } })
   await sync('2025-01-05T00:00:00Z')
-  said[3] = 77
+  hours[3] = 77
   await sync('2025-01-06T00:00:00Z')
-  said[3] = 80
-  said[23] = null
+  hours[3] = 80
+  hours[23] = null
   await sync('2025-01-07T00:00:00Z')
 
   const show = (...args: string[]) =>

@@ -11,13 +11,13 @@ test('status fits 60 columns and cuts no next step', async () => {
     'job.yaml': SERIES.replace('1739', '1739, 1293, 424242').replace('2025-02-01', '2025-01-03'),
   })
   expect((await runCommand(dir, ['sync', 'job.yaml'], serviceAt(emulator.url, emulator.key))).code).toBe(1)
-  const told = (await runCommand(dir, ['status'])).out
-  expect(told.split('\n').filter((line) => [...line].length > 60)).toEqual([])
+  const text = (await runCommand(dir, ['status'])).out
+  expect(text.split('\n').filter((line) => [...line].length > 60)).toEqual([])
   const [failure] = JSON.parse((await runCommand(dir, ['status', '--json'])).out).failures
-  const plain = told.replaceAll(/\s/g, '')
-  for (const said of [failure.target, failure.message, failure.hint])
-    expect(plain).toContain(String(said).replaceAll(/\s/g, ''))
-  expect(told).toMatch(/1293 all geos/)
+  const plain = text.replaceAll(/\s/g, '')
+  for (const part of [failure.target, failure.message, failure.hint])
+    expect(plain).toContain(String(part).replaceAll(/\s/g, ''))
+  expect(text).toMatch(/1293 all geos/)
   const ahead = jobFolder({
     'job.yaml': SERIES.replace('2025-01-01', 'today').replace('2025-02-01', '+2d').replace('1739', '544'),
   })

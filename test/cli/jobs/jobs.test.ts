@@ -6,7 +6,7 @@ import { emulate, runCommand, tempFolder } from '../../kit.ts'
 const DAY = 86_400_000
 
 /** The windows of a request as days since the first of January 2025, with the geos that it names. */
-function asked(url: string): string {
+function windowOf(url: string): string {
   const { pathname, searchParams } = new URL(url, 'http://x')
   const [from, to] = ['start_date', 'end_date'].map((name) => Date.parse(searchParams.get(name)!)) as [number, number]
   const day = (at: number): number => Math.round((at - Date.parse('2024-12-31T23:00:00Z')) / DAY)
@@ -51,8 +51,8 @@ test('a job of which --only leaves nothing says so, and what the others want bes
   expect(narrowed.out).toMatch(/b: nothing of it was selected/)
   expect((await runCommand(dir, ['plan', ...files, '--only', '600'], env)).out).toMatch(/b: nothing of it was selected/)
   expect(await wants()).toBe(before)
-  const told = await runCommand(dir, ['sync', ...files, '--only', '600', '--json'], env)
-  expect(JSON.parse(told.out)).toMatchObject([{ selected: true }, { selected: false }])
+  const result = await runCommand(dir, ['sync', ...files, '--only', '600', '--json'], env)
+  expect(JSON.parse(result.out)).toMatchObject([{ selected: true }, { selected: false }])
 })
 
 test('what a later job asks for all geos is asked of all at once, and as planned', async () => {
@@ -63,7 +63,7 @@ test('what a later job asks for all geos is asked of all at once, and as planned
 `,
     'series:\n  - { indicators: [600], window: { from: 2025-01-04, to: 2025-01-21 } }\n',
   )
-  expect(sent.map(asked)).toEqual(['600 0-3 1,3', '600 3-10', '1739 0-2 3', '600 10-20'])
+  expect(sent.map(windowOf)).toEqual(['600 0-3 1,3', '600 3-10', '1739 0-2 3', '600 10-20'])
   expect(planned).toEqual(sent.map((target) => `${url}${target}`))
 })
 
@@ -72,6 +72,6 @@ test('also when the later one names its indicators by the catalogue', async () =
     'series:\n  - { indicators: [600], geoIds: [3], window: { from: 2025-01-01, to: 2025-01-11 } }\n',
     'series:\n  - { indicators: { match: spot }, window: { from: 2025-01-04, to: 2025-01-21 } }\n',
   )
-  const series = sent.filter((url) => url.includes('/600')).map(asked)
+  const series = sent.filter((url) => url.includes('/600')).map(windowOf)
   expect(series).toEqual(['600 0-3 3', '600 3-10', '600 10-20'])
 })

@@ -60,7 +60,7 @@ const ON_VALUES = RECIPES.slice(
 
 /** What `query --engine duckdb` answers, on the lake that `more` names, else on the file. */
 function byQuery(more: readonly string[] = []): string {
-  const ask = (...args: string[]): unknown[] => {
+  const query = (...args: string[]): unknown[] => {
     const all = ['query', '--database', file, '--json', '--quiet', '--timeout', '0', ...args]
     const rows = JSON.parse(execFileSync(process.execPath, [resolve('src/cli/bin.js'), ...all], { encoding: 'utf8' }))
     return rows.map((row: object) => Object.values(row))
@@ -68,9 +68,9 @@ function byQuery(more: readonly string[] = []): string {
   const began = performance.now()
   const engine = ['--engine', 'duckdb', ...more]
   const recipes = Object.fromEntries(
-    ON_VALUES.map((recipe) => [recipe.name, ask('--recipe', recipe.name, ...shownOf(recipe), ...engine)]),
+    ON_VALUES.map((recipe) => [recipe.name, query('--recipe', recipe.name, ...shownOf(recipe), ...engine)]),
   )
-  return JSON.stringify({ totals: ask(...engine, TOTALS), recipes, seconds: (performance.now() - began) / 1000 })
+  return JSON.stringify({ totals: query(...engine, TOTALS), recipes, seconds: (performance.now() - began) / 1000 })
 }
 
 /** What a catalogue of DuckLake answers in which the files were registered, twice; DUCKLAKE names another one than a file. */
@@ -90,15 +90,15 @@ async function byDuckLake(): Promise<string> {
        from observation o join series s using (series_id)`,
   ])
     await connection.run(statement)
-  const ask = async (sql: string): Promise<unknown[]> => {
+  const query = async (sql: string): Promise<unknown[]> => {
     const rows = await connection.runAndReadAll(sql)
     return rows
       .getRowsJson()
       .map((row) => row.map((value) => (typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : value)))
   }
   const recipes: Record<string, unknown> = {}
-  for (const [name, sql] of Object.entries(LAKE_RECIPES)) recipes[name] = await ask(sql)
-  return JSON.stringify({ totals: await ask(TOTALS), recipes, seconds: (performance.now() - began) / 1000 })
+  for (const [name, sql] of Object.entries(LAKE_RECIPES)) recipes[name] = await query(sql)
+  return JSON.stringify({ totals: await query(TOTALS), recipes, seconds: (performance.now() - began) / 1000 })
 }
 
 const sorted = (rows: readonly Row[]): Row[] =>
@@ -123,7 +123,7 @@ try {
     return [name, [...reader.rows(sql, { ...parameters, ...shown })] as Row[]] as const
   })
   for (const engine of engines) {
-    const said =
+    const output =
       engine === 'query' || engine === 'query-file'
         ? byQuery(engine === 'query' ? ['--lake', lake] : [])
         : engine === 'ducklake'
@@ -134,7 +134,7 @@ try {
               stdio: ['pipe', 'pipe', 'inherit'],
               maxBuffer: 1 << 28,
             })
-    const got = JSON.parse(said.trim().split('\n').at(-1)!) as Answers
+    const got = JSON.parse(output.trim().split('\n').at(-1)!) as Answers
     const faults = compare('totals', sorted(got.totals), expected, 'sums')
     for (const [name, rows] of answers)
       if (got.recipes[name])

@@ -26,15 +26,15 @@ const access = endpoint === undefined ? {} : { endpoint }
 function run(action: string, killAfter?: number): Promise<number | null> {
   const args = [resolve('src/cli/bin.js'), 'lake', action, lake, '--database', file, '--grace', '1']
   const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
-  let said = ''
+  let errors = ''
   child.stderr.on('data', (data) => {
-    said += data
+    errors += data
   })
   const timer = killAfter === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), killAfter)
   return new Promise((done) =>
     child.on('close', (code) => {
       clearTimeout(timer)
-      if (code !== 0 && code !== null && code !== 5) process.stderr.write(said)
+      if (code !== 0 && code !== null && code !== 5) process.stderr.write(errors)
       done(code)
     }),
   )
@@ -94,10 +94,10 @@ try {
   const expected = db.prepare('select count(*), sum(value), min(value) from observation').raw().get() as number[]
   db.close()
   if (process.env.PYTHON && isBucket) {
-    const said = execFileSync(process.env.PYTHON, [resolve('test/lake/engines/readBucket.py'), lake], {
+    const output = execFileSync(process.env.PYTHON, [resolve('test/lake/engines/readBucket.py'), lake], {
       encoding: 'utf8',
     })
-    for (const [engine, count, total, least] of JSON.parse(said) as [string, number, number, number][]) {
+    for (const [engine, count, total, least] of JSON.parse(output) as [string, number, number, number][]) {
       const same =
         count === expected[0] && Math.abs(total - expected[1]!) < 1e-9 * Math.abs(total) && least === expected[2]
       if (!same) faults++

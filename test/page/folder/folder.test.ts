@@ -146,10 +146,10 @@ describe('a folder', () => {
     writeFileSync(join(place, 'series/999.html'), readFileSync(join(place, 'series/600.html')))
     writeFileSync(join(place, 'series/mine.html'), 'mine')
     writeFileSync(join(dirname(place), 'outside.html'), 'indicator-sync page')
-    const said = JSON.parse(readFileSync(list, 'utf8'))
+    const listed = JSON.parse(readFileSync(list, 'utf8'))
     writeFileSync(
       list,
-      JSON.stringify({ ...said, files: [...said.files, 'series/999.html', 'series/mine.html', '../outside.html'] }),
+      JSON.stringify({ ...listed, files: [...listed.files, 'series/999.html', 'series/mine.html', '../outside.html'] }),
     )
     await write(place)
     const now = Object.keys(contents(place))

@@ -48,9 +48,9 @@ describe('a statement of anybody', () => {
 
   test('ends when its reader has gone, also in the middle', async () => {
     const made = createStatementRunner(PATIENT)
-    const asked = made.run({ file, sql: ENDLESS, parameters: {} })
+    const running = made.run({ file, sql: ENDLESS, parameters: {} })
     made.close()
-    await expect(asked).rejects.toThrow()
+    await expect(running).rejects.toThrow()
   })
 
   test('is cut after a number of rows or letters, and says so', async () => {
@@ -74,27 +74,27 @@ describe('a statement of anybody', () => {
   })
 
   test('cannot turn writing on for itself or the next one', async () => {
-    const ask = runner()
-    await ask('pragma query_only = off').catch(() => undefined)
-    await expect(ask(`insert into geo (id) values (9) returning id`)).rejects.toThrow()
+    const query = runner()
+    await query('pragma query_only = off').catch(() => undefined)
+    await expect(query(`insert into geo (id) values (9) returning id`)).rejects.toThrow()
     const store = await openStore(file)
     expect(store.get('select count(*) from geo where id = 9')).toBe(0)
     await store.close()
   })
 
   test('that needs more memory than there is ends alone', async () => {
-    const ask = runner()
+    const query = runner()
     await expect(
-      ask(`select length(group_concat(hex(zeroblob(1000000)))) from observation, generate_series(1, 1000)`),
+      query(`select length(group_concat(hex(zeroblob(1000000)))) from observation, generate_series(1, 1000)`),
     ).rejects.toThrow()
     const large = `with recursive n (i) as (select 1 union all select i + 1 from n where i < 400) select group_concat(hex(zeroblob(1000000))) as x from n`
-    await expect(ask(large)).rejects.toMatchObject({ code: expect.stringMatching(/value-too-large|no-memory/) })
-    expect((await ask('select 1 as one')).rows).toEqual([[1]])
+    await expect(query(large)).rejects.toMatchObject({ code: expect.stringMatching(/value-too-large|no-memory/) })
+    expect((await query('select 1 as one')).rows).toEqual([[1]])
   })
 
   test('waits its turn behind others, and is refused only when very many wait', async () => {
-    const ask = runner()
-    const answers = await Promise.allSettled(Array.from({ length: 30 }, (_, i) => ask('select :i as i', { i })))
+    const query = runner()
+    const answers = await Promise.allSettled(Array.from({ length: 30 }, (_, i) => query('select :i as i', { i })))
     const done = answers.filter(({ status }) => status === 'fulfilled')
     expect(done.length).toBe(10)
     for (const answer of answers)

@@ -69,15 +69,15 @@ const values = ({ rows, columns }: { rows: Record<string, unknown>[]; columns: s
 
 /** The part of a database that answers at once. */
 export function askAtOnce(address: string): Pick<SqliteStore, 'get' | 'all' | 'rows' | 'each' | 'run'> {
-  const ask = (sql: string, parameters: BoundValues = []) => {
+  const query = (sql: string, parameters: BoundValues = []) => {
     asking ??= begin()
     return asking.ask({ address, sql: written(sql, parameters) })
   }
   return {
-    get: (sql, parameters) => values(ask(sql, parameters))[0]?.[0],
-    all: (sql, parameters) => ask(sql, parameters).rows,
-    rows: (sql, parameters) => values(ask(sql, parameters))[Symbol.iterator](),
-    each: (sql, parameters) => ask(sql, parameters).rows[Symbol.iterator](),
-    run: (sql, parameters) => ask(sql, parameters).count,
+    get: (sql, parameters) => values(query(sql, parameters))[0]?.[0],
+    all: (sql, parameters) => query(sql, parameters).rows,
+    rows: (sql, parameters) => values(query(sql, parameters))[Symbol.iterator](),
+    each: (sql, parameters) => query(sql, parameters).rows[Symbol.iterator](),
+    run: (sql, parameters) => query(sql, parameters).count,
   }
 }

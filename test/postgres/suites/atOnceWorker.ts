@@ -7,7 +7,7 @@ const { port, signal } = workerData as { port: MessagePort; signal: Int32Array }
 const clients = new Map<string, pg.Client>()
 
 async function answer({ address, sql }: Question): Promise<Answer> {
-  for (let tries = 0; ; tries++)
+  for (let attempts = 0; ; attempts++)
     try {
       const client = clients.get(address) ?? (await connectAlone(address))
       clients.set(address, client)
@@ -16,7 +16,7 @@ async function answer({ address, sql }: Question): Promise<Answer> {
     } catch (error) {
       const lost = !('severity' in (error as object)) || /^57P/.test(String((error as { code?: unknown }).code))
       clients.delete(address)
-      if (!lost || tries > 0) return { error: (error as Error).message }
+      if (!lost || attempts > 0) return { error: (error as Error).message }
     }
 }
 

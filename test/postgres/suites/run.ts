@@ -12,10 +12,10 @@ const SUITES = [
 ]
 for (const suite of SUITES) if (!existsSync(suite)) throw new Error(`There is no ${suite}.`)
 
-const asked = process.argv.slice(2)
+const given = process.argv.slice(2)
 const { status } = spawnSync(
   'npx',
-  ['vitest', 'run', '--config', 'test/postgres/suites/vitest.config.ts', ...(asked.length > 0 ? asked : SUITES)],
+  ['vitest', 'run', '--config', 'test/postgres/suites/vitest.config.ts', ...(given.length > 0 ? given : SUITES)],
   { stdio: 'inherit' },
 )
 process.exit(status ?? 1)
