@@ -1,5 +1,6 @@
 import { release } from './base/bytes/bytes.ts'
 import { KeyError, SchemaError, type SyncError } from './base/errors.ts'
+import { errorFields } from './base/eventFields.ts'
 import type { Interval } from './base/time/interval.ts'
 import { findSeries } from './db/queries/seriesIdentity.ts'
 import type { OnRetry } from './fetch/client.ts'
@@ -67,9 +68,8 @@ async function recordFailure(
   rejected?: Pick<Rows, 'rejects' | 'rejected'>,
 ): Promise<IngestResult> {
   const counts = await loadFailure(loading, planned, error, last, rejected)
-  const { code, message: reason, hint = null } = error
   const rows = eventRows(counts)
-  emit('request.failed', { ...eventRequest(planned), ...eventAnswer(last), rows, code, reason, hint })
+  emit('request.failed', { ...eventRequest(planned), ...eventAnswer(last), rows, ...errorFields(error) })
   return { ...NOTHING_INGESTED, counts, error }
 }
 

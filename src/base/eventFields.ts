@@ -1,5 +1,6 @@
 /* The fields of events. */
 
+import type { SyncError } from './errors.ts'
 import type { RunOutcome } from './runOutcome.ts'
 
 /** Rows by what became of them. */
@@ -44,6 +45,13 @@ export interface EventFields {
   readonly url?: string
   readonly signal?: string
 }
+
+/** The fields of an event that describe an error, or that there was none. */
+export const errorFields = (error: SyncError | null): Required<Pick<EventFields, 'code' | 'reason' | 'hint'>> => ({
+  code: error?.code ?? null,
+  reason: error?.message ?? null,
+  hint: error?.hint ?? null,
+})
 
 /** The meaning of each field, for `docs/logging.md`. */
 export const FIELD_MEANINGS: Readonly<Record<keyof EventFields, string>> = {

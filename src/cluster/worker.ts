@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { KeyError, NewerSchemaError, SignalError, StoppedError, SyncError } from '../base/errors.ts'
-import type { EventFields } from '../base/eventFields.ts'
+import { type EventFields, errorFields } from '../base/eventFields.ts'
 import { type EmitEvent, emitterOf } from '../base/events.ts'
 import { redactorOf } from '../base/redact.ts'
 import { formatUtc } from '../base/time/instant.ts'
@@ -49,7 +49,7 @@ const PAUSE_S = 30
 /** The fields of an event that describe an error. */
 const eventError = (error: unknown): Pick<EventFields, 'code' | 'reason' | 'hint'> =>
   error instanceof SyncError
-    ? { code: error.code, reason: error.message, hint: error.hint ?? null }
+    ? errorFields(error)
     : { code: 'bug', reason: (error as Error).message, hint: 'Please report it.' }
 
 /** The fields of an event that describe a request in hand, without the service: building the request may be what failed. */

@@ -1,4 +1,5 @@
-import { KeyError, RejectLimitError, SyncError } from '../base/errors.ts'
+import { asSyncError, KeyError, RejectLimitError, type SyncError } from '../base/errors.ts'
+import { errorFields } from '../base/eventFields.ts'
 import { type EmitEvent, emitterOf, type OnEvent } from '../base/events.ts'
 import type { RunOutcome } from '../base/runOutcome.ts'
 import { formatMillis } from '../base/time/instant.ts'
@@ -48,8 +49,15 @@ export async function openRun(
   const emit = emitterOf(onEvent, { run: runId, job: job.name, command })
   const emitEnded = (outcome: RunOutcome, error: SyncError | null, counts: Counts): void => {
     const { requests, failed, bytes, ...rows } = counts
-    const why = { code: error?.code ?? null, reason: error?.message ?? null, hint: error?.hint ?? null }
-    emit('run.ended', { outcome, ms: now() - began, requests, failed, bytes, rows: eventRows(rows), ...why })
+    emit('run.ended', {
+      outcome,
+      ms: now() - began,
+      requests,
+      failed,
+      bytes,
+      rows: eventRows(rows),
+      ...errorFields(error),
+    })
   }
   emit('run.started', {})
   return {
@@ -61,7 +69,7 @@ export async function openRun(
       emitEnded(outcome, error, all)
     },
     async fail(thrown, counts) {
-      const error = thrown instanceof SyncError ? thrown : new SyncError('an unexpected error', { code: 'bug' })
+      const error = asSyncError(thrown)
       const all = counts ?? (await countsOf(store, runId).catch(() => NO_COUNTS))
       await endRun(store, runId, 'failed', error.message, formatMillis(now())).catch(() => undefined)
       emitEnded('failed', error, all)

@@ -1,4 +1,5 @@
 import { SyncError } from '../../base/errors.ts'
+import { errorFields } from '../../base/eventFields.ts'
 import { emitterOf } from '../../base/events.ts'
 import { asWriteError } from '../../base/files/target.ts'
 import { eventsTo, type Logger } from '../../base/log.ts'
@@ -43,7 +44,7 @@ export async function syncLakes(
     } catch (error) {
       const why = asWriteError(error, lake)
       if (!(why instanceof SyncError)) throw why
-      emit('lake.failed', { job, code: why.code, reason: why.message, hint: why.hint ?? null })
+      emit('lake.failed', { job, ...errorFields(why) })
       if (code === EXIT.done) code = exitCodeOf(why)
     } finally {
       await reader.close()

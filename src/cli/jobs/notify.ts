@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import { BudgetError, InputError, SyncError } from '../../base/errors.ts'
+import { asSyncError, BudgetError, InputError } from '../../base/errors.ts'
 import { emitterOf } from '../../base/events.ts'
 import { eventsTo, type Logger } from '../../base/log.ts'
 import { redact } from '../../base/redact.ts'
@@ -157,15 +157,13 @@ export function createNotifier(
       const ok = outcome === 'done' || stop instanceof BudgetError
       notifyTargets(job, { event: outcome, ok, text: summaryText(summary), more: summaryOf(summary) })
     },
-    broke: (job, error) => {
-      const ours = error instanceof SyncError
-      const text = ours ? error.message : 'an unexpected error'
-      const code = ours ? error.code : 'bug'
-      const stop = { code, message: text, hint: ours ? (error.hint ?? null) : null }
+    broke: (job, thrown) => {
+      const { code, message, hint = null } = asSyncError(thrown)
+      const stop = { code, message, hint }
       notifyTargets(job, {
         event: 'failed',
         ok: false,
-        text: `${job.name}: ${text}`,
+        text: `${job.name}: ${message}`,
         more: { outcome: 'failed', stop },
       })
     },
