@@ -68,7 +68,7 @@ export type Execute = (
   requests: Iterable<PlannedRequest>,
   total: number | null,
   again: () => Promise<Iterable<PlannedRequest>>,
-) => Promise<Summary>
+) => Promise<Executed>
 
 /** A request that failed for good. */
 export interface Failed {
@@ -87,8 +87,8 @@ export interface Progress {
   readonly callsLeft: number | undefined
 }
 
-/** What a run did. */
-export interface Summary {
+/** What executing planned requests did. */
+export interface Executed {
   readonly runId: number
   readonly job: string
   readonly outcome: RunOutcome
@@ -97,6 +97,10 @@ export interface Summary {
   readonly seconds: number
   /** Why it ended early, when it did. */
   readonly stop: SyncError | null
+}
+
+/** What a run did. */
+export interface Summary extends Executed {
   /** What was not requested because the service does not know it. */
   readonly skipped: readonly SkippedItem[]
   /** Whether anything of the job was selected: `--only` may leave nothing. */
@@ -112,7 +116,7 @@ export async function ingestAll(
   command: string,
   requests: Iterable<PlannedRequest>,
   total: number | null = null,
-): Promise<Summary> {
+): Promise<Executed> {
   const { store, now } = context
   const began = now()
   const run = await openRun(context, command, job)
@@ -133,7 +137,7 @@ export async function ingestAll(
   // A run without requests writes so little that closing the database is enough.
   if (total !== 0) await store.tidy()
   const seconds = (now() - began) / 1000
-  return { runId, job: job.name, outcome, counts, failures, seconds, stop, skipped: [], selected: true }
+  return { runId, job: job.name, outcome, counts, failures, seconds, stop }
 }
 
 /** Ingests the requests of a run, with those that fail in `failures`. Answers why it ended early, where it did so in order. */

@@ -1,4 +1,4 @@
-import { ingestAll, type Summary, type SyncContext } from './ingestAll.ts'
+import { type Executed, ingestAll, type SyncContext } from './ingestAll.ts'
 import type { Job } from './job/job.ts'
 import type { PlannedRequest } from './job/plannedRequest.ts'
 import { applySelectors, needsCatalogue, resolveSelectors } from './job/select.ts'
@@ -10,10 +10,10 @@ import { readCatalogue } from './state/catalogue.ts'
 
 /** What a job selects, and the run that requested the catalogue for that; `selected` is null where that run did not get it. */
 type Selection =
-  | { readonly first: Summary; readonly selected: null }
+  | { readonly first: Executed; readonly selected: null }
   | {
       /** Null where the catalogue was not needed, or was there. */
-      readonly first: Summary | null
+      readonly first: Executed | null
       /** The job and those after it, with the indicators that they select by number. */
       readonly selected: { readonly job: Job; readonly later: readonly JobWithOptions[] }
     }

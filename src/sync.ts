@@ -1,7 +1,7 @@
 import { countOf } from './base/lists.ts'
 import { lockForRun } from './db/lock.ts'
 import { ensureZone } from './db/queries/zones.ts'
-import { ingestAll, type Summary, type SyncContext } from './ingestAll.ts'
+import { type Executed, ingestAll, type Summary, type SyncContext } from './ingestAll.ts'
 import type { Job } from './job/job.ts'
 import type { SkippedItem } from './job/plannerState.ts'
 import { namesAnything } from './job/select.ts'
@@ -42,7 +42,7 @@ export async function sync(
   try {
     await ensureZone(store, service.timeZone)
     const { first, selected } = await selectIndicators(context, job, command, planningOf)
-    if (selected === null) return first
+    if (selected === null) return { ...first, skipped: [...skipped.values()], selected: true }
     const planning = { ...(await planningOf(selected.job)), later: selected.later }
     // Counted first for the estimate of the time left. Planning is quick, and the plan is never in memory as a whole.
     const total = await countOf(plan({ ...planning, requested: requested.copy() }), context.signal)
@@ -52,15 +52,18 @@ export async function sync(
       plan({ ...planning, plannerState: await readPlannerState(store), requested: createRequested() })
     const rest = await execute(context, job, command, plan(planning), total, again)
     if (!options.range) await rememberWanted(store, job.name, wantedOf(planning), options.part)
-    const summary = first ? mergeSummaries(first, rest) : rest
-    return { ...summary, skipped: [...skipped.values()], selected: namesAnything(selected.job) }
+    return {
+      ...(first ? merged(first, rest) : rest),
+      skipped: [...skipped.values()],
+      selected: namesAnything(selected.job),
+    }
   } finally {
     await unlock()
   }
 }
 
-/** The summary of two runs of one job. */
-const mergeSummaries = (first: Summary, rest: Summary): Summary => ({
+/** What two runs of one job did. */
+const merged = (first: Executed, rest: Executed): Executed => ({
   ...rest,
   outcome: rest.outcome === 'done' ? first.outcome : rest.outcome,
   counts: addCounts(first.counts, rest.counts),

@@ -199,7 +199,7 @@ export async function openHandOut(store: Store, queue: Queue<QueuedRequest>, ser
         const outcome = runOutcome(stop, failed.length + counts.rows_rejected)
         await run.end(outcome, stop, counts)
         const seconds = (now() - began) / 1000
-        return { runId, job: job.name, outcome, counts, failures: failed, seconds, stop, skipped: [], selected: true }
+        return { runId, job: job.name, outcome, counts, failures: failed, seconds, stop }
       } catch (error) {
         await run.fail(error, counts)
         throw error

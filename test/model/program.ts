@@ -122,7 +122,7 @@ export async function openProgram(file: string, emulator: Pick<Emulator, 'url' |
     async retry(now) {
       const context = contextOf(now)
       const again = planRetry({ service: context.service, now }, await failedRequests(store))
-      return ingestAll(context, jobOf(RETRY), 'retry', again)
+      return { ...(await ingestAll(context, jobOf(RETRY), 'retry', again)), skipped: [], selected: true }
     },
     async replay(now) {
       const before = dump(store)

@@ -74,16 +74,11 @@ export async function retry(args: Omit<SyncArgs, 'jobs'> & { readonly job?: stri
     'retry',
     [like ? { ...retried, pace: like.pace, keep: like.keep, lake: like.lake, notify: like.notify } : retried],
     () => ({}),
-    async (context, job) =>
-      ingestAll(
-        context,
-        job,
-        'retry',
-        planRetry(
-          { service: context.service, now: Math.floor(context.now() / 1000) },
-          await failedRequests(context.store),
-        ),
-      ),
+    async (context, job) => {
+      const planner = { service: context.service, now: Math.floor(context.now() / 1000) }
+      const again = planRetry(planner, await failedRequests(context.store))
+      return { ...(await ingestAll(context, job, 'retry', again)), skipped: [], selected: true }
+    },
   )
 }
 
