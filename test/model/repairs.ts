@@ -184,8 +184,8 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'what two entries share is asked twice',
     'plan/requested.ts',
-    'return subtract(wanted, some)',
-    'return some.length < 0 ? [] : [...wanted]',
+    'if (!requested) return [...wanted]',
+    'if (!requested || requested.size >= 0) return [...wanted]',
   ),
   mutant(
     'rows of a reply with rejects are withdrawn',
