@@ -33,11 +33,18 @@ async function damaged(...tables: string[]): Promise<string> {
 }
 
 test('what a database says is an error of ours, whichever way it was asked', async () => {
-  const store = await openStore(await damaged('_run', 'observation'))
+  const store = await openStore(await damaged('_run', 'observation', '_fence'))
   const range = { seriesId: 1, geoId: 3, from: 0, to: NOW / 1000 }
   const ways: Record<string, () => unknown> = {
     'a query': () => store.kysely.selectFrom('_run').selectAll().execute(),
     'a query in a transaction': () => store.write((tx) => tx.selectFrom('_run').selectAll().execute()),
+    'a query whose rows are read one by one': () => store.kysely.selectFrom('_run').selectAll().stream().next(),
+    'the check at the end of a run': () => {
+      store.fence(1)
+      store.tidy()
+    },
+    'the check before something is written': () => store.write(async () => undefined),
+    'the check itself': () => store.check(),
     'an operation that answers at once': () => store.engine.heldIn(range),
     'an operation': () => store.engine.valuesThen(range, 'now'),
     'an operation that answers row by row': () => allRows(store.engine.values(range, null)),

@@ -75,7 +75,11 @@ function createQueries(raw: SQLite.Database, run: ReturnType<typeof createRunner
     },
     // A statement of its own: nobody else may run it while its rows are read.
     async *streamQuery<R>({ sql, parameters }: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
-      for (const row of raw.prepare(sql).iterate(parameters)) yield { rows: [row as R] }
+      try {
+        for (const row of raw.prepare(sql).iterate(parameters)) yield { rows: [row as R] }
+      } catch (error) {
+        throw asStoreError(error, raw.name)
+      }
     },
   }
 }
@@ -98,7 +102,11 @@ function createDriver(
         await retryWhileBusy(() => connection.executeQuery(CompiledQuery.raw('begin immediate')), lockTimeout)
         check()
       } catch (error) {
-        if (raw.inTransaction) raw.exec('rollback')
+        try {
+          if (raw.inTransaction) raw.exec('rollback')
+        } catch {
+          // The first error counts.
+        }
         throw asStoreError(error, raw.name)
       }
     },

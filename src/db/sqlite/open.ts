@@ -2,13 +2,13 @@ import { BusyError, StoreError } from '../../base/errors.ts'
 import { copyingOf } from '../copying.ts'
 import { writeDictionary } from '../queries/dictionary.ts'
 import { refreshZones, rememberZone } from '../queries/zones.ts'
-import type { Durability, Reader, Store, StoreOptions } from '../store.ts'
+import type { Durability, LockTimeout, Reader, Store, StoreOptions } from '../store.ts'
 import { retryWhileBusy } from './busy.ts'
 import { type Connection, connect } from './connection.ts'
 import { addStandIns, checkWhole } from './copies.ts'
 import { createCopying } from './copying.ts'
 import { createEngine } from './engine.ts'
-import { watchFile } from './file/sameFile.ts'
+import { type Watch, watchFile } from './file/sameFile.ts'
 import { createLogBound, LOG_LIMIT, watchLength } from './file/wal.ts'
 import { APPLICATION_ID, checkOwner, migrate, SCHEMA_VERSION } from './schema.ts'
 import { asStoreError, isBusy, withStoreErrors } from './storeErrors.ts'
@@ -43,28 +43,47 @@ export async function openStore(
   { durability = 'normal', copies = false, logLimit = LOG_LIMIT, ...lockTimeout }: StoreOptions = {},
 ): Promise<SqliteStore> {
   const connection = connect(file, lockTimeout)
-  const { kysely, raw } = connection
   const reader = readerOf(connection, file)
-  const { engine } = reader
   const watch = watchFile(file)
   connection.guard(watch.check)
   try {
-    await retryWhileBusy(async () => (copies ? addStandIns(connection) : checkWhole(connection, file)), lockTimeout)
-    await retryWhileBusy(() => prepareFile(connection, file, durability), lockTimeout)
-    const version = checkOwner(connection, file)
-    if (version < SCHEMA_VERSION) {
-      await retryWhileBusy(() => migrate(connection), lockTimeout)
-      for (const zone of raw.prepare('select distinct time_zone from series').pluck().all() as string[])
-        await retryWhileBusy(() => kysely.transaction().execute((tx) => rememberZone(tx, engine, zone)), lockTimeout)
-    }
-    await retryWhileBusy(() => refreshZones(kysely, engine), lockTimeout)
-    // A process that died after the last migration left it empty.
-    const described = raw.prepare('select 1 from data_dictionary limit 1').get() !== undefined
-    if (version < SCHEMA_VERSION || !described) await writeDictionary(kysely)
+    await bringUpToDate(connection, reader, { durability, copies, lockTimeout })
+    return storeOf(connection, reader, watch, logLimit)
   } catch (error) {
-    await kysely.destroy()
+    await reader.close()
     throw asStoreError(error, file)
   }
+}
+
+/** Makes or migrates a file, with all that its views need. */
+async function bringUpToDate(
+  connection: Connection,
+  { file, kysely, engine }: SqliteReader,
+  {
+    durability,
+    copies,
+    lockTimeout,
+  }: { readonly durability: Durability; readonly copies: boolean; readonly lockTimeout: LockTimeout },
+): Promise<void> {
+  const { raw } = connection
+  await retryWhileBusy(async () => (copies ? addStandIns(connection) : checkWhole(connection, file)), lockTimeout)
+  await retryWhileBusy(() => prepareFile(connection, file, durability), lockTimeout)
+  const version = checkOwner(connection, file)
+  if (version < SCHEMA_VERSION) {
+    await retryWhileBusy(() => migrate(connection), lockTimeout)
+    for (const zone of raw.prepare('select distinct time_zone from series').pluck().all() as string[])
+      await retryWhileBusy(() => kysely.transaction().execute((tx) => rememberZone(tx, engine, zone)), lockTimeout)
+  }
+  await retryWhileBusy(() => refreshZones(kysely, engine), lockTimeout)
+  // A process that died after the last migration left it empty.
+  const described = raw.prepare('select 1 from data_dictionary limit 1').get() !== undefined
+  if (version < SCHEMA_VERSION || !described) await writeDictionary(kysely)
+}
+
+/** What a file that is up to date offers to a writer. */
+function storeOf(connection: Connection, reader: SqliteReader, watch: Watch, logLimit: number): SqliteStore {
+  const { raw, kysely } = connection
+  const { file } = reader
   const latest = raw.prepare(`select number from _fence where name = 'writer'`).pluck()
   const length = watchLength(connection, file)
   const boundLog = createLogBound(connection, file, logLimit, length.forget)
@@ -81,18 +100,12 @@ export async function openStore(
     }
   }
   connection.guard(check)
-  return {
-    ...reader,
+  const writing: Omit<Store, keyof Reader> & Pick<Store, 'close'> = {
     async write(work) {
-      try {
-        const result = await kysely.transaction().execute(work)
-        await boundLog()
-        return result
-      } catch (error) {
-        throw asStoreError(error, file)
-      }
+      const result = await kysely.transaction().execute(work)
+      await boundLog()
+      return result
     },
-    run: (sql, parameters) => connection.prepare(sql).run(parameters as unknown[]).changes,
     replaceTables: async (rebuilt) => copyingOf(rebuilt).copyInto(file),
     tidy() {
       if (invalid) return
@@ -105,7 +118,7 @@ export async function openStore(
       } catch (error) {
         // The next one tidies.
         length.forget()
-        if (!isBusy(error)) throw asStoreError(error, file)
+        if (!isBusy(error)) throw error
       }
     },
     check,
@@ -115,9 +128,17 @@ export async function openStore(
     fenced: () => ours !== null,
     async close() {
       // The log stays where it is when SQLite finds the file gone: emptied into it, it cannot be taken for that of the next one.
-      if (invalid && watch.moved()) raw.pragma('wal_checkpoint(truncate)')
-      await kysely.destroy()
+      try {
+        if (invalid && watch.moved()) raw.pragma('wal_checkpoint(truncate)')
+      } finally {
+        await reader.close()
+      }
     },
+  }
+  return {
+    ...reader,
+    ...withStoreErrors(writing, file),
+    run: (sql, parameters) => connection.prepare(sql).run(parameters as unknown[]).changes,
   }
 }
 
