@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
 import { KeyError, SyncError, TransientError } from '../base/errors.ts'
+import { coordinationOf } from '../db/coordination.ts'
 import { findSeries } from '../db/queries/seriesIdentity.ts'
-import { coordinationOf } from '../db/shared.ts'
 import type { Store } from '../db/store.ts'
 import { identityRow, type PlannedRequest } from '../job/plannedRequest.ts'
 import type { Loading } from '../load/load.ts'

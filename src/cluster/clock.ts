@@ -1,4 +1,4 @@
-import { coordinationOf } from '../db/shared.ts'
+import { coordinationOf } from '../db/coordination.ts'
 import type { Store } from '../db/store.ts'
 
 /** Milliseconds for which the difference to the clock of the database is trusted before it is measured again. */

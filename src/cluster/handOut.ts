@@ -4,10 +4,10 @@ import { numbersOf } from '../base/json.ts'
 import { quantity } from '../base/quantity.ts'
 import { callsLeft } from '../calls/budget.ts'
 import { hostOf } from '../calls/hosts.ts'
+import { coordinationOf, shared } from '../db/coordination.ts'
 import { DEAD_MS } from '../db/queries/heartbeats.ts'
 import { isFailure } from '../db/queries/outcomes.ts'
 import type { IdentityRow } from '../db/queries/seriesIdentity.ts'
-import { coordinationOf, shared } from '../db/shared.ts'
 import type { Store } from '../db/store.ts'
 import type { Execute, Failed, SyncContext } from '../ingestAll.ts'
 import type { Job } from '../job/job.ts'
@@ -95,7 +95,9 @@ const lostError = (lost: number): StoppedError | null =>
 const unreadableFields = (total: number, { id, key }: Kept<unknown>, error: Error) => ({
   total,
   reason: `${quantity(total, 'request')} in the queue ${total === 1 ? 'is' : 'are'} not understood, the first is ${id} (key ${key}): ${error instanceof SyncError ? error.message : 'it is no request of this version.'}`,
-  hint: 'A newer version queued it, or somebody edited it: update this version, or delete its row from pgboss.job.',
+  hint:
+    (error instanceof SyncError && error.hint) ||
+    'A newer version queued it, or somebody edited it: update this version, or delete its row from pgboss.job.',
 })
 
 /** Begins a plan that is handed to workers: what they have already is read before anything is planned. */

@@ -1,5 +1,5 @@
 import { budgetSpent, DAY_MS, limitsOf } from '../calls/budget.ts'
-import { coordinationOf, shared } from '../db/shared.ts'
+import { coordinationOf, shared } from '../db/coordination.ts'
 import type { Store } from '../db/store.ts'
 import type { BreakerOptions } from '../fetch/breaker.ts'
 import { type CallResult, MAX_WAIT_MS } from '../fetch/turns.ts'

@@ -3,8 +3,8 @@ import type { Transaction } from 'kysely'
 import { SignalError } from '../base/errors.ts'
 import { createSure } from '../base/time/sure.ts'
 import { wait } from '../base/time/wait.ts'
+import { coordinationOf, shared } from '../db/coordination.ts'
 import { createAnswered, isSeriesUnknown } from '../db/queries/answered.ts'
-import { coordinationOf, shared } from '../db/shared.ts'
 import type { Store } from '../db/store.ts'
 import { LapsedError } from '../fetch/turns.ts'
 import { filteredGeos, type PlannedRequest } from '../job/plannedRequest.ts'
@@ -22,7 +22,7 @@ export interface LeaseHolder {
   readonly replaces?: readonly string[]
 }
 
-/** Leases on intervals of series, and on listings (`_asking`): while a process requests one, no other process requests any part of it. */
+/** Leases (`_asking`) on intervals of series, and on requests that have none (listings, a series at one instant): while a process requests one, no other process requests any part of it. */
 export interface Leases {
   /**
    * Takes the lease for a request and returns what no answer has brought since it was planned: all of it, some parts, or nothing.
@@ -87,6 +87,7 @@ async function leftOf(
 export function createLeases(store: Store, control: Store, signal: AbortSignal): Leases {
   const { clock, lockSeries } = coordinationOf(store)
   const sure = createSure<string>(SURE_LEASE_MS)
+
   /** Whether another process has a lease on a part of the same window. */
   async function isLeased(tx: Transaction<Database>, seriesId: number, planned: PlannedRequest, at: number) {
     const geos = filteredGeos(planned)
@@ -102,6 +103,10 @@ export function createLeases(store: Store, control: Store, signal: AbortSignal):
       ({ geo_ids }) => geos === null || geo_ids === null || geo_ids.split(',').some((id) => geos.includes(Number(id))),
     )
   }
+
+  /** Forgets the leases on a series that have ended: nobody else does where their processes died. */
+  const forgetOver = (tx: Transaction<Database>, seriesId: number, at: number): Promise<unknown> =>
+    shared(tx).deleteFrom('_asking').where('series_id', '=', seriesId).where('until_at', '<=', at).execute()
 
   /** Takes the lease on an interval of a series; false while another process has one on a part of it. */
   async function leaseInterval(
@@ -154,6 +159,7 @@ export function createLeases(store: Store, control: Store, signal: AbortSignal):
           .where('claim', 'in', [holder.id, ...(holder.replaces ?? [])])
           .execute()
       await forgetOwn()
+      if (isInterval) await forgetOver(tx, seriesId, at)
       const isOurs = isInterval
         ? await leaseInterval(tx, holder, seriesId, planned, at)
         : await leaseTarget(tx, holder, planned.request, at)

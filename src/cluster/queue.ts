@@ -85,7 +85,7 @@ const executeText = async (db: Kysely<Database>, text: string, values: readonly 
   rows: (await db.executeQuery(CompiledQuery.raw(text, [...values]))).rows,
 })
 
-/** The connection of a store, or a transaction on it, as pg-boss wants it: statements as they are. */
+/** The connection of a store, or a transaction on it, as pg-boss wants it: statements as they are, and errors whose `code` is that of the server. */
 const asDb = (db: Kysely<Database>, isClosed = (): boolean => false): Db => ({
   executeSql: async (text, values = []) => {
     // pg-boss may begin a maintenance pass while it stops; its statements would fail on the closed connection, so they never return.

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import { coordinationOf, shared } from '../db/shared.ts'
+import { coordinationOf, shared } from '../db/coordination.ts'
 import type { Store } from '../db/store.ts'
 
 /** What a worker reports about itself with a heartbeat. */

@@ -1,7 +1,7 @@
 import { createClosers } from '../base/closers.ts'
 import { hostOf } from '../calls/hosts.ts'
+import { coordinationOf } from '../db/coordination.ts'
 import { openStore } from '../db/open.ts'
-import { coordinationOf } from '../db/shared.ts'
 import type { Store } from '../db/store.ts'
 import type { OpenTurns } from '../fetch/turns.ts'
 import type { SyncContext } from '../ingestAll.ts'

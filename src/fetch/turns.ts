@@ -34,7 +34,7 @@ export type OnSend = () => void
 /** Decides when a call to a host may begin, from the results of earlier ones: those of this process, or of all that share the host. */
 export interface Turns {
   /**
-   * Runs a call to a host when its turn has come, and once more where it was too late for it. Throws StoppedError if the signal
+   * Runs a call to a host when its turn has come, and again as often as it was too late for it. Throws StoppedError if the signal
    * comes first, or the turn never comes, and what `checkLease` throws: it is called before the call and right before the request is sent.
    */
   pass<T>(host: string, call: (onSend: OnSend) => Promise<T>, checkLease?: CheckLease): Promise<T>

@@ -31,19 +31,26 @@ export function createRequested(
   const bySeries = new Map(before)
   const targets = new Set(targetsBefore)
   let requests = 0
-  /** The parts of some intervals that are not requested for the geos of a series that count. */
-  const without = (series: string, wanted: readonly Interval[], counts: (geoId: number) => boolean): Interval[] => {
+  const without = (
+    series: string,
+    wanted: readonly Interval[],
+    covers: (requested: Intervals) => readonly (readonly Interval[] | undefined)[],
+  ): Interval[] => {
     const requested = bySeries.get(series)
     if (!requested) return [...wanted]
     return subtract(
       wanted,
-      [...requested].flatMap(([geoId, intervals]) => (counts(geoId) ? intervals : [])),
+      covers(requested).flatMap((intervals) => intervals ?? []),
     )
   }
+  const left: Requested['left'] = (series, geoId, wanted) =>
+    without(series, wanted, (requested) => [requested.get(ALL_GEOS), requested.get(geoId)])
   return {
-    left: (series, geoId, wanted) => without(series, wanted, (id) => id === ALL_GEOS || id === geoId),
+    left,
     untouched: (series, geoId, wanted) =>
-      without(series, wanted, (id) => geoId === ALL_GEOS || id === ALL_GEOS || id === geoId),
+      geoId === ALL_GEOS
+        ? without(series, wanted, (requested) => [...requested.values()])
+        : left(series, geoId, wanted),
     add(series, geoIds, more, windows = more.length) {
       requests += windows
       const requested = bySeries.get(series)

@@ -25,16 +25,16 @@ const CLUSTER_TABLES = {
     { key: ['id'] },
   ),
   _asking: table(
-    'An interval of a series, or a listing, that a process (a worker, or a plain sync) is requesting at this moment: no other one does.',
+    'What a process (a worker, or a plain sync) is requesting at this moment, and no other one does: an interval of a series, or what has none (a listing, a series at one instant).',
     {
       claim: text(
         'Who requests it: the job of the queue (pgboss.job.id) and the number of its attempt, or a name of its own',
       ),
-      series_id: optional(integer('The series (series.id); null for a listing')),
+      series_id: optional(integer('The series (series.id); null for what has no interval')),
       geo_ids: optional(text('Its geos, separated by commas; null for all')),
-      from_at: optional(integer('Where the interval begins (epoch seconds); null for a listing')),
-      to_at: optional(integer('Where it ends, exclusive (epoch seconds); null for a listing')),
-      target: optional(text('The path and query of a listing; null for an interval')),
+      from_at: optional(integer('Where the interval begins (epoch seconds); null where there is none')),
+      to_at: optional(integer('Where it ends, exclusive (epoch seconds); null where there is none')),
+      target: optional(text('The path and query of what has no interval')),
       until_at: integer('When it is taken for over unless it is renewed: its process is dead (epoch milliseconds)'),
     },
     { key: ['claim'] },

@@ -3,7 +3,7 @@ import { hostOf } from '../../src/calls/hosts.ts'
 import { openQueue } from '../../src/cluster/queue.ts'
 import type { QueuedRequest } from '../../src/cluster/queuedRequest.ts'
 import { work } from '../../src/cluster/worker.ts'
-import { shared } from '../../src/db/shared.ts'
+import { shared } from '../../src/db/coordination.ts'
 import {
   InputError,
   openSharedRun,

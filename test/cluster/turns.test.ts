@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createSharedTurns } from '../../src/cluster/turns.ts'
-import { coordinationOf, shared } from '../../src/db/shared.ts'
+import { coordinationOf, shared } from '../../src/db/coordination.ts'
 import { MAX_WAIT_MS, type Turns } from '../../src/fetch/turns.ts'
 import type { Pace } from '../../src/job/job.ts'
 import { bareDatabase, bareStore } from './bare.ts'

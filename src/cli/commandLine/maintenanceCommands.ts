@@ -3,7 +3,7 @@ import { DATABASE_FLAGS, FILE, JSON_FLAG, NAMED_SERVICE_FLAGS, SERVICE_FLAGS } f
 import type { Command } from './command.ts'
 
 /** Named here, so that no command loads a database to know its flags. */
-const ENGINE_PROFILES: readonly EngineProfile[] = ['citus']
+const ENGINE_PROFILES = Object.keys({ citus: true } satisfies Record<EngineProfile, true>)
 
 /** Commands that look after the database, and the embedded service. */
 export const MAINTENANCE_COMMANDS = {

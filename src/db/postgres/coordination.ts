@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 import { formatMillis } from '../../base/time/instant.ts'
 import type { Database } from '../../tables/schema.ts'
+import { type Coordination, shared } from '../coordination.ts'
 import { DEAD_MS } from '../queries/heartbeats.ts'
-import { type Coordination, shared } from '../shared.ts'
 import { rowsOf } from './connection/runSql.ts'
 import { judgeFailedCall, type SendText, takeTurn, WITH_LOCK_LIMIT } from './operations/turns.ts'
 
@@ -35,9 +35,11 @@ export function createCoordination(
     takeTurn: (host, terms) => takeTurn(send, host, terms),
     judgeFailedCall: (host, call) => judgeFailedCall(send, host, call),
     async lastFetch() {
-      const [last] = await send<{ readonly id: number }>(
-        'lock table _fetch in share mode; select coalesce(max(id), 0) as id from _fetch',
-      )
+      // Whoever loads an answer meanwhile waits behind this one: it gives up soon, and tries again when they are through.
+      const [last] = await send<{ readonly id: number }>(`
+        ${WITH_LOCK_LIMIT}
+        lock table _fetch in share mode;
+        select coalesce(max(id), 0) as id from _fetch`)
       return last!.id
     },
     async closeDeadWorkers(at) {

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Database } from '../../tables/schema.ts'
-import { coordinationOf } from '../shared.ts'
+import { coordinationOf } from '../coordination.ts'
 import type { Store } from '../store.ts'
 
 /** Where pg-boss keeps its tables. */

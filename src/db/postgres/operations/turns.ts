@@ -1,4 +1,4 @@
-import type { FailedCall, TurnAnswer, TurnTerms } from '../../shared.ts'
+import type { FailedCall, TurnAnswer, TurnTerms } from '../../coordination.ts'
 
 /**
  * Sends statements without parameters as one text, and answers the rows of the last one: the server gets them at once, so that
