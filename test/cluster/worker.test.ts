@@ -536,6 +536,8 @@ test('of two requests whose workers died with leases on the same days, one goes 
   // Nothing was heard of the first for so long that the second got the days; then both are in hand again.
   await shared(store.kysely).updateTable('_asking').set({ until_at: 0 }).execute()
   await leases.acquire(two, planned!)
+  // Nobody else forgets a lease whose process died.
+  expect(await shared(store.kysely).selectFrom('_asking').select('claim').execute()).toEqual([{ claim: 'two' }])
   await leases.renew([one, two])
   const beat = setInterval(() => leases.renew([one, two]).catch(() => undefined), 50)
   onTestFinished(() => clearInterval(beat))

@@ -115,24 +115,36 @@ describe('values that lie closer together than their step hide no missing one', 
 })
 
 describe('values that do not begin on the local grid', () => {
+  const half = (iso: string): number => ms(iso) / 1000
+  const lost = [half('2025-10-03T00:30:00+02:00'), half('2025-10-05T09:30:00+02:00'), half('2025-10-07T23:30:00+02:00')]
+  const strays = Array.from({ length: 9 * 24 }, (_, i) => half('2025-10-01T00:30:00+02:00') + i * 3600)
+  const has = (one: number): boolean => strays.includes(one) && !lost.includes(one)
+  const ABSENT =
+    'select from_at, sum(to_at - from_at) as seconds, sum(missing) as missing from _absent group by from_at order by from_at'
+  /** The last one begins in the last half hour of a day: a window of that day ends in its middle. */
+  const absent = (chunk: string) =>
+    lost.map((from_at) => ({ from_at, seconds: from_at === lost[2] && chunk === '1d' ? 1800 : 3600, missing: 1 }))
+
   test.each([['10d'], ['1d']])('lack nothing at the edges of windows (chunk: %s)', async (chunk) => {
-    const half = (iso: string): number => ms(iso) / 1000
-    const lost = [
-      half('2025-10-03T00:30:00+02:00'),
-      half('2025-10-05T09:30:00+02:00'),
-      half('2025-10-07T23:30:00+02:00'),
-    ]
-    const strays = Array.from({ length: 9 * 24 }, (_, i) => half('2025-10-01T00:30:00+02:00') + i * 3600)
-    const has = (one: number): boolean => strays.includes(one) && !lost.includes(one)
     const [store, market] = [await tempStore(), await source({ strays, has })]
     await market.run(store, job('2025-10-01', '2025-10-10', `, chunk: ${chunk}`), night(0))
-    expect(
-      store.all(
-        'select from_at, sum(to_at - from_at) as seconds, sum(missing) as missing from _absent group by from_at order by from_at',
-      ),
-    ).toEqual(
-      lost.map((from_at) => ({ from_at, seconds: from_at === lost[2] && chunk === '1d' ? 1800 : 3600, missing: 1 })),
-    )
+    expect(store.all(ABSENT)).toEqual(absent(chunk))
     expect((await gapsOf(store)).length).toBe(3)
+  })
+
+  // Each is an order in which whole periods, or halves of them, were absent before what is beside them was answered.
+  test.each([
+    [[4, 3, 9, 8, 1, 6, 5, 7, 2]],
+    [[9, 8, 7, 6, 5, 4, 3, 2, 1]],
+    [[2, 4, 6, 8, 1, 3, 5, 7, 9]],
+    [[5, 1, 9, 3, 7, 2, 8, 4, 6]],
+    [[8, 3, 1, 4, 2, 7, 9, 6, 5]],
+  ])('lack nothing, whichever day is answered first: %j', async (days) => {
+    const [store, market] = [await tempStore(), await source({ strays, has })]
+    for (const day of days) {
+      const [from, to] = [day, day + 1].map((date) => `2025-10-${String(date).padStart(2, '0')}`) as [string, string]
+      await market.run(store, job(from, to, ', chunk: 1d'), night(0))
+    }
+    expect(store.all(ABSENT)).toEqual(absent('1d'))
   })
 })

@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely'
 import type { Instant } from '../../base/time/instant.ts'
 import { type Interval, intersect, subtract } from '../../base/time/interval.ts'
-import type { Periods } from '../../base/time/periods.ts'
+import { isLong, type Periods } from '../../base/time/periods.ts'
 import { floorTo } from '../../base/time/zone.ts'
 import { prepared } from '../../db/prepared.ts'
 import type { GeoRange } from '../../tables/rows.ts'
@@ -117,6 +117,17 @@ async function forgetAbsences(
 }
 
 /**
+ * A part of a hole from the first period on that begins in it; null where none does. What was answered may begin within a period: that
+ * one is absent where it begins. `step` is that of the hole, whose borders are borders of periods where values are there.
+ */
+function fromFirstPeriod(part: Interval, hole: Interval, step: number | null): Interval | null {
+  if (step === null || isLong(step)) return part
+  const border = hole.to === Number.MAX_SAFE_INTEGER ? hole.from : hole.to
+  const from = border - Math.floor((border - part.from) / step) * step
+  return from < part.to ? { from, to: part.to } : null
+}
+
+/**
  * Looks again for missing values near a window. Few values do not show whether they follow a step, so what is missing among
  * them is recorded as absent only when further values show the step. Answers for all geos from before a geo was first seen did
  * not have it either.
@@ -141,7 +152,7 @@ export async function recordEarlierAbsences(
     }
     for (const { step, ...hole } of holesOf(reach, grid))
       for (const beside of subtract([hole], [window]))
-        for (const { fetchedAt, lacking, ...part } of await possibleAbsences(
+        for (const { fetchedAt, lacking, ...possible } of await possibleAbsences(
           tx,
           answer,
           geoId,
@@ -149,6 +160,8 @@ export async function recordEarlierAbsences(
           lookbackS,
           periods,
         )) {
+          const part = fromFirstPeriod(possible, hole, step)
+          if (part === null) continue
           if (!(await followsStep(tx, seriesId, geoId, part))) continue
           if ((await rejectIn.first(tx, { seriesId, ...part })) !== undefined) continue
           const nearby = (await absencesIn.all(tx, { seriesId, ...part })).filter(

@@ -39,7 +39,8 @@ function begin() {
     ask(question: Question) {
       Atomics.store(signal, 0, 0)
       port1.postMessage(question)
-      Atomics.wait(signal, 0, 0)
+      // The word about the answer before this one may come late.
+      while (Atomics.load(signal, 0) === 0) Atomics.wait(signal, 0, 0)
       const answer = receiveMessageOnPort(port1)!.message as Answer
       if ('error' in answer) throw new Error(`${answer.error}: ${question.sql}`)
       return { ...answer, rows: answer.rows.map(asRead) }
