@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { prometheusText } from '../../src/checks/metrics.ts'
-import { nextTime } from '../../src/cli/commands/schedule.ts'
+import { nextTime } from '../../src/cli/jobs/dueTimes.ts'
 import { type Fault, faultFile } from '../../src/emulator/faults.ts'
 import { createBreaker } from '../../src/fetch/breaker.ts'
 import { quotaWaitMs } from '../../src/fetch/waits.ts'

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Cron } from 'croner'
 import { endWithParent } from '../../base/endWithParent.ts'
 import { InputError, StoppedError } from '../../base/errors.ts'
 import { emitterOf } from '../../base/events.ts'
@@ -12,6 +11,7 @@ import type { Job } from '../../job/job.ts'
 import { secretsOf } from '../../services/key.ts'
 import type { CommonArgs, ServiceArgs } from '../flags.ts'
 import { type ChildRun, readChildRun, reportAlive, reportRefusal, runInChild } from '../jobs/childRun.ts'
+import { createDueTimes, nextTime } from '../jobs/dueTimes.ts'
 import { readJobs } from '../jobs/jobs.ts'
 import { createNotifier, type NotifyArgs, notifyTargets } from '../jobs/notify.ts'
 import { runJobs } from '../jobs/runJobs.ts'
@@ -31,24 +31,6 @@ interface ScheduleArgs extends CommonArgs, ServiceArgs, RejectArgs, NotifyArgs, 
 
 /** The clock is read at least this often, so that a jump is noticed. */
 const POLL_MS = 30_000
-/** Milliseconds until a job that found the database in use is tried again. */
-const AGAIN_MS = 30_000
-
-/** When a job is next due after an instant (epoch milliseconds), in its own time zone. */
-export function nextTime({ name, schedule, timeZone }: Job, after: number): number {
-  const next = new Cron(schedule ?? '', { timezone: timeZone, paused: true }).nextRun(new Date(after))
-  if (!next) throw new InputError(`The schedule of ${name} never comes.`, { code: 'no-next-time' })
-  return next.getTime()
-}
-
-/**
- * When a job is due after the clock was set back to `now`: at its next time, which may be one that has passed before, but not at the
- * one that was started last.
- */
-export function timeAfterSetBack(job: Job, now: number, started: number | undefined): number {
-  const next = nextTime(job, now)
-  return next === started ? nextTime(job, next) : next
-}
 
 async function readScheduled(args: ScheduleArgs): Promise<Job[]> {
   const jobs = readJobs(args.jobs, (await readSettings(args)).service.value)
@@ -136,23 +118,18 @@ export async function run(args: ScheduleArgs): Promise<number> {
   const signals = watchSignals((fields) =>
     emit('signal.received', { ...fields, reason: 'Stopping; repeat it to stop at once.' }),
   )
-  const due = new Map(jobs.map((job) => [job, nextTime(job, Date.now())]))
+  const due = createDueTimes(jobs, Date.now())
   const logNext = (job: Job): void => {
-    const at = due.get(job)!
+    const at = due.at(job)
     const reason = `next at ${formatLocal(job.timeZone, Math.floor(at / 1000))}`
     emit('schedule.next', { job: job.name, at: formatMillis(at), reason })
   }
   jobs.forEach(logNext)
-  const started = new Map<Job, number>()
   let clock = Date.now()
   /** Without this, jobs would wait for as long as the clock was ahead. */
   const noticeSetBack = (): void => {
     const now = Date.now()
-    if (now < clock)
-      for (const [job, at] of due) {
-        due.set(job, timeAfterSetBack(job, now, started.get(job)))
-        if (due.get(job) !== at) logNext(job)
-      }
+    if (now < clock) due.setBack(now).forEach(logNext)
     clock = now
   }
   /** Reports a run whose process could not report it. */
@@ -168,20 +145,19 @@ export async function run(args: ScheduleArgs): Promise<number> {
   try {
     while (!signals.signal.aborted) {
       noticeSetBack()
-      const [[job, at]] = [...due].sort(([, a], [, b]) => a - b) as [[Job, number]]
-      const left = at - Date.now()
+      const job = due.first()
+      const left = due.at(job) - Date.now()
       if (left > 0) {
         await sleep(Math.min(left, POLL_MS), undefined, { signal: signals.signal }).catch(() => undefined)
         continue
       }
-      started.set(job, at)
       // One after the other: a time that passed meanwhile is run once, afterwards.
-      due.set(job, nextTime(job, Math.max(at, Date.now())))
+      due.start(job, Date.now())
       const ended = await runInChild(jobs.indexOf(job), { stallMs: args.stall * 1000, signals })
       if (ended === 'stalled')
         await broken(job, `nothing was heard of it for ${args.stall} s; it was ended. What it had loaded is kept.`)
       else if (typeof ended === 'object') await broken(job, `it could not begin: ${ended.refused}`)
-      else if (ended === EXIT.busy) due.set(job, Math.min(due.get(job)!, Date.now() + AGAIN_MS))
+      else if (ended === EXIT.busy) due.tryAgain(job, Date.now())
       else if (typeof ended === 'string' && !signals.signal.aborted)
         await broken(job, `its process was ended by ${ended}.`)
       if (!signals.signal.aborted) logNext(job)

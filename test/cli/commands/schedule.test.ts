@@ -4,9 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import SQLite from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
-import { timeAfterSetBack } from '../../../src/cli/commands/schedule.ts'
 import { openWriter } from '../../../src/db/lock.ts'
-import type { Job } from '../../../src/job/job.ts'
 import { json, runCli, runCommand, serve, tempFolder, whenSaid } from '../../kit.ts'
 import { jobFolder, SERIES, serviceAt } from '../jobFolder.ts'
 
@@ -134,26 +132,14 @@ test('a job file that is wrong later is told to the addresses of the start, and 
   expect(heard[1]!.stop.message).toMatch(/could not begin: [\s\S]*nonsense/)
 })
 
-describe('a clock that is set back', () => {
-  const nightly = { name: 'nightly', schedule: '15 21 * * *', timeZone: 'Europe/Madrid' } as Job
-  const at = (text: string): number => Date.parse(text)
-
-  test('makes a job due at its next time, but not again at the one that was started last', () => {
-    const last = at('2025-10-26T21:15:00+01:00')
-    const tomorrow = at('2025-10-27T21:15:00+01:00')
-    expect(timeAfterSetBack(nightly, at('2025-10-26T21:10:00+01:00'), last)).toBe(tomorrow)
-    expect(timeAfterSetBack(nightly, at('2025-10-25T12:00:00+02:00'), last)).toBe(at('2025-10-25T21:15:00+02:00'))
-    expect(timeAfterSetBack(nightly, at('2025-10-26T10:00:00+01:00'), undefined)).toBe(last)
-  })
-
-  test('does not make jobs wait until it is as late again', async () => {
-    const server = await serve((_request, response) => json(response, answer(601)))
-    const dir = folder({ sound: 601 })
-    const ahead = join(dir, 'ahead')
-    writeFileSync(ahead, String(4000 * 86_400_000))
-    writeFileSync(
-      join(dir, 'clock.mjs'),
-      `import { readFileSync } from 'node:fs'
+test('a clock that is set back does not make jobs wait until it is as late again', async () => {
+  const server = await serve((_request, response) => json(response, answer(601)))
+  const dir = folder({ sound: 601 })
+  const ahead = join(dir, 'ahead')
+  writeFileSync(ahead, String(4000 * 86_400_000))
+  writeFileSync(
+    join(dir, 'clock.mjs'),
+    `import { readFileSync } from 'node:fs'
 const { Date: Real } = globalThis
 const now = () => Real.now() + Number(readFileSync(${JSON.stringify(ahead)}, 'utf8'))
 globalThis.Date = class extends Real {
@@ -161,17 +147,16 @@ globalThis.Date = class extends Real {
   static now() { return now() }
 }
 `,
+  )
+  const environment = { ...to(server.url), NODE_OPTIONS: `--import ${join(dir, 'clock.mjs')}` }
+  const thisYear = new Date().getFullYear()
+  const { code } = await runCli(dir, ['schedule', 'sound.yaml'], environment, (child) => {
+    whenSaid(child, 'sound: done', () => writeFileSync(ahead, '0'))
+    whenSaid(child, new RegExp(`next at (${thisYear}|${thisYear + 1})-[^]*sound: (done|nothing)`), () =>
+      child.kill('SIGTERM'),
     )
-    const environment = { ...to(server.url), NODE_OPTIONS: `--import ${join(dir, 'clock.mjs')}` }
-    const thisYear = new Date().getFullYear()
-    const { code } = await runCli(dir, ['schedule', 'sound.yaml'], environment, (child) => {
-      whenSaid(child, 'sound: done', () => writeFileSync(ahead, '0'))
-      whenSaid(child, new RegExp(`next at (${thisYear}|${thisYear + 1})-[^]*sound: (done|nothing)`), () =>
-        child.kill('SIGTERM'),
-      )
-    })
-    expect(code).toBe(143)
   })
+  expect(code).toBe(143)
 })
 
 test('schedule refuses what never comes', async () => {
