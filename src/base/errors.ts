@@ -28,10 +28,6 @@ export class SyncError extends Error {
   }
 }
 
-/** What was thrown, as an error of this program: anything else is a bug. */
-export const asSyncError = (thrown: unknown): SyncError =>
-  thrown instanceof SyncError ? thrown : new SyncError('an unexpected error', { code: 'bug', cause: thrown })
-
 /** The user can fix it (a job file, a flag, an unknown value). Stops before anything is sent. */
 export class InputError extends SyncError {}
 

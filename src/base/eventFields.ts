@@ -46,10 +46,10 @@ export interface EventFields {
   readonly signal?: string
 }
 
-/** The fields of an event that describe an error, or that there was none. */
+/** The fields of an event that describe an error, or that there was none; of a bug with what was thrown, which stands nowhere else. */
 export const errorFields = (error: SyncError | null): Required<Pick<EventFields, 'code' | 'reason' | 'hint'>> => ({
   code: error?.code ?? null,
-  reason: error?.message ?? null,
+  reason: error?.code === 'bug' ? `${error.message}: ${(error.cause as Error).message}` : (error?.message ?? null),
   hint: error?.hint ?? null,
 })
 

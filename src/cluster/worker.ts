@@ -3,6 +3,7 @@ import { KeyError, NewerSchemaError, SignalError, StoppedError, SyncError } from
 import { type EventFields, errorFields } from '../base/eventFields.ts'
 import { type EmitEvent, emitterOf } from '../base/events.ts'
 import { redactorOf } from '../base/redact.ts'
+import { asSyncError } from '../base/systemErrors.ts'
 import { formatUtc } from '../base/time/instant.ts'
 import { createSure, type Sure } from '../base/time/sure.ts'
 import { hostOf } from '../calls/hosts.ts'
@@ -46,12 +47,6 @@ const IDLE_MS = 1_000
 /** How long a worker does not call a host whose budget is spent, or that asked for a pause, before it looks again. */
 const PAUSE_S = 30
 
-/** The fields of an event that describe an error. */
-const eventError = (error: unknown): Pick<EventFields, 'code' | 'reason' | 'hint'> =>
-  error instanceof SyncError
-    ? errorFields(error)
-    : { code: 'bug', reason: (error as Error).message, hint: 'Please report it.' }
-
 /** The fields of an event that describe a request in hand, without the service: building the request may be what failed. */
 const eventClaim = ({
   data,
@@ -72,7 +67,7 @@ function createOutage(emit: EmitEvent) {
     begin(error: unknown): void {
       if (since !== null) return
       since = performance.now()
-      emit('database.lost', eventError(error))
+      emit('database.lost', errorFields(asSyncError(error)))
     },
     end(): void {
       if (since !== null) emit('database.back', { ms: Math.round(performance.now() - since) })
@@ -262,11 +257,12 @@ async function giveUp(
   else if (error instanceof LostClaimError)
     return emit('claim.lost', { ...about, code: error.code, reason: error.message })
   else if (error instanceof StoppedError && !(error instanceof SignalError)) {
-    if (!working.pause) emit('worker.paused', { job: claim.data.job, wait_ms: PAUSE_S * 1000, ...eventError(error) })
+    if (!working.pause)
+      emit('worker.paused', { job: claim.data.job, wait_ms: PAUSE_S * 1000, ...errorFields(asSyncError(error)) })
     working.pause ??= { until: performance.now() + PAUSE_S * 1000, error }
   } else if (!(error instanceof StoppedError)) {
     // If the database does not answer, others take the request over once its claim is no longer renewed.
-    emit('claim.failed', { ...about, ...eventError(error) })
+    emit('claim.failed', { ...about, ...errorFields(asSyncError(error)) })
     if (!(error instanceof SyncError)) await queue.fail(claim, { message: (error as Error).message })
     return
   }

@@ -1,5 +1,6 @@
 import { dirname, isAbsolute, join, normalize } from 'node:path'
 import { InputError } from '../../base/errors.ts'
+import { systemWords } from '../../base/systemErrors.ts'
 import type { Job } from '../../job/job.ts'
 import { type ReadOther, readJob } from '../../job/read.ts'
 import { onlyIndicators } from '../../job/select.ts'
@@ -8,7 +9,6 @@ import type { Service } from '../../services/service.ts'
 import type { OnlyArgs } from '../flags.ts'
 import { readSettings, type SettingFlags } from '../settings/config.ts'
 import { readSmall } from '../settings/smallFile.ts'
-import { systemWords } from '../terminal/fail.ts'
 
 /** The text of a small file in YAML; `what` names its kind in messages. Throws InputError, with a hint, where it cannot be read. */
 export function readYamlText(file: string, what: string, hint: string): string {
