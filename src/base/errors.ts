@@ -28,6 +28,13 @@ export class SyncError extends Error {
   }
 }
 
+/** What nobody expected: `cause` is what was thrown. */
+export class BugError extends SyncError {
+  constructor(cause: unknown) {
+    super('an unexpected error', { code: 'bug', hint: 'Please report it.', cause })
+  }
+}
+
 /** The user can fix it (a job file, a flag, an unknown value). Stops before anything is sent. */
 export class InputError extends SyncError {}
 

@@ -1,4 +1,4 @@
-import { InputError, StoreError, SyncError } from './errors.ts'
+import { BugError, InputError, StoreError, SyncError } from './errors.ts'
 
 /** Errors of the system by code: the meaning, and whether the cause is the user's input or the machine. */
 const SYSTEM_ERRORS: Readonly<Record<string, readonly [string, typeof InputError | typeof StoreError]>> = {
@@ -61,6 +61,5 @@ export function asSystemError(error: unknown): unknown {
 /** What was thrown, as an error of this program: what is neither ours nor of the system is a bug. */
 export function asSyncError(thrown: unknown): SyncError {
   const error = asSystemError(thrown)
-  if (error instanceof SyncError) return error
-  return new SyncError('an unexpected error', { code: 'bug', hint: 'Please report it.', cause: thrown })
+  return error instanceof SyncError ? error : new BugError(thrown)
 }
