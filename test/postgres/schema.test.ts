@@ -5,6 +5,7 @@ import { portable } from '../../src/db/portable.ts'
 import { MIGRATIONS, readMigrations } from '../../src/db/postgres/migrations.ts'
 import { failures } from '../../src/state/failures.ts'
 import { TABLE_NAMES, tableOf, VIEWS } from '../../src/tables/schema.ts'
+import type { DatabaseView } from '../../src/tables/sql/views.ts'
 import { bareStore } from '../cluster/bare.ts'
 import { FAILED_EARLIER } from '../db/failedEarlier.ts'
 import { tempDatabase, withClient } from './database.ts'
@@ -31,8 +32,8 @@ test('the migrations make the tables and views that are declared', async () => {
     await client.query('set search_path = public, compat')
     const definition = async (view: string): Promise<string> =>
       (await client.query('select pg_get_viewdef($1::text::regclass) as sql', [view])).rows[0].sql
-    for (const [name, { sql, columns }] of Object.entries(VIEWS)) {
-      await client.query(`create view declared as ${portable(sql)}`)
+    for (const [name, { sql, postgres, columns }] of Object.entries<DatabaseView>(VIEWS)) {
+      await client.query(`create view declared as ${portable(postgres ?? sql)}`)
       expect(await definition(name), name).toBe(await definition('declared'))
       const { rows } = await client.query(
         "select attname from pg_attribute where attrelid = 'declared'::regclass and attnum > 0 order by attnum",

@@ -10,6 +10,7 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Migration>>> = {
   '0006_flat_coverage': () => import('../../../migrations/postgres/0006_flat_coverage.ts'),
   '0007_failure_codes': () => import('../../../migrations/postgres/0007_failure_codes.ts'),
   '0008_listing_leases': () => import('../../../migrations/postgres/0008_listing_leases.ts'),
+  '0009_clock_once': () => import('../../../migrations/postgres/0009_clock_once.ts'),
 }
 
 /** The number of a migration, as its name begins. */

@@ -38,6 +38,14 @@ export const clockJoinSql = (at: string): string => `time_zone_offset z on z.zon
       select max(c.from_at) from time_zone_offset c where c.zone = s.time_zone and c.from_at <= ${at}
     )`
 
+/**
+ * The same row for PostgreSQL, looked up once for each value. Joined by the condition above, it would be looked up twice there: for the
+ * hash and for the comparison.
+ */
+export const clockLateralSql = (at: string): string => `lateral (
+      select c.offset_s from time_zone_offset c where c.zone = s.time_zone and c.from_at <= ${at} order by c.from_at desc limit 1
+    ) z`
+
 /** The offset in force at an instant in the zone `of` names. */
 export const offsetSql = (of: string, at: string): string =>
   `(select z.offset_s from time_zone_offset z where z.zone = ${of}.time_zone and z.from_at <= ${at} order by z.from_at desc limit 1)`

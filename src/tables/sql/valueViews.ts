@@ -1,5 +1,14 @@
 import { INDICATOR_KIND } from '../declare.ts'
-import { clockJoinSql, geoNameSql, indicatorNameSql, instantSql, localTime, unitSql, utcTime } from './sql.ts'
+import {
+  clockJoinSql,
+  clockLateralSql,
+  geoNameSql,
+  indicatorNameSql,
+  instantSql,
+  localTime,
+  unitSql,
+  utcTime,
+} from './sql.ts'
 
 /** What every reader of values has to know first. */
 export const SEVERAL_SERIES =
@@ -52,12 +61,16 @@ const VALUE_SELECT = `s.id as series_id, ${which('s')},
     date(o.at + z.offset_s, 'unixepoch') as local_date,
     o.step_s, o.value, f.finished_at as fetched_at`
 
+/** How a view finds the clock `z` of a value `o` of the series `s`. */
+const BY_KEY = `join ${clockJoinSql('o.at')}`
+const BY_LATERAL = `cross join ${clockLateralSql('o.at')}`
+
 // `cross join` fixes the order for SQLite: from the few series to their values, by the key.
-const OBSERVATIONS = `select ${VALUE_SELECT}
+const observationsSql = (clock: string): string => `select ${VALUE_SELECT}
   from series s
   cross join observation o on o.series_id = s.id
   left join _fetch f on f.id = o.fetch_id
-  join ${clockJoinSql('o.at')}`
+  ${clock}`
 
 const LATEST_VIEW = `select ${VALUE_SELECT}
   from series s
@@ -66,22 +79,23 @@ const LATEST_VIEW = `select ${VALUE_SELECT}
     select max(l.at) from observation l where l.series_id = g.series_id and l.geo_id = g.geo_id
   )
   left join _fetch f on f.id = o.fetch_id
-  join ${clockJoinSql('o.at')}`
+  ${BY_KEY}`
 
 /** The versions of values in one table; `superseded` is the fetch that ended them. */
 const versionsSelect = (
   table: string,
   superseded: string,
+  clock: string,
 ): string => `select ${VALUE_SELECT}, f.finished_at as valid_from,
     (select n.finished_at from _fetch n where n.id = ${superseded}) as valid_to
   from series s
   cross join ${table} o on o.series_id = s.id
   left join _fetch f on f.id = o.fetch_id
-  join ${clockJoinSql('o.at')}`
+  ${clock}`
 
-const HISTORY = `${versionsSelect('observation', 'null')}
+const historySql = (clock: string): string => `${versionsSelect('observation', 'null', clock)}
   union all
-  ${versionsSelect('observation_revision', 'o.superseded_by')}`
+  ${versionsSelect('observation_revision', 'o.superseded_by', clock)}`
 
 /** The midnight at which a day of the month begins, as if local time were UTC. Algorithm: Howard Hinnant, days_from_civil. */
 const midnight = (day: string): string =>
@@ -157,7 +171,8 @@ export const VALUE_VIEWS = {
       value: 'The value',
       fetched_at: 'When this value came (UTC, ISO 8601 to the millisecond)',
     },
-    sql: OBSERVATIONS,
+    sql: observationsSql(BY_KEY),
+    postgres: observationsSql(BY_LATERAL),
   },
   observation_history: {
     about: `Every version of every value; what was known at T: valid_from <= T and (valid_to is null or valid_to > T). ${SEVERAL_SERIES}`,
@@ -170,7 +185,8 @@ export const VALUE_VIEWS = {
       valid_from: 'Since when it was known here (UTC, ISO 8601 to the millisecond)',
       valid_to: 'Until when; NULL for the current version',
     },
-    sql: HISTORY,
+    sql: historySql(BY_KEY),
+    postgres: historySql(BY_LATERAL),
   },
   observations_daily: {
     about: `Values by local day: 23, 24 or 25 hours. A period that lasts beyond midnight, as a month does, is counted on the day in which it begins. ${SEVERAL_SERIES}`,
