@@ -135,7 +135,7 @@ export const EVENTS = {
     level: 'error',
     pretty: 'always',
     when: 'The process of a scheduled run stalled, was killed, or could not begin.',
-    fields: ['job', 'reason'],
+    fields: ['job', ...ERROR],
     sentence: ({ job, reason }) => `${job}: ${reason}`,
   },
   'workers.missing': {

@@ -53,7 +53,7 @@ async function readAgain(args: ScheduleArgs, index: number) {
     createNotifier([job], notifyTargets(args), { command: 'schedule', log })
     return { job, file: settings.database.value, service, log }
   } catch (error) {
-    if (error instanceof InputError) reportRefusal(error.message)
+    reportRefusal(error)
     throw error
   }
 }
@@ -133,10 +133,10 @@ export async function run(args: ScheduleArgs): Promise<number> {
     clock = now
   }
   /** Reports a run whose process could not report it. */
-  const broken = async (job: Job, how: string): Promise<void> => {
-    emit('schedule.broken', { job: job.name, reason: how })
+  const broken = async (job: Job, how: string, code: string, hint?: string): Promise<void> => {
+    emit('schedule.broken', { job: job.name, code, reason: how, hint: hint ?? null })
     const notifier = createNotifier([job], notifyTargets(args), { command: 'schedule', log })
-    notifier.broke(job, new StoppedError(`The run broke: ${how}`, { code: 'stalled' }))
+    notifier.broke(job, new StoppedError(`The run broke: ${how}`, { code, ...(hint && { hint }) }))
     if (signals.signal.aborted) notifier.abort()
     else signals.signal.addEventListener('abort', notifier.abort, { once: true })
     await notifier.finish()
@@ -154,12 +154,15 @@ export async function run(args: ScheduleArgs): Promise<number> {
       // One after the other: a time that passed meanwhile is run once, afterwards.
       due.start(job, Date.now())
       const ended = await runInChild(jobs.indexOf(job), { stallMs: args.stall * 1000, signals })
-      if (ended === 'stalled')
-        await broken(job, `nothing was heard of it for ${args.stall} s; it was ended. What it had loaded is kept.`)
-      else if (typeof ended === 'object') await broken(job, `it could not begin: ${ended.refused}`)
-      else if (ended === EXIT.busy) due.tryAgain(job, Date.now())
+      if (ended === 'stalled') {
+        const how = `nothing was heard of it for ${args.stall} s; it was ended. What it had loaded is kept.`
+        await broken(job, how, 'stalled')
+      } else if (typeof ended === 'object') {
+        const { code, reason, hint } = ended.refused
+        await broken(job, `it could not begin: ${reason}`, code, hint)
+      } else if (ended === EXIT.busy) due.tryAgain(job, Date.now())
       else if (typeof ended === 'string' && !signals.signal.aborted)
-        await broken(job, `its process was ended by ${ended}.`)
+        await broken(job, `its process was ended by ${ended}.`, 'killed')
       if (!signals.signal.aborted) logNext(job)
     }
   } finally {

@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { asSyncError } from '../../base/systemErrors.ts'
 import { EXIT } from '../terminal/fail.ts'
 import type { watchSignals } from '../terminal/signals.ts'
 
 /** The environment variable that marks a child process of `schedule`, for one run of one job. */
-const CHILD_RUN = 'INDICATOR_SYNC_TURN'
+const CHILD_RUN = 'INDICATOR_SYNC_CHILD_RUN'
 
 /** What a child process of `schedule` runs. */
 export interface ChildRun {
@@ -20,7 +20,7 @@ export function readChildRun(): ChildRun | undefined {
   return Number.isInteger(index) && parent === process.ppid ? { index: index!, parent } : undefined
 }
 
-let lastReport = 0
+let lastReport = -Infinity
 
 /** Reports progress to the parent process, at most once a second. */
 export function reportAlive(): void {
@@ -29,16 +29,26 @@ export function reportAlive(): void {
   process.send?.('alive')
 }
 
+/** Why a run could not begin. */
+interface BeginFailure {
+  readonly refused: { readonly code: string; readonly reason: string; readonly hint: string | undefined }
+}
+
+const beginFailure = (thrown: unknown): BeginFailure => {
+  const { code, message, hint } = asSyncError(thrown)
+  return { refused: { code, reason: message, hint } }
+}
+
 /** Tells the parent process that the run cannot begin. */
-export function reportRefusal(reason: string): void {
-  process.send?.({ refused: reason })
+export function reportRefusal(error: unknown): void {
+  process.send?.(beginFailure(error))
 }
 
 /** What a child process tells its parent: that it is alive, or why the run cannot begin. */
-type RunMessage = 'alive' | { readonly refused: string }
+type RunMessage = 'alive' | BeginFailure
 
 /** How the process of a run ended: its exit code, that it was ended for its silence, the signal that ended it, or why it could not begin. */
-export type ChildEnd = number | 'stalled' | NodeJS.Signals | { readonly refused: string }
+export type ChildEnd = number | 'stalled' | NodeJS.Signals | BeginFailure
 
 /** How long a process may take to begin: on a slow machine longer than the silence that some jobs allow (`--stall`). */
 const BEGIN_MS = 60_000
@@ -46,40 +56,55 @@ const BEGIN_MS = 60_000
 /** How long a process may take to end after a signal; what it was doing then is requested again by the next run. */
 const LAST_MS = 4_000
 
-/** Runs one job in a process of its own: one that hangs, or uses up its memory, is ended and the others continue. */
+/** Waits until a process has ended; throws where it could not be started. */
+const ended = (child: ChildProcess): Promise<[code: number | null, signal: NodeJS.Signals | null]> =>
+  new Promise((resolve, reject) => {
+    child.once('exit', (...how) => resolve(how))
+    // A process that runs may also fail to take a signal or a message: its end is still waited for.
+    child.on('error', (error) => child.pid === undefined && reject(error))
+  })
+
+/** Runs one job in a process of its own: one that cannot be started, hangs, or uses up its memory is told and the others continue. */
 export async function runInChild(
   index: number,
   { stallMs, signals }: { stallMs: number; signals: Pick<ReturnType<typeof watchSignals>, 'signal' | 'code'> },
 ): Promise<ChildEnd> {
-  const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
-    // Not in the group of the terminal: Ctrl-C comes to it once, from here.
-    detached: true,
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    env: { ...process.env, [CHILD_RUN]: `${index}:${process.pid}` },
-  })
+  let child: ChildProcess | undefined
   let stalled = false
   const giveUp = () => {
     stalled = true
-    child.kill('SIGKILL')
+    child?.kill('SIGKILL')
   }
-  const wait = Math.min(stallMs, 2 ** 31 - 1)
-  let watch = setTimeout(giveUp, Math.max(wait, BEGIN_MS))
-  let refusal: { readonly refused: string } | undefined
-  child.on('message', (message: RunMessage) => {
-    if (typeof message === 'object') refusal = message
-    clearTimeout(watch)
-    watch = setTimeout(giveUp, wait)
-  })
+  let watch: NodeJS.Timeout | undefined
   let last: NodeJS.Timeout | undefined
   const pass = () => {
-    child.kill(signals.code() === EXIT.sigint ? 'SIGINT' : 'SIGTERM')
-    last = setTimeout(() => child.kill('SIGKILL'), LAST_MS)
+    child?.kill(signals.code() === EXIT.sigint ? 'SIGINT' : 'SIGTERM')
+    last = setTimeout(() => child?.kill('SIGKILL'), LAST_MS)
   }
-  if (signals.signal.aborted) pass()
-  signals.signal.addEventListener('abort', pass, { once: true })
-  const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]
-  clearTimeout(watch)
-  clearTimeout(last)
-  signals.signal.removeEventListener('abort', pass)
-  return stalled ? 'stalled' : (refusal ?? code ?? signal ?? EXIT.bug)
+  try {
+    child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
+      // Not in the group of the terminal: Ctrl-C comes to it once, from here.
+      detached: true,
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      env: { ...process.env, [CHILD_RUN]: `${index}:${process.pid}` },
+    })
+    const wait = Math.min(stallMs, 2 ** 31 - 1)
+    watch = setTimeout(giveUp, Math.max(wait, BEGIN_MS))
+    let refusal: BeginFailure | undefined
+    child.on('message', (message: RunMessage) => {
+      if (typeof message === 'object') refusal = message
+      clearTimeout(watch)
+      watch = setTimeout(giveUp, wait)
+    })
+    if (signals.signal.aborted) pass()
+    signals.signal.addEventListener('abort', pass, { once: true })
+    const [code, signal] = await ended(child)
+    return stalled ? 'stalled' : (refusal ?? code ?? signal ?? EXIT.bug)
+  } catch (error) {
+    return beginFailure(error)
+  } finally {
+    clearTimeout(watch)
+    clearTimeout(last)
+    signals.signal.removeEventListener('abort', pass)
+  }
 }

@@ -22,6 +22,22 @@ function folder(jobs: Record<string, number>): string {
   return dir
 }
 
+interface FailedRun {
+  readonly event: string
+  readonly job: string
+  readonly stop: { readonly code: string; readonly message: string; readonly hint: string | null }
+}
+
+/** Somebody who is notified of failed runs, with what they heard. */
+async function listener() {
+  const heard: FailedRun[] = []
+  const { url } = await serve(async (request, response) => {
+    heard.push(JSON.parse(Buffer.concat(await request.toArray()).toString()))
+    json(response, {})
+  })
+  return { heard, flags: ['--notify', url, '--notify-on', 'failed'] }
+}
+
 const answer = (id: number) => ({
   indicator: {
     id,
@@ -39,14 +55,34 @@ describe.skipIf(process.platform !== 'linux')('schedule', () => {
     })
     const dir = folder({ hanging: 600, sound: 601 })
     await (await openWriter(join(dir, 'data/indicator-sync.db'), 'made before')).close()
+    const { heard, flags } = await listener()
     const done = await runCli(
       dir,
-      ['schedule', 'hanging.yaml', 'sound.yaml', '--stall', '4'],
+      ['schedule', 'hanging.yaml', 'sound.yaml', '--stall', '4', ...flags],
       to(server.url),
       (child) => whenSaid(child, /it was ended[\s\S]*sound: done/, () => child.kill('SIGTERM')),
     )
     expect(done.err).toMatch(/hanging: nothing was heard of it for 4 s; it was ended/)
     expect(done.code).toBe(143)
+    expect(heard[0]).toMatchObject({ event: 'failed', job: 'hanging', stop: { code: 'stalled' } })
+  })
+
+  test('tells that the process of a job was killed', async () => {
+    let parent: ChildProcess | undefined
+    const server = await serve(() => {
+      const [child] = readFileSync(`/proc/${parent!.pid}/task/${parent!.pid}/children`, 'utf8').trim().split(' ')
+      process.kill(Number(child), 'SIGKILL')
+    })
+    const { heard, flags } = await listener()
+    await runCli(folder({ sound: 600 }), ['schedule', 'sound.yaml', ...flags], to(server.url), (child) => {
+      parent = child
+      whenSaid(child, /ended by SIGKILL[\s\S]*next at/, () => child.kill('SIGTERM'))
+    })
+    expect(heard[0]).toMatchObject({
+      event: 'failed',
+      job: 'sound',
+      stop: { code: 'killed', message: expect.stringContaining('SIGKILL') },
+    })
   })
 
   test('runs the other jobs when the file of one is no job any more', async () => {
@@ -105,7 +141,7 @@ describe.skipIf(process.platform !== 'linux')('schedule', () => {
 })
 
 test('a job file that is wrong later is told to the addresses of the start, and its runs go on when it is right again', async () => {
-  const heard: { event: string; job: string; stop: { message: string } }[] = []
+  const heard: FailedRun[] = []
   let dir = ''
   const file = (text: string) => writeFileSync(join(dir, 'sound.yaml'), text)
   const server = await serve(async (request, response) => {
@@ -130,6 +166,34 @@ test('a job file that is wrong later is told to the addresses of the start, and 
     ['failed', 'sound'],
   ])
   expect(heard[1]!.stop.message).toMatch(/could not begin: [\s\S]*nonsense/)
+  expect(heard[1]!.stop.code).toBe('bad-job')
+})
+
+test('a run whose process cannot be started is told, and the next one starts as usual', async () => {
+  const server = await serve((_request, response) => json(response, answer(601)))
+  const dir = folder({ sound: 601 })
+  const mended = join(dir, 'mended')
+  writeFileSync(
+    join(dir, 'gone.mjs'),
+    `import { existsSync } from 'node:fs'
+const { execPath } = process
+Object.defineProperty(process, 'execPath', { get: () => (existsSync(${JSON.stringify(mended)}) ? execPath : '/nowhere/node') })
+`,
+  )
+  const { heard, flags } = await listener()
+  // With a heap of its own it does not start itself again.
+  const options = `--max-old-space-size=1024 --import ${join(dir, 'gone.mjs')}`
+  const environment = { ...to(server.url), NODE_OPTIONS: options }
+  const { code } = await runCli(dir, ['schedule', 'sound.yaml', ...flags], environment, (child) => {
+    whenSaid(child, 'could not begin', () => writeFileSync(mended, ''))
+    whenSaid(child, 'sound: done', () => child.kill('SIGTERM'))
+  })
+  expect(code).toBe(143)
+  expect(heard[0]).toMatchObject({
+    event: 'failed',
+    job: 'sound',
+    stop: { code: 'enoent', message: expect.stringContaining('/nowhere/node is not there'), hint: expect.any(String) },
+  })
 })
 
 test('a clock that is set back does not make jobs wait until it is as late again', async () => {

@@ -1,0 +1,21 @@
+import { getEventListeners } from 'node:events'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { runInChild } from '../../../src/cli/jobs/childRun.ts'
+
+test.each([
+  ['is not there', { execPath: '/nowhere/node' }, 'enoent', /\/nowhere\/node is not there/],
+  ['takes no such argument', { argv: ['node', 'a\0b'] }, 'bug', /unexpected error/],
+])('a process that %s is a run that could not begin, of which nothing remains', async (_, change, code, reason) => {
+  const before = { execPath: process.execPath, argv: process.argv }
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => {
+    Object.assign(process, before)
+    vi.useRealTimers()
+  })
+  Object.assign(process, change)
+  const { signal } = new AbortController()
+  const ended = await runInChild(0, { stallMs: 1000, signals: { signal, code: () => undefined } })
+  expect(ended).toMatchObject({ refused: { code, reason: expect.stringMatching(reason) } })
+  expect(vi.getTimerCount()).toBe(0)
+  expect(getEventListeners(signal, 'abort')).toEqual([])
+})
