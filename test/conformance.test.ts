@@ -1,19 +1,15 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { archivesAnswer, catalogueAnswer, newsAnswer, SERIES } from './fixtures/answers.ts'
 import { json, runJob, serve, tempStore } from './kit.ts'
+import { HAS_RECORDED, recorded } from './recorded.ts'
 
-/** Recorded answers of the live service: where they lie beside the project they are tried, too. */
-const FOLDER = '../shared/service/payloads'
-const recorded = (name: string) => JSON.parse(readFileSync(join(FOLDER, name), 'utf8'))
-const isRecorded = existsSync(FOLDER)
-
-type SeriesCase = Omit<(typeof SERIES)[number], 'body'> & {
-  readonly source: string
-  readonly body: { readonly indicator: { readonly id: number; readonly values: readonly Record<string, unknown>[] } }
+type SeriesAnswer = {
+  readonly indicator: { readonly id: number; readonly values: readonly Record<string, unknown>[] }
 }
 
+type SeriesCase = Omit<(typeof SERIES)[number], 'body'> & { readonly body: SeriesAnswer }
+
+/** A day, and how many rows and hours its recorded answer has. */
 const RECORDED_DAYS = [
   ['indicator-1001_2021-10-31_25h-day.json', '2021-10-31', '2021-11-01', 125, 25],
   ['indicator-1001_2021-10-30.json', '2021-10-30', '2021-10-31', 120, 24],
@@ -22,107 +18,100 @@ const RECORDED_DAYS = [
   ['indicator-600_2025-09-30_hourly.json', '2025-09-30', '2025-10-01', 24, 24],
 ] as const
 
-const DAYS: readonly SeriesCase[] = [
-  ...SERIES.map((made) => ({ source: `made up, ${made.body.indicator.id} on ${made.from}`, ...made })),
-  ...(isRecorded ? RECORDED_DAYS : []).map(([source, from, to, rows, hours]) => ({
-    source,
-    from,
-    to,
-    rows,
-    hours,
-    body: recorded(source),
-  })),
-]
-
 /** The listings of a source: the catalogue, news and archives. */
-const LISTINGS = [
-  { source: 'made up', catalogue: catalogueAnswer(), news: newsAnswer(), archives: archivesAnswer(), plain: 3038 },
-  ...(isRecorded
-    ? [
-        {
-          source: 'recorded',
-          catalogue: recorded('indicators_2025-11-03.json') as ReturnType<typeof catalogueAnswer>,
-          news: recorded('es-news_2025-11-04.json') as ReturnType<typeof newsAnswer>,
-          archives: { archives: recorded('archives_2023-12-31_inner-array.json'), meta: { size: 40 } } as ReturnType<
-            typeof archivesAnswer
-          >,
-          plain: 3038,
-        },
-      ]
-    : []),
-]
+interface Listings {
+  readonly catalogue: ReturnType<typeof catalogueAnswer>
+  readonly news: ReturnType<typeof newsAnswer>
+  readonly archives: ReturnType<typeof archivesAnswer>
+}
 
-describe('answers in the shapes of the live service', () => {
-  test.each(DAYS)('$source: stored to the last value', async ({ body, from, to, rows, hours }) => {
-    const store = await tempStore()
-    const server = await serve((_request, response) => json(response, body))
-    const { id } = body.indicator
-    const summary = await runJob(
-      store,
-      server,
-      `series:\n  - { indicators: [${id}], window: { from: ${from}, to: ${to} } }`,
-    )
-    expect(summary.outcome).toBe('done')
-    const stored = store.all(
-      'select at_utc, at_local, geo_id, geo_name, value from observations order by at_utc, geo_id',
-    )
-    const expected = body.indicator.values.map(({ tz_time, datetime, geo_id, geo_name, value }) => ({
-      at_utc: `${String(tz_time).slice(0, 19)}Z`,
-      at_local: String(datetime).replace('.000', ''),
-      geo_id: Number(geo_id),
-      geo_name,
-      value,
-    }))
-    const order = (row: { at_utc: string; geo_id: number }) => `${row.at_utc} ${row.geo_id}`
-    expected.sort((a, b) => (order(a) < order(b) ? -1 : 1))
-    expect(stored).toEqual(expected)
-    expect(stored).toHaveLength(rows)
-    expect(store.get('select count(distinct at_local) from observations')).toBe(hours)
+/** A news item with markup in its text, in made up and recorded answers. */
+const PLAIN = 3038
+
+async function storesSeries({ body, from, to, rows, hours }: SeriesCase): Promise<void> {
+  const store = await tempStore()
+  const server = await serve((_request, response) => json(response, body))
+  const { id } = body.indicator
+  const summary = await runJob(
+    store,
+    server,
+    `series:\n  - { indicators: [${id}], window: { from: ${from}, to: ${to} } }`,
+  )
+  expect(summary.outcome).toBe('done')
+  const stored = store.all('select at_utc, at_local, geo_id, geo_name, value from observations order by at_utc, geo_id')
+  const expected = body.indicator.values.map(({ tz_time, datetime, geo_id, geo_name, value }) => ({
+    at_utc: `${String(tz_time).slice(0, 19)}Z`,
+    at_local: String(datetime).replace('.000', ''),
+    geo_id: Number(geo_id),
+    geo_name,
+    value,
+  }))
+  const order = (row: { at_utc: string; geo_id: number }) => `${row.at_utc} ${row.geo_id}`
+  expected.sort((a, b) => (order(a) < order(b) ? -1 : 1))
+  expect(stored).toEqual(expected)
+  expect(stored).toHaveLength(rows)
+  expect(store.get('select count(distinct at_local) from observations')).toBe(hours)
+}
+
+async function storesListings({ catalogue, news, archives }: Listings): Promise<void> {
+  const store = await tempStore()
+  const server = await serve((request, response) => {
+    const { pathname } = new URL(request.url!, 'http://x')
+    json(response, pathname === '/indicators' ? catalogue : pathname === '/es/news' ? news : archives)
   })
-
-  test.each(LISTINGS)('$source: the catalogue, news and archives are stored whole', async (source) => {
-    const { catalogue, news, archives, plain } = source
-    const store = await tempStore()
-    const server = await serve((request, response) => {
-      const { pathname } = new URL(request.url!, 'http://x')
-      json(response, pathname === '/indicators' ? catalogue : pathname === '/es/news' ? news : archives)
+  const summary = await runJob(
+    store,
+    server,
+    'catalogue: true\ncontent: [{ kinds: [news] }]\narchives: [{ window: { from: 2024-01-01, to: 2024-01-02 } }]',
+  )
+  expect(summary).toMatchObject({ outcome: 'done', counts: { rows_rejected: 0 } })
+  const nothing = (text: unknown) => text ?? null
+  expect(store.all('select id, name, short_name, description from indicator_text order by id')).toEqual(
+    catalogue.indicators
+      .map(({ id, name, short_name, description }) => ({
+        id,
+        name: nothing(name),
+        short_name: nothing(short_name),
+        description: nothing(description),
+      }))
+      .sort((a, b) => a.id - b.id),
+  )
+  expect(store.get('select count(*) from content')).toBe(news.contents.length)
+  for (const item of news.contents) {
+    const [row] = store.all(
+      'select t.title, t.body, t.slug, c.published_at, c.expires_at from content c join content_text t using (kind, id) where id = ?',
+      [item.id],
+    )
+    expect(row).toEqual({
+      title: item.title,
+      body: item.body,
+      slug: item.slug,
+      published_at: item.published_at,
+      expires_at: item.expires_at,
     })
-    const summary = await runJob(
-      store,
-      server,
-      'catalogue: true\ncontent: [{ kinds: [news] }]\narchives: [{ window: { from: 2024-01-01, to: 2024-01-02 } }]',
-    )
-    expect(summary).toMatchObject({ outcome: 'done', counts: { rows_rejected: 0 } })
-    const nothing = (text: unknown) => text ?? null
-    expect(store.all('select id, name, short_name, description from indicator_text order by id')).toEqual(
-      catalogue.indicators
-        .map(({ id, name, short_name, description }) => ({
-          id,
-          name: nothing(name),
-          short_name: nothing(short_name),
-          description: nothing(description),
-        }))
-        .sort((a, b) => a.id - b.id),
-    )
-    expect(store.get('select count(*) from content')).toBe(news.contents.length)
-    for (const item of news.contents) {
-      const [row] = store.all(
-        'select t.title, t.body, t.slug, c.published_at, c.expires_at from content c join content_text t using (kind, id) where id = ?',
-        [item.id],
-      )
-      expect(row).toEqual({
-        title: item.title,
-        body: item.body,
-        slug: item.slug,
-        published_at: item.published_at,
-        expires_at: item.expires_at,
-      })
-      expect(store.get('select count(*) from content_media where id = ?', [item.id])).toBe(item.media.length)
-    }
-    expect(store.get('select body_text from content_text where id = ?', [plain])).not.toMatch(/<p|&[a-z]+;/)
-    expect(store.get('select count(*) from archive_edition')).toBe(archives.archives.length)
-    expect(store.all(`select publication_dates from archive_edition where id = 181`)).toEqual([
-      { publication_dates: '["2024-01-01","2024-01-02"]' },
-    ])
-  })
+    expect(store.get('select count(*) from content_media where id = ?', [item.id])).toBe(item.media.length)
+  }
+  expect(store.get('select body_text from content_text where id = ?', [PLAIN])).not.toMatch(/<p|&[a-z]+;/)
+  expect(store.get('select count(*) from archive_edition')).toBe(archives.archives.length)
+  expect(store.all(`select publication_dates from archive_edition where id = 181`)).toEqual([
+    { publication_dates: '["2024-01-01","2024-01-02"]' },
+  ])
+}
+
+describe('answers in the shapes of the live service, made up', () => {
+  test.each(SERIES)('$body.indicator.id on $from: stored to the last value', storesSeries)
+  test('the catalogue, news and archives are stored whole', () =>
+    storesListings({ catalogue: catalogueAnswer(), news: newsAnswer(), archives: archivesAnswer() }))
+})
+
+describe.skipIf(!HAS_RECORDED)('recorded answers of the live service', () => {
+  test.each(RECORDED_DAYS)('%s: stored to the last value', (name, from, to, rows, hours) =>
+    storesSeries({ body: recorded(name), from, to, rows, hours }),
+  )
+  test('the catalogue, news and archives are stored whole', () =>
+    storesListings({
+      catalogue: recorded('indicators_2025-11-03.json'),
+      news: recorded('es-news_2025-11-04.json'),
+      archives: { ...archivesAnswer(), archives: recorded('archives_2023-12-31_inner-array.json') },
+    }))
 })
