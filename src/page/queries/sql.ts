@@ -1,4 +1,4 @@
-import { SyncError } from '../../base/errors.ts'
+import { StoppedError, SyncError } from '../../base/errors.ts'
 import { recipesOf } from '../../products/recipes/recipes.ts'
 import { parameterOf } from '../../products/statement.ts'
 import type { Service } from '../../services/service.ts'
@@ -21,6 +21,15 @@ export interface Parameter {
   readonly value: string
 }
 
+/** Why there is no answer. */
+interface RefusedStatement {
+  readonly message: string
+  readonly hint: string | null
+  readonly code: string
+  /** Whether the statement took too long; in a terminal it may take longer. */
+  readonly isLate: boolean
+}
+
 /** A statement and its result. */
 export interface SqlQuery {
   readonly sql: string
@@ -28,7 +37,7 @@ export interface SqlQuery {
   readonly recipe: string | null
   readonly parameters: readonly Parameter[]
   readonly answer: StatementAnswer | null
-  readonly refused: { readonly message: string; readonly hint: string | null; readonly code: string } | null
+  readonly refused: RefusedStatement | null
 }
 
 /** The names of the parameters of a statement, each once: `:name`, `@name` and `$name`, but not in texts, names and comments. */
@@ -69,7 +78,7 @@ export async function runSqlQuery({
   } catch (error) {
     if (!(error instanceof SyncError)) throw error
     const { message, hint = null, code } = error
-    return { ...question, answer: null, refused: { message, hint, code } }
+    return { ...question, answer: null, refused: { message, hint, code, isLate: error instanceof StoppedError } }
   } finally {
     runner.warm()
   }

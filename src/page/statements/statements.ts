@@ -37,8 +37,6 @@ export interface StatementRunner {
   close(): void
 }
 
-/** The code of the error of a statement that took too long. */
-export const TIME_IS_UP = 'timeout'
 /** The limits of the SQL page. */
 export const STATEMENT_LIMITS: StatementLimits = { rows: 1000, bytes: 1_000_000, ms: 3000 }
 /** Statements that are answered at once, and those that wait for one of them. */
@@ -128,7 +126,7 @@ export function createStatementRunner(limits: StatementLimits = STATEMENT_LIMITS
     if (what === 'late')
       throw new StoppedError(`The statement took longer than ${limits.ms / 1000} s and was ended.`, {
         hint: 'Ask less (where series_id = …, limit …), or ask it in a terminal, where it may take longer.',
-        code: TIME_IS_UP,
+        code: 'timeout',
       })
     if (what === null)
       throw new InputError('The answer needs more memory than there is.', {

@@ -10,7 +10,7 @@ import { objects } from '../queries/dictionary.ts'
 import type { NamedGeo } from '../queries/series/geoSeries.ts'
 import { PARAMETER_PREFIX, readGeoChoices, runSqlQuery, type SqlQuery } from '../queries/sql.ts'
 import { linesOfAnswer } from '../statements/chart.ts'
-import { STATEMENT_LIMITS, type StatementAnswer, TIME_IS_UP } from '../statements/statements.ts'
+import { STATEMENT_LIMITS, type StatementAnswer } from '../statements/statements.ts'
 import { command, scrolled } from './elements.ts'
 
 /** The most letters of all cells that a page shows, and of one cell; the file has all. */
@@ -135,8 +135,7 @@ ${form(sqlQuery, request)}
 ${
   refused !== null &&
   html`<div role="alert"><p class="bad"><strong>${own.refused}.</strong> <span lang="en">${visible(refused.message)}</span></p>${refused.hint !== null && html`<p lang="en">${refused.hint}</p>`}</div>${
-    refused.code === TIME_IS_UP &&
-    html`<p>${own.whole}</p>${command(request.command(`${inTerminal(sqlQuery)} --timeout 600`))}`
+    refused.isLate && html`<p>${own.whole}</p>${command(request.command(`${inTerminal(sqlQuery)} --timeout 600`))}`
   }`
 }
 ${answer !== null && result(sqlQuery, answer, request)}
