@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Transaction } from 'kysely'
 import { SignalError } from '../base/errors.ts'
-import { createSure } from '../base/time/sure.ts'
+import { createValidity } from '../base/time/validity.ts'
 import { wait } from '../base/time/wait.ts'
 import { coordinationOf, shared } from '../db/coordination.ts'
 import { createAnswered, isSeriesUnknown } from '../db/queries/answered.ts'
@@ -39,8 +39,8 @@ export interface Leases {
 
 /** Milliseconds that a lease lasts without being renewed: by then its process is dead. */
 const LEASE_MS = 15_000
-/** Milliseconds for which a process is sure of a lease after it was renewed. */
-const SURE_LEASE_MS = LEASE_MS - 3_000
+/** Milliseconds for which a process takes a lease for valid after it was renewed. */
+const VALID_LEASE_MS = LEASE_MS - 3_000
 /** A lease with less left is not renewed any more, but taken again: a message takes a while. */
 const LEAST_LEFT_MS = 1_000
 /** How often to look whether the lease of another process has ended. */
@@ -86,7 +86,7 @@ async function leftOf(
 /** Keeps leases in the database, by its clock; `control` is the connection that does not wait until an answer is loaded. */
 export function createLeases(store: Store, control: Store, signal: AbortSignal): Leases {
   const { clock, lockSeries } = coordinationOf(store)
-  const sure = createSure<string>(SURE_LEASE_MS)
+  const sure = createValidity<string>(VALID_LEASE_MS)
 
   /** Whether another process has a lease on a part of the same window. */
   async function isLeased(tx: Transaction<Database>, seriesId: number, planned: PlannedRequest, at: number) {
@@ -183,17 +183,17 @@ export function createLeases(store: Store, control: Store, signal: AbortSignal):
       }
     },
     check({ id }) {
-      if (!sure.isSure(id)) throw new LapsedError()
+      if (!sure.isValid(id)) throw new LapsedError()
     },
     async renew(holders) {
       // What has ended may be in other hands: it is acquired again, not renewed.
-      const ids = holders.map(({ id }) => id).filter(sure.isSure)
+      const ids = holders.map(({ id }) => id).filter(sure.isValid)
       if (ids.length === 0) return
       const askedAt = performance.now()
       const claims = new Set(await coordinationOf(control).extendLeases(ids, LEASE_MS, LEAST_LEFT_MS))
       for (const id of ids)
         if (!claims.has(id)) sure.forget(id)
-        else if (sure.isSure(id)) sure.confirm(id, askedAt)
+        else if (sure.isValid(id)) sure.confirm(id, askedAt)
     },
     async release({ id }) {
       sure.forget(id)

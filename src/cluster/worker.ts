@@ -5,7 +5,7 @@ import { type EmitEvent, emitterOf } from '../base/events.ts'
 import { redactorOf } from '../base/redact.ts'
 import { asSyncError } from '../base/systemErrors.ts'
 import { formatUtc } from '../base/time/instant.ts'
-import { createSure, type Sure } from '../base/time/sure.ts'
+import { createValidity, type Validity } from '../base/time/validity.ts'
 import { hostOf } from '../calls/hosts.ts'
 import { BEAT_MS } from '../db/queries/heartbeats.ts'
 import { LapsedError } from '../fetch/turns.ts'
@@ -40,8 +40,8 @@ export interface Worked {
   readonly stop: SyncError | null
 }
 
-/** Milliseconds for which a worker is sure of a claim: two seconds less than it lasts without a heartbeat. */
-const SURE_CLAIM_MS = (HEARTBEAT_S - 2) * 1_000
+/** Milliseconds for which a worker takes a claim for valid: two seconds less than it lasts without a heartbeat. */
+const VALID_CLAIM_MS = (HEARTBEAT_S - 2) * 1_000
 /** How often to look for work while there is none. */
 const IDLE_MS = 1_000
 /** How long a worker does not call a host whose budget is spent, or that asked for a pause, before it looks again. */
@@ -82,7 +82,7 @@ interface TakingWorker {
   readonly queue: Queue<QueuedRequest>
   readonly workerRuns: WorkerRuns
   readonly leases: Leases
-  readonly sure: Sure<Claim<QueuedRequest>>
+  readonly sure: Validity<Claim<QueuedRequest>>
   readonly outage: ReturnType<typeof createOutage>
   readonly emit: EmitEvent
   readonly samples: IngestContext['samples']
@@ -109,7 +109,7 @@ export async function work(context: WorkerContext, queue: Queue<QueuedRequest>, 
     queue,
     workerRuns,
     leases: createLeases(store, control, signal),
-    sure: createSure(SURE_CLAIM_MS),
+    sure: createValidity(VALID_CLAIM_MS),
     outage,
     emit,
     samples: new Map(),
@@ -196,7 +196,7 @@ async function take(working: TakingWorker, room: number): Promise<boolean> {
 
 /** Makes sure of a claim. Throws LostClaimError where it is not valid any more. */
 async function confirmClaim({ sure, queue, context }: TakingWorker, claim: Claim<QueuedRequest>): Promise<void> {
-  if (sure.isSure(claim)) return
+  if (sure.isValid(claim)) return
   const askedAt = performance.now()
   if (!(await queue.isValid(claim, context.control.kysely))) throw new LostClaimError()
   sure.confirm(claim, askedAt)
@@ -209,7 +209,7 @@ async function handle(working: TakingWorker, claim: Claim<QueuedRequest>): Promi
   const { data: queued } = claim
   const holder = leaseHolderOf(claim)
   const checkLease = (): void => {
-    if (!sure.isSure(claim)) throw new LapsedError()
+    if (!sure.isValid(claim)) throw new LapsedError()
     leases.check(holder)
   }
   let run: number | undefined
