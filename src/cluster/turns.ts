@@ -57,7 +57,7 @@ export interface SharedTurnsOptions {
 
 /**
  * The turns of all processes that share a database. A call reserves its beginning in the row of its host, by the clock of the
- * database, and spends its budget in the same transaction, which is one text. No two calls begin nearer than the pace allows, whichever process
+ * database, and spends its budget in the same transaction, which is one round trip. No two calls begin nearer than the pace allows, whichever process
  * they come from; one that could not be sent within its turn, or whose host asked for a pause meanwhile, waits for another. A
  * process that dies wastes the turn that it had, and adds none.
  */

@@ -51,8 +51,9 @@ export interface FailedCall {
 }
 
 /**
- * What machines that share a database do there and typed queries have no words for, or in which none of them may keep a lock
- * across a message to its process. Only a database on a server has it.
+ * What machines that share a database do there and typed queries have no words for. Only a database on a server has it.
+ * Whatever locks rows or tables without a transaction of the caller is one batch: several statements in one round trip, so that no
+ * lock waits for a process, which may be frozen, or gone with its machine.
  */
 export interface Coordination {
   /** The clock of the database in whole epoch milliseconds, the only one that all machines agree on; also in the middle of a transaction. */
@@ -64,16 +65,16 @@ export interface Coordination {
    * moment at which that is executed. Answers the names of their holders.
    */
   extendLeases(claims: readonly string[], lengthMs: number, leastLeftMs: number): Promise<readonly string[]>
-  /** Takes a turn to call a host and spends its budget, where a call may begin and its turn is near. One text: a process that freezes in it holds no lock. */
+  /** Takes a turn to call a host and spends its budget, where a call may begin and its turn is near. */
   takeTurn(host: string, terms: TurnTerms): Promise<TurnAnswer>
-  /** Records a failure, or a pause that a host asked for, and answers for how many milliseconds the breaker pauses all calls. One text, too. */
+  /** Records a failure, or a pause that a host asked for, and answers for how many milliseconds the breaker pauses all calls. */
   judgeFailedCall(host: string, call: FailedCall): Promise<number>
   /**
    * The last answer (_fetch.id; 0 where there is none), when every answer of a lower number can be seen, too: an answer gets its
-   * number before it is committed, and one that is long may be committed after those that follow. Waits for those that are being loaded. One text, too.
+   * number before it is committed, and one that is long may be committed after those that follow. Waits for those that are being loaded.
    */
   lastFetch(): Promise<number>
-  /** Forgets the workers that are dead at an instant (epoch milliseconds), and ends their runs. One text, too. */
+  /** Forgets the workers that are dead at an instant (epoch milliseconds), and ends their runs. */
   closeDeadWorkers(at: number): Promise<void>
   /** Whether there is a table, also one on which this user has no right. */
   isMade(schema: string, table: string): Promise<boolean>

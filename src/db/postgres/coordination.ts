@@ -4,7 +4,7 @@ import type { Database } from '../../tables/schema.ts'
 import { type Coordination, shared } from '../coordination.ts'
 import { DEAD_MS } from '../queries/heartbeats.ts'
 import { rowsOf } from './connection/runSql.ts'
-import { judgeFailedCall, type SendText, takeTurn, WITH_LOCK_LIMIT } from './operations/turns.ts'
+import { judgeFailedCall, type SendBatch, takeTurn, WITH_LOCK_LIMIT } from './operations/turns.ts'
 
 /** Its clock in epoch milliseconds, at the moment at which a statement is executed. */
 const CLOCK = sql<number>`floor(date_part('epoch', clock_timestamp()) * 1000)`
@@ -14,7 +14,7 @@ export function createCoordination(
   kysely: Kysely<Database>,
   repeated: <T>(work: () => Promise<T>) => Promise<T> = (work) => work(),
 ): Coordination {
-  const send: SendText = (text) => repeated(() => rowsOf(kysely, text, []))
+  const send: SendBatch = (batch) => repeated(() => rowsOf(kysely, batch, []))
   return {
     async clock(tx = kysely) {
       return (await tx.selectNoFrom(CLOCK.as('ms')).executeTakeFirstOrThrow()).ms

@@ -80,7 +80,7 @@ export interface ConnectOptions {
   readonly first?: (client: pg.ClientBase) => Promise<void>
 }
 
-/** The answer to the last of several statements that were sent as one text; none where that text has a transaction of its own. */
+/** The answer to the last statement of a batch; none where the batch has a transaction of its own. */
 const lastOf = (answer: pg.QueryResult | pg.QueryResult[]): unknown => {
   const last = Array.isArray(answer) ? answer.at(-1) : undefined
   return last && last.command !== 'COMMIT' ? last : answer

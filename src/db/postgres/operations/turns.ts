@@ -1,10 +1,7 @@
 import type { FailedCall, TurnAnswer, TurnTerms } from '../../coordination.ts'
 
-/**
- * Sends statements without parameters as one text, and answers the rows of the last one: the server gets them at once, so that
- * none of their locks waits for this process, which may be frozen, or gone with its machine.
- */
-export type SendText = <Row>(text: string) => Promise<Row[]>
+/** Sends a batch, which is statements without parameters in one round trip (`Coordination` says why). Answers the rows of the last one. */
+export type SendBatch = <Row>(batch: string) => Promise<Row[]>
 
 /**
  * Milliseconds that a statement on what all machines share waits for a lock before it is tried again: none of them keeps one across
@@ -12,7 +9,7 @@ export type SendText = <Row>(text: string) => Promise<Row[]>
  */
 const LOCK_MS = 5_000
 
-/** The beginning of such a text. */
+/** Begins a batch that locks something. */
 export const WITH_LOCK_LIMIT = `set local lock_timeout = ${LOCK_MS};`
 
 /** A text in a statement without parameters. */
@@ -22,7 +19,7 @@ const sqlText = (text: string): string => `'${text.replaceAll("'", "''")}'`
  * Runs a statement while the row of a host is locked, and answers its one row. The statement begins when the lock is there, so it
  * sees what those before it did; `host` is the row, `now` the clock of the database.
  */
-async function withHost<Row>(send: SendText, name: string, statement: string): Promise<Row> {
+async function withHost<Row>(send: SendBatch, name: string, statement: string): Promise<Row> {
   const host = sqlText(name)
   // Concurrency begins at one, so that a wrong key costs one request.
   const rows = await send<Row>(`
@@ -37,7 +34,7 @@ async function withHost<Row>(send: SendText, name: string, statement: string): P
 }
 
 /** Takes a turn to call a host and spends its budget, where nothing stands in the way. */
-export function takeTurn(send: SendText, name: string, terms: TurnTerms): Promise<TurnAnswer> {
+export function takeTurn(send: SendBatch, name: string, terms: TurnTerms): Promise<TurnAnswer> {
   const { lead, ahead, gap, concurrency, limits, remembered, alive } = terms
   const host = sqlText(name)
   const isSpent = limits.map(
@@ -69,7 +66,7 @@ const MOST_DOUBLINGS = 30
 
 /** Records a failure, or a pause that a host asked for, and answers for how many milliseconds the breaker pauses all calls. */
 export async function judgeFailedCall(
-  send: SendText,
+  send: SendBatch,
   name: string,
   { isFailure, waitMs, failures, pauseMs, maxPauseMs }: FailedCall,
 ): Promise<number> {
