@@ -1,3 +1,5 @@
+import { inspect } from 'node:util'
+
 /** A request, for messages and records. Never contains the key. */
 export interface RequestSummary {
   readonly route: string
@@ -28,10 +30,16 @@ export class SyncError extends Error {
   }
 }
 
+/** What was thrown in words, whatever it is; of an object only its kind, for it may hold a secret. */
+function thrownText(thrown: unknown): string {
+  if (thrown instanceof Error) return thrown.message || thrown.name
+  return typeof thrown === 'string' ? thrown : inspect(thrown, { depth: -1 })
+}
+
 /** What nobody expected: `cause` is what was thrown. */
 export class BugError extends SyncError {
   constructor(cause: unknown) {
-    super('an unexpected error', { code: 'bug', hint: 'Please report it.', cause })
+    super(`an unexpected error: ${thrownText(cause)}`, { code: 'bug', hint: 'Please report it.', cause })
   }
 }
 

@@ -1,6 +1,6 @@
 /* The fields of events. */
 
-import { BugError, type SyncError } from './errors.ts'
+import type { SyncError } from './errors.ts'
 import type { RunOutcome } from './runOutcome.ts'
 
 /** Rows by what became of them. */
@@ -46,10 +46,10 @@ export interface EventFields {
   readonly signal?: string
 }
 
-/** The fields of an event that describe an error, or that there was none; of a bug with what was thrown, which stands nowhere else. */
+/** The fields of an event that describe an error, or that there was none. */
 export const errorFields = (error: SyncError | null): Required<Pick<EventFields, 'code' | 'reason' | 'hint'>> => ({
   code: error?.code ?? null,
-  reason: error instanceof BugError ? `${error.message}: ${(error.cause as Error).message}` : (error?.message ?? null),
+  reason: error?.message ?? null,
   hint: error?.hint ?? null,
 })
 

@@ -262,8 +262,10 @@ async function giveUp(
     working.pause ??= { until: performance.now() + PAUSE_S * 1000, error }
   } else if (!(error instanceof StoppedError)) {
     // If the database does not answer, others take the request over once its claim is no longer renewed.
-    emit('claim.failed', { ...about, ...errorFields(asSyncError(error)) })
-    if (!(error instanceof SyncError)) await queue.fail(claim, { message: (error as Error).message })
+    const fields = errorFields(asSyncError(error))
+    emit('claim.failed', { ...about, ...fields })
+    if (!(error instanceof SyncError))
+      await queue.fail(claim, { message: redactorOf(working.context.key).text(fields.reason ?? '') })
     return
   }
   const { data, key, priority } = claim

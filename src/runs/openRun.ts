@@ -1,6 +1,7 @@
 import { KeyError, RejectLimitError, type SyncError } from '../base/errors.ts'
 import { errorFields } from '../base/eventFields.ts'
 import { type EmitEvent, emitterOf, type OnEvent } from '../base/events.ts'
+import { redactorOf } from '../base/redact.ts'
 import type { RunOutcome } from '../base/runOutcome.ts'
 import { asSyncError } from '../base/systemErrors.ts'
 import { formatMillis } from '../base/time/instant.ts'
@@ -17,6 +18,8 @@ interface RunContext {
   /** Epoch milliseconds. */
   readonly now: () => number
   readonly onEvent?: OnEvent | undefined
+  /** The key of the service, which no record may show. */
+  readonly key?: string
 }
 
 /** The outcome of a run that went on until its end, or to what stopped it; `troubles`: how many requests failed and rows were rejected. */
@@ -39,7 +42,7 @@ export interface OpenRun {
 
 /** Begins a run of a job: records it and emits `run.started`. */
 export async function openRun(
-  { store, version, now, onEvent }: RunContext,
+  { store, version, now, onEvent, key = '' }: RunContext,
   command: string,
   job: Pick<Job, 'name'> & Partial<Pick<Job, 'schedule' | 'timeZone'>>,
 ): Promise<OpenRun> {
@@ -48,7 +51,12 @@ export async function openRun(
   const record = { command, job: job.name, version, now: formatMillis(began), schedule }
   const runId = await beginRun(store, timeZone === undefined ? record : { ...record, timeZone })
   const emit = emitterOf(onEvent, { run: runId, job: job.name, command })
-  const emitEnded = (outcome: RunOutcome, error: SyncError | null, counts: Counts): void => {
+  /** What was thrown, as it is recorded and emitted. */
+  const endFields = (error: SyncError | null) => {
+    const fields = errorFields(error)
+    return { ...fields, reason: fields.reason && redactorOf(key).text(fields.reason) }
+  }
+  const emitEnded = (outcome: RunOutcome, fields: ReturnType<typeof endFields>, counts: Counts): void => {
     const { requests, failed, bytes, ...rows } = counts
     emit('run.ended', {
       outcome,
@@ -57,7 +65,7 @@ export async function openRun(
       failed,
       bytes,
       rows: eventRows(rows),
-      ...errorFields(error),
+      ...fields,
     })
   }
   emit('run.started', {})
@@ -66,14 +74,15 @@ export async function openRun(
     emit,
     async end(outcome, error, counts) {
       const all = counts ?? (await countsOf(store, runId))
-      await endRun(store, runId, outcome, error?.message ?? null, formatMillis(now()))
-      emitEnded(outcome, error, all)
+      const fields = endFields(error)
+      await endRun(store, runId, outcome, fields.reason, formatMillis(now()))
+      emitEnded(outcome, fields, all)
     },
     async fail(thrown, counts) {
-      const error = asSyncError(thrown)
+      const fields = endFields(asSyncError(thrown))
       const all = counts ?? (await countsOf(store, runId).catch(() => NO_COUNTS))
-      await endRun(store, runId, 'failed', error.message, formatMillis(now())).catch(() => undefined)
-      emitEnded('failed', error, all)
+      await endRun(store, runId, 'failed', fields.reason, formatMillis(now())).catch(() => undefined)
+      emitEnded('failed', fields, all)
     },
   }
 }

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { StoreError } from '../../src/base/errors.ts'
 import { errorFields } from '../../src/base/eventFields.ts'
 import { asSyncError } from '../../src/base/systemErrors.ts'
+import { describe, failedFields } from '../../src/cli/terminal/fail.ts'
 import { tempFolder } from '../kit.ts'
 
 const thrownBy = (work: () => unknown): unknown => {
@@ -23,9 +24,23 @@ test('what was thrown is told by what it is: ours, of the system, or a bug with 
     code: 'eisdir',
     message: expect.stringContaining('is a folder'),
   })
-  expect(errorFields(asSyncError(new TypeError('x is not a function')))).toEqual({
-    code: 'bug',
-    reason: 'an unexpected error: x is not a function',
-    hint: 'Please report it.',
-  })
+})
+
+test.each([
+  ['an error', new TypeError('x is not a function'), 'x is not a function'],
+  ['an error without words', new TypeError(), 'TypeError'],
+  ['a string', 'no words', 'no words'],
+  ['null', null, 'null'],
+  ['undefined', undefined, 'undefined'],
+  ['an object, which may hold a secret', { key: 'secret' }, '[Object]'],
+  ['an object of nothing', Object.create(null), '[Object: null prototype] {}'],
+])('a bug that throws %s is told alike everywhere', (_, thrown, text) => {
+  const message = `an unexpected error: ${text}`
+  expect(asSyncError(thrown).message).toBe(message)
+  expect(errorFields(asSyncError(thrown))).toEqual({ code: 'bug', reason: message, hint: 'Please report it.' })
+  const { reason, ...fields } = failedFields(thrown)
+  expect(fields).toEqual({ code: 'bug', hint: 'Please report it.' })
+  // Where it was thrown follows.
+  expect(reason?.split('\n    at ')[0]).toBe(message)
+  expect(describe(thrown)).toMatch(/^A bug of indicator-sync: /)
 })

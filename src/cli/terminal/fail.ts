@@ -1,4 +1,5 @@
 import {
+  BugError,
   BusyError,
   InputError,
   KeyError,
@@ -7,11 +8,11 @@ import {
   SchemaError,
   StoppedError,
   StoreError,
-  SyncError,
   TransientError,
 } from '../../base/errors.ts'
+import { errorFields } from '../../base/eventFields.ts'
 import type { FieldsOf } from '../../base/events.ts'
-import { asSystemError } from '../../base/systemErrors.ts'
+import { asSyncError, asSystemError } from '../../base/systemErrors.ts'
 import { asCalled } from '../shell.ts'
 
 /** What a script reads from the exit code. */
@@ -50,20 +51,17 @@ export function exitCodeOf(thrown: unknown): number {
 
 /** An error as a person reads it: what, and what to do next. */
 export function describe(thrown: unknown): string {
-  const error = asSystemError(thrown)
-  if (error instanceof SyncError) return error.hint ? `${error.message}\n  → ${asCalled(error.hint)}` : error.message
-  const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  const error = asSyncError(thrown)
+  if (!(error instanceof BugError)) return error.hint ? `${error.message}\n  → ${asCalled(error.hint)}` : error.message
+  const { cause, message } = error
+  const text = cause instanceof Error ? (cause.stack ?? cause.message) : message
   return `A bug of indicator-sync: ${text}\n  → Please report it with these lines.`
 }
 
-/** The same for machines: the fields of `command.failed`. */
+/** The same for machines: the fields of `command.failed`; of a bug also where in the code it was thrown. */
 export function failedFields(thrown: unknown): Required<FieldsOf<'command.failed'>> {
-  const error = asSystemError(thrown)
-  const ours = error instanceof SyncError
-  const [reason] = describe(thrown).split('\n  → ')
-  return {
-    code: ours ? error.code : 'bug',
-    reason: reason!,
-    hint: ours ? (error.hint ?? null) : 'Please report it.',
-  }
+  const error = asSyncError(thrown)
+  const stack = error instanceof BugError && error.cause instanceof Error ? error.cause.stack : undefined
+  const [frames = ''] = /\n {4}at [\s\S]*/.exec(stack ?? '') ?? []
+  return { ...errorFields(error), reason: error.message + frames }
 }

@@ -2,11 +2,16 @@ import type { ChildProcess } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import type { SyncEvent } from '../../../src/base/events.ts'
+import { createLog } from '../../../src/base/log.ts'
+import { createNotifier } from '../../../src/cli/jobs/notify.ts'
+import { rememberSecret } from '../../../src/cli/terminal/secrets.ts'
 import { deliver } from '../../../src/fetch/notify.ts'
-import { findMistakes, mistakeText } from '../../../src/job/read.ts'
-import { json, runCli, runCommand, serve, tempFolder } from '../../kit.ts'
+import { findMistakes, mistakeText, readJob } from '../../../src/job/read.ts'
+import { emulate, json, runCli, runCommand, runJob, serve, tempFolder, tempStore } from '../../kit.ts'
 
 const KEY = 'deadbeef'.repeat(8)
+const SILENT = createLog({ level: 'silent', format: 'json', color: false, secrets: [] })
 const job = (more = ''): string =>
   `name: one\npace: { perSecond: 50 }\n${more}series:\n  - { indicators: [1739], window: { from: 2025-01-01, to: 2025-01-02 } }\n`
 
@@ -120,6 +125,40 @@ describe('a run tells how it ended', () => {
     expect(first).toMatchObject({ event: 'failed', ok: false, job: 'one', stop: { code: expect.any(String) } })
     expect(second).toMatchObject({ event: 'failed', ok: false, stop: { message: expect.stringMatching(/refused/) } })
     expect(heard.map(({ body }) => body).join()).not.toContain('deadbeef')
+  })
+
+  test.each([
+    [
+      'a full disk',
+      Object.assign(new Error('write'), { code: 'ENOSPC', syscall: 'write', path: '/data/own.db' }),
+      'enospc',
+      '/data/own.db lies on a disk that is full (ENOSPC in write).',
+    ],
+    [
+      'a bug that names the key',
+      new TypeError(`${KEY} is no function`),
+      'bug',
+      'an unexpected error: [secret] is no function',
+    ],
+    ['a bug that throws nothing', null, 'bug', 'an unexpected error: null'],
+  ])('alike in the database, the event and the notification, when it ends by %s', async (_, thrown, code, message) => {
+    rememberSecret(KEY)
+    const { url, heard } = await listener()
+    const store = await tempStore()
+    const events: SyncEvent[] = []
+    const onProgress = () => {
+      throw thrown
+    }
+    const onEvent = (event: SyncEvent) => void events.push(event)
+    const running = runJob(store, await emulate({ key: KEY }), 'content: [{ kinds: [news] }]', { onProgress, onEvent })
+    expect(await running.catch((error: unknown) => error)).toBe(thrown)
+    const one = readJob(job(`notify: ${url}\n`), 'one.yaml')
+    const notifier = createNotifier([one], [], { command: 'sync', log: SILENT })
+    notifier.broke(one, thrown)
+    await notifier.finish()
+    expect(events.at(-1)).toMatchObject({ event: 'run.ended', outcome: 'failed', code, reason: message })
+    expect(store.get('select message from _run')).toBe(message)
+    expect(JSON.parse(heard.at(-1)!.body).stop).toMatchObject({ code, message })
   })
 
   test('whoever cannot be told is a warning without the address, and the run is as good as it was', async () => {
