@@ -105,12 +105,16 @@ function requestUrl({ url = '/' }: IncomingMessage): URL {
 const cookie = (name: string, value: string): string =>
   `${name}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=31536000`
 
-/** Remembers two things from an address: the token, which is removed from it at once, and the language. */
-function rememberLanguage(request: IncomingMessage, response: ServerResponse, { token }: Door): SentAnswer | undefined {
-  const address = requestUrl(request)
-  const language = address.searchParams.get('lang')
+/** Remembers the language that an address names. */
+function rememberLanguage(request: IncomingMessage, response: ServerResponse): void {
+  const language = requestUrl(request).searchParams.get('lang')
   if (isLocale(language) && cookieOf(request.headers, LANGUAGE_COOKIE) !== language)
     response.setHeader('Set-Cookie', cookie(LANGUAGE_COOKIE, language))
+}
+
+/** Moves the token from an address into a cookie: answers a redirect to the address without it, or undefined where it has none. */
+function takeToken(request: IncomingMessage, { token }: Door): SentAnswer | undefined {
+  const address = requestUrl(request)
   if (token === null || !address.searchParams.has('token')) return undefined
   address.searchParams.delete('token')
   return {
@@ -131,7 +135,8 @@ export function buildPageServer(site: Site): Server {
   ): Promise<void> => {
     const refused = call.own && foreignRefusal(request.headers)
     if (refused) return sendAnswer(request, response, line(refused.status, refused.reason))
-    const moved = rememberLanguage(request, response, site.door)
+    rememberLanguage(request, response)
+    const moved = takeToken(request, site.door)
     if (moved) return sendAnswer(request, response, moved)
     const address = requestUrl(request)
     const { headers } = request
@@ -174,7 +179,8 @@ export function buildPageServer(site: Site): Server {
   ] as const)
     on(from, (request, response) => {
       const moved = { status: 302, headers: { Location: to }, body: '' }
-      return sendAnswer(request, response, rememberLanguage(request, response, site.door) ?? moved)
+      rememberLanguage(request, response)
+      return sendAnswer(request, response, takeToken(request, site.door) ?? moved)
     })
   for (const endpoint of ENDPOINTS)
     on(endpoint.path, (request, response, params) =>
