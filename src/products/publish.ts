@@ -82,9 +82,12 @@ export async function publish(
   try {
     await copyInto(source, copy)
     const store = await openStore(copy, { durability: 'none', copies: true })
-    await writeDictionary(store.kysely)
-    await copyingOf(store).finishCopy(part, bookkeeping)
-    await store.close()
+    try {
+      await writeDictionary(store.kysely)
+      await copyingOf(store).finishCopy(part, bookkeeping)
+    } finally {
+      await store.close()
+    }
     rmSync(copy)
     const reader = openReader(part)
     let manifest: Omit<Manifest, 'bytes' | 'sha256'>
