@@ -124,7 +124,7 @@ export async function openQueue<T extends object>(
     await boss.stop({ graceful: false, close: false })
     closed = true
   }
-  const { asks: name, dead } = queueOf(host)
+  const { queue: name, dead } = queueOf(host)
   const retention = { retentionSeconds: 90 * 86_400, deleteAfterSeconds: 3_600 }
   try {
     await boss.start()

@@ -28,9 +28,9 @@ export const bossTables = (db: Kysely<Database>): Kysely<BossTables> =>
 export const OPEN_STATES = ['created', 'retry', 'active'] as const
 
 /** The names of the queue of a host, and of its dead-letter queue. */
-export const queueOf = (host: string): { readonly asks: string; readonly dead: string } => {
+export const queueOf = (host: string): { readonly queue: string; readonly dead: string } => {
   const name = host.replaceAll(/[^\w.-]/g, '_')
-  return { asks: `asks.${name}`, dead: `dead.${name}` }
+  return { queue: `asks.${name}`, dead: `dead.${name}` }
 }
 
 /** How many requests a queue has, by their state. */
