@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { getCompileCacheDir } from 'node:module'
 import { dirname } from 'node:path'
 import PQueue from 'p-queue'
-import { BusyError, InputError, StoppedError } from '../../base/errors.ts'
+import { BusyError, InputError, StoppedError, StoreError } from '../../base/errors.ts'
 import { givenAddress, serverVariables } from '../../db/address.ts'
 
 /** A user's statement, with the values of its parameters. */
@@ -29,7 +29,7 @@ export interface StatementAnswer {
 
 /** Runs users' statements in processes of their own. */
 export interface StatementRunner {
-  /** The answer; throws InputError for what is wrong with the statement, and StoppedError when it took too long. */
+  /** The answer; throws InputError for what is wrong with the statement, StoppedError when it took too long, and StoreError when no process could be started for it. */
   run(request: StatementRequest): Promise<StatementAnswer>
   /** Starts a process for the next statement, which is then answered sooner. */
   warm(): void
@@ -110,10 +110,13 @@ export function createStatementRunner(limits: StatementLimits = STATEMENT_LIMITS
     const { child } = begun
     spare = begun
     children.add(child)
-    child.once('exit', () => {
+    const forget = () => {
       children.delete(child)
       if (spare === begun) spare = null
-    })
+    }
+    child.once('exit', forget)
+    // Without an exit: it could not be started.
+    child.once('error', forget)
   }
 
   async function answered(request: StatementRequest): Promise<StatementAnswer> {
@@ -122,7 +125,12 @@ export function createStatementRunner(limits: StatementLimits = STATEMENT_LIMITS
     spare = null
     child.ref()
     child.channel?.ref()
-    const what = (await ready) ? await messageOf(child, request, limits) : null
+    if (!(await ready))
+      throw new StoreError('The process for the statement could not be started.', {
+        hint: 'Ask again in a moment. If it stays so, this machine has too many processes or open files, or no memory left.',
+        code: 'no-process',
+      })
+    const what = await messageOf(child, request, limits)
     if (what === 'late')
       throw new StoppedError(`The statement took longer than ${limits.ms / 1000} s and was ended.`, {
         hint: 'Ask less (where series_id = …, limit …), or ask it in a terminal, where it may take longer.',

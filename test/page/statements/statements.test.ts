@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import {
   createStatementRunner,
@@ -90,6 +91,23 @@ describe('a statement of anybody', () => {
     const large = `with recursive n (i) as (select 1 union all select i + 1 from n where i < 400) select group_concat(hex(zeroblob(1000000))) as x from n`
     await expect(query(large)).rejects.toMatchObject({ code: expect.stringMatching(/value-too-large|no-memory/) })
     expect((await query('select 1 as one')).rows).toEqual([[1]])
+  })
+
+  test('whose process cannot be started says so, and the next one is answered', async () => {
+    const { execPath } = process
+    const made = createStatementRunner(PATIENT)
+    onTestFinished(() => {
+      Object.assign(process, { execPath })
+      made.close()
+    })
+    const request = { file, sql: 'select 1 as one', parameters: {} }
+    process.execPath = '/nowhere/node'
+    await expect(made.run(request)).rejects.toMatchObject({ name: 'StoreError', code: 'no-process' })
+    // One that was to be started in advance is forgotten.
+    made.warm()
+    await nextTurn()
+    process.execPath = execPath
+    expect((await made.run(request)).rows).toEqual([[1]])
   })
 
   test('waits its turn behind others, and is refused only when very many wait', async () => {
