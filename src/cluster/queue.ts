@@ -64,6 +64,17 @@ export interface Queue<T extends object> {
   close(): Promise<void>
 }
 
+/** The database has no queue (any more): waiting does not bring it. */
+export class NoQueueError extends StoreError {
+  constructor(message: string, cause: unknown) {
+    super(message, {
+      hint: 'Run `indicator-sync sync --distributed` once as a user of the role that writes; workers can start after that.',
+      code: 'no-queue',
+      cause,
+    })
+  }
+}
+
 /** Seconds without a heartbeat after which others get a piece of work; pg-boss takes no less. */
 export const HEARTBEAT_S = 10
 /** Attempts after the first one. */
@@ -73,6 +84,12 @@ export const KEYS_PER_STATEMENT = 1_000
 
 /** Whether a statement about one attempt found it: the types of pg-boss do not declare this part of its answer. */
 const found = (response: object): boolean => (response as { readonly affected: number }).affected === 1
+
+/** Whether an error says that a queue, its tables or its schema are not there. */
+const isQueueGone = (error: unknown): boolean =>
+  error instanceof StoreError
+    ? ['42p01', '3f000'].includes(error.code)
+    : error instanceof Error && /^Queue \S+ does not exist$/.test(error.message)
 
 /** The data of what was queued: a connection may return JSON as text. */
 const asData = <T>(data: unknown): T => (typeof data === 'string' ? JSON.parse(data) : data) as T
@@ -144,11 +161,7 @@ export async function openQueue<T extends object>(
     // Timers of a queue that was begun keep the process alive.
     await close().catch(() => undefined)
     if (!(error instanceof RightsError) || (await isQueueMade(store))) throw error
-    throw new StoreError('The database has no queue yet, and this user may not make it.', {
-      hint: 'Run `indicator-sync sync --distributed` once as a user of the role that writes; workers can start after that.',
-      code: 'no-queue',
-      cause: error,
-    })
+    throw new NoQueueError('The database has no queue yet, and this user may not make it.', error)
   }
   const attempt = ({ id, retryCount }: Claim<T>) => ({ id, retryCount })
   const on = (tx: Kysely<Database> | undefined) => (tx ? { db: asDb(tx) } : {})
@@ -175,7 +188,9 @@ export async function openQueue<T extends object>(
     name,
     insert: (work) => inserted(work, {}),
     async claim(count) {
-      const jobs = await boss.fetch<T>(name, { batchSize: count, includeMetadata: true })
+      const jobs = await boss.fetch<T>(name, { batchSize: count, includeMetadata: true }).catch((error: unknown) => {
+        throw isQueueGone(error) ? new NoQueueError('The queue of the database was deleted.', error) : error
+      })
       return jobs.map(({ id, singletonKey, retryCount, priority, data }) => ({
         id,
         key: singletonKey ?? '',

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { KeyError, NewerSchemaError, SignalError, StoppedError, SyncError } from '../base/errors.ts'
+import { BugError, KeyError, RightsError, SignalError, StoppedError, type SyncError } from '../base/errors.ts'
 import { type EventFields, errorFields } from '../base/eventFields.ts'
 import { type EmitEvent, emitterOf } from '../base/events.ts'
 import { redactorOf } from '../base/redact.ts'
@@ -16,6 +16,7 @@ import type { Loading } from '../load/load.ts'
 import { WORKER } from '../runs/runRecord.ts'
 import { claimedRequest, endClaim, LostClaimError, leaseHolderOf } from './claims.ts'
 import { createLeases, type Leases, retryLapsed } from './leases.ts'
+import { createOutage, type Outage } from './outage.ts'
 import { type Claim, HEARTBEAT_S, type Queue } from './queue.ts'
 import { OtherServiceError, plannedOf, type QueuedRequest } from './queuedRequest.ts'
 import { type Registered, register } from './registry.ts'
@@ -60,22 +61,6 @@ const eventClaim = ({
   window: data.window && { from: formatUtc(data.window.from), to: formatUtc(data.window.to) },
 })
 
-/** Reports once that the database does not answer, and once that it does again, however many attempts lie between. */
-function createOutage(emit: EmitEvent) {
-  let since: number | null = null
-  return {
-    begin(error: unknown): void {
-      if (since !== null) return
-      since = performance.now()
-      emit('database.lost', errorFields(asSyncError(error)))
-    },
-    end(): void {
-      if (since !== null) emit('database.back', { ms: Math.round(performance.now() - since) })
-      since = null
-    },
-  }
-}
-
 /** A worker at work: what it works with, what it has in hand, what it did, and what keeps it from more. */
 interface TakingWorker {
   readonly context: WorkerContext
@@ -83,7 +68,7 @@ interface TakingWorker {
   readonly workerRuns: WorkerRuns
   readonly leases: Leases
   readonly sure: Validity<Claim<QueuedRequest>>
-  readonly outage: ReturnType<typeof createOutage>
+  readonly outage: Outage
   readonly emit: EmitEvent
   readonly samples: IngestContext['samples']
   readonly inHand: Map<Claim<QueuedRequest>, Promise<void>>
@@ -102,7 +87,9 @@ export async function work(context: WorkerContext, queue: Queue<QueuedRequest>, 
   const { store, control, signal } = context
   const registered = await register(control, hostOf(context.baseUrl), context.version)
   const emit = emitterOf(context.onEvent, { command: WORKER })
-  const outage = createOutage(emit)
+  const outage = createOutage(emit, (error) => {
+    working.stop ??= error
+  })
   const workerRuns = createWorkerRuns(context)
   const working: TakingWorker = {
     context,
@@ -123,31 +110,24 @@ export async function work(context: WorkerContext, queue: Queue<QueuedRequest>, 
   const timer = setInterval(() => {
     beating = beating
       .then(() => beat(working, registered))
-      .then(
-        () => {
-          outage.end()
-          options.onHeard?.()
-        },
-        (error: unknown) => {
-          // If the database does not answer, the next beat tries again.
-          if (error instanceof NewerSchemaError) working.stop ??= error
-          else outage.begin(error)
-        },
-      )
+      .then(() => {
+        outage.end()
+        options.onHeard?.()
+      }, outage.note)
   }, BEAT_MS)
   try {
     for (let more = true; more && !signal.aborted && working.stop === null; )
       more = await step(working, options).catch(async (error: unknown) => {
-        outage.begin(error)
+        outage.note(error)
         await waitInHand(working)
         return true
       })
   } finally {
     await Promise.all(working.inHand.values())
-    await workerRuns.end(working.stop).catch(outage.begin)
+    await workerRuns.end(working.stop).catch(outage.note)
     clearInterval(timer)
     await beating
-    await registered.leave().catch(outage.begin)
+    await registered.leave().catch(outage.note)
   }
   const { done, failed, stop } = working
   return { done, failed, stop }
@@ -237,7 +217,7 @@ async function handle(working: TakingWorker, claim: Claim<QueuedRequest>): Promi
   try {
     await retryLapsed(ingestLeft)
   } catch (error) {
-    await giveUp(working, claim, error, run).catch(outage.begin)
+    await giveUp(working, claim, error, run).catch(outage.note)
   } finally {
     // A lease that cannot be released now ends because nobody renews it.
     await leases.release(holder).catch(() => undefined)
@@ -248,23 +228,23 @@ async function handle(working: TakingWorker, claim: Claim<QueuedRequest>): Promi
 async function giveUp(
   working: TakingWorker,
   claim: Claim<QueuedRequest>,
-  error: unknown,
+  thrown: unknown,
   run: number | undefined,
 ): Promise<void> {
+  const error = asSyncError(thrown)
   const { queue, emit } = working
   const about = { ...eventClaim(claim), ...(run === undefined ? {} : { run }) }
-  if (error instanceof KeyError || error instanceof OtherServiceError) working.stop ??= error
+  if ([KeyError, OtherServiceError, RightsError].some((one) => error instanceof one)) working.stop ??= error
   else if (error instanceof LostClaimError)
     return emit('claim.lost', { ...about, code: error.code, reason: error.message })
   else if (error instanceof StoppedError && !(error instanceof SignalError)) {
-    if (!working.pause)
-      emit('worker.paused', { job: claim.data.job, wait_ms: PAUSE_S * 1000, ...errorFields(asSyncError(error)) })
+    if (!working.pause) emit('worker.paused', { job: claim.data.job, wait_ms: PAUSE_S * 1000, ...errorFields(error) })
     working.pause ??= { until: performance.now() + PAUSE_S * 1000, error }
   } else if (!(error instanceof StoppedError)) {
     // If the database does not answer, others take the request over once its claim is no longer renewed.
-    const fields = errorFields(asSyncError(error))
+    const fields = errorFields(error)
     emit('claim.failed', { ...about, ...fields })
-    if (!(error instanceof SyncError))
+    if (error instanceof BugError)
       await queue.fail(claim, { message: redactorOf(working.context.key).text(fields.reason ?? '') })
     return
   }

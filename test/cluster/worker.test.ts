@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,6 +8,7 @@ import { KeyError, PermanentError, StoreError, TransientError } from '../../src/
 import type { SyncEvent } from '../../src/base/events.ts'
 import { hostOf } from '../../src/calls/hosts.ts'
 import { readMachines } from '../../src/checks/machines.ts'
+import { EXIT, exitCodeOf } from '../../src/cli/terminal/fail.ts'
 import { claimedRequest, leaseHolderOf } from '../../src/cluster/claims.ts'
 import { createLeases, createOwnLeases } from '../../src/cluster/leases.ts'
 import { openQueue } from '../../src/cluster/queue.ts'
@@ -657,6 +658,64 @@ test('a worker whose connection the server ends tells that it was lost, not of a
     { event: 'database.lost', code: '57p01', hint: 'Run the command again; what was committed is kept.' },
     { event: 'database.back' },
   ])
+})
+
+test('a worker whose rights are revoked, or whose queue is deleted, ends and says what to do, and not that the database does not answer', async () => {
+  const { url, as } = await databaseWithRoles()
+  const writer = await joined(as('writer'), 'http://service.test', 'key')
+  const ends = async (meanwhile: string) => {
+    const { context, queue } = await joined(as('worker'), 'http://service.test', 'key')
+    const events: SyncEvent[] = []
+    const working = work({ ...context, onEvent: (event) => events.push(event) }, queue, { concurrency: 1 })
+    await expect.poll(async () => (await readMachines(writer.store))?.workers).toHaveLength(1)
+    await withClient(url, (client) => client.query(meanwhile))
+    const { stop } = await working
+    expect(events.filter(({ event }) => event.startsWith('database'))).toEqual([])
+    expect(exitCodeOf(stop)).toBe(EXIT.store)
+    return stop
+  }
+  expect(await ends('revoke all on all tables in schema pgboss from indicator_worker')).toMatchObject({
+    name: 'RightsError',
+    hint: expect.stringContaining('docs/scale.md'),
+  })
+  await withClient(url, (client) => client.query(readFileSync('docs/roles.sql', 'utf8')))
+  // The heartbeat needs it.
+  expect(await ends('revoke update on _worker from indicator_worker')).toMatchObject({ name: 'RightsError' })
+  await withClient(url, (client) => client.query(readFileSync('docs/roles.sql', 'utf8')))
+  expect(await ends('drop schema pgboss cascade')).toMatchObject({
+    code: 'no-queue',
+    hint: expect.stringContaining('sync --distributed'),
+  })
+})
+
+test('a bug outside of a request ends a worker; a full disk while it handles one is no bug', async () => {
+  const { context, queue } = await joined(await migratedDatabase(), 'http://service.test', 'key')
+  const bug = new TypeError('x is not a function')
+  const { stop } = await work(context, { ...queue, claim: () => Promise.reject(bug) }, { concurrency: 1 })
+  expect(stop).toMatchObject({ name: 'BugError', cause: bug })
+  expect(exitCodeOf(stop)).toBe(EXIT.bug)
+
+  const [planned] = plan({ job: JOB, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })
+  await queue.insert([queuedOf(JOB, planned!, 0, NOW)])
+  const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC', syscall: 'write', path: '/tmp/x' })
+  const stopping = new AbortController()
+  const events: SyncEvent[] = []
+  let failed = 0
+  const onEvent = (event: SyncEvent) => {
+    events.push(event)
+    if (event.event === 'claim.failed') stopping.abort()
+  }
+  const counting: typeof queue = {
+    ...queue,
+    async fail(...about) {
+      failed++
+      return queue.fail(...about)
+    },
+  }
+  const store = { ...context.store, write: () => Promise.reject(full) }
+  await work({ ...context, store, signal: stopping.signal, onEvent }, counting, { concurrency: 1 })
+  expect(events.filter(({ event }) => event === 'claim.failed')).toMatchObject([{ code: 'enospc' }])
+  expect(failed).toBe(0)
 })
 
 test('a refused key ends a worker, and its requests are there for others; what may pass is tried again', async () => {

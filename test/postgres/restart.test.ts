@@ -1,6 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import type { SyncEvent } from '../../src/base/events.ts'
+import { readMachines } from '../../src/checks/machines.ts'
+import { work } from '../../src/cluster/worker.ts'
+import { joined } from '../cluster/joined.ts'
 import { emulate, ms, runCli, tempFolder } from '../kit.ts'
 import { createDatabase, withClient } from './create.ts'
 import { startServer } from './server.ts'
@@ -42,4 +46,24 @@ series:
   )
   // The clocks went back in October.
   expect(rows[0].held).toBe(69 * 86_400 + 3_600)
+})
+
+test.each(['fast', 'immediate'] as const)('a worker waits while its server is restarted: %s', async (how) => {
+  const server = await startServer()
+  onTestFinished(() => server.close())
+  const { url } = await createDatabase(server.url)
+  const { store, context, queue } = await joined(url, 'http://service.test', 'key')
+  const events: SyncEvent[] = []
+  const stopping = new AbortController()
+  const onEvent = (event: SyncEvent) => {
+    events.push(event)
+    if (event.event === 'database.back') stopping.abort()
+  }
+  const working = work({ ...context, signal: stopping.signal, onEvent }, queue, { concurrency: 1 })
+  await expect.poll(async () => (await readMachines(store))?.workers).toHaveLength(1)
+  // A crash may lose the last half second: here, the queue.
+  await withClient(url, (client) => client.query('checkpoint'))
+  await server.restart(how, 1_500)
+  expect(await working).toEqual({ done: 0, failed: 0, stop: null })
+  expect(events.map(({ event }) => event)).toEqual(['database.lost', 'database.back'])
 })

@@ -8,11 +8,12 @@ const stateOf = (error: unknown): string | undefined =>
 export const rawOf = (error: unknown): unknown => (error instanceof SyncError ? error.cause : error)
 
 /** Of the network, and what the driver itself says of it. */
-const NETWORK = ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EPIPE', 'ENOENT', 'EHOSTUNREACH']
+const NETWORK = ['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EPIPE', 'ENOENT']
+const UNREACHABLE = ['EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN', 'ENETRESET', 'EADDRNOTAVAIL']
 const CUT =
-  /^(Connection terminated|Client has encountered a connection error|Client was closed|Postgres connection has been discarded)/
+  /^(Connection terminated|There was an error establishing an SSL connection|Received unexpected \w+ message from backend|Client has encountered a connection error|Client was closed|Postgres connection has been discarded)/
 
-const LATE = /^timeout exceeded when trying to connect/
+const LATE = /^(timeout exceeded when trying to connect|timeout expired|Query read timeout)/
 
 /** What TLS says: who the server is was not proven, or it does not encrypt. */
 const TLS = /^(ERR_(TLS|SSL|OSSL)_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|INVALID_CA|HOSTNAME_)/
@@ -31,6 +32,7 @@ const networkOf = (error: unknown): string | undefined => {
   if (NO_PASSWORD.test(error.message)) return 'no-password'
   if (TLS.test(code) || PLAIN.test(error.message)) return 'tls'
   if (LATE.test(error.message)) return 'ETIMEDOUT'
+  if (UNREACHABLE.includes(code)) return 'EHOSTUNREACH'
   return NETWORK.includes(code) ? code : CUT.test(error.message) ? 'lost' : undefined
 }
 
