@@ -181,12 +181,18 @@ function isLongDue(
   const some = values
     .flatMap((one) => [...one])
     .some(([at, versions]) => at >= unit.from && at < unit.to && versions.at(-1)?.to === null)
+  // A geo with a single value does not show that it should have had one before.
+  const lacksSeveral = [...truth.values].some(
+    ([one, held]) =>
+      [...held.values()].filter((all) => all.at(-1)?.to === null).length > 1 && isAbsent(truth, unit, one),
+  )
   const [only] = attempts
   if (
     attempts.length !== 1 ||
     only?.outcome !== 'answered' ||
     only.rejects.length > 0 ||
     !some ||
+    (geo === null && !lacksSeveral) ||
     !isPromised(scene, key, trunc) ||
     !isPromised(scene, key, trunc, only.at)
   )
