@@ -336,7 +336,7 @@ content: [{ kinds: [news] }]
 
 test('a range that is requested again and has not changed writes no values', async () => {
   // A server of its own: what is written is counted for all of a server.
-  const server = await startServer({ autovacuum: 'off' })
+  const server = await startServer({ autovacuum: 'off', synchronous_commit: 'on' })
   onTestFinished(() => server.close())
   const { url } = server
   const store = await open(url)
@@ -350,10 +350,10 @@ series: [{ indicators: [600, 1293, 551], window: { from: 2025-09-01, to: 2025-11
     (await withClient(url, (client) => client.query(sql, parameters))).rows[0] as Record<string, number>
   const { values } = (await query('select count(*)::int as values from observation')) as { values: number }
   expect(values).toBeGreaterThan(15_000)
-  const before = await query('select pg_current_xact_id()::text as id, pg_current_wal_flush_lsn() as lsn')
+  await query('create extension pg_walinspect')
+  const before = await query('select pg_current_xact_id()::text as id, pg_current_wal_insert_lsn() as lsn')
   await runJob(store, emulator, JOB, { now: NOW + 60_000, options: { restate: true } })
   // What others on this server write does not count.
-  await query('create extension pg_walinspect')
   const { bytes } = (await query(
     `select sum(record_length)::int as bytes from pg_get_wal_records_info($1, pg_current_wal_flush_lsn()) where block_ref like
      '%/' || (select oid from pg_database where datname = current_database()) || '/%'`,
