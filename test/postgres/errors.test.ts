@@ -1,7 +1,9 @@
-import { expect, test } from 'vitest'
-import type { SyncError } from '../../src/base/errors.ts'
+import { expect, onTestFinished, test } from 'vitest'
+import { BusyError, type SyncError } from '../../src/base/errors.ts'
 import { asSyncError } from '../../src/base/systemErrors.ts'
+import { openReader } from '../../src/db/open.ts'
 import { asStoreError, isConnectionLost } from '../../src/db/postgres/errors.ts'
+import { migratedDatabase, withClient } from './database.ts'
 
 const ADDRESS = 'postgres://db/x'
 
@@ -20,4 +22,30 @@ test.each([
   expect((error as SyncError).message).toContain(ADDRESS)
   expect(isConnectionLost(error)).toBe(true)
   expect(asSyncError(error)).toBe(error)
+})
+
+test('who waits too long for what others locked is told so, and to try again', async () => {
+  const url = await migratedDatabase()
+  const reader = openReader(`${url}?lock_timeout=50`)
+  onTestFinished(() => reader.close())
+  await withClient(url, async (client) => {
+    await client.query('begin; lock table _fetch')
+    const waiting = reader.kysely.selectFrom('_fetch').selectAll().execute()
+    const error = await waiting.catch((error: unknown) => error)
+    expect(error).toBeInstanceOf(BusyError)
+    expect(error).toMatchObject({
+      code: '55p03',
+      message: expect.stringMatching(/^Others kept the database .* locked for too long/),
+      hint: expect.stringContaining('again'),
+    })
+  })
+})
+
+test.each([
+  ['40001', 'could not serialize access due to concurrent update'],
+  ['40P01', 'deadlock detected'],
+])('%s after the last attempt tells that others were in the way', (code, message) => {
+  const error = asStoreError(Object.assign(new Error(message), { severity: 'ERROR', code }), ADDRESS)
+  expect(error).toBeInstanceOf(BusyError)
+  expect((error as SyncError).message).toBe(`Others kept the database ${ADDRESS} locked for too long (${message}).`)
 })

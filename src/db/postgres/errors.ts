@@ -61,6 +61,12 @@ export const maxAttemptsOf = (error: unknown): number =>
 
 const CONNECT = 'See that the server runs, and the address: postgres://USER@HOST:PORT/DATABASE.'
 
+/** Others were in the way in every attempt. */
+const LOCKED = [
+  'Others kept the database{} locked for too long ({reason}).',
+  'Run the command again when they are through; what was committed is kept.',
+] as const
+
 /** The message and the hint, by SQLSTATE, by its class, or by the code of the network. */
 const REASONS: Readonly<Record<string, readonly [message: string, hint: string]>> = {
   ECONNREFUSED: ['The server of the database{} does not answer.', CONNECT],
@@ -89,6 +95,9 @@ const REASONS: Readonly<Record<string, readonly [message: string, hint: string]>
     'This user may not do that in the database{}: {reason}.',
     'Give it the rights of its role: docs/scale.md has the script for writers, workers and readers.',
   ],
+  '40001': LOCKED,
+  '40P01': LOCKED,
+  '55P03': LOCKED,
   '53100': ['The disk of the server of the database{} is full.', 'Make room; what was committed is kept.'],
   '53300': [
     'The server of the database{} has too many connections.',
