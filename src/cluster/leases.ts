@@ -104,10 +104,6 @@ export function createLeases(store: Store, control: Store, signal: AbortSignal):
     )
   }
 
-  /** Forgets the leases on a series that have ended: nobody else does where their processes died. */
-  const forgetOver = (tx: Transaction<Database>, seriesId: number, at: number): Promise<unknown> =>
-    shared(tx).deleteFrom('_asking').where('series_id', '=', seriesId).where('until_at', '<=', at).execute()
-
   /** Takes the lease on an interval of a series; false while another process has one on a part of it. */
   async function leaseInterval(
     tx: Transaction<Database>,
@@ -159,7 +155,6 @@ export function createLeases(store: Store, control: Store, signal: AbortSignal):
           .where('claim', 'in', [holder.id, ...(holder.replaces ?? [])])
           .execute()
       await forgetOwn()
-      if (isInterval) await forgetOver(tx, seriesId, at)
       const isOurs = isInterval
         ? await leaseInterval(tx, holder, seriesId, planned, at)
         : await leaseTarget(tx, holder, planned.request, at)

@@ -74,7 +74,7 @@ export interface Coordination {
    * number before it is committed, and one that is long may be committed after those that follow. Waits for those that are being loaded.
    */
   lastFetch(): Promise<number>
-  /** Forgets the workers that are dead at an instant (epoch milliseconds), and ends their runs. */
+  /** Forgets the workers that are dead at an instant (epoch milliseconds) and ends their runs, and forgets the leases and calls of any dead process. */
   closeDeadWorkers(at: number): Promise<void>
   /** Whether there is a table, also one on which this user has no right. */
   isMade(schema: string, table: string): Promise<boolean>

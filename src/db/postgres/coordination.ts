@@ -47,7 +47,9 @@ export function createCoordination(
         ${WITH_LOCK_LIMIT}
         with gone as (delete from _worker where seen_at < ${at - DEAD_MS} returning runs)
         update _run set outcome = 'stopped', message = 'its worker ended without a word', finished_at = '${formatMillis(at)}'
-        where outcome = 'running' and id in (select unnest(string_to_array(runs, ','))::bigint from gone)`)
+        where outcome = 'running' and id in (select unnest(string_to_array(runs, ','))::bigint from gone);
+        delete from _asking where until_at < ${at - DEAD_MS};
+        delete from _call where until_at < ${at - DEAD_MS}`)
     },
     // `information_schema` lists only tables on which the user has a right.
     isMade: async (schema, table) =>
