@@ -24,7 +24,7 @@ export interface Registered {
 /** Notes a worker in the database. */
 export async function register(store: Store, host: string, version: string): Promise<Registered> {
   const db = shared(store.kysely)
-  const { clock, closeDeadWorkers } = coordinationOf(store)
+  const { clock, forgetDeadProcesses } = coordinationOf(store)
   const now = await clock()
   const itself = { machine: hostname(), pid: process.pid, version, host, started_at: now }
   const { id } = await db
@@ -34,7 +34,7 @@ export async function register(store: Store, host: string, version: string): Pro
     .executeTakeFirstOrThrow()
 
   // A worker that has nothing to do may leave before its first heartbeat.
-  await closeDeadWorkers(now)
+  await forgetDeadProcesses(now)
   let isClosing = false
 
   return {
@@ -51,7 +51,7 @@ export async function register(store: Store, host: string, version: string): Pro
       // Without waiting: a heartbeat must not be late because of a lock on what a dead worker left. The next one tries again.
       if (isClosing) return isGone
       isClosing = true
-      void closeDeadWorkers(at)
+      void forgetDeadProcesses(at)
         .catch(() => undefined)
         .finally(() => {
           isClosing = false

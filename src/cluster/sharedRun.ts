@@ -29,7 +29,10 @@ export async function openSharedRun(
     closers.add(() => control.close())
     const clock = await openClock(control)
     closers.add(clock.close)
-    const own = createOwnLeases(createLeases(store, control, signal), await coordinationOf(store).lastFetch())
+    const { lastFetch, forgetDeadProcesses } = coordinationOf(control)
+    // Where no worker ever runs, nobody else does. What cannot be forgotten now is by the next one.
+    await forgetDeadProcesses(clock.now()).catch(() => undefined)
+    const own = createOwnLeases(createLeases(store, control, signal), await lastFetch())
     closers.add(own.close)
     const turns: OpenTurns = (pace, onPause) => createSharedTurns({ store: control, pace, signal, breaker, onPause })
     const context = {

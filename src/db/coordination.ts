@@ -75,7 +75,7 @@ export interface Coordination {
    */
   lastFetch(): Promise<number>
   /** Forgets the workers that are dead at an instant (epoch milliseconds) and ends their runs, and forgets the leases and calls of any dead process. */
-  closeDeadWorkers(at: number): Promise<void>
+  forgetDeadProcesses(at: number): Promise<void>
   /** Whether there is a table, also one on which this user has no right. */
   isMade(schema: string, table: string): Promise<boolean>
 }

@@ -369,26 +369,33 @@ async function takeForDead({ store, context }: Process): Promise<void> {
   await (await register(store, hostOf(context.baseUrl), 'test')).leave()
 }
 
-test('the leases and calls of processes that died are forgotten by any worker, those of the others are not', async () => {
-  const { store, context } = await joined(await migratedDatabase(), 'http://service.test', 'key')
-  const db = shared(store.kysely)
-  const leases = [
-    { claim: 'series', series_id: null, geo_ids: null, from_at: 1, to_at: 2, target: null },
-    { claim: 'listing', series_id: null, geo_ids: null, from_at: null, to_at: null, target: '/indicators' },
-  ]
-  await db
-    .insertInto('_asking')
-    .values(leases.map((lease) => ({ ...lease, until_at: 1 })))
-    .execute()
-  await db.insertInto('_asking').values({ claim: 'alive', target: '/news', until_at: 8e15 }).execute()
-  await db
-    .insertInto('_call')
-    .values([1, 8e15].map((until_at) => ({ host: 'service.test', until_at })))
-    .execute()
-  await (await register(context.control, 'service.test', 'test')).leave()
-  expect(await db.selectFrom('_asking').select('claim').execute()).toEqual([{ claim: 'alive' }])
-  expect(await db.selectFrom('_call').select('until_at').execute()).toEqual([{ until_at: 8e15 }])
-})
+test.each<[who: string, joins: (process: Process) => Promise<void>]>([
+  ['worker', async ({ context }) => (await register(context.control, 'service.test', 'test')).leave()],
+  ['sync', async ({ store, context }) => (await openSharedRun(store, context)).close()],
+])(
+  'the leases and calls of processes that died are forgotten by any %s, those of the others are not',
+  async (_who, joins) => {
+    const process = await joined(await migratedDatabase(), 'http://service.test', 'key')
+    const { store } = process
+    const db = shared(store.kysely)
+    const leases = [
+      { claim: 'series', series_id: null, geo_ids: null, from_at: 1, to_at: 2, target: null },
+      { claim: 'listing', series_id: null, geo_ids: null, from_at: null, to_at: null, target: '/indicators' },
+    ]
+    await db
+      .insertInto('_asking')
+      .values(leases.map((lease) => ({ ...lease, until_at: 1 })))
+      .execute()
+    await db.insertInto('_asking').values({ claim: 'alive', target: '/news', until_at: 8e15 }).execute()
+    await db
+      .insertInto('_call')
+      .values([1, 8e15].map((until_at) => ({ host: 'service.test', until_at })))
+      .execute()
+    await joins(process)
+    expect(await db.selectFrom('_asking').select('claim').execute()).toEqual([{ claim: 'alive' }])
+    expect(await db.selectFrom('_call').select('until_at').execute()).toEqual([{ until_at: 8e15 }])
+  },
+)
 
 test('a worker that was taken for dead and comes back is noted again, and its runs are closed when it is killed', async () => {
   const emulator = await emulate({ now: NOW })

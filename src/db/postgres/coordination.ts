@@ -42,7 +42,7 @@ export function createCoordination(
         select coalesce(max(id), 0) as id from _fetch`)
       return last!.id
     },
-    async closeDeadWorkers(at) {
+    async forgetDeadProcesses(at) {
       await send(`
         ${WITH_LOCK_LIMIT}
         with gone as (delete from _worker where seen_at < ${at - DEAD_MS} returning runs)
