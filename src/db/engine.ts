@@ -168,6 +168,15 @@ export interface Engine {
   /** The values that are larger than a limit, whatever their sign. */
   valuesBeyond(limit: number): Promise<PlacedValue[]>
   /**
+   * Answers which of these bodies are in the reply store. Until the transaction ends, no other one deletes those that are locked
+   * to be kept, and none keeps or deletes those that are locked to be deleted.
+   */
+  lockReplies(
+    tx: Transaction<Database>,
+    hashes: readonly string[],
+    purpose: 'keep' | 'delete',
+  ): Promise<readonly string[]>
+  /**
    * Deletes the rows of a table that have some given values, except those in a list, which holds the values of other columns.
    * Returns how many.
    */

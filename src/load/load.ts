@@ -66,11 +66,11 @@ export async function load(
   return store.write(async (tx) => {
     const ms = now()
     const seriesId = await seriesIdOf(tx, planned, ms)
-    if (stored) await keepReply(tx, stored, reply.bytes, ms)
+    if (stored) await keepReply(tx, store.engine, stored, reply.bytes, ms)
     const hash = stored?.hash ?? null
     const outcome = answeredAs(rows)
     const fetchId = await recordFetch(tx, { runId, planned, seriesId, outcome, last: reply, hash, recordedMs: ms })
-    if (keep === 'latest' && hash !== null) await dropEarlier(tx, planned.request.target, fetchId, hash)
+    if (keep === 'latest' && hash !== null) await dropEarlier(tx, store.engine, planned.request.target, fetchId, hash)
     const applied = await applyRows(tx, store.engine, { fetchId, seriesId, planned, rows, ms, outcome })
     await quarantine(tx, { fetchId, runId, ms }, applied.rejects)
     const counts: Counts = {
@@ -149,7 +149,7 @@ export async function loadCoarse(
   return store.write(async (tx) => {
     const ms = now()
     const seriesId = await seriesIdOf(tx, planned, ms)
-    if (stored) await keepReply(tx, stored, reply.bytes, ms)
+    if (stored) await keepReply(tx, store.engine, stored, reply.bytes, ms)
     const hash = stored?.hash ?? null
     const fetchId = await recordFetch(tx, {
       runId,
@@ -205,7 +205,7 @@ export async function loadFailure(
   return store.write(async (tx) => {
     const ms = now()
     const seriesId = await seriesIdOf(tx, planned, ms)
-    if (packed) await keepReply(tx, packed, last.bytes, ms)
+    if (packed) await keepReply(tx, store.engine, packed, last.bytes, ms)
     const hash = packed?.hash ?? null
     const evidence = last.body.subarray(0, 2_048).toString('utf8')
     const fetchId = await recordFetch(tx, {

@@ -1,7 +1,8 @@
-import type { Insertable, Selectable, Transaction } from 'kysely'
+import type { ExpressionBuilder, Insertable, Selectable, Transaction } from 'kysely'
 import { KeyError, PermanentError, SchemaError, SyncError, TransientError } from '../base/errors.ts'
 import { canonical } from '../base/json.ts'
 import { formatMillis } from '../base/time/instant.ts'
+import type { Engine } from '../db/engine.ts'
 import { prepared } from '../db/prepared.ts'
 import { filteredGeos, type PlannedRequest } from '../job/plannedRequest.ts'
 import type { LastAnswer } from '../services/reply.ts'
@@ -33,9 +34,6 @@ export function recordedError({ outcome, message, hint, code }: RecordedFailure)
   return new errorClass(message ?? 'it failed', details)
 }
 
-const heldReply = prepared((db, of: { hash: string }) =>
-  db.selectFrom('_reply').select('hash').where('hash', '=', of.hash),
-)
 const insertReply = prepared((db, row: Insertable<Database['_reply']>) =>
   db
     .insertInto('_reply')
@@ -46,58 +44,69 @@ const insertReply = prepared((db, row: Insertable<Database['_reply']>) =>
       first_seen_at: row.first_seen_at,
       form: row.form,
     })
-    // Another process may keep the same body at this moment.
-    .onConflict((conflict) => conflict.doNothing()),
+    // Another process may keep the same body at this moment: its row is not written again, but locked, so that it stays.
+    .onConflict((conflict) =>
+      conflict
+        .column('hash')
+        .doUpdateSet({ hash: row.hash })
+        .where((of) => of.lit(false)),
+    ),
 )
 
-/** Stores a body in the reply store; equal bodies once. */
+/** Stores a body in the reply store; equal bodies once. It stays there at least until the transaction ends. */
 export async function keepReply(
   tx: Transaction<Database>,
+  engine: Engine,
   { hash, form, bytes: body }: PackedReply,
   size: number,
   ms: number,
 ): Promise<void> {
-  if ((await heldReply.first(tx, { hash })) !== undefined) return
+  const [held] = await engine.lockReplies(tx, [hash], 'keep')
+  if (held !== undefined) return
   await insertReply.run(tx, { hash, body, bytes: size, first_seen_at: formatMillis(ms), form })
 }
 
 /** Deletes the bodies of earlier answers to the same request, except those that another request or the quarantine refers to. */
 export async function dropEarlier(
   tx: Transaction<Database>,
+  engine: Engine,
   target: string,
   fetchId: number,
   hash: string,
 ): Promise<void> {
-  await earlier.run(tx, { target, fetchId, hash })
+  const replies = await earlierReplies.all(tx, { target, fetchId, hash })
+  if (replies.length === 0) return
+  // Whoever refers to a body keeps it locked: asked again once it is ours, everybody who refers to it is seen.
+  const locked = await engine.lockReplies(
+    tx,
+    replies.map((reply) => reply.hash),
+    'delete',
+  )
+  await tx
+    .deleteFrom('_reply')
+    .where('hash', 'in', locked)
+    .where((of) => isOnlyOf(of, target))
+    .execute()
 }
 
-const earlier = prepared((db, of: { target: string; fetchId: number; hash: string }) =>
+/** Whether only answers to one request refer to a body, and the quarantine does not. */
+const isOnlyOf = (of: ExpressionBuilder<Database, '_reply'>, target: string) => {
+  const fetches = of.selectFrom('_fetch as f').select('f.id').whereRef('f.reply_hash', '=', '_reply.hash')
+  return of.and([
+    of.not(of.exists(fetches.where('f.target', '<>', target))),
+    of.not(of.exists(fetches.innerJoin('_quarantine as q', 'q.fetch_id', 'f.id'))),
+  ])
+}
+
+const earlierReplies = prepared((db, of: { target: string; fetchId: number; hash: string }) =>
   db
-    .deleteFrom('_reply')
+    .selectFrom('_reply')
+    .select('hash')
     .where('hash', '<>', of.hash)
     .where('hash', 'in', (sub) =>
       sub.selectFrom('_fetch').select('reply_hash').where('target', '=', of.target).where('id', '<', of.fetchId),
     )
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('_fetch as f')
-            .select('f.id')
-            .whereRef('f.reply_hash', '=', '_reply.hash')
-            .where('f.target', '<>', of.target),
-        ),
-      ),
-    )
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('_fetch as f')
-            .innerJoin('_quarantine as q', 'q.fetch_id', 'f.id')
-            .select('f.id')
-            .whereRef('f.reply_hash', '=', '_reply.hash'),
-        ),
-      ),
-    ),
+    .where((reply) => isOnlyOf(reply, of.target)),
 )
 
 /** What is recorded of a request. */

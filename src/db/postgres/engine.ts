@@ -21,6 +21,11 @@ export function createEngine(connection: Connection): Engine {
     differentDays: (...of) => differentDays(kysely, ...of),
     dayTotalsChecksums: () => dayTotalsChecksums(kysely),
     valuesBeyond: (limit) => valuesBeyond(kysely, limit),
+    async lockReplies(tx, hashes, purpose) {
+      const lock = purpose === 'keep' ? 'share' : 'update'
+      const held = `select hash from _reply where hash = any($1) order by hash for ${lock}`
+      return (await rowsOf<{ hash: string }>(tx, held, [hashes])).map(({ hash }) => hash)
+    },
     deleteOthers,
     search: (text, kinds) => search(kysely, text, kinds),
     values: (of, asOf) => values(kysely, of, asOf),

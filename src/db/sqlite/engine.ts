@@ -22,6 +22,11 @@ export function createEngine({ kysely, raw, prepare }: Connection, file: string)
     differentDays: (...of) => differentDays(kysely, ...of),
     dayTotalsChecksums: () => dayTotalsChecksums(kysely),
     valuesBeyond: (limit) => valuesBeyond(kysely, limit),
+    // Writers follow one another: there is nothing to lock.
+    async lockReplies(_tx, hashes) {
+      const held = prepare('select hash from _reply where hash in (select value from json_each(?))')
+      return (held.all(JSON.stringify(hashes)) as { hash: string }[]).map(({ hash }) => hash)
+    },
     deleteOthers: async (_tx, ...what) => deleteOthers(prepare, ...what),
     search: async (text, kinds, most) => search(prepare, text, kinds, most),
     values: (of, asOf) => values(raw, of, asOf),

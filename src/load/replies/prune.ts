@@ -31,21 +31,33 @@ const isEvidence = (of: ExpressionBuilder<Database, '_reply'>) =>
       .where('q.resolved_at', 'is', null),
   )
 
+/** How many bodies are locked and deleted by one statement. */
+const AT_ONCE = 1_000
+
 /** Deletes the bodies that were last received before a moment, except those that open quarantine entries refer to. */
 export const pruneReplies = (store: Store, before: string): Promise<Pruned> =>
   store.write(async (tx) => {
-    const old = tx.selectFrom('_reply').where((of) => isOld(of, before))
-    const { kept } = await old
-      .where(isEvidence)
+    const isUnused = (of: ExpressionBuilder<Database, '_reply'>) => of.and([isOld(of, before), of.not(isEvidence(of))])
+    const { kept } = await tx
+      .selectFrom('_reply')
+      .where((of) => of.and([isOld(of, before), isEvidence(of)]))
       .select(({ fn }) => fn.countAll<number>().as('kept'))
       .executeTakeFirstOrThrow()
-    const { bytes } = await old
-      .where((of) => of.not(isEvidence(of)))
-      .select(({ fn }) => fn.sum<number | null>(fn('length', ['body'])).as('bytes'))
-      .executeTakeFirstOrThrow()
-    const { numDeletedRows } = await tx
-      .deleteFrom('_reply')
-      .where((of) => of.and([isOld(of, before), of.not(isEvidence(of))]))
-      .executeTakeFirstOrThrow()
-    return { bodies: Number(numDeletedRows), bytes: bytes ?? 0, kept }
+    const unused = await tx.selectFrom('_reply').where(isUnused).select('hash').orderBy('hash').execute()
+    let [bodies, bytes] = [0, 0]
+    for (let i = 0; i < unused.length; i += AT_ONCE) {
+      const hashes = unused.slice(i, i + AT_ONCE).map(({ hash }) => hash)
+      // One that was received again in the meantime is seen once it is locked.
+      const locked = await store.engine.lockReplies(tx, hashes, 'delete')
+      if (locked.length === 0) continue
+      const deleted = await tx
+        .deleteFrom('_reply')
+        .where('hash', 'in', locked)
+        .where(isUnused)
+        .returning(({ fn }) => fn<number>('length', ['body']).as('bytes'))
+        .execute()
+      bodies += deleted.length
+      bytes += deleted.reduce((sum, row) => sum + row.bytes, 0)
+    }
+    return { bodies, bytes, kept }
   })

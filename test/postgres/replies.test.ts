@@ -1,0 +1,83 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, onTestFinished, test } from 'vitest'
+import { openStore } from '../../src/db/open.ts'
+import type { Store } from '../../src/db/store.ts'
+import { keepReply } from '../../src/load/record.ts'
+import { packReply } from '../../src/load/replies/packer.ts'
+import { pruneReplies } from '../../src/load/replies/prune.ts'
+import { json, ms, runJob, serve } from '../kit.ts'
+import { migratedDatabase, withClient } from './database.ts'
+
+const BODY = JSON.stringify({ archives: [] })
+const REPLY = packReply(Buffer.from(BODY))
+const JOB = 'keep: latest\narchives: [{ window: { from: 2025-11-01, to: 2025-11-02 }, dateType: datos }]'
+const [AT, LATER] = [ms('2025-11-04T12:00:00Z'), ms('2025-11-05T12:00:00Z')]
+
+async function open(url: string): Promise<Store> {
+  const store = await openStore(url)
+  onTestFinished(() => store.close())
+  return store
+}
+
+/** Receives the body for another request, as a load does, and does not end before it may. */
+const receive = (store: Store, received: () => void, mayEnd: Promise<void>) =>
+  store.write(async (tx) => {
+    await keepReply(tx, store.engine, REPLY, BODY.length, LATER)
+    const { id: _, ...first } = await tx.selectFrom('_fetch').selectAll().executeTakeFirstOrThrow()
+    const finished_at = new Date(LATER).toISOString()
+    await tx
+      .insertInto('_fetch')
+      .values({ ...first, target: '/another', finished_at })
+      .execute()
+    received()
+    await mayEnd
+  })
+
+/** Waits until something is done, or waits for a lock. */
+async function untilDoneOrLocked(url: string, work: Promise<unknown>): Promise<void> {
+  const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  let isDone = false
+  work.then(() => {
+    isDone = true
+  })
+  await withClient(url, async (client) => {
+    while (!isDone && (await client.query(waiting)).rowCount === 0) await sleep(20)
+  })
+}
+
+const DAY = { from: ms('2025-11-01T00:00:00+01:00') / 1000, to: ms('2025-11-02T00:00:00+01:00') / 1000 }
+const AGAIN = { range: { interval: DAY, how: 'narrow' as const }, restate: true }
+
+const FORGETTING: [string, (store: Store, service: { url: string }) => Promise<unknown>][] = [
+  ['keep: latest', (store, service) => runJob(store, service, JOB, { now: LATER, options: AGAIN })],
+  ['prune', (store) => pruneReplies(store, new Date(AT + 1000).toISOString())],
+]
+
+/** A database whose one body may be forgotten, and the service, which has another one since. */
+async function received() {
+  const url = await migratedDatabase()
+  const store = await open(url)
+  const server = await serve((_request, response, call) => json(response, call > 1 ? { archives: [], meta: 1 } : BODY))
+  await runJob(store, server, JOB, { now: AT })
+  const hashes = async () => (await store.kysely.selectFrom('_reply').select('hash').execute()).map(({ hash }) => hash)
+  expect(await hashes()).toEqual([REPLY.hash])
+  return { url, store, server, hashes }
+}
+
+test.each(FORGETTING)('%s forgets a body that nobody else received', async (_by, forget) => {
+  const { store, server, hashes } = await received()
+  await forget(store, server)
+  expect(await hashes()).not.toContain(REPLY.hash)
+})
+
+test.each(FORGETTING)('%s does not forget one that another process receives at this moment', async (_by, forget) => {
+  const { url, store, server, hashes } = await received()
+  const [begun, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const receiving = receive(await open(url), begun.resolve, mayEnd.promise)
+  await begun.promise
+  const forgetting = forget(store, server)
+  await untilDoneOrLocked(url, forgetting)
+  mayEnd.resolve()
+  await Promise.all([receiving, forgetting])
+  expect(await hashes()).toContain(REPLY.hash)
+})
