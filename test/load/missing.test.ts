@@ -103,6 +103,14 @@ describe('values that lie closer together than their step hide no missing one', 
     expect(store.all('select distinct step_s from observation')).toEqual([{ step_s: 3600 }])
   })
 
+  test('a stray row that ends a hole which later answers show', async () => {
+    const [gone, back, stray] = [at('2025-10-06T04:00:00Z'), at('2025-10-06T15:00:00Z'), at('2025-10-06T14:10:00Z')]
+    const has = (one: number): boolean => one < gone || one >= back || one === stray
+    const [store, market] = [await tempStore(), await source({ strays: [stray], has })]
+    for (const day of [6, 5, 7]) await market.run(store, job(`2025-10-0${day}`, `2025-10-0${day + 1}`), night(0))
+    expect(store.all('select from_at, to_at from _absent')).toEqual([{ from_at: gone, to_at: stray }])
+  })
+
   test.each([['10d'], ['1d']])('a clock that changes by half an hour (chunk: %s)', async (chunk) => {
     const service = { ...SERVICES.generic, timeZone: 'Australia/Lord_Howe' }
     const lost = at('2025-10-03T22:00:00+10:30')

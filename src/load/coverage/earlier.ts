@@ -117,12 +117,22 @@ async function forgetAbsences(
 }
 
 /**
- * A part of a hole from the first period on that begins in it; null where none does. What was answered may begin within a period: that
- * one is absent where it begins. `step` is that of the hole, whose borders are borders of periods where values are there.
+ * A border of periods beside a hole: the nearest value after it, else before it, that is a whole number of steps from the next one in
+ * that direction. A stray row, which may end a hole or begin it, is not.
  */
-function fromFirstPeriod(part: Interval, hole: Interval, step: number | null): Interval | null {
+function borderBeside(hole: Interval, step: number, { at }: Grid): Instant {
+  const after = at.find((one, i) => one >= hole.to && i + 1 < at.length && (at[i + 1]! - one) % step === 0)
+  const before = at.findLast((one, i) => one < hole.to && i > 0 && (one - at[i - 1]!) % step === 0)
+  return after ?? before ?? (hole.to === Number.MAX_SAFE_INTEGER ? hole.from : hole.to)
+}
+
+/**
+ * A part of a hole from the first period on that begins in it; null where none does. What was answered may begin within a period: that
+ * one is absent where it begins. `step` is that of the hole.
+ */
+function fromFirstPeriod(part: Interval, hole: Interval, step: number | null, grid: Grid): Interval | null {
   if (step === null || isLong(step)) return part
-  const border = hole.to === Number.MAX_SAFE_INTEGER ? hole.from : hole.to
+  const border = borderBeside(hole, step, grid)
   const from = border - Math.floor((border - part.from) / step) * step
   return from < part.to ? { from, to: part.to } : null
 }
@@ -160,7 +170,7 @@ export async function recordEarlierAbsences(
           lookbackS,
           periods,
         )) {
-          const part = fromFirstPeriod(possible, hole, step)
+          const part = fromFirstPeriod(possible, hole, step, grid)
           if (part === null) continue
           if (!(await followsStep(tx, seriesId, geoId, part))) continue
           if ((await rejectIn.first(tx, { seriesId, ...part })) !== undefined) continue
