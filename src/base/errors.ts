@@ -98,6 +98,9 @@ export class NewerSchemaError extends StoreError {}
 /** The user of the database may not do that there. */
 export class RightsError extends StoreError {}
 
+/** The database lacks a table, or the schema that it belongs to. */
+export class NoTableError extends StoreError {}
+
 /** Another process holds the writer's lock. */
 export class BusyError extends SyncError {}
 

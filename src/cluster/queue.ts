@@ -1,6 +1,6 @@
 import { CompiledQuery, type Kysely } from 'kysely'
 import { type Db, PgBoss } from 'pg-boss'
-import { RightsError, StoreError } from '../base/errors.ts'
+import { NoTableError, RightsError, StoreError } from '../base/errors.ts'
 import { BOSS_SCHEMA, bossTables, isQueueMade, OPEN_STATES, queueOf } from '../db/queries/queues.ts'
 import type { Store } from '../db/store.ts'
 import type { Database } from '../tables/schema.ts'
@@ -82,14 +82,19 @@ const RETRIES = 8
 /** Keys that one statement names at most: a server takes no more than 65,535 parameters. */
 export const KEYS_PER_STATEMENT = 1_000
 
-/** Whether a statement about one attempt found it: the types of pg-boss do not declare this part of its answer. */
-const found = (response: object): boolean => (response as { readonly affected: number }).affected === 1
-
 /** Whether an error says that a queue, its tables or its schema are not there. */
 const isQueueGone = (error: unknown): boolean =>
-  error instanceof StoreError
-    ? ['42p01', '3f000'].includes(error.code)
-    : error instanceof Error && /^Queue \S+ does not exist$/.test(error.message)
+  error instanceof NoTableError || (error instanceof Error && /^Queue \S+ does not exist$/.test(error.message))
+
+/** What pg-boss answers; throws NoQueueError where the queue was deleted. */
+const ofBoss = <T>(asked: Promise<T>): Promise<T> =>
+  asked.catch((error: unknown) => {
+    throw isQueueGone(error) ? new NoQueueError('The queue of the database was deleted.', error) : error
+  })
+
+/** Whether a statement about one attempt found it: the types of pg-boss do not declare this part of its answer. */
+const found = async (asked: Promise<object>): Promise<boolean> =>
+  ((await ofBoss(asked)) as { readonly affected: number }).affected === 1
 
 /** The data of what was queued: a connection may return JSON as text. */
 const asData = <T>(data: unknown): T => (typeof data === 'string' ? JSON.parse(data) : data) as T
@@ -173,7 +178,7 @@ export async function openQueue<T extends object>(
       group: { id: group },
       ...options,
     }))
-    return (await boss.insert(name, rows, { ...on(tx), returnId: true }))?.length ?? 0
+    return (await ofBoss(boss.insert(name, rows, { ...on(tx), returnId: true })))?.length ?? 0
   }
   const waiting = (queue = name) =>
     bossTables(db).selectFrom('job').where('name', '=', queue).where('state', 'in', OPEN_STATES)
@@ -188,9 +193,7 @@ export async function openQueue<T extends object>(
     name,
     insert: (work) => inserted(work, {}),
     async claim(count) {
-      const jobs = await boss.fetch<T>(name, { batchSize: count, includeMetadata: true }).catch((error: unknown) => {
-        throw isQueueGone(error) ? new NoQueueError('The queue of the database was deleted.', error) : error
-      })
+      const jobs = await ofBoss(boss.fetch<T>(name, { batchSize: count, includeMetadata: true }))
       return jobs.map(({ id, singletonKey, retryCount, priority, data }) => ({
         id,
         key: singletonKey ?? '',
@@ -201,18 +204,18 @@ export async function openQueue<T extends object>(
     },
     async beat(claims) {
       if (claims.length === 0) return []
-      const { settled } = (await boss.touch(name, claims.map(attempt))) as {
+      const { settled } = (await ofBoss(boss.touch(name, claims.map(attempt)))) as {
         readonly settled?: readonly string[] | null
       }
       const valid = new Set(settled)
       return claims.filter(({ id }) => valid.has(id))
     },
-    isValid: async (claim, tx) => found(await boss.touch(name, attempt(claim), on(tx))),
-    complete: async (claim, output, tx) => found(await boss.complete(name, attempt(claim), output, on(tx))),
-    fail: async (claim, output, tx) => found(await boss.fail(name, attempt(claim), output, on(tx))),
+    isValid: (claim, tx) => found(boss.touch(name, attempt(claim), on(tx))),
+    complete: (claim, output, tx) => found(boss.complete(name, attempt(claim), output, on(tx))),
+    fail: (claim, output, tx) => found(boss.fail(name, attempt(claim), output, on(tx))),
     putBack: (claim, work, afterS) =>
       write(async (tx) => {
-        const ours = found(await boss.complete(name, attempt(claim), { putBack: true }, on(tx)))
+        const ours = await found(boss.complete(name, attempt(claim), { putBack: true }, on(tx)))
         if (ours) await inserted([work], { startAfter: afterS }, tx)
         return ours
       }),

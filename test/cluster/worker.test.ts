@@ -21,6 +21,7 @@ import { work } from '../../src/cluster/worker.ts'
 import { createWorkerRuns } from '../../src/cluster/workerRuns.ts'
 import { shared } from '../../src/db/coordination.ts'
 import { openStore } from '../../src/db/open.ts'
+import { BEAT_MS } from '../../src/db/queries/heartbeats.ts'
 import type { SyncContext } from '../../src/ingestAll.ts'
 import { EMPTY_STATE } from '../../src/job/plannerState.ts'
 import { readJob } from '../../src/job/read.ts'
@@ -712,6 +713,27 @@ test('a worker whose rights are revoked, or whose queue is deleted, ends and say
     code: 'no-queue',
     hint: expect.stringContaining('sync --distributed'),
   })
+})
+
+test('a worker whose queue is deleted while it has a request in hand does not say that the database does not answer', async () => {
+  const [asked, mayAnswer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const { url: service } = await serve(async (_request, response) => {
+    asked.resolve()
+    await mayAnswer.promise
+    json(response, { message: 'no' }, 404)
+  })
+  const file = await migratedDatabase()
+  const { context, queue } = await joined(file, service, 'key')
+  const [planned] = plan({ job: JOB, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })
+  await queue.insert([queuedOf(JOB, planned!, 0, NOW)])
+  const events: SyncEvent[] = []
+  const working = work({ ...context, onEvent: (event) => events.push(event) }, queue, { concurrency: 1 })
+  await asked.promise
+  await withClient(file, (client) => client.query('drop schema pgboss cascade'))
+  await sleep(2 * BEAT_MS)
+  mayAnswer.resolve()
+  expect((await working).stop).toMatchObject({ code: 'no-queue' })
+  expect(events.filter(({ event }) => event.startsWith('database'))).toEqual([])
 })
 
 test('a bug outside of a request ends a worker; a full disk while it handles one is no bug', async () => {

@@ -1,4 +1,4 @@
-import { BusyError, RightsError, StoreError, SyncError } from '../../base/errors.ts'
+import { BusyError, NoTableError, RightsError, StoreError, SyncError } from '../../base/errors.ts'
 
 /** What the server says, with an SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const stateOf = (error: unknown): string | undefined =>
@@ -115,6 +115,13 @@ const REASONS: Readonly<Record<string, readonly [message: string, hint: string]>
   XX: ['The database{} is damaged, or its server has a fault: {reason}.', 'See the log of the server.'],
 }
 
+/** The class of an error that decides what happens next, by SQLSTATE. */
+const CLASSES: Readonly<Record<string, typeof StoreError>> = {
+  '42501': RightsError,
+  '42P01': NoTableError,
+  '3F000': NoTableError,
+}
+
 /** Turns an error of the server into one of ours; passes on anything else. */
 export function asStoreError(error: unknown, address?: string): unknown {
   // Without an address it is unknown whether an error of the network is one of the database.
@@ -128,7 +135,7 @@ export function asStoreError(error: unknown, address?: string): unknown {
     (isConnectionLost(error)
       ? [`The connection to the database{} was lost (${reason}).`, 'Run the command again; what was committed is kept.']
       : [`The database{} refused: ${reason}.`, 'Run `indicator-sync doctor` to see its state.'])
-  const ErrorClass = isConflict(error) ? BusyError : code === '42501' ? RightsError : StoreError
+  const ErrorClass = isConflict(error) ? BusyError : (CLASSES[code] ?? StoreError)
   return new ErrorClass(message.replace('{}', where).replace('{reason}', reason), {
     hint,
     code: code.toLowerCase(),
