@@ -7,7 +7,7 @@ import { AS, type Fields } from './fields.ts'
 import { bounded } from './flood.ts'
 import { textColumns } from './plain.ts'
 import { type CheckedPart, gatherRejects, joinRejected, partOf, type Rejects } from './rejects.ts'
-import { claimedId, guessOf, isGuessed, stepsByGeo, stepsOf } from './values/steps.ts'
+import { claimedId, guessOf, isGuessed, stepsInParts, stepsOf } from './values/steps.ts'
 import { readValues, type Values } from './values/values.ts'
 
 const KNOWN = [
@@ -112,7 +112,7 @@ export function transformSeries(body: JsonObject, planned: PlannedRequest, scann
   const guessed = trunc === null && isGuessed(service.steps, timeZone, indicator.tiempo, observations, steps)
   const { updated } = part.columns(UPDATED)
   for (const tiempo of elementsOf(part, 'tiempo', beside).slice(0, 1)) tiempo.columns(PERIOD_FIELDS)
-  const eachStep = trunc === null && typeof steps === 'number' ? stepsByGeo(observations, steps) : steps
+  const eachStep = trunc === null && typeof steps === 'number' ? stepsInParts(timeZone, observations, steps) : steps
   // The resolution that an answer without values states means nothing.
   const has = observations.at.length > 0
   return bounded({

@@ -137,3 +137,38 @@ describe('geos of one answer may have steps of their own', () => {
     expect(store.get('select step_s from _fetch')).toBe(stated)
   })
 })
+
+describe('days of one answer may have steps of their own, where a service does not sum what it mixes', () => {
+  test.each([
+    ['quarters', 218],
+    ['hours', 4],
+  ])('where it states %s', async (_name, tiempo) => {
+    const store = await tempStore()
+    const from = ms('2025-03-26T00:00:00+01:00')
+    const change = ms('2025-03-29T00:00:00+01:00')
+    const end = ms('2025-04-01T00:00:00+02:00')
+    const values: { value: number; datetime: string; geo_id: number }[] = []
+    for (let at = from; at < end; at += at < change ? 3_600_000 : 900_000)
+      values.push({ value: 1, datetime: new Date(at).toISOString(), geo_id: 3 })
+    const missing = values.findIndex(({ datetime }) => datetime === '2025-03-30T10:15:00.000Z')
+    values.splice(missing, 1)
+    values.splice(5, 1)
+    const server = await serve((_request, response) =>
+      json(response, { indicator: { id: 700, tiempo: [{ id: tiempo }], values } }),
+    )
+    const yaml = 'series:\n  - { indicators: [700], window: { from: 2025-03-26, to: 2025-04-01 } }'
+    await runJob(store, server, yaml, { now: ms('2025-05-01T12:00:00Z') })
+    expect(store.all('select local_date, count, hours from observations_daily order by 1')).toEqual([
+      { local_date: '2025-03-26', count: 23, hours: 23 },
+      { local_date: '2025-03-27', count: 24, hours: 24 },
+      { local_date: '2025-03-28', count: 24, hours: 24 },
+      { local_date: '2025-03-29', count: 96, hours: 24 },
+      { local_date: '2025-03-30', count: 91, hours: 22.75 },
+      { local_date: '2025-03-31', count: 96, hours: 24 },
+    ])
+    expect(store.all('select step_s, missing from _absent order by from_at')).toEqual([
+      { step_s: 3600, missing: 1 },
+      { step_s: 900, missing: 1 },
+    ])
+  })
+})

@@ -2,7 +2,7 @@ import { integerOf, isObject, listOf } from '../../base/json.ts'
 import { LONGEST_FIXED } from '../../base/time/periods.ts'
 import { addUnits, fixedSeconds, floorTo, UNITS, type Unit } from '../../base/time/zone.ts'
 import { ONE_DAY, ONE_MONTH, ONE_WEEK, ONE_YEAR, type PeriodLength, type Steps } from '../../services/steps.ts'
-import { geoRanges } from '../../tables/rows.ts'
+import { type GeoRange, geoRanges } from '../../tables/rows.ts'
 import { usualDistance, type Values } from './values.ts'
 
 /** Seconds: the length of a period that follows neither from the answer nor from its rows. */
@@ -158,17 +158,60 @@ function stepAmong(at: readonly number[], first: number, end: number, steps: rea
   return null
 }
 
+/** So many distances of one length in a row show a resolution, and not values that are missing between those of another. */
+const EVIDENT_RUN = 12
+
+/** Whether a geo has a run of values that are another likely step apart than the stated one. Runs over every value, so it is kept simple. */
+function hasOtherRun(at: readonly number[], { first, end }: GeoRange, stated: number): boolean {
+  let run = 0
+  let length = stated
+  for (let i = first + 1; i < end; i++) {
+    const distance = at[i]! - at[i - 1]!
+    run = distance === length ? run + 1 : 1
+    length = distance
+    if (run === EVIDENT_RUN && length !== stated && LIKELY.includes(length)) return true
+  }
+  return false
+}
+
+/** The local days of a range of values, each as a range. */
+function daysOf(timeZone: string, at: readonly number[], { geoId, first, end }: GeoRange): GeoRange[] {
+  const days: GeoRange[] = []
+  for (let i = first; i < end; ) {
+    const border = addUnits(timeZone, floorTo(timeZone, at[i]!, 'day'), 'day', 1)
+    const start = i
+    do i++
+    while (i < end && at[i]! < border)
+    days.push({ geoId, first: start, end: i })
+  }
+  return days
+}
+
 /**
- * The step of each value, where the geos of an answer have different ones: it states one resolution, which is that of some geos.
- * Hours beside a geo with quarters are not quarters of which three in four are missing. `stated` where all geos have that step, or none.
+ * The step of each value, where the geos or days of an answer have different ones: it states one resolution, which is that of some.
+ * Hours beside a geo with quarters, or before a day with quarters, are not quarters of which three in four are missing. `stated` where
+ * all have that step, or none. Too few values of a day have the step of the day before.
  */
-export function stepsByGeo({ geoIds, at }: Values['observations'], stated: number): number | number[] {
-  if (geoIds[0] === geoIds.at(-1)) return stated
+export function stepsInParts(
+  timeZone: string,
+  { geoIds, at }: Values['observations'],
+  stated: number,
+): number | number[] {
+  const ranges = geoRanges({ geoIds })
+  const isMixed = ranges.map((range) => hasOtherRun(at, range, stated))
+  if (ranges.length < 2 && !isMixed[0]) return stated
   const likely = [stated, ...LIKELY]
-  const geos = geoRanges({ geoIds }).map(({ first, end }) => ({ first, end, step: stepAmong(at, first, end, likely) }))
-  if (!geos.some(({ step }) => step === stated) || geos.every(({ step }) => step === stated || step === null))
+  const parts = ranges
+    .flatMap((range, i) => (isMixed[i] ? daysOf(timeZone, at, range) : [range]))
+    .map((part) => ({ ...part, step: stepAmong(at, part.first, part.end, likely) }))
+  if (!parts.some(({ step }) => step === stated) || parts.every(({ step }) => step === stated || step === null))
     return stated
-  return geos.flatMap(({ first, end, step }) => new Array<number>(end - first).fill(step ?? stated))
+  const steps: number[] = []
+  for (const [i, { geoId, first, end, step }] of parts.entries()) {
+    const before = parts[i - 1]?.geoId === geoId ? steps.at(-1)! : stated
+    for (let k = first; k < end; k++) steps.push(step ?? before)
+  }
+  return steps
 }
 
 /** Steps, in seconds, for which two values are evidence enough. */
