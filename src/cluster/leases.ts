@@ -86,7 +86,7 @@ async function leftOf(
 /** Keeps leases in the database, by its clock; `control` is the connection that does not wait until an answer is loaded. */
 export function createLeases(store: Store, control: Store, signal: AbortSignal): Leases {
   const { clock, lockSeries } = coordinationOf(store)
-  const sure = createValidity<string>(VALID_LEASE_MS)
+  const validity = createValidity<string>(VALID_LEASE_MS)
 
   /** Whether another process has a lease on a part of the same window. */
   async function isLeased(tx: Transaction<Database>, seriesId: number, planned: PlannedRequest, at: number) {
@@ -166,32 +166,32 @@ export function createLeases(store: Store, control: Store, signal: AbortSignal):
 
   return {
     async acquire(holder, planned) {
-      sure.forget(holder.id)
+      validity.forget(holder.id)
       for (;;) {
         if (signal.aborted) throw new SignalError()
         const acquired = await tryAcquire(holder, planned)
         if (acquired) {
-          sure.confirm(holder.id, acquired.askedAt)
+          validity.confirm(holder.id, acquired.askedAt)
           return acquired.left
         }
         await wait(POLL_MS * (0.5 + Math.random()), signal)
       }
     },
     check({ id }) {
-      if (!sure.isValid(id)) throw new LapsedError()
+      if (!validity.isValid(id)) throw new LapsedError()
     },
     async renew(holders) {
       // What has ended may be in other hands: it is acquired again, not renewed.
-      const ids = holders.map(({ id }) => id).filter(sure.isValid)
+      const ids = holders.map(({ id }) => id).filter(validity.isValid)
       if (ids.length === 0) return
       const askedAt = performance.now()
       const claims = new Set(await coordinationOf(control).extendLeases(ids, LEASE_MS, LEAST_LEFT_MS))
       for (const id of ids)
-        if (!claims.has(id)) sure.forget(id)
-        else if (sure.isValid(id)) sure.confirm(id, askedAt)
+        if (!claims.has(id)) validity.forget(id)
+        else if (validity.isValid(id)) validity.confirm(id, askedAt)
     },
     async release({ id }) {
-      sure.forget(id)
+      validity.forget(id)
       await shared(control.kysely).deleteFrom('_asking').where('claim', '=', id).execute()
     },
   }

@@ -67,7 +67,7 @@ interface TakingWorker {
   readonly queue: Queue<QueuedRequest>
   readonly workerRuns: WorkerRuns
   readonly leases: Leases
-  readonly sure: Validity<Claim<QueuedRequest>>
+  readonly validity: Validity<Claim<QueuedRequest>>
   readonly outage: Outage
   readonly emit: EmitEvent
   readonly samples: IngestContext['samples']
@@ -96,7 +96,7 @@ export async function work(context: WorkerContext, queue: Queue<QueuedRequest>, 
     queue,
     workerRuns,
     leases: createLeases(store, control, signal),
-    sure: createValidity(VALID_CLAIM_MS),
+    validity: createValidity(VALID_CLAIM_MS),
     outage,
     emit,
     samples: new Map(),
@@ -157,16 +157,16 @@ async function waitInHand({ context: { signal }, inHand }: TakingWorker): Promis
 
 /** Takes as much work as there is room for; false if there was none. */
 async function take(working: TakingWorker, room: number): Promise<boolean> {
-  const { queue, outage, inHand, sure } = working
+  const { queue, outage, inHand, validity } = working
   const askedAt = performance.now()
   const claims = await queue.claim(room)
   outage.end()
   for (const claim of claims) {
-    sure.confirm(claim, askedAt)
+    validity.confirm(claim, askedAt)
     inHand.set(
       claim,
       handle(working, claim).finally(() => {
-        sure.forget(claim)
+        validity.forget(claim)
         inHand.delete(claim)
       }),
     )
@@ -175,21 +175,21 @@ async function take(working: TakingWorker, room: number): Promise<boolean> {
 }
 
 /** Makes sure of a claim. Throws LostClaimError where it is not valid any more. */
-async function confirmClaim({ sure, queue, context }: TakingWorker, claim: Claim<QueuedRequest>): Promise<void> {
-  if (sure.isValid(claim)) return
+async function confirmClaim({ validity, queue, context }: TakingWorker, claim: Claim<QueuedRequest>): Promise<void> {
+  if (validity.isValid(claim)) return
   const askedAt = performance.now()
   if (!(await queue.isValid(claim, context.control.kysely))) throw new LostClaimError()
-  sure.confirm(claim, askedAt)
+  validity.confirm(claim, askedAt)
 }
 
 /** Ingests what is left of a claimed request, and ends the claim or gives it up. */
 async function handle(working: TakingWorker, claim: Claim<QueuedRequest>): Promise<void> {
-  const { context, queue, workerRuns, leases, sure, outage, samples } = working
+  const { context, queue, workerRuns, leases, validity, outage, samples } = working
   const { service } = context
   const { data: queued } = claim
   const holder = leaseHolderOf(claim)
   const checkLease = (): void => {
-    if (!sure.isValid(claim)) throw new LapsedError()
+    if (!validity.isValid(claim)) throw new LapsedError()
     leases.check(holder)
   }
   let run: number | undefined
@@ -254,11 +254,11 @@ async function giveUp(
 
 /** Renews what is in hand, and reports that the worker is alive. */
 async function beat(working: TakingWorker, registered: Registered): Promise<void> {
-  const { context, queue, workerRuns, leases, sure, inHand } = working
+  const { context, queue, workerRuns, leases, validity, inHand } = working
   await context.store.check()
   const askedAt = performance.now()
   const valid = await queue.beat([...inHand.keys()])
-  for (const claim of valid) if (inHand.has(claim)) sure.confirm(claim, askedAt)
+  for (const claim of valid) if (inHand.has(claim)) validity.confirm(claim, askedAt)
   await leases.renew(valid.map(leaseHolderOf))
   const wasGivenUp = await registered.beat({
     claims: inHand.size,
