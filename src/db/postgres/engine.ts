@@ -4,6 +4,7 @@ import { rowsOf } from './connection/runSql.ts'
 import { upsertDays } from './operations/days.ts'
 import { dayTotalsChecksums, differentDays, rebuildDays, valuesBeyond } from './operations/dayTotals.ts'
 import { deleteOthers } from './operations/deleteOthers.ts'
+import { lockReplies } from './operations/lockReplies.ts'
 import { upsertObservations, withdrawObservations } from './operations/observations.ts'
 import { search } from './operations/search.ts'
 import { query, seen } from './operations/statement.ts'
@@ -21,11 +22,7 @@ export function createEngine(connection: Connection): Engine {
     differentDays: (...of) => differentDays(kysely, ...of),
     dayTotalsChecksums: () => dayTotalsChecksums(kysely),
     valuesBeyond: (limit) => valuesBeyond(kysely, limit),
-    async lockReplies(tx, hashes, purpose) {
-      const lock = purpose === 'keep' ? 'share' : 'update'
-      const held = `select hash from _reply where hash = any($1) order by hash for ${lock}`
-      return (await rowsOf<{ hash: string }>(tx, held, [hashes])).map(({ hash }) => hash)
-    },
+    lockReplies,
     deleteOthers,
     search: (text, kinds) => search(kysely, text, kinds),
     values: (of, asOf) => values(kysely, of, asOf),

@@ -6,6 +6,7 @@ import { dayTotalsChecksums, differentDays, rebuildDays, valuesBeyond } from './
 import { deleteOthers } from './operations/deleteOthers.ts'
 import { tablesOf } from './operations/finishCopy.ts'
 import { extremesOf, knownValues } from './operations/known.ts'
+import { lockReplies } from './operations/lockReplies.ts'
 import { upsertObservations, withdrawObservations } from './operations/observations.ts'
 import { search } from './operations/search.ts'
 import { query, seen } from './operations/statement.ts'
@@ -22,11 +23,7 @@ export function createEngine({ kysely, raw, prepare }: Connection, file: string)
     differentDays: (...of) => differentDays(kysely, ...of),
     dayTotalsChecksums: () => dayTotalsChecksums(kysely),
     valuesBeyond: (limit) => valuesBeyond(kysely, limit),
-    // Writers follow one another: there is nothing to lock.
-    async lockReplies(_tx, hashes) {
-      const held = prepare('select hash from _reply where hash in (select value from json_each(?))')
-      return (held.all(JSON.stringify(hashes)) as { hash: string }[]).map(({ hash }) => hash)
-    },
+    lockReplies: async (_tx, hashes) => lockReplies(prepare, hashes),
     deleteOthers: async (_tx, ...what) => deleteOthers(prepare, ...what),
     search: async (text, kinds, most) => search(prepare, text, kinds, most),
     values: (of, asOf) => values(raw, of, asOf),

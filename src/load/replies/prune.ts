@@ -1,11 +1,10 @@
 import type { ExpressionBuilder } from 'kysely'
 import type { Store } from '../../db/store.ts'
 import type { Database } from '../../tables/schema.ts'
+import { type Deleted, deleteUnused } from './deleteUnused.ts'
 
 /** What pruning did: bodies and bytes that were deleted, and old bodies that stay as evidence. */
-export interface Pruned {
-  readonly bodies: number
-  readonly bytes: number
+export interface Pruned extends Deleted {
   readonly kept: number
 }
 
@@ -31,9 +30,6 @@ const isEvidence = (of: ExpressionBuilder<Database, '_reply'>) =>
       .where('q.resolved_at', 'is', null),
   )
 
-/** How many bodies are locked and deleted by one statement. */
-const AT_ONCE = 1_000
-
 /** Deletes the bodies that were last received before a moment, except those that open quarantine entries refer to. */
 export const pruneReplies = (store: Store, before: string): Promise<Pruned> =>
   store.write(async (tx) => {
@@ -44,20 +40,6 @@ export const pruneReplies = (store: Store, before: string): Promise<Pruned> =>
       .select(({ fn }) => fn.countAll<number>().as('kept'))
       .executeTakeFirstOrThrow()
     const unused = await tx.selectFrom('_reply').where(isUnused).select('hash').orderBy('hash').execute()
-    let [bodies, bytes] = [0, 0]
-    for (let i = 0; i < unused.length; i += AT_ONCE) {
-      const hashes = unused.slice(i, i + AT_ONCE).map(({ hash }) => hash)
-      // One that was received again in the meantime is seen once it is locked.
-      const locked = await store.engine.lockReplies(tx, hashes, 'delete')
-      if (locked.length === 0) continue
-      const deleted = await tx
-        .deleteFrom('_reply')
-        .where('hash', 'in', locked)
-        .where(isUnused)
-        .returning(({ fn }) => fn<number>('length', ['body']).as('bytes'))
-        .execute()
-      bodies += deleted.length
-      bytes += deleted.reduce((sum, row) => sum + row.bytes, 0)
-    }
-    return { bodies, bytes, kept }
+    const hashes = unused.map(({ hash }) => hash)
+    return { ...(await deleteUnused(tx, store.engine, hashes, isUnused)), kept }
   })

@@ -1,0 +1,72 @@
+import type { ExpressionBuilder, Insertable, Transaction } from 'kysely'
+import { formatMillis } from '../../base/time/instant.ts'
+import type { Engine } from '../../db/engine.ts'
+import { prepared } from '../../db/prepared.ts'
+import type { Database } from '../../tables/schema.ts'
+import { deleteUnused } from './deleteUnused.ts'
+import type { PackedReply } from './packer.ts'
+
+const insertReply = prepared((db, row: Insertable<Database['_reply']>) =>
+  db
+    .insertInto('_reply')
+    .values({
+      hash: row.hash,
+      body: row.body,
+      bytes: row.bytes,
+      first_seen_at: row.first_seen_at,
+      form: row.form,
+    })
+    // Another process may keep the same body at this moment: its row is not written again, but locked, so that it stays.
+    .onConflict((conflict) =>
+      conflict
+        .column('hash')
+        .doUpdateSet({ hash: row.hash })
+        .where((of) => of.lit(false)),
+    ),
+)
+
+/** Stores a body in the reply store; equal bodies once. It stays there at least until the transaction ends. */
+export async function keepReply(
+  tx: Transaction<Database>,
+  engine: Engine,
+  { hash, form, bytes: body }: PackedReply,
+  size: number,
+  ms: number,
+): Promise<void> {
+  const [held] = await engine.lockReplies(tx, [hash], 'keep')
+  if (held !== undefined) return
+  await insertReply.run(tx, { hash, body, bytes: size, first_seen_at: formatMillis(ms), form })
+}
+
+/** Deletes the bodies of earlier answers to the same request, except those that another request or the quarantine refers to. */
+export async function dropEarlier(
+  tx: Transaction<Database>,
+  engine: Engine,
+  target: string,
+  fetchId: number,
+  hash: string,
+): Promise<void> {
+  const replies = await earlierReplies.all(tx, { target, fetchId, hash })
+  const hashes = replies.map((reply) => reply.hash)
+  await deleteUnused(tx, engine, hashes, (of) => isOnlyOf(of, target))
+}
+
+/** Whether only answers to one request refer to a body, and the quarantine does not. */
+const isOnlyOf = (of: ExpressionBuilder<Database, '_reply'>, target: string) => {
+  const fetches = of.selectFrom('_fetch as f').select('f.id').whereRef('f.reply_hash', '=', '_reply.hash')
+  return of.and([
+    of.not(of.exists(fetches.where('f.target', '<>', target))),
+    of.not(of.exists(fetches.innerJoin('_quarantine as q', 'q.fetch_id', 'f.id'))),
+  ])
+}
+
+const earlierReplies = prepared((db, of: { target: string; fetchId: number; hash: string }) =>
+  db
+    .selectFrom('_reply')
+    .select('hash')
+    .where('hash', '<>', of.hash)
+    .where('hash', 'in', (sub) =>
+      sub.selectFrom('_fetch').select('reply_hash').where('target', '=', of.target).where('id', '<', of.fetchId),
+    )
+    .where((reply) => isOnlyOf(reply, of.target)),
+)
