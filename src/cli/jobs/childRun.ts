@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { StoreError } from '../../base/errors.ts'
 import { asSyncError } from '../../base/systemErrors.ts'
 import { EXIT } from '../terminal/fail.ts'
 import type { watchSignals } from '../terminal/signals.ts'
@@ -38,6 +39,16 @@ const beginFailure = (thrown: unknown): BeginFailure => {
   const { code, message, hint } = asSyncError(thrown)
   return { refused: { code, reason: message, hint } }
 }
+
+/** An error of the system while a process was started, told as such: its words are about a file. */
+const asStartError = (thrown: unknown): unknown =>
+  thrown instanceof Error && 'syscall' in thrown
+    ? new StoreError(`its process could not be started (${thrown.message}).`, {
+        hint: 'If it stays so, this machine has too many processes or open files, or no memory left.',
+        code: 'no-process',
+        cause: thrown,
+      })
+    : thrown
 
 /** Tells the parent process that the run cannot begin. */
 export function reportRefusal(error: unknown): void {
@@ -101,7 +112,7 @@ export async function runInChild(
     const [code, signal] = await ended(child)
     return stalled ? 'stalled' : (refusal ?? code ?? signal ?? EXIT.bug)
   } catch (error) {
-    return beginFailure(error)
+    return beginFailure(asStartError(error))
   } finally {
     clearTimeout(watch)
     clearTimeout(last)

@@ -192,7 +192,11 @@ Object.defineProperty(process, 'execPath', { get: () => (existsSync(${JSON.strin
   expect(heard[0]).toMatchObject({
     event: 'failed',
     job: 'sound',
-    stop: { code: 'enoent', message: expect.stringContaining('/nowhere/node is not there'), hint: expect.any(String) },
+    stop: {
+      code: 'no-process',
+      message: expect.stringContaining('its process could not be started (spawn /nowhere/node ENOENT)'),
+      hint: expect.stringContaining('too many processes'),
+    },
   })
 })
 
