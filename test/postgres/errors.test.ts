@@ -1,9 +1,11 @@
+import { createServer, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { BusyError, type SyncError } from '../../src/base/errors.ts'
 import { asSyncError } from '../../src/base/systemErrors.ts'
 import { openReader } from '../../src/db/open.ts'
 import { asStoreError, isConnectionLost } from '../../src/db/postgres/errors.ts'
 import { migratedDatabase, withClient } from './database.ts'
+import { freePort } from './server.ts'
 
 const ADDRESS = 'postgres://db/x'
 
@@ -22,6 +24,29 @@ test.each([
   expect((error as SyncError).message).toContain(ADDRESS)
   expect(isConnectionLost(error)).toBe(true)
   expect(asSyncError(error)).toBe(error)
+})
+
+/** A message by which a server asks for a password, or for the next part of it. */
+const asking = (step: number, text: string): Buffer =>
+  Buffer.concat([Buffer.from('R'), Buffer.from([0, 0, 0, 8 + text.length, 0, 0, 0, step]), Buffer.from(text)])
+
+test('without a password for a server that asks for one, the connection ends at once', async () => {
+  const ended = Promise.withResolvers<void>()
+  const server = createServer((socket: Socket) => {
+    socket.once('data', () => {
+      socket.write(asking(10, 'SCRAM-SHA-256\0\0'))
+      socket.once('data', () => socket.write(asking(11, 'r=x,s=eA==,i=1')))
+    })
+    socket.once('end', ended.resolve)
+    onTestFinished(() => void socket.destroy())
+  })
+  onTestFinished(() => void server.close())
+  const port = await freePort()
+  await new Promise<void>((listening) => server.listen(port, '127.0.0.1', listening))
+  const reader = openReader(`postgres://nobody@127.0.0.1:${port}/x`)
+  onTestFinished(() => reader.close())
+  await expect(reader.kysely.selectFrom('_fetch').selectAll().execute()).rejects.toMatchObject({ code: 'no-password' })
+  await ended.promise
 })
 
 test('who waits too long for what others locked is told so, and to try again', async () => {

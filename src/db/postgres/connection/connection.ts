@@ -57,6 +57,22 @@ const clientConfig = (address: string): pg.ClientConfig => ({
   types,
 })
 
+/** A client that ends when it cannot connect: where a server waits for a password that nobody has, it would keep the process alive. */
+function endingClient(): typeof pg.Client {
+  const { Client } = driver()
+  class EndingClient extends Client {
+    // The pool waits by a callback.
+    override connect(...[connected]: unknown[]): never {
+      const answered = (error: Error): void => {
+        if (error) void this.end().catch(() => undefined)
+        ;(connected as typeof answered)(error)
+      }
+      return super.connect(answered) as never
+    }
+  }
+  return EndingClient
+}
+
 /** A connection outside the pool, with our settings. */
 export async function connectAlone(address: string): Promise<pg.Client> {
   const client = new (driver().Client)(clientConfig(address))
@@ -91,6 +107,7 @@ export function connect(address: string, { connections, settings, first }: Conne
   const pool = new (driver().Pool)({
     ...clientConfig(address),
     max: connections,
+    Client: endingClient(),
     // Statements are sent without waiting for earlier answers; a caller that needs an answer waits for its own.
     pipeline: true,
     idleTimeoutMillis: 30_000,
