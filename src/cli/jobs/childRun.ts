@@ -40,14 +40,18 @@ const beginFailure = (thrown: unknown): BeginFailure => {
   return { refused: { code, reason: message, hint } }
 }
 
+/** The process of a run was not started, or ended before it ran anything of this program. */
+const noProcess = (message: string, hint: string, cause?: unknown): StoreError =>
+  new StoreError(message, { hint, code: 'no-process', cause })
+
 /** An error of the system while a process was started, told as such: its words are about a file. */
 const asStartError = (thrown: unknown): unknown =>
   thrown instanceof Error && 'syscall' in thrown
-    ? new StoreError(`its process could not be started (${thrown.message}).`, {
-        hint: 'If it stays so, this machine has too many processes or open files, or no memory left.',
-        code: 'no-process',
-        cause: thrown,
-      })
+    ? noProcess(
+        `its process could not be started (${thrown.message}).`,
+        'If it stays so, this machine has too many processes or open files, or no memory left.',
+        thrown,
+      )
     : thrown
 
 /** Tells the parent process that the run cannot begin. */
@@ -102,7 +106,9 @@ export async function runInChild(
     const wait = Math.min(stallMs, 2 ** 31 - 1)
     watch = setTimeout(giveUp, Math.max(wait, BEGIN_MS))
     let refusal: BeginFailure | undefined
+    let begun = false
     child.on('message', (message: RunMessage) => {
+      begun = true
       if (typeof message === 'object') refusal = message
       clearTimeout(watch)
       watch = setTimeout(giveUp, wait)
@@ -110,6 +116,11 @@ export async function runInChild(
     if (signals.signal.aborted) pass()
     signals.signal.addEventListener('abort', pass, { once: true })
     const [code, signal] = await ended(child)
+    if (code !== null && !begun && !signals.signal.aborted)
+      throw noProcess(
+        `its process ended at once, with ${code}.`,
+        'See what it wrote to stderr, and whether this program is still where it was.',
+      )
     return stalled ? 'stalled' : (refusal ?? code ?? signal ?? EXIT.bug)
   } catch (error) {
     return beginFailure(asStartError(error))

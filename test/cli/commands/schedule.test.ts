@@ -169,20 +169,34 @@ test('a job file that is wrong later is told to the addresses of the start, and 
   expect(heard[1]!.stop.code).toBe('bad-job')
 })
 
-test('a run whose process cannot be started is told, and the next one starts as usual', async () => {
+test.each([
+  [
+    'cannot be started',
+    "Object.defineProperty(process, 'execPath', { get: () => (isMended() ? execPath : '/nowhere/node') })",
+    'its process could not be started (spawn /nowhere/node ENOENT)',
+    'too many processes',
+  ],
+  [
+    'ends before it begins',
+    'if (process.env.INDICATOR_SYNC_CHILD_RUN && !isMended()) process.exit(1)',
+    'its process ended at once, with 1',
+    'stderr',
+  ],
+])('a run whose process %s is told, and the next one starts as usual', async (_how, fault, message, hint) => {
   const server = await serve((_request, response) => json(response, answer(601)))
   const dir = folder({ sound: 601 })
   const mended = join(dir, 'mended')
   writeFileSync(
-    join(dir, 'gone.mjs'),
+    join(dir, 'fault.mjs'),
     `import { existsSync } from 'node:fs'
 const { execPath } = process
-Object.defineProperty(process, 'execPath', { get: () => (existsSync(${JSON.stringify(mended)}) ? execPath : '/nowhere/node') })
+const isMended = () => existsSync(${JSON.stringify(mended)})
+${fault}
 `,
   )
   const { heard, flags } = await listener()
   // With a heap of its own it does not start itself again.
-  const options = `--max-old-space-size=1024 --import ${join(dir, 'gone.mjs')}`
+  const options = `--max-old-space-size=1024 --import ${join(dir, 'fault.mjs')}`
   const environment = { ...to(server.url), NODE_OPTIONS: options }
   const { code } = await runCli(dir, ['schedule', 'sound.yaml', ...flags], environment, (child) => {
     whenSaid(child, 'could not begin', () => writeFileSync(mended, ''))
@@ -192,11 +206,7 @@ Object.defineProperty(process, 'execPath', { get: () => (existsSync(${JSON.strin
   expect(heard[0]).toMatchObject({
     event: 'failed',
     job: 'sound',
-    stop: {
-      code: 'no-process',
-      message: expect.stringContaining('its process could not be started (spawn /nowhere/node ENOENT)'),
-      hint: expect.stringContaining('too many processes'),
-    },
+    stop: { code: 'no-process', message: expect.stringContaining(message), hint: expect.stringContaining(hint) },
   })
 })
 
