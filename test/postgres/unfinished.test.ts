@@ -1,9 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { openReader, openStore, takeOver } from '../../src/db/open.ts'
 import { emulate, ms, runCli, runCommand, runJob, tempFolder } from '../kit.ts'
-import { tempDatabase, withClient } from './database.ts'
+import { createDatabase, tempDatabase, withClient } from './database.ts'
+import { startServer } from './server.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const JOB = `name: job
@@ -82,4 +83,36 @@ test('a copy that was killed in the middle is refused by every command, until th
   const source = openReader(join(cwd, 'source.db'))
   await expect(takeOver(source, url, () => undefined)).rejects.toMatchObject({ code: 'not-empty' })
   await source.close()
+})
+
+test('a copy whose server crashes in the middle loses nothing of what it has copied, and is continued', async () => {
+  // What is not written down at a commit is lost.
+  const server = await startServer({ wal_writer_delay: '10s', wal_buffers: '16MB' })
+  onTestFinished(() => server.close())
+  const { url } = await createDatabase(server.url)
+  const file = join(tempFolder(), 'source.db')
+  const store = await openStore(file)
+  // More values than are copied at once.
+  const long = 'series: [{ indicators: [1293], geoIds: [8741], window: { from: 2025-06-01, to: 2025-10-03 } }]'
+  await runJob(store, await emulate({ now: NOW / 1000 }), long, { now: NOW })
+  await store.close()
+  const source = openReader(file)
+  onTestFinished(() => source.close())
+  let restarting: Promise<void> | undefined
+  const copied = takeOver(source, url, (table) => {
+    if (table === 'observation') restarting ??= server.restart('immediate')
+  })
+  await copied.catch((error: unknown) => error)
+  await restarting
+  // Where it waited for the server, it is whole already.
+  await takeOver(source, url, () => undefined).catch((error: unknown) =>
+    expect(error).toMatchObject({ code: 'not-empty' }),
+  )
+  const held = 'select count(*) as rows from observation'
+  const { rows } = await withClient(url, (client) => client.query(held))
+  const [whole] = await source.kysely
+    .selectFrom('observation')
+    .select((of) => of.fn.countAll<number>().as('rows'))
+    .execute()
+  expect(Number(rows[0].rows)).toBe(whole!.rows)
 })

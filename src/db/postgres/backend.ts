@@ -28,7 +28,8 @@ export const postgres: Backend = {
   isLocked: (file) => isLocked(shownAddress(file)),
   schemaState: (file) => schemaState(shownAddress(file)),
   async takeOver(source, file, onProgress) {
-    const { store, release } = await this.openLocked(file, { unfinished: true })
+    // Nothing requests again what a crash of the server would lose of its last commits: they wait for the disk.
+    const { store, release } = await this.openLocked(file, { unfinished: true, durability: 'full' })
     try {
       return await takeOver(source, store, onProgress)
     } finally {
