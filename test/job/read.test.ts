@@ -105,6 +105,11 @@ describe('mistakes are reported with their place and what is legal', () => {
       `${SERIES}    locale: es\n    locales: [en]`,
       /series\[0\]\.locale {2}locale and locales exclude one another; keep one/,
     ],
+    [
+      'a number that is too large',
+      SERIES.replace('600', '1e400'),
+      /series\[0\]\.indicators\[0\] {2}Infinity is not a number/,
+    ],
     ['an id that is a text', SERIES.replace('600', '"600"'), /series\[0\]\.indicators\[0\] {2}"600" is not a number/],
     ['an id twice', SERIES.replace('600', '600, 600'), /indicators\[1\] {2}indicator 600 is listed twice/],
     ['an empty list', SERIES.replace('600', ''), /series\[0\]\.indicators/],

@@ -46,7 +46,8 @@ export function explainIssue(
 ): ExplainedMistake[] {
   const { path } = issue
   const value = valueAt(path)
-  const shown = JSON.stringify(value)
+  // JSON has no Infinity and no NaN: it would show them as null.
+  const shown = typeof value === 'number' ? String(value) : JSON.stringify(value)
   const one = (message: string): ExplainedMistake[] => [{ path, key: false, message }]
   switch (issue.code) {
     case 'unrecognized_keys':
