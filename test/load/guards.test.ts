@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { openFailures } from '../../src/checks/status.ts'
 import { createFetcher } from '../../src/fetch/fetch.ts'
 import { createGate } from '../../src/fetch/pace.ts'
+import { dropEarlier } from '../../src/load/replies/keep.ts'
 import { SERVICES } from '../../src/services/services.ts'
 import { emulate, json, ms, runJob, serve, tempStore } from '../kit.ts'
 
@@ -173,6 +174,27 @@ describe('what is kept', () => {
     const held = store.all('select f.id from _fetch f join _reply r on r.hash = f.reply_hash order by f.id')
     expect(held).toEqual([{ id: 1 }, { id: 3 }])
     expect(store.get('select count(*) from _quarantine where fetch_id = 1')).toBe(1)
+  })
+
+  test('an earlier body stays when a later answer has it again, which another process may have recorded first', async () => {
+    const store = await tempStore()
+    const bodies = [{ archives: [] }, { archives: [], meta: 1 }, { archives: [] }]
+    const server = await serve((_request, response, call) => json(response, bodies[call - 1]))
+    const job = 'archives: [{ window: { from: 2025-11-01, to: 2025-11-02 }, dateType: datos }]'
+    const range = { from: ms('2025-11-01T00:00:00+01:00') / 1000, to: ms('2025-11-02T00:00:00+01:00') / 1000 }
+    const again = { range: { interval: range, how: 'narrow' as const }, restate: true }
+    for (const day of [0, 1, 2])
+      await runJob(store, server, job, { now: ms('2025-11-04T12:00:00Z') + day * DAY, options: again })
+    const [first, second, third] = await store.kysely
+      .selectFrom('_fetch')
+      .select(['id', 'target', 'reply_hash'])
+      .orderBy('id')
+      .execute()
+    expect(third!.reply_hash).toBe(first!.reply_hash)
+    await store.write((tx) => dropEarlier(tx, store.engine, second!.target, second!.id, second!.reply_hash!))
+    expect(store.get('select count(*) from _reply')).toBe(2)
+    await store.write((tx) => dropEarlier(tx, store.engine, third!.target, third!.id, third!.reply_hash!))
+    expect(store.all('select hash from _reply')).toEqual([{ hash: third!.reply_hash }])
   })
 
   test('the texts of the catalogue are not overwritten by those of a series', async () => {

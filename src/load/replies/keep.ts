@@ -38,7 +38,7 @@ export async function keepReply(
   await insertReply.run(tx, { hash, body, bytes: size, first_seen_at: formatMillis(ms), form })
 }
 
-/** Deletes the bodies of earlier answers to the same request, except those that another request or the quarantine refers to. */
+/** Deletes the bodies of earlier answers to the same request, except those that a later answer, another request or the quarantine refers to. */
 export async function dropEarlier(
   tx: Transaction<Database>,
   engine: Engine,
@@ -48,14 +48,16 @@ export async function dropEarlier(
 ): Promise<void> {
   const replies = await earlierReplies.all(tx, { target, fetchId, hash })
   const hashes = replies.map((reply) => reply.hash)
-  await deleteUnused(tx, engine, hashes, (of) => isOnlyOf(of, target))
+  await deleteUnused(tx, engine, hashes, (of) => isEarlier(of, target, fetchId))
 }
 
-/** Whether only answers to one request refer to a body, and the quarantine does not. */
-const isOnlyOf = (of: ExpressionBuilder<Database, '_reply'>, target: string) => {
+/** Whether only answers to one request, up to a fetch, refer to a body, and the quarantine does not. */
+const isEarlier = (of: ExpressionBuilder<Database, '_reply'>, target: string, fetchId: number) => {
   const fetches = of.selectFrom('_fetch as f').select('f.id').whereRef('f.reply_hash', '=', '_reply.hash')
   return of.and([
-    of.not(of.exists(fetches.where('f.target', '<>', target))),
+    of.not(
+      of.exists(fetches.where((fetch) => fetch.or([fetch('f.target', '<>', target), fetch('f.id', '>', fetchId)]))),
+    ),
     of.not(of.exists(fetches.innerJoin('_quarantine as q', 'q.fetch_id', 'f.id'))),
   ])
 }
@@ -68,5 +70,5 @@ const earlierReplies = prepared((db, of: { target: string; fetchId: number; hash
     .where('hash', 'in', (sub) =>
       sub.selectFrom('_fetch').select('reply_hash').where('target', '=', of.target).where('id', '<', of.fetchId),
     )
-    .where((reply) => isOnlyOf(reply, of.target)),
+    .where((reply) => isEarlier(reply, of.target, of.fetchId)),
 )
