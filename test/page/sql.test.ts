@@ -28,6 +28,9 @@ describe('SQL that is asked of the page', () => {
     expect(await formula.text()).toBe(`text,number\n"'=HYPERLINK(""//evil"")",-1\n`)
     const wrong = await fetch(url + addressOf('delete from indicator', '/sql.csv'))
     expect([wrong.status, await wrong.json()]).toEqual([400, expect.objectContaining({ error: expect.any(String) })])
+    // A statement that took too long is right: another one, or another moment, may do.
+    const late = await fetch(url + addressOf(ENDLESS, '/sql.csv'))
+    expect([late.status, await late.json()]).toEqual([503, expect.objectContaining({ code: 'timeout' })])
   })
 
   test('is asked by typing it, and its address is that of its answer', async () => {

@@ -30,13 +30,20 @@ interface RefusedStatement {
   readonly isLate: boolean
 }
 
-/** A statement and its result. */
-export interface SqlQuery {
+/** A statement with its parameters. */
+interface Question {
   readonly sql: string
   /** The recipe that the statement was taken from, to be changed or run. */
   readonly recipe: string | null
   readonly parameters: readonly Parameter[]
-  readonly answer: StatementAnswer | null
+}
+
+/** The answer of a statement; null where there is no statement. */
+type Answer = StatementAnswer | null
+
+/** A statement and its result. */
+export interface SqlQuery extends Question {
+  readonly answer: Answer
   readonly refused: RefusedStatement | null
 }
 
@@ -47,7 +54,7 @@ function parametersIn(sql: string): string[] {
 }
 
 /** The statement in an address with its parameters, or a recipe with its defaults. */
-function sqlQueryOf(service: Service, query: URLSearchParams): Pick<SqlQuery, 'sql' | 'recipe' | 'parameters'> {
+function questionOf(service: Service, query: URLSearchParams): Question {
   const recipe = recipesOf(service).find(({ name }) => name === query.get('recipe'))
   const sql = (query.get('sql') ?? recipe?.sql ?? '').slice(0, LONGEST_SQL)
   const parameters = parametersIn(sql).map((name) => ({
@@ -57,30 +64,39 @@ function sqlQueryOf(service: Service, query: URLSearchParams): Pick<SqlQuery, 's
   return { sql, recipe: recipe?.name ?? null, parameters }
 }
 
-/** Runs a statement in a process that can be ended. A mistake in it is part of the answer. */
-export async function runSqlQuery({
-  store: { file },
-  service,
-  query,
-}: Pick<PageRequest, 'store' | 'service' | 'query'>): Promise<SqlQuery> {
-  const question = sqlQueryOf(service, query)
-  const { sql, parameters } = question
+/** The part of a request that a statement is read from. */
+type Asked = Pick<PageRequest, 'store' | 'service' | 'query'>
+
+/** Runs a statement in a process that can be ended; null where there is none yet. Throws as the runner does. */
+async function runStatement({ store: { file }, query }: Asked, { sql, parameters }: Question): Promise<Answer> {
   // A user who opens the page will run a statement.
   if (!query.has('sql') || sql.trim() === '') {
     runner.warm()
-    return { ...question, answer: null, refused: null }
+    return null
   }
   const values = Object.fromEntries(
     parameters.map(({ name, value }) => [name, value === '' ? null : parameterOf(value)]),
   )
   try {
-    return { ...question, answer: await runner.run({ file, sql, parameters: values }), refused: null }
+    return await runner.run({ file, sql, parameters: values })
+  } finally {
+    runner.warm()
+  }
+}
+
+/** The answer of the statement in an address; null where there is none. Throws what is wrong with it, or why it could not be answered. */
+export const answerOfSql = (request: Asked): Promise<Answer> =>
+  runStatement(request, questionOf(request.service, request.query))
+
+/** A statement with its answer. What is wrong with it is part of the result. */
+export async function runSqlQuery(request: Asked): Promise<SqlQuery> {
+  const question = questionOf(request.service, request.query)
+  try {
+    return { ...question, answer: await runStatement(request, question), refused: null }
   } catch (error) {
     if (!(error instanceof SyncError)) throw error
     const { message, hint = null, code } = error
     return { ...question, answer: null, refused: { message, hint, code, isLate: error instanceof StoppedError } }
-  } finally {
-    runner.warm()
   }
 }
 

@@ -53,6 +53,7 @@ interface Waiting {
   readonly ready: Promise<boolean>
 }
 
+/** Starts a process for a statement; throws what the system says at once of one that cannot be started, most of which comes later. */
 function start(): Waiting {
   const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
   const cache = getCompileCacheDir()
@@ -106,7 +107,13 @@ export function createStatementRunner(limits: StatementLimits = STATEMENT_LIMITS
 
   const warm = (): void => {
     if (spare) return
-    const begun = start()
+    let begun: Waiting
+    try {
+      begun = start()
+    } catch {
+      // Whoever has a statement for it is told.
+      return
+    }
     const { child } = begun
     spare = begun
     children.add(child)
@@ -121,16 +128,16 @@ export function createStatementRunner(limits: StatementLimits = STATEMENT_LIMITS
 
   async function answered(request: StatementRequest): Promise<StatementAnswer> {
     warm()
-    const { child, ready } = spare!
+    const waiting = spare
     spare = null
-    child.ref()
-    child.channel?.ref()
-    if (!(await ready))
+    waiting?.child.ref()
+    waiting?.child.channel?.ref()
+    if (!waiting || !(await waiting.ready))
       throw new StoreError('The process for the statement could not be started.', {
         hint: 'Ask again in a moment. If it stays so, this machine has too many processes or open files, or no memory left.',
         code: 'no-process',
       })
-    const what = await messageOf(child, request, limits)
+    const what = await messageOf(waiting.child, request, limits)
     if (what === 'late')
       throw new StoppedError(`The statement took longer than ${limits.ms / 1000} s and was ended.`, {
         hint: 'Ask less (where series_id = …, limit …), or ask it in a terminal, where it may take longer.',

@@ -8,7 +8,7 @@ import { type Html, type HtmlPart, html } from '../html.ts'
 import { type Answering, type PageRequest, view } from '../page.ts'
 import { objects } from '../queries/dictionary.ts'
 import type { NamedGeo } from '../queries/series/geoSeries.ts'
-import { PARAMETER_PREFIX, readGeoChoices, runSqlQuery, type SqlQuery } from '../queries/sql.ts'
+import { answerOfSql, PARAMETER_PREFIX, readGeoChoices, runSqlQuery, type SqlQuery } from '../queries/sql.ts'
 import { linesOfAnswer } from '../statements/chart.ts'
 import { STATEMENT_LIMITS, type StatementAnswer } from '../statements/statements.ts'
 import { command, scrolled } from './elements.ts'
@@ -148,12 +148,8 @@ ${answer !== null && result(sqlQuery, answer, request)}
  * there.
  */
 export const answerSqlCsv: Answering = async (request) => {
-  const { answer, refused } = await runSqlQuery(request)
-  if (!answer) {
-    throw new InputError(refused?.message ?? 'There is no statement.', {
-      hint: refused?.hint ?? 'Give one: /sql.csv?sql=select …',
-    })
-  }
+  const answer = await answerOfSql(request)
+  if (!answer) throw new InputError('There is no statement.', { hint: 'Give one: /sql.csv?sql=select …' })
   const line = (cells: readonly unknown[]): string =>
     `${cells.map((value) => csvCell(value, { safe: true })).join(',')}\n`
   return {

@@ -93,22 +93,28 @@ describe('a statement of anybody', () => {
     expect((await query('select 1 as one')).rows).toEqual([[1]])
   })
 
-  test('whose process cannot be started says so, and the next one is answered', async () => {
-    const { execPath } = process
-    const made = createStatementRunner(PATIENT)
-    onTestFinished(() => {
-      Object.assign(process, { execPath })
-      made.close()
-    })
-    const request = { file, sql: 'select 1 as one', parameters: {} }
-    process.execPath = '/nowhere/node'
-    await expect(made.run(request)).rejects.toMatchObject({ name: 'StoreError', code: 'no-process' })
-    // One that was to be started in advance is forgotten.
-    made.warm()
-    await nextTurn()
-    process.execPath = execPath
-    expect((await made.run(request)).rows).toEqual([[1]])
-  })
+  test.each([
+    ['later', '/nowhere/node'],
+    ['at once', ''],
+  ])(
+    'whose process cannot be started, which is told %s, says so, and the next one is answered',
+    async (_when, path) => {
+      const { execPath } = process
+      const made = createStatementRunner(PATIENT)
+      onTestFinished(() => {
+        Object.assign(process, { execPath })
+        made.close()
+      })
+      const request = { file, sql: 'select 1 as one', parameters: {} }
+      process.execPath = path
+      await expect(made.run(request)).rejects.toMatchObject({ name: 'StoreError', code: 'no-process' })
+      // One that was to be started in advance is forgotten.
+      made.warm()
+      await nextTurn()
+      process.execPath = execPath
+      expect((await made.run(request)).rows).toEqual([[1]])
+    },
+  )
 
   test('waits its turn behind others, and is refused only when very many wait', async () => {
     const query = runner()
