@@ -1,6 +1,6 @@
 import { shared } from '../db/coordination.ts'
-import { SILENT_MS } from '../db/queries/heartbeats.ts'
 import { type QueueState, queueStates } from '../db/queries/queues.ts'
+import { SILENT_MS } from '../db/queries/workers.ts'
 import type { Reader } from '../db/store.ts'
 
 /** A worker as `status` shows it. */

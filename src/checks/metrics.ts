@@ -1,6 +1,6 @@
 import { expressionBuilder, type Kysely } from 'kysely'
 import { DAY, type Instant } from '../base/time/instant.ts'
-import { SILENT_MS } from '../db/queries/heartbeats.ts'
+import { SILENT_MS, WORKER } from '../db/queries/workers.ts'
 import type { Reader } from '../db/store.ts'
 import { failures } from '../state/failures.ts'
 import type { Database } from '../tables/schema.ts'
@@ -34,9 +34,13 @@ interface Metric {
 
 const countAll = expressionBuilder<Database>().fn.countAll<number>().as('value')
 
+/** The runs of jobs that ended. What a worker did for a job is a part of one: it may be done where the job is not. */
+const endedRuns = (kysely: Kysely<Database>) =>
+  kysely.selectFrom('_run').where('finished_at', 'is not', null).where('command', '<>', WORKER)
+
 /** When runs last ended, in epoch seconds. */
 const lastEnds = (kysely: Kysely<Database>) =>
-  kysely.selectFrom('_run').select((eb) => eb.fn.max<number>(epochOf(eb, 'finished_at')).as('value'))
+  endedRuns(kysely).select((eb) => eb.fn.max<number>(epochOf(eb, 'finished_at')).as('value'))
 
 const ROW_COUNTERS = ['new', 'unchanged', 'revised', 'withdrawn', 'rejected'] as const
 
@@ -70,11 +74,11 @@ export const METRICS: readonly Metric[] = [
       const last = await kysely
         .selectFrom('_run')
         .select(['job', 'started_at', 'finished_at'])
-        .where('id', 'in', (of) =>
-          of
-            .selectFrom('_run')
+        .where(
+          'id',
+          'in',
+          endedRuns(kysely)
             .select(({ fn }) => fn.max('id').as('id'))
-            .where('finished_at', 'is not', null)
             .groupBy('job'),
         )
         .execute()
@@ -187,12 +191,7 @@ export const METRICS: readonly Metric[] = [
     name: 'last_run_timestamp_seconds',
     type: 'gauge',
     help: 'When a job last ended, by outcome.',
-    samples: ({ kysely }) =>
-      lastEnds(kysely)
-        .select(['job', 'outcome'])
-        .where('finished_at', 'is not', null)
-        .groupBy(['job', 'outcome'])
-        .execute(),
+    samples: ({ kysely }) => lastEnds(kysely).select(['job', 'outcome']).groupBy(['job', 'outcome']).execute(),
   },
   {
     name: 'last_value_timestamp_seconds',

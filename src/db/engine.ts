@@ -120,6 +120,12 @@ export interface Dangling {
   readonly parent: string
 }
 
+/** Whether a database is damaged, and what it says about that. */
+export interface Integrity {
+  readonly isSound: boolean
+  readonly detail: string
+}
+
 /** What an upsert of values did, and the geos of which more is held in the window than the answer has. */
 export interface Upserted extends UpsertCounts {
   readonly surplus: ReadonlySet<number>
@@ -233,8 +239,8 @@ export interface Engine {
   tables(): Promise<string[]>
   /** Every row that refers to one that does not exist. */
   dangling(): Promise<Dangling[]>
-  /** What is wrong with the file, in the words of the database; null where it is sound. */
-  damage(): Promise<string | null>
+  /** Whether the stored bytes are sound, as far as the database can tell. */
+  integrity(): Promise<Integrity>
   /** Bytes in the log that are not folded into the database yet. */
   logBytes(): Promise<number>
   /** Bytes of the whole database. */

@@ -34,11 +34,11 @@ export interface Manifest {
 
 /** Throws where a copy is damaged or has broken references. */
 async function checkCopy({ engine }: Reader, file: string): Promise<void> {
-  const damage = await engine.damage()
+  const { isSound, detail } = await engine.integrity()
   const dangling = (await engine.dangling()).length
-  if (damage === null && dangling === 0) return
+  if (isSound && dangling === 0) return
   throw new StoreError(
-    `The copy of the database is not sound: ${damage ?? `${quantity(dangling, 'row points', 'rows point')} nowhere`}.`,
+    `The copy of the database is not sound: ${isSound ? `${quantity(dangling, 'row points', 'rows point')} nowhere` : detail}.`,
     {
       hint: `Nothing was published. Run \`indicator-sync doctor\` on the database that ${file} was made of.`,
       code: 'unsound-copy',

@@ -1,6 +1,7 @@
 import type { RunOutcome } from '../base/runOutcome.ts'
 import { prepared } from '../db/prepared.ts'
 import { NO_FAILURE } from '../db/queries/outcomes.ts'
+import { WORKER } from '../db/queries/workers.ts'
 import type { Store } from '../db/store.ts'
 import { COUNTS, type Counts, NO_COUNTS } from '../load/counts.ts'
 
@@ -14,9 +15,6 @@ export const countsOf = async ({ kysely }: Pick<Store, 'kysely'>, runId: number)
 const countsOfRun = prepared((db, of: { runId: number }) =>
   db.selectFrom('_run').select(COUNTS).where('id', '=', of.runId),
 )
-
-/** The command under which what workers do is recorded: several of them run at once. */
-export const WORKER = 'worker'
 
 /** The counters of what workers did for a job since an answer, in whichever of their runs. */
 export async function countsOfWorkers({ kysely }: Pick<Store, 'kysely'>, job: string, after: number): Promise<Counts> {

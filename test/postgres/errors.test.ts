@@ -49,6 +49,15 @@ test('without a password for a server that asks for one, the connection ends at 
   await ended.promise
 })
 
+test('who finds no connection left is told whose limit it is', () => {
+  const said = new Error('too many connections for role "analyst"')
+  const error = asStoreError(Object.assign(said, { severity: 'FATAL', code: '53300' }), ADDRESS)
+  expect(error).toMatchObject({
+    message: `The server of the database ${ADDRESS} has no connection left: too many connections for role "analyst".`,
+    hint: expect.stringContaining('the limit of the role'),
+  })
+})
+
 test('who waits too long for what others locked is told so, and to try again', async () => {
   const url = await migratedDatabase()
   const reader = openReader(`${url}?lock_timeout=50`)

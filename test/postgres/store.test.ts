@@ -307,8 +307,9 @@ content: [{ kinds: [news] }]
     ['archives', 'list'],
     ['migrate', '--from', 'rebuilt.db', '--database', other],
   ]) {
-    const { code, err } = await command(...args)
-    // The key is not set, which `doctor` says.
+    const { code, out, err } = await command(...args)
+    // The key is not set, which `doctor` says, and whether the server would notice damage.
+    if (args[0] === 'doctor') expect(out).toMatch(/integrity +(not )?checked.*data_checksums o(n|ff)/)
     expect([args.join(' '), code, args[0] === 'doctor' || err.includes('→')]).toEqual([
       args.join(' '),
       args[0] === 'doctor' ? 6 : 0,

@@ -122,16 +122,14 @@ async function databaseHealth(file: string): Promise<Diagnosis[]> {
     return [good('schema', `${state.version} of ${state.known}; the next sync or \`migrate\` brings it up to date`)]
   const reader = openReader(file)
   try {
-    const damage = await reader.engine.damage()
+    const integrity = await reader.engine.integrity()
     const dangling = (await reader.engine.dangling()).length
     const log = await reader.engine.logBytes()
     const { isServed } = placeOf(file)
     const missed = await missedRuns(reader, Math.floor(Date.now() / 1000))
     return [
       good('schema', `${state.version} of ${state.known}`),
-      isServed
-        ? good('integrity', 'checked by the server: data_checksums, and its log')
-        : (damage === null ? good : bad)('integrity', damage ?? 'ok'),
+      (integrity.isSound ? good : bad)('integrity', integrity.detail),
       (dangling === 0 ? good : bad)(
         'references',
         dangling === 0 ? 'all whole' : `${quantity(dangling, 'row points', 'rows point')} nowhere`,

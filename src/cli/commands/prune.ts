@@ -30,7 +30,7 @@ export async function run(
     print(
       args.json
         ? JSON.stringify({ before, ...pruned }, null, 2)
-        : `${quantity(pruned.bodies, 'body', 'bodies')} last seen before ${before} ${pruned.bodies === 1 ? 'is' : 'are'} gone, ${grouped(pruned.bytes)} bytes of the file are free for new rows. ${quantity(pruned.kept, 'older one stays', 'older ones stay')}: what is in quarantine needs ${pruned.kept === 1 ? 'it' : 'them'}.`,
+        : `${quantity(pruned.bodies, 'body', 'bodies')} last seen before ${before} ${pruned.bodies === 1 ? 'is' : 'are'} gone, ${grouped(pruned.bytes)} bytes are free for new rows. ${quantity(pruned.kept, 'older one stays', 'older ones stay')}: what is in quarantine needs ${pruned.kept === 1 ? 'it' : 'them'}.`,
     )
     return EXIT.done
   } finally {

@@ -1,4 +1,4 @@
-import { SILENT_MS } from '../../db/queries/heartbeats.ts'
+import { SILENT_MS } from '../../db/queries/workers.ts'
 
 /** How often to look whether the database has been silent for too long. */
 const POLL_MS = 1_000

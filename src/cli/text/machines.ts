@@ -1,6 +1,6 @@
 import { grouped, quantity } from '../../base/quantity.ts'
 import type { Machines } from '../../checks/machines.ts'
-import { SILENT_MS } from '../../db/queries/heartbeats.ts'
+import { SILENT_MS } from '../../db/queries/workers.ts'
 
 /** The workers and their queues as lines of `status`; none where there are neither. */
 export function machinesText({ workers, queues, now }: Machines): string[] {

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import { formatMillis } from '../../base/time/instant.ts'
 import type { Database } from '../../tables/schema.ts'
 import { type Coordination, shared } from '../coordination.ts'
-import { DEAD_MS } from '../queries/heartbeats.ts'
+import { DEAD_MS } from '../queries/workers.ts'
 import { rowsOf } from './connection/runSql.ts'
 import { judgeFailedCall, type SendBatch, takeTurn, WITH_LOCK_LIMIT } from './operations/turns.ts'
 

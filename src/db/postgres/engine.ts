@@ -57,8 +57,19 @@ export function createEngine(connection: Connection): Engine {
       )
       return rows.map(({ series_id }): Dangling => ({ table: 'series_geo', row: series_id, parent: 'series' }))
     },
-    // The server checks the checksums of its pages: it refuses to read what is damaged.
-    damage: async () => null,
+    // With checksums, the server refuses to read what is damaged; without, nobody knows.
+    async integrity() {
+      const [setting] = await rowsOf<{ checksums: string }>(
+        kysely,
+        `select current_setting('data_checksums') as checksums`,
+        [],
+      )
+      const isChecked = setting!.checksums === 'on'
+      const detail = isChecked
+        ? 'checked by the server, which has data_checksums on'
+        : 'not checked: the server has data_checksums off (pg_checksums --enable, while it is stopped)'
+      return { isSound: true, detail }
+    },
     logBytes: async () => 0,
     async bytes() {
       const [row] = await rowsOf<{ bytes: number }>(kysely, 'select pg_database_size(current_database()) as bytes', [])

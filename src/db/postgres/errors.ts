@@ -100,8 +100,8 @@ const REASONS: Readonly<Record<string, readonly [message: string, hint: string]>
   '55P03': LOCKED,
   '53100': ['The disk of the server of the database{} is full.', 'Make room; what was committed is kept.'],
   '53300': [
-    'The server of the database{} has too many connections.',
-    'A sync needs up to seven, a worker six, what only reads four. Raise max_connections, or run fewer.',
+    'The server of the database{} has no connection left: {reason}.',
+    'A sync needs up to seven, a worker six, what only reads four. Raise max_connections, or the limit of the role or of the database, or run fewer.',
   ],
   '57014': [
     'The server ended a statement on the database{} that took too long.',

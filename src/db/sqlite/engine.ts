@@ -43,9 +43,9 @@ export function createEngine({ kysely, raw, prepare }: Connection, file: string)
       const rows = raw.pragma('foreign_key_check') as { table: string; rowid: number | null; parent: string }[]
       return rows.map(({ table, rowid, parent }): Dangling => ({ table, row: rowid, parent }))
     },
-    async damage() {
-      const answer = raw.pragma('integrity_check(1)', { simple: true }) as string
-      return answer === 'ok' ? null : answer
+    async integrity() {
+      const detail = raw.pragma('integrity_check(1)', { simple: true }) as string
+      return { isSound: detail === 'ok', detail }
     },
     logBytes: async () => logBytes(file),
     async bytes() {

@@ -20,7 +20,7 @@ export function checkOwner(connection: Connection, file: string): number {
   const tables = connection.raw.prepare('select count(*) from sqlite_schema').pluck().get() as number
   if (tables > 0 && pragma(connection, 'application_id') !== APPLICATION_ID)
     throw new StoreError(`${file} is a database of another program.`, {
-      hint: 'Name another file with --database; this one was not touched.',
+      hint: 'Name another file (--database, or --from of `migrate`); this one was not touched.',
       code: 'foreign-database',
     })
   if (version > SCHEMA_VERSION)

@@ -46,7 +46,7 @@ const REASONS: Readonly<Record<string, readonly [string, string]>> = {
   ],
   SQLITE_NOTADB: [
     'The file{} is not an SQLite database.',
-    'Name another file with --database; this one was not touched.',
+    'Name another file (--database, or --from of `migrate`); this one was not touched.',
   ],
   SQLITE_CORRUPT: [
     'The database{} is damaged.',

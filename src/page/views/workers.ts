@@ -1,5 +1,5 @@
 import type { Machines } from '../../checks/machines.ts'
-import { SILENT_MS } from '../../db/queries/heartbeats.ts'
+import { SILENT_MS } from '../../db/queries/workers.ts'
 import { type Html, html } from '../html.ts'
 import type { PageRequest } from '../page.ts'
 import { scrolled, serviceText } from './elements.ts'

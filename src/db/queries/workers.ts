@@ -1,3 +1,6 @@
+/** The command under which what workers do is recorded: several of them run at once. */
+export const WORKER = 'worker'
+
 /** Milliseconds between two heartbeats by which a worker shows that it is alive. */
 export const BEAT_MS = 3_000
 /** A worker without a heartbeat for this long is reported as silent: it was suspended or cut off, and may come back. */
