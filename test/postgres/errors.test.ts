@@ -50,8 +50,8 @@ test('without a password for a server that asks for one, the connection ends at 
 })
 
 test('who finds no connection left is told whose limit it is', () => {
-  const said = new Error('too many connections for role "analyst"')
-  const error = asStoreError(Object.assign(said, { severity: 'FATAL', code: '53300' }), ADDRESS)
+  const refusal = new Error('too many connections for role "analyst"')
+  const error = asStoreError(Object.assign(refusal, { severity: 'FATAL', code: '53300' }), ADDRESS)
   expect(error).toMatchObject({
     message: `The server of the database ${ADDRESS} has no connection left: too many connections for role "analyst".`,
     hint: expect.stringContaining('the limit of the role'),

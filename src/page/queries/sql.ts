@@ -31,19 +31,16 @@ interface RefusedStatement {
 }
 
 /** A statement with its parameters. */
-interface Question {
+interface GivenStatement {
   readonly sql: string
   /** The recipe that the statement was taken from, to be changed or run. */
   readonly recipe: string | null
   readonly parameters: readonly Parameter[]
 }
 
-/** The answer of a statement; null where there is no statement. */
-type Answer = StatementAnswer | null
-
 /** A statement and its result. */
-export interface SqlQuery extends Question {
-  readonly answer: Answer
+export interface SqlQuery extends GivenStatement {
+  readonly answer: StatementAnswer | null
   readonly refused: RefusedStatement | null
 }
 
@@ -54,7 +51,7 @@ function parametersIn(sql: string): string[] {
 }
 
 /** The statement in an address with its parameters, or a recipe with its defaults. */
-function questionOf(service: Service, query: URLSearchParams): Question {
+function givenStatement(service: Service, query: URLSearchParams): GivenStatement {
   const recipe = recipesOf(service).find(({ name }) => name === query.get('recipe'))
   const sql = (query.get('sql') ?? recipe?.sql ?? '').slice(0, LONGEST_SQL)
   const parameters = parametersIn(sql).map((name) => ({
@@ -65,10 +62,13 @@ function questionOf(service: Service, query: URLSearchParams): Question {
 }
 
 /** The part of a request that a statement is read from. */
-type Asked = Pick<PageRequest, 'store' | 'service' | 'query'>
+type SqlRequest = Pick<PageRequest, 'store' | 'service' | 'query'>
 
 /** Runs a statement in a process that can be ended; null where there is none yet. Throws as the runner does. */
-async function runStatement({ store: { file }, query }: Asked, { sql, parameters }: Question): Promise<Answer> {
+async function runGiven(
+  { store: { file }, query }: SqlRequest,
+  { sql, parameters }: GivenStatement,
+): Promise<StatementAnswer | null> {
   // A user who opens the page will run a statement.
   if (!query.has('sql') || sql.trim() === '') {
     runner.warm()
@@ -85,25 +85,25 @@ async function runStatement({ store: { file }, query }: Asked, { sql, parameters
 }
 
 /** The answer of the statement in an address; null where there is none. Throws what is wrong with it, or why it could not be answered. */
-export const answerOfSql = (request: Asked): Promise<Answer> =>
-  runStatement(request, questionOf(request.service, request.query))
+export const answerOfSql = (request: SqlRequest): Promise<StatementAnswer | null> =>
+  runGiven(request, givenStatement(request.service, request.query))
 
 /** A statement with its answer. What is wrong with it is part of the result. */
-export async function runSqlQuery(request: Asked): Promise<SqlQuery> {
-  const question = questionOf(request.service, request.query)
+export async function runSqlQuery(request: SqlRequest): Promise<SqlQuery> {
+  const given = givenStatement(request.service, request.query)
   try {
-    return { ...question, answer: await runStatement(request, question), refused: null }
+    return { ...given, answer: await runGiven(request, given), refused: null }
   } catch (error) {
     if (!(error instanceof SyncError)) throw error
     const { message, hint = null, code } = error
-    return { ...question, answer: null, refused: { message, hint, code, isLate: error instanceof StoppedError } }
+    return { ...given, answer: null, refused: { message, hint, code, isLate: error instanceof StoppedError } }
   }
 }
 
 /** Geos that are offered for a parameter. */
 const MAX_OFFERED_GEOS = 200
 
-/** The geos to choose from, where a question has a parameter `geo`: those of its indicator, or all that have values. */
+/** The geos to choose from, where a statement has a parameter `geo`: those of its indicator, or all that have values. */
 export async function readGeoChoices(
   request: PageRequest,
   { parameters }: Pick<SqlQuery, 'parameters'>,
