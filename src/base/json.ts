@@ -1,3 +1,5 @@
+import { isAscii, isUtf8 } from 'node:buffer'
+
 /** Any JSON value. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
 
@@ -20,7 +22,7 @@ const isDeeper = (value: unknown, most = MOST_DEPTH): boolean =>
 export function canonical(value: unknown): string {
   if (isDeeper(value)) throw new RangeError(`nested more than ${MOST_DEPTH} levels deep`)
   return JSON.stringify(value, (_key, inner: unknown) =>
-    inner !== null && typeof inner === 'object' && !Array.isArray(inner)
+    isObject(inner)
       ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
       : inner,
   )
@@ -28,7 +30,28 @@ export function canonical(value: unknown): string {
 
 /** Whether a value is a JSON object: neither null nor an array. */
 export const isObject = (value: unknown): value is JsonObject =>
-  value !== null && typeof value === 'object' && !Array.isArray(value)
+  value !== null && typeof value === 'object' && !Array.isArray(value) && !isUnreadable(value)
+
+/** What stands in a text for bytes that are not UTF-8. */
+const REPLACEMENT = '\ufffd'
+
+/** Whether a text was decoded from bytes of which some may not have been UTF-8: what they say is not known. */
+export const isDoubtful = (text: string): boolean => text.includes(REPLACEMENT)
+
+/** Whether a field of an answer is a text that is not UTF-8; as JSON it has `\ufffd` for what could not be read. */
+export const isUnreadable = (value: unknown): boolean => value instanceof String
+
+/**
+ * Parses JSON from bytes. A text that is not UTF-8 becomes an object of the class `String`, which is of no type that a field may
+ * have, and is copied from thread to thread as it is. Throws SyntaxError.
+ */
+export function parseJson(body: Buffer): unknown {
+  // Decoding Latin-1 is faster, and for ASCII it is the same.
+  if (isAscii(body)) return JSON.parse(body.toString('latin1'))
+  const text = body.toString('utf8')
+  if (isUtf8(body)) return JSON.parse(text)
+  return JSON.parse(text, (_key, value) => (typeof value === 'string' && isDoubtful(value) ? Object(value) : value))
+}
 
 /** The text of a field; null where it is absent, empty or not a text. */
 export const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)

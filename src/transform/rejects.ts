@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../base/json.ts'
+import { isObject, isUnreadable, type JsonObject } from '../base/json.ts'
 import type { ObservationKey, Reject, RowValues } from '../tables/rows.ts'
 import { columnsOf, type Fields } from './fields.ts'
 
@@ -53,7 +53,8 @@ export interface CheckedPart {
 export function partOf(object: JsonObject, path: string, rejects: Rejects, idKey?: string): CheckedPart {
   const misread = (key: string, type: string): void => {
     const named = idKey !== undefined && object[idKey] !== undefined ? { [idKey]: object[idKey] } : {}
-    rejects.add(`${path}.${key}`, `${key} is not ${type}`, { ...named, [key]: object[key] })
+    const expected = isUnreadable(object[key]) ? 'in UTF-8' : type
+    rejects.add(`${path}.${key}`, `${key} is not ${expected}`, { ...named, [key]: object[key] })
   }
   return {
     object,

@@ -1,8 +1,7 @@
-import { isAscii } from 'node:buffer'
 import { release } from '../base/bytes/bytes.ts'
 import { decompress, type Packed, restore } from '../base/bytes/pack.ts'
 import { DamagedError, SchemaError } from '../base/errors.ts'
-import { isObject, type JsonObject } from '../base/json.ts'
+import { isObject, type JsonObject, parseJson } from '../base/json.ts'
 import { oneLine } from '../base/visible.ts'
 import { declaredRoute, type PlannedRequest } from '../job/plannedRequest.ts'
 import type { Shape } from '../services/routes.ts'
@@ -106,8 +105,7 @@ function readBody(body: Buffer, planned: PlannedRequest): Rows {
   refuseFlood(body)
   let parsed: unknown
   try {
-    // Decoding Latin-1 is faster, and for ASCII it is the same.
-    parsed = JSON.parse(isAscii(body) ? body.toString('latin1') : body.toString('utf8'))
+    parsed = parseJson(body)
   } catch (error) {
     throw notJson(body, error)
   }

@@ -2,6 +2,7 @@ import { skipSpace, skipValue } from '../../base/bytes/bytes.ts'
 import { type PackedColumns, type PackedField, readColumns } from '../../base/bytes/pack.ts'
 import { findList, VALUES_KEY } from '../../base/bytes/rowPattern.ts'
 import { SchemaError } from '../../base/errors.ts'
+import { isDoubtful } from '../../base/json.ts'
 import { type Instant, parseInstant } from '../../base/time/instant.ts'
 import type { Interval } from '../../base/time/interval.ts'
 import { createNumbers } from './numbers.ts'
@@ -66,8 +67,11 @@ function createRow({ fields, origin }: PackedColumns, { parts, geoId: only }: Te
     }
     from = names?.lines.at ?? 0
     to = names?.lines.next() ?? 0
-    if (collector.put(geoId, at, value) && to > from)
-      collector.name(geoId, names!.lines.bytes.toString('utf8', from, to))
+    if (collector.put(geoId, at, value) && to > from) {
+      const name = names!.lines.bytes.toString('utf8', from, to)
+      if (isDoubtful(name)) return false
+      collector.name(geoId, name)
+    }
     return true
   }
 }

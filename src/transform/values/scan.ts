@@ -1,6 +1,6 @@
 import { COMMA, END, OPEN, skipSpace, skipValue, standsAt, textEnd } from '../../base/bytes/bytes.ts'
 import { findList, learnPattern, type RowPattern, VALUES_KEY } from '../../base/bytes/rowPattern.ts'
-import { isObject, type JsonObject } from '../../base/json.ts'
+import { isDoubtful, isObject, type JsonObject } from '../../base/json.ts'
 import type { Interval } from '../../base/time/interval.ts'
 import { refuseFlood } from '../flood.ts'
 import { createInstantReader } from './instantReader.ts'
@@ -105,8 +105,11 @@ function createMatcher(body: Buffer, { parts, end: rowEnd, geoId: only }: Templa
     i += rowEnd.length
     const { at } = clock
     if (Number.isNaN(at) || (checked && checkClock.at !== at)) return -1
-    if (collector.put(geoId, at, value) && nameTo > nameFrom)
-      collector.name(geoId, body.toString('utf8', nameFrom, nameTo))
+    if (collector.put(geoId, at, value) && nameTo > nameFrom) {
+      const name = body.toString('utf8', nameFrom, nameTo)
+      if (isDoubtful(name)) return -1
+      collector.name(geoId, name)
+    }
     return i
   }
 }
@@ -117,9 +120,12 @@ export interface Scanned {
   readonly values: Values
 }
 
-/** Parses the rest of an answer from the texts before and after its values; null where there may be another list of that name. */
+/**
+ * Parses the rest of an answer from the texts before and after its values; null where there may be another list of that name, or a
+ * text that is not UTF-8.
+ */
 export function restOf(before: string, after: string): JsonObject | null {
-  if (after.includes('"values"')) return null
+  if (after.includes('"values"') || isDoubtful(before) || isDoubtful(after)) return null
   const rest: unknown = JSON.parse(before + after)
   if (!isObject(rest)) return null
   return Object.values(rest).some((part) => isObject(part) && Array.isArray(part.values)) ? rest : null

@@ -1,0 +1,96 @@
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { openReader } from '../../src/db/open.ts'
+import { replay } from '../../src/replay.ts'
+import { ms, runJob, serve, tempFolder, tempStore } from '../kit.ts'
+import { openStore, type Store } from '../store.ts'
+
+const [NOW, DAY] = [ms('2025-11-04T12:00:00Z'), 86_400_000]
+const FROM = ms('2025-11-01T00:00:00+01:00')
+const ABOUT = { id: 600, name: 'Précio', description: 'Énergía', tiempo: [{ id: 4, name: 'Hora' }] }
+
+/** A day of values of two geos; with one geo alone the answer is short, and read from its bytes. */
+const valuesOf = (geos: readonly (readonly [id: number, name: string])[], hours: number) =>
+  Array.from({ length: hours }, (_, hour) =>
+    geos.map(([geo_id, geo_name]) => ({
+      value: hour + geo_id / 10,
+      datetime: new Date(FROM + hour * 3_600_000).toISOString().replace('Z', '+00:00'),
+      geo_id,
+      geo_name,
+    })),
+  ).flat()
+
+const JOB = `catalogue: { refresh: 1h }
+content: [{ kinds: [news], refresh: 1h }]
+series: [{ indicators: [600], window: { from: 2025-11-01, to: 2025-11-02 }, lookback: 30d, refresh: 1h }]`
+
+const texts = (store: Store) => ({
+  indicators: store.all('select name, description from indicator_text where id = 600 order by locale'),
+  geos: store.all('select id, locale, name from geo_text order by 1, 2'),
+  news: store.all('select title, summary from content_text'),
+  values: store.get('select count(*) from observation'),
+})
+const rejects = (store: Store) =>
+  (
+    store.all('select distinct path, reason, fragment from _quarantine where resolved_at is null order by 1') as {
+      [column: string]: string
+    }[]
+  ).map(({ path, reason, fragment }) => `${path}: ${reason} ${fragment}`)
+
+test.each([
+  ['read from its bytes', [[3, 'España']], 2],
+  [
+    'read from its columns',
+    [
+      [3, 'España'],
+      [1, 'Portugal'],
+    ],
+    24,
+  ],
+] as const)(
+  'texts that are not UTF-8 are quarantined, those that are held stay, and values are complete: an answer %s',
+  async (_how, geos, hours) => {
+    const store = await tempStore()
+    let encoding: BufferEncoding = 'utf8'
+    let title = 'Uno'
+    const server = await serve((request, response) => {
+      const body = request.url!.startsWith('/es/news')
+        ? { contents: [{ id: 7, title: `${title} é`, summary: 's' }], meta: { size: 1 } }
+        : request.url!.startsWith('/indicators?')
+          ? { indicators: [ABOUT] }
+          : { indicator: { ...ABOUT, values: valuesOf(geos, hours) } }
+      response.writeHead(200, { 'Content-Type': 'application/json' })
+      response.end(Buffer.from(JSON.stringify(body), encoding))
+    })
+    expect((await runJob(store, server, JOB, { now: NOW })).outcome).toBe('done')
+    const held = texts(store)
+    expect(held.values).toBe(geos.length * hours)
+
+    encoding = 'latin1'
+    title = 'Dos'
+    expect((await runJob(store, server, JOB, { now: NOW + DAY })).outcome).toBe('partial')
+    expect(texts(store)).toEqual(held)
+    expect(rejects(store)).toEqual([
+      '$.contents[0].title: title is not in UTF-8 {"id":7,"title":"Dos \ufffd"}',
+      '$.indicator.description: description is not in UTF-8 {"description":"\ufffdnerg\ufffda"}',
+      '$.indicator.name: name is not in UTF-8 {"name":"Pr\ufffdcio"}',
+      '$.indicator.values[0].geo_name: geo_name is not in UTF-8 {"geo_id":3,"geo_name":"Espa\ufffda"}',
+      '$.indicators[0].description: description is not in UTF-8 {"description":"\ufffdnerg\ufffda","id":600}',
+      '$.indicators[0].name: name is not in UTF-8 {"id":600,"name":"Pr\ufffdcio"}',
+    ])
+    const again = await openStore(join(tempFolder(), 'again.db'), { durability: 'none' })
+    onTestFinished(() => again.close())
+    const source = openReader(store.file)
+    await replay(source, again, { now: () => NOW + 2 * DAY })
+    await source.close()
+    expect(texts(again)).toEqual(held)
+    expect(rejects(again)).toEqual(rejects(store))
+
+    // In UTF-8 that mark is a letter as any other one, which the service sends.
+    encoding = 'utf8'
+    title = 'Dos \ufffd'
+    expect((await runJob(store, server, JOB, { now: NOW + 2 * DAY })).outcome).toBe('done')
+    expect(texts(store)).toMatchObject({ news: [{ title: 'Dos \ufffd é' }] })
+    expect(rejects(store)).toEqual([])
+  },
+)
