@@ -328,9 +328,15 @@ export function judgeAsked(scene: Scene, plan: Plan, { byUnit }: Duties, taken: 
         scene.lookbacks.set(key, Math.max(lookback, scene.lookbacks.get(key) ?? 0))
         scene.shortest.set(key, Math.min(lookback, scene.shortest.get(key) ?? lookback))
       }
+  // Once the service does not know an id, no other window of it is asked for, even if it knows the id again a moment later.
+  const refused = new Set(
+    taken.fetches.flatMap(({ fetch, question }) =>
+      question && fetch.outcome === 'refused' ? [idOf(question.key)] : [],
+    ),
+  )
   if (whole)
     for (const { duty, key, geo, ...unit } of byUnit.values()) {
-      if (duty !== 'must' || isRefused(scene.oracle, key)) continue
+      if (duty !== 'must' || isRefused(scene.oracle, key) || refused.has(idOf(key))) continue
       tally.comparisons++
       const isSent = sent.some(
         (question) =>

@@ -6,6 +6,9 @@ import { differ, type Scene } from './run.ts'
 import { SCOPE } from './scope.ts'
 import { type Answer, answerOf, type Question, questionOf } from './service.ts'
 
+/** Seconds of the day on which the clocks are set back. */
+const LONGEST_DAY = 90_000
+
 /** A fetch as the database records it. */
 export interface Fetch {
   readonly id: number
@@ -75,7 +78,7 @@ export function takeIn(scene: Scene, summary: Summary | null): Taken {
             : fetch.outcome === 'shape'
               ? 'unread'
               : 'failed'
-      if (outcome === 'coarse') checkCoarse(scene, question, entry)
+      if (outcome === 'coarse' && !hasFailedDay(question, rows)) checkCoarse(scene, question, entry)
       // What was too large is asked in parts, and what the end of a run cut off says nothing.
       if (!['too-large', 'stopped'].includes(fetch.outcome)) note(oracle, question, outcome, now, scene.command)
     }
@@ -100,12 +103,21 @@ export function takeIn(scene: Scene, summary: Summary | null): Taken {
   return { sent, fetches, requests: entries.length }
 }
 
+/** Whether a request for one of the days of a window failed in the same command, or had no values: its sample, without which nobody knows what an answer is. */
+const hasFailedDay = ({ key, window }: Question, rows: readonly Fetch[]): boolean =>
+  rows.some(({ target, outcome }) => {
+    const day = questionOf(target)
+    if (day?.key !== key || !day.window || !window || day.window.to - day.window.from > LONGEST_DAY) return false
+    const lies = window.from <= day.window.from && day.window.to <= window.to
+    return lies && !['ok', 'coarse', 'too-large'].includes(outcome)
+  })
+
 /** An answer is put aside as coarse only where it may be one. */
 function checkCoarse(scene: Scene, question: Question, entry: RequestLogEntry | undefined): void {
   const script = scene.scripts.find(({ id, kind }) => id === question.id && kind === question.kind)
   if (entry?.status !== 200 || !script || !question.window) return
   const answer = answerOf(question, entry, script)
-  const oneDay = question.window.to - question.window.from <= 90_000
+  const oneDay = question.window.to - question.window.from <= LONGEST_DAY
   const hours = answer.values.every(({ step }) => step !== null && step >= 3600)
   if (!answer.mixed && (oneDay || !hours || question.trunc !== null))
     differ('an answer in one resolution is put aside as coarse', 'ok', entry.url)
