@@ -186,7 +186,8 @@ async function seriesReach(
   const name = seriesName(row)
   if (usual) {
     if (behind <= usual.allowed || behind > usual.usual + ENDED_AFTER_S + 3 * step) return known
-    if (await isAbandoned(db, series_id, Math.max(7_200, usual.interval * 1.5))) return known
+    // PostgreSQL adds whole seconds only.
+    if (await isAbandoned(db, series_id, Math.max(7_200, Math.round(usual.interval * 1.5)))) return known
     const lag = usual.usual < 0 ? behindText(usual.usual) : roughDuration(usual.usual)
     return { ...known, late: `${name}: ${behindText(behind)}, usual lag ${lag}` }
   }

@@ -63,6 +63,19 @@ describe('what is late', () => {
     ])
   })
 
+  test('a series is late after runs at an odd interval in seconds, too', async () => {
+    const [store, market] = [await tempStore(), await source()]
+    const at = (n: number) => night(0) + n * 83_401_000
+    for (let n = 0; n < 8; n++) {
+      const now = n < 5 ? at(n) : at(4)
+      market.state.has = (when) => when < seconds(now) - 6 * 3600
+      await market.run(store, LIVE, at(n))
+    }
+    expect((await staleSeries(store, seconds(at(7)))).map(({ what }) => what)).toEqual([
+      'indicator 5: 75 h behind, usual lag 29 h',
+    ])
+  })
+
   test('no alarm for a fixed window of the past, runs by hand, a series that a job left, and one that ended long ago', async () => {
     const past = await nights(
       5,
