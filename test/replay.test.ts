@@ -1,31 +1,15 @@
 import { spawn } from 'node:child_process'
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import SQLite from 'better-sqlite3'
-import { Kysely, SqliteDialect } from 'kysely'
-import { Migrator } from 'kysely/migration'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { run as quarantineCommand } from '../src/cli/commands/quarantine.ts'
 import { rebuild, run as replayCommand } from '../src/cli/commands/replay.ts'
-import { MIGRATIONS } from '../src/db/sqlite/migrations.ts'
 import { pruneReplies } from '../src/load/replies/prune.ts'
 import { replay } from '../src/replay.ts'
 import { SERVICES } from '../src/services/services.ts'
 import { dump } from './dump.ts'
-import {
-  changing,
-  emulate,
-  json,
-  ms,
-  ON_SERVER,
-  onlyInFile,
-  runCli,
-  runJob,
-  serve,
-  tempFolder,
-  tempStore,
-} from './kit.ts'
+import { changing, emulate, json, ms, ON_SERVER, runCli, runJob, serve, tempFolder, tempStore } from './kit.ts'
 import { openReader, openStore, type Store } from './store.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
@@ -307,43 +291,3 @@ describe('the quarantine', () => {
     expect(many).toMatchObject({ outcome: 'partial', stop: null })
   })
 })
-
-/** A database as the first schema made it, with the rows of another one. */
-async function firstSchema(store: Store, file: string): Promise<void> {
-  const raw = new SQLite(file)
-  const db = new Kysely({ dialect: new SqliteDialect({ database: raw }) })
-  const provider = { getMigrations: async () => ({ '0001_first_schema': await MIGRATIONS['0001_first_schema']!() }) }
-  const names = { migrationTableName: '_migration', migrationLockTableName: '_migration_lock' }
-  await new Migrator({ db, provider, ...names }).migrateToLatest()
-  raw.exec(`pragma foreign_keys = off; attach database '${store.file}' as new`)
-  const tables = raw
-    .prepare(`select name from pragma_table_list where schema = 'main' and type = 'table' and name not like 'sqlite_%'`)
-    .pluck()
-    .all() as string[]
-  for (const table of tables.filter((name) => !/^_(migration|lock)/.test(name))) {
-    const columns = raw.prepare('select name from pragma_table_info(?)').pluck().all(table)
-    const kept = table === '_reply' ? "where form = 'zstd'" : ''
-    raw.exec(`insert into ${table} (${columns}) select ${columns} from new.${table} ${kept}`)
-  }
-  raw.exec(
-    `update _coverage set state = iif(state = 'values', iif(fetched_at - to_at >= 172800, 'final', 'provisional'), state)`,
-  )
-  await db.destroy()
-}
-
-test.skipIf(onlyInFile('first'))(
-  'a database of the first schema is brought up to date and keeps its rows',
-  async () => {
-    const store = await tempStore()
-    await runJob(store, await emulate({ now: NOW / 1000 }), JOB, { now: NOW })
-    const file = join(tempFolder(), 'old.db')
-    await firstSchema(store, file)
-    const again = await openStore(file)
-    expect(again.get('select count(*) from observation')).toBe(store.get('select count(*) from observation'))
-    expect(again.get('select count(*) from _fetch where settled_before is not null')).toBe(0)
-    expect(again.all('select distinct state from _coverage')).toEqual([{ state: 'values' }])
-    await replayed(again)
-    expect(existsSync(file)).toBe(true)
-    await again.close()
-  },
-)

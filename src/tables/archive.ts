@@ -22,7 +22,7 @@ export const archive_text = table(
     name: optional(text('Its name')),
     description: optional(text('Its description')),
   },
-  { key: ['kind', 'id', 'locale'] },
+  { key: ['kind', 'id', 'locale'], references: [{ columns: ['kind', 'id'], of: 'archive' }] },
 )
 
 export const archive_edition = table(
@@ -37,19 +37,37 @@ export const archive_edition = table(
     first_seen_at: moment('When it was first seen here'),
     payload: optional(json('The dates and the download as they came, as JSON')),
   },
-  { key: ['kind', 'id', 'date', 'date_times', 'publication_dates'], silent: ['first_seen_at'] },
+  {
+    key: ['kind', 'id', 'date', 'date_times', 'publication_dates'],
+    silent: ['first_seen_at'],
+    references: [{ columns: ['kind', 'id'], of: 'archive' }],
+  },
 )
 
 export const archive_term = table(
   'A term that an archive is filed under.',
   { kind: text(ARCHIVE_KIND), id: integer('The archive'), term_id: integer('The term (taxonomy_term.id)') },
-  { key: ['kind', 'id', 'term_id'] },
+  {
+    key: ['kind', 'id', 'term_id'],
+    references: [
+      { columns: ['kind', 'id'], of: 'archive' },
+      { columns: ['term_id'], of: 'taxonomy_term' },
+    ],
+    withoutRowid: true,
+  },
 )
 
 export const archive_vocabulary = table(
   'A vocabulary that an archive is filed under.',
   { kind: text(ARCHIVE_KIND), id: integer('The archive'), vocabulary_id: integer('The vocabulary (vocabulary.id)') },
-  { key: ['kind', 'id', 'vocabulary_id'] },
+  {
+    key: ['kind', 'id', 'vocabulary_id'],
+    references: [
+      { columns: ['kind', 'id'], of: 'archive' },
+      { columns: ['vocabulary_id'], of: 'vocabulary' },
+    ],
+    withoutRowid: true,
+  },
 )
 
 export const archive_file = table(
@@ -63,5 +81,5 @@ export const archive_file = table(
     path: text('Its path below the folder of downloads'),
     fetched_at: moment('When it came'),
   },
-  { key: ['url'], silent: ['fetched_at'] },
+  { key: ['url'], silent: ['fetched_at'], withoutRowid: true },
 )

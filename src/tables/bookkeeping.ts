@@ -87,7 +87,13 @@ export const _fetch = table(
       text('What went wrong, as a word for programs, such as server-error; NULL before that was recorded'),
     ),
   },
-  { key: ['id'] },
+  {
+    key: ['id'],
+    references: [
+      { columns: ['run_id'], of: '_run' },
+      { columns: ['series_id'], of: 'series' },
+    ],
+  },
 )
 
 export const _reply = table(
@@ -124,7 +130,13 @@ export const _quarantine = table(
     geo_id: optional(integer('The geo of the value that it would be; NULL where that is not known')),
     at: optional(instant('The instant of the value that it would be')),
   },
-  { key: ['id'] },
+  {
+    key: ['id'],
+    references: [
+      { columns: ['run_id'], of: '_run' },
+      { columns: ['fetch_id'], of: '_fetch' },
+    ],
+  },
 )
 
 export const _budget = table(
@@ -146,7 +158,7 @@ export const _source = table(
     first_asked_at: moment('When it was first called'),
     wait_until: optional(integer('The end of a pause that the service asked for (epoch milliseconds, UTC)')),
   },
-  { key: ['host'] },
+  { key: ['host'], withoutRowid: true },
 )
 
 export const _lock = table(
@@ -159,11 +171,11 @@ export const _lock = table(
     command: text('What it runs'),
     acquired_at: moment('Since when'),
   },
-  { key: ['name'] },
+  { key: ['name'], withoutRowid: true },
 )
 
 export const _fence = table(
   'How often the lock was taken: a writer with an older number must not write.',
   { name: text('writer'), number: integer('It only grows') },
-  { key: ['name'] },
+  { key: ['name'], withoutRowid: true },
 )

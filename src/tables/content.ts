@@ -35,7 +35,11 @@ export const content_text = table(
     withdrawn_at: optional(moment('When a complete listing in this language no longer held it')),
     fetch_id: integer('The fetch that brought this version (_fetch.id)'),
   },
-  { key: ['kind', 'id', 'locale'], silent: ['last_seen_at', 'withdrawn_at', 'fetch_id', 'body_text'] },
+  {
+    key: ['kind', 'id', 'locale'],
+    silent: ['last_seen_at', 'withdrawn_at', 'fetch_id', 'body_text'],
+    references: [{ columns: ['kind', 'id'], of: 'content' }],
+  },
 )
 
 export const content_revision = table(
@@ -57,13 +61,27 @@ export const content_revision = table(
 export const content_term = table(
   'A term that an item is filed under.',
   { kind: text(CONTENT_KIND), id: integer('The item'), term_id: integer('The term (taxonomy_term.id)') },
-  { key: ['kind', 'id', 'term_id'] },
+  {
+    key: ['kind', 'id', 'term_id'],
+    references: [
+      { columns: ['kind', 'id'], of: 'content' },
+      { columns: ['term_id'], of: 'taxonomy_term' },
+    ],
+    withoutRowid: true,
+  },
 )
 
 export const content_vocabulary = table(
   'A vocabulary that an item is filed under; the service names some without a term.',
   { kind: text(CONTENT_KIND), id: integer('The item'), vocabulary_id: integer('The vocabulary (vocabulary.id)') },
-  { key: ['kind', 'id', 'vocabulary_id'] },
+  {
+    key: ['kind', 'id', 'vocabulary_id'],
+    references: [
+      { columns: ['kind', 'id'], of: 'content' },
+      { columns: ['vocabulary_id'], of: 'vocabulary' },
+    ],
+    withoutRowid: true,
+  },
 )
 
 export const content_media = table(
@@ -81,5 +99,5 @@ export const content_media = table(
     url: optional(text('Where it is to be had, as it came: relative to the service')),
     payload: optional(json('Every field of the service without a column of its own, as JSON')),
   },
-  { key: ['kind', 'id', 'locale', 'media_id'] },
+  { key: ['kind', 'id', 'locale', 'media_id'], references: [{ columns: ['kind', 'id'], of: 'content' }] },
 )

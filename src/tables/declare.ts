@@ -60,13 +60,29 @@ export interface Table<C extends Record<string, Column<unknown>> = Record<string
   readonly key: readonly (keyof C & string)[]
   /** Columns that alone do not count as a change of the row: when it was seen, and by which fetch. */
   readonly silent: readonly (keyof C & string)[]
+  /** Foreign keys: these columns are the key of a row of another table. */
+  readonly references: readonly Reference<keyof C & string>[]
+  /** SQLite stores the rows in the order of the key, without a row number of their own. */
+  readonly withoutRowid: boolean
+}
+
+interface Reference<Name extends string> {
+  readonly columns: readonly Name[]
+  readonly of: string
+}
+
+interface TableOptions<Name extends string> {
+  readonly key: readonly Name[]
+  readonly silent?: readonly Name[]
+  readonly references?: readonly Reference<Name>[]
+  readonly withoutRowid?: boolean
 }
 
 export const table = <C extends Record<string, Column<unknown>>>(
   about: string,
   columns: C,
-  { key, silent = [] }: { key: readonly (keyof C & string)[]; silent?: readonly (keyof C & string)[] },
-): Table<C> => ({ about, columns, key, silent })
+  { key, silent = [], references = [], withoutRowid = false }: TableOptions<keyof C & string>,
+): Table<C> => ({ about, columns, key, silent, references, withoutRowid })
 
 /** The row type of a table. */
 export type RowOf<T> = T extends Table<infer C> ? { [K in keyof C]: C[K] extends Column<infer V> ? V : never } : never

@@ -16,7 +16,7 @@ export const geo_text = table(
     locale: text('The language, such as es'),
     name: text('Its name'),
   },
-  { key: ['id', 'locale'] },
+  { key: ['id', 'locale'], references: [{ columns: ['id'], of: 'geo' }], withoutRowid: true },
 )
 
 export const time_zone_offset = table(
@@ -28,5 +28,5 @@ export const time_zone_offset = table(
     offset_s: integer('Seconds that local time is ahead of UTC'),
     zone_data: optional(text('The version of the zone data from which it comes, such as 2025b')),
   },
-  { key: ['zone', 'from_at'] },
+  { key: ['zone', 'from_at'], withoutRowid: true },
 )

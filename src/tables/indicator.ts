@@ -32,7 +32,11 @@ export const indicator_text = table(
     withdrawn_at: optional(moment('When a complete listing in this language no longer held it')),
     fetch_id: integer('The fetch that brought this version (_fetch.id)'),
   },
-  { key: ['kind', 'id', 'locale'], silent: ['last_seen_at', 'withdrawn_at', 'fetch_id'] },
+  {
+    key: ['kind', 'id', 'locale'],
+    silent: ['last_seen_at', 'withdrawn_at', 'fetch_id'],
+    references: [{ columns: ['kind', 'id'], of: 'indicator' }],
+  },
 )
 
 export const indicator_revision = table(
@@ -57,5 +61,5 @@ export const indicator_term = table(
     kind: text(INDICATOR_KIND),
     id: integer('The indicator'),
   },
-  { key: ['term', 'kind', 'id'] },
+  { key: ['term', 'kind', 'id'], withoutRowid: true },
 )

@@ -11,7 +11,7 @@ export const data_dictionary = table(
     unit: optional(text('The unit or form of its values')),
     meaning: text('What it means'),
   },
-  { key: ['object', 'column_name'] },
+  { key: ['object', 'column_name'], withoutRowid: true },
 )
 
 export const search_item = table(

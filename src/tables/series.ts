@@ -18,7 +18,7 @@ export const series = table(
       integer('The longest lookback that it was ever requested with, in seconds; a month counts 31 days, a year 366'),
     ),
   },
-  { key: ['id'], silent: ['created_at'] },
+  { key: ['id'], silent: ['created_at'], references: [{ columns: ['kind', 'indicator_id'], of: 'indicator' }] },
 )
 
 export const series_geo = table(
@@ -27,7 +27,7 @@ export const series_geo = table(
     series_id: integer('The series'),
     geo_id: integer('The geo; 0 where the service names none'),
   },
-  { key: ['series_id', 'geo_id'] },
+  { key: ['series_id', 'geo_id'], references: [{ columns: ['series_id'], of: 'series' }], withoutRowid: true },
 )
 
 export const observation = table(
@@ -42,7 +42,7 @@ export const observation = table(
     ),
     fetch_id: integer('The fetch that brought this value (_fetch.id)'),
   },
-  { key: ['series_id', 'geo_id', 'at'], silent: ['fetch_id'] },
+  { key: ['series_id', 'geo_id', 'at'], silent: ['fetch_id'], withoutRowid: true },
 )
 
 export const observation_revision = table(
@@ -58,7 +58,7 @@ export const observation_revision = table(
       'The fetch that brought another value, or whose complete answer no longer held it (_fetch.id)',
     ),
   },
-  { key: ['series_id', 'geo_id', 'at', 'fetch_id'] },
+  { key: ['series_id', 'geo_id', 'at', 'fetch_id'], withoutRowid: true },
 )
 
 export const _day = table(
@@ -82,7 +82,7 @@ export const _day = table(
     last_s: optional(integer('From the beginning of its last value to the end of the day, in seconds')),
     missing: integer('Periods, as long as the shortest one of the day, that have no value'),
   },
-  { key: ['series_id', 'geo_id', 'month', 'day'] },
+  { key: ['series_id', 'geo_id', 'month', 'day'], withoutRowid: true },
 )
 
 export const _resolution = table(
@@ -92,7 +92,7 @@ export const _resolution = table(
     from_at: instant('First instant with this step'),
     step_s: integer('Seconds'),
   },
-  { key: ['series_id', 'from_at'] },
+  { key: ['series_id', 'from_at'], references: [{ columns: ['series_id'], of: 'series' }], withoutRowid: true },
 )
 
 /** What the answer for an interval had; `doubt`: the answer is not trusted. */
@@ -112,7 +112,11 @@ export const _coverage = table(
     ),
     since_at: optional(instant('Since when it is in doubt; NULL when it is not')),
   },
-  { key: ['series_id', 'geo_id', 'from_at'] },
+  {
+    key: ['series_id', 'geo_id', 'from_at'],
+    references: [{ columns: ['series_id'], of: 'series' }],
+    withoutRowid: true,
+  },
 )
 
 export const _absent = table(
@@ -127,7 +131,11 @@ export const _absent = table(
     since_at: instant('When it was first past revision and absent'),
     checked_at: instant('When it was last found absent'),
   },
-  { key: ['series_id', 'geo_id', 'from_at'] },
+  {
+    key: ['series_id', 'geo_id', 'from_at'],
+    references: [{ columns: ['series_id'], of: 'series' }],
+    withoutRowid: true,
+  },
 )
 
 export const _wanted = table(
@@ -140,5 +148,5 @@ export const _wanted = table(
     from_at: instant('First instant that it wants'),
     to_at: instant('First instant after it'),
   },
-  { key: ['series_id', 'job', 'entry'] },
+  { key: ['series_id', 'job', 'entry'], references: [{ columns: ['series_id'], of: 'series' }], withoutRowid: true },
 )

@@ -9,7 +9,7 @@ export const vocabulary = table(
 export const vocabulary_text = table(
   'The name of a vocabulary in one language.',
   { id: integer('The vocabulary'), locale: text('The language, such as es'), name: text('Its name') },
-  { key: ['id', 'locale'] },
+  { key: ['id', 'locale'], references: [{ columns: ['id'], of: 'vocabulary' }], withoutRowid: true },
 )
 
 export const taxonomy_term = table(
@@ -24,5 +24,5 @@ export const taxonomy_term = table(
 export const taxonomy_term_text = table(
   'The name of a taxonomy term in one language.',
   { id: integer('The term'), locale: text('The language, such as es'), name: text('Its name') },
-  { key: ['id', 'locale'] },
+  { key: ['id', 'locale'], references: [{ columns: ['id'], of: 'taxonomy_term' }], withoutRowid: true },
 )

@@ -25,5 +25,5 @@ export const widget_text = table(
     last_seen_at: optional(moment('When a complete list in this language last held it')),
     withdrawn_at: optional(moment('When a complete list in this language no longer held it')),
   },
-  { key: ['id', 'locale'], silent: ['last_seen_at', 'withdrawn_at'] },
+  { key: ['id', 'locale'], silent: ['last_seen_at', 'withdrawn_at'], references: [{ columns: ['id'], of: 'widget' }] },
 )

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { openQueue, type Queue } from '../../src/cluster/queue.ts'
 import { openStore } from '../../src/db/open.ts'
-import { tempDatabase, withClient } from '../postgres/database.ts'
-import { bareDatabase, bareStore } from './bare.ts'
+import { migratedDatabase, tempDatabase, withClient } from '../postgres/database.ts'
+import { bareStore } from './bare.ts'
 import { machine } from './machines.ts'
 
 interface Work {
@@ -23,7 +23,7 @@ async function open(url: string): Promise<Queue<Work>> {
 }
 
 test('the same is queued once, as long as it is queued or in hand, and the highest goes first', async () => {
-  const queue = await open(await bareDatabase())
+  const queue = await open(await migratedDatabase())
   expect(await queue.insert([1, 2, 3].map((n) => queued(n)))).toBe(3)
   expect(await queue.insert([2, 3, 4].map((n) => queued(n)))).toBe(1)
   const [four] = await queue.claim(1)
@@ -36,7 +36,7 @@ test('the same is queued once, as long as it is queued or in hand, and the highe
 })
 
 test('two who take at once never take the same', async () => {
-  const url = await bareDatabase()
+  const url = await migratedDatabase()
   const [one, other] = [await open(url), await open(url)]
   await one.insert(Array.from({ length: 60 }, (_, n) => queued(n)))
   const taken: number[] = []
@@ -49,7 +49,7 @@ test('two who take at once never take the same', async () => {
 })
 
 test('what nobody is heard of is given to others, and who had it can end it no more', async () => {
-  const url = await bareDatabase()
+  const url = await migratedDatabase()
   const [one, other] = [await open(url), await open(url)]
   await one.insert([queued(1), queued(2)])
   const claims = await one.claim(2)
@@ -71,7 +71,7 @@ test('what nobody is heard of is given to others, and who had it can end it no m
 })
 
 test('what is ended in a transaction that is rolled back is not ended', async () => {
-  const url = await bareDatabase()
+  const url = await migratedDatabase()
   const queue = await open(url)
   await queue.insert([queued(1)])
   const [claim] = await queue.claim(1)
@@ -87,7 +87,7 @@ test('what is ended in a transaction that is rolled back is not ended', async ()
 })
 
 test('what is put back is as it was, and comes again', async () => {
-  const queue = await open(await bareDatabase())
+  const queue = await open(await migratedDatabase())
   await queue.insert([queued(1)])
   const [claim] = await queue.claim(1)
   expect(await queue.putBack(claim!, queued(1), 0)).toBe(true)

@@ -4,7 +4,8 @@ import { createSharedTurns } from '../../src/cluster/turns.ts'
 import { coordinationOf, shared } from '../../src/db/coordination.ts'
 import { MAX_WAIT_MS, type Turns } from '../../src/fetch/turns.ts'
 import type { Pace } from '../../src/job/job.ts'
-import { bareDatabase, bareStore } from './bare.ts'
+import { migratedDatabase } from '../postgres/database.ts'
+import { bareStore } from './bare.ts'
 
 const HOST = 'service.test'
 const PACE: Pace = { perSecond: 20, concurrency: 4, callsPerMinute: null, callsPerHour: null, callsPerDay: null }
@@ -13,7 +14,7 @@ const BREAKER = { failures: 3, pauseMs: 400, openings: 1 }
 
 /** So many processes that share a database, each with connections of its own. */
 async function open(count: number, pace: Partial<Pace> = {}): Promise<{ turns: Turns[]; url: string }> {
-  const url = await bareDatabase()
+  const url = await migratedDatabase()
   const turns = Array.from({ length: count }, () =>
     createSharedTurns({
       store: bareStore(url),
@@ -128,7 +129,7 @@ describe('all who share a database', () => {
   })
 
   test('never pause a host for longer than a call waits for its turn, however long it has failed', async () => {
-    const url = await bareDatabase()
+    const url = await migratedDatabase()
     const store = bareStore(url)
     const turns = createSharedTurns({ store, pace: PACE, signal: new AbortController().signal })
     onTestFinished(() => turns.close())

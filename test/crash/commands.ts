@@ -8,7 +8,6 @@ import { connect } from '../../src/db/sqlite/connection.ts'
 import { filesOf, requireManifest } from '../../src/lake/manifest.ts'
 import { folderPlace } from '../../src/lake/places/folder.ts'
 import { syncLake } from '../../src/lake/sync.ts'
-import { makeOld } from '../oldDatabase.ts'
 import { openReader } from '../store.ts'
 import { contents } from './harness.ts'
 
@@ -96,7 +95,7 @@ export function scenarios(held: string, url: string): Record<string, Scenario> {
       glance: (folder) => void (existsSync(join(folder, 'new.db')) && whole(join(folder, 'new.db'))),
     },
     migrate: {
-      prepare: (folder) => makeOld(database(folder)),
+      prepare: () => undefined,
       args: (folder) => ['migrate', ...common(folder)],
       result: (folder) => [names(folder), whole(database(folder))],
       glance: () => undefined,

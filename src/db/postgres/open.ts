@@ -5,7 +5,7 @@ import { BusyError, SignalError, StoreError } from '../../base/errors.ts'
 import type { Database } from '../../tables/schema.ts'
 import { shownAddress } from '../address.ts'
 import { writeDictionary } from '../queries/dictionary.ts'
-import { refreshZones, rememberZone } from '../queries/zones.ts'
+import { refreshZones } from '../queries/zones.ts'
 import type { Reader, Store, StoreOptions } from '../store.ts'
 import { type Connection, connect } from './connection/connection.ts'
 import { rowsOf } from './connection/runSql.ts'
@@ -14,9 +14,8 @@ import { createCoordination } from './coordination.ts'
 import { createEngine } from './engine.ts'
 import { isConnectionLost, maxAttemptsOf } from './errors.ts'
 import { withSchemaLock } from './lock.ts'
-import { SCHEMA_VERSION } from './migrations.ts'
 import { replaceTables } from './replaceTables.ts'
-import { checkReadable, checkStillOurs, migrate, schemaState } from './schema.ts'
+import { checkReadable, checkStillOurs, migrate, SCHEMA_VERSION, schemaState } from './schema.ts'
 import { tidyDatabase } from './tidy.ts'
 
 function readerOf(connection: Connection, address: string): Reader {
@@ -56,11 +55,7 @@ const takenOver = (address: string): BusyError =>
 /** Creates the tables where they are absent, migrates older ones, and updates what is derived from this program. */
 async function migrateAndCheck({ kysely, engine }: Reader, address: string, unfinished: boolean): Promise<void> {
   const { version } = await schemaState(address, unfinished)
-  if (version < SCHEMA_VERSION) {
-    await migrate(kysely)
-    const zones = await kysely.selectFrom('series').select('time_zone').distinct().execute()
-    for (const { time_zone } of zones) await kysely.transaction().execute((tx) => rememberZone(tx, engine, time_zone))
-  }
+  if (version < SCHEMA_VERSION) await migrate(kysely)
   await refreshZones(kysely, engine)
   const described = await kysely.selectFrom('data_dictionary').select('object').limit(1).executeTakeFirst()
   if (version < SCHEMA_VERSION || !described) await writeDictionary(kysely)

@@ -2,12 +2,22 @@ import type { Kysely } from 'kysely'
 import type pg from 'pg'
 import { NewerSchemaError, StoreError } from '../../base/errors.ts'
 import type { Database } from '../../tables/schema.ts'
+import {
+  migrateToLatest,
+  migrationNumber,
+  newestSchema,
+  POSTGRES_MIGRATIONS,
+  UNRELEASED_HINT,
+  UNRELEASED_MIGRATION,
+} from '../migrations.ts'
 import type { SchemaState } from '../store.ts'
 import { connectAlone } from './connection/connection.ts'
 import { rowsOf } from './connection/runSql.ts'
 import { MARK_SQL, unfinishedCopy } from './copyMark.ts'
 import { asStoreError } from './errors.ts'
-import { MIGRATIONS, numberOf, readMigrations, SCHEMA_VERSION } from './migrations.ts'
+
+/** The schema that this program speaks. */
+export const SCHEMA_VERSION = newestSchema(POSTGRES_MIGRATIONS)
 
 /** The number of the last migration that a database has seen; 0 where it has none of our tables. */
 async function versionOf(client: pg.ClientBase, address: string, unfinished: boolean): Promise<number> {
@@ -19,7 +29,12 @@ async function versionOf(client: pg.ClientBase, address: string, unfinished: boo
   if (rows[0]!.there === null) return 0
   if (rows[0]!.mark !== null && !unfinished) throw unfinishedCopy(address)
   const { rows: names } = await client.query<{ name: string }>('select name from public._migration')
-  return Math.max(0, ...names.map(({ name }) => numberOf(name)))
+  if (names.some(({ name }) => name === UNRELEASED_MIGRATION))
+    throw new StoreError(`The database ${address} has a schema from before version 0.1.0, and cannot be migrated.`, {
+      hint: UNRELEASED_HINT,
+      code: 'unreleased-schema',
+    })
+  return Math.max(0, ...names.map(({ name }) => migrationNumber(name)))
 }
 
 /** Refuses the schema of a newer version of this program. */
@@ -45,7 +60,7 @@ async function requireUtf8(client: pg.ClientBase, address: string): Promise<void
 /** Refuses an open database that a newer version of this program has migrated meanwhile. */
 export async function checkStillOurs(db: Kysely<Database>, address: string): Promise<void> {
   const [row] = await rowsOf<{ name: string }>(db, 'select max(name) as name from public._migration', [])
-  refuseNewer(numberOf(row!.name), address)
+  refuseNewer(migrationNumber(row!.name), address)
 }
 
 /**
@@ -79,18 +94,8 @@ export async function checkReadable(client: pg.ClientBase, address: string): Pro
       })
 }
 
-/** Brings the schema up to date: all missing migrations in one transaction, under a lock that others wait for. */
-export async function migrate(db: Kysely<Database>): Promise<void> {
-  const { Migrator } = await import('kysely/migration')
-  const migrator = new Migrator({
-    db,
-    provider: { getMigrations: readMigrations },
-    migrationTableName: '_migration',
-    migrationLockTableName: '_migration_lock',
-  })
-  const { error } = await migrator.migrateToLatest()
-  if (error) throw error
-}
+/** Brings the schema up to date: all or nothing, under a lock that others wait for. */
+export const migrate = (db: Kysely<Database>): Promise<void> => migrateToLatest(db, POSTGRES_MIGRATIONS)
 
 /** The schema of a database, and the migrations that this program knows; of an unfinished copy only where `unfinished`. */
 export async function schemaState(address: string, unfinished = false): Promise<SchemaState> {
@@ -102,7 +107,10 @@ export async function schemaState(address: string, unfinished = false): Promise<
         exists: version > 0,
         version,
         known: SCHEMA_VERSION,
-        migrations: Object.keys(MIGRATIONS).map((name) => ({ name, applied: numberOf(name) <= version })),
+        migrations: Object.keys(POSTGRES_MIGRATIONS).map((name) => ({
+          name,
+          applied: migrationNumber(name) <= version,
+        })),
       }
     } finally {
       await client.end()

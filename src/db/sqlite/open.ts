@@ -1,7 +1,7 @@
 import { BusyError, StoreError } from '../../base/errors.ts'
 import { copyingOf } from '../copying.ts'
 import { writeDictionary } from '../queries/dictionary.ts'
-import { refreshZones, rememberZone } from '../queries/zones.ts'
+import { refreshZones } from '../queries/zones.ts'
 import type { Durability, LockTimeout, Reader, Store, StoreOptions } from '../store.ts'
 import { retryWhileBusy } from './busy.ts'
 import { type Connection, connect } from './connection.ts'
@@ -69,11 +69,7 @@ async function bringUpToDate(
   await retryWhileBusy(async () => (copies ? addStandIns(connection) : checkWhole(connection, file)), lockTimeout)
   await retryWhileBusy(() => prepareFile(connection, file, durability), lockTimeout)
   const version = checkOwner(connection, file)
-  if (version < SCHEMA_VERSION) {
-    await retryWhileBusy(() => migrate(connection), lockTimeout)
-    for (const zone of raw.prepare('select distinct time_zone from series').pluck().all() as string[])
-      await retryWhileBusy(() => kysely.transaction().execute((tx) => rememberZone(tx, engine, zone)), lockTimeout)
-  }
+  if (version < SCHEMA_VERSION) await retryWhileBusy(() => migrate(connection, file, version), lockTimeout)
   await retryWhileBusy(() => refreshZones(kysely, engine), lockTimeout)
   // A process that died after the last migration left it empty.
   const described = raw.prepare('select 1 from data_dictionary limit 1').get() !== undefined

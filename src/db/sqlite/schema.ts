@@ -1,18 +1,28 @@
 import { existsSync } from 'node:fs'
 import { NewerSchemaError, StoreError } from '../../base/errors.ts'
+import {
+  migrateToLatest,
+  migrationNumber,
+  newestSchema,
+  SQLITE_MIGRATIONS,
+  UNRELEASED_HINT,
+  UNRELEASED_MIGRATION,
+} from '../migrations.ts'
 import type { SchemaState } from '../store.ts'
+import { backUp } from './busy.ts'
 import { type Connection, connect } from './connection.ts'
-import { MIGRATIONS, readMigrations } from './migrations.ts'
 import { asStoreError } from './storeErrors.ts'
 
 /** `INDS` in ASCII: how the file is known to be ours. */
 export const APPLICATION_ID = 0x494e_4453
-/** The number of a migration, as its name begins. */
-const numberOf = (name: string): number => Number.parseInt(name, 10)
 /** The schema that this program speaks. */
-export const SCHEMA_VERSION = Math.max(...Object.keys(MIGRATIONS).map(numberOf))
+export const SCHEMA_VERSION = newestSchema(SQLITE_MIGRATIONS)
 
 const pragma = (connection: Connection, name: string): number => connection.raw.pragma(name, { simple: true }) as number
+
+const isUnreleased = ({ raw }: Connection): boolean =>
+  raw.prepare('select count(*) from sqlite_schema where name = ?').pluck().get('_migration') === 1 &&
+  raw.prepare('select count(*) from _migration where name = ?').pluck().get(UNRELEASED_MIGRATION) === 1
 
 /** Refuses a file of another program and one of a newer version of this one, before anything of it is touched. */
 export function checkOwner(connection: Connection, file: string): number {
@@ -22,6 +32,11 @@ export function checkOwner(connection: Connection, file: string): number {
     throw new StoreError(`${file} is a database of another program.`, {
       hint: 'Name another file (--database, or --from of `migrate`); this one was not touched.',
       code: 'foreign-database',
+    })
+  if (version > 0 && isUnreleased(connection))
+    throw new StoreError(`${file} has a schema from before version 0.1.0, and cannot be migrated.`, {
+      hint: UNRELEASED_HINT,
+      code: 'unreleased-schema',
     })
   if (version > SCHEMA_VERSION)
     throw new NewerSchemaError(
@@ -34,17 +49,13 @@ export function checkOwner(connection: Connection, file: string): number {
   return version
 }
 
-/** Brings the schema up to date: all missing migrations in one transaction, safe against another process that does the same. */
-export async function migrate(connection: Connection): Promise<void> {
-  const { Migrator } = await import('kysely/migration')
-  const migrator = new Migrator({
-    db: connection.kysely,
-    provider: { getMigrations: readMigrations },
-    migrationTableName: '_migration',
-    migrationLockTableName: '_migration_lock',
-  })
-  const { error } = await migrator.migrateToLatest()
-  if (error) throw error
+/**
+ * Brings the schema up to date, safe against another process that does the same. A database with data is copied first, to
+ * `<file>.schema-<its version>`.
+ */
+export async function migrate({ raw, kysely }: Connection, file: string, version: number): Promise<void> {
+  if (version > 0) await backUp(raw, `${file}.schema-${version}`)
+  await migrateToLatest(kysely, SQLITE_MIGRATIONS)
 }
 
 /** The schema of a file, and the migrations that this program knows. */
@@ -53,7 +64,7 @@ export function schemaState(file: string): SchemaState {
     exists,
     version,
     known: SCHEMA_VERSION,
-    migrations: Object.keys(MIGRATIONS).map((name) => ({ name, applied: numberOf(name) <= version })),
+    migrations: Object.keys(SQLITE_MIGRATIONS).map((name) => ({ name, applied: migrationNumber(name) <= version })),
   })
   if (!existsSync(file)) return state(false, 0)
   const connection = connect(file, { readonly: true })

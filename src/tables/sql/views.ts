@@ -10,8 +10,5 @@ export interface DatabaseView {
   readonly postgres?: string
 }
 
-/**
- * Every view of the database: what a row is, what its columns mean, and its current SQL. A migration that makes or changes a
- * view has a copy of its own, because migrations are never edited; a test compares what the migrations made with this.
- */
+/** Every view of the database. */
 export const VIEWS = { ...VALUE_VIEWS, ...HELD_VIEWS, ...TEXT_VIEWS } as const satisfies Record<string, DatabaseView>

@@ -1,32 +1,84 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { execFileSync } from 'node:child_process'
+import { cpSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { expect, test } from 'vitest'
+import { APPLICATION_ID } from '../../../src/db/sqlite/schema.ts'
 import { runCommand, tempFolder } from '../../kit.ts'
-import { makeOld } from '../../oldDatabase.ts'
 
 test('migrate makes a database, and --list only looks', async () => {
   const dir = tempFolder()
   const migrate = (...args: string[]) => runCommand(dir, ['migrate', '--database', 'x.db', ...args])
-  expect((await migrate('--list')).out).toMatch(/^x\.db does not exist yet\.\n {2}pending {2}0001_first_schema\n/)
+  expect((await migrate('--list')).out).toMatch(/^x\.db does not exist yet\.\n {2}pending {2}0001_schema\n/)
   expect(JSON.parse((await migrate('--list', '--json')).out)).toMatchObject({ exists: false })
   expect(existsSync(join(dir, 'x.db'))).toBe(false)
-  expect((await migrate()).out).toMatch(/^x\.db has schema (\d+) of \1\.\n {2}applied {2}0001_first_schema\n/)
+  expect((await migrate()).out).toMatch(/^x\.db has schema (\d+) of \1\.\n {2}applied {2}0001_schema\n/)
 })
 
-test('migrate brings a database of the first schema up to date and keeps its rows', async () => {
+/** A copy of the program with one more migration than this one has: it adds a table. */
+function programWithSecondMigration(): string {
+  const folder = tempFolder()
+  for (const part of ['src', 'migrations', 'package.json']) cpSync(part, join(folder, part), { recursive: true })
+  symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
+  const list = join(folder, 'src/db/migrations.ts')
+  const more = `  '0002_made_up': async () => ({
+    up: async (db) => {
+      await db.schema.createTable('made_up').addColumn('a', 'integer').execute()
+      await sql\`pragma user_version = 2\`.execute(db)
+    },
+  }),`
+  const first = "'0001_schema': () => import('../../migrations/0001_schema.ts'),"
+  const text = readFileSync(list, 'utf8')
+  expect(text).toContain(first)
+  writeFileSync(list, `import { sql } from 'kysely'\n${text.replace(first, `${first}\n${more}`)}`)
+  return join(folder, 'src/cli/bin.js')
+}
+
+test('a later version migrates a database, keeps a copy of it, and earlier versions then refuse it', async () => {
   const dir = tempFolder()
-  await makeOld(join(dir, 'old.db'))
-  const migrate = (...args: string[]) => runCommand(dir, ['migrate', '--database', 'old.db', '--json', ...args])
-  const before = JSON.parse((await migrate('--list')).out)
-  expect(before).toMatchObject({ exists: true, version: 1 })
-  const after = JSON.parse((await migrate()).out)
-  expect(after.version).toBe(after.known)
-  expect((after.migrations as { applied: boolean }[]).every(({ applied }) => applied)).toBe(true)
-  const db = new SQLite(join(dir, 'old.db'), { readonly: true })
-  expect(db.prepare('select id from geo order by id').pluck().all()).toEqual([3, 8741])
-  db.close()
+  const file = join(dir, 'x.db')
+  await runCommand(dir, ['migrate', '--database', 'x.db'])
+  const raw = new SQLite(file)
+  raw.exec('insert into geo (id) values (3), (8741)')
+  raw.close()
+  const later = (...args: string[]): string =>
+    execFileSync('node', [program, ...args, '--database', 'x.db'], { cwd: dir, encoding: 'utf8' })
+  const program = programWithSecondMigration()
+  expect(later('migrate', '--list')).toBe('x.db has schema 1 of 2.\n  applied  0001_schema\n  pending  0002_made_up\n')
+  expect(() => later('status')).toThrow(/has the older schema 1.*indicator-sync migrate/s)
+  expect(later('migrate')).toBe('x.db has schema 2 of 2.\n  applied  0001_schema\n  applied  0002_made_up\n')
+  const rows = (name: string, sql: string): unknown[] => {
+    const db = new SQLite(join(dir, name), { readonly: true })
+    const found = db.prepare(sql).pluck().all()
+    db.close()
+    return found
+  }
+  expect(rows('x.db', 'select id from geo order by id')).toEqual([3, 8741])
+  expect(rows('x.db', 'select count(*) from made_up')).toEqual([0])
+  expect(rows('x.db.schema-1', 'select id from geo order by id')).toEqual([3, 8741])
+  expect(rows('x.db.schema-1', "select name from sqlite_schema where name = 'made_up'")).toEqual([])
+  expect(await runCommand(dir, ['status', '--database', 'x.db'])).toMatchObject({
+    code: 7,
+    err: expect.stringMatching(/has schema 2; this version of indicator-sync knows up to 1\.\n.*Update indicator-sync/),
+  })
 })
+
+test.each(['status', 'migrate'])(
+  '%s refuses a database of an unreleased schema and says what to do',
+  async (command) => {
+    const dir = tempFolder()
+    const raw = new SQLite(join(dir, 'old.db'))
+    raw.exec(`create table _migration (name text); insert into _migration values ('0001_first_schema');
+    pragma application_id = ${APPLICATION_ID}; pragma user_version = 28`)
+    raw.close()
+    const before = readFileSync(join(dir, 'old.db'))
+    expect(await runCommand(dir, [command, '--database', 'old.db'])).toMatchObject({
+      code: 7,
+      err: expect.stringMatching(/a schema from before version 0\.1\.0.*\n.*Sync into a new database, or export/),
+    })
+    expect(readFileSync(join(dir, 'old.db')).equals(before)).toBe(true)
+  },
+)
 
 test.each<[string, string[], RegExp]>([
   ['a copy into a file', ['--from', 'a.db', '--database', 'b.db'], /--from takes a file, and --database the address/],
