@@ -157,10 +157,8 @@ describe('imports flow downhill', () => {
     },
   )
 
-  /** Where SQL is what is shown: recipes, and what the demo asks; or what another program than the database is asked. */
+  /** Where SQL is what is shown: recipes, and what the demo asks. */
   const SHOWN_SQL = [
-    'lake/duckDbViews.ts',
-    'lake/ducklake.ts',
     'products/recipes/',
     'products/dictionary.ts',
     'cli/commands/demo.ts',
@@ -187,8 +185,8 @@ describe('imports flow downhill', () => {
     )
   })
 
-  /** Where SQL is text that readers see, or of another engine. */
-  const TIMES = ['db/', 'tables/', 'products/', 'lake/duckDbViews.ts', 'page/queries/series/shownSql.ts']
+  /** Files whose SQL is text for readers. */
+  const TIMES = ['db/', 'tables/', 'products/', 'page/queries/series/shownSql.ts']
 
   test.each(sources.filter(({ file }) => !TIMES.some((place) => file.startsWith(place))))(
     '$file compares times in queries by epochOf, for the function has one name in each database',

@@ -1,6 +1,6 @@
 /*
  * Views, recipes and statements are written once. PostgreSQL reads them with the functions of the schema `compat`, after a few
- * words are replaced here; DuckDB reads recipes so, too. Quoted text and comments stay as they are.
+ * words are replaced here. Quoted text and comments stay as they are.
  */
 
 /** Strings, quoted names, comments, dollar quotes, casts, parameters, numbers, words, space, and any other sign. */

@@ -98,9 +98,6 @@ export function readLakeManifest(folder: string): LakeManifest | null {
 /** A manifest as the text of its file. */
 export const manifestText = (manifest: LakeManifest): string => `${JSON.stringify(manifest, null, 1)}\n`
 
-/** The manifest of a lake in a folder; throws unless it is of this version. */
-export const requireManifest = (folder: string): LakeManifest => knownManifest(readLakeManifest(folder), folder)
-
 /** The manifest of a lake; throws where there is none, or where this program does not know its version. */
 export function knownManifest(manifest: LakeManifest | null, folder: string): LakeManifest {
   if (manifest === null)

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { CHECKS } from '../../src/checks/check.ts'
 import { COMMANDS } from '../../src/cli/commandLine/commands.ts'
-import { inDuckDb } from '../../src/cli/statements/queryDuckDb.ts'
 import { LAKE_TABLES } from '../../src/lake/schema.ts'
 import { ROUTES } from '../../src/services/routes.ts'
 import { TABLE_NAMES, VIEWS } from '../../src/tables/schema.ts'
@@ -64,21 +63,6 @@ describe('docs/lake.md', () => {
       expect(quotedIn(columns!)).toEqual(declared.map((column) => column.name).sort())
     }
   })
-})
-
-test('docs/lake.md names the recipes that need more than values, and counts the others', () => {
-  const refused = RECIPES.filter((recipe) => {
-    try {
-      inDuckDb(recipe, {})
-      return false
-    } catch {
-      return true
-    }
-  })
-  const page = read('docs/lake.md').replaceAll(/\s+/g, ' ')
-  expect(page).toContain(`The ${RECIPES.length - refused.length} recipes on values give the same answers as SQLite`)
-  const [, names] = /which series and geo are meant is read from the database\. (.*?) need more than values/.exec(page)!
-  expect(quotedIn(names!)).toEqual(refused.map(({ name }) => name).sort())
 })
 
 test('the number of recipes is that of the program', () => {

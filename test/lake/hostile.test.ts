@@ -15,13 +15,14 @@ import SQLite from 'better-sqlite3'
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { checkLake } from '../../src/lake/check.ts'
-import { type LakeManifest, requireManifest } from '../../src/lake/manifest.ts'
+import type { LakeManifest } from '../../src/lake/manifest.ts'
 import { folderPlace } from '../../src/lake/places/folder.ts'
 import { LAKE_TABLE_NAMES, type LakeTableName } from '../../src/lake/schema.ts'
 import { syncLake } from '../../src/lake/sync.ts'
 import { addSeries, fillBy } from '../cli/filled.ts'
 import { tempFolder } from '../kit.ts'
 import { openReader } from '../store.ts'
+import { requireManifest } from './same.ts'
 
 let dir: string
 const lake = (): string => join(dir, 'lake')

@@ -15,13 +15,13 @@ import SQLite from 'better-sqlite3'
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { takeLockFile } from '../../src/db/lock.ts'
-import { requireManifest } from '../../src/lake/manifest.ts'
 import { folderPlace } from '../../src/lake/places/folder.ts'
 import { syncLake } from '../../src/lake/sync.ts'
 import { addSeries, fillBy } from '../cli/filled.ts'
 import { type Done, runCommand, tempFolder } from '../kit.ts'
 import { copyMarket } from '../marketCopy.ts'
 import { openReader } from '../store.ts'
+import { requireManifest } from './same.ts'
 
 let dir: string
 const database = (): string => join(dir, 'own.db')

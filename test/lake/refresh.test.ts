@@ -55,25 +55,6 @@ test('a lake that cannot be written fails the command and nothing that was synce
   expect((await runCommand(dir, ['status', '--lake', 'job.yaml'], env)).code).toBe(2)
 })
 
-test('a statement for DuckDB needs an engine that is installed, and takes no parameters without a recipe', async () => {
-  const dir = tempFolder()
-  const run = (...args: string[]) => runCommand(dir, ['query', '--engine', 'duckdb', ...args])
-  expect(await run('--param', 'a=1', 'select 1')).toMatchObject({
-    code: 2,
-    err: expect.stringContaining('with recipes only'),
-  })
-  expect(await runCommand(dir, ['query', '--lake', 'lake', 'select 1'])).toMatchObject({
-    code: 2,
-    err: expect.stringContaining('--engine duckdb'),
-  })
-  const ducklake = ['lake', 'sync', 's3://market/lake', '--ducklake', 'x']
-  expect(await runCommand(dir, ducklake)).toMatchObject({ code: 2, err: expect.stringContaining('into a folder') })
-  // Nobody but who asks for it has it.
-  expect((await run('--lake', 'lake', 'select 1')).err).toMatch(
-    /@duckdb\/node-api, which is not installed|is not a lake/,
-  )
-})
-
 test('status and the page show how old the lakes of the jobs in their folder are', async () => {
   const dir = tempFolder()
   const emulator = await emulate()

@@ -1,9 +1,12 @@
 import { join } from 'node:path'
 import { zstdDecompressSync } from 'node:zlib'
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet'
-import { requireManifest } from '../../src/lake/manifest.ts'
+import { knownManifest, type LakeManifest, readLakeManifest } from '../../src/lake/manifest.ts'
 import type { LakeTableName } from '../../src/lake/schema.ts'
 import type { Reader, Store } from '../store.ts'
+
+/** Reads the manifest of a lake in a folder; throws unless it is of this version. */
+export const requireManifest = (folder: string): LakeManifest => knownManifest(readLakeManifest(folder), folder)
 
 const indicatorName = (kind: string, id: string): string =>
   `(select t.name from indicator_text t where t.kind = ${kind} and t.id = ${id} and t.name is not null order by t.locale <> 'es', t.locale limit 1)`

@@ -146,12 +146,6 @@ export const READ_COMMANDS = {
       ...DIALECT,
       limit: { type: 'number', describe: 'The most rows, 0 for all; a table shows 1000, other forms all' },
       timeout: { type: 'number', default: 60, describe: 'Seconds that it may take; 0 for ever' },
-      engine: {
-        choices: ['sqlite', 'duckdb'],
-        default: 'sqlite',
-        describe: 'duckdb reads a lake or a file, where the package @duckdb/node-api is installed',
-      },
-      lake: { ...FILE, describe: 'With duckdb: the folder of a lake; left out: the database in a file' },
     },
     example: `query --recipe daily-average --indicator ${EXAMPLE} --from 2025-10-01`,
     endsWithOutput: true,
@@ -251,11 +245,6 @@ export const READ_COMMANDS = {
         type: 'number',
         default: 60,
         describe: 'sync: minutes that a snapshot stays after it was replaced, for those who read it',
-      },
-      ducklake: {
-        ...FILE,
-        describe:
-          'sync: registers the files with a DuckLake catalogue, a file or postgres://…, where the package @duckdb/node-api is installed',
       },
       ...JSON_FLAG,
     },

@@ -4,14 +4,12 @@ import { quantity } from '../../base/quantity.ts'
 import { MINUTE_MS } from '../../base/time/instant.ts'
 import { openReader } from '../../db/open.ts'
 import { checkLake } from '../../lake/check.ts'
-import { registerFiles } from '../../lake/ducklake.ts'
 import { syncLake } from '../../lake/sync.ts'
 import type { CommonArgs, DatabaseArgs } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
 import { withLake } from '../settings/storage.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
-import { rememberSecret } from '../terminal/secrets.ts'
 import { tableText } from '../terminal/table.ts'
 import { lakeText } from '../text/lake.ts'
 import { version } from '../version.ts'
@@ -21,7 +19,6 @@ interface LakeArgs extends CommonArgs, DatabaseArgs {
   readonly folder: string
   readonly full: boolean
   readonly grace: number
-  readonly ducklake?: string
   readonly json: boolean
 }
 
@@ -39,22 +36,12 @@ async function syncLakeFolder(args: LakeArgs): Promise<number> {
     )
     if (args.json) print(JSON.stringify(done, null, 2))
     else if (!args.quiet) print(lakeText(done))
-    if (args.ducklake !== undefined) await registerFolder(args, args.ducklake)
     return EXIT.done
   } catch (error) {
     throw asWriteError(error, args.folder)
   } finally {
     await reader.close()
   }
-}
-
-/** Registers the files of the lake with a DuckLake catalogue. */
-async function registerFolder({ folder, json, quiet }: LakeArgs, catalogue: string): Promise<void> {
-  const password = URL.canParse(catalogue) ? decodeURIComponent(new URL(catalogue).password) : ''
-  if (password !== '') rememberSecret(password)
-  const isNew = await registerFiles(folder, catalogue)
-  if (!json && !quiet)
-    print(isNew ? 'The DuckLake catalogue has its files.' : 'The DuckLake catalogue had them already.')
 }
 
 async function checkFolder({ folder, json }: LakeArgs): Promise<number> {
@@ -74,10 +61,5 @@ async function checkFolder({ folder, json }: LakeArgs): Promise<number> {
 export async function run(args: LakeArgs): Promise<number> {
   if (args.folder.trim() === '') throw new InputError('The name of the folder is empty.', { code: 'empty-flag' })
   if (!(args.grace >= 0)) throw new InputError('--grace takes minutes, from 0 on.', { code: 'bad-grace' })
-  if (args.ducklake !== undefined && (args.action !== 'sync' || args.ducklake === '' || /^s3:/i.test(args.folder)))
-    throw new InputError('--ducklake goes with lake sync into a folder, and names a file or postgres://….', {
-      hint: 'indicator-sync lake sync data/lake --ducklake data/lake.ducklake',
-      code: 'usage',
-    })
   return args.action === 'sync' ? syncLakeFolder(args) : checkFolder(args)
 }

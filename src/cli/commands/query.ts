@@ -9,7 +9,7 @@ import { asAnswerError } from '../../products/statement.ts'
 import { examplesOf } from '../../services/examples.ts'
 import type { Service } from '../../services/services.ts'
 import type { CommonArgs, NamedServiceArgs } from '../flags.ts'
-import { readSettings, type Settings } from '../settings/config.ts'
+import { readSettings } from '../settings/config.ts'
 import { called } from '../shell.ts'
 import { guarded, guardian } from '../statements/guard.ts'
 import { prepare, type Question, type QuestionArgs, questionOf } from '../statements/question.ts'
@@ -28,8 +28,6 @@ interface QueryArgs extends CommonArgs, NamedServiceArgs, QuestionArgs {
   /** A table is for people, who do not read a million rows; every other format gets all rows. */
   readonly limit?: number
   readonly timeout: number
-  readonly engine: 'sqlite' | 'duckdb'
-  readonly lake?: string
 }
 
 /** The default limit of rows of a table. */
@@ -110,36 +108,6 @@ async function listRecipes(service: Service, json: boolean): Promise<void> {
   )
 }
 
-/** Refuses parameters in a statement for DuckDB, which names them differently. */
-function checkForDuckDb({ recipe, param, from, to, indicator, geo, series }: QueryArgs): void {
-  if (recipe !== undefined || ![param, from, to, indicator, geo, series].some((x) => x !== undefined)) return
-  throw new InputError('--engine duckdb takes parameters with recipes only.', {
-    hint: 'Write the values into the statement.',
-    code: 'usage',
-  })
-}
-
-/** Runs one statement, or a recipe, with DuckDB. */
-async function runDuckDb(
-  args: QueryArgs,
-  settings: Settings,
-  how: Format,
-  limit: number,
-  { given, recipe }: Awaited<ReturnType<typeof questionOf>>,
-): Promise<boolean> {
-  const { queryDuckDb: askDuckDb, inDuckDb } = await import('../statements/queryDuckDb.ts')
-  const { sql, parameters, notes, nothing } = await prepare(args, settings, given, recipe)
-  const { columns, rows, more } = await askDuckDb(
-    { file: settings.database.value, ...(args.lake === undefined ? {} : { lake: args.lake }) },
-    recipe ? inDuckDb(recipe, parameters) : sql,
-    limit,
-    recipe !== undefined,
-  )
-  if (!args.quiet) for (const note of notes) process.stderr.write(`${note}\n`)
-  if (rows.length > 0 || !printNoRows(how, nothing)) await stream(format(how, columns, [rows], args))
-  return more
-}
-
 export async function run(args: QueryArgs): Promise<number> {
   // Here `--timeout` is that of the statement, not that of the network.
   const settings = await readSettings({ database: args.database, service: args.service })
@@ -154,21 +122,10 @@ export async function run(args: QueryArgs): Promise<number> {
     throw new InputError('--timeout and --limit take numbers from 0 on.', { code: 'bad-limit' })
   if (how !== 'csv' && (safe || excel))
     throw new InputError(`--${safe ? 'safe' : 'excel'} goes with CSV.`, { hint: 'Add --format csv.', code: 'usage' })
-  if (args.engine === 'duckdb') checkForDuckDb(args)
-  else if (args.lake !== undefined)
-    throw new InputError('--lake goes with --engine duckdb.', { hint: 'Add --engine duckdb.', code: 'usage' })
   const { given, recipe } = await questionOf(args, service)
   const parent = guardian()
   if (timeout > 0 && parent === null) return guarded(timeout)
   if (parent !== null) endWithParent(parent)
-  const noteMore = (): void => {
-    const rows = limit === 1 ? 'row' : `${limit} rows`
-    if (!args.quiet) process.stderr.write(`Only the first ${rows}; --limit 0 shows all.\n`)
-  }
-  if (args.engine === 'duckdb') {
-    if (await runDuckDb(args, settings, how, limit, { given, recipe })) noteMore()
-    return EXIT.done
-  }
   const { sql, parameters, nothing, notes } = await prepare(args, settings, given, recipe)
   if (!args.quiet) for (const note of notes) process.stderr.write(`${note}\n`)
   let more = false
@@ -190,6 +147,7 @@ export async function run(args: QueryArgs): Promise<number> {
       await iterator.return?.()
     }
   })
-  if (more) noteMore()
+  if (more && !args.quiet)
+    process.stderr.write(`Only the first ${limit === 1 ? 'row' : `${limit} rows`}; --limit 0 shows all.\n`)
   return EXIT.done
 }
