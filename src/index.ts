@@ -30,7 +30,6 @@ export {
 } from './products/export.ts'
 export type { ExportQuestion } from './products/exportQuestion.ts'
 export { type Manifest, publish } from './products/publish.ts'
-export { checkService } from './services/declared.ts'
 export { buildRequest } from './services/request.ts'
 export { type Params, ROUTES, type RouteName } from './services/routes.ts'
 export { SERVICES, type Service } from './services/services.ts'

@@ -101,33 +101,39 @@ interface RunWith {
 const FASTEST = 50
 
 /** The job of a text, and of the one that asks for the highest pace without its waits. */
-function jobOf(yaml: string): Job {
-  const job = readJob(yaml, 'test.yaml')
+function jobOf(yaml: string, service: Service): Job {
+  const job = readJob(yaml, 'test.yaml', undefined, service)
   return job.pace.perSecond === FASTEST ? { ...job, pace: { ...job.pace, perSecond: 1e6 } } : job
 }
 
 /** Runs a job, given as YAML, as a command would; a pace of 50 calls a second is not kept, for tests would wait for it. */
 export function runJob(
   store: Store,
-  service: { url: string; key?: string },
+  server: { url: string; key?: string },
   yaml: string,
-  { now = Date.now(), options = {}, signal = new AbortController().signal, ...more }: RunWith = {},
+  {
+    now = Date.now(),
+    options = {},
+    signal = new AbortController().signal,
+    service = SERVICES.generic,
+    ...more
+  }: RunWith = {},
 ): Promise<Summary> {
   const name = /^name:/m.test(yaml) ? '' : 'name: test\n'
   const pace = /^pace:/m.test(yaml) ? '' : `pace: { perSecond: ${FASTEST}, concurrency: 4 }\n`
   return sync(
     {
       store,
-      service: SERVICES.generic,
-      baseUrl: service.url,
-      key: service.key ?? 'k'.repeat(64),
+      service,
+      baseUrl: server.url,
+      key: server.key ?? 'k'.repeat(64),
       version: 'test',
       now: () => now,
       signal,
       retryMs: 5,
       ...more,
     },
-    jobOf(`${name}${pace}${yaml}`),
+    jobOf(`${name}${pace}${yaml}`, service),
     'sync',
     options,
   )

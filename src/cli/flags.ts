@@ -31,15 +31,12 @@ export const DATABASE_FLAGS = {
   database: { ...FILE, describe: `Database file (INDICATOR_SYNC_DATABASE; default ${DEFAULT_DATABASE})` },
 } as const satisfies Record<string, Options>
 
-/** Which service is meant, for commands that do not call it. */
+/** The service, for commands that need its address and do not call it. */
 export const NAMED_SERVICE_FLAGS = {
-  service: {
-    ...FILE,
-    describe: `Service: ${SERVICE_NAMES.join(', ')}, or a file that declares one (INDICATOR_SYNC_SERVICE)`,
-  },
+  service: { choices: SERVICE_NAMES, describe: 'Service (INDICATOR_SYNC_SERVICE; default generic)' },
 } as const satisfies Record<string, Options>
 
-/** Which service is called. */
+/** The service, for commands that call it. */
 export const SERVICE_FLAGS = {
   ...NAMED_SERVICE_FLAGS,
   'base-url': { type: 'string', describe: 'Base address of the service (INDICATOR_SYNC_BASE_URL)' },

@@ -3,10 +3,7 @@ import type { Interval } from '../base/time/interval.ts'
 import { addUnits, ceilTo, floorTo, type Unit } from '../base/time/zone.ts'
 import type { Size } from '../services/windows.ts'
 
-/**
- * The unit on whose borders a series may be cut: its bucket where that is longer than a day, else the day. No other bucket is longer
- * than a day: `routeMistakes` (services/declared.ts) refuses what is not a `Unit`.
- */
+/** The unit on whose borders a series may be cut: its bucket if that is longer than a day, else the day. Both services group by nothing else that is longer. */
 export const borderUnit = (timeTrunc: string | null): Unit =>
   timeTrunc === 'month' || timeTrunc === 'year' ? timeTrunc : 'day'
 

@@ -9,7 +9,7 @@ export interface Examples {
   readonly term: string
 }
 
-/** Examples of what a service has, as far as it declares it. */
+/** Returns examples from the data of a service. */
 export function examplesOf({ wellKnown, exampleTexts }: Pick<Service, 'wellKnown' | 'exampleTexts'>): Examples {
   const [indicator = 1, second = 2] = Object.values(wellKnown).flatMap((series) => series.indicator ?? [])
   return { indicator, second, ...(exampleTexts ?? { word: 'word', term: 'term' }) }

@@ -1,7 +1,7 @@
 import type { Instant } from '../base/time/instant.ts'
 
 /** The ways in which the service writes a date on the wire. */
-export const DATE_FORMS = ['utc', 'offset', 'spaced'] as const
+const DATE_FORMS = ['utc', 'offset', 'spaced'] as const
 export type DateForm = (typeof DATE_FORMS)[number]
 
 /** One of a few words. `aliases` are accepted in a job and sent as the word that they mean. */

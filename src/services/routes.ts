@@ -46,10 +46,10 @@ const order = choice(['published', 'updated', 'created'])
 const language = choice(['es'])
 
 /** The forms of answers; routes of one shape share a transform. */
-export const SHAPES = ['catalogue', 'series', 'content', 'archives', 'widgets'] as const
+const SHAPES = ['catalogue', 'series', 'content', 'archives', 'widgets'] as const
 export type Shape = (typeof SHAPES)[number]
 /** The versions of the interface. */
-export const VERSIONS = [1, 2] as const
+const VERSIONS = [1, 2] as const
 
 /** One route of a service. */
 export interface Route {

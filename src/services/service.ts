@@ -5,7 +5,7 @@ import type { Steps } from './steps.ts'
 import type { ExampleTexts, WellKnown } from './wellKnown.ts'
 import type { Windows } from './windows.ts'
 
-/** A service as data: all that is particular to one is declared here, but for the fields that an answer of a shape has (`transform/` reads them). */
+/** A service as data: everything that is particular to one, except the fields of its answers (`transform/` reads them). */
 export interface Service {
   readonly name: string
   /** The word in the media type `application/vnd.<vendor>-v<N>+json`. */

@@ -6,7 +6,7 @@ import { STEPS } from './steps.ts'
 import { EXAMPLE_TEXTS, MAIN_GEOS, WELL_KNOWN } from './wellKnown.ts'
 import { WINDOWS } from './windows.ts'
 
-/** What the profiles have in common. Source: the specification. */
+/** What the services have in common. Source: the specification. */
 const SHARED = {
   apiKey: API_KEY,
   timeZone: 'Europe/Madrid',
@@ -21,14 +21,14 @@ const SHARED = {
   changes: CHANGES,
 } as const satisfies Partial<Service>
 
-/** The profiles that `--service` names. Source: the specification, and the operator's own pages for `esios`. */
+/** The services that `--service` names. Source: the specification, and the operator's own pages for `esios`. */
 export const SERVICES: Readonly<Record<'generic' | 'esios', Service>> = {
   generic: { ...SHARED, name: 'generic', vendor: 'service-api', baseUrl: null },
   esios: { ...SHARED, name: 'esios', vendor: 'esios-api', baseUrl: 'https://api.esios.ree.es' },
 }
 
 export type ServiceName = keyof typeof SERVICES
-/** The profile of the live service, which messages and examples name. */
+/** The live service, for messages and examples. */
 export const LIVE: ServiceName = 'esios'
 export const SERVICE_NAMES = Object.keys(SERVICES) as ServiceName[]
 export type { Service } from './service.ts'

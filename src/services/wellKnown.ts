@@ -1,4 +1,4 @@
-/** An indicator, and the geo whose values answer most questions about it; null where the service declares none. */
+/** An indicator, and the geo whose values answer most questions about it; null if the service has none. */
 export interface WellKnownSeries {
   readonly indicator: number | null
   readonly geo: number | null
@@ -40,7 +40,7 @@ export const WELL_KNOWN = {
   combinedCycle: power(550),
 } as const satisfies WellKnown
 
-export const SUBJECTS = Object.keys(WELL_KNOWN) as (keyof WellKnown)[]
+const SUBJECTS = Object.keys(WELL_KNOWN) as (keyof WellKnown)[]
 /** The subjects of a service of which nothing is known. */
 export const NOTHING_KNOWN = Object.fromEntries(
   SUBJECTS.map((name) => [name, { indicator: null, geo: null }]),

@@ -1,21 +1,15 @@
 import { expect, test } from 'vitest'
 import type { PlannedRequest } from '../../src/job/plannedRequest.ts'
 import { classifyValues } from '../../src/plan/resolution.ts'
-import { checkService } from '../../src/services/declared.ts'
+import { SERVICES, type Service } from '../../src/services/services.ts'
 import type { Rows } from '../../src/tables/rows.ts'
 
 /** A service that sums under number 9 in steps of so many seconds; null: one that never sums. */
-const service = (sumsBy: number | null) =>
-  checkService(
-    {
-      name: 'sums',
-      vendor: 'sums-api',
-      baseUrl: null,
-      timeZone: 'Europe/Lisbon',
-      steps: { byNumber: { 9: sumsBy ?? 3600 }, byWord: {}, coarse: sumsBy === null ? null : 9, native: [] },
-    },
-    'test',
-  )
+const service = (sumsBy: number | null): Service => ({
+  ...SERVICES.generic,
+  changes: [],
+  steps: { byNumber: { 9: sumsBy ?? 3600 }, byWord: {}, coarse: sumsBy === null ? null : 9, native: [] },
+})
 
 test.each([
   ['sums by the hour: half an hour is finer', 3600, 9, 1800, 'native'],

@@ -1,14 +1,15 @@
-import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { findMistakes, readJob } from '../../src/job/read.ts'
-import { checkService } from '../../src/services/declared.ts'
-import { ROUTES } from '../../src/services/routes.ts'
-import { json, runCommand, serve, tempFolder } from '../kit.ts'
+import { jobSchema } from '../../src/job/schema.ts'
+import { ROUTES, type Route } from '../../src/services/routes.ts'
+import { SERVICES, type Service } from '../../src/services/services.ts'
+import { json, runCommand, runJob, serve, tempFolder } from '../kit.ts'
+import { openStore } from '../store.ts'
 
 /** Two routes that the specification does not have: the values of flows, and bulletins of their own. */
 const { locale, start_date, end_date, time_trunc } = ROUTES.indicator.query
-const flows = {
+const flows: Route = {
   ...ROUTES.indicator,
   path: '/flows/{id}',
   root: 'flow',
@@ -21,14 +22,14 @@ const indicator = {
   query: { ...ROUTES.indicator.query, time_trunc: { ...time_trunc, values: ['hour', 'day'] } },
 }
 const bulletins = { ...ROUTES.archives, path: '/bulletins', root: 'bulletins', item: 'bulletin' }
-const DECLARED = {
+const service: Service = {
+  ...SERVICES.generic,
   name: 'more',
   vendor: 'more-api',
-  baseUrl: null,
   timeZone: 'Europe/Lisbon',
-  routes: { indicator, flows, bulletins },
+  steps: { ...SERVICES.generic.steps, byNumber: {}, coarse: null, native: [] },
+  routes: { ...ROUTES, indicator, flows, bulletins },
 }
-const service = checkService(DECLARED, 'test')
 
 const job = (series: string) => `name: one\npace: { perSecond: 50 }\n${series}\n`
 const WINDOW = 'window: { from: 2025-03-01, to: 2025-03-03 }'
@@ -76,30 +77,24 @@ describe('a job names a route that only its service has', () => {
   test('it is planned, fetched, loaded, and shown by what reads', async () => {
     const server = await more()
     const folder = tempFolder()
-    writeFileSync(join(folder, 'my.json'), JSON.stringify(DECLARED))
-    writeFileSync(join(folder, 'job.yaml'), JOB)
-    const run = async (...args: string[]) => {
-      const { code, out, err } = await runCommand(folder, args, {
-        INDICATOR_SYNC_SERVICE: './my.json',
-        INDICATOR_SYNC_BASE_URL: server.url,
-        INDICATOR_SYNC_ALLOW_HTTP: '1',
-        INDICATOR_SYNC_API_KEY: 'k'.repeat(64),
-      })
-      expect(err, args.join(' ')).not.toMatch(/A bug of/)
-      return { code, out, err }
+    const file = join(folder, 'more.db')
+    const syncOnce = async () => {
+      const store = await openStore(file)
+      const { outcome } = await runJob(store, server, JOB, { service })
+      await store.close()
+      return outcome
     }
-    expect(await run('validate', 'job.yaml')).toMatchObject({ code: 0 })
-    const planned = await run('plan', 'job.yaml', '--urls')
+    expect(await syncOnce()).toBe('done')
     // A window of its own: two days are two requests of flows, and one of indicators.
-    expect(planned.out.match(/\/flows\/7\?/g)).toHaveLength(2)
-    expect(planned.out.match(/\/indicators\/7\?/g)).toHaveLength(1)
-    expect(planned.out.match(/\/bulletins\?/g)).toHaveLength(2)
-    const synced = await run('sync', 'job.yaml')
-    expect(synced, synced.err).toMatchObject({ code: 0 })
     expect(server.calls.map(({ url }) => url!.replace(/\?.*/, '')).sort()).toEqual([
       ...['/archives', '/archives', '/bulletins', '/bulletins', '/flows/7', '/flows/7', '/indicators/7'],
     ])
 
+    const run = async (...args: string[]) => {
+      const { code, out, err } = await runCommand(folder, args, { INDICATOR_SYNC_DATABASE: file })
+      expect(err, args.join(' ')).not.toMatch(/A bug of/)
+      return { code, out, err }
+    }
     const rows = async (sql: string) => JSON.parse((await run('query', sql, '--json')).out) as unknown[]
     expect(await rows('select kind, count(*) as n, min(value) as least from observations group by kind')).toEqual([
       { kind: 'flows', n: 48, least: 1000 },
@@ -121,22 +116,18 @@ describe('a job names a route that only its service has', () => {
     expect((await run('archives', 'list', '--kind', 'buletin')).err).toMatch(
       /legal: all, archive, archive_json, bulletin\. Did you mean "bulletin"/,
     )
-    expect((await run('discover', 'flow')).out).toMatch(/7 .*The flow/)
+    const asService = { INDICATOR_SYNC_BASE_URL: server.url, INDICATOR_SYNC_API_KEY: 'k'.repeat(64) }
+    const found = await runCommand(folder, ['discover', 'flow'], { INDICATOR_SYNC_DATABASE: file, ...asService })
+    expect(found.out).toMatch(/7 .*The flow/)
 
-    // A second run requests nothing that is final, and what nobody declares any more is still shown.
+    // A second run requests nothing that is final.
     const before = server.calls.length
-    expect((await run('sync', 'job.yaml')).code).toBe(0)
+    expect(await syncOnce()).toBe('done')
     expect(server.calls.length).toBe(before)
-    const plain = await runCommand(folder, ['status'], {})
-    expect(plain.out).toMatch(/The flow/)
   })
 
-  test('the JSON schema of jobs has its routes', async () => {
-    const folder = tempFolder()
-    writeFileSync(join(folder, 'my.json'), JSON.stringify(DECLARED))
-    const { out, code } = await runCommand(folder, ['validate', '--schema', '--service', './my.json'])
-    expect(code).toBe(0)
-    const { series, archives } = JSON.parse(out).properties
+  test('the JSON schema of jobs has its routes', () => {
+    const { series, archives } = JSON.parse(JSON.stringify(jobSchema(service))).properties
     expect(series.items.properties.route.enum).toEqual(['indicator', 'offer_indicator', 'flows'])
     expect(archives.items.properties.route.enum).toEqual(['archives', 'archives_json', 'bulletins'])
     expect(series.items.properties.timeTrunc.enum).toContain('month')
@@ -179,14 +170,8 @@ describe('a job names a route that only its service has', () => {
   })
 
   test('what a service does not have is refused, and the default route where it has another one', () => {
-    const less = checkService(
-      {
-        ...DECLARED,
-        probe: null,
-        routes: { flows, indicator: null, indicators: null, offer_indicator: null, widgets: null },
-      },
-      'test',
-    )
+    const { indicator: _1, indicators: _2, offer_indicator: _3, widgets: _4, ...rest } = ROUTES
+    const less: Service = { ...service, probe: null, routes: { ...rest, flows } }
     const refused = (text: string, why: RegExp) =>
       expect(() => readJob(job(text), 'job.yaml', undefined, less)).toThrow(why)
     refused(

@@ -46,14 +46,14 @@ test('what is particular to a service is in its declaration, and in the copy of 
 
 /** What is exported by `services` and the same for every service. */
 const NEUTRAL = [
-  ...['DATE_FORMS', 'LANGUAGE_NAMES', 'NOTHING_KNOWN', 'SERVICE_NAMES', 'SHAPES', 'SUBJECTS', 'VERSIONS'],
+  ...['LANGUAGE_NAMES', 'NOTHING_KNOWN', 'SERVICE_NAMES'],
   ...['ONE_DAY', 'ONE_MONTH', 'ONE_WEEK', 'ONE_YEAR'],
 ]
 
 /** Where values of one service may be used without being told which service is meant. */
 const NAMED: readonly { readonly names: readonly string[]; readonly files: readonly string[]; readonly why: string }[] =
   [
-    { names: ['SERVICES'], files: ['cli/settings/service.ts'], why: 'a profile is found by its name' },
+    { names: ['SERVICES'], files: ['cli/settings/config.ts'], why: 'a service is found by its name' },
     {
       names: ['SERVICES'],
       files: ['threads/readStored.ts', 'threads/readStoredWorker.ts'],

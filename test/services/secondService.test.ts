@@ -1,33 +1,38 @@
-import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { parse } from 'yaml'
-import { checkService } from '../../src/services/declared.ts'
+import { prepareRecipe } from '../../src/cli/statements/recipe.ts'
+import { findMistakes } from '../../src/job/read.ts'
+import { recipesOf } from '../../src/products/recipes/recipes.ts'
 import { ROUTES } from '../../src/services/routes.ts'
-import { json, runCommand, serve, tempFolder } from '../kit.ts'
+import { SERVICES, type Service } from '../../src/services/services.ts'
+import { NOTHING_KNOWN } from '../../src/services/wellKnown.ts'
+import { json, runJob, serve, tempFolder } from '../kit.ts'
 import { servePage } from '../page/site.ts'
+import { openReader, openStore } from '../store.ts'
 
 /** A service that has little in common with that of the specification: other languages, paths, geos, indicators and key. */
 const locale = { ...ROUTES.indicator.query.locale, values: ['pt', 'fr'] }
-const DECLARED = {
+const service: Service = {
+  ...SERVICES.generic,
   name: 'other',
   vendor: 'other-api',
-  baseUrl: null,
   apiKey: { header: 'X-Other-Token', issued: { pattern: '[0-9]{20}', words: '20 digits' } },
   timeZone: 'Europe/Lisbon',
   locales: ['pt', 'fr'],
   probe: null,
   mainGeos: [21],
-  wellKnown: { spotPrice: { indicator: 70, geo: 21 } },
+  wellKnown: { ...NOTHING_KNOWN, spotPrice: { indicator: 70, geo: 21 } },
   exampleTexts: { word: 'vento', term: 'Energia' },
   steps: { byNumber: { 9: 3600 }, byWord: {}, coarse: null, native: [9] },
   routes: {
+    indicators: { ...ROUTES.indicators, query: { ...ROUTES.indicators.query, locale } },
     indicator: {
       ...ROUTES.indicator,
       path: '/measures/{id}',
       root: 'measure',
       query: { ...ROUTES.indicator.query, locale },
     },
+    news: { ...ROUTES.news, slots: { language: locale }, query: { ...ROUTES.news.query, locale } },
     events: {
       ...ROUTES.news,
       path: '/{language}/events',
@@ -79,30 +84,18 @@ const other = () =>
     return json(response, { contents: isEvents ? [event] : [], meta: { size: isEvents ? 1 : 0 } })
   })
 
-let folder: string
+let file: string
 let server: Awaited<ReturnType<typeof other>>
-/** Runs a command; the service is named where a flag does it. */
-const run = (args: readonly string[]) =>
-  runCommand(folder, args, {
-    INDICATOR_SYNC_BASE_URL: server.url,
-    INDICATOR_SYNC_ALLOW_HTTP: '1',
-    INDICATOR_SYNC_API_KEY: KEY,
-    INDICATOR_SYNC_DATABASE: 'other.db',
-  })
-const OTHER = ['--service', './other.json']
-/** What only the specification's service has. */
-const FOREIGN = /\b(600|612|602|1293|544|551|1295|546|549|550|8741|precio)\b/
 
 beforeEach(async () => {
-  folder = tempFolder()
+  file = join(tempFolder(), 'other.db')
   server = await other()
-  writeFileSync(join(folder, 'other.json'), JSON.stringify(DECLARED))
-  writeFileSync(join(folder, 'job.yaml'), JOB)
-  const { code, out, err } = await run(['sync', 'job.yaml', ...OTHER])
-  expect({ code, out, err }).toMatchObject({ code: 0 })
+  const store = await openStore(file)
+  expect((await runJob(store, { url: server.url, key: KEY }, JOB, { service })).outcome).toBe('done')
+  await store.close()
 })
 
-describe('a second service is only its declaration', () => {
+describe('a service of a library user', () => {
   test('it is called in its header, its languages and by its paths', () => {
     expect(server.calls.map(({ url }) => url!.replace(/start_date.*/, '…')).sort()).toEqual([
       ...['/indicators?locale=fr', '/indicators?locale=pt', '/measures/70?locale=pt&…'],
@@ -114,29 +107,28 @@ describe('a second service is only its declaration', () => {
     }
   })
 
-  test('show, recipes and doctor speak of what it has', async () => {
-    expect((await run(['show', '70', ...OTHER])).out).toMatch(/Norte/)
-    // Without the service, the first geo is as good as another.
-    expect((await run(['show', '70'])).out).toMatch(/Sul/)
-    const answer = await run(['query', '--recipe', 'daily-average', ...OTHER, '--json'])
-    expect(JSON.parse(answer.out)).toMatchObject([{ local_date: '2025-03-01', periods: 24, lowest: 21, highest: 23.3 }])
-    expect(await run(['query', '--recipe', 'daily-average'])).toMatchObject({ code: 2 })
-    const listed = await run(['query', '--recipes', ...OTHER])
-    expect(listed.out).toMatch(/indicator=70 geo=21[\s\S]*demand=…[\s\S]*text=vento\*\s+locale=pt/)
-    expect(listed.out).not.toMatch(FOREIGN)
-    expect(listed.out).toMatch(/Run one: .* --indicator 70 /)
-    expect((await run(['query', '--recipe', 'forecast-error', ...OTHER])).err).toMatch(/has no default for forecast/)
-    expect((await run(['show', ...OTHER])).err).toMatch(/show 70 --last 7d/)
-    expect((await run(['doctor', ...OTHER])).out).toMatch(/key +set \(from variable \S+\); never shown/)
-    expect((await run(['doctor'])).out).toMatch(/not the 64 lowercase hexadecimal characters/)
-    writeFileSync(join(folder, 'bad.yaml'), 'name: bad\nseries: [{ indicators: al, window: { last: 1d } }]\n')
-    const refused = await run(['validate', 'bad.yaml', ...OTHER])
-    expect(refused.out).toMatch(/legal: \[70, 2\], all, \{ match: vento, terms: \[Energia\], exclude: \[70\] \}/)
+  test('recipes and messages use its indicators and words', async () => {
+    const reader = openReader(file)
+    const recipes = recipesOf(service)
+    const find = (name: string) => recipes.find((one) => one.name === name)!
+    const prepared = (name: string) => prepareRecipe(reader, find(name), {}, service, Date.now() / 1000)
+    const { parameters } = await prepared('daily-average')
+    expect([...reader.rows(find('daily-average').sql, parameters)][0]).toEqual(
+      expect.arrayContaining(['2025-03-01', 24, 21, 23.3]),
+    )
+    await expect(prepared('forecast-error')).rejects.toThrow(/has no default for forecast/)
+    await reader.close()
+    expect(
+      findMistakes('name: bad\nseries: [{ indicators: al, window: { last: 1d } }]\n', 'x', undefined, service),
+    ).toEqual([
+      expect.objectContaining({
+        message: expect.stringContaining('legal: [70, 2], all, { match: vento, terms: [Energia], exclude: [70] }'),
+      }),
+    ])
   })
 
   test('the page shows its geos, its texts in its languages, and its recipes', async () => {
-    const service = checkService(DECLARED, 'test')
-    const { url } = await servePage(join(folder, 'other.db'), { service })
+    const { url } = await servePage(file, { service })
     const read = async (path: string) => (await fetch(`${url}${path}`)).json()
     expect(await read('/series/70.json')).toMatchObject({
       dataset: { name: 'Preço do vento', geo: { id: 21, name: 'Norte' } },
@@ -162,20 +154,5 @@ describe('a second service is only its declaration', () => {
         { name: 'locale', value: 'pt' },
       ],
     })
-  })
-
-  test('what is published describes it: the page as files, and the metadata', async () => {
-    const { code, err } = await run(['publish', 'copy.db', '--page', 'page', ...OTHER])
-    expect(code, err).toBe(0)
-    const series = readFileSync(join(folder, 'page/series/70.html'), 'utf8')
-    expect(series).toMatch(/<h1>.*Preço do vento.*<\/h1>/s)
-    expect(series).toContain('Norte')
-    const { queries } = parse(readFileSync(join(folder, 'metadata.yaml'), 'utf8')).databases.copy
-    expect(queries['daily-average'].description).toMatch(/indicator: 70 when empty; geo: 21 when empty/)
-    expect(queries['daily-average'].sql).toContain("coalesce(nullif(:indicator, ''), 70)")
-    expect(queries['forecast-error'].description).toMatch(/forecast: needed; real: needed; geo: needed; from: no limit/)
-    expect(queries.search.description).toBe('text: vento* when empty; locale: pt when empty')
-    for (const [name, { description }] of Object.entries<{ description: string }>(queries))
-      expect(description, name).not.toMatch(FOREIGN)
   })
 })

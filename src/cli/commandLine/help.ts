@@ -1,3 +1,4 @@
+import { SERVICE_NAMES } from '../../services/services.ts'
 import { DEFAULT_DATABASE } from '../flags.ts'
 import { wrapLines } from '../terminal/wrap.ts'
 import type { Command } from './command.ts'
@@ -9,7 +10,7 @@ import { SYNC_COMMANDS } from './syncCommands.ts'
 
 /** The settings that can also be given as environment variables or in a `.env` file. */
 export const VARIABLES = [
-  ['INDICATOR_SYNC_SERVICE', '--service', 'service: a profile, or a file that declares one; generic when not set'],
+  ['INDICATOR_SYNC_SERVICE', '--service', `service: ${SERVICE_NAMES.join(', ')}; generic when not set`],
   ['INDICATOR_SYNC_BASE_URL', '--base-url', 'base address of the service; from the profile when not set'],
   ['INDICATOR_SYNC_API_KEY', '--api-key-file', 'the key itself; the flag names a file that holds it'],
   ['INDICATOR_SYNC_ALLOW_HTTP', '--allow-http', '1: the key may go unencrypted to another machine'],

@@ -1,5 +1,5 @@
 import type { EngineProfile } from '../../db/open.ts'
-import { DATABASE_FLAGS, FILE, JSON_FLAG, NAMED_SERVICE_FLAGS, SERVICE_FLAGS } from '../flags.ts'
+import { DATABASE_FLAGS, FILE, JSON_FLAG, SERVICE_FLAGS } from '../flags.ts'
 import type { Command } from './command.ts'
 
 /** Named here, so that no command loads a database to know its flags. */
@@ -12,7 +12,6 @@ export const MAINTENANCE_COMMANDS = {
     about: 'Rebuild the rows from the stored replies, without the network; in place, or into a new file',
     flags: {
       ...DATABASE_FLAGS,
-      ...NAMED_SERVICE_FLAGS,
       into: { ...FILE, describe: 'A new file that gets the rebuilt database; this one stays as it is' },
       incomplete: { type: 'boolean', default: false, describe: 'With --into: also when some replies were not kept' },
       ...JSON_FLAG,
@@ -30,7 +29,6 @@ export const MAINTENANCE_COMMANDS = {
     },
     flags: {
       ...DATABASE_FLAGS,
-      ...NAMED_SERVICE_FLAGS,
       all: { type: 'boolean', default: false, describe: 'List also what has been closed since' },
       reason: { type: 'string', describe: 'Why they are dismissed' },
       ...JSON_FLAG,

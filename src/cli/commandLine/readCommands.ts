@@ -84,7 +84,6 @@ export const READ_COMMANDS = {
     positionals: { indicator: { type: 'number', describe: 'Number of the indicator' } },
     flags: {
       ...DATABASE_FLAGS,
-      ...NAMED_SERVICE_FLAGS,
       offer: { type: 'number', describe: 'An offer indicator in its place' },
       kind: { type: 'string', describe: 'The route of that number, where it is not indicator' },
       with: { type: 'number', describe: 'Another indicator, drawn below and compared' },
@@ -109,7 +108,6 @@ export const READ_COMMANDS = {
     about: 'Tell what changed between two instants or runs: values, texts, the catalogue',
     flags: {
       ...DATABASE_FLAGS,
-      ...NAMED_SERVICE_FLAGS,
       from: { ...RANGE_FLAGS.from, describe: 'What was known then is compared …; a day ago when left out' },
       to: { ...RANGE_FLAGS.to, describe: '… with what was known then; now when left out' },
       run: {
@@ -133,7 +131,6 @@ export const READ_COMMANDS = {
     positionals: { sql: { type: 'string', describe: 'One SELECT statement' } },
     flags: {
       ...DATABASE_FLAGS,
-      ...NAMED_SERVICE_FLAGS,
       recipe: { type: 'string', describe: 'Name of a recipe, in place of SQL' },
       recipes: { type: 'boolean', default: false, describe: 'List the recipes' },
       param: { type: 'string', array: true, nargs: 1, describe: 'A value for a :name of the statement: name=value' },
@@ -187,7 +184,6 @@ export const READ_COMMANDS = {
     about: 'Serve a local web page on the database: what is held, what is missing and why, charts, runs, SQL',
     flags: {
       ...DATABASE_FLAGS,
-      ...NAMED_SERVICE_FLAGS,
       port: { type: 'number', describe: 'Port; 8420, or a free one where that is taken' },
       host: {
         type: 'string',
@@ -199,7 +195,7 @@ export const READ_COMMANDS = {
     example: 'serve --open',
     heap: 'rows',
     endsWithOutput: true,
-    run: async (args, commands) => (await import('../commands/serve.ts')).run(args, commands),
+    run: async (args) => (await import('../commands/serve.ts')).run(args),
   },
   publish: {
     usage: 'publish [file]',
@@ -208,7 +204,6 @@ export const READ_COMMANDS = {
     positionals: { file: { ...FILE, describe: 'The copy; one that publish made before is replaced at once' } },
     flags: {
       ...DATABASE_FLAGS,
-      ...NAMED_SERVICE_FLAGS,
       page: {
         ...FILE,
         describe:

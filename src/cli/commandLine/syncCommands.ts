@@ -49,7 +49,6 @@ export const SYNC_COMMANDS = {
     about: 'Report every mistake of job files, with its line, the legal values and what was probably meant',
     positionals: JOB_FLAGS,
     flags: {
-      ...NAMED_SERVICE_FLAGS,
       schema: {
         type: 'boolean',
         default: false,

@@ -83,7 +83,7 @@ async function checkKind(db: Reader, kind: string, { routes }: Service): Promise
 async function editions(db: Reader, args: ArchivesArgs): Promise<Edition[]> {
   const { kysely } = db
   const { kind, id = [], from, to } = args
-  const service = (await readSettings(args)).service.value
+  const service = readSettings(args).service.value
   await checkKind(db, kind, service)
   const days = requestedDates({ from, to }, service.timeZone)
   return kysely
@@ -166,7 +166,7 @@ async function fetchAll(
 
 /** `archives download`: the files of editions, beside the database, under the names of their checksums. */
 async function fetchFiles(args: ArchivesArgs): Promise<number> {
-  const settings = await readSettings(args)
+  const settings = readSettings(args)
   const reached = requireService(settings)
   const { baseUrl, key, service } = reached
   const file = settings.database.value
@@ -212,7 +212,7 @@ async function fetchFiles(args: ArchivesArgs): Promise<number> {
 
 export async function run(args: ArchivesArgs): Promise<number> {
   if (args.action === 'download') return fetchFiles(args)
-  const reader = openReader((await readSettings(args)).database.value)
+  const reader = openReader(readSettings(args).database.value)
   try {
     listEditions(await editions(reader, args), args)
     return EXIT.done

@@ -13,7 +13,7 @@ interface CheckArgs extends CommonArgs, DatabaseArgs {
 }
 
 export async function run(args: CheckArgs): Promise<number> {
-  const reader = openReader((await readSettings(args)).database.value)
+  const reader = openReader(readSettings(args).database.value)
   try {
     const findings = await runChecks(reader, Math.floor(Date.now() / 1000), args)
     if (args.json) print(JSON.stringify(findings, null, 2))

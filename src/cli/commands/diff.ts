@@ -4,14 +4,14 @@ import { formatMillis } from '../../base/time/instant.ts'
 import { openReader } from '../../db/open.ts'
 import type { Reader } from '../../db/store.ts'
 import { type Difference, type DiffQuestion, differences, spanOfRun } from '../../products/diff.ts'
-import type { CommonArgs, NamedServiceArgs } from '../flags.ts'
+import type { CommonArgs, DatabaseArgs } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { type Format, format, print, stream } from '../terminal/output.ts'
 import { tableText } from '../terminal/table.ts'
 import { millisOfFlag } from '../times.ts'
 
-interface DiffArgs extends CommonArgs, NamedServiceArgs {
+interface DiffArgs extends CommonArgs, DatabaseArgs {
   readonly from?: string
   readonly to?: string
   readonly run?: number[]
@@ -68,7 +68,7 @@ const countsText = (counts: ReadonlyMap<string, number>): string =>
 
 /** `diff`: what changed between two instants or runs. */
 export async function run(args: DiffArgs): Promise<number> {
-  const { database, service } = await readSettings(args)
+  const { database, service } = readSettings(args)
   const reader = openReader(database.value)
   try {
     const zone = service.value.timeZone

@@ -27,7 +27,7 @@ const catalogue = ({ locales }: Service): string =>
   `name: discover\nlocales: [${locales.join(', ')}]\ncatalogue: true\n`
 
 async function refreshCatalogue(args: DiscoverArgs, file: string): Promise<number> {
-  const reached = requireService(await readSettings(args))
+  const reached = requireService(readSettings(args))
   const { service, key } = reached
   const log = logFor(args, secretsOf(key))
   const { code, summaries } = await runJobs([readJob(catalogue(service), 'discover', undefined, service)], {
@@ -44,7 +44,7 @@ async function refreshCatalogue(args: DiscoverArgs, file: string): Promise<numbe
 }
 
 export async function run(args: DiscoverArgs): Promise<number> {
-  const file = (await readSettings(args)).database.value
+  const file = readSettings(args).database.value
   const code = args.refresh ? await refreshCatalogue(args, file) : EXIT.done
   if (code !== EXIT.done && !(await isThere(file))) return code
   const reader = openReader(file)

@@ -161,7 +161,7 @@ interface DoctorArgs extends CommonArgs, ServiceArgs {
 }
 
 export async function run(args: DoctorArgs): Promise<number> {
-  const settings = await readSettings(args)
+  const settings = readSettings(args)
   const file = settings.database.value
   const findings = [
     ...configuration(settings),

@@ -147,7 +147,7 @@ async function writeExport(reader: Reader, output: string | undefined, args: Exp
 }
 
 export async function run(args: ExportArgs): Promise<number> {
-  const { database, service } = await readSettings(args)
+  const { database, service } = readSettings(args)
   checkFlags(args, service.value)
   // Illegal dates are reported before anything is opened.
   rangeOfFlags(args, SOME_ZONE, Math.floor(Date.now() / 1000))

@@ -29,7 +29,7 @@ const gapCell = (column: (typeof COLUMNS)[number], value: unknown): unknown =>
 export async function run(
   args: CommonArgs & DatabaseArgs & { readonly fail: boolean; readonly json: boolean },
 ): Promise<number> {
-  const reader = openReader((await readSettings(args)).database.value)
+  const reader = openReader(readSettings(args).database.value)
   try {
     const gaps = await findGaps(reader)
     if (args.json) print(JSON.stringify(gaps, null, 2))

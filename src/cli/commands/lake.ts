@@ -23,7 +23,7 @@ interface LakeArgs extends CommonArgs, DatabaseArgs {
 }
 
 async function syncLakeFolder(args: LakeArgs): Promise<number> {
-  const reader = openReader((await readSettings(args)).database.value)
+  const reader = openReader(readSettings(args).database.value)
   try {
     const done = await withLake(args.folder, (place) =>
       syncLake(reader, place, {

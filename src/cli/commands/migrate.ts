@@ -54,7 +54,7 @@ export async function run(args: MigrateArgs): Promise<number> {
     print(distribution(args.engineProfile).join('\n'))
     return EXIT.done
   }
-  const file = (await readSettings(args)).database.value
+  const file = readSettings(args).database.value
   if (args.from !== undefined) await copyToServer(args.from, file, args)
   else if (!args.list) await (await openWriter(file, 'migrate')).close()
   const { exists, version, known, migrations } = await schemaState(file)

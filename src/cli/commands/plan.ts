@@ -108,7 +108,7 @@ function* urlsOf(all: readonly PlannedJob[], base: string): Generator<string> {
 /** `plan`: what a sync would request, why, how many calls and on which days. */
 export async function run(args: PlanArgs): Promise<number> {
   const jobs = await readJobsOf(args)
-  const { database, baseUrl, service } = await readSettings(args)
+  const { database, baseUrl, service } = readSettings(args)
   const reader = (await isThere(database.value)) ? (await import('../../db/open.ts')).openReader(database.value) : null
   const readPlanning = reader && (await import('../../state/readPlanning.ts')).readPlanning
   try {

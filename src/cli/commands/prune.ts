@@ -20,7 +20,7 @@ export async function run(
       code: 'bad-span',
     })
   const before = formatMillis(Date.now() - spanSeconds(span) * 1000)
-  const file = (await readSettings(args)).database.value
+  const file = readSettings(args).database.value
   // Refuses a database that does not exist: a writer would create it.
   await openReader(file).close()
   const store = await openWriter(file, 'prune')

@@ -13,13 +13,13 @@ import { publish } from '../../products/publish.ts'
 import { claimCopy, readCopyManifest } from '../../products/published.ts'
 import type { Service } from '../../services/service.ts'
 import { metadataText, readMetadata } from '../exports/metadata.ts'
-import type { CommonArgs, NamedServiceArgs } from '../flags.ts'
+import type { CommonArgs, DatabaseArgs } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
 import { version } from '../version.ts'
 
-interface PublishArgs extends CommonArgs, NamedServiceArgs {
+interface PublishArgs extends CommonArgs, DatabaseArgs {
   readonly file?: string
   readonly page?: string
   readonly language: PageLocale
@@ -141,7 +141,7 @@ export async function run(args: PublishArgs): Promise<number> {
         hint: 'Name the file that is to be made; readers of a server need no copy, only the role that reads (docs/scale.md).',
         code: 'publish-on-server',
       })
-  const { database, service } = await readSettings({ database: args.database, service: args.service })
+  const { database, service } = readSettings({ database: args.database })
   const source = openReader(database.value)
   try {
     const copy = file === undefined ? null : await publishCopy(source, file, args, service.value)

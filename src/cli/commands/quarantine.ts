@@ -8,13 +8,13 @@ import { dismiss } from '../../load/quarantine/quarantine.ts'
 import type { Service } from '../../services/service.ts'
 import { readReplies, replyStoreState } from '../../state/replies.ts'
 import { readStored } from '../../threads/readStored.ts'
-import type { CommonArgs, NamedServiceArgs } from '../flags.ts'
+import type { CommonArgs, DatabaseArgs } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { format, print, stream } from '../terminal/output.ts'
 import { rebuild } from './replay.ts'
 
-interface QuarantineArgs extends CommonArgs, NamedServiceArgs {
+interface QuarantineArgs extends CommonArgs, DatabaseArgs {
   readonly action: 'list' | 'replay' | 'dismiss'
   readonly ids?: readonly number[]
   readonly reason?: string | undefined
@@ -158,7 +158,7 @@ async function tryAgain(file: string, service: Service): Promise<{ open: number;
 }
 
 export async function run(args: QuarantineArgs): Promise<number> {
-  const settings = await readSettings(args)
+  const settings = readSettings(args)
   const file = settings.database.value
   const service = settings.service.value
   if (args.action === 'dismiss') return dismissed(file, args)

@@ -8,7 +8,7 @@ import { isNeeded, type Recipe } from '../../products/recipes/recipe.ts'
 import { asAnswerError } from '../../products/statement.ts'
 import { examplesOf } from '../../services/examples.ts'
 import type { Service } from '../../services/services.ts'
-import type { CommonArgs, NamedServiceArgs } from '../flags.ts'
+import type { CommonArgs, DatabaseArgs } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
 import { called } from '../shell.ts'
 import { guarded, guardian } from '../statements/guard.ts'
@@ -19,7 +19,7 @@ import { type Format, format, print, stream } from '../terminal/output.ts'
 import type { ResultRows } from '../terminal/table.ts'
 import { cellsOfLine, wrapped } from '../terminal/wrap.ts'
 
-interface QueryArgs extends CommonArgs, NamedServiceArgs, QuestionArgs {
+interface QueryArgs extends CommonArgs, DatabaseArgs, QuestionArgs {
   readonly recipes: boolean
   readonly format: Format
   readonly json: boolean
@@ -110,7 +110,7 @@ async function listRecipes(service: Service, json: boolean): Promise<void> {
 
 export async function run(args: QueryArgs): Promise<number> {
   // Here `--timeout` is that of the statement, not that of the network.
-  const settings = await readSettings({ database: args.database, service: args.service })
+  const settings = readSettings({ database: args.database })
   const service = settings.service.value
   if (args.recipes) {
     await listRecipes(service, args.json)

@@ -15,14 +15,14 @@ import { type Replayed, replay } from '../../replay.ts'
 import { beginRun, endRun } from '../../runs/runRecord.ts'
 import type { Service } from '../../services/service.ts'
 import { replyStoreState } from '../../state/replies.ts'
-import type { CommonArgs, NamedServiceArgs } from '../flags.ts'
+import type { CommonArgs, DatabaseArgs } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { logFor } from '../terminal/logging.ts'
 import { print } from '../terminal/output.ts'
 import { version } from '../version.ts'
 
-interface ReplayArgs extends CommonArgs, NamedServiceArgs {
+interface ReplayArgs extends CommonArgs, DatabaseArgs {
   readonly into?: string
   readonly incomplete: boolean
   readonly json: boolean
@@ -161,7 +161,7 @@ async function rebuildInto(
 
 export async function run(args: ReplayArgs): Promise<number> {
   const log = logFor(args, [])
-  const settings = await readSettings(args)
+  const settings = readSettings(args)
   const file = settings.database.value
   const service = settings.service.value
   if (args.incomplete && args.into === undefined)

@@ -33,7 +33,7 @@ interface ScheduleArgs extends CommonArgs, ServiceArgs, RejectArgs, NotifyArgs, 
 const POLL_MS = 30_000
 
 async function readScheduled(args: ScheduleArgs): Promise<Job[]> {
-  const jobs = readJobs(args.jobs, (await readSettings(args)).service.value)
+  const jobs = readJobs(args.jobs, readSettings(args).service.value)
   const without = jobs.filter(({ schedule }) => schedule === null)
   if (without.length === 0) return jobs
   throw new InputError(`${without.map(({ name }) => name).join(', ')}: no schedule.`, {
@@ -45,7 +45,7 @@ async function readScheduled(args: ScheduleArgs): Promise<Job[]> {
 /** What one run works with. The files may have changed since the start: where they are wrong now, the parent process reports it. */
 async function readAgain(args: ScheduleArgs, index: number) {
   try {
-    const settings = await readSettings(args)
+    const settings = readSettings(args)
     // The files of the others may be no jobs any more.
     const [job] = (await readScheduled({ ...args, jobs: [args.jobs[index]!] })) as [Job]
     const service = requireService(settings)
@@ -80,7 +80,7 @@ async function runOnce(args: ScheduleArgs, { index, parent }: ChildRun): Promise
     const { code, summaries } = await runJobs([job], {
       ...service,
       file,
-      distributed: isDistributed(args, await readSettings(args)),
+      distributed: isDistributed(args, readSettings(args)),
       command: 'schedule',
       log,
       quiet: args.quiet,
@@ -106,10 +106,10 @@ async function runOnce(args: ScheduleArgs, { index, parent }: ChildRun): Promise
 export async function run(args: ScheduleArgs): Promise<number> {
   const childRun = readChildRun()
   if (childRun) return runOnce(args, childRun)
-  isDistributed(args, await readSettings(args))
+  isDistributed(args, readSettings(args))
   const jobs = await readScheduled(args)
   // Reported now, not when the job is due.
-  const { key } = requireService(await readSettings(args))
+  const { key } = requireService(readSettings(args))
   rejectPolicy(args)
   if (!(args.stall > 0)) throw new InputError('--stall takes seconds, more than 0.', { code: 'bad-stall' })
   const log = logFor(args, secretsOf(key))

@@ -10,7 +10,7 @@ import { openReader } from '../../db/open.ts'
 import { useHeldZones } from '../../db/queries/zones.ts'
 import { type RunningServer, startServer } from '../../page/server/start.ts'
 import type { Service } from '../../services/service.ts'
-import type { CommonArgs, NamedServiceArgs } from '../flags.ts'
+import type { CommonArgs, DatabaseArgs } from '../flags.ts'
 import { DEFAULT_DATABASE } from '../flags.ts'
 import { lakesOfJobs } from '../jobs/jobLakes.ts'
 import { LISTENING_REFUSED } from '../listening.ts'
@@ -21,14 +21,11 @@ import { print } from '../terminal/output.ts'
 import { watchSignals } from '../terminal/signals.ts'
 import { version } from '../version.ts'
 
-interface ServeArgs extends CommonArgs, NamedServiceArgs {
+interface ServeArgs extends CommonArgs, DatabaseArgs {
   readonly port?: number
   readonly host: string
   readonly open: boolean
 }
-
-/** The commands with their flags, for those that the page shows. */
-type Commands = Readonly<Record<string, { readonly flags: object }>>
 
 /** The default port; where it is taken, any free one is used. */
 const PORT = 8420
@@ -54,15 +51,10 @@ function isPrivate(host: string): boolean {
 }
 
 /** Listens on the port; another one may replace it where the user did not choose it. */
-async function listening(args: ServeArgs, file: string, service: Service, commands: Commands): Promise<RunningServer> {
+async function listening(args: ServeArgs, file: string, service: Service): Promise<RunningServer> {
   const { host, port } = args
   const isOpen = !isPrivate(host)
   const where = file === DEFAULT_DATABASE ? '' : ` --database ${shellWord(file)}`
-  /** What a command is told about the service, where it takes that. */
-  const whose = (name: string): string =>
-    args.service !== undefined && commands[name] && 'service' in commands[name].flags
-      ? ` --service ${shellWord(args.service)}`
-      : ''
   const site = {
     file,
     version: version(),
@@ -72,7 +64,7 @@ async function listening(args: ServeArgs, file: string, service: Service, comman
       token: isOpen ? randomBytes(24).toString('base64url') : null,
     },
     now: () => Math.floor(Date.now() / 1000),
-    command: (rest: string) => `${called()} ${rest}${where}${whose(/^\S*/.exec(rest)![0])}`,
+    command: (rest: string) => `${called()} ${rest}${where}`,
     lakes: lakesOfJobs,
     failed: (error: unknown) => {
       process.stderr.write(`${describe(error)}\n`)
@@ -88,17 +80,17 @@ async function listening(args: ServeArgs, file: string, service: Service, comman
 }
 
 /** `serve`: a page on the database for the browser of this machine, until it is stopped. Never reads the key. */
-export async function run(args: ServeArgs, commands: Commands): Promise<number> {
+export async function run(args: ServeArgs): Promise<number> {
   const { host, port } = args
   if (port !== undefined && !(Number.isInteger(port) && port >= 0 && port <= 65_535))
     throw new InputError('--port takes a whole number from 0 to 65535.', { code: 'bad-port' })
   const file = databaseSetting(args.database).value
-  const service = (await serviceSetting(args.service)).value
+  const service = serviceSetting().value
   // A fault of the file is reported at once, not by every page.
   const reader = openReader(file)
   await useHeldZones(reader).finally(() => reader.close())
   const signals = watchSignals(() => undefined)
-  const running = await listening(args, file, service, commands).catch((error: NodeJS.ErrnoException) => {
+  const running = await listening(args, file, service).catch((error: NodeJS.ErrnoException) => {
     const reason = LISTENING_REFUSED[error.code ?? '']
     if (reason === undefined) throw error
     throw new InputError(`Cannot listen on ${host}, port ${port ?? PORT}: ${reason}.`, {

@@ -9,14 +9,14 @@ import { parseSpan, SPAN_FORM } from '../../job/moment.ts'
 import { lastVersionAt } from '../../products/versions.ts'
 import { examplesOf } from '../../services/examples.ts'
 import type { Service } from '../../services/services.ts'
-import type { CommonArgs, NamedServiceArgs, RangeArgs } from '../flags.ts'
+import type { CommonArgs, DatabaseArgs, RangeArgs } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
 import { type DrawnSeries, drawnValues, type Shown, type ShownSeries, shownJson, shownText } from '../text/shown.ts'
 import { instantOfFlag, millisOfFlag, rangeOfFlags } from '../times.ts'
 
-interface ShowArgs extends CommonArgs, NamedServiceArgs, RangeArgs {
+interface ShowArgs extends CommonArgs, DatabaseArgs, RangeArgs {
   readonly indicator?: number
   readonly offer?: number
   readonly kind?: string
@@ -151,7 +151,7 @@ async function readShown(reader: Reader, args: ShowArgs, service: Service): Prom
 }
 
 export async function run(args: ShowArgs): Promise<number> {
-  const { database, service } = await readSettings(args)
+  const { database, service } = readSettings(args)
   const reader = openReader(database.value)
   try {
     const shown = await readShown(reader, args, service.value)

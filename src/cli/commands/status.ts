@@ -29,7 +29,7 @@ export async function run(
       readonly lake?: readonly string[]
     },
 ): Promise<number> {
-  const { database, baseUrl, service } = await readSettings(args)
+  const { database, baseUrl, service } = readSettings(args)
   const file = database.value
   const jobs = readJobs(args.job ?? [], service.value)
   const reader = openReader(file)

@@ -66,7 +66,7 @@ export const restate = async (args: SyncArgs): Promise<number> =>
 
 /** `retry`: the requests that failed, at the pace and within the budget of a job, or at the default pace. */
 export async function retry(args: Omit<SyncArgs, 'jobs'> & { readonly job?: string }): Promise<number> {
-  const service = (await readSettings(args)).service.value
+  const service = readSettings(args).service.value
   const [like] = args.job === undefined ? [] : readJobs([args.job], service)
   const retried = normalizeJob({ name: 'retry', series: [] }, service)
   return go(
@@ -113,7 +113,7 @@ async function go(
   optionsFor: NonNullable<RunOptions['optionsFor']>,
   runOne?: RunOptions['runOne'],
 ): Promise<number> {
-  const settings = await readSettings(args)
+  const settings = readSettings(args)
   const service = requireService(settings)
   const { code, summaries } = await runJobs(jobs, {
     ...service,

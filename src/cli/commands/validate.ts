@@ -1,13 +1,13 @@
 import { InputError } from '../../base/errors.ts'
 import { findMistakes, mistakeText, readJob } from '../../job/read.ts'
-import type { CommonArgs, ServiceArgs } from '../flags.ts'
+import type { CommonArgs } from '../flags.ts'
 import { readJobText, readOther } from '../jobs/jobs.ts'
 import { warningsOf } from '../jobs/warnings.ts'
 import { readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
 
-interface ValidateArgs extends CommonArgs, Pick<ServiceArgs, 'service'> {
+interface ValidateArgs extends CommonArgs {
   readonly jobs?: string[]
   readonly json: boolean
   readonly schema: boolean
@@ -15,7 +15,7 @@ interface ValidateArgs extends CommonArgs, Pick<ServiceArgs, 'service'> {
 
 /** `validate`: every mistake of job files, and what is legal but probably not meant. Exit 2 on a mistake, not on a warning. */
 export async function run(args: ValidateArgs): Promise<number> {
-  const service = (await readSettings(args)).service.value
+  const service = readSettings({}).service.value
   if (args.schema) {
     const { jobSchema } = await import('../../job/schema.ts')
     print(JSON.stringify(jobSchema(service), null, 2))

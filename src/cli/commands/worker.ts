@@ -29,7 +29,7 @@ interface WorkerArgs extends CommonArgs, ServiceArgs, Pick<RejectArgs, 'onReject
 
 /** `worker`: takes the requests that others have planned from the queue of a shared database. */
 export async function run(args: WorkerArgs): Promise<number> {
-  const settings = await readSettings(args)
+  const settings = readSettings(args)
   const service = requireService(settings)
   refuseExposed(service)
   const file = settings.database.value

@@ -58,7 +58,7 @@ export function readJobs(files: readonly string[], service: Service): Job[] {
 /** Reads the jobs of a command, narrowed to the indicators of `--only`. */
 export async function readJobsOf(args: SettingFlags & OnlyArgs & { readonly jobs: readonly string[] }): Promise<Job[]> {
   const { jobs, only } = args
-  const service = (await readSettings(args)).service.value
+  const service = readSettings(args).service.value
   const read = readJobs(jobs, service)
   if (only === undefined) return read
   const ids = only.split(',').map((text) => (/^\s*\d+\s*$/.test(text) ? Number(text) : Number.NaN))

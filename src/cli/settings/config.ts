@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { InputError } from '../../base/errors.ts'
+import { didYouMean } from '../../base/suggest.ts'
 import { systemWords } from '../../base/systemErrors.ts'
 import { keepServerVariables, passwordIn, placeOf, shownName } from '../../db/address.ts'
 import { checkKey } from '../../services/key.ts'
-import { LIVE, type Service } from '../../services/services.ts'
+import { LIVE, SERVICE_NAMES, SERVICES, type Service, type ServiceName } from '../../services/services.ts'
 import { DEFAULT_DATABASE } from '../flags.ts'
 import { rememberSecret } from '../terminal/secrets.ts'
-import { serviceOf } from './service.ts'
 import { readSmall } from './smallFile.ts'
 
 /** A setting with the place it came from, for `doctor`. */
@@ -140,20 +140,25 @@ const pickAlone = (
 export const databaseSetting = (flag: string | undefined, directory = process.cwd()): Setting<string> =>
   databaseNamed(pickAlone('database', flag, directory))
 
-/** The service that a name means, with where it was named; without one the general profile. */
-async function serviceNamed(named: Setting<string> | null): Promise<Setting<Service>> {
+/** Returns the service of a name; `generic` without one. */
+function serviceNamed(named: Setting<string> | null): Setting<Service> {
   const { value, from } = named ?? { value: 'generic', from: 'default' }
-  return { value: await serviceOf(value, from), from }
+  if (!SERVICE_NAMES.includes(value as ServiceName))
+    throw new InputError(
+      `${JSON.stringify(value)} (from ${from}) is not a service; legal: ${SERVICE_NAMES.join(', ')}.${didYouMean(value, SERVICE_NAMES)}`,
+      { code: 'unknown-service' },
+    )
+  return { value: SERVICES[value as ServiceName], from }
 }
 
-/** Which service is meant, for a command that must not know the key. */
-export const serviceSetting = (flag: string | undefined, directory = process.cwd()): Promise<Setting<Service>> =>
-  serviceNamed(pickAlone('service', flag, directory))
+/** The service, for a command that must not know the key. */
+export const serviceSetting = (directory = process.cwd()): Setting<Service> =>
+  serviceNamed(pickAlone('service', undefined, directory))
 
 /** Puts the settings together: flags over variables over `.env` over defaults. */
-export async function readSettings(flags: SettingFlags, directory = process.cwd()): Promise<Settings> {
+export function readSettings(flags: SettingFlags, directory = process.cwd()): Settings {
   const env = environment(directory)
-  const service = await serviceNamed(pick(env, 'service', flags.service))
+  const service = serviceNamed(pick(env, 'service', flags.service))
   const { baseUrl, name } = service.value
   const url = pick(env, 'base-url', flags.baseUrl)
   const given = flags.apiKeyFile === undefined ? env.get('INDICATOR_SYNC_API_KEY') : readKeyFile(flags.apiKeyFile)

@@ -53,7 +53,6 @@ describe.runIf(has('bash'))('bash completes', () => {
     for (const words of [
       ['emulator', '--script'],
       ['publish', '--page'],
-      ['query', '--lake'],
       ['migrate', '--from'],
       ['status', '--job'],
     ])

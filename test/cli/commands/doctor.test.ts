@@ -18,17 +18,6 @@ describe('doctor', () => {
     expect((await runCommand(folder, ['doctor'])).out).toMatch(/^ok {3}\.env .*owner only$/m)
   })
 
-  test('tells what is known of the zone of the service that is configured', async () => {
-    const folder = tempFolder()
-    const named = { name: 'far', vendor: 'far-api', baseUrl: null, timeZone: 'Asia/Kolkata' }
-    writeFileSync(join(folder, 'far.json'), JSON.stringify(named))
-    const args = ['doctor', '--service', './far.json', '--base-url', 'https://api.example']
-    const { code, out } = await runCommand(folder, args, { INDICATOR_SYNC_API_KEY: KEY })
-    expect(out).toMatch(/^ok +zone data +knows Asia\/Kolkata .*: 0 clock changes in \d{4}$/m)
-    expect(out).not.toContain('Madrid')
-    expect(code).toBe(0)
-  })
-
   test('tells a key that cannot be one, and an address that would show it', async () => {
     const { code, out } = await runCommand(tempFolder(), ['doctor'], to('http://api.example', 'your-api-key'))
     expect(code).toBe(6)

@@ -117,16 +117,6 @@ describe('serve', () => {
     expect(`${done.out}${done.err}`).not.toContain(KEY)
   })
 
-  test('shows commands with the service that it was told, where they take one', async () => {
-    const folder = await folderWithDatabase()
-    const other = { name: 'other', vendor: 'other', baseUrl: null, timeZone: 'Europe/Lisbon', mainGeos: [3] }
-    writeFileSync(join(folder, 'other.json'), JSON.stringify(other))
-    await serving(folder, [...ANY, '--service', './other.json'], async (url) => {
-      expect(await text(`${url}series/600`)).toMatch(/show 600 --geo 3 [^<]* --service \.\/other\.json</)
-    })
-    expect((await runCli(folder, ['serve', '--service', './none.json'])).err).toMatch(/no file \.\/none\.json/)
-  })
-
   test('writes nothing, neither into the database nor beside it', async () => {
     const folder = await folderWithDatabase()
     const file = join(folder, 'data/indicator-sync.db')
