@@ -40,18 +40,18 @@ const fill = (file: string): Promise<void> =>
 
 beforeAll(async () => {
   template = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
-  await fill(join(template, 'own.db'))
+  await fill(join(template, 'own'))
 })
 afterAll(() => rmSync(template, { recursive: true }))
 beforeEach(() => {
   dir = realpathSync(mkdtempSync(join(tmpdir(), 'indicator-sync-')))
   const made = dir
   onTestFinished(() => rmSync(made, { recursive: true, force: true }))
-  writeFileSync(join(dir, 'own.db'), readFileSync(join(template, 'own.db')))
+  writeFileSync(join(dir, 'own'), readFileSync(join(template, 'own')))
 })
 
 const path = (name: string): string => join(dir, name)
-const run = (...args: string[]): Promise<Done> => runCommand(dir, args, { INDICATOR_SYNC_DATABASE: 'own.db' })
+const run = (...args: string[]): Promise<Done> => runCommand(dir, args, { INDICATOR_SYNC_DATABASE: 'own' })
 const exportTo = (output: string, ...more: string[]): Promise<Done> =>
   run('export', '--indicator', '600', '--output', output, ...more)
 
@@ -63,8 +63,7 @@ function contents(folder: string): Record<string, string> {
   return Object.fromEntries(
     (readdirSync(folder, { recursive: true }) as string[])
       .filter(
-        (name) =>
-          statSync(join(folder, name), { throwIfNoEntry: false })?.isFile() && !/^own\.db-(wal|shm)$/.test(name),
+        (name) => statSync(join(folder, name), { throwIfNoEntry: false })?.isFile() && !/^own-(wal|shm)$/.test(name),
       )
       .map((name) => [
         name,
@@ -86,37 +85,29 @@ async function refused(doing: () => Promise<Done>, message: RegExp): Promise<voi
 
 describe('an export destroys nothing', () => {
   test.each<[string, () => string, RegExp]>([
-    ['the database itself', () => 'own.db', /database itself/],
-    ['the database by another way', () => `../${dir.split('/').at(-1)}/./own.db`, /database itself/],
-    ['a link to the database', () => made('link.csv', symlinkSync('own.db', path('link.csv'))), /database itself/],
+    ['the database itself', () => 'own', /database itself/],
+    ['the database by another way', () => `../${dir.split('/').at(-1)}/./own`, /database itself/],
+    ['a link to the database', () => made('link.csv', symlinkSync('own', path('link.csv'))), /database itself/],
     [
       'a second name of the database',
-      () => made('hard.csv', linkSync(path('own.db'), path('hard.csv'))),
+      () => made('hard.csv', linkSync(path('own'), path('hard.csv'))),
       /database itself/,
     ],
-    [
-      'the log of the database',
-      () => made('own.db-wal', writeFileSync(path('own.db-wal'), '')),
-      /belongs to the database/,
-    ],
-    ['a log that the database does not have yet', () => 'own.db-journal', /belongs to the database/],
+    ['the log of the database', () => made('own-wal', writeFileSync(path('own-wal'), '')), /belongs to the database/],
+    ['a log that the database does not have yet', () => 'own-journal', /belongs to the database/],
     [
       'a copy of the log under another name',
       () => made('w', writeFileSync(path('w'), Buffer.from('377f0682', 'hex'))),
       /is the log/,
     ],
-    [
-      'another database of ours',
-      () => made('b.db', writeFileSync(path('b.db'), readFileSync(path('own.db')))),
-      /is a database/,
-    ],
+    ['another database of ours', () => made('b', writeFileSync(path('b'), readFileSync(path('own')))), /is a database/],
     [
       'a new database that lies in its log as yet',
-      () => made('n.db', writeFileSync(path('n.db'), ''), writeFileSync(path('n.db-wal'), 'x')),
+      () => made('n', writeFileSync(path('n'), ''), writeFileSync(path('n-wal'), 'x')),
       /in use/,
     ],
     ['settings', () => made('.env', writeFileSync(path('.env'), 'KEY=1')), /settings and keys/],
-    ['settings that are not there yet', () => '.env.local', /settings and keys/],
+    ['settings that are not there yet', () => '.env.csv', /settings and keys/],
     ['a folder', () => made('docs', mkdirSync(path('docs')), writeFileSync(path('docs/a'), 'a')), /is a folder/],
     ['an empty folder', () => made('empty/', mkdirSync(path('empty'))), /folder/],
     ['a link that leads nowhere', () => made('l.csv', symlinkSync('nowhere', path('l.csv'))), /leads nowhere/],
@@ -183,7 +174,7 @@ describe('an export by year', () => {
 
   test('replaces its years and nothing else of a folder', async () => {
     mkdirSync(path('out/year=2024'), { recursive: true })
-    writeFileSync(path('out/own.db'), readFileSync(path('own.db')))
+    writeFileSync(path('out/own'), readFileSync(path('own')))
     writeFileSync(path('out/notes'), 'notes')
     writeFileSync(path('out/year=2024/notes'), 'notes')
     const own = contents(path('out'))
@@ -206,7 +197,7 @@ describe('an export by year', () => {
 
   test.each<[string, () => string, RegExp]>([
     ['a file', () => made('', writeFileSync(path('out'), 'x')), /is not a folder/],
-    ['the database', () => made('', linkSync(path('own.db'), path('out'))), /is not a folder/],
+    ['the database', () => made('', linkSync(path('own'), path('out'))), /is not a folder/],
     [
       'a file in the place of a year',
       () => made('', mkdirSync(path('out')), writeFileSync(path('out/year=2024'), 'x')),
@@ -223,7 +214,7 @@ describe('an export by year', () => {
         made(
           '',
           mkdirSync(path('out/year=2024'), { recursive: true }),
-          linkSync(path('own.db'), path('out/year=2024/data.csv')),
+          linkSync(path('own'), path('out/year=2024/data.csv')),
         ),
       /database itself/,
     ],
@@ -246,7 +237,7 @@ describe('publish destroys nothing', () => {
     const plain = new SQLite(path('plain.db'))
     plain.exec('create table mine (a)')
     plain.close()
-    for (const name of ['own.db', 'live.db', 'plain.db'])
+    for (const name of ['own', 'live.db', 'plain.db'])
       for (const more of [[], ['--overwrite']]) await refused(() => run('publish', name, ...more), /database/)
   })
 
@@ -292,7 +283,7 @@ describe('publish destroys nothing', () => {
   })
 
   test('a copy says where its data came from, and nothing of who asked what', async () => {
-    const db = new SQLite(path('own.db'))
+    const db = new SQLite(path('own'))
     db.exec(
       `insert into _source (host, base_url, service, first_asked_at) values ('api.test:8443', 'http://api.test:8443/v1', 'x', '')`,
     )
@@ -345,7 +336,7 @@ describe('what a killed command left', () => {
     expect((await exportTo('a.csv')).code).toBe(0)
     expect((await exportTo('out', '--partition', 'year')).code).toBe(0)
     expect((await run('publish', 'public/x.db')).code).toBe(0)
-    const found = readdirSync(dir).filter((name) => !/^own\.db/.test(name))
+    const found = readdirSync(dir).filter((name) => !/^own/.test(name))
     expect(found.sort()).toEqual([...kept, 'a.csv', 'out', 'public'].sort())
     expect(readdirSync(path('out')).sort()).toEqual(['year=2023', 'year=2024', 'year=2025'])
     expect(readdirSync(path('public')).sort()).toEqual(['metadata.yaml', 'x.db', 'x.db.manifest.json'])
@@ -356,7 +347,7 @@ describe('what a killed command left', () => {
     await runCli(
       dir,
       ['export', '--sql', endless, '--output', 'a.csv'],
-      { INDICATOR_SYNC_DATABASE: 'own.db' },
+      { INDICATOR_SYNC_DATABASE: 'own' },
       (child) => {
         const look = setInterval(() => {
           if (!readdirSync(dir).some((name) => name.endsWith('.part'))) return
@@ -374,7 +365,7 @@ describe('what a killed command left', () => {
 describe('output that nobody takes', () => {
   const shell = (command: string) => {
     const bin = `"${process.execPath}" "${programBin()}"`
-    const env = { PATH: process.env.PATH ?? '', ...PROGRAM_ENV, HOME: dir, INDICATOR_SYNC_DATABASE: 'own.db' }
+    const env = { PATH: process.env.PATH ?? '', ...PROGRAM_ENV, HOME: dir, INDICATOR_SYNC_DATABASE: 'own' }
     return spawnSync('bash', ['-c', command.replaceAll('IT', bin)], { cwd: dir, env, encoding: 'utf8' })
   }
   const MANY = `'with recursive n(i) as (select 1 union all select i + 1 from n where i < 200000) select i from n'`
@@ -438,7 +429,7 @@ test('replay in place touches no file beside that it did not make', async () => 
 test('replay --into replaces nothing', async () => {
   writeFileSync(path('a.db'), 'x')
   await refused(() => run('replay', '--into', 'a.db'), /is there already/)
-  await refused(() => run('replay', '--into', 'own.db'), /database itself/)
+  await refused(() => run('replay', '--into', 'own'), /database itself/)
   symlinkSync('nowhere', path('link.db'))
   await refused(() => run('replay', '--into', 'link.db'), /leads nowhere/)
 })

@@ -1,3 +1,4 @@
+import { extname } from 'node:path'
 import { InputError } from '../../base/errors.ts'
 import { quantity } from '../../base/quantity.ts'
 import { EARLIEST, formatMillis, LATEST } from '../../base/time/instant.ts'
@@ -13,7 +14,7 @@ import { examplesOf } from '../../services/examples.ts'
 import type { Service } from '../../services/service.ts'
 import { counted, exportFile, writeFile } from '../exports/exportFile.ts'
 import { exportYears } from '../exports/partition.ts'
-import type { CommonArgs, DatabaseArgs, ExportForm, RangeArgs } from '../flags.ts'
+import { type CommonArgs, type DatabaseArgs, EXPORT_FORMS, type ExportForm, type RangeArgs } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
 import { exportStatement } from '../statements/statement.ts'
 import { EXIT } from '../terminal/fail.ts'
@@ -30,10 +31,14 @@ interface ExportArgs extends CommonArgs, DatabaseArgs, RangeArgs, Required<Diale
   readonly wide: boolean
   readonly time: Clock
   readonly partition?: 'year'
-  readonly format: ExportForm
+  /** Undefined: the extension of `output` decides. */
+  readonly format?: ExportForm
   readonly output?: string
   readonly overwrite: boolean
 }
+
+/** The flags with the format decided and `output` undefined for stdout. */
+type ExportPlan = ExportArgs & { readonly format: ExportForm }
 
 /** Names by which a shell means the standard output. */
 const STDOUT: readonly string[] = ['-', '/dev/stdout', '/dev/fd/1', '/proc/self/fd/1']
@@ -46,8 +51,23 @@ const refuseExport = (message: string, hint: string): never => {
 
 const intoFile = (what: string): never => refuseExport(`${what} goes into a file.`, 'Name it: --output FILE.')
 
-/** Flags that do not go together, with what to do. */
-function checkFlags(args: ExportArgs, service: Service): void {
+/** Returns the format that the file's extension or `--format` names; refuses a contradiction. */
+function chooseForm({ output, format: form, partition }: ExportArgs): ExportForm {
+  const extension = output === undefined ? '' : extname(output).slice(1)
+  const named = EXPORT_FORMS.find((known) => known === extension.toLowerCase())
+  // A folder may have any name: `prices.2025`.
+  if (extension !== '' && !named && !partition)
+    refuseExport(
+      `Cannot export to ${output}: no format has the extension .${extension}.`,
+      `Legal: ${EXPORT_FORMS.map((known) => `.${known}`).join(', ')}, or no extension with --format.`,
+    )
+  if (named && form && named !== form)
+    refuseExport(`${output} does not match --format ${form}.`, `Leave out --format, or end the name with .${form}.`)
+  return named ?? form ?? 'csv'
+}
+
+/** Refuses flags that do not go together. */
+function checkFlags(args: ExportPlan, service: Service): void {
   const { sql, indicator, offer, output, partition, format: form } = args
   if ((sql === undefined) === (indicator === undefined && offer === undefined))
     refuseExport(
@@ -61,12 +81,11 @@ function checkFlags(args: ExportArgs, service: Service): void {
       '--sql says everything itself: --wide, --as-of, --partition, --geo, --from and --to go with --indicator.',
       'Put the condition into the statement.',
     )
-  if ((output === undefined || STDOUT.includes(output)) && (form === 'parquet' || partition))
-    intoFile(partition ? '--partition' : 'Parquet')
+  if (output === undefined && (form === 'parquet' || partition)) intoFile(partition ? '--partition' : 'Parquet')
   if (form !== 'csv' && (args.safe || args.excel))
     refuseExport(
-      `--${args.safe ? 'safe' : 'excel'} goes with CSV.`,
-      `Leave out --format ${form}, or --${args.safe ? 'safe' : 'excel'}.`,
+      `--${args.safe ? 'safe' : 'excel'} goes with CSV, not with ${form}.`,
+      `Use --format csv and a name that ends with .csv, or leave out --${args.safe ? 'safe' : 'excel'}.`,
     )
 }
 
@@ -79,7 +98,7 @@ const yearIn = (zone: string, year: number): Interval => ({
 const both = (a: Interval, b: Interval): Interval => ({ from: Math.max(a.from, b.from), to: Math.min(a.to, b.to) })
 
 /** Writes a file for each local year of the series. */
-async function writeYears(db: Reader, folder: string, question: ExportQuestion, args: ExportArgs): Promise<number> {
+async function writeYears(db: Reader, folder: string, question: ExportQuestion, args: ExportPlan): Promise<number> {
   const zones = [...new Set((await exportedGeoSeries(db, question)).map(({ zone }) => zone))]
   const rangeOfYear = (zone: string, year: number): Interval => both(rangeIn(zone, question), yearIn(zone, year))
   const part = (year: number): ExportQuestion => ({
@@ -98,7 +117,7 @@ async function writeYears(db: Reader, folder: string, question: ExportQuestion, 
   })
 }
 
-const exportValues = (db: Reader, question: ExportQuestion, { wide, time }: ExportArgs): Promise<Exported> =>
+const exportValues = (db: Reader, question: ExportQuestion, { wide, time }: ExportPlan): Promise<Exported> =>
   wide ? exportWide(db, question, time) : exportLong(db, question, time)
 
 /** What `--indicator`, `--offer` and their companions mean: days are those of each series. */
@@ -128,7 +147,7 @@ async function exportQuestion(db: Reader, args: ExportArgs): Promise<ExportQuest
 }
 
 /** Writes the requested rows; returns how many. */
-async function writeExport(reader: Reader, output: string | undefined, args: ExportArgs): Promise<number> {
+async function writeExport(reader: Reader, output: string | undefined, args: ExportPlan): Promise<number> {
   const { sql, overwrite, format: form } = args
   if (sql === undefined && args.partition && output !== undefined)
     return writeYears(reader, output, await exportQuestion(reader, args), args)
@@ -146,13 +165,16 @@ async function writeExport(reader: Reader, output: string | undefined, args: Exp
   return count.rows
 }
 
-export async function run(args: ExportArgs): Promise<number> {
-  const { database, service } = readSettings(args)
+export async function run(given: ExportArgs): Promise<number> {
+  const { database, service } = readSettings(given)
+  const { output: target, ...flags } = given
+  const named = target === undefined || STDOUT.includes(target) ? flags : given
+  const args: ExportPlan = { ...named, format: chooseForm(named) }
   checkFlags(args, service.value)
   // Illegal dates are reported before anything is opened.
   rangeOfFlags(args, SOME_ZONE, Math.floor(Date.now() / 1000))
   if (args.asOf !== undefined) millisOfFlag('as-of', args.asOf, SOME_ZONE, Date.now())
-  const output = args.output !== undefined && STDOUT.includes(args.output) ? undefined : args.output
+  const { output } = args
   const reader = openReader(database.value)
   try {
     const rows = await writeExport(reader, output, args)

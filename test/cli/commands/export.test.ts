@@ -388,6 +388,71 @@ describe('CSV for spreadsheets', () => {
   })
 })
 
+describe('the extension of --output names the format', () => {
+  const rows = ['export', '--indicator', '600', '--quiet']
+  /** First bytes of a file of each format. */
+  const BEGINS = { csv: 'series_id,kind,', tsv: 'series_id\tkind\t', ndjson: '{"series_id":', parquet: 'PAR1' }
+
+  test.each(Object.entries(BEGINS))('a .%s file has that format without --format', async (form, begin) => {
+    for (const file of [`named.${form}`, `NAMED.${form.toUpperCase()}`]) {
+      expect(await run(...rows, '--output', file)).toMatchObject({ code: 0, err: '' })
+      expect(readFileSync(join(dir, file), 'latin1').slice(0, begin.length)).toBe(begin)
+    }
+    expect((await run(...rows, '--output', `named.${form}`, '--format', form)).code).toBe(0)
+  })
+
+  test('a statement is written in the format of its file', async () => {
+    expect((await run('export', '--sql', 'select 1 as a', '--output', 'one.ndjson')).code).toBe(0)
+    expect(readFileSync(join(dir, 'one.ndjson'), 'utf8')).toBe('{"a":1}\n')
+  })
+
+  test.each(['xlsx', 'json', 'gz', 'csv.gz', 'txt', 'db'])(
+    '.%s is refused with the legal extensions',
+    async (extension) => {
+      for (const more of [[], ['--format', 'csv']]) {
+        const done = await run(...rows, '--output', `bad.${extension}`, ...more)
+        expect(done).toMatchObject({ code: 2, err: expect.stringContaining(`bad.${extension}`) })
+        expect(done.err).toContain('.csv, .tsv, .ndjson, .parquet')
+      }
+      expect(readdirSync(dir)).not.toContain(`bad.${extension}`)
+    },
+  )
+
+  test.each([
+    ['parquet', 'csv'],
+    ['csv', 'parquet'],
+    ['ndjson', 'tsv'],
+  ])('a .%s file with --format %s is refused', async (extension, form) => {
+    const done = await run(...rows, '--output', `both.${extension}`, '--format', form)
+    expect(done).toMatchObject({ code: 2, err: expect.stringContaining(`--format ${form}`) })
+    expect(readdirSync(dir)).not.toContain(`both.${extension}`)
+  })
+
+  test('a name without an extension takes --format, or csv', async () => {
+    expect((await run(...rows, '--output', 'bare')).code).toBe(0)
+    expect(readFileSync(join(dir, 'bare'), 'utf8')).toMatch(/^series_id,/)
+    expect((await run(...rows, '--output', '.hidden', '--format', 'tsv')).code).toBe(0)
+    expect(readFileSync(join(dir, '.hidden'), 'utf8')).toMatch(/^series_id\t/)
+    expect((await run(...rows, '--output', './-', '--format', 'ndjson')).code).toBe(0)
+    expect((await run(...rows)).out).toMatch(/^series_id,/)
+  })
+
+  test('--excel with a file that is not CSV is refused', async () => {
+    const done = await run(...rows, '--excel', '--output', 'sheet.parquet')
+    expect(done).toMatchObject({ code: 2, err: expect.stringContaining('--excel') })
+  })
+
+  test('a folder of partitions may have any name, and a format in it counts', async () => {
+    const years = [...rows, '--partition', 'year']
+    const files = (folder: string) => readdirSync(join(dir, folder, 'year=2025'))
+    expect((await run(...years, '--output', 'spot.parquet')).code).toBe(0)
+    expect(files('spot.parquet')).toEqual(['data.parquet'])
+    expect((await run(...years, '--output', 'spot.v2')).code).toBe(0)
+    expect(files('spot.v2')).toEqual(['data.csv'])
+    expect((await run(...years, '--output', 'spot2.parquet', '--format', 'csv')).code).toBe(2)
+  })
+})
+
 test('names are made unique without taking a name that is there', () => {
   expect(uniqueNames(['a', 'a', 'a_2', 'a', 'b'])).toEqual(['a', 'a_3', 'a_2', 'a_4', 'b'])
 })
