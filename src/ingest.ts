@@ -20,18 +20,22 @@ import { addCounts } from './load/counts.ts'
 import { load, loadFailure, loadUnanswered, type ParsedReply } from './load/load.ts'
 import { undismissed } from './load/quarantine/dismissed.ts'
 import { type DoubtfulReply, ingestHalves, ingestUnsure } from './mixedResolutions.ts'
-import { halfOf, piecesOf } from './plan/pieces.ts'
+import { absentPiece, halfOf, piecesOf } from './plan/pieces.ts'
 import { classifyValues, isUnknown, resolutionOf, withWindow } from './plan/resolution.ts'
 import type { LastAnswer, Reply } from './services/reply.ts'
-import { dayIdsOf, neighboursOf } from './state/neighbours.ts'
+import { absencesOf, dayIdsOf, neighboursOf } from './state/neighbours.ts'
 import type { Rows } from './tables/rows.ts'
 import { readReply } from './threads/readReply.ts'
 
 /** Fetches, transforms and loads one planned request; a window that is too large for the service is requested in smaller ones. Throws what ends the run. */
 export async function ingest(ingestContext: IngestContext, planned: PlannedRequest): Promise<IngestResult> {
   const { fetcher, loading, sizes, emit, checkLease } = ingestContext
-  const pieces = piecesOf(planned, await sizes.get(planned))
-  if (pieces.length > 1) return ingestPieces(ingestContext, planned, pieces)
+  const size = await sizes.get(planned)
+  const pieces = piecesOf(planned, size)
+  if (pieces.length > 1)
+    return planned.reason === 'absent'
+      ? ingestAbsentPiece(ingestContext, planned, size)
+      : ingestPieces(ingestContext, planned, pieces)
   const halves = piecesOf(planned, halfOf(planned))
   const onRetry: OnRetry = ({ error, answer }, attempt) =>
     emit('request.retried', {
@@ -88,7 +92,10 @@ async function recordCut(
   await recorded.catch(() => undefined)
 }
 
-/** Records that a request is too large for the service, and ingests its halves in its place. */
+/**
+ * Records that a request is too large for the service, and ingests its halves in its place. Absent values are left for a later run,
+ * because the share of calls for them counts one call a request.
+ */
 async function divide(
   ingestContext: IngestContext,
   planned: PlannedRequest,
@@ -100,7 +107,9 @@ async function divide(
   const counts = await loadUnanswered(loading, planned, 'too-large', error, last)
   await sizes.shrink(planned)
   const { code, message: reason } = error
-  emit('request.divided', { ...eventRequest(planned), ...eventAnswer(last), pieces: halves.length, code, reason })
+  const pieces = planned.reason === 'absent' ? 0 : halves.length
+  emit('request.divided', { ...eventRequest(planned), ...eventAnswer(last), pieces, code, reason })
+  if (pieces === 0) return { ...NOTHING_INGESTED, counts }
   const all = await ingestPieces(ingestContext, planned, halves)
   return { ...all, counts: addCounts(counts, all.counts) }
 }
@@ -180,4 +189,14 @@ async function ingestPieces(
     all = all ? mergeResults(all, result) : result
   }
   return all ?? NOTHING_INGESTED
+}
+
+/** Ingests the first piece of a request for absent values. The other pieces stay due. */
+async function ingestAbsentPiece(
+  ingestContext: IngestContext,
+  planned: PlannedRequest,
+  size: number | undefined,
+): Promise<IngestResult> {
+  const piece = absentPiece(planned, size, await absencesOf(ingestContext.loading.store, planned))
+  return piece ? ingest(ingestContext, withWindow(planned, piece)) : NOTHING_INGESTED
 }

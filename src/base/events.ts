@@ -64,9 +64,12 @@ export const EVENTS = {
   'request.divided': {
     level: 'info',
     pretty: 'verbose',
-    when: 'A window is too large for the service, and smaller ones are requested in its place.',
+    when: 'A window is too large for the service. Smaller ones are requested in its place; for absent values (0 pieces), by a later run.',
     fields: [...REQUEST_FIELDS, 'attempt', 'pieces', 'status', 'ms', 'code', 'reason'],
-    sentence: (of) => `${what(of)}: requested in ${quantity(of.pieces ?? 0, 'smaller window')}: ${of.reason}`,
+    sentence: (of) =>
+      of.pieces === 0
+        ? `${what(of)}: left for a later run: ${of.reason}`
+        : `${what(of)}: requested in ${quantity(of.pieces ?? 0, 'smaller window')}: ${of.reason}`,
   },
   'request.failed': {
     level: 'error',

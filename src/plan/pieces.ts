@@ -1,7 +1,7 @@
 import { DAY } from '../base/time/instant.ts'
-import type { Interval } from '../base/time/interval.ts'
+import { type Interval, intersect } from '../base/time/interval.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
-import { borderUnit, cut } from './windows.ts'
+import { borderUnit, cut, widen } from './windows.ts'
 
 /** Half of a window's length in seconds; undefined for a request without a window or a series. */
 export const halfOf = ({ window, series }: PlannedRequest): number | undefined =>
@@ -17,4 +17,27 @@ export function piecesOf(planned: PlannedRequest, seconds: number | undefined): 
   if (!series || seconds === undefined || window.to - window.from <= seconds) return [window]
   const size = { unit: 'day', count: Math.max(1, Math.floor(seconds / DAY)) } as const
   return [...cut(timeZone, window, size, [], borderUnit(series.timeTrunc))]
+}
+
+/**
+ * The first piece of a request for absent values, of at most `seconds`. It begins and ends at an absence. Null if the window has no
+ * absence any more.
+ */
+export function absentPiece(
+  planned: PlannedRequest,
+  seconds: number | undefined,
+  absences: readonly Interval[],
+): Interval | null {
+  const { window, series, timeZone } = planned
+  if (!window) return null
+  const unit = borderUnit(series?.timeTrunc ?? null)
+  const inside = intersect(
+    [window],
+    absences.map((absence) => widen(timeZone, absence, unit)),
+  )
+  if (inside.length === 0) return null
+  const from = Math.min(...inside.map((absence) => absence.from))
+  const [piece] = piecesOf({ ...planned, window: { from, to: window.to } }, seconds)
+  const reached = inside.filter((absence) => absence.from < piece!.to)
+  return { from, to: Math.min(piece!.to, Math.max(...reached.map(({ to }) => to))) }
 }

@@ -1,9 +1,11 @@
+import type { Interval } from '../base/time/interval.ts'
 import { LONGEST_DAY_S } from '../base/time/localDay.ts'
 import { prepared } from '../db/prepared.ts'
 import { findSeries } from '../db/queries/seriesIdentity.ts'
 import type { Reader } from '../db/store.ts'
 import { identityRow, type PlannedRequest } from '../job/plannedRequest.ts'
 import type { Neighbours } from '../job/plannerState.ts'
+import { ALL_GEOS } from '../tables/sql/allGeos.ts'
 
 /** For every geo, the step of the value nearest to an instant on one side of it. */
 const stepsBeside = (side: 'before' | 'after') =>
@@ -65,4 +67,21 @@ export async function dayIdsOf({ kysely }: Reader, { series }: PlannedRequest): 
   if (known === undefined) return []
   const rows = await idsOfDays.all(kysely, { seriesId: known.id })
   return rows.map(({ resolution_id }) => resolution_id)
+}
+
+const absencesIn = prepared((db, of: { seriesId: number; from: number; to: number }) =>
+  db
+    .selectFrom('_absent')
+    .select(['geo_id', 'from_at as from', 'to_at as to'])
+    .where('series_id', '=', of.seriesId)
+    .where('from_at', '<', of.to)
+    .where('to_at', '>', of.from),
+)
+
+/** The absences in the window of a planned request, of its geos and of all geos. */
+export async function absencesOf({ kysely }: Reader, { series, window, geoIds }: PlannedRequest): Promise<Interval[]> {
+  const known = series && window ? await findSeries(kysely, identityRow(series)) : undefined
+  if (known === undefined || !window) return []
+  const rows = await absencesIn.all(kysely, { seriesId: known.id, ...window })
+  return rows.filter(({ geo_id }) => geo_id === ALL_GEOS || geoIds.includes(ALL_GEOS) || geoIds.includes(geo_id))
 }

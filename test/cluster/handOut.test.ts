@@ -174,3 +174,25 @@ test('what is not understood in the queue is told and left alone, and the rest i
   await workAll()
   expect(await again).toMatchObject({ outcome: 'done', stop: null, counts: { requests: 1 } })
 })
+
+test('a worker cuts a window for absent values to one call, and the plan does not miss the rest of it', async () => {
+  const { first, sql, workAll } = await machines({ faults: [{ id: 1739, status: 400 }] })
+  // Ten requests that fail stay wanted, and allow one request for absent values, before and after the run.
+  const failing = '  - { indicators: [1739], geoIds: [3], window: { from: 2025-10-20, to: 2025-10-30 }, chunk: 1d }\n'
+  const held = YAML.replace('chunk: 1d', 'refresh: 30d')
+  const filling = handOut(first, readJob(held, 'shared.yaml'))
+  await until(async () => (await first.queue.left('shared')) === 1)
+  await workAll()
+  await filling
+  const [from, to] = ['2025-10-30T00:00:00+01:00', '2025-11-02T00:00:00+01:00'].map((text) => Date.parse(text) / 1000)
+  await sql(`insert into _absent (series_id, geo_id, from_at, to_at, step_s, missing, since_at, checked_at)
+    values (1, 3, ${from}, ${to}, 3600, 72, ${NOW - 20 * 86_400}, ${NOW - 16 * 86_400})`)
+  const planning = handOut(first, readJob(held + failing, 'shared.yaml'))
+  await until(async () => (await first.queue.left('shared')) === 11)
+  // Its window shrinks while the request is in the queue.
+  await sql('update series set window_s = 86400')
+  await workAll()
+  expect(await planning).toMatchObject({ outcome: 'partial', stop: null, counts: { requests: 11, failed: 10 } })
+  const { rows } = await sql(`select to_at - from_at as seconds from _fetch where reason = 'absent'`)
+  expect(rows.map(({ seconds }) => Number(seconds))).toEqual([86_400])
+})

@@ -62,3 +62,38 @@ test('each job has its own share', async () => {
   for (const yaml of jobs) expect(await market.run(store, yaml, night(1))).toHaveLength(1)
   for (const yaml of jobs) expect(await market.run(store, yaml, night(1) + HOUR)).toHaveLength(0)
 })
+
+/** A service that refuses windows of more than some days, from a night on. */
+const refusing =
+  (days: number) =>
+  (_path: string, { from, to }: { from: number; to: number }): number | undefined =>
+    to - from > days * 86_400 + 3_600 ? 504 : undefined
+const reasons = (store: Store) =>
+  store.all(
+    `select date(from_at, 'unixepoch', '6 hours') as "from", date(to_at, 'unixepoch', '6 hours') as "to", outcome
+       from _fetch where reason = 'absent' order by id`,
+  ) as { from: string; to: string; outcome: string }[]
+
+test('a window size that shrinks during the run leaves one call for absent values, which begins and ends at one', async () => {
+  const lost = [3, 4, 9, 20, 29].map((day) => ms(`2025-09-${String(day).padStart(2, '0')}T08:00:00Z`) / 1000)
+  const market = await source({ has: (at) => !lost.includes(at) })
+  const store = await tempStore()
+  const yaml = `series:\n  - { indicators: [1], window: { from: 2025-09-01, to: today }, lookback: 12d, refresh: 1h }\n${others(ids(6, 20))}`
+  await market.run(store, yaml, night(0))
+  market.state.status = refusing(3)
+  const windows = await market.run(store, yaml, night(1))
+  expect(windows.length).toBeGreaterThan(7)
+  expect(reasons(store)).toEqual([{ from: '2025-09-03', to: '2025-09-05', outcome: 'ok' }])
+})
+
+test('a window for absent values that is too large is left for a later run, which requests a smaller one', async () => {
+  const market = await lacking()
+  const store = await tempStore()
+  const yaml = `series:\n${series([1])}`
+  await market.run(store, yaml, night(0))
+  market.state.status = refusing(3)
+  const calls: number[] = []
+  for (let n = 1; n <= 5; n++) calls.push((await market.run(store, yaml, night(n))).length)
+  expect(calls).toEqual([1, 1, 1, 1, 1])
+  expect(reasons(store).map(({ outcome }) => outcome)).toEqual(expect.arrayContaining(['too-large', 'ok']))
+})
