@@ -72,7 +72,8 @@ test('a plan sees every answer up to the last one, also one that was still being
   const loading = handOut(first, LAST_DAY)
   await until(async () => (await first.queue.left(LAST_DAY.name)) === 1)
   const working = workAll()
-  await until(async () => (await sql("select from pg_stat_activity where wait_event = 'PgSleep'")).rowCount === 1)
+  const asleep = `select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`
+  await until(async () => (await sql(asleep)).rowCount === 1)
   expect((await sql('select from _fetch')).rowCount).toBe(0)
   expect(await coordinationOf(second.store).lastFetch()).toBe(1)
   await working

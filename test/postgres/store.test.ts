@@ -202,8 +202,10 @@ test('a connection that the network cuts in the middle of a query is reported as
 /** Ends the connection of a statement that waits, as the server does when it is restarted. */
 const endWaiting = (url: string, words: string): Promise<void> =>
   withClient(url, async (client) => {
-    const ended = 'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and query ~ $1'
-    while ((await client.query(`${ended} and state = 'active'`, [words])).rowCount === 0) await sleep(20)
+    // Other tests use other databases of the same server.
+    const ended = `select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid() and state = 'active' and query ~ $1`
+    while ((await client.query(ended, [words])).rowCount === 0) await sleep(20)
   })
 
 describe('what the server says is an error of ours,', () => {

@@ -29,7 +29,8 @@ test('a copy that was killed in the middle is refused by every command, until th
     const { code } = await runCli(cwd, copying, {}, (child) => {
       const look = async (): Promise<void> => {
         const { rows } = await client.query(
-          `select 1 from pg_locks where not granted and relation = 'public._coverage'::regclass`,
+          `select 1 from pg_locks where not granted and relation = 'public._coverage'::regclass
+           and database = (select oid from pg_database where datname = current_database())`,
         )
         if (rows.length > 0) child.kill('SIGKILL')
         else if (child.exitCode === null) await look()
