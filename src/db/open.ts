@@ -30,8 +30,8 @@ export const takeOver = (source: Reader, file: string, onProgress: (table: strin
 /** Removes a database of ours that nobody has open, with all its files. */
 export const removeDatabase = (file: string): Awaitable<void> => backendOf(file).remove(file)
 
-/** Whether a file is a copy that was published: `unmarked` where only its manifest can tell. */
-export const copyState = (file: string): 'yes' | 'changed' | 'unmarked' | 'no' => backendOf(file).copyState(file)
+/** Whether a database is a copy that `publish` made and nothing has opened for writing since. */
+export const isPublishedCopy = (file: string): boolean => backendOf(file).isPublishedCopy(file)
 
 /** Watches a database that others write, or replace by another one. */
 export const watchChanges = (file: string): Changes => backendOf(file).watchChanges(file)

@@ -104,8 +104,8 @@ export interface Backend {
   takeOver(source: Reader, file: string, onProgress: (table: string, rows: number) => void): Promise<TakenOver>
   /** Removes a database of our own making that nobody has open, with all that belongs to it. */
   remove(file: string): Awaitable<void>
-  /** Whether a file is a copy that was published: `unmarked` where only its manifest can tell. */
-  copyState(file: string): 'yes' | 'changed' | 'unmarked' | 'no'
+  /** Whether a database is a copy that `publish` made and nothing has opened for writing since. */
+  isPublishedCopy(file: string): boolean
   /** Watches for what others write; it reads nothing, so that it holds up no writer. */
   watchChanges(file: string): Changes
   /** A text that is another one whenever something was written; not each of them means that. */

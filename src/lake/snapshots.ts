@@ -19,7 +19,6 @@ import { dirname, join, sep } from 'node:path'
 import { InputError } from '../base/errors.ts'
 import { makeFolder } from '../base/files/folder.ts'
 import { partFileOf, removeStaleParts } from '../base/files/partFiles.ts'
-import { moveIntoPlace, prepareTarget } from '../base/files/target.ts'
 import { filesOf, type LakeManifest, MANIFEST, manifestText, readLakeManifest } from './manifest.ts'
 
 /** The file that the writer of a lake locks. */
@@ -166,14 +165,10 @@ function writeSafely(file: string, content: string): void {
 
 /** Replaces the manifest of a lake in one step. */
 export function replaceManifest(folder: string, manifest: LakeManifest): void {
-  const target = prepareTarget(join(folder, MANIFEST), {
-    what: 'the manifest of a lake',
-    ours: () => readLakeManifest(folder) !== null,
-  })
-  const part = partFileOf(target.file)
+  const part = partFileOf(join(folder, MANIFEST))
   rmSync(part, { force: true })
   writeSafely(part, manifestText(manifest))
-  moveIntoPlace(part, target)
+  renameSync(part, join(folder, MANIFEST))
   flushFolder(folder)
 }
 

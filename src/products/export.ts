@@ -83,9 +83,6 @@ const SERIES_COLUMNS = {
   geo_name: ['text', 'geoName'],
 } as const satisfies Record<string, readonly [ExportColumn['type'], keyof ExportedGeoSeries]>
 
-/** The columns with which a long export begins. */
-export const SERIES_COLUMN_NAMES: readonly string[] = Object.keys(SERIES_COLUMNS)
-
 /** A row a value, ordered by kind, indicator, series, geo and instant. */
 export async function exportLong(db: Reader, question: ExportQuestion, clock: Clock): Promise<Exported> {
   const allSeries = await exportedGeoSeries(db, question)

@@ -2,17 +2,16 @@ import { closeSync, fsyncSync, openSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { StoreError } from '../base/errors.ts'
 import { sha256OfFile } from '../base/files/checksum.ts'
-import { partFileOf } from '../base/files/partFiles.ts'
-import { moveIntoPlace } from '../base/files/target.ts'
+import { partFileOf, removeStalePartsNow } from '../base/files/partFiles.ts'
+import { moveIntoPlace, prepareTarget, type Target } from '../base/files/target.ts'
 import { quantity } from '../base/quantity.ts'
 import { formatMillis } from '../base/time/instant.ts'
 import { copyInto } from '../db/copyInto.ts'
 import { copyingOf } from '../db/copying.ts'
-import { openReader, openStore, removeDatabase } from '../db/open.ts'
+import { isPublishedCopy, openReader, openStore, removeDatabase } from '../db/open.ts'
 import { writeDictionary } from '../db/queries/dictionary.ts'
 import type { Reader } from '../db/store.ts'
 import { type Database, TABLE_NAMES } from '../tables/schema.ts'
-import { claimCopy } from './published.ts'
 
 const COLUMNS = [
   ...(['series_id', 'kind', 'indicator_id', 'indicator_name', 'geo_id', 'geo_name'] as const),
@@ -31,6 +30,16 @@ export interface Manifest {
   /** Every series and geo with its first and last value. */
   readonly series: readonly Pick<Database['freshness'], (typeof COLUMNS)[number]>[]
 }
+
+/** Checks that a copy may be written to a path: it never replaces a live database. */
+export const claimCopy = (path: string, overwrite: boolean, sources: readonly string[]): Target =>
+  prepareTarget(path, {
+    what: 'a published copy',
+    overwrite,
+    sources,
+    tidy: removeStalePartsNow,
+    isReplaceableDatabase: isPublishedCopy,
+  })
 
 /** Throws where a copy is damaged or has broken references. */
 async function checkCopy({ engine }: Reader, file: string): Promise<void> {
@@ -68,7 +77,7 @@ function flushFile(path: string): void {
 
 /**
  * Makes a consistent copy of a database in a single file, while others may write to it. The copy is checked, checksummed and
- * renamed into place, so that a reader finds the old file or the new one. Only an earlier copy is replaced. Returns the manifest.
+ * renamed into place, so that a reader finds the old file or the new one. Returns the manifest.
  */
 export async function publish(
   source: Reader,

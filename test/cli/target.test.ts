@@ -121,35 +121,22 @@ describe('an export destroys nothing', () => {
     ['a table of somebody', 'indicator_id,comment\n600,mine\n'],
     ['JSON', '{"indicator_id":600}\n'],
     ['an empty file', ''],
-  ])('%s in its place is replaced only when that is said', async (_, text) => {
+    ['an earlier export', 'indicator_id,indicator_name,kind,time_trunc,time_agg\n'],
+  ])('%s in its place is replaced only with --overwrite', async (_, text) => {
     writeFileSync(path('a.csv'), text)
-    await refused(() => exportTo('a.csv'), /is there already[\s\S]*--overwrite/)
+    await refused(() => exportTo('a.csv'), /Cannot write a\.csv: it exists[\s\S]*--overwrite/)
     expect((await exportTo('a.csv', '--overwrite')).code).toBe(0)
     expect(readFileSync(path('a.csv'), 'utf8').trim().split('\n')).toHaveLength(4)
   })
 
-  test.each(['csv', 'tsv', 'ndjson', 'parquet'])(
-    'an earlier export as %s is replaced, also through a link',
-    async (form) => {
-      for (const more of [[], ['--wide'], ['--time', 'utc']]) {
-        expect((await exportTo('a', '--format', form, ...more)).code).toBe(0)
-        expect((await exportTo('a', '--format', form)).err).toBe('3 rows in a.\n')
-      }
-      const first = statSync(path('a')).ino
-      symlinkSync('a', path('link'))
-      expect((await exportTo('link', '--format', form)).code).toBe(0)
-      expect(realpathSync(path('link'))).toBe(path('a'))
-      expect(statSync(path('a')).ino).not.toBe(first)
-      const other = form === 'csv' ? 'tsv' : 'csv'
-      await refused(() => exportTo('a', '--format', other), /of the same form/)
-    },
-  )
-
-  test('the answer of a statement may be anybody’s: it is replaced when that is said', async () => {
-    const planned = ['export', '--sql', 'select 1 as a', '--output', 'a.csv']
-    expect((await run(...planned)).code).toBe(0)
-    await refused(() => run(...planned), /--overwrite/)
-    expect((await run(...planned, '--overwrite')).code).toBe(0)
+  test('--overwrite through a link replaces the file and keeps the link', async () => {
+    expect((await exportTo('a')).code).toBe(0)
+    const first = statSync(path('a')).ino
+    symlinkSync('a', path('link'))
+    await refused(() => exportTo('link'), /--overwrite/)
+    expect((await exportTo('link', '--format', 'parquet', '--overwrite')).code).toBe(0)
+    expect(realpathSync(path('link'))).toBe(path('a'))
+    expect(statSync(path('a')).ino).not.toBe(first)
   })
 
   test('devices and pipes are written into', async () => {
@@ -183,15 +170,16 @@ describe('an export by year', () => {
     const first = contents(path('out'))
     expect(Object.keys(first).sort()).toEqual([...Object.keys(own), ...all].sort())
     expect(first).toMatchObject(own)
+    await refused(() => years('--from', '2025-01-01', '--format', 'ndjson'), /data\.csv: it exists/)
     // A part of the years: the others stay. Another form takes the place of the first.
-    expect((await years('--from', '2025-01-01', '--format', 'ndjson')).err).toBe('1 row in out.\n')
+    expect((await years('--from', '2025-01-01', '--format', 'ndjson', '--overwrite')).err).toBe('1 row in out.\n')
     const second = contents(path('out'))
     expect(Object.keys(second).sort()).toEqual(
       [...Object.keys(own), ...all.slice(0, 2), 'year=2025/data.ndjson'].sort(),
     )
     expect(second).toMatchObject(own)
     // A year that has nothing any more goes.
-    expect((await years('--to', '2024-06-01', '--as-of', '2020-01-01')).code).toBe(0)
+    expect((await years('--to', '2024-06-01', '--as-of', '2020-01-01', '--overwrite')).code).toBe(0)
     expect(Object.keys(contents(path('out'))).sort()).toEqual([...Object.keys(own), 'year=2025/data.ndjson'].sort())
   })
 
@@ -222,13 +210,6 @@ describe('an export by year', () => {
     make()
     await refused(() => years('--overwrite'), message)
   })
-
-  test('what somebody else put into a year is replaced only when that is said', async () => {
-    mkdirSync(path('out/year=2024'), { recursive: true })
-    writeFileSync(path('out/year=2024/data.csv'), 'mine')
-    await refused(() => years(), /--overwrite/)
-    expect((await years('--overwrite')).code).toBe(0)
-  })
 })
 
 describe('publish destroys nothing', () => {
@@ -241,20 +222,13 @@ describe('publish destroys nothing', () => {
       for (const more of [[], ['--overwrite']]) await refused(() => run('publish', name, ...more), /database/)
   })
 
-  test('a copy is replaced by the next one, but not when it became a database of its own', async () => {
+  test('--overwrite replaces an earlier copy, but not one that became a live database', async () => {
     expect((await run('publish', 'public/a.db')).code).toBe(0)
-    expect((await run('publish', 'public/a.db')).code).toBe(0)
-    rmSync(path('public/a.db.manifest.json'))
-    expect((await run('publish', 'public/a.db')).code).toBe(0)
-    const db = new SQLite(path('public/a.db'))
-    db.exec('create table mine (a)')
-    db.close()
-    await refused(() => run('publish', 'public/a.db'), /written after it was published/)
+    await refused(() => run('publish', 'public/a.db'), /a\.db: it exists[\s\S]*--overwrite/)
     expect((await run('publish', 'public/a.db', '--overwrite')).code).toBe(0)
-    // It is for reading only, unless it is whole; then it may become a database that lives.
+    // It is for reading only, unless it is whole; then it may become a live database.
     await expect(openStore(path('public/a.db'))).rejects.toThrow(/published copy, which is for reading/)
-    expect((await run('publish', 'public/a.db')).code).toBe(0)
-    expect((await run('publish', 'public/a.db', '--bookkeeping')).code).toBe(0)
+    expect((await run('publish', 'public/a.db', '--bookkeeping', '--overwrite')).code).toBe(0)
     await (await openStore(path('public/a.db'))).close()
     await refused(() => run('publish', 'public/a.db', '--overwrite'), /is a database/)
   })
@@ -265,19 +239,22 @@ describe('publish destroys nothing', () => {
     await refused(() => run('replay', '--into', 'a.db'), /a\.db-wal is there/)
   })
 
-  test('a manifest or a description of somebody else stays, and then nothing is made', async () => {
+  test('an existing manifest or description is replaced only with --overwrite', async () => {
     mkdirSync(path('public'))
-    writeFileSync(path('public/metadata.yaml'), 'title: Mine\n')
-    await refused(() => run('publish', 'public/a.db'), /metadata\.yaml is there already/)
+    writeFileSync(path('public/metadata.yaml'), 'databases: [broken]\n')
+    await refused(() => run('publish', 'public/a.db'), /metadata\.yaml: it exists/)
     rmSync(path('public/metadata.yaml'))
     writeFileSync(path('public/a.db.manifest.json'), '{"name":"app"}')
-    await refused(() => run('publish', 'public/a.db'), /manifest\.json is there already/)
+    await refused(() => run('publish', 'public/a.db'), /manifest\.json: it exists/)
+    writeFileSync(path('public/metadata.yaml'), 'databases: [broken]\n')
+    expect((await run('publish', 'public/a.db', '--overwrite')).code).toBe(0)
+    expect(Object.keys(parse(readFileSync(path('public/metadata.yaml'), 'utf8')).databases)).toEqual(['a'])
   })
 
   test('two copies in one folder keep their descriptions', async () => {
     expect((await run('publish', 'public/x.db', '--title', 'X')).code).toBe(0)
-    expect((await run('publish', 'public/y.db', '--title', 'Y')).code).toBe(0)
-    expect((await run('publish', 'public/x.db', '--title', 'Z')).code).toBe(0)
+    expect((await run('publish', 'public/y.db', '--title', 'Y', '--overwrite')).code).toBe(0)
+    expect((await run('publish', 'public/x.db', '--title', 'Z', '--overwrite')).code).toBe(0)
     const { databases } = parse(readFileSync(path('public/metadata.yaml'), 'utf8'))
     expect([databases.x.title, databases.y.title]).toEqual(['Z', 'Y'])
   })
@@ -428,49 +405,48 @@ test('replay in place touches no file beside that it did not make', async () => 
 
 test('replay --into replaces nothing', async () => {
   writeFileSync(path('a.db'), 'x')
-  await refused(() => run('replay', '--into', 'a.db'), /is there already/)
+  await refused(() => run('replay', '--into', 'a.db'), /a\.db: it exists/)
   await refused(() => run('replay', '--into', 'own'), /database itself/)
   symlinkSync('nowhere', path('link.db'))
   await refused(() => run('replay', '--into', 'link.db'), /leads nowhere/)
 })
 
 describe('between the look and the replacement', () => {
-  const how = {
-    what: 'an export',
-    overwrite: false,
-    ours: (file: string) => readFileSync(file, 'utf8').startsWith('our'),
-  }
+  const how = { what: 'an export', overwrite: false }
   const part = () => {
     const name = partFileOf(path('a'))
-    writeFileSync(name, 'ours, new')
+    writeFileSync(name, 'new')
     return name
   }
 
-  test('what came there is never lost', () => {
+  test('a file that appears is never lost without --overwrite', () => {
     const target = prepareTarget(path('a'), how)
     writeFileSync(path('a'), 'mine')
-    expect(() => moveIntoPlace(part(), target)).toThrow(/is there already/)
+    expect(() => moveIntoPlace(part(), target)).toThrow(/it exists/)
     expect(readFileSync(path('a'), 'utf8')).toBe('mine')
   })
 
-  test('nor what took the place of an export', () => {
-    writeFileSync(path('a'), 'ours, old')
-    const target = prepareTarget(path('a'), how)
-    rmSync(path('a'))
-    writeFileSync(path('a'), 'mine')
-    expect(() => moveIntoPlace(part(), target)).toThrow(/is there already/)
+  test.each<[string, () => void, RegExp]>([
+    ['a database', () => writeFileSync(path('a'), readFileSync(path('own'))), /is a database/],
+    ['a link to a folder', () => symlinkSync('b', path('a')), /folder/],
+  ])('%s that appears is never lost, even with --overwrite', (_, appear, message) => {
     mkdirSync(path('b'))
-    const other = prepareTarget(path('c'), how)
-    symlinkSync('b', path('c'))
-    expect(() => moveIntoPlace(part(), other)).toThrow(/folder/)
-    expect(readdirSync(path('b'))).toEqual([])
+    writeFileSync(path('a'), 'old')
+    const target = prepareTarget(path('a'), { ...how, overwrite: true })
+    rmSync(path('a'))
+    appear()
+    const before = contents(dir)
+    const name = part()
+    expect(() => moveIntoPlace(name, target)).toThrow(message)
+    rmSync(name)
+    expect(contents(dir)).toEqual(before)
   })
 
-  test('another export of ours gives way', () => {
-    const target = prepareTarget(path('a'), how)
-    writeFileSync(path('a'), 'ours, by another process')
+  test('with --overwrite a file of another process gives way', () => {
+    const target = prepareTarget(path('a'), { ...how, overwrite: true })
+    writeFileSync(path('a'), 'by another process')
     moveIntoPlace(part(), target)
-    expect(readFileSync(path('a'), 'utf8')).toBe('ours, new')
+    expect(readFileSync(path('a'), 'utf8')).toBe('new')
     expect(existsSync(partFileOf(path('a')))).toBe(false)
   })
 })

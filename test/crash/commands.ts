@@ -109,7 +109,7 @@ export function scenarios(held: string, url: string): Record<string, Scenario> {
     },
     publish: {
       prepare: copy,
-      args: (folder) => ['publish', join(folder, 'public.db'), ...common(folder)],
+      args: (folder) => ['publish', '--overwrite', join(folder, 'public.db'), ...common(folder)],
       result: (folder) => {
         const manifest = JSON.parse(readFileSync(join(folder, 'public.db.manifest.json'), 'utf8'))
         if (manifest.sha256 !== files(folder)['public.db']) throw new Error('the manifest is of another file')
@@ -121,7 +121,7 @@ export function scenarios(held: string, url: string): Record<string, Scenario> {
     'export --partition': {
       prepare: copy,
       args: (folder) => [
-        ...['export', '--indicator', '600', '--partition', 'year', '--output', join(folder, 'years')],
+        ...['export', '--indicator', '600', '--partition', 'year', '--output', join(folder, 'years'), '--overwrite'],
         ...common(folder),
       ],
       result: (folder) => [names(folder), files(join(folder, 'years'))],

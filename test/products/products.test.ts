@@ -243,12 +243,25 @@ describe('export', () => {
     ).toBe(Number(spain))
   })
 
-  test('a file a local year, and nothing else in the folder; again in its place', async () => {
+  test('a file a local year, and nothing else in the folder; --overwrite replaces it', async () => {
     const folder = tempFolder()
     const out = join(folder, 'years')
     for (const format of ['csv', 'parquet']) {
       expect(
-        (await cli(['export', '--indicator', '602', '--partition', 'year', '--format', format, '--output', out])).code,
+        (
+          await cli([
+            'export',
+            '--indicator',
+            '602',
+            '--partition',
+            'year',
+            '--format',
+            format,
+            '--output',
+            out,
+            '--overwrite',
+          ])
+        ).code,
       ).toBe(0)
       expect(readdirSync(folder)).toEqual(['years'])
       expect(readdirSync(out)).toEqual(['year=2025'])

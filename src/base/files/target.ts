@@ -30,19 +30,14 @@ export interface Target {
 export interface ReplacePolicy {
   /** What is written, for messages: `an export`. */
   readonly what: string
-  /** Whether a file that is not known to be ours is replaced; never a database, a folder or what belongs to one. */
+  /** `--overwrite`; undefined when the command has no such flag and replaces nothing. */
   readonly overwrite?: boolean
   /** Files that are read to make this one. */
   readonly sources?: readonly string[]
   /** Removes what killed commands left beside the file, before anything is refused. */
   readonly tidy?: (file: string) => void
-  /** Whether an existing file is of the same kind and was written by this program. */
-  readonly ours: (file: string) => boolean
-  /**
-   * For what is a database itself. Answers whether the database at a path is a published copy: `yes`, `changed` since it was
-   * made, or `no`. Without it no database is ever replaced.
-   */
-  readonly copy?: (file: string) => 'yes' | 'changed' | 'no'
+  /** Whether a database may be replaced, when a database is written; otherwise none is. */
+  readonly isReplaceableDatabase?: (file: string) => boolean
 }
 
 /** Files beside a database that are part of it. */
@@ -86,7 +81,7 @@ function truePath(asWritten: string): string {
 }
 
 /** Refuses names that are part of something else, whether a file of that name is there or not. */
-function checkName(asWritten: string, file: string, { what, copy }: ReplacePolicy): void {
+function checkName(asWritten: string, file: string, { what, isReplaceableDatabase }: ReplacePolicy): void {
   for (const path of [resolve(asWritten), file]) {
     if (/^\.env(\.|$)/i.test(basename(path)))
       refuseTarget(`${asWritten} is where settings and keys are kept; ${what} does not go there.`, 'Name another file.')
@@ -99,7 +94,7 @@ function checkName(asWritten: string, file: string, { what, copy }: ReplacePolic
         )
   }
   for (const end of LOGGED)
-    if (at(`${file}${end}`) !== null && (copy || at(file) !== null))
+    if (at(`${file}${end}`) !== null && (isReplaceableDatabase || at(file) !== null))
       refuseTarget(
         `${asWritten}${at(file) ? ` is there already, with ${end}: it` : `${end} is there: ${asWritten}`} is a database in use, or was one.`,
         'Name another file; nothing was touched.',
@@ -109,32 +104,24 @@ function checkName(asWritten: string, file: string, { what, copy }: ReplacePolic
 
 /** Refuses a file that is at a path, unless it may be replaced. */
 function checkExisting(asWritten: string, file: string, existing: BigIntStats, policy: ReplacePolicy): void {
-  const { what, overwrite, ours, copy } = policy
-  const instead = overwrite === undefined ? 'Name another file.' : 'Name another file, or replace it: --overwrite.'
+  const { what, overwrite, isReplaceableDatabase } = policy
   if (existing.isDirectory())
     refuseTarget(`${asWritten} is a folder; ${what} is a file.`, 'Name a file in it.', 'folder')
   if (!existing.isFile()) refuseTarget(`${asWritten} is a device or a socket.`, 'Name a file.')
   const head = headOf(file, SQLITE.length)
   if (LOGS.some((magic) => head.subarray(0, magic.length).equals(magic)))
     refuseTarget(`${asWritten} is the log of a database.`, 'Name another file.', 'database')
-  if (head.equals(SQLITE)) {
-    const state = copy ? copy(file) : 'no'
-    if (state === 'no')
-      refuseTarget(
-        copy
-          ? `${asWritten} is a database, and not a copy that \`publish\` made; only such a copy is replaced.`
-          : `${asWritten} is a database; ${what} does not replace one.`,
-        'Name another file. If it can go, remove it yourself.',
-        'database',
-      )
-    if (state === 'changed' && !overwrite) refuseTarget(`${asWritten} was written after it was published.`, instead)
-    return
-  }
-  if (overwrite || ours(file)) return
-  refuseTarget(
-    `${asWritten} is there already and is not known as ${what} of the same form that this program wrote.`,
-    `It was not touched. ${instead}`,
-  )
+  if (head.equals(SQLITE) && !isReplaceableDatabase?.(file))
+    refuseTarget(
+      `${asWritten} is a database; ${what} does not replace one.`,
+      'Name another file. If it can go, remove it yourself.',
+      'database',
+    )
+  if (!overwrite)
+    refuseTarget(
+      `Cannot write ${asWritten}: it exists.`,
+      `Name another file${overwrite === undefined ? '' : ', or replace it: --overwrite'}.`,
+    )
 }
 
 /** Checks that a file may be put at a path; throws InputError if something would be lost. */
@@ -151,7 +138,7 @@ export function prepareTarget(asWritten: string, policy: ReplacePolicy): Target 
       refuseTarget(`${asWritten} is the database itself.`, 'Name another file.', 'same-file')
   }
   checkName(asWritten, file, policy)
-  if (existing && !policy.copy && (existing.isFIFO() || existing.isCharacterDevice()))
+  if (existing && !policy.isReplaceableDatabase && (existing.isFIFO() || existing.isCharacterDevice()))
     return { asWritten, file, existing, isStream: true, policy }
   if (existing) checkExisting(asWritten, file, existing, policy)
   return { asWritten, file, existing, isStream: false, policy }
@@ -183,14 +170,14 @@ export function tryMoveIntoPlace(part: string, { file, existing }: Target): bool
   return true
 }
 
-/** Moves a complete file to its target. A file that has appeared there since the check is replaced only if it is ours, too. */
+/** Moves a complete file to its target. A file that has appeared there since the check is replaced by the same policy. */
 export function moveIntoPlace(part: string, target: Target): void {
   let now = target
   // The complete file is beside its target, where tidying would remove it.
   const { tidy: _, ...policy } = target.policy
   for (let attempt = 0; attempt < 10; attempt++) {
     if (tryMoveIntoPlace(part, now)) return
-    now = prepareTarget(target.asWritten, policy.overwrite === undefined ? policy : { ...policy, overwrite: false })
+    now = prepareTarget(target.asWritten, policy)
   }
   refuseTarget(`${target.asWritten} changes all the time.`, 'Name another file.', 'target-changed')
 }

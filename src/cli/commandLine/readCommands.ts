@@ -21,7 +21,7 @@ const DIALECT = {
 const OVERWRITE = {
   type: 'boolean',
   default: false,
-  describe: 'Replace a file that is not known to be ours; never a folder or a database in use',
+  describe: 'Replace existing files; never a folder or a live database',
 } as const
 
 /** Commands that read what is held. */

@@ -9,10 +9,9 @@ import { placeOf } from '../../db/address.ts'
 import { openReader } from '../../db/open.ts'
 import type { Reader } from '../../db/store.ts'
 import type { PageLocale } from '../../page/words/locale.ts'
-import { publish } from '../../products/publish.ts'
-import { claimCopy, readCopyManifest } from '../../products/published.ts'
+import { claimCopy, publish } from '../../products/publish.ts'
 import type { Service } from '../../services/service.ts'
-import { metadataText, readMetadata } from '../exports/metadata.ts'
+import { metadataText } from '../exports/metadata.ts'
 import type { CommonArgs, DatabaseArgs } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
@@ -90,18 +89,8 @@ async function publishCopy(
       hint: 'Name another file.',
       code: 'bad-name',
     })
-  const claimManifest = () =>
-    prepareTarget(join(folder, `${name}.manifest.json`), {
-      what: 'a manifest',
-      overwrite,
-      ours: (file) => readCopyManifest(file) !== null,
-    })
-  const claimMetadata = () =>
-    prepareTarget(join(folder, METADATA), {
-      what: 'a description for Datasette',
-      overwrite,
-      ours: (file) => readMetadata(readFileSync(file, 'utf8')) !== null,
-    })
+  const claimManifest = () => prepareTarget(join(folder, `${name}.manifest.json`), { what: 'a manifest', overwrite })
+  const claimMetadata = () => prepareTarget(join(folder, METADATA), { what: 'a description for Datasette', overwrite })
   // All targets are checked before anything is written.
   claimCopy(path, overwrite, [source.file])
   claimManifest()
@@ -110,9 +99,7 @@ async function publishCopy(
   const whole = { file: name, program: `indicator-sync ${version()}`, ...manifest }
   replaceSmallFile(claimManifest, () => `${JSON.stringify(whole, null, 2)}\n`)
   const publication = { ...args, service, sources: await sourcesOf(source) }
-  replaceSmallFile(claimMetadata, (stands) =>
-    metadataText(basename(name, extname(name)), publication, stands === null ? null : readMetadata(stands)),
-  )
+  replaceSmallFile(claimMetadata, (stands) => metadataText(basename(name, extname(name)), publication, stands))
   const summary = `${path}: ${quantity(manifest.rows.observation ?? 0, 'value')}, ${grouped(manifest.bytes)} bytes, sha256 ${manifest.sha256}.\nBeside it: ${name}.manifest.json, and metadata.yaml for \`datasette ${name} -m metadata.yaml\`.`
   return Object.assign(whole, { summary })
 }

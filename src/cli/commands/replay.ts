@@ -128,8 +128,7 @@ const claimInto = (file: string, into: string): Target =>
     what: 'a rebuilt database',
     sources: [file],
     tidy: removeStalePartsNow,
-    ours: () => false,
-    copy: () => 'no',
+    isReplaceableDatabase: () => false,
   })
 
 /** The error for `--into` with a database on a server. */

@@ -6,7 +6,6 @@ import type { Exported } from '../../products/export.ts'
 import type { ExportForm } from '../flags.ts'
 import { format } from '../terminal/output.ts'
 import { version } from '../version.ts'
-import { IS_OWN_EXPORT } from './ownExports.ts'
 
 /** How a file is written. */
 export interface FileForm {
@@ -67,8 +66,8 @@ export async function writeFile(
 }
 
 /** What may be replaced by an export. */
-export const claimExport = (path: string, form: ExportForm, overwrite: boolean, sources: readonly string[]) =>
-  prepareTarget(path, { what: 'an export', overwrite, sources, tidy: removeStalePartsNow, ours: IS_OWN_EXPORT[form] })
+export const claimExport = (path: string, overwrite: boolean, sources: readonly string[]) =>
+  prepareTarget(path, { what: 'an export', overwrite, sources, tidy: removeStalePartsNow })
 
 /** Makes a file beside its place and puts it there when it is whole; what is not a file, such as a pipe, is written into. */
 export async function exportFile(
@@ -78,7 +77,7 @@ export async function exportFile(
   { overwrite, sources }: { readonly overwrite: boolean; readonly sources: readonly string[] },
 ): Promise<number> {
   try {
-    const target = claimExport(path, form.form, overwrite, sources)
+    const target = claimExport(path, overwrite, sources)
     if (target.isStream) {
       const handle = openSync(target.file, 'w')
       try {

@@ -1,4 +1,4 @@
-import { type Document, parseDocument, stringify } from 'yaml'
+import { isMap, parseDocument, stringify } from 'yaml'
 import { isNeeded, UNSAID, withDefaults } from '../../products/recipes/recipe.ts'
 import { recipesOf } from '../../products/recipes/recipes.ts'
 import type { Service } from '../../services/service.ts'
@@ -53,30 +53,21 @@ function tableDescriptions(): Record<string, object> {
   )
 }
 
-/** The mark of descriptions by this program. */
-const ENTRY_MARK =
-  ' Written by `indicator-sync publish`, which changes the entry of the database that it publishes, and no other.'
-
-/** Reads an existing description; null where it is not by this program. */
-export function readMetadata(text: string): Document | null {
-  const document = parseDocument(text)
-  if (document.errors.length > 0) return null
-  const description = document.get('description')
-  // Those of earlier versions have no mark.
-  const early = typeof description === 'string' && description.endsWith('See the table data_dictionary.')
-  return document.commentBefore?.includes(ENTRY_MARK.trim()) || early ? document : null
-}
-
-/** Datasette's description of a published file: `datasette data.db -m metadata.yaml`. `database` is its name without the ending. Entries of other databases are kept. */
-export function metadataText(database: string, publication: Publication, existing: Document | null): string {
+/**
+ * Datasette's description of a published file: `datasette data.db -m metadata.yaml`. `database` is its name without the
+ * extension. Entries of other databases in the existing text are kept.
+ */
+export function metadataText(database: string, publication: Publication, stands: string | null): string {
   const { facts, databases } = metadataOf(database, publication)
-  if (!existing) return `#${ENTRY_MARK}\n${stringify({ ...facts, databases })}`
+  const existing = parseDocument(stands ?? '')
+  const isMetadata =
+    existing.errors.length === 0 && isMap(existing.contents) && isMap(existing.get('databases') ?? existing.contents)
+  if (!isMetadata) return stringify({ ...facts, databases })
   const others = Object.keys((existing.toJS() as { databases?: object }).databases ?? {}).filter(
     (name) => name !== database,
   )
   if (others.length === 0) for (const [name, value] of Object.entries(facts)) existing.set(name, value)
   existing.setIn(['databases', database], existing.createNode(databases[database]))
-  if (!existing.commentBefore?.includes(ENTRY_MARK.trim())) existing.commentBefore = ENTRY_MARK
   return existing.toString()
 }
 

@@ -29,8 +29,13 @@ const yearsIn = (folder: string): number[] =>
     return year === undefined ? [] : [Number(year)]
   })
 
-/** The files of a partition that this export replaces or takes away; refuses where one is not ours. */
-function claimYear(folder: string, year: number, { overwrite, sources }: Partitions) {
+/** The files of a partition that this export replaces or takes away; refuses existing files without `--overwrite`. */
+function claimYear(
+  folder: string,
+  year: number,
+  { overwrite, sources }: Partitions,
+  forms: readonly ExportForm[] = EXPORT_FORMS,
+) {
   const place = partition(folder, year)
   const there = lstatSync(place, { throwIfNoEntry: false })
   if (there && !there.isDirectory())
@@ -38,9 +43,9 @@ function claimYear(folder: string, year: number, { overwrite, sources }: Partiti
       hint: 'It was not touched. Move it away, or name another folder.',
       code: 'target-exists',
     })
-  return EXPORT_FORMS.filter((form) => there && existsSync(join(place, `data.${form}`))).map((form) =>
-    claimExport(join(place, `data.${form}`), form, overwrite, sources),
-  )
+  return forms
+    .filter((form) => there && existsSync(join(place, `data.${form}`)))
+    .map((form) => claimExport(join(place, `data.${form}`), overwrite, sources))
 }
 
 /** Removes a folder that is empty. */
@@ -54,7 +59,8 @@ function removeEmpty(folder: string): void {
 
 /** Takes away what an earlier export left of a year. */
 function removeYear(folder: string, year: number, partitions: Partitions, kept: ExportForm | null): void {
-  for (const { file } of claimYear(folder, year, partitions)) if (!file.endsWith(`.${kept}`)) rmSync(file)
+  const others = EXPORT_FORMS.filter((form) => form !== kept)
+  for (const { file } of claimYear(folder, year, partitions, others)) rmSync(file)
   if (kept === null) removeEmpty(partition(folder, year))
 }
 
@@ -83,7 +89,7 @@ export async function exportYears(path: string, partitions: Partitions): Promise
       }
       for (const year of full) {
         mkdirSync(partition(folder, year), { recursive: true })
-        const target = claimExport(join(partition(folder, year), `data.${form}`), form, overwrite, sources)
+        const target = claimExport(join(partition(folder, year), `data.${form}`), overwrite, sources)
         moveIntoPlace(join(staging, `${year}`), target)
         removeYear(folder, year, partitions, form)
       }

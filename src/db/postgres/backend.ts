@@ -38,7 +38,7 @@ export const postgres: Backend = {
     }
   },
   remove: () => Promise.reject(onlyFiles('A database is removed')),
-  copyState: () => 'no',
+  isPublishedCopy: () => false,
   watchChanges: (file) => watchChanges(shownAddress(file)),
   stampOf,
 }

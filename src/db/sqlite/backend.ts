@@ -1,6 +1,6 @@
 import { StoreError } from '../../base/errors.ts'
 import type { Backend } from '../store.ts'
-import { copyState } from './copies.ts'
+import { isPublishedCopy } from './copies.ts'
 import { stampOf, watchChanges } from './file/changes.ts'
 import { removeDatabase } from './file/remove.ts'
 import { isLocked, lockFile, openLocked, takeLockFile } from './lock.ts'
@@ -24,7 +24,7 @@ export const sqlite: Backend = {
       }),
     ),
   remove: removeDatabase,
-  copyState,
+  isPublishedCopy,
   watchChanges,
   stampOf,
 }

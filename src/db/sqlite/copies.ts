@@ -4,7 +4,7 @@ import { TABLE_NAMES, tableOf } from '../../tables/schema.ts'
 import { type Connection, connect } from './connection.ts'
 import { APPLICATION_ID } from './schema.ts'
 
-/** The index by which a copy that `publish` made is known: no tool shows it. */
+/** The index that marks a copy that `publish` made: no tool shows it. */
 export const COPY_MARK = '_publication'
 
 /** Whether a database has the mark. */
@@ -20,15 +20,13 @@ function isMarked(file: string): boolean {
 }
 
 /**
- * Whether a database is a copy that was published; `unmarked` where it may be one of an earlier version. From its head
- * (https://www.sqlite.org/fileformat.html): a database that is written has a write-ahead log, and a copy was written once.
+ * Whether a database is a published copy. Bytes 18 and 19 of its head (https://www.sqlite.org/fileformat.html) are 2 in a
+ * database with a write-ahead log: a copy that this program has opened for writing is a live database.
  */
-export function copyState(file: string): 'yes' | 'changed' | 'unmarked' | 'no' {
+export function isPublishedCopy(file: string): boolean {
   const head = headOf(file, 100)
-  const logged = head[18] !== 1 || head[19] !== 1
-  if (head.length < 100 || head.readUInt32BE(68) !== APPLICATION_ID || logged) return 'no'
-  if (!isMarked(file)) return 'unmarked'
-  return head.readUInt32BE(24) === 1 ? 'yes' : 'changed'
+  const isOurs = head.length === 100 && head.readUInt32BE(68) === APPLICATION_ID
+  return isOurs && head[18] === 1 && head[19] === 1 && isMarked(file)
 }
 
 /** The tables that a published copy does not have; none where the database is not a copy. */

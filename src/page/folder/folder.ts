@@ -3,11 +3,11 @@ import { dirname, join } from 'node:path'
 import { InputError } from '../../base/errors.ts'
 import { openTargetFolder } from '../../base/files/folder.ts'
 import { partFileOf, removeStaleParts } from '../../base/files/partFiles.ts'
-import { asWriteError, headOf, moveIntoPlace, prepareTarget, type Target } from '../../base/files/target.ts'
+import { asWriteError, moveIntoPlace, prepareTarget, type Target } from '../../base/files/target.ts'
 import type { Reader } from '../../db/store.ts'
 import type { Service } from '../../services/service.ts'
 import type { PageLocale } from '../words/locale.ts'
-import { PAGE_MARK, pageFiles } from './pageFiles.ts'
+import { pageFiles } from './pageFiles.ts'
 
 /** The file with the names of all files of the page, so that the next run can delete those that are no longer made. */
 const FILE_LIST = 'indicator-sync-page.json'
@@ -19,23 +19,17 @@ export interface FolderOptions {
   readonly service: Service
   /** Epoch seconds. */
   readonly now: number
-  /** Replaces files that are not known to be ours. */
+  /** Whether existing files are replaced. */
   readonly overwrite: boolean
   /** Files that are read to make it. */
   readonly sources: readonly string[]
 }
 
-/** Whether a file begins as the files of a page do. */
-const isOwnPage = (file: string): boolean => headOf(file, 100).includes(PAGE_MARK)
-
-/** The names of the files that were written here before; empty where the list is not by this program. */
+/** The names of the files that were written here before; empty without a readable list. */
 function listedFiles(folder: string): string[] {
   try {
-    const { mark, files } = JSON.parse(readFileSync(join(folder, FILE_LIST), 'utf8')) as {
-      mark: unknown
-      files: unknown
-    }
-    if (mark !== PAGE_MARK || !Array.isArray(files)) return []
+    const { files } = JSON.parse(readFileSync(join(folder, FILE_LIST), 'utf8')) as { files: unknown }
+    if (!Array.isArray(files)) return []
     return files.filter((name) => typeof name === 'string' && /^(?:[\w-]+\/){0,2}[\w-][\w.-]*$/.test(name))
   } catch {
     return []
@@ -56,7 +50,7 @@ function checkFolders(folder: string, name: string): void {
 
 /** The target of a file of the page; throws where another file exists. */
 function claim(folder: string, name: string, { overwrite, sources }: FolderOptions): Target {
-  const target = prepareTarget(join(folder, name), { what: 'a file of a page', overwrite, sources, ours: isOwnPage })
+  const target = prepareTarget(join(folder, name), { what: 'a file of a page', overwrite, sources })
   if (!target.isStream) return target
   throw new InputError(`${target.file} is a pipe or a device.`, {
     hint: 'It was not touched. Move it away, or name another folder.',
@@ -69,7 +63,7 @@ function removeFiles(folder: string, names: readonly string[]): void {
   for (const name of names) {
     const file = join(folder, name)
     checkFolders(folder, name)
-    if (!lstatSync(file, { throwIfNoEntry: false })?.isFile() || !isOwnPage(file)) continue
+    if (!lstatSync(file, { throwIfNoEntry: false })?.isFile()) continue
     rmSync(file)
     try {
       for (let place = dirname(name); place !== '.'; place = dirname(place)) rmdirSync(join(folder, place))
@@ -101,7 +95,7 @@ export async function writePage(
         names.push(name)
         bytes += Buffer.byteLength(body)
       }
-      const list = JSON.stringify({ mark: PAGE_MARK, files: names }, null, 2)
+      const list = JSON.stringify({ files: names }, null, 2)
       writeFileSync(join(staging, FILE_LIST), `${list}\n`)
       // All targets are checked before anything is written.
       for (const name of [FILE_LIST, ...names]) {

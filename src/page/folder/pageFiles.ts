@@ -9,9 +9,6 @@ import { STYLE } from '../style/style.ts'
 import type { PageLocale } from '../words/locale.ts'
 import { WORDS } from '../words/words.ts'
 
-/** The first words of every file that is made here, by which it is recognized. */
-export const PAGE_MARK = 'indicator-sync page'
-
 /** A file of a page that needs no server. */
 export interface PageFile {
   /** Its place in the folder: `series/600.html`. */
@@ -70,7 +67,6 @@ const relativePath = (from: string, to: string): string => `${'../'.repeat(from.
 /** A document without a server: no script runs, nothing is sent, and a link without a target becomes plain text. */
 const offlineDocument = (document: string): string =>
   document
-    .replace('<!doctype html>', `<!doctype html>\n<!-- ${PAGE_MARK} -->`)
     .replace(
       '<head>',
       `<head>\n<meta http-equiv="Content-Security-Policy" content="script-src 'none'; object-src 'none'; base-uri 'none'">`,
@@ -87,8 +83,8 @@ export async function* pageFiles(
   store: Reader,
   { locale, service, now }: { readonly locale: PageLocale; readonly service: Service; readonly now: number },
 ): AsyncGenerator<PageFile> {
-  yield { name: 'page.css', body: `/* ${PAGE_MARK} */\n${STYLE}` }
-  yield { name: 'icon.svg', body: `<!-- ${PAGE_MARK} -->\n${ICON}` }
+  yield { name: 'page.css', body: STYLE }
+  yield { name: 'icon.svg', body: ICON }
   const known = new Set(BEGIN)
   // Pages found on the way are appended to the list.
   for (const address of known) {

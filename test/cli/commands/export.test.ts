@@ -195,9 +195,6 @@ describe('the three forms of an export are equal, value for value', () => {
     ])
     const { key_value_metadata: said } = await parquetMetadataAsync(await asyncBufferFromFile(file))
     expect(said).toContainEqual({ key: 'name.600_3', value: `${NAME}, geo 3` })
-    // All of it is known as ours.
-    for (const form of ['csv', 'ndjson', 'parquet'])
-      expect((await run('export', '--indicator', '600', '--format', form, '--output', `same.${form}`)).code).toBe(0)
   })
 
   test.each<[string, string]>([
@@ -382,7 +379,7 @@ describe('CSV for spreadsheets', () => {
     const text = readFileSync(join(dir, 'excel.csv'), 'utf8')
     expect(text.startsWith('\uFEFFat_utc;600_3;')).toBe(true)
     expect(text).toContain('2025-01-01T01:00:00Z;0,1;')
-    expect((await run('export', '--indicator', '600', '--excel', '--output', 'excel.csv')).code).toBe(0)
+    expect((await run('export', '--indicator', '600', '--excel', '--output', 'long.csv')).code).toBe(0)
     expect((await run('export', '--indicator', '600', '--excel', '--format', 'ndjson')).code).toBe(2)
     expect(csvCell('a;b', { excel: true })).toBe('"a;b"')
   })
@@ -398,7 +395,7 @@ describe('the extension of --output names the format', () => {
       expect(await run(...rows, '--output', file)).toMatchObject({ code: 0, err: '' })
       expect(readFileSync(join(dir, file), 'latin1').slice(0, begin.length)).toBe(begin)
     }
-    expect((await run(...rows, '--output', `named.${form}`, '--format', form)).code).toBe(0)
+    expect((await run(...rows, '--output', `again.${form}`, '--format', form)).code).toBe(0)
   })
 
   test('a statement is written in the format of its file', async () => {

@@ -142,26 +142,22 @@ describe('a folder', () => {
     expect(Object.keys(contents(place))).toEqual([...files.keys(), 'indicator-sync-page.json'].sort())
     const list = join(place, 'indicator-sync-page.json')
     writeFileSync(join(place, 'notes.txt'), 'mine')
-    // What was made before and is not any more, and what only somebody says was made.
+    // A page that is no longer made, and names in the list that this program did not write.
     writeFileSync(join(place, 'series/999.html'), readFileSync(join(place, 'series/600.html')))
-    writeFileSync(join(place, 'series/mine.html'), 'mine')
-    writeFileSync(join(dirname(place), 'outside.html'), 'indicator-sync page')
+    writeFileSync(join(dirname(place), 'outside.html'), 'mine')
     const listed = JSON.parse(readFileSync(list, 'utf8'))
-    writeFileSync(
-      list,
-      JSON.stringify({ ...listed, files: [...listed.files, 'series/999.html', 'series/mine.html', '../outside.html'] }),
-    )
-    await write(place)
+    writeFileSync(list, JSON.stringify({ ...listed, files: [...listed.files, 'series/999.html', '../outside.html'] }))
+    await expect(write(place)).rejects.toThrow(/it exists/)
+    await write(place, true)
     const now = Object.keys(contents(place))
     expect(now).toContain('notes.txt')
-    expect(now).toContain('series/mine.html')
     expect(now).not.toContain('series/999.html')
     expect(existsSync(join(dirname(place), 'outside.html'))).toBe(true)
   })
 
   test.each<[string, (place: string) => unknown, RegExp]>([
-    ['another first page', (place) => writeFileSync(join(place, 'index.html'), '<h1>mine</h1>'), /is there already/],
-    ['a list of somebody', (place) => writeFileSync(join(place, 'indicator-sync-page.json'), '[]'), /is there already/],
+    ['another first page', (place) => writeFileSync(join(place, 'index.html'), '<h1>mine</h1>'), /it exists/],
+    ['a list of somebody', (place) => writeFileSync(join(place, 'indicator-sync-page.json'), '[]'), /it exists/],
     [
       'a file in place of a folder',
       (place) => writeFileSync(join(place, 'series'), ''),
@@ -187,7 +183,7 @@ describe('a folder', () => {
     const place = tempFolder()
     writeFileSync(join(place, 'index.html'), '<h1>mine</h1>')
     await write(place, true)
-    expect(readFileSync(join(place, 'index.html'), 'utf8')).toContain('indicator-sync page')
+    expect(readFileSync(join(place, 'index.html'), 'utf8')).toContain('<!doctype html>')
   })
 
   test('is made by the command, in the given language, beside a copy or without one', async () => {
