@@ -16,7 +16,7 @@ import { closeQuarantine } from './load/quarantine/closeQuarantine.ts'
 import type { Leased, Pipeline } from './pipeline.ts'
 import type { JobWithOptions } from './plan/planning.ts'
 import type { Requested } from './plan/requested.ts'
-import { type OpenRun, openRun, runOutcome } from './runs/openRun.ts'
+import { findOutage, type OpenRun, openRun, runOutcome } from './runs/openRun.ts'
 import { countsOf } from './runs/runRecord.ts'
 import type { Service } from './services/services.ts'
 
@@ -123,9 +123,10 @@ export async function ingestAll(
   const { runId } = run
   const failures: Failed[] = []
   const untilEnded = async () => {
-    const stop = await ingestRequests(context, job, run, requests, total, failures)
+    const ended = await ingestRequests(context, job, run, requests, total, failures)
     await closeQuarantine(store, now())
     const counts = await countsOf(store, runId)
+    const stop = ended ?? findOutage(failures, counts)
     const outcome = runOutcome(stop, failures.length + counts.rows_rejected)
     await run.end(outcome, stop)
     return { outcome, counts, stop }

@@ -120,3 +120,18 @@ export class SignalError extends StoppedError {
 
 /** The calls of a minute, an hour or a day are spent, as planned: a later run continues. */
 export class BudgetError extends StoppedError {}
+
+/** The service is down or cannot be reached: nothing was answered, or no call succeeds any more. Not on purpose: somebody should know. */
+export class UnavailableError extends StoppedError {
+  /** `hint` says when to try again. */
+  constructor(
+    cause: SyncError,
+    hint = 'Check the network and the base address; `indicator-sync doctor` does. The same command continues later.',
+  ) {
+    super(`The service is unavailable. ${cause.message}`, {
+      hint,
+      code: 'unavailable',
+      cause,
+    })
+  }
+}

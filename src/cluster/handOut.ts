@@ -16,7 +16,7 @@ import { type Counts, NO_COUNTS } from '../load/counts.ts'
 import { recordedError } from '../load/record.ts'
 import { planRequest } from '../plan/planRequest.ts'
 import { createRequested, noteAll, type Requested } from '../plan/requested.ts'
-import { type OpenRun, openRun, runOutcome } from '../runs/openRun.ts'
+import { findOutage, type OpenRun, openRun, runOutcome } from '../runs/openRun.ts'
 import { countsOfWorkers, keepRunning } from '../runs/runRecord.ts'
 import type { Service } from '../services/services.ts'
 import { failures } from '../state/failures.ts'
@@ -197,7 +197,7 @@ export async function openHandOut(store: Store, queue: Queue<QueuedRequest>, ser
         // As in a run of one process, a refused key is why the run ended, and no failure of a request.
         const failed = all.filter(({ error }) => !(error instanceof KeyError))
         const refused = all.find(({ error }) => error instanceof KeyError)?.error ?? null
-        const stop = ended ?? refused ?? lost
+        const stop = ended ?? refused ?? lost ?? findOutage(failed, counts)
         const outcome = runOutcome(stop, failed.length + counts.rows_rejected)
         await run.end(outcome, stop, counts)
         const seconds = (now() - began) / 1000

@@ -1,4 +1,12 @@
-import { KeyError, type RequestSummary, SignalError, StoppedError, SyncError, TransientError } from '../base/errors.ts'
+import {
+  KeyError,
+  type RequestSummary,
+  SignalError,
+  StoppedError,
+  SyncError,
+  TransientError,
+  UnavailableError,
+} from '../base/errors.ts'
 import { redactorOf } from '../base/redact.ts'
 import { wait } from '../base/time/wait.ts'
 import type { Pace } from '../job/job.ts'
@@ -6,6 +14,7 @@ import type { Service } from '../services/service.ts'
 import { BREAKER, type BreakerOptions } from './breaker.ts'
 import { type AttemptFailure, nameFailure } from './classify.ts'
 import { DeadlineError } from './deadlines.ts'
+import { isOutage } from './failures.ts'
 import { type Answer, createAgent, HTTP_LIMITS, type Limits, type SendOptions } from './http.ts'
 import { type CheckLease, createTurns, MAX_WAIT_MS, NotNowError, type OnSend, type Turns, tooLong } from './turns.ts'
 import { userAgentHeader } from './userAgent.ts'
@@ -107,13 +116,14 @@ export function openClient(options: FetchOptions): ServiceClient {
     const { error, alive = false, coolDownMs } = failure
     const isFailed = error instanceof TransientError && !alive
     const waitMs = Math.max(quota, isFailed ? coolDownMs : 0)
-    const { pauseMs, giveUp } = await turns.report(host, { what: isFailed ? 'failed' : 'alive', waitMs })
-    if (giveUp)
-      throw new StoppedError(`The service keeps failing. ${error.message} The run ends here.`, {
-        hint: 'Run the same command again later; it continues where it stopped.',
-        code: 'circuit-open',
-        cause: error,
-      })
+    const isUnreachable = isFailed && failure.answer === null && isOutage(error)
+    const result = { what: isFailed ? 'failed' : 'alive', waitMs, isUnreachable } as const
+    const { pauseMs, giveUp } = await turns.report(host, result)
+    if (giveUp) throw new UnavailableError(error)
+    if (coolDownMs > MAX_WAIT_MS && isOutage(error)) {
+      const { message, hint } = tooLong(coolDownMs)
+      throw new UnavailableError(new StoppedError(`${error.message} ${message}`, { cause: error }), hint)
+    }
     if (isFailed) {
       reportPause(pauseMs, 'the service keeps failing; one call will probe it')
       reportPause(coolDownMs, error.message)

@@ -26,6 +26,9 @@ export const HTTP_LIMITS: Limits = {
   maxRatio: 500,
 }
 
+/** Milliseconds to connect: at most, a service out of reach is known within a minute. */
+const CONNECT_MS = 10_000
+
 /** How much of the body of an error is read: the reason is at its beginning. */
 const ERROR_BODY_BYTES = 64 * 1024
 
@@ -35,7 +38,7 @@ export function createAgent(
   connections: number,
   stop: AbortSignal,
 ): Dispatcher {
-  const connect = buildConnector({ timeout: Math.min(timeoutMs, 20_000) })
+  const connect = buildConnector({ timeout: Math.min(timeoutMs, CONNECT_MS) })
   return new Agent({
     connections,
     // A connection that is not made yet carries no request: it ends with the run, even in the middle of a handshake.

@@ -11,6 +11,8 @@ export interface CallResult {
   readonly what: 'good' | 'alive' | 'failed'
   /** How many milliseconds the host asks not to be called; 0 if it does not ask. */
   readonly waitMs: number
+  /** Whether no answer came at all. */
+  readonly isUnreachable?: boolean
 }
 
 /** What follows for all calls to the host: how many milliseconds they are paused, and whether to give up. */
@@ -82,7 +84,7 @@ export function createTurns(
           onSend()
         })
       }),
-    async report(_host, { what, waitMs }) {
+    async report(_host, { what, waitMs, isUnreachable = false }) {
       pause(waitMs)
       if (what !== 'failed') {
         breaker.alive()
@@ -90,7 +92,7 @@ export function createTurns(
         return { pauseMs: 0, giveUp: false }
       }
       gate.slower()
-      const ms = breaker.failed()
+      const ms = breaker.failed(isUnreachable)
       pause(ms ?? 0)
       return { pauseMs: ms ?? 0, giveUp: ms === undefined }
     },

@@ -1,4 +1,4 @@
-import { KeyError, RejectLimitError, type SyncError } from '../base/errors.ts'
+import { KeyError, RejectLimitError, type SyncError, UnavailableError } from '../base/errors.ts'
 import { errorFields } from '../base/eventFields.ts'
 import { type EmitEvent, emitterOf, type OnEvent } from '../base/events.ts'
 import { redactorOf } from '../base/redact.ts'
@@ -6,6 +6,7 @@ import type { RunOutcome } from '../base/runOutcome.ts'
 import { asSyncError } from '../base/systemErrors.ts'
 import { formatMillis } from '../base/time/instant.ts'
 import type { Store } from '../db/store.ts'
+import { isOutage } from '../fetch/failures.ts'
 import { eventRows } from '../ingestContext.ts'
 import type { Job } from '../job/job.ts'
 import { type Counts, NO_COUNTS } from '../load/counts.ts'
@@ -24,9 +25,22 @@ interface RunContext {
 
 /** The outcome of a run that went on until its end, or to what stopped it; `troubles`: how many requests failed and rows were rejected. */
 export function runOutcome(stop: SyncError | null, troubles: number): RunOutcome {
-  if (stop instanceof KeyError || stop instanceof RejectLimitError) return 'failed'
+  if ([KeyError, RejectLimitError, UnavailableError].some((one) => stop instanceof one)) return 'failed'
   if (stop) return 'stopped'
   return troubles === 0 ? 'done' : 'partial'
+}
+
+/**
+ * The error of a run in which nothing was answered, because the service was down or out of reach; null if anything else happened.
+ * `counts`: those of the run.
+ */
+export function findOutage(
+  failures: readonly { readonly error: SyncError }[],
+  counts: Counts,
+): UnavailableError | null {
+  const [first] = failures
+  const nothingCame = first && counts.requests === counts.failed && failures.every(({ error }) => isOutage(error))
+  return nothingCame ? new UnavailableError(first.error) : null
 }
 
 /** An open run: `run.started` has been emitted, and `run.ended` is emitted once, whatever ends it. */

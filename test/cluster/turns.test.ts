@@ -10,7 +10,7 @@ import { bareStore } from './bare.ts'
 const HOST = 'service.test'
 const PACE: Pace = { perSecond: 20, concurrency: 4, callsPerMinute: null, callsPerHour: null, callsPerDay: null }
 const GOOD = { what: 'good', waitMs: 0 } as const
-const BREAKER = { failures: 3, pauseMs: 400, openings: 1 }
+const BREAKER = { failures: 3, pauseMs: 400, openings: 1, giveUpMs: 60_000 }
 
 /** So many processes that share a database, each with connections of its own. */
 async function open(count: number, pace: Partial<Pace> = {}): Promise<{ turns: Turns[]; url: string }> {

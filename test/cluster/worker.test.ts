@@ -109,7 +109,7 @@ async function failing() {
     await joined(file, emulator.url, emulator.key),
   ]
   const stopping = new AbortController()
-  const breaker = { failures: 8, pauseMs: 5, openings: 3 }
+  const breaker = { failures: 8, pauseMs: 5, openings: 3, giveUpMs: 60_000 }
   const working = work({ ...worker.context, signal: stopping.signal, breaker }, worker.queue, { concurrency: 2 })
   return {
     planner,

@@ -70,9 +70,9 @@ describe('a service that misbehaves', () => {
     const store = await tempStore()
     const summary = await runJob(store, server, JOB, {
       now: ms(NOW),
-      breaker: { failures: 8, pauseMs: 5, openings: 3 },
+      breaker: { failures: 8, pauseMs: 5, openings: 3, giveUpMs: 60_000 },
     })
-    expect(summary).toMatchObject({ outcome: 'stopped', stop: { code: 'circuit-open' } })
+    expect(summary).toMatchObject({ outcome: 'failed', stop: { code: 'unavailable' } })
     expect(server.calls.length).toBeLessThanOrEqual(8 + 3 + 1)
   })
 
@@ -155,10 +155,22 @@ describe('what the service says of its limits', () => {
   })
 
   test('a breaker opens after a run of failures, for longer each time, and closes at the first answer', () => {
-    const breaker = createBreaker({ failures: 3, pauseMs: 10, openings: 2 })
-    expect([1, 2, 3, 4, 5].map(() => breaker.failed())).toEqual([0, 0, 10, 20, undefined])
+    const breaker = createBreaker({ failures: 3, pauseMs: 10, openings: 2, giveUpMs: 60_000 })
+    expect([1, 2, 3, 4, 5].map(() => breaker.failed(false))).toEqual([0, 0, 10, 20, undefined])
     breaker.alive()
-    expect([1, 2, 3].map(() => breaker.failed())).toEqual([0, 0, 10])
+    expect([1, 2, 3].map(() => breaker.failed(false))).toEqual([0, 0, 10])
+  })
+
+  test('a breaker gives up a host that cannot be reached after a while, however few calls that took', () => {
+    let now = 0
+    const breaker = createBreaker({ failures: 8, pauseMs: 10, openings: 3, giveUpMs: 35_000 }, () => now)
+    const fail = (isUnreachable: boolean) => {
+      now += 11_000
+      return breaker.failed(isUnreachable)
+    }
+    expect([1, 2, 3, 4, 5].map(() => fail(true))).toEqual([0, 0, 0, 0, undefined])
+    breaker.alive()
+    expect([1, 2, 3, 4, 5].map(() => fail(false))).toEqual([0, 0, 0, 0, 0])
   })
 })
 

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { redactorOf } from '../../src/base/redact.ts'
+import { EXIT } from '../../src/cli/terminal/fail.ts'
 import { nameFailure } from '../../src/fetch/classify.ts'
 import { runCli, tempFolder } from '../kit.ts'
 
@@ -70,7 +71,7 @@ describe('a connection that is not secure', () => {
       ] as const) {
         connections = 0
         const { code, out } = await runCli(folder, ['sync', 'job.yaml', '--json'], { ...env, ...more })
-        expect(code).toBe(1)
+        expect(code).toBe(EXIT.unavailable)
         const [{ failures }] = JSON.parse(out) as [{ failures: { code: string; message: string }[] }]
         for (const failure of failures)
           expect(failure).toMatchObject({ code: 'tls', message: expect.stringMatching(reason) })

@@ -131,7 +131,7 @@ describe('the gentle client', () => {
       pace: { perSecond: 1000, concurrency: 1 },
       signal: new AbortController().signal,
       retryMs: 1,
-      breaker: { failures: 3, pauseMs: 1, openings: 9 },
+      breaker: { failures: 3, pauseMs: 1, openings: 9, giveUpMs: 60_000 },
       onPause: (_ms, reason) => holds.push(reason),
     })
     const request = { route: 'indicators', target: '/indicators', headers: {} } as const

@@ -99,7 +99,7 @@ export async function openProgram(file: string, emulator: Pick<Emulator, 'url' |
     now: () => now * 1000,
     signal: new AbortController().signal,
     retryMs: 1,
-    breaker: { failures: 1000, pauseMs: 1, openings: 3 },
+    breaker: { failures: 1000, pauseMs: 1, openings: 3, giveUpMs: 60_000 },
   })
   const dump = (one: { all(sql: string): unknown[] }): Map<string, string[]> =>
     new Map(

@@ -8,6 +8,7 @@ export const EXIT_CODES = [
   ['5', 'another process writes'],
   ['6', 'a check failed'],
   ['7', 'database'],
+  ['8', 'service unavailable: it is down or cannot be reached; the same command continues later'],
   ['70', 'a bug of ours'],
   ['129', 'stopped as by SIGTERM, because the terminal was closed (SIGHUP)'],
   ['130, 143', 'stopped by SIGINT or SIGTERM, after the replies under way'],

@@ -9,6 +9,7 @@ import {
   StoppedError,
   StoreError,
   TransientError,
+  UnavailableError,
 } from '../../base/errors.ts'
 import { errorFields } from '../../base/eventFields.ts'
 import type { FieldsOf } from '../../base/events.ts'
@@ -25,6 +26,7 @@ export const EXIT = {
   busy: 5,
   check: 6,
   store: 7,
+  unavailable: 8,
   bug: 70,
   sighup: 129,
   sigint: 130,
@@ -34,6 +36,7 @@ export const EXIT = {
 const BY_CLASS = [
   [InputError, EXIT.usage],
   [KeyError, EXIT.key],
+  [UnavailableError, EXIT.unavailable],
   [StoppedError, EXIT.stopped],
   [BusyError, EXIT.busy],
   [StoreError, EXIT.store],

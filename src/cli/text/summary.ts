@@ -1,4 +1,4 @@
-import { SignalError } from '../../base/errors.ts'
+import { SignalError, UnavailableError } from '../../base/errors.ts'
 import { grouped, quantity } from '../../base/quantity.ts'
 import { formatUtc } from '../../base/time/instant.ts'
 import type { Summary } from '../../ingestAll.ts'
@@ -31,7 +31,7 @@ export function summaryText({ job, outcome, counts, failures, seconds, stop, ski
       : [`${job}: ${outcome} in ${seconds.toFixed(1)} s. ${quantity(counts.requests, 'request')}, rows: ${rows}.`]
   if (stop)
     lines.push(
-      stop instanceof SignalError ? stop.message : `Stopped: ${stop.message}`,
+      stop instanceof SignalError || stop instanceof UnavailableError ? stop.message : `Stopped: ${stop.message}`,
       ...(stop.hint ? [`  → ${stop.hint}`] : []),
     )
   if (counts.rows_rejected > 0)

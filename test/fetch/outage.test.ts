@@ -1,0 +1,68 @@
+import { createServer } from 'node:net'
+import { describe, expect, test } from 'vitest'
+import { exitCodeOf } from '../../src/cli/terminal/fail.ts'
+import { summaryText } from '../../src/cli/text/summary.ts'
+import { emulate, json, ms, runJob, type Script, serve, tempStore } from '../kit.ts'
+
+const NOW = ms('2025-11-04T12:00:00Z')
+const ONE = 'series: [{ indicators: [600], window: { from: 2025-10-01, to: 2025-10-02 } }]'
+const MANY = 'series: [{ indicators: [600, 1001, 1293], window: { from: 2025-01-01, to: 2025-11-01 }, chunk: 1w }]'
+const BREAKER = { failures: 8, pauseMs: 1, openings: 3, giveUpMs: 60_000 }
+
+/** An address at which nothing listens. */
+async function closedPort(): Promise<{ url: string }> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  return { url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}` }
+}
+
+const always = (answer: Script) => () => serve(answer)
+
+describe('a run that gets no answer ends as unavailable, with exit code 8', () => {
+  const OUTAGES = [
+    ['a port at which nothing listens', closedPort],
+    ['500', always((_request, response) => json(response, {}, 500))],
+    ['503', always((_request, response) => json(response, {}, 503))],
+    ['504', always((_request, response) => json(response, {}, 504))],
+    ['a maintenance page', always((_request, response) => response.end('<!doctype html><h1>Back soon</h1>'))],
+    ['dropped connections', always((request) => request.socket.destroy())],
+    ['a host without an address', async () => ({ url: 'https://nobody.invalid' })],
+  ] as const
+  test.each(
+    OUTAGES.flatMap(([name, start]) => [
+      [name, 'one request', ONE, start] as const,
+      [name, 'many requests', MANY, start] as const,
+    ]),
+  )('%s, with %s', async (_name, _many, job, start) => {
+    const store = await tempStore()
+    const summary = await runJob(store, await start(), job, { now: NOW, breaker: BREAKER })
+    expect(summary).toMatchObject({ outcome: 'failed', stop: { code: 'unavailable' } })
+    expect(exitCodeOf(summary.stop)).toBe(8)
+    expect(summaryText(summary)).toContain('The service is unavailable.')
+    expect(store.all('select outcome, message from _run')).toEqual([
+      { outcome: 'failed', message: summary.stop?.message },
+    ])
+  })
+
+  test('503 with a Retry-After of an hour, after one call', async () => {
+    const server = await serve((_request, response) => json(response, {}, 503, { 'Retry-After': '3600' }))
+    const { stop } = await runJob(await tempStore(), server, MANY, { now: NOW })
+    expect(stop).toMatchObject({ code: 'unavailable', message: expect.stringContaining('wait 60 minutes') })
+    expect(server.calls).toHaveLength(1)
+  })
+})
+
+test('a run that was answered once is partial when other requests fail', async () => {
+  const faults = [{ route: 'indicator', id: 1001, status: 500 }] as const
+  const emulator = await emulate({ now: NOW / 1000, faults })
+  const job = ONE.replace('[600]', '[600, 1001]')
+  const { stop, outcome, failures } = await runJob(await tempStore(), emulator, job, { now: NOW, breaker: BREAKER })
+  expect({ stop, outcome, failed: failures.length }).toEqual({ stop: null, outcome: 'partial', failed: 1 })
+})
+
+test('a refused request is an answer: the run is partial, not unavailable', async () => {
+  const server = await serve((_request, response) => json(response, {}, 404))
+  expect(await runJob(await tempStore(), server, ONE, { now: NOW })).toMatchObject({ outcome: 'partial', stop: null })
+})
