@@ -2,6 +2,7 @@ import { daysFromCivil, type Instant } from '../base/time/instant.ts'
 import type { Interval } from '../base/time/interval.ts'
 import { geoNameColumn, indicatorNameColumn } from '../db/queries/names.ts'
 import type { Reader } from '../db/store.ts'
+import { isPower } from '../tables/sql/sql.ts'
 import { type Month, monthInterval } from './months.ts'
 import type { LakeRow } from './parquet.ts'
 
@@ -12,6 +13,8 @@ export type LakeBlocks = AsyncIterable<readonly LakeRow[]> | Iterable<readonly L
 interface SeriesExtent {
   readonly seriesId: number
   readonly geoId: number
+  /** Whether value times hours is an energy. */
+  readonly isPower: boolean
   readonly held: Interval | null
   readonly superseded: Interval | null
 }
@@ -20,7 +23,10 @@ interface SeriesExtent {
 export async function timelinesOf({ kysely }: Reader): Promise<SeriesExtent[]> {
   const rows = await kysely
     .selectFrom('series_geo as g')
+    .innerJoin('series as s', 's.id', 'g.series_id')
     .select(['g.series_id as seriesId', 'g.geo_id as geoId'])
+    .leftJoin('indicator as i', (join) => join.onRef('i.kind', '=', 's.kind').onRef('i.id', '=', 's.indicator_id'))
+    .select(['i.magnitude_id', 's.time_trunc', 's.time_agg'])
     .select(({ selectFrom }) => {
       const of = (table: 'observation' | 'observation_revision') =>
         selectFrom(table).whereRef('series_id', '=', 'g.series_id').whereRef('geo_id', '=', 'g.geo_id')
@@ -40,9 +46,10 @@ export async function timelinesOf({ kysely }: Reader): Promise<SeriesExtent[]> {
     .execute()
   const interval = (first: Instant | null, last: Instant | null): Interval | null =>
     first === null || last === null ? null : { from: first, to: last + 1 }
-  return rows.map(({ seriesId, geoId, min0, max0, min1, max1 }) => ({
+  return rows.map(({ seriesId, geoId, min0, max0, min1, max1, ...series }) => ({
     seriesId,
     geoId,
+    isPower: isPower(series),
     held: interval(min0, max0),
     superseded: interval(min1, max1),
   }))
@@ -132,7 +139,7 @@ export async function* days(
   timelines: readonly SeriesExtent[],
   year: number,
 ): AsyncGenerator<LakeRow[]> {
-  for (const { seriesId, geoId } of timelines) {
+  for (const { seriesId, geoId, isPower } of timelines) {
     const rows = await kysely
       .selectFrom('_day')
       .selectAll()
@@ -147,7 +154,7 @@ export async function* days(
       const energy = storedEnergy ?? (sum === null || hours === null ? null : (sum * hours) / count)
       const avg = sum === null || hours === null ? null : storedEnergy === null ? sum / count : storedEnergy / hours
       const date = daysFromCivil(year, (month % 12) + 1, day)
-      return [seriesId, geoId, date, count, min, max, avg, sum, energy, hours]
+      return [seriesId, geoId, date, count, min, max, avg, sum, isPower ? energy : null, hours]
     })
   }
 }

@@ -1,4 +1,6 @@
 import { INDICATOR_KIND } from '../tables/declare.ts'
+import { ENERGY_ABOUT } from '../tables/sql/valueViews.ts'
+
 /** The version of the lake's layout and columns; it grows when readers of an earlier version would misread the lake. */
 export const LAKE_SCHEMA = 1
 
@@ -79,11 +81,7 @@ export const LAKE_TABLES = {
       nullableColumn('max', 'double', 'The largest value'),
       nullableColumn('avg', 'double', 'The average over time: each value counts as long as its period lasts'),
       nullableColumn('sum', 'double', 'The plain sum: for energy per period (MWh)'),
-      nullableColumn(
-        'energy',
-        'double',
-        'The sum of value times hours: energy in MWh where the value is a power in MW',
-      ),
+      nullableColumn('energy', 'double', ENERGY_ABOUT),
       nullableColumn('hours', 'double', 'Hours that the values cover'),
     ],
   },

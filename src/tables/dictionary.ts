@@ -9,7 +9,7 @@ const COLUMN_UNITS: Readonly<Record<string, string>> = {
   max: "the indicator's own unit",
   avg: "the indicator's own unit",
   sum: "the indicator's own unit",
-  energy: 'MWh, where the value is a power in MW',
+  energy: 'MWh, if the values are powers in MW',
   hours: 'h',
   seconds: 's',
   ms: 'ms',

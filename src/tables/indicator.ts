@@ -8,7 +8,7 @@ export const indicator = table(
     step_type: optional(text('How the service draws it: linear or step')),
     composited: optional(flag('1 when it is the sum of others')),
     disaggregated: optional(flag('1 when it is split by geo')),
-    magnitude_id: optional(integer('What is measured: 23 is a price, 13 an energy')),
+    magnitude_id: optional(integer('What is measured: 13 is an energy, 20 a power, 23 a price')),
     magnitude: optional(text("The service's word for what is measured, in the language first fetched")),
     first_seen_at: moment('When it was first seen here'),
     last_seen_at: optional(moment('When a complete listing last held it')),

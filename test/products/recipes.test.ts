@@ -67,7 +67,10 @@ function market() {
         })
     const tiempo = { 300: 222, 900: 218, 3600: 4 }[grouped ? 3600 : stepAt(id, from)]
     response.setHeader('Content-Type', 'application/json')
-    response.end(JSON.stringify({ indicator: { id, name: `Indicator ${id}`, tiempo: [{ id: tiempo }], values } }))
+    const magnitud = [id === 600 ? { id: 23, name: 'Precio' } : { id: 20, name: 'Potencia' }]
+    response.end(
+      JSON.stringify({ indicator: { id, name: `Indicator ${id}`, magnitud, tiempo: [{ id: tiempo }], values } }),
+    )
   })
 }
 const JOB = `series:
@@ -281,6 +284,11 @@ describe('numbers, against a loop over the raw values', () => {
   test('hours inside of a day are no time for what counts whole days', async () => {
     const range = { from: '2025-10-25T10:30:00Z', to: '2025-10-25T12:15:00Z' }
     expect(await answerOf(store, 'monthly-energy', { indicators: '551', ...range })).toMatch(/whole days are counted/)
+  })
+
+  test('monthly-energy has no energy of a price', async () => {
+    expect(await answerOf(store, 'monthly-energy', { indicators: '600' })).toMatch(/only powers have an energy/)
+    expect(await rowsOf(store, 'monthly-energy', { indicators: '600,551' })).toMatchObject([{ indicator_id: 551 }])
   })
 
   test('battery-spread has 25 hours to choose from where the day has', async () => {

@@ -20,12 +20,17 @@ const at = (text: string): number => Date.parse(text) / 1000
 
 interface Series {
   readonly id: number
+  /** The indicator: 7 is a power, the others are in MAGNITUDES. */
+  readonly of?: number
   readonly trunc?: string
+  readonly agg?: string
   readonly zone?: string
   readonly values: readonly (readonly [at: number, value: number | null, step: number])[]
 }
 
-/** A database with series of one indicator, put there by hand. */
+const MAGNITUDES = { 7: [20, 'MW'], 8: [13, 'Energía'], 9: [23, 'Precio €/MWh'], 10: [null, null] } as const
+
+/** A database with series put there by hand. */
 async function filled(...all: Series[]): Promise<Store> {
   const store = await tempStore()
   store.run('pragma foreign_keys = off', [])
@@ -34,7 +39,15 @@ async function filled(...all: Series[]): Promise<Store> {
       `insert into ${table} (${Object.keys(row)}) values (${Object.keys(row).map(() => '?')})`,
       Object.values(row),
     )
-  insert('indicator', { kind: 'indicator', id: 7, magnitude: 'MW', first_seen_at: '', last_seen_at: '', payload: '{}' })
+  for (const [id, [magnitude_id, magnitude]] of Object.entries(MAGNITUDES))
+    insert('indicator', {
+      kind: 'indicator',
+      id: Number(id),
+      magnitude_id,
+      magnitude,
+      first_seen_at: '',
+      payload: '{}',
+    })
   // Spanish where held, whatever else is there and wherever it stands in the alphabet.
   for (const [locale, name] of [
     ['ca', 'Demanda'],
@@ -49,14 +62,14 @@ async function filled(...all: Series[]): Promise<Store> {
     ['fr', 'Espagne'],
   ])
     insert('geo_text', { id: 3, locale, name })
-  for (const { id, trunc = null, zone = 'Europe/Madrid', values } of all) {
+  for (const { id, of = 7, trunc = null, agg = trunc && 'average', zone = 'Europe/Madrid', values } of all) {
     await rememberZone(store.kysely, store.engine, zone)
     insert('series', {
       id,
       kind: 'indicator',
-      indicator_id: 7,
+      indicator_id: of,
       time_trunc: trunc,
-      time_agg: trunc && 'average',
+      time_agg: agg,
       time_zone: zone,
       created_at: '',
     })
@@ -154,6 +167,27 @@ describe('views on values', () => {
         hours,
       },
     ])
+  })
+
+  test.each([
+    { values: 'native powers', of: 7, energy: 600 },
+    { values: 'powers averaged over time', of: 7, trunc: 'hour', energy: 600 },
+    { values: 'powers summed over time', of: 7, trunc: 'hour', agg: 'sum', energy: null },
+    { values: 'energies of a period', of: 8, energy: null },
+    { values: 'prices', of: 9, energy: null },
+    { values: 'values of an unknown magnitude', of: 10, energy: null },
+  ])('days and months of $values have the energy $energy', async ({ values: _, energy, ...series }) => {
+    const even = every('2025-09-29T22:00Z', '2025-09-30T22:00Z', 3600, () => 25)
+    const mixed = [
+      ...every('2025-09-30T22:00Z', '2025-10-01T10:00Z', 3600, () => 20),
+      ...every('2025-10-01T10:00Z', '2025-10-01T22:00Z', 900, () => 30),
+    ]
+    const store = await filled({ id: 1, ...series, values: [...even, ...mixed] })
+    for (const view of ['observations_daily', 'observations_monthly'])
+      expect(store.all(`select avg, energy from ${view} order by at`)).toEqual([
+        { avg: 25, energy },
+        { avg: 25, energy },
+      ])
   })
 
   test('native days and months are as long as they are, and count where they begin', async () => {

@@ -62,14 +62,21 @@ describe('the length of native days and months is that of the calendar', () => {
     expect(of([], ['2025-03-01'], DAY)).toBe(3600))
 })
 
+const POWER: [number, string] = [20, 'Potencia']
+
 test('a series of days and one of months have true hours, averages and energy, however they are asked, and whole windows no gap', async () => {
   const now = ms('2025-11-04T12:00:00Z')
   for (const chunk of ['1y', '1mo', '3w']) {
     const emulator = await emulate({
       now: now / 1000,
       scripts: [
-        { id: 9001, geos: [3], resolutions: [{ from: at('2025-01-01'), every: 'day' }] },
-        { id: 9002, geos: [3], resolutions: [{ from: at('2024-01-01'), every: 'month', tiempo: 77 }] },
+        { id: 9001, magnitude: POWER, geos: [3], resolutions: [{ from: at('2025-01-01'), every: 'day' }] },
+        {
+          id: 9002,
+          magnitude: POWER,
+          geos: [3],
+          resolutions: [{ from: at('2024-01-01'), every: 'month', tiempo: 77 }],
+        },
       ],
     })
     const store = await tempStore()
@@ -119,7 +126,9 @@ describe('geos of one answer may have steps of their own', () => {
       }))
     const values = [...hourly.flatMap((geo) => rows(geo, 3600)), ...rows(1, 900), ...rows(2, stated, 1)]
     const server = await serve((_request, response) =>
-      json(response, { indicator: { id: 700, tiempo: [{ id: tiempo }], values } }),
+      json(response, {
+        indicator: { id: 700, magnitud: [{ id: 20, name: 'Potencia' }], tiempo: [{ id: tiempo }], values },
+      }),
     )
     const yaml = 'series:\n  - { indicators: [700], window: { from: 2025-01-01, to: 2025-01-02 } }'
     await runJob(store, server, yaml, { now: ms('2025-02-01T12:00:00Z') })

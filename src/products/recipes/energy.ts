@@ -29,16 +29,19 @@ export const energyRecipes = ({
   {
     name: 'monthly-energy',
     question:
-      'How much energy did each technology deliver in each local month? Powers are weighted by how long they last, so a change of resolution changes nothing. Whole local days are counted.',
+      'How much energy did each technology deliver in each local month? Powers are weighted by how long they last, so a change of resolution changes nothing. Whole local days are counted; indicators that are not powers are left out.',
     parameters: { indicators: numbers(wind, solar, hydro, nuclear, combinedCycle), geo: wind.geo, ...ALWAYS },
     needs: [{ of: 'indicators', geo: 'geo' }],
     sql: `select substr(local_date, 1, 7) as local_month, indicator_id, indicator_name, ${rounded('sum(energy)')} as mwh,
   ${rounded('sum(energy) / sum(hours)')} as average_mw, sum(hours) as hours
 from observations_daily
-where ${NATIVE_SERIES} and ${inList('indicators')} and geo_id = :geo and count > 0
+where ${NATIVE_SERIES} and ${inList('indicators')} and geo_id = :geo and energy is not null
   and ${DAY_RANGE}
 group by local_month, indicator_id, indicator_name order by local_month, mwh desc, indicator_id`,
-    nothing: NO_DAY,
+    nothing: {
+      says: 'No local day with values of a power begins in this time: whole days are counted, and only powers have an energy.',
+      answers: false,
+    },
   },
   {
     name: 'monthly-traded-energy',

@@ -26,6 +26,24 @@ export const geoNameSql = (of: string): string => `coalesce(
 export const unitSql = (of: string): string =>
   `(select i.magnitude from indicator i where i.kind = ${of}.kind and i.id = ${of}.indicator_id) as unit`
 
+/** The magnitude of powers. Its number is stable, its name is not. Source: the operator's answers. */
+const POWER_MAGNITUDE = 20
+
+/**
+ * Whether the values of a series are powers, so that value times hours is an energy: 1, else NULL. A power that the service summed
+ * over time is none any more: twelve values of five minutes add up to twelve times the power of their hour.
+ */
+export const powerSql = (of: string): string =>
+  `(select 1 from indicator i where i.kind = ${of}.kind and i.id = ${of}.indicator_id and i.magnitude_id = ${POWER_MAGNITUDE}
+      and (${of}.time_trunc is null or ${of}.time_agg = 'average'))`
+
+/** The same of a series and its indicator that were read. */
+export const isPower = (row: {
+  readonly magnitude_id: number | null
+  readonly time_trunc: string | null
+  readonly time_agg: string | null
+}): boolean => row.magnitude_id === POWER_MAGNITUDE && (row.time_trunc === null || row.time_agg === 'average')
+
 /** An instant in local time with its offset. */
 export const localTime = (at: string, offset: string): string =>
   `strftime('%Y-%m-%dT%H:%M:%S', ${at} + ${offset}, 'unixepoch') || printf('%s%02d:%02d', iif(${offset} < 0, '-', '+'), abs(${offset}) / 3600, abs(${offset}) % 3600 / 60)`

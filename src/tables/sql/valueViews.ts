@@ -6,6 +6,7 @@ import {
   indicatorNameSql,
   instantSql,
   localTime,
+  powerSql,
   unitSql,
   utcTime,
 } from './sql.ts'
@@ -37,13 +38,16 @@ const WHEN = {
   local_date: "The day in the series' zone in which the period begins",
   step_s: 'Length of the period in seconds; of a native day or month its true length',
 } as const
+/** What the lake says of its column too. */
+export const ENERGY_ABOUT =
+  'The energy in MWh: the sum of value times hours; NULL unless the values are powers (indicator.magnitude_id 20, not summed over time)'
 const TOTALS_ABOUT = {
   count: 'Values that are not null',
   min: 'The smallest value',
   max: 'The largest value',
   avg: 'The average over time: each value counts as long as its period lasts',
   sum: 'The plain sum: for energy per period (MWh)',
-  energy: 'The sum of value times hours: energy in MWh where the value is a power in MW',
+  energy: ENERGY_ABOUT,
   hours: 'Hours that the values cover',
 } as const
 
@@ -126,7 +130,7 @@ const CLOCK_SQL = `clock as materialized (
 // This grouping joins nothing: it makes names be looked up once for each series and geo, while conditions still reach the tables.
 const SERIES_GEO = `(
     select s.id as series_id, ${which('s')}, s.time_zone, g.geo_id,
-      ${geoNameSql('g')},
+      ${geoNameSql('g')}, ${powerSql('s')} as is_power,
       (select min(m.month) from _day m where m.series_id = s.id and m.geo_id = g.geo_id) as first_month,
       (select max(m.month) from _day m where m.series_id = s.id and m.geo_id = g.geo_id) as last_month
     from series s
@@ -138,7 +142,7 @@ const DAILY_VIEW = `with ${CLOCK_SQL}
   select p.series_id, p.kind, p.indicator_id, p.indicator_name, p.time_trunc, p.time_agg, p.geo_agg, p.geo_trunc, p.unit,
     p.geo_id, p.geo_name, max(c.from_at, ${midnight('d.day')} - c.offset_s) as at,
     date(${midnight('d.day')}, 'unixepoch') as local_date, d.count, d.min, d.max,
-    coalesce(d.energy / d.hours, d.sum / d.count) as avg, d.sum, ${ENERGY_SQL} as energy, d.hours
+    coalesce(d.energy / d.hours, d.sum / d.count) as avg, d.sum, iif(p.is_power = 1, ${ENERGY_SQL}, null) as energy, d.hours
   from ${SERIES_GEO} p
   cross join clock c on c.zone = p.time_zone and c.end_month >= p.first_month and c.first_month <= p.last_month
   cross join _day d on d.series_id = p.series_id and d.geo_id = p.geo_id
@@ -151,7 +155,8 @@ const MONTHLY_VIEW = `select d.series_id, ${which('d')},
     d.geo_id,
     ${geoNameSql('d')},
     ${instantSql('d.time_zone', midnight('1'))} as at,
-    strftime('%Y-%m', ${midnight('1')}, 'unixepoch') as local_month, d.count, d.min, d.max, d.energy / d.hours as avg, d.sum, d.energy, d.hours
+    strftime('%Y-%m', ${midnight('1')}, 'unixepoch') as local_month, d.count, d.min, d.max, d.energy / d.hours as avg, d.sum,
+    iif(${powerSql('d')} = 1, d.energy, null) as energy, d.hours
   from (
     select s.id as series_id, s.kind, s.indicator_id, s.time_trunc, s.time_agg, s.geo_agg, s.geo_trunc, s.time_zone, d.geo_id, d.month,
       sum(d.count) as count, min(d.min) as min, max(d.max) as max, sum(d.sum) as sum, sum(${ENERGY_SQL}) as energy, sum(d.hours) as hours
