@@ -2,11 +2,12 @@
  * Makes the program of a package: `node build/program.ts [dist]` writes what the compiler would make of `src` and `migrations`
  * as few files in one folder, `dist/program`, with the packages in them that have many modules and are loaded by every
  * command. Node takes a fifth of a millisecond and more to find and link a module, however small it is. What is imported on
- * demand stays a file of its own, and is loaded on demand.
+ * demand stays a file of its own, and is loaded on demand. The manual page goes beside that folder.
  */
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { type OutputOptions, rolldown } from 'rolldown'
+import { manText } from './manText.ts'
 
 /** What is begun with, by the name of its file: the library, and the two that `bin.js` loads. */
 const ENTRIES = ['src/index.ts', 'src/cli/main.ts', 'src/cli/heap.ts']
@@ -42,7 +43,7 @@ const root = resolve(import.meta.dirname, '..')
 const dist = resolve(process.argv[2] ?? join(root, 'dist'))
 const folder = join(dist, 'program')
 
-const { dependencies, peerDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+const { version, dependencies, peerDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const outside = Object.keys({ ...dependencies, ...peerDependencies }).filter((name) => !INSIDE.includes(name))
 
 /** Whether a module is looked for where the program is installed: one of Node, or of a package that our own modules name. */
@@ -93,3 +94,4 @@ const groups = FILES.map(([name, test], i) => ({ name, test, priority: FILES.len
 const modules = [await write(ENTRIES, { groups })]
 for (const entry of ALONE) modules.push(await write([entry], false))
 writeFileSync(join(folder, 'LICENSES'), licencesOf(modules.flat()))
+writeFileSync(join(dist, 'indicator-sync.1'), manText(version))

@@ -1,17 +1,8 @@
 import type { Options } from 'yargs'
+import { defaultOf, valueWord } from '../../build/manText.ts'
 import { EXIT_CODES } from '../../src/cli/commandLine/exitCodes.ts'
 import { COMMAND_GROUPS, VARIABLES } from '../../src/cli/commandLine/help.ts'
 import { COMMON_FLAGS } from '../../src/cli/flags.ts'
-
-/** The kind of value that a flag takes, as the reference and the manual write it. */
-export function valueWord({ type, choices }: Options): string {
-  if (choices) return choices.map(String).join('|')
-  return type === 'boolean' ? '' : type === 'number' ? 'N' : 'TEXT'
-}
-
-/** A flag's default in words; empty where there is none to tell. */
-export const defaultOf = (options: Options): string =>
-  options.default === undefined || options.type === 'boolean' ? '' : String(options.default)
 
 const cell = (text: string): string => text.replaceAll('|', '\\|')
 

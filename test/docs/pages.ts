@@ -1,20 +1,15 @@
-import { readFileSync } from 'node:fs'
 import { jobSchema } from '../../src/job/schema.ts'
 import { schemaText } from '../../src/products/dictionary.ts'
 import type { Store } from '../store.ts'
 import { commandsText } from './commandsText.ts'
 import { loggingText } from './loggingText.ts'
-import { manText } from './manText.ts'
 import { recipesText } from './recipesText.ts'
-
-const version = (): string => (JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }).version
 
 /** The files that are made from declarations alone. */
 export const PAGES: Readonly<Record<string, () => string>> = {
   'docs/schema.md': schemaText,
   'docs/commands.md': commandsText,
   'docs/logging.md': loggingText,
-  'docs/indicator-sync.1': () => manText(version()),
   'jobs/job.schema.json': () => `${JSON.stringify(jobSchema(), null, 2)}\n`,
 }
 

@@ -5,9 +5,7 @@ import { InputError } from '../../src/base/errors.ts'
 import { formatLocal } from '../../src/base/time/zone.ts'
 import { parseMoment, parseSpan, resolveMoment, resolveWindow } from '../../src/job/moment.ts'
 import { findMistakes, mistakeText, readJob } from '../../src/job/read.ts'
-import { jobSchema } from '../../src/job/schema.ts'
 import { CONTENT_ROUTES, GEO_LEVELS, TIME_TRUNCS } from '../../src/services/routes.ts'
-import { STALE } from '../docs/pages.ts'
 
 const SERIES = 'name: x\nseries:\n  - indicators: [600]\n    window: { last: 7d }\n'
 const mistakesOf = (text: string) => findMistakes(text, 'job.yaml').map(mistakeText)
@@ -224,11 +222,6 @@ series:
 describe('a job means what it says', () => {
   test.each(['demo', 'nightly', 'backfill'])('jobs/%s.yaml has no mistakes', (name) => {
     expect(mistakesOf(readFileSync(`jobs/${name}.yaml`, 'utf8'))).toEqual([])
-  })
-
-  test('the schema for editors is the one that is checked', () => {
-    const written = JSON.parse(readFileSync('jobs/job.schema.json', 'utf8'))
-    expect(written, `jobs/job.schema.json ${STALE}`).toEqual(JSON.parse(JSON.stringify(jobSchema())))
   })
 
   test('defaults are applied once', () => {

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chartText, shrink, stripText } from '../../src/cli/terminal/chart.ts'
-import { schemaText } from '../../src/products/dictionary.ts'
 import { SEARCH_SCOPES, type SearchScope, searchItems } from '../../src/products/search.ts'
 import { STALE } from '../docs/pages.ts'
 import { recipesText } from '../docs/recipesText.ts'
@@ -35,7 +34,6 @@ const cli = (args: readonly string[], env: Record<string, string> = {}): Promise
 describe('recipes', () => {
   test.skipIf(onlyInFile('page'))('the page is what the statements answer', async () => {
     expect(readFileSync('docs/recipes.md', 'utf8'), `docs/recipes.md ${STALE}`).toBe(await recipesText(store))
-    expect(readFileSync('docs/schema.md', 'utf8'), `docs/schema.md ${STALE}`).toBe(schemaText())
   })
 
   test('there are enough of them, and each answers something where there is something', () => {

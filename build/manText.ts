@@ -1,8 +1,17 @@
 import type { Options } from 'yargs'
-import { EXIT_CODES } from '../../src/cli/commandLine/exitCodes.ts'
-import { COMMAND_GROUPS, VARIABLES } from '../../src/cli/commandLine/help.ts'
-import { COMMON_FLAGS } from '../../src/cli/flags.ts'
-import { defaultOf, valueWord } from './commandsText.ts'
+import { EXIT_CODES } from '../src/cli/commandLine/exitCodes.ts'
+import { COMMAND_GROUPS, VARIABLES } from '../src/cli/commandLine/help.ts'
+import { COMMON_FLAGS } from '../src/cli/flags.ts'
+
+/** The kind of value that a flag takes, as the reference and the manual page write it. */
+export function valueWord({ type, choices }: Options): string {
+  if (choices) return choices.map(String).join('|')
+  return type === 'boolean' ? '' : type === 'number' ? 'N' : 'TEXT'
+}
+
+/** A flag's default in words; empty if there is none to name. */
+export const defaultOf = (options: Options): string =>
+  options.default === undefined || options.type === 'boolean' ? '' : String(options.default)
 
 /** A text that roff takes as it is: no escapes, no requests, and characters that every terminal knows. */
 const plain = (text: string): string =>
@@ -26,7 +35,7 @@ const flagItems = (flags: Readonly<Record<string, Options>>): string[] =>
     )
   })
 
-/** What `docs/indicator-sync.1` says: the manual page, from the declarations of the commands. */
+/** Writes the manual page of a package from the declarations of the commands. */
 export function manText(version: string): string {
   const commands = COMMAND_GROUPS.flatMap(({ title, commands }) => [
     `.SH ${plain(title.toUpperCase())}`,
@@ -43,7 +52,6 @@ export function manText(version: string): string {
     ]),
   ])
   return `${[
-    '.\\" Made from the code; npm run docs writes it anew.',
     `.TH INDICATOR\\-SYNC 1 "" "indicator\\-sync ${plain(version)}" "User Commands"`,
     '.SH NAME',
     'indicator\\-sync \\- sync the indicators of a service into a local database (SQLite, or PostgreSQL)',
