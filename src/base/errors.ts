@@ -121,7 +121,7 @@ export class SignalError extends StoppedError {
 /** The calls of a minute, an hour or a day are spent, as planned: a later run continues. */
 export class BudgetError extends StoppedError {}
 
-/** The service is down or cannot be reached: nothing was answered, or no call succeeds any more. Not on purpose: somebody should know. */
+/** The service is down or cannot be reached, and the run gives up. Not on purpose: somebody should know. */
 export class UnavailableError extends StoppedError {
   /** `hint` says when to try again. */
   constructor(
@@ -135,3 +135,6 @@ export class UnavailableError extends StoppedError {
     })
   }
 }
+
+/** A run made all its requests, and the service was unavailable for each of them. It may answer those of other jobs. */
+export class NothingAnsweredError extends UnavailableError {}

@@ -1,4 +1,4 @@
-import { KeyError, RejectLimitError, type SyncError, UnavailableError } from '../base/errors.ts'
+import { KeyError, NothingAnsweredError, RejectLimitError, type SyncError, UnavailableError } from '../base/errors.ts'
 import { errorFields } from '../base/eventFields.ts'
 import { type EmitEvent, emitterOf, type OnEvent } from '../base/events.ts'
 import { redactorOf } from '../base/redact.ts'
@@ -37,10 +37,10 @@ export function runOutcome(stop: SyncError | null, troubles: number): RunOutcome
 export function findOutage(
   failures: readonly { readonly error: SyncError }[],
   counts: Counts,
-): UnavailableError | null {
+): NothingAnsweredError | null {
   const [first] = failures
   const nothingCame = first && counts.requests === counts.failed && failures.every(({ error }) => isOutage(error))
-  return nothingCame ? new UnavailableError(first.error) : null
+  return nothingCame ? new NothingAnsweredError(first.error) : null
 }
 
 /** An open run: `run.started` has been emitted, and `run.ended` is emitted once, whatever ends it. */

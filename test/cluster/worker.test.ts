@@ -124,7 +124,11 @@ test('what fails every time is taken three times and left for the next run, and 
   const { planner, stop } = await failing()
   const summary = await handOut(planner, LAST_DAY)
   await stop()
-  expect(summary).toMatchObject({ outcome: 'partial', counts: { requests: 3, failed: 3 } })
+  expect(summary).toMatchObject({
+    outcome: 'failed',
+    stop: { code: 'unavailable' },
+    counts: { requests: 3, failed: 3 },
+  })
   expect(summary.failures).toMatchObject([{ error: { code: 'server-error' } }])
   expect(summary.failures[0]!.error).toBeInstanceOf(TransientError)
   expect((await readMachines(planner.store))?.queues).toEqual([])
@@ -136,7 +140,7 @@ test('what fails of one job is no failure of the next one of the same command', 
   const summaries = await handOutAll(planner, [LAST_DAY, news])
   await stop()
   expect(summaries).toMatchObject([
-    { job: 'shared', outcome: 'partial', failures: [{}] },
+    { job: 'shared', outcome: 'failed', failures: [{}] },
     { job: 'texts', outcome: 'done', failures: [], counts: { failed: 0 } },
   ])
 })

@@ -1,4 +1,5 @@
 import { createClosers } from '../../base/closers.ts'
+import { NothingAnsweredError } from '../../base/errors.ts'
 import { emitterOf, type OnEvent } from '../../base/events.ts'
 import { eventsTo, type Logger } from '../../base/log.ts'
 import type { Interval } from '../../base/time/interval.ts'
@@ -117,7 +118,7 @@ async function runAll(
       const summary = await runJob(running, job, i === 0, jobs.slice(i + 1))
       summaries.push(summary)
       emit.ended(job, summary)
-      if (summary.stop) break
+      if (summary.stop && !(summary.stop instanceof NothingAnsweredError)) break
     }
   } finally {
     signals.release()

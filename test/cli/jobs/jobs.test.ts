@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { emulate, runCommand, tempFolder } from '../../kit.ts'
+import { emulate, runCommand, serve, tempFolder } from '../../kit.ts'
 
 const DAY = 86_400_000
 
@@ -74,4 +74,28 @@ test('also when the later one names its indicators by the catalogue', async () =
   )
   const series = sent.filter((url) => url.includes('/600')).map(windowOf)
   expect(series).toEqual(['600 0-3 3', '600 3-10', '600 10-20'])
+})
+
+test('a job that gets no answer exits with 8 and notifies a failure, and the next job still runs', async () => {
+  const emulator = await emulate({ faults: [{ route: 'indicator', body: 'html' }] })
+  const heard: unknown[] = []
+  const listener = await serve(async (request, response) => {
+    heard.push(JSON.parse(Buffer.concat(await request.toArray()).toString()))
+    response.end()
+  })
+  const dir = tempFolder()
+  const env = { INDICATOR_SYNC_BASE_URL: emulator.url, INDICATOR_SYNC_API_KEY: emulator.key }
+  const window = '{ from: 2025-01-01, to: 2025-01-02 }'
+  writeFileSync(join(dir, 'a.yaml'), `name: a\nseries: [{ indicators: [600], window: ${window} }]\n`)
+  writeFileSync(join(dir, 'b.yaml'), 'name: b\ncontent: [{ kinds: [news] }]\n')
+  const { code, out } = await runCommand(dir, ['sync', 'a.yaml', 'b.yaml', '--json', '--notify', listener.url], env)
+  expect(code).toBe(8)
+  expect(JSON.parse(out)).toMatchObject([
+    { job: 'a', outcome: 'failed', stop: { code: 'unavailable' } },
+    { job: 'b', outcome: 'done', stop: null },
+  ])
+  expect(heard).toMatchObject([
+    { event: 'failed', ok: false, job: 'a', stop: { code: 'unavailable' } },
+    { event: 'done', ok: true, job: 'b' },
+  ])
 })
