@@ -1,5 +1,5 @@
 import { INDICATOR_KIND } from '../tables/declare.ts'
-import { ENERGY_ABOUT } from '../tables/sql/valueViews.ts'
+import { AVERAGE_ABOUT, ENERGY_ABOUT, WEIGHT_ABOUT } from '../tables/sql/valueViews.ts'
 
 /** The version of the lake's layout and columns; it grows when readers of an earlier version would misread the lake. */
 export const LAKE_SCHEMA = 1
@@ -50,7 +50,7 @@ export const LAKE_TABLES = {
       GEO_COLUMN,
       AT_COLUMN,
       nullableColumn('value', 'double', "The value in the indicator's own unit; null only where the service sent null"),
-      lakeColumn('step_s', 'int32', 'Length of the period in seconds'),
+      lakeColumn('step_s', 'int32', `Length of the period in seconds. Averages weigh by it: ${WEIGHT_ABOUT}`),
       nullableColumn('fetched_at', 'timestamp', 'When this value came'),
     ],
   },
@@ -79,7 +79,7 @@ export const LAKE_TABLES = {
       lakeColumn('count', 'int64', 'Values that are not null'),
       nullableColumn('min', 'double', 'The smallest value'),
       nullableColumn('max', 'double', 'The largest value'),
-      nullableColumn('avg', 'double', 'The average over time: each value counts as long as its period lasts'),
+      nullableColumn('avg', 'double', AVERAGE_ABOUT),
       nullableColumn('sum', 'double', 'The plain sum: for energy per period (MWh)'),
       nullableColumn('energy', 'double', ENERGY_ABOUT),
       nullableColumn('hours', 'double', 'Hours that the values cover'),

@@ -31,21 +31,25 @@ const GEO_ABOUT = {
   geo_id: 'The geo; 0 where the service names none',
   geo_name: 'Its name, in the first language where held',
 } as const
+/** Why averages need the length of periods. */
+export const WEIGHT_ABOUT =
+  'sum(value * step_s) / sum(step_s), because avg(value) counts a quarter-hour as much as an hour and is wrong over a change of resolution'
 const WHEN = {
   at: 'When the period begins (epoch seconds, UTC)',
   at_utc: 'When the period begins, YYYY-MM-DDTHH:MM:SSZ',
   at_local: "When the period begins in the series' zone, with offset",
   local_date: "The day in the series' zone in which the period begins",
-  step_s: 'Length of the period in seconds; of a native day or month its true length',
+  step_s: `Length of the period in seconds; of a native day or month its true length. Averages weigh by it: ${WEIGHT_ABOUT}`,
 } as const
-/** What the lake says of its column too. */
+/** What the lake says of its columns too. */
+export const AVERAGE_ABOUT = 'The average over time: each value counts as long as its period lasts'
 export const ENERGY_ABOUT =
   'The energy in MWh: the sum of value times hours; NULL unless the values are powers (indicator.magnitude_id 20, not summed over time)'
 const TOTALS_ABOUT = {
   count: 'Values that are not null',
   min: 'The smallest value',
   max: 'The largest value',
-  avg: 'The average over time: each value counts as long as its period lasts',
+  avg: AVERAGE_ABOUT,
   sum: 'The plain sum: for energy per period (MWh)',
   energy: ENERGY_ABOUT,
   hours: 'Hours that the values cover',
