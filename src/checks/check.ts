@@ -3,6 +3,7 @@ import { LONGEST_DAY_S } from '../base/time/localDay.ts'
 import type { Reader } from '../db/store.ts'
 import { ALL_GEOS } from '../tables/sql/allGeos.ts'
 import { differingDays } from './days.ts'
+import { failedRuns } from './failedRuns.ts'
 import { findGaps, type Gap } from './gaps.ts'
 import { staleSeries } from './lag.ts'
 import { missedRuns } from './rhythm.ts'
@@ -55,6 +56,7 @@ type Check = readonly [check: string, find: (db: Reader, now: Instant) => Promis
 
 /** The checks that are a query each; missed runs and gaps come before them. */
 export const CHECKS: readonly Check[] = [
+  ['last run', async (db) => (await failedRuns(db)).map(({ what }) => what)],
   ['failure', async (db) => (await openFailures(db)).map(({ target, message }) => `${target}: ${message}`)],
   ['stale', async (db, now) => (await staleSeries(db, now)).map(({ what }) => what)],
   ['overlap', overlaps],

@@ -49,7 +49,7 @@ export async function beginRun(
     if (run.command !== WORKER)
       await tx
         .updateTable('_run')
-        .set({ outcome: 'stopped', message: 'the process ended before the run did' })
+        .set({ outcome: 'failed', message: 'its process ended before the run did' })
         .where('outcome', '=', 'running')
         .where('command', '<>', WORKER)
         .execute()

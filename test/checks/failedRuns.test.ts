@@ -1,0 +1,88 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { StoreError } from '../../src/base/errors.ts'
+import { runChecks } from '../../src/checks/check.ts'
+import { json, ms, runCli, runCommand, runJob, serve, tempFolder, tempStore } from '../kit.ts'
+import { source } from '../source.ts'
+import type { Store } from '../store.ts'
+
+const NOW = ms('2025-11-04T12:00:00Z')
+const SERIES = 'series: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-10-04 }, chunk: 1d, lookback: 2d }]'
+
+const lastRuns = async (store: Store) =>
+  (await runChecks(store, NOW / 1000)).filter(({ check }) => check === 'last run').map(({ what }) => what)
+
+test.each([
+  [
+    'a refused key',
+    { message: 'denied' },
+    403,
+    undefined,
+    /^last run of test failed: .*key.* \(sync, started 2025-11-04T12:00:00/,
+  ],
+  ['a full disk', {}, 200, new StoreError('The disk is full.'), /^last run of test failed: The disk is full\. \(sync,/],
+])(
+  'after %s, check reports the failed run until a run of the job succeeds',
+  async (_what, body, status, error, says) => {
+    const [store, market] = [await tempStore(), await source()]
+    const failing = await serve((_request, response) => json(response, body, status))
+    const onProgress = () => {
+      if (error) throw error
+    }
+    await runJob(store, failing, SERIES, { now: NOW, onProgress }).catch((thrown) => expect(thrown).toBe(error))
+    expect(await lastRuns(store)).toEqual([expect.stringMatching(says)])
+    await runJob(store, market, `name: other\n${SERIES}`, { now: NOW })
+    expect(await lastRuns(store), 'the success of another job').toHaveLength(1)
+    await runJob(store, market, SERIES, { now: NOW })
+    expect(await lastRuns(store)).toEqual([])
+  },
+)
+
+test('a stop by the budget or by a signal is no failure, and leaves an earlier one until a request succeeds', async () => {
+  const [store, market] = [await tempStore(), await source()]
+  const budget = `pace: { callsPerDay: 1, perSecond: 50 }\n${SERIES}`
+  expect((await runJob(store, market, budget, { now: NOW })).outcome).toBe('stopped')
+  expect(await lastRuns(store)).toEqual([])
+  const denying = await serve((_request, response) => json(response, { message: 'denied' }, 403))
+  await runJob(store, denying, SERIES, { now: NOW })
+  expect(await lastRuns(store)).toHaveLength(1)
+  const gone = AbortSignal.abort()
+  expect((await runJob(store, market, SERIES, { now: NOW, signal: gone })).outcome).toBe('stopped')
+  expect(await lastRuns(store)).toHaveLength(1)
+  const nextDay = { now: NOW + 90_000_000 }
+  expect((await runJob(store, market, budget.replace('1, ', '2, '), nextDay)).outcome).not.toBe('failed')
+  expect(await lastRuns(store)).toEqual([])
+})
+
+test('check reports a killed run, before and after another job begins, and no run that is still going on', async () => {
+  const [dir, market] = [tempFolder(), await source()]
+  for (const name of ['killed', 'other'])
+    writeFileSync(join(dir, `${name}.yaml`), `name: ${name}\npace: { perSecond: 50 }\n${SERIES}`)
+  const check = async (): Promise<string[]> => {
+    const { out } = await runCommand(dir, ['check', '--json'])
+    return (JSON.parse(out) as { check: string; what: string }[])
+      .filter(({ check: name }) => name === 'last run')
+      .map(({ what }) => what)
+  }
+  const env = (url: string) => ({ INDICATOR_SYNC_BASE_URL: url, INDICATOR_SYNC_API_KEY: 'k'.repeat(64) })
+  let during: Promise<string[]> | undefined
+  let kill = (): unknown => undefined
+  // The service never answers: the run is killed in the middle.
+  const silent = await serve(() => {
+    during ??= check().finally(() => kill())
+  })
+  const killed = await runCli(dir, ['sync', 'killed.yaml'], env(silent.url), (child) => {
+    kill = () => child.kill('SIGKILL')
+  })
+  expect(killed.signal).toBe('SIGKILL')
+  expect(await during).toEqual([])
+  const says = expect.stringMatching(
+    /^last run of killed failed: its process ended before the run did \(sync, started /,
+  )
+  expect(await check()).toEqual([says])
+  expect((await runCommand(dir, ['sync', 'other.yaml'], env(market.url))).code).toBe(0)
+  expect(await check()).toEqual([says])
+  expect((await runCommand(dir, ['sync', 'killed.yaml'], env(market.url))).code).toBe(0)
+  expect(await check()).toEqual([])
+})
