@@ -33,7 +33,7 @@ export async function sync(
   const planningOf = async (of: Job): Promise<Planning> => ({
     job: of,
     service,
-    plannerState: await readPlannerState(store),
+    plannerState: await readPlannerState(store, Math.floor(now() / 1000)),
     now: Math.floor(now() / 1000),
     options,
     requested,
@@ -49,7 +49,7 @@ export async function sync(
     if (first === null) await context.onPlanned?.(total)
     // All that the job wants, whoever requests it.
     const again = async () =>
-      plan({ ...planning, plannerState: await readPlannerState(store), requested: createRequested() })
+      plan({ ...planning, plannerState: await readPlannerState(store, planning.now), requested: createRequested() })
     const rest = await execute(context, job, command, plan(planning), total, again)
     if (!options.range) await rememberWanted(store, job.name, wantedOf(planning), options.part)
     return {

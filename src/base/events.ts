@@ -86,6 +86,13 @@ export const EVENTS = {
     fields: [...RUN_FIELDS, 'wait_ms', 'reason'],
     sentence: ({ wait_ms, reason }) => `Waiting ${seconds(wait_ms)}: ${reason}`,
   },
+  'clock.wrong': {
+    level: 'warn',
+    pretty: 'always',
+    when: 'An earlier run recorded calls or a pause in the future: its clock was ahead, or this one is behind. They are ignored.',
+    fields: [...RUN_FIELDS, 'code', 'reason', 'hint'],
+    sentence: ({ reason, hint }) => `${reason} ${hint}`,
+  },
   'run.progress': {
     level: 'info',
     pretty: 'always',

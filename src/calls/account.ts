@@ -1,4 +1,6 @@
 import { StoppedError } from '../base/errors.ts'
+import type { EmitEvent } from '../base/events.ts'
+import { quantity } from '../base/quantity.ts'
 import { wait } from '../base/time/wait.ts'
 import { formatLocal } from '../base/time/zone.ts'
 import type { Store } from '../db/store.ts'
@@ -7,8 +9,8 @@ import { paceWindow } from '../fetch/pace.ts'
 import { MAX_WAIT_MS } from '../fetch/turns.ts'
 import type { Pace } from '../job/job.ts'
 import type { Service } from '../services/services.ts'
-import { recentCalls, spendCall } from './budget.ts'
-import { hostOf, rememberSource, rememberWait, waitUntil } from './hosts.ts'
+import { futureCalls, recentCalls, spendCall } from './budget.ts'
+import { forgetFutureWait, hostOf, rememberSource, rememberWait, waitUntil } from './hosts.ts'
 
 /** The service that is called, and the store that accounts for it. */
 export interface ServiceCaller {
@@ -18,6 +20,23 @@ export interface ServiceCaller {
   readonly now: () => number
   readonly signal: AbortSignal
   readonly onPause?: FetchOptions['onPause']
+  readonly emit?: EmitEvent
+}
+
+/** Warns once about calls and a pause that an earlier run recorded in the future. The budget and the waits ignore them. */
+async function reportFutureTimes(host: string, { store, service, now, emit }: ServiceCaller): Promise<void> {
+  const { calls, last } = await futureCalls(store, host, now())
+  const wait = await forgetFutureWait(store, host, now())
+  if (calls === 0 && wait === undefined) return
+  const what = [...(calls > 0 ? [quantity(calls, 'call')] : []), ...(wait === undefined ? [] : ['a pause'])].join(
+    ' and ',
+  )
+  const latest = formatLocal(service.timeZone, Math.ceil(Math.max(last, wait ?? 0) / 1000))
+  emit?.('clock.wrong', {
+    code: 'future-times',
+    reason: `The database has times in the future, which are ignored: ${what} of ${host}, up to ${latest}.`,
+    hint: 'Check the clock of this machine. If it is right, it was ahead in an earlier run, and there is nothing to do.',
+  })
 }
 
 /** Waits until the end of a pause that a host asked an earlier process for. */
@@ -50,6 +69,7 @@ export async function accountCalls(
   const first = async (host: string): Promise<void> => {
     const address = host === own ? baseUrl : `https://${host}`
     await rememberSource(store, { baseUrl: address, service: host === own ? service.name : 'other' }, now())
+    await reportFutureTimes(host, caller)
     await waitFor(host, caller)
   }
   return {
@@ -66,6 +86,6 @@ export async function accountCalls(
       if (pace) await spendCall(store, host, pace, now())
     },
     // A database that cannot be written ends the run elsewhere.
-    onWait: (ms, host) => void rememberWait(store, host, now() + ms).catch(() => undefined),
+    onWait: (ms, host) => void rememberWait(store, host, ms, now()).catch(() => undefined),
   }
 }

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import { BudgetError } from '../base/errors.ts'
 import { quantity } from '../base/quantity.ts'
+import { CLOCK_ERROR } from '../base/time/instant.ts'
 import { prepared, preparedInsert } from '../db/prepared.ts'
 import type { Reader, Store } from '../db/store.ts'
 import type { Pace } from '../job/job.ts'
@@ -8,6 +9,8 @@ import type { Database } from '../tables/schema.ts'
 
 /** Milliseconds for which a call is remembered. */
 export const DAY_MS = 86_400_000
+/** Milliseconds ahead of the clock from which a call counts as recorded in the future. Such calls are not counted. */
+const CLOCK_ERROR_MS = CLOCK_ERROR * 1000
 
 /** A limit of a pace: so many calls within so many milliseconds, which is a minute, an hour or a day. */
 export type CallLimit = { readonly calls: number; readonly ms: number; readonly word: string }
@@ -28,23 +31,42 @@ export async function callsLeft(
   nowMs: number,
 ): Promise<number | undefined> {
   const left: number[] = []
-  for (const { calls, ms } of limitsOf(pace)) left.push(calls - (await spent(kysely, host, nowMs - ms)))
+  for (const { calls, ms } of limitsOf(pace)) left.push(calls - (await spent(kysely, host, ms, nowMs)))
   return left.length === 0 ? undefined : Math.max(0, Math.min(...left))
 }
 
-const callsSince = prepared((db, of: { host: string; since: number }) =>
+const callsBetween = prepared((db, of: { host: string; since: number; until: number }) =>
   db
     .selectFrom('_budget')
     .select(({ fn }) => fn.countAll<number>().as('calls'))
     .where('host', '=', of.host)
-    .where('called_at', '>', of.since),
+    .where('called_at', '>', of.since)
+    .where('called_at', '<=', of.until),
 )
-const spent = async (db: Kysely<Database>, host: string, since: number): Promise<number> =>
-  (await callsSince.first(db, { host, since }))!.calls
+const spent = async (db: Kysely<Database>, host: string, ms: number, nowMs: number): Promise<number> =>
+  (await callsBetween.first(db, { host, since: nowMs - ms, until: nowMs + CLOCK_ERROR_MS }))!.calls
+
+/** The calls to a host that are recorded in the future: how many, and the time of the last one (epoch milliseconds). */
+export async function futureCalls(
+  { kysely }: Pick<Reader, 'kysely'>,
+  host: string,
+  nowMs: number,
+): Promise<{ readonly calls: number; readonly last: number }> {
+  const { calls, last } = await kysely
+    .selectFrom('_budget')
+    .select(({ fn }) => [fn.countAll<number>().as('calls'), fn.max('called_at').as('last')])
+    .where('host', '=', host)
+    .where('called_at', '>', nowMs + CLOCK_ERROR_MS)
+    .executeTakeFirstOrThrow()
+  return { calls: Number(calls), last: Number(last ?? 0) }
+}
 
 const addCall = preparedInsert('_budget', ['host', 'called_at'])
-const forgetCalls = prepared((db, of: { host: string; before: number }) =>
-  db.deleteFrom('_budget').where('host', '=', of.host).where('called_at', '<', of.before),
+const forgetCalls = prepared((db, of: { host: string; before: number; after: number }) =>
+  db
+    .deleteFrom('_budget')
+    .where('host', '=', of.host)
+    .where((is) => is.or([is('called_at', '<', of.before), is('called_at', '>', of.after)])),
 )
 
 /**
@@ -63,6 +85,7 @@ export async function recentCalls(
     .select('called_at')
     .where('host', '=', host)
     .where('called_at', '>', nowMs - ms)
+    .where('called_at', '<=', nowMs + CLOCK_ERROR_MS)
     .orderBy('called_at', 'desc')
     .limit(calls)
     .execute()
@@ -73,7 +96,7 @@ export async function recentCalls(
     .limit(calls)
     .execute()
   const answeredAt = answered.flatMap(({ finished_at, attempts }) =>
-    Array.from({ length: attempts }, () => Date.parse(finished_at)),
+    Array.from({ length: attempts }, () => Date.parse(finished_at)).filter((at) => at <= nowMs + CLOCK_ERROR_MS),
   )
   return Array.from({ length: Math.min(calls, Math.max(accounted.length, answeredAt.length)) }, (_, i) =>
     Math.max(0, nowMs - Math.max(accounted[i]?.called_at ?? 0, answeredAt[i] ?? 0)),
@@ -87,9 +110,9 @@ export async function recentCalls(
 export const spendCall = (store: Store, host: string, pace: Pace, nowMs: number): Promise<void> =>
   store.write(async (tx) => {
     for (const limit of limitsOf(pace))
-      if ((await spent(tx, host, nowMs - limit.ms)) >= limit.calls) throw budgetSpent(limit)
+      if ((await spent(tx, host, limit.ms, nowMs)) >= limit.calls) throw budgetSpent(limit)
     await addCall.run(tx, { host, called_at: nowMs })
-    await forgetCalls.run(tx, { host, before: nowMs - DAY_MS })
+    await forgetCalls.run(tx, { host, before: nowMs - DAY_MS, after: nowMs + DAY_MS })
   })
 
 /** The error of a call for which a limit leaves nothing. */

@@ -1,5 +1,6 @@
-import { formatMillis } from '../base/time/instant.ts'
+import { CLOCK_ERROR, formatMillis } from '../base/time/instant.ts'
 import type { Store } from '../db/store.ts'
+import { MAX_ACCEPTED_WAIT_MS } from '../fetch/waits.ts'
 
 /** A service that is called. */
 export interface CalledService {
@@ -38,15 +39,24 @@ export async function rememberSource(store: Store, { baseUrl, service }: CalledS
 const readSource = ({ kysely }: Pick<Store, 'kysely'>, host: string) =>
   kysely.selectFrom('_source').selectAll().where('host', '=', host).executeTakeFirst()
 
-/** Stores a pause that a service asked for, for the next process; a shorter one does not end a longer one. */
-export const rememberWait = (store: Store, host: string, untilMs: number): Promise<void> =>
+/** The latest end of a pause. A later one was recorded by a clock that was ahead. */
+const latestEnd = (nowMs: number): number => nowMs + MAX_ACCEPTED_WAIT_MS + CLOCK_ERROR * 1000
+
+/** Stores a pause of some milliseconds that a service asked for, for the next process; a shorter one does not end a longer one. */
+export const rememberWait = (store: Store, host: string, ms: number, nowMs: number): Promise<void> =>
   store.write(async (tx) => {
-    const until = Math.ceil(untilMs)
+    const until = Math.ceil(nowMs + ms)
     await tx
       .updateTable('_source')
       .set({ wait_until: until })
       .where('host', '=', host)
-      .where((of) => of.or([of('wait_until', 'is', null), of('wait_until', '<', until)]))
+      .where((of) =>
+        of.or([
+          of('wait_until', 'is', null),
+          of('wait_until', '<', until),
+          of('wait_until', '>', Math.ceil(latestEnd(nowMs))),
+        ]),
+      )
       .execute()
   })
 
@@ -57,5 +67,15 @@ export async function waitUntil(
   nowMs: number,
 ): Promise<number | undefined> {
   const until = (await readSource(store, host))?.wait_until ?? 0
-  return until > nowMs ? until : undefined
+  return until > nowMs && until <= latestEnd(nowMs) ? until : undefined
+}
+
+/** Forgets a pause that ends more than a day from now, and answers its end (epoch milliseconds); undefined where there is none. */
+export async function forgetFutureWait(store: Store, host: string, nowMs: number): Promise<number | undefined> {
+  const until = (await readSource(store, host))?.wait_until ?? 0
+  if (until <= latestEnd(nowMs)) return undefined
+  await store.write(async (tx) => {
+    await tx.updateTable('_source').set({ wait_until: null }).where('host', '=', host).execute()
+  })
+  return until
 }

@@ -1,5 +1,5 @@
 import { expressionBuilder, type Kysely } from 'kysely'
-import { DAY, type Instant } from '../base/time/instant.ts'
+import { CLOCK_ERROR, DAY, type Instant } from '../base/time/instant.ts'
 import { SILENT_MS, WORKER } from '../db/queries/workers.ts'
 import type { Reader } from '../db/store.ts'
 import { failures } from '../state/failures.ts'
@@ -114,13 +114,13 @@ export const METRICS: readonly Metric[] = [
     type: 'gauge',
     help: '1 for a job whose run is missed: its usual rhythm is broken; 0 for one in its rhythm.',
     samples: async (db, _outside, now) =>
-      (await rhythms(db)).map(({ job, missedFrom }) => ({ job, value: now > missedFrom ? 1 : 0 })),
+      (await rhythms(db, now)).map(({ job, missedFrom }) => ({ job, value: now > missedFrom ? 1 : 0 })),
   },
   {
     name: 'usual_run_interval_seconds',
     type: 'gauge',
     help: 'How long it usually takes until a job runs again.',
-    samples: async (db) => (await rhythms(db)).map(({ job, usualS }) => ({ job, value: usualS })),
+    samples: async (db, _outside, now) => (await rhythms(db, now)).map(({ job, usualS }) => ({ job, value: usualS })),
   },
   {
     name: 'calls',
@@ -131,6 +131,7 @@ export const METRICS: readonly Metric[] = [
         .selectFrom('_budget')
         .select(['host', countAll])
         .where('called_at', '>', (now - DAY) * 1000)
+        .where('called_at', '<=', (now + CLOCK_ERROR) * 1000)
         .groupBy('host')
         .execute(),
   },

@@ -1,5 +1,5 @@
 import { Cron } from 'croner'
-import { floorToSecond, formatUtc, type Instant } from '../base/time/instant.ts'
+import { CLOCK_ERROR, floorToSecond, formatMillis, formatUtc, type Instant } from '../base/time/instant.ts'
 import type { Reader } from '../db/store.ts'
 import { epochOf } from '../tables/sql/epoch.ts'
 
@@ -32,8 +32,8 @@ export interface Rhythm {
   readonly missedFrom: Instant
 }
 
-/** The last runs of a job; `live`: whether it requested something up to the present. */
-const jobRuns = ({ kysely }: Reader, job: string) =>
+/** The last runs of a job until now; `live`: whether it requested something up to the present. */
+const jobRuns = ({ kysely }: Reader, job: string, now: Instant) =>
   kysely
     .selectFrom('_run as r')
     .select(['r.id', 'r.started_at', 'r.schedule', 'r.time_zone'])
@@ -47,6 +47,7 @@ const jobRuns = ({ kysely }: Reader, job: string) =>
     )
     .where('r.job', '=', job)
     .where('r.command', 'in', ['sync', 'schedule'])
+    .where('r.started_at', '<=', formatMillis((now + CLOCK_ERROR) * 1000))
     .orderBy('r.id', 'desc')
     .limit(LAST_RUNS)
     .execute()
@@ -65,8 +66,8 @@ function scheduledOf(job: string, last: RhythmRun | undefined): Rhythm | undefin
 }
 
 /** The rhythm of a job; undefined where it runs irregularly, or requests only the past. */
-async function rhythmOf(db: Reader, job: string): Promise<Rhythm | undefined> {
-  const runs = await jobRuns(db, job)
+async function rhythmOf(db: Reader, job: string, now: Instant): Promise<Rhythm | undefined> {
+  const runs = await jobRuns(db, job, now)
   const scheduled = scheduledOf(job, runs[0])
   if (scheduled) return scheduled
   if (runs.filter(({ live }) => live).length * 2 < runs.length) return undefined
@@ -84,11 +85,11 @@ async function rhythmOf(db: Reader, job: string): Promise<Rhythm | undefined> {
 }
 
 /** The jobs that run in a rhythm. */
-export async function rhythms(db: Reader): Promise<Rhythm[]> {
+export async function rhythms(db: Reader, now: Instant): Promise<Rhythm[]> {
   const jobs = await db.kysely.selectFrom('_run').select('job').distinct().orderBy('job').execute()
   const found: Rhythm[] = []
   for (const { job } of jobs) {
-    const rhythm = await rhythmOf(db, job)
+    const rhythm = await rhythmOf(db, job, now)
     if (rhythm) found.push(rhythm)
   }
   return found
@@ -99,7 +100,7 @@ export const missedRuns = async (
   db: Reader,
   now: Instant,
 ): Promise<{ readonly job: string; readonly what: string }[]> =>
-  (await rhythms(db))
+  (await rhythms(db, now))
     .filter(({ missedFrom }) => now > missedFrom)
     .map(({ job, lastAt, usualS }) => ({
       job,

@@ -69,7 +69,7 @@ export function createWorkerRuns(context: WorkerContext): WorkerRuns {
       ...context,
       pace: queued.pace,
       onPause,
-      ...(await accountCalls({ ...context, onPause }, null)),
+      ...(await accountCalls({ ...context, onPause, emit }, null)),
       turns: createSharedTurns({ store: control, pace: queued.pace, signal, breaker: context.breaker, onPause }),
     })
     return { ...run, fetcher }

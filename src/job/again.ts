@@ -1,4 +1,4 @@
-import { DAY, type Instant } from '../base/time/instant.ts'
+import { DAY, type Instant, isFuture } from '../base/time/instant.ts'
 import type { Absence, UnknownItem } from './plannerState.ts'
 
 /** The longest time between two attempts. */
@@ -12,7 +12,7 @@ export const EARLY_S = 3_600
 
 /** Whether a window in doubt since `since`, last answered at `last`, is due: at once, then after 1, 2, 4, 8 … days. */
 export const isDoubtDue = (since: Instant, last: Instant, now: Instant): boolean =>
-  last <= since || now >= last + Math.min(LONGEST_PAUSE_S, Math.max(DAY, last - since)) - EARLY_S
+  last <= since || isFuture(last, now) || now >= last + Math.min(LONGEST_PAUSE_S, Math.max(DAY, last - since)) - EARLY_S
 
 /** When an absence is requested again: after 1, 2, 4, 8 … days, up to half a year; null after that. */
 export function absentNext({ sinceAt, checkedAt }: Pick<Absence, 'sinceAt' | 'checkedAt'>): Instant | null {
@@ -22,4 +22,4 @@ export function absentNext({ sinceAt, checkedAt }: Pick<Absence, 'sinceAt' | 'ch
 
 /** When an id that the service does not know is requested again: after 1, 2, 4, 8 … days, then every half year. */
 export const unknownNext = ({ sinceAt, lastAt }: UnknownItem): Instant =>
-  lastAt + Math.min(LONGEST_PAUSE_S, lastAt - sinceAt + DAY)
+  lastAt + Math.min(LONGEST_PAUSE_S, lastAt - Math.min(sinceAt, lastAt) + DAY)

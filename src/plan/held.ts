@@ -1,4 +1,4 @@
-import type { Instant } from '../base/time/instant.ts'
+import { type Instant, isFuture } from '../base/time/instant.ts'
 import type { Interval } from '../base/time/interval.ts'
 import type { Periods } from '../base/time/periods.ts'
 import { floorTo, type Unit } from '../base/time/zone.ts'
@@ -43,10 +43,7 @@ export const settledBefore = (at: Instant, { zone, lookbackS, unit, periods }: F
 
 /** Whether something was fetched within `refresh`. A time in the future comes from a clock that was set back since, and does not count. */
 const isFresh = (fetchedAt: Instant, { now, refreshS }: Freshness): boolean =>
-  fetchedAt > now - refreshS && fetchedAt <= now + CLOCK_ERROR
-
-/** Seconds by which two clocks may differ without one of them being wrong. */
-const CLOCK_ERROR = 300
+  fetchedAt > now - refreshS && !isFuture(fetchedAt, now)
 
 /** The part of a held interval that was past revision when it was fetched. */
 function settledPart(held: CoveredInterval, freshness: Freshness): Interval {

@@ -1,3 +1,4 @@
+import { isFuture } from '../base/time/instant.ts'
 import { EARLY_S, unknownNext } from '../job/again.ts'
 import type { Planning } from './planning.ts'
 
@@ -7,7 +8,7 @@ export function isSkipped(planning: Planning, entry: string, route: string, id: 
   const unknown = options.restate ? undefined : plannerState.unknown(route, id)
   if (!unknown) return false
   const nextAt = unknownNext(unknown)
-  if (now >= nextAt - EARLY_S) return false
+  if (now >= nextAt - EARLY_S || isFuture(unknown.lastAt, now)) return false
   onSkipped?.({ entry, route, id, since: unknown.sinceAt, nextAt })
   return true
 }

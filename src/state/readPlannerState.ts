@@ -1,4 +1,4 @@
-import { floorToSecond, type Instant } from '../base/time/instant.ts'
+import { CLOCK_ERROR, floorToSecond, type Instant } from '../base/time/instant.ts'
 import { ABSENT, GOOD_OUTCOMES } from '../db/queries/outcomes.ts'
 import type { Reader } from '../db/store.ts'
 import { GIVEN_UP } from '../job/again.ts'
@@ -70,8 +70,11 @@ async function readAbsentRequested({ kysely }: Reader): Promise<ReadonlyMap<stri
   return new Map(rows.map(({ job, finished_at }) => [job, floorToSecond(finished_at)]))
 }
 
-/** Reads what the planner needs to know of the database. */
-export async function readPlannerState(db: Reader): Promise<PlannerState> {
+/** Reads what the planner needs to know of the database. Absences that were given up are left out. */
+export async function readPlannerState(
+  db: Reader,
+  now: Instant = Math.floor(Date.now() / 1000),
+): Promise<PlannerState> {
   const coverage = await db.kysely
     .selectFrom('_coverage')
     .select(['series_id', 'geo_id as geoId', 'from_at as from', 'to_at as to', 'state', 'fetched_at as fetchedAt'])
@@ -89,7 +92,9 @@ export async function readPlannerState(db: Reader): Promise<PlannerState> {
     .selectFrom('_absent')
     .select(['series_id', 'geo_id as geoId', 'from_at as from', 'to_at as to', 'step_s as step'])
     .select(['since_at as sinceAt', 'checked_at as checkedAt'])
-    .where((of) => of(of('checked_at', '-', of.ref('since_at')), '<=', GIVEN_UP))
+    .where((of) =>
+      of.or([of(of('checked_at', '-', of.ref('since_at')), '<=', GIVEN_UP), of('checked_at', '>', now + CLOCK_ERROR)]),
+    )
     .orderBy('series_id')
     .orderBy('from_at')
     .execute()

@@ -1,9 +1,10 @@
+import type { Instant } from '../base/time/instant.ts'
 import type { Reader } from '../db/store.ts'
 import { readCatalogue } from './catalogue.ts'
 import { readPlannerState } from './readPlannerState.ts'
 
 /** All that a planner reads from a database. */
-export const readPlanning = async (db: Reader) => ({
-  plannerState: await readPlannerState(db),
+export const readPlanning = async (db: Reader, now: Instant) => ({
+  plannerState: await readPlannerState(db, now),
   catalogue: await readCatalogue(db),
 })

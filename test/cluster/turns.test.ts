@@ -139,6 +139,26 @@ describe('all who share a database', () => {
     expect(pauseMs).toBe(MAX_WAIT_MS)
   })
 
+  test.each([
+    ['two hours', 2 * 3_600_000],
+    ['a year', 365 * 86_400_000],
+  ])('ignore what was recorded while the clock of the database was %s ahead', async (_by, ms) => {
+    const { turns, url } = await open(1, { concurrency: 1, callsPerDay: 2 })
+    const store = bareStore(url)
+    const db = shared(store.kysely)
+    const at = (await coordinationOf(store).clock()) + ms
+    const hold_until = at > Date.now() + 2 * 86_400_000 ? at : 0
+    const host = { host: HOST, next_at: at, hold_until, limit_now: 1, failures: 0, openings: 0 }
+    await db.insertInto('_host').values(host).execute()
+    await db.insertInto('_call').values({ host: HOST, until_at: at }).execute()
+    for (let i = 0; i < 2; i++) await db.insertInto('_budget').values({ host: HOST, called_at: at }).execute()
+    const calls = await Promise.allSettled(Array.from({ length: 3 }, () => pass(turns[0]!, async () => undefined)))
+    expect(calls.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected'])
+    expect(calls[2]).toMatchObject({ reason: { code: 'budget' } })
+    await coordinationOf(store).forgetDeadProcesses(at - ms)
+    expect(await db.selectFrom('_call').select('id').execute()).toEqual([])
+  })
+
   test('take the place of a process that died in the middle of a call', async () => {
     const { turns, url } = await open(1, { concurrency: 1 })
     const store = bareStore(url)

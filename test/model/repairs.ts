@@ -178,8 +178,8 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'an unknown id is asked in every run',
     'plan/unknown.ts',
-    'if (now >= nextAt - EARLY_S) return false',
-    'if (now >= nextAt - EARLY_S || nextAt > 0) return false',
+    'if (now >= nextAt - EARLY_S ||',
+    'if (now >= nextAt - EARLY_S || nextAt > 0 ||',
   ),
   mutant(
     'what two entries share is asked twice',
@@ -262,7 +262,7 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'a budget knows only the calls of its own job',
     'calls/budget.ts',
-    'if ((await spent(tx, host, nowMs - limit.ms)) >= limit.calls)',
-    'if (0 * (await spent(tx, host, nowMs - limit.ms)) >= limit.calls)',
+    'if ((await spent(tx, host, limit.ms, nowMs)) >= limit.calls)',
+    'if (0 * (await spent(tx, host, limit.ms, nowMs)) >= limit.calls)',
   ),
 ]

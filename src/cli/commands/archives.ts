@@ -190,7 +190,7 @@ async function fetchFiles(args: ArchivesArgs): Promise<number> {
     pace,
     signal,
     onPause,
-    ...(await accountCalls({ store, service, baseUrl, now: Date.now, signal, onPause }, pace)),
+    ...(await accountCalls({ store, service, baseUrl, now: Date.now, signal, onPause, emit }, pace)),
   })
   try {
     const options = { client, folder, maxBytes, allowHosts: args.allowHost ?? [] }

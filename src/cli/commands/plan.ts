@@ -120,7 +120,7 @@ export async function run(args: PlanArgs): Promise<number> {
       args,
       service: service.value,
       now,
-      ...(readPlanning ? await readPlanning(reader) : { plannerState: EMPTY_STATE, catalogue: [] }),
+      ...(readPlanning ? await readPlanning(reader, now) : { plannerState: EMPTY_STATE, catalogue: [] }),
     }
     const all = jobs.map((job, i) => {
       const one = planJob({ ...context, requested: requested.copy() }, [job, ...jobs.slice(i + 1)])

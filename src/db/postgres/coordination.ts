@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { formatMillis } from '../../base/time/instant.ts'
+import { CLOCK_ERROR, formatMillis } from '../../base/time/instant.ts'
 import type { Database } from '../../tables/schema.ts'
 import { type Coordination, shared } from '../coordination.ts'
 import { DEAD_MS } from '../queries/workers.ts'
@@ -43,13 +43,15 @@ export function createCoordination(
       return last!.id
     },
     async forgetDeadProcesses(at) {
+      // What is in the future was written while the clock of the database was ahead.
+      const isDead = (time: string): string => `(${time} < ${at - DEAD_MS} or ${time} > ${at + CLOCK_ERROR * 1000})`
       await send(`
         ${WITH_LOCK_LIMIT}
-        with gone as (delete from _worker where seen_at < ${at - DEAD_MS} returning runs)
+        with gone as (delete from _worker where ${isDead('seen_at')} returning runs)
         update _run set outcome = 'stopped', message = 'its worker ended without a word', finished_at = '${formatMillis(at)}'
         where outcome = 'running' and id in (select unnest(string_to_array(runs, ','))::bigint from gone);
-        delete from _asking where until_at < ${at - DEAD_MS};
-        delete from _call where until_at < ${at - DEAD_MS}`)
+        delete from _asking where ${isDead('until_at')};
+        delete from _call where ${isDead('until_at')}`)
     },
     // `information_schema` lists only tables on which the user has a right.
     isMade: async (schema, table) =>

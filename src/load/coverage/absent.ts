@@ -83,7 +83,9 @@ export async function replaceAbsences(
     const fresh = { ...hole, sinceAt: now, checkedAt: now }
     return [
       ...withIntervals(fresh, subtract([hole], inside)),
-      ...inside.flatMap(({ sinceAt, ...old }) => withIntervals({ ...fresh, sinceAt }, intersect([hole], [old]))),
+      ...inside.flatMap(({ sinceAt, ...old }) =>
+        withIntervals({ ...fresh, sinceAt: Math.min(sinceAt, now) }, intersect([hole], [old])),
+      ),
     ]
   })
   const kept = own.flatMap((row) => withIntervals(row, subtract([row], [window])))

@@ -76,7 +76,7 @@ const missingSince = async (
   seriesId: number,
   { geoId, from, to }: Interval & { geoId: number },
   now: Instant,
-): Promise<Instant> => (await doubtBeside.first(tx, { seriesId, geoId, from, to }))?.since ?? now
+): Promise<Instant> => Math.min((await doubtBeside.first(tx, { seriesId, geoId, from, to }))?.since ?? now, now)
 
 /** What is known of an answer apart from its rows. */
 export interface AnswerState {

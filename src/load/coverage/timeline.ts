@@ -109,7 +109,9 @@ export async function putCoverage(
   // What was in doubt before keeps the time at which that began.
   const parts = [
     ...subtract([row], doubted).map((part) => ({ ...row, ...part })),
-    ...doubted.flatMap(({ sinceAt, ...old }) => intersect([row], [old]).map((part) => ({ ...row, ...part, sinceAt }))),
+    ...doubted.flatMap(({ sinceAt, ...old }) =>
+      intersect([row], [old]).map((part) => ({ ...row, ...part, sinceAt: Math.min(sinceAt ?? now, now) })),
+    ),
   ]
   const kept = touching.flatMap((old) => without(old, row, periods))
   for (const { from } of touching) await deleteCovered.run(tx, { seriesId, geoId, from })

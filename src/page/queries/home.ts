@@ -49,7 +49,7 @@ const countQuarantine = async ({ store }: PageRequest): Promise<number> => {
 
 /** The jobs whose run is missed. */
 async function missed({ store, now }: PageRequest): Promise<{ job: string; lastAt: string; usualS: number }[]> {
-  return (await rhythms(store))
+  return (await rhythms(store, now))
     .filter(({ missedFrom }) => now > missedFrom)
     .map(({ job, lastAt, usualS }) => ({ job, lastAt: formatUtc(lastAt), usualS }))
 }

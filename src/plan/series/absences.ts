@@ -1,4 +1,4 @@
-import { DAY, type Instant } from '../../base/time/instant.ts'
+import { DAY, type Instant, isFuture } from '../../base/time/instant.ts'
 import { type Interval, intersect, subtract } from '../../base/time/interval.ts'
 import type { Periods } from '../../base/time/periods.ts'
 import { absentNext, EARLY_S } from '../../job/again.ts'
@@ -45,7 +45,7 @@ function periodBeginsIn(periods: Periods, interval: Interval, window: Interval):
 function dueOf({ state: { coverage, absences }, wanted }: EntrySeries, geoId: number, now: Instant): Due[] {
   const own = coverage.filter((row) => row.geoId === geoId)
   return absences.flatMap((absence): Due[] => {
-    const dueAt = absentNext(absence)
+    const dueAt = isFuture(absence.checkedAt, now) ? now : absentNext(absence)
     if (dueAt === null || dueAt - EARLY_S > now) return []
     if (geoId !== ALL_GEOS && absence.geoId !== ALL_GEOS && absence.geoId !== geoId) return []
     const left = geoId === ALL_GEOS || absence.geoId === geoId ? [absence] : subtract([absence], own)

@@ -1,3 +1,4 @@
+import { CLOCK_ERROR, DAY } from '../../../base/time/instant.ts'
 import type { FailedCall, TurnAnswer, TurnTerms } from '../../coordination.ts'
 
 /** Sends a batch, which is statements without parameters in one round trip (`Coordination` says why). Answers the rows of the last one. */
@@ -8,6 +9,11 @@ export type SendBatch = <Row>(batch: string) => Promise<Row[]>
  * a message to its process, so a longer wait has another cause.
  */
 const LOCK_MS = 5_000
+
+/** Milliseconds by which the clock may have been set back. What is recorded further ahead is ignored. */
+const CLOCK_ERROR_MS = CLOCK_ERROR * 1000
+/** Milliseconds from now until the latest end of a pause. A later one was recorded by a clock that was ahead. */
+const LONGEST_PAUSE_MS = DAY * 1000 + CLOCK_ERROR_MS
 
 /** Begins a batch that locks something. */
 export const WITH_LOCK_LIMIT = `set local lock_timeout = ${LOCK_MS};`
@@ -27,8 +33,11 @@ async function withHost<Row>(send: SendBatch, name: string, statement: string): 
     insert into _host (host, next_at, hold_until, limit_now, failures, openings) values (${host}, 0, 0, 1, 0, 0)
       on conflict do nothing;
     select from _host where host = ${host} for update;
-    with host as materialized (
-      select *, floor(date_part('epoch', clock_timestamp()) * 1000)::bigint as now from _host where host = ${host}
+    with clock as materialized (select floor(date_part('epoch', clock_timestamp()) * 1000)::bigint as now),
+    host as materialized (
+      select host, limit_now, failures, openings, now, next_at,
+        case when hold_until > now + ${LONGEST_PAUSE_MS} then 0 else hold_until end as hold_until
+      from _host, clock where host = ${host}
     ), ${statement}`)
   return rows[0]!
 }
@@ -39,23 +48,29 @@ export function takeTurn(send: SendBatch, name: string, terms: TurnTerms): Promi
   const host = sqlText(name)
   const isSpent = limits.map(
     ({ calls, ms }, i) =>
-      `when (select count(*) from _budget where host = ${host} and called_at > begins - ${ms}) >= ${calls} then '${i}'`,
+      `when (select count(*) from _budget where host = ${host} and called_at > begins - ${ms}
+        and called_at <= begins + ${CLOCK_ERROR_MS}) >= ${calls} then '${i}'`,
   )
   return withHost(
     send,
     name,
-    `turn as materialized (select *, greatest(next_at, now + ${lead}) as begins from host),
+    `turn as materialized (
+      select *, case when next_at > now + ${gap + CLOCK_ERROR_MS} then now + ${lead}
+        else greatest(next_at, now + ${lead}) end as begins from host
+    ),
     found as materialized (
       select now, begins, hold_until as "pausedUntil", case when hold_until > now then 'paused'
-        when (select count(*) from _call where host = ${host} and until_at > now) >= least(limit_now, ${concurrency}) then 'full'
+        when (select count(*) from _call where host = ${host} and until_at > now
+          and until_at <= now + ${alive + CLOCK_ERROR_MS}) >= least(limit_now, ${concurrency}) then 'full'
         when begins > now + ${lead + ahead} then 'far'
         ${isSpent.join('\n        ')} end as obstacle
       from turn
     ),
-    free as materialized (select begins from found where obstacle is null),
-    taken as (update _host set next_at = begins + ${gap} from free where host = ${host}),
+    free as materialized (select begins, "pausedUntil" as hold_until from found where obstacle is null),
+    taken as (update _host set next_at = begins + ${gap}, hold_until = free.hold_until from free where host = ${host}),
     spent as (insert into _budget (host, called_at) select ${host}, begins from free),
-    forgotten as (delete from _budget using free where host = ${host} and called_at < begins - ${remembered}),
+    forgotten as (delete from _budget using free where host = ${host}
+      and (called_at < begins - ${remembered} or called_at > begins + ${remembered})),
     call as (insert into _call (host, until_at) select ${host}, begins + ${alive} from free returning id)
     select found.*, (select id from call) as id from found`,
   )

@@ -1,0 +1,108 @@
+import { expect, test } from 'vitest'
+import type { SyncEvent } from '../../src/base/events.ts'
+import { missedRuns } from '../../src/checks/rhythm.ts'
+import { json, ms, runJob, serve, tempStore } from '../kit.ts'
+import { source } from '../source.ts'
+
+const NOW = ms('2025-11-04T12:00:00Z')
+const AHEAD = ms('2099-01-01T12:00:00Z')
+const HOUR = 3_600_000
+const SERIES = 'series: [{ indicators: [600], window: { from: 2025-01-01, to: 2025-02-01 }, chunk: 1w, refresh: 1h }]'
+const EMPTY = { indicator: { id: 600, tiempo: [{ id: 4 }], geos: [], values: [] } }
+
+/** Collects the warnings about the clock. */
+function warnings(): { onEvent: (event: SyncEvent) => void; reasons: (string | null | undefined)[] } {
+  const reasons: (string | null | undefined)[] = []
+  return { reasons, onEvent: (event) => event.event === 'clock.wrong' && reasons.push(event.reason) }
+}
+
+test('a pause from a run under a clock that was ahead is ignored with one warning, and the next pause counts', async () => {
+  const store = await tempStore()
+  let limited = true
+  const server = await serve((_request, response) =>
+    limited ? json(response, {}, 429, { 'Retry-After': '3000' }) : json(response, EMPTY),
+  )
+  expect(await runJob(store, server, SERIES, { now: AHEAD })).toMatchObject({ stop: { code: 'retry-after' } })
+  const { onEvent, reasons } = warnings()
+  expect(await runJob(store, server, SERIES, { now: NOW, onEvent })).toMatchObject({ counts: { requests: 1 } })
+  expect(reasons).toEqual([
+    'The database has times in the future, which are ignored: 1 call and a pause of 127.0.0.1, up to 2099-01-01T13:50:00+01:00.'.replace(
+      '127.0.0.1',
+      new URL(server.url).host,
+    ),
+  ])
+  // The pause of 50 minutes after that call is respected.
+  const third = await runJob(store, server, SERIES, { now: NOW + HOUR / 2, onEvent })
+  expect(third.stop?.message).toContain('until 2025-11-04T13:50:00+01:00')
+  limited = false
+  expect(await runJob(store, server, SERIES, { now: NOW + HOUR, onEvent })).toMatchObject({ outcome: 'done' })
+  expect(reasons).toHaveLength(1)
+})
+
+test.each([
+  ['years', AHEAD],
+  ['two hours', NOW + 2 * HOUR],
+])('calls of a clock that was %s ahead leave the budget of the day as it is', async (_by, ahead) => {
+  const store = await tempStore()
+  const market = await source()
+  const yaml = (id: number) =>
+    `pace: { perSecond: 50, callsPerDay: 5 }\n${SERIES.replace('600', String(id)).replace('1w', '7d')}`
+  expect(await runJob(store, market, yaml(600), { now: ahead })).toMatchObject({
+    outcome: 'done',
+    counts: { requests: 5 },
+  })
+  const { onEvent, reasons } = warnings()
+  expect(await runJob(store, market, yaml(601), { now: NOW, onEvent })).toMatchObject({ outcome: 'done' })
+  expect(await runJob(store, market, yaml(602), { now: NOW, onEvent })).toMatchObject({ stop: { code: 'budget' } })
+  expect(reasons[0]).toContain('5 calls')
+})
+
+test('calls that a clock a few minutes ahead recorded count, because two machines may differ by so much', async () => {
+  const store = await tempStore()
+  const market = await source()
+  const yaml = `pace: { perSecond: 50, callsPerDay: 5 }\n${SERIES}`
+  await runJob(store, market, yaml, { now: NOW + 200_000 })
+  const { onEvent, reasons } = warnings()
+  const next = await runJob(store, market, yaml.replace('600', '601'), { now: NOW, onEvent })
+  expect([next.stop?.code, reasons]).toEqual(['budget', []])
+})
+
+test.each([
+  ['suspect', NOW],
+  ['absent', AHEAD],
+  ['absent since an earlier run', NOW],
+])(
+  'what is %s after a run under a clock that was ahead is due at once, and then at growing distances',
+  async (what, first) => {
+    const store = await tempStore()
+    const market = await source({ has: (at) => at % 86_400 !== 0 })
+    const yaml =
+      'series: [{ indicators: [1], window: { from: 2025-10-01, to: 2025-10-03 }, lookback: 2d, refresh: 1h }]'
+    await market.run(store, yaml, first)
+    market.state.spoiled = () => what === 'suspect'
+    await market.run(store, yaml.replace('lookback: 2d', 'lookback: 80y'), AHEAD)
+    const calls: number[] = []
+    for (const hours of [1, 2, 3, 27]) calls.push((await market.run(store, yaml, NOW + hours * HOUR)).length)
+    // What is suspect is requested again at once when that began in the last run.
+    expect(calls).toEqual(what === 'suspect' ? [1, 1, 0, 1] : [1, 0, 0, 1])
+  },
+)
+
+test('an unknown id of a run under a clock that was ahead is requested again', async () => {
+  const store = await tempStore()
+  const market = await source({ status: () => 404 })
+  const yaml = 'series: [{ indicators: [1], window: { from: 2025-10-01, to: 2025-10-03 } }]'
+  await market.run(store, yaml, AHEAD)
+  const calls: number[] = []
+  for (const hours of [0, 1, 23.5, 24]) calls.push((await market.run(store, yaml, NOW + hours * HOUR)).length)
+  expect(calls).toEqual([1, 0, 1, 0])
+})
+
+test('a missed run is noticed, although one is recorded in the future', async () => {
+  const store = await tempStore()
+  const market = await source()
+  const yaml = 'schedule: 0 5 * * *\nseries: [{ indicators: [1], window: { last: 2d } }]'
+  for (const at of [AHEAD, NOW - 60 * HOUR]) await market.run(store, yaml, at)
+  await market.run(store, yaml, AHEAD)
+  expect(await missedRuns(store, NOW / 1000)).toMatchObject([{ job: 'test' }])
+})
