@@ -11,6 +11,8 @@ export interface TakeOverSource {
 
 /** How a database is copied, and what a copy is filled with and made into. Only a file has it: a server copies by its own means. */
 export interface Copying {
+  /** How the file encodes texts: `UTF-8`, `UTF-16le` or `UTF-16be`. */
+  encoding(): string
   /**
    * Makes another database equal to this one as it is now, in one transaction there; creates it where there is none. Others may
    * write here meanwhile.

@@ -23,8 +23,8 @@ export interface Store extends Reader {
   /** One immediate transaction: everything that `work` writes is there afterwards, or nothing of it. Never wait for the network inside. */
   write<T>(work: (tx: Transaction<Database>) => Promise<T>): Promise<T>
   /**
-   * Replaces some tables by those of a database that was rebuilt from this one, in one transaction: readers see the old rows or
-   * the new ones. A file takes all tables.
+   * Replaces the rows of some tables with those of a database that was rebuilt from this one, in one transaction: readers see
+   * the old rows or the new ones. Equal rows stay as they are, and so does what other programs added.
    */
   replaceTables(rebuilt: Reader, tables: readonly TableName[]): Promise<void>
   /** Tidies, as far as others let it: statistics for the query planner, and what was written folded into the database. */
@@ -57,6 +57,8 @@ export interface StoreOptions extends LockTimeout {
   readonly copies?: boolean
   /** Opens an unfinished copy of a file, too, to continue it. */
   readonly unfinished?: boolean
+  /** The text encoding of a new file. Only files of the same encoding can be attached to each other. */
+  readonly encoding?: string | undefined
   /** Bytes to which the log of what was written may grow before it is folded into the database. */
   readonly logLimit?: number
 }

@@ -71,7 +71,7 @@ async function build(
 ): Promise<Replayed> {
   removeDatabase(scratch)
   const source = openReader(file)
-  const store = await openStore(scratch, { durability: 'none' })
+  const store = await openStore(scratch, { durability: 'none', encoding: source.copying?.encoding() })
   try {
     const done = await replay(source, store, { service, now: Date.now, onProgress })
     if ((await store.engine.dangling()).length > 0)

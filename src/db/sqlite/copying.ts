@@ -17,6 +17,7 @@ export function createCopying({ kysely, raw, prepare }: Connection): Copying {
     }
   }
   return {
+    encoding: () => raw.pragma('encoding', { simple: true }) as string,
     async copyInto(file) {
       try {
         // A snapshot of our own: without it the copy would begin again whenever somebody writes.

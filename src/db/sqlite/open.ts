@@ -1,5 +1,4 @@
 import { BusyError, StoreError } from '../../base/errors.ts'
-import { copyingOf } from '../copying.ts'
 import { writeDictionary } from '../queries/dictionary.ts'
 import { refreshZones } from '../queries/zones.ts'
 import type { Durability, LockTimeout, Reader, Store, StoreOptions } from '../store.ts'
@@ -10,6 +9,7 @@ import { createCopying } from './copying.ts'
 import { createEngine } from './engine.ts'
 import { type Watch, watchFile } from './file/sameFile.ts'
 import { createLogBound, LOG_LIMIT, watchLength } from './file/wal.ts'
+import { replaceTables } from './operations/replaceTables.ts'
 import { APPLICATION_ID, checkOwner, migrate, SCHEMA_VERSION } from './schema.ts'
 import { asStoreError, isBusy, withStoreErrors } from './storeErrors.ts'
 
@@ -40,13 +40,14 @@ export interface SqliteStore extends SqliteReader, Store {
 /** Opens a database for writing: made when absent, migrated when older, refused when newer or foreign. */
 export async function openStore(
   file: string,
-  { durability = 'normal', copies = false, logLimit = LOG_LIMIT, ...lockTimeout }: StoreOptions = {},
+  { durability = 'normal', copies = false, logLimit = LOG_LIMIT, encoding, ...lockTimeout }: StoreOptions = {},
 ): Promise<SqliteStore> {
   const connection = connect(file, lockTimeout)
   const reader = readerOf(connection, file)
   const watch = watchFile(file)
   connection.guard(watch.check)
   try {
+    if (encoding !== undefined) connection.raw.pragma(`encoding = '${encoding}'`)
     await bringUpToDate(connection, reader, { durability, copies, lockTimeout })
     return storeOf(connection, reader, watch, logLimit)
   } catch (error) {
@@ -102,7 +103,7 @@ function storeOf(connection: Connection, reader: SqliteReader, watch: Watch, log
       await boundLog()
       return result
     },
-    replaceTables: async (rebuilt) => copyingOf(rebuilt).copyInto(file),
+    replaceTables: (rebuilt, tables) => replaceTables(connection, file, rebuilt.file, tables, writing.write),
     tidy() {
       if (invalid) return
       // Here too: what is lost after the last transaction is not folded back any more.

@@ -1,0 +1,65 @@
+import { StoreError } from '../../../base/errors.ts'
+import { TABLE_NAMES, type TableName, tableOf } from '../../../tables/schema.ts'
+import type { Connection } from '../connection.ts'
+import { tablesOf } from './finishCopy.ts'
+
+/** Triggers on the texts number these rows. */
+const BY_TRIGGERS: readonly TableName[] = ['search_item']
+
+/** Counts the rows of each table of other programs that refer to a missing row. */
+function danglingOthers({ raw }: Connection): Map<string, number> {
+  const others = tablesOf(raw).filter((table) => !(TABLE_NAMES as readonly string[]).includes(table))
+  const count = raw.prepare('select count(*) from pragma_foreign_key_check(?)').pluck()
+  return new Map(others.map((table) => [table, count.get(table) as number]))
+}
+
+/** Deletes the rows that are different or missing in the attached database, then inserts what is missing here. */
+function replaceRows({ raw }: Connection, table: TableName): void {
+  const { key, columns } = tableOf(table)
+  const names = Object.keys(columns)
+  const same = (compared: readonly string[]): string => compared.map((name) => `n.${name} is t.${name}`).join(' and ')
+  const keySame = key.map((name) => `n.${name} = t.${name}`).join(' and ')
+  raw.exec(`delete from main.${table} as t
+    where not exists (select 1 from rebuilt.${table} n where ${keySame} and ${same(names)})`)
+  const count = (of: 'main' | 'rebuilt') => raw.prepare(`select count(*) from ${of}.${table}`).pluck().get()
+  // Every row left is also in the other table, so equal counts mean equal tables.
+  if (count('main') === count('rebuilt')) return
+  raw.exec(`insert into main.${table} (${names}) select ${names} from rebuilt.${table} n
+    where not exists (select 1 from main.${table} t where ${keySame})`)
+}
+
+/**
+ * Replaces the rows of some tables with those of an attached file. Equal rows stay as they are, so that nothing grows. What
+ * other programs added to the database stays too; a row of theirs must not lose the row that it refers to.
+ */
+export async function replaceTables(
+  connection: Connection,
+  file: string,
+  rebuilt: string,
+  tables: readonly TableName[],
+  write: (work: () => Promise<void>) => Promise<void>,
+): Promise<void> {
+  const { raw } = connection
+  raw.prepare('attach database ? as rebuilt').run(rebuilt)
+  // A changed row is deleted and inserted again, which must not delete rows of other programs that refer to it.
+  raw.pragma('foreign_keys = off')
+  try {
+    await write(async () => {
+      const before = danglingOthers(connection)
+      for (const table of tables) if (!BY_TRIGGERS.includes(table)) replaceRows(connection, table)
+      raw.exec(`insert into search (search) values ('rebuild')`)
+      for (const [table, count] of danglingOthers(connection))
+        if (count > before.get(table)!)
+          throw new StoreError(
+            `The table ${table} of another program refers to rows that the rebuilt database lacks; ${file} stays as it is.`,
+            {
+              hint: `Delete these rows of ${table}, or its foreign key, and run the command again. Or rebuild into another file: indicator-sync replay --into other.db.`,
+              code: 'dangling-rebuild',
+            },
+          )
+    })
+  } finally {
+    raw.pragma('foreign_keys = on')
+    raw.exec('detach database rebuilt')
+  }
+}
