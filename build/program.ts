@@ -9,8 +9,8 @@ import { basename, join, resolve } from 'node:path'
 import { type OutputOptions, rolldown } from 'rolldown'
 import { manText } from './manText.ts'
 
-/** What is begun with, by the name of its file: the library, and the two that `bin.js` loads. */
-const ENTRIES = ['src/index.ts', 'src/cli/main.ts', 'src/cli/heap.ts']
+/** What is begun with, by the name of its file: the library, and what `bin.js` loads. */
+const ENTRIES = ['src/index.ts', 'src/cli/main.ts']
 /** Other threads and the process of statements: a file each with all that it needs, which is little. */
 const ALONE = ['src/threads/readWorker.ts', 'src/threads/readStoredWorker.ts', 'src/page/statements/statementChild.ts']
 
@@ -25,7 +25,7 @@ const INSIDE = [
  * before it has. So a file imports only those before it.
  */
 const FILES: readonly (readonly [name: string, modules: RegExp])[] = [
-  ['help', /cli.(main|heap|commandLine.help)\.ts$/],
+  ['help', /cli.(main|commandLine.help)\.ts$/],
   ['terminal', /commandLine.parse\.ts$/],
   ['database', /db.(sqlite.)?open\.ts$/],
   ['checks', /\/checks.(status|metrics|gaps)\.ts$/],

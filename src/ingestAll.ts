@@ -34,8 +34,6 @@ export interface SyncContext {
   readonly signal: AbortSignal
   /** Called for every event (`EVENTS` lists them), in the middle of the work: it must return soon and throw nothing. */
   readonly onEvent?: OnEvent | undefined
-  /** Called before the first request is sent, with the number of requests of the job; null where there are too many to count. */
-  readonly onPlanned?: ((requests: number | null) => Promise<void>) | undefined
   /** Called after every request. */
   readonly onProgress?: (progress: Progress) => void | Promise<void>
   readonly onFailure?: FetchOptions['onFailure'] | undefined

@@ -33,7 +33,6 @@ export async function selectIndicators(
   const missing: PlannedRequest[] = []
   for (const one of jobs.filter(needsCatalogue))
     missing.push(...planSelection({ ...(await planningOf(one)), ...again }))
-  if (missing.length > 0) await context.onPlanned?.(missing.length)
   const first = missing.length > 0 ? await ingestAll(context, job, command, missing, missing.length) : null
   const catalogue = await readListed()
   if (first && (first.stop || (needsCatalogue(job) && catalogue.length === 0))) return { first, selected: null }

@@ -46,7 +46,6 @@ export async function sync(
     const planning = { ...(await planningOf(selected.job)), later: selected.later }
     // Counted first for the estimate of the time left. Planning is quick, and the plan is never in memory as a whole.
     const total = await countOf(plan({ ...planning, requested: requested.copy() }), context.signal)
-    if (first === null) await context.onPlanned?.(total)
     // All that the job wants, whoever requests it.
     const again = async () =>
       plan({ ...planning, plannerState: await readPlannerState(store, planning.now), requested: createRequested() })

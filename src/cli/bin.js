@@ -24,9 +24,5 @@ try {
 // A clone has the source and runs it as it is; a package has only what was built of it.
 const source = new URL('./main.ts', import.meta.url)
 const [folder, ending] = existsSync(source) ? ['.', 'ts'] : ['../../dist/program', 'js']
-const load = (name) => import(new URL(`${folder}/${name}.${ending}`, import.meta.url).href)
-const { canShrinkHeap, shrinkHeap } = await load('heap')
-const { heapOf, main } = await load('main')
-const heap = heapOf(process.argv)
-if (heap && canShrinkHeap()) shrinkHeap(heap)
+const { main } = await import(new URL(`${folder}/main.${ending}`, import.meta.url).href)
 await main()

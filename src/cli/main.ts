@@ -1,8 +1,6 @@
 import { commandNamed } from './commandLine/commands.ts'
 import { watchOutput } from './terminal/pipes.ts'
 
-export { heapOf } from './commandLine/heapOf.ts'
-
 /** Whether a command line requests the help of the program as a whole. */
 function isHelp(argv: readonly string[]): boolean {
   const words = argv.filter((word) => !word.startsWith('-'))

@@ -22,7 +22,7 @@ export interface WorkerContext extends Omit<SyncContext, Planned | 'rejects'> {
 }
 
 /** What only a run that plans needs. */
-type Planned = 'onPlanned' | 'onProgress' | 'turns' | 'execute' | 'requested' | 'later'
+type Planned = 'onProgress' | 'turns' | 'execute' | 'requested' | 'later'
 
 /** The run in which a worker records what it does for one job, as long as it has work. */
 export interface WorkerRun {

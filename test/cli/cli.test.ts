@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -146,23 +146,6 @@ describe('the command line', () => {
   test('the source runs by itself on the right runtime, as `bin.js` does', () => {
     const out = execFileSync(process.execPath, [resolve('src/cli/main.ts'), '--version'], { encoding: 'utf8' })
     expect(out.trim()).toMatch(/^\d+\.\d+\.\d+/)
-  })
-
-  test.each([
-    ['a command that fetches', ['sync', 'none.yaml'], '', ['--max-semi-space-size=2', '--max-old-space-size=1024'], 2],
-    ['one with an option of its user', ['sync', 'none.yaml'], '--max-semi-space-size=16', [], 2],
-    ['a server with an option of its user', ['serve', '--database', 'none.db'], '--max-old-space-size=999', [], 7],
-    ['one that only reads', ['completion', 'bash'], '', [], 0],
-  ])('%s has the heap that suits it', (_, args, options, execArgv, code) => {
-    const script = `process.on('exit', () => process.stderr.write('\\n' + JSON.stringify(process.execArgv)))`
-    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(script)} ${options}`.trim()
-    const { status, stderr } = spawnSync(process.execPath, [resolve('src/cli/bin.js'), ...args], {
-      encoding: 'utf8',
-      env: { PATH: process.env.PATH, NODE_OPTIONS },
-    })
-    // Told once: the process that began is the one that ended.
-    const printed = stderr.split('\n').filter((line) => line.startsWith('['))
-    expect({ printed, status }).toEqual({ printed: [JSON.stringify(execArgv)], status: code })
   })
 
   test('plan, sync, sync again, status, query, doctor: one file, and results on stdout only', async () => {

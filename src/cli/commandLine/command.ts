@@ -1,5 +1,4 @@
 import type { FlagOptions } from '../flags.ts'
-import type { Heap } from '../heap.ts'
 
 /** A command as help shows it; what it does is loaded only when it is called. */
 export interface Command {
@@ -9,8 +8,6 @@ export interface Command {
   readonly positionals?: Readonly<Record<string, FlagOptions & { readonly type: 'string' | 'number' }>>
   readonly flags: Readonly<Record<string, FlagOptions>>
   readonly example: string
-  /** The small heap that it begins with (`heap.ts`): for commands that always read replies, fetched or stored, and for those that stay up. */
-  readonly heap?: Heap
   /** Whether it ends when nobody reads its output any more: it only writes, or runs until it is stopped. */
   readonly endsWithOutput?: boolean
   /** Returns the exit code. It also gets all commands, for those that list them. */

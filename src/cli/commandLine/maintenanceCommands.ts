@@ -17,7 +17,6 @@ export const MAINTENANCE_COMMANDS = {
       ...JSON_FLAG,
     },
     example: 'replay --into rebuilt.db',
-    heap: 'replies',
     run: async (args) => (await import('../commands/replay.ts')).run(args),
   },
   quarantine: {

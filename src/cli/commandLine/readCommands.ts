@@ -194,7 +194,6 @@ export const READ_COMMANDS = {
       open: { type: 'boolean', default: false, describe: 'Open it in the browser' },
     },
     example: 'serve --open',
-    heap: 'rows',
     endsWithOutput: true,
     run: async (args) => (await import('../commands/serve.ts')).run(args),
   },
@@ -245,7 +244,6 @@ export const READ_COMMANDS = {
       ...JSON_FLAG,
     },
     example: 'lake sync data/lake',
-    heap: 'rows',
     run: async (args) => (await import('../commands/lake.ts')).run(args),
   },
 } as const satisfies Record<string, Command>

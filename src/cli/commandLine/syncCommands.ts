@@ -33,7 +33,6 @@ export const SYNC_COMMANDS = {
     about: 'Run the main job against an embedded copy of the service, then show what SQL answers',
     flags: { ...DATABASE_FLAGS },
     example: 'demo --database /tmp/demo.db',
-    heap: 'replies',
     run: async (args) => (await import('../commands/demo.ts')).run(args),
   },
   init: {
@@ -126,7 +125,6 @@ export const SYNC_COMMANDS = {
       ...JSON_FLAG,
     },
     example: 'backfill jobs/nightly.yaml --from 2015-01-01 --to 2020-01-01',
-    heap: 'replies',
     run: async (args) => (await import('../commands/sync.ts')).backfill(args),
   },
   restate: {
@@ -144,7 +142,6 @@ export const SYNC_COMMANDS = {
       ...JSON_FLAG,
     },
     example: 'restate jobs/nightly.yaml --from 2025-01-01 --to 2025-02-01',
-    heap: 'replies',
     run: async (args) => (await import('../commands/sync.ts')).restate(args),
   },
   retry: {
@@ -154,7 +151,6 @@ export const SYNC_COMMANDS = {
     positionals: { job: { ...FILE, describe: 'Job file (YAML) whose pace and budget are kept' } },
     flags: { ...DATABASE_FLAGS, ...SERVICE_FLAGS, ...DURABILITY_FLAGS, ...REJECT_FLAGS, ...NOTIFY_FLAGS, ...JSON_FLAG },
     example: 'retry jobs/nightly.yaml',
-    heap: 'replies',
     run: async (args) => (await import('../commands/sync.ts')).retry(args),
   },
   schedule: {
@@ -176,7 +172,6 @@ export const SYNC_COMMANDS = {
     },
     example: `schedule jobs/nightly.yaml --service ${LIVE}`,
     endsWithOutput: true,
-    heap: 'replies',
     run: async (args) => (await import('../commands/schedule.ts')).run(args),
   },
   worker: {

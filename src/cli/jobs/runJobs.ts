@@ -17,7 +17,6 @@ import { refuseExposed } from '../../services/exposedKey.ts'
 import { indicatorName } from '../../state/catalogue.ts'
 import { sync } from '../../sync.ts'
 import type { RangeArgs } from '../flags.ts'
-import { canShrinkHeap, shrinkHeap } from '../heap.ts'
 import { EXIT, exitCodeOf } from '../terminal/fail.ts'
 import { createProgress } from '../terminal/progress.ts'
 import { isSignalCode, watchSignals } from '../terminal/signals.ts'
@@ -115,7 +114,7 @@ async function runAll(
     const requested = sharedRun?.context.requested ?? createRequested()
     const running: Running = { options, store, signal, sharedRun, requested, emitLog, started: emit.started }
     for (const [i, job] of jobs.entries()) {
-      const summary = await runJob(running, job, i === 0, jobs.slice(i + 1))
+      const summary = await runJob(running, job, jobs.slice(i + 1))
       summaries.push(summary)
       emit.ended(job, summary)
       if (summary.stop && !(summary.stop instanceof NothingAnsweredError)) break
@@ -146,7 +145,7 @@ async function joinMachines(store: Store, options: RunOptions, signal: AbortSign
 }
 
 /** Runs one job and shows how far it is. */
-async function runJob(running: Running, job: Job, isFirst: boolean, later: readonly Job[]): Promise<Summary> {
+async function runJob(running: Running, job: Job, later: readonly Job[]): Promise<Summary> {
   const { options, store, emitLog } = running
   const { command, quiet, runOne } = options
   const progress = createProgress({
@@ -159,12 +158,6 @@ async function runJob(running: Running, job: Job, isFirst: boolean, later: reado
     onProgress: (shown) => {
       options.onActivity?.()
       return progress.show(shown)
-    },
-    // A command that has something to fetch restarts itself with the heap for that, before anything is reported.
-    onPlanned: async (requests) => {
-      if (options.signal || running.sharedRun || !isFirst || requests === 0 || !canShrinkHeap()) return
-      await store.close()
-      shrinkHeap('replies')
     },
   }
   const summary = runOne ? runOne(context, job) : sync(context, job, command, withOptions(job, options).options)

@@ -195,8 +195,7 @@ ${fault}
 `,
   )
   const { heard, flags } = await listener()
-  // With a heap of its own it does not start itself again.
-  const options = `--max-old-space-size=1024 --import ${join(dir, 'fault.mjs')}`
+  const options = `--import ${join(dir, 'fault.mjs')}`
   const environment = { ...to(server.url), NODE_OPTIONS: options }
   const { code } = await runCli(dir, ['schedule', 'sound.yaml', ...flags], environment, (child) => {
     whenSaid(child, 'could not begin', () => writeFileSync(mended, ''))
