@@ -23,7 +23,6 @@ const GEOS = [
   [8741, 'Península'],
   [8826, 'Alemania'],
 ] as const
-export const GEO_COUNT = GEOS.length
 const ZONE = 'Europe/Madrid'
 const BEGIN = startOfDate(ZONE, '2015-01-01')!
 /** Values of an answer, but for those of days in which the clocks change. */

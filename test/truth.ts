@@ -1,7 +1,7 @@
 import { addUnits, floorTo, startOfDate } from '../src/base/time/zone.ts'
 import { json, ms, type Script, serve } from './kit.ts'
 
-export const ZONE = 'Europe/Madrid'
+const ZONE = 'Europe/Madrid'
 const HOUR = 3_600
 const DAY = 86_400
 
@@ -60,7 +60,7 @@ export function valuesOf(truth: Truth): Value[] {
 const stamp = (at: number): string => new Date(at * 1000).toISOString().replace('Z', '+00:00')
 
 /** How the live service answers a window: values as they are where all are of one resolution, else hourly sums under the number 223. */
-export function answerOf(truth: Truth, all: readonly Value[], from: number, to: number, emptyId: number) {
+function answerOf(truth: Truth, all: readonly Value[], from: number, to: number, emptyId: number) {
   const values = all.filter(({ at }) => at >= from && at < to)
   const kinds = new Set(values.map(({ id, step }) => `${id} ${step > 20 * HOUR ? 'calendar' : step}`))
   const sums = new Map<number, number>()

@@ -126,7 +126,7 @@ async function inTheBrowser(url: string): Promise<string[][]> {
 }
 
 /** The page on a database, asked as a browser asks, and in the real one. */
-export async function measurePage(say: Bench['say'], database: string, values: number): Promise<Section> {
+async function measurePage(say: Bench['say'], database: string, values: number): Promise<Section> {
   const serve = () => serving('../src/cli/bin.js', ['serve', '--port', '0', '--database', database])
   say('page: starting')
   const starts: number[] = []

@@ -4,7 +4,7 @@ import { SILENT_MS } from '../db/queries/workers.ts'
 import type { Reader } from '../db/store.ts'
 
 /** A worker as `status` shows it. */
-export interface WorkerState {
+interface WorkerState {
   readonly machine: string
   readonly pid: number
   readonly version: string

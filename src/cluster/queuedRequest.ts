@@ -26,7 +26,7 @@ export interface QueuedRequest extends Omit<PlannedRequest, 'request' | 'service
 }
 
 /** The key that is equal for equal requests to a host. */
-export const keyOf = ({ request }: PlannedRequest): string => createHash('sha256').update(request.target).digest('hex')
+const keyOf = ({ request }: PlannedRequest): string => createHash('sha256').update(request.target).digest('hex')
 
 /**
  * What is queued for a planned request. The latest windows come first; requests without a window come before all, because others

@@ -3,7 +3,7 @@ import { coordinationOf, shared } from '../db/coordination.ts'
 import type { Store } from '../db/store.ts'
 
 /** What a worker reports about itself with a heartbeat. */
-export interface Heartbeat {
+interface Heartbeat {
   readonly claims: number
   readonly done: number
   readonly draining: 0 | 1

@@ -25,7 +25,7 @@ export interface WorkerContext extends Omit<SyncContext, Planned | 'rejects'> {
 type Planned = 'onProgress' | 'turns' | 'execute' | 'requested' | 'later'
 
 /** The run in which a worker records what it does for one job, as long as it has work. */
-export interface WorkerRun {
+interface WorkerRun {
   readonly runId: number
   readonly emit: EmitEvent
   readonly fetcher: Fetcher

@@ -121,7 +121,7 @@ export interface Dangling {
 }
 
 /** Whether a database is damaged, and what it says about that. */
-export interface Integrity {
+interface Integrity {
   readonly isSound: boolean
   readonly detail: string
 }

@@ -54,7 +54,7 @@ export type OnRetry = (failure: AttemptFailure, attempt: number) => void
 type AnswerHead = Omit<Answer, 'body'>
 
 /** Classifies an answer: what is wrong with it, or undefined for a success. */
-export type Classifier<T> = (answer: T, summary: RequestSummary, now: number) => AttemptFailure | undefined
+type Classifier<T> = (answer: T, summary: RequestSummary, now: number) => AttemptFailure | undefined
 
 /** Whether an attempt failed. */
 export const hasFailed = <T extends object>(result: T | AttemptFailure): result is AttemptFailure =>

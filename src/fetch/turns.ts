@@ -16,7 +16,7 @@ export interface CallResult {
 }
 
 /** What follows for all calls to the host: how many milliseconds they are paused, and whether to give up. */
-export interface Consequence {
+interface Consequence {
   readonly pauseMs: number
   readonly giveUp: boolean
 }

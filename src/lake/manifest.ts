@@ -21,7 +21,7 @@ export interface LakeFile extends WrittenFile {
 }
 
 /** One table as a snapshot has it. */
-export interface LakeTableState {
+interface LakeTableState {
   readonly about: string
   readonly partitioned_by: readonly string[]
   readonly sorted_by: readonly string[]

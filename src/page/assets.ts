@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib'
 import { STYLE } from './style/style.ts'
 
 /** A file that the page needs: small, and the same as long as this program is the same. */
-export interface Asset {
+interface Asset {
   readonly type: string
   readonly body: Buffer
   readonly gzip: Buffer

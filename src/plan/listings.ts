@@ -1,6 +1,6 @@
 import type { Interval } from '../base/time/interval.ts'
 import { ENTRY_ROUTES } from '../job/entryRoutes.ts'
-import type { ArchivesEntry, ContentEntry, Span, WidgetsEntry } from '../job/job.ts'
+import type { ArchivesEntry, CatalogueEntry, ContentEntry, Span, WidgetsEntry } from '../job/job.ts'
 import { resolveMoment } from '../job/moment.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import { needsCatalogue, termsOf } from '../job/select.ts'
@@ -61,7 +61,10 @@ export function* planListings(planning: Planning): Generator<PlannedRequest> {
 }
 
 /** Plans the catalogue of indicators, one request a language. */
-export function* planCatalogue(planning: Planning, entry = planning.job.catalogue): Generator<PlannedRequest> {
+export function* planCatalogue(
+  planning: Planning,
+  entry: CatalogueEntry | null = planning.job.catalogue,
+): Generator<PlannedRequest> {
   if (!entry) return
   for (const locale of entry.locales) {
     const params = { locale, taxonomy_terms: unlessEmpty(entry.taxonomyTerms) }

@@ -8,7 +8,7 @@ import type { Reader } from '../db/store.ts'
 import { ENTRY_ROUTES } from '../job/entryRoutes.ts'
 
 /** An end of a range: an instant, or one for the zone of each series. */
-export type Border = Instant | ((zone: string) => Instant)
+type Border = Instant | ((zone: string) => Instant)
 
 /** Which values to export, and as of when. */
 export interface ExportQuestion {

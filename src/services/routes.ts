@@ -3,8 +3,6 @@ import {
   choice,
   type DateForm,
   flag,
-  type Id,
-  type IdOrName,
   id,
   idOrName,
   instant,
@@ -249,5 +247,3 @@ export const itemKind = (routes: Readonly<Record<string, Route>>, name: string):
 /** The kinds of content of a service, each with its route. */
 export const contentKinds = (routes: Readonly<Record<string, Route>>): ReadonlyMap<string, string> =>
   new Map(routesOf(routes, 'content').map((name) => [itemKind(routes, name), name]))
-
-export type { Id, IdOrName }

@@ -50,7 +50,7 @@ function offsetsOf(zone: string) {
 }
 
 /** Seconds that a zone's clock is ahead of UTC. */
-export const offset = (zone: string, at: number): number =>
+const offset = (zone: string, at: number): number =>
   (offsetsOf(zone).findLast(({ from }) => from <= at) ?? offsetsOf(zone)[0]!).offset
 
 /** The instant at which a zone's clock shows some UTC-like seconds; of two the first. */
@@ -80,10 +80,6 @@ const addClock = (clock: number, unit: Unit, count: number): number => {
 /** The local border at or before an instant, moved by so many units. */
 export const border = (zone: string, at: number, unit: Unit, count = 0): number =>
   instantOf(zone, addClock(floorClock(at + offset(zone, at), unit), unit, count))
-
-/** An instant some calendar days later or earlier, at the same time of the clock. */
-export const daysLater = (zone: string, at: number, days: number): number =>
-  instantOf(zone, at + offset(zone, at) + days * DAY)
 
 /** The first instant of a date. */
 export const startOf = (zone: string, date: string): number => instantOf(zone, Date.parse(`${date}T00:00:00Z`) / 1000)

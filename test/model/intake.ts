@@ -10,7 +10,7 @@ import { type Answer, answerOf, type Question, questionOf } from './service.ts'
 const LONGEST_DAY = 90_000
 
 /** A fetch as the database records it. */
-export interface Fetch {
+interface Fetch {
   readonly id: number
   readonly run_id: number
   readonly target: string

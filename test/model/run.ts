@@ -97,9 +97,6 @@ export async function endModel(): Promise<void> {
   shared = undefined
 }
 
-/** For looking into a sequence: told of the scene when it is over. */
-export const hooks: { after?: (scene: Scene) => void } = {}
-
 /** Runs one sequence; throws a Difference where the program is not as the model says. */
 export async function runSequence({ world: given, steps }: Sequence, tally: Tally): Promise<void> {
   const inMadrid = (spec: World['jobs'][0]) => (SCOPE.has('zones') ? spec : { ...spec, zone: SERVICE_ZONE })
@@ -141,7 +138,6 @@ export async function runSequence({ world: given, steps }: Sequence, tally: Tall
       await take(scene, step, actions)
     }
   } finally {
-    hooks.after?.(scene)
     await program.close().catch(() => undefined)
     await database.remove()
   }

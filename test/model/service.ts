@@ -51,7 +51,7 @@ export function questionOf(target: string): Question | null {
 }
 
 /** A value of an answer. */
-export interface SaidValue {
+interface SaidValue {
   readonly geo: number
   readonly at: number
   readonly value: number
@@ -103,7 +103,7 @@ const FIXED: Readonly<Record<string, number>> = {
 }
 
 /** The true length of the period that begins at an instant; null where nothing has a length. */
-export function stepOf(every: ScriptedResolution['every'] | string, at: number): number | null {
+function stepOf(every: ScriptedResolution['every'] | string, at: number): number | null {
   if (typeof every === 'number') return every
   if (every === 'irregular') return null
   return FIXED[every] ?? border(SERVICE_ZONE, at, every as 'day', 1) - at

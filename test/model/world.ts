@@ -4,7 +4,7 @@ import type { Action, Script, ScriptedResolution } from '../../src/emulator/worl
 import { border, dateOf, HOUR, SERVICE_ZONE, startOf } from './calendar.ts'
 
 /** The first day of the time in which most happens; the 25-hour day is its seventh. */
-export const DAY_0 = startOf(SERVICE_ZONE, '2025-10-20')
+const DAY_0 = startOf(SERVICE_ZONE, '2025-10-20')
 /** The first day of an interval, counted from there. */
 export const dayAt = (n: number): number => border(SERVICE_ZONE, DAY_0 + 12 * HOUR, 'day', n)
 export const dateAt = (n: number): string => dateOf(SERVICE_ZONE, dayAt(n))
@@ -139,7 +139,7 @@ export function scriptsOf(world: World, actions: ReadonlyMap<Kind, readonly Acti
 }
 
 /** The geos of a kind of series; a community and the country above are of the same country. */
-export const geosOf = (kind: Kind): number[] =>
+const geosOf = (kind: Kind): number[] =>
   kind === 'hourly' || kind === 'daily' ? [3, 8741, 1] : kind === 'changing' ? [3, 8741] : [3]
 
 /** What a step does to the service, if it does anything. */

@@ -8,7 +8,7 @@ const load = createRequire(import.meta.url)
 let started: Promise<Browser> | undefined
 
 /** One browser for all tests of a file; it ends with them. */
-export function browser(): Promise<Browser> {
+function browser(): Promise<Browser> {
   started ??= launch()
   return started
 }

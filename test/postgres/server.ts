@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
 /** How a server ends: `fast` cuts connections and writes everything down, `immediate` is a crash. */
-export type Stop = 'fast' | 'immediate'
+type Stop = 'fast' | 'immediate'
 
 const SIGNALS = { fast: 'SIGINT', immediate: 'SIGQUIT' } as const satisfies Record<Stop, NodeJS.Signals>
 

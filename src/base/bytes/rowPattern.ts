@@ -1,7 +1,7 @@
 import { COLON, COMMA, isSpace, LIST, OPEN, QUOTE, skipSpace, skipString, skipValue } from './bytes.ts'
 
 /** A field of a row: the bytes before its value, and whether the value is a string (without its quotes) or a number, null, true or false. */
-export interface Field {
+interface Field {
   readonly name: string
   readonly literal: Uint8Array
   readonly text: boolean

@@ -11,7 +11,7 @@ import {
 } from 'yaml'
 
 /** A position in a file, counted from 1. */
-export interface Position {
+interface Position {
   readonly line: number
   readonly column: number
 }

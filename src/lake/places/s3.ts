@@ -25,7 +25,7 @@ export interface ListedObject {
 }
 
 /** The condition for writing an object: it does not exist yet, or it still has this tag. */
-export type Condition = 'absent' | { readonly tag: string }
+type Condition = 'absent' | { readonly tag: string }
 
 /** One bucket of an object storage. */
 export interface Bucket {

@@ -16,7 +16,7 @@ export const PARAMETER_PREFIX = 'p.'
 const runner = createStatementRunner()
 
 /** A parameter of a statement, as it was written; empty for no value. */
-export interface Parameter {
+interface Parameter {
   readonly name: string
   readonly value: string
 }

@@ -17,7 +17,7 @@ export interface Need {
 }
 
 /** What must be held for a recipe: a statement that returns 1 when it is, and the message when it does not. */
-export interface Precondition {
+interface Precondition {
   readonly sql: string
   /** `{name}` stands for a parameter. */
   readonly lacks: string

@@ -6,7 +6,7 @@ import type { Reader } from '../../../db/store.ts'
 import type { GeoSeries } from './window.ts'
 
 /** An hour of the clock: a day in which the clocks go back has one of them twice. */
-export interface Slot {
+interface Slot {
   /** The hour, 0 to 23. */
   readonly hour: number
   /** Whether the clock shows it for the second time. */
@@ -20,7 +20,7 @@ export interface Carpet {
 }
 
 /** A day: for each slot its mean, null where there is no value, and false where the day has no such hour. */
-export interface CarpetDay {
+interface CarpetDay {
   readonly date: string
   readonly hours: readonly (number | null | false)[]
 }

@@ -9,7 +9,7 @@ import type { ChartState, IntervalState } from './states.ts'
 import { readWindow } from './window.ts'
 
 /** A second series beside the first one. */
-export interface ComparedSeries {
+interface ComparedSeries {
   readonly path: string
   readonly name: string
   readonly geo: string | null

@@ -22,14 +22,14 @@ export interface ExplainedRequest {
 }
 
 /** The position of a value in a stored answer. */
-export interface AnswerPosition {
+interface AnswerPosition {
   /** JSON path. */
   readonly path: string
   readonly fragment: string
 }
 
 /** Why the position of a value in its answer cannot be shown. */
-export type NoPlace = 'pruned' | 'damaged' | 'not-found' | 'large'
+type NoPlace = 'pruned' | 'damaged' | 'not-found' | 'large'
 
 /** One version of a value with where it comes from. */
 export interface ExplainedVersion {

@@ -5,7 +5,7 @@ import { addUnits, floorTo, formatLocal, localClock, startOfDate, type Unit } fr
 
 /** The calendar steps in which a reader goes through time. */
 export const SPANS = ['day', 'week', 'month', 'year'] as const
-export type RangeSpan = (typeof SPANS)[number]
+type RangeSpan = (typeof SPANS)[number]
 
 /** How many local days are shown by default, up to the last one with a value. */
 const USUAL_DAYS = 30

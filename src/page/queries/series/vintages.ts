@@ -21,7 +21,7 @@ export const AGES = [
 ] as const
 
 /** A group of revisions: how many, and by how much the values changed. */
-export interface Revised {
+interface Revised {
   readonly count: number
   readonly withdrawn: number
   /** The mean size of the changes, whatever their sign; null where all of them are withdrawals. */
@@ -30,7 +30,7 @@ export interface Revised {
 }
 
 /** A past state that is drawn. */
-export interface Vintage extends RunChange {
+interface Vintage extends RunChange {
   readonly drawn: Drawn
 }
 

@@ -89,7 +89,7 @@ async function versionsOf(
 }
 
 /** What changed between two versions, part by part; parts that are equal are left out. */
-export interface TextChange {
+interface TextChange {
   readonly title: Piece[] | null
   readonly summary: Piece[] | null
   readonly text: Piece[] | null

@@ -1,0 +1,150 @@
+/** The folders and files of `src`, from the top down: each imports itself and what lies below, never its neighbours. */
+const LAYERS = [
+  ['cli'],
+  ['index.ts', 'page'],
+  ['cluster', 'emulator'],
+  ['sync.ts', 'replay.ts'],
+  ['selection.ts'],
+  ['ingestAll.ts'],
+  ['pipeline.ts', 'runs'],
+  ['ingest.ts', 'calls'],
+  ['mixedResolutions.ts', 'threads'],
+  ['ingestContext.ts'],
+  ['plan', 'fetch', 'transform', 'load', 'checks', 'products', 'lake'],
+  ['state'],
+  ['db', 'job'],
+  ['tables'],
+  ['services'],
+  ['base'],
+]
+
+/** The same for the folders of `src/cli`. */
+const CLI_LAYERS = ['commandLine', 'commands', 'jobs', 'exports', 'statements', 'text', 'settings', 'terminal']
+
+/** Packages that only these files use, so that each can be replaced in one place. */
+const DOORS = {
+  'better-sqlite3': ['db/sqlite/'],
+  pg: ['db/postgres/'],
+  'pg-boss': ['cluster/'],
+  'p-queue': ['fetch/', 'page/statements/statements.ts'],
+  'p-retry': ['fetch/'],
+  undici: ['fetch/'],
+  'date-fns': ['base/'],
+  '@date-fns/utc': ['base/'],
+  pino: ['base/log.ts'],
+  'pino-pretty': ['base/log.ts'],
+  'fastest-levenshtein': ['base/'],
+  yargs: ['cli/'],
+  'string-width': ['cli/terminal/width.ts'],
+  fastify: ['emulator/'],
+  'find-my-way': ['page/server/server.ts'],
+  uplot: ['page/client/', 'page/assets.ts'],
+  zod: ['job/', 'emulator/', 'services/'],
+  yaml: ['job/', 'cli/'],
+  'html-to-text': ['transform/'],
+  'hyparquet-writer': ['cli/exports/parquet.ts', 'lake/parquet.ts'],
+  hyparquet: ['cli/exports/', 'lake/'],
+  '@aws-sdk/client-s3': ['lake/places/s3.ts'],
+}
+
+const PURE = 'services|tables|job|plan|transform'
+
+const error = (name, comment, from, to) => ({ severity: 'error', name, comment, from, to })
+/** A pattern of folders and files of `src`. */
+const within = (names) =>
+  `^src/(${names.map((name) => (name.endsWith('.ts') ? `${name.replace('.', '\\.')}$` : `${name}/`)).join('|')})`
+const packageOf = (name) => `(^|/)node_modules/(@types/)?${name}/`
+
+const layers = LAYERS.flatMap((layer, index) =>
+  layer.map((name) => {
+    const refused = [...LAYERS.slice(0, index).flat(), ...layer.filter((other) => other !== name)]
+    return error(
+      `layer-${name}`,
+      'A file imports its own folder or a layer below it.',
+      { path: within([name]) },
+      { path: refused.length === 0 ? '^$' : within(refused) },
+    )
+  }),
+)
+
+const cliLayers = CLI_LAYERS.slice(1).map((name, index) =>
+  error(
+    `layer-cli-${name}`,
+    'A file of the command line imports its own folder or one below it.',
+    { path: `^src/cli/${name}/` },
+    { path: `^src/cli/(${CLI_LAYERS.slice(0, index + 1).join('|')})/` },
+  ),
+)
+
+const doors = Object.entries(DOORS).map(([name, places]) =>
+  error(
+    `door-${name}`,
+    'One folder uses the package, so that it can be replaced there.',
+    { path: '^src/', pathNot: places.map((place) => `^src/${place}`) },
+    { path: packageOf(name) },
+  ),
+)
+
+export default {
+  forbidden: [
+    ...layers,
+    ...cliLayers,
+    ...doors,
+    error('no-circular', 'A reader of a circle finds no beginning.', {}, { circular: true }),
+    error('resolvable', 'The file or package does not exist.', {}, { couldNotResolve: true }),
+    error(
+      'known-folder',
+      'Add the folder to LAYERS in .dependency-cruiser.mjs.',
+      { path: '^src/', pathNot: within(LAYERS.flat()) },
+      { path: '^src/' },
+    ),
+    error(
+      'pure',
+      'Tests of pure folders need no mocks: no database, disk, network or process.',
+      { path: `^src/(${PURE})/` },
+      { path: ['^src/(db|state)/', '^src/base/files/'] },
+    ),
+    error(
+      'pure-of-node',
+      'Tests of pure folders need no mocks: no database, disk, network or process.',
+      { path: `^src/(${PURE})/` },
+      { dependencyTypes: ['core'], pathNot: '^(node:)?buffer$' },
+    ),
+    error(
+      'emulator-alone',
+      'The emulator answers as the service does, independent of the program that calls it.',
+      { path: '^src/emulator/' },
+      { path: '^src/', pathNot: '^src/(emulator|base|services)/' },
+    ),
+    error(
+      'page-reads',
+      'The page shows what is stored. It does not fetch.',
+      { path: '^src/page/' },
+      { path: '^src/', pathNot: '^src/(page|base|services|tables|db|job|state|checks|products|transform|lake)/' },
+    ),
+    error(
+      'one-database',
+      'Only src/db/open.ts chooses the database.',
+      { path: '^src/', pathNot: '^src/db/(open\\.ts|sqlite/|postgres/)' },
+      { path: '^src/db/(sqlite|postgres)/' },
+    ),
+    error(
+      'two-databases',
+      'Neither database knows the other.',
+      { path: '^src/db/(sqlite|postgres)/' },
+      { path: '^src/db/(sqlite|postgres)/', pathNot: '^src/db/$1/' },
+    ),
+    error('migrations', 'Only db runs migrations.', { path: '^src/(?!db/)' }, { path: '^migrations/' }),
+    error(
+      'runtime-packages',
+      'An installed copy has no development packages.',
+      { path: '^(src|migrations)/' },
+      { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], dependencyTypesNot: ['type-only', 'npm-peer'] },
+    ),
+  ],
+  options: {
+    parser: 'swc',
+    doNotFollow: { path: 'node_modules' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default'] },
+  },
+}
