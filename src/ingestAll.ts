@@ -4,6 +4,7 @@ import { quantity } from './base/quantity.ts'
 import type { RunOutcome } from './base/runOutcome.ts'
 import { callsLeft } from './calls/budget.ts'
 import { hostOf } from './calls/hosts.ts'
+import type { LackingGeos } from './checks/lackingGeos.ts'
 import type { Store } from './db/store.ts'
 import type { FetchOptions } from './fetch/fetch.ts'
 import type { OpenTurns } from './fetch/turns.ts'
@@ -101,6 +102,8 @@ export interface Executed {
 export interface Summary extends Executed {
   /** What was not requested because the service does not know it. */
   readonly skipped: readonly SkippedItem[]
+  /** Geos of the job for which the service has no values. */
+  readonly lackingGeos: readonly LackingGeos[]
   /** Whether anything of the job was selected: `--only` may leave nothing. */
   readonly selected: boolean
 }

@@ -1,4 +1,5 @@
 import { countOf } from './base/lists.ts'
+import { findLackingGeos, namedGeos } from './checks/lackingGeos.ts'
 import { lockForRun } from './db/lock.ts'
 import { ensureZone } from './db/queries/zones.ts'
 import { type Executed, ingestAll, type Summary, type SyncContext } from './ingestAll.ts'
@@ -42,7 +43,7 @@ export async function sync(
   try {
     await ensureZone(store, service.timeZone)
     const { first, selected } = await selectIndicators(context, job, command, planningOf)
-    if (selected === null) return { ...first, skipped: [...skipped.values()], selected: true }
+    if (selected === null) return { ...first, skipped: [...skipped.values()], lackingGeos: [], selected: true }
     const planning = { ...(await planningOf(selected.job)), later: selected.later }
     // Counted first for the estimate of the time left. Planning is quick, and the plan is never in memory as a whole.
     const total = await countOf(plan({ ...planning, requested: requested.copy() }), context.signal)
@@ -54,6 +55,7 @@ export async function sync(
     return {
       ...(first ? merged(first, rest) : rest),
       skipped: [...skipped.values()],
+      lackingGeos: await findLackingGeos(store, namedGeos(selected.job)),
       selected: namesAnything(selected.job),
     }
   } finally {

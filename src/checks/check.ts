@@ -5,6 +5,7 @@ import { ALL_GEOS } from '../tables/sql/allGeos.ts'
 import { differingDays } from './days.ts'
 import { failedRuns } from './failedRuns.ts'
 import { findGaps, type Gap } from './gaps.ts'
+import { findLackingGeos, lackingGeosText, storedNamedGeos } from './lackingGeos.ts'
 import { staleSeries } from './lag.ts'
 import { missedRuns } from './rhythm.ts'
 import { seriesName } from './seriesName.ts'
@@ -58,6 +59,7 @@ type Check = readonly [check: string, find: (db: Reader, now: Instant) => Promis
 export const CHECKS: readonly Check[] = [
   ['last run', async (db) => (await failedRuns(db)).map(({ what }) => what)],
   ['failure', async (db) => (await openFailures(db)).map(({ target, message }) => `${target}: ${message}`)],
+  ['geo', async (db) => (await findLackingGeos(db, await storedNamedGeos(db))).map(lackingGeosText)],
   ['stale', async (db, now) => (await staleSeries(db, now)).map(({ what }) => what)],
   ['overlap', overlaps],
   ['out of range', outOfRange],

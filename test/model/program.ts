@@ -122,7 +122,12 @@ export async function openProgram(file: string, emulator: Pick<Emulator, 'url' |
     async retry(now) {
       const context = contextOf(now)
       const again = planRetry({ service: context.service, now }, await failedRequests(store))
-      return { ...(await ingestAll(context, jobOf(RETRY), 'retry', again)), skipped: [], selected: true }
+      return {
+        ...(await ingestAll(context, jobOf(RETRY), 'retry', again)),
+        skipped: [],
+        lackingGeos: [],
+        selected: true,
+      }
     },
     async replay(now) {
       const before = dump(store)

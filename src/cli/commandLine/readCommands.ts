@@ -65,7 +65,7 @@ export const READ_COMMANDS = {
   check: {
     usage: 'check',
     about:
-      'Check the data: failed and missed runs, gaps, failures, days too long, series further behind than usual, values out of range; exit 6 on a finding',
+      'Check the data: failed and missed runs, gaps, failures, geos without values, days too long, series further behind than usual, values out of range; exit 6 on a finding',
     flags: {
       ...DATABASE_FLAGS,
       deep: {

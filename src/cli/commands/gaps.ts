@@ -1,4 +1,5 @@
 import { findGaps } from '../../checks/gaps.ts'
+import { findLackingGeos, storedNamedGeos } from '../../checks/lackingGeos.ts'
 import { pendingText, pendingValues } from '../../checks/pending.ts'
 import { openReader } from '../../db/open.ts'
 import type { CommonArgs, DatabaseArgs } from '../flags.ts'
@@ -6,6 +7,7 @@ import { readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
 import { tableText } from '../terminal/table.ts'
+import { lackingGeosTexts } from '../text/summary.ts'
 
 const COLUMNS = [
   'series_id',
@@ -40,6 +42,8 @@ export async function run(
       print(
         tableText({ columns: COLUMNS, rows: gaps.map((gap) => COLUMNS.map((column) => gapCell(column, gap[column]))) }),
       )
+    if (!args.json)
+      for (const line of lackingGeosTexts(await findLackingGeos(reader, await storedNamedGeos(reader)))) print(line)
     return args.fail && gaps.length > 0 ? EXIT.check : EXIT.done
   } finally {
     await reader.close()

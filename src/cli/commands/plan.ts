@@ -1,6 +1,7 @@
 import { grouped, quantity } from '../../base/quantity.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import { callsLeft } from '../../calls/budget.ts'
+import { findLackingGeos, namedGeos } from '../../checks/lackingGeos.ts'
 import type { Job } from '../../job/job.ts'
 import { EMPTY_STATE, type PlannerState, type SkippedItem } from '../../job/plannerState.ts'
 import { applySelectors, type Listed, needsCatalogue, resolveSelectors } from '../../job/select.ts'
@@ -17,7 +18,7 @@ import { isThere } from '../settings/database.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print, stream } from '../terminal/output.ts'
 import { type PlannedJob, planText } from '../text/plan.ts'
-import { skippedText } from '../text/summary.ts'
+import { lackingGeosTexts, skippedText } from '../text/summary.ts'
 import { rangeOfFlags } from '../times.ts'
 
 interface PlanArgs extends CommonArgs, ServiceArgs, RangeArgs, OnlyArgs {
@@ -132,7 +133,9 @@ export async function run(args: PlanArgs): Promise<number> {
     else
       for (const one of all) {
         const left = reader && host ? await callsLeft(reader, host, one.job.pace, Date.now()) : undefined
-        print(planText(one, { now, zone: service.value.timeZone, left }))
+        const lacking = reader ? lackingGeosTexts(await findLackingGeos(reader, namedGeos(one.job))) : []
+        const notes = () => [...one.notes(), ...lacking]
+        print(planText({ ...one, notes }, { now, zone: service.value.timeZone, left }))
       }
   } finally {
     await reader?.close()

@@ -1,6 +1,7 @@
 import { SignalError, UnavailableError } from '../../base/errors.ts'
 import { grouped, quantity } from '../../base/quantity.ts'
 import { formatUtc } from '../../base/time/instant.ts'
+import { type LackingGeos, lackingGeosText } from '../../checks/lackingGeos.ts'
 import type { Summary } from '../../ingestAll.ts'
 import type { SkippedItem } from '../../job/plannerState.ts'
 
@@ -17,8 +18,18 @@ export const skippedText = (skipped: readonly SkippedItem[]): string[] =>
       `${entry}: the service does not know ${route} ${id} since ${formatUtc(since)}; requested again from ${formatUtc(nextAt)} on (restate requests it now).`,
   )
 
+/** How many indicators without a geo are listed. */
+const SHOWN_GEOS = 10
+
+/** Warnings about geos without values, one line for each indicator. */
+export const lackingGeosTexts = (lacking: readonly LackingGeos[]): string[] => [
+  ...lacking.slice(0, SHOWN_GEOS).map((one) => `Warning: ${lackingGeosText(one)}`),
+  ...(lacking.length > SHOWN_GEOS ? [`… and ${lacking.length - SHOWN_GEOS} more: indicator-sync check`] : []),
+]
+
 /** What a run did, for a person. */
-export function summaryText({ job, outcome, counts, failures, seconds, stop, skipped, selected }: Summary): string {
+export function summaryText(summary: Summary): string {
+  const { job, outcome, counts, failures, seconds, stop, skipped, lackingGeos, selected } = summary
   const rows = [
     `${grouped(counts.rows_new)} new`,
     `${grouped(counts.rows_unchanged)} unchanged`,
@@ -39,7 +50,7 @@ export function summaryText({ job, outcome, counts, failures, seconds, stop, ski
       `${quantity(counts.rows_rejected, 'row')} could not be understood and ${counts.rows_rejected === 1 ? 'is' : 'are'} kept in quarantine:`,
       '  → indicator-sync quarantine list',
     )
-  lines.push(...skippedText(skipped))
+  lines.push(...skippedText(skipped), ...lackingGeosTexts(lackingGeos))
   if (failures.length > 0) {
     lines.push(`${quantity(failures.length, 'request')} failed; everything else is kept:`)
     for (const { planned, error } of failures.slice(0, SHOWN_FAILURES))
@@ -64,6 +75,7 @@ export const summaryJson = ({
   seconds,
   stop,
   skipped,
+  lackingGeos,
   selected,
 }: Summary): object => ({
   run: runId,
@@ -79,6 +91,12 @@ export const summaryJson = ({
     id,
     since: formatUtc(since),
     next_at: formatUtc(nextAt),
+  })),
+  lacking_geos: lackingGeos.map(({ kind, indicatorId, geoIds, stored }) => ({
+    kind,
+    indicator_id: indicatorId,
+    geo_ids: geoIds,
+    stored,
   })),
   failures: failures.map(({ planned, error }) => ({
     entry: planned.entry,
