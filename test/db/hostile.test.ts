@@ -171,6 +171,18 @@ describe('a file', () => {
     })
   })
 
+  test('whose path begins or ends with white space is refused, and no other file is made or read', () => {
+    const folder = tempFolder()
+    copyFileSync(held, join(folder, 'held.db'))
+    for (const name of [' held.db', 'held.db ', 'held.db\n', ' :memory:', ' new.db'])
+      for (const command of ['status', 'migrate'])
+        expect(cli([command, '--database', name], { cwd: folder }), `${command} '${name}'`).toMatchObject({
+          code: 7,
+          err: expect.stringMatching(/begins or ends with white space/),
+        })
+    expect(readdirSync(folder)).toEqual(['held.db'])
+  })
+
   test.skipIf(process.platform === 'win32')(
     'that is a pipe, a device, below a file or too long a name is refused',
     () => {

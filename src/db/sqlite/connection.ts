@@ -164,6 +164,12 @@ const BLOCK_MS = { writer: 100, reader: 5_000 }
 
 /** Refuses what cannot be a database: a folder, a device, a pipe, for which opening would wait for ever. */
 function refuseOthers(file: string): void {
+  // The driver would open the trimmed path: another file, or none.
+  if (file !== file.trim())
+    throw new StoreError(`The database path ${JSON.stringify(file)} begins or ends with white space.`, {
+      hint: 'Rename the file, or name another one with --database.',
+      code: 'spaces',
+    })
   const stat = statSync(file, { throwIfNoEntry: false })
   if (stat?.isDirectory())
     throw new StoreError(`${file} is a folder.`, { hint: 'Name a file in it with --database.', code: 'folder' })
