@@ -40,7 +40,11 @@ export const MAINTENANCE_COMMANDS = {
     about: 'Drop the bodies of old replies; rows, history and what quarantine needs stay',
     flags: {
       ...DATABASE_FLAGS,
-      'older-than': { type: 'string', demandOption: true, describe: 'Bodies last seen longer ago than this: 90d, 2y' },
+      'older-than': {
+        type: 'string',
+        demandOption: true,
+        describe: 'Bodies last seen longer ago than this: 90d, 12w, 6mo, 2y',
+      },
       ...JSON_FLAG,
     },
     example: 'prune --older-than 180d',

@@ -14,9 +14,10 @@ export async function run(
   args: CommonArgs & DatabaseArgs & { readonly olderThan: string; readonly json: boolean },
 ): Promise<number> {
   const span = parseSpan(args.olderThan)
-  if (!span)
-    throw new InputError(`--older-than ${JSON.stringify(args.olderThan)} is not a valid length of time.`, {
-      hint: 'Say it as 90d, 12w or 2y.',
+  // `1m` is a minute: whoever writes it means a month.
+  if (!span || span.unit === 'minute' || span.unit === 'hour')
+    throw new InputError(`--older-than ${JSON.stringify(args.olderThan)} is not a valid age.`, {
+      hint: 'Legal: days, weeks, months or years, such as 90d, 12w, 6mo or 2y.',
       code: 'bad-span',
     })
   const before = formatMillis(Date.now() - spanSeconds(span) * 1000)

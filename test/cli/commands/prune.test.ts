@@ -19,12 +19,18 @@ test('prune takes away old bodies, but not what is in quarantine, and says how m
   expect(bodies()).toBe(before - 1)
 })
 
-test('prune refuses what is no length of time, and makes no database', async () => {
+test('prune refuses an age that is not in days or longer units, and makes no database', async () => {
   const dir = tempFolder()
   expect(await runCommand(dir, ['prune', '--older-than', 'yesterday'])).toMatchObject({
     code: 2,
-    err: expect.stringMatching(/"yesterday" is not a valid length of time/),
+    err: expect.stringMatching(/"yesterday" is not a valid age/),
   })
+  // In job files `m` is a minute, and a body of a minute ago is no old one.
+  for (const span of ['1m', '6h'])
+    expect(await runCommand(dir, ['prune', '--older-than', span])).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/"\d[mh]" is not a valid age.\n.*90d, 12w, 6mo or 2y/),
+    })
   expect(await runCommand(dir, ['prune', '--older-than', '1d'])).toMatchObject({ code: 7 })
   expect(existsSync(join(dir, 'data'))).toBe(false)
 })
