@@ -119,7 +119,7 @@ async function databaseHealth(file: string): Promise<Diagnosis[]> {
   const state = await schemaState(file)
   if (!state.exists) return [good('schema', 'no database yet; the first sync makes it')]
   if (state.version < state.known)
-    return [good('schema', `${state.version} of ${state.known}; the next sync or \`migrate\` brings it up to date`)]
+    return [bad('schema', `older schema ${state.version} of ${state.known}; run \`indicator-sync migrate\``)]
   const reader = openReader(file)
   try {
     const integrity = await reader.engine.integrity()

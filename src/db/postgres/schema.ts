@@ -89,7 +89,7 @@ export async function checkReadable(client: pg.ClientBase, address: string): Pro
         code: 'no-database',
       })
     : new StoreError(`The database ${address} has the older schema ${version}; this version reads ${SCHEMA_VERSION}.`, {
-        hint: 'Run `indicator-sync migrate` once.',
+        hint: 'Run `indicator-sync migrate`.',
         code: 'older-schema',
       })
 }

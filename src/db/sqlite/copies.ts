@@ -35,6 +35,9 @@ function missing({ raw }: Connection): (typeof TABLE_NAMES)[number][] {
   return there.has(COPY_MARK) ? TABLE_NAMES.filter((name) => !there.has(name)) : []
 }
 
+/** Whether a database is a published copy without tables that this program has. */
+export const isPartial = (connection: Connection): boolean => missing(connection).length > 0
+
 /** A published copy lacks bookkeeping that its views do not need: a query for it finds no rows, rather than an error. */
 export function addStandIns(connection: Connection): void {
   const names = missing(connection)
@@ -49,7 +52,7 @@ export function addStandIns(connection: Connection): void {
 
 /** Refuses to write a published copy: what a run must know is not in it. */
 export function checkWhole(connection: Connection, file: string): void {
-  if (missing(connection).length === 0) return
+  if (!isPartial(connection)) return
   throw new StoreError(`${file} is a published copy, which is for reading.`, {
     hint: 'Name the database itself with --database. A copy made with --bookkeeping is complete and can be written to.',
     code: 'published-copy',

@@ -4,7 +4,7 @@ import { refreshZones } from '../queries/zones.ts'
 import type { Durability, LockTimeout, Reader, Store, StoreOptions } from '../store.ts'
 import { retryWhileBusy } from './busy.ts'
 import { type Connection, connect } from './connection.ts'
-import { addStandIns, checkWhole } from './copies.ts'
+import { addStandIns, checkWhole, isPartial } from './copies.ts'
 import { createCopying } from './copying.ts'
 import { createEngine } from './engine.ts'
 import { type Watch, watchFile } from './file/sameFile.ts'
@@ -198,7 +198,9 @@ export function openReader(file: string): SqliteReader {
     const version = checkOwner(connection, file)
     if (version < SCHEMA_VERSION)
       throw new StoreError(`${file} has the older schema ${version}; this version reads ${SCHEMA_VERSION}.`, {
-        hint: 'Run `indicator-sync migrate` once.',
+        hint: isPartial(connection)
+          ? 'It is a published copy. Publish it again with this version.'
+          : `Run \`indicator-sync migrate\`. It first copies the file to ${file}.schema-${version}.`,
         code: 'older-schema',
       })
     addStandIns(connection)

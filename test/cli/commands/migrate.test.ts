@@ -42,10 +42,21 @@ test('a later version migrates a database, keeps a copy of it, and earlier versi
   raw.exec('insert into geo (id) values (3), (8741)')
   raw.close()
   const later = (...args: string[]): string =>
-    execFileSync('node', [program, ...args, '--database', 'x.db'], { cwd: dir, encoding: 'utf8' })
+    execFileSync('node', [program, ...args, ...(args.includes('--database') ? [] : ['--database', 'x.db'])], {
+      cwd: dir,
+      encoding: 'utf8',
+    })
   const program = programWithSecondMigration()
   expect(later('migrate', '--list')).toBe('x.db has schema 1 of 2.\n  applied  0001_schema\n  pending  0002_made_up\n')
-  expect(() => later('status')).toThrow(/has the older schema 1.*indicator-sync migrate/s)
+  for (const command of ['status', 'gaps', 'check', 'discover'])
+    expect(() => later(command), command).toThrow(/older schema 1.*indicator-sync migrate/s)
+  expect(() => later('doctor')).toThrow(
+    expect.objectContaining({
+      stdout: expect.stringMatching(/FIX {2}schema +older schema 1 of 2; run `indicator-sync migrate`/),
+    }),
+  )
+  await runCommand(dir, ['publish', 'copy.db', '--database', 'x.db'])
+  expect(() => later('status', '--database', 'copy.db')).toThrow(/older schema 1.*Publish it again/s)
   expect(later('migrate')).toBe('x.db has schema 2 of 2.\n  applied  0001_schema\n  applied  0002_made_up\n')
   const rows = (name: string, sql: string): unknown[] => {
     const db = new SQLite(join(dir, name), { readonly: true })
