@@ -19,7 +19,7 @@ import { identityRow, type PlannedRequest } from './job/plannedRequest.ts'
 import { addCounts } from './load/counts.ts'
 import { load, loadFailure, loadUnanswered, type ParsedReply } from './load/load.ts'
 import { undismissed } from './load/quarantine/dismissed.ts'
-import { type DoubtfulReply, ingestHalves, ingestUnsure } from './mixedResolutions.ts'
+import { type DoubtfulReply, ingestHalves, ingestUnsure, keepInDoubt } from './mixedResolutions.ts'
 import { absentPiece, halfOf, piecesOf } from './plan/pieces.ts'
 import { classifyValues, isUnknown, resolutionOf, withWindow } from './plan/resolution.ts'
 import type { LastAnswer, Reply } from './services/reply.ts'
@@ -128,7 +128,10 @@ async function refusalOf(
   return reject ? new SchemaError(reject.reason, { path: reject.path }) : null
 }
 
-/** Loads a reply, unless its values may be sums over several resolutions: then smaller windows are requested first. */
+/**
+ * Loads a reply, unless its values may be sums over several resolutions: then smaller windows are requested first. A request for
+ * absent values is one call, so a later run requests the smaller windows, as suspect.
+ */
 async function ingestReply(
   ingestContext: IngestContext,
   planned: PlannedRequest,
@@ -144,7 +147,9 @@ async function ingestReply(
   }
   const around = await neighboursOf(store, planned)
   const dayIds = isUnknown(planned, parsed.rows) ? await dayIdsOf(store, planned) : []
-  switch (classifyValues(planned, parsed.rows, around, dayIds)) {
+  const values = classifyValues(planned, parsed.rows, around, dayIds)
+  if (values !== 'native' && planned.reason === 'absent') return keepInDoubt(ingestContext, doubtful, [])
+  switch (values) {
     case 'native':
       return doubtful.accept()
     case 'unsure':

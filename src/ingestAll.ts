@@ -17,6 +17,7 @@ import { closeQuarantine } from './load/quarantine/closeQuarantine.ts'
 import type { Leased, Pipeline } from './pipeline.ts'
 import type { JobWithOptions } from './plan/planning.ts'
 import type { Requested } from './plan/requested.ts'
+import { absentShare } from './plan/series/absences.ts'
 import { findOutage, type OpenRun, openRun, runOutcome } from './runs/openRun.ts'
 import { countsOf } from './runs/runRecord.ts'
 import type { Service } from './services/services.ts'
@@ -167,7 +168,14 @@ async function ingestRequests(
       const { openPipeline } = await import('./pipeline.ts')
       pipeline = await openPipeline({ ...context, job, runId, onReject, emit, onPause })
     }
-    const isWanted = (planned: PlannedRequest): boolean => !unknown.has(requestPath(planned))
+    const sent = { absent: 0, others: 0 }
+    const isWanted = (planned: PlannedRequest): boolean => {
+      if (unknown.has(requestPath(planned))) return false
+      // The plan counted requests that may not have been sent since.
+      if (planned.reason === 'absent') return ++sent.absent <= Math.max(1, absentShare(sent.others))
+      sent.others++
+      return true
+    }
     await pipeline?.ingestEach(requests, isWanted, async (planned, { error }) => {
       const counts = await countsOf(store, runId)
       if (error) failures.push({ planned, error })

@@ -110,7 +110,7 @@ async function ingestDays(
 }
 
 /** Loads nothing of a reply, and records its window in doubt, without these days. */
-async function keepInDoubt(
+export async function keepInDoubt(
   ingestContext: IngestContext,
   { planned, reply, parsed }: DoubtfulReply,
   days: readonly Interval[],

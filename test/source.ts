@@ -14,6 +14,8 @@ export interface Source {
   has: (at: number, geo: number) => boolean
   /** Status of an answer that fails; undefined for one that does not. */
   status: (path: string, window: { from: number; to: number }) => number | undefined
+  /** The number of the resolution that an answer claims. */
+  tiempo: number
   /** Whether a value comes in a form that nobody understands. */
   spoiled: (at: number) => boolean
   /** Instants at which it has a value between those of its step. */
@@ -26,6 +28,7 @@ export async function source(first: Partial<Source> = {}) {
     geos: [3],
     has: () => true,
     status: () => undefined,
+    tiempo: 4,
     spoiled: () => false,
     strays: [],
     ...first,
@@ -52,7 +55,9 @@ export async function source(first: Partial<Source> = {}) {
             datetime: formatUtc(at).replace('Z', '+00:00'),
             geo_id: geo,
           })
-    json(response, { indicator: { id: Number(/\d+/.exec(url.pathname)![0]), tiempo: [{ id: 4 }], geos: [], values } })
+    json(response, {
+      indicator: { id: Number(/\d+/.exec(url.pathname)![0]), tiempo: [{ id: state.tiempo }], geos: [], values },
+    })
   })
   return {
     state,

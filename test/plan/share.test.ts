@@ -97,3 +97,34 @@ test('a window for absent values that is too large is left for a later run, whic
   expect(calls).toEqual([1, 1, 1, 1, 1])
   expect(reasons(store).map(({ outcome }) => outcome)).toEqual(expect.arrayContaining(['too-large', 'ok']))
 })
+
+test.each([
+  ['is of an unknown resolution', 1234],
+  ['sums several resolutions', 223],
+])(
+  'an answer for absent values that %s costs one call, and a later run requests its window as suspect',
+  async (_why, tiempo) => {
+    const market = await lacking()
+    const store = await tempStore()
+    const yaml = `series:\n${series([1])}${others(ids(6, 20))}`
+    await market.run(store, yaml, night(0))
+    market.state.tiempo = tiempo
+    expect(await market.run(store, yaml, night(1))).toHaveLength(7)
+    expect(reasons(store).map(({ outcome }) => outcome)).toEqual(['coarse'])
+    expect(new Set((await findGaps(store)).map(({ reason }) => reason))).toEqual(new Set(['doubt']))
+    // Nothing of it is lost: the next runs request what they need to tell the resolution.
+    market.state.tiempo = 4
+    await market.run(store, yaml, night(2))
+    expect(new Set((await findGaps(store)).map(({ reason }) => reason))).toEqual(new Set(['absent']))
+  },
+)
+
+test('requests that are not sent, because their indicator is unknown, leave no share for absent values', async () => {
+  const [store, market] = [await tempStore(), await lacking()]
+  await market.run(store, `series:\n${series(ids(6))}`, night(0))
+  const unknown = '  - { indicators: [99], window: { from: 2025-10-01, to: 2025-10-31 }, chunk: 1d }\n'
+  market.state.status = (path) => (path.endsWith('/99') ? 404 : undefined)
+  const yaml = `pace: { perSecond: 50, concurrency: 1 }\nseries:\n${series(ids(6))}${unknown}`
+  expect(await market.run(store, yaml, night(1))).toHaveLength(2)
+  expect(absent(store)).toBe(1)
+})

@@ -97,9 +97,12 @@ function* candidates(planning: Planning, entry: SeriesEntry, missingLater: Missi
   }
 }
 
-/** How many requests of a run are for absences: a tenth of its other requests; where that is less than one, one a day. */
+/** How many requests for absences a run sends beside so many others: a tenth. */
+export const absentShare = (others: number): number => Math.floor(others / 10)
+
+/** How many requests of a run are for absences; where a tenth is less than one, one a day. */
 function shareOf({ job, plannerState, now }: Planning, others: number): number {
-  const tenth = Math.floor(others / 10)
+  const tenth = absentShare(others)
   if (tenth > 0) return tenth
   const last = plannerState.absentRequestedAt(job.name)
   return last === undefined || Math.abs(now - last) >= DAY - EARLY_S ? 1 : 0
