@@ -1,15 +1,87 @@
+import { type Interval, merge } from '../base/time/interval.ts'
 import type { SeriesEntry } from '../job/job.ts'
-import type { PlannedRequest } from '../job/plannedRequest.ts'
-import { coversAllGeos, keysOf } from './entries.ts'
-import { planInstants } from './instants.ts'
+import { resolveMoment } from '../job/moment.ts'
+import { type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
+import { ALL_GEOS } from '../tables/sql/allGeos.ts'
+import { coversAllGeos, identityOf, keysOf, paramsOf } from './entries.ts'
+import { freshnessOf, isDue } from './held.ts'
 import { planCatalogue, planListings } from './listings.ts'
-import type { Planning } from './planning.ts'
+import { isInRange, type Planning } from './planning.ts'
+import { planRequest } from './planRequest.ts'
 import { createRequested } from './requested.ts'
 import { planAbsences } from './series/absences.ts'
-import type { MissingLater } from './series/missing.ts'
-import { createMissingLater } from './series/missingLater.ts'
-import { latestFirst } from './series/order.ts'
+import { seriesOf } from './series/entrySeries.ts'
+import { type MissingLater, missingOf } from './series/missing.ts'
 import { planSeries, type SeriesRequests } from './series/seriesRequests.ts'
+import { isSkipped } from './unknown.ts'
+
+function findMissingLater(planning: Planning): ReadonlyMap<string, readonly Interval[]> {
+  const { job, later: others = [] } = planning
+  const found = new Map<string, readonly Interval[]>()
+  if (others.length === 0) return found
+  const own = new Set(job.series.filter((entry) => !coversAllGeos(entry)).flatMap(keysOf))
+  for (const later of own.size === 0 ? [] : others)
+    for (const entry of later.job.series.filter(coversAllGeos)) {
+      const laterPlanning = { ...planning, ...later }
+      const shared = entry.indicators.filter((id) => own.has(seriesKey(identityOf(entry, id))))
+      for (const one of seriesOf(laterPlanning, entry, shared))
+        found.set(one.key, merge([...(found.get(one.key) ?? []), ...missingOf(laterPlanning, one, ALL_GEOS)]))
+    }
+  return found
+}
+
+/**
+ * Finds, on the first call, what later jobs need for all geos of a series. Where this job names only some geos, all are requested
+ * at once, so that nothing is requested twice.
+ */
+function createMissingLater(planning: Planning): MissingLater {
+  let found: ReturnType<typeof findMissingLater> | undefined
+  return (series) => {
+    found ??= findMissingLater(planning)
+    return found.get(series) ?? []
+  }
+}
+
+/** Plans an entry with `datetime`: one request an indicator, for one instant. */
+function* planInstants(planning: Planning, entry: SeriesEntry): Generator<PlannedRequest> {
+  const { job, plannerState, now, options, requested } = planning
+  if (!entry.datetime) return
+  const datetime = resolveMoment(entry.datetime, job.timeZone, now)
+  if (!isInRange(planning, datetime)) return
+  const freshness = freshnessOf(planning, entry)
+  for (const indicatorId of entry.indicators) {
+    const params = { ...paramsOf(entry, indicatorId, entry.geoIds), datetime }
+    const extra = { series: identityOf(entry, indicatorId), geoIds: [] }
+    const planned = planRequest(planning, entry.path, entry.route, params, extra)
+    const { target } = planned.request
+    const window = { from: datetime, to: datetime + 1 }
+    if (!options.restate && !isDue(plannerState.lastAnswer(target), window, freshness)) continue
+    if (isSkipped(planning, entry.path, entry.route, indicatorId)) continue
+    if (requested.addTarget(target)) yield planned
+  }
+}
+
+/**
+ * Merges the requests of many series, those with the latest end first; the requests of each series must be in that order. Each
+ * round yields all requests with the latest end, so that a round looks at each series once.
+ */
+export function* latestFirst(given: Iterable<SeriesRequests>): Generator<PlannedRequest> {
+  let queues = Array.from(given, ({ windows, requests }) => ({
+    windows,
+    next: 0,
+    requests: requests[Symbol.iterator](),
+  }))
+  for (;;) {
+    queues = queues.filter(({ windows, next }) => next < windows.length)
+    if (queues.length === 0) return
+    const latest = queues.reduce((end, { windows, next }) => Math.max(end, windows[next]!.to), Number.NEGATIVE_INFINITY)
+    for (const queue of queues) {
+      if (queue.windows[queue.next]!.to < latest) continue
+      queue.next++
+      yield queue.requests.next().value!
+    }
+  }
+}
 
 /**
  * Job + planner state + clock → the requests that are needed, lazily: first the catalogue, then series, then the other

@@ -255,7 +255,7 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'an instant is requested whatever the range',
-    'plan/instants.ts',
+    'plan/plan.ts',
     'if (!isInRange(planning, datetime)) return',
     '',
   ),

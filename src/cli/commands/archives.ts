@@ -1,9 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-
 import { InputError, StoppedError, SyncError } from '../../base/errors.ts'
 import { type EmitEvent, emitterOf } from '../../base/events.ts'
-
 import { eventsTo } from '../../base/log.ts'
 import { grouped, quantity } from '../../base/quantity.ts'
 import { didYouMean } from '../../base/suggest.ts'
@@ -30,10 +28,20 @@ import { EXIT, exitCodeOf, failedFields } from '../terminal/fail.ts'
 import { logFor } from '../terminal/logging.ts'
 import { print } from '../terminal/output.ts'
 import { watchSignals } from '../terminal/signals.ts'
-import { parseBytes } from '../terminal/size.ts'
 import { tableText } from '../terminal/table.ts'
 import { rangeOfFlags } from '../times.ts'
 import { version } from '../version.ts'
+/** A number of bytes as people write it: 500kB, 100MB, 2GB, or plain. */
+export function parseBytes(written: string): number {
+  const [, number, unit] = /^(\d+(?:\.\d+)?)\s*(k|M|G)?B?$/i.exec(written.trim()) ?? []
+  const factor = { k: 1e3, m: 1e6, g: 1e9 }[(unit ?? '').toLowerCase()] ?? 1
+  if (number === undefined)
+    throw new InputError(`${JSON.stringify(written)} is not a valid size.`, {
+      hint: 'Write 500kB, 100MB or 2GB.',
+      code: 'bad-size',
+    })
+  return Number(number) * factor
+}
 
 interface ArchivesArgs extends CommonArgs, ServiceArgs, RangeArgs {
   readonly action: 'list' | 'download'

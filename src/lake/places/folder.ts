@@ -1,9 +1,20 @@
-import { existsSync, lstatSync, readdirSync, readlinkSync, renameSync, rmSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { BusyError } from '../../base/errors.ts'
 import { sha256OfFile } from '../../base/files/checksum.ts'
 import { takeLockFile } from '../../db/lock.ts'
-import { rowsInFooter } from '../footer.ts'
 import { filesOf, knownManifest, type LakeManifest, readLakeManifest } from '../manifest.ts'
 import {
   CURRENT,
@@ -18,6 +29,24 @@ import {
   tidyFolder,
 } from '../snapshots.ts'
 import type { HeldFiles, LakeFinding, LakePlace, LakeWriter } from './place.ts'
+
+/** The number of rows in the description at the end of a file; the length of that description comes before the last four bytes. */
+async function rowsInFooter(file: string): Promise<number> {
+  const { parquetMetadata } = await import('hyparquet')
+  const handle = openSync(file, 'r')
+  try {
+    const { size } = fstatSync(handle)
+    const read = (bytes: number): Buffer => {
+      const piece = Buffer.alloc(Math.min(bytes, size))
+      readSync(handle, piece, 0, piece.length, size - piece.length)
+      return piece
+    }
+    const end = read(read(8).readUInt32LE(0) + 8)
+    return Number(parquetMetadata(new Uint8Array(end).buffer).num_rows)
+  } finally {
+    closeSync(handle)
+  }
+}
 
 const filesIn = (folder: string): HeldFiles => ({
   sizeOf: ({ path }) => statSync(join(folder, path), { throwIfNoEntry: false })?.size,

@@ -1,9 +1,27 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
 import type { Readable } from 'node:stream'
+import { pathToFileURL } from 'node:url'
 import type * as Sdk from '@aws-sdk/client-s3'
 import { InputError, StoreError, SyncError, TransientError } from '../../base/errors.ts'
-import { loadPeer } from '../../base/packages/peer.ts'
+
+/** Loads a package that is not installed with this one: from beside this program, or from the working directory. `what` names what needs it, for the message. */
+async function loadPeer<T>(name: string, what: string, instead: string): Promise<T> {
+  for (const from of [import.meta.url, pathToFileURL(join(process.cwd(), 'any.js')).href])
+    try {
+      const found = createRequire(from).resolve(name)
+      const loaded = await import(pathToFileURL(found).href)
+      return (loaded.default ?? loaded) as T
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw error
+    }
+  throw new InputError(`${what} needs the package ${name}, which is not installed.`, {
+    hint: `npm install ${name} in this folder, or ${instead}.`,
+    code: 'no-engine',
+  })
+}
 
 /** How to reach an object storage. What is missing comes from the variables and files of AWS. */
 export interface S3Access {

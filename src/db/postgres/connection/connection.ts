@@ -1,14 +1,40 @@
-import { Kysely, PostgresDialect } from 'kysely'
+import {
+  type BinaryOperationNode,
+  Kysely,
+  OperatorNode,
+  PostgresDialect,
+  PostgresQueryCompiler,
+  PrimitiveValueListNode,
+} from 'kysely'
 import type pg from 'pg'
 import { loadPackage } from '../../../base/packages/onDemand.ts'
 import type { Database } from '../../../tables/schema.ts'
 import { answerLater } from '../../prepared.ts'
 import { asStoreError } from '../errors.ts'
-import { ListCompiler } from './compiler.ts'
 import { driverAddress } from './driverAddress.ts'
 import { OID } from './oids.ts'
 import { beginAlone, beginSession } from './session.ts'
 import { later } from './statements.ts'
+
+/**
+ * Makes a single parameter of the list of an `in` or `not in`, so that the text of a query, and its prepared statement, is the
+ * same however long the list is.
+ */
+class ListCompiler extends PostgresQueryCompiler {
+  protected override visitBinaryOperation(node: BinaryOperationNode): void {
+    const { leftOperand, operator, rightOperand } = node
+    const word = OperatorNode.is(operator) ? operator.operator : undefined
+    const list = PrimitiveValueListNode.is(rightOperand) ? rightOperand.values : undefined
+    // The placeholders of a query that is being prepared are not plain values.
+    const isPlain = list?.every((value) => typeof value === 'number' || typeof value === 'string')
+    if (list && isPlain && (word === 'in' || word === 'not in')) {
+      this.visitNode(leftOperand)
+      this.append(word === 'in' ? ' = any(' : ' <> all(')
+      this.appendValue([...list])
+      this.append(')')
+    } else super.visitBinaryOperation(node)
+  }
+}
 
 /** The driver, loaded when the first address is opened: most commands never need it. */
 const driver = (): typeof pg => loadPackage('pg')
