@@ -16,8 +16,8 @@ const ALONE = ['src/threads/readWorker.ts', 'src/threads/readStoredWorker.ts', '
 
 /** Packages that become part of the program, with what they need themselves. All others are loaded from where they are installed. */
 const INSIDE = [
-  ...['@date-fns/utc', 'croner', 'date-fns', 'fastest-levenshtein', 'find-my-way', 'kysely', 'p-queue', 'p-retry'],
-  ...['yaml', 'yargs', 'zod'],
+  ...['@date-fns/utc', '@hono/node-server', 'croner', 'date-fns', 'fastest-levenshtein', 'find-my-way', 'hono'],
+  ...['kysely', 'p-queue', 'p-retry', 'yaml', 'yargs', 'zod'],
 ]
 
 /**
@@ -31,7 +31,7 @@ const FILES: readonly (readonly [name: string, modules: RegExp])[] = [
   ['checks', /\/checks.(status|metrics|gaps)\.ts$/],
   [
     'command',
-    /(cli.(settings.config|terminal.output|jobs.jobLakes|listening)|base.(host|quantity|time.localDay)|job.entryRoutes)\.ts$/,
+    /(cli.(settings.config|terminal.output|jobs.jobLakes|listening)|base.(host|listen|quantity|time.localDay)|job.entryRoutes)\.ts$/,
   ],
   ['page', /(commands.serve|views.home)\.ts$/],
   ['job', /job.(file|read)\.ts$/],

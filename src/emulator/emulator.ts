@@ -1,4 +1,4 @@
-import type { AddressInfo } from 'node:net'
+import { listen } from '../base/listen.ts'
 import type { Instant } from '../base/time/instant.ts'
 import { createFaults, type Fault } from './faults.ts'
 import { buildEmulatorServer, type RequestLogEntry } from './server.ts'
@@ -60,7 +60,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   let clock = options.now ?? (() => Math.floor(Date.now() / 1000))
   let faults = createFaults(options.faults ?? [], seed)
   const requests: RequestLogEntry[] = []
-  const app = buildEmulatorServer({
+  const server = buildEmulatorServer({
     key,
     latencyMs,
     keepBodies,
@@ -74,9 +74,9 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
       log?.(entry)
     },
   })
-  await app.listen({ host, port })
+  const { url, close } = await listen(server, { host, port })
   return {
-    url: urlOf(app.server.address() as AddressInfo),
+    url,
     key,
     requests,
     setNow: (at) => {
@@ -91,12 +91,6 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     setGeoDays: (next) => {
       geoDays = next
     },
-    close: () => app.close(),
+    close,
   }
-}
-
-/** The address at which a server is reached from this machine; a wildcard address is replaced by loopback. */
-function urlOf({ address, family, port }: AddressInfo): string {
-  const wildcards: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }
-  return `http://${wildcards[address] ?? (family === 'IPv6' ? `[${address}]` : address)}:${port}`
 }

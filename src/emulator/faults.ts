@@ -1,7 +1,5 @@
-import { Readable } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
 import { brotliCompressSync } from 'node:zlib'
-import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { ROUTE_NAMES, type RouteName } from '../services/routes.ts'
 import { noise } from './world/noise.ts'
@@ -114,7 +112,7 @@ const PAGE = '<!doctype html><html><body><h1>Down for maintenance</h1></body></h
 const FIREWALL = '<html><head><title>Request Rejected</title></head><body>The requested URL was rejected.</body></html>'
 
 /** A text in ten pieces with a pause before each. */
-async function* slowly(text: string): AsyncGenerator<Buffer> {
+async function* slowly(text: string): AsyncGenerator<Uint8Array> {
   const bytes = Buffer.from(text)
   const size = Math.max(1, Math.ceil(bytes.length / 10))
   for (let at = 0; at < bytes.length; at += size) {
@@ -123,39 +121,41 @@ async function* slowly(text: string): AsyncGenerator<Buffer> {
   }
 }
 
-/** Sends an answer with a fault in place of the good one. */
-export async function spoil(fault: Fault, text: string, reply: FastifyReply): Promise<FastifyReply> {
+/** An answer with a fault. Texts are compressed if the client accepts that. */
+interface Spoiled {
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body: string | Uint8Array<ArrayBuffer> | ReadableStream
+}
+
+/** What becomes of a good answer for each kind of fault. */
+const SPOIL_BODY: Readonly<Record<Exclude<NonNullable<Fault['body']>, 'drop'>, (whole: string) => Spoiled>> = {
+  truncated: (whole) => ({ body: whole.slice(0, whole.length / 2) }),
+  'wrong-brotli': (whole) => ({
+    headers: { 'Content-Encoding': 'br' },
+    body: Uint8Array.from(brotliCompressSync(whole).subarray(0, 20)),
+  }),
+  html: () => ({ headers: { 'Content-Type': 'text/html; charset=utf-8' }, body: PAGE }),
+  firewall: () => ({ status: 403, headers: { 'Content-Type': 'text/html; charset=utf-8' }, body: FIREWALL }),
+  message: () => ({ body: '{"message":"No values for specified archive"}' }),
+  empty: () => ({ body: '' }),
+  'other-root': () => ({ body: '{"something":{}}' }),
+  'other-id': (whole) => ({ body: whole.replace(/"id":(\d+)/, (_, id) => `"id":${Number(id) + 1}`) }),
+  slow: (whole) => ({ body: ReadableStream.from(slowly(whole)) }),
+}
+
+/** Returns the answer with a fault in place of the good one, after its wait; null if the connection is dropped. */
+export async function spoil(fault: Fault, text: string): Promise<Spoiled | null> {
   const { status, retryAfter, latencyMs, body, rows } = fault
   if (latencyMs) await wait(latencyMs)
-  if (retryAfter !== undefined)
-    reply.header('Retry-After', retryAfter === 'date' ? new Date(Date.now() + 2000).toUTCString() : String(retryAfter))
-  reply.header('Content-Type', 'application/json; charset=utf-8')
+  if (body === 'drop') return null
   const whole = spoilRows(text, rows)
-  switch (body) {
-    case 'drop':
-      reply.raw.destroy()
-      return reply.hijack()
-    case 'truncated':
-      return reply.header('Content-Encoding', 'identity').send(whole.slice(0, whole.length / 2))
-    case 'wrong-brotli':
-      return reply.header('Content-Encoding', 'br').send(brotliCompressSync(whole).subarray(0, 20))
-    case 'html':
-      return reply.type('text/html').send(PAGE)
-    case 'firewall':
-      return reply.status(403).type('text/html').send(FIREWALL)
-    case 'message':
-      return reply.send('{"message":"No values for specified archive"}')
-    case 'empty':
-      return reply.send('')
-    case 'other-root':
-      return reply.send('{"something":{}}')
-    case 'other-id':
-      return reply.send(whole.replace(/"id":(\d+)/, (_, id) => `"id":${Number(id) + 1}`))
-    case 'slow':
-      return reply.header('Content-Encoding', 'identity').send(Readable.from(slowly(whole)))
-    default:
-      return status === undefined
-        ? reply.send(whole)
-        : reply.status(status).send(`{"status":${status},"message":"A fault"}`)
-  }
+  const spoiled = body
+    ? SPOIL_BODY[body](whole)
+    : status === undefined
+      ? { body: whole }
+      : { status, body: `{"status":${status},"message":"A fault"}` }
+  if (retryAfter === undefined) return spoiled
+  const until = retryAfter === 'date' ? new Date(Date.now() + 2000).toUTCString() : String(retryAfter)
+  return { ...spoiled, headers: { ...spoiled.headers, 'Retry-After': until } }
 }

@@ -1,6 +1,10 @@
+import { createServer, type Server } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 import { brotliCompressSync, constants } from 'node:zlib'
-import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
+import { getRequestListener, type HttpBindings } from '@hono/node-server'
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
+import { type Context, Hono } from 'hono'
+import type { StatusCode } from 'hono/utils/http-status'
 import type { Instant } from '../base/time/instant.ts'
 import { ROUTE_NAMES, type RouteName, routeOf } from '../services/routes.ts'
 import { answer, type EmulatedAnswer, NOT_FOUND } from './answers.ts'
@@ -44,77 +48,90 @@ const ANSWER_HEADERS = {
   'Access-Control-Allow-Headers': 'Content-Type, Authorization, x-api-key, x-amz-date',
 } as const
 
+/** How long an idle connection stays open: longer than a client waits between two requests. */
+const KEEP_ALIVE_MS = 72_000
+
 const UNREADABLE: EmulatedAnswer = { status: 400, body: { status: 400, message: 'Bad request' } }
 const BROKEN: EmulatedAnswer = { status: 500, body: { status: 500, message: 'Internal server error' } }
 
-const sendEmulated = (reply: FastifyReply, { status, body }: EmulatedAnswer): FastifyReply =>
-  reply
-    .status(status)
-    .headers(ANSWER_HEADERS)
-    .send(typeof body === 'string' ? body : JSON.stringify(body))
-
-const headerOf = (request: FastifyRequest, name: string): string | undefined => {
-  const value = request.headers[name]
-  return typeof value === 'string' ? value : undefined
+interface Environment {
+  readonly Bindings: HttpBindings
+  readonly Variables: { began: number }
 }
 
-const takesBrotli = (request: FastifyRequest): boolean =>
-  (headerOf(request, 'accept-encoding') ?? '')
-    .split(',')
-    .some((coding) => /^\s*br\s*(;|$)/.test(coding) && !/q=0(\.0*)?\s*$/.test(coding))
+/** An answer ready to be sent. Texts are compressed if the client accepts that. */
+interface SentAnswer {
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body: string | Uint8Array<ArrayBuffer> | ReadableStream
+}
 
-const routeAt = (request: FastifyRequest): RouteName | null =>
-  (request.routeOptions.config as { readonly route?: RouteName }).route ?? null
+const asText = ({ status, body }: EmulatedAnswer) => ({
+  status,
+  body: typeof body === 'string' ? body : JSON.stringify(body),
+})
+
+const takesBrotli = (codings = ''): boolean =>
+  codings.split(',').some((coding) => /^\s*br\s*(;|$)/.test(coding) && !/q=0(\.0*)?\s*$/.test(coding))
+
+const compressed = (text: string): Uint8Array<ArrayBuffer> =>
+  brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } })
+
+/** Whether the path of an address can be decoded. */
+function isDecodable(url: string): boolean {
+  try {
+    decodeURIComponent(url.split('?', 1)[0]!)
+    return true
+  } catch {
+    return false
+  }
+}
 
 /** Builds a server of all routes that does not listen yet. Its router is made from the declared routes. */
-export function buildEmulatorServer({
-  key,
-  latencyMs,
-  keepBodies,
-  faults,
-  world,
-  note,
-}: ServerSettings): FastifyInstance {
-  const app = fastify({
-    forceCloseConnections: true,
-    routerOptions: { maxParamLength: 200 },
-    // An address that cannot be decoded has no route.
-    frameworkErrors: (_error, _request, reply) => sendEmulated(reply, UNREADABLE),
-  })
-  app.addHook('onSend', async (request, reply, payload) => {
-    const packed =
-      typeof payload === 'string' && takesBrotli(request)
-        ? brotliCompressSync(payload, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } })
-        : payload
-    if (packed !== payload) reply.header('Content-Encoding', 'br')
+export function buildEmulatorServer({ key, latencyMs, keepBodies, faults, world, note }: ServerSettings): Server {
+  const app = new Hono<Environment>()
+
+  function send(c: Context<Environment>, route: RouteName | null, sent: SentAnswer): Response {
+    const { status = 200, headers, body } = sent
+    const isPacked = typeof body === 'string' && takesBrotli(c.req.header('accept-encoding'))
+    const payload = isPacked ? compressed(body) : body
     note({
       at: world().now,
-      method: request.method,
-      url: request.url,
-      route: routeAt(request),
-      status: reply.statusCode,
-      bytes: typeof packed === 'string' || Buffer.isBuffer(packed) ? Buffer.byteLength(packed) : 0,
-      ms: reply.elapsedTime,
-      ...(keepBodies && typeof payload === 'string' ? { body: payload } : {}),
+      method: c.req.method,
+      url: c.env.incoming.url!,
+      route,
+      status,
+      bytes: payload instanceof ReadableStream ? 0 : Buffer.byteLength(payload),
+      ms: performance.now() - c.get('began'),
+      ...(keepBodies && typeof body === 'string' ? { body } : {}),
     })
-    return packed
+    return c.newResponse(status === 304 ? null : payload, status as StatusCode, {
+      ...ANSWER_HEADERS,
+      ...headers,
+      ...(isPacked ? { 'Content-Encoding': 'br' } : {}),
+    })
+  }
+
+  app.use(async (c, next) => {
+    c.set('began', performance.now())
+    return isDecodable(c.env.incoming.url!) ? next() : send(c, null, asText(UNREADABLE))
   })
   for (const route of ROUTE_NAMES)
-    app.get(routeOf(route).path.replaceAll(/\{(\w+)\}/g, ':$1'), { config: { route } }, async (request, reply) => {
+    app.get(routeOf(route).path.replaceAll(/\{(\w+)\}/g, ':$1'), async (c) => {
       if (latencyMs > 0) await wait(latencyMs)
-      const incoming = {
-        route,
-        slots: request.params as Record<string, string>,
-        search: new URL(request.url, 'http://localhost').searchParams,
-        key: headerOf(request, 'x-api-key'),
-        accept: headerOf(request, 'accept'),
-      }
-      const fault = faults.next(route, incoming.slots.id)
-      const { status, body } = answer(incoming, key, world())
-      if (!fault || status !== 200) return sendEmulated(reply, { status, body })
-      return spoil(fault, typeof body === 'string' ? body : JSON.stringify(body), reply)
+      const slots: Readonly<Record<string, string>> = c.req.param()
+      const fault = faults.next(route, slots.id)
+      const search = new URL(c.req.url).searchParams
+      const incoming = { route, slots, search, key: c.req.header('x-api-key'), accept: c.req.header('accept') }
+      const good = asText(answer(incoming, key, world()))
+      if (!fault || good.status !== 200) return send(c, route, good)
+      const spoiled = await spoil(fault, good.body)
+      if (spoiled) return send(c, route, spoiled)
+      c.env.outgoing.destroy()
+      return RESPONSE_ALREADY_SENT
     })
-  app.setNotFoundHandler((_request, reply) => sendEmulated(reply, NOT_FOUND))
-  app.setErrorHandler((_error, _request, reply) => sendEmulated(reply, BROKEN))
-  return app
+  app.notFound((c) => send(c, null, asText(NOT_FOUND)))
+  app.onError((_error, c) => send(c, null, asText(BROKEN)))
+  const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false })
+  return createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, listener)
 }
