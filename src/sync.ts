@@ -43,15 +43,16 @@ export async function sync(
   try {
     await ensureZone(store, service.timeZone)
     const { first, selected } = await selectIndicators(context, job, command, planningOf)
+    const planning = { ...(await planningOf(selected?.job ?? job)), later: selected?.later ?? [] }
+    // Before the requests: gaps also show what a run that dies has not requested.
+    if (!options.range) await rememberWanted(store, planning, wantedOf(planning), options.part || selected === null)
     if (selected === null) return { ...first, skipped: [...skipped.values()], lackingGeos: [], selected: true }
-    const planning = { ...(await planningOf(selected.job)), later: selected.later }
     // Counted first for the estimate of the time left. Planning is quick, and the plan is never in memory as a whole.
     const total = await countOf(plan({ ...planning, requested: requested.copy() }), context.signal)
     // All that the job wants, whoever requests it.
     const again = async () =>
       plan({ ...planning, plannerState: await readPlannerState(store, planning.now), requested: createRequested() })
     const rest = await execute(context, job, command, plan(planning), total, again)
-    if (!options.range) await rememberWanted(store, job.name, wantedOf(planning), options.part)
     return {
       ...(first ? merged(first, rest) : rest),
       skipped: [...skipped.values()],

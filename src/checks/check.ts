@@ -1,10 +1,9 @@
 import { formatUtc, type Instant } from '../base/time/instant.ts'
 import { LONGEST_DAY_S } from '../base/time/localDay.ts'
 import type { Reader } from '../db/store.ts'
-import { ALL_GEOS } from '../tables/sql/allGeos.ts'
 import { differingDays } from './days.ts'
 import { failedRuns } from './failedRuns.ts'
-import { findGaps, type Gap } from './gaps.ts'
+import { findGaps, gapText } from './gaps.ts'
 import { findLackingGeos, lackingGeosText, storedNamedGeos } from './lackingGeos.ts'
 import { staleSeries } from './lag.ts'
 import { missedRuns } from './rhythm.ts'
@@ -67,14 +66,6 @@ export const CHECKS: readonly Check[] = [
   ['reference', references],
 ]
 
-/** When an answered gap is requested again. */
-const againText = (reason: Gap['reason'], next: string | null): string =>
-  next
-    ? `, requested again from ${next} on`
-    : reason === 'absent' || reason === 'doubt'
-      ? ', requested again by restate only'
-      : ''
-
 /** Runs every check at an instant; without findings, all is well. `deep`: also compares the totals of days with all values, which takes long. */
 export async function runChecks(
   db: Reader,
@@ -82,14 +73,7 @@ export async function runChecks(
   { deep = false }: { readonly deep?: boolean } = {},
 ): Promise<Finding[]> {
   const found: Finding[] = (await missedRuns(db, now)).map(({ what }) => ({ check: 'no run', what }))
-  for (const gap of await findGaps(db)) {
-    const { geo_id, from, to, reason, next_at } = gap
-    const geos = geo_id === ALL_GEOS ? 'all geos' : `geo ${geo_id}`
-    found.push({
-      check: `gap (${reason})`,
-      what: `${seriesName(gap)}, ${geos}: ${from} to ${to}${againText(reason, next_at)}`,
-    })
-  }
+  for (const gap of await findGaps(db)) found.push({ check: `gap (${gap.reason})`, what: gapText(gap) })
   const checks = deep ? [...CHECKS, ['day totals', differingDays] as const] : CHECKS
   for (const [check, find] of checks) found.push(...(await find(db, now)).map((what) => ({ check, what })))
   return found

@@ -5,8 +5,7 @@ import type { Reader } from '../db/store.ts'
 import { failures } from '../state/failures.ts'
 import type { Database } from '../tables/schema.ts'
 import { epochOf } from '../tables/sql/epoch.ts'
-import { GAP_REASONS } from '../tables/sql/gapReason.ts'
-import { findGaps } from './gaps.ts'
+import { findGaps, gapCounts } from './gaps.ts'
 import { staleSeries } from './lag.ts'
 import { livingWorkers, queuedRequests } from './machines.ts'
 import { rhythms } from './rhythm.ts'
@@ -98,10 +97,7 @@ export const METRICS: readonly Metric[] = [
     name: 'gaps',
     type: 'gauge',
     help: 'Holes in series, by reason.',
-    samples: async (db) => {
-      const gaps = await findGaps(db)
-      return GAP_REASONS.map((reason) => ({ reason, value: gaps.filter((gap) => gap.reason === reason).length }))
-    },
+    samples: async (db) => Object.entries(gapCounts(await findGaps(db))).map(([reason, value]) => ({ reason, value })),
   },
   {
     name: 'stale_series',

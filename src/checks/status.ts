@@ -7,6 +7,8 @@ import { type ReplyStoreState, replyStoreState } from '../state/replies.ts'
 import { readUnknown } from '../state/unknown.ts'
 import type { Database, TableName } from '../tables/schema.ts'
 import type { FailureOutcome } from '../tables/sql/fetchOutcome.ts'
+import type { GapReason } from '../tables/sql/gapReason.ts'
+import { findGaps, gapCounts, gapText } from './gaps.ts'
 import { staleSeries } from './lag.ts'
 import { missedRuns } from './rhythm.ts'
 
@@ -51,6 +53,10 @@ export interface Status {
   readonly failures: readonly OpenFailure[]
   /** Sentences: jobs whose run is missed, and series that are further behind than usual. */
   readonly late: readonly string[]
+  /** How many gaps there are for each reason. */
+  readonly gaps: Readonly<Record<GapReason, number>>
+  /** Sentences: ranges that a job wants and that were never requested. */
+  readonly never_requested: readonly string[]
   readonly quarantined: number
   readonly replies: ReplyStoreState
   readonly rows: Readonly<Record<string, number>>
@@ -112,11 +118,14 @@ export async function readStatus(db: Reader, now: Instant = Math.floor(Date.now(
     .select(({ fn }) => fn.countAll<number>().as('quarantined'))
     .where('resolved_at', 'is', null)
     .executeTakeFirstOrThrow()
+  const gaps = await findGaps(db)
   return {
     runs: await db.kysely.selectFrom('runs').selectAll().limit(5).execute(),
     series: await seriesEnds(db, now),
     failures: await openFailures(db),
     late: [...(await missedRuns(db, now)), ...(await staleSeries(db, now))].map(({ what }) => what),
+    gaps: gapCounts(gaps),
+    never_requested: gaps.filter(({ reason }) => reason === 'never requested').map(gapText),
     quarantined,
     replies: await replyStoreState(db),
     rows: Object.fromEntries(counts.map(({ table, rows }) => [table, rows])),

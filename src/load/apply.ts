@@ -3,17 +3,9 @@ import { formatMillis } from '../base/time/instant.ts'
 import type { Engine, UpsertCounts } from '../db/engine.ts'
 import { prepared, preparedInsert } from '../db/prepared.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
-import {
-  geoRanges,
-  isAboutValues,
-  type Observations,
-  type Reject,
-  type Rows,
-  type RowValues,
-  type TableRows,
-} from '../tables/rows.ts'
+import { geoRanges, isAboutValues, type Observations, type Reject, type Rows, type RowValues } from '../tables/rows.ts'
 import { type Database, tableOf } from '../tables/schema.ts'
-import { FETCH_OUTCOMES, type FetchOutcome } from '../tables/sql/fetchOutcome.ts'
+import type { FetchOutcome } from '../tables/sql/fetchOutcome.ts'
 import { cover } from './coverage/coverage.ts'
 import { writeDays } from './days/days.ts'
 import { markListing, replaceOwned } from './listing.ts'
@@ -134,55 +126,12 @@ async function writeTables(
   if (known) return known
   let written = NOTHING_WRITTEN
   for (const table of tables) {
-    const one = await upsertRows(tx, table, stamps, first)
-    const isNew = one.unchanged > 0 && (await isFirstMentioned(tx, table, stamps.fetch_id))
-    written = addWritten(written, isNew ? { ...one, fresh: one.unchanged, unchanged: 0 } : one)
+    written = addWritten(written, await upsertRows(tx, table, stamps, first))
   }
   if (key && written.fresh + written.revised === 0) held?.set(key, written)
   else held?.clear()
   return written
 }
-
-/**
- * Whether an answer is the first about an indicator, and does not describe it. The row exists, because it was inserted with the
- * series, but nothing has described it yet.
- */
-async function isFirstMentioned(
-  tx: Transaction<Database>,
-  { table, rows }: TableRows,
-  fetchId: number,
-): Promise<boolean> {
-  const [row, ...more] = rows
-  if (table !== 'indicator' || !row || more.length > 0) return false
-  const { kind, id, ...rest } = row
-  if (Object.values(rest).some((value) => value !== null)) return false
-  return (await undescribed.first(tx, { kind: kind as string, id: id as number, fetchId })) !== undefined
-}
-
-const undescribed = prepared((db, of: { kind: string; id: number; fetchId: number }) =>
-  db
-    .selectFrom('indicator as i')
-    .innerJoin('series as s', (join) => join.onRef('s.kind', '=', 'i.kind').onRef('s.indicator_id', '=', 'i.id'))
-    .innerJoin('_fetch as this', 'this.series_id', 's.id')
-    .select('i.id')
-    .where('this.id', '=', of.fetchId)
-    .where('i.kind', '=', of.kind)
-    .where('i.id', '=', of.id)
-    .where('i.last_seen_at', 'is', null)
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('_fetch as f')
-            .innerJoin('series as other', 'other.id', 'f.series_id')
-            .select('f.id')
-            .whereRef('other.kind', '=', 'i.kind')
-            .whereRef('other.indicator_id', '=', 'i.id')
-            .where('f.id', '<', of.fetchId)
-            .where('f.outcome', 'in', FETCH_OUTCOMES.good),
-        ),
-      ),
-    ),
-)
 
 const insertGeo = preparedInsert('series_geo', ['series_id', 'geo_id'])
 

@@ -2,6 +2,7 @@ import type { Transaction } from 'kysely'
 import { canonical } from '../base/json.ts'
 import type { UpsertCounts } from '../db/engine.ts'
 import { type Prepared, prepared } from '../db/prepared.ts'
+import { GOOD_OUTCOMES } from '../db/queries/outcomes.ts'
 import { isListedOnly, type Languages, TEXT_TABLES, upsertRow } from '../db/queries/upsert.ts'
 import type { OwnedRows, RowValues, TableRows } from '../tables/rows.ts'
 import { type Database, type TableName, tableOf } from '../tables/schema.ts'
@@ -132,6 +133,35 @@ function isCompleted(
   return canonical({ ...is, ...was }) === canonical(is)
 }
 
+const mentioned = prepared((db, of: { kind: string; id: number; fetchId: number }) =>
+  db
+    .selectFrom('_fetch as f')
+    .innerJoin('series as s', 's.id', 'f.series_id')
+    .select('f.id')
+    .where('s.kind', '=', of.kind)
+    .where('s.indicator_id', '=', of.id)
+    .where('f.id', '<', of.fetchId)
+    .where('f.outcome', 'in', GOOD_OUTCOMES)
+    .limit(1),
+)
+
+/** Whether an answer is the first about a stored indicator, of which only the number is known: it was inserted with a series. */
+async function isFirstMention(
+  tx: Transaction<Database>,
+  { kind, id, last_seen_at, ...rest }: RowValues,
+  fetchId: number,
+): Promise<boolean> {
+  const isDescribed = Object.entries(rest).some(([column, value]) => value !== null && column !== 'first_seen_at')
+  if (isDescribed || last_seen_at !== null) return false
+  const key = { kind: kind as string, id: id as number }
+  if (await indicatorText.first(tx, key)) return false
+  return (await mentioned.first(tx, { ...key, fetchId })) === undefined
+}
+
+const indicatorText = prepared((db, of: { kind: string; id: number }) =>
+  db.selectFrom('indicator_text').select('id').where('kind', '=', of.kind).where('id', '=', of.id).limit(1),
+)
+
 /** Writes the rows of one table. Columns that only the loader knows are filled from `stamps` where the table has them; `first` is the first language of the service. */
 export async function upsertRows(
   tx: Transaction<Database>,
@@ -149,7 +179,10 @@ export async function upsertRows(
     const before = befores.get(rowKey(table, one))
     const row = one.payload && before?.payload ? await withHeld(tx, table, one, before, { locale, first }) : one
     const compared = Object.keys(row).filter((column) => !silent.includes(column))
-    if (before && (when === 'kept' || compared.every((column) => before[column] === row[column]))) continue
+    if (before && (when === 'kept' || compared.every((column) => before[column] === row[column]))) {
+      if (table === 'indicator' && (await isFirstMention(tx, before, stamps.fetch_id))) fresh++
+      continue
+    }
     if (!(await upsertRow(tx, table, { ...row, ...extra }, when, { locale, first }))) continue
     const after = before && (await heldRows(tx, table, [row])).get(rowKey(table, row))
     const isNew = !before || compared.every((name) => isCompleted(name, before[name], after![name]))

@@ -2,67 +2,60 @@ import type { Insertable } from 'kysely'
 import { prepared } from '../db/prepared.ts'
 import type { Store } from '../db/store.ts'
 import { seriesKey, storedIdentity, type Wanted } from '../job/plannedRequest.ts'
+import { seriesIdOf } from '../load/storedSeries.ts'
+import type { Planning } from '../plan/planning.ts'
 import type { Database } from '../tables/schema.ts'
 
 type WantedRow = Insertable<Database['_wanted']>
 
-/** The rows of what is wanted of the stored series, by series and entry. */
-async function readWantedRows(
-  { kysely }: Store,
-  job: string,
-  wanted: readonly Wanted[],
-): Promise<Map<string, WantedRow>> {
+/** Series that jobs may want, by their keys. */
+async function readSeriesIds({ kysely }: Store): Promise<Map<string, number>> {
   const series = await kysely
     .selectFrom('series')
     .select(['id', 'kind', 'indicator_id', 'time_trunc', 'time_agg', 'geo_agg', 'geo_trunc', 'geo_ids'])
     .execute()
-  const ids = new Map(series.map((row) => [seriesKey(storedIdentity(row)), row.id]))
-  const rows = new Map<string, WantedRow>()
-  for (const { entry, series: identity, geoIds, from, to } of wanted) {
-    const id = ids.get(seriesKey(identity))
-    const key = `${id} ${entry}`
-    if (id === undefined || from >= to || rows.has(key)) continue
-    rows.set(key, {
-      series_id: id,
-      job,
-      entry,
-      geo_ids: geoIds?.join(',') ?? null,
-      from_at: from,
-      to_at: to,
-    })
-  }
-  return rows
+  return new Map(series.map((row) => [seriesKey(storedIdentity(row)), row.id]))
 }
 
 /**
- * Stores what a job wants of the stored series, in place of what it wanted before; where only a part of the job was selected,
- * the rest stays. Nothing is written where nothing changed.
+ * Replaces what a job wanted before, and inserts series that are not stored yet: whatever becomes of the run, the view `gaps` shows
+ * what it did not request. `part`: only a part of the job is planned, and what it wanted of the rest remains. Writes nothing if
+ * nothing changed.
  */
 export async function rememberWanted(
   store: Store,
-  job: string,
+  { job: { name: job }, service: { timeZone }, now }: Pick<Planning, 'job' | 'service' | 'now'>,
   wanted: readonly Wanted[],
   part = false,
 ): Promise<void> {
-  const rows = await readWantedRows(store, job, wanted)
-  const held = await store.kysely.selectFrom('_wanted').selectAll().where('job', '=', job).execute()
-  const gone: WantedRow[] = []
-  for (const row of held) {
-    const key = `${row.series_id} ${row.entry}`
-    const wantedRow = rows.get(key)
-    if (
-      wantedRow &&
-      wantedRow.geo_ids === row.geo_ids &&
-      wantedRow.from_at === row.from_at &&
-      wantedRow.to_at === row.to_at
-    )
-      rows.delete(key)
-    else if (!wantedRow && !part) gone.push(row)
+  const ids = await readSeriesIds(store)
+  const stored = await store.kysely.selectFrom('_wanted').selectAll().where('job', '=', job).execute()
+  const gone = new Map(stored.map((row) => [`${row.series_id} ${row.entry}`, row]))
+  const changed = new Map<string, Wanted>()
+  for (const one of wanted) {
+    const key = `${seriesKey(one.series)} ${one.entry}`
+    if (one.from >= one.to || changed.has(key)) continue
+    const place = `${ids.get(seriesKey(one.series))} ${one.entry}`
+    const row = gone.get(place)
+    gone.delete(place)
+    const isSame = row?.from_at === one.from && row.to_at === one.to && row.geo_ids === (one.geoIds?.join(',') ?? null)
+    if (!isSame) changed.set(key, one)
   }
-  if (gone.length + rows.size === 0) return
+  if (part) gone.clear()
+  if (gone.size + changed.size === 0) return
   await store.write(async (tx) => {
-    for (const row of gone) await forget.run(tx, row)
-    for (const row of rows.values()) await insertWanted.run(tx, row)
+    for (const row of gone.values()) await forget.run(tx, row)
+    for (const { entry, series, geoIds, from, to } of changed.values()) {
+      const id = ids.get(seriesKey(series)) ?? (await seriesIdOf(tx, { series, timeZone }, now * 1000))!
+      await insertWanted.run(tx, {
+        series_id: id,
+        job,
+        entry,
+        geo_ids: geoIds?.join(',') ?? null,
+        from_at: from,
+        to_at: to,
+      })
+    }
   })
 }
 

@@ -139,7 +139,7 @@ export const _absent = table(
 )
 
 export const _wanted = table(
-  'What every job wanted of a series when it last ran: nothing outside of it is requested by any job.',
+  'What every job wanted of a series when it was last planned: nothing outside of it is requested by any job.',
   {
     series_id: integer('The series'),
     job: text('The job'),

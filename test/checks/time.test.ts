@@ -122,12 +122,12 @@ describe('what is missing', () => {
         expected_in_day: 23,
         next_at: '2025-11-05T12:00:00Z',
       },
-      { reason: 'unasked', from: '2025-03-31T22:00:00+02:00', to: '2025-04-02T00:00:00+02:00' },
+      { reason: 'never requested', from: '2025-03-31T22:00:00+02:00', to: '2025-04-02T00:00:00+02:00' },
     ])
     expect((await runChecks(store)).map(({ check }) => check)).toEqual([
       'gap (failed)',
       'gap (absent)',
-      'gap (unasked)',
+      'gap (never requested)',
       'failure',
     ])
     broken = false

@@ -10,7 +10,7 @@ const job = (from: string, to: string, more = '') =>
   `series: [{ indicators: [5], window: { from: ${from}, to: ${to} }, lookback: 1d, refresh: 1h${more} }]`
 const gapsOf = async (store: Parameters<typeof findGaps>[0]) =>
   (await findGaps(store))
-    .filter(({ reason }) => reason !== 'unasked')
+    .filter(({ reason }) => reason !== 'never requested')
     .map(({ reason, geo_id, from, to }) => `${reason} ${geo_id} ${from.slice(5, 10)}..${to.slice(5, 10)}`)
 
 describe('a known geo that an answer for all geos lacks', () => {
@@ -80,15 +80,15 @@ describe('a known geo that an answer for all geos lacks', () => {
     const yaml = `series:
   - { indicators: [5], window: { from: 2025-10-08, to: 2025-10-11 } }
   - { indicators: [5], geoIds: [3], window: { from: 2025-10-01, to: 2025-10-05 } }`
-    const unasked = async () =>
+    const neverRequested = async () =>
       (await findGaps(store))
-        .filter(({ reason }) => reason === 'unasked')
+        .filter(({ reason }) => reason === 'never requested')
         .map(({ geo_id, from }) => `${geo_id} ${from}`)
     await market.run(store, yaml, '2025-11-04T20:15:00Z')
-    expect(await unasked()).toEqual(['3 2025-10-05T00:00:00+02:00'])
+    expect(await neverRequested()).toEqual(['3 2025-10-05T00:00:00+02:00'])
     market.state.has = () => false
     await market.run(store, yaml, '2025-11-05T20:15:00Z', { restate: true })
-    expect(await unasked()).toEqual(['3 2025-10-05T00:00:00+02:00'])
+    expect(await neverRequested()).toEqual(['3 2025-10-05T00:00:00+02:00'])
   })
 })
 

@@ -31,7 +31,7 @@ test('a geo was asked for as far as all were: the hole between is its own', asyn
   const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
   await market.run(store, job('2025-10-20', '2025-10-25', ', geoIds: [3]'), NOW)
   await market.run(store, job('2025-10-28', '2025-11-02'), NOW)
-  expect(await gapsOf(store)).toEqual(['unasked 3 10-25..10-28'])
+  expect(await gapsOf(store)).toEqual(['never requested 3 10-25..10-28'])
 })
 
 test('what was put aside as coarse and not asked in parts is a hole, at the end of the range too', async () => {

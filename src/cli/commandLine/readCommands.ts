@@ -53,7 +53,7 @@ export const READ_COMMANDS = {
   gaps: {
     usage: 'gaps',
     about:
-      'List holes with exact local instants: never requested or failed (the next sync requests them; `status` says when, where the service does not know the indicator), in doubt, or absent at the source (with the time when they are requested next)',
+      'List missing data with exact local instants, the reason (never requested, failed, in doubt, or absent at the source) and the next run that fetches it',
     flags: {
       ...DATABASE_FLAGS,
       fail: { type: 'boolean', default: false, describe: 'Exit 6 when there are any' },

@@ -21,7 +21,7 @@ const COLUMNS = [
   'missing',
   'step_s',
   'expected_in_day',
-  'next_at',
+  'next',
 ] as const
 
 /** A cell of the table: a request for all geos has no number. */
@@ -37,7 +37,7 @@ export async function run(
     if (args.json) print(JSON.stringify(gaps, null, 2))
     else if (gaps.length === 0) {
       const pending = pendingText(await pendingValues(reader))
-      print(`No gaps: everything that was requested and is past revision is held.${pending && `\n${pending}`}`)
+      print(`No gaps: everything that jobs want and that is past revision is stored.${pending && `\n${pending}`}`)
     } else
       print(
         tableText({ columns: COLUMNS, rows: gaps.map((gap) => COLUMNS.map((column) => gapCell(column, gap[column]))) }),

@@ -69,6 +69,18 @@ const seriesText = (series: readonly StatusSeries[], cells: number): string =>
 const linesOrNone = <T>(rows: readonly T[], text: (row: T, cells: number) => string, cells: number): string =>
   rows.length === 0 ? '  none' : rows.map((row) => text(row, cells)).join('\n')
 
+/** Never requested ranges that are listed. */
+const SHOWN_RANGES = 10
+
+/** The number of gaps, and the ranges that were never requested. */
+function gapLines({ gaps, never_requested: ranges }: Status, cells: number): string[] {
+  const counts = Object.entries(gaps).filter(([, count]) => count > 0)
+  if (counts.length === 0) return []
+  const listed = ranges.slice(0, SHOWN_RANGES).map((what) => wrapped(`never requested: ${what}`, cells, '    ', '  '))
+  const words = counts.map(([reason, count]) => `${grouped(count)} ${reason}`).join(' · ')
+  return [['', wrapped(`Gaps: ${words}: indicator-sync gaps`, cells, '  ', ''), ...listed].join('\n')]
+}
+
 /** The state of a database for a person, in lines that fit. */
 export function statusText(file: string, status: Status, drawn: string, cells: number): string {
   const rows = Object.entries(status.rows).map(
@@ -82,6 +94,7 @@ export function statusText(file: string, status: Status, drawn: string, cells: n
     ...(status.late.length === 0
       ? []
       : [`\nLate\n${linesOrNone(status.late, (what, width) => wrapped(what, width, '    ', '  '), cells)}`]),
+    ...gapLines(status, cells),
     `\nFailures that are still open\n${linesOrNone(status.failures, failureText, cells)}`,
     `\n${wrapped(`Reply store: ${replyStoreText(status.replies)}`, cells, '  ', '')}`,
     ...(status.quarantined > 0

@@ -21,7 +21,7 @@ export interface CoverageInterval {
   readonly nextAt: string | null
 }
 
-const OF_GAP = { absent: 'doubt', doubt: 'doubt', failed: 'failed', unasked: 'none' } as const
+const OF_GAP = { absent: 'doubt', doubt: 'doubt', failed: 'failed', 'never requested': 'none' } as const
 
 /**
  * Numbers of series as a list of single parameters. Such a list reaches the tables below the windows of a view; a list that is

@@ -137,7 +137,12 @@ function remedy(hole: CoverageOf['holes'][number], data: CoverageOf, request: Pa
   const { reason, fromDate, toDate, nextAt } = hole
   const job = `jobs/${data.jobs[0] ?? 'nightly'}.yaml`
   const range = `${job} --only ${data.indicatorId} --from ${fromDate} --to ${toDate}`
-  const command = { failed: 'retry', doubt: 'retry', absent: `restate ${range}`, unasked: `backfill ${range}` }[reason!]
+  const command = {
+    failed: 'retry',
+    doubt: 'retry',
+    absent: `restate ${range}`,
+    'never requested': `backfill ${range}`,
+  }[reason!]
   const waits =
     reason === 'failed'
       ? home.alone

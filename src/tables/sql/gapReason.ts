@@ -1,3 +1,3 @@
-/** Why a gap is there, as the view `gaps` says it: never requested, requested without success, answered in doubt, or absent at the source. */
-export const GAP_REASONS = ['unasked', 'failed', 'doubt', 'absent'] as const
+/** The reasons of the view `gaps`; `failed`: requested without success, `doubt`: the answer is not trusted, `absent`: missing at the source. */
+export const GAP_REASONS = ['never requested', 'failed', 'doubt', 'absent'] as const
 export type GapReason = (typeof GAP_REASONS)[number]

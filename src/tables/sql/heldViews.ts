@@ -99,12 +99,16 @@ const SERIES_SELECT = 's.id as series_id, s.kind, s.indicator_id, s.time_trunc, 
 /** A request, as `f`, whose answer was not used because it mixed several resolutions: what the requests for its parts did not answer is still open. */
 const COARSE = `f.outcome = ${words(FETCH_OUTCOMES.coarse)} and f.from_at is not null`
 
-/** Geos with rows of their own. `single`: requested by themselves, and not only in doubt after an answer for all geos, whose coverage then lies beneath. */
+/**
+ * Geos with rows of their own. `single`: requested by themselves. A geo that a job only wants, or that is only in doubt after an
+ * answer for all geos, has the coverage of all geos beneath.
+ */
 const SINGLE = `select series_id, geo_id, iif(state <> 'doubt' or not exists (
               select 1 from _coverage l where l.series_id = k.series_id and l.geo_id = ${ALL_GEOS} and l.from_at <= k.from_at and l.to_at >= k.to_at
             ), 1, 0) as single from _coverage k where geo_id <> ${ALL_GEOS}
             union select f.series_id, g.value, 1 from _fetch f, json_each('[' || f.geo_ids || ']') g where ${FAILED} and f.series_id is not null
-            union select f.series_id, g.value, 1 from _fetch f, json_each('[' || f.geo_ids || ']') g where ${COARSE} and f.series_id is not null`
+            union select f.series_id, g.value, 1 from _fetch f, json_each('[' || f.geo_ids || ']') g where ${COARSE} and f.series_id is not null
+            union select w.series_id, g.value, 0 from _wanted w, json_each('[' || w.geo_ids || ']') g`
 
 /** Requests without success: for all geos, for one geo, and those for all geos once more for each geo that they concern. */
 const inVain = (which: string): string => `select ${SERIES_SELECT}, ${ALL_GEOS}, f.from_at, f.to_at, 0, 1, 1
@@ -119,8 +123,9 @@ const inVain = (which: string): string => `select ${SERIES_SELECT}, ${ALL_GEOS},
           cross join _fetch f on f.series_id = s.id where ${which} and f.geo_ids is null`
 
 /**
- * Everything that decides about gaps: what was answered (`covered`) and what was requested without success (`failed`), for all geos and
- * for each geo that was requested by itself. The range of a geo is as long as it was requested (`own`), by itself or with all.
+ * Everything that decides about gaps: what was answered (`covered`), what was requested without success (`failed`) and what jobs want,
+ * for all geos and for each geo that was requested by itself. The range of a geo is as long as it was requested or is wanted (`own`),
+ * by itself or with all.
  */
 const BEARING = `select ${SERIES_SELECT}, c.geo_id, c.from_at, c.to_at, 1 as covered, 0 as failed, 1 as own
           from series s join _coverage c on c.series_id = s.id
@@ -132,11 +137,17 @@ const BEARING = `select ${SERIES_SELECT}, c.geo_id, c.from_at, c.to_at, 1 as cov
           union all
           ${inVain(FAILED)}
           union all
-          ${inVain(COARSE)}`
+          ${inVain(COARSE)}
+          union all
+          select ${SERIES_SELECT}, ${ALL_GEOS}, w.from_at, w.to_at, 0, 0, 1
+          from series s join _wanted w on w.series_id = s.id where w.geo_ids is null
+          union all
+          select ${SERIES_SELECT}, g.value, w.from_at, w.to_at, 0, 0, 1
+          from series s join _wanted w on w.series_id = s.id, json_each('[' || w.geo_ids || ']') g`
 
 /** The intervals of a range that no answer covers, each between two instants at which something begins or ends. */
 const HOLES = islands(
-  `select ${TIMELINE_COLUMNS}, from_at, to_at, iif(failing > 0, 'failed', 'unasked') as reason, null as fetched_at
+  `select ${TIMELINE_COLUMNS}, from_at, to_at, iif(failing > 0, 'failed', 'never requested') as reason, null as fetched_at
             from (
               select e.*, lead(e.from_at) over line as to_at, sum(e.covers) over line as covering, sum(e.fails) over line as failing,
                 min(e.first_at) over whole as range_from, max(e.last_at) over whole as range_to
@@ -152,10 +163,10 @@ const HOLES = islands(
 )
 
 const HALF_YEAR = 182 * DAY
-/** `next` where a job wants some of the interval; null otherwise, because then nothing requests it. */
-const ifWanted = (of: string, next: string): string => `(select ${next} from _wanted w
+/** A value if a job wants some of the interval; null otherwise, because then nothing requests it. */
+const ifWanted = (of: string, value: string): string => `(select ${value} from _wanted w
         where w.series_id = ${of}.series_id and w.from_at < ${of}.to_at and w.to_at > ${of}.from_at
-          and (w.geo_ids is null or ${of}.geo_id = ${ALL_GEOS} or ',' || w.geo_ids || ',' like '%,' || ${of}.geo_id || ',%') limit 1)`
+          and (w.geo_ids is null or ${of}.geo_id = ${ALL_GEOS} or ',' || w.geo_ids || ',' like '%,' || ${of}.geo_id || ',%') order by w.job limit 1)`
 /** When a window in doubt is requested again: after an hour, then at intervals that double from a day on. */
 const DOUBT_NEXT = ifWanted(
   'c',
@@ -170,7 +181,7 @@ const ABSENT_NEXT = ifWanted(
 const GAPS_VIEW = `select h.series_id, h.kind, h.indicator_id, ${indicatorNameSql('h')}, h.time_trunc, h.geo_id, h.from_at, h.to_at,
       ${localTime('h.from_at', offsetSql('h', 'h.from_at'))} as from_local,
       ${localTime('h.to_at', offsetSql('h', 'h.to_at'))} as to_local,
-      h.reason, h.step_s, h.missing, ${utcTime('h.next_at')} as next_at
+      h.reason, h.step_s, h.missing, ${utcTime('h.next_at')} as next_at, ${ifWanted('h', 'w.job')} as job
     from (
       select ${TIMELINE_COLUMNS}, from_at, end_at as to_at, reason, cast(null as integer) as step_s, cast(null as integer) as missing, cast(null as integer) as next_at
       from (${HOLES})
@@ -218,7 +229,7 @@ export const HELD_VIEWS = {
     sql: COVERAGE_VIEW,
   },
   gaps: {
-    about: 'What is missing of the range that was requested, each geo with its own reason.',
+    about: 'Missing data in the range that was requested or that a job wants, each geo with its own reason.',
     columns: {
       ...HELD_SERIES_ABOUT,
       time_trunc: 'The step that the service grouped by; NULL for the native step',
@@ -228,11 +239,12 @@ export const HELD_VIEWS = {
       from_local: 'First instant of the hole',
       to_local: 'First instant after it',
       reason:
-        'unasked: never requested; failed: requested without success; doubt: the answer is not trusted; absent: the service answered without it',
+        'never requested; failed: requested without success; doubt: the answer is not trusted; absent: the service answered without it',
       step_s: 'Length of a period in seconds, for absent ones; NULL when no value shows it',
       missing: 'Periods missing, for absent ones; NULL when no value shows their step',
       next_at:
         'The earliest time at which a sync requests it again, for absent ones and those in doubt (UTC); NULL where none does: no job wants it any more, or it was absent for half a year',
+      job: 'The first job that wants it; NULL if none does',
     },
     sql: GAPS_VIEW,
   },

@@ -30,7 +30,7 @@ type Texts =
 
 /** What a column of some views holds that is another thing elsewhere. */
 interface Special {
-  readonly gaps: { readonly reason: GapReason; readonly step_s: number | null }
+  readonly gaps: { readonly reason: GapReason; readonly step_s: number | null; readonly job: string | null }
   readonly runs: { readonly outcome: RecordedOutcome }
   readonly archive_publications: { readonly bytes: number | null }
 }

@@ -76,7 +76,7 @@ export async function readStates(
       .map(({ from, to, state }) => ({ from, to, state: state as IntervalState }))
       .sort((a, b) => order(a) - order(b)),
     ...gaps
-      .filter(({ geo_id, reason }) => geo_id === geo && reason !== 'unasked')
+      .filter(({ geo_id, reason }) => geo_id === geo && reason !== 'never requested')
       .map(({ from, to, reason, missing, nextAt }) => ({ from, to, state: reason as IntervalState, missing, nextAt }))
       .sort((a, b) => order(a) - order(b)),
   ]
