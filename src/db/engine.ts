@@ -229,8 +229,6 @@ export interface Engine {
   query(sql: string, parameters?: Readonly<Record<string, unknown>>): Promise<QueryResult>
   /** The kinds of values that the columns of such a statement's answer hold, over all rows: bits of `SEEN`. */
   seen(sql: string, columns: number): Promise<number[]>
-  /** Limits the memory of statements, in bytes, for the whole process: one that needs more ends with an error. */
-  limitMemory(bytes: number): Awaitable<void>
   /** Limits what this connection keeps of what it has read, in bytes. */
   limitCache(bytes: number): Awaitable<void>
   /** From now until it is closed, the database is read as it is now. */

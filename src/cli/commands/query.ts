@@ -33,6 +33,9 @@ interface QueryArgs extends CommonArgs, DatabaseArgs, QuestionArgs {
 /** The default limit of rows of a table. */
 const TABLE_ROWS = 1000
 
+/** Bytes of memory of the process that answers a statement. */
+const MAX_BYTES = 768 * 1024 * 1024
+
 /** The rows of one statement up to the limit; the connection itself cannot write. */
 async function* limitRows(rows: Blocks<unknown[]>, limit: number, tooMany: () => void): Blocks<unknown[]> {
   let count = 0
@@ -124,8 +127,8 @@ export async function run(args: QueryArgs): Promise<number> {
     throw new InputError(`--${safe ? 'safe' : 'excel'} goes with CSV.`, { hint: 'Add --format csv.', code: 'usage' })
   const { given, recipe } = await questionOf(args, service)
   const parent = guardian()
-  if (timeout > 0 && parent === null) return guarded(timeout)
-  if (parent !== null) endWithParent(parent)
+  if (parent === null) return guarded(timeout)
+  endWithParent(parent, MAX_BYTES)
   const { sql, parameters, nothing, notes } = await prepare(args, settings, given, recipe)
   if (!args.quiet) for (const note of notes) process.stderr.write(`${note}\n`)
   let more = false

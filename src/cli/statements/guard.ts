@@ -15,7 +15,7 @@ const NO_MEMORY: readonly (NodeJS.Signals | null)[] = ['SIGABRT', 'SIGKILL', 'SI
 
 /**
  * Runs the same command in a process that can be ended in the middle of a statement, which nothing inside can do:
- * nothing can interrupt SQLite while it searches for the first row.
+ * nothing can interrupt SQLite while it searches for the first row. No time limit when `seconds` is 0.
  */
 export async function guarded(seconds: number): Promise<number> {
   // The child ends by what ends us, and then so do we. It has got Ctrl-C already, but no signal that was sent to us alone.
@@ -26,13 +26,11 @@ export async function guarded(seconds: number): Promise<number> {
     env: { ...process.env, [GUARDED]: String(process.pid) },
   })
   let late = false
-  const timer = setTimeout(
-    () => {
-      late = true
-      child.kill('SIGKILL')
-    },
-    Math.min(seconds * 1000, 2 ** 31 - 1),
-  )
+  const end = (): void => {
+    late = true
+    child.kill('SIGKILL')
+  }
+  const timer = seconds === 0 ? undefined : setTimeout(end, Math.min(seconds * 1000, 2 ** 31 - 1))
   const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]
   clearTimeout(timer)
   for (const name of STOP_SIGNALS) process.off(name, pass)
@@ -43,7 +41,7 @@ export async function guarded(seconds: number): Promise<number> {
     })
   // When Node runs out of memory, it prints its own message and ends the process.
   if (NO_MEMORY.includes(signal) || code === 128 + constants.signals.SIGABRT)
-    throw new InputError('The answer needs more memory than there is.', {
+    throw new InputError('The answer needs more memory than a query may take (768 MiB).', {
       hint: 'Ask for less at once: fewer rows with limit, fewer columns, or --format csv, which holds one row at a time.',
       code: 'no-memory',
     })

@@ -36,7 +36,6 @@ export function createEngine(connection: Connection): Engine {
     query: (sql, parameters) => query(connection, sql, parameters),
     seen: (sql, columns) => seen(connection, sql, columns),
     // The server has limits of its own: work_mem, temp_file_limit.
-    limitMemory: () => undefined,
     limitCache: () => undefined,
     beginSnapshot: () => connection.beginSnapshot(),
     async tables() {

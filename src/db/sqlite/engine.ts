@@ -35,7 +35,6 @@ export function createEngine({ kysely, raw, prepare }: Connection, file: string)
     changedVersions: (...of) => changedVersions(raw, ...of),
     query: async (sql, parameters) => query(raw, sql, parameters),
     seen: async (sql, columns) => seen(raw, sql, columns),
-    limitMemory: (bytes) => void raw.pragma(`hard_heap_limit = ${bytes}`),
     limitCache: (bytes) => void raw.pragma(`cache_size = -${Math.ceil(bytes / 1024)}`),
     beginSnapshot: () => void raw.exec('begin'),
     tables: async () => tablesOf(raw),

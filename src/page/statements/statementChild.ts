@@ -10,7 +10,7 @@ import type { StatementAnswer, StatementLimits, StatementRequest } from './state
 
 /** The most letters of one cell; longer ones are cut. */
 const MAX_CELL_LETTERS = 100_000
-/** Bytes that SQLite itself may take. */
+/** Bytes of the whole process. */
 const MEMORY = 256 * 1024 * 1024
 /** Milliseconds that a process waits for its statement. */
 const PATIENCE_MS = 60_000
@@ -29,7 +29,6 @@ async function answerStatement(
 ): Promise<StatementAnswer> {
   const reader = openReader(file)
   try {
-    await reader.engine.limitMemory(MEMORY)
     const found = await reader.engine.query(sql, parameters)
     const taken: (string | number | null)[][] = []
     let size = 0
@@ -56,7 +55,7 @@ const errorOf = (error: unknown) =>
     ? { message: error.message, hint: error.hint, code: error.code }
     : { message: error instanceof Error ? error.message : String(error), code: 'bug' }
 
-endWithParent(process.ppid)
+endWithParent(process.ppid, MEMORY)
 process.on('disconnect', () => process.exit())
 const idleTimer = setTimeout(() => process.exit(), PATIENCE_MS)
 interface ChildRequest {

@@ -60,7 +60,7 @@ function start(): Waiting {
   const child = fork(new URL(`./statementChild.${ending}`, import.meta.url), {
     // Of our environment, only the variables by which a server is reached: a process that runs users' statements must not have the key.
     env: { ...serverVariables(), ...(cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) }) },
-    execArgv: ['--max-old-space-size=256'],
+    execArgv: ['--max-old-space-size=128'],
     serialization: 'advanced',
     stdio: 'ignore',
   })
@@ -144,7 +144,7 @@ export function createStatementRunner(limits: StatementLimits = STATEMENT_LIMITS
         code: 'timeout',
       })
     if (what === null)
-      throw new InputError('The answer needs more memory than there is.', {
+      throw new InputError('The statement needs more memory than it may take (256 MiB).', {
         hint: 'Ask for less at once: fewer rows with limit, fewer columns, or substr(…) of long texts.',
         code: 'no-memory',
       })
