@@ -73,6 +73,7 @@ function parseAddress(address: string): URL {
     if ([...url.searchParams.keys()].some((name) => !/^\w+$/.test(name)))
       throw new Error('There is a ? in the password.')
     if (!/^\w+:\/\//.test(address)) throw new Error('There is no // after the colon.')
+    if (url.hash !== '') throw new Error('A # in a name or password is written as %23.')
   } catch (error) {
     // What cannot be read may hold a password, and is not repeated.
     const reason = error instanceof Error ? error.message.replace(address, '…') : error

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { isAddress, keepServerVariables, passwordIn, shownAddress } from '../../src/db/address.ts'
 import { openReader, openStore, schemaState } from '../../src/db/open.ts'
-import { driverAddress } from '../../src/db/postgres/connection/driverAddress.ts'
+import { driverConfig } from '../../src/db/postgres/connection/driverConfig.ts'
 import { filedPassword, passwordOf } from '../../src/db/postgres/connection/passwordFile.ts'
 import { runCommand, tempFolder } from '../kit.ts'
 import { migratedDatabase, serverUrl, tempDatabase, withClient } from './database.ts'
@@ -31,6 +31,8 @@ test.each([
   'postgres://u:secret@h/d?pooling=statement',
   'postgres://u:secret@h/d?sslmode=verify-full&sslmode=disable',
   'postgres://u:secret@h/d?sslnegotiation=bad',
+  'postgres://u:secret@h/d#b',
+  'postgres://u:secret@h/d?host=x#b',
 ])('%s is refused before anybody connects, and its password is not told', async (address) => {
   expect(isAddress(address)).toBe(true)
   const error = (await Promise.resolve(address)
@@ -66,26 +68,49 @@ test('two servers are told apart, wherever their addresses name them, and no pas
   )
 })
 
+test.each(['?', '#', '/', '@', ':', '&', '=', '+', '%', ' ', '"', "'", 'ñ'])(
+  'a percent-encoded %s in the names of the user and the database means that character',
+  async (sign) => {
+    const [user, database] = [`user${sign}${process.pid}`, `data${sign}${process.pid}`]
+    const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
+    const server = await serverUrl()
+    await withClient(server, async (client) => {
+      await client.query(`create role ${quoted(user)} login superuser`)
+      await client.query(`create database ${quoted(database)}`)
+    })
+    onTestFinished(() =>
+      withClient(server, async (client) => {
+        await client.query(`drop database ${quoted(database)} with (force)`)
+        await client.query(`drop role ${quoted(user)}`)
+      }),
+    )
+    const { host } = new URL(server)
+    const reader = openReader(
+      shownAddress(`postgres://${encodeURIComponent(user)}@${host}/${encodeURIComponent(database)}`),
+    )
+    onTestFinished(() => reader.close())
+    // The connection is refused for the absence of tables, after it has reached the database.
+    await expect(reader.kysely.selectFrom('_run').select('id').execute()).rejects.toMatchObject({ code: 'no-database' })
+    expect(driverConfig(reader.file)).toMatchObject({ user, database })
+  },
+)
+
 test('PGSSLMODE and its files mean what they mean in an address, which wins', () => {
   const file = join(tempFolder(), 'root.pem')
-  writeFileSync(file, '')
-  const parametersOf = (address: string) => new URL(driverAddress(address)).searchParams
-  expect(parametersOf('postgres://h/d').has('sslmode')).toBe(false)
+  writeFileSync(file, 'certificate')
+  const tlsOf = (address: string) => driverConfig(address).ssl
+  expect(tlsOf('postgres://h/d')).toBeUndefined()
   onTestFinished(() => keepServerVariables({}))
   keepServerVariables({ PGSSLMODE: 'verify-ca', PGSSLROOTCERT: file })
-  expect(Object.fromEntries(parametersOf('postgres://h/d'))).toEqual({
-    sslmode: 'verify-ca',
-    sslrootcert: file,
-    uselibpqcompat: 'true',
-  })
-  expect(parametersOf('postgres://h/d?sslmode=disable').get('sslmode')).toBe('disable')
-  expect(parametersOf('postgres:///d?host=/tmp').has('sslmode')).toBe(false)
+  expect(tlsOf('postgres://h/d')).toEqual({ ca: 'certificate', checkServerIdentity: expect.any(Function) })
+  expect(tlsOf('postgres://h/d?sslmode=disable')).toBe(false)
+  expect(tlsOf('postgres:///d?host=/tmp')).toBeUndefined()
   keepServerVariables({ PGSSLMODE: 'verify-ca', PGSSLROOTCERT: join(tempFolder(), 'none.pem') })
-  expect(() => driverAddress('postgres://h/d')).toThrow(/The file of sslrootcert cannot be read/)
+  expect(() => driverConfig('postgres://h/d')).toThrow(/The file of sslrootcert cannot be read/)
   keepServerVariables({ PGSSLMODE: 'prefer' })
-  expect(() => driverAddress('postgres://h/d')).toThrow(/sslmode=prefer is not supported/)
+  expect(() => driverConfig('postgres://h/d')).toThrow(/sslmode=prefer is not supported/)
   keepServerVariables({ PGSSLMODE: 'disable', PGPORT: 'five' })
-  expect(() => driverAddress('postgres://h/d')).toThrow(/port five/)
+  expect(() => driverConfig('postgres://h/d')).toThrow(/port five/)
 })
 
 test('the file of passwords is read as every program of PostgreSQL reads it', () => {
@@ -182,6 +207,45 @@ test('what a role or a database has set changes no value', async () => {
   })
   await store.close()
   expect(await read(strange.href)).toEqual(await read(url))
+})
+
+describe('a role with session_replication_role = replica', () => {
+  const withRole = async (rights: 'superuser' | 'nosuperuser') => {
+    const role = `replica_${rights}_${process.pid}`
+    onTestFinished(async () => {
+      await withClient(await serverUrl(), (client) => client.query(`drop role if exists ${role}`))
+    })
+    const url = await migratedDatabase()
+    await withClient(url, async (client) => {
+      await client.query(`create role ${role} login ${rights} in role pg_read_all_data, pg_write_all_data`)
+      await client.query(`alter role ${role} set session_replication_role = replica`)
+    })
+    const address = new URL(url)
+    address.username = role
+    return address.href
+  }
+
+  test('gets triggers and references back if it may change the setting', async () => {
+    const store = await openStore(await withRole('superuser'))
+    onTestFinished(() => store.close())
+    const orphan = store.write((tx) =>
+      tx
+        .insertInto('content_term')
+        .values({ kind: 'news', id: 1, term_id: 1 } as never)
+        .execute(),
+    )
+    await expect(orphan).rejects.toThrow(/foreign key/)
+  })
+
+  test('is refused with the statement that resets it if it may not', async () => {
+    const reader = openReader(await withRole('nosuperuser'))
+    onTestFinished(() => reader.close())
+    await expect(reader.kysely.selectFrom('_run').select('id').execute()).rejects.toMatchObject({
+      code: 'not-set-up',
+      message: expect.stringContaining('session_replication_role = replica'),
+      hint: expect.stringContaining('alter role replica_nosuperuser_'),
+    })
+  })
 })
 
 test('a database that does not keep every sign is refused before its tables are made', async () => {

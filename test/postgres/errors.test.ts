@@ -1,10 +1,12 @@
 import { createServer, type Socket } from 'node:net'
-import { expect, onTestFinished, test } from 'vitest'
+import pg from 'pg'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { BusyError, type SyncError } from '../../src/base/errors.ts'
 import { asSyncError } from '../../src/base/systemErrors.ts'
 import { openReader } from '../../src/db/open.ts'
+import { nameLock } from '../../src/db/postgres/connection/connection.ts'
 import { asStoreError, isConnectionLost } from '../../src/db/postgres/errors.ts'
-import { migratedDatabase, withClient } from './database.ts'
+import { migratedDatabase } from './database.ts'
 import { freePort } from './server.ts'
 
 const ADDRESS = 'postgres://db/x'
@@ -58,20 +60,53 @@ test('who finds no connection left is told whose limit it is', () => {
   })
 })
 
-test('who waits too long for what others locked is told so, and to try again', async () => {
-  const url = await migratedDatabase()
-  const reader = openReader(`${url}?lock_timeout=50`)
-  onTestFinished(() => reader.close())
-  await withClient(url, async (client) => {
-    await client.query('begin; lock table _fetch')
-    const waiting = reader.kysely.selectFrom('_fetch').selectAll().execute()
-    const error = await waiting.catch((error: unknown) => error)
+describe('a table that another session has locked', () => {
+  const lockedDatabase = async (table: string) => {
+    const url = await migratedDatabase()
+    const other = new pg.Client({ connectionString: url, application_name: 'maintenance' })
+    other.on('error', () => undefined)
+    await other.connect()
+    onTestFinished(() => other.end())
+    await other.query(`begin; lock table ${table}`)
+    const { rows } = await other.query('select pg_backend_pid() as pid')
+    return { url, pid: rows[0].pid as number }
+  }
+  const named = (pid: number, table: string) => ({
+    message: expect.stringMatching(
+      new RegExp(
+        `^Session ${pid} \\(maintenance, user postgres, idle in transaction, .*lock on ${table}\\) kept the database .* locked`,
+      ),
+    ),
+    hint: expect.stringMatching(new RegExp(`pg_terminate_backend\\(${pid}\\).*again`)),
+  })
+
+  test.each(['_fetch', '_migration'])('is reported with that session: %s', async (table) => {
+    const { url, pid } = await lockedDatabase(table)
+    const reader = openReader(`${url}?lock_timeout=50`)
+    onTestFinished(() => reader.close())
+    const error = await reader.kysely
+      .selectFrom('_fetch')
+      .selectAll()
+      .execute()
+      .catch((error: unknown) => error)
     expect(error).toBeInstanceOf(BusyError)
-    expect(error).toMatchObject({
-      code: '55p03',
-      message: expect.stringMatching(/^Others kept the database .* locked for too long/),
-      hint: expect.stringContaining('again'),
-    })
+    expect(error).toMatchObject({ code: '55p03', ...named(pid, table) })
+  })
+
+  test('is reported with that session if all connections wait for it', async () => {
+    const { url, pid } = await lockedDatabase('_fetch')
+    const waited = new Error('timeout exceeded when trying to connect')
+    const error = await nameLock(waited, url)
+    expect(error).toBeInstanceOf(BusyError)
+    expect(error).toMatchObject({ code: 'all-busy', ...named(pid, '_fetch') })
+    expect(isConnectionLost(error)).toBe(false)
+  })
+})
+
+test('a wait for a connection is not reported as a server without an answer', async () => {
+  expect(await nameLock(new Error('timeout exceeded when trying to connect'), await migratedDatabase())).toMatchObject({
+    name: 'BusyError',
+    message: expect.stringMatching(/^All connections of this command to the database .* are in use/),
   })
 })
 

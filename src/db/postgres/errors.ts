@@ -13,7 +13,9 @@ const UNREACHABLE = ['EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN', 'EN
 const CUT =
   /^(Connection terminated|There was an error establishing an SSL connection|Received unexpected \w+ message from backend|Client has encountered a connection error|Client was closed|Postgres connection has been discarded)/
 
-const LATE = /^(timeout exceeded when trying to connect|timeout expired|Query read timeout)/
+const LATE = /^(timeout expired|Query read timeout)/
+/** What the pool says when all its connections are in use. */
+const ALL_BUSY = /^timeout exceeded when trying to connect/
 
 /** What TLS says: who the server is was not proven, or it does not encrypt. */
 const TLS = /^(ERR_(TLS|SSL|OSSL)_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|INVALID_CA|HOSTNAME_)/
@@ -23,7 +25,7 @@ const PLAIN = /^The server does not support SSL connections/
 const NO_PASSWORD = /client password must be a(?: non-empty)? string/
 
 const isCut = (error: unknown): boolean =>
-  error instanceof Error && [CUT, LATE, PLAIN, NO_PASSWORD].some((pattern) => pattern.test(error.message))
+  error instanceof Error && [CUT, LATE, ALL_BUSY, PLAIN, NO_PASSWORD].some((pattern) => pattern.test(error.message))
 
 /** What the network or the driver says; undefined of anything else. */
 const networkOf = (error: unknown): string | undefined => {
@@ -32,6 +34,7 @@ const networkOf = (error: unknown): string | undefined => {
   if (NO_PASSWORD.test(error.message)) return 'no-password'
   if (TLS.test(code) || PLAIN.test(error.message)) return 'tls'
   if (LATE.test(error.message)) return 'ETIMEDOUT'
+  if (ALL_BUSY.test(error.message)) return 'all-busy'
   if (UNREACHABLE.includes(code)) return 'EHOSTUNREACH'
   return NETWORK.includes(code) ? code : CUT.test(error.message) ? 'lost' : undefined
 }
@@ -40,15 +43,21 @@ const networkOf = (error: unknown): string | undefined => {
 export function isConnectionLost(error: unknown): boolean {
   const raw = rawOf(error)
   return (
-    !['tls', 'no-password', undefined].includes(networkOf(raw)) || /^(08|57P0[1235]|25P03)/.test(stateOf(raw) ?? '')
+    !['tls', 'no-password', 'all-busy', undefined].includes(networkOf(raw)) ||
+    /^(08|57P0[1235]|25P03)/.test(stateOf(raw) ?? '')
   )
 }
+
+/** Whether a wait for a lock may have failed: the lock was not released in time, or every connection waits for one. */
+export const isLockWait = (error: unknown): boolean =>
+  stateOf(rawOf(error)) === '55P03' || networkOf(rawOf(error)) === 'all-busy'
 
 /**
  * A conflict with another transaction: serialization, deadlock, a lock that was not released in time. The same work succeeds when
  * it is repeated.
  */
-const isConflict = (error: unknown): boolean => ['40001', '40P01', '55P03'].includes(stateOf(rawOf(error)) ?? '')
+const isConflict = (error: unknown): boolean =>
+  isLockWait(error) || ['40001', '40P01'].includes(stateOf(rawOf(error)) ?? '')
 
 /**
  * A row that exists already: another writer made it meanwhile and the next try sees it, or it is a mistake that no try corrects.
@@ -66,6 +75,12 @@ const LOCKED = [
   'Others kept the database{} locked for too long ({reason}).',
   'Run the command again when they are through; what was committed is kept.',
 ] as const
+
+/** A session that holds a lock, and how it is shown. */
+export interface LockingSession {
+  readonly pid: number
+  readonly session: string
+}
 
 /** The message and the hint, by SQLSTATE, by its class, or by the code of the network. */
 const REASONS: Readonly<Record<string, readonly [message: string, hint: string]>> = {
@@ -98,6 +113,10 @@ const REASONS: Readonly<Record<string, readonly [message: string, hint: string]>
   '40001': LOCKED,
   '40P01': LOCKED,
   '55P03': LOCKED,
+  'all-busy': [
+    'All connections of this command to the database{} are in use ({reason}).',
+    'Run the command again; what was committed is kept. If this repeats, run fewer statements at once.',
+  ],
   '53100': ['The disk of the server of the database{} is full.', 'Make room; what was committed is kept.'],
   '53300': [
     'The server of the database{} has no connection left: {reason}.',
@@ -122,14 +141,21 @@ const CLASSES: Readonly<Record<string, typeof StoreError>> = {
   '3F000': NoTableError,
 }
 
-/** Turns an error of the server into one of ours; passes on anything else. */
-export function asStoreError(error: unknown, address?: string): unknown {
+/**
+ * Turns an error of the server into one of ours; passes on anything else. `holder`: the session whose lock was waited for, if it
+ * is known.
+ */
+export function asStoreError(error: unknown, address?: string, holder?: LockingSession): unknown {
   // Without an address it is unknown whether an error of the network is one of the database.
   const code = stateOf(error) ?? (address !== undefined || isCut(error) ? networkOf(error) : undefined)
   if (code === undefined) return error
   const where = address === undefined ? '' : ` ${address}`
   const reason = (error as Error).message
   const [message, hint] =
+    (holder && [
+      `${holder.session} kept the database{} locked for too long ({reason}).`,
+      `Commit or roll back its transaction, or end it: select pg_terminate_backend(${holder.pid}). Then run the command again; what was committed is kept.`,
+    ]) ??
     REASONS[code] ??
     REASONS[code.slice(0, 2)] ??
     (isConnectionLost(error)

@@ -1,12 +1,9 @@
 import type pg from 'pg'
 import { type LockHolder, lockedBy } from '../holder.ts'
-import { connectAlone } from './connection/connection.ts'
-import { asStoreError } from './errors.ts'
+import { connectAlone, nameLock } from './connection/connection.ts'
+import { LOCKS } from './lockNames.ts'
 
-/** `INDS` in ASCII, and what is locked: the writer of a database, or its schema while it is changed. */
-const PROGRAM = 0x494e_4453
-const WRITER = 1
-const SCHEMA = 2
+const { program: PROGRAM, writer: WRITER, schema: SCHEMA } = LOCKS
 
 /** Milliseconds. Two processes that try at the same moment: how long the one that is about to end is waited for. */
 const MEETING_MS = 200
@@ -60,7 +57,7 @@ export async function lockWriter(address: string): Promise<() => Promise<void>> 
     }
   } catch (error) {
     await client?.end().catch(() => undefined)
-    throw asStoreError(error, address)
+    throw await nameLock(error, address)
   }
 }
 
@@ -72,7 +69,7 @@ export async function withSchemaLock<T>(address: string, work: () => Promise<T>)
     await client.query('select pg_advisory_lock($1, $2)', [PROGRAM, SCHEMA])
     return await work()
   } catch (error) {
-    throw asStoreError(error, address)
+    throw await nameLock(error, address)
   } finally {
     await client?.end().catch(() => undefined)
   }

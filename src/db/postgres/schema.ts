@@ -11,10 +11,9 @@ import {
   UNRELEASED_MIGRATION,
 } from '../migrations.ts'
 import type { SchemaState } from '../store.ts'
-import { connectAlone } from './connection/connection.ts'
+import { connectAlone, nameLock } from './connection/connection.ts'
 import { rowsOf } from './connection/runSql.ts'
 import { MARK_SQL, unfinishedCopy } from './copyMark.ts'
-import { asStoreError } from './errors.ts'
 
 /** The schema that this program speaks. */
 export const SCHEMA_VERSION = newestSchema(POSTGRES_MIGRATIONS)
@@ -116,6 +115,6 @@ export async function schemaState(address: string, unfinished = false): Promise<
       await client.end()
     }
   } catch (error) {
-    throw asStoreError(error, address)
+    throw await nameLock(error, address)
   }
 }

@@ -10,8 +10,9 @@ import type pg from 'pg'
 import { loadPackage } from '../../../base/packages/onDemand.ts'
 import type { Database } from '../../../tables/schema.ts'
 import { answerLater } from '../../prepared.ts'
-import { asStoreError } from '../errors.ts'
-import { driverAddress } from './driverAddress.ts'
+import { asStoreError, isLockWait, type LockingSession } from '../errors.ts'
+import { LOCKS } from '../lockNames.ts'
+import { driverConfig } from './driverConfig.ts'
 import { OID } from './oids.ts'
 import { beginAlone, beginSession } from './session.ts'
 import { later } from './statements.ts'
@@ -76,11 +77,11 @@ const CONNECT_MS = 20_000
 
 /** What the driver needs to know of an address. */
 const clientConfig = (address: string): pg.ClientConfig => ({
-  connectionString: driverAddress(address),
   application_name: 'indicator-sync',
   connectionTimeoutMillis: CONNECT_MS,
   keepAlive: true,
   types,
+  ...driverConfig(address),
 })
 
 /** A client that ends when it cannot connect: where a server waits for a password that nobody has, it would keep the process alive. */
@@ -115,6 +116,50 @@ export async function connectAlone(address: string): Promise<pg.Client> {
   }
 }
 
+/**
+ * The session that most likely keeps others waiting: it has the strongest lock on a table of ours, or on its schema, and its
+ * transaction is the oldest.
+ */
+const LOCK_HOLDER = `select a.pid, a.application_name as program, a.usename as role, a.state, a.xact_start::text as since,
+    coalesce(l.relation::regclass::text, 'the schema') as object
+  from pg_locks l join pg_stat_activity a on a.pid = l.pid left join pg_class c on c.oid = l.relation
+  where l.granted and a.datname = current_database() and a.pid <> pg_backend_pid()
+    and l.mode not in ('AccessShareLock', 'RowShareLock')
+    and (c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
+      or l.locktype = 'advisory' and l.classid = ${LOCKS.program} and l.objid = ${LOCKS.schema})
+  order by l.mode = 'AccessExclusiveLock' desc, l.mode <> 'RowExclusiveLock' desc, a.xact_start limit 1`
+
+interface LockHolderRow {
+  readonly pid: number
+  readonly program: string
+  readonly role: string
+  readonly state: string | null
+  readonly since: string | null
+  readonly object: string
+}
+
+/** Turns an error into one of ours; a wait for a lock names the session that has it. */
+export async function nameLock(error: unknown, address: string): Promise<unknown> {
+  if (!isLockWait(error)) return asStoreError(error, address)
+  let holder: LockingSession | undefined
+  try {
+    const client = await connectAlone(address)
+    try {
+      const [row] = (await client.query<LockHolderRow>(LOCK_HOLDER)).rows
+      if (row) {
+        const { pid, program, role, state, since, object } = row
+        const details = [program, `user ${role}`, state, since && `since ${since}`, `lock on ${object}`].filter(Boolean)
+        holder = { pid, session: `Session ${pid} (${details.join(', ')})` }
+      }
+    } finally {
+      await client.end()
+    }
+  } catch {
+    // The original error is reported without a name.
+  }
+  return asStoreError(error, address, holder)
+}
+
 /** How many connections a pool has at the most, and what it does with each new one before anything else. */
 export interface ConnectOptions {
   readonly connections: number
@@ -146,8 +191,8 @@ export function connect(address: string, { connections, settings, first }: Conne
     },
   })
   pool.on('error', () => undefined)
-  const rethrow = (error: unknown): never => {
-    throw asStoreError(error, address)
+  const rethrow = async (error: unknown): Promise<never> => {
+    throw await nameLock(error, address)
   }
   let frozen: pg.PoolClient | undefined
   const taken = new Set<pg.PoolClient>()

@@ -90,6 +90,24 @@ function means(name: Meaning, found: string): boolean {
   return name === 'client_encoding' || found === MEANING[name]
 }
 
+/** Without the rights to change it, the role stays. A replica fires no triggers and checks no references. */
+const FIRE_TRIGGERS = `do $$ begin
+    if current_setting('session_replication_role') = 'replica' then set session_replication_role = origin; end if;
+  exception when insufficient_privilege then null; end $$`
+
+/** Refuses a session in which the triggers and references of the tables have no effect. */
+async function requireTriggers(client: pg.ClientBase, address: string): Promise<void> {
+  const { rows } = await client.query<{ role: string; name: string }>(
+    `select current_setting('session_replication_role') as role, quote_ident(session_user) as name`,
+  )
+  const { role, name } = rows[0]!
+  if (role !== 'replica') return
+  throw new StoreError(`${address} has session_replication_role = replica: triggers and references have no effect.`, {
+    hint: `Once, as a superuser: alter role ${name} reset session_replication_role; Or reset it on the database, or remove it from the options of the address.`,
+    code: 'not-set-up',
+  })
+}
+
 /**
  * Whether an address is that of a pooler which hands out a server's connection for one transaction only
  * (`?pooling=transaction`): what a session sets, prepares or locks there would affect other clients.
@@ -120,7 +138,8 @@ export async function beginSession(
 ): Promise<void> {
   const pooled = isPooled(address)
   if (pooled) await requireSettings(client, address)
-  else await client.query(`${set([...settingsOf(address), ...more])}; ${setWhereKnown()}`)
+  else await client.query(`${set([...settingsOf(address), ...more])}; ${setWhereKnown()}; ${FIRE_TRIGGERS}`)
+  await requireTriggers(client, address)
   prepareOn(client, !pooled)
 }
 

@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
+import type pg from 'pg'
+import type PgConnectionString from 'pg-connection-string'
 import { StoreError } from '../../../base/errors.ts'
+import { loadPackage } from '../../../base/packages/onDemand.ts'
 import { badAddress, givenUrl, serverVariables } from '../../address.ts'
 import { type Account, filedPassword } from './passwordFile.ts'
 
@@ -73,11 +76,11 @@ function setTls({ searchParams }: URL, isSocket: boolean): void {
 }
 
 /**
- * The address for the driver. Modes of TLS mean what they mean to every other program of PostgreSQL; those that accept a connection
+ * The settings of the driver for an address. Modes of TLS mean what they mean to every other program of PostgreSQL; those that accept a connection
  * without encryption are refused. What the address does not have is taken from the usual variables (PGHOST, PGUSER, PGPASSWORD,
  * PGPASSFILE …), because the driver understands PGSSLMODE in another way and does not know the files.
  */
-export function driverAddress(address: string): string {
+export function driverConfig(address: string): pg.ClientConfig {
   const url = givenUrl(address)
   const { searchParams } = url
   searchParams.delete('pooling')
@@ -88,5 +91,7 @@ export function driverAddress(address: string): string {
     const password = filedPassword(account)
     if (password !== undefined) searchParams.set('password', password)
   }
-  return url.href
+  const { parseIntoClientConfig } = loadPackage<typeof PgConnectionString>('pg-connection-string')
+  // The parser leaves %2F, %3F and the like in the name of a database.
+  return { ...parseIntoClientConfig(url.href), database: account.database }
 }
