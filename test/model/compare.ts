@@ -1,7 +1,7 @@
 /* Everything in the database beside what the model holds. */
 import { oracleDays } from '../load/dayOracle.ts'
 import { DAY, HOUR, SERVICE_ZONE, type Unit, unitsOf } from './calendar.ts'
-import { isAbsent, isPromised } from './duties.ts'
+import { isAbsent, isMonthly, isPromised } from './duties.ts'
 import { concerns, type SeriesTruth, type Standing, standingOf, type Version } from './oracle.ts'
 import { differ, type Scene } from './run.ts'
 import { SCOPE } from './scope.ts'
@@ -190,22 +190,26 @@ interface Gap {
   readonly from: number
   readonly to: number
   readonly reason: string
+  readonly step_s: number | null
+  readonly missing: number | null
 }
+
+/** The columns that the command `gaps` shares with the view. */
+const GAP_COLUMNS = [
+  ...['series_id', 'kind', 'indicator_id', 'time_trunc', 'geo_id', 'from_local', 'to_local', 'reason'],
+  ...['step_s', 'missing', 'next_at'],
+]
 
 /** The command and the view say the same, and what the model says. */
 async function compareGaps(scene: Scene, series: readonly Row[]): Promise<void> {
   const { program, tally, oracle } = scene
-  const columns = ['series_id', 'geo_id', 'from_local', 'to_local', 'reason']
   const text = (rows: readonly object[]): string[] => rows.map((row) => JSON.stringify(row)).sort()
   const listed = (await program.gaps()) as (Omit<Gap, 'from' | 'to'> & { from: string; to: string })[]
-  const command = listed.map(({ series_id, geo_id, from, to, reason }) => ({
-    series_id,
-    geo_id,
-    from_local: from,
-    to_local: to,
-    reason,
-  }))
-  const view = program.store().all(`select ${columns} from gaps`) as object[]
+  const command = listed.map(({ from, to, ...gap }) => {
+    const row: Record<string, unknown> = { ...gap, from_local: from, to_local: to }
+    return Object.fromEntries(GAP_COLUMNS.map((column) => [column, row[column]]))
+  })
+  const view = program.store().all(`select ${GAP_COLUMNS} from gaps`) as object[]
   tally.comparisons++
   const [a, b] = [text(command), text(view)]
   if (String(a) !== String(b))
@@ -250,7 +254,11 @@ function compareAbsent(scene: Scene, row: Row, truth: SeriesTruth, gaps: readonl
     for (const [at, versions] of truth.values.get(gap.geo_id) ?? [])
       if (at < gap.to && at + (versions.at(-1)?.step ?? 1) > gap.from && versions.at(-1)?.to === null)
         differ(`gaps of ${row.key}: a value is said to be absent`, new Date(at * 1000).toISOString(), gap)
+  for (const { geo_id, from, to, step_s, missing } of gaps)
+    if (step_s !== null && step_s <= HOUR && missing !== (to - from) / step_s)
+      differ(`gaps of ${row.key}, geo ${geo_id}: how many periods are missing`, (to - from) / step_s, missing)
   if (!isPromised(scene, row.key, row.trunc)) return
+  if (!isMonthly(scene, row.key)) compareNothing(scene, row, truth, gaps)
   // A question about one instant may have brought a value of another length into what was whole.
   const single = truth.events.findLast(({ question, present }) => question.window === null && present.size > 0)
   const { units } = askedOf(truth, row.trunc)
@@ -281,4 +289,46 @@ function compareAbsent(scene: Scene, row: Row, truth: SeriesTruth, gaps: readonl
           gaps,
         )
     }
+}
+
+/**
+ * Where the last settled answer for all geos had no values at all, all geos are said to be absent. Where it had values of others
+ * only, a geo that is known is said to be absent or in doubt.
+ */
+function compareNothing(scene: Scene, { key, trunc }: Row, truth: SeriesTruth, gaps: readonly Gap[]): void {
+  const lookback = (scene.lookbacks.get(key) ?? 2) * DAY
+  for (const unit of askedOf(truth, trunc).units) {
+    const last = truth.events.findLast(
+      ({ question: { window }, outcome }) =>
+        outcome !== 'failed' && window && window.from < unit.to && window.to > unit.from,
+    )
+    const window = last?.question.window
+    if (
+      !last ||
+      !window ||
+      last.outcome !== 'answered' ||
+      last.question.geos !== null ||
+      last.rejects.length > 0 ||
+      window.from > unit.from ||
+      window.to < unit.to ||
+      last.at < unit.to + lookback + HOUR ||
+      !isPromised(scene, key, trunc, last.at)
+    )
+      continue
+    const place = `gaps of ${key}, ${new Date(unit.from * 1000).toISOString()}`
+    const has = (reasons: readonly string[], geo: number): boolean =>
+      gaps.some((gap) => reasons.includes(gap.reason) && gap.geo_id === geo && gap.from < unit.to && gap.to > unit.from)
+    if (last.present.size === 0) {
+      scene.tally.comparisons++
+      const reasons = last.lost.size > 0 ? ['doubt'] : ['absent']
+      if (!has(reasons, 0)) differ(`${place}: nothing was answered, and all geos are not ${reasons}`, last, gaps)
+      continue
+    }
+    for (const geo of last.known) {
+      if (last.present.has(geo)) continue
+      scene.tally.comparisons++
+      if (!has(last.lost.has(geo) ? ['doubt'] : ['doubt', 'absent'], geo))
+        differ(`${place}: the answer had other geos, and geo ${geo} is no gap`, last, gaps)
+    }
+  }
 }

@@ -100,6 +100,27 @@ export const between = ({ kind, geos }: Twins): fc.Arbitrary<readonly Step[]> =>
           { do: 'wait', seconds },
           { do: 'sync', job: 0 },
         ]),
+        // A geo that is missing among others comes in an answer about it alone.
+        fc
+          .record({ seconds: of(2 * HOUR, 2 * DAY), first: of(...([0, 1] as const)) })
+          .map(({ seconds, first }): Step[] => [
+            { do: 'sync', job: 0 },
+            { do: 'fail', fault: 'a geo less', every: 1 },
+            { do: 'restate', job: 0, ...whole },
+            { do: 'wait', seconds },
+            { do: 'restate', job: 1, ...whole },
+            { do: 'sync', job: first },
+          ]),
+        // Nothing of any geo comes for days, and is absent later.
+        fc
+          .record({ from: fc.integer({ min: 3, max: 5 }), days: of(1, 3), wait: of(4 * DAY, 6 * DAY) })
+          .map(({ from, days, wait }): Step[] => [
+            { do: 'withdraw', kind, from, days, geo: null, seconds: 0 },
+            { do: 'wait', seconds: wait },
+            { do: 'sync', job: 0 },
+            { do: 'wait', seconds: DAY },
+            { do: 'both' },
+          ]),
         // All are in doubt, and each is read soundly by itself.
         fc
           .record({ fault: of('no values' as const, 'a row without sense' as const), seconds: of(2 * HOUR, 2 * DAY) })

@@ -212,7 +212,7 @@ export function isPromised({ scripts, now: today }: Scene, key: string, trunc: s
 }
 
 /** Whether a series comes by the month, or longer. */
-function isMonthly({ scripts, now }: Scene, key: string): boolean {
+export function isMonthly({ scripts, now }: Scene, key: string): boolean {
   const [kind, id] = JSON.parse(key) as [string, number]
   const script = scripts.find((one) => one.id === id && (one.kind ?? 'indicator') === kind)
   return script !== undefined && ['month', 'year'].includes(String(resolutionAt(script, now, now).every))
@@ -354,8 +354,6 @@ export function judgeAsked(scene: Scene, plan: Plan, { byUnit }: Duties, taken: 
           sent.map(({ target }) => target),
         )
     }
-  // What is absent here and there is gathered into a window, which may turn out too large for the service.
-  const gathered = new Set(taken.fetches.flatMap(({ fetch }) => (fetch.reason === 'absent' ? [fetch.target] : [])))
   for (const [i, question] of sent.entries()) {
     if (!question.window || sent.slice(0, i).some((other) => inside(question, other))) continue
     const units = unitsOf(question.window.from, question.window.to, unitOf(question.trunc))
@@ -367,7 +365,7 @@ export function judgeAsked(scene: Scene, plan: Plan, { byUnit }: Duties, taken: 
     if (units[0]!.from !== question.window.from || units.at(-1)!.to !== question.window.to)
       differ(`${plan.do}: a window is not on the service's borders`, units, question.target)
     const idle =
-      plan.do === 'retry' || gathered.has(question.target)
+      plan.do === 'retry'
         ? units.every((unit) => dutyAt(unit) === 'not')
         : dutyAt(units[0]!) === 'not' || dutyAt(units.at(-1)!) === 'not'
     if (idle)
@@ -379,6 +377,7 @@ export function judgeAsked(scene: Scene, plan: Plan, { byUnit }: Duties, taken: 
   }
   judgeOverlap(plan, taken)
   judgeBudget(scene, plan, taken)
+  judgeShare(scene, plan, taken)
   judgeInstants(scene, plan, taken)
   judgeRange(scene, plan, sent, whole)
 }
@@ -414,6 +413,26 @@ function judgeBudget(scene: Scene, plan: Plan, { requests }: Taken): void {
   const spent = scene.emulator.requests.slice(scene.first).filter(({ at }) => at > scene.now - DAY).length
   scene.tally.comparisons++
   if (spent > limit) differ(`${plan.do}: more calls within a day than the job allows`, limit, spent)
+}
+
+/** What is absent takes a tenth of the calls of a run, or one call a day. */
+function judgeShare(scene: Scene, plan: Plan, { sent, fetches }: Taken): void {
+  if (plan.do === 'retry') return
+  const absent = fetches.filter(({ fetch }) => fetch.reason === 'absent')
+  const calls = sent.filter(({ entry }) => absent.some(({ fetch }) => fetch.target === entry.url)).length
+  const last = scene.absentAt.get(plan.job)
+  const isDaily = last === undefined || scene.now - last >= DAY - HOUR
+  // The plan counts the windows of an id of which the service says in this run that it does not know it.
+  const isCut = fetches.some(({ fetch }) => fetch.outcome === 'refused')
+  const share = plan.do === 'restate' ? 0 : Math.max(Math.floor((sent.length - calls) / 10), isDaily || isCut ? 1 : 0)
+  scene.tally.comparisons++
+  if (absent.length > share)
+    differ(
+      `${plan.do}: more requests for what is absent than its share`,
+      share,
+      absent.map(({ fetch }) => fetch.target),
+    )
+  if (absent.length > 0) scene.absentAt.set(plan.job, scene.now)
 }
 
 /** Questions about one instant and listings have no window: they are not asked again while they are fresh. */

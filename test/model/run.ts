@@ -285,8 +285,6 @@ async function command(scene: Scene, plan: Plan, healthy: boolean, again = false
   if (SCOPE.has('again'))
     for (const { question, entry } of tried ? taken.sent : [])
       if (!question.window || tried!(question)) differ('a second sync with nothing new asks', [], entry.url)
-  if (plan.do !== 'retry' && taken.fetches.some(({ fetch }) => fetch.reason === 'absent'))
-    scene.absentAt.set(plan.job, now)
   judgeAsked(scene, plan, duties, taken, summary)
   judgeChanges(
     scene,
