@@ -1,5 +1,5 @@
 import { formatUtc } from '../base/time/instant.ts'
-import { addUnits, floorTo } from '../base/time/zone.ts'
+import { addUnits, floorTo, formatLocal } from '../base/time/zone.ts'
 import { shellWord } from '../base/visible.ts'
 import type { NamedSeries } from '../db/engine.ts'
 import type { Reader } from '../db/store.ts'
@@ -7,6 +7,7 @@ import { unknownNext } from '../job/again.ts'
 import { readUnknown } from '../state/unknown.ts'
 import { ALL_GEOS } from '../tables/sql/allGeos.ts'
 import { GAP_REASONS, type GapReason } from '../tables/sql/gapReason.ts'
+import { pendingRanges } from './pending.ts'
 import { seriesName } from './seriesName.ts'
 
 /** A gap in the range that was requested of a series or that a job wants. */
@@ -49,10 +50,69 @@ async function schedules({ kysely }: Reader): Promise<ReadonlyMap<string, string
   return new Map(last.map(({ job, schedule }) => [job, `the schedule of ${job} (${schedule})`]))
 }
 
+/** The reason of missing data that is no gap: its answer may still be revised. */
+type ListedReason = GapReason | 'provisional'
+
+/** A gap, or missing data in an answer that may still be revised. */
+export interface ListedGap extends Omit<Gap, 'reason'> {
+  readonly reason: ListedReason
+}
+
+/** What the list needs to know of a gap. */
+interface GapRow<Reason extends ListedReason> extends NamedSeries {
+  readonly geo_id: number
+  readonly time_zone: string
+  readonly from_at: number
+  readonly to_at: number
+  readonly reason: Reason
+  readonly step_s: number | null
+  readonly missing: number | null
+  readonly next_at: string | null
+  readonly job: string | null
+}
+
+/** Gaps with local times and the next run that fetches each. */
+async function listGaps<Reason extends ListedReason>(
+  db: Reader,
+  rows: readonly GapRow<Reason>[],
+): Promise<(Omit<Gap, 'reason'> & { readonly reason: Reason })[]> {
+  if (rows.length === 0) return []
+  const [scheduled, unknown] = [await schedules(db), await readUnknown(db)]
+  const nextRun = ({ kind, indicator_id, job, reason, next_at }: GapRow<Reason>): string | null => {
+    const isLeft = next_at === null && (reason === 'absent' || reason === 'doubt')
+    if (job === null || isLeft) return null
+    const item = unknown.get(`${kind} ${indicator_id}`)
+    const at = next_at ?? (item ? formatUtc(unknownNext(item)) : null)
+    const run = scheduled.get(job) ?? `indicator-sync sync ${shellWord(`jobs/${job}.yaml`)}`
+    return at === null ? run : `${run}, from ${at} on`
+  }
+  return rows.map((row) => {
+    const { series_id, kind, indicator_id, time_trunc, geo_agg, geo_id, time_zone, from_at, step_s } = row
+    const day = floorTo(time_zone, from_at, 'day')
+    const length = addUnits(time_zone, day, 'day', 1) - day
+    return {
+      series_id,
+      kind,
+      indicator_id,
+      time_trunc,
+      geo_agg,
+      geo_id,
+      from: formatLocal(time_zone, from_at),
+      to: formatLocal(time_zone, row.to_at),
+      reason: row.reason,
+      step_s,
+      missing: row.missing,
+      expected_in_day: step_s === null ? null : Math.max(1, Math.round(length / step_s)),
+      next_at: row.next_at,
+      job: row.job,
+      next: nextRun(row),
+    }
+  })
+}
+
 /** Every gap of every series, in order: the rows of the view `gaps`. Values that may still come are not gaps. */
 export async function findGaps(db: Reader): Promise<Gap[]> {
-  const { kysely } = db
-  const rows = await kysely
+  const rows = await db.kysely
     .selectFrom('gaps as g')
     .innerJoin('series as s', 's.id', 'g.series_id')
     .selectAll('g')
@@ -62,38 +122,30 @@ export async function findGaps(db: Reader): Promise<Gap[]> {
     .orderBy('g.from_at')
     .orderBy('g.to_at')
     .execute()
-  if (rows.length === 0) return []
-  const [scheduled, unknown] = [await schedules(db), await readUnknown(db)]
-  const nextRun = ({ kind, indicator_id, job, reason, next_at }: (typeof rows)[number]): string | null => {
-    const isLeft = next_at === null && (reason === 'absent' || reason === 'doubt')
-    if (job === null || isLeft) return null
-    const item = unknown.get(`${kind} ${indicator_id}`)
-    const at = next_at ?? (item ? formatUtc(unknownNext(item)) : null)
-    const run = scheduled.get(job) ?? `indicator-sync sync ${shellWord(`jobs/${job}.yaml`)}`
-    return at === null ? run : `${run}, from ${at} on`
+  return listGaps(db, rows)
+}
+
+/** Missing data in answers that may still be revised, as gaps with the reason `provisional`. */
+export async function findProvisional(db: Reader): Promise<ListedGap[]> {
+  const series = await db.kysely
+    .selectFrom('series as s')
+    .select(['s.id', 's.kind', 's.indicator_id', 's.time_trunc', 's.geo_agg', 's.time_zone'])
+    .select((of) =>
+      of
+        .selectFrom('_wanted as w')
+        .select(({ fn }) => fn.min('w.job').as('job'))
+        .whereRef('w.series_id', '=', 's.id')
+        .as('job'),
+    )
+    .execute()
+  const byId = new Map(series.map((row) => [row.id, row]))
+  const rows: GapRow<'provisional'>[] = []
+  for await (const { seriesId, geoId, from, to, step, missing } of pendingRanges(db)) {
+    const { id, ...named } = byId.get(seriesId)!
+    const range = { geo_id: geoId, from_at: from, to_at: to, step_s: step, missing }
+    rows.push({ ...named, ...range, series_id: id, reason: 'provisional', next_at: null })
   }
-  return rows.map((row) => {
-    const { from_local, to_local, from_at, time_zone, ...gap } = row
-    const day = floorTo(time_zone, from_at, 'day')
-    const length = addUnits(time_zone, day, 'day', 1) - day
-    return {
-      series_id: gap.series_id,
-      kind: gap.kind,
-      indicator_id: gap.indicator_id,
-      time_trunc: gap.time_trunc,
-      geo_agg: gap.geo_agg,
-      geo_id: gap.geo_id,
-      from: from_local,
-      to: to_local,
-      reason: gap.reason,
-      step_s: gap.step_s,
-      missing: gap.missing,
-      expected_in_day: gap.step_s === null ? null : Math.max(1, Math.round(length / gap.step_s)),
-      next_at: gap.next_at,
-      job: gap.job,
-      next: nextRun(row),
-    }
-  })
+  return listGaps(db, rows)
 }
 
 /** A gap in a sentence, with the next run that fetches it. */

@@ -79,24 +79,58 @@ async function provisional({ kysely }: Reader): Promise<ReadonlyMap<number, (Int
 const lackingOf = ({ from, to }: Interval, periods: number, step: number): number =>
   Math.max(0, Math.floor((to - from) / step) - periods)
 
-/** In how many periods of an interval a geo lacks the value that its step promises. */
-function lackingIn(window: Interval, own: Held, before: Held | undefined): number {
+/** Seconds of a period of a geo, if it promises a value in every period of an interval; null otherwise. */
+function promisedStep(own: Held, before: Held | undefined): number | null {
   const step = own.periods > 0 ? own.step : (before?.step ?? null)
-  if (step === null || step > LONGEST_FIXED || before === undefined || before.periods * 2 * step < BEFORE) return 0
-  return lackingOf(window, own.periods, step)
+  if (step === null || step > LONGEST_FIXED || before === undefined || before.periods * 2 * step < BEFORE) return null
+  return step
 }
 
 /** Whether a geo can lack values in an interval, whatever it had before. */
 const mayLack = (window: Interval, { periods, step }: Held): boolean =>
   periods === 0 || (step !== null && lackingOf(window, periods, step) > 0)
 
+const valuesOfGeo = prepared((db, of: Interval & { seriesId: number; geoId: number }) =>
+  db
+    .selectFrom('observation')
+    .select('at')
+    .where('series_id', '=', of.seriesId)
+    .where('geo_id', '=', of.geoId)
+    .where('at', '>=', of.from)
+    .where('at', '<', of.to),
+)
+
+/** Adjacent periods without values in a window that may still be revised. */
+export interface PendingRange extends Interval {
+  readonly seriesId: number
+  readonly geoId: number
+  /** Seconds of a period, and how many of them have no value. */
+  readonly step: number
+  readonly missing: number
+}
+
+/** The ranges of a window in which a geo lacks values. */
+async function* lackingRanges(
+  { kysely }: Reader,
+  of: Interval & { readonly seriesId: number; readonly geoId: number; readonly step: number },
+): AsyncGenerator<PendingRange> {
+  const { seriesId, geoId, from, to, step } = of
+  const filled = new Set((await valuesOfGeo.all(kysely, of)).map(({ at }) => Math.floor((at - from) / step)))
+  const count = Math.floor((to - from) / step)
+  for (let first = 0; first < count; first++) {
+    if (filled.has(first)) continue
+    let end = first + 1
+    while (end < count && !filled.has(end)) end++
+    yield { seriesId, geoId, step, from: from + first * step, to: from + end * step, missing: end - first }
+    first = end
+  }
+}
+
 /**
- * Counts the values that are missing where answers may still be revised. They are not gaps: sources publish late, and every sync
- * requests them again. Only series with a value in every period of less than a day are counted.
+ * Finds the values that are missing where answers may still be revised. They are not gaps: sources publish late, and every sync
+ * requests them again. Only series with a value in every period of less than a day are considered.
  */
-export async function pendingValues(db: Reader): Promise<Pending> {
-  let values = 0
-  const series = new Set<number>()
+export async function* pendingRanges(db: Reader): AsyncGenerator<PendingRange> {
   for (const [seriesId, windows] of await provisional(db)) {
     const alone = new Set(windows.map(({ geoId }) => geoId))
     for (const window of windows) {
@@ -108,12 +142,20 @@ export async function pendingValues(db: Reader): Promise<Pending> {
       if (own.length === 0) continue
       const before = await readHeldPeriods(db, seriesId, { from: window.from - BEFORE, to: window.from })
       for (const [geoId, held] of own) {
-        const lacking = lackingIn(window, held, before.get(geoId))
-        if (lacking === 0) continue
-        values += lacking
-        series.add(seriesId)
+        const step = promisedStep(held, before.get(geoId))
+        if (step !== null) yield* lackingRanges(db, { ...window, seriesId, geoId, step })
       }
     }
+  }
+}
+
+/** Counts the values that are missing where answers may still be revised. */
+export async function pendingValues(db: Reader): Promise<Pending> {
+  let values = 0
+  const series = new Set<number>()
+  for await (const { seriesId, missing } of pendingRanges(db)) {
+    values += missing
+    series.add(seriesId)
   }
   return { values, series: series.size }
 }
@@ -122,4 +164,4 @@ export async function pendingValues(db: Reader): Promise<Pending> {
 export const pendingText = ({ values, series }: Pending): string =>
   values === 0
     ? ''
-    : `${quantity(values, 'value')} of ${series} series ${values === 1 ? 'was' : 'were'} not there yet where answers may still be revised; every sync requests them again.`
+    : `${quantity(values, 'value')} of ${series} series ${values === 1 ? 'was' : 'were'} not there yet where answers may still be revised; every sync requests them again. List them: indicator-sync gaps --provisional`

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { findGaps } from '../../src/checks/gaps.ts'
+import { findGaps, findProvisional } from '../../src/checks/gaps.ts'
 import { pendingText, pendingValues } from '../../src/checks/pending.ts'
 import { ms, runCommand, tempFolder, tempStore } from '../kit.ts'
 import { stepsOf } from '../page/plans.ts'
@@ -24,6 +24,10 @@ test('a value that is missing where it may still come is not a gap, and no outpu
     const { code, out } = await runCommand(tempFolder(), [command, '--database', store.file])
     expect([code, out.trim().split('\n')]).toEqual([0, [says, pendingText({ values: 2, series: 1 })]])
   }
+  const { code, out } = await runCommand(tempFolder(), ['gaps', '--provisional', '--json', '--database', store.file])
+  const hole = { from: '2025-11-04T05:00:00+01:00', to: '2025-11-04T06:00:00+01:00', missing: 1, step_s: 3600 }
+  const next = { reason: 'provisional', job: 'test', next: 'indicator-sync sync jobs/test.yaml' }
+  expect([code, JSON.parse(out)]).toMatchObject([0, [3, 4].map((geo_id) => ({ geo_id, ...hole, ...next }))])
   lost.pop()
   await market.run(store, JOB, '2025-11-05T22:15:00Z')
   expect(await pendingValues(store)).toEqual({ values: 0, series: 0 })
@@ -40,4 +44,17 @@ test('a geo that has no value at all there is counted, an hour that is not over 
   const [other, events] = [await tempStore(), await source({ has: (at) => at % 50_400 === 0 })]
   await events.run(other, rolling, NOW)
   expect(await pendingValues(other)).toEqual({ values: 0, series: 0 })
+})
+
+test('a hole of hours within a long lookback is one provisional range, and fails gaps --provisional --fail', async () => {
+  const hole = { from: seconds('2025-10-22T04:00:00Z'), to: seconds('2025-10-22T10:00:00Z') }
+  const [store, market] = [await tempStore(), await source({ has: (at) => at < hole.from || at >= hole.to })]
+  const yaml = 'series: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-11-05 }, lookback: 20d }]'
+  await market.run(store, yaml, NOW)
+  expect(await findGaps(store)).toEqual([])
+  const found = { from: '2025-10-22T06:00:00+02:00', to: '2025-10-22T12:00:00+02:00', missing: 6, expected_in_day: 24 }
+  expect(await findProvisional(store)).toMatchObject([found])
+  const gaps = (...args: string[]) => runCommand(tempFolder(), ['gaps', '--fail', ...args, '--database', store.file])
+  expect((await gaps()).code).toBe(0)
+  expect(await gaps('--provisional')).toMatchObject({ code: 6, out: expect.stringContaining('provisional') })
 })

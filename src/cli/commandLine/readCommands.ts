@@ -56,7 +56,12 @@ export const READ_COMMANDS = {
       'List missing data with exact local instants, the reason (never requested, failed, in doubt, or absent at the source) and the next run that fetches it',
     flags: {
       ...DATABASE_FLAGS,
-      fail: { type: 'boolean', default: false, describe: 'Exit 6 when there are any' },
+      provisional: {
+        type: 'boolean',
+        default: false,
+        describe: 'Also list missing data within the lookback, which every sync fetches again',
+      },
+      fail: { type: 'boolean', default: false, describe: 'Exit 6 if anything is listed' },
       ...JSON_FLAG,
     },
     example: 'gaps --fail',

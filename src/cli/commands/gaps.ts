@@ -1,4 +1,4 @@
-import { findGaps } from '../../checks/gaps.ts'
+import { findGaps, findProvisional } from '../../checks/gaps.ts'
 import { findLackingGeos, storedNamedGeos } from '../../checks/lackingGeos.ts'
 import { pendingText, pendingValues } from '../../checks/pending.ts'
 import { openReader } from '../../db/open.ts'
@@ -29,11 +29,11 @@ const gapCell = (column: (typeof COLUMNS)[number], value: unknown): unknown =>
   column === 'geo_id' && value === 0 ? 'all geos' : value
 
 export async function run(
-  args: CommonArgs & DatabaseArgs & { readonly fail: boolean; readonly json: boolean },
+  args: CommonArgs & DatabaseArgs & { readonly fail: boolean; readonly provisional: boolean; readonly json: boolean },
 ): Promise<number> {
   const reader = openReader(readSettings(args).database.value)
   try {
-    const gaps = await findGaps(reader)
+    const gaps = [...(await findGaps(reader)), ...(args.provisional ? await findProvisional(reader) : [])]
     if (args.json) print(JSON.stringify(gaps, null, 2))
     else if (gaps.length === 0) {
       const pending = pendingText(await pendingValues(reader))
