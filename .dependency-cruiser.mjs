@@ -8,7 +8,7 @@ const LAYERS = [
   ['ingestAll.ts'],
   ['pipeline.ts', 'runs'],
   ['ingest.ts', 'calls'],
-  ['mixedResolutions.ts', 'threads'],
+  ['mixedResolutions.ts', 'readReply.ts'],
   ['ingestContext.ts'],
   ['plan', 'fetch', 'transform', 'load', 'checks', 'products', 'lake'],
   ['state'],

@@ -22,10 +22,10 @@ import { undismissed } from './load/quarantine/dismissed.ts'
 import { type DoubtfulReply, ingestHalves, ingestUnsure, keepInDoubt } from './mixedResolutions.ts'
 import { absentPiece, halfOf, piecesOf } from './plan/pieces.ts'
 import { classifyValues, isUnknown, resolutionOf, withWindow } from './plan/resolution.ts'
+import { readReply } from './readReply.ts'
 import type { LastAnswer, Reply } from './services/reply.ts'
 import { absencesOf, dayIdsOf, neighboursOf } from './state/neighbours.ts'
 import type { Rows } from './tables/rows.ts'
-import { readReply } from './threads/readReply.ts'
 
 /** Fetches, transforms and loads one planned request; a window that is too large for the service is requested in smaller ones. Throws what ends the run. */
 export async function ingest(ingestContext: IngestContext, planned: PlannedRequest): Promise<IngestResult> {
@@ -167,8 +167,8 @@ async function acceptReply(
   parsed: ParsedReply,
 ): Promise<IngestResult> {
   const { loading, sizes } = ingestContext
-  // What is stored is its packed form: while this answer waits for those before it, its body need not be in memory.
-  if (parsed.packed) release(reply.body)
+  // While this answer waits for those before it, only the compressed body need be in memory.
+  if (parsed.stored) release(reply.body)
   const counts = await load(loading, planned, reply, parsed)
   emitDone(ingestContext, planned, reply, counts, true)
   await sizes.grow(planned, reply.ms)

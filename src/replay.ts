@@ -6,11 +6,11 @@ import { leaveInDoubt } from './load/load.ts'
 import { createAcceptor } from './load/quarantine/accept.ts'
 import { requarantine } from './load/quarantine/quarantine.ts'
 import { copyFirstSeen, copyLearned, copyRecords, createSeriesRestorer } from './load/replies/rebuild.ts'
+import { readStored, type StoredRows } from './readReply.ts'
 import type { Service } from './services/service.ts'
 import { SERVICES } from './services/services.ts'
 import { readReplies, type StoredReply } from './state/replies.ts'
 import type { Database } from './tables/schema.ts'
-import { readStoredInWorker, type StoredRows } from './threads/readStored.ts'
 
 /** Bytes of answers in one transaction. Many, because a rebuilt database is used only when it is complete. */
 const REPLAYED_AT_ONCE = 4 * 1024 * 1024
@@ -26,7 +26,7 @@ async function* batches(replies: AsyncIterable<StoredReply>): AsyncGenerator<rea
   let batch: Parsing[] = []
   let bytes = 0
   for await (const stored of replies) {
-    const rows = readStoredInWorker(stored)
+    const rows = readStored(stored)
     // A rejection is handled when the reply is written; until then it must not count as unhandled.
     rows.catch(() => undefined)
     batch.push({ stored, rows })
@@ -63,7 +63,7 @@ export async function replay(
     onProgress,
   }: { service?: Service; now: () => number; onProgress?: (replies: number) => void },
 ): Promise<Replayed> {
-  // The next batch is parsed in another thread while this one is written.
+  // The bodies of the next batch are decompressed on other threads while this one is written.
   const replies = batches(readReplies(source, service))
   let batch = await replies.next()
   await copyRecords(store, source)

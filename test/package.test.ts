@@ -1,15 +1,11 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, globSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'
-import { Worker } from 'node:worker_threads'
-import { zstdCompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { COMMANDS } from '../src/cli/commandLine/commands.ts'
 import { ROUTE_NAMES, routeOf } from '../src/services/routes.ts'
-import { SERVICES } from '../src/services/services.ts'
 import { TABLE_NAMES, VIEWS } from '../src/tables/schema.ts'
 import { tempFolder } from './kit.ts'
 import { installPacked } from './packed.ts'
@@ -112,37 +108,6 @@ describe('what is installed', () => {
     // A statement is run by a process of its own.
     expect(await (await fetch(`${url}/sql.json?sql=select+41%2B1`)).text()).toContain('42')
     server.kill()
-    // The other threads are files of their own beside what starts them; without them a load would be slow and say nothing.
-    const program = join(app, 'dist/program')
-    const starting = globSync('*.js', { cwd: program })
-      .map((file) => read(join(program, file)))
-      .join('')
-    for (const name of ['readWorker', 'readStoredWorker']) {
-      expect(starting).toContain(`createWorkerClient(import.meta.url, "${name}")`)
-      expect(existsSync(join(program, `${name}.js`)), name).toBe(true)
-    }
-    const send = async (name: string, payload: object): Promise<{ payload: Record<string, unknown> }> => {
-      const worker = new Worker(join(program, `${name}.js`))
-      worker.postMessage({ id: 0, payload })
-      const [answer] = await once(worker, 'message')
-      await worker.terminate()
-      return answer
-    }
-    const arranged = await send('readWorker', { buffer: new ArrayBuffer(1024), length: 8 })
-    expect(arranged.payload.form).toBe('zstd')
-    const packed = { form: 'zstd', bytes: zstdCompressSync('{"news":[]}') }
-    const planned = {
-      route: 'news',
-      params: {},
-      locale: 'es',
-      complete: true,
-      geoIds: [],
-      series: null,
-      window: null,
-      service: SERVICES.generic,
-    }
-    const stored = await send('readStoredWorker', { packed, size: 11, outcome: 'ok', planned })
-    expect(stored.payload).not.toBeNull()
   })
 })
 

@@ -1,4 +1,5 @@
 import {
+  isOutage,
   KeyError,
   type RequestSummary,
   SignalError,
@@ -14,7 +15,6 @@ import type { Service } from '../services/service.ts'
 import { BREAKER, type BreakerOptions } from './breaker.ts'
 import { type AttemptFailure, nameFailure } from './classify.ts'
 import { DeadlineError } from './deadlines.ts'
-import { isOutage } from './failures.ts'
 import { type Answer, createAgent, HTTP_LIMITS, type Limits, type SendOptions } from './http.ts'
 import { type CheckLease, createTurns, MAX_WAIT_MS, NotNowError, type OnSend, type Turns, tooLong } from './turns.ts'
 import { userAgentHeader } from './userAgent.ts'

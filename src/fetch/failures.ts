@@ -1,11 +1,4 @@
-import {
-  KeyError,
-  NotFoundError,
-  PermanentError,
-  type SyncError,
-  TooLargeError,
-  TransientError,
-} from '../base/errors.ts'
+import { KeyError, NotFoundError, PermanentError, TooLargeError, TransientError } from '../base/errors.ts'
 import type { Answer } from './http.ts'
 
 /** One kind of answer that is an error: how it is recognised, its code, and what to do next. */
@@ -19,8 +12,6 @@ interface AnswerFailure {
   readonly maxAttempts: number
   /** Milliseconds to wait for all requests before any is sent again, where the answer does not say. */
   readonly coolDownMs?: number
-  /** Whether the whole service may be down. */
-  readonly isOutage?: true
 }
 
 /** Next steps where a window is too large. By then it was halved down to a day, or to a bucket. */
@@ -88,7 +79,6 @@ export const ANSWER_FAILURES: readonly AnswerFailure[] = [
     message: 'the service took too long to answer',
     hint: UNDIVIDED,
     maxAttempts: 3,
-    isOutage: true,
   },
   {
     code: 'too-many',
@@ -106,7 +96,6 @@ export const ANSWER_FAILURES: readonly AnswerFailure[] = [
     message: 'the service failed',
     hint: 'Run `indicator-sync retry` later.',
     maxAttempts: 4,
-    isOutage: true,
   },
   {
     code: 'redirect',
@@ -131,7 +120,6 @@ export const ANSWER_FAILURES: readonly AnswerFailure[] = [
     message: 'a page came in place of data, as during maintenance',
     hint: 'Run `indicator-sync retry` later.',
     maxAttempts: 2,
-    isOutage: true,
   },
   {
     code: 'empty-body',
@@ -154,8 +142,6 @@ interface NetworkFailure {
   readonly maxAttempts: number
   /** Whether it shows that the host is well, even though no answer came. */
   readonly alive?: true
-  /** Whether the whole service may be down or out of reach. */
-  readonly isOutage?: true
 }
 
 /** The first one whose pattern fits the code of the error decides; the last one fits everything. */
@@ -166,7 +152,6 @@ export const NETWORK_FAILURES: readonly NetworkFailure[] = [
     message: 'the host has no address',
     hint: 'Check the base address and the network.',
     maxAttempts: 3,
-    isOutage: true,
   },
   {
     // Errors of certificate chains, of names and of the TLS connection: none of them passes within a few seconds.
@@ -176,7 +161,6 @@ export const NETWORK_FAILURES: readonly NetworkFailure[] = [
     message: 'the connection is not secure',
     hint: 'Check the certificate of the host, the base address and the clock of this machine; nothing was sent.',
     maxAttempts: 1,
-    isOutage: true,
   },
   {
     codes: /^TOO_SLOW$/,
@@ -193,7 +177,6 @@ export const NETWORK_FAILURES: readonly NetworkFailure[] = [
     message: 'the service did not answer in time',
     hint: UNDIVIDED,
     maxAttempts: 3,
-    isOutage: true,
   },
   {
     codes: /^BODY_TOO_LARGE$/,
@@ -231,7 +214,6 @@ export const NETWORK_FAILURES: readonly NetworkFailure[] = [
     message: 'the answer breaks the rules of HTTP',
     hint: 'See who answers at the base address, then run `indicator-sync retry`.',
     maxAttempts: 2,
-    isOutage: true,
   },
   {
     codes: /.*/,
@@ -239,11 +221,5 @@ export const NETWORK_FAILURES: readonly NetworkFailure[] = [
     message: 'the service cannot be reached',
     hint: 'Check the network and the base address, then run `indicator-sync retry`.',
     maxAttempts: 4,
-    isOutage: true,
   },
 ]
-
-const OUTAGES = new Set([...ANSWER_FAILURES, ...NETWORK_FAILURES].filter((row) => row.isOutage).map(({ code }) => code))
-
-/** Whether the whole service may be down: it fails by itself, or cannot be reached. */
-export const isOutage = ({ code }: SyncError): boolean => OUTAGES.has(code)

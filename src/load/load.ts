@@ -1,4 +1,5 @@
 import type { Transaction } from 'kysely'
+import { compressBody, type StoredBody } from '../base/bytes/storedBody.ts'
 import { SchemaError, type SyncError } from '../base/errors.ts'
 import type { Redactor } from '../base/redact.ts'
 import type { Interval } from '../base/time/interval.ts'
@@ -16,7 +17,6 @@ import { undismissed } from './quarantine/dismissed.ts'
 import { quarantine } from './quarantine/quarantine.ts'
 import { failureOutcome, recordFetch } from './record.ts'
 import { dropEarlier, keepReply } from './replies/keep.ts'
-import { type PackedReply, packReply } from './replies/packer.ts'
 import { readStoredSeries, seriesIdOf } from './storedSeries.ts'
 
 /** Where and when something is loaded. */
@@ -33,23 +33,25 @@ export interface Loading {
   readonly onRecorded?: (tx: Transaction<Database>, planned: PlannedRequest, error: SyncError | null) => Promise<void>
 }
 
-/** The rows of a reply, and its packed body for the reply store where it is packed already. */
+/** The rows of a reply, and its body for the reply store if it has been compressed already. */
 export interface ParsedReply {
   readonly rows: Rows
-  readonly packed?: PackedReply | undefined
+  readonly stored?: StoredBody | undefined
 }
 
 const withoutKey = ({ redactor }: Loading, rows: Rows): ReturnType<typeof withoutSecret> =>
   redactor ? withoutSecret(rows, redactor) : { rows, found: false }
 
-/** The packed body of a reply; null where it is not kept: its job keeps none that was understood, or the key can be derived from it again. */
-const keptBody = (
+/** The compressed body of a reply; null if it is not kept: its job keeps none that was understood, or the key could be derived from it. */
+async function keptBody(
   { keep }: Loading,
   hasKey: boolean,
   isUnderstood: boolean,
   { body }: Reply,
-  packed: PackedReply | undefined,
-): PackedReply | null => (hasKey || (keep === 'none' && isUnderstood) ? null : (packed ?? packReply(body)))
+  stored: StoredBody | undefined,
+): Promise<StoredBody | null> {
+  return hasKey || (keep === 'none' && isUnderstood) ? null : (stored ?? (await compressBody(body)))
+}
 
 /**
  * Writes a reply in one transaction: its rows, the versions they supersede, coverage, the record of the request, the body, and
@@ -59,11 +61,11 @@ export async function load(
   loading: Loading,
   planned: PlannedRequest,
   reply: Reply,
-  { rows: parsedRows, packed }: ParsedReply,
+  { rows: parsedRows, stored: compressed }: ParsedReply,
 ): Promise<Counts> {
   const { store, runId, keep, now, onRecorded } = loading
   const { rows, found } = withoutKey(loading, parsedRows)
-  const stored = keptBody(loading, found, rows.rejects.length === 0, reply, packed)
+  const stored = await keptBody(loading, found, rows.rejects.length === 0, reply, compressed)
   return store.write(async (tx) => {
     const ms = now()
     const seriesId = await seriesIdOf(tx, planned, ms)
@@ -141,12 +143,12 @@ export async function loadCoarse(
   loading: Loading,
   planned: PlannedRequest,
   reply: Reply,
-  { rows, packed }: ParsedReply,
+  { rows, stored: compressed }: ParsedReply,
   doubts: readonly Interval[],
 ): Promise<Counts> {
   const { store, runId, now } = loading
   const { found } = withoutKey(loading, rows)
-  const stored = keptBody(loading, found, doubts.length === 0, reply, packed)
+  const stored = await keptBody(loading, found, doubts.length === 0, reply, compressed)
   return store.write(async (tx) => {
     const ms = now()
     const seriesId = await seriesIdOf(tx, planned, ms)
@@ -202,12 +204,12 @@ export async function loadFailure(
   { rejects, rejected }: Pick<Rows, 'rejects' | 'rejected'> = { rejects: [], rejected: 0 },
 ): Promise<Counts> {
   const unparsable = error instanceof SchemaError
-  const packed = unparsable ? packReply(last.body) : null
+  const stored = unparsable ? await compressBody(last.body) : null
   return store.write(async (tx) => {
     const ms = now()
     const seriesId = await seriesIdOf(tx, planned, ms)
-    if (packed) await keepReply(tx, store.engine, packed, last.bytes, ms)
-    const hash = packed?.hash ?? null
+    if (stored) await keepReply(tx, store.engine, stored, last.bytes, ms)
+    const hash = stored?.hash ?? null
     const evidence = last.body.subarray(0, 2_048).toString('utf8')
     const fetchId = await recordFetch(tx, {
       runId,

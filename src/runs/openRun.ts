@@ -1,4 +1,11 @@
-import { KeyError, NothingAnsweredError, RejectLimitError, type SyncError, UnavailableError } from '../base/errors.ts'
+import {
+  isOutage,
+  KeyError,
+  NothingAnsweredError,
+  RejectLimitError,
+  type SyncError,
+  UnavailableError,
+} from '../base/errors.ts'
 import { errorFields } from '../base/eventFields.ts'
 import { type EmitEvent, emitterOf, type OnEvent } from '../base/events.ts'
 import { redactorOf } from '../base/redact.ts'
@@ -6,7 +13,6 @@ import type { RunOutcome } from '../base/runOutcome.ts'
 import { asSyncError } from '../base/systemErrors.ts'
 import { formatMillis } from '../base/time/instant.ts'
 import type { Store } from '../db/store.ts'
-import { isOutage } from '../fetch/failures.ts'
 import { eventRows } from '../ingestContext.ts'
 import type { Job } from '../job/job.ts'
 import { type Counts, NO_COUNTS } from '../load/counts.ts'

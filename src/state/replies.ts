@@ -1,5 +1,4 @@
 import type { InferResult, Kysely } from 'kysely'
-import type { Packed } from '../base/bytes/pack.ts'
 import { numbersOf } from '../base/json.ts'
 import type { Interval } from '../base/time/interval.ts'
 import { prepared } from '../db/prepared.ts'
@@ -22,8 +21,8 @@ export interface StoredReply {
   /** What a coarse answer left in doubt. */
   readonly doubts: readonly Interval[]
   readonly planned: PlannedRequest
-  /** The body, and its bytes once it is unpacked. */
-  readonly packed: Packed
+  /** The compressed body, and its bytes once it is restored. */
+  readonly compressed: Buffer
   readonly size: number
   /** When it was recorded (UTC, ISO 8601 to the millisecond). */
   readonly recordedAt: string
@@ -58,14 +57,7 @@ const stored = (db: Kysely<Database>, after: { last: number }) =>
       'f.outcome',
       'f.doubts',
     ])
-    .select([
-      'f.finished_at as recordedAt',
-      'r.body as packed',
-      'r.form',
-      'r.bytes as size',
-      's.id as seriesId',
-      's.kind',
-    ])
+    .select(['f.finished_at as recordedAt', 'r.body as compressed', 'r.bytes as size', 's.id as seriesId', 's.kind'])
     .select(['s.indicator_id', 's.time_trunc', 's.time_agg', 's.geo_agg', 's.geo_trunc', 's.geo_ids'])
     .select(({ fn }) => fn.coalesce('f.time_zone', 's.time_zone').as('zone'))
     .where((of) => of.or([of('f.outcome', 'in', READABLE), of('f.doubts', 'is not', null)]))
@@ -127,7 +119,7 @@ export async function* readReplies(
         outcome: row.outcome,
         doubts: row.doubts === null ? [] : JSON.parse(row.doubts),
         planned: plannedRequestOf(row, service),
-        packed: { form: row.form, bytes: row.packed },
+        compressed: row.compressed,
         size: row.size,
         recordedAt: row.recordedAt,
       }

@@ -1,4 +1,3 @@
-import type { PackForm } from '../base/bytes/pack.ts'
 import type { RecordedOutcome } from '../base/runOutcome.ts'
 import { blob, flag, instant, integer, json, moment, optional, rowid, table, text, word } from './declare.ts'
 import type { FetchOutcome } from './sql/fetchOutcome.ts'
@@ -100,10 +99,9 @@ export const _reply = table(
   'The body of a reply; equal bodies are kept once.',
   {
     hash: text('SHA-256 of the decoded body, hex'),
-    body: blob('The decoded body, packed'),
+    body: blob('The decoded body, compressed with zstd'),
     bytes: integer('Bytes of the decoded body'),
     first_seen_at: moment('When it first came'),
-    form: word<PackForm>('zstd, or columns: zstd of its values column by column (src/base/bytes/pack.ts)'),
   },
   { key: ['hash'] },
 )

@@ -1,6 +1,4 @@
-import { release } from '../base/bytes/bytes.ts'
-import { decompress, type Packed, restore } from '../base/bytes/pack.ts'
-import { DamagedError, SchemaError } from '../base/errors.ts'
+import { SchemaError } from '../base/errors.ts'
 import { isObject, type JsonObject, parseJson } from '../base/json.ts'
 import { oneLine } from '../base/visible.ts'
 import { declaredRoute, type PlannedRequest } from '../job/plannedRequest.ts'
@@ -11,8 +9,7 @@ import { transformCatalogue } from './catalogue.ts'
 import { transformContents } from './contents.ts'
 import { bounded, refuseFlood } from './flood.ts'
 import { transformSeries } from './series.ts'
-import { scanColumns } from './values/columns.ts'
-import { type Scanned, scan } from './values/scan.ts'
+import { scan } from './values/scan.ts'
 import { transformWidgets } from './widgets.ts'
 
 const BY_SHAPE: Readonly<Record<Shape, (body: JsonObject, planned: PlannedRequest) => Rows>> = {
@@ -23,50 +20,14 @@ const BY_SHAPE: Readonly<Record<Shape, (body: JsonObject, planned: PlannedReques
   widgets: transformWidgets,
 }
 
-/** Rows of a body, by every way to them. A body that is nested too deeply is one that cannot be understood. */
-function understand(reading: () => Rows): Rows {
+/** Reply → rows and rejects. Throws SchemaError when no row at all can be made of the body. */
+export function transform(body: Buffer, planned: PlannedRequest): Rows {
   try {
-    return reading()
+    return readBody(body, planned)
   } catch (error) {
     if (error instanceof RangeError)
       throw new SchemaError('The body is nested too deeply to be read.', { path: '$', cause: error })
     throw error
-  }
-}
-
-/** Reply → rows and rejects. Throws SchemaError when no row at all can be made of the body. */
-export const transform = (body: Buffer, planned: PlannedRequest): Rows => understand(() => readBody(body, planned))
-
-/** The same for an answer whose values have been read from its bytes. */
-export const transformScanned = ({ rest, values }: Scanned, planned: PlannedRequest): Rows =>
-  understand(() => transformSeries(rest, planned, values))
-
-const damaged = (cause?: unknown): DamagedError =>
-  new DamagedError('The body in the reply store is damaged.', { code: 'damaged', cause })
-
-/** Unpacks what this program has packed; an error means that it was changed since. */
-function unpacked<T>(unpacking: () => T): T {
-  try {
-    return unpacking()
-  } catch (error) {
-    throw damaged(error)
-  }
-}
-
-/** The same for a body of `size` bytes from the reply store. Throws DamagedError where it is not what was stored. */
-export function transformPacked(packed: Packed, size: number, planned: PlannedRequest): Rows {
-  const arranged = unpacked(() => decompress(packed))
-  const { root, shape } = declaredRoute(planned)
-  if (arranged.form === 'columns' && shape === 'series') {
-    const scanned = unpacked(() => scanColumns(arranged.bytes, planned.window, root))
-    if (scanned) return transformScanned(scanned, planned)
-  }
-  const body = unpacked(() => restore(arranged, size))
-  if (body.length !== size) throw damaged()
-  try {
-    return transform(body, planned)
-  } finally {
-    release(body)
   }
 }
 

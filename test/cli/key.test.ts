@@ -89,7 +89,7 @@ describe('an address without encryption', () => {
       runCommand(folder, ['sync', 'job.yaml', '--database', 'other.db'], { ...env, INDICATOR_SYNC_ALLOW_HTTP: '1' }),
     ])
     for (const { code, out } of [flag, variable]) {
-      expect(code).toBe(1)
+      expect(code).toBe(8)
       expect(out).toMatch(/has no address/)
     }
   })

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
+import { compressBody } from '../../src/base/bytes/storedBody.ts'
 import { openStore } from '../../src/db/open.ts'
 import type { Store } from '../../src/db/store.ts'
 import { keepReply } from '../../src/load/replies/keep.ts'
-import { packReply } from '../../src/load/replies/packer.ts'
 import { pruneReplies } from '../../src/load/replies/prune.ts'
 import { json, ms, runJob, serve } from '../kit.ts'
 import { migratedDatabase, withClient } from './database.ts'
 
 const BODY = JSON.stringify({ archives: [] })
-const REPLY = packReply(Buffer.from(BODY))
+const REPLY = await compressBody(Buffer.from(BODY))
 const JOB = 'keep: latest\narchives: [{ window: { from: 2025-11-01, to: 2025-11-02 }, dateType: datos }]'
 const [AT, LATER] = [ms('2025-11-04T12:00:00Z'), ms('2025-11-05T12:00:00Z')]
 

@@ -54,11 +54,6 @@ const NEUTRAL = [
 const NAMED: readonly { readonly names: readonly string[]; readonly files: readonly string[]; readonly why: string }[] =
   [
     { names: ['SERVICES'], files: ['cli/settings/config.ts'], why: 'a service is found by its name' },
-    {
-      names: ['SERVICES'],
-      files: ['threads/readStored.ts', 'threads/readStoredWorker.ts'],
-      why: 'another thread is told a profile by its name',
-    },
     { names: ['SERVICES'], files: ['cli/commands/demo.ts'], why: 'the demo is about the embedded copy of the service' },
     {
       names: ['SERVICES'],

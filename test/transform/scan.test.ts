@@ -1,9 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { arrange } from '../../src/base/bytes/pack.ts'
 import { type JsonObject, listOf } from '../../src/base/json.ts'
 import type { Interval } from '../../src/base/time/interval.ts'
-import { scanColumns } from '../../src/transform/values/columns.ts'
 import { scan } from '../../src/transform/values/scan.ts'
 import { readValues } from '../../src/transform/values/values.ts'
 
@@ -67,19 +65,7 @@ const rows = fc
   .array(fc.tuple(fc.nat(400), number, fc.constantFrom(3, 3, 3, 1, 8741), spoil), { maxLength: 40 })
   .map((list) => list.map(([step, value, geo, change]) => change(row(1_700_000_000 + step * 900, value, geo))))
 
-/** The two that read values without parsing the whole: from a body, and from its columns in the reply store. */
-const SCANNERS = [
-  ['of bytes', scan],
-  [
-    'of columns',
-    (body: Buffer, window: Interval | null) => {
-      const { form, bytes } = arrange(body)
-      return form === 'columns' ? scanColumns(bytes, window, 'indicator') : null
-    },
-  ],
-] as const
-
-describe.each(SCANNERS)('the scanner %s', (_name, scan) => {
+describe('the scanner', () => {
   test.each([undefined, 1, '\t'])('reads what the parser of the whole reads, written with indent %j', (indent) => {
     fc.assert(
       fc.property(rows, fc.boolean(), (values, all) => {
@@ -141,36 +127,11 @@ describe.each(SCANNERS)('the scanner %s', (_name, scan) => {
   ])('leaves to the parser of the whole: %s', (_name, text) =>
     expect(scan(Buffer.from(text), null, 'indicator')).toBeNull(),
   )
-})
 
-describe('the scanner of bytes', () => {
   test('an empty list is read as such', () => {
     expect(scan(Buffer.from('{"indicator":{"id":1,"values":[ ]}}'), null, 'indicator')).toMatchObject({
       rest: { indicator: { id: 1, values: [] } },
       values: { rows: 0, rejects: [] },
     })
-  })
-})
-
-describe('the scanner of columns', () => {
-  test('leaves no memory behind that only the collector would give back: a thread that reads little garbage waits for it long', () => {
-    const rows = Array.from({ length: 100 }, (_, i) => row(1_700_000_000 + i * 900, i * 1.25, 3))
-    const body = Buffer.from(JSON.stringify(answer(rows, { description: 'é'.repeat(300) })))
-    expect(scanColumns(arrange(body).bytes, null, 'indicator')?.values.rows).toBe(100)
-    let taken = 0
-    for (let i = 0; i < 200; i++) {
-      const before = process.memoryUsage().arrayBuffers
-      scanColumns(arrange(body).bytes, null, 'indicator')
-      taken += Math.max(0, process.memoryUsage().arrayBuffers - before)
-    }
-    expect(taken).toBe(0)
-  })
-
-  test('a zone as long as a book is no zone, and left to the parser of the whole', () => {
-    const zone = 'x'.repeat(200_000)
-    const rows = Array.from({ length: 16 }, (_, i) => ({ value: i, datetime: `2024-01-01T00:00:00${zone}` }))
-    const { form, bytes } = arrange(Buffer.from(JSON.stringify(answer(rows))))
-    expect(form).toBe('columns')
-    expect(scanColumns(bytes, null, 'indicator')).toBeNull()
   })
 })

@@ -15,12 +15,6 @@ export const END = 0x5d
 export const isSpace = (byte: number | undefined): boolean =>
   byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 
-/**
- * The bytes of a short Latin-1 text, on the heap of JavaScript and freed with it. A slice of Node's pool would be kept for long
- * in a thread that seldom collects garbage.
- */
-export const bytesOf = (text: string): Uint8Array => Uint8Array.from(text, (letter) => letter.charCodeAt(0))
-
 export function skipSpace(body: Buffer, at: number): number {
   let i = at
   while (isSpace(body[i])) i++

@@ -5,9 +5,9 @@ import { openReader } from '../../db/open.ts'
 import { GOOD_OUTCOMES } from '../../db/queries/outcomes.ts'
 import type { Reader } from '../../db/store.ts'
 import { dismiss } from '../../load/quarantine/quarantine.ts'
+import { readStored } from '../../readReply.ts'
 import type { Service } from '../../services/service.ts'
 import { readReplies, replyStoreState } from '../../state/replies.ts'
-import { readStored } from '../../threads/readStored.ts'
 import type { CommonArgs, DatabaseArgs } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
@@ -135,7 +135,7 @@ async function tryAgain(file: string, service: Service): Promise<{ open: number;
   try {
     let understood = 0
     for await (const stored of readReplies(reader, service, 'quarantined')) {
-      const rows = readStored(stored)
+      const rows = await readStored(stored)
       if (!rows || rows === 'damaged') continue
       const { resolved } = await reader.kysely
         .selectFrom('_quarantine')

@@ -1,10 +1,10 @@
 import type { ExpressionBuilder, Insertable, Transaction } from 'kysely'
+import type { StoredBody } from '../../base/bytes/storedBody.ts'
 import { formatMillis } from '../../base/time/instant.ts'
 import type { Engine } from '../../db/engine.ts'
 import { prepared } from '../../db/prepared.ts'
 import type { Database } from '../../tables/schema.ts'
 import { deleteUnused } from './deleteUnused.ts'
-import type { PackedReply } from './packer.ts'
 
 const insertReply = prepared((db, row: Insertable<Database['_reply']>) =>
   db
@@ -14,7 +14,6 @@ const insertReply = prepared((db, row: Insertable<Database['_reply']>) =>
       body: row.body,
       bytes: row.bytes,
       first_seen_at: row.first_seen_at,
-      form: row.form,
     })
     // Another process may keep the same body at this moment: its row is not written again, but locked, so that it stays.
     .onConflict((conflict) =>
@@ -29,13 +28,13 @@ const insertReply = prepared((db, row: Insertable<Database['_reply']>) =>
 export async function keepReply(
   tx: Transaction<Database>,
   engine: Engine,
-  { hash, form, bytes: body }: PackedReply,
+  { hash, compressed }: StoredBody,
   size: number,
   ms: number,
 ): Promise<void> {
   const [held] = await engine.lockReplies(tx, [hash], 'keep')
   if (held !== undefined) return
-  await insertReply.run(tx, { hash, body, bytes: size, first_seen_at: formatMillis(ms), form })
+  await insertReply.run(tx, { hash, body: compressed, bytes: size, first_seen_at: formatMillis(ms) })
 }
 
 /** Deletes the bodies of earlier answers to the same request, except those that a later answer, another request or the quarantine refers to. */

@@ -1,5 +1,17 @@
-import { COMMA, END, OPEN, skipSpace, skipValue, standsAt, textEnd } from '../../base/bytes/bytes.ts'
-import { findList, learnPattern, type RowPattern, VALUES_KEY } from '../../base/bytes/rowPattern.ts'
+import {
+  COLON,
+  COMMA,
+  END,
+  isSpace,
+  LIST,
+  OPEN,
+  QUOTE,
+  skipSpace,
+  skipString,
+  skipValue,
+  standsAt,
+  textEnd,
+} from '../../base/bytes/bytes.ts'
 import { isDoubtful, isObject, type JsonObject } from '../../base/json.ts'
 import type { Interval } from '../../base/time/interval.ts'
 import { refuseFlood } from '../flood.ts'
@@ -19,8 +31,67 @@ const ROW_FIELDS = { value: 'number', datetime: 'time', tz_time: 'check', geo_id
 const BARE: readonly string[] = ['number', 'geo']
 type What = (typeof ROW_FIELDS)[keyof typeof ROW_FIELDS] | 'text' | 'word'
 
+/** A field of a row: the bytes before its value, and whether the value is a string (without its quotes) or a number, null, true or false. */
+interface Field {
+  readonly name: string
+  readonly literal: Uint8Array
+  readonly text: boolean
+}
+
+/** How the rows of a list are written, learned from the first: its scalar fields in order, and the bytes after the last. Nested lists and objects are treated as constant bytes. */
+interface RowPattern {
+  readonly fields: readonly Field[]
+  readonly end: Uint8Array
+}
+
+/** Rows with more fields are left to the parser. */
+const MAX_FIELDS = 64
+
+/** The key of long lists of rows. */
+const VALUES_KEY = 'values'
+
+/** Where the list under a key begins, after its bracket, when these bytes are a key of an object; -1 otherwise. */
+function findList(body: Buffer, name: string): number {
+  const key = body.indexOf(`"${name}"`)
+  if (key < 1) return -1
+  let before = key - 1
+  while (isSpace(body[before])) before--
+  if (body[before] !== COMMA && body[before] !== OPEN) return -1
+  const colon = skipSpace(body, key + name.length + 2)
+  const list = skipSpace(body, colon + 1)
+  return body[colon] === COLON && body[list] === LIST ? list + 1 : -1
+}
+
+/** Learns the pattern of rows from the one between two positions; null unless it is an object whose fields have different names. Throws SyntaxError where a name is not valid JSON. */
+function learnPattern(body: Buffer, start: number, end: number): RowPattern | null {
+  if (body[start] !== OPEN) return null
+  const fields: Field[] = []
+  const names = new Set<string>()
+  let from = start
+  let i = skipSpace(body, start + 1)
+  while (body[i] === QUOTE) {
+    const nameEnd = skipString(body, i)
+    if (nameEnd < 0 || nameEnd >= end) return null
+    const name = JSON.parse(body.toString('utf8', i, nameEnd)) as string
+    if (names.has(name) || names.size === MAX_FIELDS) return null
+    names.add(name)
+    const valueAt = skipSpace(body, skipSpace(body, nameEnd) + 1)
+    const valueEnd = skipValue(body, valueAt)
+    if (valueEnd <= valueAt || valueEnd >= end) return null
+    const text = body[valueAt] === QUOTE
+    if (body[valueAt] !== OPEN && body[valueAt] !== LIST) {
+      fields.push({ name, literal: body.subarray(from, text ? valueAt + 1 : valueAt), text })
+      from = text ? valueEnd - 1 : valueEnd
+    }
+    i = skipSpace(body, valueEnd)
+    if (body[i] !== COMMA) break
+    i = skipSpace(body, i + 1)
+  }
+  return fields.length === 0 ? null : { fields, end: body.subarray(from, end) }
+}
+
 /** How a row is written: its fields, and the bytes before and after each. */
-export interface Template {
+interface Template {
   readonly parts: readonly { readonly literal: Uint8Array; readonly what: What }[]
   readonly end: Uint8Array
   /** The geo of every row, where rows have no `geo_id`. */
@@ -28,7 +99,7 @@ export interface Template {
 }
 
 /** Makes a template of a row; null where its fields are unusual. */
-export function learn(body: Buffer, start: number, stop: number): Template | null {
+function learn(body: Buffer, start: number, stop: number): Template | null {
   const row: unknown = JSON.parse(body.toString('utf8', start, stop))
   const alike: RowPattern | null = isObject(row) ? learnPattern(body, start, stop) : null
   if (!isObject(row) || !alike) return null
@@ -124,7 +195,7 @@ export interface Scanned {
  * Parses the rest of an answer from the texts before and after its values; null where there may be another list of that name, or a
  * text that is not UTF-8.
  */
-export function restOf(before: string, after: string): JsonObject | null {
+function restOf(before: string, after: string): JsonObject | null {
   if (after.includes('"values"') || isDoubtful(before) || isDoubtful(after)) return null
   const rest: unknown = JSON.parse(before + after)
   if (!isObject(rest)) return null

@@ -1,4 +1,4 @@
-import { unpack } from '../../../base/bytes/pack.ts'
+import { decompressBody } from '../../../base/bytes/storedBody.ts'
 import { isObject, type Json } from '../../../base/json.ts'
 import { type Instant, parseInstant } from '../../../base/time/instant.ts'
 import { prepared } from '../../../db/prepared.ts'
@@ -103,11 +103,11 @@ async function findInAnswer(
   const row =
     hash === null
       ? undefined
-      : await kysely.selectFrom('_reply').select(['body', 'bytes', 'form']).where('hash', '=', hash).executeTakeFirst()
+      : await kysely.selectFrom('_reply').select(['body', 'bytes']).where('hash', '=', hash).executeTakeFirst()
   if (row === undefined) return 'pruned'
   if (row.bytes > SEARCHED) return 'large'
   try {
-    const body = unpack({ form: row.form, bytes: row.body }, row.bytes)
+    const body = await decompressBody(row.body)
     return findValue(JSON.parse(body.toString('utf8')), line, at) ?? 'not-found'
   } catch {
     return 'damaged'

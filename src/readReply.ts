@@ -1,0 +1,41 @@
+import { release } from './base/bytes/bytes.ts'
+import { compressBody, decompressBody } from './base/bytes/storedBody.ts'
+import { SchemaError } from './base/errors.ts'
+import type { PlannedRequest } from './job/plannedRequest.ts'
+import type { ParsedReply } from './load/load.ts'
+import type { StoredReply } from './state/replies.ts'
+import type { Rows } from './tables/rows.ts'
+import { transform } from './transform/transform.ts'
+
+/**
+ * Parses a body; it is compressed for the reply store on another thread meanwhile, unless `isStored` is false. Throws SchemaError
+ * as `transform` does.
+ */
+export async function readReply(body: Buffer, planned: PlannedRequest, isStored = true): Promise<ParsedReply> {
+  const compressing = isStored ? compressBody(body) : undefined
+  try {
+    const rows = transform(body, planned)
+    return { rows, stored: await compressing }
+  } finally {
+    // Whoever is told that the body cannot be parsed may release it.
+    await compressing
+  }
+}
+
+/** The rows of a stored reply; null if it still cannot be parsed, `damaged` if its body is. */
+export type StoredRows = Rows | null | 'damaged'
+
+/** Parses a stored reply. A reply that was quarantined as a whole has rows only if this version understands all of it. */
+export async function readStored({ planned, outcome, compressed, size }: StoredReply): Promise<StoredRows> {
+  const body = await decompressBody(compressed).catch(() => null)
+  if (body?.length !== size) return 'damaged'
+  try {
+    const rows = transform(body, planned)
+    return outcome === 'shape' && rows.rejects.length > 0 ? null : rows
+  } catch (error) {
+    if (error instanceof SchemaError) return null
+    throw error
+  } finally {
+    release(body)
+  }
+}

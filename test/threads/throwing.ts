@@ -1,2 +1,0 @@
-/** The other thread of a test: it never begins. */
-throw new Error('at load')
