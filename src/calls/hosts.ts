@@ -1,6 +1,6 @@
 import { CLOCK_ERROR, formatMillis } from '../base/time/instant.ts'
+import { MAX_ACCEPTED_WAIT_MS } from '../base/time/wait.ts'
 import type { Store } from '../db/store.ts'
-import { MAX_ACCEPTED_WAIT_MS } from '../fetch/waits.ts'
 
 /** A service that is called. */
 export interface CalledService {

@@ -1,9 +1,9 @@
 import { StoppedError } from '../base/errors.ts'
 import { quantity } from '../base/quantity.ts'
+import { MAX_ACCEPTED_WAIT_MS } from '../base/time/wait.ts'
 import type { Pace } from '../job/job.ts'
 import { type BreakerOptions, createBreaker } from './breaker.ts'
 import { createGate } from './pace.ts'
-import { MAX_ACCEPTED_WAIT_MS } from './waits.ts'
 
 /** The result of a call, as far as it says how to treat the host. */
 export interface CallResult {

@@ -1,5 +1,4 @@
-/** Longer waits are cut down to this: a wait of a century would make the database useless. */
-export const MAX_ACCEPTED_WAIT_MS = 24 * 60 * 60_000
+import { MAX_ACCEPTED_WAIT_MS } from '../base/time/wait.ts'
 
 const accepted = (ms: number): number => Math.min(Math.max(0, ms), MAX_ACCEPTED_WAIT_MS)
 

@@ -23,3 +23,6 @@ export async function orSignal<T>(result: Promise<T>, signal: AbortSignal): Prom
     over.abort()
   }
 }
+
+/** Longer waits are cut down to this: a wait of a century would make the database useless. */
+export const MAX_ACCEPTED_WAIT_MS = 24 * 60 * 60_000
