@@ -16,7 +16,7 @@ const ALONE = ['src/page/statements/statementChild.ts']
 
 /** Packages that become part of the program, with what they need themselves. All others are loaded from where they are installed. */
 const INSIDE = [
-  ...['@date-fns/utc', '@hono/node-server', 'croner', 'date-fns', 'fastest-levenshtein', 'find-my-way', 'hono'],
+  ...['@date-fns/utc', '@hono/node-server', 'croner', 'date-fns', 'fastest-levenshtein', 'hono'],
   ...['kysely', 'p-queue', 'p-retry', 'yaml', 'yargs', 'zod'],
 ]
 
@@ -31,8 +31,9 @@ const FILES: readonly (readonly [name: string, modules: RegExp])[] = [
   ['checks', /\/checks.(status|metrics|gaps)\.ts$/],
   [
     'command',
-    /(cli.(settings.config|terminal.output|jobs.jobLakes|listening)|base.(host|listen|quantity|time.localDay)|job.entryRoutes)\.ts$/,
+    /(cli.(settings.config|terminal.output|jobs.jobLakes|listening)|base.(host|quantity|time.localDay)|job.entryRoutes)\.ts$/,
   ],
+  ['http', /node_modules.(@hono|hono).|base.server\.ts$/],
   ['page', /(commands.serve|views.home)\.ts$/],
   ['job', /job.(file|read)\.ts$/],
   ['sync', /commands.sync\.ts$/],

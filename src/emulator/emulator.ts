@@ -1,4 +1,4 @@
-import { listen } from '../base/listen.ts'
+import { listen } from '../base/server.ts'
 import type { Instant } from '../base/time/instant.ts'
 import { createFaults, type Fault } from './faults.ts'
 import { buildEmulatorServer, type RequestLogEntry } from './server.ts'

@@ -5,6 +5,7 @@ import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { type Context, Hono } from 'hono'
 import type { StatusCode } from 'hono/utils/http-status'
+import { isDecodable } from '../base/server.ts'
 import type { Instant } from '../base/time/instant.ts'
 import { ROUTE_NAMES, type RouteName, routeOf } from '../services/routes.ts'
 import { answer, type EmulatedAnswer, NOT_FOUND } from './answers.ts'
@@ -76,16 +77,6 @@ const takesBrotli = (codings = ''): boolean =>
 
 const compressed = (text: string): Uint8Array<ArrayBuffer> =>
   brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } })
-
-/** Whether the path of an address can be decoded. */
-function isDecodable(url: string): boolean {
-  try {
-    decodeURIComponent(url.split('?', 1)[0]!)
-    return true
-  } catch {
-    return false
-  }
-}
 
 /** Builds a server of all routes that does not listen yet. Its router is made from the declared routes. */
 export function buildEmulatorServer({ key, latencyMs, keepBodies, faults, world, note }: ServerSettings): Server {

@@ -3,14 +3,12 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
-import { gzipSync } from 'node:zlib'
 import { STYLE } from './style/style.ts'
 
 /** A file that the page needs: small, and the same as long as this program is the same. */
 interface Asset {
   readonly type: string
   readonly body: Buffer
-  readonly gzip: Buffer
 }
 
 const SCRIPT = 'text/javascript; charset=utf-8'
@@ -80,10 +78,7 @@ function sources(): AssetSource[] {
   ]
 }
 
-const madeAsset = (type: string, text: string): Asset => {
-  const body = Buffer.from(text)
-  return { type, body, gzip: gzipSync(body) }
-}
+const madeAsset = (type: string, text: string): Asset => ({ type, body: Buffer.from(text) })
 
 /** Our modules as the browser needs them, by name. */
 async function modulesOf(all: readonly AssetSource[]): Promise<ReadonlyMap<string, Asset>> {

@@ -1,8 +1,12 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { gzipSync } from 'node:zlib'
-import createRouter from 'find-my-way'
+import { getRequestListener, type HttpBindings } from '@hono/node-server'
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
+import { type Context, Hono } from 'hono'
+import { compress } from 'hono/compress'
+import type { StatusCode } from 'hono/utils/http-status'
+import { isDecodable } from '../../base/server.ts'
 import { watchChanges } from '../../db/open.ts'
 import { assets } from '../assets.ts'
 import { ENDPOINTS, PAGES } from '../pages.ts'
@@ -10,25 +14,17 @@ import { isLocale } from '../words/locale.ts'
 import { answerOf, type PageCall, type SentAnswer } from './answer.ts'
 import { LANGUAGE_COOKIE } from './languages.ts'
 import { createLive } from './live.ts'
-import {
-  cookieOf,
-  type Door,
-  foreignRefusal,
-  type Refusal,
-  refusal,
-  SECURITY_HEADERS,
-  TOKEN_COOKIE,
-} from './security.ts'
+import { cookieOf, foreignRefusal, type Refusal, refusal, SECURITY_HEADERS, TOKEN_COOKIE } from './security.ts'
 import type { Site } from './site.ts'
 
 /** Milliseconds in which a request must arrive, and between two checks of that. */
 const RECEIVE_MS = { headers: 10_000, check: 2_000 }
 /** Bytes of an address with its headers: enough for a long statement. */
 const LONGEST_HEADERS = 64 * 1024
-/** The most letters of a slot of a path. */
-const LONGEST_SLOT = 300
 
-/** Sends a line of text. */
+type PageContext = Context<{ Bindings: HttpBindings }>
+
+/** An answer of one line of text. */
 const line = (status: number, text: string): SentAnswer => ({
   status,
   headers: { 'Content-Type': 'text/plain; charset=utf-8' },
@@ -45,12 +41,11 @@ function sendRefusal(response: ServerResponse, { status, reason }: Refusal): voi
 }
 
 /** Node's server: a request that is not allowed is refused before anything else reads it. */
-function guardedServer(handler: (request: IncomingMessage, response: ServerResponse) => void, site: Site): Server {
+function guardedServer(handler: (request: IncomingMessage, response: ServerResponse) => unknown, site: Site): Server {
   const { headers, check } = site.receiveTimeoutMs ?? RECEIVE_MS
   const options = { maxHeaderSize: LONGEST_HEADERS, connectionsCheckingInterval: check, keepAliveTimeout: 5_000 }
-  // Not imported: that would read all names of the module, and some of them load its HTTP client.
-  const { createServer } = process.getBuiltinModule('node:http')
   return createServer({ ...options, headersTimeout: headers, requestTimeout: 2 * headers }, (request, response) => {
+    // Also of answers that are written to the connection itself.
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value)
     const refused = refusal(request, site.door)
     if (refused) sendRefusal(response, refused)
@@ -58,44 +53,25 @@ function guardedServer(handler: (request: IncomingMessage, response: ServerRespo
   })
 }
 
-const takesGzip = ({ headers }: IncomingMessage): boolean =>
-  /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(String(headers['accept-encoding'] ?? ''))
-
-/** Bytes. A shorter answer is not worth compressing. */
-const LEAST_ZIPPED = 1_000
-
-/**
- * Sends an answer: compressed where that is accepted, streamed where the body is a stream. `gzip` is the body compressed
- * beforehand.
- */
-async function sendAnswer(
-  request: IncomingMessage,
-  response: ServerResponse,
-  sent: SentAnswer,
-  gzip?: Buffer,
-): Promise<void> {
-  const { status, headers, body } = sent
-  if (body instanceof Readable) {
-    response.writeHead(status, headers)
-    if (request.method === 'HEAD') body.destroy()
-    // A client that disconnects is not an error.
-    else return pipeline(body, response).catch(() => undefined)
-    response.end()
-    return
+/** Sends an answer. A stream goes to the connection itself, and ends with it. */
+async function send(c: PageContext, { status, headers, body }: SentAnswer): Promise<Response> {
+  if (!(body instanceof Readable)) {
+    const length = status === 304 ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }
+    const bytes = body as string | Uint8Array<ArrayBuffer>
+    return c.newResponse(status === 304 ? null : bytes, status as StatusCode, { ...headers, ...length })
   }
-  const bytes = typeof body === 'string' ? Buffer.from(body) : body
-  const isPacked = bytes.length >= LEAST_ZIPPED && takesGzip(request)
-  const payload = isPacked ? (gzip ?? gzipSync(bytes, { level: 1 })) : bytes
-  response.writeHead(status, {
-    ...headers,
-    ...(isPacked ? { 'Content-Encoding': 'gzip' } : {}),
-    ...(status === 304 ? {} : { 'Content-Length': payload.length }),
-  })
-  response.end(payload)
+  if (c.req.method === 'HEAD') {
+    body.destroy()
+    return c.newResponse(null, status as StatusCode, headers)
+  }
+  c.env.outgoing.writeHead(status, headers)
+  // A client that disconnects is not an error.
+  await pipeline(body, c.env.outgoing).catch(() => undefined)
+  return RESPONSE_ALREADY_SENT
 }
 
 /** The address of a request; one that begins with two slashes would name another server in a link. */
-function requestUrl({ url = '/' }: IncomingMessage): URL {
+function requestUrl({ url = '/' }: Pick<IncomingMessage, 'url'>): URL {
   const address = new URL(url.replace(/^\/+/, '/'), 'http://here')
   address.pathname = address.pathname.replace(/^\/{2,}/, '/')
   return address
@@ -105,100 +81,79 @@ function requestUrl({ url = '/' }: IncomingMessage): URL {
 const cookie = (name: string, value: string): string =>
   `${name}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=31536000`
 
-/** Remembers the language that an address names. */
-function rememberLanguage(request: IncomingMessage, response: ServerResponse): void {
-  const language = requestUrl(request).searchParams.get('lang')
-  if (isLocale(language) && cookieOf(request.headers, LANGUAGE_COOKIE) !== language)
-    response.setHeader('Set-Cookie', cookie(LANGUAGE_COOKIE, language))
-}
-
-/** Moves the token from an address into a cookie: answers a redirect to the address without it, or undefined where it has none. */
-function takeToken(request: IncomingMessage, { token }: Door): SentAnswer | undefined {
-  const address = requestUrl(request)
-  if (token === null || !address.searchParams.has('token')) return undefined
-  address.searchParams.delete('token')
-  return {
-    status: 303,
-    headers: { 'Set-Cookie': cookie(TOKEN_COOKIE, token), Location: `${address.pathname}${address.search}` },
-    body: '',
-  }
-}
+/** A page under its own address and as JSON. A slot at the end of a path has the `.json`, if any. */
+const pathsOf = (path: string): readonly string[] =>
+  /:\w+$/.test(path) ? [path] : [path, path === '/' ? '/index.json' : `${path}.json`]
 
 /** Builds the server of all pages, which does not listen yet. */
 export function buildPageServer(site: Site): Server {
-  type Params = Readonly<Record<string, string | undefined>>
-  const answer = async (
-    request: IncomingMessage,
-    response: ServerResponse,
-    params: Params,
-    call: Omit<PageCall, 'headers' | 'address' | 'params'> & { readonly own?: true },
-  ): Promise<void> => {
-    const refused = call.own && foreignRefusal(request.headers)
-    if (refused) return sendAnswer(request, response, line(refused.status, refused.reason))
-    rememberLanguage(request, response)
-    const moved = takeToken(request, site.door)
-    if (moved) return sendAnswer(request, response, moved)
-    const address = requestUrl(request)
-    const { headers } = request
-    await sendAnswer(request, response, await answerOf(site, { ...call, headers, address, params: params as never }))
-  }
-  type Work = (request: IncomingMessage, response: ServerResponse, params: Params) => Promise<void>
-  /** Handles an error of ours in the middle of an answer: it is reported in the terminal, and the connection ends. */
-  const reportingErrors =
-    (work: Work) =>
-    (request: IncomingMessage, response: ServerResponse, params: Params = {}): void =>
-      void work(request, response, params).catch((error: unknown) => {
-        site.failed(error)
-        response.destroy()
-      })
+  const app = new Hono<{ Bindings: HttpBindings }>({ strict: false })
 
-  const router = createRouter({
-    ignoreTrailingSlash: true,
-    maxParamLength: LONGEST_SLOT,
-    defaultRoute: reportingErrors((request, response) => answer(request, response, {}, {})),
-    // An address that cannot be decoded does not exist.
-    onBadUrl: (_path, request, response) =>
-      reportingErrors(() => sendAnswer(request, response, line(400, 'This is not a valid address.')))(
-        request,
-        response,
-      ),
-  })
-  const on = (path: string, work: Work): void => router.on(['GET', 'HEAD'], path, reportingErrors(work))
-
-  for (const page of PAGES) {
-    const own = page.own ? ({ own: true } as const) : {}
-    on(page.path, (request, response, params) => answer(request, response, params, { page, form: 'html', ...own }))
-    on(page.path === '/' ? '/index.json' : `${page.path}.json`, (request, response, params) =>
-      answer(request, response, params, { page, form: 'json', ...own }),
+  type Called = Omit<PageCall, 'headers' | 'address' | 'params'> & { readonly own?: true }
+  async function answer(c: PageContext, { own, ...call }: Called): Promise<Response> {
+    const { incoming } = c.env
+    const refused = own && foreignRefusal(incoming.headers)
+    if (refused) return send(c, line(refused.status, refused.reason))
+    const slots = Object.entries(c.req.param() as Record<string, string>)
+    const params = Object.fromEntries(
+      call.form === 'json' ? slots.map(([name, text]) => [name, text.replace(/\.json$/, '')]) : slots,
     )
+    return send(c, await answerOf(site, { ...call, headers: incoming.headers, address: requestUrl(incoming), params }))
   }
+
+  app.use(compress())
+  app.use(async (c, next) => {
+    if (!isDecodable(c.env.incoming.url!)) return send(c, line(400, 'This is not a valid address.'))
+    const address = requestUrl(c.env.incoming)
+    const language = address.searchParams.get('lang')
+    if (isLocale(language) && cookieOf(c.env.incoming.headers, LANGUAGE_COOKIE) !== language)
+      c.header('Set-Cookie', cookie(LANGUAGE_COOKIE, language), { append: true })
+    const { token } = site.door
+    if (token === null || !address.searchParams.has('token')) return next()
+    // The token moves from the address into a cookie.
+    address.searchParams.delete('token')
+    c.header('Set-Cookie', cookie(TOKEN_COOKIE, token), { append: true })
+    return c.redirect(`${address.pathname}${address.search}`, 303)
+  })
+  for (const page of PAGES)
+    app.on('GET', [...pathsOf(page.path)], (c) =>
+      answer(c, {
+        page,
+        form: c.req.path.endsWith('.json') ? 'json' : 'html',
+        ...(page.own ? { own: true } : {}),
+      }),
+    )
   // The list of all series is the first page.
-  for (const [from, to] of [
-    ['/series', '/'],
-    ['/series.json', '/index.json'],
-  ] as const)
-    on(from, (request, response) => {
-      const moved = { status: 302, headers: { Location: to }, body: '' }
-      rememberLanguage(request, response)
-      return sendAnswer(request, response, takeToken(request, site.door) ?? moved)
-    })
+  app.get('/series', (c) => c.redirect('/'))
+  app.get('/series.json', (c) => c.redirect('/index.json'))
   for (const endpoint of ENDPOINTS)
-    on(endpoint.path, (request, response, params) =>
-      answer(request, response, params, { endpoint, ...(endpoint.own ? { own: true } : {}) }),
-    )
-
-  on('/-/:folder/:name', async (request, response, params) => {
+    app.get(endpoint.path, (c) => answer(c, { endpoint, ...(endpoint.own ? { own: true } : {}) }))
+  app.get('/-/:folder/:name', async (c) => {
     const known = assets()
-    const asset = params.folder === known.folder ? await known.read(params.name ?? '') : undefined
-    if (!asset) return answer(request, response, params, {})
-    const { type, body, gzip } = asset
-    const headers = { 'Cache-Control': 'public, max-age=31536000, immutable', 'Content-Type': type }
-    await sendAnswer(request, response, { status: 200, headers, body }, gzip)
+    const asset = c.req.param('folder') === known.folder ? await known.read(c.req.param('name')) : undefined
+    if (!asset) return answer(c, {})
+    const headers = { 'Cache-Control': 'public, max-age=31536000, immutable', 'Content-Type': asset.type }
+    return send(c, { status: 200, headers, body: asset.body })
+  })
+  const live = createLive(() => watchChanges(site.file))
+  app.get('/api/live', (c) => {
+    live.follow(c.env.incoming, c.env.outgoing)
+    return RESPONSE_ALREADY_SENT
+  })
+  app.notFound((c) => answer(c, {}))
+  // An error of ours in the middle of an answer is reported in the terminal, and the connection ends.
+  app.onError((error, c) => {
+    site.failed(error)
+    c.env.outgoing.destroy()
+    return RESPONSE_ALREADY_SENT
   })
 
-  const live = createLive(() => watchChanges(site.file))
-  on('/api/live', async (request, response) => live.follow(request, response))
-  const server = guardedServer((request, response) => router.lookup(request, response), site)
+  const listener = getRequestListener(app.fetch, {
+    overrideGlobalObjects: false,
+    // An address that cannot be read does not reach the router.
+    errorHandler: () => new Response('This is not a valid address.\n', { status: 400 }),
+  })
+  const server = guardedServer(listener, site)
   server.once('close', () => live.close())
   return server
 }

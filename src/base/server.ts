@@ -30,3 +30,13 @@ export async function listen(
     },
   }
 }
+
+/** Whether the path of an address can be decoded. */
+export function isDecodable(url: string): boolean {
+  try {
+    decodeURIComponent(url.split('?', 1)[0]!)
+    return true
+  } catch {
+    return false
+  }
+}
