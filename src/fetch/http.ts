@@ -32,6 +32,50 @@ const CONNECT_MS = 10_000
 /** How much of the body of an error is read: the reason is at its beginning. */
 const ERROR_BODY_BYTES = 64 * 1024
 
+const CARRIAGE_RETURN = 13
+const LINE_FEED = 10
+const [ZERO, ONE, TWO] = Buffer.from('012')
+/** Where the three digits of the status stand in `HTTP/1.1 200`. */
+const STATUS_AT = 9
+
+/**
+ * Turns interim answers `100 Continue`, which a server may send unasked, into `102 Processing`: undici ends a connection on the
+ * first, and passes the second on to `onInfo`.
+ */
+function passContinue(socket: Socket): void {
+  let inHead = false
+  /** The place in the head of an answer, its status so far, and the line ends in a row. */
+  let [at, status, ends] = [0, '', 0]
+  const begin = (): void => {
+    inHead = true
+    ;[at, status, ends] = [0, '', 0]
+  }
+  const passed = (bytes: Buffer): void => {
+    for (let i = 0; i < bytes.length && inHead; i++, at++) {
+      const byte = bytes[i]!
+      if (at >= STATUS_AT && at < STATUS_AT + 3) status += String.fromCharCode(byte)
+      if (at === STATUS_AT && byte !== ONE) inHead = false
+      if (at === STATUS_AT + 2 && byte === ZERO && status === '100') bytes[i] = TWO!
+      if (byte !== CARRIAGE_RETURN) ends = byte === LINE_FEED ? ends + 1 : 0
+      if (ends === 2) {
+        begin()
+        at = -1
+      }
+    }
+  }
+  const { write, read } = socket
+  // A request begins with a write, and the next bytes that are read are its answer.
+  socket.write = ((...given: Parameters<typeof write>) => {
+    begin()
+    return write.apply(socket, given)
+  }) as typeof write
+  socket.read = (size?: number) => {
+    const bytes: unknown = read.call(socket, size)
+    if (inHead && Buffer.isBuffer(bytes)) passed(bytes)
+    return bytes
+  }
+}
+
 /** Keeps connections open between requests; redirects are never followed by themselves, so the key goes to one host only. Time is watched for every sending. */
 export function createAgent(
   { timeoutMs }: Pick<Limits, 'timeoutMs'>,
@@ -46,7 +90,10 @@ export function createAgent(
       const socket = connect(options, (error, made) => {
         stop.removeEventListener('abort', end)
         if (error) done(error, null)
-        else done(null, made)
+        else {
+          passContinue(made)
+          done(null, made)
+        }
       }) as unknown as Socket
       const end = (): void => void socket.destroy(new DeadlineError('STOPPED', 'stopped by a signal'))
       if (stop.aborted) end()

@@ -55,11 +55,18 @@ function extend(own: Readonly<Record<string, unknown>>, base: unknown): unknown 
 
 function readLayers(text: string, file: string, readOther: ReadOther, above: readonly string[] = []): Layers {
   const { mistakes, parsed } = parseYaml(text)
-  const wrong = mistakes.map((mistake): Mistake => ({ file, path: '', ...mistake }))
+  const isExtended = above.length > 0
+  // A file that is named by mistake may be a secret: its lines are not quoted.
+  const unquoted = isExtended ? { message: `has a mistake; \`indicator-sync validate ${file}\` shows it` } : {}
+  const wrong = mistakes.map((mistake): Mistake => ({ file, path: '', ...mistake, ...unquoted }))
   const nowhere = { file, line: 1, column: 1 }
   if (!parsed) return { mistakes: wrong, value: null, positionOf: () => nowhere, has: () => false }
   const { value, positionOf, has } = parsed
   const here: Layers['positionOf'] = (path, key) => ({ file, ...positionOf(path, key) })
+  if (isExtended && !isObject(value)) {
+    const message = 'is not a job file: it has no keys'
+    return { mistakes: [...wrong, { ...nowhere, path: '', message }], value: null, positionOf: here, has }
+  }
   const base = isObject(value) ? value.extends : undefined
   if (!isObject(value) || typeof base !== 'string') return { mistakes: wrong, value, positionOf: here, has }
   const refuse = (message: string): Layers => ({

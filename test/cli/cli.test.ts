@@ -77,6 +77,13 @@ describe('the command line', () => {
       2,
       /legal: generic, esios.*Did you mean "esios"/,
     ],
+    [
+      'a bad address with a password',
+      ['sync', 'job.yaml', '--base-url', 'https://user:p@ss/word@host/path?token=secret#frag'],
+      {},
+      2,
+      /The base address "https:\/\/…@host\/path\?…" \(from flag/,
+    ],
     ['a bad address', ['sync', 'job.yaml', '--base-url', 'ftp://x'], {}, 2, /is not the address of a service/],
     [
       'a key no header carries',
@@ -150,7 +157,8 @@ describe('the command line', () => {
 
   test('plan, sync, sync again, status, query, doctor: one file, and results on stdout only', async () => {
     const emulator = await emulate()
-    const env = `INDICATOR_SYNC_BASE_URL=${emulator.url}\nINDICATOR_SYNC_API_KEY="${emulator.key}"\n`
+    // As some editors begin a file in UTF-8.
+    const env = `\uFEFFINDICATOR_SYNC_BASE_URL=${emulator.url}\nINDICATOR_SYNC_API_KEY="${emulator.key}"\n`
     const dir = jobFolder({ 'job.yaml': SERIES, '.env': env })
     expect((await runCli(dir, ['plan', 'job.yaml'])).out).toMatch(
       /series\[0\] +indicator 1739 +missing +1 [\s\S]*one: 1 call,/,

@@ -88,6 +88,15 @@ describe.skipIf(process.platform !== 'linux')('odd surroundings', () => {
     expect(done).toMatchObject({ code: 7, err: expect.stringMatching(/ulimit -f.*\n {2}→ /) })
   })
 
+  test('a FIFO as .env is refused at once', () => {
+    const dir = tempFolder()
+    spawnSync('mkfifo', [join(dir, '.env')])
+    expect(shell('indicator-sync status', dir)).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/\.env is a FIFO/),
+    })
+  })
+
   test.each([
     ['plan /dev/zero', /over 1 MiB, which no job file is/],
     ['discover --api-key-file /dev/zero --base-url http://127.0.0.1:1', /over 1 MiB, which no key is/],

@@ -70,6 +70,13 @@ describe('a job that extends another', () => {
     'middle.yaml': 'extends: base.yaml\nlocales: [en]\npace: { callsPerDay: 5 }\n',
     'self.yaml': 'extends: other.yaml\nname: x\ncatalogue: true\n',
     'other.yaml': 'extends: self.yaml\n',
+    'env.yaml': 'KEY=secret\nOTHER=secret\n',
+    'env2.yaml': 'KEY=secret: x\nOTHER=secret: y\nA=secret\nB: 1',
+    'shadow.yaml': 'root:secret:0:0\n',
+    'quote.yaml': '"secret',
+    'alias.yaml': 'name: *secret\n',
+    'twice.yaml': '{"token": "secret", "token": "secret"}',
+    'directive.yaml': '%YAML secret\n---\nname: x\n',
     'wrong.yaml': 'keep: everything\npace: { perSecond: 99 }\n',
   }
   const readOther: ReadOther = (name) => {
@@ -108,8 +115,19 @@ describe('a job that extends another', () => {
       /mine\.yaml:1:10 {2}extends {2}The job file nowhere\.yaml cannot be read/,
     ],
     ['extends: self.yaml\nname: x\ncatalogue: true\n', /extends itself: .*self\.yaml → other\.yaml → self\.yaml/],
+    ['extends: env.yaml\nname: x\ncatalogue: true\n', /^env\.yaml:1:1 {2}is not a job file: it has no keys$/],
+    ['extends: alias.yaml\nname: x\ncatalogue: true\n', /^alias\.yaml:1:7 {2}has a mistake; `.* validate alias\.yaml`/],
     ['extends: 3\nname: x\ncatalogue: true\n', /extends/],
   ])('%s', (text, message) => expect(mistakesOf(text).join('\n')).toMatch(message))
+
+  test.each(Object.keys(files).filter((name) => files[name]!.includes('secret')))(
+    'a failed extends does not quote the other file: %s',
+    (name) => {
+      const mistakes = mistakesOf(`extends: ${name}\nname: x\ncatalogue: true\n`)
+      expect(mistakes).not.toEqual([])
+      expect(mistakes.join('\n')).not.toContain('secret')
+    },
+  )
 
   test('whatever a file extends, reading it ends in a job or in an InputError', () =>
     fc.assert(

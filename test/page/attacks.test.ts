@@ -99,6 +99,8 @@ describe('whoever asks', () => {
     for (const head of [
       'GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n',
       'GET / HTTP/1.0\r\n',
+      'GET /\\ HTTP/1.1\r\nHost: localhost\r\n',
+      'GET /\\evil.example/ HTTP/1.1\r\nHost: localhost\r\n',
       'GET http://evil.example/ HTTP/1.1\r\nHost: localhost\r\n',
       'GET /\r\nHost: evil.example HTTP/1.1\r\n',
       'GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n',

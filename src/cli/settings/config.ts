@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { InputError } from '../../base/errors.ts'
@@ -40,8 +40,14 @@ export interface Settings {
 }
 
 function readEnv(file: string): string {
+  const refuse = (what: string): InputError =>
+    new InputError(`${file} ${what}.`, { hint: 'Save it as a regular file in UTF-8.', code: 'no-env-file' })
   try {
-    return readSmall(file, 'file of settings')
+    // A FIFO would wait for a writer for ever.
+    if (statSync(file).isFIFO()) throw refuse('is a FIFO, not a file of settings')
+    const text = readSmall(file, 'file of settings')
+    if (text.includes('\0')) throw refuse('is not UTF-8 but looks like UTF-16')
+    return text
   } catch (error) {
     if (error instanceof InputError) throw error
     throw new InputError(`${file} ${systemWords(error)}.`, {
@@ -67,6 +73,10 @@ export function environment(directory = process.cwd()): ReadonlyMap<string, Sett
   return new Map(rows.filter(([, { value }]) => value !== ''))
 }
 
+/** A refused address for a message, without what may be a password or a token. */
+const withoutSecrets = (address: string): string =>
+  address.replace(/^([a-z][a-z\d+.-]*:\/*)?.*@/is, '$1…@').replace(/([?#]).*$/s, '$1…')
+
 function checkUrl({ value, from }: Setting<string>): Setting<string> {
   const url = URL.canParse(value) ? new URL(value) : null
   if (
@@ -76,10 +86,13 @@ function checkUrl({ value, from }: Setting<string>): Setting<string> {
     url.search !== '' ||
     url.hash !== ''
   )
-    throw new InputError(`The base address ${JSON.stringify(value)} (from ${from}) is not the address of a service.`, {
-      hint: 'Give it as https://host or https://host/path, without user, query or fragment.',
-      code: 'bad-base-url',
-    })
+    throw new InputError(
+      `The base address ${JSON.stringify(withoutSecrets(value))} (from ${from}) is not the address of a service.`,
+      {
+        hint: 'Give it as https://host or https://host/path, without user, query or fragment.',
+        code: 'bad-base-url',
+      },
+    )
   return { value: value.replace(/\/+$/, ''), from }
 }
 

@@ -86,6 +86,8 @@ export function refusal(request: IncomingMessage, door: Door): Refusal | undefin
   if (hosts.length !== 1 || !isOwnHost(hosts[0]!, door))
     return { status: 403, reason: 'This server answers only to its own name. Open it by the address that it printed.' }
   if (!url.startsWith('/')) return { status: 400, reason: 'Ask for a path.' }
+  // A URL parser reads it as a slash, and what follows as the name of a host.
+  if (url.includes('\\')) return { status: 400, reason: 'Write a backslash in an address as %5C.' }
   if (method !== 'GET' && method !== 'HEAD') return { status: 405, reason: 'Only GET and HEAD are answered.' }
   if (isForeign(headers) && !isOpened(headers))
     return { status: 403, reason: 'Another site requested this; only this page itself may.' }
