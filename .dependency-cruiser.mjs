@@ -37,7 +37,7 @@ const DOORS = {
   yargs: ['cli/'],
   'string-width': ['cli/terminal/width.ts'],
   '@hono/node-server': ['emulator/', 'page/server/server.ts'],
-  hono: ['emulator/', 'page/server/server.ts'],
+  hono: ['emulator/', 'page/html.ts', 'page/server/server.ts'],
   uplot: ['page/client/', 'page/assets.ts'],
   zod: ['job/', 'emulator/', 'services/'],
   yaml: ['job/', 'cli/'],

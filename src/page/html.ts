@@ -1,52 +1,33 @@
+import { raw, html as template } from 'hono/html'
+
 /** A complete and safe piece of HTML: made by `html`, or by the other functions of this file. */
 export interface Html {
-  readonly [HTML_TEXT]: string
+  readonly isEscaped: true
+  toString(): string
 }
-
-const HTML_TEXT = Symbol('html')
 
 /** A value in a template: texts are escaped, lists are joined, and null, undefined and false are empty. */
 export type HtmlPart = Html | string | number | bigint | null | undefined | false | readonly HtmlPart[]
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-  '`': '&#96;',
-}
+/** HTML from a template. Values of attributes are in double quotes: `<a href="${href}">`. */
+export const html = (strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html =>
+  // A promise only for parts that are promises.
+  template(strings, ...parts) as Html
 
 /** Control characters, which HTML must not contain, and halves of surrogate pairs. */
 const UNWRITABLE = /(?![\t\n\r])\p{Cc}|\p{Cs}/gu
 
-/** A text as HTML writes it, between tags and between quotes alike. */
-const escapedHtml = (text: string): string =>
-  text.replaceAll(UNWRITABLE, '\ufffd').replaceAll(/[&<>"'`]/g, (letter) => ESCAPES[letter]!)
-
-const asHtml = (text: string): Html => ({ [HTML_TEXT]: text })
-
-function partText(part: HtmlPart): string {
-  if (part === null || part === undefined || part === false) return ''
-  if (Array.isArray(part)) return part.map(partText).join('')
-  return typeof part === 'object' ? (part as Html)[HTML_TEXT] : escapedHtml(String(part))
-}
-
-/** HTML from a template. Values of attributes are in double quotes: `<a href="${href}">`. */
-export const html = (strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html =>
-  asHtml(strings.reduce((text, string, i) => text + partText(parts[i - 1]) + string))
-
 /** The text of a piece, ready to be sent. */
-export const htmlText = (piece: Html): string => piece[HTML_TEXT]
+export const htmlText = (piece: Html): string => piece.toString().replaceAll(UNWRITABLE, '\ufffd')
+
+/** What JSON may contain and a script of a page must not. */
+const UNSAFE_IN_SCRIPT = /[<\u2028\u2029]|\p{Cc}/gu
+
+const unicodeEscape = (letter: string): string => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`
 
 /** Data for the scripts of a page, which find it by its id. It is never run. */
 export const jsonScript = (id: string, data: unknown): Html =>
-  asHtml(
-    `<script type="application/json" id="${escapedHtml(id)}">${JSON.stringify(data)
-      .replaceAll('<', '\\u003c')
-      .replaceAll('\u2028', '\\u2028')
-      .replaceAll('\u2029', '\\u2029')}</script>`,
-  )
+  html`<script type="application/json" id="${id}">${raw(JSON.stringify(data).replaceAll(UNSAFE_IN_SCRIPT, unicodeEscape))}</script>`
 
 /** An address from the source as a link may have it: http or https; else null. */
 export function webAddress(text: string | null): string | undefined {
