@@ -92,6 +92,29 @@ export const between = ({ kind, geos }: Twins): fc.Arbitrary<readonly Step[]> =>
           ],
           { do: 'sync', job: 0 },
         ]),
+        // A geo is missing among others before its first value.
+        fc.record({ seconds: of(DAY, 2 * DAY) }).map(({ seconds }): Step[] => [
+          { do: 'sync', job: 0 },
+          { do: 'fail', fault: 'a geo less', every: 1 },
+          { do: 'backfill', job: 0, from: -4, days: 2, newestFirst: false },
+          { do: 'wait', seconds },
+          { do: 'sync', job: 0 },
+        ]),
+        // What is absent here and there is one window, which is too large for the service.
+        fc
+          .record({ from: fc.integer({ min: 3, max: 4 }), wait: of(3 * DAY, 5 * DAY) })
+          .map(({ from, wait }): Step[] => [
+            ...[from, from + 5].map(
+              (day): Step => ({ do: 'withdraw', kind, from: day, days: 1, geo: null, seconds: 0 }),
+            ),
+            { do: 'wait', seconds: wait },
+            { do: 'sync', job: 0 },
+            { do: 'limit', geoDays: 5 },
+            ...[DAY, DAY, DAY].flatMap((seconds): Step[] => [
+              { do: 'wait', seconds },
+              { do: 'sync', job: 0 },
+            ]),
+          ]),
         // A geo that is held is missing among others.
         fc.record({ seconds: of(2 * HOUR, 2 * DAY) }).map(({ seconds }): Step[] => [
           { do: 'sync', job: 0 },

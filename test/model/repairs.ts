@@ -265,4 +265,62 @@ export const MUTANTS: readonly Mutant[] = [
     'if ((await spent(tx, host, limit.ms, nowMs)) >= limit.calls)',
     'if (0 * (await spent(tx, host, limit.ms, nowMs)) >= limit.calls)',
   ),
+  mutant(
+    'an answer of nothing leaves nothing absent',
+    'load/coverage/absent.ts',
+    'groups.size === 0 ? [ALL_GEOS] :',
+    'groups.size === 0 ? [] :',
+  ),
+  mutant(
+    'a geo that an answer lacks is not absent',
+    'load/coverage/absent.ts',
+    '[...groups.keys(), ...series.geoIds]',
+    '[...groups.keys()]',
+  ),
+  mutant(
+    'a doubt about one geo outlasts an answer about that geo',
+    'load/coverage/timeline.ts',
+    'const kept = touching.flatMap((old) => without(old, row, periods))',
+    "if (row.geoId > 0 && row.state === 'values' && touching.some(({ state }) => state === 'doubt')) return\n  const kept = touching.flatMap((old) => without(old, row, periods))",
+  ),
+  mutant(
+    'absent values take half of the calls',
+    'plan/series/absences.ts',
+    'Math.floor(others / 10)',
+    'Math.ceil(others / 2)',
+  ),
+  mutant(
+    'absent values are requested more than once a day',
+    'plan/series/absences.ts',
+    'Math.abs(now - last) >= DAY - EARLY_S ? 1 : 0',
+    'Math.abs(now - last) >= 0 ? 1 : 0',
+  ),
+  {
+    name: 'a window for absent values ends a day late',
+    edits: [
+      {
+        file: 'src/plan/series/absences.ts',
+        find: '.flat().map((absence) => widen(zone, absence, unit)),',
+        put: '.flat().map((absence) => widen(zone, { ...absence, to: absence.to + DAY }, unit)),',
+      },
+      {
+        file: 'src/plan/series/absences.ts',
+        find: 'const window = intersect([piece], [widen(zone, reach, unit)])[0]!',
+        put: 'const window = intersect([piece], [widen(zone, { ...reach, to: reach.to + DAY }, unit)])[0]!',
+      },
+    ],
+  },
+  {
+    name: 'a window for absent values is cut into many calls',
+    edits: [
+      {
+        file: 'src/ingest.ts',
+        find: "return planned.reason === 'absent'",
+        put: "return planned.reason === 'absent' && size === 0",
+      },
+      { file: 'src/ingest.ts', find: "const pieces = planned.reason === 'absent' ? 0 :", put: 'const pieces =' },
+    ],
+  },
+  mutant('gaps says of nothing when it is requested', 'checks/gaps.ts', 'next_at: gap.next_at,', 'next_at: null,'),
+  mutant('gaps counts no missing periods', 'checks/gaps.ts', 'missing: gap.missing,', 'missing: gap.step_s,'),
 ]
