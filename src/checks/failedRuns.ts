@@ -5,7 +5,10 @@ import type { Reader } from '../db/store.ts'
 
 /** A job whose last run failed, with the reason. */
 export interface FailedRun {
+  /** Its number (_run.id). */
+  readonly run: number
   readonly job: string
+  readonly command: string
   readonly what: string
 }
 
@@ -25,7 +28,7 @@ async function mayBeRunning({ file, kysely, coordination }: Reader): Promise<boo
 export async function failedRuns(db: Reader): Promise<FailedRun[]> {
   const last = await db.kysely
     .selectFrom('_run')
-    .select(['job', 'command', 'started_at', 'outcome', 'message'])
+    .select(['id', 'job', 'command', 'started_at', 'outcome', 'message'])
     .where('id', 'in', (of) =>
       of
         .selectFrom('_run')
@@ -40,8 +43,8 @@ export async function failedRuns(db: Reader): Promise<FailedRun[]> {
   const isAlive = failed.some(({ outcome }) => outcome === 'running') && (await mayBeRunning(db))
   return failed
     .filter(({ outcome }) => outcome !== 'running' || !isAlive)
-    .map(({ job, command, started_at, outcome, message }) => {
+    .map(({ id, job, command, started_at, outcome, message }) => {
       const reason = outcome === 'running' ? 'its process ended before the run did' : (message ?? outcome)
-      return { job, what: `last run of ${job} failed: ${reason} (${command}, started ${started_at})` }
+      return { run: id, job, command, what: `last run of ${job} failed: ${reason} (${command}, started ${started_at})` }
     })
 }

@@ -1,5 +1,6 @@
 import { formatUtc } from '../../base/time/instant.ts'
 import { formatLocal } from '../../base/time/zone.ts'
+import { failedRuns } from '../../checks/failedRuns.ts'
 import { type Reach, reaches } from '../../checks/lag.ts'
 import { rhythms } from '../../checks/rhythm.ts'
 import { openFailures } from '../../checks/status.ts'
@@ -46,6 +47,15 @@ const countQuarantine = async ({ store }: PageRequest): Promise<number> => {
     .executeTakeFirstOrThrow()
   return open
 }
+
+/** How many gaps there are for each reason, with one of the jobs that want them. */
+const gapsByReason = ({ store }: PageRequest) =>
+  store.kysely
+    .selectFrom('gaps')
+    .select(({ fn }) => ['reason', fn.countAll<number>().as('count'), fn.min('job').as('job')])
+    .groupBy('reason')
+    .orderBy('reason')
+    .execute()
 
 /** The jobs whose run is missed. */
 async function missed({ store, now }: PageRequest): Promise<{ job: string; lastAt: string; usualS: number }[]> {
@@ -140,6 +150,8 @@ export async function readHome(request: PageRequest) {
       failures: failures.length,
       quarantined: await countQuarantine(request),
       missed: await missed(request),
+      failedRuns: await failedRuns(store),
+      gaps: await gapsByReason(request),
     },
     lakes: await lakesOf(request),
     failures: listed,

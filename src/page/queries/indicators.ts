@@ -1,3 +1,5 @@
+import { floorToSecond } from '../../base/time/instant.ts'
+import { localDate } from '../../base/time/zone.ts'
 import { heldKinds } from '../../db/queries/kinds.ts'
 import type { Reader } from '../../db/store.ts'
 import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
@@ -31,7 +33,12 @@ async function readKeys(db: Reader, { text, held, page }: CatalogueQuestion): Pr
   if (/[\p{L}\p{N}]/u.test(text)) {
     const found = await engine.search(text, await heldKinds(db, 'indicator'))
     if (held === 'all') return found.slice(from, from + INDICATORS_A_PAGE + 1)
-    const rows = await kysely.selectFrom('series').select(['kind', 'indicator_id']).distinct().execute()
+    const rows = await kysely
+      .selectFrom('series as s')
+      .innerJoin('series_geo as g', 'g.series_id', 's.id')
+      .select(['s.kind', 's.indicator_id'])
+      .distinct()
+      .execute()
     const ours = new Set(rows.map(({ kind, indicator_id }) => `${kind} ${indicator_id}`))
     return found
       .filter(({ kind, id }) => ours.has(`${kind} ${id}`) === (held === 'held'))
@@ -44,6 +51,7 @@ async function readKeys(db: Reader, { text, held, page }: CatalogueQuestion): Pr
       of.where(({ exists, not, selectFrom }) => {
         const any = exists(
           selectFrom('series as s')
+            .innerJoin('series_geo as g', 'g.series_id', 's.id')
             .select('s.id')
             .whereRef('s.kind', '=', 'i.kind')
             .whereRef('s.indicator_id', '=', 'i.id'),
@@ -81,10 +89,11 @@ export async function readIndicators(
     .orderBy('locale')
     .execute()
   const held = await db.kysely
-    .selectFrom('freshness')
-    .select(['kind', 'indicator_id', 'geo_id', 'first_utc', 'last_utc'])
-    .where('kind', 'in', kinds)
-    .where('indicator_id', 'in', ids)
+    .selectFrom('freshness as f')
+    .innerJoin('series as s', 's.id', 'f.series_id')
+    .select(['f.kind', 'f.indicator_id', 'f.geo_id', 'f.first_utc', 'f.last_utc', 's.time_zone'])
+    .where('f.kind', 'in', kinds)
+    .where('f.indicator_id', 'in', ids)
     .execute()
   const series = await heldSeriesOf(db, shown)
   const indicators = shown.map(({ kind, id }) => {
@@ -104,10 +113,11 @@ export async function readIndicators(
       withdrawn_at: fact?.withdrawn_at ?? null,
       series: series.get(`${kind} ${id}`) ?? [],
       geos: new Set(own.map(({ geo_id }) => geo_id)).size,
-      first_utc: own.map(({ first_utc }) => first_utc).sort()[0] ?? null,
-      last_utc:
+      // Local days, as everywhere on the page.
+      first_date: own.map(({ time_zone, first_utc }) => dateIn(time_zone, first_utc)).sort()[0] ?? null,
+      last_date:
         own
-          .map(({ last_utc }) => last_utc)
+          .map(({ time_zone, last_utc }) => dateIn(time_zone, last_utc))
           .sort()
           .at(-1) ?? null,
       job: jobLine(kind, id),
@@ -115,6 +125,9 @@ export async function readIndicators(
   })
   return { ...question, indicators, more: keys.length > INDICATORS_A_PAGE }
 }
+
+/** The local day of a moment (UTC, ISO 8601). */
+const dateIn = (zone: string, moment: string): string => localDate(zone, floorToSecond(moment))
 
 /** The line of a job that fetches an indicator from now on. */
 function jobLine(kind: string, id: number): string {

@@ -24,6 +24,18 @@ function problems({ health }: Home, request: PageRequest): Html[] {
   const line = (text: HtmlPart, command: string): Html =>
     html`<li>${text} ${request.live && commandLine(request.command(command))}</li>`
   return [
+    ...health.failedRuns.map(({ run, job, command }) =>
+      line(
+        html`<a href="${request.link(`/runs/${run}`)}">${home.failedRun(job)}</a>`,
+        command === 'schedule' || OF_JOB.includes(command) ? `sync jobs/${job}.yaml` : command,
+      ),
+    ),
+    ...health.gaps.map(({ reason, count, job }) =>
+      line(
+        html`<a href="${request.link('/coverage')}">${home.gaps(reason, count)}</a>`,
+        reason === 'never requested' && job !== null ? `sync jobs/${job}.yaml` : 'gaps',
+      ),
+    ),
     ...(health.failures > 0 ? [line(home.failures(health.failures), 'retry')] : []),
     ...health.missed.map(({ job, lastAt, usualS }) =>
       line(

@@ -11,19 +11,19 @@ function row(one: Data['indicators'][number], request: PageRequest): Html {
   const { words, link } = request
   const { indicators: own, common } = words
   const kind = kindText(one.kind, request)
-  const { first_utc: first, last_utc: last } = one
+  const { first_date: first, last_date: last } = one
   return html`<tr><th scope="row">${one.id}</th>
 <td>${!!one.name && html`<a href="${link(`/texts/${one.kind}/${one.id}`)}">${serviceText(one.name, one.locale)}</a>`}${kind !== null && html` (${kind})`}${one.withdrawn_at !== null && html` <span class="soft">${own.withdrawn}</span>`}</td>
 <td>${serviceText(one.unit)}</td>
 <td>${
     first === null || last === null
       ? html`${own.not}`
-      : html`${own.days(first.slice(0, 10), last.slice(0, 10), one.geos)}<br>${one.series.map(
+      : html`${own.days(first, last, one.geos)}<br>${one.series.map(
           ({ path, time_trunc }) =>
             html`<a href="${link(`/series/${path}`)}">${time_trunc === null ? common.native : (common.steps[time_trunc] ?? time_trunc)}</a> `,
         )}`
   }</td>
-<td>${one.first_utc === null && command(one.job)}</td></tr>
+<td>${first === null && command(one.job)}</td></tr>
 `
 }
 

@@ -1,12 +1,31 @@
+import { quantity } from '../../base/quantity.ts'
+import type { GapReason } from '../../tables/sql/gapReason.ts'
 import type { Translated } from './locale.ts'
+
+const GAPS_EN: Readonly<Record<Exclude<GapReason, 'never requested'>, string>> = {
+  failed: 'because of failed requests',
+  doubt: 'because the answer is not trusted',
+  absent: 'because the source has no values',
+}
+const GAPS_ES: Readonly<Record<GapReason, string>> = {
+  'never requested': 'sin solicitar todavía',
+  failed: 'por peticiones fallidas',
+  doubt: 'porque la respuesta no es fiable',
+  absent: 'porque la fuente no tiene valores',
+}
 
 /** Words of the overview. */
 export const en = {
   whole: (series: number) =>
     series === 0
       ? 'No series is held yet.'
-      : `Whole and fresh: no request failed, and ${series === 1 ? 'the series reaches' : `all ${series} series reach`} as far as usual.`,
-  needs: 'Something needs you',
+      : `Complete and fresh: no request failed, no data is missing, and ${series === 1 ? 'the series reaches' : `all ${series} series reach`} as far as usual.`,
+  needs: 'Needs attention',
+  failedRun: (job: string) => `The last run of ${job} failed.`,
+  gaps: (reason: GapReason, count: number) =>
+    reason === 'never requested'
+      ? `${quantity(count, 'range')} never requested.`
+      : `${quantity(count, 'range')} missing ${GAPS_EN[reason]}.`,
   late: (count: number) => `${count} series ${count === 1 ? 'is' : 'are'} further behind than usual.`,
   failures: (count: number) =>
     `${count} ${count === 1 ? 'request' : 'requests'} failed and ${count === 1 ? 'was' : 'were'} not answered since.`,
@@ -51,8 +70,10 @@ export const es: Translated<typeof en> = {
   whole: (series) =>
     series === 0
       ? 'Todavía no hay ninguna serie.'
-      : `Completo y al día: nada de lo pedido ha fallado, y ${series === 1 ? 'la serie llega' : `las ${series} series llegan`} hasta donde ${series === 1 ? 'suele' : 'suelen'}.`,
+      : `Completo y al día: nada de lo pedido ha fallado, no falta nada, y ${series === 1 ? 'la serie llega' : `las ${series} series llegan`} hasta donde ${series === 1 ? 'suele' : 'suelen'}.`,
   needs: 'Algo necesita atención',
+  failedRun: (job) => `La última ejecución de ${job} falló.`,
+  gaps: (reason, count) => `${count === 1 ? 'Falta 1 intervalo' : `Faltan ${count} intervalos`} ${GAPS_ES[reason]}.`,
   late: (count) => `${count} ${count === 1 ? 'serie va más atrasada' : 'series van más atrasadas'} de lo habitual.`,
   failures: (count) =>
     `${count} ${count === 1 ? 'petición falló y no tiene' : 'peticiones fallaron y no tienen'} respuesta desde entonces.`,
