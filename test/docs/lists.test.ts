@@ -80,3 +80,7 @@ test('docs/scale.md names every command that reads or writes a database, and non
   )
   expect([...named].sort()).toEqual(onDatabase.map(([name]) => name).sort())
 })
+
+test('the changelog stays short: one line a change, for users', () => {
+  expect(readFileSync('CHANGELOG.md', 'utf8').split('\n').length).toBeLessThan(100)
+})
