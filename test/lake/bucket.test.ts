@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import SQLite from 'better-sqlite3'
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { BusyError, InputError, TransientError } from '../../src/base/errors.ts'
 import { checkLake } from '../../src/lake/check.ts'
 import { filesOf } from '../../src/lake/manifest.ts'
@@ -184,6 +184,53 @@ test('an answer that breaks off is asked for again, and told where all of them d
   await expect(sync(place)).rejects.toThrow(TransientError)
   place.close()
 })
+
+describe.each([true, false])(
+  'a write that is confirmed but not stored, in a storage with conditions: %s',
+  (conditions) => {
+    test.each([
+      [
+        'a file is missing',
+        /observation.*parquet$/,
+        'drop',
+        /observation.*parquet was confirmed by the storage, but it is missing/,
+      ],
+      [
+        'a file is cut',
+        /observation.*parquet$/,
+        'cut',
+        /observation.*parquet was confirmed by the storage, but it has 10 bytes/,
+      ],
+      [
+        'the manifest is missing',
+        /manifest\.json$/,
+        'drop',
+        /manifest\.json was confirmed .* (is missing|the previous content)/,
+      ],
+    ] as const)('fails the sync and leaves the previous snapshot: %s', async (_what, keys, damage, message) => {
+      const own = await storage({ conditions })
+      const place = await openPlace(LAKE, own.access)
+      const damaging = async () => {
+        own.damage = (key) => (keys.test(key) ? damage : undefined)
+        await expect(sync(place)).rejects.toMatchObject({
+          code: 's3-not-stored',
+          message: expect.stringMatching(message),
+        })
+        own.damage = null
+      }
+      await damaging()
+      expect(await place.manifest()).toBeNull()
+      await sync(place)
+      alter('update observation set value = 7 where series_id = 2')
+      alter(`insert into _day (series_id, geo_id, month, day, count, missing) values (2, 3, 24301, 1, 1, 0)`)
+      await damaging()
+      expect((await place.manifest())!.snapshot).toBe(1)
+      expect((await checkLake(place)).findings).toEqual([])
+      expect((await sync(place)).snapshot).toBe(2)
+      expect((await checkLake(place)).findings).toEqual([])
+    })
+  },
+)
 
 test('the key of a storage may stand in the file of settings, and is never printed', async () => {
   const own = await storage()

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, truncateSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
@@ -32,6 +32,8 @@ interface Storage {
   limit: number
   /** How many of the next answers to reads break off. */
   cuts: number
+  /** Changes what is stored of the object of a write, which is confirmed in any case. */
+  damage: ((key: string) => 'drop' | 'cut' | undefined) | null
 }
 
 /**
@@ -59,7 +61,15 @@ export async function storage({ conditions = true } = {}): Promise<Storage> {
   const put = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const asks = request.headers['if-match'] ?? request.headers['if-none-match']
     if (conditions && asks !== undefined && !(await holds(request))) return refuse(response, 412, 'PreconditionFailed')
+    const key = decodeURIComponent(new URL(request.url!, 'http://x').pathname).replace('/market/', '')
+    const damage = own.damage?.(key)
+    if (damage === 'drop') {
+      await request.resume().toArray()
+      response.writeHead(200, { ETag: '"dropped"' }).end()
+      return
+    }
     await handle(request, response)
+    if (damage === 'cut') truncateSync(own.fileOf(key), 10)
   }
   const breakOff = (response: ServerResponse): void => {
     response.writeHead(200, { 'Content-Length': 1000, ETag: '"x"' })
@@ -84,6 +94,7 @@ export async function storage({ conditions = true } = {}): Promise<Storage> {
     requests: 0,
     limit: Number.POSITIVE_INFINITY,
     cuts: 0,
+    damage: null,
   }
   onTestFinished(() => {
     server.logger.exceptions.unhandle()

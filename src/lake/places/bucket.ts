@@ -5,7 +5,7 @@ import { BusyError, InputError } from '../../base/errors.ts'
 import { partFileOf, removeStaleParts } from '../../base/files/partFiles.ts'
 import { filesOf, knownManifest, type LakeManifest, MANIFEST, manifestText, parseManifest } from '../manifest.ts'
 import type { HeldFiles, LakePlace, LakeWriter } from './place.ts'
-import { type Bucket, type ListedObject, openBucket, type S3Access } from './s3.ts'
+import { type Bucket, type ListedObject, notStored, openBucket, type S3Access } from './s3.ts'
 
 /** Where the files of all snapshots lie; the manifest says which of them belong to the current one. */
 const FILES_FOLDER = 'files'
@@ -128,8 +128,14 @@ async function bucketWriter(held: BucketFolder, now: number): Promise<LakeWriter
     const put = (): Promise<boolean> =>
       bucket.putText(prefix + MANIFEST, text, isGuarded ? (there === null ? 'absent' : { tag: there.tag }) : null)
     const isOthers = !isGuarded && (await bucket.text(prefix + MANIFEST))?.tag !== there?.tag
-    // The client repeats a request whose answer was lost: then the object that is there is ours.
-    if (isOthers || (!(await put()) && (await bucket.text(prefix + MANIFEST))?.text !== text)) throw busy(asWritten)
+    if (isOthers) throw busy(asWritten)
+    const isPut = await put()
+    const stored = await bucket.text(prefix + MANIFEST)
+    // The client repeats a request whose answer was lost: then the condition fails, but the object that is there is ours.
+    if (stored?.text !== text)
+      throw isPut && stored?.tag === there?.tag
+        ? notStored(`${asWritten}/${MANIFEST}`, stored === null ? 'it is missing' : 'it has the previous content')
+        : busy(asWritten)
     current = manifest
   }
   return {

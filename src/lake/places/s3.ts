@@ -53,7 +53,7 @@ export interface Bucket {
   list(prefix: string): Promise<ListedObject[]>
   /** Writes a small object. Where the condition does not hold, it writes nothing and returns false. */
   putText(key: string, text: string, condition: Condition | null): Promise<boolean>
-  /** Writes a file as an object; the storage verifies its checksum. */
+  /** Writes a file as an object, and fails unless the storage then has it with this size and checksum. */
   putFile(key: string, file: string, written: { readonly bytes: number; readonly sha256: string }): Promise<void>
   remove(key: string): Promise<void>
   close(): void
@@ -102,6 +102,13 @@ function asStorageError(error: unknown, address: string): SyncError {
   })
 }
 
+/** Says that the storage confirmed an object that it does not have. */
+export const notStored = (address: string, what: string): StoreError =>
+  new StoreError(`${address} was confirmed by the storage, but ${what}.`, {
+    hint: 'The previous snapshot stays valid. Check the storage, then run the command again.',
+    code: 's3-not-stored',
+  })
+
 const quiet = (): void => undefined
 
 /** Opens a bucket with the client of AWS, which is installed only where it is needed. */
@@ -128,6 +135,19 @@ export async function openBucket(bucket: string, { endpoint, region, credentials
     } catch (error) {
       throw asStorageError(error, address)
     }
+  }
+  /** Why an object is not the file that was sent; undefined if it is. A storage may not know checksums: then its size decides. */
+  const difference = async (Key: string, bytes: number, checksum: string): Promise<string | undefined> => {
+    try {
+      const head = await client.send(new sdk.HeadObjectCommand({ Bucket: bucket, Key, ChecksumMode: 'ENABLED' }))
+      if (head.ContentLength !== bytes) return `it has ${head.ContentLength} bytes instead of ${bytes}`
+      if ((head.ChecksumSHA256 ?? checksum) !== checksum)
+        return `its SHA-256 is ${head.ChecksumSHA256}, not ${checksum}`
+    } catch (error) {
+      if (statusOf(error) !== 404) throw error
+      return 'it is missing'
+    }
+    return undefined
   }
   const read = async <T>(Key: string, use: (body: Readable, tag: string) => Promise<T>): Promise<T> => {
     for (let left = MAX_ATTEMPTS; ; ) {
@@ -191,6 +211,7 @@ export async function openBucket(bucket: string, { endpoint, region, credentials
       }),
     putFile: (key, file, { bytes, sha256 }) =>
       send(async () => {
+        const checksum = Buffer.from(sha256, 'hex').toString('base64')
         for (let left = MAX_ATTEMPTS; ; )
           try {
             await client.send(
@@ -200,10 +221,12 @@ export async function openBucket(bucket: string, { endpoint, region, credentials
                 Body: createReadStream(file),
                 ContentLength: bytes,
                 ContentType: 'application/vnd.apache.parquet',
-                ChecksumSHA256: Buffer.from(sha256, 'hex').toString('base64'),
+                ChecksumSHA256: checksum,
               }),
             )
-            return
+            const wrong = await difference(key, bytes, checksum)
+            if (wrong === undefined) return
+            throw notStored(`${address}/${key}`, wrong)
           } catch (error) {
             if (--left === 0 || (statusOf(error) ?? 500) < 500) throw error
           }
