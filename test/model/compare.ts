@@ -197,7 +197,7 @@ interface Gap {
 /** The columns that the command `gaps` shares with the view. */
 const GAP_COLUMNS = [
   ...['series_id', 'kind', 'indicator_id', 'time_trunc', 'geo_id', 'from_local', 'to_local', 'reason'],
-  ...['step_s', 'missing', 'next_at'],
+  ...['step_s', 'missing', 'next_at', 'job'],
 ]
 
 /** The command and the view say the same, and what the model says. */

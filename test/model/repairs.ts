@@ -321,6 +321,6 @@ export const MUTANTS: readonly Mutant[] = [
       { file: 'src/ingest.ts', find: "const pieces = planned.reason === 'absent' ? 0 :", put: 'const pieces =' },
     ],
   },
-  mutant('gaps says of nothing when it is requested', 'checks/gaps.ts', 'next_at: gap.next_at,', 'next_at: null,'),
-  mutant('gaps counts no missing periods', 'checks/gaps.ts', 'missing: gap.missing,', 'missing: gap.step_s,'),
+  mutant('gaps says of nothing when it is requested', 'checks/gaps.ts', 'next_at: row.next_at,', 'next_at: null,'),
+  mutant('gaps counts no missing periods', 'checks/gaps.ts', 'missing: row.missing,', 'missing: step_s,'),
 ]
