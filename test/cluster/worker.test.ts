@@ -19,7 +19,7 @@ import { openSharedRun } from '../../src/cluster/sharedRun.ts'
 import { createSharedTurns } from '../../src/cluster/turns.ts'
 import { work } from '../../src/cluster/worker.ts'
 import { createWorkerRuns } from '../../src/cluster/workerRuns.ts'
-import { shared } from '../../src/db/coordination.ts'
+import { coordinationOf, shared } from '../../src/db/coordination.ts'
 import { openStore } from '../../src/db/open.ts'
 import { BEAT_MS, WORKER } from '../../src/db/queries/workers.ts'
 import type { SyncContext } from '../../src/ingestAll.ts'
@@ -383,6 +383,7 @@ test.each<[who: string, joins: (process: Process) => Promise<void>]>([
     const process = await joined(await migratedDatabase(), 'http://service.test', 'key')
     const { store } = process
     const db = shared(store.kysely)
+    const soon = (await coordinationOf(store).clock()) + 60_000
     const leases = [
       { claim: 'series', series_id: null, geo_ids: null, from_at: 1, to_at: 2, target: null },
       { claim: 'listing', series_id: null, geo_ids: null, from_at: null, to_at: null, target: '/indicators' },
@@ -391,14 +392,14 @@ test.each<[who: string, joins: (process: Process) => Promise<void>]>([
       .insertInto('_asking')
       .values(leases.map((lease) => ({ ...lease, until_at: 1 })))
       .execute()
-    await db.insertInto('_asking').values({ claim: 'alive', target: '/news', until_at: 8e15 }).execute()
+    await db.insertInto('_asking').values({ claim: 'alive', target: '/news', until_at: soon }).execute()
     await db
       .insertInto('_call')
-      .values([1, 8e15].map((until_at) => ({ host: 'service.test', until_at })))
+      .values([1, soon].map((until_at) => ({ host: 'service.test', until_at })))
       .execute()
     await joins(process)
     expect(await db.selectFrom('_asking').select('claim').execute()).toEqual([{ claim: 'alive' }])
-    expect(await db.selectFrom('_call').select('until_at').execute()).toEqual([{ until_at: 8e15 }])
+    expect(await db.selectFrom('_call').select('until_at').execute()).toEqual([{ until_at: soon }])
   },
 )
 
