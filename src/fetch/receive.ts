@@ -83,7 +83,7 @@ function validatorIn({ etag, 'last-modified': changed, date }: Readonly<Record<s
   return changed !== undefined && Date.parse(date ?? '') - Date.parse(changed) >= 60_000 ? changed : null
 }
 
-/** How many characters of the previous piece are searched again: the key may be split between two pieces, in encodings that make it longer. */
+/** How many characters of the previous piece are searched again: the key may be split between two pieces, with escapes. */
 const OVERLAP = 16 * 1024
 
 /** Appends the body to the part, and answers how many bytes it has then. Throws DownloadError where it is too large or holds the key. */
