@@ -27,7 +27,7 @@ export type StoredRows = Rows | null | 'damaged'
 
 /** Parses a stored reply. A reply that was quarantined as a whole has rows only if this version understands all of it. */
 export async function readStored({ planned, outcome, compressed, size }: StoredReply): Promise<StoredRows> {
-  const body = await decompressBody(compressed).catch(() => null)
+  const body = await decompressBody(compressed, size).catch(() => null)
   if (body?.length !== size) return 'damaged'
   try {
     const rows = transform(body, planned)

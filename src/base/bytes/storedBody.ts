@@ -25,16 +25,23 @@ const PARAMS = {
   [constants.ZSTD_c_checksumFlag]: 1,
 }
 
+const MIN_CHUNK = 16 * 1024
+const MAX_CHUNK = 128 * 1024 * 1024
+
 /** The compression before this one. Several at once would take memory and caches from one another. */
 let previous: Promise<unknown> = Promise.resolve()
 
 /** Hashes and compresses a body on other threads. The body must not change until that is done. */
 export async function compressBody(body: Buffer): Promise<StoredBody> {
   const hashing = crypto.subtle.digest('SHA-256', body)
-  const compressing = previous.then(() => compress(body, { params: PARAMS, pledgedSrcSize: body.length }))
+  // Each chunk is a turn of the event loop, which may be busy: one chunk holds what bodies usually become.
+  const chunkSize = Math.max(MIN_CHUNK, body.length >> 3)
+  const compressing = previous.then(() => compress(body, { params: PARAMS, pledgedSrcSize: body.length, chunkSize }))
   previous = compressing.catch(() => undefined)
   return { hash: Buffer.from(await hashing).toString('hex'), compressed: await compressing }
 }
 
-/** Restores a body. Throws if it was damaged. */
-export const decompressBody = (compressed: Buffer): Promise<Buffer> => decompress(compressed)
+/** Restores a body of `size` bytes. Throws if it was damaged. */
+export const decompressBody = (compressed: Buffer, size: number): Promise<Buffer> =>
+  // One chunk more than full, so that one turn of the event loop is enough; a damaged size does not take all memory.
+  decompress(compressed, { chunkSize: Math.min(size + MIN_CHUNK, MAX_CHUNK) })

@@ -107,7 +107,7 @@ async function findInAnswer(
   if (row === undefined) return 'pruned'
   if (row.bytes > SEARCHED) return 'large'
   try {
-    const body = await decompressBody(row.body)
+    const body = await decompressBody(row.body, row.bytes)
     return findValue(JSON.parse(body.toString('utf8')), line, at) ?? 'not-found'
   } catch {
     return 'damaged'
