@@ -132,7 +132,11 @@ describe('the reply store', () => {
       const { _run, ...rest } = dump(store)
       const { _run: runs, ...all } = before
       expect(rest, `killed after ${250 + i * 60} ms`).toEqual(all)
-      if (!ON_SERVER) expect(store.get('pragma integrity_check')).toBe('ok')
+      if (ON_SERVER) continue
+      // A connection that is open keeps what it knows of the index until it searches again, and would report it as damaged.
+      const fresh = openReader(store.file)
+      expect(fresh.get('pragma integrity_check')).toBe('ok')
+      await fresh.close()
     }
     expect(killed).toBeGreaterThan(0)
   })
