@@ -25,7 +25,7 @@ export async function openSharedRun(
   const closers = createClosers()
   try {
     // A second connection: taking a turn must not wait for the transaction that loads an answer.
-    const control = await openStore(store.file, { durability: 'full' })
+    const control = await openStore(store.address, { durability: 'full' })
     closers.add(() => control.close())
     const clock = await openClock(control)
     closers.add(clock.close)

@@ -21,23 +21,15 @@ const IN_FILE: Omit<DatabasePlace, 'folder'> = { isShared: false, isServed: fals
 export const placeOf = (name: string): DatabasePlace =>
   isAddress(name) ? ON_SERVER : { ...IN_FILE, folder: dirname(name) }
 
-/**
- * Addresses as they were given, by the form in which they are shown. No message contains the password, but it is needed to
- * connect again.
- */
-const given = new Map<string, string>()
-
 const ADDRESS_HINT =
   'Write it as postgres://USER@HOST:PORT/DATABASE; a password with other characters than letters and digits has them as %XX, or is given by PGPASSWORD or ~/.pgpass.'
 
 export const badAddress = (message: string, hint = ADDRESS_HINT, cause?: unknown): StoreError =>
   new StoreError(message, { hint, code: 'bad-address', ...(cause === undefined ? {} : { cause }) })
 
-/** Parameters of an address that messages show: where the server is, and how it proves itself. */
-const SHOWN_PARAMETERS = ['host', 'port', 'user', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey']
-/** Parameters that messages do not show. */
-const HIDDEN_PARAMETERS = [
-  ...['password', 'options', 'pooling', 'application_name'],
+const PARAMETERS = [
+  ...['host', 'port', 'user', 'password', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey'],
+  ...['options', 'pooling', 'application_name'],
   ...['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'],
 ]
 const NUMBER_PARAMETERS = ['port', 'statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout']
@@ -47,7 +39,7 @@ const WITHOUT_EFFECT = [
   ...['keepalives', 'keepalives_idle', 'keepalives_interval', 'keepalives_count'],
 ]
 const POOLING: readonly string[] = ['session', 'transaction']
-const KNOWN_PARAMETERS: readonly string[] = [...SHOWN_PARAMETERS, ...HIDDEN_PARAMETERS, ...WITHOUT_EFFECT]
+const KNOWN_PARAMETERS: readonly string[] = [...PARAMETERS, ...WITHOUT_EFFECT]
 
 /** A user without a host, which is legal where the host is given elsewhere, but not in a URL. */
 const withoutHost = /^(postgres(?:ql)?:\/\/)([^@/?#:]*)(?::([^@/?#]*))?@(?=[/?]|$)([^?]*)\??(.*)$/i
@@ -64,8 +56,8 @@ function readUrl(address: string): URL {
   return new URL(`${scheme}${path || '/'}?${parameters.join('&')}`)
 }
 
-/** An address, parsed; refused where it has a parameter that would not be obeyed. */
-function parseAddress(address: string): URL {
+/** Parses an address; refuses a parameter that would not be obeyed. */
+export function parseAddress(address: string): URL {
   let url: URL
   try {
     url = readUrl(address)
@@ -86,7 +78,7 @@ function parseAddress(address: string): URL {
     if (!KNOWN_PARAMETERS.includes(name))
       throw badAddress(
         `The address of the database has ${name}=…, which is not a known parameter.`,
-        `Legal: ${[...SHOWN_PARAMETERS, ...HIDDEN_PARAMETERS].join(', ')}. The database comes after the host: postgres://USER@HOST:PORT/DATABASE.`,
+        `Legal: ${PARAMETERS.join(', ')}. The database comes after the host: postgres://USER@HOST:PORT/DATABASE.`,
       )
   for (const name of NUMBER_PARAMETERS)
     if (!/^\d{1,9}$/.test(url.searchParams.get(name) ?? '0'))
@@ -103,40 +95,17 @@ function parseAddress(address: string): URL {
   return url
 }
 
-/** An address without its password, for messages. `givenAddress` finds the whole address by it. */
+/** An address without its password, for messages; it needs PGPASSWORD or a file of passwords to connect again. */
 export function shownAddress(address: string): string {
-  if (given.has(address)) return address
   const url = parseAddress(address)
-  const shown = new URL(url)
-  shown.password = ''
-  for (const name of [...shown.searchParams.keys()])
-    if (!SHOWN_PARAMETERS.includes(name)) shown.searchParams.delete(name)
-  given.set(shown.href, address)
-  return shown.href
+  url.password = ''
+  // What is not deleted stays as it was written.
+  if (url.searchParams.has('password')) url.searchParams.delete('password')
+  return url.href
 }
-
-/** The whole address, as it was given, of one that is shown. */
-export const givenAddress = (shown: string): string => given.get(shown) ?? shown
-
-/** The same, parsed. */
-export const givenUrl = (shown: string): URL => parseAddress(givenAddress(shown))
-
-const SERVER_VARIABLE = /^(PG[A-Z]+|HOME|APPDATA)$/
-let variables: Readonly<Record<string, string | undefined>> = {}
-
-/** Keeps the variables of an environment that concern servers, to pass them on to other processes. */
-export function keepServerVariables(environment: Readonly<Record<string, string | undefined>>): void {
-  variables = Object.fromEntries(Object.entries(environment).filter(([name]) => SERVER_VARIABLE.test(name)))
-}
-
-/** The variables by which a server is reached (PGHOST, PGPASSWORD …), and where files with passwords are looked for. */
-export const serverVariables = (): typeof variables => variables
 
 /** The password that an address holds, where it holds one. */
 export function passwordIn(address: string): string | undefined {
   const { password, searchParams } = parseAddress(address)
   return decodeURIComponent(password) || (searchParams.get('password') ?? undefined)
 }
-
-/** The name of a database as it is shown: an address without its password, a path as it is. */
-export const shownName = (name: string): string => (isAddress(name) ? shownAddress(name) : name)

@@ -17,7 +17,7 @@ export const takeLockFile = (file: string): (() => void) => backendOf(file).take
  * holder, while another one has it.
  */
 export async function lockWriter(store: Store, command: string, now: () => number): Promise<() => Promise<void>> {
-  const release = await backendOf(store.file).lock(store.file, now())
+  const release = await backendOf(store.address).lock(store.address, now())
   try {
     const leave = await addHolder(store, command, now)
     return async () => {

@@ -6,7 +6,10 @@ import type { Awaitable, Engine } from './engine.ts'
 
 /** An open database that is read. */
 export interface Reader {
+  /** Its name for messages: a path, or an address without its password. */
   readonly file: string
+  /** Its name to open it again, which may contain a password. */
+  readonly address: string
   /** The version of its schema, which is the one of this program. */
   readonly schema: number
   readonly kysely: Kysely<Database>

@@ -1,10 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { isAddress, keepServerVariables, passwordIn, shownAddress } from '../../src/db/address.ts'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { isAddress, passwordIn, shownAddress } from '../../src/db/address.ts'
 import { openReader, openStore, schemaState } from '../../src/db/open.ts'
 import { driverConfig } from '../../src/db/postgres/connection/driverConfig.ts'
-import { filedPassword, passwordOf } from '../../src/db/postgres/connection/passwordFile.ts'
 import { runCommand, tempFolder } from '../kit.ts'
 import { migratedDatabase, serverUrl, tempDatabase, withClient } from './database.ts'
 
@@ -100,54 +99,20 @@ test('PGSSLMODE and its files mean what they mean in an address, which wins', ()
   writeFileSync(file, 'certificate')
   const tlsOf = (address: string) => driverConfig(address).ssl
   expect(tlsOf('postgres://h/d')).toBeUndefined()
-  onTestFinished(() => keepServerVariables({}))
-  keepServerVariables({ PGSSLMODE: 'verify-ca', PGSSLROOTCERT: file })
+  onTestFinished(() => void vi.unstubAllEnvs())
+  vi.stubEnv('PGSSLMODE', 'verify-ca')
+  vi.stubEnv('PGSSLROOTCERT', file)
   expect(tlsOf('postgres://h/d')).toEqual({ ca: 'certificate', checkServerIdentity: expect.any(Function) })
   expect(tlsOf('postgres://h/d?sslmode=disable')).toBe(false)
   expect(tlsOf('postgres:///d?host=/tmp')).toBeUndefined()
-  keepServerVariables({ PGSSLMODE: 'verify-ca', PGSSLROOTCERT: join(tempFolder(), 'none.pem') })
+  vi.stubEnv('PGSSLMODE', 'verify-ca')
+  vi.stubEnv('PGSSLROOTCERT', join(tempFolder(), 'none.pem'))
   expect(() => driverConfig('postgres://h/d')).toThrow(/The file of sslrootcert cannot be read/)
-  keepServerVariables({ PGSSLMODE: 'prefer' })
+  vi.stubEnv('PGSSLMODE', 'prefer')
   expect(() => driverConfig('postgres://h/d')).toThrow(/sslmode=prefer is not supported/)
-  keepServerVariables({ PGSSLMODE: 'disable', PGPORT: 'five' })
+  vi.stubEnv('PGSSLMODE', 'disable')
+  vi.stubEnv('PGPORT', 'five')
   expect(() => driverConfig('postgres://h/d')).toThrow(/port five/)
-})
-
-test('the file of passwords is read as every program of PostgreSQL reads it', () => {
-  const text = [
-    '# a comment:*:*:*:no',
-    'h:5432:d:other:no',
-    'h:5433:*:u:no',
-    'h\\:1:*:*:u:colon',
-    'h:5432:d:u:a:b\\:c\\\\',
-    'localhost:*:*:*:socket\r',
-    '*:*:*:*:last',
-  ].join('\n')
-  const account = { host: 'h', port: '5432', database: 'd', user: 'u' }
-  expect(passwordOf(text, account)).toBe('a:b:c\\')
-  expect(passwordOf(text, { ...account, host: 'h:1' })).toBe('colon')
-  expect(passwordOf(text, { ...account, host: '/run/postgresql' })).toBe('socket')
-  expect(passwordOf(text, { ...account, user: 'w' })).toBe('last')
-  expect(passwordOf('h:5432:d', account)).toBeUndefined()
-})
-
-test.skipIf(process.platform === 'win32')('a file of passwords that others may read is refused', () => {
-  const account = { host: 'h', port: '5432', database: 'd', user: 'u' }
-  const folder = tempFolder()
-  const write = (mode: number, text = 'h:*:*:*:secret') => {
-    const file = join(folder, `${mode}-${text.length}`)
-    writeFileSync(file, text, { mode })
-    return { PGPASSFILE: file }
-  }
-  expect(filedPassword(account, write(0o600))).toBe('secret')
-  expect(filedPassword(account, write(0o400, 'h:*:*:u:secret'))).toBe('secret')
-  for (const mode of [0o640, 0o644])
-    expect(() => filedPassword(account, write(mode))).toThrow(/may be read by others, and is not used/)
-  // What does not concern us harms nobody.
-  expect(filedPassword(account, write(0o644, 'elsewhere:*:*:*:secret'))).toBeUndefined()
-  expect(filedPassword(account, { PGPASSFILE: '/dev/null' })).toBeUndefined()
-  expect(filedPassword(account, { HOME: folder })).toBeUndefined()
-  expect(filedPassword(account, {})).toBeUndefined()
 })
 
 /** A role may have settings by which a statement, or its answer, means something else. */

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chownSync, copyFileSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, copyFileSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openReader, openStore, schemaState } from '../../src/db/open.ts'
@@ -119,6 +119,21 @@ test('a password comes from PGPASSWORD or from a file, and is shown nowhere', as
   expect(await migrate({ PGPASSWORD: `${secret}x` })).toBe(7)
   expect(await migrate({ PGPASSWORD: secret })).toBe(0)
   expect(await migrate({ PGPASSFILE: file })).toBe(0)
+  writeFileSync(join(cwd, '.pgpass'), `*:*:*:guest:${secret}\n`, { mode: 0o600 })
+  expect(await migrate({})).toBe(0)
+  chmodSync(file, 0o644)
+  expect(await migrate({ PGPASSFILE: file })).toBe(7)
+  const withPassword = url.replace('guest@', `guest:${secret}@`)
+  const { code, out, err } = await runCommand(cwd, ['doctor', '--database', withPassword])
+  expect(`${out}${err}`).not.toContain(secret)
+  expect(out).toContain(url)
+  expect(code, err).not.toBe(7)
+  const distributed = ['--base-url', 'http://127.0.0.1:9', '--database', withPassword]
+  const env = { INDICATOR_SYNC_API_KEY: '0'.repeat(64), PGPASSWORD: 'another' }
+  writeFileSync(join(cwd, 'job.yaml'), 'name: x\ncatalogue: true\n')
+  const synced = await runCommand(cwd, ['sync', 'job.yaml', ...distributed], env)
+  expect(synced.code, synced.err).not.toBe(7)
+  expect(`${synced.out}${synced.err}`).not.toContain(secret)
   // What the driver says of an error has the whole connection in it, and with it the password.
   process.env.PGPASSWORD = `${secret}x`
   onTestFinished(() => void delete process.env.PGPASSWORD)

@@ -4,7 +4,7 @@ import { parseEnv } from 'node:util'
 import { InputError } from '../../base/errors.ts'
 import { didYouMean } from '../../base/suggest.ts'
 import { systemWords } from '../../base/systemErrors.ts'
-import { keepServerVariables, passwordIn, placeOf, shownName } from '../../db/address.ts'
+import { passwordIn, placeOf, shownAddress } from '../../db/address.ts'
 import { checkKey } from '../../services/key.ts'
 import { LIVE, SERVICE_NAMES, SERVICES, type Service, type ServiceName } from '../../services/services.ts'
 import { DEFAULT_DATABASE } from '../flags.ts'
@@ -208,10 +208,13 @@ const databaseNamed = (named: Setting<string> | null): Setting<string> =>
 /** Refuses a name under which SQLite stores nothing, or something other than a file. From here on, the address of a server has no password. */
 function checkDatabase(database: Setting<string>): Setting<string> {
   if (placeOf(database.value).folder === null) {
-    keepServerVariables(process.env)
     const password = passwordIn(database.value)
-    if (password !== undefined) rememberSecret(password)
-    return { ...database, value: shownName(database.value) }
+    if (password !== undefined) {
+      rememberSecret(password)
+      // The driver and other processes of ours find it there.
+      process.env.PGPASSWORD = password
+    }
+    return { ...database, value: shownAddress(database.value) }
   }
   if (OTHER_SERVER.test(database.value))
     // It may hold a password, and is not repeated.

@@ -1,4 +1,3 @@
-import { shownAddress } from '../address.ts'
 import { onlyFiles } from '../copying.ts'
 import type { Backend } from '../store.ts'
 import { stampOf, watchChanges } from './changes.ts'
@@ -12,21 +11,20 @@ export const postgres: Backend = {
   openReader,
   openStore,
   async openLocked(file, options) {
-    const address = shownAddress(file)
-    const release = await lockWriter(address)
+    const release = await lockWriter(file)
     try {
-      return { store: await openStore(address, options), release }
+      return { store: await openStore(file, options), release }
     } catch (error) {
       await release()
       throw error
     }
   },
-  lock: (file) => lockWriter(shownAddress(file)),
+  lock: lockWriter,
   takeLockFile: () => {
     throw onlyFiles('A lock that is a file is taken')
   },
-  isLocked: (file) => isLocked(shownAddress(file)),
-  schemaState: (file) => schemaState(shownAddress(file)),
+  isLocked,
+  schemaState,
   async takeOver(source, file, onProgress) {
     // Nothing requests again what a crash of the server would lose of its last commits: they wait for the disk.
     const { store, release } = await this.openLocked(file, { unfinished: true, durability: 'full' })
@@ -39,6 +37,6 @@ export const postgres: Backend = {
   },
   remove: () => Promise.reject(onlyFiles('A database is removed')),
   isPublishedCopy: () => false,
-  watchChanges: (file) => watchChanges(shownAddress(file)),
+  watchChanges,
   stampOf,
 }

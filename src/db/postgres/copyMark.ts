@@ -1,4 +1,5 @@
 import { StoreError } from '../../base/errors.ts'
+import { shownAddress } from '../address.ts'
 import type { Store } from '../store.ts'
 import { runSql } from './connection/runSql.ts'
 
@@ -19,7 +20,7 @@ export const writeMark = ({ kysely }: Store, mark: string | null) =>
 
 /** Why an unfinished copy is not opened. */
 export const unfinishedCopy = (address: string): StoreError =>
-  new StoreError(`The database ${address} is the unfinished copy of a file: values are missing.`, {
+  new StoreError(`The database ${shownAddress(address)} is the unfinished copy of a file: values are missing.`, {
     hint: 'Run the same `indicator-sync migrate --from FILE` again, which copies the rest; or drop the database.',
     code: 'unfinished-copy',
   })

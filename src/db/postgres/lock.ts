@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { shownAddress } from '../address.ts'
 import { type LockHolder, lockedBy } from '../holder.ts'
 import { connectAlone, nameLock } from './connection/connection.ts'
 import { LOCKS } from './lockNames.ts'
@@ -49,7 +50,7 @@ export async function lockWriter(address: string): Promise<() => Promise<void>> 
         await new Promise((resolve) => setTimeout(resolve, 50))
         continue
       }
-      throw lockedBy(address, holder ?? undefined)
+      throw lockedBy(shownAddress(address), holder ?? undefined)
     }
     const holder = client
     return async () => {

@@ -38,7 +38,8 @@ async function tidyDatabase(db: Kysely<Database>): Promise<void> {
 
 function readerOf(connection: Connection, address: string): Reader {
   return {
-    file: address,
+    file: shownAddress(address),
+    address,
     schema: SCHEMA_VERSION,
     kysely: connection.kysely,
     engine: createEngine(connection),
@@ -54,8 +55,7 @@ const READER_CONNECTIONS = 4
 const WRITER_CONNECTIONS = 3
 
 /** Opens a database for reading only; what cannot be read is refused when the first query connects. */
-export function openReader(file: string): Reader {
-  const address = shownAddress(file)
+export function openReader(address: string): Reader {
   const first = (client: pg.ClientBase) => checkReadable(client, address)
   return readerOf(connect(address, { connections: READER_CONNECTIONS, first }), address)
 }
@@ -65,10 +65,13 @@ const MAX_ATTEMPTS = 8
 const PAUSE_MS = 50
 
 const takenOver = (address: string): BusyError =>
-  new BusyError(`Another process has taken over the writing to ${address}; this one writes nothing more.`, {
-    hint: 'Its connection was lost and another command took its place. Run the command again when that one is done.',
-    code: 'taken-over',
-  })
+  new BusyError(
+    `Another process has taken over the writing to ${shownAddress(address)}; this one writes nothing more.`,
+    {
+      hint: 'Its connection was lost and another command took its place. Run the command again when that one is done.',
+      code: 'taken-over',
+    },
+  )
 
 /** Creates the tables where they are absent, migrates older ones, and updates what is derived from this program. */
 async function migrateAndCheck({ kysely, engine }: Reader, address: string, unfinished: boolean): Promise<void> {
@@ -81,10 +84,9 @@ async function migrateAndCheck({ kysely, engine }: Reader, address: string, unfi
 
 /** Opens a database for writing: its tables made when absent, migrated when older, refused when newer, foreign or an unfinished copy. */
 export async function openStore(
-  file: string,
+  address: string,
   { durability = 'normal', signal, unfinished = false }: StoreOptions = {},
 ): Promise<Store> {
-  const address = shownAddress(file)
   // A crash of the server may lose the last half second of whole transactions: the next sync requests what is missing.
   const settings = [`synchronous_commit = ${durability === 'full' ? 'on' : 'off'}`]
   const connection = connect(address, { connections: WRITER_CONNECTIONS, settings })
@@ -127,7 +129,7 @@ export async function openStore(
         if (!isConnectionLost(error)) throw error
         await sleep(PAUSE_MS * 2 ** attempts)
       }
-    throw new StoreError(`The connection to ${address} was lost in the middle of a commit.`, {
+    throw new StoreError(`The connection to ${shownAddress(address)} was lost in the middle of a commit.`, {
       hint: 'Run the command again: it requests what is not there.',
       code: 'commit-unknown',
     })

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import type pg from 'pg'
 import { NewerSchemaError, StoreError } from '../../base/errors.ts'
 import type { Database } from '../../tables/schema.ts'
+import { shownAddress } from '../address.ts'
 import {
   migrateToLatest,
   migrationNumber,
@@ -29,10 +30,13 @@ async function versionOf(client: pg.ClientBase, address: string, unfinished: boo
   if (rows[0]!.mark !== null && !unfinished) throw unfinishedCopy(address)
   const { rows: names } = await client.query<{ name: string }>('select name from public._migration')
   if (names.some(({ name }) => name === UNRELEASED_MIGRATION))
-    throw new StoreError(`The database ${address} has a schema from before version 0.1.0, and cannot be migrated.`, {
-      hint: UNRELEASED_HINT,
-      code: 'unreleased-schema',
-    })
+    throw new StoreError(
+      `The database ${shownAddress(address)} has a schema from before version 0.1.0, and cannot be migrated.`,
+      {
+        hint: UNRELEASED_HINT,
+        code: 'unreleased-schema',
+      },
+    )
   return Math.max(0, ...names.map(({ name }) => migrationNumber(name)))
 }
 
@@ -40,7 +44,7 @@ async function versionOf(client: pg.ClientBase, address: string, unfinished: boo
 function refuseNewer(version: number, address: string): void {
   if (version <= SCHEMA_VERSION) return
   throw new NewerSchemaError(
-    `The database ${address} has schema ${version}; this version of indicator-sync knows up to ${SCHEMA_VERSION}.`,
+    `The database ${shownAddress(address)} has schema ${version}; this version of indicator-sync knows up to ${SCHEMA_VERSION}.`,
     { hint: 'Update indicator-sync; the database was not touched.', code: 'newer-schema' },
   )
 }
@@ -50,7 +54,7 @@ async function requireUtf8(client: pg.ClientBase, address: string): Promise<void
   const { rows } = await client.query<{ encoding: string }>(`select current_setting('server_encoding') as encoding`)
   const [{ encoding }] = rows as [{ encoding: string }]
   if (encoding === 'UTF8') return
-  throw new StoreError(`The database ${address} keeps texts as ${encoding}; UTF8 is needed.`, {
+  throw new StoreError(`The database ${shownAddress(address)} keeps texts as ${encoding}; UTF8 is needed.`, {
     hint: 'Make another one: createdb --encoding UTF8 --template template0 NAME.',
     code: 'bad-encoding',
   })
@@ -69,7 +73,7 @@ export async function checkStillOurs(db: Kysely<Database>, address: string): Pro
 async function checkOwner(client: pg.ClientBase, address: string, unfinished = false): Promise<number> {
   const version = await versionOf(client, address, unfinished)
   if (Number.isNaN(version))
-    throw new StoreError(`The database ${address} has tables of another program.`, {
+    throw new StoreError(`The database ${shownAddress(address)} has tables of another program.`, {
       hint: 'Name another database with --database; this one was not touched. Tables of your own belong into a schema of their own.',
       code: 'foreign-database',
     })
@@ -83,14 +87,17 @@ export async function checkReadable(client: pg.ClientBase, address: string): Pro
   const version = await checkOwner(client, address)
   if (version === SCHEMA_VERSION) return
   throw version === 0
-    ? new StoreError(`There is nothing in the database ${address} yet.`, {
+    ? new StoreError(`There is nothing in the database ${shownAddress(address)} yet.`, {
         hint: 'Run `indicator-sync sync <job>` or `indicator-sync migrate` first.',
         code: 'no-database',
       })
-    : new StoreError(`The database ${address} has the older schema ${version}; this version reads ${SCHEMA_VERSION}.`, {
-        hint: 'Run `indicator-sync migrate`.',
-        code: 'older-schema',
-      })
+    : new StoreError(
+        `The database ${shownAddress(address)} has the older schema ${version}; this version reads ${SCHEMA_VERSION}.`,
+        {
+          hint: 'Run `indicator-sync migrate`.',
+          code: 'older-schema',
+        },
+      )
 }
 
 /** Brings the schema up to date: all or nothing, under a lock that others wait for. */

@@ -169,6 +169,7 @@ function readerOf(connection: Connection, file: string): SqliteReader {
   const { kysely, raw, prepare } = connection
   return {
     file,
+    address: file,
     schema: SCHEMA_VERSION,
     kysely,
     engine: withStoreErrors(createEngine(connection, file), file),

@@ -66,7 +66,7 @@ type SqlRequest = Pick<PageRequest, 'store' | 'service' | 'query'>
 
 /** Runs a statement in a process that can be ended; null where there is none yet. Throws as the runner does. */
 async function runGiven(
-  { store: { file }, query }: SqlRequest,
+  { store: { address }, query }: SqlRequest,
   { sql, parameters }: GivenStatement,
 ): Promise<StatementAnswer | null> {
   // A user who opens the page will run a statement.
@@ -78,7 +78,7 @@ async function runGiven(
     parameters.map(({ name, value }) => [name, value === '' ? null : parameterOf(value)]),
   )
   try {
-    return await runner.run({ file, sql, parameters: values })
+    return await runner.run({ file: address, sql, parameters: values })
   } finally {
     runner.warm()
   }

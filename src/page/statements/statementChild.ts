@@ -2,7 +2,6 @@
 
 import { endWithParent } from '../../base/endWithParent.ts'
 import { SyncError } from '../../base/errors.ts'
-import { keepServerVariables, type serverVariables } from '../../db/address.ts'
 import { openReader } from '../../db/open.ts'
 import { exactNumber, plain, uniqueNames } from '../../products/cells.ts'
 import { asAnswerError } from '../../products/statement.ts'
@@ -61,11 +60,9 @@ const idleTimer = setTimeout(() => process.exit(), PATIENCE_MS)
 interface ChildRequest {
   readonly request: StatementRequest
   readonly limits: StatementLimits
-  readonly variables: ReturnType<typeof serverVariables>
 }
-process.once('message', ({ request, limits, variables }: ChildRequest) => {
+process.once('message', ({ request, limits }: ChildRequest) => {
   clearTimeout(idleTimer)
-  keepServerVariables(variables)
   answerStatement(request, limits)
     .then(
       (done) => ({ done }),

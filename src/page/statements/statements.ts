@@ -3,7 +3,6 @@ import { getCompileCacheDir } from 'node:module'
 import { dirname } from 'node:path'
 import PQueue from 'p-queue'
 import { BusyError, InputError, StoppedError, StoreError } from '../../base/errors.ts'
-import { givenAddress, serverVariables } from '../../db/address.ts'
 
 /** A user's statement, with the values of its parameters. */
 export interface StatementRequest {
@@ -53,6 +52,11 @@ interface Waiting {
   readonly ready: Promise<boolean>
 }
 
+/** The variables by which a server is reached (PGHOST, PGPASSWORD …), and by which its file of passwords is found. */
+const serverVariables = (): NodeJS.ProcessEnv =>
+  // biome-ignore lint/style/noProcessEnv: the driver reads these variables, too.
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => /^(PG[A-Z]+|HOME|APPDATA)$/.test(name)))
+
 /** Starts a process for a statement; throws what the system says at once of one that cannot be started, most of which comes later. */
 function start(): Waiting {
   const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
@@ -91,8 +95,7 @@ function messageOf(
     }
     child.once('message', finish)
     child.once('exit', () => finish(null))
-    const message = { request: { ...request, file: givenAddress(request.file) }, limits, variables: serverVariables() }
-    child.send(message, (error) => error && finish(null))
+    child.send({ request, limits }, (error) => error && finish(null))
   })
 }
 

@@ -9,6 +9,7 @@ import {
 import type pg from 'pg'
 import { loadPackage } from '../../../base/packages/onDemand.ts'
 import type { Database } from '../../../tables/schema.ts'
+import { shownAddress } from '../../address.ts'
 import { answerLater } from '../../prepared.ts'
 import { asStoreError, isLockWait, type LockingSession } from '../errors.ts'
 import { LOCKS } from '../lockNames.ts'
@@ -140,7 +141,7 @@ interface LockHolderRow {
 
 /** Turns an error into one of ours; a wait for a lock names the session that has it. */
 export async function nameLock(error: unknown, address: string): Promise<unknown> {
-  if (!isLockWait(error)) return asStoreError(error, address)
+  if (!isLockWait(error)) return asStoreError(error, shownAddress(address))
   let holder: LockingSession | undefined
   try {
     const client = await connectAlone(address)
@@ -157,7 +158,7 @@ export async function nameLock(error: unknown, address: string): Promise<unknown
   } catch {
     // The original error is reported without a name.
   }
-  return asStoreError(error, address, holder)
+  return asStoreError(error, shownAddress(address), holder)
 }
 
 /** How many connections a pool has at the most, and what it does with each new one before anything else. */

@@ -4,8 +4,10 @@ import type pg from 'pg'
 import type PgConnectionString from 'pg-connection-string'
 import { StoreError } from '../../../base/errors.ts'
 import { loadPackage } from '../../../base/packages/onDemand.ts'
-import { badAddress, givenUrl, serverVariables } from '../../address.ts'
-import { type Account, filedPassword } from './passwordFile.ts'
+import { badAddress, parseAddress } from '../../address.ts'
+
+// biome-ignore lint/style/noProcessEnv: the driver itself reads these variables.
+const variables = process.env
 
 /** What is asked of a server for its identity: in the address, or in the variable of the same name (PGSSLMODE …). */
 const CERTIFICATE_FILES = ['sslrootcert', 'sslcert', 'sslkey'] as const
@@ -14,19 +16,6 @@ const MODES: readonly string[] = ['disable', 'require', 'verify-ca', 'verify-ful
 
 /** Authorities that everybody believes: those that come with Node. */
 const SYSTEM_AUTHORITIES = 'system'
-
-/** Whom a connection is of, with what the address leaves to the usual variables. */
-function accountOf({ searchParams, username, hostname, port, pathname }: URL): Account {
-  const { PGHOST, PGPORT, PGDATABASE, PGUSER } = serverVariables()
-  const user = searchParams.get('user') || decodeURIComponent(username) || PGUSER || userInfo().username
-  return {
-    // An address of IPv6 stands in brackets only there.
-    host: searchParams.get('host') || decodeURIComponent(hostname).replace(/^\[(.*)\]$/, '$1') || PGHOST || 'localhost',
-    port: searchParams.get('port') || port || PGPORT || '5432',
-    database: decodeURIComponent(pathname.slice(1)) || PGDATABASE || user,
-    user,
-  }
-}
 
 function requireReadable(name: string, file: string): void {
   try {
@@ -44,7 +33,7 @@ function requireReadable(name: string, file: string): void {
 function setTls({ searchParams }: URL, isSocket: boolean): void {
   if (!isSocket)
     for (const name of IDENTITY_SETTINGS) {
-      const variable = serverVariables()[`PG${name.toUpperCase()}`]
+      const variable = variables[`PG${name.toUpperCase()}`]
       if (variable && !searchParams.has(name) && (name === 'sslmode' || searchParams.has('sslmode')))
         searchParams.set(name, variable)
     }
@@ -76,22 +65,25 @@ function setTls({ searchParams }: URL, isSocket: boolean): void {
 }
 
 /**
- * The settings of the driver for an address. Modes of TLS mean what they mean to every other program of PostgreSQL; those that accept a connection
- * without encryption are refused. What the address does not have is taken from the usual variables (PGHOST, PGUSER, PGPASSWORD,
- * PGPASSFILE …), because the driver understands PGSSLMODE in another way and does not know the files.
+ * The settings of the driver for an address. Modes of TLS mean what they mean to every other program of PostgreSQL; those that accept
+ * a connection without encryption are refused, and PGSSLMODE, which the driver understands in another way, is read here. The driver
+ * itself reads the other usual variables (PGHOST, PGPASSWORD, PGPASSFILE …).
  */
 export function driverConfig(address: string): pg.ClientConfig {
-  const url = givenUrl(address)
+  const url = parseAddress(address)
   const { searchParams } = url
   searchParams.delete('pooling')
-  const account = accountOf(url)
-  if (!/^\d{1,5}$/.test(account.port)) throw badAddress(`The port ${account.port} (PGPORT) is not a number.`)
-  setTls(url, account.host.startsWith('/'))
-  if (!url.password && !searchParams.has('password') && !serverVariables().PGPASSWORD) {
-    const password = filedPassword(account)
-    if (password !== undefined) searchParams.set('password', password)
-  }
+  const port = searchParams.get('port') || url.port || variables.PGPORT || '5432'
+  if (!/^\d{1,5}$/.test(port)) throw badAddress(`The port ${port} (PGPORT) is not a number.`)
+  const host = searchParams.get('host') || decodeURIComponent(url.hostname) || variables.PGHOST
+  setTls(url, host?.startsWith('/') ?? false)
   const { parseIntoClientConfig } = loadPackage<typeof PgConnectionString>('pg-connection-string')
+  const config = parseIntoClientConfig(url.href)
   // The parser leaves %2F, %3F and the like in the name of a database.
-  return { ...parseIntoClientConfig(url.href), database: account.database }
+  const database = decodeURIComponent(url.pathname.slice(1))
+  return {
+    ...config,
+    user: config.user || variables.PGUSER || userInfo().username,
+    ...(database === '' ? {} : { database }),
+  }
 }

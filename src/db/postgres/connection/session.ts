@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { StoreError } from '../../../base/errors.ts'
-import { givenUrl } from '../../address.ts'
+import { parseAddress, shownAddress } from '../../address.ts'
 import { prepareOn } from './statements.ts'
 
 /**
@@ -53,13 +53,13 @@ const WRITE_IDLE_MS = 15_000
 /** Limits how long a transaction that writes may be idle, as a column of a select in it; the address may say something else. */
 export function writeIdleLimit(address: string): string {
   const name = 'idle_in_transaction_session_timeout'
-  const ms = givenUrl(address).searchParams.get(name) ?? WRITE_IDLE_MS
+  const ms = parseAddress(address).searchParams.get(name) ?? WRITE_IDLE_MS
   return `set_config('${name}', '${ms}', true) as ${name}`
 }
 
 /** What is set on a new connection to an address. */
 function settingsOf(address: string): readonly string[] {
-  const { searchParams } = givenUrl(address)
+  const { searchParams } = parseAddress(address)
   const timeouts = Object.entries(TIMEOUTS).map(([name, ms]) => `${name} = ${searchParams.get(name) ?? ms}`)
   return [...SESSION_SETTINGS, ...timeouts]
 }
@@ -102,17 +102,20 @@ async function requireTriggers(client: pg.ClientBase, address: string): Promise<
   )
   const { role, name } = rows[0]!
   if (role !== 'replica') return
-  throw new StoreError(`${address} has session_replication_role = replica: triggers and references have no effect.`, {
-    hint: `Once, as a superuser: alter role ${name} reset session_replication_role; Or reset it on the database, or remove it from the options of the address.`,
-    code: 'not-set-up',
-  })
+  throw new StoreError(
+    `${shownAddress(address)} has session_replication_role = replica: triggers and references have no effect.`,
+    {
+      hint: `Once, as a superuser: alter role ${name} reset session_replication_role; Or reset it on the database, or remove it from the options of the address.`,
+      code: 'not-set-up',
+    },
+  )
 }
 
 /**
  * Whether an address is that of a pooler which hands out a server's connection for one transaction only
  * (`?pooling=transaction`): what a session sets, prepares or locks there would affect other clients.
  */
-const isPooled = (address: string): boolean => givenUrl(address).searchParams.get('pooling') === 'transaction'
+const isPooled = (address: string): boolean => parseAddress(address).searchParams.get('pooling') === 'transaction'
 
 /** Refuses a pooler whose database lacks the settings that sessions behind it cannot make themselves. */
 async function requireSettings(client: pg.ClientBase, address: string): Promise<void> {
@@ -122,12 +125,15 @@ async function requireSettings(client: pg.ClientBase, address: string): Promise<
   const wrong = MEANING_NAMES.filter((name) => !means(name, rows[0]![name]!))
   if (wrong.length === 0) return
   const name = `"${rows[0]!.name!.replaceAll('"', '""')}"`
-  throw new StoreError(`${address} is pooled by transactions, and its ${wrong.join(' and ')} are not set.`, {
-    hint: `Once, as its owner: ${wrong
-      .map((setting) => `alter database ${name} set ${setting} = ${settingLiteral(setting)};`)
-      .join(' ')} Then restart the pooler's connections.`,
-    code: 'not-set-up',
-  })
+  throw new StoreError(
+    `${shownAddress(address)} is pooled by transactions, and its ${wrong.join(' and ')} are not set.`,
+    {
+      hint: `Once, as its owner: ${wrong
+        .map((setting) => `alter database ${name} set ${setting} = ${settingLiteral(setting)};`)
+        .join(' ')} Then restart the pooler's connections.`,
+      code: 'not-set-up',
+    },
+  )
 }
 
 /** Applies our settings to a new connection of a pool. */
