@@ -1,6 +1,6 @@
 /*
- * Views, recipes and statements are written once. PostgreSQL reads them with the functions of the schema `compat`, after a few
- * words are replaced here. Quoted text and comments stay as they are.
+ * Views are written once. PostgreSQL reads them with the functions of the schema `compat`, after a few words are replaced here.
+ * Quoted text and comments stay as they are. Statements of users are sent as written.
  */
 
 /** Strings, quoted names, comments, dollar quotes, casts, parameters, numbers, words, space, and any other sign. */

@@ -226,6 +226,22 @@ test('a database that does not keep every sign is refused before its tables are 
   })
 })
 
+test('a statement is sent as it was written, with the values of its parameters', async () => {
+  const reader = openReader(await migratedDatabase())
+  onTestFinished(() => reader.close())
+  const answer = async (sql: string, parameters = {}) => {
+    const all: unknown[] = []
+    for await (const block of (await reader.engine.query(sql, parameters)).rows) all.push(...block)
+    return all
+  }
+  expect(
+    await answer(`select 0.1 + 0.2 = 0.3, pg_typeof(round(2.5))::text, pg_typeof(date('2025-01-01'))::text`),
+  ).toEqual([[1n, 'numeric', 'date']])
+  const quoted = `select ':x', $$:x$$, e'\\':x', ':y' as ":x", 'a'::text, :x /* :x */, (array[1, 2, 3])[1:2] -- :x`
+  expect(await answer(quoted, { x: "it's", y: 1 })).toEqual([[':x', ':x', `':x`, ':y', 'a', "it's", '{1,2}']])
+  await expect(answer('select 1 is not 2')).rejects.toMatchObject({ code: 'bad-sql' })
+})
+
 test('a statement that lacks a value, and one with a typing error, are reported as with a file', async () => {
   const url = await migratedDatabase()
   const reader = openReader(url)

@@ -298,7 +298,7 @@ content: [{ kinds: [news] }]
     ['diff', '--from', '2020-01-01', '--to', '2030-01-01'],
     ['status', '--format', 'prometheus'],
     ['query', '--recipe', 'daily-average'],
-    ['query', 'select count(*) from observations where indicator_id is not :n', '--param', 'n=1293'],
+    ['query', 'select count(*) from observations where indicator_id is distinct from :n', '--param', 'n=1293'],
     ['export', '--indicator', '600', '--geo', '3', '--output', 'a.csv'],
     ['export', '--sql', 'select indicator_id, count(*) as n from observations group by 1', '--output', 'b.parquet'],
     ['lake', 'sync', 'lake'],

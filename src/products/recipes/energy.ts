@@ -100,7 +100,7 @@ group by r.local_date order by r.local_date`,
   from hourly group by hour
   having count(*) = 1 + json_array_length('[' || :renewables || ']')
 )
-select local_hour, ${rounded('avg(mw)')} as average_mw, round(min(mw)) as least_mw, round(max(mw)) as most_mw
+select local_hour, ${rounded('avg(mw)')} as average_mw, round(min(mw), 0) as least_mw, round(max(mw), 0) as most_mw
 from residual group by local_hour order by local_hour`,
     nothing: { says: 'The demand and the renewables have no hour in common in this time.', answers: false },
   },

@@ -34,7 +34,7 @@ from (
     and ${IN_RANGE}
 ) h
 left join observation o on o.series_id = h.series_id and o.geo_id = h.geo_id and o.at = h.at
-where o.value is not h.value
+where o.value is distinct from h.value
 order by h.at`,
     nothing: { says: 'What was known then is what is known now.', answers: true },
   },

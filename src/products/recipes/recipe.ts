@@ -24,7 +24,7 @@ interface Precondition {
   readonly hint: string
 }
 
-/** A named query of analysts: SQL of SQLite, which PostgreSQL reads with a few words replaced (db/portable.ts). */
+/** A named query of analysts: SQL that both databases read; PostgreSQL has some functions of SQLite in its schema `compat`. */
 export interface Recipe {
   readonly name: string
   readonly question: string
@@ -82,8 +82,7 @@ export const MEAN = 'sum(value * step_s) / sum(step_s)'
  * What was added up, rounded to a number of decimals. It is rounded four decimals further before: the last bits of a sum differ
  * with the order in which an engine adds, and would decide where the exact sum is half of the last decimal.
  */
-export const rounded = (sum: string, decimals = 0): string =>
-  `round(round(${sum}, ${decimals + 4})${decimals === 0 ? '' : `, ${decimals}`})`
+export const rounded = (sum: string, decimals = 0): string => `round(round(${sum}, ${decimals + 4}), ${decimals})`
 
 /** Only hours that are held completely: the average of a part of an hour cannot be compared or added. */
 export const WHOLE_HOUR = 'having sum(step_s) >= 3600'

@@ -1,7 +1,7 @@
 import type { Recipe, Subjects } from './recipe.ts'
 
 /** The day of `archives-published`, for tools that do not give one. */
-const DAY_SQL = `coalesce(:date, date('now'))`
+const DAY_SQL = `coalesce(:date, strftime('%Y-%m-%d', 'now'))`
 
 export const textRecipes = ({ exampleTexts, locales }: Subjects): readonly Recipe[] => [
   {

@@ -1,4 +1,4 @@
-/* Totals of days from values, and their comparison, as SQL. */
+/* Totals of days from values, and their comparison, as SQL that both databases read. */
 
 /** Days from 1 March of the year 0 to 1970: counted from there, no date is negative. */
 const SHIFT = 719_468
@@ -27,20 +27,20 @@ export const dayTotals = (series: number, geo: number): string => `with clock as
     group by d.day
   ), total as (
     select ${dayNumberSql('o.at + c.offset_s')} as day, min(c.offset_s) as offset_s, count(o.value) as count, min(o.value) as min, max(o.value) as max,
-      sum(o.value) as sum, sum(o.value * o.step_s) / 3600.0 as energy, sum(iif(o.value is null, null, o.step_s)) as seconds,
+      sum(o.value) as sum, sum(o.value * o.step_s) / 3600 as energy, sum(iif(o.value is null, null, o.step_s)) as seconds,
       min(iif(o.value is null, null, o.step_s)) as least, max(iif(o.value is null, null, o.step_s)) as most,
       min(o.step_s) as shortest, min(iif(o.value is null, null, o.at)) as first_at, max(iif(o.value is null, null, o.at)) as last_at
-    from clock c cross join observation o on o.series_id = ${series} and o.geo_id = ${geo} and o.at >= c.from_at and o.at < c.to_at
+    from clock c cross join observation o where o.series_id = ${series} and o.geo_id = ${geo} and o.at >= c.from_at and o.at < c.to_at
     group by 1
   )
   select ${series} as series_id, ${geo} as geo_id,
     strftime('%Y', t.day * 86400, 'unixepoch') * 12 + strftime('%m', t.day * 86400, 'unixepoch') - 1 as month,
     strftime('%d', t.day * 86400, 'unixepoch') + 0 as day,
-    t.count, t.seconds / 3600.0 as hours, t.min, t.max, t.sum, iif(t.least = t.most, null, t.energy) as energy,
+    t.count, cast(t.seconds as double precision) / 3600 as hours, t.min, t.max, t.sum, iif(t.least = t.most, null, t.energy) as energy,
     t.first_at - coalesce(d.from_at, t.day * 86400 - t.offset_s) as first_s,
     coalesce(d.to_at, t.day * 86400 + 86400 - t.offset_s) - t.last_at as last_s,
     iif(t.shortest < coalesce(d.seconds, 86400),
-      cast(max(0, round((coalesce(d.seconds, 86400) - coalesce(t.seconds, 0)) * 1.0 / t.shortest)) as integer), 0) as missing
+      cast(max(0, round(cast(coalesce(d.seconds, 86400) - coalesce(t.seconds, 0) as double precision) / t.shortest, 0)) as integer), 0) as missing
   from total t left join changed d on d.day = t.day`
 
 /** The most by which rounding may change a sum, in whatever order its values are added. */
@@ -55,6 +55,6 @@ export const differentDaySql = (
     select coalesce(m.month, h.month) as month, coalesce(m.day, h.day) as day
     from (${dayTotals(series, geo)}) m
     full join (select * from _day where series_id = ${series} and geo_id = ${geo}) h on h.month = m.month and h.day = m.day
-    where ${EXACT_COLUMNS.map((column) => `m.${column} is not h.${column}`).join(' or ')}
+    where ${EXACT_COLUMNS.map((column) => `m.${column} is distinct from h.${column}`).join(' or ')}
       or (m.energy is null) <> (h.energy is null) or abs(m.sum - h.sum) > ${ROUNDING} or abs(m.energy - h.energy) > 25 * ${ROUNDING}
   ) order by date`

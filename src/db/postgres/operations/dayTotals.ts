@@ -2,7 +2,6 @@ import { type Kysely, sql } from 'kysely'
 import type { Database } from '../../../tables/schema.ts'
 import { dayTotals, differentDaySql } from '../../../tables/sql/daySql.ts'
 import type { PlacedValue } from '../../engine.ts'
-import { portable } from '../../portable.ts'
 import { rowsOf } from '../connection/runSql.ts'
 
 /**
@@ -13,12 +12,12 @@ export async function rebuildDays(db: Kysely<Database>, zone: string): Promise<v
   await db.deleteFrom('_day').where('series_id', 'in', series).execute()
   const timelines = await db.selectFrom('series_geo').selectAll().where('series_id', 'in', series).execute()
   for (const { series_id, geo_id } of timelines)
-    await sql`insert into _day ${sql.raw(portable(dayTotals(series_id, geo_id)))}`.execute(db)
+    await sql`insert into _day ${sql.raw(dayTotals(series_id, geo_id))}`.execute(db)
 }
 
 /** The local days of a series and geo whose totals are not those of its values, in order. */
 export async function differentDays(db: Kysely<Database>, series: number, geo: number): Promise<string[]> {
-  const rows = await rowsOf<{ date: string }>(db, portable(differentDaySql(series, geo)), [])
+  const rows = await rowsOf<{ date: string }>(db, differentDaySql(series, geo), [])
   return rows.map(({ date }) => date)
 }
 

@@ -1,7 +1,6 @@
 import type pg from 'pg'
 import { InputError } from '../../../base/errors.ts'
 import { type QueryResult, SEEN } from '../../engine.ts'
-import { portable } from '../../portable.ts'
 import { valueTooLarge } from '../../statementErrors.ts'
 import type { Connection, ReadTransaction } from '../connection/connection.ts'
 import { OID } from '../connection/oids.ts'
@@ -38,9 +37,16 @@ function valueLiteral(value: unknown): string {
 
 type StatementParameters = Readonly<Record<string, unknown>>
 
+/** Strings, quoted names, comments, dollar quotes, casts and words, in which nothing is a parameter; and parameters. */
+const TOKEN =
+  /e'(?:[^'\\]|\\[\s\S]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|\$(\w*)\$[\s\S]*?\$\1\$|::|:=|:([a-z_]\w*)|[a-z_][\w$]*/gi
+
 /** A statement as it was written, with the values of its parameters in it. */
 const writtenStatement = (sql: string, parameters: StatementParameters): string =>
-  portable(sql, (name) => (Object.hasOwn(parameters, name) ? valueLiteral(parameters[name]) : `:${name}`))
+  sql
+    .replace(TOKEN, (text: string, _tag: unknown, name: string | undefined) =>
+      name !== undefined && Object.hasOwn(parameters, name) ? valueLiteral(parameters[name]) : text,
+    )
     .trim()
     .replace(/;+\s*$/, '')
 
@@ -48,11 +54,8 @@ const writtenStatement = (sql: string, parameters: StatementParameters): string 
 function explainMissingValue(thrown: unknown, sql: string, parameters: StatementParameters): void {
   const error = rawOf(thrown)
   if (!(error instanceof Error && 'code' in error && error.code === '42601' && /":"/.test(error.message))) return
-  let lacking: string | undefined
-  portable(sql, (name) => {
-    if (!Object.hasOwn(parameters, name)) lacking ??= name
-    return ''
-  })
+  const names = [...sql.matchAll(TOKEN)].flatMap(([, , name]) => name ?? [])
+  const lacking = names.find((name) => !Object.hasOwn(parameters, name))
   if (lacking === undefined) return
   throw new InputError(`Missing named parameter "${lacking}".`, {
     hint: 'Give each :name of the statement a value: --param name=value.',
