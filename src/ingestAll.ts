@@ -53,6 +53,8 @@ export interface SyncContext {
   readonly execute?: Execute | undefined
   /** What earlier jobs of the same command requested: it is not requested again. */
   readonly requested?: Requested
+  /** Whether only a part of the job is requested; `sync` decides it. */
+  readonly isPart?: boolean | undefined
   /** Later jobs of the same command: where one of them needs all geos of a series, all are requested at once. */
   readonly later?: readonly JobWithOptions[]
 }

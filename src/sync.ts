@@ -21,11 +21,12 @@ import { readPlannerState } from './state/readPlannerState.ts'
  * InputError where the key would go unencrypted to another machine, and BusyError where another writer has the database.
  */
 export async function sync(
-  context: SyncContext,
+  given: SyncContext,
   job: Job,
   command = 'sync',
   options: PlanOptions = {},
 ): Promise<Summary> {
+  const context = { ...given, isPart: options.part || options.range !== undefined }
   const { store, service, now, execute = ingestAll } = context
   refuseExposed(context)
   const unlock = context.execute ? async () => undefined : await lockForRun(store, `${command} ${job.name}`, now)

@@ -2,7 +2,7 @@ import { formatUtc, type Instant } from '../base/time/instant.ts'
 import { LONGEST_DAY_S } from '../base/time/localDay.ts'
 import type { Reader } from '../db/store.ts'
 import { differingDays } from './days.ts'
-import { failedRuns } from './failedRuns.ts'
+import { failedRuns, unfinishedRuns } from './failedRuns.ts'
 import { findGaps, gapText } from './gaps.ts'
 import { findLackingGeos, lackingGeosText, storedNamedGeos } from './lackingGeos.ts'
 import { staleSeries } from './lag.ts'
@@ -57,6 +57,7 @@ type Check = readonly [check: string, find: (db: Reader, now: Instant) => Promis
 /** The checks that are a query each; missed runs and gaps come before them. */
 export const CHECKS: readonly Check[] = [
   ['last run', async (db) => (await failedRuns(db)).map(({ what }) => what)],
+  ['unfinished', async (db) => (await unfinishedRuns(db)).map(({ what }) => what)],
   ['failure', async (db) => (await openFailures(db)).map(({ target, message }) => `${target}: ${message}`)],
   ['geo', async (db) => (await findLackingGeos(db, await storedNamedGeos(db))).map(lackingGeosText)],
   ['stale', async (db, now) => (await staleSeries(db, now)).map(({ what }) => what)],

@@ -62,8 +62,14 @@ export const METRICS: readonly Metric[] = [
   {
     name: 'last_success_timestamp_seconds',
     type: 'gauge',
-    help: 'When a job was last done with nothing left open.',
-    samples: ({ kysely }) => lastEnds(kysely).select('job').where('outcome', '=', 'done').groupBy('job').execute(),
+    help: 'When the whole of a job was last done with nothing left open.',
+    samples: ({ kysely }) =>
+      lastEnds(kysely)
+        .select('job')
+        .where('outcome', '=', 'done')
+        .where('narrowed', 'is', null)
+        .groupBy('job')
+        .execute(),
   },
   {
     name: 'last_run_duration_seconds',

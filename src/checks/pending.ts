@@ -79,11 +79,16 @@ async function provisional({ kysely }: Reader): Promise<ReadonlyMap<number, (Int
 const lackingOf = ({ from, to }: Interval, periods: number, step: number): number =>
   Math.max(0, Math.floor((to - from) / step) - periods)
 
-/** Seconds of a period of a geo, if it promises a value in every period of an interval; null otherwise. */
-function promisedStep(own: Held, before: Held | undefined): number | null {
+/**
+ * Seconds of a period of a geo, if it promises a value in every period of an interval; null otherwise. It does so if it has most
+ * values of the week before, or, if it begins with the interval, most of the interval itself.
+ */
+function promisedStep(window: Interval, own: Held, before: Held | undefined): number | null {
   const step = own.periods > 0 ? own.step : (before?.step ?? null)
-  if (step === null || step > LONGEST_FIXED || before === undefined || before.periods * 2 * step < BEFORE) return null
-  return step
+  if (step === null || step > LONGEST_FIXED) return null
+  const length = window.to - window.from
+  const begins = (before?.periods ?? 0) === 0 && length >= BEFORE && own.periods * 2 * step >= length
+  return begins || (before?.periods ?? 0) * 2 * step >= BEFORE ? step : null
 }
 
 /** Whether a geo can lack values in an interval, whatever it had before. */
@@ -142,7 +147,7 @@ export async function* pendingRanges(db: Reader): AsyncGenerator<PendingRange> {
       if (own.length === 0) continue
       const before = await readHeldPeriods(db, seriesId, { from: window.from - BEFORE, to: window.from })
       for (const [geoId, held] of own) {
-        const step = promisedStep(held, before.get(geoId))
+        const step = promisedStep(window, held, before.get(geoId))
         if (step !== null) yield* lackingRanges(db, { ...window, seriesId, geoId, step })
       }
     }

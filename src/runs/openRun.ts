@@ -27,6 +27,8 @@ interface RunContext {
   readonly onEvent?: OnEvent | undefined
   /** The key of the service, which no record may show. */
   readonly key?: string
+  /** Whether only a part of the job is requested. */
+  readonly isPart?: boolean | undefined
 }
 
 /** The outcome of a run that went on until its end, or to what stopped it; `troubles`: how many requests failed and rows were rejected. */
@@ -62,13 +64,13 @@ export interface OpenRun {
 
 /** Begins a run of a job: records it and emits `run.started`. */
 export async function openRun(
-  { store, version, now, onEvent, key = '' }: RunContext,
+  { store, version, now, onEvent, key = '', isPart = false }: RunContext,
   command: string,
   job: Pick<Job, 'name'> & Partial<Pick<Job, 'schedule' | 'timeZone'>>,
 ): Promise<OpenRun> {
   const began = now()
   const { schedule = null, timeZone } = job
-  const record = { command, job: job.name, version, now: formatMillis(began), schedule }
+  const record = { command, job: job.name, isPart, version, now: formatMillis(began), schedule }
   const runId = await beginRun(store, timeZone === undefined ? record : { ...record, timeZone })
   const emit = emitterOf(onEvent, { run: runId, job: job.name, command })
   /** What was thrown, as it is recorded and emitted. */

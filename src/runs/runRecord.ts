@@ -39,6 +39,7 @@ export async function beginRun(
   run: {
     command: string
     job: string
+    isPart?: boolean
     version: string
     now: string
     schedule?: string | null
@@ -58,6 +59,7 @@ export async function beginRun(
       .values({
         command: run.command,
         job: run.job,
+        narrowed: run.isPart ? 1 : null,
         version: run.version,
         started_at: run.now,
         outcome: 'running',

@@ -11,6 +11,7 @@ export const _run = table(
     id: rowid('Its number'),
     command: text('sync, backfill, retry …'),
     job: text('The name of the job'),
+    narrowed: optional(flag('1 if it covered only a part of the job: --only, a range, or retry; else NULL')),
     version: text('The version of indicator-sync'),
     started_at: moment('When it began'),
     finished_at: optional(moment('When it ended; NULL while it runs, or after a crash')),

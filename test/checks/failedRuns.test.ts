@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { StoreError } from '../../src/base/errors.ts'
 import { runChecks } from '../../src/checks/check.ts'
-import { json, ms, runCli, runCommand, runJob, serve, tempFolder, tempStore } from '../kit.ts'
+import { prometheusText } from '../../src/checks/metrics.ts'
+import { emulate, json, ms, runCli, runCommand, runJob, serve, tempFolder, tempStore } from '../kit.ts'
 import { source } from '../source.ts'
 import type { Store } from '../store.ts'
 
@@ -85,4 +86,61 @@ test('check reports a killed run, before and after another job begins, and no ru
   expect(await check()).toEqual([says])
   expect((await runCommand(dir, ['sync', 'killed.yaml'], env(market.url))).code).toBe(0)
   expect(await check()).toEqual([])
+})
+
+const unfinished = async (store: Store) =>
+  (await runChecks(store, NOW / 1000)).filter(({ check }) => check === 'unfinished').map(({ what }) => what)
+
+test('check reports a run that its budget stopped as unfinished, also of texts, until one finishes', async () => {
+  const [store, emulator] = [await tempStore(), await emulate({ now: NOW / 1000 })]
+  const texts = 'content: [{ kinds: [news, glossaries, static_pages] }]'
+  await runJob(store, emulator, `pace: { callsPerDay: 1, perSecond: 50 }\n${texts}`, { now: NOW })
+  const says = [expect.stringMatching(/^last run of test did not finish: .* \(sync, started /)]
+  expect(await unfinished(store)).toEqual(says)
+  const { out } = await runCommand(tempFolder(), ['gaps'], { INDICATOR_SYNC_DATABASE: store.file })
+  expect(out).toMatch(/No gaps in series[\s\S]*But the last run of test did not finish/)
+  await runJob(store, emulator, texts, { now: NOW + 90_000_000 })
+  expect(await unfinished(store)).toEqual([])
+})
+
+test('a run of a part of a job neither clears a failure of the whole nor counts as its success', async () => {
+  const [store, market] = [await tempStore(), await source()]
+  const denying = await serve((_request, response) => json(response, { message: 'denied' }, 403))
+  await runJob(store, denying, SERIES, { now: NOW })
+  const interval = { from: ms('2025-10-01T00:00:00Z') / 1000, to: ms('2025-10-02T00:00:00Z') / 1000 }
+  const options = { range: { interval, how: 'narrow' } } as const
+  expect(await runJob(store, market, SERIES, { now: NOW, options })).toMatchObject({ outcome: 'done' })
+  expect(await runJob(store, market, SERIES, { now: NOW, options: { part: true } })).toMatchObject({ outcome: 'done' })
+  expect(await lastRuns(store)).toHaveLength(1)
+  expect(await prometheusText(store)).not.toMatch(/^indicator_sync_last_success_timestamp_seconds\{/m)
+  await runJob(store, market, SERIES, { now: NOW })
+  expect(await lastRuns(store)).toEqual([])
+  expect(await prometheusText(store)).toMatch(/^indicator_sync_last_success_timestamp_seconds\{job="test"/m)
+})
+
+test('a part of a job that was stopped is unfinished until the whole runs', async () => {
+  const [store, market] = [await tempStore(), await source()]
+  const interval = { from: ms('2025-09-01T00:00:00Z') / 1000, to: ms('2025-09-03T00:00:00Z') / 1000 }
+  const options = { range: { interval, how: 'replace' } } as const
+  const budget = `pace: { callsPerDay: 1, perSecond: 50 }\n${SERIES}`
+  expect(await runJob(store, market, budget, { now: NOW, options })).toMatchObject({ outcome: 'stopped' })
+  expect(await unfinished(store)).toHaveLength(1)
+  await runJob(store, market, SERIES, { now: NOW + 90_000_000 })
+  expect(await unfinished(store)).toEqual([])
+})
+
+test('check reports the jobs that a command did not reach', async () => {
+  const dir = tempFolder()
+  for (const name of ['a', 'b'])
+    writeFileSync(join(dir, `${name}.yaml`), `name: ${name}\npace: { perSecond: 50 }\n${SERIES}`)
+  const denying = await serve((_request, response) => json(response, { message: 'denied' }, 403))
+  const env = { INDICATOR_SYNC_BASE_URL: denying.url, INDICATOR_SYNC_API_KEY: 'k'.repeat(64) }
+  const { code, out } = await runCommand(dir, ['sync', 'a.yaml', 'b.yaml', '--json'], env)
+  expect(code).toBe(3)
+  expect(JSON.parse(out)).toMatchObject([{ job: 'a' }, { job: 'b', outcome: 'stopped', stop: { code: 'not-reached' } }])
+  const checked = JSON.parse((await runCommand(dir, ['check', '--json'])).out)
+  expect(checked).toContainEqual({
+    check: 'unfinished',
+    what: expect.stringMatching(/^last run of b did not finish: Not reached: the job a ended the command\./),
+  })
 })

@@ -18,7 +18,7 @@ test('a value that is missing where it may still come is not a gap, and no outpu
   for (const { detail } of steps.filter((step) => /^SEARCH (o|observation)\b/.test(step.detail)))
     expect(detail, 'values are read by the key of one geo').toMatch(/geo_id=\?/)
   for (const [command, says] of [
-    ['gaps', 'No gaps: everything that jobs want and that is past revision is stored.'],
+    ['gaps', 'No gaps in series: all values that jobs want and that are past revision are stored.'],
     ['check', 'No findings.'],
   ] as const) {
     const { code, out } = await runCommand(tempFolder(), [command, '--database', store.file])
@@ -46,15 +46,23 @@ test('a geo that has no value at all there is counted, an hour that is not over 
   expect(await pendingValues(other)).toEqual({ values: 0, series: 0 })
 })
 
-test('a hole of hours within a long lookback is one provisional range, and fails gaps --provisional --fail', async () => {
-  const hole = { from: seconds('2025-10-22T04:00:00Z'), to: seconds('2025-10-22T10:00:00Z') }
-  const [store, market] = [await tempStore(), await source({ has: (at) => at < hole.from || at >= hole.to })]
-  const yaml = 'series: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-11-05 }, lookback: 20d }]'
-  await market.run(store, yaml, NOW)
-  expect(await findGaps(store)).toEqual([])
-  const found = { from: '2025-10-22T06:00:00+02:00', to: '2025-10-22T12:00:00+02:00', missing: 6, expected_in_day: 24 }
-  expect(await findProvisional(store)).toMatchObject([found])
-  const gaps = (...args: string[]) => runCommand(tempFolder(), ['gaps', '--fail', ...args, '--database', store.file])
-  expect((await gaps()).code).toBe(0)
-  expect(await gaps('--provisional')).toMatchObject({ code: 6, out: expect.stringContaining('provisional') })
-})
+test.each(['20d', '8mo'])(
+  'a hole of hours within a lookback of %s is one provisional range, and fails gaps --provisional --fail',
+  async (lookback) => {
+    const hole = { from: seconds('2025-10-22T04:00:00Z'), to: seconds('2025-10-22T10:00:00Z') }
+    const [store, market] = [await tempStore(), await source({ has: (at) => at < hole.from || at >= hole.to })]
+    const yaml = `series: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-11-05 }, lookback: ${lookback} }]`
+    await market.run(store, yaml, NOW)
+    expect(await findGaps(store)).toEqual([])
+    const found = {
+      from: '2025-10-22T06:00:00+02:00',
+      to: '2025-10-22T12:00:00+02:00',
+      missing: 6,
+      expected_in_day: 24,
+    }
+    expect(await findProvisional(store)).toMatchObject([found])
+    const gaps = (...args: string[]) => runCommand(tempFolder(), ['gaps', '--fail', ...args, '--database', store.file])
+    expect((await gaps()).code).toBe(0)
+    expect(await gaps('--provisional')).toMatchObject({ code: 6, out: expect.stringContaining('provisional') })
+  },
+)

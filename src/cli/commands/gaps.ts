@@ -1,3 +1,4 @@
+import { failedRuns, unfinishedRuns } from '../../checks/failedRuns.ts'
 import { findGaps, findProvisional } from '../../checks/gaps.ts'
 import { findLackingGeos, storedNamedGeos } from '../../checks/lackingGeos.ts'
 import { pendingText, pendingValues } from '../../checks/pending.ts'
@@ -37,7 +38,11 @@ export async function run(
     if (args.json) print(JSON.stringify(gaps, null, 2))
     else if (gaps.length === 0) {
       const pending = pendingText(await pendingValues(reader))
-      print(`No gaps: everything that jobs want and that is past revision is stored.${pending && `\n${pending}`}`)
+      print(
+        `No gaps in series: all values that jobs want and that are past revision are stored.${pending && `\n${pending}`}`,
+      )
+      for (const { what } of [...(await failedRuns(reader)), ...(await unfinishedRuns(reader))])
+        print(`But the ${what}.`)
     } else
       print(
         tableText({ columns: COLUMNS, rows: gaps.map((gap) => COLUMNS.map((column) => gapCell(column, gap[column]))) }),

@@ -77,7 +77,12 @@ export async function retry(args: Omit<SyncArgs, 'jobs'> & { readonly job?: stri
     async (context, job) => {
       const planner = { service: context.service, now: Math.floor(context.now() / 1000) }
       const again = planRetry(planner, await failedRequests(context.store))
-      return { ...(await ingestAll(context, job, 'retry', again)), skipped: [], lackingGeos: [], selected: true }
+      return {
+        ...(await ingestAll({ ...context, isPart: true }, job, 'retry', again)),
+        skipped: [],
+        lackingGeos: [],
+        selected: true,
+      }
     },
   )
 }

@@ -1,5 +1,5 @@
 import { createClosers } from '../../base/closers.ts'
-import { NothingAnsweredError } from '../../base/errors.ts'
+import { NothingAnsweredError, StoppedError } from '../../base/errors.ts'
 import { emitterOf, type OnEvent } from '../../base/events.ts'
 import { eventsTo, type Logger } from '../../base/log.ts'
 import type { Interval } from '../../base/time/interval.ts'
@@ -11,8 +11,10 @@ import type { Durability, Store } from '../../db/store.ts'
 import type { Summary, SyncContext } from '../../ingestAll.ts'
 import type { Job } from '../../job/job.ts'
 import type { Notify } from '../../job/notify.ts'
+import { NO_COUNTS } from '../../load/counts.ts'
 import type { JobWithOptions, PlanOptions } from '../../plan/planning.ts'
 import { createRequested, type Requested } from '../../plan/requested.ts'
+import { openRun } from '../../runs/openRun.ts'
 import { refuseExposed } from '../../services/exposedKey.ts'
 import { indicatorName } from '../../state/catalogue.ts'
 import { sync } from '../../sync.ts'
@@ -113,11 +115,14 @@ async function runAll(
     if (sharedRun) closers.add(sharedRun.close)
     const requested = sharedRun?.context.requested ?? createRequested()
     const running: Running = { options, store, signal, sharedRun, requested, emitLog, started: emit.started }
+    let stoppedBy: Job | undefined
     for (const [i, job] of jobs.entries()) {
-      const summary = await runJob(running, job, jobs.slice(i + 1))
+      const summary = stoppedBy
+        ? await recordUnreached(running, job, stoppedBy)
+        : await runJob(running, job, jobs.slice(i + 1))
       summaries.push(summary)
       emit.ended(job, summary)
-      if (summary.stop && !(summary.stop instanceof NothingAnsweredError)) break
+      if (summary.stop && !(summary.stop instanceof NothingAnsweredError)) stoppedBy ??= job
     }
   } finally {
     signals.release()
@@ -125,6 +130,23 @@ async function runAll(
     await closers.close()
   }
   return { code: signals.code() ?? worstCode(summaries), summaries }
+}
+
+/** Records a job that was not reached because an earlier one ended the command: `check` reports it as unfinished. */
+async function recordUnreached({ options, store, emitLog }: Running, job: Job, stoppedBy: Job): Promise<Summary> {
+  const stop = new StoppedError(`Not reached: the job ${stoppedBy.name} ended the command.`, {
+    hint: 'Run the same command again, or this job alone.',
+    code: 'not-reached',
+  })
+  const { part, range } = withOptions(job, options).options
+  const isPart = part || range !== undefined
+  const context = { store, version: version(), now: Date.now, onEvent: emitLog, isPart }
+  const run = await openRun(context, options.command, job)
+  await run.end('stopped', stop)
+  return {
+    ...{ runId: run.runId, job: job.name, outcome: 'stopped', counts: NO_COUNTS, failures: [], seconds: 0 },
+    ...{ stop, skipped: [], lackingGeos: [], selected: true },
+  }
 }
 
 /** Opens the database as its only writer, unless the plan is handed out: then others write at the same time. */

@@ -1,6 +1,6 @@
 import { formatUtc } from '../../base/time/instant.ts'
 import { formatLocal } from '../../base/time/zone.ts'
-import { failedRuns } from '../../checks/failedRuns.ts'
+import { failedRuns, unfinishedRuns } from '../../checks/failedRuns.ts'
 import { type Reach, reaches } from '../../checks/lag.ts'
 import { rhythms } from '../../checks/rhythm.ts'
 import { openFailures } from '../../checks/status.ts'
@@ -151,6 +151,7 @@ export async function readHome(request: PageRequest) {
       quarantined: await countQuarantine(request),
       missed: await missed(request),
       failedRuns: await failedRuns(store),
+      unfinishedRuns: await unfinishedRuns(store),
       gaps: await gapsByReason(request),
     },
     lakes: await lakesOf(request),

@@ -1,4 +1,5 @@
 import { shellWord, visible } from '../../base/visible.ts'
+import type { OpenRun } from '../../checks/failedRuns.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { type PageRequest, view } from '../page.ts'
 import { type Home, readHome, type SeriesLine, STRIP_DAYS } from '../queries/home.ts'
@@ -23,13 +24,14 @@ function problems({ health }: Home, request: PageRequest): Html[] {
   const { home } = request.words
   const line = (text: HtmlPart, command: string): Html =>
     html`<li>${text} ${request.live && commandLine(request.command(command))}</li>`
+  const runLine = ({ run, job, command }: OpenRun, text: string): Html =>
+    line(
+      html`<a href="${request.link(`/runs/${run}`)}">${text}</a>`,
+      command === 'schedule' || OF_JOB.includes(command) ? `sync jobs/${job}.yaml` : command,
+    )
   return [
-    ...health.failedRuns.map(({ run, job, command }) =>
-      line(
-        html`<a href="${request.link(`/runs/${run}`)}">${home.failedRun(job)}</a>`,
-        command === 'schedule' || OF_JOB.includes(command) ? `sync jobs/${job}.yaml` : command,
-      ),
-    ),
+    ...health.failedRuns.map((one) => runLine(one, home.failedRun(one.job))),
+    ...health.unfinishedRuns.map((one) => runLine(one, home.unfinishedRun(one.job))),
     ...health.gaps.map(({ reason, count, job }) =>
       line(
         html`<a href="${request.link('/coverage')}">${home.gaps(reason, count)}</a>`,

@@ -22,6 +22,7 @@ export const en = {
       : `Complete and fresh: no request failed, no data is missing, and ${series === 1 ? 'the series reaches' : `all ${series} series reach`} as far as usual.`,
   needs: 'Needs attention',
   failedRun: (job: string) => `The last run of ${job} failed.`,
+  unfinishedRun: (job: string) => `The last run of ${job} did not finish.`,
   gaps: (reason: GapReason, count: number) =>
     reason === 'never requested'
       ? `${quantity(count, 'range')} never requested.`
@@ -73,6 +74,7 @@ export const es: Translated<typeof en> = {
       : `Completo y al día: nada de lo pedido ha fallado, no falta nada, y ${series === 1 ? 'la serie llega' : `las ${series} series llegan`} hasta donde ${series === 1 ? 'suele' : 'suelen'}.`,
   needs: 'Algo necesita atención',
   failedRun: (job) => `La última ejecución de ${job} falló.`,
+  unfinishedRun: (job) => `La última ejecución de ${job} no terminó.`,
   gaps: (reason, count) => `${count === 1 ? 'Falta 1 intervalo' : `Faltan ${count} intervalos`} ${GAPS_ES[reason]}.`,
   late: (count) => `${count} ${count === 1 ? 'serie va más atrasada' : 'series van más atrasadas'} de lo habitual.`,
   failures: (count) =>

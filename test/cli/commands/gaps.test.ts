@@ -18,7 +18,7 @@ test('gaps says what is missing and why, for people and for scripts, and fails w
   expect(table.out).toMatch(/^series_id +kind +indicator_id/)
   for (const reason of ['absent', 'doubt', 'failed']) expect(table.out).toContain(reason)
   await heal()
-  expect(await gaps('--fail')).toMatchObject({ code: 0, out: expect.stringMatching(/^No gaps: everything/) })
+  expect(await gaps('--fail')).toMatchObject({ code: 0, out: expect.stringMatching(/^No gaps in series: all/) })
   expect((await gaps('--json')).out).toBe('[]\n')
 })
 
