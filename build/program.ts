@@ -12,7 +12,7 @@ import { manText } from './manText.ts'
 /** What is begun with, by the name of its file: the library, and what `bin.js` loads. */
 const ENTRIES = ['src/index.ts', 'src/cli/main.ts']
 /** The process of statements: a file with all that it needs, which is little. */
-const ALONE = ['src/page/statements/statementChild.ts']
+const ALONE = ['src/products/statements/statementChild.ts']
 
 /** Packages that become part of the program, with what they need themselves. All others are loaded from where they are installed. */
 const INSIDE = [

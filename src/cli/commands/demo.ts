@@ -1,7 +1,9 @@
 import { InputError } from '../../base/errors.ts'
 import { grouped } from '../../base/quantity.ts'
-import { openStore } from '../../db/open.ts'
+import { allRows } from '../../db/allRows.ts'
+import { openReader, openStore } from '../../db/open.ts'
 import { startEmulator } from '../../emulator/emulator.ts'
+import { answerStatement } from '../../products/statements/answer.ts'
 import { SERVICES } from '../../services/services.ts'
 import type { CommonArgs, DatabaseArgs } from '../flags.ts'
 import { readJobs } from '../jobs/jobs.ts'
@@ -10,10 +12,9 @@ import { isThere } from '../settings/database.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { logFor } from '../terminal/logging.ts'
 import { print } from '../terminal/output.ts'
-import { tableText } from '../terminal/table.ts'
+import { type ResultRows, tableText } from '../terminal/table.ts'
 import { summaryText } from '../text/summary.ts'
 import { packageFile } from '../version.ts'
-import { runStatement } from './query.ts'
 
 const DEMO_DATABASE = 'data/demo.db'
 
@@ -89,18 +90,22 @@ export async function run(args: CommonArgs & DatabaseArgs): Promise<number> {
   } finally {
     await emulator.close()
   }
+  const reader = openReader(file)
+  const answer = async (sql: string): Promise<ResultRows> => {
+    const { columns, rows } = await answerStatement(reader, { sql })
+    return { columns: columns.map(({ name }) => name), rows: await allRows(rows) }
+  }
   const {
     rows: [row],
-  } = await runStatement(
-    file,
+  } = await answer(
     'select (select count(*) from observation), (select count(*) from series), (select count(*) from content), (select count(*) from archive_edition), (select count(*) from widget)',
   )
   const [values, series, contents, editions, widgets] = (row as number[]).map(grouped)
   print(
     `${file} holds ${values} values of ${series} series, ${contents} texts, ${editions} archive editions and ${widgets} widgets.\n`,
   )
-  for (const { question, sql } of QUESTIONS)
-    print(`── ${question}\n${sql}\n\n${tableText(await runStatement(file, sql))}\n`)
+  for (const { question, sql } of QUESTIONS) print(`── ${question}\n${sql}\n\n${tableText(await answer(sql))}\n`)
+  await reader.close()
   print(
     [
       'Next:',

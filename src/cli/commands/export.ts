@@ -9,14 +9,13 @@ import type { Reader } from '../../db/store.ts'
 import type { Dialect } from '../../products/cells.ts'
 import { type Clock, type Exported, exportLong, exportWide } from '../../products/export.ts'
 import { type ExportQuestion, exportedGeoSeries, rangeIn, requireHeld, yearsOf } from '../../products/exportQuestion.ts'
-import { asAnswerError } from '../../products/statement.ts'
+import { runStatement, startStatement } from '../../products/statements/runner.ts'
 import { examplesOf } from '../../services/examples.ts'
 import type { Service } from '../../services/service.ts'
 import { counted, exportFile, writeFile } from '../exports/exportFile.ts'
 import { exportYears } from '../exports/partition.ts'
 import { type CommonArgs, type DatabaseArgs, EXPORT_FORMS, type ExportForm, type RangeArgs } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
-import { exportStatement } from '../statements/statement.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { format, stream } from '../terminal/output.ts'
 import { millisOfFlag, rangeOfFlags } from '../times.ts'
@@ -153,7 +152,9 @@ async function writeExport(reader: Reader, output: string | undefined, args: Exp
     return writeYears(reader, output, await exportQuestion(reader, args), args)
   const question = sql === undefined ? await exportQuestion(reader, args) : null
   const exported = async (): Promise<Exported> =>
-    question ? exportValues(reader, question, args) : exportStatement(reader, sql!, form === 'parquet')
+    question
+      ? exportValues(reader, question, args)
+      : runStatement(startStatement(), { file: reader.address, sql: sql!, typed: form === 'parquet' })
   if (output !== undefined)
     return exportFile(output, exported, { form, dialect: args }, { overwrite, sources: [reader.file] })
   if (form === 'parquet') return intoFile('Parquet')
@@ -180,8 +181,6 @@ export async function run(given: ExportArgs): Promise<number> {
     const rows = await writeExport(reader, output, args)
     if (!args.quiet) process.stderr.write(`${quantity(rows, 'row')}${output ? ` in ${output}` : ''}.\n`)
     return EXIT.done
-  } catch (error) {
-    throw asAnswerError(error)
   } finally {
     await reader.close()
   }

@@ -1,22 +1,15 @@
-import { endWithParent } from '../../base/endWithParent.ts'
 import { InputError } from '../../base/errors.ts'
-import { allRows } from '../../db/allRows.ts'
-import type { Blocks } from '../../db/engine.ts'
-import { openReader } from '../../db/open.ts'
-import { exactNumber, uniqueNames } from '../../products/cells.ts'
 import { isNeeded, type Recipe } from '../../products/recipes/recipe.ts'
-import { asAnswerError } from '../../products/statement.ts'
+import { runStatement, startStatement } from '../../products/statements/runner.ts'
 import { examplesOf } from '../../services/examples.ts'
 import type { Service } from '../../services/services.ts'
 import type { CommonArgs, DatabaseArgs } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
 import { called } from '../shell.ts'
-import { guarded, guardian } from '../statements/guard.ts'
 import { prepare, type Question, type QuestionArgs, questionOf } from '../statements/question.ts'
-import type { Parameters } from '../statements/recipeNeeds.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { type Format, format, print, stream } from '../terminal/output.ts'
-import type { ResultRows } from '../terminal/table.ts'
+import { EXIT_BY_SIGNAL, STOP_SIGNALS, type StopSignal } from '../terminal/signals.ts'
 import { cellsOfLine, wrapped } from '../terminal/wrap.ts'
 
 interface QueryArgs extends CommonArgs, DatabaseArgs, QuestionArgs {
@@ -33,50 +26,8 @@ interface QueryArgs extends CommonArgs, DatabaseArgs, QuestionArgs {
 /** The default limit of rows of a table. */
 const TABLE_ROWS = 1000
 
-/** Bytes of memory of the process that answers a statement. */
-const MAX_BYTES = 768 * 1024 * 1024
-
-/** The rows of one statement up to the limit; the connection itself cannot write. */
-async function* limitRows(rows: Blocks<unknown[]>, limit: number, tooMany: () => void): Blocks<unknown[]> {
-  let count = 0
-  try {
-    for await (const block of rows) {
-      const wanted = limit > 0 ? block.slice(0, limit - count) : block
-      count += wanted.length
-      yield wanted.map((row) => row.map(exactNumber))
-      if (wanted.length === block.length) continue
-      tooMany()
-      return
-    }
-  } catch (error) {
-    throw asAnswerError(error)
-  }
-}
-
-/** Asks one statement and hands its answer over while the database is open. */
-async function printAnswer<T>(
-  file: string,
-  sql: string,
-  parameters: Parameters,
-  take: (columns: string[], rows: Blocks<unknown[]>) => Promise<T>,
-): Promise<T> {
-  const reader = openReader(file)
-  try {
-    const { columns, rows } = await reader.engine.query(sql, parameters)
-    return await take(uniqueNames(columns.map(({ name }) => name)), rows)
-  } catch (error) {
-    throw asAnswerError(error)
-  } finally {
-    await reader.close()
-  }
-}
-
-/** The whole answer of one read-only statement. */
-export const runStatement = (file: string, sql: string, parameters: Parameters = {}): Promise<ResultRows> =>
-  printAnswer(file, sql, parameters, async (columns, rows) => ({
-    columns,
-    rows: (await allRows(rows)).map((row) => row.map(exactNumber)),
-  }))
+/** Letters of a table, which is in memory as a whole. */
+const TABLE_LETTERS = 100_000_000
 
 /** Prints what it means that a recipe has no rows; returns whether there is nothing more to print. */
 function printNoRows(how: Format, nothing: Question['nothing']): boolean {
@@ -111,6 +62,12 @@ async function listRecipes(service: Service, json: boolean): Promise<void> {
   )
 }
 
+const tableTooLarge = (): InputError =>
+  new InputError('The table is too large (more than 100 MB).', {
+    hint: 'Select less at once: fewer rows with --limit, or fewer columns. --format csv has no such limit.',
+    code: 'no-memory',
+  })
+
 export async function run(args: QueryArgs): Promise<number> {
   // Here `--timeout` is that of the statement, not that of the network.
   const settings = readSettings({ database: args.database })
@@ -126,31 +83,34 @@ export async function run(args: QueryArgs): Promise<number> {
   if (how !== 'csv' && (safe || excel))
     throw new InputError(`--${safe ? 'safe' : 'excel'} goes with CSV.`, { hint: 'Add --format csv.', code: 'usage' })
   const { given, recipe } = await questionOf(args, service)
-  const parent = guardian()
-  if (parent === null) return guarded(timeout)
-  endWithParent(parent, MAX_BYTES)
-  const { sql, parameters, nothing, notes } = await prepare(args, settings, given, recipe)
-  if (!args.quiet) for (const note of notes) process.stderr.write(`${note}\n`)
-  let more = false
-  const tooMany = (): void => {
-    more = true
-  }
-  await printAnswer(settings.database.value, sql, parameters, async (columns, rows) => {
-    const iterator = limitRows(rows, limit, tooMany)[Symbol.asyncIterator]()
-    try {
-      const first = await iterator.next()
-      if (first.done && printNoRows(how, nothing)) return
-      const all = (async function* () {
-        if (!first.done) yield first.value
-        yield* { [Symbol.asyncIterator]: () => iterator }
-      })()
-      await stream(format(how, columns, all, { safe, excel }))
-    } finally {
-      // The database cannot be closed while an answer is read.
-      await iterator.return?.()
+  // A signal ends the process of the statement, too.
+  const exit = (name: StopSignal) => process.exit(EXIT_BY_SIGNAL[name])
+  for (const name of STOP_SIGNALS) process.on(name, exit)
+  try {
+    // It starts while the recipe is prepared.
+    const statement = startStatement()
+    const { sql, parameters, nothing, notes } = await prepare(args, settings, given, recipe)
+    if (!args.quiet) for (const note of notes) process.stderr.write(`${note}\n`)
+    const limits = {
+      ...(timeout > 0 && { ms: timeout * 1000 }),
+      ...(limit > 0 && { rows: limit }),
+      ...(how === 'table' && { bytes: TABLE_LETTERS }),
     }
-  })
-  if (more && !args.quiet)
-    process.stderr.write(`Only the first ${limit === 1 ? 'row' : `${limit} rows`}; --limit 0 shows all.\n`)
+    const answer = await runStatement(statement, { file: settings.database.value, sql, parameters }, limits)
+    const rows = answer.rows[Symbol.asyncIterator]()
+    const first = await rows.next()
+    if (first.done && printNoRows(how, nothing)) return EXIT.done
+    const all = (async function* () {
+      if (!first.done) yield first.value
+      yield* { [Symbol.asyncIterator]: () => rows }
+      if (answer.cut() === 'bytes') throw tableTooLarge()
+    })()
+    const names = answer.columns.map(({ name }) => name)
+    await stream(format(how, names, all, { safe, excel }))
+    if (answer.cut() === 'rows' && !args.quiet)
+      process.stderr.write(`Only the first ${limit === 1 ? 'row' : `${limit} rows`}; --limit 0 shows all.\n`)
+  } finally {
+    for (const name of STOP_SIGNALS) process.off(name, exit)
+  }
   return EXIT.done
 }

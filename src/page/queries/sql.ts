@@ -1,6 +1,6 @@
 import { StoppedError, SyncError } from '../../base/errors.ts'
 import { recipesOf } from '../../products/recipes/recipes.ts'
-import { parameterOf } from '../../products/statement.ts'
+import { parameterOf } from '../../products/statements/parameter.ts'
 import type { Service } from '../../services/service.ts'
 import type { PageRequest } from '../page.ts'
 import { createStatementRunner, type StatementAnswer } from '../statements/statements.ts'

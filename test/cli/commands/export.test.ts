@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { exportFile } from '../../../src/cli/exports/exportFile.ts'
-import { exportStatement } from '../../../src/cli/statements/statement.ts'
 import { csvCell, uniqueNames } from '../../../src/products/cells.ts'
+import { answerStatement } from '../../../src/products/statements/answer.ts'
 import { type Done, emulate, runCommand } from '../../kit.ts'
 import { openReader } from '../../store.ts'
 import { addFetch, addSeries, fillBy } from '../filled.ts'
@@ -125,7 +125,7 @@ const byCommand =
 const bySql = (sql: string) => async (form: Form, file: string) => {
   const reader = openReader(join(dir, 'own.db'))
   try {
-    const planned = () => exportStatement(reader, sql, form === 'parquet')
+    const planned = () => answerStatement(reader, { sql, typed: form === 'parquet' })
     await exportFile(file, planned, { form, dialect: {} }, { overwrite: false, sources: [] })
   } finally {
     await reader.close()

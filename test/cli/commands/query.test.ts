@@ -49,7 +49,7 @@ test.each([
   const { code, err } = await runCommand(await folder(), args)
   expect({ code, err }).toEqual({
     code: 2,
-    err: expect.stringMatching(/(?:too large|more memory than a query may take).*\n {2}→ Ask for less/),
+    err: expect.stringMatching(/(?:too large|more memory than it may use).*\n {2}→ (?:Ask for|Select) less/),
   })
 })
 

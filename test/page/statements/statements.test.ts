@@ -3,16 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import {
-  createStatementRunner,
-  STATEMENT_LIMITS,
-  type StatementLimits,
-} from '../../../src/page/statements/statements.ts'
+import { createStatementRunner, STATEMENT_LIMITS } from '../../../src/page/statements/statements.ts'
 import { addSeries, fillBy } from '../../cli/filled.ts'
 import { openStore } from '../../store.ts'
 
 /** More than a slow machine needs to begin. */
-const PATIENT: StatementLimits = { ...STATEMENT_LIMITS, ms: 120_000 }
+const PATIENT: typeof STATEMENT_LIMITS = { ...STATEMENT_LIMITS, ms: 120_000 }
 const ENDLESS = 'with recursive n (i) as (select 1 union all select i + 1 from n) select max(i) from n'
 
 let folder: string
@@ -24,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-function runner(limits: StatementLimits = PATIENT) {
+function runner(limits = PATIENT) {
   const made = createStatementRunner(limits)
   onTestFinished(() => made.close())
   return (sql: string, parameters = {}) => made.run({ file, sql, parameters })

@@ -1,9 +1,10 @@
 import { allRows } from '../../db/allRows.ts'
 import { SEEN } from '../../db/engine.ts'
 import type { Reader } from '../../db/store.ts'
-import { exactNumber, uniqueNames } from '../../products/cells.ts'
-import type { ExportColumn, Exported } from '../../products/export.ts'
 import { TABLE_NAMES } from '../../tables/schema.ts'
+import { exactNumber, uniqueNames } from '../cells.ts'
+import type { ExportColumn, Exported } from '../export.ts'
+import type { StatementRequest } from './runner.ts'
 
 type Type = Exclude<ExportColumn['type'], 'instant'>
 
@@ -29,10 +30,13 @@ function bitsOf(value: unknown): number {
  * The answer of a statement, whole numbers exact to 64 bits. With `typed`, each column has the type that holds all its rows:
  * a column of a table declares it; for the others the statement is run once more.
  */
-export async function exportStatement({ engine }: Reader, sql: string, typed: boolean): Promise<Exported> {
+export async function answerStatement(
+  { engine }: Reader,
+  { sql, parameters, typed = false }: Omit<StatementRequest, 'file'>,
+): Promise<Exported> {
   // Both see the database at one instant, until it is closed.
-  await engine.beginSnapshot()
-  const answer = await engine.query(sql)
+  if (typed) await engine.beginSnapshot()
+  const answer = await engine.query(sql, parameters)
   const { columns } = answer
   const names = uniqueNames(columns.map(({ name }) => name))
   const declared = columns.map(({ table, type }) =>
