@@ -28,7 +28,7 @@ const FILES: readonly (readonly [name: string, modules: RegExp])[] = [
   ['help', /cli.(main|commandLine.help)\.ts$/],
   ['terminal', /commandLine.parse\.ts$/],
   ['database', /db.(sqlite.)?(open|lock)\.ts$/],
-  ['checks', /\/checks.(status|metrics|gaps|failedRuns)\.ts$/],
+  ['checks', /\/checks.(status|metrics|gaps|lastRuns)\.ts$/],
   [
     'command',
     /(cli.(settings.config|terminal.output|jobs.jobLakes|listening)|base.(host|quantity|time.localDay)|job.entryRoutes)\.ts$/,

@@ -121,7 +121,7 @@ export class SignalError extends StoppedError {
 /** The calls of a minute, an hour or a day are spent, as planned: a later run continues. */
 export class BudgetError extends StoppedError {}
 
-/** The service is down or cannot be reached, and the run gives up. Not on purpose: somebody should know. */
+/** The service is down or cannot be reached, and the run gives up: an unplanned stop, which counts as a failure. */
 export class UnavailableError extends StoppedError {
   /** `hint` says when to try again. */
   constructor(
@@ -142,5 +142,5 @@ export class NothingAnsweredError extends UnavailableError {}
 /** Codes of failures that come from a service which is down or out of reach, not from a request (`fetch/failures.ts`). */
 const OUTAGE_CODES = new Set(['server-error', 'timeout', 'page', 'dns', 'tls', 'bad-http', 'network'])
 
-/** Whether the whole service may be down. */
+/** Whether an error may mean that the service is down, not that a request is wrong. */
 export const isOutage = ({ code }: SyncError): boolean => OUTAGE_CODES.has(code)

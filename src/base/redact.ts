@@ -30,7 +30,7 @@ function patternOf(secret: string): RegExp {
   return new RegExp(letters.join(''), 'gi')
 }
 
-/** Where to overwrite from: before the escape of JSON into which the secret reaches, because half of one is not valid. */
+/** The start of the overwritten part. It includes a JSON escape that the secret begins in: half an escape is not valid. */
 function withEscape(text: string, at: number): number {
   let from = at - (/\\u[0-9a-f]{0,3}$/i.exec(text.slice(Math.max(0, at - 5), at))?.[0].length ?? 0)
   while (text[from - 1] === '\\') from--

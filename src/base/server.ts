@@ -31,7 +31,7 @@ export async function listen(
   }
 }
 
-/** Whether the path of an address can be decoded. */
+/** Whether the percent-encoding of a path is valid. */
 export function isDecodable(url: string): boolean {
   try {
     decodeURIComponent(url.split('?', 1)[0]!)

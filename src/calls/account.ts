@@ -23,7 +23,7 @@ export interface ServiceCaller {
   readonly emit?: EmitEvent
 }
 
-/** Warns once about calls and a pause that an earlier run recorded in the future. The budget and the waits ignore them. */
+/** Warns once in a run about calls and a pause that an earlier run recorded in the future. The budget and the waits ignore them. */
 async function reportFutureTimes(host: string, { store, service, now, emit }: ServiceCaller): Promise<void> {
   const { calls, last } = await futureCalls(store, host, now())
   const wait = await forgetFutureWait(store, host, now())

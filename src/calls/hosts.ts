@@ -70,7 +70,7 @@ export async function waitUntil(
   return until > nowMs && until <= latestEnd(nowMs) ? until : undefined
 }
 
-/** Forgets a pause that ends more than a day from now, and answers its end (epoch milliseconds); undefined where there is none. */
+/** Forgets a pause that ends more than a day from now. Returns its end (epoch milliseconds), or undefined if there is none. */
 export async function forgetFutureWait(store: Store, host: string, nowMs: number): Promise<number | undefined> {
   const until = (await readSource(store, host))?.wait_until ?? 0
   if (until <= latestEnd(nowMs)) return undefined

@@ -58,7 +58,7 @@ export interface ListedGap extends Omit<Gap, 'reason'> {
   readonly reason: ListedReason
 }
 
-/** What the list needs to know of a gap. */
+/** The columns of a gap from which its list entry is made. */
 interface GapRow<Reason extends ListedReason> extends NamedSeries {
   readonly geo_id: number
   readonly time_zone: string

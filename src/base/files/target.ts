@@ -36,7 +36,7 @@ export interface ReplacePolicy {
   readonly sources?: readonly string[]
   /** Removes what killed commands left beside the file, before anything is refused. */
   readonly tidy?: (file: string) => void
-  /** Whether a database may be replaced, when a database is written; otherwise none is. */
+  /** Whether an existing database may be replaced. Default: never. */
   readonly isReplaceableDatabase?: (file: string) => boolean
 }
 

@@ -6,7 +6,7 @@ export const HOUR = 3_600
 export const DAY = 86_400
 /** Seconds by which two clocks may differ without one of them being wrong. */
 export const CLOCK_ERROR = 300
-/** Whether a stored time is in the future, because a clock was ahead or this one is behind. */
+/** Whether a stored time is in the future. Then a clock was ahead, or this one is behind. */
 export const isFuture = (at: Instant, now: Instant): boolean => at > now + CLOCK_ERROR
 /** The milliseconds of a minute. */
 export const MINUTE_MS = 60_000

@@ -1,6 +1,6 @@
-import { failedRuns, unfinishedRuns } from '../../checks/failedRuns.ts'
 import { findGaps, findProvisional } from '../../checks/gaps.ts'
 import { findLackingGeos, storedNamedGeos } from '../../checks/lackingGeos.ts'
+import { failedRuns, unfinishedRuns } from '../../checks/lastRuns.ts'
 import { pendingText, pendingValues } from '../../checks/pending.ts'
 import { openReader } from '../../db/open.ts'
 import type { CommonArgs, DatabaseArgs } from '../flags.ts'

@@ -57,9 +57,9 @@ function tableDescriptions(): Record<string, object> {
  * Datasette's description of a published file: `datasette data.db -m metadata.yaml`. `database` is its name without the
  * extension. Entries of other databases in the existing text are kept.
  */
-export function metadataText(database: string, publication: Publication, stands: string | null): string {
+export function metadataText(database: string, publication: Publication, existingText: string | null): string {
   const { facts, databases } = metadataOf(database, publication)
-  const existing = parseDocument(stands ?? '')
+  const existing = parseDocument(existingText ?? '')
   const isMetadata =
     existing.errors.length === 0 && isMap(existing.contents) && isMap(existing.get('databases') ?? existing.contents)
   if (!isMetadata) return stringify({ ...facts, databases })

@@ -1,7 +1,7 @@
 import { formatUtc } from '../../base/time/instant.ts'
 import { formatLocal } from '../../base/time/zone.ts'
-import { failedRuns, unfinishedRuns } from '../../checks/failedRuns.ts'
 import { type Reach, reaches } from '../../checks/lag.ts'
+import { failedRuns, unfinishedRuns } from '../../checks/lastRuns.ts'
 import { rhythms } from '../../checks/rhythm.ts'
 import { openFailures } from '../../checks/status.ts'
 import type { LakeState } from '../../lake/state.ts'

@@ -1,5 +1,5 @@
 import { shellWord, visible } from '../../base/visible.ts'
-import type { OpenRun } from '../../checks/failedRuns.ts'
+import type { IncompleteRun } from '../../checks/lastRuns.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { type PageRequest, view } from '../page.ts'
 import { type Home, readHome, type SeriesLine, STRIP_DAYS } from '../queries/home.ts'
@@ -24,7 +24,7 @@ function problems({ health }: Home, request: PageRequest): Html[] {
   const { home } = request.words
   const line = (text: HtmlPart, command: string): Html =>
     html`<li>${text} ${request.live && commandLine(request.command(command))}</li>`
-  const runLine = ({ run, job, command }: OpenRun, text: string): Html =>
+  const runLine = ({ run, job, command }: IncompleteRun, text: string): Html =>
     line(
       html`<a href="${request.link(`/runs/${run}`)}">${text}</a>`,
       command === 'schedule' || OF_JOB.includes(command) ? `sync jobs/${job}.yaml` : command,

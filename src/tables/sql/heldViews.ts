@@ -111,7 +111,7 @@ const SINGLE = `select series_id, geo_id, iif(state <> 'doubt' or not exists (
             union select w.series_id, g.value, 0 from _wanted w, json_each('[' || w.geo_ids || ']') g`
 
 /** Requests without success: for all geos, for one geo, and those for all geos once more for each geo that they concern. */
-const inVain = (which: string): string => `select ${SERIES_SELECT}, ${ALL_GEOS}, f.from_at, f.to_at, 0, 1, 1
+const failedRequests = (which: string): string => `select ${SERIES_SELECT}, ${ALL_GEOS}, f.from_at, f.to_at, 0, 1, 1
           from series s cross join _fetch f on f.series_id = s.id where ${which} and f.geo_ids is null
           union all
           select ${SERIES_SELECT}, g.value, f.from_at, f.to_at, 0, 1, 1
@@ -135,9 +135,9 @@ const BEARING = `select ${SERIES_SELECT}, c.geo_id, c.from_at, c.to_at, 1 as cov
           join (${SINGLE}) g on g.series_id = s.id
           join _coverage c on c.series_id = s.id and c.geo_id = ${ALL_GEOS}
           union all
-          ${inVain(FAILED)}
+          ${failedRequests(FAILED)}
           union all
-          ${inVain(COARSE)}
+          ${failedRequests(COARSE)}
           union all
           select ${SERIES_SELECT}, ${ALL_GEOS}, w.from_at, w.to_at, 0, 0, 1
           from series s join _wanted w on w.series_id = s.id where w.geo_ids is null

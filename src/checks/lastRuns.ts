@@ -1,10 +1,12 @@
+import type { Selectable } from 'kysely'
 import { isLocked } from '../db/lock.ts'
 import { queueStates } from '../db/queries/queues.ts'
 import { WORKER } from '../db/queries/workers.ts'
 import type { Reader } from '../db/store.ts'
+import type { Database } from '../tables/schema.ts'
 
 /** A job whose last run failed or did not finish, with the reason. */
-export interface OpenRun {
+export interface IncompleteRun {
   /** Its number (_run.id). */
   readonly run: number
   readonly job: string
@@ -12,20 +14,33 @@ export interface OpenRun {
   readonly what: string
 }
 
-/** Outcomes of runs that went as planned: a stop is one by the budget or by a signal. */
+/** Why a run that is recorded as running is over. */
+const DIED = 'its process ended before the run did'
+
+/** Outcomes of runs that did not fail: a stop comes from the budget or a signal. */
 const ORDERLY: readonly string[] = ['done', 'partial', 'stopped']
 
-/** Whether a process may still be working on what is recorded as running: one with the lock, or workers with a queue. */
+/** Whether a run recorded as running may be alive: a process has the lock, or workers have a queue. */
 async function mayBeRunning({ file, kysely, coordination }: Reader): Promise<boolean> {
   if ((await isLocked(file)) !== false) return true
   return coordination !== null && (await queueStates(kysely)).some(({ queued, active }) => queued + active > 0)
 }
 
+type RunRow = Pick<Selectable<Database['_run']>, 'id' | 'job' | 'command' | 'started_at' | 'message'>
+
+/** A run with a sentence about it. */
+const described = ({ id, job, command, started_at }: RunRow, state: string): IncompleteRun => ({
+  run: id,
+  job,
+  command,
+  what: `last run of ${job} ${state} (${command}, started ${started_at})`,
+})
+
 /**
- * The last run of the whole of each job, and the last one of a part of it if that is later: a part neither clears the failure of the
- * whole nor completes it. `withEmptyStops`: also runs that were stopped before any request succeeded.
+ * The last run of each whole job, and a later run of a part of it: a part neither clears the failure of the whole nor completes it.
+ * `withEmptyStops`: also runs that were stopped before any request succeeded.
  */
-async function lastRuns({ kysely }: Reader, withEmptyStops: boolean) {
+async function readLastRuns({ kysely }: Reader, withEmptyStops: boolean) {
   const runs = await kysely
     .selectFrom('_run')
     .select(['id', 'job', 'command', 'narrowed', 'started_at', 'outcome', 'message'])
@@ -46,27 +61,22 @@ async function lastRuns({ kysely }: Reader, withEmptyStops: boolean) {
 }
 
 /**
- * The jobs whose last run failed or ended with its process. Runs that were stopped before any request succeeded show nothing: the
- * failure before them remains.
+ * The jobs whose last run failed or ended with its process. A run that was stopped before any request succeeded does not clear the
+ * failure before it.
  */
-export async function failedRuns(db: Reader): Promise<OpenRun[]> {
-  const failed = (await lastRuns(db, false)).filter(({ outcome }) => !ORDERLY.includes(outcome))
+export async function failedRuns(db: Reader): Promise<IncompleteRun[]> {
+  const failed = (await readLastRuns(db, false)).filter(({ outcome }) => !ORDERLY.includes(outcome))
   const isAlive = failed.some(({ outcome }) => outcome === 'running') && (await mayBeRunning(db))
   return failed
     .filter(({ outcome }) => outcome !== 'running' || !isAlive)
-    .map(({ id, job, command, started_at, outcome, message }) => {
-      const reason = outcome === 'running' ? 'its process ended before the run did' : (message ?? outcome)
-      return { run: id, job, command, what: `last run of ${job} failed: ${reason} (${command}, started ${started_at})` }
+    .map((row) => {
+      const { outcome, message } = row
+      return described(row, `failed: ${outcome === 'running' ? DIED : (message ?? outcome)}`)
     })
 }
 
 /** The jobs whose last run was stopped before its end, by its budget or by a signal. */
-export const unfinishedRuns = async (db: Reader): Promise<OpenRun[]> =>
-  (await lastRuns(db, true))
+export const unfinishedRuns = async (db: Reader): Promise<IncompleteRun[]> =>
+  (await readLastRuns(db, true))
     .filter(({ outcome }) => outcome === 'stopped')
-    .map(({ id, job, command, started_at, message }) => ({
-      run: id,
-      job,
-      command,
-      what: `last run of ${job} did not finish: ${message ?? 'it was stopped.'} (${command}, started ${started_at})`,
-    }))
+    .map((row) => described(row, `did not finish: ${row.message ?? 'it was stopped.'}`))
