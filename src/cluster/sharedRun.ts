@@ -34,7 +34,8 @@ export async function openSharedRun(
     await forgetDeadProcesses(clock.now()).catch(() => undefined)
     const own = createOwnLeases(createLeases(store, control, signal), await lastFetch())
     closers.add(own.close)
-    const turns: OpenTurns = (pace, onPause) => createSharedTurns({ store: control, pace, signal, breaker, onPause })
+    const turns: OpenTurns = (pace, onPause) =>
+      createSharedTurns({ store: control, pace, signal, breaker, givesUp: true, onPause })
     const context = {
       now: clock.now,
       turns,

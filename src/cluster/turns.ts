@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { SignalError } from '../base/errors.ts'
 import { orSignal, wait } from '../base/time/wait.ts'
 import type { Store } from '../db/store.ts'
-import { BREAKER, type BreakerOptions } from '../fetch/breaker.ts'
+import { BREAKER, type BreakerOptions, createBreaker } from '../fetch/breaker.ts'
 import {
   type CheckLease,
   LapsedError,
@@ -52,6 +52,8 @@ export interface SharedTurnsOptions {
   readonly pace: Pace
   readonly signal: AbortSignal
   readonly breaker?: BreakerOptions | undefined
+  /** Whether a host that keeps failing ends the run. Workers wait for it instead. */
+  readonly givesUp?: boolean
   readonly onPause?: ((ms: number, reason: string) => void) | undefined
 }
 
@@ -61,7 +63,16 @@ export interface SharedTurnsOptions {
  * they come from; one that could not be sent within its turn, or whose host asked for a pause meanwhile, waits for another. A
  * process that dies wastes the turn that it had, and adds none.
  */
-export function createSharedTurns({ store, pace, signal, breaker = BREAKER, onPause }: SharedTurnsOptions): Turns {
+export function createSharedTurns({
+  store,
+  pace,
+  signal,
+  breaker = BREAKER,
+  givesUp = false,
+  onPause,
+}: SharedTurnsOptions): Turns {
+  // The pauses are those of the host, whoever failed; giving up is judged by the calls of this process.
+  const own = givesUp ? createBreaker(breaker) : undefined
   // Milliseconds that it takes until a request can be sent: a turn that begins earlier would be over by then.
   let lead = FIRST_LEAD_MS
   // Milliseconds before a turn at which to look whether a pause began since it was reserved: twice as long as that takes on average.
@@ -188,12 +199,14 @@ export function createSharedTurns({ store, pace, signal, breaker = BREAKER, onPa
       }
     },
     async report(host, result) {
-      const { what, waitMs } = result
+      const { what, waitMs, isUnreachable = false } = result
+      if (what !== 'failed') own?.alive()
       if (what !== 'failed' && waitMs <= 0) {
         await recordAnswer(store, host, what === 'good', pace)
         return { pauseMs: 0, giveUp: false }
       }
-      return { pauseMs: await recordFailedCall(store, host, result, breaker), giveUp: false }
+      const giveUp = what === 'failed' && own !== undefined && own.failed(isUnreachable) === undefined
+      return { pauseMs: await recordFailedCall(store, host, result, breaker), giveUp }
     },
     async close() {
       clearInterval(renew)

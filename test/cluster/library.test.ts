@@ -14,7 +14,7 @@ import {
   type SyncEvent,
   sync,
 } from '../../src/index.ts'
-import { emulate, tempStore } from '../kit.ts'
+import { emulate, json, serve, tempStore } from '../kit.ts'
 import { migratedDatabase } from '../postgres/database.ts'
 
 const JOB = readJob(
@@ -78,6 +78,23 @@ test('a program is told of the pause of a host that others began, and its log to
   expect(told[0]).toBe('all calls to the host are paused')
   const { run } = events[0]!
   expect(events.find(({ event }) => event === 'calls.paused')).toMatchObject({ run, reason: told[0] })
+})
+
+test.each([
+  ['answers 500', { giveUpMs: 60_000 }, 500],
+  ['drops every connection', { failures: 1000, giveUpMs: 1 }, null],
+])('a program gives up a host that %s, as with a database in a file', async (_name, more, status) => {
+  const server = await serve((request, response) =>
+    status === null ? request.socket.destroy() : json(response, {}, status),
+  )
+  const store = await openStore(await migratedDatabase())
+  onTestFinished(() => store.close())
+  const breaker = { failures: 3, pauseMs: 5, openings: 2, ...more }
+  const mine: SyncContext = { ...context, store, baseUrl: server.url, key: 'k'.repeat(64), breaker, retryMs: 5 }
+  const { context: turns, close } = await openSharedRun(store, mine)
+  onTestFinished(close)
+  expect(await sync({ ...mine, ...turns }, JOB)).toMatchObject({ outcome: 'failed', stop: { code: 'unavailable' } })
+  expect(server.calls.length).toBeLessThan(12)
 })
 
 test('a program sends its key unencrypted to no other machine, unless it says so', async () => {

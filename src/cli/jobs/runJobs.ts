@@ -220,9 +220,11 @@ const withOptions = (job: Job, options: RunOptions): JobWithOptions => ({
   options: options.optionsFor?.(rangeOfJob(job, options)) ?? {},
 })
 
-/** A run is as good as its worst job. */
+/** A command is as good as its worst job: an outage is worse than a planned stop, and any other error is worse than an outage. */
 function worstCode(summaries: readonly Summary[]): number {
-  const stop = summaries.find((summary) => summary.stop)?.stop
-  if (stop) return exitCodeOf(stop)
+  const codes = summaries.flatMap(({ stop }) => (stop ? [exitCodeOf(stop)] : []))
+  const lesser: readonly number[] = [EXIT.unavailable, EXIT.stopped]
+  const worst = codes.find((code) => !lesser.includes(code)) ?? lesser.find((code) => codes.includes(code))
+  if (worst !== undefined) return worst
   return summaries.every(({ outcome }) => outcome === 'done') ? EXIT.done : EXIT.partial
 }

@@ -70,7 +70,7 @@ async function bringUpToDate(
   await retryWhileBusy(async () => (copies ? addStandIns(connection) : checkWhole(connection, file)), lockTimeout)
   await retryWhileBusy(() => prepareFile(connection, file, durability), lockTimeout)
   const version = checkOwner(connection, file)
-  if (version < SCHEMA_VERSION) await retryWhileBusy(() => migrate(connection, file, version), lockTimeout)
+  if (version < SCHEMA_VERSION) await retryWhileBusy(() => migrate(connection, file), lockTimeout)
   await retryWhileBusy(() => refreshZones(kysely, engine), lockTimeout)
   // A process that died after the last migration left it empty.
   const described = raw.prepare('select 1 from data_dictionary limit 1').get() !== undefined

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, renameSync, rmSync } from 'node:fs'
 import { NewerSchemaError, StoreError } from '../../base/errors.ts'
 import {
   migrateToLatest,
@@ -53,9 +53,25 @@ export function checkOwner(connection: Connection, file: string): number {
  * Brings the schema up to date, safe against another process that does the same. A database with data is copied first, to
  * `<file>.schema-<its version>`.
  */
-export async function migrate({ raw, kysely }: Connection, file: string, version: number): Promise<void> {
-  if (version > 0) await backUp(raw, `${file}.schema-${version}`)
-  await migrateToLatest(kysely, SQLITE_MIGRATIONS)
+export async function migrate(connection: Connection, file: string): Promise<void> {
+  const version = checkOwner(connection, file)
+  if (version > 0 && version < SCHEMA_VERSION) await backUpSchema(connection, file, version)
+  await migrateToLatest(connection.kysely, SQLITE_MIGRATIONS)
+}
+
+/** Copies a file to `<file>.schema-<version>`, unless another process migrates it meanwhile and so has made that copy. */
+async function backUpSchema({ raw }: Connection, file: string, version: number): Promise<void> {
+  const copy = `${file}.schema-${version}`
+  const unfinished = `${copy}.${process.pid}`
+  try {
+    await backUp(raw, unfinished)
+    const copied = connect(unfinished, { readonly: true })
+    const copiedVersion = pragma(copied, 'user_version')
+    copied.raw.close()
+    if (copiedVersion === version) renameSync(unfinished, copy)
+  } finally {
+    for (const end of ['', '-wal', '-shm']) rmSync(unfinished + end, { force: true })
+  }
 }
 
 /** The schema of a file, and the migrations that this program knows. */

@@ -1,6 +1,7 @@
-import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { execFile, execFileSync } from 'node:child_process'
+import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
 import SQLite from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { APPLICATION_ID } from '../../../src/db/sqlite/schema.ts'
@@ -72,6 +73,20 @@ test('a later version migrates a database, keeps a copy of it, and earlier versi
     code: 7,
     err: expect.stringMatching(/has schema 2; this version of indicator-sync knows up to 1\.\n.*Update indicator-sync/),
   })
+})
+
+test('processes that migrate at once keep one copy of the schema before', async () => {
+  const dir = tempFolder()
+  await runCommand(dir, ['migrate', '--database', 'x.db'])
+  const program = programWithSecondMigration()
+  const migrating = Array.from({ length: 4 }, () =>
+    promisify(execFile)('node', [program, 'migrate', '--database', 'x.db'], { cwd: dir }),
+  )
+  await Promise.all(migrating)
+  expect(readdirSync(dir).filter((name) => name.startsWith('x.db.schema'))).toEqual(['x.db.schema-1'])
+  const copy = new SQLite(join(dir, 'x.db.schema-1'), { readonly: true })
+  expect(copy.pragma('user_version', { simple: true })).toBe(1)
+  copy.close()
 })
 
 test.each(['status', 'migrate'])(

@@ -99,3 +99,19 @@ test('a job that gets no answer exits with 8 and notifies a failure, and the nex
     { event: 'done', ok: true, job: 'b' },
   ])
 })
+
+test('a refused key of a later job decides the exit code, not the outage of an earlier one', async () => {
+  const window = '{ from: 2025-01-01, to: 2025-01-02 }'
+  const server = await serve((request, response) =>
+    request.url!.includes('600') ? response.end('<!doctype html>') : response.writeHead(401).end('Unauthorized'),
+  )
+  const dir = tempFolder()
+  for (const [name, id] of [
+    ['a', 600],
+    ['b', 1001],
+  ])
+    writeFileSync(join(dir, `${name}.yaml`), `name: ${name}\nseries: [{ indicators: [${id}], window: ${window} }]\n`)
+  const env = { INDICATOR_SYNC_BASE_URL: server.url, INDICATOR_SYNC_API_KEY: 'k'.repeat(64) }
+  expect((await runCommand(dir, ['sync', 'a.yaml'], env)).code).toBe(8)
+  expect((await runCommand(dir, ['sync', 'a.yaml', 'b.yaml'], env)).code).toBe(3)
+})
