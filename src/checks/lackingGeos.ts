@@ -1,8 +1,9 @@
-import { DAY } from '../base/time/instant.ts'
+import { DAY, type Instant } from '../base/time/instant.ts'
 import { geoNameColumn } from '../db/queries/names.ts'
 import type { Reader } from '../db/store.ts'
 import type { Job } from '../job/job.ts'
 import { ALL_GEOS } from '../tables/sql/allGeos.ts'
+import { FETCH_OUTCOMES } from '../tables/sql/fetchOutcome.ts'
 
 /** A geo of an indicator, as a job names it. */
 interface NamedGeo {
@@ -28,14 +29,54 @@ const keyOf = (kind: string, indicatorId: number): string => `${kind} ${indicato
 /** The geos that a job names one by one. */
 export const namedGeos = ({ series }: Job): NamedGeo[] =>
   series
-    .filter(({ window, geoAgg }) => window !== null && geoAgg === null)
+    .filter(({ geoAgg }) => geoAgg === null)
     .flatMap(({ route, indicators, geoIds }) =>
       indicators.flatMap((indicatorId) => geoIds.map((geoId) => ({ kind: route, indicatorId, geoId }))),
     )
 
-/** The geos that the stored jobs name one by one. */
-export async function storedNamedGeos({ kysely }: Reader): Promise<NamedGeo[]> {
+/** A request of one instant, for geos that its job names. */
+interface InstantRequest extends Omit<NamedGeo, 'geoId'> {
+  readonly geoIds: readonly number[]
+  /** Whether it was answered, long enough after its instant. */
+  readonly isAnswered: boolean
+}
+
+/**
+ * The last request of each entry with an instant in place of a window, of some indicators or all: neither coverage nor what jobs want
+ * includes it.
+ */
+async function readInstantRequests({ kysely }: Reader, indicators?: readonly number[]): Promise<InstantRequest[]> {
   const rows = await kysely
+    .selectFrom('_fetch as f')
+    .innerJoin('series as s', 's.id', 'f.series_id')
+    .select(['s.kind', 's.indicator_id as indicatorId', 'f.params', 'f.finished_at', 'f.outcome'])
+    .where('f.id', 'in', (of) =>
+      of
+        .selectFrom('_fetch as last')
+        .innerJoin('_run as r', 'r.id', 'last.run_id')
+        .select(({ fn }) => fn.max('last.id').as('id'))
+        .where('last.from_at', 'is', null)
+        .where('last.series_id', 'in', (series) => {
+          const ids = series.selectFrom('series').select('id')
+          return indicators ? ids.where('indicator_id', 'in', indicators) : ids
+        })
+        .groupBy(['r.job', 'last.entry', 'last.series_id']),
+    )
+    .where('s.geo_agg', 'is', null)
+    .orderBy('s.kind')
+    .orderBy('s.indicator_id')
+    .execute()
+  return rows.map(({ kind, indicatorId, params, finished_at, outcome }) => {
+    const { datetime, geo_ids = [] } = JSON.parse(params) as { datetime: Instant; geo_ids?: readonly number[] }
+    const isDue = datetime + PUBLISHED_AFTER <= Date.parse(finished_at) / 1000
+    const isAnswered = isDue && (FETCH_OUTCOMES.good as readonly string[]).includes(outcome)
+    return { kind, indicatorId, geoIds: geo_ids, isAnswered }
+  })
+}
+
+/** The geos that the stored jobs name one by one. */
+export async function storedNamedGeos(db: Reader): Promise<NamedGeo[]> {
+  const rows = await db.kysely
     .selectFrom('_wanted as w')
     .innerJoin('series as s', 's.id', 'w.series_id')
     .select(['s.kind', 's.indicator_id as indicatorId', 'w.geo_ids'])
@@ -44,8 +85,9 @@ export async function storedNamedGeos({ kysely }: Reader): Promise<NamedGeo[]> {
     .orderBy('s.kind')
     .orderBy('s.indicator_id')
     .execute()
-  return rows.flatMap(({ geo_ids, ...indicator }) =>
-    geo_ids!.split(',').map((geoId) => ({ ...indicator, geoId: Number(geoId) })),
+  const wanted = rows.map(({ geo_ids, ...indicator }) => ({ ...indicator, geoIds: geo_ids!.split(',').map(Number) }))
+  return [...wanted, ...(await readInstantRequests(db))].flatMap(({ kind, indicatorId, geoIds }) =>
+    geoIds.map((geoId) => ({ kind, indicatorId, geoId })),
   )
 }
 
@@ -65,8 +107,8 @@ async function readStoredGeos({ kysely }: Reader, indicators: readonly number[])
 }
 
 /** The geos for which the service answered without values although they were due; `ALL_GEOS` if all geos were requested. */
-async function readAnsweredGeos({ kysely }: Reader, indicators: readonly number[]) {
-  const rows = await kysely
+async function readAnsweredGeos(db: Reader, indicators: readonly number[]) {
+  const rows = await db.kysely
     .selectFrom('_coverage as c')
     .innerJoin('series as s', 's.id', 'c.series_id')
     .select(['s.kind', 's.indicator_id', 'c.geo_id'])
@@ -78,7 +120,10 @@ async function readAnsweredGeos({ kysely }: Reader, indicators: readonly number[
     )
     .where((of) => of(of('c.from_at', '+', PUBLISHED_AFTER), '<=', of.ref('c.fetched_at')))
     .execute()
-  return Map.groupBy(rows, (row) => keyOf(row.kind, row.indicator_id))
+  const instants = (await readInstantRequests(db, indicators))
+    .filter(({ isAnswered }) => isAnswered)
+    .flatMap(({ kind, indicatorId, geoIds }) => geoIds.map((geo_id) => ({ kind, indicator_id: indicatorId, geo_id })))
+  return Map.groupBy([...rows, ...instants], (row) => keyOf(row.kind, row.indicator_id))
 }
 
 /** Finds the named geos for which the service answered and never had a value, by indicator. */

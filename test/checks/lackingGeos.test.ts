@@ -83,3 +83,16 @@ test('plan knows the geos of an indicator from other jobs', async () => {
   const other = readJob(`name: other\nseries: [{ indicators: [5], geoIds: [4, 7], ${REST} }]`, 'other.yaml')
   expect((await findLackingGeos(store, namedGeos(other))).map(lackingGeosText)).toEqual([`${lacks} 7; it has 3, 4.`])
 })
+
+test('an entry with an instant is warned too, until its job names other geos', async () => {
+  const [store, emulator] = [await tempStore(), await emulate({ now: ms(NOW) / 1000 })]
+  const run = async (geoIds: string, datetime = '2025-09-01T00:00') => {
+    const yaml = `series: [{ indicators: [600], geoIds: [${geoIds}], datetime: ${JSON.stringify(datetime)} }]`
+    const { lackingGeos } = await runJob(store, emulator, yaml, { now: ms(NOW) })
+    expect(await findLackingGeos(store, await storedNamedGeos(store))).toEqual(lackingGeos)
+    return lackingGeos.map(lackingGeosText)
+  }
+  expect(await run('3, 8741')).toEqual(['indicator 600 has no values for geo 8741; it has 3 España.'])
+  expect(await run('3')).toEqual([])
+  expect(await run('3, 8742', '2025-11-05T12:00'), 'not published yet').toEqual([])
+})
