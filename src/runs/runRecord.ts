@@ -33,7 +33,10 @@ export async function countsOfWorkers({ kysely }: Pick<Store, 'kysely'>, job: st
   return Object.fromEntries(COUNTS.map((name) => [name, Number(sums[name] ?? 0)])) as unknown as Counts
 }
 
-/** Inserts the record of a run and returns its id. Runs that a crash left open are closed first, but for those of workers. */
+/**
+ * Inserts the record of a run and returns its id. Runs that a crash left open are closed first, except those of workers; on a server,
+ * where runs of other jobs may be alive, only those of the same job.
+ */
 export async function beginRun(
   store: Store,
   run: {
@@ -53,6 +56,7 @@ export async function beginRun(
         .set({ outcome: 'failed', message: 'its process ended before the run did' })
         .where('outcome', '=', 'running')
         .where('command', '<>', WORKER)
+        .$if(store.coordination !== null, (of) => of.where('job', '=', run.job))
         .execute()
     const { id } = await tx
       .insertInto('_run')

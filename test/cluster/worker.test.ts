@@ -351,6 +351,18 @@ test('a worker whose role may not make the queue tells who makes it, and begins 
   }
 })
 
+test('a run that begins closes earlier ones of its job, and leaves those of other jobs, which may be alive', async () => {
+  const { store } = await joined(await migratedDatabase(), 'http://service.test', 'key')
+  const begin = (job: string) => beginRun(store, { command: 'sync', job, version: 'test', now: '2025-11-04T12:00:00Z' })
+  const [one, other] = [await begin('one'), await begin('other')]
+  const again = await begin('one')
+  expect(await store.kysely.selectFrom('_run').select(['id', 'outcome']).orderBy('id').execute()).toEqual([
+    { id: one, outcome: 'failed' },
+    { id: other, outcome: 'running' },
+    { id: again, outcome: 'running' },
+  ])
+})
+
 test('the run of a worker that was killed is closed by the next worker, also by one that leaves at once', async () => {
   const emulator = await emulate({ now: NOW })
   const { context, queue, store } = await joined(await migratedDatabase(), emulator.url, emulator.key)
