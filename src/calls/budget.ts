@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { BudgetError } from '../base/errors.ts'
 import { quantity } from '../base/quantity.ts'
-import { CLOCK_ERROR } from '../base/time/instant.ts'
+import { CLOCK_ERROR_MS, formatMillis } from '../base/time/instant.ts'
 import { prepared, preparedInsert } from '../db/prepared.ts'
 import type { Reader, Store } from '../db/store.ts'
 import type { Pace } from '../job/job.ts'
@@ -9,8 +9,6 @@ import type { Database } from '../tables/schema.ts'
 
 /** Milliseconds for which a call is remembered. */
 export const DAY_MS = 86_400_000
-/** Milliseconds ahead of the clock from which a call counts as recorded in the future. Such calls are not counted. */
-const CLOCK_ERROR_MS = CLOCK_ERROR * 1000
 
 /** A limit of a pace: so many calls within so many milliseconds, which is a minute, an hour or a day. */
 export type CallLimit = { readonly calls: number; readonly ms: number; readonly word: string }
@@ -92,11 +90,12 @@ export async function recentCalls(
   const answered = await kysely
     .selectFrom('_fetch')
     .select(['finished_at', 'attempts'])
+    .where('finished_at', '<=', formatMillis(nowMs + CLOCK_ERROR_MS))
     .orderBy('id', 'desc')
     .limit(calls)
     .execute()
   const answeredAt = answered.flatMap(({ finished_at, attempts }) =>
-    Array.from({ length: attempts }, () => Date.parse(finished_at)).filter((at) => at <= nowMs + CLOCK_ERROR_MS),
+    Array.from({ length: attempts }, () => Date.parse(finished_at)),
   )
   return Array.from({ length: Math.min(calls, Math.max(accounted.length, answeredAt.length)) }, (_, i) =>
     Math.max(0, nowMs - Math.max(accounted[i]?.called_at ?? 0, answeredAt[i] ?? 0)),

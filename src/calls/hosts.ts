@@ -1,4 +1,4 @@
-import { CLOCK_ERROR, formatMillis } from '../base/time/instant.ts'
+import { CLOCK_ERROR_MS, formatMillis } from '../base/time/instant.ts'
 import { MAX_ACCEPTED_WAIT_MS } from '../base/time/wait.ts'
 import type { Store } from '../db/store.ts'
 
@@ -40,7 +40,7 @@ const readSource = ({ kysely }: Pick<Store, 'kysely'>, host: string) =>
   kysely.selectFrom('_source').selectAll().where('host', '=', host).executeTakeFirst()
 
 /** The latest end of a pause. A later one was recorded by a clock that was ahead. */
-const latestEnd = (nowMs: number): number => nowMs + MAX_ACCEPTED_WAIT_MS + CLOCK_ERROR * 1000
+const latestEnd = (nowMs: number): number => nowMs + MAX_ACCEPTED_WAIT_MS + CLOCK_ERROR_MS
 
 /** Stores a pause of some milliseconds that a service asked for, for the next process; a shorter one does not end a longer one. */
 export const rememberWait = (store: Store, host: string, ms: number, nowMs: number): Promise<void> =>

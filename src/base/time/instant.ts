@@ -6,6 +6,8 @@ export const HOUR = 3_600
 export const DAY = 86_400
 /** Seconds by which two clocks may differ without one of them being wrong. */
 export const CLOCK_ERROR = 300
+/** The same in milliseconds. */
+export const CLOCK_ERROR_MS = CLOCK_ERROR * 1000
 /** Whether a stored time is in the future. Then a clock was ahead, or this one is behind. */
 export const isFuture = (at: Instant, now: Instant): boolean => at > now + CLOCK_ERROR
 /** The milliseconds of a minute. */

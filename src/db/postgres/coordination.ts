@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { CLOCK_ERROR, formatMillis } from '../../base/time/instant.ts'
+import { CLOCK_ERROR_MS, formatMillis } from '../../base/time/instant.ts'
 import type { Database } from '../../tables/schema.ts'
 import { type Coordination, shared } from '../coordination.ts'
 import { DEAD_MS } from '../queries/workers.ts'
@@ -44,7 +44,7 @@ export function createCoordination(
     },
     async forgetDeadProcesses(at) {
       // What is in the future was written while the clock of the database was ahead.
-      const isDead = (time: string): string => `(${time} < ${at - DEAD_MS} or ${time} > ${at + CLOCK_ERROR * 1000})`
+      const isDead = (time: string): string => `(${time} < ${at - DEAD_MS} or ${time} > ${at + CLOCK_ERROR_MS})`
       await send(`
         ${WITH_LOCK_LIMIT}
         with gone as (delete from _worker where ${isDead('seen_at')} returning runs)

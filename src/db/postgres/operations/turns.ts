@@ -1,4 +1,4 @@
-import { CLOCK_ERROR, DAY } from '../../../base/time/instant.ts'
+import { CLOCK_ERROR_MS, DAY } from '../../../base/time/instant.ts'
 import type { FailedCall, TurnAnswer, TurnTerms } from '../../coordination.ts'
 
 /** Sends a batch, which is statements without parameters in one round trip (`Coordination` says why). Answers the rows of the last one. */
@@ -10,8 +10,6 @@ export type SendBatch = <Row>(batch: string) => Promise<Row[]>
  */
 const LOCK_MS = 5_000
 
-/** Milliseconds by which the clock may have been set back. What is recorded further ahead is ignored. */
-const CLOCK_ERROR_MS = CLOCK_ERROR * 1000
 /** Milliseconds from now until the latest end of a pause. A later one was recorded by a clock that was ahead. */
 const LONGEST_PAUSE_MS = DAY * 1000 + CLOCK_ERROR_MS
 
