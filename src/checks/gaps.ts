@@ -33,11 +33,11 @@ export interface Gap extends NamedSeries {
   readonly next: string | null
 }
 
-/** The next run of every job with a schedule, by the name of the job. */
-async function schedules({ kysely }: Reader): Promise<ReadonlyMap<string, string>> {
+/** The next run of every job, by the name of the job: its schedule, or the command that runs it. */
+async function nextRuns({ kysely }: Reader): Promise<ReadonlyMap<string, string>> {
   const last = await kysely
     .selectFrom('_run')
-    .select(['job', 'schedule'])
+    .select(['job', 'job_file', 'schedule'])
     .where('id', 'in', (of) =>
       of
         .selectFrom('_run')
@@ -45,9 +45,13 @@ async function schedules({ kysely }: Reader): Promise<ReadonlyMap<string, string
         .where('command', 'in', ['sync', 'schedule'])
         .groupBy('job'),
     )
-    .where('schedule', 'is not', null)
     .execute()
-  return new Map(last.map(({ job, schedule }) => [job, `the schedule of ${job} (${schedule})`]))
+  return new Map(
+    last.map(({ job, job_file, schedule }) => {
+      if (schedule !== null) return [job, `the schedule of ${job} (${schedule})`]
+      return [job, job_file === null ? `the next sync of ${job}` : `indicator-sync sync ${shellWord(job_file)}`]
+    }),
+  )
 }
 
 /** The reason of missing data that is no gap: its answer may still be revised. */
@@ -77,13 +81,13 @@ async function listGaps<Reason extends ListedReason>(
   rows: readonly GapRow<Reason>[],
 ): Promise<(Omit<Gap, 'reason'> & { readonly reason: Reason })[]> {
   if (rows.length === 0) return []
-  const [scheduled, unknown] = [await schedules(db), await readUnknown(db)]
+  const [runs, unknown] = [await nextRuns(db), await readUnknown(db)]
   const nextRun = ({ kind, indicator_id, job, reason, next_at }: GapRow<Reason>): string | null => {
     const isLeft = next_at === null && (reason === 'absent' || reason === 'doubt')
     if (job === null || isLeft) return null
     const item = unknown.get(`${kind} ${indicator_id}`)
     const at = next_at ?? (item ? formatUtc(unknownNext(item)) : null)
-    const run = scheduled.get(job) ?? `indicator-sync sync ${shellWord(`jobs/${job}.yaml`)}`
+    const run = runs.get(job) ?? `the next sync of ${job}`
     return at === null ? run : `${run}, from ${at} on`
   }
   return rows.map((row) => {

@@ -1,4 +1,5 @@
 import { DAY, type Instant } from '../base/time/instant.ts'
+import { isNotForgotten } from '../db/queries/forgotten.ts'
 import { geoNameColumn } from '../db/queries/names.ts'
 import type { Reader } from '../db/store.ts'
 import type { Job } from '../job/job.ts'
@@ -56,6 +57,7 @@ async function readInstantRequests({ kysely }: Reader, indicators?: readonly num
         .innerJoin('_run as r', 'r.id', 'last.run_id')
         .select(({ fn }) => fn.max('last.id').as('id'))
         .where('last.from_at', 'is', null)
+        .where(isNotForgotten)
         .where('last.series_id', 'in', (series) => {
           const ids = series.selectFrom('series').select('id')
           return indicators ? ids.where('indicator_id', 'in', indicators) : ids

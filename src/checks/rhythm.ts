@@ -1,5 +1,6 @@
 import { Cron } from 'croner'
 import { CLOCK_ERROR, floorToSecond, formatMillis, formatUtc, type Instant } from '../base/time/instant.ts'
+import { FORGET } from '../db/queries/forgotten.ts'
 import type { Reader } from '../db/store.ts'
 import { epochOf } from '../tables/sql/epoch.ts'
 
@@ -86,7 +87,18 @@ async function rhythmOf(db: Reader, job: string, now: Instant): Promise<Rhythm |
 
 /** The jobs that run in a rhythm. */
 export async function rhythms(db: Reader, now: Instant): Promise<Rhythm[]> {
-  const jobs = await db.kysely.selectFrom('_run').select('job').distinct().orderBy('job').execute()
+  const jobs = await db.kysely
+    .selectFrom('_run')
+    .select('job')
+    .where('id', 'in', (of) =>
+      of
+        .selectFrom('_run')
+        .select(({ fn }) => fn.max('id').as('id'))
+        .groupBy('job'),
+    )
+    .where('command', '<>', FORGET)
+    .orderBy('job')
+    .execute()
   const found: Rhythm[] = []
   for (const { job } of jobs) {
     const rhythm = await rhythmOf(db, job, now)

@@ -125,6 +125,8 @@ export interface Pace {
 /** A normalized job: every default applied, every alias resolved, every value legal. */
 export interface Job {
   readonly name: string
+  /** The path of its file as it was given; null if it was not read from a file. */
+  readonly file: string | null
   /** A cron expression in `timeZone`, or null. */
   readonly schedule: string | null
   readonly timeZone: string

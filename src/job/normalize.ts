@@ -43,7 +43,7 @@ interface LocaleKeys {
 }
 
 /** Turns a well-formed job file into a job: every default applied. */
-export function normalizeJob(file: JobFile, service: Service): Job {
+export function normalizeJob(file: JobFile, service: Service, path: string | null = null): Job {
   const locales: readonly Locale[] = file.locales ?? [service.locales[0]]
   const localesOf = (entry: LocaleKeys): readonly Locale[] => entry.locales ?? (entry.locale ? [entry.locale] : locales)
   type SeriesFile = NonNullable<JobFile['series']>[number]
@@ -95,6 +95,7 @@ export function normalizeJob(file: JobFile, service: Service): Job {
   const catalogue = typeof file.catalogue === 'object' ? file.catalogue : {}
   return {
     name: file.name,
+    file: path,
     schedule: file.schedule ?? null,
     timeZone: file.timeZone ?? service.timeZone,
     locales,

@@ -146,6 +146,6 @@ export function readJob(
   service: Service = SERVICES.generic,
 ): Job {
   const { job } = readText(text, file, readOther, service)
-  if (job) return normalizeJob(job, service)
+  if (job) return normalizeJob(job, service, file)
   throw new InputError(findMistakes(text, file, readOther, service).map(mistakeText).join('\n'), { code: 'bad-job' })
 }

@@ -66,11 +66,11 @@ export interface OpenRun {
 export async function openRun(
   { store, version, now, onEvent, key = '', isPart = false }: RunContext,
   command: string,
-  job: Pick<Job, 'name'> & Partial<Pick<Job, 'schedule' | 'timeZone'>>,
+  job: Pick<Job, 'name'> & Partial<Pick<Job, 'file' | 'schedule' | 'timeZone'>>,
 ): Promise<OpenRun> {
   const began = now()
-  const { schedule = null, timeZone } = job
-  const record = { command, job: job.name, isPart, version, now: formatMillis(began), schedule }
+  const { file: jobFile = null, schedule = null, timeZone } = job
+  const record = { command, job: job.name, jobFile, isPart, version, now: formatMillis(began), schedule }
   const runId = await beginRun(store, timeZone === undefined ? record : { ...record, timeZone })
   const emit = emitterOf(onEvent, { run: runId, job: job.name, command })
   /** What was thrown, as it is recorded and emitted. */

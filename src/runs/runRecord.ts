@@ -42,6 +42,7 @@ export async function beginRun(
   run: {
     command: string
     job: string
+    jobFile?: string | null
     isPart?: boolean
     version: string
     now: string
@@ -63,6 +64,7 @@ export async function beginRun(
       .values({
         command: run.command,
         job: run.job,
+        job_file: run.jobFile ?? null,
         narrowed: run.isPart ? 1 : null,
         version: run.version,
         started_at: run.now,

@@ -11,6 +11,7 @@ export const _run = table(
     id: rowid('Its number'),
     command: text('sync, backfill, retry …'),
     job: text('The name of the job'),
+    job_file: optional(text('Path of the job file, as it was given to the command')),
     narrowed: optional(flag('1 if it covered only a part of the job: --only, a range, or retry; else NULL')),
     version: text('The version of indicator-sync'),
     started_at: moment('When it began'),

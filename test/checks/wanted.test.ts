@@ -9,7 +9,7 @@ import type { Store } from '../store.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const SERIES = 'series: [{ indicators: [1, 2, 3], window: { from: 2025-10-01, to: 2025-10-03 }, lookback: 2d }]'
-const NEXT = 'indicator-sync sync jobs/test.yaml'
+const NEXT = 'indicator-sync sync test.yaml'
 
 const gapsOf = async (store: Store) =>
   (await findGaps(store)).map(
@@ -30,7 +30,7 @@ describe('a range that a job wants and that was never requested is a gap', () =>
     expect(await gapsOf(store)).toEqual(status === 200 ? left : ['1 0 failed 10-01..10-03', ...left])
     const run = (...args: string[]) => runCommand(tempFolder(), [...args, '--database', store.file])
     const listed = await run('gaps', '--fail')
-    expect([listed.code, listed.out]).toEqual([6, expect.stringMatching(/never requested .*sync jobs\/test\.yaml/)])
+    expect([listed.code, listed.out]).toEqual([6, expect.stringMatching(/never requested .*sync test\.yaml/)])
     const checked = await run('check', '--json')
     expect([checked.code, JSON.parse(checked.out)]).toEqual([
       6,
@@ -41,7 +41,9 @@ describe('a range that a job wants and that was never requested is a gap', () =>
         },
       ]),
     ])
-    expect((await run('status')).out.replaceAll(/\s+/g, ' ')).toMatch(/never requested: indicator 2, .* sync jobs/)
+    expect((await run('status')).out.replaceAll(/\s+/g, ' ')).toMatch(
+      /never requested: indicator 2, .* sync test\.yaml/,
+    )
     expect(await prometheusText(store)).toContain('indicator_sync_gaps{reason="never requested"} 2')
     await runJob(store, market, SERIES, { now: NOW + 90_000_000 })
     expect(await gapsOf(store)).toEqual([])

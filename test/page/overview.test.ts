@@ -24,7 +24,7 @@ describe('the overview', () => {
     expect(text).toContain('1 request failed and was not answered since.')
     expect(text).toContain('/offer_indicators/25')
     expect(text).toContain('<code data-copy>npx indicator-sync retry</code>')
-    expect(text).toContain('<code data-copy>npx indicator-sync plan jobs/test.yaml --verbose</code>')
+    expect(text).toContain('<code data-copy>npx indicator-sync plan test.yaml --verbose</code>')
   })
 
   test('shows how far every series reaches, and what is held of the last ninety local days', async () => {
@@ -65,7 +65,7 @@ describe('the overview', () => {
     const health = async () => /<section class="health">[\s\S]*?<\/section>/.exec(await get(`${url}/?lang=en`))![0]
     const budget = 'pace: { callsPerDay: 1, perSecond: 50, concurrency: 1 }\n'
     await market.run(store, `${budget}${job}`, '2025-11-04T12:00:00Z')
-    expect(await health()).toMatch(/Needs attention[\s\S]*1 range never requested\.[\s\S]*sync jobs\/test\.yaml/)
+    expect(await health()).toMatch(/Needs attention[\s\S]*1 range never requested\.[\s\S]*sync test\.yaml/)
     const failing = { now: ms('2025-11-06T12:00:00Z'), onProgress: () => Promise.reject(new StoreError('Disk full.')) }
     await expect(runJob(store, market, job, failing)).rejects.toThrow('Disk full.')
     expect(await health()).toMatch(/Needs attention[\s\S]*The last run of test failed\./)

@@ -37,14 +37,14 @@ export const MAINTENANCE_COMMANDS = {
   },
   prune: {
     usage: 'prune',
-    about: 'Drop the bodies of old replies; rows, history and what quarantine needs stay',
+    about: 'Delete old reply bodies, or forget a deleted job; values stay',
     flags: {
       ...DATABASE_FLAGS,
       'older-than': {
         type: 'string',
-        demandOption: true,
-        describe: 'Bodies last seen longer ago than this: 90d, 12w, 6mo, 2y',
+        describe: 'Delete bodies last seen longer ago: 90d, 12w, 6mo, 2y',
       },
+      job: { type: 'string', describe: 'Forget this job: name of a job whose file was deleted or renamed' },
       ...JSON_FLAG,
     },
     example: 'prune --older-than 180d',

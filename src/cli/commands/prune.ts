@@ -5,14 +5,22 @@ import { openWriter } from '../../db/lock.ts'
 import { openReader } from '../../db/open.ts'
 import { parseSpan, spanSeconds } from '../../job/moment.ts'
 import { pruneReplies } from '../../load/replies/prune.ts'
+import { forgetJob } from '../../runs/forgetJob.ts'
 import type { CommonArgs, DatabaseArgs } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
+import { version } from '../version.ts'
 
 export async function run(
-  args: CommonArgs & DatabaseArgs & { readonly olderThan: string; readonly json: boolean },
+  args: CommonArgs & DatabaseArgs & { readonly olderThan?: string; readonly job?: string; readonly json: boolean },
 ): Promise<number> {
+  if (args.job !== undefined) return forget(args, args.job)
+  if (args.olderThan === undefined)
+    throw new InputError('prune needs --older-than or --job.', {
+      hint: 'indicator-sync prune --older-than 180d',
+      code: 'usage',
+    })
   const span = parseSpan(args.olderThan)
   // `1m` is a minute: whoever writes it means a month.
   if (!span || span.unit === 'minute' || span.unit === 'hour')
@@ -33,6 +41,24 @@ export async function run(
         ? JSON.stringify({ before, ...pruned }, null, 2)
         : `${quantity(pruned.bodies, 'body', 'bodies')} last seen before ${before} ${pruned.bodies === 1 ? 'is' : 'are'} gone, ${grouped(pruned.bytes)} bytes are free for new rows. ${quantity(pruned.kept, 'older one stays', 'older ones stay')}: what is in quarantine needs ${pruned.kept === 1 ? 'it' : 'them'}.`,
     )
+    return EXIT.done
+  } finally {
+    await store.close()
+  }
+}
+
+/** Forgets a deleted or renamed job, so that `check` and `gaps` no longer report it. */
+async function forget(args: CommonArgs & DatabaseArgs & { readonly json: boolean }, job: string): Promise<number> {
+  const file = readSettings(args).database.value
+  await openReader(file).close()
+  const store = await openWriter(file, 'prune')
+  try {
+    if (!(await forgetJob(store, { job, version: version(), nowMs: Date.now() })))
+      throw new InputError(`${file} has no job ${JSON.stringify(job)}.`, {
+        hint: 'indicator-sync status lists the last runs with their jobs.',
+        code: 'no-job',
+      })
+    print(args.json ? JSON.stringify({ job }, null, 2) : `Forgot the job ${job}. Its values stay.`)
     return EXIT.done
   } finally {
     await store.close()

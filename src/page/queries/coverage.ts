@@ -1,4 +1,5 @@
 import { addUnits, floorTo, formatLocal, localDate, startOfDate } from '../../base/time/zone.ts'
+import { readJobFiles } from '../../db/queries/jobFiles.ts'
 import { ALL_GEOS } from '../../tables/sql/allGeos.ts'
 import { NotFound, type PageRequest } from '../page.ts'
 import { type Days, daysBetween } from './days.ts'
@@ -131,6 +132,7 @@ export async function readCoverageOf(request: PageRequest) {
   const head = {
     ...seriesHead(row, names),
     jobs: await jobsOf(request, row.id),
+    jobFiles: await readJobFiles(request.store),
     geo,
     geos: [...all.keys()].map((id) => ({ id, name: geos.get(id) ?? null })),
   }

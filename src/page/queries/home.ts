@@ -4,6 +4,7 @@ import { type Reach, reaches } from '../../checks/lag.ts'
 import { failedRuns, unfinishedRuns } from '../../checks/lastRuns.ts'
 import { rhythms } from '../../checks/rhythm.ts'
 import { openFailures } from '../../checks/status.ts'
+import { readJobFiles } from '../../db/queries/jobFiles.ts'
 import type { LakeState } from '../../lake/state.ts'
 import type { PageRequest } from '../page.ts'
 import { lastDays } from './days.ts'
@@ -154,6 +155,7 @@ export async function readHome(request: PageRequest) {
       unfinishedRuns: await unfinishedRuns(store),
       gaps: await gapsByReason(request),
     },
+    jobFiles: await readJobFiles(store),
     lakes: await lakesOf(request),
     failures: listed,
     runs: await store.kysely.selectFrom('runs').selectAll().limit(RUNS_SHOWN).execute(),

@@ -54,7 +54,11 @@ function guardedServer(handler: (request: IncomingMessage, response: ServerRespo
 }
 
 /** Sends an answer. A stream goes to the connection itself, and ends with it. */
-async function send(c: PageContext, { status, headers, body }: SentAnswer): Promise<Response> {
+async function send(
+  c: PageContext,
+  { status, headers, body }: SentAnswer,
+  failed: (error: unknown) => void,
+): Promise<Response> {
   if (!(body instanceof Readable)) {
     const length = status === 304 ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }
     const bytes = body as string | Uint8Array<ArrayBuffer>
@@ -65,8 +69,10 @@ async function send(c: PageContext, { status, headers, body }: SentAnswer): Prom
     return c.newResponse(null, status as StatusCode, headers)
   }
   c.env.outgoing.writeHead(status, headers)
-  // A client that disconnects is not an error.
-  await pipeline(body, c.env.outgoing).catch(() => undefined)
+  await pipeline(body, c.env.outgoing).catch((error: NodeJS.ErrnoException) => {
+    // A client that disconnects is not an error.
+    if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE') failed(error)
+  })
   return RESPONSE_ALREADY_SENT
 }
 
@@ -93,17 +99,21 @@ export function buildPageServer(site: Site): Server {
   async function answer(c: PageContext, { own, ...call }: Called): Promise<Response> {
     const { incoming } = c.env
     const refused = own && foreignRefusal(incoming.headers)
-    if (refused) return send(c, line(refused.status, refused.reason))
+    if (refused) return send(c, line(refused.status, refused.reason), site.failed)
     const slots = Object.entries(c.req.param() as Record<string, string>)
     const params = Object.fromEntries(
       call.form === 'json' ? slots.map(([name, text]) => [name, text.replace(/\.json$/, '')]) : slots,
     )
-    return send(c, await answerOf(site, { ...call, headers: incoming.headers, address: requestUrl(incoming), params }))
+    return send(
+      c,
+      await answerOf(site, { ...call, headers: incoming.headers, address: requestUrl(incoming), params }),
+      site.failed,
+    )
   }
 
   app.use(compress())
   app.use(async (c, next) => {
-    if (!isDecodable(c.env.incoming.url!)) return send(c, line(400, 'This is not a valid address.'))
+    if (!isDecodable(c.env.incoming.url!)) return send(c, line(400, 'This is not a valid address.'), site.failed)
     const address = requestUrl(c.env.incoming)
     const language = address.searchParams.get('lang')
     if (isLocale(language) && cookieOf(c.env.incoming.headers, LANGUAGE_COOKIE) !== language)
@@ -133,7 +143,7 @@ export function buildPageServer(site: Site): Server {
     const asset = c.req.param('folder') === known.folder ? await known.read(c.req.param('name')) : undefined
     if (!asset) return answer(c, {})
     const headers = { 'Cache-Control': 'public, max-age=31536000, immutable', 'Content-Type': asset.type }
-    return send(c, { status: 200, headers, body: asset.body })
+    return send(c, { status: 200, headers, body: asset.body }, site.failed)
   })
   const live = createLive(() => watchChanges(site.file))
   app.get('/api/live', (c) => {

@@ -4,7 +4,7 @@ import { type PageRequest, view } from '../page.ts'
 import { type Coverage, type CoverageOf, readCoverage, readCoverageOf } from '../queries/coverage.ts'
 import { COVERAGE_STATES, type Shares, worstOf } from '../queries/intervals.ts'
 import { SIGNS } from '../signs.ts'
-import { commandLine, groupingText, kindText, pager, scrolled, serviceText } from './elements.ts'
+import { commandLine, groupingText, jobFile, kindText, pager, scrolled, serviceText } from './elements.ts'
 import { sharesText, stateLegend } from './strip.ts'
 
 type CoverageSeries = Coverage['series'][number]
@@ -135,7 +135,7 @@ ${scrolled(
 function remedy(hole: CoverageOf['holes'][number], data: CoverageOf, request: PageRequest): Html {
   const { coverage, home } = request.words
   const { reason, fromDate, toDate, nextAt } = hole
-  const job = `jobs/${data.jobs[0] ?? 'nightly'}.yaml`
+  const job = jobFile(data.jobFiles, data.jobs[0] ?? 'nightly')
   const range = `${job} --only ${data.indicatorId} --from ${fromDate} --to ${toDate}`
   const command = {
     failed: 'retry',

@@ -1,5 +1,5 @@
 import type { RecordedOutcome } from '../../base/runOutcome.ts'
-import { oneLine, visible } from '../../base/visible.ts'
+import { oneLine, shellWord, visible } from '../../base/visible.ts'
 import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import type { PageRequest, Query } from '../page.ts'
@@ -71,3 +71,7 @@ export function neighbours(
 /** The outcome of a run: a word and a sign. */
 export const outcomeMark = (outcome: RecordedOutcome, { words }: PageRequest): Html =>
   html`<span class="${outcome === 'done' ? 'good' : outcome === 'running' ? 'running' : 'bad'}">${words.runs.outcomes[outcome]}</span>`
+
+/** The file of a job as a word of a command; a guess if the job was never run from a file. */
+export const jobFile = (files: Readonly<Record<string, string>>, job: string): string =>
+  shellWord(files[job] ?? `jobs/${job}.yaml`)

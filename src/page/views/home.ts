@@ -3,7 +3,7 @@ import type { IncompleteRun } from '../../checks/lastRuns.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { type PageRequest, view } from '../page.ts'
 import { type Home, readHome, type SeriesLine, STRIP_DAYS } from '../queries/home.ts'
-import { commandLine, groupingText, kindText, outcomeMark, pager, scrolled, serviceText } from './elements.ts'
+import { commandLine, groupingText, jobFile, kindText, outcomeMark, pager, scrolled, serviceText } from './elements.ts'
 import { stateLegend, stripPicture } from './strip.ts'
 import { minute, roughLength } from './times.ts'
 
@@ -11,23 +11,23 @@ import { minute, roughLength } from './times.ts'
 const OF_JOB = ['plan', 'sync', 'validate', 'backfill', 'restate']
 
 /** The command that a hint names, with its job; a retry where it names none. */
-function commandIn(hint: string | null, job: string | null): string {
+function commandIn(hint: string | null, job: string | null, files: Home['jobFiles']): string {
   const [, command] = /(?<![\w-])indicator-sync ((?:[a-z]+)(?: --?[\w-]+)*)/.exec(hint ?? '') ?? []
   if (command === undefined) return 'retry'
   const [name = ''] = command.split(' ')
   if (!OF_JOB.includes(name)) return command
-  return `${name} jobs/${job ?? 'nightly'}.yaml${command.slice(name.length)}`
+  return `${name} ${jobFile(files, job ?? 'nightly')}${command.slice(name.length)}`
 }
 
 /** What is wrong, one line each; no line is good. */
-function problems({ health }: Home, request: PageRequest): Html[] {
+function problems({ health, jobFiles }: Home, request: PageRequest): Html[] {
   const { home } = request.words
   const line = (text: HtmlPart, command: string): Html =>
     html`<li>${text} ${request.live && commandLine(request.command(command))}</li>`
   const runLine = ({ run, job, command }: IncompleteRun, text: string): Html =>
     line(
       html`<a href="${request.link(`/runs/${run}`)}">${text}</a>`,
-      command === 'schedule' || OF_JOB.includes(command) ? `sync jobs/${job}.yaml` : command,
+      command === 'schedule' || OF_JOB.includes(command) ? `sync ${jobFile(jobFiles, job)}` : command,
     )
   return [
     ...health.failedRuns.map((one) => runLine(one, home.failedRun(one.job))),
@@ -35,14 +35,14 @@ function problems({ health }: Home, request: PageRequest): Html[] {
     ...health.gaps.map(({ reason, count, job }) =>
       line(
         html`<a href="${request.link('/coverage')}">${home.gaps(reason, count)}</a>`,
-        reason === 'never requested' && job !== null ? `sync jobs/${job}.yaml` : 'gaps',
+        reason === 'never requested' && job !== null ? `sync ${jobFile(jobFiles, job)}` : 'gaps',
       ),
     ),
     ...(health.failures > 0 ? [line(home.failures(health.failures), 'retry')] : []),
     ...health.missed.map(({ job, lastAt, usualS }) =>
       line(
         home.missed(job, lastAt.slice(0, 16).replace('T', ' '), roughLength(request, usualS)),
-        `sync jobs/${job}.yaml`,
+        `sync ${jobFile(jobFiles, job)}`,
       ),
     ),
     ...(health.late > 0 ? [line(home.late(health.late), 'check')] : []),
@@ -146,12 +146,12 @@ ${[run.requests, run.failed, run.rows_new, run.rows_revised].map((count) => html
 }
 
 /** An open failure: the request, the error, and the command that fixes it. */
-function failureRow(failure: Home['failures'][number], request: PageRequest): Html {
+function failureRow(failure: Home['failures'][number], files: Home['jobFiles'], request: PageRequest): Html {
   const { home } = request.words
   const { entry, target, failed_at, message, hint, next_at, job } = failure
   return html`<tr><td><bdi>${entry}</bdi><br><code>${target}</code></td>
 <td>${minute(failed_at)} <bdi lang="en">${message}</bdi></td>
-<td>${hint !== null && html`<p><bdi lang="en">${hint}</bdi></p>`}${next_at !== null && html`<p>${home.after(next_at.slice(0, 16).replace('T', ' '))}</p>`}${commandLine(request.command(commandIn(hint, job)))}</td></tr>\n`
+<td>${hint !== null && html`<p><bdi lang="en">${hint}</bdi></p>`}${next_at !== null && html`<p>${home.after(next_at.slice(0, 16).replace('T', ' '))}</p>`}${commandLine(request.command(commandIn(hint, job, files)))}</td></tr>\n`
 }
 
 function failuresTable(data: Home, request: PageRequest): HtmlPart {
@@ -163,7 +163,7 @@ function failuresTable(data: Home, request: PageRequest): HtmlPart {
 ${scrolled(
   home.failuresHeading,
   html`<table class="failures"><thead><tr><th scope="col">${home.what}</th><th scope="col">${home.why}</th><th scope="col">${home.todo}</th></tr></thead>
-<tbody>${data.failures.map((failure) => failureRow(failure, request))}</tbody></table>`,
+<tbody>${data.failures.map((failure) => failureRow(failure, data.jobFiles, request))}</tbody></table>`,
 )}${more > 0 && html`<p>${home.more(more)}</p>`}`
 }
 

@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { runCommand, tempFolder } from '../../kit.ts'
+import { emulate, runCommand, tempFolder } from '../../kit.ts'
 import { flawedStore } from '../flawed.ts'
 
 test('prune takes away old bodies, but not what is in quarantine, and says how much', async () => {
@@ -17,6 +17,36 @@ test('prune takes away old bodies, but not what is in quarantine, and says how m
     /^1 body last seen before \d{4}-\S+ is gone, [\d,]+ bytes .* 1 older one stays: what is in quarantine needs it\.\n$/,
   )
   expect(bodies()).toBe(before - 1)
+})
+
+test('prune --job ends the findings of a job that no longer exists, and keeps its values', async () => {
+  const dir = tempFolder()
+  const service = await emulate()
+  const job = (name: string, geo: number): string =>
+    `name: ${name}\nschedule: "15 21 * * *"\nseries: [{ indicators: [600], geoIds: [${geo}], window: { from: -6d, to: -3d }, chunk: 1d }]\n`
+  writeFileSync(join(dir, 'old.yaml'), job('old', 4321))
+  const args = ['--database', 'x.db']
+  const service600 = ['--base-url', service.url, '--service', 'esios']
+  const env = { INDICATOR_SYNC_API_KEY: service.key }
+  await runCommand(dir, ['sync', 'old.yaml', ...args, ...service600], env)
+  const findings = async () =>
+    (
+      JSON.parse((await runCommand(dir, ['check', ...args, '--json'])).out) as {
+        readonly check: string
+        readonly what: string
+      }[]
+    ).filter(({ check, what }) => /\bold\b|4321/.test(what) && check !== 'gap (absent)')
+  expect(await findings()).not.toEqual([])
+  expect(await runCommand(dir, ['prune', '--job', 'new', ...args])).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/no job "new"/),
+  })
+  const rows = ['query', 'select count(*) as n from _fetch', '--format', 'csv', ...args]
+  const before = await runCommand(dir, rows)
+  expect((await runCommand(dir, ['prune', '--job', 'old', ...args])).out).toBe('Forgot the job old. Its values stay.\n')
+  expect(await findings()).toEqual([])
+  expect(await runCommand(dir, rows)).toEqual(before)
+  expect((await runCommand(dir, ['prune', '--job', 'old', ...args])).code).toBe(2)
 })
 
 test('prune refuses an age that is not in days or longer units, and makes no database', async () => {
