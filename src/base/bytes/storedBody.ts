@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { constants, zstdCompress, zstdDecompress } from 'node:zlib'
 
@@ -28,17 +29,12 @@ const PARAMS = {
 const MIN_CHUNK = 16 * 1024
 const MAX_CHUNK = 128 * 1024 * 1024
 
-/** The compression before this one. Several at once would take memory and caches from one another. */
-let previous: Promise<unknown> = Promise.resolve()
-
-/** Hashes and compresses a body on other threads. The body must not change until that is done. */
+/** Hashes a body, and compresses it on another thread. The body must not change until that is done. */
 export async function compressBody(body: Buffer): Promise<StoredBody> {
-  const hashing = crypto.subtle.digest('SHA-256', body)
   // Each chunk is a turn of the event loop, which may be busy: one chunk holds what bodies usually become.
   const chunkSize = Math.max(MIN_CHUNK, body.length >> 3)
-  const compressing = previous.then(() => compress(body, { params: PARAMS, pledgedSrcSize: body.length, chunkSize }))
-  previous = compressing.catch(() => undefined)
-  return { hash: Buffer.from(await hashing).toString('hex'), compressed: await compressing }
+  const compressing = compress(body, { params: PARAMS, pledgedSrcSize: body.length, chunkSize })
+  return { hash: hash('sha256', body), compressed: await compressing }
 }
 
 /** Restores a body of `size` bytes. Throws if it was damaged. */
