@@ -113,9 +113,9 @@ describe('what is installed', () => {
 
 describe('what is written is true', () => {
   const readme = read('README.md')
-  test('the README names every command, docs/tables.md every table, view and route', () => {
+  test('the README names every command, docs/schema.md every table, view and route', () => {
     for (const name of Object.keys(COMMANDS)) expect(readme, name).toContain(`\`${name}`)
-    const tables = read('docs/tables.md')
+    const tables = read('docs/schema.md')
     for (const name of [...TABLE_NAMES, ...Object.keys(VIEWS)]) expect(tables, name).toContain(`\`${name}\``)
     for (const name of ROUTE_NAMES) expect(tables, name).toContain(routeOf(name).path)
   })

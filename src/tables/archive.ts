@@ -1,41 +1,41 @@
 import { ARCHIVE_KIND, integer, json, moment, optional, table, text } from './declare.ts'
 
 export const archive = table(
-  'A file that the service publishes again and again.',
+  'A file that the service publishes regularly.',
   {
     kind: text(ARCHIVE_KIND),
-    id: integer('The number that the service gives it'),
-    horizon: optional(text('How long a time one edition is about: D M A H S T QM O NA')),
+    id: integer('Id at the service'),
+    horizon: optional(text('Period of an edition: D M A H S T QM O NA')),
     archive_type: optional(text('zip, xls, xml, pdf, csv or json')),
-    first_seen_at: moment('When it was first seen here'),
-    payload: optional(json('Every field of the service without a column of its own, as JSON')),
+    first_seen_at: moment('First seen'),
+    payload: optional(json('Other fields as JSON')),
   },
   { key: ['kind', 'id'], silent: ['first_seen_at'] },
 )
 
 export const archive_text = table(
-  "An archive's texts in one language.",
+  'Texts of an archive in one language.',
   {
     kind: text(ARCHIVE_KIND),
-    id: integer('The archive'),
-    locale: text('The language, such as es'),
-    name: optional(text('Its name')),
-    description: optional(text('Its description')),
+    id: integer('Archive (archive.id)'),
+    locale: text('Language, such as es'),
+    name: optional(text('Name')),
+    description: optional(text('Description')),
   },
   { key: ['kind', 'id', 'locale'], references: [{ columns: ['kind', 'id'], of: 'archive' }] },
 )
 
 export const archive_edition = table(
-  'One entry of a listing: an archive with the dates it is about and those on which it was published.',
+  'An edition of an archive, with the days that it covers and its publication days.',
   {
     kind: text(ARCHIVE_KIND),
-    id: integer('The archive'),
-    date: text('The day the entry was listed for, YYYY-MM-DD'),
-    date_times: json('The days the edition is about: a JSON array of none, one or two (first and last)'),
-    publication_dates: json('The days it was published: a JSON array of none, one or two (first and last)'),
-    url: optional(text('Where the file is to be had, as it came: relative to the service')),
-    first_seen_at: moment('When it was first seen here'),
-    payload: optional(json('The dates and the download as they came, as JSON')),
+    id: integer('Archive (archive.id)'),
+    date: text('Listed day, YYYY-MM-DD'),
+    date_times: json('Covered days: JSON array of none, one or two (first and last)'),
+    publication_dates: json('Publication days: JSON array of none, one or two (first and last)'),
+    url: optional(text('Download address as received, relative to the service')),
+    first_seen_at: moment('First seen'),
+    payload: optional(json('Dates and download as received, as JSON')),
   },
   {
     key: ['kind', 'id', 'date', 'date_times', 'publication_dates'],
@@ -45,8 +45,8 @@ export const archive_edition = table(
 )
 
 export const archive_term = table(
-  'A term that an archive is filed under.',
-  { kind: text(ARCHIVE_KIND), id: integer('The archive'), term_id: integer('The term (taxonomy_term.id)') },
+  'A term of an archive.',
+  { kind: text(ARCHIVE_KIND), id: integer('Archive (archive.id)'), term_id: integer('Term (taxonomy_term.id)') },
   {
     key: ['kind', 'id', 'term_id'],
     references: [
@@ -58,8 +58,12 @@ export const archive_term = table(
 )
 
 export const archive_vocabulary = table(
-  'A vocabulary that an archive is filed under.',
-  { kind: text(ARCHIVE_KIND), id: integer('The archive'), vocabulary_id: integer('The vocabulary (vocabulary.id)') },
+  'A vocabulary of an archive.',
+  {
+    kind: text(ARCHIVE_KIND),
+    id: integer('Archive (archive.id)'),
+    vocabulary_id: integer('Vocabulary (vocabulary.id)'),
+  },
   {
     key: ['kind', 'id', 'vocabulary_id'],
     references: [
@@ -71,15 +75,15 @@ export const archive_vocabulary = table(
 )
 
 export const archive_file = table(
-  'A file of an archive that was downloaded. The file itself is next to the database; its name is its checksum.',
+  'A downloaded archive file, stored next to the database and named by its checksum.',
   {
-    url: text('Where it was to be had (archive_edition.url)'),
-    sha256: text('Its checksum, hex'),
-    bytes: integer('Its size'),
-    content_type: optional(text('Its MIME type, from the answer')),
-    file_name: optional(text('Its name, from the answer')),
-    path: text('Its path below the folder of downloads'),
-    fetched_at: moment('When it came'),
+    url: text('Download address (archive_edition.url)'),
+    sha256: text('SHA-256, hex'),
+    bytes: integer('Size'),
+    content_type: optional(text('MIME type from the answer')),
+    file_name: optional(text('File name from the answer')),
+    path: text('Path below the downloads folder'),
+    fetched_at: moment('Time received'),
   },
   { key: ['url'], silent: ['fetched_at'], withoutRowid: true },
 )

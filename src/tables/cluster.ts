@@ -18,7 +18,7 @@ const CLUSTER_TABLES = {
   _call: table(
     'A call that is under way.',
     {
-      id: rowid('Its number'),
+      id: rowid('Id'),
       host: text('The host that is called (_host.host)'),
       until_at: integer('When it is taken for over unless it is renewed: its process is dead (epoch milliseconds)'),
     },
@@ -42,9 +42,9 @@ const CLUSTER_TABLES = {
   _worker: table(
     'A process that takes requests from the queue.',
     {
-      id: rowid('Its number'),
+      id: rowid('Id'),
       machine: text('The machine that it runs on'),
-      pid: integer('Its process'),
+      pid: integer('Process id'),
       version: text('Its version of indicator-sync'),
       host: text('The host whose requests it takes (_host.host)'),
       started_at: integer('When it began (epoch milliseconds)'),

@@ -2,11 +2,11 @@ import type { Generated } from 'kysely'
 import { contentKinds, ROUTES } from '../services/routes.ts'
 
 /** The kinds of content, for descriptions. */
-export const CONTENT_KIND = `${[...contentKinds(ROUTES).keys()].join(', ')}, or another that the service declares`
+export const CONTENT_KIND = `${[...contentKinds(ROUTES).keys()].join(', ')}, or another declared kind`
 /** The kinds of indicators, for descriptions: each is a route of values. */
-export const INDICATOR_KIND = 'indicator, offer_indicator, or another that the service declares'
+export const INDICATOR_KIND = 'indicator, offer_indicator, or another declared kind'
 /** The kinds of archives, for descriptions. */
-export const ARCHIVE_KIND = 'archive, archive_json for those of the JSON listing, or another that the service declares'
+export const ARCHIVE_KIND = 'archive, archive_json (JSON listing), or another declared kind'
 /** The kinds of what can be searched, for descriptions. */
 export const SEARCHED_KIND = `indicator, offer_indicator, archive, archive_json, ${CONTENT_KIND}`
 

@@ -4,12 +4,12 @@ import { TABLE_NAMES, tableOf, VIEWS } from './schema.ts'
 
 /** Units and forms of columns by name, whatever their table; other columns have none. */
 const COLUMN_UNITS: Readonly<Record<string, string>> = {
-  value: "the indicator's own unit (indicator.magnitude)",
-  min: "the indicator's own unit",
-  max: "the indicator's own unit",
-  avg: "the indicator's own unit",
-  sum: "the indicator's own unit",
-  energy: 'MWh, if the values are powers in MW',
+  value: 'unit of the indicator',
+  min: 'unit of the indicator',
+  max: 'unit of the indicator',
+  avg: 'unit of the indicator',
+  sum: 'unit of the indicator',
+  energy: 'MWh',
   hours: 'h',
   seconds: 's',
   ms: 'ms',

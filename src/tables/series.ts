@@ -1,46 +1,44 @@
 import { INDICATOR_KIND, instant, integer, moment, optional, real, rowid, table, text, word } from './declare.ts'
 
 export const series = table(
-  'An indicator together with the aggregation it was requested with. Raw values have no time_trunc and no geo_agg.',
+  'An indicator with the aggregation requested from the service; native series have no time_trunc and no geo_agg.',
   {
-    id: rowid('Our number for it'),
+    id: rowid('Local id'),
     kind: text(INDICATOR_KIND),
-    indicator_id: integer('The indicator (indicator.id)'),
-    time_trunc: optional(text('The step that the service grouped by; NULL for the native step')),
-    time_agg: optional(text('How it combined the values of a step: sum or average')),
-    geo_agg: optional(text('How it combined geos: sum or average')),
-    geo_trunc: optional(text('The level to which it grouped geos')),
-    geo_ids: optional(text('With geo_agg only: the geos that went in, in order, separated by commas')),
-    time_zone: text('The zone in which its days are counted (time_zone_offset.zone)'),
-    window_s: optional(integer('The largest window that the service was seen to answer well, in seconds')),
-    created_at: moment('When it was first requested'),
-    lookback_s: optional(
-      integer('The longest lookback that it was ever requested with, in seconds; a month counts 31 days, a year 366'),
-    ),
+    indicator_id: integer('Indicator (indicator.id)'),
+    time_trunc: optional(text('Step grouped by the service (hour, day …); NULL = native')),
+    time_agg: optional(text('sum or average over time; NULL = native')),
+    geo_agg: optional(text('sum or average over geos; NULL = not combined')),
+    geo_trunc: optional(text('Level to which geos were grouped')),
+    geo_ids: optional(text('With geo_agg: the combined geos, comma-separated')),
+    time_zone: text('Time zone of its local days (time_zone_offset.zone)'),
+    window_s: optional(integer('Largest window that the service has answered, in seconds')),
+    created_at: moment('First requested'),
+    lookback_s: optional(integer('Longest lookback requested so far, in seconds (a month = 31 days, a year = 366)')),
   },
   { key: ['id'], silent: ['created_at'], references: [{ columns: ['kind', 'indicator_id'], of: 'indicator' }] },
 )
 
 export const series_geo = table(
-  'The geos that a series has values for.',
+  'The geos for which a series has values.',
   {
-    series_id: integer('The series'),
-    geo_id: integer('The geo; 0 where the service names none'),
+    series_id: integer('Series (series.id)'),
+    geo_id: integer('Geo (geo.id); 0 = none'),
   },
   { key: ['series_id', 'geo_id'], references: [{ columns: ['series_id'], of: 'series' }], withoutRowid: true },
 )
 
 export const observation = table(
-  'The current value of a series at an instant.',
+  'The current value of a series and geo at an instant.',
   {
-    series_id: integer('The series'),
-    geo_id: integer('The geo (geo.id); 0 where the service names none, as for a sum over geos'),
-    at: instant('When the period begins'),
-    value: optional(real("The value in the indicator's own unit; NULL only where the service sent null")),
+    series_id: integer('Series (series.id)'),
+    geo_id: integer('Geo (geo.id); 0 = none, as in a sum over geos'),
+    at: instant('Start of the period'),
+    value: optional(real('The value; NULL only if the service sent null')),
     step_s: integer(
-      'Length of the period in seconds: the resolution of the answer in which it came; for events, which follow no step, a guess: that of stored neighbours, else an hour',
+      'Length of the period, from the resolution of the answer; for irregular events estimated from neighbours, else 3600',
     ),
-    fetch_id: integer('The fetch that brought this value (_fetch.id)'),
+    fetch_id: integer('Fetch that received this value (_fetch.id)'),
   },
   { key: ['series_id', 'geo_id', 'at'], silent: ['fetch_id'], withoutRowid: true },
 )
@@ -48,49 +46,45 @@ export const observation = table(
 export const observation_revision = table(
   'A superseded or withdrawn value of a series.',
   {
-    series_id: integer('The series'),
-    geo_id: integer('The geo'),
-    at: instant('When the period begins'),
-    fetch_id: integer('The fetch that brought this value (_fetch.id)'),
+    series_id: integer('Series (series.id)'),
+    geo_id: integer('Geo (geo.id)'),
+    at: instant('Start of the period'),
+    fetch_id: integer('Fetch that received this value (_fetch.id)'),
     value: optional(real('The value then')),
-    step_s: integer('Length of the period then, in seconds'),
-    superseded_by: integer(
-      'The fetch that brought another value, or whose complete answer no longer held it (_fetch.id)',
-    ),
+    step_s: integer('Length of the period then'),
+    superseded_by: integer('Fetch that replaced or withdrew it (_fetch.id)'),
   },
   { key: ['series_id', 'geo_id', 'at', 'fetch_id'], withoutRowid: true },
 )
 
 export const _day = table(
-  'Totals of the values of a series and geo in a local day, in which their periods begin; observations_daily and observations_monthly read them.',
+  'Totals of a series and geo for each local day, read by observations_daily and observations_monthly.',
   {
-    series_id: integer('The series'),
-    geo_id: integer('The geo'),
-    month: integer("The month in the series' zone: twelve times the year, and 0 for January to 11 for December"),
-    day: integer('The day of the month, from 1'),
-    count: integer('Values that are not null'),
-    hours: optional(real('Hours that they cover; NULL without any')),
-    min: optional(real('The smallest value')),
-    max: optional(real('The largest value')),
-    sum: optional(real('The plain sum')),
+    series_id: integer('Series (series.id)'),
+    geo_id: integer('Geo (geo.id)'),
+    month: integer("12 * year + month - 1, in the series' zone"),
+    day: integer('Day of the month, from 1'),
+    count: integer('Number of values, without NULL'),
+    hours: optional(real('Hours covered; NULL without values')),
+    min: optional(real('Smallest value')),
+    max: optional(real('Largest value')),
+    sum: optional(real('Sum of the values')),
     energy: optional(
-      real(
-        'The sum of value times hours; NULL where all values last equally long, because there it is sum * hours / count',
-      ),
+      real('Sum of value × hours; NULL if all periods have the same length (then it is sum * hours / count)'),
     ),
-    first_s: optional(integer('From the beginning of the day to that of its first value, in seconds')),
-    last_s: optional(integer('From the beginning of its last value to the end of the day, in seconds')),
-    missing: integer('Periods, as long as the shortest one of the day, that have no value'),
+    first_s: optional(integer('Seconds from midnight to the first value')),
+    last_s: optional(integer('Seconds from the start of the last value to midnight')),
+    missing: integer('Missing periods, counted in the shortest step of the day'),
   },
   { key: ['series_id', 'geo_id', 'month', 'day'], withoutRowid: true },
 )
 
 export const _resolution = table(
-  'The step of a series from an instant on, where it is known that the service changed it.',
+  'Known changes of the step of a series.',
   {
-    series_id: integer('The series'),
+    series_id: integer('Series (series.id)'),
     from_at: instant('First instant with this step'),
-    step_s: integer('Seconds'),
+    step_s: integer('New step in seconds'),
   },
   { key: ['series_id', 'from_at'], references: [{ columns: ['series_id'], of: 'series' }], withoutRowid: true },
 )
@@ -99,18 +93,16 @@ export const _resolution = table(
 export type CoveredState = 'values' | 'empty' | 'doubt'
 
 export const _coverage = table(
-  'What was answered of a series, and when: disjoint half-open intervals of each geo. Rows of a geo are newer than those of all geos.',
+  'Answered intervals of each series and geo: half-open and disjoint; rows of one geo are newer than rows of all geos.',
   {
-    series_id: integer('The series'),
-    geo_id: integer('The geo that was requested; 0 when all were'),
-    from_at: instant('First instant that was answered'),
-    to_at: instant('First instant after it'),
-    state: word<CoveredState>('values, empty (the service had nothing), or doubt (the answer is not trusted)'),
-    fetched_at: instant('When the part of it that was fetched longest ago was fetched'),
-    settled_s: integer(
-      'The longest lookback, in seconds, for which every part of it was past revision when it was fetched',
-    ),
-    since_at: optional(instant('Since when it is in doubt; NULL when it is not')),
+    series_id: integer('Series (series.id)'),
+    geo_id: integer('Requested geo; 0 = all'),
+    from_at: instant('Start of the interval'),
+    to_at: instant('End, exclusive'),
+    state: word<CoveredState>('values, empty (the service had none) or doubt (unverified answer)'),
+    fetched_at: instant('Fetch time of its oldest part'),
+    settled_s: integer('Longest lookback in seconds for which it was already final when fetched'),
+    since_at: optional(instant('Unverified since; NULL if verified')),
   },
   {
     key: ['series_id', 'geo_id', 'from_at'],
@@ -120,16 +112,16 @@ export const _coverage = table(
 )
 
 export const _absent = table(
-  'Periods inside answered windows for which the step of the series promises a value and none came.',
+  'Periods for which an answer lacked an expected value.',
   {
-    series_id: integer('The series'),
-    geo_id: integer('The geo; 0 when nothing came for any'),
-    from_at: instant('First instant without a value'),
-    to_at: instant('First instant after it'),
-    step_s: optional(integer('Length of a period there, in seconds; NULL when no value shows it')),
-    missing: optional(integer('How many periods are missing; NULL when no value shows the step')),
-    since_at: instant('When it was first past revision and absent'),
-    checked_at: instant('When it was last found absent'),
+    series_id: integer('Series (series.id)'),
+    geo_id: integer('Geo (geo.id); 0 = no geo has a value'),
+    from_at: instant('Start of the interval'),
+    to_at: instant('End, exclusive'),
+    step_s: optional(integer('Step there, in seconds; NULL if unknown')),
+    missing: optional(integer('Missing periods; NULL if the step is unknown')),
+    since_at: instant('First confirmed absent'),
+    checked_at: instant('Last confirmed absent'),
   },
   {
     key: ['series_id', 'geo_id', 'from_at'],
@@ -139,14 +131,14 @@ export const _absent = table(
 )
 
 export const _wanted = table(
-  'What every job wanted of a series when it was last planned: nothing outside of it is requested by any job.',
+  'The range of each series that each job selected when last planned.',
   {
-    series_id: integer('The series'),
-    job: text('The job'),
-    entry: text('The place in the job file'),
-    geo_ids: optional(text('The geos it wants, separated by commas; NULL for all')),
-    from_at: instant('First instant that it wants'),
-    to_at: instant('First instant after it'),
+    series_id: integer('Series (series.id)'),
+    job: text('Job name'),
+    entry: text('Entry of the job file'),
+    geo_ids: optional(text('Selected geos, comma-separated; NULL = all')),
+    from_at: instant('Start of the range'),
+    to_at: instant('End, exclusive'),
   },
   { key: ['series_id', 'job', 'entry'], references: [{ columns: ['series_id'], of: 'series' }], withoutRowid: true },
 )

@@ -3,12 +3,12 @@ import { integer, json, moment, optional, table, text } from './declare.ts'
 export const widget = table(
   "A widget of the service's site.",
   {
-    id: integer('Its number (id_widget on the wire)'),
-    slug: optional(text('Its name in addresses (id on the wire)')),
+    id: integer('Id (id_widget in the answer)'),
+    slug: optional(text('Name in addresses (id in the answer)')),
     type: optional(text('Widget or offer')),
-    first_seen_at: moment('When it was first seen here'),
-    last_seen_at: optional(moment('When a complete list last held it')),
-    withdrawn_at: optional(moment('When a complete list no longer held it; the widget is kept')),
+    first_seen_at: moment('First seen'),
+    last_seen_at: optional(moment('Last seen in a complete list')),
+    withdrawn_at: optional(moment('First missing from a complete list; the widget is kept')),
   },
   { key: ['id'], silent: ['first_seen_at', 'last_seen_at', 'withdrawn_at'] },
 )
@@ -16,14 +16,14 @@ export const widget = table(
 export const widget_text = table(
   'A widget in one language.',
   {
-    id: integer('The widget'),
-    locale: text('The language, such as es'),
-    name: optional(text('Its name')),
-    subtitle: optional(text('Its subtitle')),
-    payload_v1: optional(json('The whole entry of the list (version 1 of the API), as JSON')),
-    payload_v2: optional(json('The whole single widget (version 2 of the API), as JSON')),
-    last_seen_at: optional(moment('When a complete list in this language last held it')),
-    withdrawn_at: optional(moment('When a complete list in this language no longer held it')),
+    id: integer('Widget (widget.id)'),
+    locale: text('Language, such as es'),
+    name: optional(text('Name')),
+    subtitle: optional(text('Subtitle')),
+    payload_v1: optional(json('Entry of the list (API version 1), as JSON')),
+    payload_v2: optional(json('Single widget (API version 2), as JSON')),
+    last_seen_at: optional(moment('Last seen in a complete list in this language')),
+    withdrawn_at: optional(moment('First missing from a complete list in this language')),
   },
   { key: ['id', 'locale'], silent: ['last_seen_at', 'withdrawn_at'], references: [{ columns: ['id'], of: 'widget' }] },
 )

@@ -1,9 +1,9 @@
 import { jobSchema } from '../../src/job/schema.ts'
-import { schemaText } from '../../src/products/dictionary.ts'
 import type { Store } from '../store.ts'
 import { commandsText } from './commandsText.ts'
 import { loggingText } from './loggingText.ts'
 import { recipesText } from './recipesText.ts'
+import { schemaText } from './schemaText.ts'
 
 /** The files that are made from declarations alone. */
 export const PAGES: Readonly<Record<string, () => string>> = {

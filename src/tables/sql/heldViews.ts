@@ -5,12 +5,12 @@ import { FETCH_OUTCOMES, type FetchOutcome, NOT_FAILED_OUTCOMES } from './fetchO
 import { clockJoinSql, geoNameSql, indicatorNameSql, localTime, offsetSql, utcTime } from './sql.ts'
 
 const HELD_SERIES_ABOUT = {
-  series_id: 'The series (series.id)',
+  series_id: 'Series (series.id)',
   kind: INDICATOR_KIND,
-  indicator_id: 'The indicator (indicator.id)',
-  indicator_name: 'Its name, in the first language where held',
+  indicator_id: 'Indicator (indicator.id); several series may share it',
+  indicator_name: 'Name, in the first language available',
 }
-const HELD_GEO_ABOUT = { geo_id: 'The geo; 0 where the service names none', geo_name: 'Its name' }
+const HELD_GEO_ABOUT = { geo_id: 'Geo (geo.id); 0 = none', geo_name: 'Name, in the first language available' }
 
 /** The lookback of a series; two days, the default of jobs, if none was recorded for it yet. */
 const LOOKBACK = 'coalesce(s.lookback_s, 172800)'
@@ -214,49 +214,48 @@ const FRESHNESS_VIEW = `select s.id as series_id, s.kind, s.indicator_id, ${indi
 /** Views on what is held, what is missing and how far it reaches. */
 export const HELD_VIEWS = {
   coverage: {
-    about: 'What is held, in local time, judged by the longest lookback that the series was ever requested with.',
+    about: 'Stored ranges in local time, judged by the longest lookback of the series.',
     columns: {
       ...HELD_SERIES_ABOUT,
-      geo_id: 'The geo that was requested; 0 when all were',
-      from_at: 'First instant held (epoch seconds, UTC)',
-      to_at: 'First instant after it (epoch seconds, UTC)',
-      from_local: 'First instant held',
-      to_local: 'First instant after it',
+      geo_id: 'Requested geo; 0 = all',
+      from_at: 'Start (epoch seconds, UTC)',
+      to_at: 'End, exclusive (epoch seconds, UTC)',
+      from_local: 'Start',
+      to_local: 'End, exclusive',
       state:
-        'final, provisional (may still be revised), empty (past revision, and the service had nothing) or doubt (requested again, whatever its age)',
-      fetched_at: 'When the oldest part of it was fetched',
+        'final, provisional (may still be revised), empty (final, without values) or doubt (unverified; fetched again)',
+      fetched_at: 'Fetch time of its oldest part',
     },
     sql: COVERAGE_VIEW,
   },
   gaps: {
-    about: 'Missing data in the range that was requested or that a job wants, each geo with its own reason.',
+    about: 'Missing data of each series and geo in requested ranges, with its reason.',
     columns: {
       ...HELD_SERIES_ABOUT,
-      time_trunc: 'The step that the service grouped by; NULL for the native step',
-      geo_id: 'The geo; 0 when all were requested',
-      from_at: 'First instant of the hole (epoch seconds, UTC)',
-      to_at: 'First instant after it (epoch seconds, UTC)',
-      from_local: 'First instant of the hole',
-      to_local: 'First instant after it',
-      reason:
-        'never requested; failed: requested without success; doubt: the answer is not trusted; absent: the service answered without it',
-      step_s: 'Length of a period in seconds, for absent ones; NULL when no value shows it',
-      missing: 'Periods missing, for absent ones; NULL when no value shows their step',
+      time_trunc: 'Step grouped by the service (hour, day …); NULL = native',
+      geo_id: 'Geo (geo.id); 0 = all',
+      from_at: 'Start (epoch seconds, UTC)',
+      to_at: 'End, exclusive (epoch seconds, UTC)',
+      from_local: 'Start',
+      to_local: 'End, exclusive',
+      reason: 'never requested, failed, doubt (unverified answer) or absent (the service has no value)',
+      step_s: 'Step, if absent; NULL if unknown',
+      missing: 'Missing periods, if absent; NULL if the step is unknown',
       next_at:
-        'The earliest time at which a sync requests it again, for absent ones and those in doubt (UTC); NULL where none does: no job wants it any more, or it was absent for half a year',
-      job: 'The first job that wants it; NULL if none does',
+        'Earliest next request, if absent or doubt (UTC); NULL if no job selects it or it was absent for half a year',
+      job: 'First job that selects it; NULL if none',
     },
     sql: GAPS_VIEW,
   },
   freshness: {
-    about: 'How far every series and geo reaches, and when it was last requested.',
+    about: 'First and last value of every series and geo, with the last successful request.',
     columns: {
       ...HELD_SERIES_ABOUT,
       ...HELD_GEO_ABOUT,
-      first_utc: 'The first instant with a value',
-      last_utc: 'The last instant with a value',
-      last_local: 'The same in local time',
-      checked_at: 'When the series was last answered for this geo (UTC)',
+      first_utc: 'First instant with a value',
+      last_utc: 'Last instant with a value',
+      last_local: 'Last instant in local time',
+      checked_at: 'Last successful request for this geo (UTC)',
     },
     sql: FRESHNESS_VIEW,
   },

@@ -13,46 +13,45 @@ import {
 
 /** What every reader of values has to know first. */
 export const SEVERAL_SERIES =
-  'One indicator may be several series, as it came (native: time_trunc and geo_agg are null) and grouped by the service, which have the same indicator_id: a query must name one, by series_id, or by indicator_id with time_trunc and geo_agg.'
+  'An indicator may have several series: native (time_trunc and geo_agg are null) and grouped by the service. Select one by series_id, or by indicator_id, time_trunc and geo_agg.'
 
 /** Which series a row is of. */
 const SERIES_ABOUT = {
-  series_id: 'The series (series.id)',
+  series_id: 'Series (series.id)',
   kind: INDICATOR_KIND,
-  indicator_id: 'The indicator (indicator.id), of which there may be several series',
-  indicator_name: 'Its name, in the first language where held',
-  time_trunc: 'The step that the service grouped by; NULL for the native step',
-  time_agg: 'How it combined the values of a step: sum or average',
-  geo_agg: 'How it combined geos: sum or average; NULL where it did not',
-  geo_trunc: 'The level to which it grouped geos',
-  unit: "The indicator's unit, as the service names it (indicator.magnitude)",
+  indicator_id: 'Indicator (indicator.id); several series may share it',
+  indicator_name: 'Name, in the first language available',
+  time_trunc: 'Step grouped by the service (hour, day …); NULL = native',
+  time_agg: 'sum or average over time; NULL = native',
+  geo_agg: 'sum or average over geos; NULL = not combined',
+  geo_trunc: 'Level to which geos were grouped',
+  unit: 'Unit at the service (indicator.magnitude)',
 } as const
 const GEO_ABOUT = {
-  geo_id: 'The geo; 0 where the service names none',
-  geo_name: 'Its name, in the first language where held',
+  geo_id: 'Geo (geo.id); 0 = none',
+  geo_name: 'Name, in the first language available',
 } as const
 /** Why averages need the length of periods. */
-export const WEIGHT_ABOUT =
-  'sum(value * step_s) / sum(step_s), because avg(value) counts a quarter-hour as much as an hour and is wrong over a change of resolution'
+export const WEIGHT_ABOUT = 'sum(value * step_s) / sum(step_s), because avg(value) is wrong over a change of resolution'
 const WHEN = {
-  at: 'When the period begins (epoch seconds, UTC)',
-  at_utc: 'When the period begins, YYYY-MM-DDTHH:MM:SSZ',
-  at_local: "When the period begins in the series' zone, with offset",
-  local_date: "The day in the series' zone in which the period begins",
-  step_s: `Length of the period in seconds; of a native day or month its true length. Averages weigh by it: ${WEIGHT_ABOUT}`,
+  at: 'Start of the period (epoch seconds, UTC)',
+  at_utc: 'Start of the period',
+  at_local: "Start of the period in the series' zone",
+  local_date: 'Local day of the start',
+  step_s: `Length of the period; of a native day or month its true length. Weigh averages by it: ${WEIGHT_ABOUT}`,
 } as const
 /** What the lake says of its columns too. */
-export const AVERAGE_ABOUT = 'The average over time: each value counts as long as its period lasts'
+export const AVERAGE_ABOUT = 'Average weighted by time'
 export const ENERGY_ABOUT =
-  'The energy in MWh: the sum of value times hours; NULL unless the values are powers (indicator.magnitude_id 20, not summed over time)'
+  'Sum of value × hours; NULL unless the values are powers (magnitude_id 20, not summed over time)'
 const TOTALS_ABOUT = {
-  count: 'Values that are not null',
-  min: 'The smallest value',
-  max: 'The largest value',
+  count: 'Number of values, without NULL',
+  min: 'Smallest value',
+  max: 'Largest value',
   avg: AVERAGE_ABOUT,
-  sum: 'The plain sum: for energy per period (MWh)',
+  sum: 'Sum of the values, for energies',
   energy: ENERGY_ABOUT,
-  hours: 'Hours that the values cover',
+  hours: 'Hours covered by values',
 } as const
 
 const which = (of: string): string => `${of}.kind, ${of}.indicator_id,
@@ -172,56 +171,62 @@ const MONTHLY_VIEW = `select d.series_id, ${which('d')},
 /** Views on values. */
 export const VALUE_VIEWS = {
   observations: {
-    about: `Every current value with its names and its local time. ${SEVERAL_SERIES}`,
+    about: `Current values with names and local time. ${SEVERAL_SERIES}`,
     columns: {
       ...SERIES_ABOUT,
       ...GEO_ABOUT,
       ...WHEN,
-      value: 'The value',
-      fetched_at: 'When this value came (UTC, ISO 8601 to the millisecond)',
+      value: 'Value',
+      fetched_at: 'Time received (UTC, ISO 8601 to the millisecond)',
     },
     sql: observationsSql(BY_KEY),
     postgres: observationsSql(BY_LATERAL),
   },
   observation_history: {
-    about: `Every version of every value; what was known at T: valid_from <= T and (valid_to is null or valid_to > T). ${SEVERAL_SERIES}`,
+    about: `All versions of all values; known at T: valid_from <= T and (valid_to is null or valid_to > T). ${SEVERAL_SERIES}`,
     columns: {
       ...SERIES_ABOUT,
       ...GEO_ABOUT,
       ...WHEN,
-      value: 'The value',
-      fetched_at: 'When this version came',
-      valid_from: 'Since when it was known here (UTC, ISO 8601 to the millisecond)',
-      valid_to: 'Until when; NULL for the current version',
+      value: 'Value',
+      fetched_at: 'Time received (UTC, ISO 8601 to the millisecond)',
+      valid_from: 'Known since (UTC, ISO 8601 to the millisecond)',
+      valid_to: 'Known until; NULL = current version',
     },
     sql: historySql(BY_KEY),
     postgres: historySql(BY_LATERAL),
   },
   observations_daily: {
-    about: `Values by local day: 23, 24 or 25 hours. A period that lasts beyond midnight, as a month does, is counted on the day in which it begins. ${SEVERAL_SERIES}`,
+    about: `Totals by local day (23, 24 or 25 hours); a period counts on the day in which it begins. ${SEVERAL_SERIES}`,
     columns: {
       ...SERIES_ABOUT,
       ...GEO_ABOUT,
-      at: 'When the day begins (epoch seconds, UTC)',
-      local_date: "The day in the series' zone",
+      at: 'Start of the day (epoch seconds, UTC)',
+      local_date: "Day in the series' zone",
       ...TOTALS_ABOUT,
     },
     sql: DAILY_VIEW,
   },
   observations_monthly: {
-    about: `Values by local month. A period that lasts beyond its end, as a year does, is counted in the month in which it begins. ${SEVERAL_SERIES}`,
+    about: `Totals by local month; a period counts in the month in which it begins. ${SEVERAL_SERIES}`,
     columns: {
       ...SERIES_ABOUT,
       ...GEO_ABOUT,
-      at: 'When the month begins (epoch seconds, UTC)',
-      local_month: "The month in the series' zone, YYYY-MM",
+      at: 'Start of the month (epoch seconds, UTC)',
+      local_month: "Month in the series' zone",
       ...TOTALS_ABOUT,
     },
     sql: MONTHLY_VIEW,
   },
   latest: {
-    about: `The last value of every series and geo. ${SEVERAL_SERIES}`,
-    columns: { ...SERIES_ABOUT, ...GEO_ABOUT, ...WHEN, value: 'The value', fetched_at: 'When this value came' },
+    about: `Last value of every series and geo. ${SEVERAL_SERIES}`,
+    columns: {
+      ...SERIES_ABOUT,
+      ...GEO_ABOUT,
+      ...WHEN,
+      value: 'Value',
+      fetched_at: 'Time received (UTC, ISO 8601 to the millisecond)',
+    },
     sql: LATEST_VIEW,
   },
 } as const

@@ -1,0 +1,142 @@
+import { dictionaryRows } from '../../src/tables/dictionary.ts'
+import { SEVERAL_SERIES, TABLE_NAMES, type TableName, tableOf, VIEWS } from '../../src/tables/schema.ts'
+
+/** Relations between tables: one row of the first has many of the second. */
+const RELATIONS = [
+  ['indicator', 'series', 'has'],
+  ['series', 'observation', 'has'],
+  ['geo', 'observation', 'has'],
+  ['observation', 'observation_revision', 'replaces'],
+  ['indicator', 'indicator_text', 'has'],
+  ['indicator_text', 'indicator_revision', 'replaces'],
+  ['content', 'content_text', 'has'],
+  ['content_text', 'content_revision', 'replaces'],
+  ['content', 'content_term', 'has'],
+  ['taxonomy_term', 'content_term', 'has'],
+  ['archive', 'archive_edition', 'has'],
+  ['archive_file', 'archive_edition', 'stores'],
+  ['_run', '_fetch', 'sends'],
+  ['_fetch', 'observation', 'loads'],
+  ['_reply', '_fetch', 'answers'],
+] as const
+
+/** Tables by name: their order in `TABLE_NAMES` depends on the loader of modules. */
+const NAMES = [...TABLE_NAMES].sort()
+
+/** Tables by the routes that fill them. */
+const SOURCES = `| source | tables |
+|---|---|
+| \`/indicators\` | \`indicator\`, \`indicator_text\`, \`indicator_term\`, \`indicator_revision\` |
+| \`/indicators/{id}\`, \`/offer_indicators/{id}\` | \`series\`, \`series_geo\`, \`observation\`, \`observation_revision\`, \`geo\`, \`geo_text\` |
+| \`/{language}/documentations\`, \`/{language}/static_pages\`, \`/{language}/glossaries\`, \`/{language}/news\` | \`content\`, \`content_text\`, \`content_term\`, \`content_vocabulary\`, \`content_media\`, \`content_revision\` |
+| \`/archives\`, \`/archives_json\` | \`archive\`, \`archive_text\`, \`archive_edition\`, \`archive_term\`, \`archive_vocabulary\`, \`archive_file\` |
+| \`/widgets\`, \`/widgets/{id}\` | \`widget\`, \`widget_text\` |
+| terms of all routes | \`vocabulary\`, \`vocabulary_text\`, \`taxonomy_term\`, \`taxonomy_term_text\` |
+| computed | \`time_zone_offset\`, \`search_item\`, \`data_dictionary\`, \`_day\` |
+| bookkeeping | ${NAMES.filter((name) => name.startsWith('_') && name !== '_day')
+  .map((name) => `\`${name}\``)
+  .join(', ')} |`
+
+const INTRODUCTION = `# Tables and views
+
+Day-ahead prices of a local day:
+
+\`\`\`sql
+select at_local, value, unit from observations
+where indicator_id = 600 and geo_id = 3 and time_trunc is null and local_date = '2025-11-04';
+\`\`\`
+
+Values as known on 1 October:
+
+\`\`\`sql
+select at_local, value from observation_history
+where indicator_id = 10211 and time_trunc is null and geo_agg is null
+  and valid_from <= '2025-10-01' and (valid_to is null or valid_to > '2025-10-01');
+\`\`\`
+
+Start with the views: they add names, units and local time to the tables. **${SEVERAL_SERIES}**
+[recipes.md](recipes.md) has twenty-one queries of analysts.
+
+The database describes itself: \`select * from data_dictionary\`. This page is generated from the same declarations by \`npm run docs\`.`
+
+type Line = readonly [name: string, text: string]
+
+/** A column as the page describes it: type, unit and meaning. */
+const lines = (object: string): Line[] =>
+  dictionaryRows()
+    .filter(({ object: of, column_name: name }) => of === object && name !== '')
+    .map(({ column_name: name, type, unit, meaning }) => {
+      const nullable = type !== null && tableOf(object as TableName).columns[name]!.nullable
+      const form = [...(type === null ? [] : [nullable ? `${type} or NULL` : type]), ...(unit === null ? [] : [unit])]
+      return [name, `${form.length > 0 ? ` (${form.join('; ')})` : ''}: ${meaning.replace(` (${unit})`, '')}`]
+    })
+
+const names = (columns: readonly string[]): string => columns.map((column) => `\`${column}\``).join(', ')
+const list = (columns: readonly Line[]): string => columns.map(([name, text]) => `- \`${name}\`${text}`).join('\n')
+
+/** For each name, its most frequent description, if at least two of the objects have it. */
+function commonColumns(objects: readonly string[]): Map<string, string> {
+  const counts = new Map<string, number>()
+  for (const [name, text] of objects.flatMap(lines))
+    counts.set(`${name}${text}`, (counts.get(`${name}${text}`) ?? 0) + 1)
+  const common = new Map<string, string>()
+  for (const [name, text] of objects.flatMap(lines)) {
+    const best = counts.get(`${name}${common.get(name)}`) ?? 1
+    if (counts.get(`${name}${text}`)! > best) common.set(name, text)
+  }
+  return common
+}
+
+/** The columns of an object: the common ones by name, the others with their description. */
+function columnsText(object: string, common: ReadonlyMap<string, string>): string {
+  const all = lines(object)
+  const own = all.filter(([name, text]) => common.get(name) !== text)
+  const shared = all.filter(([name, text]) => common.get(name) === text).map(([name]) => name)
+  return [...(shared.length > 0 ? [`- ${names(shared)}`] : []), ...(own.length > 0 ? [list(own)] : [])].join('\n')
+}
+
+/** Views with the same columns, which the page describes together. */
+function viewGroups(): string[][] {
+  const groups = new Map<string, string[]>()
+  for (const [name, { columns }] of Object.entries(VIEWS)) {
+    const key = JSON.stringify(columns)
+    groups.set(key, [...(groups.get(key) ?? []), name])
+  }
+  return [...groups.values()]
+}
+
+/** Tables, views and columns as Markdown, from their declarations; bookkeeping tables without the meaning of their columns. */
+export function schemaText(): string {
+  const groups = viewGroups()
+  const inViews = commonColumns(groups.map(([first]) => first!))
+  const data = NAMES.filter((name) => !name.startsWith('_'))
+  const inTables = commonColumns(data)
+  const about = (name: string): string => VIEWS[name as keyof typeof VIEWS].about.replace(` ${SEVERAL_SERIES}`, '')
+  return `${[
+    INTRODUCTION,
+    '## Views',
+    'Columns of several views:',
+    list([...inViews]),
+    ...groups.flatMap((group) => [`### ${names(group)}`, group.map(about).join(' '), columnsText(group[0]!, inViews)]),
+    '## Tables',
+    SOURCES,
+    [
+      '```mermaid',
+      'erDiagram',
+      ...RELATIONS.map(([one, many, verb]) => `  ${one} ||--o{ ${many} : ${verb}`),
+      '```',
+    ].join('\n'),
+    'Columns of several tables:',
+    list([...inTables]),
+    ...data.flatMap((name) => [
+      `### \`${name}\``,
+      `${tableOf(name).about} Key: ${names(tableOf(name).key)}.`,
+      columnsText(name, inTables),
+    ]),
+    '## Bookkeeping',
+    "For the meaning of a column: `select * from data_dictionary where object = '_fetch'`.",
+    NAMES.filter((name) => name.startsWith('_'))
+      .map((name) => `- \`${name}\`: ${tableOf(name).about} Columns: ${names(Object.keys(tableOf(name).columns))}.`)
+      .join('\n'),
+  ].join('\n\n')}\n`
+}
