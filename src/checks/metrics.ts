@@ -1,6 +1,6 @@
 import { expressionBuilder, type Kysely } from 'kysely'
 import { CLOCK_ERROR, DAY, type Instant } from '../base/time/instant.ts'
-import { SILENT_MS, WORKER } from '../db/queries/workers.ts'
+import { WORKER } from '../db/queries/workers.ts'
 import type { Reader } from '../db/store.ts'
 import { failures } from '../state/failures.ts'
 import type { Database } from '../tables/schema.ts'
@@ -56,13 +56,13 @@ export const METRICS: readonly Metric[] = [
   {
     name: 'build_info',
     type: 'gauge',
-    help: 'Always 1; the version of the program and of the schema.',
+    help: 'Always 1, with the versions of program and schema.',
     samples: async ({ schema }, { version }) => [{ version, schema, value: 1 }],
   },
   {
     name: 'last_success_timestamp_seconds',
     type: 'gauge',
-    help: 'When the whole of a job was last done with nothing left open.',
+    help: 'End of the last complete run with outcome done.',
     samples: ({ kysely }) =>
       lastEnds(kysely)
         .select('job')
@@ -74,7 +74,7 @@ export const METRICS: readonly Metric[] = [
   {
     name: 'last_run_duration_seconds',
     type: 'gauge',
-    help: 'How long the last run of a job took.',
+    help: 'Duration of the last run.',
     samples: async ({ kysely }) => {
       const last = await kysely
         .selectFrom('_run')
@@ -96,38 +96,38 @@ export const METRICS: readonly Metric[] = [
   {
     name: 'open_failures',
     type: 'gauge',
-    help: 'Requests that failed and were not answered since.',
+    help: 'Failed requests without a later answer.',
     samples: async (db) => [{ value: (await failures(db)).length }],
   },
   {
     name: 'gaps',
     type: 'gauge',
-    help: 'Holes in series, by reason.',
+    help: 'Gaps by reason.',
     samples: async (db) => Object.entries(gapCounts(await findGaps(db))).map(([reason, value]) => ({ reason, value })),
   },
   {
     name: 'stale_series',
     type: 'gauge',
-    help: 'Series that are further behind now than they usually are.',
+    help: 'Series later than usual.',
     samples: async (db, _outside, now) => [{ value: (await staleSeries(db, now)).length }],
   },
   {
     name: 'missed_runs',
     type: 'gauge',
-    help: '1 for a job whose run is missed: its usual rhythm is broken; 0 for one in its rhythm.',
+    help: '1 if a regular run is missed, else 0.',
     samples: async (db, _outside, now) =>
       (await rhythms(db, now)).map(({ job, missedFrom }) => ({ job, value: now > missedFrom ? 1 : 0 })),
   },
   {
     name: 'usual_run_interval_seconds',
     type: 'gauge',
-    help: 'How long it usually takes until a job runs again.',
+    help: 'Usual interval between runs.',
     samples: async (db, _outside, now) => (await rhythms(db, now)).map(({ job, usualS }) => ({ job, value: usualS })),
   },
   {
     name: 'calls',
     type: 'gauge',
-    help: 'Calls to a host within the last 24 hours.',
+    help: 'Calls in the last 24 hours.',
     samples: ({ kysely }, _outside, now) =>
       kysely
         .selectFrom('_budget')
@@ -140,34 +140,34 @@ export const METRICS: readonly Metric[] = [
   {
     name: 'calls_left',
     type: 'gauge',
-    help: 'Calls that a job may still make within its budget; only with --job.',
+    help: 'Calls left in the budget of a job; only with --job.',
     samples: async (_db, { callsLeft }) => callsLeft.map(({ job, calls }) => ({ job, value: calls })),
   },
   {
     name: 'lake_synced_timestamp_seconds',
     type: 'gauge',
-    help: 'When a lake was last found equal to the database; only with --job or --lake.',
+    help: 'When a lake was last up to date; only with --job.',
     samples: async (_db, { lakes = [] }) =>
       lakes.map(({ folder, synced_at }) => ({ lake: folder, value: Date.parse(synced_at) / 1000 })),
   },
   {
     name: 'lake_fetches_behind',
     type: 'gauge',
-    help: 'Fetches that brought something since a lake was last up to date; only with --job or --lake.',
+    help: 'Fetches with changes since a lake was last up to date; only with --job.',
     samples: async (_db, { lakes = [] }) =>
       lakes.map(({ folder, fetches_behind }) => ({ lake: folder, value: fetches_behind })),
   },
   {
     name: 'requests_total',
     type: 'counter',
-    help: 'Requests by route and outcome.',
+    help: 'Requests by route and outcome, without retries.',
     samples: ({ kysely }) =>
       kysely.selectFrom('_fetch').select(['route', 'outcome', countAll]).groupBy(['route', 'outcome']).execute(),
   },
   {
     name: 'attempts_total',
     type: 'counter',
-    help: 'Calls that requests took, repeated ones among them, by route.',
+    help: 'Calls by route, with retries.',
     samples: ({ kysely }) =>
       kysely
         .selectFrom('_fetch')
@@ -178,13 +178,13 @@ export const METRICS: readonly Metric[] = [
   {
     name: 'bytes_total',
     type: 'counter',
-    help: 'Bytes of the answers, decoded.',
+    help: 'Decoded bytes of all answers.',
     samples: async ({ kysely }) => [{ value: (await runTotals(kysely)).bytes ?? 0 }],
   },
   {
     name: 'rows_total',
     type: 'counter',
-    help: 'Rows by what became of them.',
+    help: 'Rows by result.',
     samples: async ({ kysely }) => {
       const sums = await runTotals(kysely)
       return ROW_COUNTERS.map((what) => ({ what, value: sums[`rows_${what}`] ?? 0 }))
@@ -193,13 +193,13 @@ export const METRICS: readonly Metric[] = [
   {
     name: 'last_run_timestamp_seconds',
     type: 'gauge',
-    help: 'When a job last ended, by outcome.',
+    help: 'End of the last run, by outcome.',
     samples: ({ kysely }) => lastEnds(kysely).select(['job', 'outcome']).groupBy(['job', 'outcome']).execute(),
   },
   {
     name: 'last_value_timestamp_seconds',
     type: 'gauge',
-    help: 'The last instant with a value, by series and geo.',
+    help: 'Last instant with a value.',
     samples: async ({ kysely }) => {
       const rows = await kysely
         .selectFrom('freshness')
@@ -216,7 +216,7 @@ export const METRICS: readonly Metric[] = [
   {
     name: 'quarantined',
     type: 'gauge',
-    help: 'Rows and replies in quarantine.',
+    help: 'Open quarantine entries.',
     samples: ({ kysely }) =>
       kysely.selectFrom('_quarantine').select(countAll).where('resolved_at', 'is', null).execute(),
   },
@@ -229,13 +229,13 @@ export const METRICS: readonly Metric[] = [
   {
     name: 'workers',
     type: 'gauge',
-    help: `Processes that take requests from the queue and were heard of within ${SILENT_MS / 1000} s; only on a server.`,
+    help: 'Workers heard of recently.',
     samples: livingWorkers,
   },
   {
     name: 'queue_requests',
     type: 'gauge',
-    help: 'Requests in the queue of a host: they wait, are being executed, or failed too often; only on a server.',
+    help: 'Requests in the queue, by state.',
     samples: queuedRequests,
   },
 ]

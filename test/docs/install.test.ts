@@ -88,8 +88,7 @@ describe('the units', () => {
     const service = read('docs/systemd/indicator-sync.service')
     checkCommand(/^ExecStart=\S+ (.*)$/m.exec(service)![1]!.split(' '))
     expect(service).toMatch(/^OnFailure=indicator-sync-failed@%n\.service$/m)
-    for (const page of ['docs/install.md', 'docs/schedule.md'])
-      for (const [, file] of read(page).matchAll(/\(systemd\/([^)]+)\)/g)) expect(units).toContain(file)
+    for (const [, file] of read('docs/install.md').matchAll(/\(systemd\/([^)]+)\)/g)) expect(units).toContain(file)
   })
 
   test.runIf(spawnSync('systemd-analyze', ['--version']).status === 0)('systemd finds nothing wrong with them', () => {
@@ -169,7 +168,7 @@ test('the page and .env.example name every setting', async () => {
 })
 
 test('the page names commands and flags that exist, and files that do', () => {
-  for (const file of ['docs/install.md', 'docs/schedule.md', 'docs/monitoring.md']) {
+  for (const file of ['docs/install.md', 'docs/page.md', 'docs/monitoring.md']) {
     const page = read(file)
     for (const [, line] of page.matchAll(/^(?:.*&& )?indicator-sync ([a-z][^\n#>&|]*)/gm))
       checkCommand(line!.trim().split(/\s+/))
