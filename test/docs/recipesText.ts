@@ -1,11 +1,15 @@
+import { isDeepStrictEqual } from 'node:util'
 import { format } from '../../src/cli/terminal/output.ts'
-import { type Recipe, UNSAID } from '../../src/products/recipes/recipe.ts'
+import { DAY_RANGE, IN_RANGE, NATIVE_SERIES, ONE_GEO, type Recipe, UNSAID } from '../../src/products/recipes/recipe.ts'
 import { NIGHTS } from '../market.ts'
 import { RECIPES } from '../recipes.ts'
 import type { Store } from '../store.ts'
 
 /** Rows of an answer that are shown. */
-const SHOWN = 6
+const SHOWN = 3
+
+/** Parameters that the page explains once. */
+const EXPLAINED = ['from', 'to', 'series']
 
 async function textOf(pieces: AsyncIterable<string>): Promise<string> {
   let text = ''
@@ -13,40 +17,55 @@ async function textOf(pieces: AsyncIterable<string>): Promise<string> {
   return text
 }
 
+/** A statement without the conditions on `:from`, `:to` and `:series`, which are long and the same in most recipes. */
+const shortSql = (sql: string): string =>
+  sql
+    .replaceAll(new RegExp(`\\s+and ${escaped(IN_RANGE)}`, 'g'), '')
+    .replaceAll(new RegExp(`\\s+and ${escaped(DAY_RANGE)}`, 'g'), '')
+    .replaceAll(ONE_GEO, `${NATIVE_SERIES} and indicator_id = :indicator and geo_id = :geo`)
+const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
+
 /** One recipe with its statement and the beginning of its answer. */
 async function recipeText(
   store: Store,
   { name, question, parameters, shown: example = {}, sql }: Recipe,
 ): Promise<string> {
   const rows = store.all(sql, { ...parameters, ...example }) as Record<string, unknown>[]
+  const short = shortSql(sql)
+  if (!isDeepStrictEqual(store.all(short, { ...parameters, ...example }), rows))
+    throw new Error(`${name}: the short statement has another answer`)
   const columns = Object.keys(rows[0] ?? {})
-  // Series are numbered as their first answers come, which is another order each time.
+  // Series are numbered in the order of their first answers, which differs between runs.
   const cell = (column: string, value: unknown) => (column === 'series_id' ? '…' : value)
   const shown = rows.slice(0, SHOWN).map((row) => columns.map((column) => cell(column, row[column])))
   const answer =
-    rows.length === 0 ? 'Nothing, on the demo database.\n' : await textOf(format('markdown', columns, [shown]))
-  const more = rows.length > SHOWN ? `\n… and ${rows.length - SHOWN} more.\n` : ''
-  const defaults = Object.entries(parameters).map(
-    ([key, value]) => `\`:${key}\` ${value === null ? (UNSAID[key] ?? 'all') : `= ${value}`}`,
-  )
+    rows.length === 0
+      ? 'No rows in the demo database.'
+      : `\`\`\`\n${(await textOf(format('table', columns, [shown]))).trimEnd()}\n\`\`\``
+  const defaults = Object.entries(parameters)
+    .filter(([key]) => !EXPLAINED.includes(key) || key in example)
+    .map(([key, value]) =>
+      key in example
+        ? `\`:${key}\` = ${example[key]} (default: ${UNSAID[key] ?? 'all'})`
+        : `\`:${key}\` ${value === null ? `(default: ${UNSAID[key] ?? 'all'})` : `= ${value}`}`,
+    )
   return [
     `## ${name}`,
-    question,
-    ...(defaults.length > 0 ? [`Defaults: ${defaults.join(', ')}.`] : []),
-    ...Object.entries(example).map(([key, value]) => `The answer below is that for \`:${key}\` = ${value}.`),
-    `\`\`\`sql\n${sql}\n\`\`\``,
-    `${answer}${more}`.trimEnd(),
+    `${question}${defaults.length > 0 ? ` ${defaults.join(', ')}.` : ''}`,
+    `\`\`\`sql\n${short}\n\`\`\``,
+    answer,
   ].join('\n\n')
 }
 
-/** What `docs/recipes.md` says: every recipe with its statement and the beginning of its answer on the demo database. */
+/** `docs/recipes.md`: every recipe with its statement and the beginning of its answer on the demo database. */
 export async function recipesText(store: Store): Promise<string> {
   const parts = await Promise.all(RECIPES.map((recipe) => recipeText(store, recipe)))
   return `${[
     '# Recipes',
-    `Queries of analysts, with their SQL. Each is plain SQL: run it here with \`indicator-sync query --recipe NAME\` (\`--indicator\`, \`--geo\`, \`--series\`, \`--from\`, \`--to\`, \`--param name=value\`), or paste it elsewhere: Datasette and DBeaver ask for the values of \`:name\`, pandas takes them as \`params\`, the \`sqlite3\` shell by \`.parameter set :name value\`. \`:from\` and \`:to\`, which is not included, are local days \`YYYY-MM-DD\` or instants \`YYYY-MM-DDTHH:MM:SSZ\`; the command also takes \`-30d\` and the like.`,
-    `One indicator may be several series: the native one, and those that the service has grouped. Each recipe reads one: the native one, unless \`:series\` names another by its number (\`query --recipe reach\` lists them). Averages are weighted by time. Where the data that a recipe needs are not held, the command says so and exits 2.`,
-    `The answers are those of the demo database as \`jobs/demo.yaml\` fills it on the nights of ${NIGHTS.map((night) => night.slice(0, 10)).join(' and ')}: invented values of the embedded service. A test runs every statement and compares them (SQLite before 3.43 adds with less care: a last digit may differ there); \`npm run docs\` writes this page anew.`,
+    '```sh\nindicator-sync query --recipe daily-average --indicator 600 --from 2025-10-01\nindicator-sync query --recipes        # list them\n```',
+    'Set parameters by `--indicator`, `--geo`, `--from`, `--to` or `--param name=value`. `from` and `to` (not included) are local days, or instants such as `2025-11-03T18:00:00Z`. The command exits 2 if the database lacks the data of a recipe.',
+    'A recipe reads the native series of an indicator; `--param series=ID` selects another one (`query --recipe reach` lists them). Averages are weighted by time.',
+    `The statements below are plain SQL, without the conditions for \`--from\`, \`--to\` and \`--series\`. Other tools bind \`:name\` in their own way. The first rows are those of the demo database, with made-up values of ${NIGHTS.map((night) => night.slice(0, 10)).join(' and ')}.`,
     ...parts,
   ].join('\n\n')}\n`
 }

@@ -29,7 +29,7 @@ export const energyRecipes = ({
   {
     name: 'monthly-energy',
     question:
-      'How much energy did each technology deliver in each local month? Powers are weighted by how long they last, so a change of resolution changes nothing. Whole local days are counted; indicators that are not powers are left out.',
+      'How much energy did each technology deliver in each local month? Counts whole local days and indicators of power.',
     parameters: { indicators: numbers(wind, solar, hydro, nuclear, combinedCycle), geo: wind.geo, ...ALWAYS },
     needs: [{ of: 'indicators', geo: 'geo' }],
     sql: `select substr(local_date, 1, 7) as local_month, indicator_id, indicator_name, ${rounded('sum(energy)')} as mwh,
@@ -45,8 +45,7 @@ group by local_month, indicator_id, indicator_name order by local_month, mwh des
   },
   {
     name: 'monthly-traded-energy',
-    question:
-      'How much energy was traded in each month, where the values are energies a period and the period became shorter on the way?',
+    question: 'How much energy was traded in each month, if the length of periods changes?',
     parameters: { ...about(tradedEnergy), ...ALWAYS },
     needs: [ONE_NEED],
     sql: `select substr(local_date, 1, 7) as local_month, step_s, count(*) as periods, ${rounded('sum(value)')} as mwh,
@@ -81,8 +80,7 @@ group by r.local_date order by r.local_date`,
   },
   {
     name: 'residual-load',
-    question:
-      'What is left of the demand when wind and sun are taken off: on average, at the least and at the most, hour by hour of the local clock?',
+    question: 'What is the residual load (demand minus wind and solar) by local hour: average, minimum and maximum?',
     parameters: { demand: demand.indicator, renewables: numbers(wind, solar), geo: demand.geo, ...ALWAYS },
     needs: [
       { of: 'demand', geo: 'geo', hourly: true },
@@ -106,8 +104,7 @@ from residual group by local_hour order by local_hour`,
   },
   {
     name: 'renewable-share',
-    question:
-      'Which share of the demand did some technologies meet, day by day? Only hours count of which all of them are held as a whole.',
+    question: 'What share of the demand did renewables meet each day? Counts hours with complete data.',
     parameters: { demand: demand.indicator, renewables: numbers(wind, solar, hydro), geo: demand.geo, ...ALWAYS },
     needs: [
       { of: 'demand', geo: 'geo', hourly: true },

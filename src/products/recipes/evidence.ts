@@ -16,7 +16,7 @@ const THEN = `coalesce(:at, strftime('%Y-%m-%dT00:00:00.000Z', 'now'))`
 export const evidenceRecipes = ({ wellKnown: { spotPrice, demand } }: Subjects): readonly Recipe[] => [
   {
     name: 'known-at',
-    question: 'What was known of a series at an instant, when today began if nobody says, against what is known now?',
+    question: 'How do the values known at an instant differ from those known now?',
     parameters: { ...about(demand), at: null, ...ALWAYS },
     shown: { at: '2025-11-03T18:00:00.000Z' },
     needs: [ONE_NEED],
@@ -40,7 +40,7 @@ order by h.at`,
   },
   {
     name: 'revisions-by-age',
-    question: 'How often are values revised, by series and by the days that had passed since?',
+    question: 'How often are values revised, by series and age in days?',
     parameters: { indicator: null, ...ALWAYS },
     needs: [],
     sql: `select series_id, indicator_id, indicator_name, time_trunc, (unixepoch(valid_to) - at) / 86400 as days_after,
@@ -53,7 +53,7 @@ group by series_id, indicator_id, indicator_name, time_trunc, days_after order b
   },
   {
     name: 'completeness',
-    question: 'How complete is a series, month by month? Clock changes count: a March has 743 hours, an October 745.',
+    question: 'How complete is a series each month? With clock changes: 743 hours in March, 745 in October.',
     parameters: { ...about(spotPrice) },
     needs: [ONE_NEED],
     sql: `with held as (
@@ -74,7 +74,7 @@ from lengths order by local_month`,
   },
   {
     name: 'clock-change-days',
-    question: 'On which days of a series did the clocks change, so that they have 23 or 25 hours?',
+    question: 'Which days have 23 or 25 hours?',
     parameters: { ...about(spotPrice), ...ALWAYS },
     needs: [ONE_NEED],
     sql: `select local_date, count(*) as periods, sum(step_s) / 3600.0 as hours
@@ -88,7 +88,7 @@ order by local_date`,
   },
   {
     name: 'holes',
-    question: 'What is missing inside the ranges that were asked for, and why?',
+    question: 'What data is missing, and why?',
     parameters: {},
     needs: [],
     sql: `select series_id, indicator_id, iif(geo_id = 0, 'all geos', cast(geo_id as text)) as geo, from_local, to_local, reason, missing
@@ -97,7 +97,7 @@ from gaps order by indicator_id, series_id, geo_id, from_local`,
   },
   {
     name: 'reach',
-    question: 'How far does every series reach, and when was it last asked?',
+    question: 'What are the first and last values of every series, and when was it last checked?',
     parameters: {},
     needs: [],
     sql: `select f.series_id, f.indicator_id, s.time_trunc, s.time_agg, f.geo_id, f.geo_name, f.first_utc, f.last_utc, f.checked_at

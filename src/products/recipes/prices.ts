@@ -19,7 +19,7 @@ const HOURLY = { ...ONE_NEED, hourly: true } as const
 export const priceRecipes = ({ wellKnown: { spotPrice, sessionPrice, solar } }: Subjects): readonly Recipe[] => [
   {
     name: 'daily-average',
-    question: 'What was the average, the lowest and the highest value of each local day?',
+    question: 'What were the average, lowest and highest values of each local day?',
     parameters: { ...about(spotPrice), ...ALWAYS },
     needs: [ONE_NEED],
     sql: `select local_date, count(*) as periods, ${rounded(MEAN, 2)} as average, round(min(value), 2) as lowest, round(max(value), 2) as highest
@@ -31,7 +31,7 @@ group by local_date order by local_date`,
   },
   {
     name: 'price-duration-curve',
-    question: 'In which share of the time was the price at least so high?',
+    question: 'For what share of the time was the price at or above a level?',
     parameters: { ...about(spotPrice), ...ALWAYS },
     needs: [ONE_NEED],
     sql: `with recursive share(percent) as (
@@ -49,7 +49,7 @@ group by percent order by percent`,
   },
   {
     name: 'negative-price-hours',
-    question: 'How many hours of each month were free, or paid for consumption?',
+    question: 'How many hours of each month had zero or negative prices?',
     parameters: { ...about(spotPrice), ...ALWAYS },
     needs: [ONE_NEED],
     sql: `select substr(local_date, 1, 7) as local_month,
@@ -64,7 +64,7 @@ group by 1 order by 1`,
   },
   {
     name: 'capture-price',
-    question: 'What did a technology earn for a megawatt-hour, and what share of the average price is that?',
+    question: 'What price did a technology capture, and what share of the average price is that?',
     parameters: { ...about(spotPrice), ...ALWAYS, generation: solar.indicator, generation_geo: solar.geo },
     needs: [HOURLY, { of: 'generation', geo: 'generation_geo', hourly: true }],
     sql: `with price as (
@@ -89,7 +89,7 @@ group by 1 order by 1`,
   },
   {
     name: 'session-spread',
-    question: 'How far apart were two sessions of the market, day by day?',
+    question: 'How far apart were the prices of two market sessions each day?',
     parameters: { ...about(spotPrice), ...ALWAYS, other: sessionPrice.indicator },
     needs: [HOURLY, { of: 'other', geo: 'geo', hourly: true }],
     sql: `with one as (
@@ -113,7 +113,7 @@ group by one.local_date order by one.local_date`,
   },
   {
     name: 'daily-profile',
-    question: 'How does an ordinary day look, hour by hour of the local clock, on weekdays and at weekends?',
+    question: 'What is the average day by local hour, on weekdays and weekends?',
     parameters: { ...about(spotPrice), ...ALWAYS },
     needs: [HOURLY],
     sql: `with timed as (
@@ -131,7 +131,7 @@ group by local_hour order by local_hour`,
   },
   {
     name: 'battery-spread',
-    question: 'What could a battery earn that charges in the cheapest hours of a day and sells in the dearest?',
+    question: 'What could a battery earn by charging in the cheapest hours and selling in the most expensive ones?',
     parameters: { ...about(spotPrice), ...ALWAYS, hours: 4 },
     needs: [HOURLY],
     sql: `with hourly as (

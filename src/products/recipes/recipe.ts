@@ -99,8 +99,8 @@ export const NO_DAY = {
 export const UNSAID: Readonly<Record<string, string>> = {
   from: 'no limit',
   to: 'no limit',
-  series: 'the native one of the indicator',
-  at: 'the beginning of today',
+  series: 'native series',
+  at: 'start of today',
   date: 'today',
 }
 

@@ -6,8 +6,7 @@ const DAY_SQL = `coalesce(:date, strftime('%Y-%m-%d', 'now'))`
 export const textRecipes = ({ exampleTexts, locales }: Subjects): readonly Recipe[] => [
   {
     name: 'search',
-    question:
-      'Where is something spoken of: in indicators, content or archives? Accents do not matter; words of the name count most.',
+    question: 'Which indicators, texts and archives mention a word? Ignores accents; names rank first.',
     parameters: { text: exampleTexts && `${exampleTexts.word}*`, locale: locales[0] },
     needs: [],
     required: ['text'],
@@ -29,7 +28,7 @@ limit 20`,
   },
   {
     name: 'latest-news',
-    question: 'What is new?',
+    question: 'What is the latest news?',
     parameters: { locale: locales[0] },
     needs: [],
     preconditions: [
@@ -46,7 +45,7 @@ order by published_at desc, id limit 10`,
   },
   {
     name: 'archives-published',
-    question: 'Which archives were published on a day, today if nobody says, and what are they about?',
+    question: 'Which archives were published on a day, and what days do they cover?',
     parameters: { date: null },
     shown: { date: '2025-11-03' },
     needs: [],
