@@ -92,7 +92,7 @@ const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, Node ${pr
 const report = [
   `# Measured
 
-\`npm run bench${cases.length > 0 ? ` -- ${cases.join(' ')}` : ''}\` on ${machine}. Medians of ${runs} runs, contenders in turn; read the ratios, for absolute figures move with the machine.`,
+\`npm run bench${cases.length > 0 ? ` -- ${cases.join(' ')}` : ''}\` on ${machine}. Medians of ${runs} runs, contenders in turn. Compare ratios: absolute figures vary with the machine.`,
 ]
 const skip = (text: string): void => {
   const line = `SKIPPED: ${text}`
@@ -116,8 +116,7 @@ if (other !== undefined) {
 }
 for (const name of names)
   for (const section of await CASES[name]!({ folder: scratch, runs, rows, say, skip })) {
-    // Tables of several machines come to stand beside each other.
-    const text = markdown({ ...section, about: `${section.about} (${machine})` })
+    const text = markdown(section)
     process.stdout.write(`${text}\n\n`)
     report.push(text)
     // What was measured is kept, whatever becomes of the next case.

@@ -68,7 +68,7 @@ export async function buildFloor({ folder, skip }: Bench): Promise<string | null
 const FLOOR = 'C floor'
 const PRODUCT = 'indicator-sync'
 const PINNED = ', on one core'
-const REVISED = 'C floor with the same history, every value revised'
+const REVISED = 'C floor with history, every value revised'
 const [SAME, CHANGED] = [1, 2]
 
 const once = (name: string, floor = FLOOR): readonly Step[] => [{ name, file: 0, floor }]
@@ -141,7 +141,7 @@ function writeCsv(file: string, answers: string, shape: Shape): void {
 
 interface Timed {
   readonly seconds: number
-  /** Seconds of the processor; not told by all. */
+  /** Seconds of processor; not told by all. */
   readonly cpu?: number
   readonly rows: number
 }
@@ -204,15 +204,8 @@ export async function load(bench: Bench): Promise<Section[]> {
     sections.push({
       title: `Loading ${shape.answers.toLocaleString('en')} answers of ${valuesOf(shape).toLocaleString('en')} values`,
       about:
-        'From raw bytes to committed rows, one transaction an answer. The product keeps revisions, coverage, the reply store and the record of the request; the others keep the value only. On one core is the whole process; its floor runs there, too, and the floor of revised values keeps what they were by the same trigger. The peak counts the input, which all but the shell hold in memory.',
-      head: [
-        'way',
-        'µs a row',
-        'µs of the processor',
-        'speed against its C floor',
-        'indicator-sync is so many times as fast',
-        'peak MB',
-      ],
+        'From raw bytes to committed rows, one transaction an answer. Only indicator-sync keeps revisions, coverage and replies. The peak includes the input.',
+      head: ['way', 'µs a row', 'µs of processor', 'speed of C floor', 'times as slow as indicator-sync', 'peak MB'],
       rows: [...measured].map(([who, runsOfIt]) => [
         who,
         fixed(median(runsOfIt.map(perRow))),

@@ -47,8 +47,8 @@ export async function night({ folder, runs, say }: Bench): Promise<Section[]> {
   return [
     {
       title: 'A night with nothing to do',
-      about: `The command \`sync\` on ${grouped(SERIES)} settled series, from its start to its end.`,
-      head: ['requests', 'seconds', 'bytes of the file that changed', 'size of the file', 'peak MB'],
+      about: `The command \`sync\` on ${grouped(SERIES)} final series.`,
+      head: ['requests', 'seconds', 'bytes written', 'file size', 'peak MB'],
       rows: [
         [
           String(Math.max(...all.map(({ requests }) => requests))),

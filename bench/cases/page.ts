@@ -18,23 +18,18 @@ const TIMES = 20
 /** What is looked at: indicator 500 has ten years of values every five minutes, 601 hours of five geos. */
 const PAGES: Readonly<Record<string, string>> = {
   overview: '/',
-  coverage: '/coverage',
-  'coverage of a series': '/coverage/500',
   'a series, its last 30 days': '/series/500',
   'a series, a year': '/series/500?from=2024-01-01&to=2025-01-01',
   'a series, ten years': '/series/500?from=2015-01-01&to=2025-01-01',
   'as known in December, 30 days': '/series/500?from=2024-12-01&to=2025-01-01&asof=2024-12-20T12:00:00Z',
   'as known in December, ten years': '/series/500?from=2015-01-01&to=2025-01-01&asof=2024-12-20T12:00:00Z',
   'how it was revised': '/series/500/vintages',
-  'where a value comes from': '/explain/500/8741/2024-12-20T00:00:00+01:00',
-  'the runs': '/runs',
-  'the catalogue': '/indicators',
 }
 const ANSWERS: Readonly<Record<string, string>> = {
-  'a chart of 30 days, 1,000 columns': '/api/series/500/8741?px=1000',
-  'a chart of a year, 1,000 columns': '/api/series/500/8741?px=1000&from=2024-01-01&to=2025-01-01',
-  'a chart of ten years, 1,000 columns': '/api/series/500/8741?px=1000&from=2015-01-01&to=2025-01-01',
-  'what was known then, 30 days': '/api/series/500/8741?px=1000&only=before&asof=2024-12-20T12:00:00Z',
+  'chart of 30 days, 1,000 columns': '/api/series/500/8741?px=1000',
+  'chart of a year, 1,000 columns': '/api/series/500/8741?px=1000&from=2024-01-01&to=2025-01-01',
+  'chart of ten years, 1,000 columns': '/api/series/500/8741?px=1000&from=2015-01-01&to=2025-01-01',
+  'as known then, 30 days': '/api/series/500/8741?px=1000&only=before&asof=2024-12-20T12:00:00Z',
   'a year hour by hour': '/api/carpet/500/8741?from=2024-01-01&to=2025-01-01',
 }
 
@@ -150,15 +145,15 @@ async function measurePage(say: Bench['say'], database: string, values: number):
     const [resident, peak] = [residentOf(server.pid), peakOf(server.pid)]
     return {
       title: `The page on ${grouped(values)} values`,
-      about: `Milliseconds: the median of ${TIMES} and what 19 of 20 do not exceed; bytes before packing. Answers until their last byte, pictures until the frame in which they are; of the processor what the server worked for one answer, which tells more on a busy machine.`,
-      head: ['what', 'median ms', 'p95 ms', 'ms of the processor', 'kB'],
+      about: `${TIMES} runs each. Answers until their last byte, charts until their first frame; sizes before compression.`,
+      head: ['what', 'median ms', 'p95 ms', 'ms of processor', 'kB'],
       rows: [
         ...pages,
         ...data,
         ...drawn,
-        ['`serve` from its start to its first page', fixed(median(starts), 0), fixed(most(starts), 0), '', ''],
+        ['start of `serve` to its first page', fixed(median(starts), 0), fixed(most(starts), 0), '', ''],
         ['all scripts, packed', '', '', '', fixed(packed / 1000, 1)],
-        ['memory of the server afterwards, and at its peak: MB', fixed(resident, 0), fixed(peak, 0), '', ''],
+        ['memory and peak of the server, MB', fixed(resident, 0), fixed(peak, 0), '', ''],
       ],
     }
   } finally {

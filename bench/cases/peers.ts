@@ -77,9 +77,8 @@ export async function peers(bench: Bench): Promise<Section[]> {
   return [
     {
       title: 'Ten years of an indicator over the wire',
-      about:
-        'Whole processes, from their start to the last row in SQLite; answers of half a year, ready in another process of the same machine.',
-      head: ['who', 'values', 'seconds', 'so many times as long', 's of the processor', 'peak MB'],
+      about: 'Whole processes, with answers of half a year ready on the same machine.',
+      head: ['who', 'values', 'seconds', 'times as long', 's of processor', 'peak MB'],
       rows: [...measured].map(([name, all]) => {
         const seconds = median(all.map((one) => one.seconds))
         return [

@@ -68,14 +68,13 @@ export async function replay(bench: Bench): Promise<Section[]> {
   return [
     {
       title: 'Replay of the reply store',
-      about: 'Every row, revision and window of coverage made anew from the stored replies.',
-      head: ['answers', 'µs a row', 'speed against the C floor (which reads raw bytes)', 'peak MB'],
+      about: 'All rows, revisions and coverage rebuilt from stored replies.',
+      head: ['answers', 'µs a row', 'speed of C floor', 'peak MB'],
       rows: speeds,
     },
     {
       title: 'Size',
-      about:
-        'Bytes on disk for an observation: the database with all its bookkeeping but the reply store, and the reply store.',
+      about: 'Bytes on disk for each value: the database without stored replies, and the replies.',
       head: ['answers', 'bytes a value', 'bytes of replies a value'],
       rows: weights,
     },

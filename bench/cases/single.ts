@@ -36,7 +36,7 @@ export async function single({ folder, runs, say }: Bench): Promise<Section[]> {
   return [
     {
       title: 'One large answer',
-      about: 'The command `sync`, from its start to its end, with one answer for eleven years of five geos.',
+      about: 'The command `sync` with one answer for eleven years of five geos.',
       head: ['rows written', 'seconds', 'peak MB'],
       rows: [
         [

@@ -37,7 +37,7 @@ export async function start({ folder, runs, say }: Bench): Promise<Section[]> {
   return [
     {
       title: 'Start',
-      about: 'The whole process, from the package as npm packs it (what was compiled once is kept).',
+      about: 'Whole processes of the installed package, with a compile cache.',
       head: ['command', 'ms', 'ms over bare Node', 'peak MB'],
       rows: [...measured].map(([name, all]) => [
         name,

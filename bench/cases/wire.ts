@@ -34,9 +34,9 @@ interface Synced {
 export async function wire({ folder, runs, say }: Bench): Promise<Section[]> {
   const rows: string[][] = []
   for (const { name, yaml, file, args } of [
-    { name: 'answers that are ready', yaml: READY, file: 'service.ts', args: ['ready'] },
+    { name: 'prepared answers', yaml: READY, file: 'service.ts', args: ['ready'] },
     {
-      name: 'the embedded service, which makes each answer on the other core',
+      name: 'the emulator',
       yaml: EMULATED,
       file: 'children/emulator.ts',
       args: [KEY],
@@ -67,8 +67,7 @@ export async function wire({ folder, runs, say }: Bench): Promise<Section[]> {
   return [
     {
       title: 'End to end',
-      about:
-        'A sync over HTTP and brotli on loopback, the service in another process of the same machine; no pace kept.',
+      about: 'A sync over HTTP and brotli on loopback, without a pace.',
       head: ['service', 'requests', 'values', 'values a second', 'peak MB'],
       rows,
     },

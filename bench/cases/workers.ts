@@ -65,7 +65,7 @@ series:
   }
 }
 
-/** Seconds of the processor that a server and all its connections that ended took so far (Linux only). */
+/** Seconds of processor that a server and all its connections that ended took so far (Linux only). */
 const serverWork = (pid: number): number => {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')
   return [11, 12, 13, 14].reduce((sum, at) => sum + Number(fields[at]), 0) / 100
@@ -84,9 +84,8 @@ async function queueing(server: Server, { runs, say }: Bench): Promise<Section> 
   const of = (name: keyof (typeof all)[number]): number => median(all.map((one) => one[name]))
   return {
     title: 'A plan for workers',
-    about:
-      'Ten years of 2,000 series, month by month, planned and put into the queue on PostgreSQL; then 300 are taken in hand one by one. The time of the processor counts the start of the process and the 300, too.',
-    head: ['requests', 'seconds', 'processor, planner', 'processor, server', 'ms to take one', '99 of 100, ms'],
+    about: 'Ten years of 2,000 series, month by month, queued on PostgreSQL; then 300 requests are claimed.',
+    head: ['requests', 'seconds', 'processor, planner', 'processor, server', 'ms to claim one', 'p99 ms'],
     rows: [
       [
         ...[grouped(of('sent')), fixed(of('seconds'), 1), fixed(of('cpu'), 1), fixed(of('server'), 1)],
@@ -110,8 +109,8 @@ export async function workers(bench: Bench): Promise<Section[]> {
     return [
       {
         title: 'Workers that share one plan',
-        about: `Worker processes with one request in hand each, on a service that takes ${LATENCY_MS} ms to answer, and one PostgreSQL, all on this machine. Linear: so many times as fast as one.`,
-        head: ['workers', 'calls a second', 'of linear', 'of 1 s / 200 ms each'],
+        about: `Workers with one request each, on a service that answers in ${LATENCY_MS} ms, and a local PostgreSQL.`,
+        head: ['workers', 'calls a second', 'of linear', 'of the maximum'],
         rows: [...rates].map(([count, found]) => {
           const rate = median(found)
           return [`${count}`, fixed(rate, 1), fixed(rate / (one * count)), fixed(rate / ((count * 1000) / LATENCY_MS))]
