@@ -1,7 +1,28 @@
 import type { Options } from 'yargs'
+import type { CommandModule } from '../src/cli/command.ts'
+import { COMMANDS } from '../src/cli/commandLine/commands.ts'
 import { EXIT_CODES } from '../src/cli/commandLine/exitCodes.ts'
-import { COMMAND_GROUPS, VARIABLES } from '../src/cli/commandLine/help.ts'
+import { VARIABLES } from '../src/cli/commandLine/help.ts'
+import { usageOf } from '../src/cli/commandLine/run.ts'
 import { COMMON_FLAGS } from '../src/cli/flags.ts'
+
+/** A command with its module, and the words after the name of the program. */
+interface DescribedCommand extends CommandModule {
+  readonly name: string
+  readonly about: string
+  readonly usage: string
+}
+
+/** All commands with their modules, by group. */
+export async function commandGroups(): Promise<Map<string, DescribedCommand[]>> {
+  const groups = new Map<string, DescribedCommand[]>()
+  for (const [name, { group, about, load }] of Object.entries(COMMANDS)) {
+    const module: CommandModule = await load()
+    const described = { ...module, name, about, usage: `${name} ${usageOf(module)}`.trim() }
+    groups.set(group, [...(groups.get(group) ?? []), described])
+  }
+  return groups
+}
 
 /** The kind of value that a flag takes, as the reference and the manual page write it. */
 export function valueWord({ type, choices }: Options): string {
@@ -11,7 +32,8 @@ export function valueWord({ type, choices }: Options): string {
 
 /** A flag's default in words; empty if there is none to name. */
 export const defaultOf = (options: Options): string =>
-  options.default === undefined || options.type === 'boolean' ? '' : String(options.default)
+  options.defaultDescription ??
+  (options.default === undefined || options.type === 'boolean' ? '' : String(options.default))
 
 /** A text that roff takes as it is: no escapes, no requests, and characters that every terminal knows. */
 const plain = (text: string): string =>
@@ -36,10 +58,10 @@ const flagItems = (flags: Readonly<Record<string, Options>>): string[] =>
   })
 
 /** Writes the manual page of a package from the declarations of the commands. */
-export function manText(version: string): string {
-  const commands = COMMAND_GROUPS.flatMap(({ title, commands }) => [
+export async function manText(version: string): Promise<string> {
+  const commands = [...(await commandGroups())].flatMap(([title, commands]) => [
     `.SH ${plain(title.toUpperCase())}`,
-    ...Object.values(commands).flatMap(({ usage, about, flags, positionals = {}, example }) => [
+    ...commands.flatMap(({ usage, about, flags, positionals = {}, examples }) => [
       `.SS "indicator\\-sync ${plain(usage)}"`,
       plain(`${about}.`),
       ...Object.entries(positionals).flatMap(([name, { describe, choices }]) =>
@@ -47,31 +69,32 @@ export function manText(version: string): string {
       ),
       ...flagItems(flags),
       '.PP',
-      'Example:',
-      `.B indicator\\-sync ${plain(example)}`,
+      examples.length === 1 ? 'Example:' : 'Examples:',
+      ...examples.flatMap((example) => [`.B indicator\\-sync ${plain(example)}`, '.br']),
     ]),
   ])
   return `${[
     `.TH INDICATOR\\-SYNC 1 "" "indicator\\-sync ${plain(version)}" "User Commands"`,
     '.SH NAME',
-    'indicator\\-sync \\- sync the indicators of a service into a local database (SQLite, or PostgreSQL)',
+    "indicator\\-sync \\- mirror Spain's e·sios electricity market data into SQLite or PostgreSQL",
     '.SH SYNOPSIS',
     '.B indicator\\-sync',
     '\\fIcommand\\fR [\\fIflags\\fR]',
     '.SH DESCRIPTION',
-    plain('Fetches the time series, texts, archives and widgets of an indicator service as job files (YAML) say,'),
-    plain('and keeps them in one SQLite file: complete, revisable and fast to query.'),
+    plain(
+      'Fetches the time series, texts, archives and widgets that job files (YAML) name, and loads them into a database.',
+    ),
     plain('Results go to stdout, everything else to stderr.'),
     ...commands,
     '.SH FLAGS OF EVERY COMMAND',
     ...flagItems(COMMON_FLAGS),
     '.SH ENVIRONMENT',
     plain('A .env in the working directory is read; real variables win over it, flags win over both.'),
-    ...VARIABLES.flatMap(([name, flag, means]) => item(bold(name), `${flag}: ${means}.`)),
+    ...VARIABLES.flatMap(([name, flag, means]) => item(bold(name), `${flag === '' ? '' : `${flag}: `}${means}.`)),
     '.SH EXIT STATUS',
     ...EXIT_CODES.flatMap(([code, means]) => item(bold(code), means)),
     '.SH FILES',
-    ...item(bold('data/indicator-sync.db'), 'The database, when nothing else is said.'),
+    ...item(bold('data/indicator-sync.db'), 'The default database.'),
     ...item(bold('.env'), 'Settings, in the working directory.'),
   ].join('\n')}\n`
 }

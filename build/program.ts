@@ -26,7 +26,7 @@ const INSIDE = [
  */
 const FILES: readonly (readonly [name: string, modules: RegExp])[] = [
   ['help', /cli.(main|commandLine.help)\.ts$/],
-  ['terminal', /commandLine.parse\.ts$/],
+  ['terminal', /commandLine.run\.ts$/],
   ['database', /db.(sqlite.)?(open|lock)\.ts$/],
   ['checks', /\/checks.(status|metrics|gaps|lastRuns)\.ts$/],
   [
@@ -95,4 +95,4 @@ const groups = FILES.map(([name, test], i) => ({ name, test, priority: FILES.len
 const modules = [await write(ENTRIES, { groups })]
 for (const entry of ALONE) modules.push(await write([entry], false))
 writeFileSync(join(folder, 'LICENSES'), licencesOf(modules.flat()))
-writeFileSync(join(dist, 'indicator-sync.1'), manText(version))
+writeFileSync(join(dist, 'indicator-sync.1'), await manText(version))

@@ -3,8 +3,8 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
-import { run as quarantineCommand } from '../src/cli/commands/quarantine.ts'
-import { rebuild, run as replayCommand } from '../src/cli/commands/replay.ts'
+import { handler as quarantineCommand } from '../src/cli/commands/quarantine.ts'
+import { rebuild, handler as replayCommand } from '../src/cli/commands/replay.ts'
 import { pruneReplies } from '../src/load/replies/prune.ts'
 import { replay } from '../src/replay.ts'
 import { SERVICES } from '../src/services/services.ts'
@@ -146,14 +146,14 @@ describe('the reply store', () => {
     await nights(store, 'latest')
     const args = { ...COMMON, database: store.file, json: true }
     await expect(replayCommand({ ...args, incomplete: false })).rejects.toThrow(/not in the reply store/)
-    await expect(replayCommand({ ...args, incomplete: true })).rejects.toThrow(/goes with --into/)
+    await expect(replayCommand({ ...args, incomplete: true })).rejects.toThrow(/goes with --output/)
     const into = join(tempFolder(), 'part.db')
-    expect(await replayCommand({ ...args, incomplete: true, into })).toBe(0)
+    expect(await replayCommand({ ...args, incomplete: true, output: into })).toBe(0)
     const part = openReader(into)
     expect(part.get('select count(*) from observation')).toBeGreaterThan(1000)
     expect(part.get('pragma integrity_check')).toBe('ok')
     await part.close()
-    await expect(replayCommand({ ...args, incomplete: true, into })).rejects.toThrow(/there already/)
+    await expect(replayCommand({ ...args, incomplete: true, output: into })).rejects.toThrow(/there already/)
   })
 
   test('keeps equal bodies once, and with keep: none only what could not be understood', async () => {
@@ -217,7 +217,7 @@ describe('the quarantine', () => {
       [],
     )
     store.run('update _fetch set rows_rejected = 1, rows_new = rows_new - 1 where id = 2', [])
-    const args = { ...COMMON, database: store.file, json: true, all: false }
+    const args = { ...COMMON, database: store.file, json: true }
     expect(await quarantineCommand({ ...args, action: 'list' })).toBe(0)
     expect(await quarantineCommand({ ...args, action: 'replay' })).toBe(0)
     const { _quarantine, _run, ...rest } = dump(store)
@@ -237,9 +237,7 @@ describe('the quarantine', () => {
       path: expect.stringMatching(/^\$\.indicator\.values\[\d+\]$/),
       run_id: 1,
     })
-    expect(await quarantineCommand({ ...COMMON, database: store.file, json: true, all: false, action: 'replay' })).toBe(
-      1,
-    )
+    expect(await quarantineCommand({ ...COMMON, database: store.file, json: true, action: 'replay' })).toBe(1)
     expect(dump(store)).toEqual(before)
   })
 
@@ -277,7 +275,7 @@ describe('the quarantine', () => {
     expect(out).toContain('150 more rows of the same answers')
   })
 
-  test('--max-rejects ends the run when there are more, with what came before them loaded', async () => {
+  test('a limit of rejects ends the run when there are more, with what came before them loaded', async () => {
     const rows = Array.from({ length: 24 }, (_, hour) => ({
       value: hour < 5 ? 'NaN' : hour,
       datetime: `2025-09-01T${String(hour).padStart(2, '0')}:00:00.000+02:00`,

@@ -1,148 +1,109 @@
-import type { Options } from 'yargs'
-import { NOTIFY_EVENTS, NOTIFY_STYLES } from '../job/notify.ts'
 import { SERVICE_NAMES } from '../services/services.ts'
 import { EXAMPLE, SECOND_EXAMPLE } from '../services/wellKnown.ts'
+import type { Flags, Positionals } from './command.ts'
 
 /** Flags that every command has. */
 export const COMMON_FLAGS = {
-  quiet: { type: 'boolean', default: false, describe: 'Only results and errors' },
-  verbose: { type: 'boolean', default: false, describe: 'Tell the outcome of every request' },
-  'log-format': { choices: ['pretty', 'json'], default: 'pretty', describe: 'Form of the lines on stderr' },
-} as const satisfies Record<string, Options>
+  quiet: { type: 'boolean', default: false, describe: 'Print only results and errors' },
+  verbose: { type: 'boolean', default: false, describe: 'Log every request' },
+  'log-format': { choices: ['pretty', 'json'], default: 'pretty', describe: 'Set the format of the log on stderr' },
+} as const satisfies Flags
 
-/** Forms in which rows are printed. */
+/** Formats of printed rows. */
 export const FORMATS = ['table', 'csv', 'tsv', 'json', 'ndjson', 'markdown'] as const
 
-/** Forms of an exported file. */
+/** Formats of exported files. */
 export const EXPORT_FORMS = ['csv', 'tsv', 'ndjson', 'parquet'] as const
 export type ExportForm = (typeof EXPORT_FORMS)[number]
 
-/** A flag or a positional as yargs takes it, and what a shell completes its value with where it has no choices. */
-export type FlagOptions = Options & { readonly completion?: 'file' | undefined }
-
-/** The name of a file or a folder, which a shell completes. */
-export const FILE = { type: 'string', completion: 'file' } as const satisfies FlagOptions
-
-/** The file of the database where nothing is said. */
+/** The default database. */
 export const DEFAULT_DATABASE = 'data/indicator-sync.db'
 
-/** Where the database is. */
-export const DATABASE_FLAGS = {
-  database: { ...FILE, describe: `Database file (INDICATOR_SYNC_DATABASE; default ${DEFAULT_DATABASE})` },
-} as const satisfies Record<string, Options>
+export const DATABASE_FLAG = {
+  database: {
+    type: 'string',
+    defaultDescription: DEFAULT_DATABASE,
+    describe: 'Set the database: a file or postgres://…',
+  },
+} as const satisfies Flags
 
-/** The service, for commands that need its address and do not call it. */
-export const NAMED_SERVICE_FLAGS = {
-  service: { choices: SERVICE_NAMES, describe: 'Service (INDICATOR_SYNC_SERVICE; default generic)' },
-} as const satisfies Record<string, Options>
+export const SERVICE_FLAG = {
+  service: { choices: SERVICE_NAMES, defaultDescription: 'generic', describe: 'Choose the service' },
+} as const satisfies Flags
 
-/** The service, for commands that call it. */
+/** Flags of commands that call the service. */
 export const SERVICE_FLAGS = {
-  ...NAMED_SERVICE_FLAGS,
-  'base-url': { type: 'string', describe: 'Base address of the service (INDICATOR_SYNC_BASE_URL)' },
-  'api-key-file': { ...FILE, describe: 'File that holds the API key (or INDICATOR_SYNC_API_KEY)' },
-  'allow-http': {
-    type: 'boolean',
-    describe: 'Send the key unencrypted to a host that is not this machine (INDICATOR_SYNC_ALLOW_HTTP=1)',
-  },
-  timeout: { type: 'number', describe: 'Seconds that one answer may take, from the request to its last byte; 600' },
-} as const satisfies Record<string, Options>
+  ...SERVICE_FLAG,
+  'base-url': { type: 'string', describe: 'Set the base address of the service' },
+  'api-key-file': { type: 'string', describe: 'Read the API key from this file' },
+} as const satisfies Flags
 
-/** A time that may begin with a minus sign: with `nargs` the next word is its value, and no flags. */
-export const MOMENT = { type: 'string', nargs: 1 } as const satisfies Options
+/** A time may begin with a minus sign: with `nargs` the next word is its value. */
+export const MOMENT = { type: 'string', nargs: 1 } as const
 
-/** A part of the job's windows. */
 export const RANGE_FLAGS = {
-  from: { ...MOMENT, describe: 'First local day, or an instant: 2025-10-01, -30d' },
-  to: { ...MOMENT, describe: 'First local day after it: 2025-11-01, -2d, +2d' },
-} as const satisfies Record<string, Options>
+  from: { ...MOMENT, describe: 'Set the first day or instant: 2025-10-01, -30d' },
+  to: { ...MOMENT, describe: 'Set the end, exclusive: 2025-11-01, -2d, +2d' },
+} as const satisfies Flags
 
-/** A part of the job's indicators. */
-export const ONLY_FLAGS = {
-  only: { type: 'string', describe: `Only these indicators of the job: ${EXAMPLE},${SECOND_EXAMPLE}` },
-} as const satisfies Record<string, Options>
+/** The range of a command that needs one. */
+export const REQUIRED_RANGE = {
+  from: { ...RANGE_FLAGS.from, demandOption: true },
+  to: { ...RANGE_FLAGS.to, demandOption: true },
+} as const satisfies Flags
 
-export const JSON_FLAG = { json: { type: 'boolean', default: false, describe: 'The result as JSON' } } as const
+export const ONLY_FLAG = {
+  only: { type: 'string', describe: `Limit to these indicators: ${EXAMPLE},${SECOND_EXAMPLE}` },
+} as const satisfies Flags
 
-/** The job files of a command. */
-export const JOB_FLAGS = { jobs: { ...FILE, array: true, describe: 'Job files (YAML)' } } as const
+export const JSON_FLAG = { json: { type: 'boolean', default: false, describe: 'Print JSON' } } as const
 
-/** Who carries out a plan. */
-export const DISTRIBUTED_FLAGS = {
-  distributed: {
-    type: 'boolean',
-    default: false,
-    describe: 'Hand the planned requests to workers (`indicator-sync worker`), and wait for them; on PostgreSQL only',
-  },
-} as const satisfies Record<string, Options>
+export const LIMIT_FLAG = {
+  limit: { type: 'number', default: 50, describe: 'Set the maximum number of rows (0 = all)' },
+} as const satisfies Flags
 
-/** How sure a commit is. */
-export const DURABILITY_FLAGS = {
-  durability: { choices: ['normal', 'full'], default: 'normal', describe: 'full survives a loss of power' },
-} as const
+export const OVERWRITE_FLAG = {
+  overwrite: { type: 'boolean', default: false, describe: 'Replace existing files' },
+} as const satisfies Flags
 
-/** What happens to a reply that cannot be understood. */
-export const ON_REJECT_FLAGS = {
+/** How CSV is written. */
+export const CSV_FLAGS = {
+  safe: { type: 'boolean', default: false, describe: 'Escape CSV cells that spreadsheets treat as formulas' },
+  excel: { type: 'boolean', default: false, describe: 'Write semicolons, decimal commas and a BOM; implies --safe' },
+} as const satisfies Flags
+
+export const NEWEST_FIRST_FLAG = {
+  'newest-first': { type: 'boolean', default: false, describe: 'Fetch the latest windows first' },
+} as const satisfies Flags
+
+export const DISTRIBUTED_FLAG = {
+  distributed: { type: 'boolean', default: false, describe: 'Queue the requests for workers (PostgreSQL only)' },
+} as const satisfies Flags
+
+/** What happens to rows that cannot be read. */
+export const ON_REJECT_FLAG = {
   'on-reject': {
     choices: ['quarantine', 'fail'],
     default: 'quarantine',
-    describe: 'What cannot be understood is set aside, or its reply is not loaded',
+    describe: 'Quarantine invalid rows, or fail without loading their reply',
   },
-} as const
+} as const satisfies Flags
 
-/** The same, and what ends a run. */
-export const REJECT_FLAGS = {
-  'on-reject': {
-    ...ON_REJECT_FLAGS['on-reject'],
-    describe: `${ON_REJECT_FLAGS['on-reject'].describe} and the run ends`,
-  },
-  'max-rejects': { type: 'number', describe: 'End the run when more rows than this are in its quarantine' },
-} as const
-
-/** Who is notified of runs. */
-export const NOTIFY_FLAGS = {
+/** Flags of commands that run jobs. */
+export const RUN_FLAGS = {
+  ...DATABASE_FLAG,
+  ...SERVICE_FLAGS,
+  durability: { choices: ['normal', 'full'], default: 'normal', describe: 'Choose full to survive power loss' },
+  ...ON_REJECT_FLAG,
   notify: {
     type: 'string',
     array: true,
     nargs: 1,
-    describe:
-      'Address that is notified of how every run ended, or $NAME of a variable that holds it (INDICATOR_SYNC_NOTIFY)',
+    describe: 'Notify this address (or $VARIABLE) of each run',
   },
-  'notify-on': {
-    choices: NOTIFY_EVENTS,
-    array: true,
-    nargs: 1,
-    describe: 'Tell only this; all but start when left out, and with pings that, too',
-  },
-  'notify-style': {
-    choices: ['auto', ...NOTIFY_STYLES],
-    default: 'auto',
-    describe: 'ping is the way of healthchecks.io, and taken by itself for its addresses',
-  },
-} as const satisfies Record<string, Options>
+} as const satisfies Flags
 
-/** The values that yargs makes of the flags. */
-export interface CommonArgs {
-  readonly quiet: boolean
-  readonly verbose: boolean
-  readonly logFormat: 'pretty' | 'json'
-}
-export interface DatabaseArgs {
-  readonly database?: string | undefined
-}
-export interface NamedServiceArgs extends DatabaseArgs {
-  readonly service?: string | undefined
-}
-export interface ServiceArgs extends NamedServiceArgs {
-  readonly baseUrl?: string | undefined
-  readonly apiKeyFile?: string | undefined
-  readonly allowHttp?: boolean | undefined
-  readonly timeout?: number | undefined
-}
-export interface OnlyArgs {
-  readonly only?: string | undefined
-}
-export interface RangeArgs {
-  readonly from?: string | undefined
-  readonly to?: string | undefined
-}
+/** The job files of a command. */
+export const JOBS = {
+  jobs: { type: 'string', array: true, demandOption: true, describe: 'Job files (YAML)' },
+} as const satisfies Positionals

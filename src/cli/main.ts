@@ -1,18 +1,13 @@
-import { commandNamed } from './commandLine/commands.ts'
 import { watchOutput } from './terminal/pipes.ts'
 
-/** Whether a command line requests the help of the program as a whole. */
-function isHelp(argv: readonly string[]): boolean {
-  const words = argv.filter((word) => !word.startsWith('-'))
-  return (argv.includes('--help') && words.length === 0) || (words[0] === 'help' && argv.length === 1)
-}
-
-/** Runs the command of the command line; modules are loaded on demand, because most commands need few. */
+/** Runs the command of the command line. The parser and the modules of commands are loaded on demand: `--help` is quick. */
 export async function main(argv: readonly string[] = process.argv.slice(2)): Promise<void> {
-  watchOutput(commandNamed(argv[0])?.endsWithOutput === true)
-  if (!isHelp(argv)) return (await import('./commandLine/parse.ts')).runCommand(argv)
+  watchOutput()
+  const words = argv.filter((word) => !word.startsWith('-'))
+  const isHelp = (argv.includes('--help') && words.length === 0) || (words[0] === 'help' && argv.length === 1)
+  if (!isHelp) return (await import('./commandLine/run.ts')).runCommandLine(argv)
   const { helpText } = await import('./commandLine/help.ts')
-  process.stdout.write(`${helpText(Math.min(110, process.stdout.columns ?? 110))}\n`)
+  process.stdout.write(`${helpText()}\n`)
 }
 
 // Called by itself, on a runtime that is new enough; `bin.js` checks that first.

@@ -36,7 +36,7 @@ export async function probe(settings: Settings): Promise<Diagnosis[]> {
   try {
     const reached = requireService(settings)
     refuseExposed(reached)
-    const limits = { timeoutMs: PROBE_TIMEOUT_MS, totalMs: PROBE_TIMEOUT_MS, ...reached.limits }
+    const limits = { timeoutMs: PROBE_TIMEOUT_MS, totalMs: PROBE_TIMEOUT_MS }
     const pace = { perSecond: 1, concurrency: 1 }
     const opened = openClient({ ...reached, limits, pace, version: version(), signal: abort.signal })
     client = opened

@@ -2,7 +2,12 @@ import { InputError } from '../base/errors.ts'
 import { EARLIEST, LATEST } from '../base/time/instant.ts'
 import type { Interval } from '../base/time/interval.ts'
 import { parseMoment, resolveMoment } from '../job/moment.ts'
-import type { RangeArgs } from './flags.ts'
+
+/** The values of `--from` and `--to`. */
+export interface RangeArgs {
+  readonly from?: string | undefined
+  readonly to?: string | undefined
+}
 
 /** The instant that a flag means in a zone. */
 export function instantOfFlag(flag: string, text: string, zone: string, now: number): number {

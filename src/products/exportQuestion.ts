@@ -1,8 +1,6 @@
 import { InputError } from '../base/errors.ts'
 import type { Instant } from '../base/time/instant.ts'
 import type { Interval } from '../base/time/interval.ts'
-import { localDate } from '../base/time/zone.ts'
-import { endOfValues } from '../db/queries/ends.ts'
 import { geoNameColumn, indicatorNameColumn } from '../db/queries/names.ts'
 import type { Reader } from '../db/store.ts'
 import { ENTRY_ROUTES } from '../job/entryRoutes.ts'
@@ -132,19 +130,4 @@ export function columnOf(series: ExportedGeoSeries): string {
   ]
     .filter((part) => part !== null)
     .join('_')
-}
-
-/** The first and the last local year with values, or with values that were held once; null when there are none. */
-export async function yearsOf(db: Reader, question: ExportQuestion): Promise<{ first: number; last: number } | null> {
-  const tables =
-    question.asOf === null ? (['observation'] as const) : (['observation', 'observation_revision'] as const)
-  const years: number[] = []
-  // One by one: each query reads one end of the index.
-  for (const { zone, ...series } of await exportedGeoSeries(db, question))
-    for (const table of tables)
-      for (const which of ['first', 'last'] as const) {
-        const end = await endOfValues(db, series, which, { table })
-        if (end !== null) years.push(Number(localDate(zone, end).slice(0, 4)))
-      }
-  return years.length > 0 ? { first: Math.min(...years), last: Math.max(...years) } : null
 }

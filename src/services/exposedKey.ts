@@ -14,7 +14,7 @@ export function refuseExposed({
 }): void {
   if (allowHttp || !isExposed(baseUrl)) return
   throw new InputError(`The key would be sent to ${baseUrl} unencrypted, and everybody on the way could read it.`, {
-    hint: 'Use https://. In a network that you trust, say --allow-http or INDICATOR_SYNC_ALLOW_HTTP=1; a program sets allowHttp.',
+    hint: 'Use https://. In a network that you trust, set INDICATOR_SYNC_ALLOW_HTTP=1; a program sets allowHttp.',
     code: 'plain-http',
   })
 }

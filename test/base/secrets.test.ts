@@ -209,7 +209,7 @@ widgets: { list: true }
     ['export', '--indicator', '1739', '--output', 'export.csv'],
     ['export', '--sql', 'select * from indicator_text', '--format', 'ndjson', '--output', 'texts.ndjson'],
     ['publish', 'public/copy.db'],
-    ['replay', '--into', 'again.db'],
+    ['replay', '--output', 'again.db'],
     ['plan', 'job.yaml', '--verbose'],
   ]) {
     const { out, err, code: exit } = await runCommand(folder, args, env)

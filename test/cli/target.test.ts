@@ -156,62 +156,6 @@ describe('an export destroys nothing', () => {
   })
 })
 
-describe('an export by year', () => {
-  const years = (...more: string[]): Promise<Done> => exportTo('out', '--partition', 'year', ...more)
-
-  test('replaces its years and nothing else of a folder', async () => {
-    mkdirSync(path('out/year=2024'), { recursive: true })
-    writeFileSync(path('out/own'), readFileSync(path('own')))
-    writeFileSync(path('out/notes'), 'notes')
-    writeFileSync(path('out/year=2024/notes'), 'notes')
-    const own = contents(path('out'))
-    const all = ['year=2023/data.csv', 'year=2024/data.csv', 'year=2025/data.csv']
-    expect((await years()).err).toBe('3 rows in out.\n')
-    const first = contents(path('out'))
-    expect(Object.keys(first).sort()).toEqual([...Object.keys(own), ...all].sort())
-    expect(first).toMatchObject(own)
-    await refused(() => years('--from', '2025-01-01', '--format', 'ndjson'), /data\.csv: it exists/)
-    // A part of the years: the others stay. Another form takes the place of the first.
-    expect((await years('--from', '2025-01-01', '--format', 'ndjson', '--overwrite')).err).toBe('1 row in out.\n')
-    const second = contents(path('out'))
-    expect(Object.keys(second).sort()).toEqual(
-      [...Object.keys(own), ...all.slice(0, 2), 'year=2025/data.ndjson'].sort(),
-    )
-    expect(second).toMatchObject(own)
-    // A year that has nothing any more goes.
-    expect((await years('--to', '2024-06-01', '--as-of', '2020-01-01', '--overwrite')).code).toBe(0)
-    expect(Object.keys(contents(path('out'))).sort()).toEqual([...Object.keys(own), 'year=2025/data.ndjson'].sort())
-  })
-
-  test.each<[string, () => string, RegExp]>([
-    ['a file', () => made('', writeFileSync(path('out'), 'x')), /is not a folder/],
-    ['the database', () => made('', linkSync(path('own'), path('out'))), /is not a folder/],
-    [
-      'a file in the place of a year',
-      () => made('', mkdirSync(path('out')), writeFileSync(path('out/year=2024'), 'x')),
-      /is not a folder of this export/,
-    ],
-    [
-      'a link in the place of a year',
-      () => made('', mkdirSync(path('out')), mkdirSync(path('x')), symlinkSync('../x', path('out/year=2024'))),
-      /is not a folder of this export/,
-    ],
-    [
-      'a database in the place of data',
-      () =>
-        made(
-          '',
-          mkdirSync(path('out/year=2024'), { recursive: true }),
-          linkSync(path('own'), path('out/year=2024/data.csv')),
-        ),
-      /database itself/,
-    ],
-  ])('%s is refused, whatever is said', async (_, make, message) => {
-    make()
-    await refused(() => years('--overwrite'), message)
-  })
-})
-
 describe('publish destroys nothing', () => {
   test('another database, in use or not, is refused, whatever is said', async () => {
     await fill(path('live.db'))
@@ -236,7 +180,7 @@ describe('publish destroys nothing', () => {
   test('a log that lies there would be taken for that of the copy', async () => {
     writeFileSync(path('a.db-wal'), 'x')
     await refused(() => run('publish', 'a.db'), /a\.db-wal is there/)
-    await refused(() => run('replay', '--into', 'a.db'), /a\.db-wal is there/)
+    await refused(() => run('replay', '--output', 'a.db'), /a\.db-wal is there/)
   })
 
   test('an existing manifest or description is replaced only with --overwrite', async () => {
@@ -252,11 +196,19 @@ describe('publish destroys nothing', () => {
   })
 
   test('two copies in one folder keep their descriptions', async () => {
-    expect((await run('publish', 'public/x.db', '--title', 'X')).code).toBe(0)
-    expect((await run('publish', 'public/y.db', '--title', 'Y', '--overwrite')).code).toBe(0)
-    expect((await run('publish', 'public/x.db', '--title', 'Z', '--overwrite')).code).toBe(0)
+    expect((await run('publish', 'public/x.db', '--source', 'X')).code).toBe(0)
+    expect((await run('publish', 'public/y.db', '--source', 'Y', '--overwrite')).code).toBe(0)
+    expect((await run('publish', 'public/x.db', '--source', 'Z', '--overwrite')).code).toBe(0)
     const { databases } = parse(readFileSync(path('public/metadata.yaml'), 'utf8'))
-    expect([databases.x.title, databases.y.title]).toEqual(['Z', 'Y'])
+    expect([databases.x.source, databases.y.source]).toEqual(['Z', 'Y'])
+  })
+
+  test('a title and a licence written into metadata.yaml stay', async () => {
+    expect((await run('publish', 'public/x.db')).code).toBe(0)
+    const file = path('public/metadata.yaml')
+    writeFileSync(file, `${readFileSync(file, 'utf8').replace(/^title: .*$/m, 'title: Market')}license: CC0\n`)
+    expect((await run('publish', 'public/x.db', '--overwrite')).code).toBe(0)
+    expect(parse(readFileSync(file, 'utf8'))).toMatchObject({ title: 'Market', license: 'CC0' })
   })
 
   test('a copy says where its data came from, and nothing of who asked what', async () => {
@@ -270,15 +222,14 @@ describe('publish destroys nothing', () => {
       `insert into _quarantine (run_id, fetch_id, path, reason, fragment, created_at) values (1, 1, '$', 'secret', 'secret', '')`,
     )
     db.close()
-    const title = '{"a": <b>\n- !!js/x & *y #'
-    expect((await run('publish', 'public/a.db', '--title', title)).code).toBe(0)
+    const license = '{"a": <b>\n- !!js/x & *y #'
+    expect((await run('publish', 'public/a.db', '--license', license)).code).toBe(0)
     const metadata = parse(readFileSync(path('public/metadata.yaml'), 'utf8'))
-    expect(metadata).toMatchObject({ title, source: 'api.test:8443', source_url: 'http://api.test:8443/v1' })
+    expect(metadata).toMatchObject({ license, source: 'api.test:8443', source_url: 'http://api.test:8443/v1' })
     for (const name of readdirSync(path('public')))
       expect(readFileSync(path(`public/${name}`)).includes('secret'), name).toBe(false)
     expect((await run('status', '--database', 'public/a.db')).code).toBe(0)
     expect((await run('publish', 'again.db', '--database', 'public/a.db')).code).toBe(0)
-    await refused(() => run('publish', 'b.db', '--source-url', 'javascript:alert(1)'), /not an address of a page/)
   })
 
   test('only a regular file can be a copy', async () => {
@@ -301,21 +252,15 @@ describe('what a killed command left', () => {
     const kept = ['a.csv.part', 'a.csv.1.part', 'b.csv.part', partFileOf(path('a.csv')).slice(dir.length + 1)]
     for (const name of kept) writeFileSync(path(name), 'x')
     writeFileSync(left('a.csv'), 'x')
-    mkdirSync(path('out'))
-    const staging = left('out/export')
-    mkdirSync(staging)
-    writeFileSync(join(staging, '2025'), 'x')
     mkdirSync(path('public'))
     const copy = left('public/x.db', 'copy')
     for (const end of ['', '-wal', '-shm', '-journal']) writeFileSync(`${copy}${end}`, 'x')
     writeFileSync(left('public/metadata.yaml'), 'x')
     writeFileSync(left('public/x.db.manifest.json'), 'x')
     expect((await exportTo('a.csv')).code).toBe(0)
-    expect((await exportTo('out', '--partition', 'year')).code).toBe(0)
     expect((await run('publish', 'public/x.db')).code).toBe(0)
     const found = readdirSync(dir).filter((name) => !/^own/.test(name))
-    expect(found.sort()).toEqual([...kept, 'a.csv', 'out', 'public'].sort())
-    expect(readdirSync(path('out')).sort()).toEqual(['year=2023', 'year=2024', 'year=2025'])
+    expect(found.sort()).toEqual([...kept, 'a.csv', 'public'].sort())
     expect(readdirSync(path('public')).sort()).toEqual(['metadata.yaml', 'x.db', 'x.db.manifest.json'])
   })
 
@@ -403,12 +348,12 @@ test('replay in place touches no file beside that it did not make', async () => 
   expect(readdirSync(dir).filter((name) => /part|copy/.test(name))).toEqual([])
 })
 
-test('replay --into replaces nothing', async () => {
+test('replay --output replaces nothing', async () => {
   writeFileSync(path('a.db'), 'x')
-  await refused(() => run('replay', '--into', 'a.db'), /a\.db: it exists/)
-  await refused(() => run('replay', '--into', 'own'), /database itself/)
+  await refused(() => run('replay', '--output', 'a.db'), /a\.db: it exists/)
+  await refused(() => run('replay', '--output', 'own'), /database itself/)
   symlinkSync('nowhere', path('link.db'))
-  await refused(() => run('replay', '--into', 'link.db'), /leads nowhere/)
+  await refused(() => run('replay', '--output', 'link.db'), /leads nowhere/)
 })
 
 describe('between the look and the replacement', () => {

@@ -89,9 +89,9 @@ export function scenarios(held: string, url: string): Record<string, Scenario> {
       result: (folder) => [names(folder), whole(database(folder))],
       glance: healthy,
     },
-    'replay --into': {
+    'replay --output': {
       prepare: copy,
-      args: (folder) => ['replay', '--into', join(folder, 'new.db'), ...common(folder)],
+      args: (folder) => ['replay', '--output', join(folder, 'new.db'), ...common(folder)],
       result: (folder) => [names(folder), whole(join(folder, 'new.db'))],
       glance: (folder) => void (existsSync(join(folder, 'new.db')) && whole(join(folder, 'new.db'))),
     },
@@ -103,7 +103,7 @@ export function scenarios(held: string, url: string): Record<string, Scenario> {
     },
     prune: {
       prepare: copy,
-      args: (folder) => ['prune', '--older-than', '1d', ...common(folder)],
+      args: (folder) => ['prune', '1d', ...common(folder)],
       result: (folder) => [names(folder), whole(database(folder))],
       glance: healthy,
     },
@@ -117,20 +117,6 @@ export function scenarios(held: string, url: string): Record<string, Scenario> {
         return [names(folder), manifest.rows]
       },
       glance: (folder) => void (existsSync(join(folder, 'public.db')) && sound(join(folder, 'public.db'))),
-    },
-    'export --partition': {
-      prepare: copy,
-      args: (folder) => [
-        ...['export', '--indicator', '600', '--partition', 'year', '--output', join(folder, 'years'), '--overwrite'],
-        ...common(folder),
-      ],
-      result: (folder) => [names(folder), files(join(folder, 'years'))],
-      glance: (folder) => {
-        // A file under its own name is whole: it ends with a line.
-        for (const name of Object.keys(existsSync(join(folder, 'years')) ? files(join(folder, 'years')) : {}))
-          if (name.endsWith('data.csv') && !readFileSync(join(folder, 'years', name), 'utf8').endsWith('\n'))
-            throw new Error(`${name} is not whole`)
-      },
     },
     'lake sync': {
       async prepare(folder) {
@@ -153,8 +139,8 @@ export function scenarios(held: string, url: string): Record<string, Scenario> {
         writeFileSync(join(folder, 'pace.yaml'), 'name: pace\npace: { perSecond: 50 }\ncatalogue: true\n')
       },
       args: (folder) => [
-        ...['archives', 'download', '--job', join(folder, 'pace.yaml'), '--base-url', url],
-        ...['--api-key-file', join(folder, 'key'), '--id', '40', '--id', '47', '--limit', '0', ...common(folder)],
+        ...['archives', 'download', '40', '47', '--job', join(folder, 'pace.yaml'), '--base-url', url],
+        ...['--api-key-file', join(folder, 'key'), '--limit', '0', ...common(folder)],
       ],
       result: (folder) => [names(folder), files(join(folder, 'archives'))],
       glance: (folder) => {

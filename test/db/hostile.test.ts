@@ -133,7 +133,7 @@ describe('rights', () => {
     const as = { uid: nobody, gid: nobody, env: { PATH: process.env.PATH, HOME: '/' }, cwd: '/' }
     for (const args of [
       ['migrate', '--database', join(folder, 'new.db')],
-      ['prune', '--older-than', '1d', '--database', copy],
+      ['prune', '1d', '--database', copy],
       ['status', '--database', copy],
     ]) {
       const { code, err } = cli(args, as)

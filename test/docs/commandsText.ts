@@ -1,7 +1,7 @@
 import type { Options } from 'yargs'
-import { defaultOf, valueWord } from '../../build/manText.ts'
+import { commandGroups, defaultOf, valueWord } from '../../build/manText.ts'
 import { EXIT_CODES } from '../../src/cli/commandLine/exitCodes.ts'
-import { COMMAND_GROUPS, VARIABLES } from '../../src/cli/commandLine/help.ts'
+import { VARIABLES } from '../../src/cli/commandLine/help.ts'
 import { COMMON_FLAGS } from '../../src/cli/flags.ts'
 
 type Flags = Readonly<Record<string, Options>>
@@ -34,16 +34,15 @@ function sharedFlags(all: readonly Flags[]): Flags {
 }
 
 /** `docs/commands.md`: every command with its flags and an example, from the declarations of the commands. */
-export function commandsText(): string {
-  const shared = sharedFlags(
-    COMMAND_GROUPS.flatMap(({ commands }) => Object.values(commands).map(({ flags }) => flags)),
-  )
+export async function commandsText(): Promise<string> {
+  const groups = [...(await commandGroups())]
+  const shared = sharedFlags(groups.flatMap(([, commands]) => commands.map(({ flags }) => flags)))
   const isShared = (name: string, options: Options): boolean =>
     name in shared && flagLine(name, shared[name]!) === flagLine(name, options)
-  const parts = COMMAND_GROUPS.flatMap(({ title, commands }) => [
+  const parts = groups.flatMap(([title, commands]) => [
     `## ${title}`,
-    ...Object.entries(commands).flatMap(([name, { usage, about, flags, positionals = {}, example }]) => {
-      const entries = Object.entries(flags as Flags)
+    ...commands.flatMap(({ name, usage, about, flags, positionals = {}, examples }) => {
+      const entries = Object.entries(flags)
       const common = entries.filter(([flag, options]) => isShared(flag, options)).map(([flag]) => `\`--${flag}\``)
       const own = Object.fromEntries(entries.filter(([flag, options]) => !isShared(flag, options)))
       const words = Object.entries(positionals).map(([positional, options]) => {
@@ -54,7 +53,7 @@ export function commandsText(): string {
       return [
         `### \`${name}\``,
         `${about}: \`indicator-sync ${usage}\``,
-        `\`\`\`sh\nindicator-sync ${example}\n\`\`\``,
+        `\`\`\`sh\n${examples.map((example) => `indicator-sync ${example}`).join('\n')}\n\`\`\``,
         ...(lines.length > 0 ? [lines.join('\n')] : []),
         ...(common.length > 0 ? [`Shared flags: ${common.join(', ')}`] : []),
       ]
@@ -71,7 +70,7 @@ export function commandsText(): string {
     list(shared),
     '## Variables',
     'Flags override variables, and variables override a `.env` in the working directory.',
-    VARIABLES.map(([name, flag, means]) => `- \`${name}\` (\`${flag}\`): ${means}`).join('\n'),
+    VARIABLES.map(([name, flag, means]) => `- \`${name}\`${flag === '' ? '' : ` (\`${flag}\`)`}: ${means}`).join('\n'),
     '## Exit codes',
     EXIT_CODES.map(([code, means]) => `- ${code}: ${means}`).join('\n'),
   ].join('\n\n')}\n`

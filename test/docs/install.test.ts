@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { COMMANDS, type CommandName } from '../../src/cli/commandLine/commands.ts'
+import { commandGroups } from '../../build/manText.ts'
 import { VARIABLES } from '../../src/cli/commandLine/help.ts'
 import { COMMON_FLAGS } from '../../src/cli/flags.ts'
 import { emulate, runCli, tempFolder } from '../kit.ts'
@@ -12,11 +12,13 @@ import { emulate, runCli, tempFolder } from '../kit.ts'
 const read = (file: string): string => readFileSync(file, 'utf8')
 const lines = (text: string): string[] => text.replaceAll(/\\\n/g, ' ').split('\n')
 
+const FLAGS = new Map([...(await commandGroups()).values()].flat().map(({ name, flags }) => [name, flags]))
+
 /** Whether words are a command of this program with flags that it has. */
 function checkCommand(words: readonly string[]): void {
   const [name, ...rest] = words
-  expect(Object.keys(COMMANDS)).toContain(name)
-  const { flags } = COMMANDS[name as CommandName]
+  expect([...FLAGS.keys()]).toContain(name)
+  const flags = FLAGS.get(name!)
   for (const flag of rest.filter((word) => word.startsWith('--')))
     expect(Object.keys({ ...flags, ...COMMON_FLAGS }), `${name} ${flag}`).toContain(flag.slice(2))
 }
@@ -160,7 +162,7 @@ test('the page and .env.example name every setting', async () => {
     .filter((line) => line.startsWith('|'))
   for (const [variable, flag] of VARIABLES) {
     expect(
-      settings.some((row) => row.includes(`\`${variable}`) && row.includes(`\`${flag}\``)),
+      settings.some((row) => row.includes(`\`${variable}`) && row.includes(flag)),
       variable,
     ).toBe(true)
     expect(read(join(dir, '.env.example'))).toMatch(new RegExp(`^#?${variable}=`, 'm'))

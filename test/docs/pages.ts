@@ -6,7 +6,7 @@ import { recipesText } from './recipesText.ts'
 import { schemaText } from './schemaText.ts'
 
 /** The files that are made from declarations alone. */
-export const PAGES: Readonly<Record<string, () => string>> = {
+export const PAGES: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/schema.md': schemaText,
   'docs/commands.md': commandsText,
   'docs/logging.md': loggingText,

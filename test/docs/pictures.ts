@@ -44,13 +44,13 @@ function svg(lines: readonly string[]): string {
 
 try {
   const demo = outputOf('demo').split('\n')
-  const drawn = outputOf('show', '600', '--last', '7d', '--database', 'data/demo.db').trimEnd().split('\n')
+  const drawn = outputOf('show', '600', '--from', '-7d', '--database', 'data/demo.db').trimEnd().split('\n')
   const gaps = outputOf('gaps', '--database', 'data/demo.db').trimEnd().split('\n').slice(0, 6)
   const lines = [
     '$ npm run demo',
     ...demo.filter((line) => line !== '').slice(0, 11),
     '',
-    '$ npx indicator-sync show 600 --last 7d --database data/demo.db',
+    '$ npx indicator-sync show 600 --from -7d --database data/demo.db',
     ...drawn,
     '',
     '$ npx indicator-sync gaps --database data/demo.db',

@@ -65,7 +65,7 @@ export async function recipesText(store: Store): Promise<string> {
     '```sh\nindicator-sync query --recipe daily-average --indicator 600 --from 2025-10-01\nindicator-sync query --recipes        # list them\n```',
     'Set parameters by `--indicator`, `--geo`, `--from`, `--to` or `--param name=value`. `from` and `to` (not included) are local days, or instants such as `2025-11-03T18:00:00Z`. The command exits 2 if the database lacks the data of a recipe.',
     'A recipe reads the native series of an indicator; `--param series=ID` selects another one (`query --recipe reach` lists them). Averages are weighted by time.',
-    `The statements below are plain SQL, without the conditions for \`--from\`, \`--to\` and \`--series\`. Other tools bind \`:name\` in their own way. The first rows are those of the demo database, with made-up values of ${NIGHTS.map((night) => night.slice(0, 10)).join(' and ')}.`,
+    `The statements below are plain SQL, without the conditions for \`--from\`, \`--to\` and \`series\`. Other tools bind \`:name\` in their own way. The first rows are those of the demo database, with made-up values of ${NIGHTS.map((night) => night.slice(0, 10)).join(' and ')}.`,
     ...parts,
   ].join('\n\n')}\n`
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fillMarket } from '../market.ts'
 import { ANSWERS, PAGES } from './pages.ts'
 
-for (const [file, text] of Object.entries(PAGES)) writeFileSync(file, text())
+for (const [file, text] of Object.entries(PAGES)) writeFileSync(file, await text())
 const folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
 const market = await fillMarket(join(folder, 'market.db'))
 for (const [file, text] of Object.entries(ANSWERS)) writeFileSync(file, await text(market))

@@ -4,7 +4,6 @@ import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { SyncError, TransientError } from '../../src/base/errors.ts'
-import { parseBytes } from '../../src/cli/commands/archives.ts'
 import { openClient } from '../../src/fetch/client.ts'
 import { type Downloaded, type DownloadOptions, download } from '../../src/fetch/files/download.ts'
 import { addressOf } from '../../src/fetch/files/links.ts'
@@ -282,10 +281,5 @@ describe('a file of an archive', () => {
     expect(addressOf('/a?b=1', 'https://api.example/x').href).toBe('https://api.example/x/a?b=1')
     for (const url of ['file:///etc/passwd', 'ftp://x/y', '', '//host/x'])
       expect(() => addressOf(url, 'https://a.b'), url).toThrow(/not a valid address/)
-  })
-
-  test('sizes as people write them', () => {
-    expect(['500kB', '100MB', '2GB', '17', '1.5M'].map(parseBytes)).toEqual([500e3, 100e6, 2e9, 17, 1.5e6])
-    expect(() => parseBytes('much')).toThrow(/not a valid size/)
   })
 })

@@ -304,8 +304,8 @@ content: [{ kinds: [news] }]
     ['lake', 'sync', 'lake'],
     ['publish', 'copy.db', '--page', 'public'],
     ['replay'],
-    ['replay', '--into', 'rebuilt.db'],
-    ['prune', '--older-than', '1d'],
+    ['replay', '--output', 'rebuilt.db'],
+    ['prune', '1d'],
     ['archives', 'list'],
     ['migrate', '--from', 'rebuilt.db', '--database', other],
   ]) {
@@ -320,7 +320,7 @@ content: [{ kinds: [news] }]
   }
   for (const args of [
     ['publish', 'postgres://x/y'],
-    ['replay', '--into', other],
+    ['replay', '--output', other],
     ['demo', '--database', url],
     ['query', '--recipe', 'search'],
   ]) {

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
@@ -223,8 +223,6 @@ describe('export', () => {
       '600',
       '1293',
       '--wide',
-      '--time',
-      'utc',
       '--from',
       '2025-11-01',
       '--to',
@@ -233,38 +231,12 @@ describe('export', () => {
       out,
     ])
     const [head, ...lines] = readFileSync(out, 'utf8').trim().split('\n')
-    expect(head).toBe('at_utc,600_1,600_3,1293_8741,1293_8741_hour_average')
+    expect(head).toBe('at_utc,at_local,600_1,600_3,1293_8741,1293_8741_hour_average')
     expect(lines).toHaveLength(288)
-    const [at, , spain] = lines[0]!.split(',')
+    const [at, , , spain] = lines[0]!.split(',')
     expect(
       store.get('select value from observations where indicator_id = 600 and geo_id = 3 and at_utc = ?', [at]),
     ).toBe(Number(spain))
-  })
-
-  test('a file a local year, and nothing else in the folder; --overwrite replaces it', async () => {
-    const folder = tempFolder()
-    const out = join(folder, 'years')
-    for (const format of ['csv', 'parquet']) {
-      expect(
-        (
-          await cli([
-            'export',
-            '--indicator',
-            '602',
-            '--partition',
-            'year',
-            '--format',
-            format,
-            '--output',
-            out,
-            '--overwrite',
-          ])
-        ).code,
-      ).toBe(0)
-      expect(readdirSync(folder)).toEqual(['years'])
-      expect(readdirSync(out)).toEqual(['year=2025'])
-      expect(readdirSync(join(out, 'year=2025'))).toEqual([`data.${format}`])
-    }
   })
 
   test('as of an instant is what was known then', async () => {
@@ -384,10 +356,6 @@ describe('pictures', () => {
     expect(done.out).toMatch(/correlation 0\.9\d+/)
     expect(done.out).toMatch(/[\u2801-\u28ff]/)
     expect(JSON.parse((await cli(['show', '1293', '--json'])).out)[0].values.length).toBeGreaterThan(100)
-    expect(await cli(['show', '600', '--last', 'a week'])).toMatchObject({
-      code: 2,
-      err: expect.stringMatching(/is not a valid span/),
-    })
     expect(await cli(['show', 'prices'])).toMatchObject({
       code: 2,
       err: expect.stringMatching(/^<indicator> takes a number/),

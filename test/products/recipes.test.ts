@@ -320,7 +320,7 @@ describe('numbers, against a loop over the raw values', () => {
 })
 
 describe('one series', () => {
-  test('--series takes another than the native one, and only one', async () => {
+  test('the parameter series takes another than the native one, and only one', async () => {
     const id = store.get(`select id from series where indicator_id = 600 and time_trunc = 'hour'`) as number
     expect((await rowsOf(store, 'daily-average', { series: id }))[0]).toMatchObject({ periods: 24, average: 100_000 })
     expect(await answerOf(store, 'daily-average', { series: 99 })).toMatch(/There is no series 99/)
@@ -334,7 +334,7 @@ describe('one series', () => {
       'what is held grouped only',
       'daily-average',
       { indicator: 1293 },
-      /needs native 1293; you hold it by the hour\. → .*--series \d/,
+      /needs native 1293; you hold it by the hour\. → .*--param series=\d/,
     ],
     ['one of several', 'residual-load', {}, /residual-load needs native 1293; you hold it by the hour/],
     [

@@ -46,7 +46,7 @@ describe('a body of the reply store that something has changed', () => {
     const before = dump(store)
     const env = { INDICATOR_SYNC_DATABASE: store.file }
     const into = join(tempFolder(), 'again.db')
-    const beside = await runCommand(tempFolder(), ['replay', '--into', into, '--json'], env)
+    const beside = await runCommand(tempFolder(), ['replay', '--output', into, '--json'], env)
     expect(beside.code, beside.err).toBe(1)
     expect(beside.err).toMatch(new RegExp(`fetch ${fetchId}\\).*skipped`))
     expect(JSON.parse(beside.out)).toMatchObject({ damaged: [fetchId] })

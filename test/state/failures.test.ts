@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { runChecks } from '../../src/checks/check.ts'
 import { findGaps } from '../../src/checks/gaps.ts'
 import { openFailures } from '../../src/checks/status.ts'
-import { run as quarantineCommand } from '../../src/cli/commands/quarantine.ts'
+import { handler as quarantineCommand } from '../../src/cli/commands/quarantine.ts'
 import { planRetry } from '../../src/plan/retry.ts'
 import { SERVICES } from '../../src/services/services.ts'
 import { failedRequests } from '../../src/state/failures.ts'
@@ -12,7 +12,7 @@ import type { Store } from '../store.ts'
 
 const NOW = ms('2025-11-04T20:15:00Z')
 const DAY = 86_400_000
-const COMMON = { quiet: true, verbose: false, logFormat: 'pretty' as const, json: true, all: false }
+const COMMON = { quiet: true, verbose: false, logFormat: 'pretty' as const, json: true }
 const job = (geos: string, from: string, to: string) =>
   `series: [{ indicators: [5], ${geos ? `geoIds: [${geos}], ` : ''}window: { from: 2025-10-${from}, to: 2025-10-${to} }, refresh: 1h }]`
 const retried = async (store: Store) =>

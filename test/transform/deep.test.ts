@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { brief, canonical } from '../../src/base/json.ts'
-import { run as quarantineCommand } from '../../src/cli/commands/quarantine.ts'
+import { handler as quarantineCommand } from '../../src/cli/commands/quarantine.ts'
 import { replay } from '../../src/replay.ts'
 import { dump } from '../dump.ts'
 import { json, ms, ON_SERVER, runJob, serve, tempFolder, tempStore } from '../kit.ts'

@@ -21,7 +21,8 @@ import { refuseExposed } from '../../services/exposedKey.ts'
 import { secretsOf } from '../../services/key.ts'
 import { itemKind, routesOf } from '../../services/routes.ts'
 import type { Service } from '../../services/service.ts'
-import type { CommonArgs, RangeArgs, ServiceArgs } from '../flags.ts'
+import type { Args } from '../command.ts'
+import { DATABASE_FLAG, JSON_FLAG, LIMIT_FLAG, RANGE_FLAGS, SERVICE_FLAGS } from '../flags.ts'
 import { readJobs } from '../jobs/jobs.ts'
 import { readSettings, requireService } from '../settings/config.ts'
 import { EXIT, exitCodeOf, failedFields } from '../terminal/fail.ts'
@@ -31,32 +32,35 @@ import { watchSignals } from '../terminal/signals.ts'
 import { tableText } from '../terminal/table.ts'
 import { rangeOfFlags } from '../times.ts'
 import { version } from '../version.ts'
-/** A number of bytes as people write it: 500kB, 100MB, 2GB, or plain. */
-export function parseBytes(written: string): number {
-  const [, number, unit] = /^(\d+(?:\.\d+)?)\s*(k|M|G)?B?$/i.exec(written.trim()) ?? []
-  const factor = { k: 1e3, m: 1e6, g: 1e9 }[(unit ?? '').toLowerCase()] ?? 1
-  if (number === undefined)
-    throw new InputError(`${JSON.stringify(written)} is not a valid size.`, {
-      hint: 'Write 500kB, 100MB or 2GB.',
-      code: 'bad-size',
-    })
-  return Number(number) * factor
-}
 
-interface ArchivesArgs extends CommonArgs, ServiceArgs, RangeArgs {
-  readonly action: 'list' | 'download'
-  readonly id?: number[]
-  /** A kind of archives, or `all`. */
-  readonly kind: string
-  readonly folder?: string
-  readonly maxBytes: string
-  readonly limit: number
-  readonly refresh: boolean
-  readonly allowHost?: string[]
-  readonly job?: string
-  readonly json: boolean
-}
+export const positionals = {
+  action: { type: 'string', choices: ['list', 'download'], demandOption: true, describe: 'What to do' },
+  ids: { type: 'number', array: true, describe: 'Ids of archives; default: all' },
+} as const
+export const flags = {
+  ...DATABASE_FLAG,
+  ...SERVICE_FLAGS,
+  kind: { type: 'string', default: 'all', describe: 'Choose the kind: archive, archive_json' },
+  ...RANGE_FLAGS,
+  output: { type: 'string', defaultDescription: 'archives/ beside the database', describe: 'Set the target directory' },
+  limit: { ...LIMIT_FLAG.limit, default: 100 },
+  refresh: { type: 'boolean', default: false, describe: 'Download existing files again' },
+  'allow-host': {
+    type: 'string',
+    array: true,
+    nargs: 1,
+    describe: 'Follow links to this host too (never sends the key)',
+  },
+  job: { type: 'string', describe: 'Use the pace and budget of this job' },
+  ...JSON_FLAG,
+} as const
+export const examples = ['archives list --database data/demo.db', 'archives download 34 --from 2025-11-01']
 
+type ArchivesArgs = Args<typeof flags, typeof positionals>
+type RangeArgs = Pick<ArchivesArgs, 'from' | 'to'>
+
+/** No downloaded file is larger. */
+const MAX_BYTES = 100_000_000
 interface Edition {
   readonly kind: string
   readonly id: number
@@ -90,15 +94,15 @@ async function checkKind(db: Reader, kind: string, { routes }: Service): Promise
 /** The selected editions, the latest first. */
 async function editions(db: Reader, args: ArchivesArgs): Promise<Edition[]> {
   const { kysely } = db
-  const { kind, id = [], from, to } = args
+  const { kind, ids = [] } = args
   const service = readSettings(args).service.value
   await checkKind(db, kind, service)
-  const days = requestedDates({ from, to }, service.timeZone)
+  const days = requestedDates(args, service.timeZone)
   return kysely
     .selectFrom('archive_publications')
     .select(['kind', 'id', 'name', 'date', 'url', 'path', 'bytes'])
     .$if(kind !== 'all', (of) => of.where('kind', '=', kind))
-    .$if(id.length > 0, (of) => of.where('id', 'in', id))
+    .$if(ids.length > 0, (of) => of.where('id', 'in', ids))
     .$if(days.from !== null, (of) => of.where('date', '>=', days.from!))
     .$if(days.to !== null, (of) => of.where('date', '<', days.to!))
     .orderBy('date', 'desc')
@@ -178,14 +182,13 @@ async function fetchFiles(args: ArchivesArgs): Promise<number> {
   const reached = requireService(settings)
   const { baseUrl, key, service } = reached
   const file = settings.database.value
-  const maxBytes = parseBytes(args.maxBytes)
   requestedDates(args, service.timeZone)
   const [like] = args.job === undefined ? [] : readJobs([args.job], service)
   // One after the other, at the pace and within the budget of a job where one is given.
   const pace = { ...(like ?? normalizeJob({ name: 'archives', series: [] }, service)).pace, concurrency: 1 }
   refuseExposed(reached)
   const log = logFor(args, secretsOf(key))
-  const folder = args.folder ?? join(placeOf(file).folder ?? 'data', 'archives')
+  const folder = args.output ?? join(placeOf(file).folder ?? 'data', 'archives')
   const store = await openWriter(file, 'archives download')
   const emit = emitterOf(eventsTo(log))
   const signals = watchSignals((fields) => emit('signal.received', fields))
@@ -201,7 +204,7 @@ async function fetchFiles(args: ArchivesArgs): Promise<number> {
     ...(await accountCalls({ store, service, baseUrl, now: Date.now, signal, onPause, emit }, pace)),
   })
   try {
-    const options = { client, folder, maxBytes, allowHosts: args.allowHost ?? [] }
+    const options = { client, folder, maxBytes: MAX_BYTES, allowHosts: args.allowHost ?? [] }
     const { stop, ...done } = await fetchAll(store, await editions(store, args), args, options, emit)
     if (args.json) print(JSON.stringify({ folder, ...done, stop: stop?.message ?? null }, null, 2))
     else {
@@ -218,7 +221,7 @@ async function fetchFiles(args: ArchivesArgs): Promise<number> {
   }
 }
 
-export async function run(args: ArchivesArgs): Promise<number> {
+export async function handler(args: ArchivesArgs): Promise<number> {
   if (args.action === 'download') return fetchFiles(args)
   const reader = openReader(readSettings(args).database.value)
   try {

@@ -1,18 +1,21 @@
 import { runChecks } from '../../checks/check.ts'
 import { pendingText, pendingValues } from '../../checks/pending.ts'
 import { openReader } from '../../db/open.ts'
-import type { CommonArgs, DatabaseArgs } from '../flags.ts'
+import type { Args } from '../command.ts'
+import { DATABASE_FLAG, JSON_FLAG } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
 import { tableText } from '../terminal/table.ts'
 
-interface CheckArgs extends CommonArgs, DatabaseArgs {
-  readonly deep: boolean
-  readonly json: boolean
-}
+export const flags = {
+  ...DATABASE_FLAG,
+  deep: { type: 'boolean', default: false, describe: 'Compare daily totals with every value (slow)' },
+  ...JSON_FLAG,
+} as const
+export const examples = ['check --database data/demo.db', 'check --deep --json --database data/demo.db']
 
-export async function run(args: CheckArgs): Promise<number> {
+export async function handler(args: Args<typeof flags>): Promise<number> {
   const reader = openReader(readSettings(args).database.value)
   try {
     const findings = await runChecks(reader, Math.floor(Date.now() / 1000), args)

@@ -5,7 +5,7 @@ import { openReader, openStore } from '../../db/open.ts'
 import { startEmulator } from '../../emulator/emulator.ts'
 import { answerStatement } from '../../products/statements/answer.ts'
 import { SERVICES } from '../../services/services.ts'
-import type { CommonArgs, DatabaseArgs } from '../flags.ts'
+import type { Args } from '../command.ts'
 import { readJobs } from '../jobs/jobs.ts'
 import { runJobs } from '../jobs/runJobs.ts'
 import { isThere } from '../settings/database.ts'
@@ -17,6 +17,11 @@ import { summaryText } from '../text/summary.ts'
 import { packageFile } from '../version.ts'
 
 const DEMO_DATABASE = 'data/demo.db'
+
+export const flags = {
+  database: { type: 'string', default: DEMO_DATABASE, describe: 'Set the database file' },
+} as const
+export const examples = ['demo', 'demo --database /tmp/demo.db']
 
 /** The service that the emulator is a copy of. */
 const DEMO_SERVICE = SERVICES.generic
@@ -67,9 +72,8 @@ async function checkTarget(file: string): Promise<void> {
   }
 }
 
-/** `demo`: the main job against an embedded service, then what SQL answers. */
-export async function run(args: CommonArgs & DatabaseArgs): Promise<number> {
-  const file = args.database ?? DEMO_DATABASE
+export async function handler(args: Args<typeof flags>): Promise<number> {
+  const file = args.database
   await checkTarget(file)
   const jobs = readJobs([packageFile('jobs/demo.yaml')], DEMO_SERVICE)
   const emulator = await startEmulator({})

@@ -4,23 +4,27 @@ import { formatMillis } from '../../base/time/instant.ts'
 import { openReader } from '../../db/open.ts'
 import type { Reader } from '../../db/store.ts'
 import { type Difference, type DiffQuestion, differences, spanOfRun } from '../../products/diff.ts'
-import type { CommonArgs, DatabaseArgs } from '../flags.ts'
+import type { Args } from '../command.ts'
+import { DATABASE_FLAG, FORMATS, JSON_FLAG, LIMIT_FLAG, MOMENT } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
-import { type Format, format, print, stream } from '../terminal/output.ts'
+import { format, print, stream } from '../terminal/output.ts'
 import { tableText } from '../terminal/table.ts'
 import { millisOfFlag } from '../times.ts'
 
-interface DiffArgs extends CommonArgs, DatabaseArgs {
-  readonly from?: string
-  readonly to?: string
-  readonly run?: number[]
-  readonly indicator?: number[]
-  readonly what: Difference['what'] | 'all'
-  readonly format: Format
-  readonly json: boolean
-  readonly limit: number
-}
+export const flags = {
+  ...DATABASE_FLAG,
+  from: { ...MOMENT, defaultDescription: '-1d', describe: 'Set the start of the comparison' },
+  to: { ...MOMENT, defaultDescription: 'now', describe: 'Set the end of the comparison' },
+  run: { type: 'number', array: true, nargs: 1, describe: 'Show changes of this run, or between two' },
+  indicator: { type: 'number', array: true, describe: 'Limit to these indicators' },
+  format: { choices: FORMATS, default: 'table', describe: 'Set the output format' },
+  ...JSON_FLAG,
+  ...LIMIT_FLAG,
+} as const
+export const examples = ['diff --from -7d --database data/demo.db', 'diff --run 1 --format csv --database data/demo.db']
+
+type DiffArgs = Args<typeof flags>
 
 const COLUMNS = [
   ...['what', 'change', 'kind', 'id', 'name', 'series_id', 'geo_id', 'at_utc', 'at_local', 'field', 'locale'],
@@ -66,8 +70,7 @@ const countsText = (counts: ReadonlyMap<string, number>): string =>
     })
     .join(', ')
 
-/** `diff`: what changed between two instants or runs. */
-export async function run(args: DiffArgs): Promise<number> {
+export async function handler(args: DiffArgs): Promise<number> {
   const { database, service } = readSettings(args)
   const reader = openReader(database.value)
   try {
@@ -76,9 +79,8 @@ export async function run(args: DiffArgs): Promise<number> {
     if (question.from > question.to) throw new InputError('--from must not come after --to.', { code: 'empty-range' })
     const counts = new Map<string, number>()
     const all = await differences(reader, question)
-    async function* wanted(): AsyncGenerator<Difference> {
+    async function* changes(): AsyncGenerator<Difference> {
       for await (const one of all) {
-        if (args.what !== 'all' && one.what !== args.what) continue
         const sort = `${one.what} ${one.change}`
         counts.set(sort, (counts.get(sort) ?? 0) + 1)
         yield one
@@ -87,13 +89,13 @@ export async function run(args: DiffArgs): Promise<number> {
     const how = args.json ? 'json' : args.format
     if (how !== 'table') {
       const rows = (async function* () {
-        for await (const one of wanted()) yield [COLUMNS.map((column) => one[column])]
+        for await (const one of changes()) yield [COLUMNS.map((column) => one[column])]
       })()
       await stream(format(how, COLUMNS, rows))
       return EXIT.done
     }
     const shown: Difference[] = []
-    for await (const one of wanted()) if (args.limit === 0 || shown.length < args.limit) shown.push(one)
+    for await (const one of changes()) if (args.limit === 0 || shown.length < args.limit) shown.push(one)
     const total = [...counts.values()].reduce((sum, count) => sum + count, 0)
     if (shown.length > 0)
       print(

@@ -1,10 +1,11 @@
 import { grouped, quantity } from '../../base/quantity.ts'
 import { openReader } from '../../db/open.ts'
 import { readJob } from '../../job/read.ts'
-import { holdings, SEARCH_SCOPES, type SearchScope, searchItems } from '../../products/search.ts'
+import { holdings, SEARCH_SCOPES, searchItems } from '../../products/search.ts'
 import { secretsOf } from '../../services/key.ts'
 import type { Service } from '../../services/service.ts'
-import type { CommonArgs, ServiceArgs } from '../flags.ts'
+import type { Args } from '../command.ts'
+import { DATABASE_FLAG, JSON_FLAG, LIMIT_FLAG, SERVICE_FLAGS } from '../flags.ts'
 import { runJobs } from '../jobs/runJobs.ts'
 import { readSettings, requireService } from '../settings/config.ts'
 import { isThere } from '../settings/database.ts'
@@ -14,13 +15,22 @@ import { print } from '../terminal/output.ts'
 import { tableText } from '../terminal/table.ts'
 import { summaryText } from '../text/summary.ts'
 
-interface DiscoverArgs extends CommonArgs, ServiceArgs {
-  readonly text?: string
-  readonly in: SearchScope | 'all'
-  readonly refresh: boolean
-  readonly limit: number
-  readonly json: boolean
-}
+export const positionals = { text: { type: 'string', describe: 'Words or an id' } } as const
+export const flags = {
+  ...DATABASE_FLAG,
+  ...SERVICE_FLAGS,
+  refresh: { type: 'boolean', default: false, describe: 'Fetch the catalogue first' },
+  in: {
+    choices: ['catalogue', 'content', 'archives', 'all'],
+    default: 'catalogue',
+    describe: 'Choose where to search',
+  },
+  ...LIMIT_FLAG,
+  ...JSON_FLAG,
+} as const
+export const examples = ['discover precio --database data/demo.db', 'discover 600 --json --database data/demo.db']
+
+type DiscoverArgs = Args<typeof flags, typeof positionals>
 
 /** What `--refresh` requests: the catalogue in every language, even if the stored one is new. */
 const catalogue = ({ locales }: Service): string =>
@@ -43,7 +53,7 @@ async function refreshCatalogue(args: DiscoverArgs, file: string): Promise<numbe
   return code
 }
 
-export async function run(args: DiscoverArgs): Promise<number> {
+export async function handler(args: DiscoverArgs): Promise<number> {
   const file = readSettings(args).database.value
   const code = args.refresh ? await refreshCatalogue(args, file) : EXIT.done
   if (code !== EXIT.done && !(await isThere(file))) return code

@@ -12,12 +12,21 @@ import { openReader, schemaState } from '../../db/open.ts'
 import { isExposed } from '../../services/exposedKey.ts'
 import { keyFault, unlikeIssued } from '../../services/key.ts'
 import { LIVE, type Service } from '../../services/services.ts'
+import type { Args } from '../command.ts'
 import { bad, type Diagnosis, good, warn } from '../diagnosis.ts'
-import type { CommonArgs, ServiceArgs } from '../flags.ts'
+import { DATABASE_FLAG, JSON_FLAG, SERVICE_FLAGS } from '../flags.ts'
 import { probe } from '../probe.ts'
 import { readSettings, type Settings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
+
+export const flags = {
+  ...DATABASE_FLAG,
+  ...SERVICE_FLAGS,
+  online: { type: 'boolean', default: false, describe: 'Call the service once to test key and clock' },
+  ...JSON_FLAG,
+} as const
+export const examples = ['doctor --database data/demo.db', 'doctor --online --service esios']
 
 /** Bytes. A write-ahead log above this size is not folded back, because a reader uses it. */
 const MUCH_LOG = 512 * 1024 * 1024
@@ -33,7 +42,7 @@ function exposure({ baseUrl, allowHttp }: Settings): Diagnosis[] {
         )
       : bad(
           'encryption',
-          'none: the key would go out for all to read; use https://, or --allow-http in a network that you trust',
+          'none: the key would go out for all to read; use https://, or INDICATOR_SYNC_ALLOW_HTTP=1 in a network that you trust',
         ),
   ]
 }
@@ -155,12 +164,7 @@ async function healthOf(file: string): Promise<Diagnosis[]> {
   }
 }
 
-interface DoctorArgs extends CommonArgs, ServiceArgs {
-  readonly online: boolean
-  readonly json: boolean
-}
-
-export async function run(args: DoctorArgs): Promise<number> {
+export async function handler(args: Args<typeof flags>): Promise<number> {
   const settings = readSettings(args)
   const file = settings.database.value
   const findings = [

@@ -7,7 +7,7 @@ import { shellWord } from '../../base/visible.ts'
 import { startEmulator } from '../../emulator/emulator.ts'
 import { faultFile } from '../../emulator/faults.ts'
 import { scriptFile } from '../../emulator/world/script.ts'
-import type { CommonArgs } from '../flags.ts'
+import type { Args } from '../command.ts'
 import { readYamlText } from '../jobs/jobs.ts'
 import { LISTENING_REFUSED } from '../listening.ts'
 import { called } from '../shell.ts'
@@ -15,6 +15,17 @@ import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
 import { watchSignals } from '../terminal/signals.ts'
 import { packageFile } from '../version.ts'
+
+export const flags = {
+  port: { type: 'number', default: 0, describe: 'Set the port (0 = any free port)' },
+  host: { type: 'string', default: '127.0.0.1', describe: 'Set the address to listen on' },
+  seed: { type: 'number', default: 1, describe: 'Choose the made-up values' },
+  now: { type: 'string', describe: 'Set the clock of the service: 2025-11-04T12:00:00Z' },
+  faults: { type: 'string', describe: 'Read faults from this file (YAML)' },
+  script: { type: 'string', describe: 'Read scripted series from this file (YAML)' },
+} as const
+export const examples = ['emulator', 'emulator --port 8080 --seed 7']
+export const endsWithOutput = true
 
 /** A schema of a list. */
 interface ListSchema<T> {
@@ -51,16 +62,6 @@ function parseScript(file: string, what: string, hint: string): unknown {
   }
 }
 
-interface EmulatorArgs extends CommonArgs {
-  readonly port: number
-  readonly host: string
-  readonly seed: number
-  readonly now?: string
-  readonly faults?: string
-  readonly script?: string
-  readonly geoDays?: number
-}
-
 /** The demo's job: as a path from here, where it is one. */
 function demoJob(): string {
   const file = packageFile('jobs/demo.yaml')
@@ -68,8 +69,8 @@ function demoJob(): string {
   return near.startsWith('..') ? file : near
 }
 
-export async function run(args: EmulatorArgs): Promise<number> {
-  const { port, host, seed, geoDays } = args
+export async function handler(args: Args<typeof flags>): Promise<number> {
+  const { port, host, seed } = args
   const now = args.now === undefined ? undefined : parseInstant(args.now)
   if (Number.isNaN(now))
     throw new InputError(`--now ${JSON.stringify(args.now)} is not a valid instant.`, {
@@ -78,13 +79,10 @@ export async function run(args: EmulatorArgs): Promise<number> {
     })
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
     throw new InputError(`--port takes a whole number from 0 to 65535.`, { code: 'bad-port' })
-  if (geoDays !== undefined && !(geoDays >= 1))
-    throw new InputError('--geo-days takes a number from 1 on.', { code: 'bad-geo-days' })
   const emulator = await startEmulator({
     port,
     host,
     seed,
-    ...(geoDays === undefined ? {} : { geoDays }),
     faults: args.faults === undefined ? [] : readList(faultFile, args.faults, 'faults'),
     scripts: args.script === undefined ? [] : readList(scriptFile, args.script, 'scripts'),
     ...(now === undefined ? {} : { now }),

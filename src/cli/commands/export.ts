@@ -3,38 +3,50 @@ import { InputError } from '../../base/errors.ts'
 import { quantity } from '../../base/quantity.ts'
 import { EARLIEST, formatMillis, LATEST } from '../../base/time/instant.ts'
 import type { Interval } from '../../base/time/interval.ts'
-import { startOfDate } from '../../base/time/zone.ts'
 import { openReader } from '../../db/open.ts'
 import type { Reader } from '../../db/store.ts'
-import type { Dialect } from '../../products/cells.ts'
-import { type Clock, type Exported, exportLong, exportWide } from '../../products/export.ts'
-import { type ExportQuestion, exportedGeoSeries, rangeIn, requireHeld, yearsOf } from '../../products/exportQuestion.ts'
+import { type Exported, exportLong, exportWide } from '../../products/export.ts'
+import { type ExportQuestion, exportedGeoSeries, requireHeld } from '../../products/exportQuestion.ts'
 import { runStatement, startStatement } from '../../products/statements/runner.ts'
 import { examplesOf } from '../../services/examples.ts'
 import type { Service } from '../../services/service.ts'
-import { counted, exportFile, writeFile } from '../exports/exportFile.ts'
-import { exportYears } from '../exports/partition.ts'
-import { type CommonArgs, type DatabaseArgs, EXPORT_FORMS, type ExportForm, type RangeArgs } from '../flags.ts'
+import type { Args } from '../command.ts'
+import { counted, exportFile } from '../exports/exportFile.ts'
+import {
+  CSV_FLAGS,
+  DATABASE_FLAG,
+  EXPORT_FORMS,
+  type ExportForm,
+  MOMENT,
+  OVERWRITE_FLAG,
+  RANGE_FLAGS,
+} from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { format, stream } from '../terminal/output.ts'
 import { millisOfFlag, rangeOfFlags } from '../times.ts'
 
-interface ExportArgs extends CommonArgs, DatabaseArgs, RangeArgs, Required<Dialect> {
-  readonly indicator?: number[]
-  readonly offer?: number[]
-  readonly kind?: string
-  readonly geo?: number[]
-  readonly sql?: string
-  readonly asOf?: string
-  readonly wide: boolean
-  readonly time: Clock
-  readonly partition?: 'year'
-  /** Undefined: the extension of `output` decides. */
-  readonly format?: ExportForm
-  readonly output?: string
-  readonly overwrite: boolean
-}
+export const flags = {
+  ...DATABASE_FLAG,
+  indicator: { type: 'number', array: true, describe: 'Export these indicators' },
+  kind: { type: 'string', describe: 'Choose the kind of indicator' },
+  geo: { type: 'number', array: true, describe: 'Limit to these geos' },
+  ...RANGE_FLAGS,
+  'as-of': { ...MOMENT, describe: 'Export the values known at this instant' },
+  sql: { type: 'string', describe: 'Export the rows of a SELECT statement' },
+  wide: { type: 'boolean', default: false, describe: 'One row per timestamp, one column per series' },
+  output: { type: 'string', defaultDescription: 'stdout', describe: 'Set the file: .csv, .tsv, .ndjson or .parquet' },
+  format: { choices: EXPORT_FORMS, defaultDescription: 'extension of --output, or csv', describe: 'Set the format' },
+  ...CSV_FLAGS,
+  ...OVERWRITE_FLAG,
+} as const
+export const examples = [
+  'export --indicator 600 --from -7d --output spot.parquet --database data/demo.db',
+  'export --sql "select * from latest" --output latest.csv --database data/demo.db',
+]
+export const endsWithOutput = true
+
+type ExportArgs = Args<typeof flags>
 
 /** The flags with the format decided and `output` undefined for stdout. */
 type ExportPlan = ExportArgs & { readonly format: ExportForm }
@@ -51,11 +63,10 @@ const refuseExport = (message: string, hint: string): never => {
 const intoFile = (what: string): never => refuseExport(`${what} goes into a file.`, 'Name it: --output FILE.')
 
 /** Returns the format that the file's extension or `--format` names; refuses a contradiction. */
-function chooseForm({ output, format: form, partition }: ExportArgs): ExportForm {
+function chooseForm({ output, format: form }: ExportArgs): ExportForm {
   const extension = output === undefined ? '' : extname(output).slice(1)
   const named = EXPORT_FORMS.find((known) => known === extension.toLowerCase())
-  // A folder may have any name: `prices.2025`.
-  if (extension !== '' && !named && !partition)
+  if (extension !== '' && !named)
     refuseExport(
       `Cannot export to ${output}: no format has the extension .${extension}.`,
       `Legal: ${EXPORT_FORMS.map((known) => `.${known}`).join(', ')}, or no extension with --format.`,
@@ -67,20 +78,20 @@ function chooseForm({ output, format: form, partition }: ExportArgs): ExportForm
 
 /** Refuses flags that do not go together. */
 function checkFlags(args: ExportPlan, service: Service): void {
-  const { sql, indicator, offer, output, partition, format: form } = args
-  if ((sql === undefined) === (indicator === undefined && offer === undefined))
+  const { sql, indicator, output, format: form } = args
+  if ((sql === undefined) === (indicator === undefined))
     refuseExport(
       'Say what to export: either --indicator or --sql.',
-      `indicator-sync export --indicator ${examplesOf(service).indicator} --output spot.csv; --offer takes the numbers of offer indicators.`,
+      `indicator-sync export --indicator ${examplesOf(service).indicator} --output spot.csv`,
     )
   if (args.kind !== undefined && indicator === undefined)
     refuseExport('--kind goes with --indicator.', 'It says of which route its numbers are.')
-  if (sql !== undefined && (args.wide || args.asOf || partition || args.geo || args.from || args.to))
+  if (sql !== undefined && (args.wide || args.asOf || args.geo || args.from || args.to))
     refuseExport(
-      '--sql says everything itself: --wide, --as-of, --partition, --geo, --from and --to go with --indicator.',
+      '--sql says everything itself: --wide, --as-of, --geo, --from and --to go with --indicator.',
       'Put the condition into the statement.',
     )
-  if (output === undefined && (form === 'parquet' || partition)) intoFile(partition ? '--partition' : 'Parquet')
+  if (output === undefined && form === 'parquet') intoFile('Parquet')
   if (form !== 'csv' && (args.safe || args.excel))
     refuseExport(
       `--${args.safe ? 'safe' : 'excel'} goes with CSV, not with ${form}.`,
@@ -88,38 +99,12 @@ function checkFlags(args: ExportPlan, service: Service): void {
     )
 }
 
-/** The instants of a local year. The last year with four digits has no next one. */
-const yearIn = (zone: string, year: number): Interval => ({
-  from: startOfDate(zone, `${String(year).padStart(4, '0')}-01-01`)!,
-  to: startOfDate(zone, `${String(year + 1).padStart(4, '0')}-01-01`) ?? LATEST + 1,
-})
-
 const both = (a: Interval, b: Interval): Interval => ({ from: Math.max(a.from, b.from), to: Math.min(a.to, b.to) })
 
-/** Writes a file for each local year of the series. */
-async function writeYears(db: Reader, folder: string, question: ExportQuestion, args: ExportPlan): Promise<number> {
-  const zones = [...new Set((await exportedGeoSeries(db, question)).map(({ zone }) => zone))]
-  const rangeOfYear = (zone: string, year: number): Interval => both(rangeIn(zone, question), yearIn(zone, year))
-  const part = (year: number): ExportQuestion => ({
-    ...question,
-    from: (zone) => rangeOfYear(zone, year).from,
-    to: (zone) => rangeOfYear(zone, year).to,
-  })
-  return exportYears(folder, {
-    years: await yearsOf(db, question),
-    isWanted: (year) => zones.map((zone) => rangeOfYear(zone, year)).some(({ from, to }) => from < to),
-    write: (year, file) =>
-      writeFile(file, () => exportValues(db, part(year), args), { form: args.format, dialect: args }),
-    form: args.format,
-    overwrite: args.overwrite,
-    sources: [db.file],
-  })
-}
+const exportValues = (db: Reader, question: ExportQuestion, { wide }: ExportPlan): Promise<Exported> =>
+  wide ? exportWide(db, question, 'both') : exportLong(db, question, 'both')
 
-const exportValues = (db: Reader, question: ExportQuestion, { wide, time }: ExportPlan): Promise<Exported> =>
-  wide ? exportWide(db, question, time) : exportLong(db, question, time)
-
-/** What `--indicator`, `--offer` and their companions mean: days are those of each series. */
+/** The values to export; days are those of each series. */
 async function exportQuestion(db: Reader, args: ExportArgs): Promise<ExportQuestion> {
   const now = Date.now()
   const range = (zone: string): Interval =>
@@ -130,7 +115,7 @@ async function exportQuestion(db: Reader, args: ExportArgs): Promise<ExportQuest
   const question = {
     indicators: args.indicator ?? [],
     kind: args.kind,
-    offers: args.offer ?? [],
+    offers: [],
     geos: args.geo ?? [],
     from: (zone: string) => range(zone).from,
     to: (zone: string) => range(zone).to,
@@ -148,8 +133,6 @@ async function exportQuestion(db: Reader, args: ExportArgs): Promise<ExportQuest
 /** Writes the requested rows; returns how many. */
 async function writeExport(reader: Reader, output: string | undefined, args: ExportPlan): Promise<number> {
   const { sql, overwrite, format: form } = args
-  if (sql === undefined && args.partition && output !== undefined)
-    return writeYears(reader, output, await exportQuestion(reader, args), args)
   const question = sql === undefined ? await exportQuestion(reader, args) : null
   const exported = async (): Promise<Exported> =>
     question
@@ -166,7 +149,7 @@ async function writeExport(reader: Reader, output: string | undefined, args: Exp
   return count.rows
 }
 
-export async function run(given: ExportArgs): Promise<number> {
+export async function handler(given: ExportArgs): Promise<number> {
   const { database, service } = readSettings(given)
   const { output: target, ...flags } = given
   const named = target === undefined || STDOUT.includes(target) ? flags : given

@@ -3,12 +3,21 @@ import { findLackingGeos, storedNamedGeos } from '../../checks/lackingGeos.ts'
 import { failedRuns, unfinishedRuns } from '../../checks/lastRuns.ts'
 import { pendingText, pendingValues } from '../../checks/pending.ts'
 import { openReader } from '../../db/open.ts'
-import type { CommonArgs, DatabaseArgs } from '../flags.ts'
+import type { Args } from '../command.ts'
+import { DATABASE_FLAG, JSON_FLAG } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
 import { tableText } from '../terminal/table.ts'
 import { lackingGeosTexts } from '../text/summary.ts'
+
+export const flags = {
+  ...DATABASE_FLAG,
+  provisional: { type: 'boolean', default: false, describe: 'Also list missing data that every sync re-fetches' },
+  fail: { type: 'boolean', default: false, describe: 'Exit 6 if data is missing' },
+  ...JSON_FLAG,
+} as const
+export const examples = ['gaps --database data/demo.db', 'gaps --fail --json --database data/demo.db']
 
 const COLUMNS = [
   'series_id',
@@ -29,9 +38,7 @@ const COLUMNS = [
 const gapCell = (column: (typeof COLUMNS)[number], value: unknown): unknown =>
   column === 'geo_id' && value === 0 ? 'all geos' : value
 
-export async function run(
-  args: CommonArgs & DatabaseArgs & { readonly fail: boolean; readonly provisional: boolean; readonly json: boolean },
-): Promise<number> {
+export async function handler(args: Args<typeof flags>): Promise<number> {
   const reader = openReader(readSettings(args).database.value)
   try {
     const gaps = [...(await findGaps(reader)), ...(args.provisional ? await findProvisional(reader) : [])]

@@ -5,12 +5,16 @@ import { makeFolder } from '../../base/files/folder.ts'
 import { systemWords } from '../../base/systemErrors.ts'
 import { shellWord } from '../../base/visible.ts'
 import { LIVE } from '../../services/services.ts'
-import type { CommonArgs } from '../flags.ts'
+import type { Args } from '../command.ts'
 import { DEFAULT_DATABASE } from '../flags.ts'
 import { called } from '../shell.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
 import { packageFile } from '../version.ts'
+
+export const positionals = { dir: { type: 'string', default: '.', describe: 'Directory' } } as const
+export const flags = {} as const
+export const examples = ['init', 'init my-market']
 
 const ENVIRONMENT = `# Copy to .env and fill in. Real variables win over this file, flags win over both.
 # ${LIVE} is the live service; generic needs a base address of its own.
@@ -41,7 +45,7 @@ function makeFile(file: string, write: (file: string) => void): string {
 const copyTemplate = (name: string) => (file: string) =>
   copyFileSync(packageFile(`jobs/${name}`), file, constants.COPYFILE_EXCL)
 
-export async function run({ dir }: CommonArgs & { readonly dir: string }): Promise<number> {
+export async function handler({ dir }: Args<typeof flags, typeof positionals>): Promise<number> {
   const jobs = join(dir, 'jobs')
   makeFolder(jobs)
   print(

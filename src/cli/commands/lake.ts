@@ -5,7 +5,8 @@ import { MINUTE_MS } from '../../base/time/instant.ts'
 import { openReader } from '../../db/open.ts'
 import { checkLake } from '../../lake/check.ts'
 import { syncLake } from '../../lake/sync.ts'
-import type { CommonArgs, DatabaseArgs } from '../flags.ts'
+import type { Args } from '../command.ts'
+import { DATABASE_FLAG, JSON_FLAG } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
 import { withLake } from '../settings/storage.ts'
 import { EXIT } from '../terminal/fail.ts'
@@ -14,13 +15,19 @@ import { tableText } from '../terminal/table.ts'
 import { lakeText } from '../text/lake.ts'
 import { version } from '../version.ts'
 
-interface LakeArgs extends CommonArgs, DatabaseArgs {
-  readonly action: 'sync' | 'check'
-  readonly folder: string
-  readonly full: boolean
-  readonly grace: number
-  readonly json: boolean
-}
+export const positionals = {
+  action: { type: 'string', choices: ['sync', 'check'], demandOption: true, describe: 'What to do' },
+  folder: { type: 'string', demandOption: true, describe: 'Directory, or s3://bucket/name' },
+} as const
+export const flags = {
+  ...DATABASE_FLAG,
+  grace: { type: 'number', default: 60, describe: 'Keep replaced snapshots for this many minutes' },
+  full: { type: 'boolean', default: false, describe: 'Write all files anew, not only changed ones' },
+  ...JSON_FLAG,
+} as const
+export const examples = ['lake sync data/lake --database data/demo.db', 'lake check data/lake']
+
+type LakeArgs = Args<typeof flags, typeof positionals>
 
 async function syncLakeFolder(args: LakeArgs): Promise<number> {
   const reader = openReader(readSettings(args).database.value)
@@ -58,7 +65,7 @@ async function checkFolder({ folder, json }: LakeArgs): Promise<number> {
   return findings.length === 0 ? EXIT.done : EXIT.check
 }
 
-export async function run(args: LakeArgs): Promise<number> {
+export async function handler(args: LakeArgs): Promise<number> {
   if (args.folder.trim() === '') throw new InputError('The name of the folder is empty.', { code: 'empty-flag' })
   if (!(args.grace >= 0)) throw new InputError('--grace takes minutes, from 0 on.', { code: 'bad-grace' })
   return args.action === 'sync' ? syncLakeFolder(args) : checkFolder(args)

@@ -2,20 +2,27 @@ import { InputError } from '../../base/errors.ts'
 import { grouped, quantity } from '../../base/quantity.ts'
 import { placeOf } from '../../db/address.ts'
 import { openWriter } from '../../db/lock.ts'
-import { distribution, type EngineProfile, schemaState, takeOver } from '../../db/open.ts'
-import type { CommonArgs, DatabaseArgs } from '../flags.ts'
-import { DEFAULT_DATABASE } from '../flags.ts'
+import { distribution, schemaState, takeOver } from '../../db/open.ts'
+import type { Args } from '../command.ts'
+import { DATABASE_FLAG, DEFAULT_DATABASE, JSON_FLAG } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { logFor } from '../terminal/logging.ts'
 import { print } from '../terminal/output.ts'
 
-interface MigrateArgs extends CommonArgs, DatabaseArgs {
-  readonly list: boolean
-  readonly from?: string
-  readonly engineProfile?: EngineProfile
-  readonly json: boolean
-}
+export const flags = {
+  ...DATABASE_FLAG,
+  list: { type: 'boolean', default: false, describe: 'Show the schema version and change nothing' },
+  from: { type: 'string', describe: 'Copy this database file into --database (PostgreSQL)' },
+  'engine-profile': { choices: ['citus'], describe: 'Print SQL that distributes the tables' },
+  ...JSON_FLAG,
+} as const
+export const examples = [
+  'migrate --list --database data/demo.db',
+  'migrate --from data/demo.db --database postgres://user@host/market',
+]
+
+type MigrateArgs = Args<typeof flags>
 
 /** Milliseconds between two reports of the progress of a copy. */
 const REPORT_MS = 10_000
@@ -49,7 +56,7 @@ async function copyToServer(from: string, into: string, args: MigrateArgs): Prom
   }
 }
 
-export async function run(args: MigrateArgs): Promise<number> {
+export async function handler(args: MigrateArgs): Promise<number> {
   if (args.engineProfile !== undefined) {
     print(distribution(args.engineProfile).join('\n'))
     return EXIT.done

@@ -11,7 +11,8 @@ import type { Planning, PlanOptions } from '../../plan/planning.ts'
 import { createRequested, noteAll, type Requested } from '../../plan/requested.ts'
 import { sentParams } from '../../services/request.ts'
 import type { Service } from '../../services/service.ts'
-import type { CommonArgs, OnlyArgs, RangeArgs, ServiceArgs } from '../flags.ts'
+import type { Args } from '../command.ts'
+import { DATABASE_FLAG, JOBS, JSON_FLAG, NEWEST_FIRST_FLAG, ONLY_FLAG, RANGE_FLAGS, SERVICE_FLAG } from '../flags.ts'
 import { readJobsOf } from '../jobs/jobs.ts'
 import { readSettings } from '../settings/config.ts'
 import { isThere } from '../settings/database.ts'
@@ -21,12 +22,18 @@ import { type PlannedJob, planText } from '../text/plan.ts'
 import { lackingGeosTexts, skippedText } from '../text/summary.ts'
 import { rangeOfFlags } from '../times.ts'
 
-interface PlanArgs extends CommonArgs, ServiceArgs, RangeArgs, OnlyArgs {
-  readonly jobs: string[]
-  readonly newestFirst: boolean
-  readonly urls: boolean
-  readonly json: boolean
-}
+export const positionals = JOBS
+export const flags = {
+  ...DATABASE_FLAG,
+  ...SERVICE_FLAG,
+  ...RANGE_FLAGS,
+  ...ONLY_FLAG,
+  ...NEWEST_FIRST_FLAG,
+  ...JSON_FLAG,
+} as const
+export const examples = ['plan jobs/nightly.yaml', 'plan jobs/nightly.yaml --from 2025-01-01']
+
+type PlanArgs = Args<typeof flags, typeof positionals>
 
 /** What a plan needs in addition to the job: what is held, the time, and what earlier jobs request. */
 interface PlanContext {
@@ -101,21 +108,14 @@ function* jsonOf(all: readonly PlannedJob[]): Generator<string> {
   yield count === 0 ? '[]\n' : ']\n'
 }
 
-/** The addresses of all requests, one by one. */
-function* urlsOf(all: readonly PlannedJob[], base: string): Generator<string> {
-  for (const { requests } of all) for (const { request } of requests()) yield `${base}${request.target}\n`
-}
-
-/** `plan`: what a sync would request, why, how many calls and on which days. */
-export async function run(args: PlanArgs): Promise<number> {
+export async function handler(args: PlanArgs): Promise<number> {
   const jobs = await readJobsOf(args)
   const { database, baseUrl, service } = readSettings(args)
   const reader = (await isThere(database.value)) ? (await import('../../db/open.ts')).openReader(database.value) : null
   const readPlanning = reader && (await import('../../state/readPlanning.ts')).readPlanning
   try {
     const now = Math.floor(Date.now() / 1000)
-    const base = baseUrl?.value ?? ''
-    const host = URL.parse(base)?.host
+    const host = URL.parse(baseUrl?.value ?? '')?.host
     const requested = createRequested()
     const context = {
       args,
@@ -129,7 +129,6 @@ export async function run(args: PlanArgs): Promise<number> {
       return one
     })
     if (args.json) await stream(jsonOf(all))
-    else if (args.urls) await stream(urlsOf(all, base))
     else
       for (const one of all) {
         const left = reader && host ? await callsLeft(reader, host, one.job.pace, Date.now()) : undefined

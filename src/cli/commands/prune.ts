@@ -6,25 +6,33 @@ import { openReader } from '../../db/open.ts'
 import { parseSpan, spanSeconds } from '../../job/moment.ts'
 import { pruneReplies } from '../../load/replies/prune.ts'
 import { forgetJob } from '../../runs/forgetJob.ts'
-import type { CommonArgs, DatabaseArgs } from '../flags.ts'
+import type { Args } from '../command.ts'
+import { DATABASE_FLAG, JSON_FLAG } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
 import { version } from '../version.ts'
 
-export async function run(
-  args: CommonArgs & DatabaseArgs & { readonly olderThan?: string; readonly job?: string; readonly json: boolean },
-): Promise<number> {
+export const positionals = {
+  age: { type: 'string', describe: 'Minimum age of the bodies: 90d, 12w, 6mo, 2y' },
+} as const
+export const flags = {
+  ...DATABASE_FLAG,
+  job: { type: 'string', describe: 'Forget this deleted or renamed job; values stay' },
+  ...JSON_FLAG,
+} as const
+export const examples = ['prune 180d --database data/demo.db']
+
+type PruneArgs = Args<typeof flags, typeof positionals>
+
+export async function handler(args: PruneArgs): Promise<number> {
   if (args.job !== undefined) return forget(args, args.job)
-  if (args.olderThan === undefined)
-    throw new InputError('prune needs --older-than or --job.', {
-      hint: 'indicator-sync prune --older-than 180d',
-      code: 'usage',
-    })
-  const span = parseSpan(args.olderThan)
+  if (args.age === undefined)
+    throw new InputError('prune needs an age or --job.', { hint: 'indicator-sync prune 180d', code: 'usage' })
+  const span = parseSpan(args.age)
   // `1m` is a minute: whoever writes it means a month.
   if (!span || span.unit === 'minute' || span.unit === 'hour')
-    throw new InputError(`--older-than ${JSON.stringify(args.olderThan)} is not a valid age.`, {
+    throw new InputError(`${JSON.stringify(args.age)} is not a valid age.`, {
       hint: 'Legal: days, weeks, months or years, such as 90d, 12w, 6mo or 2y.',
       code: 'bad-span',
     })
@@ -48,7 +56,7 @@ export async function run(
 }
 
 /** Forgets a deleted or renamed job, so that `check` and `gaps` no longer report it. */
-async function forget(args: CommonArgs & DatabaseArgs & { readonly json: boolean }, job: string): Promise<number> {
+async function forget(args: PruneArgs, job: string): Promise<number> {
   const file = readSettings(args).database.value
   await openReader(file).close()
   const store = await openWriter(file, 'prune')

@@ -8,29 +8,34 @@ import { grouped, quantity } from '../../base/quantity.ts'
 import { placeOf } from '../../db/address.ts'
 import { openReader } from '../../db/open.ts'
 import type { Reader } from '../../db/store.ts'
-import type { PageLocale } from '../../page/words/locale.ts'
+import { PAGE_LOCALES } from '../../page/words/locale.ts'
 import { claimCopy, publish } from '../../products/publish.ts'
 import type { Service } from '../../services/service.ts'
+import type { Args } from '../command.ts'
 import { metadataText } from '../exports/metadata.ts'
-import type { CommonArgs, DatabaseArgs } from '../flags.ts'
+import { DATABASE_FLAG, JSON_FLAG, OVERWRITE_FLAG } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
 import { version } from '../version.ts'
 
-interface PublishArgs extends CommonArgs, DatabaseArgs {
-  readonly file?: string
-  readonly page?: string
-  readonly language: PageLocale
-  readonly bookkeeping: boolean
-  readonly overwrite: boolean
-  readonly json: boolean
-  readonly title: string
-  readonly source?: string
-  readonly sourceUrl?: string
-  readonly license?: string
-  readonly licenseUrl?: string
-}
+export const positionals = { file: { type: 'string', describe: 'File of the copy' } } as const
+export const flags = {
+  ...DATABASE_FLAG,
+  page: { type: 'string', describe: 'Write a static page into this directory' },
+  language: { choices: PAGE_LOCALES, default: PAGE_LOCALES[0], describe: 'Choose the language of the page' },
+  ...OVERWRITE_FLAG,
+  bookkeeping: { type: 'boolean', default: false, describe: 'Include stored replies and requests (a backup)' },
+  source: { type: 'string', describe: 'Set the data attribution' },
+  license: { type: 'string', describe: 'Set the licence of the data' },
+  ...JSON_FLAG,
+} as const
+export const examples = [
+  'publish public/market.db --database data/demo.db',
+  'publish --page public --database data/demo.db',
+]
+
+type PublishArgs = Args<typeof flags, typeof positionals>
 
 const METADATA = 'metadata.yaml'
 
@@ -58,19 +63,6 @@ async function sourcesOf({ kysely }: Reader): Promise<string[]> {
     .filter(({ host }) => !known.some((one) => one.host === host))
     .map(({ host }) => `https://${host}`)
   return [...new Set([...known.map(({ base_url }) => base_url), ...others])].sort().filter((url) => URL.canParse(url))
-}
-
-/** Refuses addresses that a browser would not simply open. */
-function checkAddresses(args: PublishArgs): void {
-  for (const [flag, text] of [
-    ['source-url', args.sourceUrl],
-    ['license-url', args.licenseUrl],
-  ])
-    if (text !== undefined && !/^https?:$/.test(URL.parse(text)?.protocol ?? ''))
-      throw new InputError(`--${flag} ${JSON.stringify(text)} is not an address of a page.`, {
-        hint: 'It begins with https://.',
-        code: 'bad-address',
-      })
 }
 
 /** Makes the copy and its descriptions. */
@@ -114,8 +106,7 @@ async function publishPage(source: Reader, folder: string, { overwrite, language
   return { folder, ...made, summary }
 }
 
-export async function run(args: PublishArgs): Promise<number> {
-  checkAddresses(args)
+export async function handler(args: PublishArgs): Promise<number> {
   const { file, page } = args
   if (file === undefined && page === undefined)
     throw new InputError('Name the copy that is to be made, or a folder for the page.', {

@@ -8,19 +8,28 @@ import { dismiss } from '../../load/quarantine/quarantine.ts'
 import { readStored } from '../../readReply.ts'
 import type { Service } from '../../services/service.ts'
 import { readReplies, replyStoreState } from '../../state/replies.ts'
-import type { CommonArgs, DatabaseArgs } from '../flags.ts'
+import type { Args } from '../command.ts'
+import { DATABASE_FLAG, JSON_FLAG } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { format, print, stream } from '../terminal/output.ts'
 import { rebuild } from './replay.ts'
 
-interface QuarantineArgs extends CommonArgs, DatabaseArgs {
-  readonly action: 'list' | 'replay' | 'dismiss'
-  readonly ids?: readonly number[]
-  readonly reason?: string | undefined
-  readonly json: boolean
-  readonly all: boolean
-}
+export const positionals = {
+  action: { type: 'string', choices: ['list', 'replay', 'dismiss'], demandOption: true, describe: 'What to do' },
+  ids: { type: 'number', array: true, describe: 'Ids of entries to dismiss' },
+} as const
+export const flags = {
+  ...DATABASE_FLAG,
+  reason: { type: 'string', describe: 'Record why entries are dismissed' },
+  ...JSON_FLAG,
+} as const
+export const examples = [
+  'quarantine list --database data/demo.db',
+  'quarantine dismiss 17 18 --reason "known misprint"',
+]
+
+type QuarantineArgs = Args<typeof flags, typeof positionals>
 
 const COLUMNS = [
   ...([
@@ -38,7 +47,7 @@ const COLUMNS = [
 ]
 
 /** How many more rejects the listed answers have than are stored. */
-async function notKept({ kysely }: Reader, all: boolean): Promise<number> {
+async function notKept({ kysely }: Reader): Promise<number> {
   const answers = await kysely
     .selectFrom('_quarantine as q')
     .innerJoin('_fetch as f', 'f.id', 'q.fetch_id')
@@ -50,7 +59,7 @@ async function notKept({ kysely }: Reader, all: boolean): Promise<number> {
     .groupBy('f.id')
     .execute()
   return answers
-    .filter(({ kept, closed }) => all || closed < kept)
+    .filter(({ kept, closed }) => closed < kept)
     .reduce((sum, { rows_rejected, kept }) => sum + Math.max(0, rows_rejected - kept), 0)
 }
 
@@ -59,7 +68,7 @@ const openIn = async ({ kysely }: Reader): Promise<number[]> =>
   (await kysely.selectFrom('_quarantine').select('id').where('resolved_at', 'is', null).execute()).map(({ id }) => id)
 
 /** `quarantine list`: what could not be understood, with path, reason and fragment. */
-async function listEntries(file: string, { all, json }: QuarantineArgs): Promise<number> {
+async function listEntries(file: string, { json }: QuarantineArgs): Promise<number> {
   const reader = openReader(file)
   try {
     const entries = await reader.kysely
@@ -67,14 +76,14 @@ async function listEntries(file: string, { all, json }: QuarantineArgs): Promise
       .innerJoin('_fetch as f', 'f.id', 'q.fetch_id')
       .select(['q.id', 'q.created_at', 'q.run_id', 'q.fetch_id', 'f.target', 'q.path', 'q.reason', 'q.fragment'])
       .select(['q.resolved_at', 'q.dismissed'])
-      .$if(!all, (of) => of.where('q.resolved_at', 'is', null))
+      .where('q.resolved_at', 'is', null)
       .orderBy('q.id')
       .execute()
     const rows = entries.map((entry) => COLUMNS.map((column) => entry[column]))
     const empty = 'Nothing is in quarantine: all that came was understood.'
     if (!json && rows.length === 0) print(empty)
     else await stream(format(json ? 'json' : 'table', COLUMNS, [rows]))
-    const more = await notKept(reader, all)
+    const more = await notKept(reader)
     if (more && !json)
       print(
         `${quantity(more, 'more row', 'more rows')} of the same answers ${more === 1 ? 'was' : 'were'} counted and not kept one by one; they stand in the replies of their fetches.`,
@@ -157,7 +166,7 @@ async function tryAgain(file: string, service: Service): Promise<{ open: number;
   }
 }
 
-export async function run(args: QuarantineArgs): Promise<number> {
+export async function handler(args: QuarantineArgs): Promise<number> {
   const settings = readSettings(args)
   const file = settings.database.value
   const service = settings.service.value

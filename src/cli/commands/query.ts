@@ -3,25 +3,42 @@ import { isNeeded, type Recipe } from '../../products/recipes/recipe.ts'
 import { runStatement, startStatement } from '../../products/statements/runner.ts'
 import { examplesOf } from '../../services/examples.ts'
 import type { Service } from '../../services/services.ts'
-import type { CommonArgs, DatabaseArgs } from '../flags.ts'
+import type { Args } from '../command.ts'
+import { CSV_FLAGS, DATABASE_FLAG, FORMATS, JSON_FLAG, RANGE_FLAGS } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
 import { called } from '../shell.ts'
-import { prepare, type Question, type QuestionArgs, questionOf } from '../statements/question.ts'
+import { prepare, type Question, questionOf } from '../statements/question.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { type Format, format, print, stream } from '../terminal/output.ts'
 import { EXIT_BY_SIGNAL, STOP_SIGNALS, type StopSignal } from '../terminal/signals.ts'
 import { cellsOfLine, wrapped } from '../terminal/wrap.ts'
 
-interface QueryArgs extends CommonArgs, DatabaseArgs, QuestionArgs {
-  readonly recipes: boolean
-  readonly format: Format
-  readonly json: boolean
-  readonly safe: boolean
-  readonly excel: boolean
-  /** A table is for people, who do not read a million rows; every other format gets all rows. */
-  readonly limit?: number
-  readonly timeout: number
-}
+export const positionals = { sql: { type: 'string', describe: 'One SELECT statement' } } as const
+export const flags = {
+  ...DATABASE_FLAG,
+  recipe: { type: 'string', describe: 'Run this recipe in place of SQL' },
+  recipes: { type: 'boolean', default: false, describe: 'List the recipes' },
+  param: { type: 'string', array: true, nargs: 1, describe: 'Set a parameter of the statement: name=value' },
+  indicator: { type: 'number', describe: 'Set the parameter indicator' },
+  geo: { type: 'number', describe: 'Set the parameter geo' },
+  ...RANGE_FLAGS,
+  format: { choices: FORMATS, default: 'table', describe: 'Set the output format' },
+  ...JSON_FLAG,
+  ...CSV_FLAGS,
+  limit: {
+    type: 'number',
+    describe: 'Set the maximum number of rows (0 = all)',
+    defaultDescription: '1000 in a table',
+  },
+  timeout: { type: 'number', default: 60, describe: 'Set the timeout in seconds (0 = none)' },
+} as const
+export const examples = [
+  'query "select * from latest" --database data/demo.db',
+  'query --recipe daily-average --indicator 600 --from -7d --database data/demo.db',
+]
+export const endsWithOutput = true
+
+type QueryArgs = Args<typeof flags, typeof positionals>
 
 /** The default limit of rows of a table. */
 const TABLE_ROWS = 1000
@@ -68,9 +85,8 @@ const tableTooLarge = (): InputError =>
     code: 'no-memory',
   })
 
-export async function run(args: QueryArgs): Promise<number> {
-  // Here `--timeout` is that of the statement, not that of the network.
-  const settings = readSettings({ database: args.database })
+export async function handler(args: QueryArgs): Promise<number> {
+  const settings = readSettings(args)
   const service = settings.service.value
   if (args.recipes) {
     await listRecipes(service, args.json)

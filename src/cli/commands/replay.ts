@@ -15,18 +15,21 @@ import { type Replayed, replay } from '../../replay.ts'
 import { beginRun, endRun } from '../../runs/runRecord.ts'
 import type { Service } from '../../services/service.ts'
 import { replyStoreState } from '../../state/replies.ts'
-import type { CommonArgs, DatabaseArgs } from '../flags.ts'
+import type { Args } from '../command.ts'
+import { DATABASE_FLAG, JSON_FLAG } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { logFor } from '../terminal/logging.ts'
 import { print } from '../terminal/output.ts'
 import { version } from '../version.ts'
 
-interface ReplayArgs extends CommonArgs, DatabaseArgs {
-  readonly into?: string
-  readonly incomplete: boolean
-  readonly json: boolean
-}
+export const flags = {
+  ...DATABASE_FLAG,
+  output: { type: 'string', describe: 'Write the rebuilt database to this new file' },
+  incomplete: { type: 'boolean', default: false, describe: 'Accept missing replies (with --output)' },
+  ...JSON_FLAG,
+} as const
+export const examples = ['replay --database data/demo.db', 'replay --output rebuilt.db --database data/demo.db']
 
 /** Refuses a reply store with missing bodies: their rows would be lost. */
 async function checkReplies(file: string, incomplete: boolean): Promise<void> {
@@ -37,7 +40,7 @@ async function checkReplies(file: string, incomplete: boolean): Promise<void> {
   throw new InputError(
     `${quantity(missing, 'answer')} of ${file} ${missing === 1 ? 'is' : 'are'} not in the reply store (keep: latest or none, or pruned); a rebuilt database would lack what they brought.`,
     {
-      hint: 'Rebuild what the reply store holds into another file: indicator-sync replay --into other.db --incomplete. Or fetch them again: indicator-sync restate.',
+      hint: 'Rebuild what the reply store holds into another file: indicator-sync replay --output other.db --incomplete. Or fetch them again: indicator-sync restate.',
       code: 'incomplete-replies',
     },
   )
@@ -56,7 +59,7 @@ function checkDamage(file: string, { damaged }: Replayed): void {
   throw new StoreError(
     `${damageText(damaged)}; a database rebuilt from it would lack what they brought. ${file} stays as it is.`,
     {
-      hint: 'Rebuild what is sound into another file: indicator-sync replay --into other.db. Or fetch them again: indicator-sync restate.',
+      hint: 'Rebuild what is sound into another file: indicator-sync replay --output other.db. Or fetch them again: indicator-sync restate.',
       code: 'damaged-replies',
     },
   )
@@ -131,10 +134,10 @@ const claimInto = (file: string, into: string): Target =>
     isReplaceableDatabase: () => false,
   })
 
-/** The error for `--into` with a database on a server. */
+/** The error for `--output` with a database on a server. */
 const refuseServer = (): InputError =>
-  new InputError('With --into, a database is rebuilt in a file, not on a server.', {
-    hint: 'Rebuild it with --into FILE.db, then copy that into an empty database: indicator-sync migrate --from FILE.db --database postgres://…/NEW',
+  new InputError('With --output, a database is rebuilt in a file, not on a server.', {
+    hint: 'Rebuild it with --output FILE.db, then copy that into an empty database: indicator-sync migrate --from FILE.db --database postgres://…/NEW',
     code: 'rebuild-on-server',
   })
 
@@ -158,16 +161,16 @@ async function rebuildInto(
   }
 }
 
-export async function run(args: ReplayArgs): Promise<number> {
+export async function handler(args: Args<typeof flags>): Promise<number> {
   const log = logFor(args, [])
   const settings = readSettings(args)
   const file = settings.database.value
   const service = settings.service.value
-  if (args.incomplete && args.into === undefined)
-    throw new InputError('--incomplete goes with --into: a database is never replaced by a part of itself.', {
+  if (args.incomplete && args.output === undefined)
+    throw new InputError('--incomplete goes with --output: a database is never replaced by a part of itself.', {
       code: 'incomplete-in-place',
     })
-  if (args.into !== undefined && placeOf(args.into).folder === null) throw refuseServer()
+  if (args.output !== undefined && placeOf(args.output).folder === null) throw refuseServer()
   const began = performance.now()
   let reportedAt = began
   const onProgress = (replies: number): void => {
@@ -175,19 +178,19 @@ export async function run(args: ReplayArgs): Promise<number> {
     reportedAt = performance.now()
     log.info(`${quantity(replies, 'reply', 'replies')} read again`)
   }
-  if (args.into !== undefined) claimInto(file, args.into)
+  if (args.output !== undefined) claimInto(file, args.output)
   await checkReplies(file, args.incomplete)
   const done =
-    args.into !== undefined
-      ? await rebuildInto(file, args.into, service, onProgress)
+    args.output !== undefined
+      ? await rebuildInto(file, args.output, service, onProgress)
       : await rebuild(file, service, onProgress)
   const seconds = (performance.now() - began) / 1000
   print(
     args.json
-      ? JSON.stringify({ database: args.into ?? file, ...done, seconds }, null, 2)
-      : `${args.into ?? file} is rebuilt from ${quantity(done.replies, 'stored reply', 'stored replies')} in ${seconds.toFixed(1)} s: ${quantity(done.rows, 'row')} written${done.unread > 0 ? `; ${quantity(done.unread, 'reply', 'replies')} still cannot be read` : ''}.`,
+      ? JSON.stringify({ database: args.output ?? file, ...done, seconds }, null, 2)
+      : `${args.output ?? file} is rebuilt from ${quantity(done.replies, 'stored reply', 'stored replies')} in ${seconds.toFixed(1)} s: ${quantity(done.rows, 'row')} written${done.unread > 0 ? `; ${quantity(done.unread, 'reply', 'replies')} still cannot be read` : ''}.`,
   )
   if (done.damaged.length === 0) return EXIT.done
-  log.warn(`${damageText(done.damaged)} and skipped: what they brought is not in ${args.into}.`)
+  log.warn(`${damageText(done.damaged)} and skipped: what they brought is not in ${args.output}.`)
   return EXIT.partial
 }

@@ -6,28 +6,31 @@ import { eventsTo } from '../../base/log.ts'
 import { formatMillis } from '../../base/time/instant.ts'
 import { formatLocal } from '../../base/time/zone.ts'
 import { isLocked } from '../../db/lock.ts'
-import type { Durability } from '../../db/store.ts'
 import type { Job } from '../../job/job.ts'
 import { secretsOf } from '../../services/key.ts'
-import type { CommonArgs, ServiceArgs } from '../flags.ts'
+import type { Args } from '../command.ts'
+import { DISTRIBUTED_FLAG, JOBS, RUN_FLAGS } from '../flags.ts'
 import { type ChildRun, readChildRun, reportAlive, reportRefusal, runInChild } from '../jobs/childRun.ts'
 import { createDueTimes, nextTime } from '../jobs/dueTimes.ts'
 import { readJobs } from '../jobs/jobs.ts'
-import { createNotifier, type NotifyArgs, notifyTargets } from '../jobs/notify.ts'
+import { createNotifier, notifyTargets } from '../jobs/notify.ts'
 import { runJobs } from '../jobs/runJobs.ts'
 import { readSettings, requireService } from '../settings/config.ts'
 import { describe, EXIT, exitCodeOf, failedFields } from '../terminal/fail.ts'
 import { logFor } from '../terminal/logging.ts'
 import { signalCode, watchSignals } from '../terminal/signals.ts'
 import { summaryText } from '../text/summary.ts'
-import { type DistributedArgs, isDistributed, type RejectArgs, rejectPolicy } from './sync.ts'
+import { isDistributed, rejectPolicy } from './sync.ts'
 
-interface ScheduleArgs extends CommonArgs, ServiceArgs, RejectArgs, NotifyArgs, DistributedArgs {
-  readonly jobs: string[]
-  readonly durability: Durability
-  /** Seconds. */
-  readonly stall: number
-}
+export const positionals = JOBS
+export const flags = { ...RUN_FLAGS, ...DISTRIBUTED_FLAG } as const
+export const examples = ['schedule jobs/nightly.yaml --service esios']
+export const endsWithOutput = true
+
+type ScheduleArgs = Args<typeof flags, typeof positionals>
+
+/** A run that reports nothing for this long has hung. */
+const STALL_S = 3600
 
 /** The clock is read at least this often, so that a jump is noticed. */
 const POLL_MS = 30_000
@@ -103,15 +106,13 @@ async function runOnce(args: ScheduleArgs, { index, parent }: ChildRun): Promise
   }
 }
 
-export async function run(args: ScheduleArgs): Promise<number> {
+export async function handler(args: ScheduleArgs): Promise<number> {
   const childRun = readChildRun()
   if (childRun) return runOnce(args, childRun)
   isDistributed(args, readSettings(args))
   const jobs = await readScheduled(args)
   // Reported now, not when the job is due.
   const { key } = requireService(readSettings(args))
-  rejectPolicy(args)
-  if (!(args.stall > 0)) throw new InputError('--stall takes seconds, more than 0.', { code: 'bad-stall' })
   const log = logFor(args, secretsOf(key))
   createNotifier(jobs, notifyTargets(args), { command: 'schedule', log })
   const emit = emitterOf(eventsTo(log))
@@ -153,9 +154,9 @@ export async function run(args: ScheduleArgs): Promise<number> {
       }
       // One after the other: a time that passed meanwhile is run once, afterwards.
       due.start(job, Date.now())
-      const ended = await runInChild(jobs.indexOf(job), { stallMs: args.stall * 1000, signals })
+      const ended = await runInChild(jobs.indexOf(job), { stallMs: STALL_S * 1000, signals })
       if (ended === 'stalled') {
-        const how = `nothing was heard of it for ${args.stall} s; it was ended. What it had loaded is kept.`
+        const how = `nothing was heard of it for ${STALL_S} s; it was ended. What it had loaded is kept.`
         await broken(job, how, 'stalled')
       } else if (typeof ended === 'object') {
         const { code, reason, hint } = ended.refused

@@ -10,8 +10,8 @@ import { openReader } from '../../db/open.ts'
 import { useHeldZones } from '../../db/queries/zones.ts'
 import { type RunningServer, startServer } from '../../page/server/start.ts'
 import type { Service } from '../../services/service.ts'
-import type { CommonArgs, DatabaseArgs } from '../flags.ts'
-import { DEFAULT_DATABASE } from '../flags.ts'
+import type { Args } from '../command.ts'
+import { DATABASE_FLAG, DEFAULT_DATABASE } from '../flags.ts'
 import { lakesOfJobs } from '../jobs/jobLakes.ts'
 import { LISTENING_REFUSED } from '../listening.ts'
 import { databaseSetting, serviceSetting } from '../settings/config.ts'
@@ -21,14 +21,19 @@ import { print } from '../terminal/output.ts'
 import { watchSignals } from '../terminal/signals.ts'
 import { version } from '../version.ts'
 
-interface ServeArgs extends CommonArgs, DatabaseArgs {
-  readonly port?: number
-  readonly host: string
-  readonly open: boolean
-}
-
-/** The default port; where it is taken, any free one is used. */
+/** The default port; if it is taken, any free one is used. */
 const PORT = 8420
+
+export const flags = {
+  ...DATABASE_FLAG,
+  port: { type: 'number', defaultDescription: `${PORT}, or any free port`, describe: 'Set the port' },
+  host: { type: 'string', default: '127.0.0.1', describe: 'Set the address to listen on' },
+  open: { type: 'boolean', default: false, describe: 'Open the page in the browser' },
+} as const
+export const examples = ['serve --open --database data/demo.db']
+export const endsWithOutput = true
+
+type ServeArgs = Args<typeof flags>
 
 /** How each system opens an address. */
 const OPENERS: Readonly<Record<string, readonly string[]>> = {
@@ -79,8 +84,8 @@ async function listening(args: ServeArgs, file: string, service: Service): Promi
   }
 }
 
-/** `serve`: a page on the database for the browser of this machine, until it is stopped. Never reads the key. */
-export async function run(args: ServeArgs): Promise<number> {
+/** Serves the page until a signal. Never reads the key. */
+export async function handler(args: ServeArgs): Promise<number> {
   const { host, port } = args
   if (port !== undefined && !(Number.isInteger(port) && port >= 0 && port <= 65_535))
     throw new InputError('--port takes a whole number from 0 to 65535.', { code: 'bad-port' })

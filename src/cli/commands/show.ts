@@ -1,32 +1,36 @@
 import { InputError } from '../../base/errors.ts'
 import { formatMillis, parseInstant } from '../../base/time/instant.ts'
-import type { Interval } from '../../base/time/interval.ts'
 import { formatLocal } from '../../base/time/zone.ts'
 import { openReader } from '../../db/open.ts'
 import type { Reader } from '../../db/store.ts'
 import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
-import { parseSpan, SPAN_FORM } from '../../job/moment.ts'
 import { lastVersionAt } from '../../products/versions.ts'
-import { examplesOf } from '../../services/examples.ts'
 import type { Service } from '../../services/services.ts'
-import type { CommonArgs, DatabaseArgs, RangeArgs } from '../flags.ts'
+import type { Args } from '../command.ts'
+import { DATABASE_FLAG, JSON_FLAG, MOMENT, RANGE_FLAGS } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
 import { type DrawnSeries, drawnValues, type Shown, type ShownSeries, shownJson, shownText } from '../text/shown.ts'
-import { instantOfFlag, millisOfFlag, rangeOfFlags } from '../times.ts'
+import { millisOfFlag, rangeOfFlags } from '../times.ts'
 
-interface ShowArgs extends CommonArgs, DatabaseArgs, RangeArgs {
-  readonly indicator?: number
-  readonly offer?: number
-  readonly kind?: string
-  readonly with?: number
-  readonly geo?: number
-  readonly last?: string
-  readonly asOf?: string
-  readonly revisions: boolean
-  readonly json: boolean
-}
+export const positionals = {
+  indicator: { type: 'number', demandOption: true, describe: 'Id of the indicator' },
+} as const
+export const flags = {
+  ...DATABASE_FLAG,
+  kind: { type: 'string', default: ENTRY_ROUTES.series, describe: 'Choose the kind of indicator' },
+  with: { type: 'number', describe: 'Draw and compare a second indicator' },
+  geo: { type: 'number', describe: 'Choose the geo' },
+  ...RANGE_FLAGS,
+  'as-of': { ...MOMENT, describe: 'Draw the values known at this instant' },
+  revisions: { type: 'boolean', default: false, describe: 'Compare first and current values; list revisions' },
+  ...JSON_FLAG,
+} as const
+export const examples = ['show 600 --database data/demo.db', 'show 600 --from -7d --with 1293 --database data/demo.db']
+export const endsWithOutput = true
+
+type ShowArgs = Args<typeof flags, typeof positionals>
 
 /** Seconds of values that are drawn by default. */
 const USUAL = 7 * 86_400
@@ -93,42 +97,17 @@ async function readDrawn(
   return { ...titled, step, values }
 }
 
-/** What is drawn, by number and kind. */
-function subjectOf(
-  { indicator, offer, kind = ENTRY_ROUTES.series, with: second, revisions }: ShowArgs,
-  service: Service,
-): { kind: string; id: number } {
-  if ((indicator === undefined) === (offer === undefined))
-    throw new InputError('show takes the number of one indicator, or --offer with that of an offer indicator.', {
-      hint: `For example: indicator-sync show ${examplesOf(service).indicator} --last 7d`,
-      code: 'usage',
-    })
-  if (revisions && second !== undefined)
-    throw new InputError('--revisions compares a series with itself; leave --with out.', { code: 'usage' })
-  return indicator === undefined ? { kind: ENTRY_ROUTES.offers, id: offer! } : { kind, id: indicator }
-}
-
-/** What is asked for by `--last`, or by `--from` and `--to`; undefined where nothing is. */
-function rangeToShow(args: ShowArgs, zone: string): Interval | undefined {
-  if (args.last !== undefined && parseSpan(args.last) === undefined)
-    throw new InputError(`--last ${JSON.stringify(args.last)} is not a valid span; legal: ${SPAN_FORM}.`, {
-      code: 'bad-span',
-    })
-  const now = Math.floor(Date.now() / 1000)
-  return args.last
-    ? { from: instantOfFlag('last', `-${args.last}`, zone, now), to: Number.POSITIVE_INFINITY }
-    : rangeOfFlags(args, zone, now)
-}
-
 /** Reads what is to be shown. Throws InputError where nothing of it is held. */
 async function readShown(reader: Reader, args: ShowArgs, service: Service): Promise<Shown> {
-  const { kind, id } = subjectOf(args, service)
+  const { kind, indicator: id } = args
+  if (args.revisions && args.with !== undefined)
+    throw new InputError('--revisions compares a series with itself. Leave out --with.', { code: 'usage' })
   const first = await findShownSeries(reader, kind, id, args.geo, service)
   const second =
     args.with === undefined ? null : await findShownSeries(reader, ENTRY_ROUTES.series, args.with, args.geo, service)
   const asOf = args.asOf === undefined ? null : formatMillis(millisOfFlag('as-of', args.asOf, first.zone, Date.now()))
   const then = asOf ?? (args.revisions ? 'first' : 'now')
-  const range = rangeToShow(args, first.zone)
+  const range = rangeOfFlags(args, first.zone, Math.floor(Date.now() / 1000))
   const last = Math.max(first.lastAt, second?.lastAt ?? 0, then === 'now' ? 0 : await lastVersionAt(reader, first))
   const to = Math.min(range?.to ?? Number.POSITIVE_INFINITY, last + 1)
   const from = Math.max(range?.from ?? to - USUAL, Math.min(first.firstAt, second?.firstAt ?? first.firstAt))
@@ -150,7 +129,7 @@ async function readShown(reader: Reader, args: ShowArgs, service: Service): Prom
   return { all, from, to, then, revised, current }
 }
 
-export async function run(args: ShowArgs): Promise<number> {
+export async function handler(args: ShowArgs): Promise<number> {
   const { database, service } = readSettings(args)
   const reader = openReader(database.value)
   try {

@@ -7,7 +7,8 @@ import { readStatus } from '../../checks/status.ts'
 import { coveredSeries } from '../../checks/strips.ts'
 import { openReader } from '../../db/open.ts'
 import { type LakeState, lakeState, lakeStateIn } from '../../lake/state.ts'
-import type { CommonArgs, NamedServiceArgs } from '../flags.ts'
+import type { Args } from '../command.ts'
+import { DATABASE_FLAG, JSON_FLAG, SERVICE_FLAG } from '../flags.ts'
 import { lakesOfJobs } from '../jobs/jobLakes.ts'
 import { readJobs } from '../jobs/jobs.ts'
 import { readSettings } from '../settings/config.ts'
@@ -20,15 +21,21 @@ import { machinesText } from '../text/machines.ts'
 import { lakeStateText, statusText, withLag } from '../text/status.ts'
 import { version } from '../version.ts'
 
-export async function run(
-  args: CommonArgs &
-    NamedServiceArgs & {
-      readonly json: boolean
-      readonly format: 'text' | 'json' | 'prometheus'
-      readonly job?: readonly string[]
-      readonly lake?: readonly string[]
-    },
-): Promise<number> {
+export const flags = {
+  ...DATABASE_FLAG,
+  ...SERVICE_FLAG,
+  job: {
+    type: 'string',
+    array: true,
+    nargs: 1,
+    describe: 'Add the lake and remaining calls of this job',
+  },
+  format: { choices: ['text', 'json', 'prometheus'], default: 'text', describe: 'Set the output format' },
+  ...JSON_FLAG,
+} as const
+export const examples = ['status --database data/demo.db', 'status --format prometheus --database data/demo.db']
+
+export async function handler(args: Args<typeof flags>): Promise<number> {
   const { database, baseUrl, service } = readSettings(args)
   const file = database.value
   const jobs = readJobs(args.job ?? [], service.value)
@@ -36,13 +43,13 @@ export async function run(
   try {
     const lakes: LakeState[] = []
     const without: string[] = []
-    const given = new Set(args.lake)
-    for (const folder of new Set([...given, ...jobs.flatMap(({ lake }) => lake ?? [])]))
+    const named = new Set(jobs.flatMap(({ lake }) => lake ?? []))
+    for (const folder of named)
       try {
         lakes.push(await withLake(folder, (place) => lakeState(reader, place)))
       } catch (error) {
-        // A lake that only a job names must not hide the rest of the status.
-        if (given.has(folder) || !(error instanceof SyncError)) throw error
+        // A broken lake must not hide the rest of the status.
+        if (!(error instanceof SyncError)) throw error
         without.push(`Lake ${folder}: ${error.message}`)
       }
     if (args.format === 'prometheus') {
@@ -56,7 +63,6 @@ export async function run(
       for (const text of without) process.stderr.write(`${text}\n`)
       return EXIT.done
     }
-    const named = new Set([...given, ...jobs.map(({ lake }) => lake)])
     for (const folder of (await lakesOfJobs()).filter((one) => !named.has(one))) {
       const state = await lakeStateIn(reader, folder)
       if (state !== null && typeof state === 'object') lakes.push(state)

@@ -1,4 +1,3 @@
-import { InputError } from '../../base/errors.ts'
 import { grouped, quantity } from '../../base/quantity.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import type { Job } from '../../job/job.ts'
@@ -7,11 +6,16 @@ import { EMPTY_STATE } from '../../job/plannerState.ts'
 import { findMistakes, mistakeText, readJob } from '../../job/read.ts'
 import { plan } from '../../plan/plan.ts'
 import type { Planning } from '../../plan/planning.ts'
-import type { CommonArgs } from '../flags.ts'
+import type { Args } from '../command.ts'
+import { JOBS, JSON_FLAG } from '../flags.ts'
 import { readJobText, readOther } from '../jobs/jobs.ts'
 import { readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
+
+export const positionals = JOBS
+export const flags = { ...JSON_FLAG } as const
+export const examples = ['validate jobs/nightly.yaml']
 
 /** More requests than this take weeks at the default pace, and are hardly meant. */
 const MANY_REQUESTS = 1_000_000
@@ -48,26 +52,9 @@ function warningsOf(job: Job, service: Planning['service'], now: Instant): strin
   return [...early, ...many]
 }
 
-interface ValidateArgs extends CommonArgs {
-  readonly jobs?: string[]
-  readonly json: boolean
-  readonly schema: boolean
-}
-
-/** `validate`: every mistake of job files, and what is legal but probably not meant. Exit 2 on a mistake, not on a warning. */
-export async function run(args: ValidateArgs): Promise<number> {
+/** Exits 2 on a mistake, not on a warning. */
+export async function handler({ jobs, json }: Args<typeof flags, typeof positionals>): Promise<number> {
   const service = readSettings({}).service.value
-  if (args.schema) {
-    const { jobSchema } = await import('../../job/schema.ts')
-    print(JSON.stringify(jobSchema(service), null, 2))
-    return EXIT.done
-  }
-  const { jobs = [] } = args
-  if (jobs.length === 0)
-    throw new InputError('validate takes job files.', {
-      hint: 'For example: indicator-sync validate jobs/nightly.yaml',
-      code: 'usage',
-    })
   const now = Math.floor(Date.now() / 1000)
   const found = jobs.map((file) => {
     const text = readJobText(file)
@@ -76,7 +63,7 @@ export async function run(args: ValidateArgs): Promise<number> {
     return { file, mistakes, warnings }
   })
   const mistakes = found.flatMap((one) => one.mistakes)
-  if (args.json) print(JSON.stringify(mistakes, null, 2))
+  if (json) print(JSON.stringify(mistakes, null, 2))
   else
     for (const { file, mistakes } of found)
       print(mistakes.length === 0 ? `${file}: no mistakes.` : mistakes.map(mistakeText).join('\n'))

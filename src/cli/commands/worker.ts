@@ -13,14 +13,25 @@ import { openStore } from '../../db/open.ts'
 import { SILENT_MS } from '../../db/queries/workers.ts'
 import { refuseExposed } from '../../services/exposedKey.ts'
 import { secretsOf } from '../../services/key.ts'
-import type { CommonArgs, ServiceArgs } from '../flags.ts'
+import type { Args } from '../command.ts'
+import { DATABASE_FLAG, ON_REJECT_FLAG, SERVICE_FLAGS } from '../flags.ts'
 import { readSettings, requireService } from '../settings/config.ts'
 import { EXIT, exitCodeOf, failedFields } from '../terminal/fail.ts'
 import { logFor } from '../terminal/logging.ts'
 import { print } from '../terminal/output.ts'
 import { watchSignals } from '../terminal/signals.ts'
 import { version } from '../version.ts'
-import type { RejectArgs } from './sync.ts'
+
+export const flags = {
+  ...DATABASE_FLAG,
+  ...SERVICE_FLAGS,
+  ...ON_REJECT_FLAG,
+  concurrency: { type: 'number', default: 4, describe: 'Set the number of parallel requests' },
+  'until-empty': { type: 'boolean', default: false, describe: 'Exit when the queue is empty' },
+} as const
+export const examples = ['worker --database postgres://user@host/market --service esios']
+
+type WorkerArgs = Args<typeof flags>
 
 /** How often to look whether the database has been silent for too long. */
 const POLL_MS = 1_000
@@ -58,13 +69,7 @@ function watchSilence(signal: AbortSignal, limitMs = SILENT_MS): Silence {
   }
 }
 
-interface WorkerArgs extends CommonArgs, ServiceArgs, Pick<RejectArgs, 'onReject'> {
-  readonly concurrency: number
-  readonly untilEmpty: boolean
-}
-
-/** `worker`: takes the requests that others have planned from the queue of a shared database. */
-export async function run(args: WorkerArgs): Promise<number> {
+export async function handler(args: WorkerArgs): Promise<number> {
   const settings = readSettings(args)
   const service = requireService(settings)
   refuseExposed(service)

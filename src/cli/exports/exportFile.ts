@@ -50,11 +50,7 @@ async function writeRows(handle: number, exported: Exported, { form, dialect }: 
 }
 
 /** Makes a new file that is safe on the disk; answers how many rows it has. The database is queried when the file is open. */
-export async function writeFile(
-  file: string,
-  make: () => Exported | Promise<Exported>,
-  form: FileForm,
-): Promise<number> {
+async function writeFile(file: string, make: () => Exported | Promise<Exported>, form: FileForm): Promise<number> {
   const handle = openSync(file, 'wx')
   try {
     const rows = await writeRows(handle, await make(), form)
@@ -66,7 +62,7 @@ export async function writeFile(
 }
 
 /** What may be replaced by an export. */
-export const claimExport = (path: string, overwrite: boolean, sources: readonly string[]) =>
+const claimExport = (path: string, overwrite: boolean, sources: readonly string[]) =>
   prepareTarget(path, { what: 'an export', overwrite, sources, tidy: removeStalePartsNow })
 
 /** Makes a file beside its place and puts it there when it is whole; what is not a file, such as a pipe, is written into. */

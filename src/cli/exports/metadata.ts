@@ -6,11 +6,8 @@ import { dictionaryRows } from '../../tables/dictionary.ts'
 
 /** The publisher's description of a file; only the publisher knows the licence of the data. */
 export interface Publication {
-  readonly title: string
-  readonly source?: string
-  readonly sourceUrl?: string
-  readonly license?: string
-  readonly licenseUrl?: string
+  readonly source?: string | undefined
+  readonly license?: string | undefined
   /** Of which the queries have their defaults. */
   readonly service: Service
   /** The addresses that the data came from. */
@@ -66,23 +63,26 @@ export function metadataText(database: string, publication: Publication, existin
   const others = Object.keys((existing.toJS() as { databases?: object }).databases ?? {}).filter(
     (name) => name !== database,
   )
-  if (others.length === 0) for (const [name, value] of Object.entries(facts)) existing.set(name, value)
+  // What the publisher wrote by hand stays.
+  if (others.length === 0)
+    for (const [name, value] of Object.entries(facts))
+      if (name === 'description' || publication[name as 'source'] !== undefined || !existing.has(name))
+        existing.set(name, value)
   existing.setIn(['databases', database], existing.createNode(databases[database]))
   return existing.toString()
 }
 
 function metadataOf(
   database: string,
-  { title, source, sourceUrl, license, licenseUrl, service, sources }: Publication,
+  { source, license, service, sources }: Publication,
 ): { facts: Record<string, string>; databases: Record<string, object> } {
   const hosts = sources.map((address) => new URL(address).host)
   const facts = {
-    title,
+    title: 'Indicators',
     description: `Time series, texts and archives of ${hosts.join(', ') || 'an indicator service'}, with every revision. Instants are UTC epoch seconds; the views tell local time. See the table data_dictionary.`,
     ...(license ? { license } : {}),
-    ...(licenseUrl ? { license_url: licenseUrl } : {}),
     ...(source || hosts.length > 0 ? { source: source ?? hosts.join(', ') } : {}),
-    ...(sourceUrl ? { source_url: sourceUrl } : sources[0] ? { source_url: sources[0] } : {}),
+    ...(sources[0] ? { source_url: sources[0] } : {}),
   }
   const queries = recipesOf(service).map((recipe) => [
     recipe.name,

@@ -65,7 +65,7 @@ type RunMessage = 'alive' | BeginFailure
 /** How the process of a run ended: its exit code, that it was ended for its silence, the signal that ended it, or why it could not begin. */
 export type ChildEnd = number | 'stalled' | NodeJS.Signals | BeginFailure
 
-/** How long a process may take to begin: on a slow machine longer than the silence that some jobs allow (`--stall`). */
+/** How long a process may take to begin, on a slow machine. */
 const BEGIN_MS = 60_000
 
 /** How long a process may take to end after a signal; what it was doing then is requested again by the next run. */

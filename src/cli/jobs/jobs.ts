@@ -6,7 +6,6 @@ import { type ReadOther, readJob } from '../../job/read.ts'
 import { onlyIndicators } from '../../job/select.ts'
 import { examplesOf } from '../../services/examples.ts'
 import type { Service } from '../../services/service.ts'
-import type { OnlyArgs } from '../flags.ts'
 import { readSettings, type SettingFlags } from '../settings/config.ts'
 import { readSmall } from '../settings/smallFile.ts'
 
@@ -56,7 +55,9 @@ export function readJobs(files: readonly string[], service: Service): Job[] {
 }
 
 /** Reads the jobs of a command, narrowed to the indicators of `--only`. */
-export async function readJobsOf(args: SettingFlags & OnlyArgs & { readonly jobs: readonly string[] }): Promise<Job[]> {
+export async function readJobsOf(
+  args: SettingFlags & { readonly jobs: readonly string[]; readonly only?: string | undefined },
+): Promise<Job[]> {
   const { jobs, only } = args
   const service = readSettings(args).service.value
   const read = readJobs(jobs, service)

@@ -7,38 +7,22 @@ import { asSyncError } from '../../base/systemErrors.ts'
 import { formatMillis } from '../../base/time/instant.ts'
 import type { Summary } from '../../ingestAll.ts'
 import type { Job } from '../../job/job.ts'
-import {
-  eventsOf,
-  isNotifyUrl,
-  NOTIFY_FORM,
-  type Notify,
-  type NotifyEvent,
-  type NotifyStyle,
-  styleOf,
-} from '../../job/notify.ts'
+import { eventsOf, isNotifyUrl, NOTIFY_FORM, type Notify, type NotifyEvent, styleOf } from '../../job/notify.ts'
 import { environment } from '../settings/config.ts'
 import { rememberSecret, secrets } from '../terminal/secrets.ts'
 import { summaryJson, summaryText } from '../text/summary.ts'
 import { version } from '../version.ts'
-
-/** The values of the flags about notifications. */
-export interface NotifyArgs {
-  readonly notify?: readonly string[] | undefined
-  readonly notifyOn?: readonly NotifyEvent[] | undefined
-  readonly notifyStyle?: 'auto' | NotifyStyle | undefined
-}
 
 /** How many failures a message lists. */
 const MAX_FAILURES_SHOWN = 10
 /** Characters of a text that goes with a ping. */
 const PING_CHARACTERS = 10_000
 
-/** Who is notified of every run, by the flags or the variable INDICATOR_SYNC_NOTIFY. */
-export function notifyTargets({ notify, notifyOn, notifyStyle }: NotifyArgs): Notify[] {
+/** The targets of `--notify` or the variable INDICATOR_SYNC_NOTIFY. */
+export function notifyTargets({ notify }: { readonly notify?: readonly string[] | undefined }): Notify[] {
   const variable = environment().get('INDICATOR_SYNC_NOTIFY')
   const urls = notify ?? (variable ? [variable.value] : [])
-  const style = notifyStyle === 'auto' ? null : (notifyStyle ?? null)
-  return urls.map((url) => ({ url, style, on: notifyOn ?? null }))
+  return urls.map((url) => ({ url, style: null, on: null }))
 }
 
 /** A target of notifications, with all defaults applied. */

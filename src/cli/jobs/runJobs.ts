@@ -18,18 +18,17 @@ import { openRun } from '../../runs/openRun.ts'
 import { refuseExposed } from '../../services/exposedKey.ts'
 import { indicatorName } from '../../state/catalogue.ts'
 import { sync } from '../../sync.ts'
-import type { RangeArgs } from '../flags.ts'
 import { EXIT, exitCodeOf } from '../terminal/fail.ts'
 import { createProgress } from '../terminal/progress.ts'
 import { isSignalCode, watchSignals } from '../terminal/signals.ts'
-import { rangeOfFlags } from '../times.ts'
+import { type RangeArgs, rangeOfFlags } from '../times.ts'
 import { version } from '../version.ts'
 import { createNotifier, type Notifier } from './notify.ts'
 
 /** What running jobs needs in addition to the jobs. */
 export interface RunOptions
   extends RangeArgs,
-    Pick<SyncContext, 'service' | 'baseUrl' | 'key' | 'allowHttp' | 'rejects' | 'limits'> {
+    Pick<SyncContext, 'service' | 'baseUrl' | 'key' | 'allowHttp' | 'rejects'> {
   readonly file: string
   readonly command: string
   readonly log: Logger

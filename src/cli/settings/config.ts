@@ -22,8 +22,6 @@ export interface SettingFlags {
   readonly service?: string | undefined
   readonly baseUrl?: string | undefined
   readonly apiKeyFile?: string | undefined
-  readonly allowHttp?: boolean | undefined
-  readonly timeout?: number | undefined
   readonly database?: string | undefined
 }
 
@@ -35,7 +33,6 @@ export interface Settings {
   readonly key: Setting<string> | null
   /** Whether the key may be sent unencrypted to another machine. */
   readonly allowHttp: Setting<boolean>
-  readonly timeoutMs: number | null
   readonly database: Setting<string>
 }
 
@@ -115,16 +112,6 @@ function requireFilled(name: string, value: string): string {
   return value
 }
 
-/** The longest time for one answer that a timer can hold. */
-const LONGEST_S = 86_400
-
-/** `--timeout` in milliseconds. */
-function timeoutOf(seconds: number | undefined): number | null {
-  if (seconds === undefined) return null
-  if (seconds > 0 && seconds <= LONGEST_S) return seconds * 1000
-  throw new InputError(`--timeout takes seconds, over 0 and up to ${LONGEST_S}.`, { code: 'bad-timeout' })
-}
-
 /** The variables of settings, by the name of the flag that replaces them. */
 const SETTING_VARIABLES = {
   service: 'INDICATOR_SYNC_SERVICE',
@@ -182,10 +169,7 @@ export function readSettings(flags: SettingFlags, directory = process.cwd()): Se
     service,
     baseUrl: url ? checkUrl(url) : baseUrl ? { value: baseUrl, from: `profile ${name}` } : null,
     key: given ? { ...given, value: given.value.trim() } : null,
-    allowHttp: flags.allowHttp
-      ? { value: true, from: 'flag --allow-http' }
-      : { value: /^(1|true|yes|on)$/i.test(plain?.value ?? ''), from: plain?.from ?? 'default' },
-    timeoutMs: timeoutOf(flags.timeout),
+    allowHttp: { value: /^(1|true|yes|on)$/i.test(plain?.value ?? ''), from: plain?.from ?? 'default' },
     database: databaseNamed(pick(env, 'database', flags.database)),
   }
 }
@@ -236,11 +220,10 @@ export interface Reached {
   readonly baseUrl: string
   readonly key: string
   readonly allowHttp: boolean
-  readonly limits: { readonly totalMs?: number; readonly timeoutMs?: number }
 }
 
 /** The base address and the key, for a command that goes to the service. */
-export function requireService({ service, baseUrl, key, allowHttp, timeoutMs }: Settings): Reached {
+export function requireService({ service, baseUrl, key, allowHttp }: Settings): Reached {
   if (!baseUrl)
     throw new InputError(`No base address is set, and the service ${service.value.name} has none of its own.`, {
       hint: `Set INDICATOR_SYNC_BASE_URL or --base-url, or use --service ${LIVE} for the live service. To try without a service: indicator-sync demo.`,
@@ -251,12 +234,10 @@ export function requireService({ service, baseUrl, key, allowHttp, timeoutMs }: 
       hint: 'Set INDICATOR_SYNC_API_KEY (a .env file will do) or --api-key-file.',
       code: 'no-key',
     })
-  const limits = timeoutMs === null ? {} : { totalMs: timeoutMs, timeoutMs: Math.min(timeoutMs, 120_000) }
   return {
     service: service.value,
     baseUrl: baseUrl.value,
     key: checkKey(key.value, key.from, service.value.apiKey),
     allowHttp: allowHttp.value,
-    limits,
   }
 }

@@ -10,14 +10,13 @@ import type { Parameters } from './recipeNeeds.ts'
 
 /** What a user gives as a question: a statement, or the name of a recipe, with parameters. */
 export interface QuestionArgs {
-  readonly sql?: string
-  readonly recipe?: string
-  readonly param?: string[]
-  readonly indicator?: number
-  readonly geo?: number
-  readonly series?: number
-  readonly from?: string
-  readonly to?: string
+  readonly sql?: string | undefined
+  readonly recipe?: string | undefined
+  readonly param?: readonly string[] | undefined
+  readonly indicator?: number | undefined
+  readonly geo?: number | undefined
+  readonly from?: string | undefined
+  readonly to?: string | undefined
 }
 
 /** A whole number as the database knows it: given as a double it would be a real there. */
@@ -50,8 +49,8 @@ export async function questionOf(
   args: QuestionArgs,
   service: Service,
 ): Promise<{ given: Parameters; recipe: Recipe | undefined }> {
-  const { indicator, geo, series, from, to } = args
-  const flags = Object.entries({ indicator, geo, series, from, to }).filter(([, value]) => value !== undefined)
+  const { indicator, geo, from, to } = args
+  const flags = Object.entries({ indicator, geo, from, to }).filter(([, value]) => value !== undefined)
   const given = {
     ...Object.fromEntries((args.param ?? []).map(readParameter)),
     ...Object.fromEntries(flags.map(([name, value]) => [name, wholeNumber(value)])),

@@ -111,7 +111,7 @@ export async function prepareRecipe(
   if (given.series !== undefined && given.indicator !== undefined && all[0]?.indicatorId !== given.indicator)
     refuseRecipe(
       `Series ${given.series} is one of indicator ${all[0]?.indicatorId}, not of ${given.indicator}.`,
-      'Give either --series or --indicator.',
+      'Give either series or indicator.',
       'bad-parameter',
     )
   if (given.series !== undefined) parameters = { ...parameters, indicator: all[0]!.indicatorId }

@@ -82,7 +82,7 @@ export async function seriesOfNeed(
       : []),
     ...(none.length > 0 ? [`nothing ${grouped.length > 0 ? `of ${and(none)} ` : ''}is held`] : []),
   ]
-  const own = 'series' in known && others[0] ? ` Or take what you hold: --series ${others[0].id}.` : ''
+  const own = 'series' in known && others[0] ? ` Or use the stored series: --param series=${others[0].id}.` : ''
   return refuseRecipe(
     `${name} needs native ${and(lacking)}; ${and(says)}.`,
     `A job fetches ${lacking.length > 1 ? 'them' : 'it'} without timeTrunc: series: [{ indicators: [${lacking.join(', ')}], window: { last: 30d } }].${own}`,

@@ -1,5 +1,5 @@
 import { createLog, type Logger } from '../../base/log.ts'
-import type { CommonArgs } from '../flags.ts'
+import type { CommonArgs } from '../command.ts'
 import { clearLine } from './progress.ts'
 
 /** Whether colours are wanted on a stream: it is a terminal, and NO_COLOR is not set. */

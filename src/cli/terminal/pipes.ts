@@ -23,17 +23,24 @@ function writeAll(output: NodeJS.WriteStream, handle: number): void {
 const isUnread = ({ code }: NodeJS.ErrnoException): boolean =>
   code === 'EPIPE' || (code === 'EIO' && process.stdout.isTTY)
 
+let endsWithOutput = false
+
+/** Exits when the output is closed: for commands that only write, or never end. */
+export function endWithOutput(): void {
+  endsWithOutput = true
+}
+
 /**
- * What happens when output cannot be written. A reader of stdout that leaves early, as `head` does, is not a failure: a command that
- * only writes, or would never end (`atOnce`), exits with 0; any other continues without output, and exits as it would have. A full
- * disk is an error with a message. An error of stderr is ignored.
+ * Handles output that cannot be written. A reader of stdout that leaves early, as `head` does, is not a failure: the command
+ * continues without output, or exits with 0 (`endWithOutput`). A full disk is an error with a message. An error of stderr is ignored.
  */
-export function watchOutput(atOnce: boolean): void {
+export function watchOutput(): void {
+  endsWithOutput = false
   writeAll(process.stdout, 1)
   process.stderr.on('error', () => undefined)
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (isUnread(error)) {
-      if (atOnce) process.exit(EXIT.done)
+      if (endsWithOutput) process.exit(EXIT.done)
       return
     }
     const known = asOutputError(error)

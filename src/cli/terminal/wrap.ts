@@ -24,7 +24,7 @@ function pieces(word: string, cells: number): string[] {
 }
 
 /** A text in lines of at most a number of cells; nothing is cut. */
-export function wrapLines(text: string, cells: number): string[] {
+function wrapLines(text: string, cells: number): string[] {
   const lines: string[] = []
   for (const word of text.split(/\s+/).flatMap((one) => pieces(one, cells))) {
     const last = lines.at(-1)

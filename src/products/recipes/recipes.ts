@@ -1,4 +1,3 @@
-import { NOTHING_KNOWN } from '../../services/wellKnown.ts'
 import { energyRecipes } from './energy.ts'
 import { evidenceRecipes } from './evidence.ts'
 import { priceRecipes } from './prices.ts'
@@ -12,8 +11,3 @@ export const recipesOf = (service: Subjects): readonly Recipe[] => [
   ...evidenceRecipes(service),
   ...textRecipes(service),
 ]
-
-/** The names of all recipes, which are the same for every service. */
-export const RECIPE_NAMES = recipesOf({ wellKnown: NOTHING_KNOWN, exampleTexts: null, locales: ['und'] }).map(
-  ({ name }) => name,
-)

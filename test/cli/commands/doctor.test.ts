@@ -22,8 +22,11 @@ describe('doctor', () => {
     const { code, out } = await runCommand(tempFolder(), ['doctor'], to('http://api.example', 'your-api-key'))
     expect(code).toBe(6)
     expect(out).toMatch(/^FIX +key .*placeholder/m)
-    expect(out).toMatch(/^FIX +encryption .*--allow-http/m)
-    const allowed = await runCommand(tempFolder(), ['doctor', '--allow-http'], to('http://api.example'))
+    expect(out).toMatch(/^FIX +encryption .*INDICATOR_SYNC_ALLOW_HTTP=1/m)
+    const allowed = await runCommand(tempFolder(), ['doctor'], {
+      ...to('http://api.example'),
+      INDICATOR_SYNC_ALLOW_HTTP: '1',
+    })
     expect(allowed.code).toBe(0)
     expect(allowed.out).toMatch(/^WARN encryption/m)
   })

@@ -156,8 +156,8 @@ async function expectEqual(write: Parameters<typeof thrice>[0]) {
 
 describe('the three forms of an export are equal, value for value', () => {
   test('a row a value', async () => {
-    const { ndjson } = await expectEqual(byCommand('--indicator', '600', '700', '--offer', '600'))
-    expect(ndjson).toHaveLength(13)
+    const { ndjson } = await expectEqual(byCommand('--indicator', '600', '700'))
+    expect(ndjson).toHaveLength(12)
     expect(ndjson[0]).toEqual({
       series_id: 1,
       kind: 'indicator',
@@ -177,21 +177,20 @@ describe('the three forms of an export are equal, value for value', () => {
       value: null,
     })
     expect(ndjson[7]).toMatchObject({ geo_agg: 'sum', geo_trunc: null, geo_ids: '1,2,3', value: 4 })
-    expect(ndjson.at(-1)).toMatchObject({ kind: 'offer_indicator', indicator_id: 600, value: 6 })
+    const offers = (await expectEqual(byCommand('--indicator', '600', '--kind', 'offer_indicator'))).ndjson
+    expect(offers.at(-1)).toMatchObject({ kind: 'offer_indicator', indicator_id: 600, value: 6 })
   })
 
   test('a column a series', async () => {
-    const { head, file } = await expectEqual(
-      byCommand('--indicator', '600', '--offer', '600', '--wide', '--time', 'utc'),
-    )
+    const { head, file } = await expectEqual(byCommand('--indicator', '600', '--wide'))
     expect(head).toEqual([
       'at_utc',
+      'at_local',
       '600_3',
       '600_3_hour_sum',
       '600_0_geo_sum_of_1_2',
       '600_0_geo_sum_of_1_2_3',
       '600_3_geo_sum_country',
-      'offer_600_3',
     ])
     const { key_value_metadata: said } = await parquetMetadataAsync(await asyncBufferFromFile(file))
     expect(said).toContainEqual({ key: 'name.600_3', value: `${NAME}, geo 3` })
@@ -261,7 +260,7 @@ describe('the three forms of an export are equal, value for value', () => {
 
 describe('as of an instant', () => {
   const of = async (asOf: string) =>
-    (await run('export', '--indicator', '800', '--time', 'utc', '--as-of', asOf)).out
+    (await run('export', '--indicator', '800', '--as-of', asOf)).out
       .trim()
       .split('\n')
       .slice(1)
@@ -281,14 +280,6 @@ describe('as of an instant', () => {
     expect(await of(asOf)).toEqual(values)
   })
 
-  test('by year, with years that only the history has', async () => {
-    expect(
-      (await run('export', '--indicator', '800', '--as-of', '2025-06-02', '--partition', 'year', '--output', 'then'))
-        .err,
-    ).toBe('2 rows in then.\n')
-    expect(readdirSync(join(dir, 'then')).sort()).toEqual(['year=2023', 'year=2025'])
-  })
-
   test('what is no instant is told', async () => {
     for (const text of ['yesterday', '2025-07-01T10:00:00.Z', '2025-02-30', '2025-07-01T10:00:00.5x'])
       expect(await run('export', '--indicator', '800', '--as-of', text)).toMatchObject({
@@ -299,37 +290,6 @@ describe('as of an instant', () => {
 })
 
 describe('days are those of each series', () => {
-  test('a year is the local one', async () => {
-    expect(
-      (
-        await run(
-          'export',
-          '--indicator',
-          '600',
-          '700',
-          '--partition',
-          'year',
-          '--format',
-          'ndjson',
-          '--output',
-          'years',
-        )
-      ).err,
-    ).toBe('12 rows in years.\n')
-    const years = Object.fromEntries(
-      readdirSync(join(dir, 'years')).map((name) => [
-        name,
-        readFileSync(join(dir, 'years', name, 'data.ndjson'), 'utf8')
-          .trim()
-          .split('\n')
-          .map((line) => JSON.parse(line).at_local.slice(0, 4)),
-      ]),
-    )
-    expect(Object.keys(years).sort()).toEqual(['year=2024', 'year=2025', 'year=2026'])
-    for (const [name, found] of Object.entries(years)) expect(new Set(found)).toEqual(new Set([name.slice(5)]))
-    expect(years['year=2024']).toHaveLength(2)
-  })
-
   test('a day is the local one', async () => {
     const range = ['--from', '2024-12-31', '--to', '2025-01-01', '--format', 'ndjson']
     const { out } = await run('export', '--indicator', '600', '700', ...range)
@@ -343,7 +303,11 @@ describe('days are those of each series', () => {
 
 test.each<[string, string[], RegExp]>([
   ['an indicator', ['--indicator', '600', '4242'], /indicator 4242 are held\.\n.*600, 700, 800/],
-  ['an offer indicator', ['--offer', '700'], /offer indicator 700 are held\.\n.*: 600/],
+  [
+    'an offer indicator',
+    ['--indicator', '700', '--kind', 'offer_indicator'],
+    /offer indicator 700 are held\.\n.*: 600/,
+  ],
   ['a geo', ['--indicator', '600', '--geo', '9'], /geo 9 are held.*\n.*0, 3/],
 ])('%s that was never held exits 2 with what is held', async (_, args, message) => {
   expect(await run('export', ...args, '--output', 'never.csv')).toMatchObject({
@@ -364,21 +328,11 @@ describe('CSV for spreadsheets', () => {
   })
 
   test('--excel writes as spreadsheets in Spain read', async () => {
-    const done = await run(
-      'export',
-      '--indicator',
-      '600',
-      '--wide',
-      '--time',
-      'utc',
-      '--excel',
-      '--output',
-      'excel.csv',
-    )
+    const done = await run('export', '--indicator', '600', '--wide', '--excel', '--output', 'excel.csv')
     expect(done.code).toBe(0)
     const text = readFileSync(join(dir, 'excel.csv'), 'utf8')
-    expect(text.startsWith('\uFEFFat_utc;600_3;')).toBe(true)
-    expect(text).toContain('2025-01-01T01:00:00Z;0,1;')
+    expect(text.startsWith('\uFEFFat_utc;at_local;600_3;')).toBe(true)
+    expect(text).toMatch(/^2025-01-01T01:00:00Z;2025-\S+;0,1;/m)
     expect((await run('export', '--indicator', '600', '--excel', '--output', 'long.csv')).code).toBe(0)
     expect((await run('export', '--indicator', '600', '--excel', '--format', 'ndjson')).code).toBe(2)
     expect(csvCell('a;b', { excel: true })).toBe('"a;b"')
@@ -437,16 +391,6 @@ describe('the extension of --output names the format', () => {
   test('--excel with a file that is not CSV is refused', async () => {
     const done = await run(...rows, '--excel', '--output', 'sheet.parquet')
     expect(done).toMatchObject({ code: 2, err: expect.stringContaining('--excel') })
-  })
-
-  test('a folder of partitions may have any name, and a format in it counts', async () => {
-    const years = [...rows, '--partition', 'year']
-    const files = (folder: string) => readdirSync(join(dir, folder, 'year=2025'))
-    expect((await run(...years, '--output', 'spot.parquet')).code).toBe(0)
-    expect(files('spot.parquet')).toEqual(['data.parquet'])
-    expect((await run(...years, '--output', 'spot.v2')).code).toBe(0)
-    expect(files('spot.v2')).toEqual(['data.csv'])
-    expect((await run(...years, '--output', 'spot2.parquet', '--format', 'csv')).code).toBe(2)
   })
 })
 

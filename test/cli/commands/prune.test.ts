@@ -8,10 +8,10 @@ test('prune takes away old bodies, but not what is in quarantine, and says how m
   const { store } = await flawedStore()
   const prune = (...args: string[]) => runCommand(tempFolder(), ['prune', '--database', store.file, ...args])
   const bodies = () => store.get('select count(*) from _reply')
-  const young = await prune('--older-than', '90y', '--json')
+  const young = await prune('90y', '--json')
   expect([young.code, JSON.parse(young.out)]).toMatchObject([0, { bodies: 0, bytes: 0, kept: 0 }])
   const before = bodies() as number
-  const done = await prune('--older-than', '1d')
+  const done = await prune('1d')
   expect(done.code).toBe(0)
   expect(done.out).toMatch(
     /^1 body last seen before \d{4}-\S+ is gone, [\d,]+ bytes .* 1 older one stays: what is in quarantine needs it\.\n$/,
@@ -51,16 +51,16 @@ test('prune --job ends the findings of a job that no longer exists, and keeps it
 
 test('prune refuses an age that is not in days or longer units, and makes no database', async () => {
   const dir = tempFolder()
-  expect(await runCommand(dir, ['prune', '--older-than', 'yesterday'])).toMatchObject({
+  expect(await runCommand(dir, ['prune', 'yesterday'])).toMatchObject({
     code: 2,
     err: expect.stringMatching(/"yesterday" is not a valid age/),
   })
   // In job files `m` is a minute, and a body of a minute ago is no old one.
   for (const span of ['1m', '6h'])
-    expect(await runCommand(dir, ['prune', '--older-than', span])).toMatchObject({
+    expect(await runCommand(dir, ['prune', span])).toMatchObject({
       code: 2,
       err: expect.stringMatching(/"\d[mh]" is not a valid age.\n.*90d, 12w, 6mo or 2y/),
     })
-  expect(await runCommand(dir, ['prune', '--older-than', '1d'])).toMatchObject({ code: 7 })
+  expect(await runCommand(dir, ['prune', '1d'])).toMatchObject({ code: 7 })
   expect(existsSync(join(dir, 'data'))).toBe(false)
 })

@@ -24,9 +24,7 @@ test('quarantine lists what could not be understood, tries it again, and closes 
   })
   expect(await quarantine('dismiss', '1', '--reason', ' a misprint ', '--json')).toMatchObject({ code: 0 })
   expect((await quarantine('list')).out).toBe('Nothing is in quarantine: all that came was understood.\n')
-  expect(JSON.parse((await quarantine('list', '--all', '--json')).out)).toMatchObject([
-    { id: 1, dismissed: 'a misprint', resolved_at: expect.any(String) },
-  ])
+  expect(store.get('select dismissed from _quarantine where resolved_at is not null')).toBe('a misprint')
   expect(await quarantine('replay', '--json')).toMatchObject({ code: 0 })
 })
 

@@ -32,7 +32,7 @@ test('replay rebuilds a database in its place or in another file, and says from 
     code: 0,
     out: expect.stringMatching(/^x\.db is rebuilt from 1 stored reply in [\d.]+ s: 748 rows written\.\n$/),
   })
-  const into = await run('replay', '--into', 'new.db', '--json')
+  const into = await run('replay', '--output', 'new.db', '--json')
   expect([into.code, JSON.parse(into.out)]).toMatchObject([
     0,
     { database: 'new.db', replies: 1, rows: 748, unread: 0, damaged: [], seconds: expect.any(Number) },
@@ -46,13 +46,13 @@ test('replay of a part goes into another file, and only when that is said', asyn
   expect([refused.code, refused.err]).toEqual([2, expect.stringMatching(/1 answer of x\.db is not in the reply store/)])
   expect(await count('x.db')).toBe(744)
   for (const [args, message] of [
-    [['--into', 'new.db'], /is not in the reply store/],
-    [['--incomplete'], /--incomplete goes with --into/],
-    [['--into', 'postgres://u@127.0.0.1:9/x'], /rebuilt in a file, not on a server/],
+    [['--output', 'new.db'], /is not in the reply store/],
+    [['--incomplete'], /--incomplete goes with --output/],
+    [['--output', 'postgres://u@127.0.0.1:9/x'], /rebuilt in a file, not on a server/],
   ] as const)
     expect(await run('replay', ...args)).toMatchObject({ code: 2, err: expect.stringMatching(message) })
   expect(existsSync(join(dir, 'new.db'))).toBe(false)
-  expect((await run('replay', '--into', 'new.db', '--incomplete')).code).toBe(0)
+  expect((await run('replay', '--output', 'new.db', '--incomplete')).code).toBe(0)
   expect(await count('new.db')).toBe(0)
 })
 
@@ -128,5 +128,5 @@ test.for([
   const before = [settings(), rows()]
   expect(await run('replay')).toMatchObject({ code: 0, err: '' })
   expect([settings(), rows()]).toEqual(before)
-  expect((await run('replay', '--into', 'new.db')).code).toBe(0)
+  expect((await run('replay', '--output', 'new.db')).code).toBe(0)
 })

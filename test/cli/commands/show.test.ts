@@ -74,5 +74,4 @@ test('show draws what was said then beside what is said now, and tells what was 
   expect(out).toMatch(/3 values revised:/)
   expect(out).toMatch(/2025-01-07T01:00 +2025-01-01T03:00 +2025-01-01T23:00 +2 +1 +3\n/)
   expect((await show('--revisions', '--with', '600')).code).toBe(2)
-  expect(await show('--offer', '1')).toMatchObject({ code: 2, err: expect.stringMatching(/one indicator/) })
 })

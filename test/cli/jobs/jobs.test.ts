@@ -22,14 +22,18 @@ async function two(some: string, all: string) {
     writeFileSync(join(dir, `${i}.yaml`), `name: job-${i}\npace: { perSecond: 50, concurrency: 1 }\n${yaml}`)
     return `${i}.yaml`
   })
-  const planned = await runCommand(dir, ['plan', ...files, '--urls'], env)
+  const planned = await runCommand(dir, ['plan', ...files, '--json'], env)
   const synced = await runCommand(dir, ['sync', ...files], env)
   expect([synced.code, synced.err]).toEqual([0, expect.any(String)])
   const again = emulator.requests.length
   expect((await runCommand(dir, ['sync', ...files], env)).code).toBe(0)
   expect(emulator.requests.slice(again).map(({ url }) => url)).toEqual([])
   const sent = emulator.requests.map(({ url }) => url)
-  return { planned: planned.out.trim().split('\n'), sent, url: emulator.url }
+  return {
+    planned: (JSON.parse(planned.out) as { target: string }[]).map(({ target }) => `${emulator.url}${target}`),
+    sent,
+    url: emulator.url,
+  }
 }
 
 test('a job of which --only leaves nothing says so, and what the others want beside it is not forgotten', async () => {

@@ -220,10 +220,9 @@ test('a run that is stopped does not wait for those who are told: what was under
   })
   let child: ChildProcess | undefined
   const silent = await serve(() => child!.kill('SIGTERM'))
-  const flags = ['start', 'stopped'].map((event) => `--notify-on=${event}`)
   const done = await runCli(
-    folder(),
-    ['sync', 'job.yaml', '--notify', `${receiver.url}/x`, ...flags],
+    folder(job(`notify: [{ url: "${receiver.url}/x", on: [start, stopped] }]\n`)),
+    ['sync', 'job.yaml'],
     env(silent.url),
     (started) => {
       child = started

@@ -53,7 +53,7 @@ export async function replaceTables(
           throw new StoreError(
             `The table ${table} of another program refers to rows that the rebuilt database lacks; ${file} stays as it is.`,
             {
-              hint: `Delete these rows of ${table}, or its foreign key, and run the command again. Or rebuild into another file: indicator-sync replay --into other.db.`,
+              hint: `Delete these rows of ${table}, or its foreign key, and run the command again. Or rebuild into another file: indicator-sync replay --output other.db.`,
               code: 'dangling-rebuild',
             },
           )

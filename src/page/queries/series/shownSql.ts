@@ -23,7 +23,7 @@ export function showOf(dataset: NamedGeoSeries, { from, to }: Interval, then: As
   if (dataset.trunc !== null || dataset.geoAgg !== null) return null
   const [first, end] = [from, to].map((at) => borderText(dataset.zone, at))
   const { kind, indicator } = dataset
-  const { series, offers } = ENTRY_ROUTES
-  const which = kind === offers ? `--offer ${indicator}` : `${indicator}${kind === series ? '' : ` --kind ${kind}`}`
+  const { series } = ENTRY_ROUTES
+  const which = `${indicator}${kind === series ? '' : ` --kind ${kind}`}`
   return `show ${which} --geo ${dataset.geoId} --from ${first} --to ${end}${then ? ` --as-of ${then.moment}` : ''}`
 }
