@@ -10,14 +10,17 @@ export const GIVEN_UP = LONGEST_PAUSE_S - DAY
  */
 export const EARLY_S = 3_600
 
-/** Whether a window in doubt since `since`, last answered at `last`, is due: at once, then after 1, 2, 4, 8 … days. */
-export const isDoubtDue = (since: Instant, last: Instant, now: Instant): boolean =>
-  last <= since || isFuture(last, now) || now >= last + Math.min(LONGEST_PAUSE_S, Math.max(DAY, last - since)) - EARLY_S
+/** Seconds between the last answer and the next request, by how long the same answer has come: 1, 2, 4, 8 … days. */
+const distance = (since: Instant, last: Instant): number => last - since + DAY
 
-/** When an absence is requested again: after 1, 2, 4, 8 … days, up to half a year; null after that. */
-export function absentNext({ sinceAt, checkedAt }: Pick<Absence, 'sinceAt' | 'checkedAt'>): Instant | null {
-  const distance = checkedAt - sinceAt + DAY
-  return distance > LONGEST_PAUSE_S ? null : checkedAt + distance
+/** Whether a suspect window, suspect since `since` and last answered at `last`, is requested again: like an absence, but it is never given up. */
+export const isSuspectDue = (since: Instant, last: Instant, now: Instant): boolean =>
+  isFuture(last, now) || now >= last + Math.min(LONGEST_PAUSE_S, distance(since, last)) - EARLY_S
+
+/** When an absence is requested again; null once that would be more than half a year later. */
+export function absentNext({ since, checked }: Pick<Absence, 'since' | 'checked'>): Instant | null {
+  const wait = distance(since, checked)
+  return wait > LONGEST_PAUSE_S ? null : checked + wait
 }
 
 /** When an id that the service does not know is requested again: after 1, 2, 4, 8 … days, then every half year. */

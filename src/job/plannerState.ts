@@ -3,21 +3,21 @@ import type { Interval } from '../base/time/interval.ts'
 import type { Period } from '../base/time/periods.ts'
 import type { CoveredState } from '../tables/series.ts'
 
-/** A row of `_coverage`. */
-export interface CoveredInterval extends Interval {
-  readonly geoId: number
-  /** What the answer had; `doubt`: the answer is not trusted. */
+/** A row of `_coverage`: what was answered in an interval, for one geo or for all (`ALL_GEOS`). */
+export interface Coverage extends Interval {
+  readonly geo: number
+  /** `doubt`: the answer is not trusted. */
   readonly state: CoveredState
   readonly fetchedAt: Instant
   /** The longest lookback, in seconds, for which all of it was past revision when it was fetched. */
-  readonly settledS: number
-  /** Since when it is in doubt; null when it is not. */
-  readonly sinceAt: Instant | null
+  readonly settledFor: number
+  /** Since when it has been suspect; null when it is not. */
+  readonly since: Instant | null
 }
 
 /** What is stored of a series before anything is requested. */
 export interface SeriesState {
-  readonly coverage: readonly CoveredInterval[]
+  readonly coverage: readonly Coverage[]
   /** The number of geos with values; 0 when unknown. */
   readonly geoCount: number
   /** Instants at which its resolution changed. */
@@ -32,14 +32,14 @@ export interface SeriesState {
   readonly absences: readonly Absence[]
 }
 
-/** An interval of a series in which its step promises values and none came. */
+/** A row of `_absent`: an interval of a series in which its step promises values and none came. */
 export interface Absence extends Interval {
-  readonly geoId: number
-  /** Seconds of a period; null where no value shows it. */
+  readonly geo: number
+  /** Seconds of a period; null when no value shows it. */
   readonly step: number | null
   /** When it was first past revision and absent, and when it was last found so. */
-  readonly sinceAt: Instant
-  readonly checkedAt: Instant
+  readonly since: Instant
+  readonly checked: Instant
 }
 
 /** An indicator or widget that the service does not know: when it first and last said so, without a good answer in between. */

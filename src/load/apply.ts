@@ -6,7 +6,7 @@ import type { PlannedRequest } from '../job/plannedRequest.ts'
 import { geoRanges, isAboutValues, type Observations, type Reject, type Rows, type RowValues } from '../tables/rows.ts'
 import { type Database, tableOf } from '../tables/schema.ts'
 import type { FetchOutcome } from '../tables/sql/fetchOutcome.ts'
-import { cover } from './coverage/coverage.ts'
+import { recordCoverage } from './coverage/heldCoverage.ts'
 import { writeDays } from './days/days.ts'
 import { markListing, replaceOwned } from './listing.ts'
 import { likeStored } from './observations.ts'
@@ -86,13 +86,13 @@ export async function applyRows(
         window,
         withdrawn: gone > 0,
       })
-    const doubtful = open.rejects.some(isAboutValues)
-    const dismissed = doubtful ? [] : rows.rejects.filter(isAboutValues).map(({ observation }) => observation)
+    const openRejects = open.rejects.filter(isAboutValues).length
+    const dismissed = (openRejects > 0 ? [] : rows.rejects.filter(isAboutValues)).map(({ observation }) =>
+      observation ? { geo: observation.geoId, at: observation.at } : null,
+    )
     const series = { ...known, geoIds: [...known.geoIds, ...newGeoIds].sort((a, b) => a - b) }
-    await cover(tx, series, planned, observations, Math.floor(ms / 1000), {
-      doubtful,
-      newGeoIds,
-      dismissed,
+    await recordCoverage(tx, series, planned, observations, Math.floor(ms / 1000), {
+      ...{ openRejects, dismissed, newGeos: newGeoIds, coarse: false },
     })
   }
   const understood = answeredAs(rows)

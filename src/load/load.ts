@@ -11,7 +11,7 @@ import type { Database } from '../tables/schema.ts'
 import type { UnansweredOutcome } from '../tables/sql/fetchOutcome.ts'
 import { answeredAs, applyRows } from './apply.ts'
 import { type Counts, countRun, NO_COUNTS } from './counts.ts'
-import { cover } from './coverage/coverage.ts'
+import { recordCoverage } from './coverage/heldCoverage.ts'
 import { withoutSecret } from './derived.ts'
 import { undismissed } from './quarantine/dismissed.ts'
 import { quarantine } from './quarantine/quarantine.ts'
@@ -131,7 +131,8 @@ export async function leaveInDoubt(
   const nothing = { geoIds: [], at: [], values: [], steps: 0 }
   for (const window of doubts) {
     const series = await readStoredSeries(tx, seriesId)
-    await cover(tx, series, { ...planned, window }, nothing, Math.floor(ms / 1000), { doubtful: true })
+    const state = { openRejects: 0, dismissed: [], newGeos: [], coarse: true }
+    await recordCoverage(tx, series, { ...planned, window }, nothing, Math.floor(ms / 1000), state)
   }
 }
 

@@ -2,10 +2,10 @@ import { type Instant, isFuture } from '../base/time/instant.ts'
 import type { Interval } from '../base/time/interval.ts'
 import type { Periods } from '../base/time/periods.ts'
 import { floorTo, type Unit } from '../base/time/zone.ts'
-import { isDoubtDue } from '../job/again.ts'
+import { isSuspectDue } from '../job/again.ts'
 import type { Span } from '../job/job.ts'
 import { spanSeconds } from '../job/moment.ts'
-import type { CoveredInterval } from '../job/plannerState.ts'
+import type { Coverage } from '../job/plannerState.ts'
 import type { Planning } from './planning.ts'
 
 /** What decides whether stored coverage is still good. */
@@ -46,9 +46,9 @@ const isFresh = (fetchedAt: Instant, { now, refreshS }: Freshness): boolean =>
   fetchedAt > now - refreshS && !isFuture(fetchedAt, now)
 
 /** The part of a held interval that was past revision when it was fetched. */
-function settledPart(held: CoveredInterval, freshness: Freshness): Interval {
+function settledPart(held: Coverage, freshness: Freshness): Interval {
   const ahead = Math.max(0, held.fetchedAt - freshness.now)
-  if (held.settledS - ahead >= freshness.lookbackS) return held
+  if (held.settledFor - ahead >= freshness.lookbackS) return held
   const border = settledBefore(held.fetchedAt - ahead, freshness)
   return { from: held.from, to: Math.min(held.to, border) }
 }
@@ -57,9 +57,9 @@ function settledPart(held: CoveredInterval, freshness: Freshness): Interval {
  * The part of a held interval that need not be requested: all of it when it was fetched within `refresh`, otherwise what was
  * past revision when it was fetched. What is in doubt is requested whatever its age, at growing distances.
  */
-export function stillGood(held: CoveredInterval, freshness: Freshness): Interval {
+export function stillGood(held: Coverage, freshness: Freshness): Interval {
   if (isFresh(held.fetchedAt, freshness)) return held
-  if (held.state === 'doubt' && isDoubtDue(held.sinceAt ?? held.fetchedAt, held.fetchedAt, freshness.now))
+  if (held.state === 'doubt' && isSuspectDue(held.since ?? held.fetchedAt, held.fetchedAt, freshness.now))
     return { from: held.from, to: held.from }
   return settledPart(held, freshness)
 }

@@ -77,8 +77,8 @@ export async function readPlannerState(
 ): Promise<PlannerState> {
   const coverage = await db.kysely
     .selectFrom('_coverage')
-    .select(['series_id', 'geo_id as geoId', 'from_at as from', 'to_at as to', 'state', 'fetched_at as fetchedAt'])
-    .select(['settled_s as settledS', 'since_at as sinceAt'])
+    .select(['series_id', 'geo_id as geo', 'from_at as from', 'to_at as to', 'state', 'fetched_at as fetchedAt'])
+    .select(['settled_s as settledFor', 'since_at as since'])
     .orderBy('series_id')
     .orderBy('geo_id')
     .orderBy('from_at')
@@ -90,8 +90,8 @@ export async function readPlannerState(
     .execute()
   const absences = await db.kysely
     .selectFrom('_absent')
-    .select(['series_id', 'geo_id as geoId', 'from_at as from', 'to_at as to', 'step_s as step'])
-    .select(['since_at as sinceAt', 'checked_at as checkedAt'])
+    .select(['series_id', 'geo_id as geo', 'from_at as from', 'to_at as to', 'step_s as step'])
+    .select(['since_at as since', 'checked_at as checked'])
     .where((of) =>
       of.or([of(of('checked_at', '-', of.ref('since_at')), '<=', GIVEN_UP), of('checked_at', '>', now + CLOCK_ERROR)]),
     )

@@ -61,13 +61,15 @@ describe('what the source has not', () => {
     expect(store.get('select count(*) from observation')).toBe(480)
   })
 
-  test('a geo that is known from elsewhere and missing of a window is in doubt', async () => {
-    const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
+  test('a geo that is known from another window is absent, whatever the size of the windows', async () => {
+    const market = await source({ geos: [3, 4] })
     market.state.has = (instant, geo) => geo === 3 || !within('2025-10-04T22:00:00Z', '2025-10-06T22:00:00Z')(instant)
-    await market.run(store, FIXED.replace('refresh', 'chunk: 1d, refresh'), night(0))
-    expect(await findGaps(store)).toMatchObject([
-      { reason: 'doubt', geo_id: 4, from: '2025-10-05T00:00:00+02:00', to: '2025-10-07T00:00:00+02:00' },
-    ])
+    const absent = { reason: 'absent', geo_id: 4, from: '2025-10-05T00:00:00+02:00', to: '2025-10-07T00:00:00+02:00' }
+    for (const chunk of ['1d', '10d']) {
+      const store = await tempStore()
+      await market.run(store, FIXED.replace('refresh', `chunk: ${chunk}, refresh`), night(0))
+      expect(await findGaps(store)).toMatchObject([absent])
+    }
   })
 
   test('what was answered for all geos before one was known, was answered without it', async () => {

@@ -144,11 +144,11 @@ function compareCoverage(scene: Scene, { id, key, trunc }: Row, truth: SeriesTru
   for (const geo of geos)
     for (const unit of units) {
       const standing = standingOf(truth, unit, geo)
-      const over = rows
-        .filter((row) => (row.geo === 0 || row.geo === geo) && row.from <= unit.from && row.to >= unit.to)
-        .sort((a, b) => b.at - a.at || (a.state === 'doubt' ? -1 : 1))
-      // What stands side by side in doubt is one row, as old as its oldest part.
-      const row = over.find(({ state, at }) => state === 'doubt' && over[0]!.at - at <= 900) ?? over[0]
+      const over = rows.filter(
+        (row) => (row.geo === 0 || row.geo === geo) && row.from <= unit.from && row.to >= unit.to,
+      )
+      // What was answered for a geo alone goes before what was answered for all.
+      const row = over.find((one) => one.geo !== 0) ?? over[0]
       const place = `coverage of ${key}, geo ${geo ?? 'all'}, ${new Date(unit.from * 1000).toISOString()}`
       scene.tally.comparisons++
       const believed = row !== undefined && row.state !== 'doubt'
@@ -293,7 +293,7 @@ function compareAbsent(scene: Scene, row: Row, truth: SeriesTruth, gaps: readonl
 
 /**
  * Where the last settled answer for all geos had no values at all, all geos are said to be absent. Where it had values of others
- * only, a geo that is known is said to be absent or in doubt.
+ * only, a geo of which values are held there is said to be suspect, any other that is known to be absent.
  */
 function compareNothing(scene: Scene, { key, trunc }: Row, truth: SeriesTruth, gaps: readonly Gap[]): void {
   const lookback = (scene.lookbacks.get(key) ?? 2) * DAY
@@ -327,7 +327,7 @@ function compareNothing(scene: Scene, { key, trunc }: Row, truth: SeriesTruth, g
     for (const geo of last.known) {
       if (last.present.has(geo)) continue
       scene.tally.comparisons++
-      if (!has(last.lost.has(geo) ? ['doubt'] : ['doubt', 'absent'], geo))
+      if (!has([last.lost.has(geo) ? 'doubt' : 'absent'], geo))
         differ(`${place}: the answer had other geos, and geo ${geo} is no gap`, last, gaps)
     }
   }

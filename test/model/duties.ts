@@ -278,7 +278,7 @@ export function dutiesOf(scene: Scene, plan: Plan): Duties {
         const absent = need === 'not' && (isAbsent(truth, unit, geo) || (geo === null && wasEmpty(truth, unit)))
         if (absent && isLongDue(scene, truth, entry, unit, geo)) due.push({ key: entry.key, geo, ...unit })
         // What was settled for every lookback so far may have become one row with what is older: a longer one asks it anew.
-        const isLonger = entry.lookback > (scene.lookbacks.get(entry.key) ?? 0) && now - standing.at >= 12 * HOUR
+        const isLonger = entry.lookback > (scene.lookbacks.get(entry.key) ?? 0)
         if (need === 'not' && isLonger) put(entry.key, geo, unit, 'may')
         put(entry.key, geo, unit, absent && isAbsentDue(scene, truth, entry, unit, geo) ? 'may' : duty)
       }

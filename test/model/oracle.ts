@@ -18,6 +18,8 @@ export interface Event {
   /** Rows that made no sense, and whether somebody accepted the answer in spite of them. */
   readonly rejects: readonly string[]
   accepted: boolean
+  /** Whether it was accepted when it came. */
+  readonly acceptedAtOnce: boolean
   /** Geos with values in the answer. */
   readonly present: ReadonlySet<number>
   /** Geos that were known before and held values inside the window, of which the answer has none. */
@@ -96,7 +98,20 @@ export function believe(oracle: Oracle, question: Question, answer: Answer, at: 
   }
   const { rejects } = answer
   const accepted = rejects.every((row) => truth.dismissed.has(row))
-  truth.events.push({ question, at, outcome: 'answered', rejects, accepted, present, lost, known, command })
+  truth.events.push({
+    ...{
+      question,
+      at,
+      outcome: 'answered',
+      rejects,
+      accepted,
+      acceptedAtOnce: accepted,
+      present,
+      lost,
+      known,
+      command,
+    },
+  })
   return effect
 }
 
@@ -109,6 +124,7 @@ export function note(oracle: Oracle, question: Question, outcome: Event['outcome
     outcome,
     rejects: [],
     accepted: true,
+    acceptedAtOnce: true,
     command,
     present: none,
     lost: none,
@@ -148,20 +164,34 @@ export interface Standing {
 function trust(event: Event, geo: number | null): 'held' | 'doubt' | 'open' {
   if (!event.accepted) return 'doubt'
   const known = geo === null ? event.known : new Set([geo])
-  const missing = [...known].some((one) => event.known.has(one) && !event.present.has(one))
-  // All that is held of a geo is gone, or a geo that is known, while others have values.
+  // All that is held of a geo is gone, while others have values, or of all.
   const lost = [...known].some((one) => event.lost.has(one))
   if (lost && (geo !== null || event.present.size === 0)) return event.rejects.length > 0 ? 'open' : 'doubt'
-  // An answer without values for all geos is as doubtful for those that lost none.
+  // An answer without values for all geos is as suspect for those that lost none.
   if (event.lost.size > 0 && event.present.size === 0) return 'open'
-  return lost || (missing && event.question.geos === null && event.present.size > 0) ? 'open' : 'held'
+  return lost ? 'open' : 'held'
+}
+
+/** The answers that count for a geo: one about all that is suspect leaves those about the geo alone as they are. */
+function countingFor(answered: readonly Event[], geo: number | null): Event[] {
+  let hasOwn = false
+  return answered.filter(({ question, acceptedAtOnce, present, lost }) => {
+    const isAboutAll = question.geos === null
+    const isSuspect = !acceptedAtOnce || (present.size === 0 && lost.size > 0)
+    if (geo !== null && isAboutAll && isSuspect && hasOwn) return false
+    hasOwn = !isAboutAll || (hasOwn && isSuspect)
+    return true
+  })
 }
 
 /** Judges a unit by the last word on it. */
 export function standingOf(truth: SeriesTruth, unit: { from: number; to: number }, geo: number | null): Standing {
   const { events } = truth
   const requested = events.filter(({ question }) => covers(question, unit) && concerns(question, geo))
-  const answered = requested.filter(({ outcome }) => outcome === 'answered')
+  const answered = countingFor(
+    requested.filter(({ outcome }) => outcome === 'answered'),
+    geo,
+  )
   const last = answered.at(-1)
   const lastTry = requested.at(-1)
   const tried = { lastTry: lastTry?.at ?? Number.NEGATIVE_INFINITY, lastOutcome: lastTry?.outcome ?? null }
@@ -169,9 +199,7 @@ export function standingOf(truth: SeriesTruth, unit: { from: number; to: number 
   if (!last) return { state: 'never', at: never, since: never, marred: false, ...tried }
   const sound = answered.findLastIndex((event) => trust(event, geo) === 'held')
   const state = trust(last, geo)
-  const settled = state === 'doubt' && geo === null ? settledAt(truth, unit, events.indexOf(last)) : null
-  if (settled !== null) return { state: 'held', at: settled, since: last.at, marred: true, ...tried }
-  // What was put aside as coarse since may have left it in doubt, where its days do not tell.
+  // What was put aside as coarse since may have left it suspect, where its days do not tell.
   const unexplained = state === 'held' && lastTry?.outcome === 'coarse'
   const marred = last.rejects.length > 0
   return {
@@ -181,17 +209,6 @@ export function standingOf(truth: SeriesTruth, unit: { from: number; to: number 
     marred,
     ...tried,
   }
-}
-
-/** What all geos were asked for in doubt is held once each that was known then was read soundly by itself: as old as the oldest of those answers. */
-function settledAt({ events, values, dismissed }: SeriesTruth, unit: { from: number; to: number }, doubt: number) {
-  for (const [i, { question, outcome, known, present }] of events.entries()) {
-    if (i <= doubt || outcome !== 'answered' || question.geos === null || !covers(question, unit)) continue
-    const before = { events: events.slice(0, i + 1), values, dismissed }
-    const each = [...new Set([...known, ...present])].map((geo) => standingOf(before, unit, geo))
-    if (each.length > 0 && each.every(({ state }) => state === 'held')) return Math.min(...each.map(({ at }) => at))
-  }
-  return null
 }
 
 /** What an entry must do about a unit, must not do, or may do. */
@@ -211,7 +228,7 @@ export function dutyOf(
   }
   if (standing.state !== 'held') {
     // At growing distances: 1, 2, 4, 8 … days.
-    const distance = Math.max(DAY, standing.lastTry - standing.since) + 2 * HOUR
+    const distance = standing.lastTry - standing.since + DAY + 2 * HOUR
     return standing.state === 'doubt' && now - standing.lastTry >= distance ? 'must' : 'may'
   }
   const age = standing.at - (end + lookback * DAY)

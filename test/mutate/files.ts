@@ -9,7 +9,6 @@ export const FILES: Readonly<Record<string, readonly string[]>> = {
   'src/plan/windows.ts': ['test/plan/windows.test.ts'],
   'src/plan/held.ts': ['test/plan/held.test.ts'],
   'src/transform/values/values.ts': ['test/transform/values.test.ts'],
-  'src/load/coverage/coverage.ts': ['range', 'missing', 'dismissed', 'calendar'].map(
-    (name) => `test/load/${name}.test.ts`,
-  ),
+  'src/load/coverage/decideCoverage.ts': ['test/load/coverage.test.ts'],
+  'src/load/coverage/decideAbsences.ts': ['test/load/coverage.test.ts'],
 }

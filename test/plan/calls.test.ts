@@ -55,18 +55,18 @@ test('the jobs of one call ask all that they want and nothing twice, whatever th
           ...EMPTY_STATE.series(key),
           coverage: held.map((one) => ({
             ...interval(one.days),
-            geoId: one.geoId,
+            geo: one.geoId,
             state: 'values',
-            sinceAt: null,
+            since: null,
             fetchedAt: NOW - 600,
-            settledS: -DAY,
+            settledFor: -DAY,
           })),
           absences: absent.map((one) => ({
             ...interval(one.days),
-            geoId: one.geoId,
+            geo: one.geoId,
             step: 3600,
-            sinceAt: NOW - 20 * DAY,
-            checkedAt: NOW - 15 * DAY,
+            since: NOW - 20 * DAY,
+            checked: NOW - 15 * DAY,
           })),
         }),
       }
@@ -114,14 +114,14 @@ test('the jobs of one call ask all that they want and nothing twice, whatever th
 
 test('what is absent of a monthly series is past revision where the rest of it is: a month that has begun may still be revised', () => {
   const monthAt = (n: number): number => Date.parse(`2025-${n}-01T00:00:00+0${n > 10 ? 1 : 2}:00`) / 1000
-  const held = { from: monthAt(10), to: monthAt(12), geoId: 3 }
+  const held = { from: monthAt(10), to: monthAt(12), geo: 3 }
   const plannerState: PlannerState = {
     ...EMPTY_STATE,
     series: (key) => ({
       ...EMPTY_STATE.series(key),
-      coverage: [{ ...held, state: 'values', fetchedAt: NOW - 600, settledS: 99 * DAY, sinceAt: null }],
+      coverage: [{ ...held, state: 'values', fetchedAt: NOW - 600, settledFor: 99 * DAY, since: null }],
       period: { at: monthAt(10), step: 31 * DAY },
-      absences: [{ ...held, step: 31 * DAY, sinceAt: NOW - 20 * DAY, checkedAt: NOW - 15 * DAY }],
+      absences: [{ ...held, step: 31 * DAY, since: NOW - 20 * DAY, checked: NOW - 15 * DAY }],
     }),
   }
   const job = readJob(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { parseInstant } from '../../src/base/time/instant.ts'
 import { periodsOf } from '../../src/base/time/periods.ts'
-import type { CoveredInterval } from '../../src/job/plannerState.ts'
+import type { Coverage } from '../../src/job/plannerState.ts'
 import { type Freshness, isDue, settledBefore, stillGood } from '../../src/plan/held.ts'
 
 const ZONE = 'Europe/Madrid'
@@ -17,13 +17,13 @@ const freshness: Freshness = {
   unit: 'day',
 }
 const window = { from: at('2025-07-01T00:00'), to: at('2025-07-10T00:00') }
-const held = (over: Partial<CoveredInterval> = {}): CoveredInterval => ({
+const held = (over: Partial<Coverage> = {}): Coverage => ({
   ...window,
-  geoId: 0,
+  geo: 0,
   state: 'values',
   fetchedAt: NOW - DAY,
-  settledS: 0,
-  sinceAt: null,
+  settledFor: 0,
+  since: null,
   ...over,
 })
 
@@ -49,8 +49,8 @@ describe('the part of an answer that need not be asked again', () => {
     ['all of it within the time of `refresh`', held({ fetchedAt: NOW - 3_599 }), window.to],
     ['no longer at its end', held({ fetchedAt: NOW - 3_600 }), at('2025-07-08T00:00')],
     ['what was past revision when it was fetched', held({ fetchedAt: NOW - DAY }), at('2025-07-07T00:00')],
-    ['all of it where every part had been past revision', held({ settledS: 2 * DAY }), window.to],
-    ['not where a part had been so one second less', held({ settledS: 2 * DAY - 1 }), at('2025-07-07T00:00')],
+    ['all of it where every part had been past revision', held({ settledFor: 2 * DAY }), window.to],
+    ['not where a part had been so one second less', held({ settledFor: 2 * DAY - 1 }), at('2025-07-07T00:00')],
     [
       'nothing of what lies in the future by more than clocks differ',
       held({ fetchedAt: NOW + 301 }),
@@ -59,20 +59,25 @@ describe('the part of an answer that need not be asked again', () => {
     ['all of it where the clocks merely differ', held({ fetchedAt: NOW + 300 }), window.to],
     [
       'as much less as the clock was ahead, where all had been past revision',
-      held({ fetchedAt: NOW + 2 * DAY, settledS: 4 * DAY - 1 }),
+      held({ fetchedAt: NOW + 2 * DAY, settledFor: 4 * DAY - 1 }),
       at('2025-07-08T00:00'),
     ],
     [
       'all of it where it was past revision for longer than the clock was ahead',
-      held({ fetchedAt: NOW + 2 * DAY, settledS: 4 * DAY }),
+      held({ fetchedAt: NOW + 2 * DAY, settledFor: 4 * DAY }),
       window.to,
     ],
     ['no more than was held', held({ to: at('2025-07-03T00:00') }), at('2025-07-03T00:00')],
-    ['nothing of what is in doubt and due', held({ state: 'doubt', sinceAt: NOW - 2 * DAY }), window.from],
-    ['nothing of what is in doubt since nobody knows when', held({ state: 'doubt' }), window.from],
+    ['nothing of what is suspect and due', held({ state: 'doubt', since: NOW - DAY }), window.from],
+    ['nothing of what is suspect since an unknown time', held({ state: 'doubt' }), window.from],
     [
-      'what was past revision of a doubt that is not due',
-      held({ state: 'doubt', fetchedAt: NOW - DAY, sinceAt: NOW - 9 * DAY }),
+      'what was past revision of what has been suspect for less than a day',
+      held({ state: 'doubt', fetchedAt: NOW - DAY / 2, since: NOW - DAY / 2 }),
+      at('2025-07-08T00:00'),
+    ],
+    [
+      'what was past revision of what is suspect and not due',
+      held({ state: 'doubt', fetchedAt: NOW - DAY, since: NOW - 9 * DAY }),
       at('2025-07-07T00:00'),
     ],
   ])('is %s', (_, row, to) => expect(stillGood(row, freshness)).toMatchObject({ from: window.from, to }))

@@ -111,7 +111,7 @@ test.each([
     market.state.tiempo = tiempo
     expect(await market.run(store, yaml, night(1))).toHaveLength(7)
     expect(reasons(store).map(({ outcome }) => outcome)).toEqual(['coarse'])
-    expect(new Set((await findGaps(store)).map(({ reason }) => reason))).toEqual(new Set(['doubt']))
+    expect(new Set((await findGaps(store)).map(({ reason }) => reason))).toEqual(new Set(['doubt', 'absent']))
     // Nothing of it is lost: the next runs request what they need to tell the resolution.
     market.state.tiempo = 4
     await market.run(store, yaml, night(2))

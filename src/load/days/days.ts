@@ -15,8 +15,18 @@ import { prepared } from '../../db/prepared.ts'
 import type { GeoDay } from '../../tables/dayTotals.ts'
 import { geoRanges, type Observations } from '../../tables/rows.ts'
 import type { Database } from '../../tables/schema.ts'
-import { valuesOfGeo } from '../coverage/held.ts'
 import { type Timeline, totalsOf } from './dayTotals.ts'
+
+const valuesOfGeo = prepared((db, of: Interval & { seriesId: number; geoId: number }) =>
+  db
+    .selectFrom('observation')
+    .select(['at', 'value', 'step_s as step'])
+    .where('series_id', '=', of.seriesId)
+    .where('geo_id', '=', of.geoId)
+    .where('at', '>=', of.from)
+    .where('at', '<', of.to)
+    .orderBy('at'),
+)
 
 /** The stored values of a day. */
 async function readDay(

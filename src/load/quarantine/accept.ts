@@ -4,32 +4,12 @@ import { floorToSecond } from '../../base/time/instant.ts'
 import { type Interval, subtract } from '../../base/time/interval.ts'
 import { GOOD_OUTCOMES } from '../../db/queries/outcomes.ts'
 import type { Store } from '../../db/store.ts'
-import { isAboutValues, type ObservationKey, type Observations } from '../../tables/rows.ts'
+import { isAboutValues } from '../../tables/rows.ts'
 import type { Database } from '../../tables/schema.ts'
 import { ALL_GEOS } from '../../tables/sql/allGeos.ts'
-import { recordAbsences } from '../coverage/absent.ts'
-import { valuesOfGeo } from '../coverage/held.ts'
-import { withObservations } from '../coverage/regular.ts'
-import { clearDoubt } from '../coverage/timeline.ts'
-import { readStoredSeries, type StoredSeries } from '../storedSeries.ts'
-
-/** The stored values of a geo in an interval, in the form of an answer; `keys` are added as if they were stored, too. */
-async function readHeld(
-  tx: Transaction<Database>,
-  seriesId: number,
-  geoId: number,
-  { from, to }: Interval,
-  keys: readonly ObservationKey[],
-): Promise<Observations> {
-  const rows = await valuesOfGeo.all(tx, { seriesId, geoId, from, to })
-  const held = {
-    geoIds: rows.map(() => geoId),
-    at: rows.map(({ at }) => at),
-    values: rows.map(() => null),
-    steps: rows.map(({ step }) => step),
-  }
-  return withObservations(held, keys)
-}
+import { decideAcceptance } from '../coverage/decideCoverage.ts'
+import { describeSeries, readHeld, readValues, writeCoverage } from '../coverage/heldCoverage.ts'
+import { readStoredSeries } from '../storedSeries.ts'
 
 /** Later answers that overlap the window of an answer and came before it was accepted. */
 const laterAnswers = (tx: Transaction<Database>, { id, seriesId, from, to, after }: DismissedAnswer) =>
@@ -50,64 +30,45 @@ const dismissedKeys = (tx: Transaction<Database>, { seriesId, from, to, after }:
   tx
     .selectFrom('_quarantine as q')
     .innerJoin('_fetch as f', 'f.id', 'q.fetch_id')
-    .select(['q.geo_id as geoId', 'q.at'])
+    .select(['q.geo_id as geo', 'q.at'])
     .where('f.series_id', '=', seriesId)
     .where('q.dismissed_after', '<=', after)
     .where('q.at', '>=', from)
     .where('q.at', '<', to)
-    .$narrowType<ObservationKey>()
+    .$narrowType<{ geo: number; at: number }>()
     .execute()
 
 /**
- * Accepts an answer of which all rejects were dismissed: its window, without what later answers cover, is no longer in doubt.
- * What else is missing there is recorded as absent.
+ * Accepts an answer of which all rejects were dismissed: its window, without what later answers cover, is trusted from now on.
+ * What else is missing there is absent.
  */
-async function acceptAnswer(tx: Transaction<Database>, answer: DismissedAnswer): Promise<void> {
-  const { id, seriesId, from, to } = answer
-  const series = await readStoredSeries(tx, seriesId)
-  const later = await laterAnswers(tx, answer)
-  const keys = await dismissedKeys(tx, answer)
-  // A reject without instant and geo may be any of the missing values, so it is not known what is absent.
+async function acceptAnswer(tx: Transaction<Database>, dismissed: DismissedAnswer): Promise<void> {
+  const { id, seriesId, from, to } = dismissed
+  const stored = await readStoredSeries(tx, seriesId)
+  const later = await laterAnswers(tx, dismissed)
+  const keys = await dismissedKeys(tx, dismissed)
   const entries = await tx.selectFrom('_quarantine').select(['path', 'at']).where('fetch_id', '=', id).execute()
   const ofValues = entries.filter(isAboutValues)
   if (ofValues.length === 0) return
+  // A reject without instant and geo may be any of the missing values, so it is not known what is absent.
   const withKey = ofValues.filter(({ at }) => at !== null).length
-  const areAllKeysKnown = withKey >= answer.rejected - (entries.length - ofValues.length)
-  const now = floorToSecond(answer.at)
-  const settledBefore = answer.settledBefore ?? from
-  for (const requested of numbersOf(answer.geo_ids) ?? [ALL_GEOS]) {
-    const newer = later.filter(({ geo_ids }) => numbersOf(geo_ids)?.includes(requested) ?? true)
+  const areAllKeysKnown = withKey >= dismissed.rejected - (entries.length - ofValues.length)
+  for (const geo of numbersOf(dismissed.geo_ids) ?? [ALL_GEOS]) {
+    const newer = later.filter(({ geo_ids }) => numbersOf(geo_ids)?.includes(geo) ?? true)
     for (const window of subtract([{ from, to }], newer)) {
-      await clearDoubt(tx, seriesId, requested, window)
-      for (const geoId of !areAllKeysKnown
-        ? []
-        : requested === ALL_GEOS
-          ? await geosWithoutOwnAnswer(tx, series, window)
-          : [requested]) {
-        const rows = await readHeld(tx, seriesId, geoId, window, keys)
-        if (rows.at.length === 0) continue
-        const planned = { timeZone: series.timeZone, geoIds: [geoId], settledBefore }
-        await recordAbsences(tx, { series, planned, window, rows, now, doubted: new Set() })
+      const values = await readValues(tx, seriesId, window)
+      const rows = geo === ALL_GEOS ? values : new Map([...values].filter(([one]) => one === geo))
+      const answer = {
+        ...{ window, geos: [geo], rows, stepsGuessed: false, newGeos: [], openRejects: 0, coarse: false },
+        dismissed: areAllKeysKnown ? keys.filter(({ at }) => at >= window.from && at < window.to) : [null],
+        fetchedAt: floorToSecond(dismissed.at),
+        settledBefore: dismissed.settledBefore ?? from,
       }
+      const series = await describeSeries(tx, stored, rows, { timeZone: stored.timeZone, lookbackS: null })
+      const held = await readHeld(tx, seriesId, series, answer)
+      await writeCoverage(tx, seriesId, decideAcceptance(series, answer, held))
     }
   }
-}
-
-/** The geos of a series for which no request of their own was answered in an interval. */
-async function geosWithoutOwnAnswer(
-  tx: Transaction<Database>,
-  { id, geoIds }: StoredSeries,
-  { from, to }: Interval,
-): Promise<number[]> {
-  const own = await tx
-    .selectFrom('_coverage')
-    .select('geo_id')
-    .distinct()
-    .where('series_id', '=', id)
-    .where('from_at', '<', to)
-    .where('to_at', '>', from)
-    .execute()
-  return geoIds.filter((geoId) => !own.some((row) => row.geo_id === geoId))
 }
 
 /** Answers of which something was dismissed later, in the order in which that happened. */

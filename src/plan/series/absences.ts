@@ -43,12 +43,12 @@ function periodBeginsIn(periods: Periods, interval: Interval, window: Interval):
 
 /** The absences of a geo that are due. Where the geo was answered by itself, absences of all geos do not count. */
 function dueOf({ state: { coverage, absences }, wanted }: EntrySeries, geoId: number, now: Instant): Due[] {
-  const own = coverage.filter((row) => row.geoId === geoId)
+  const own = coverage.filter((row) => row.geo === geoId)
   return absences.flatMap((absence): Due[] => {
-    const dueAt = isFuture(absence.checkedAt, now) ? now : absentNext(absence)
+    const dueAt = isFuture(absence.checked, now) ? now : absentNext(absence)
     if (dueAt === null || dueAt - EARLY_S > now) return []
-    if (geoId !== ALL_GEOS && absence.geoId !== ALL_GEOS && absence.geoId !== geoId) return []
-    const left = geoId === ALL_GEOS || absence.geoId === geoId ? [absence] : subtract([absence], own)
+    if (geoId !== ALL_GEOS && absence.geo !== ALL_GEOS && absence.geo !== geoId) return []
+    const left = geoId === ALL_GEOS || absence.geo === geoId ? [absence] : subtract([absence], own)
     return intersect(left, [wanted]).map((part) => ({ ...part, dueAt }))
   })
 }

@@ -1,5 +1,5 @@
 import { type Interval, intersect, merge, subtract } from '../../base/time/interval.ts'
-import type { CoveredInterval, SeriesState } from '../../job/plannerState.ts'
+import type { Coverage, SeriesState } from '../../job/plannerState.ts'
 import { ALL_GEOS } from '../../tables/sql/allGeos.ts'
 import { type Freshness, stillGood } from '../held.ts'
 import type { Planning } from '../planning.ts'
@@ -8,11 +8,11 @@ import { type GeoGroup, groupHoles } from './groups.ts'
 
 /** The intervals that need not be requested for a geo. Coverage of the geo alone goes before coverage of all geos. */
 function goodOf(geoId: number, { coverage }: SeriesState, freshness: Freshness): Interval[] {
-  const own: CoveredInterval[] = []
-  const all: CoveredInterval[] = []
-  const others: CoveredInterval[] = []
-  for (const row of coverage) (row.geoId === ALL_GEOS ? all : row.geoId === geoId ? own : others).push(row)
-  const good = (rows: readonly CoveredInterval[]): Interval[] => rows.map((row) => stillGood(row, freshness))
+  const own: Coverage[] = []
+  const all: Coverage[] = []
+  const others: Coverage[] = []
+  for (const row of coverage) (row.geo === ALL_GEOS ? all : row.geo === geoId ? own : others).push(row)
+  const good = (rows: readonly Coverage[]): Interval[] => rows.map((row) => stillGood(row, freshness))
   if (geoId !== ALL_GEOS) return merge([...good(own), ...subtract(good(all), own)])
   // Where one geo is in doubt, all geos are requested again.
   const doubted = others.filter(({ state }) => state === 'doubt')

@@ -36,7 +36,7 @@ export function* planSeries(
     if (groups.length === 0 || isSkipped(planning, entry.path, entry.route, series.indicatorId)) continue
     const own = windowsOf(planning, one)
     const windowGroups = groups.map(({ geoIds, holes }): WindowGroup => {
-      const known = state.coverage.some(({ geoId }) => geoId === ALL_GEOS || geoIds.includes(geoId))
+      const known = state.coverage.some(({ geo }) => geo === ALL_GEOS || geoIds.includes(geo))
       const windows = own.cut(holes, sizeFor(service, entry, state, geoIds))
       requested.add(key, geoIds, holes, windows.length)
       return { geoIds, known, windows }

@@ -1,0 +1,249 @@
+import { describe, expect, test } from 'vitest'
+import { accept, DAY, day, EMPTY, HOUR, hear, type Memory, night, type Said, show } from './coverageMemory.ts'
+
+/* The rules of coverage by example: hours of the geos 3 and 4, a lookback of two days, dates of October and November 2025. */
+
+const history = (...answers: readonly Said[]): Memory => answers.reduce(hear, EMPTY)
+const [n0, n1, n2, n3] = [night(0), night(1), night(2), night(3)]
+const full: Said = { at: n0, days: [1, 3] }
+const none = { has: [] }
+/** Rejects whose place is known. */
+const rejected = (geo: number, at: number): NonNullable<Said['dismissed']> => [{ geo, at }]
+const hole = (from: number, hours: number) => ({
+  hours: (at: number, geo: number) => geo !== 3 || at < from || at >= from + hours * HOUR,
+})
+const noon = day(2) + 12 * HOUR
+
+describe('the state of each requested geo', () => {
+  test.each<[string, Said[], string[]]>([
+    ['an answer with an open reject is suspect', [{ ...full, rejects: 1 }], ['0 doubt 10-01..10-03 n0 since n0']],
+    ['a coarse answer is suspect', [{ ...full, coarse: true }], ['0 doubt 10-01..10-03 n0 since n0']],
+    ['an answer with rows has values', [full], ['0 values 10-01..10-03 n0']],
+    [
+      'an empty answer is empty, and absent once it is past revision',
+      [{ ...full, ...none }],
+      ['0 empty 10-01..10-03 n0', '0 absent 10-01..10-03 ×null n0 since n0'],
+    ],
+    [
+      'an empty answer that may still be revised is empty',
+      [{ at: n0, days: [35, 37], ...none }],
+      ['0 empty 11-04..11-06 n0'],
+    ],
+    [
+      'an empty answer over stored values is suspect',
+      [full, { ...full, at: n1, ...none }],
+      ['0 doubt 10-01..10-03 n1 since n1'],
+    ],
+    [
+      'a bad row makes the whole answer suspect',
+      [full, { ...full, at: n1, rejects: 1 }],
+      ['0 doubt 10-01..10-03 n1 since n1'],
+    ],
+    [
+      'an answer of which every row is rejected and dismissed leaves stored values as old as they were',
+      [full, { ...full, at: n1, ...none, dismissed: [null] }],
+      ['0 values 10-01..10-03 n0'],
+    ],
+    [
+      'such an answer ends what was suspect, without any value looking fresher',
+      [full, { ...full, at: n1, rejects: 1 }, { ...full, at: n2, ...none, dismissed: [null] }],
+      ['0 values 10-01..10-03 n1'],
+    ],
+  ])('%s', (_, answers, rows) => expect(show(history(...answers))).toEqual(rows))
+})
+
+describe('replacing and combining rows', () => {
+  const own: Said = { at: n0, days: [1, 6], geos: [3], has: [3] }
+  test.each<[string, Said[], string[]]>([
+    [
+      'an answer for all geos replaces those of each geo in its window',
+      [own, { at: n3, days: [2, 4] }],
+      ['0 values 10-02..10-04 n3', '3 values 10-01..10-02 n0', '3 values 10-04..10-06 n0'],
+    ],
+    [
+      'an answer for one geo replaces that of this geo only',
+      [full, { ...own, at: n1, days: [1, 2] }, { ...own, at: n2, days: [1, 2] }],
+      ['0 values 10-01..10-03 n0', '3 values 10-01..10-02 n2'],
+    ],
+    [
+      'a suspect answer for all geos leaves what single geos were answered',
+      [own, { at: n3, days: [2, 4], rejects: 1 }],
+      ['0 doubt 10-02..10-04 n3 since n3', '3 values 10-01..10-06 n0'],
+    ],
+    [
+      'adjacent rows merge once both are past revision, and are as old as the older one',
+      [full, { at: n1, days: [3, 5] }],
+      ['0 values 10-01..10-05 n0'],
+    ],
+    [
+      'a provisional part stays a row of its own',
+      [
+        { at: n0, days: [30, 33] },
+        { at: n1, days: [33, 37] },
+      ],
+      ['0 values 10-30..11-02 n0', '0 values 11-02..11-06 n1'],
+    ],
+    [
+      'a part that was past revision merges with its neighbour when the rest is answered again',
+      [
+        { at: n0, days: [30, 36] },
+        { at: n1, days: [32, 37] },
+      ],
+      ['0 values 10-30..11-01 n0', '0 values 11-01..11-06 n1'],
+    ],
+    [
+      'a known geo with stored values that an answer for all lacks is suspect in the whole window',
+      [full, { at: n1, days: [2, 5], has: [3] }],
+      ['0 values 10-01..10-05 n0', '4 doubt 10-02..10-05 n1 since n1'],
+    ],
+    [
+      'a known geo without stored values there is absent',
+      [
+        { at: n0, days: [25, 31] },
+        { at: n0, days: [31, 36], has: [3] },
+      ],
+      ['0 values 10-25..11-05 n0', '4 absent 10-31..11-02 ×48 n0 since n0'],
+    ],
+    [
+      'a geo of which only rejects came is neither suspect nor absent',
+      [full, { ...full, at: n1, has: [3], dismissed: rejected(4, noon) }],
+      ['0 values 10-01..10-03 n1'],
+    ],
+    [
+      'what was suspect stays suspect since then, and only the rest begins now',
+      [
+        { ...full, rejects: 1 },
+        { at: n2, days: [2, 4], rejects: 1 },
+      ],
+      ['0 doubt 10-01..10-03 n0 since n0', '0 doubt 10-03..10-04 n2 since n2'],
+    ],
+    [
+      'a geo is suspect since all geos were',
+      [full, { ...full, at: n1, rejects: 1 }, { ...full, at: n2, geos: [3], has: [3], rejects: 1 }],
+      ['0 doubt 10-01..10-03 n1 since n1', '3 doubt 10-01..10-03 n2 since n1'],
+    ],
+    [
+      'a suspect window of all geos ends with an answer for all geos only',
+      [
+        { ...full, rejects: 1 },
+        { ...full, at: n1, geos: [3], has: [3] },
+        { ...full, at: n2, geos: [4], has: [4] },
+      ],
+      ['0 doubt 10-01..10-03 n0 since n0', '3 values 10-01..10-03 n1', '4 values 10-01..10-03 n2'],
+    ],
+  ])('%s', (_, answers, rows) => expect(show(history(...answers))).toEqual(rows))
+
+  test('an answer does not look past revision for longer because it merges with one that is', () => {
+    const nights = history({ at: n0, days: [30, 36] }, { at: n1, days: [33, 36] }, { at: n3, days: [34, 39] })
+    for (const { settledFor, to, fetchedAt } of nights.coverage.slice(-1)) expect(settledFor).toBe(fetchedAt - to)
+  })
+})
+
+describe('absences', () => {
+  const lacking: Said = { ...full, ...hole(noon, 3) }
+  const missing = '3 absent 10-02T12:00..10-02T15:00 ×3'
+  test.each<[string, Said[], string[]]>([
+    ['are the periods that a regular series lacks', [lacking], ['0 values 10-01..10-03 n0', `${missing} n0 since n0`]],
+    [
+      'begin once the period is past revision',
+      [{ at: n0, days: [33, 36], hours: (at) => at < day(33) + 20 * HOUR }],
+      ['0 values 11-02..11-05 n0'],
+    ],
+    ['end with their value', [lacking, { ...full, at: n1 }], ['0 values 10-01..10-03 n1']],
+    [
+      'are as old as the first answer that lacked them',
+      [lacking, { ...lacking, at: n1 }],
+      ['0 values 10-01..10-03 n1', `${missing} n1 since n0`],
+    ],
+    [
+      'keep their age through a suspect answer, which is an attempt',
+      [lacking, { ...lacking, at: n1, rejects: 1 }, { ...lacking, at: n3 }],
+      ['0 values 10-01..10-03 n3', `${missing} n3 since n0`],
+    ],
+    [
+      'end with a value in a suspect answer',
+      [lacking, { ...full, at: n1, rejects: 1 }],
+      ['0 doubt 10-01..10-03 n1 since n1'],
+    ],
+    [
+      'are not added by a suspect answer',
+      [full, { ...lacking, at: n1, rejects: 1 }],
+      ['0 doubt 10-01..10-03 n1 since n1'],
+    ],
+    [
+      'are not what a dismissed reject was',
+      [{ ...full, ...hole(noon, 1), dismissed: rejected(3, noon) }],
+      ['0 values 10-01..10-03 n0'],
+    ],
+    [
+      'are unknown if the place of a dismissed reject is',
+      [{ ...lacking, dismissed: [null] }],
+      ['0 values 10-01..10-03 n0'],
+    ],
+    ['do not exist for events', [{ ...full, hours: (at) => at % (5 * HOUR) === 0 }], ['0 values 10-01..10-03 n0']],
+    [
+      'of all geos become those of the geos that still lack a value',
+      [full, { at: n0, days: [3, 4], ...none }, { at: n1, days: [3, 4], has: [3] }],
+      ['0 values 10-01..10-04 n0', '4 absent 10-03..10-04 ×24 n1 since n0'],
+    ],
+    [
+      'of all geos stay so when one geo is answered by itself',
+      [full, { at: n0, days: [3, 4], ...none }, { at: n1, days: [3, 4], geos: [3], has: [3] }],
+      [
+        '0 values 10-01..10-03 n0',
+        '0 empty 10-03..10-04 n0',
+        '3 values 10-03..10-04 n1',
+        '0 absent 10-03..10-04 ×24 n0 since n0',
+      ],
+    ],
+  ])('%s', (_, answers, rows) => expect(show(history(...answers))).toEqual(rows))
+
+  test('are found in earlier answers when a geo first appears', () => {
+    const days = Array.from(
+      { length: 9 },
+      (_, i): Said => ({ at: n0, days: [i + 1, i + 2], has: i < 8 ? [3] : [3, 4] }),
+    )
+    expect(show(history(...days))).toEqual(['0 values 10-01..10-10 n0', '4 absent 10-01..10-09 ×192 n0 since n0'])
+  })
+
+  const months = (...starts: number[]) => new Map([[3, { at: starts, steps: starts.map(() => 31 * DAY + HOUR) }]])
+  test('of a month end with its value in an answer for one instant, which covers nothing', () => {
+    const empty: Said = { at: night(40), days: [23, 26], values: new Map() }
+    expect(show(history(empty))).toEqual(['0 empty 10-23..10-26 n40', '0 absent 10-23..10-26 ×null n40 since n40'])
+    const instant: Said = { at: night(41), days: null, values: months(day(1)) }
+    expect(show(history(empty, instant))).toEqual(['0 empty 10-23..10-26 n40'])
+  })
+
+  test('are the same for any size of the windows', () => {
+    const has = (at: number, geo: number): boolean => geo === 3 || at < day(5) || at >= day(7)
+    const answers = (length: number) =>
+      Array.from({ length: 12 / length }, (_, i): Said => {
+        return { at: n0, days: [1 + i * length, 1 + (i + 1) * length], hours: has }
+      })
+    for (const length of [1, 2, 3, 4, 6, 12])
+      expect(show(history(...answers(length))), `${length} days`).toEqual([
+        '0 values 10-01..10-13 n0',
+        '4 absent 10-05..10-07 ×48 n0 since n0',
+      ])
+  })
+})
+
+describe('an answer whose rejects were dismissed', () => {
+  const spoiled: Said = { ...full, rejects: 1 }
+  test('has values where some are stored', () => {
+    const before = history({ ...spoiled, ...hole(noon, 1) })
+    expect(show(accept(before, { ...spoiled, dismissed: rejected(3, noon) }))).toEqual(['0 values 10-01..10-03 n0'])
+  })
+  test('is empty where none are', () => {
+    const before = history({ ...spoiled, ...none })
+    expect(show(accept(before, { ...spoiled, dismissed: rejected(3, noon) }))).toEqual(['0 empty 10-01..10-03 n0'])
+  })
+  test('leaves absent what else is missing, also of a geo without any row', () => {
+    const before = history({ at: n0, days: [3, 5] }, { ...spoiled, has: [3], ...hole(noon, 2) })
+    expect(show(accept(before, { ...spoiled, dismissed: rejected(3, noon) }))).toEqual([
+      '0 values 10-01..10-05 n0',
+      '3 absent 10-02T13:00..10-02T14:00 ×1 n0 since n0',
+      '4 absent 10-01..10-03 ×48 n0 since n0',
+    ])
+  })
+})

@@ -1,0 +1,185 @@
+/* Stored values, coverage and absences in memory: what the pure rules of coverage make of a history of answers. */
+import { periodsOf } from '../../src/base/time/periods.ts'
+import { floorTo, formatLocal, startOfDate } from '../../src/base/time/zone.ts'
+import type { Absence, Coverage } from '../../src/job/plannerState.ts'
+import type { Answer, Change, Held, Series, Values } from '../../src/load/coverage/answer.ts'
+import { countPeriods, NEARBY } from '../../src/load/coverage/decideAbsences.ts'
+import { decideAcceptance, decideCoverage } from '../../src/load/coverage/decideCoverage.ts'
+
+export const ZONE = 'Europe/Madrid'
+export const HOUR = 3600
+export const DAY = 86_400
+/** Midnight of a day of October 2025, local time; 32 is the first of November. */
+export const day = (number: number): number =>
+  startOfDate(
+    ZONE,
+    number > 31 ? `2025-11-${String(number - 31).padStart(2, '0')}` : `2025-10-${String(number).padStart(2, '0')}`,
+  )!
+/** The evening of a night, counted from 4 November. */
+export const night = (n: number): number => Date.parse('2025-11-04T20:15:00Z') / 1000 + n * DAY
+
+export interface Memory {
+  readonly values: ReadonlyMap<number, ReadonlyMap<number, number>>
+  readonly coverage: readonly Coverage[]
+  readonly absences: readonly Absence[]
+}
+export const EMPTY: Memory = { values: new Map(), coverage: [], absences: [] }
+
+/** One answer, as a test describes it. */
+export interface Said {
+  readonly at: number
+  /** First and last day, the last one excluded; or an instant. */
+  readonly days: readonly [number, number] | null
+  /** Null for all. */
+  readonly geos?: readonly number[] | null
+  /** The geos with values, and which of their hours have one. */
+  readonly has?: readonly number[]
+  readonly hours?: (at: number, geo: number) => boolean
+  readonly values?: ReadonlyMap<number, Values>
+  readonly rejects?: number
+  readonly dismissed?: Answer['dismissed']
+  readonly coarse?: boolean
+  readonly lookback?: number
+}
+
+/** The hours of some geos in a window. */
+function hourly({ days, has = [3, 4], hours = () => true }: Said): Map<number, Values> {
+  const rows = new Map<number, Values>()
+  for (const geo of has) {
+    const at = []
+    for (let one = day(days![0]); one < day(days![1]); one += HOUR) if (hours(one, geo)) at.push(one)
+    if (at.length > 0) rows.set(geo, { at, steps: HOUR })
+  }
+  return rows
+}
+
+/** The answer, what is known of the series, and what is stored before coverage is written. */
+export function prepare(before: Memory, said: Said): { series: Series; answer: Answer; held: Held; stored: Memory } {
+  const { at: fetchedAt, days, geos = null, rejects = 0, dismissed = [], coarse = false, lookback = 2 * DAY } = said
+  const window = days && { from: day(days[0]), to: day(days[1]) }
+  const rows = coarse ? new Map<number, Values>() : (said.values ?? hourly(said))
+  const values = new Map([...before.values].map(([geo, some]) => [geo, new Map(some)]))
+  for (const [geo, { at, steps }] of rows) {
+    const own = values.get(geo) ?? new Map<number, number>()
+    values.set(geo, own)
+    // A complete answer withdraws what it does not contain.
+    if (window && rejects + dismissed.length === 0)
+      for (const one of own.keys()) if (one >= window.from && one < window.to) own.delete(one)
+    for (const [i, one] of at.entries()) own.set(one, typeof steps === 'number' ? steps : steps[i]!)
+  }
+  const settledBefore = floorTo(ZONE, fetchedAt - lookback, 'day')
+  const newGeos = [...rows.keys()].filter((geo) => !before.values.has(geo))
+  const all = [...rows.values()].at(-1) ?? sorted([...values.values()][0])
+  const last = all && { at: all.at.at(-1)!, step: typeof all.steps === 'number' ? all.steps : all.steps.at(-1)! }
+  const series: Series = {
+    knownGeos: [...values.keys()].sort((a, b) => a - b),
+    periods: (last && periodsOf(ZONE, last)) ?? null,
+    longestLookback: lookback,
+    timeZone: ZONE,
+  }
+  const answer: Answer = {
+    ...{
+      window,
+      rows,
+      stepsGuessed: false,
+      newGeos,
+      openRejects: rejects,
+      dismissed,
+      fetchedAt,
+      settledBefore,
+      coarse,
+    },
+    geos: window ? (geos ?? [0]) : [],
+  }
+  const stored = { ...before, values }
+  return { series, answer, stored, held: heldIn(stored, answer) }
+}
+
+const sorted = (values: ReadonlyMap<number, number> | undefined): Values | undefined => {
+  const all = [...(values ?? [])].sort((a, b) => a[0] - b[0])
+  return all.length === 0 ? undefined : { at: all.map(([at]) => at), steps: all.map(([, step]) => step) }
+}
+
+/** All that is stored, as the rules read it. */
+export function heldIn({ values, coverage, absences }: Memory, { window, rows, dismissed }: Answer): Held {
+  const inside = (at: number): boolean => window !== null && at >= window.from && at < window.to
+  const lacking = [...values].filter(([geo, some]) => !rows.has(geo) && [...some.keys()].some(inside))
+  const near = new Map(
+    [...values].map(([geo, some]) => {
+      const all = [...some].sort((a, b) => a[0] - b[0])
+      const pick = (rows: [number, number][]): Values => ({ at: rows.map(([at]) => at), steps: rows.map(([, s]) => s) })
+      const before = all.filter(([at]) => window && at < window.from).slice(-NEARBY)
+      const after = all.filter(([at]) => window && at >= window.to).slice(0, NEARBY)
+      return [geo, { before: pick(before), after: pick(after) }]
+    }),
+  )
+  const stored = [...values].flatMap(([geo, some]) => {
+    const all = sorted(new Map([...some].filter(([at]) => inside(at))))
+    return all ? [[geo, all] as const] : []
+  })
+  const valuesInWindow = new Set(lacking.map(([geo]) => geo))
+  return {
+    reach: { from: 0, to: Number.MAX_SAFE_INTEGER },
+    coverage,
+    absences,
+    values: dismissed.length > 0 ? new Map(stored) : rows,
+    valuesInWindow,
+    near,
+    rejectedWindows: [],
+  }
+}
+
+/** The memory with the rows of a change. */
+export function apply(memory: Memory, change: Change): Memory {
+  const changed = <T>(rows: readonly T[], { remove, insert }: { remove: readonly T[]; insert: readonly T[] }): T[] => [
+    ...rows.filter((row) => !remove.includes(row)),
+    ...insert,
+  ]
+  return {
+    ...memory,
+    coverage: changed(memory.coverage, change.coverage),
+    absences: changed(memory.absences, change.absences),
+  }
+}
+
+/** What is stored after an answer. */
+export function hear(before: Memory, said: Said): Memory {
+  const { series, answer, held, stored } = prepare(before, said)
+  return apply(stored, decideCoverage(series, answer, held))
+}
+
+/** What is stored after the rejects of an answer were dismissed. */
+export function accept(before: Memory, said: Said): Memory {
+  const { series, answer } = prepare(before, { ...said, rejects: 0 })
+  const rows = new Map(
+    [...before.values].flatMap(([geo, some]) => {
+      const inside = new Map([...some].filter(([at]) => at >= answer.window!.from && at < answer.window!.to))
+      const values = sorted(inside)
+      return values ? [[geo, values] as const] : []
+    }),
+  )
+  const accepted = { ...answer, rows, window: answer.window!, newGeos: [] }
+  return apply(before, decideAcceptance(series, accepted, heldIn(before, accepted)))
+}
+
+const date = (at: number): string => {
+  const text = formatLocal(ZONE, at)
+  return text.slice(11, 16) === '00:00' ? text.slice(5, 10) : text.slice(5, 16)
+}
+const nightName = (at: number): string => `n${(at - night(0)) / DAY}`
+
+/** Rows of coverage and absences, one a line: geo, state, dates, when it was fetched or checked, and since when. */
+export const show = ({ coverage, absences }: Memory): string[] => [
+  ...[...coverage]
+    .sort((a, b) => a.geo - b.geo || a.from - b.from)
+    .map(({ geo, state, from, to, fetchedAt, since }) => {
+      const begun = since === null ? '' : ` since ${nightName(since)}`
+      return `${geo} ${state} ${date(from)}..${date(to)} ${nightName(fetchedAt)}${begun}`
+    }),
+  ...[...absences]
+    .sort((a, b) => a.geo - b.geo || a.from - b.from)
+    .map((row) => {
+      const times = `${nightName(row.checked)} since ${nightName(row.since)}`
+      return `${row.geo} absent ${date(row.from)}..${date(row.to)} ×${countPeriods(row)} ${times}`
+    }),
+]

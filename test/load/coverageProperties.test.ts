@@ -1,0 +1,175 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type Interval, intersect } from '../../src/base/time/interval.ts'
+import type { Coverage } from '../../src/job/plannerState.ts'
+import { decideCoverage } from '../../src/load/coverage/decideCoverage.ts'
+import { stillGood } from '../../src/plan/held.ts'
+import {
+  apply,
+  DAY,
+  day,
+  EMPTY,
+  HOUR,
+  hear,
+  heldIn,
+  type Memory,
+  night,
+  prepare,
+  type Said,
+  ZONE,
+} from './coverageMemory.ts'
+
+/* What holds after any history of answers about the hours of three geos. */
+
+const GEOS = [3, 4, 5]
+const FIRST = 24
+const LAST = 37
+const dayIntervals = Array.from({ length: LAST - FIRST }, (_, i) => ({ from: day(FIRST + i), to: day(FIRST + i + 1) }))
+
+const answers = fc
+  .record({
+    first: fc.integer({ min: FIRST, max: LAST - 1 }),
+    length: fc.integer({ min: 1, max: 5 }),
+    geos: fc.constantFrom<(readonly number[] | null)[]>(null, null, null, [3], [4], [3, 5]),
+    has: fc.subarray(GEOS),
+    every: fc.constantFrom(1, 1, 1, 2, 7),
+    lacks: fc.integer({ min: 0, max: 30 }),
+    outcome: fc.constantFrom('sound', 'sound', 'sound', 'rejects', 'coarse', 'dismissed', 'dismissed somewhere'),
+    wait: fc.constantFrom(0, 900, 7 * HOUR, DAY, 3 * DAY),
+  })
+  .map(({ first, length, geos, has, every, lacks, outcome, wait }) => ({
+    wait,
+    said: {
+      days: [first, Math.min(LAST, first + length)],
+      geos,
+      has: has.filter((geo) => geos === null || geos.includes(geo)),
+      hours: (at: number, geo: number) => ((at - day(first)) / HOUR) % every === 0 && (at / HOUR + geo) % 31 !== lacks,
+      rejects: outcome === 'rejects' ? 1 : 0,
+      coarse: outcome === 'coarse',
+      dismissed: outcome === 'dismissed' ? [{ geo: 3, at: day(first) + HOUR }] : outcome === 'sound' ? [] : [null],
+    } satisfies Omit<Said, 'at'>,
+  }))
+
+/** Answers one after the other, each at its time. */
+const histories = fc.array(answers, { minLength: 1, maxLength: 8 }).map((all): Said[] => {
+  let at = night(0)
+  return all.map(({ wait, said }) => {
+    at += wait
+    const isOpen = said.rejects > 0 || said.coarse
+    return { ...said, at, dismissed: isOpen ? [] : said.dismissed }
+  })
+})
+
+const check = (property: (answers: readonly Said[], memory: Memory) => void): void =>
+  fc.assert(
+    fc.property(histories, (all) => property(all, all.reduce(hear, EMPTY))),
+    { numRuns: 300 },
+  )
+
+const isDisjoint = (rows: readonly Interval[]): boolean =>
+  [...rows].sort((a, b) => a.from - b.from).every((row, i, all) => i === 0 || all[i - 1]!.to <= row.from)
+const byGeo = <T extends { geo: number }>(rows: readonly T[]) => [...Map.groupBy(rows, ({ geo }) => geo).values()]
+
+/** The row that counts for a geo on a day. */
+const rowOn = ({ coverage }: Memory, geo: number, { from, to }: Interval): Coverage | undefined => {
+  const over = coverage.filter((row) => row.from <= from && row.to >= to)
+  return over.find((row) => row.geo === geo) ?? over.find((row) => row.geo === 0)
+}
+
+/** The last answer about a geo (0: all geos) on a day. */
+const lastOn = (all: readonly Said[], geo: number, { from }: Interval): Said | undefined =>
+  all.findLast(
+    ({ days, geos }) => day(days![0]) <= from && from < day(days![1]) && (geos == null || geos.includes(geo)),
+  )
+
+describe('after any history of answers', () => {
+  test('the rows of a geo are disjoint', () =>
+    check((_, { coverage, absences }) => {
+      for (const rows of [...byGeo(coverage), ...byGeo(absences)]) expect(isDisjoint(rows)).toBe(true)
+    }))
+
+  test('an answer that is recorded again changes nothing', () =>
+    check((all) => {
+      const before = all.slice(0, -1).reduce(hear, EMPTY)
+      const { series, answer, held, stored } = prepare(before, all.at(-1)!)
+      const after = apply(stored, decideCoverage(series, answer, held))
+      const again = decideCoverage(series, { ...answer, newGeos: [] }, heldIn(after, answer))
+      expect(again).toEqual({ coverage: { remove: [], insert: [] }, absences: { remove: [], insert: [] } })
+    }))
+
+  test('an answer changes no state outside its window', () =>
+    check((all, after) => {
+      const before = all.slice(0, -1).reduce(hear, EMPTY)
+      const [first, last] = all.at(-1)!.days!
+      for (const one of dayIntervals.filter(({ from }) => from < day(first) || from >= day(last)))
+        for (const geo of [0, ...GEOS]) expect(rowOn(after, geo, one)?.state).toBe(rowOn(before, geo, one)?.state)
+    }))
+
+  test('nothing looks fresher, or past revision for longer, than it is', () =>
+    check((all, { coverage }) => {
+      for (const row of coverage)
+        for (const one of dayIntervals.filter(({ from, to }) => row.from <= from && row.to >= to)) {
+          const { at } = lastOn(all, row.geo, one)!
+          expect(row.fetchedAt).toBeLessThanOrEqual(at)
+          expect(row.settledFor).toBeLessThanOrEqual(at - one.to)
+        }
+    }))
+
+  test('exactly suspect rows have a time since when they are', () =>
+    check((_, { coverage }) => {
+      for (const { state, since, fetchedAt } of coverage) {
+        expect(since === null).toBe(state !== 'doubt')
+        expect(since ?? 0).toBeLessThanOrEqual(fetchedAt)
+      }
+    }))
+
+  test('no stored value is absent', () =>
+    check((_, { absences, values }) => {
+      for (const { geo, from, to } of absences)
+        expect([...(values.get(geo) ?? [])].filter(([at, step]) => at < to && at + step > from)).toEqual([])
+    }))
+
+  test('a suspect answer adds no absence', () =>
+    check((all) => {
+      const before = all.reduce(hear, EMPTY)
+      const after = hear(before, { ...all.at(-1)!, at: all.at(-1)!.at + 60, rejects: 1, dismissed: [] })
+      for (const row of after.absences) {
+        const known = before.absences.filter(({ geo }) => geo === row.geo || geo === 0)
+        const inside = intersect([row], known).reduce((sum, { from, to }) => sum + to - from, 0)
+        expect(inside).toBe(row.to - row.from)
+      }
+    }))
+
+  test('a complete answer for all leaves nothing to request', () =>
+    check((all, before) => {
+      const { at } = all.at(-1)!
+      const { coverage, absences } = hear(before, { at, days: [FIRST, LAST], has: GEOS })
+      expect(absences).toEqual([])
+      const freshness = { zone: ZONE, now: at + 60, lookbackS: 2 * DAY, refreshS: HOUR, unit: 'day' } as const
+      expect(
+        intersect(
+          coverage.map((row) => stillGood(row, freshness)),
+          [{ from: 0, to: at * 2 }],
+        ),
+      ).toEqual([{ from: day(FIRST), to: day(LAST) }])
+      expect(coverage.every(({ geo, state }) => geo === 0 && state === 'values')).toBe(true)
+    }))
+
+  test('a first load by clean answers leaves nothing suspect', () => {
+    const lengths = fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 3, maxLength: 5 })
+    const truth = fc.array(fc.tuple(fc.constantFrom(...GEOS), fc.integer({ min: FIRST, max: LAST })), { maxLength: 12 })
+    fc.assert(
+      fc.property(lengths, truth, fc.boolean(), (sizes, holes, isNewestFirst) => {
+        const isHole = (at: number, geo: number) =>
+          holes.some(([one, n]) => one === geo && at >= day(n) && at < day(n + 1))
+        let next = FIRST
+        const windows = sizes.map((size): Said => {
+          next += size
+          return { at: night(0), days: [next - size, next], has: GEOS, hours: (at, geo) => !isHole(at, geo) }
+        })
+        const { coverage } = (isNewestFirst ? windows.reverse() : windows).reduce(hear, EMPTY)
+        expect(coverage.filter(({ state }) => state === 'doubt')).toEqual([])
+      }),
+    )
+  })
+})
