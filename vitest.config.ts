@@ -35,11 +35,27 @@ const FLOORS = {
   cli: 89,
 }
 
+const DEPENDENCIES = '**/node_modules/**'
+/** Folders that need PostgreSQL or Chromium, or kill processes; elsewhere the name of the file says so. */
+const SLOW = ['test/{cluster,crash,model,postgres}/**/*.test.ts', 'test/**/*.slow.test.ts']
+/** Folders that start the program. */
+const PROCESS = ['test/{cli,docs}/**/*.test.ts', 'test/**/*.process.test.ts']
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    pool: 'forks',
-    setupFiles: ['test/setup.ts'],
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          exclude: [DEPENDENCIES, ...PROCESS, ...SLOW],
+          isolate: false,
+        },
+      },
+      { extends: true, test: { name: 'process', include: PROCESS, exclude: [DEPENDENCIES, ...SLOW] } },
+      { extends: true, test: { name: 'slow', include: SLOW, exclude: [DEPENDENCIES] } },
+    ],
     globalSetup: ['test/postgres/setup.ts', 'test/shared.ts', 'test/program.ts'],
     // Two more than the cores of a small machine: tests wait for processes, leases and clocks.
     maxWorkers: 4,

@@ -138,7 +138,7 @@ export const _source = table(
   {
     host: text('Host, with its port if given'),
     base_url: text('Base address, without user name and password'),
-    service: text('Service declaration used: esios or generic'),
+    service: text('Name of the service declaration used'),
     first_asked_at: moment('Time of the first call'),
     wait_until: optional(integer('End of a pause requested by the service (epoch milliseconds, UTC)')),
   },

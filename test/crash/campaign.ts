@@ -23,7 +23,7 @@ function command(args: readonly string[], env: Record<string, string>): Promise<
 }
 
 /** How often a command is killed before it may end. */
-const DEATHS = 3
+const DEATHS = 2
 /** Microseconds into a step that take long enough for something to be half done. */
 const DURING = 3_000
 
@@ -60,8 +60,9 @@ export async function crashCommands(kills: number, seed: number, tell: (line: st
       calm.set(name, { steps, result: JSON.stringify(scenario.result(folder)) })
       rmSync(folder, { recursive: true })
     }
+    let turn = 0
     while (done < kills) {
-      const [name, scenario] = all[rounds % all.length]!
+      const [name, scenario] = all[turn % all.length]!
       const { steps, result } = calm.get(name)!
       const folder = await newFolder(scenario)
       const log: string[] = []
@@ -76,6 +77,8 @@ export async function crashCommands(kills: number, seed: number, tell: (line: st
           log.push(ended.killed ? `${at}/${steps} ${when}` : `exit ${ended.code}`)
           if (ended.killed) {
             done++
+            // A command that ended before its step has another turn.
+            if (life === 0) turn++
             byStep[name] = (byStep[name] ?? 0) + 1
             scenario.glance(folder)
             continue

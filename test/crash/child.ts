@@ -40,6 +40,8 @@ function watch({ step, nth, micros }: NonNullable<Orders['death']>): void {
     }
     const result = work()
     if (matches && when === 'after') die()
+    // The process must not get further, however late the kill comes.
+    if (matches && when === 'during') for (;;) Atomics.wait(trigger, 0, 1)
     return result
   }
   const plannerState = new SQLite(':memory:')

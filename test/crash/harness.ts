@@ -141,10 +141,9 @@ export async function crash(
   const orders = (file: string, now: number) => ({ file, url: emulator.url, key: emulator.key, job: JOB, now })
   const faults: string[] = []
   const byStep: Record<string, number> = {}
-  const steps = [
-    ...(Object.keys(STEPS) as Step[]).filter((step) => step !== 'in a migration' && step !== 'in a checkpoint'),
-    ...['at random', 'at random'],
-  ]
+  // A checkpoint comes at the end of a run: nothing is left to kill after it.
+  const steps = (Object.keys(STEPS) as Step[]).filter((step) => step !== 'in a migration')
+  const turns = [...steps.slice(0, -1), 'at random', 'at random', ...steps.slice(-1)] as const
   try {
     // One night is held; the second one brings revisions, new values and new texts, and is what gets killed.
     const held = join(folder, 'held.db')
@@ -159,6 +158,7 @@ export async function crash(
     let done = 0
     let rounds = 0
     let turn = 0
+    let missed = 0
     while (done < kills) {
       const file = join(folder, `round-${++rounds}.db`)
       const from = rounds % 2 === 0 ? 'held' : 'fresh'
@@ -167,26 +167,24 @@ export async function crash(
       let finished = false
       for (let life = 0; !finished; life++) {
         const mortal = life < LIVES && done < kills
-        // A migration comes first of all, a checkpoint last of all.
-        const name =
-          life === 0 && from === 'fresh'
-            ? 'in a migration'
-            : life === LIVES - 1
-              ? 'in a checkpoint'
-              : steps[turn % steps.length]!
+        // Only a new database is migrated, and before anything else.
+        const migrates = life === 0 && from === 'fresh'
+        const name = migrates ? 'in a migration' : turns[turn % turns.length]!
+        // A step that did not come so often is the next one, at its first time.
+        const nth = missed > 0 ? 1 : 1 + Math.floor(random() * (name === 'at random' ? 1 : OFTEN[name]))
         const death: Death = !mortal
           ? null
           : name === 'at random'
             ? { afterMs: Math.floor(random() * 250) }
-            : {
-                step: name as Step,
-                nth: 1 + Math.floor(random() * OFTEN[name as Step]),
-                micros: Math.floor(random() * 3000),
-              }
+            : { step: name, nth, micros: Math.floor(random() * 3000) }
         const before = recorded(file)
         const first = emulator.requests.length
         const { killed, out, err } = await spawnChild(orders(file, NIGHT), death)
-        if (mortal && steps.includes(name)) turn++
+        if (mortal && !migrates) {
+          missed = killed || name === 'at random' ? 0 : missed + 1
+          if (missed === 0) turn++
+          if (missed > 3) throw new Error(`No sync comes to the step "${name}".`)
+        }
         log.push(`${JSON.stringify(death)} ${killed ? 'killed' : out.trim().replaceAll('\n', ' ')}`)
         if (killed) {
           done++

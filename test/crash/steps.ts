@@ -6,7 +6,7 @@ export const STEPS = {
   'before begin': { when: 'before', sql: /^begin immediate/ },
   'after begin': { when: 'after', sql: /^begin immediate/ },
   'after a row': { when: 'after', sql: /^insert into "/ },
-  'after the rows': { when: 'before', sql: /^update _run set requests/ },
+  'after the rows': { when: 'before', sql: /^update "_run" set "requests"/ },
   'before commit': { when: 'before', sql: /^commit/ },
   'in a commit': { when: 'during', sql: /^commit/ },
   'after commit': { when: 'after', sql: /^commit/ },

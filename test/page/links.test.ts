@@ -4,7 +4,6 @@ import { publish } from '../../src/products/publish.ts'
 import { tempFolder } from '../kit.ts'
 import { RECIPES } from '../recipes.ts'
 import { openStore } from '../store.ts'
-import { window } from './browser.ts'
 import { filledFile, servePage } from './site.ts'
 
 /** Pages that differ in nothing but their numbers are one. */
@@ -60,34 +59,6 @@ test('/series without a name leads to the list of all', async () => {
   }
 })
 
-test('words in tables are not broken in two, on a narrow screen neither', async () => {
-  const { url } = await servePage(await together())
-  for (const width of [1200, 320]) {
-    const page = await window({ viewport: { width, height: 800 } })
-    for (const path of ['/', '/runs', '/runs/1', '/series/600']) {
-      await page.goto(url + path)
-      // A word that stands in two lines is in several boxes. Commands and addresses may be.
-      const broken = await page.evaluate(`[...document.querySelectorAll('td, [data-part=table] th')].flatMap((cell) => {
-        const words = []
-        const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT)
-        while (texts.nextNode()) {
-          const { currentNode: text } = texts
-          if (text.parentElement.closest('code')) continue
-          for (const { 0: word, index } of text.data.matchAll(/[\\w.:]+( ms)?/g)) {
-            const range = document.createRange()
-            range.setStart(text, index)
-            range.setEnd(text, index + word.length)
-            if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) words.push(word)
-          }
-        }
-        return words
-      })`)
-      expect(broken, `${path} at ${width}`).toEqual([])
-      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), path).toBe(true)
-    }
-  }
-})
-
 test('the requests of a run are headed by their number, not by that of the run', async () => {
   const { url } = await servePage(await together())
   expect(await (await fetch(`${url}/runs/1`)).text()).toMatch(/<th scope="col">No\.<\/th><th scope="col">Started/)
@@ -114,19 +85,6 @@ test('an empty database is not taken for a published copy, which has its runs', 
   const home = async (file: string) => (await fetch((await servePage(file)).url)).text()
   expect(await home(empty)).not.toMatch(/published|Last runs/)
   expect(await home(copy)).toMatch(/Last runs[\s\S]*href="\/runs\/1"/)
-})
-
-test('a printed page has its address, also after that was changed without a new page', async () => {
-  const { url } = await servePage(await together())
-  const page = await window()
-  await page.goto(`${url}/series/600?day=2025-10-26`)
-  const printed = page.locator('.printed')
-  expect(await printed.isVisible()).toBe(false)
-  await page.emulateMedia({ media: 'print' })
-  expect(await printed.textContent()).toBe(`${url}/series/600?day=2025-10-26`)
-  expect(await printed.isVisible()).toBe(true)
-  await page.evaluate(`history.replaceState(null, '', '?day=2025-10-27'); dispatchEvent(new Event('beforeprint'))`)
-  expect(await printed.textContent()).toBe(`${url}/series/600?day=2025-10-27`)
 })
 
 test('a recipe offers the geos that its indicator has, and asks its question in the language of the page', async () => {

@@ -3,7 +3,6 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { addFetch } from '../cli/filled.ts'
 import { emulate, runJob } from '../kit.ts'
 import { openStore } from '../store.ts'
-import { window } from './browser.ts'
 import { filledFile, NOW, servePage } from './site.ts'
 
 const nothing = (): void => undefined
@@ -113,23 +112,6 @@ describe('whoever follows', () => {
     const next = await follow(running.url)
     await running.close()
     expect(await next().catch(() => 'end')).toBe('end')
-  })
-
-  test('sees the page change by itself, keeps the focus, and is told so', async () => {
-    const file = await filledFile(nothing)
-    const { url } = await servePage(file)
-    const page = await window()
-    const polled = page.waitForResponse((response) => response.url().endsWith('/api/live'))
-    await page.goto(`${url}/`)
-    await polled
-    await page.getByRole('link', { name: /^600 / }).focus()
-    const store = await openStore(file)
-    store.run(`update indicator_text set name = 'Otro nombre' where id = 600`, [])
-    await store.close()
-    await page.getByRole('link', { name: '600 Otro nombre', exact: false }).waitFor()
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('600 Otro nombre')
-    await page.getByRole('status').getByText('brought up to date').waitFor({ state: 'attached' })
-    expect(page.wrong).toEqual([])
   })
 })
 

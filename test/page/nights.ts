@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { startEmulator } from '../../src/emulator/emulator.ts'
 import type { RunningServer } from '../../src/page/server/start.ts'
 import { ms, runJob } from '../kit.ts'
+import { copyPrepared } from '../prepared.ts'
 import { openReader, openStore, type Reader, type Store } from '../store.ts'
 import { startPage } from './site.ts'
 
@@ -45,8 +46,8 @@ export async function fillNights(file: string, nights: readonly string[] = NIGHT
 /** The name of a database of those nights, closed and folded. */
 async function nightsFile(folder: string): Promise<string> {
   const file = join(folder, 'nights.db')
-  const store = await fillNights(file)
-  await store.tidy()
+  const store = await copyPrepared('nights', file, (own) => fillNights(own))
+  store.tidy()
   await store.close()
   return store.file
 }

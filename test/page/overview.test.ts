@@ -10,7 +10,6 @@ import { onlyInFile } from '../onServer.ts'
 import { source } from '../source.ts'
 import { openReader, type Store } from '../store.ts'
 import { requestOf } from './askPage.ts'
-import { accessibilityFaults, window } from './browser.ts'
 import { scansOf } from './plans.ts'
 import { filledFile, servePage, sharedFile } from './site.ts'
 
@@ -144,68 +143,6 @@ test.each([
     expect(text.length).toBeLessThan(most)
   },
 )
-
-describe('in a browser', () => {
-  test('axe finds nothing, no rule of the page itself is broken, and a command is copied by its button', async () => {
-    const { url } = await servePage(await sharedFile())
-    const page = await window({ permissions: ['clipboard-read', 'clipboard-write'] })
-    for (const path of ['/', '/coverage', '/coverage/600']) {
-      await page.goto(`${url}${path}`)
-      expect(await accessibilityFaults(page), path).toEqual([])
-    }
-    await page.goto(`${url}/`)
-    await page.getByRole('button', { name: 'Copy: npx indicator-sync retry' }).click()
-    await page.getByRole('button', { name: 'Copy: npx indicator-sync retry' }).getByText('Copied').waitFor()
-    expect(await page.evaluate('navigator.clipboard.readText()')).toBe('npx indicator-sync retry')
-    expect(page.wrong).toEqual([])
-  })
-
-  test('the days of a year are one stop of Tab, and the arrow keys go from day to day', async () => {
-    const { url } = await servePage(await sharedFile())
-    const page = await window()
-    await page.goto(`${url}/coverage/600`)
-    const stops = page.locator('.days a[tabindex="0"]')
-    await stops.waitFor()
-    expect(await stops.count()).toBe(1)
-    await stops.focus()
-    for (const key of ['Home', 'ArrowRight', 'ArrowUp', 'ArrowUp']) await page.keyboard.press(key)
-    const at = () => page.evaluate(`document.activeElement.textContent`)
-    expect(await at()).toBe('2025-10-02: final')
-    await page.keyboard.press('Enter')
-    await page.waitForURL(/\/series\/600\?day=2025-10-02$/)
-  })
-
-  test('the bar of a mixed month has the colours of its states', async () => {
-    const { url } = await servePage(await sharedFile())
-    const page = await window()
-    await page.goto(`${url}/coverage/600`)
-    const bar = page.locator('.grid td.mixed svg').first()
-    const picture = `data:image/png;base64,${(await bar.screenshot()).toString('base64')}`
-    const colours = (await page.evaluate(`new Promise((done) => {
-      const image = new Image()
-      image.onload = () => {
-        const canvas = Object.assign(document.createElement('canvas'), { width: image.width, height: image.height })
-        const pen = canvas.getContext('2d')
-        pen.drawImage(image, 0, 0)
-        done([0.02, 0.98].map((at) => [...pen.getImageData(at * image.width, image.height / 2, 1, 1).data].slice(0, 3)))
-      }
-      image.src = '${picture}'
-    })`)) as [number, number, number][]
-    for (const [red, green, blue] of colours) expect(Math.max(red, green, blue)).toBeGreaterThan(60)
-    expect(new Set(colours.map(String)).size).toBe(2)
-  })
-
-  test('everything is there without scripts', async () => {
-    const { url } = await servePage(await sharedFile())
-    const page = await window({ javaScriptEnabled: false })
-    await page.goto(`${url}/coverage/600`)
-    expect(await page.locator('.days a').count()).toBe(365)
-    await page.getByLabel('For').selectOption('1')
-    await page.getByRole('button', { name: 'Show' }).click()
-    await page.waitForURL(/geo=1/)
-    expect(await page.locator('option[selected]').textContent()).toMatch(/^1 /)
-  })
-})
 
 /** Statistics of a database of two thousand series: of as few rows as a test has, the planner finds that an index is no help. */
 function growStatistics(store: Store): void {

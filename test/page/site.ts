@@ -1,12 +1,13 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, onTestFinished } from 'vitest'
+import { inject, onTestFinished } from 'vitest'
 import { startEmulator } from '../../src/emulator/emulator.ts'
 import type { Site } from '../../src/page/server/site.ts'
 import { type RunningServer, startServer } from '../../src/page/server/start.ts'
 import { SERVICES } from '../../src/services/services.ts'
 import { ms, runJob, tempFolder } from '../kit.ts'
+import { copyPrepared } from '../prepared.ts'
 import { openStore, type Store } from '../store.ts'
 
 /** When the tests of the page take place. */
@@ -20,34 +21,42 @@ series:
 offers: [{ indicators: [25], window: { last: 2d } }]
 `
 
-/** Fills a database with some series of the embedded service, and a failure. It is closed; its name is answered, which is an address on a server. */
-async function fill(file: string, also: (store: Store) => unknown = () => undefined): Promise<string> {
+/** Fills a database with some series of the embedded service, and a failure. */
+async function fill(file: string): Promise<Store> {
   const store = await openStore(file)
   const emulator = await startEmulator({ now: NOW / 1000, faults: [{ route: 'offer_indicator', status: 400 }] })
   try {
     await runJob(store, emulator, JOB, { now: NOW })
-    await also(store)
   } finally {
     await emulator.close()
-    await store.close()
   }
+  return store
+}
+
+/** Such a database, closed; its name is an address on a server. `also` writes what no service would send. */
+async function filledAs(file: string, also: (store: Store) => unknown = () => undefined): Promise<string> {
+  const store = await copyPrepared('page', file, fill)
+  await also(store)
+  await store.close()
   return store.file
 }
 
-/** A database of the test's own; `also` writes what no service would send. */
-export const filledFile = (also: (store: Store) => unknown): Promise<string> =>
-  fill(join(tempFolder(), 'page.db'), also)
+/** A database of the test's own. */
+export const filledFile = (also?: (store: Store) => unknown): Promise<string> =>
+  filledAs(join(tempFolder(), 'page.db'), also)
 
-const folder = mkdtempSync(join(tmpdir(), 'indicator-sync-page-'))
+/** It goes with the run: several files of tests may be in this process. */
+const folder = mkdtempSync(join(inject('sharedFolder') ?? tmpdir(), 'page-'))
 let shared: Promise<string> | undefined
 
-/** The same database for all tests of a file that only read it: making it takes most of their time. */
+/** The same database for all tests of a file that only read it. */
 export function sharedFile(): Promise<string> {
-  shared ??= fill(join(folder, 'page.db'))
+  shared ??= filledAs(join(folder, 'page.db'))
   return shared
 }
 
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+/** A text that no page may hand out as it is. */
+export const HOSTILE = `"><script>globalThis.hacked=1</script><img src=x onerror="globalThis.hacked=1"><a href="javascript:globalThis.hacked=1" onfocus=globalThis.hacked=1 autofocus>\u202e\u0000'\`\${1}</title></textarea></script><!--`
 
 /** A page on a database, of this process. Whatever goes wrong in it is thrown. */
 export const startPage = (file: string, more: Partial<Site> = {}, host = '127.0.0.1'): Promise<RunningServer> =>

@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { openStore } from '../store.ts'
-import { window } from './browser.ts'
-import { filledFile, servePage, sharedFile } from './site.ts'
+import { servePage, sharedFile } from './site.ts'
 
 const ENDLESS = 'with recursive n (i) as (select 1 union all select i + 1 from n) select max(i) from n'
 const addressOf = (sql: string, path = '/sql'): string => `${path}?sql=${encodeURIComponent(sql)}`
@@ -32,36 +30,4 @@ describe('SQL that is asked of the page', () => {
     const late = await fetch(url + addressOf(ENDLESS, '/sql.csv'))
     expect([late.status, await late.json()]).toEqual([503, expect.objectContaining({ code: 'timeout' })])
   })
-
-  test('is asked by typing it, and its address is that of its answer', async () => {
-    const { url } = await servePage(await sharedFile())
-    const page = await window()
-    await page.goto(`${url}/sql`)
-    await page.getByLabel('Statement').fill('select count(*) as indicators from indicator where id = :id')
-    await page.getByRole('button', { name: 'Run' }).click()
-    await page.getByLabel('id').fill('600')
-    await page.getByRole('button', { name: 'Run' }).click()
-    await page.waitForURL(/p\.id=600/)
-    expect(await page.getByRole('cell').allTextContents()).toEqual(['1'])
-    expect(page.wrong).toEqual([])
-  })
-})
-
-test('a run that is under way is followed', async () => {
-  let id = 0
-  const file = await filledFile((store) => {
-    id = store.get('select max(id) from _run') as number
-    store.run(`update _run set outcome = 'running', finished_at = null where id = ?`, [id])
-  })
-  const store = await openStore(file)
-  const { url } = await servePage(file)
-  const page = await window()
-  const heard = page.waitForResponse((response) => response.url().endsWith('/api/live'))
-  await page.goto(`${url}/runs/${id}`)
-  await heard
-  await page.locator('.running').waitFor()
-  await store.write(async () => store.run(`update _run set outcome = 'done', requests = 4321 where id = ?`, [id]))
-  await page.getByText('4,321').waitFor()
-  expect(await page.locator('.running').count()).toBe(0)
-  await store.close()
 })

@@ -16,6 +16,7 @@ import { readJob } from '../../src/job/read.ts'
 import { SERVICES } from '../../src/services/services.ts'
 import { sync } from '../../src/sync.ts'
 import { contents, JOB, NIGHT, NOW, randomOf } from '../crash/harness.ts'
+import { programModule } from '../program.ts'
 import { afterLoss, ENDINGS, NO_LOSS, type Op, readOps } from './disk.ts'
 
 const { values } = parseArgs({
@@ -115,6 +116,7 @@ try {
   const child = (now: number, durability: Durability) => (file: string) => [
     resolve('test/crash/child.ts'),
     JSON.stringify({ file, url: emulator.url, key: emulator.key, job: JOB, now, durability, death: null }),
+    programModule('index'),
   ]
   const held = join(root, 'held.db')
   const first = await record('the first night', null, child(NOW, 'normal'), { durability: 'normal', same: false })

@@ -5,10 +5,10 @@ import { existsSync } from 'node:fs'
 /** What takes a database and says nothing of the file that it is in. */
 const SUITES = [
   ...['test/sync.test.ts', 'test/replay.test.ts', 'test/mixedResolutions.test.ts', 'test/conformance.test.ts'],
-  ...['test/load', 'test/checks', 'test/state', 'test/fetch/faults.test.ts', 'test/model/first.test.ts'],
-  ...['products', 'diff', 'recipes'].map((name) => `test/products/${name}.test.ts`),
+  ...['test/load', 'test/checks', 'test/state', 'test/fetch/faults.process.test.ts', 'test/model/first.test.ts'],
+  ...['products.process', 'diff', 'recipes.process'].map((name) => `test/products/${name}.test.ts`),
   ...['discover', 'publish', 'status'].map((name) => `test/cli/commands/${name}.test.ts`),
-  ...['series', 'overview', 'asOf', 'states', 'chart', 'sql'].map((name) => `test/page/${name}.test.ts`),
+  ...['series', 'overview', 'asOf', 'states', 'chart.slow', 'sql'].map((name) => `test/page/${name}.test.ts`),
 ]
 for (const suite of SUITES) if (!existsSync(suite)) throw new Error(`There is no ${suite}.`)
 

@@ -11,15 +11,13 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { writePage } from '../../../src/page/folder/folder.ts'
-import { pageFiles } from '../../../src/page/folder/pageFiles.ts'
-import { SERVICES } from '../../../src/services/services.ts'
-import { runCommand, tempFolder } from '../../kit.ts'
-import { copyMarket } from '../../marketCopy.ts'
-import { openReader, type Reader } from '../../store.ts'
-import { accessibilityFaults, window } from '../browser.ts'
+import { writePage } from '../../src/page/folder/folder.ts'
+import { pageFiles } from '../../src/page/folder/pageFiles.ts'
+import { SERVICES } from '../../src/services/services.ts'
+import { runCommand, tempFolder } from '../kit.ts'
+import { copyMarket } from '../marketCopy.ts'
+import { openReader, type Reader } from '../store.ts'
 
 const NOW = Date.parse('2025-11-05T12:00:00Z') / 1000
 /** What bookkeeping holds of what was requested and said: it is in no file. */
@@ -113,25 +111,6 @@ describe('the files of a page', () => {
       expect(body, name).not.toContain(PRIVATE)
     }
     expect(files.get('texts.kind-glossary.html')).toContain('&lt;script src=')
-  })
-
-  test('are opened without a server, in either scheme, without a complaint of the browser or of axe', async () => {
-    const place = join(tempFolder(), 'page')
-    await write(place)
-    const [page, looked] = [await window(), await window({ colorScheme: 'dark' })]
-    for (const name of ['index.html', 'coverage/600.html', 'series/600.html', 'texts.kind-glossary.html']) {
-      const { href } = pathToFileURL(join(place, name))
-      await page.goto(href)
-      // Axe itself asks for the style once more, which a browser allows no file.
-      await looked.goto(href)
-      expect(await accessibilityFaults(looked), name).toEqual([])
-    }
-    expect(page.wrong).toEqual([])
-    await page.goto(pathToFileURL(join(place, 'index.html')).href)
-    await page.getByRole('link', { name: /^600 / }).first().click()
-    await page.waitForURL(/series\/600\.html$/)
-    await page.getByRole('link', { name: 'Texts' }).click()
-    expect(await page.locator('html').getAttribute('lang')).toBe('en')
   })
 })
 

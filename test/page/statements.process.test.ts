@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { createStatementRunner, STATEMENT_LIMITS } from '../../../src/page/statements/statements.ts'
-import { addSeries, fillBy } from '../../cli/filled.ts'
-import { openStore } from '../../store.ts'
+import { createStatementRunner, STATEMENT_LIMITS } from '../../src/page/statements/statements.ts'
+import { addSeries, fillBy } from '../cli/filled.ts'
+import { openStore } from '../store.ts'
 
 /** More than a slow machine needs to begin. */
 const PATIENT: typeof STATEMENT_LIMITS = { ...STATEMENT_LIMITS, ms: 120_000 }

@@ -1,0 +1,257 @@
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { expect, test } from 'vitest'
+import { writePage } from '../../src/page/folder/folder.ts'
+import { PAGES } from '../../src/page/pages.ts'
+import { SERVICES } from '../../src/services/services.ts'
+import { TABLES } from '../../src/tables/schema.ts'
+import { serve, tempFolder } from '../kit.ts'
+import { openReader, openStore, type Store } from '../store.ts'
+import { accessibilityFaults, window } from './browser.ts'
+import { filledFile, HOSTILE, NOW, servePage, sharedFile } from './site.ts'
+
+/** What none of our pages has. */
+const ALIVE =
+  'script:not([src]):not([type="application/json"]), img, iframe, [onerror], [onfocus], [autofocus], a[href^="javascript" i]'
+
+/** Puts something hostile into every text of every table, as a hostile service would. */
+function spoil(store: Store): void {
+  const keep =
+    /^(kind|locale|time_trunc|time_zone|zone|outcome|command|state|route|reason|form|host|geo_ids|params|name_key)$|_at$|^(version|hash|reply_hash|schedule)$/
+  for (const [table, { columns, key }] of Object.entries(TABLES)) {
+    if (/^(_migration|_lock|_fence|_reply|_source|data_dictionary|time_zone_offset)/.test(table)) continue
+    for (const [column, { store: kind }] of Object.entries(columns as Record<string, { store: string }>))
+      if (kind === 'text' && !keep.test(column) && !(key as readonly string[]).includes(column))
+        try {
+          store.run(`update ${table} set ${column} = ?`, [HOSTILE])
+        } catch {
+          // A trigger or a check refuses it: then no service brings it there either.
+        }
+  }
+}
+
+test('axe finds nothing, no rule of the page itself is broken, and a command is copied by its button', async () => {
+  const { url } = await servePage(await sharedFile())
+  const page = await window({ permissions: ['clipboard-read', 'clipboard-write'] })
+  for (const path of ['/', '/coverage', '/coverage/600']) {
+    await page.goto(`${url}${path}`)
+    expect(await accessibilityFaults(page), path).toEqual([])
+  }
+  await page.goto(`${url}/`)
+  await page.getByRole('button', { name: 'Copy: npx indicator-sync retry' }).click()
+  await page.getByRole('button', { name: 'Copy: npx indicator-sync retry' }).getByText('Copied').waitFor()
+  expect(await page.evaluate('navigator.clipboard.readText()')).toBe('npx indicator-sync retry')
+  expect(page.wrong).toEqual([])
+})
+
+test('the days of a year are one stop of Tab, and the arrow keys go from day to day', async () => {
+  const { url } = await servePage(await sharedFile())
+  const page = await window()
+  await page.goto(`${url}/coverage/600`)
+  const stops = page.locator('.days a[tabindex="0"]')
+  await stops.waitFor()
+  expect(await stops.count()).toBe(1)
+  await stops.focus()
+  for (const key of ['Home', 'ArrowRight', 'ArrowUp', 'ArrowUp']) await page.keyboard.press(key)
+  const at = () => page.evaluate(`document.activeElement.textContent`)
+  expect(await at()).toBe('2025-10-02: final')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/\/series\/600\?day=2025-10-02$/)
+})
+
+test('the bar of a mixed month has the colours of its states', async () => {
+  const { url } = await servePage(await sharedFile())
+  const page = await window()
+  await page.goto(`${url}/coverage/600`)
+  const bar = page.locator('.grid td.mixed svg').first()
+  const picture = `data:image/png;base64,${(await bar.screenshot()).toString('base64')}`
+  const colours = (await page.evaluate(`new Promise((done) => {
+    const image = new Image()
+    image.onload = () => {
+      const canvas = Object.assign(document.createElement('canvas'), { width: image.width, height: image.height })
+      const pen = canvas.getContext('2d')
+      pen.drawImage(image, 0, 0)
+      done([0.02, 0.98].map((at) => [...pen.getImageData(at * image.width, image.height / 2, 1, 1).data].slice(0, 3)))
+    }
+    image.src = '${picture}'
+  })`)) as [number, number, number][]
+  for (const [red, green, blue] of colours) expect(Math.max(red, green, blue)).toBeGreaterThan(60)
+  expect(new Set(colours.map(String)).size).toBe(2)
+})
+
+test('everything is there without scripts', async () => {
+  const { url } = await servePage(await sharedFile())
+  const page = await window({ javaScriptEnabled: false })
+  await page.goto(`${url}/coverage/600`)
+  expect(await page.locator('.days a').count()).toBe(365)
+  await page.getByLabel('For').selectOption('1')
+  await page.getByRole('button', { name: 'Show' }).click()
+  await page.waitForURL(/geo=1/)
+  expect(await page.locator('option[selected]').textContent()).toMatch(/^1 /)
+})
+
+test('words in tables are not broken in two, on a narrow screen neither', async () => {
+  const { url } = await servePage(await sharedFile())
+  for (const width of [1200, 320]) {
+    const page = await window({ viewport: { width, height: 800 } })
+    for (const path of ['/', '/runs', '/runs/1', '/series/600']) {
+      await page.goto(url + path)
+      // A word that stands in two lines is in several boxes. Commands and addresses may be.
+      const broken = await page.evaluate(`[...document.querySelectorAll('td, [data-part=table] th')].flatMap((cell) => {
+        const words = []
+        const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT)
+        while (texts.nextNode()) {
+          const { currentNode: text } = texts
+          if (text.parentElement.closest('code')) continue
+          for (const { 0: word, index } of text.data.matchAll(/[\\w.:]+( ms)?/g)) {
+            const range = document.createRange()
+            range.setStart(text, index)
+            range.setEnd(text, index + word.length)
+            if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) words.push(word)
+          }
+        }
+        return words
+      })`)
+      expect(broken, `${path} at ${width}`).toEqual([])
+      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), path).toBe(true)
+    }
+  }
+})
+
+test('a printed page has its address, also after that was changed without a new page', async () => {
+  const { url } = await servePage(await sharedFile())
+  const page = await window()
+  await page.goto(`${url}/series/600?day=2025-10-26`)
+  const printed = page.locator('.printed')
+  expect(await printed.isVisible()).toBe(false)
+  await page.emulateMedia({ media: 'print' })
+  expect(await printed.textContent()).toBe(`${url}/series/600?day=2025-10-26`)
+  expect(await printed.isVisible()).toBe(true)
+  await page.evaluate(`history.replaceState(null, '', '?day=2025-10-27'); dispatchEvent(new Event('beforeprint'))`)
+  expect(await printed.textContent()).toBe(`${url}/series/600?day=2025-10-27`)
+})
+
+test('a statement is asked by typing it, and its address is that of its answer', async () => {
+  const { url } = await servePage(await sharedFile())
+  const page = await window()
+  await page.goto(`${url}/sql`)
+  await page.getByLabel('Statement').fill('select count(*) as indicators from indicator where id = :id')
+  await page.getByRole('button', { name: 'Run' }).click()
+  await page.getByLabel('id').fill('600')
+  await page.getByRole('button', { name: 'Run' }).click()
+  await page.waitForURL(/p\.id=600/)
+  expect(await page.getByRole('cell').allTextContents()).toEqual(['1'])
+  expect(page.wrong).toEqual([])
+})
+
+test('a run that is under way is followed', async () => {
+  let id = 0
+  const file = await filledFile((store) => {
+    id = store.get('select max(id) from _run') as number
+    store.run(`update _run set outcome = 'running', finished_at = null where id = ?`, [id])
+  })
+  const store = await openStore(file)
+  const { url } = await servePage(file)
+  const page = await window()
+  const heard = page.waitForResponse((response) => response.url().endsWith('/api/live'))
+  await page.goto(`${url}/runs/${id}`)
+  await heard
+  await page.locator('.running').waitFor()
+  await store.write(async () => store.run(`update _run set outcome = 'done', requests = 4321 where id = ?`, [id]))
+  await page.getByText('4,321').waitFor()
+  expect(await page.locator('.running').count()).toBe(0)
+  await store.close()
+})
+
+test('whoever follows sees the page change by itself, keeps the focus, and is told so', async () => {
+  const file = await filledFile()
+  const { url } = await servePage(file)
+  const page = await window()
+  const polled = page.waitForResponse((response) => response.url().endsWith('/api/live'))
+  await page.goto(`${url}/`)
+  await polled
+  await page.getByRole('link', { name: /^600 / }).focus()
+  const store = await openStore(file)
+  store.run(`update indicator_text set name = 'Otro nombre' where id = 600`, [])
+  await store.close()
+  await page.getByRole('link', { name: '600 Otro nombre', exact: false }).waitFor()
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('600 Otro nombre')
+  await page.getByRole('status').getByText('brought up to date').waitFor({ state: 'attached' })
+  expect(page.wrong).toEqual([])
+})
+
+test('a database made by a hostile service is shown as text: nothing of it runs, nothing is a tag, and nothing is asked elsewhere', async () => {
+  const { url } = await servePage(await filledFile(spoil))
+  const page = await window()
+  const elsewhere: string[] = []
+  page.on('request', (asked) => {
+    if (!asked.url().startsWith(url)) elsewhere.push(asked.url())
+  })
+  for (const path of PAGES.map(({ path }) =>
+    path
+      .replace(/:id\b/, '600')
+      .replace(/:geo\b/, '3')
+      .replace(/:at\b/, '1761955200')
+      .replace(/:\w+/g, '1'),
+  )) {
+    await page.goto(`${url}${path}`)
+    expect(
+      await page.evaluate(`[globalThis.hacked, document.querySelectorAll(${JSON.stringify(ALIVE)}).length]`),
+      path,
+    ).toEqual([undefined, 0])
+    const { ok, headers } = await fetch(`${url}${path === '/' ? '/index' : path}.json`)
+    if (ok) expect(headers.get('content-type'), path).toMatch(/^application\/json/)
+  }
+  expect(elsewhere).toEqual([])
+  expect(page.wrong.filter((text) => /Security|CSP|violat|Refused/i.test(text))).toEqual([])
+})
+
+test('the page of another site reads nothing of ours, in a real browser', async () => {
+  const { url } = await servePage(await sharedFile())
+  const evil = await serve((_request, response) => {
+    response.writeHead(200, { 'Content-Type': 'text/html' })
+    response.end(
+      `<title>evil</title><iframe src="${url}/"></iframe><img src="${url}/"><script src="${url}/index.json"></script>`,
+    )
+  })
+  const page = await window()
+  const answered: number[] = []
+  page.on('response', (response) => {
+    if (response.url().startsWith(url)) answered.push(response.status())
+  })
+  await page.goto(evil.url.replace('127.0.0.1', 'localhost'))
+  for (const how of [{}, { mode: 'no-cors' }, { credentials: 'include' }])
+    expect(
+      await page.evaluate(
+        `fetch('${url}/index.json', ${JSON.stringify(how)}).then((r) => r.text()).then((t) => t.length, () => 'refused')`,
+      ),
+    ).toBeOneOf(['refused', 0])
+  expect(
+    await page.evaluate(`frames[0].document === undefined || frames[0].document.title`).catch(() => 'refused'),
+  ).toBe('refused')
+  expect(answered.filter((status) => status === 200)).toEqual([])
+})
+
+test('the files of a page are opened without a server, in either scheme, without a complaint of the browser or of axe', async () => {
+  const place = join(tempFolder(), 'page')
+  const reader = openReader(await sharedFile())
+  await writePage(reader, place, {
+    ...{ locale: 'en', service: SERVICES.generic, now: NOW / 1000 },
+    ...{ overwrite: false, sources: [] },
+  })
+  await reader.close()
+  const [page, looked] = [await window(), await window({ colorScheme: 'dark' })]
+  for (const name of ['index.html', 'coverage/600.html', 'series/600.html', 'texts.kind-glossary.html']) {
+    const { href } = pathToFileURL(join(place, name))
+    await page.goto(href)
+    // Axe itself asks for the style once more, which a browser allows no file.
+    await looked.goto(href)
+    expect(await accessibilityFaults(looked), name).toEqual([])
+  }
+  expect(page.wrong).toEqual([])
+  await page.goto(pathToFileURL(join(place, 'index.html')).href)
+  await page.getByRole('link', { name: /^600 / }).first().click()
+  await page.waitForURL(/series\/600\.html$/)
+  await page.getByRole('link', { name: 'Texts' }).click()
+  expect(await page.locator('html').getAttribute('lang')).toBe('en')
+})
