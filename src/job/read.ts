@@ -3,7 +3,7 @@ import { isObject, pathText } from '../base/json.ts'
 import type { Service } from '../services/service.ts'
 import { SERVICES } from '../services/services.ts'
 import { isRule, type JobFile, jobFileOf } from './file/jobFile.ts'
-import { type ExplainedMistake, explainIssue } from './file/mistakes.ts'
+import { type ExplainedMistake, explainIssue, keysAt } from './file/mistakes.ts'
 import { type DocumentPath, parseYaml } from './file/yaml.ts'
 import type { Job } from './job.ts'
 import { normalizeJob } from './normalize.ts'
@@ -53,7 +53,13 @@ function extend(own: Readonly<Record<string, unknown>>, base: unknown): unknown 
   return { ...shared, ...own, ...pace }
 }
 
-function readLayers(text: string, file: string, readOther: ReadOther, above: readonly string[] = []): Layers {
+function readLayers(
+  text: string,
+  file: string,
+  readOther: ReadOther,
+  legalKeys: readonly string[],
+  above: readonly string[] = [],
+): Layers {
   const { mistakes, parsed } = parseYaml(text)
   const isExtended = above.length > 0
   // A file that is named by mistake may be a secret: its lines are not quoted.
@@ -63,8 +69,11 @@ function readLayers(text: string, file: string, readOther: ReadOther, above: rea
   if (!parsed) return { mistakes: wrong, value: null, positionOf: () => nowhere, has: () => false }
   const { value, positionOf, has } = parsed
   const here: Layers['positionOf'] = (path, key) => ({ file, ...positionOf(path, key) })
-  if (isExtended && !isObject(value)) {
-    const message = 'is not a job file: it has no keys'
+  const strange = isObject(value) ? Object.keys(value).some((key) => !legalKeys.includes(key)) : true
+  if (isExtended && strange) {
+    const message = isObject(value)
+      ? `has a key that is not one of a job; \`indicator-sync validate ${file}\` shows it`
+      : 'is not a job file: it has no keys'
     return { mistakes: [...wrong, { ...nowhere, path: '', message }], value: null, positionOf: here, has }
   }
   const base = isObject(value) ? value.extends : undefined
@@ -84,7 +93,7 @@ function readLayers(text: string, file: string, readOther: ReadOther, above: rea
   }
   const chain = [...above, file]
   if (chain.includes(other.file)) return refuse(`extends itself: ${[...chain, other.file].join(' → ')}`)
-  const layer = readLayers(other.text, other.file, readOther, chain)
+  const layer = readLayers(other.text, other.file, readOther, legalKeys, chain)
   return {
     mistakes: [...wrong, ...layer.mistakes],
     value: extend(value, layer.value),
@@ -102,7 +111,8 @@ const noOther: ReadOther = (name) => {
 }
 
 function readText(text: string, file: string, readOther: ReadOther, service: Service): Read {
-  const { mistakes, value, positionOf } = readLayers(text, file, readOther)
+  const schema = jobFileOf(service)
+  const { mistakes, value, positionOf } = readLayers(text, file, readOther, keysAt([], schema))
   if (value === null) return { mistakes, job: null }
   const placed = ({ path, message, key }: ExplainedMistake): Mistake => ({
     ...positionOf(path, key),
@@ -110,7 +120,6 @@ function readText(text: string, file: string, readOther: ReadOther, service: Ser
     message,
   })
   // A job is checked once: to compile the check takes longer than to do it.
-  const schema = jobFileOf(service)
   const checked = schema.safeParse(value, { jitless: true })
   const issues = checked.error?.issues ?? []
   const explain = (some: typeof issues): Mistake[] =>

@@ -73,6 +73,7 @@ describe('a job that extends another', () => {
     'env.yaml': 'KEY=secret\nOTHER=secret\n',
     'env2.yaml': 'KEY=secret: x\nOTHER=secret: y\nA=secret\nB: 1',
     'shadow.yaml': 'root:secret:0:0\n',
+    'colon.yaml': 'alice:$6$secret:20228:0:99999:7: x\n',
     'quote.yaml': '"secret',
     'alias.yaml': 'name: *secret\n',
     'twice.yaml': '{"token": "secret", "token": "secret"}',
@@ -117,6 +118,7 @@ describe('a job that extends another', () => {
     ['extends: self.yaml\nname: x\ncatalogue: true\n', /extends itself: .*self\.yaml → other\.yaml → self\.yaml/],
     ['extends: env.yaml\nname: x\ncatalogue: true\n', /^env\.yaml:1:1 {2}is not a job file: it has no keys$/],
     ['extends: alias.yaml\nname: x\ncatalogue: true\n', /^alias\.yaml:1:7 {2}has a mistake; `.* validate alias\.yaml`/],
+    ['extends: colon.yaml\nname: x\ncatalogue: true\n', /^colon\.yaml:1:1 {2}has a key that is not one of a job/],
     ['extends: 3\nname: x\ncatalogue: true\n', /extends/],
   ])('%s', (text, message) => expect(mistakesOf(text).join('\n')).toMatch(message))
 

@@ -102,7 +102,7 @@ const wrongTypes = (errors: readonly z.core.$ZodIssue[]): number =>
   errors.filter(({ code }) => code === 'invalid_type' || code === 'unrecognized_keys').length
 
 /** The keys that a schema allows at a path. */
-function keysAt(path: DocumentPath, jobFile: z.ZodType): readonly string[] {
+export function keysAt(path: DocumentPath, jobFile: z.ZodType): readonly string[] {
   let schemas: z.ZodType[] = [jobFile]
   for (const part of path)
     schemas = schemas
