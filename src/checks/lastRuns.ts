@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely'
+import type { RecordedOutcome } from '../base/runOutcome.ts'
 import { isLocked } from '../db/lock.ts'
 import { queueStates } from '../db/queries/queues.ts'
 import { WORKER } from '../db/queries/workers.ts'
@@ -12,6 +13,9 @@ export interface IncompleteRun {
   readonly job: string
   readonly command: string
   readonly what: string
+  readonly startedAt: string
+  /** Whether its process ended before it. */
+  readonly isDead: boolean
 }
 
 /** Why a run that is recorded as running is over. */
@@ -26,14 +30,16 @@ async function mayBeRunning({ file, kysely, coordination }: Reader): Promise<boo
   return coordination !== null && (await queueStates(kysely)).some(({ queued, active }) => queued + active > 0)
 }
 
-type RunRow = Pick<Selectable<Database['_run']>, 'id' | 'job' | 'command' | 'started_at' | 'message'>
+type RunRow = Pick<Selectable<Database['_run']>, 'id' | 'job' | 'command' | 'started_at' | 'outcome' | 'message'>
 
 /** A run with a sentence about it. */
-const described = ({ id, job, command, started_at }: RunRow, state: string): IncompleteRun => ({
+const described = ({ id, job, command, started_at, outcome }: RunRow, state: string): IncompleteRun => ({
   run: id,
   job,
   command,
   what: `last run of ${job} ${state} (${command}, started ${started_at})`,
+  startedAt: started_at,
+  isDead: outcome === 'running',
 })
 
 /**
@@ -73,6 +79,16 @@ export async function failedRuns(db: Reader): Promise<IncompleteRun[]> {
       const { outcome, message } = row
       return described(row, `failed: ${outcome === 'running' ? DIED : (message ?? outcome)}`)
     })
+}
+
+/** The same runs, with those as failed that are recorded as running and whose process has ended. */
+export async function withDeadRuns<Run extends { readonly outcome: RecordedOutcome; readonly message: string | null }>(
+  db: Reader,
+  runs: readonly Run[],
+): Promise<Run[]> {
+  const isOpen = runs.some(({ outcome }) => outcome === 'running')
+  if (!isOpen || (await mayBeRunning(db))) return [...runs]
+  return runs.map((run) => (run.outcome === 'running' ? { ...run, outcome: 'failed', message: DIED } : run))
 }
 
 /** The jobs whose last run was stopped before its end, by its budget or by a signal. */

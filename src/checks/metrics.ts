@@ -1,5 +1,6 @@
 import { expressionBuilder, type Kysely } from 'kysely'
-import { CLOCK_ERROR, DAY, type Instant } from '../base/time/instant.ts'
+import { CLOCK_ERROR, DAY, formatMillis, type Instant } from '../base/time/instant.ts'
+import { FORGET } from '../db/queries/forgotten.ts'
 import { WORKER } from '../db/queries/workers.ts'
 import type { Reader } from '../db/store.ts'
 import { failures } from '../state/failures.ts'
@@ -7,6 +8,7 @@ import type { Database } from '../tables/schema.ts'
 import { epochOf } from '../tables/sql/epoch.ts'
 import { findGaps, gapCounts } from './gaps.ts'
 import { staleSeries } from './lag.ts'
+import { failedRuns } from './lastRuns.ts'
 import { livingWorkers, queuedRequests } from './machines.ts'
 import { rhythms } from './rhythm.ts'
 
@@ -34,12 +36,36 @@ interface Metric {
 const countAll = expressionBuilder<Database>().fn.countAll<number>().as('value')
 
 /** The runs of jobs that ended. What a worker did for a job is a part of one: it may be done where the job is not. */
-const endedRuns = (kysely: Kysely<Database>) =>
-  kysely.selectFrom('_run').where('finished_at', 'is not', null).where('command', '<>', WORKER)
+const endedRuns = (kysely: Kysely<Database>, now: Instant) =>
+  kysely
+    .selectFrom('_run')
+    .where('finished_at', 'is not', null)
+    // An end in the future was recorded by a clock that was ahead.
+    .where('finished_at', '<=', formatMillis((now + CLOCK_ERROR) * 1000))
+    .where('command', 'not in', [WORKER, FORGET])
 
 /** When runs last ended, in epoch seconds. */
-const lastEnds = (kysely: Kysely<Database>) =>
-  endedRuns(kysely).select((eb) => eb.fn.max<number>(epochOf(eb, 'finished_at')).as('value'))
+const lastEnds = (kysely: Kysely<Database>, now: Instant) =>
+  endedRuns(kysely, now).select((eb) => eb.fn.max<number>(epochOf(eb, 'finished_at')).as('value'))
+
+/** When runs last ended, by job and outcome. A run whose process ended before it failed when it began, for no end is recorded. */
+async function lastRunEnds(
+  db: Reader,
+  _outside: OutsideFigures,
+  now: Instant,
+): Promise<{ readonly job: string; readonly outcome: string; readonly value: number }[]> {
+  const ends = await lastEnds(db.kysely, now)
+    .select(['job', 'outcome'])
+    .where((of) => of.or([of('narrowed', 'is', null), of('outcome', '<>', 'done')]))
+    .groupBy(['job', 'outcome'])
+    .execute()
+  const dead = (await failedRuns(db)).filter(({ isDead }) => isDead)
+  const others = ends.filter(({ job, outcome }) => outcome !== 'failed' || !dead.some((one) => one.job === job))
+  return [
+    ...others,
+    ...dead.map(({ job, startedAt }) => ({ job, outcome: 'failed', value: Math.floor(Date.parse(startedAt) / 1000) })),
+  ]
+}
 
 const ROW_COUNTERS = ['new', 'unchanged', 'revised', 'withdrawn', 'rejected'] as const
 
@@ -63,8 +89,8 @@ export const METRICS: readonly Metric[] = [
     name: 'last_success_timestamp_seconds',
     type: 'gauge',
     help: 'End of the last complete run with outcome done.',
-    samples: ({ kysely }) =>
-      lastEnds(kysely)
+    samples: ({ kysely }, _outside, now) =>
+      lastEnds(kysely, now)
         .select('job')
         .where('outcome', '=', 'done')
         .where('narrowed', 'is', null)
@@ -75,14 +101,14 @@ export const METRICS: readonly Metric[] = [
     name: 'last_run_duration_seconds',
     type: 'gauge',
     help: 'Duration of the last run.',
-    samples: async ({ kysely }) => {
+    samples: async ({ kysely }, _outside, now) => {
       const last = await kysely
         .selectFrom('_run')
         .select(['job', 'started_at', 'finished_at'])
         .where(
           'id',
           'in',
-          endedRuns(kysely)
+          endedRuns(kysely, now)
             .select(({ fn }) => fn.max('id').as('id'))
             .groupBy('job'),
         )
@@ -193,8 +219,8 @@ export const METRICS: readonly Metric[] = [
   {
     name: 'last_run_timestamp_seconds',
     type: 'gauge',
-    help: 'End of the last run, by outcome.',
-    samples: ({ kysely }) => lastEnds(kysely).select(['job', 'outcome']).groupBy(['job', 'outcome']).execute(),
+    help: 'End of the last run, by outcome; a part of a job is never done.',
+    samples: lastRunEnds,
   },
   {
     name: 'last_value_timestamp_seconds',

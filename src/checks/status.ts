@@ -10,6 +10,7 @@ import type { FailureOutcome } from '../tables/sql/fetchOutcome.ts'
 import type { GapReason } from '../tables/sql/gapReason.ts'
 import { findGaps, gapCounts, gapText } from './gaps.ts'
 import { staleSeries } from './lag.ts'
+import { withDeadRuns } from './lastRuns.ts'
 import { missedRuns } from './rhythm.ts'
 
 /** A request that failed and has not been answered since. */
@@ -120,7 +121,7 @@ export async function readStatus(db: Reader, now: Instant = Math.floor(Date.now(
     .executeTakeFirstOrThrow()
   const gaps = await findGaps(db)
   return {
-    runs: await db.kysely.selectFrom('runs').selectAll().limit(5).execute(),
+    runs: await withDeadRuns(db, await db.kysely.selectFrom('runs').selectAll().limit(5).execute()),
     series: await seriesEnds(db, now),
     failures: await openFailures(db),
     late: [...(await missedRuns(db, now)), ...(await staleSeries(db, now))].map(({ what }) => what),

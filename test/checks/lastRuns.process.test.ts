@@ -82,6 +82,10 @@ test('check reports a killed run, before and after another job begins, and no ru
     /^last run of killed failed: its process ended before the run did \(sync, started /,
   )
   expect(await check()).toEqual([says])
+  const [{ outcome }] = JSON.parse((await runCommand(dir, ['status', '--json'])).out).runs
+  expect(outcome, 'the outcome that status shows').toBe('failed')
+  const metrics = (await runCommand(dir, ['status', '--format', 'prometheus'])).out
+  expect(metrics).toMatch(/^indicator_sync_last_run_timestamp_seconds\{job="killed",outcome="failed"\} \d+$/m)
   expect((await runCommand(dir, ['sync', 'other.yaml'], env(market.url))).code).toBe(0)
   expect(await check()).toEqual([says])
   expect((await runCommand(dir, ['sync', 'killed.yaml'], env(market.url))).code).toBe(0)
@@ -143,4 +147,24 @@ test('check reports the jobs that a command did not reach', async () => {
     check: 'unfinished',
     what: expect.stringMatching(/^last run of b did not finish: Not reached: the job a ended the command\./),
   })
+})
+
+test('metrics of a job leave out runs of a part of it and ends in the future', async () => {
+  const [store, market] = [await tempStore(), await source()]
+  const denying = await serve((_request, response) => json(response, { message: 'denied' }, 403))
+  const ends = async () =>
+    [
+      ...(await prometheusText(store, undefined, NOW / 1000 + 600)).matchAll(
+        /^indicator_sync_last_(?:run|success)_.*/gm,
+      ),
+    ]
+      .map(([line]) => line)
+      .filter((line) => line.includes('outcome="done"') || line.includes('success'))
+  await runJob(store, denying, SERIES, { now: NOW })
+  await runJob(store, market, SERIES, { now: NOW + 60_000, options: { part: true } })
+  expect(await ends()).toEqual([])
+  await runJob(store, market, SERIES, { now: ms('2076-11-04T12:00:00Z') })
+  expect(await ends()).toEqual([])
+  await runJob(store, market, SERIES, { now: NOW + 120_000 })
+  expect(await ends()).toHaveLength(2)
 })

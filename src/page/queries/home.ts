@@ -1,7 +1,7 @@
 import { formatUtc } from '../../base/time/instant.ts'
 import { formatLocal } from '../../base/time/zone.ts'
 import { type Reach, reaches } from '../../checks/lag.ts'
-import { failedRuns, unfinishedRuns } from '../../checks/lastRuns.ts'
+import { failedRuns, unfinishedRuns, withDeadRuns } from '../../checks/lastRuns.ts'
 import { rhythms } from '../../checks/rhythm.ts'
 import { openFailures } from '../../checks/status.ts'
 import { readJobFiles } from '../../db/queries/jobFiles.ts'
@@ -158,7 +158,7 @@ export async function readHome(request: PageRequest) {
     jobFiles: await readJobFiles(store),
     lakes: await lakesOf(request),
     failures: listed,
-    runs: await store.kysely.selectFrom('runs').selectAll().limit(RUNS_SHOWN).execute(),
+    runs: await withDeadRuns(store, await store.kysely.selectFrom('runs').selectAll().limit(RUNS_SHOWN).execute()),
     series: await readLines(request, all.slice((page - 1) * LINES_A_PAGE, page * LINES_A_PAGE), reach),
     page,
     pages,

@@ -1,3 +1,4 @@
+import { withDeadRuns } from '../../checks/lastRuns.ts'
 import type { Reader } from '../../db/store.ts'
 
 /** Runs that one page shows. */
@@ -7,8 +8,8 @@ const RUNS_A_PAGE = 50
 export type RunRow = Awaited<ReturnType<typeof readRuns>>['runs'][number]
 
 /** The latest runs, or those before one; `older` is the number with which to request the next ones. */
-export async function readRuns({ kysely }: Reader, before: number | null) {
-  const rows = await kysely
+export async function readRuns(db: Reader, before: number | null) {
+  const rows = await db.kysely
     .selectFrom('_run')
     .select(['id', 'command', 'job', 'started_at', 'finished_at', 'outcome', 'requests', 'failed', 'bytes', 'message'])
     .select(['rows_new', 'rows_unchanged', 'rows_revised', 'rows_withdrawn', 'rows_rejected'])
@@ -16,7 +17,8 @@ export async function readRuns({ kysely }: Reader, before: number | null) {
     .orderBy('id', 'desc')
     .limit(RUNS_A_PAGE + 1)
     .execute()
-  const runs = rows.slice(0, RUNS_A_PAGE).map((run) => ({ ...run, seconds: secondsOf(run) }))
+  const shown = await withDeadRuns(db, rows.slice(0, RUNS_A_PAGE))
+  const runs = shown.map((run) => ({ ...run, seconds: secondsOf(run) }))
   return { runs, older: rows.length > RUNS_A_PAGE ? runs.at(-1)!.id : null }
 }
 
