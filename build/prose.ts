@@ -10,7 +10,7 @@ const PRIVATE_WORDS =
   /\b(held|wanted|brought|told|tells|unasked|by itself|by themselves|in hand|hand(ed)? out|give[sn]? back|in doubt)\b/i
 
 /** Pages that are rewritten together with the code that they describe. */
-const LATER = ['docs/architecture.md', 'docs/commands.md']
+const LATER = ['docs/architecture.md']
 
 const pages = [
   'README.md',

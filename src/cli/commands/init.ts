@@ -16,15 +16,15 @@ export const positionals = { dir: { type: 'string', default: '.', describe: 'Dir
 export const flags = {} as const
 export const examples = ['init', 'init my-market']
 
-const ENVIRONMENT = `# Copy to .env and fill in. Real variables win over this file, flags win over both.
-# ${LIVE} is the live service; generic needs a base address of its own.
+const ENVIRONMENT = `# Copy to .env and add your key. Flags override variables, variables override this file.
+# ${LIVE} is the live service; generic needs a base address.
 INDICATOR_SYNC_SERVICE=${LIVE}
 #INDICATOR_SYNC_BASE_URL=https://service.example
 INDICATOR_SYNC_API_KEY=
 #INDICATOR_SYNC_DATABASE=${DEFAULT_DATABASE}
-# 1: the key may go unencrypted (http) to another machine.
+# 1: send the key unencrypted (http) to another machine.
 #INDICATOR_SYNC_ALLOW_HTTP=1
-# Is notified of how every run ended; addresses of healthchecks.io get pings.
+# Address for the outcome of every run; healthchecks.io gets pings.
 #INDICATOR_SYNC_NOTIFY=https://hooks.example.org/T0/B0/xyz
 `
 

@@ -28,10 +28,10 @@ const idsOrNames = some(z.union([z.int().positive(), z.string().min(1)]))
 const window = z
   .strictObject({
     from: momentValue.optional().describe('First local day or instant'),
-    to: momentValue.optional().describe('First local day or instant after it; the end of today when left out'),
-    last: span.optional().describe('This many whole local days before today, and today; in place of from and to'),
+    to: momentValue.optional().describe('First local day or instant after it; default: end of today'),
+    last: span.optional().describe('So many whole local days, and today; instead of from and to'),
   })
-  .describe('What is wanted: { from, to }, to not included, or { last: 7d }')
+  .describe('Range: { from, to }, to not included, or { last: 7d }')
 
 /** Indicators by number, or selected by their catalogue entries. */
 const selectionLike = ({ indicator, second, word, term }: Examples) =>
@@ -40,9 +40,9 @@ const selectionLike = ({ indicator, second, word, term }: Examples) =>
       ids,
       z.literal('all'),
       z.strictObject({
-        match: z.string().min(1).optional().describe('Words of a name or short name; case and accents do not matter'),
-        terms: names.optional().describe('Only what the catalogue files under one of these terms'),
-        exclude: ids.optional().describe('Numbers that are left out'),
+        match: z.string().min(1).optional().describe('Words of a name or short name, without case and accents'),
+        terms: names.optional().describe('Only indicators with one of these terms'),
+        exclude: ids.optional().describe('Excluded ids'),
       }),
     ],
     {
@@ -70,75 +70,73 @@ function entryKeys(service: Service) {
   const every = {
     locales: languageList(service).optional(),
     locale: z.enum(service.locales).optional(),
-    refresh: span
-      .optional()
-      .describe('What may still change is requested again when it was fetched longer ago than this'),
+    refresh: span.optional().describe('Minimum age before data that can still change is fetched again'),
   }
   const filed = {
-    taxonomyTerms: names.optional().describe('Only what is filed under these terms'),
-    vocabularies: names.optional().describe('Only what is filed under these vocabularies'),
+    taxonomyTerms: names.optional().describe('Only items with these terms'),
+    vocabularies: names.optional().describe('Only items with these vocabularies'),
   }
   const windows = {
-    lookback: span.optional().describe('Windows younger than this may still be revised, and are requested again'),
-    chunk: span.optional().describe('The largest window of one request; chosen by itself when left out'),
+    lookback: span.optional().describe('Values younger than this may be revised and are fetched again'),
+    chunk: span.optional().describe('Largest window of one request; default: by number of geos'),
   }
   const offers = {
-    indicators: ids.describe('Numbers of indicators'),
+    indicators: ids.describe('Indicator ids'),
     window: window.optional(),
-    datetime: momentValue.optional().describe('One instant in place of a window'),
+    datetime: momentValue.optional().describe('One instant instead of a window'),
     ...windows,
     ...every,
   }
   return {
     catalogue: { taxonomyTerms: names.optional(), ...every },
     series: {
-      route: z.enum(values).optional().describe(`The route of the values; ${ENTRY_ROUTES.series} when left out`),
+      route: z.enum(values).optional().describe(`Route of the values; default: ${ENTRY_ROUTES.series}`),
       ...offers,
-      indicators: selectionLike(examplesOf(service)).describe(
-        'Numbers of indicators, all, or { match, terms, exclude }',
-      ),
-      geoIds: ids.optional().describe('Only these geos; all when left out'),
-      timeTrunc: routeWord(service, 'time_trunc', values).optional().describe('The step to group by'),
+      indicators: selectionLike(examplesOf(service)).describe('Indicator ids, all, or { match, terms, exclude }'),
+      geoIds: ids.optional().describe('Only these geos; default: all'),
+      timeTrunc: routeWord(service, 'time_trunc', values).optional().describe('Step to group by'),
       timeAgg: routeWord(service, 'time_agg', values)
         .optional()
-        .describe('How a step is combined; needed with timeTrunc'),
-      geoAgg: routeWord(service, 'geo_agg', values).optional().describe('How geos are combined'),
-      geoTrunc: routeWord(service, 'geo_trunc', values).optional().describe('The level to group geos by; needs geoAgg'),
+        .describe('How to combine values of a step; required with timeTrunc'),
+      geoAgg: routeWord(service, 'geo_agg', values).optional().describe('How to combine geos'),
+      geoTrunc: routeWord(service, 'geo_trunc', values)
+        .optional()
+        .describe('Level to which geos are grouped; needs geoAgg'),
     },
     offers,
     content: {
-      kinds: some(z.enum(contents)).describe('Which content'),
+      kinds: some(z.enum(contents)).describe('Kinds of content'),
       order: z
         .enum([...new Set(orders)])
         .optional()
-        .describe('The date to order by; expires for news only'),
-      sticky: z.boolean().optional().describe('Only sticky items, or only others'),
+        .describe('Date to order by; expires is for news only'),
+      sticky: z.boolean().optional().describe('Only pinned items (true), or only others (false)'),
       taxonomyIds: idsOrNames.optional(),
       vocabularyIds: idsOrNames.optional(),
       ...filed,
       ...every,
     },
     archives: {
-      route: z.enum(archives).optional().describe(`The route of the listing; ${ENTRY_ROUTES.archives} when left out`),
+      route: z.enum(archives).optional().describe(`Route of the listing; default: ${ENTRY_ROUTES.archives}`),
       window,
-      dateType: routeWord(service, 'date_type', archives).optional().describe('Which date the window is about'),
+      dateType: routeWord(service, 'date_type', archives).optional().describe('Date to which the window refers'),
       ...windows,
       ...filed,
       ...every,
     },
     archivesJson: {
       window: window.optional(),
-      date: momentValue.optional().describe('One day in place of a window'),
+      date: momentValue.optional().describe('One day instead of a window'),
       ...windows,
       ...filed,
       ...every,
     },
     widgets: {
-      list: z.boolean().optional().describe('The list of widgets'),
-      names: idsOrNames.optional().describe('Single widgets, by number or name'),
+      list: z.boolean().optional().describe('Fetch the list of widgets'),
+      names: idsOrNames.optional().describe('Single widgets, by id or name'),
       widgetType: routeWord(service, 'widget_type', [ENTRY_ROUTES.widgets])
         .optional()
-        .describe('Only this type of the list'),
+        .describe('Only widgets of this type'),
       window: window.optional(),
       datetime: momentValue.optional(),
       ...every,
@@ -154,12 +152,12 @@ export function entryParts(service: Service) {
     catalogue: z
       .union([z.boolean(), z.strictObject(keys.catalogue)])
       .optional()
-      .describe('The list of indicators'),
+      .describe('List of indicators'),
     series: list(keys.series).describe('Values of indicators'),
     offers: list(keys.offers).describe('Values of offer indicators'),
-    content: list(keys.content).describe('Documentations, static pages, glossaries, news'),
+    content: list(keys.content).describe('Documentation, static pages, glossaries, news'),
     archives: list(keys.archives).describe('Archives by day'),
-    archivesJson: list(keys.archivesJson).describe('Archives that exist as JSON'),
+    archivesJson: list(keys.archivesJson).describe('Archives as JSON'),
     widgets: z.strictObject(keys.widgets).optional().describe('Widgets'),
   }
 }

@@ -6,16 +6,9 @@ import { brokenRules } from './rules.ts'
 
 /** The address is checked by a rule, whose message does not repeat it: it may be a secret. */
 const notify = z.strictObject({
-  url: z.string().describe('An address, or $NAME for a variable that holds one'),
-  on: z
-    .array(z.enum(NOTIFY_EVENTS))
-    .min(1)
-    .optional()
-    .describe('Only this; all but start when left out, and with pings that, too'),
-  style: z
-    .enum(NOTIFY_STYLES)
-    .optional()
-    .describe('ping is the way of healthchecks.io; chosen by the address when left out'),
+  url: z.string().describe('Address, or $NAME of a variable'),
+  on: z.array(z.enum(NOTIFY_EVENTS)).min(1).optional().describe('Events to send; default: all but start (pings: all)'),
+  style: z.enum(NOTIFY_STYLES).optional().describe('json, or ping as for healthchecks.io; default: by the address'),
 })
 
 /** Marks the issue of a broken rule: it is about the key, and its message needs no value before it. */
@@ -31,41 +24,30 @@ function schemaFor(service: Service) {
       name: z
         .string()
         .regex(/^[\w.-]{1,64}$/, { error: 'is not a name; legal: letters, digits, dots, dashes, at most 64' }),
-      extends: z.string().min(1).optional().describe('Another job file whose keys hold where this one says nothing'),
-      schedule: z.string().optional().describe('A cron expression in the job’s time zone, for `schedule`'),
+      extends: z.string().min(1).optional().describe('Another job file with defaults for missing keys'),
+      schedule: z.string().optional().describe('Cron expression in the zone of the job, for `schedule`'),
       timeZone: z
         .string()
         .optional()
-        .describe(
-          `The zone in which the dates and spans of this file and its schedule are meant; ${service.timeZone} when left out`,
-        ),
+        .describe(`Zone of the dates and schedule of this file; default: ${service.timeZone}`),
       locales: languageList(service).optional(),
-      keep: z
-        .enum(['all', 'latest', 'none'])
-        .optional()
-        .describe('Which reply bodies stay in the database; all when left out'),
-      newestFirst: z.boolean().optional().describe('The latest windows of all series are requested first'),
-      lake: z
-        .string()
-        .min(1)
-        .optional()
-        .describe(
-          'A folder, or s3://bucket/name, in which the rows are kept as Parquet, brought up to date after each run',
-        ),
+      keep: z.enum(['all', 'latest', 'none']).optional().describe('Reply bodies to store; default: all'),
+      newestFirst: z.boolean().optional().describe('Fetch the latest windows first'),
+      lake: z.string().min(1).optional().describe('Folder or s3://bucket/name for Parquet, updated after each run'),
       pace: z
         .strictObject({
-          perSecond: z.number().positive().max(50).optional().describe('Calls a second; 2 when left out'),
-          concurrency: z.int().min(1).max(16).optional().describe('Calls at a time; 4 when left out'),
+          perSecond: z.number().positive().max(50).optional().describe('Calls a second; default: 2'),
+          concurrency: z.int().min(1).max(16).optional().describe('Calls at a time; default: 4'),
           callsPerMinute: z.int().positive().optional(),
           callsPerHour: z.int().positive().optional(),
           callsPerDay: z.int().positive().optional(),
         })
         .optional()
-        .describe('How gently the service is called'),
+        .describe('Pace and budget of calls'),
       notify: z
         .union([z.string(), z.array(z.union([z.string(), notify])).min(1)])
         .optional()
-        .describe('Who is notified of the outcome of a run: an address, or a list of { url, on, style }'),
+        .describe('Addresses for notifications: one, or a list of { url, on, style }'),
       ...entryParts(service),
     })
     .superRefine(
@@ -78,7 +60,7 @@ function schemaFor(service: Service) {
       // Rules are checked beside illegal values, so that all mistakes are reported at once.
       { when: () => true },
     )
-    .describe('A job of indicator-sync')
+    .describe('Job file of indicator-sync')
 }
 
 const schemas = new WeakMap<Service, ReturnType<typeof schemaFor>>()
