@@ -1,8 +1,7 @@
-/* Plans ten years of 2,000 series and queues them in a database on a server, then takes some in hand. */
+/* Plans ten years of 2,000 series and queues them in a database on a server, then executes some. */
 
-import { enqueue } from '../../src/cluster/enqueue.ts'
+import { sendAll } from '../../src/cluster/distribute.ts'
 import { openQueue } from '../../src/cluster/queue.ts'
-import type { QueuedRequest } from '../../src/cluster/queuedRequest.ts'
 import { openStore } from '../../src/db/open.ts'
 import { EMPTY_STATE } from '../../src/job/plannerState.ts'
 import { readJob } from '../../src/job/read.ts'
@@ -16,27 +15,29 @@ const job = readJob(
   'bench.yaml',
 )
 const store = await openStore(file)
-const queue = await openQueue<QueuedRequest>(store, 'service.test', {
-  supervises: false,
-  onError: (error) => {
-    throw error
-  },
+const queue = await openQueue(store, 'service.test', (error) => {
+  throw error
 })
 const now = Math.floor(Date.parse('2025-11-04T12:00:00Z') / 1000)
 const began = performance.now()
 const requests = plan({ job, service: SERVICES.generic, plannerState: EMPTY_STATE, now, options: {} })
-const { sent } = await enqueue(queue, job, requests, 0, now * 1000)
+const { total: sent } = await sendAll(queue, job, 1, requests, now)
 const seconds = (performance.now() - began) / 1000
 const times: number[] = []
-for (let i = 0; i < 300; i++) {
-  const began = performance.now()
-  await queue.claim(1)
-  times.push(performance.now() - began)
-}
+const { promise: isDone, resolve: end } = Promise.withResolvers<void>()
+let from = performance.now()
+await queue.work(1, async () => {
+  const at = performance.now()
+  times.push(at - from)
+  from = at
+  if (times.length === 301) end()
+})
+await isDone
+times.shift()
 times.sort((a, b) => a - b)
 const { user, system } = process.cpuUsage()
 process.stdout.write(
   `${JSON.stringify({ sent, seconds, claimMs: times[150], claimP99Ms: times[297], cpu: (user + system) / 1e6 })}\n`,
 )
-await queue.close()
+await queue.stop()
 await store.close()

@@ -1,8 +1,6 @@
 import type { Selectable } from 'kysely'
 import type { RecordedOutcome } from '../base/runOutcome.ts'
 import { isLocked } from '../db/lock.ts'
-import { queueStates } from '../db/queries/queues.ts'
-import { WORKER } from '../db/queries/workers.ts'
 import type { Reader } from '../db/store.ts'
 import type { Database } from '../tables/schema.ts'
 
@@ -24,11 +22,8 @@ const DIED = 'its process ended before the run did'
 /** Outcomes of runs that did not fail: a stop comes from the budget or a signal. */
 const ORDERLY: readonly string[] = ['done', 'partial', 'stopped']
 
-/** Whether a run recorded as running may be alive: a process has the lock, or workers have a queue. */
-async function mayBeRunning({ file, kysely, coordination }: Reader): Promise<boolean> {
-  if ((await isLocked(file)) !== false) return true
-  return coordination !== null && (await queueStates(kysely)).some(({ queued, active }) => queued + active > 0)
-}
+/** Whether a run recorded as running may be alive: a process has the lock. */
+const mayBeRunning = async ({ file }: Reader): Promise<boolean> => (await isLocked(file)) !== false
 
 type RunRow = Pick<Selectable<Database['_run']>, 'id' | 'job' | 'command' | 'started_at' | 'outcome' | 'message'>
 
@@ -54,7 +49,6 @@ async function readLastRuns({ kysely }: Reader, withEmptyStops: boolean) {
       const last = of
         .selectFrom('_run')
         .select(({ fn }) => fn.max('id').as('id'))
-        .where('command', '<>', WORKER)
         .groupBy(['job', 'narrowed'])
       return withEmptyStops
         ? last

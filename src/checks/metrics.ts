@@ -1,7 +1,7 @@
 import { expressionBuilder, type Kysely } from 'kysely'
 import { CLOCK_ERROR, DAY, formatMillis, type Instant } from '../base/time/instant.ts'
 import { FORGET } from '../db/queries/forgotten.ts'
-import { WORKER } from '../db/queries/workers.ts'
+import { readQueues } from '../db/queries/queues.ts'
 import type { Reader } from '../db/store.ts'
 import { failures } from '../state/failures.ts'
 import type { Database } from '../tables/schema.ts'
@@ -9,7 +9,6 @@ import { epochOf } from '../tables/sql/epoch.ts'
 import { findGaps, gapCounts } from './gaps.ts'
 import { staleSeries } from './lag.ts'
 import { failedRuns } from './lastRuns.ts'
-import { livingWorkers, queuedRequests } from './machines.ts'
 import { rhythms } from './rhythm.ts'
 
 /** One sample: its labels and its value. */
@@ -35,14 +34,14 @@ interface Metric {
 
 const countAll = expressionBuilder<Database>().fn.countAll<number>().as('value')
 
-/** The runs of jobs that ended. What a worker did for a job is a part of one: it may be done where the job is not. */
+/** The runs of jobs that ended. */
 const endedRuns = (kysely: Kysely<Database>, now: Instant) =>
   kysely
     .selectFrom('_run')
     .where('finished_at', 'is not', null)
     // An end in the future was recorded by a clock that was ahead.
     .where('finished_at', '<=', formatMillis((now + CLOCK_ERROR) * 1000))
-    .where('command', 'not in', [WORKER, FORGET])
+    .where('command', '<>', FORGET)
 
 /** When runs last ended, in epoch seconds. */
 const lastEnds = (kysely: Kysely<Database>, now: Instant) =>
@@ -66,6 +65,12 @@ async function lastRunEnds(
     ...dead.map(({ job, startedAt }) => ({ job, outcome: 'failed', value: Math.floor(Date.parse(startedAt) / 1000) })),
   ]
 }
+
+/** Requests in the queue of each host, by their state; none in a file. */
+const queuedRequests = async (db: Reader): Promise<{ host: string; state: string; value: number }[]> =>
+  ((await readQueues(db)) ?? []).flatMap(({ host, ...states }) =>
+    Object.entries(states).map(([state, value]) => ({ host, state, value })),
+  )
 
 const ROW_COUNTERS = ['new', 'unchanged', 'revised', 'withdrawn', 'rejected'] as const
 
@@ -251,12 +256,6 @@ export const METRICS: readonly Metric[] = [
     type: 'gauge',
     help: 'Size of the database file.',
     samples: async ({ engine }) => [{ value: await engine.bytes() }],
-  },
-  {
-    name: 'workers',
-    type: 'gauge',
-    help: 'Workers heard of recently.',
-    samples: livingWorkers,
   },
   {
     name: 'queue_requests',

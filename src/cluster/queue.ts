@@ -1,72 +1,37 @@
 import { CompiledQuery, type Kysely } from 'kysely'
 import { type Db, PgBoss } from 'pg-boss'
-import { NoTableError, RightsError, StoreError } from '../base/errors.ts'
-import { BOSS_SCHEMA, bossTables, isQueueMade, OPEN_STATES, queueOf } from '../db/queries/queues.ts'
+import { RightsError, StoreError, SyncError } from '../base/errors.ts'
+import { BOSS_SCHEMA, isQueueMade, queueOf } from '../db/queries/queues.ts'
 import type { Store } from '../db/store.ts'
 import type { Database } from '../tables/schema.ts'
+import type { NewJob, QueuedRequest } from './queuedRequest.ts'
 
-/** A piece of work as it is queued. */
-export interface Queued<T> {
-  readonly data: T
-  /** Unique among all that are queued or in hand. */
-  readonly key: string
-  /** What belongs together. */
-  readonly group: string
-  /** The highest goes first. */
-  readonly priority: number
-}
-
-/** A piece of work in hand, with the number of the attempt: a claim on an earlier attempt is void. */
-export interface Claim<T> {
+/** A request that this process executes, with the number of the attempt. */
+export interface ActiveJob {
   readonly id: string
-  readonly key: string
   readonly retryCount: number
-  readonly priority: number
-  readonly data: T
+  readonly data: QueuedRequest
 }
 
-/** A piece of work that is queued, in hand or dead. */
-export interface Kept<T> {
-  readonly id: string
-  readonly key: string
-  readonly group: string
-  /** Whatever is there: somebody may have edited it, or a newer version queued it. */
-  readonly data: T
-}
-
-/** Pieces of work for one host, which many machines take; each is in one claim at a time. */
-export interface Queue<T extends object> {
-  readonly name: string
-  /** Puts work into the queue, and answers how much of it was not there already. */
-  insert(work: readonly Queued<T>[]): Promise<number>
-  /** Claims up to `count` pieces. A claim whose heartbeats stop goes to others. */
-  claim(count: number): Promise<Claim<T>[]>
-  /** A heartbeat for pieces in hand; answers which claims are still valid. */
-  beat(claims: readonly Claim<T>[]): Promise<readonly Claim<T>[]>
-  /** Whether a claim is still valid, as part of a transaction: until it ends, nobody else takes the piece. */
-  isValid(claim: Claim<T>, db: Kysely<Database>): Promise<boolean>
-  /** Ends a piece of work, as part of a transaction if one is given. False if the claim is not valid any more. */
-  complete(claim: Claim<T>, output: object, db?: Kysely<Database>): Promise<boolean>
-  /** The same for what failed: it is tried again later, at growing intervals, and after the last attempt counts as dead. */
-  fail(claim: Claim<T>, output: object, db?: Kysely<Database>): Promise<boolean>
-  /** Gives a piece back without counting an attempt: it may be claimed again after `afterS` seconds. */
-  putBack(claim: Claim<T>, work: Queued<T>, afterS: number): Promise<boolean>
-  /** What is queued or in hand, but for that of a group if one is given. */
-  open(exceptGroup?: string): Promise<Kept<T>[]>
-  /** Which keys are queued or in hand. */
-  openAmong(keys: readonly string[]): Promise<Set<string>>
-  /** How much is queued or in hand of a group. */
-  left(group: string): Promise<number>
-  /** What counts as dead. */
-  dead(): Promise<Kept<T>[]>
-  /** Forgets what counted as dead. */
-  removeDead(ids: readonly string[]): Promise<void>
-  close(): Promise<void>
+/** The requests for one host that workers execute: the only door of pg-boss. */
+export interface Queue {
+  /** Puts requests into the queue; those with the same key as one that is there are left out. */
+  send(jobs: readonly NewJob[]): Promise<void>
+  /** Executes requests, so many at once, until the queue is stopped. A job whose handler throws is tried again. */
+  work(concurrency: number, handle: (job: ActiveJob) => Promise<void>): Promise<void>
+  /** Whether a job is still this attempt's, as part of a transaction: until that ends, nobody else gets it. */
+  confirm(job: ActiveJob, tx: Kysely<Database>): Promise<boolean>
+  /** Ends a job, as part of a transaction; false if it is not this attempt's any more. */
+  complete(job: ActiveJob, tx: Kysely<Database>): Promise<boolean>
+  /** Throws NoQueueError if the queue was deleted. */
+  check(): Promise<void>
+  /** Takes no more jobs, and ends when those under way have ended. */
+  stop(): Promise<void>
 }
 
 /** The database has no queue (any more): waiting does not bring it. */
 export class NoQueueError extends StoreError {
-  constructor(message: string, cause: unknown) {
+  constructor(message: string, cause?: unknown) {
     super(message, {
       hint: 'Run `indicator-sync sync --distributed` once as a user of the role that writes; workers can start after that.',
       code: 'no-queue',
@@ -75,173 +40,121 @@ export class NoQueueError extends StoreError {
   }
 }
 
-/** Seconds without a heartbeat after which others get a piece of work; pg-boss takes no less. */
-export const HEARTBEAT_S = 10
-/** Attempts after the first one. */
-const RETRIES = 8
-/** Keys that one statement names at most: a server takes no more than 65,535 parameters. */
-export const KEYS_PER_STATEMENT = 1_000
+/** Seconds. A job without a heartbeat for ten, the least that pg-boss takes, goes to another worker. */
+const HEARTBEAT = { heartbeatSeconds: 10, heartbeatRefreshSeconds: 3 }
+/** Seconds between two looks for such jobs, and for the length of the queue, by which workers know whether to fetch without a pause. */
+const WATCH = { superviseIntervalSeconds: 2, monitorIntervalSeconds: 2, queueCacheIntervalSeconds: 2 }
+/** A job whose workers die again and again, or cannot end it, counts as dead after nine attempts. */
+const RETRIES = { retryLimit: 8, retryDelay: 1 }
+const RETENTION = { retentionSeconds: 90 * 86_400, deleteAfterSeconds: 3_600 }
+/** Milliseconds that a stop waits for the calls under way. */
+const STOP_MS = 10 * 60_000
 
-/** Whether an error says that a queue, its tables or its schema are not there. */
-const isQueueGone = (error: unknown): boolean =>
-  error instanceof NoTableError || (error instanceof Error && /^Queue \S+ does not exist$/.test(error.message))
-
-/** What pg-boss answers; throws NoQueueError where the queue was deleted. */
-const ofBoss = <T>(asked: Promise<T>): Promise<T> =>
-  asked.catch((error: unknown) => {
-    throw isQueueGone(error) ? new NoQueueError('The queue of the database was deleted.', error) : error
-  })
-
-/** Whether a statement about one attempt found it: the types of pg-boss do not declare this part of its answer. */
-const found = async (asked: Promise<object>): Promise<boolean> =>
-  ((await ofBoss(asked)) as { readonly affected: number }).affected === 1
-
-/** The data of what was queued: a connection may return JSON as text. */
-const asData = <T>(data: unknown): T => (typeof data === 'string' ? JSON.parse(data) : data) as T
-
-function* slices(keys: readonly string[]): Generator<readonly string[]> {
-  for (let i = 0; i < keys.length; i += KEYS_PER_STATEMENT) yield keys.slice(i, i + KEYS_PER_STATEMENT)
-}
-
-const executeText = async (db: Kysely<Database>, text: string, values: readonly unknown[]) => ({
+const execute = async (db: Kysely<Database>, text: string, values: readonly unknown[]) => ({
   rows: (await db.executeQuery(CompiledQuery.raw(text, [...values]))).rows,
 })
 
-/** The connection of a store, or a transaction on it, as pg-boss wants it: statements as they are, and errors whose `code` is that of the server. */
+/** The connection of a store, or a transaction on it, as pg-boss takes it. */
 const asDb = (db: Kysely<Database>, isClosed = (): boolean => false): Db => ({
   executeSql: async (text, values = []) => {
     // pg-boss may begin a maintenance pass while it stops; its statements would fail on the closed connection, so they never return.
     if (isClosed()) return new Promise(() => undefined)
-    if (values.length > 0 || !/^\s*begin\b/i.test(text)) return executeText(db, text, values)
-    // A statement text with its own transaction that fails leaves the connection inside that transaction.
+    if (values.length > 0 || !/^\s*begin\b/i.test(text)) return execute(db, text, values)
+    // A text with its own transaction that fails leaves the connection inside that transaction.
     return db.connection().execute(async (one) => {
       try {
-        return await executeText(one, text, values)
+        return await execute(one, text, values)
       } catch (error) {
-        await executeText(one, 'rollback', []).catch(() => undefined)
+        await execute(one, 'rollback', []).catch(() => undefined)
         throw error
       }
     })
   },
 })
 
-/** Opens the queue of a host in a database; `supervises` also looks for claims without heartbeats. */
-export async function openQueue<T extends object>(
-  store: Pick<Store, 'kysely' | 'write' | 'file' | 'coordination'>,
+/** Whether a statement about one attempt found it: the types of pg-boss do not declare this part of its answer. */
+const isAffected = (answer: object): boolean => (answer as { readonly affected: number }).affected === 1
+
+/** An error of pg-boss, which passes on those of the store as plain objects. */
+function asQueueError(error: Error & { code?: unknown }): SyncError {
+  const code = String(error.code)
+  if (['42p01', '3f000'].includes(code) || /^Queue \S+ does not exist/.test(error.message))
+    return new NoQueueError('The queue of the database was deleted.', error)
+  if (error instanceof SyncError) return error
+  const ErrorClass = code === '42501' ? RightsError : StoreError
+  return new ErrorClass(error.message, { code: 'queue', cause: error })
+}
+
+/** Opens the queue of a host in a database; `onError` gets what fails outside of a handler. */
+export async function openQueue(
+  store: Pick<Store, 'kysely' | 'file' | 'coordination'>,
   host: string,
-  { supervises, onError }: { readonly supervises: boolean; readonly onError: (error: Error) => void },
-): Promise<Queue<T>> {
-  const { kysely: db, write } = store
-  let closed = false
+  onError: (error: SyncError) => void,
+): Promise<Queue> {
+  const { kysely } = store
+  let isClosed = false
   const boss = new PgBoss({
-    db: asDb(db, () => closed),
+    db: asDb(kysely, () => isClosed),
     schema: BOSS_SCHEMA,
     schedule: false,
-    supervise: supervises,
     monitorVacuum: false,
-    ...(supervises ? { superviseIntervalSeconds: 2, monitorIntervalSeconds: 2 } : {}),
+    ...WATCH,
   })
-  boss.on('error', onError)
-  const close = async (): Promise<void> => {
-    await boss.stop({ graceful: false, close: false })
-    closed = true
+  boss.on('error', (error) => onError(asQueueError(error)))
+  const stop = async (graceful: boolean): Promise<void> => {
+    await boss.stop({ graceful, timeout: STOP_MS, close: false })
+    isClosed = true
   }
-  const { queue: name, dead } = queueOf(host)
-  const retention = { retentionSeconds: 90 * 86_400, deleteAfterSeconds: 3_600 }
+  const { queue, dead } = queueOf(host)
   try {
     await boss.start()
-    await boss.createQueue(dead, { policy: 'standard', ...retention })
-    await boss.createQueue(name, {
+    await boss.createQueue(dead, RETENTION)
+    await boss.createQueue(queue, {
       policy: 'exclusive',
       deadLetter: dead,
-      heartbeatSeconds: HEARTBEAT_S,
-      expireInSeconds: 6 * 3_600,
-      ...retention,
-      retryLimit: RETRIES,
-      retryDelay: 1,
-      retryBackoff: true,
-      retryDelayMax: 600,
+      heartbeatSeconds: HEARTBEAT.heartbeatSeconds,
+      expireInSeconds: 86_399,
+      ...RETENTION,
+      ...RETRIES,
     })
   } catch (error) {
     // Timers of a queue that was begun keep the process alive.
-    await close().catch(() => undefined)
+    await stop(false).catch(() => undefined)
     if (!(error instanceof RightsError) || (await isQueueMade(store))) throw error
     throw new NoQueueError('The database has no queue yet, and this user may not make it.', error)
   }
-  const attempt = ({ id, retryCount }: Claim<T>) => ({ id, retryCount })
-  const on = (tx: Kysely<Database> | undefined) => (tx ? { db: asDb(tx) } : {})
-  const inserted = async (work: readonly Queued<T>[], options: object, tx?: Kysely<Database>): Promise<number> => {
-    const rows = work.map(({ data, key, group, priority }) => ({
-      data,
-      priority,
-      singletonKey: key,
-      group: { id: group },
-      ...options,
-    }))
-    return (await ofBoss(boss.insert(name, rows, { ...on(tx), returnId: true })))?.length ?? 0
-  }
-  const waiting = (queue = name) =>
-    bossTables(db).selectFrom('job').where('name', '=', queue).where('state', 'in', OPEN_STATES)
-  const kept = async (rows: ReturnType<typeof waiting>): Promise<Kept<T>[]> =>
-    (await rows.select(['id', 'singleton_key', 'group_id', 'data']).execute()).map((row) => ({
-      id: row.id,
-      key: row.singleton_key ?? '',
-      group: row.group_id ?? '',
-      data: asData<T>(row.data),
-    }))
+  const attempt = ({ id, retryCount }: ActiveJob) => ({ id, retryCount })
   return {
-    name,
-    insert: (work) => inserted(work, {}),
-    async claim(count) {
-      const jobs = await ofBoss(boss.fetch<T>(name, { batchSize: count, includeMetadata: true }))
-      return jobs.map(({ id, singletonKey, retryCount, priority, data }) => ({
-        id,
-        key: singletonKey ?? '',
-        retryCount,
-        priority,
-        data: asData<T>(data),
-      }))
+    async send(jobs) {
+      if (jobs.length > 0)
+        await boss.insert(
+          queue,
+          jobs.map(({ data, key, priority }) => ({ data, priority, singletonKey: key })),
+        )
     },
-    async beat(claims) {
-      if (claims.length === 0) return []
-      const { settled } = (await ofBoss(boss.touch(name, claims.map(attempt)))) as {
-        readonly settled?: readonly string[] | null
+    async work(concurrency, handle) {
+      const options = {
+        includeMetadata: true,
+        localConcurrency: concurrency,
+        pollingIntervalSeconds: 1,
+        burstWhenReadyExceeds: 1,
+        heartbeatRefreshSeconds: HEARTBEAT.heartbeatRefreshSeconds,
+      } as const
+      await boss.work<QueuedRequest | string>(queue, options, async ([job]) => {
+        const { id, retryCount, data } = job!
+        // The connection returns JSON as text.
+        await handle({ id, retryCount, data: typeof data === 'string' ? (JSON.parse(data) as QueuedRequest) : data })
+      })
+    },
+    confirm: async (job, tx) => isAffected(await boss.touch(queue, attempt(job), { db: asDb(tx) })),
+    complete: async (job, tx) => isAffected(await boss.complete(queue, attempt(job), undefined, { db: asDb(tx) })),
+    async check() {
+      try {
+        if ((await boss.getQueue(queue)) === null) throw new NoQueueError('The queue of the database was deleted.')
+      } catch (error) {
+        throw asQueueError(error as Error)
       }
-      const valid = new Set(settled)
-      return claims.filter(({ id }) => valid.has(id))
     },
-    isValid: (claim, tx) => found(boss.touch(name, attempt(claim), on(tx))),
-    complete: (claim, output, tx) => found(boss.complete(name, attempt(claim), output, on(tx))),
-    fail: (claim, output, tx) => found(boss.fail(name, attempt(claim), output, on(tx))),
-    putBack: (claim, work, afterS) =>
-      write(async (tx) => {
-        const ours = await found(boss.complete(name, attempt(claim), { putBack: true }, on(tx)))
-        if (ours) await inserted([work], { startAfter: afterS }, tx)
-        return ours
-      }),
-    open: (group) => kept(group === undefined ? waiting() : waiting().where('group_id', 'is distinct from', group)),
-    async openAmong(keys) {
-      const found = new Set<string>()
-      for (const some of slices(keys))
-        for (const { singleton_key } of await waiting()
-          .where('singleton_key', 'in', some)
-          .select('singleton_key')
-          .execute())
-          if (singleton_key !== null) found.add(singleton_key)
-      return found
-    },
-    async left(group) {
-      const { count } = await waiting()
-        .where('group_id', '=', group)
-        .select(({ fn }) => fn.countAll<number>().as('count'))
-        .executeTakeFirstOrThrow()
-      return Number(count)
-    },
-    dead: () => kept(waiting(dead)),
-    async removeDead(ids) {
-      for (const some of slices(ids))
-        await bossTables(db).deleteFrom('job').where('name', '=', dead).where('id', 'in', some).execute()
-    },
-    close,
+    stop: () => stop(true),
   }
 }

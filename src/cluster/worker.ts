@@ -1,37 +1,57 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { BugError, KeyError, RightsError, SignalError, StoppedError, type SyncError } from '../base/errors.ts'
+import type { Transaction } from 'kysely'
+import {
+  BugError,
+  KeyError,
+  NewerSchemaError,
+  RightsError,
+  SignalError,
+  StoppedError,
+  SyncError,
+} from '../base/errors.ts'
 import { type EventFields, errorFields } from '../base/eventFields.ts'
 import { type EmitEvent, emitterOf } from '../base/events.ts'
+import { canonical } from '../base/json.ts'
 import { redactorOf } from '../base/redact.ts'
 import { asSyncError } from '../base/systemErrors.ts'
 import { formatUtc } from '../base/time/instant.ts'
-import { createValidity, type Validity } from '../base/time/validity.ts'
+import { wait } from '../base/time/wait.ts'
+import { accountCalls } from '../calls/account.ts'
 import { hostOf } from '../calls/hosts.ts'
-import { BEAT_MS, WORKER } from '../db/queries/workers.ts'
-import { LapsedError } from '../fetch/turns.ts'
+import { UNKNOWN_STATUSES } from '../db/queries/outcomes.ts'
+import { readQueues } from '../db/queries/queues.ts'
+import { findSeries } from '../db/queries/seriesIdentity.ts'
+import type { Store } from '../db/store.ts'
+import { createFetcher, type Fetcher } from '../fetch/fetch.ts'
 import { ingest } from '../ingest.ts'
-import type { IngestContext } from '../ingestContext.ts'
+import type { SyncContext } from '../ingestAll.ts'
+import type { IngestContext, RejectPolicy } from '../ingestContext.ts'
+import { identityRow, type PlannedRequest } from '../job/plannedRequest.ts'
 import { createSizes } from '../load/learnedSizes.ts'
 import type { Loading } from '../load/load.ts'
-import { claimedRequest, endClaim, LostClaimError, leaseHolderOf } from './claims.ts'
-import { createLeases, type Leases, retryLapsed } from './leases.ts'
-import { createOutage, type Outage } from './outage.ts'
-import { type Claim, HEARTBEAT_S, type Queue } from './queue.ts'
+import type { Database } from '../tables/schema.ts'
+import { createSharedPacer } from './pacer.ts'
+import { type ActiveJob, NoQueueError, openQueue, type Queue } from './queue.ts'
 import { OtherServiceError, plannedOf, type QueuedRequest } from './queuedRequest.ts'
-import { type Registered, register } from './registry.ts'
-import { createWorkerRuns, type WorkerContext, type WorkerRuns } from './workerRuns.ts'
+import { createPacedTurns } from './turns.ts'
+
+/** What a worker needs, as a run does. Its signal ends waits; calls under way are finished. */
+export interface WorkerContext
+  extends Omit<SyncContext, 'onProgress' | 'turns' | 'leased' | 'execute' | 'requested' | 'later' | 'rejects'> {
+  /** What a reject does to the reply that has it. A worker has no limit of a whole run. */
+  readonly onReject: RejectPolicy['onReject']
+}
 
 /** How a worker works. */
 export interface WorkOptions {
-  /** Requests in hand at once. */
+  /** Requests that it executes at once. */
   readonly concurrency: number
   /** Ends when nothing is left to do, instead of waiting for more. */
   readonly untilEmpty?: boolean | undefined
-  /** Is called whenever the database has answered a heartbeat. */
+  /** Called whenever the database has answered. */
   readonly onHeard?: () => void
 }
 
-/** What a worker did. */
+/** The work of a worker. */
 export interface Worked {
   /** Requests that it ended, including those that failed. */
   readonly done: number
@@ -40,231 +60,251 @@ export interface Worked {
   readonly stop: SyncError | null
 }
 
-/** Milliseconds for which a worker takes a claim for valid: two seconds less than it lasts without a heartbeat. */
-const VALID_CLAIM_MS = (HEARTBEAT_S - 2) * 1_000
-/** How often to look for work while there is none. */
-const IDLE_MS = 1_000
-/** How long a worker does not call a host whose budget is spent, or that asked for a pause, before it looks again. */
-const PAUSE_S = 30
+/** Milliseconds between two looks whether the database is there and of this version. */
+const CHECK_MS = 3_000
+/** Milliseconds until a worker tries again that a host asked for a long pause. */
+const PAUSE_MS = 30_000
+/** Waiting does not mend these. */
+const LASTING = [NewerSchemaError, RightsError, NoQueueError, KeyError, OtherServiceError]
 
-/** The fields of an event that describe a request in hand, without the service: building the request may be what failed. */
-const eventClaim = ({
+const isLasting = (error: SyncError): boolean => LASTING.some((one) => error instanceof one)
+
+/** Another worker has the request now, or a new plan replaced it: nothing more is written for it. */
+class LostClaimError extends SyncError {
+  constructor() {
+    super('Another worker, or a new plan, has taken this request over.', { code: 'claim-lost' })
+  }
+}
+
+/** A worker at work. */
+interface Working {
+  readonly context: WorkerContext
+  readonly queue: Queue
+  readonly emit: EmitEvent
+  readonly samples: IngestContext['samples']
+  /** One for each pace. */
+  readonly fetchers: Map<string, Promise<Fetcher>>
+  done: number
+  failed: number
+}
+
+/** Fetches, transforms and loads requests of the queue, until it is asked to stop. Then it finishes the calls under way. */
+export async function work(context: WorkerContext, options: WorkOptions): Promise<Worked> {
+  const { store, baseUrl } = context
+  const emit = emitterOf(context.onEvent, { command: 'worker' })
+  const ending = new AbortController()
+  let stop: SyncError | null = null
+  const end = (error: SyncError | null): void => {
+    stop ??= error
+    ending.abort()
+  }
+  const outage = createOutage(emit, end)
+  const signal = AbortSignal.any([context.signal, ending.signal])
+  const queue = await openQueue(store, hostOf(baseUrl), outage.note)
+  const working: Working = {
+    context: { ...context, signal },
+    queue,
+    emit,
+    samples: new Map(),
+    fetchers: new Map(),
+    done: 0,
+    failed: 0,
+  }
+  const check = async (): Promise<void> => {
+    await store.check()
+    await queue.check()
+    outage.end()
+    options.onHeard?.()
+    if (options.untilEmpty && !(await readQueues(store))?.some(({ queued, active }) => queued + active > 0)) end(null)
+  }
+  let checking = Promise.resolve()
+  const timer = setInterval(() => {
+    checking = checking.then(check).catch(outage.note)
+  }, CHECK_MS)
+  try {
+    await queue.work(options.concurrency, (job) => handle(working, job, end))
+    await new Promise((stopped) => {
+      if (signal.aborted) stopped(null)
+      signal.addEventListener('abort', stopped)
+    })
+  } finally {
+    await queue.stop()
+    clearInterval(timer)
+    await checking
+    for (const fetcher of working.fetchers.values()) await (await fetcher).close()
+  }
+  return { done: working.done, failed: working.failed, stop }
+}
+
+/** Reports once that the database does not answer, and once that it does again; what waiting does not mend ends the worker. */
+function createOutage(emit: EmitEvent, end: (error: SyncError) => void) {
+  let since: number | null = null
+  return {
+    note(thrown: unknown) {
+      const error = asSyncError(thrown)
+      if (isLasting(error) || error instanceof BugError) return end(error)
+      if (since === null) emit('database.lost', errorFields(error))
+      since ??= performance.now()
+    },
+    end() {
+      if (since !== null) emit('database.back', { ms: Math.round(performance.now() - since) })
+      since = null
+    },
+  }
+}
+
+/** Executes one job of the queue. What it throws makes pg-boss try the job again. */
+async function handle(working: Working, job: ActiveJob, end: (error: SyncError) => void): Promise<void> {
+  try {
+    const error = await execute(working, job)
+    working.done++
+    if (error) working.failed++
+  } catch (thrown) {
+    const error = asSyncError(thrown)
+    const fields = errorFields(error)
+    if (error instanceof LostClaimError)
+      return working.emit('claim.lost', { ...eventJob(job), code: error.code, reason: error.message })
+    if (isLasting(error)) end(error)
+    if (!(error instanceof KeyError || error instanceof OtherServiceError || error instanceof SignalError))
+      working.emit('claim.failed', { ...eventJob(job), ...fields })
+    throw new Error(redactorOf(working.context.key).text(fields.reason ?? ''))
+  }
+}
+
+/** Fetches and loads the request of a job, and ends the job with it. Returns the error that was recorded, if the request failed. */
+async function execute(working: Working, job: ActiveJob): Promise<SyncError | null> {
+  const { context, queue, emit, samples } = working
+  const { data } = job
+  const planned = plannedOf(data, context.service)
+  const seriesId = (planned.series && (await findSeries(context.store.kysely, identityRow(planned.series)))?.id) ?? null
+  if (seriesId !== null && (await isUnknown(context.store, data.run, seriesId))) {
+    await context.store.write((tx) => queue.complete(job, tx))
+    return null
+  }
+  const claimed = claimedStore(context.store, queue, job, planned)
+  const { keep, run } = data
+  const redactor = redactorOf(context.key)
+  const loading: Loading = {
+    store: claimed.store,
+    runId: run,
+    keep,
+    now: context.now,
+    redactor,
+    onRecorded: claimed.onRecorded,
+  }
+  const ofRun: EmitEvent = (name, fields) => emit(name, { run, job: data.job, ...fields })
+  for (;;) {
+    const fetcher = await fetcherOf(working, data)
+    try {
+      const ingesting = {
+        fetcher,
+        loading,
+        onReject: context.onReject,
+        emit: ofRun,
+        samples,
+        sizes: createSizes(loading),
+      }
+      const { error } = await ingest(ingesting, planned)
+      if (!claimed.isEnded() && !(await claimed.complete())) throw new LostClaimError()
+      return error
+    } catch (error) {
+      if (!(error instanceof StoppedError) || context.signal.aborted) throw error
+      // The host asked for a long pause: the request keeps its place, and its heartbeats.
+      emit('worker.paused', { job: data.job, wait_ms: PAUSE_MS, ...errorFields(error) })
+      working.fetchers.delete(paceKey(data))
+      await wait(PAUSE_MS, context.signal)
+    }
+  }
+}
+
+/** Whether the service said in a run that it does not know a series: its other windows are not requested. */
+const isUnknown = async ({ kysely }: Store, run: number, seriesId: number): Promise<boolean> =>
+  (await kysely
+    .selectFrom('_fetch')
+    .select('id')
+    .where('run_id', '=', run)
+    .where('series_id', '=', seriesId)
+    .where('status', 'in', UNKNOWN_STATUSES)
+    .limit(1)
+    .executeTakeFirst()) !== undefined
+
+const paceKey = ({ pace }: QueuedRequest): string => canonical([pace])
+
+/** The fetcher for the pace of a request. */
+function fetcherOf({ context, fetchers, emit }: Working, data: QueuedRequest): Promise<Fetcher> {
+  const key = paceKey(data)
+  const { store, signal, breaker } = context
+  const { pace } = data
+  const open = async (): Promise<Fetcher> => {
+    const onPause = (ms: number, reason: string): void => {
+      emit('calls.paused', { wait_ms: Math.round(ms), reason })
+      context.onPause?.(ms, reason)
+    }
+    const pacer = createSharedPacer(store, pace, { isPatient: true, onPause })
+    const turns = createPacedTurns(pacer, pace, signal, { breaker, givesUp: false })
+    return createFetcher({
+      ...context,
+      pace,
+      onPause,
+      ...(await accountCalls({ ...context, onPause, emit }, null)),
+      turns,
+    })
+  }
+  const known = fetchers.get(key)
+  if (known) return known
+  const opened = open()
+  fetchers.set(key, opened)
+  opened.catch(() => fetchers.delete(key))
+  return opened
+}
+
+/**
+ * Ties what is written for a request to its job: every transaction ends by checking that the job is still this attempt's, and is
+ * rolled back otherwise. The transaction that records the answer to the whole request also ends the job.
+ */
+function claimedStore(store: Store, queue: Queue, job: ActiveJob, whole: PlannedRequest) {
+  let isEnded = false
+  let ends = false
+  return {
+    isEnded: () => isEnded,
+    complete: () => store.write((tx) => queue.complete(job, tx)),
+    async onRecorded(_tx: Transaction<Database>, planned: PlannedRequest, error: SyncError | null): Promise<void> {
+      // A refused key says nothing about the request.
+      ends = planned === whole && !(error instanceof KeyError)
+    },
+    store: {
+      ...store,
+      async write(work) {
+        const result = await store.write(async (tx) => {
+          ends = false
+          await lockSeries(tx, job.data)
+          const done = await work(tx)
+          if (!(await (ends ? queue.complete : queue.confirm)(job, tx))) throw new LostClaimError()
+          return done
+        })
+        isEnded ||= ends
+        return result
+      },
+    } satisfies Store,
+  }
+}
+
+/** Locks the series of a request until the transaction ends: what is recorded of a series depends on what is recorded already. */
+async function lockSeries(tx: Transaction<Database>, { series }: QueuedRequest): Promise<void> {
+  const known = series && (await findSeries(tx, identityRow(series)))
+  if (known) await tx.selectFrom('series').select('id').where('id', '=', known.id).forNoKeyUpdate().execute()
+}
+
+/** The fields of an event that describe a job, without the service: building the request may be what failed. */
+const eventJob = ({
   data,
   retryCount,
-}: Claim<QueuedRequest>): Pick<EventFields, 'job' | 'where' | 'route' | 'attempt' | 'indicator' | 'window'> => ({
+}: ActiveJob): Pick<EventFields, 'run' | 'job' | 'where' | 'route' | 'attempt' | 'indicator' | 'window'> => ({
+  run: data.run,
   job: data.job,
-  where: data.where,
+  where: data.entry,
   route: data.route,
   attempt: retryCount + 1,
   indicator: data.series?.indicatorId ?? null,
   window: data.window && { from: formatUtc(data.window.from), to: formatUtc(data.window.to) },
 })
-
-/** A worker at work: what it works with, what it has in hand, what it did, and what keeps it from more. */
-interface TakingWorker {
-  readonly context: WorkerContext
-  readonly queue: Queue<QueuedRequest>
-  readonly workerRuns: WorkerRuns
-  readonly leases: Leases
-  readonly validity: Validity<Claim<QueuedRequest>>
-  readonly outage: Outage
-  readonly emit: EmitEvent
-  readonly samples: IngestContext['samples']
-  readonly inHand: Map<Claim<QueuedRequest>, Promise<void>>
-  done: number
-  failed: number
-  stop: SyncError | null
-  /** Until when (by the clock of the process) the host is not called, and why. */
-  pause: { readonly until: number; readonly error: StoppedError } | null
-}
-
-/**
- * Takes requests from the queue, and fetches, transforms and loads each as any run does, until it is asked to stop. Then it
- * finishes the calls under way and puts the rest back.
- */
-export async function work(context: WorkerContext, queue: Queue<QueuedRequest>, options: WorkOptions): Promise<Worked> {
-  const { store, control, signal } = context
-  const registered = await register(control, hostOf(context.baseUrl), context.version)
-  const emit = emitterOf(context.onEvent, { command: WORKER })
-  const outage = createOutage(emit, (error) => {
-    working.stop ??= error
-  })
-  const workerRuns = createWorkerRuns(context)
-  const working: TakingWorker = {
-    context,
-    queue,
-    workerRuns,
-    leases: createLeases(store, control, signal),
-    validity: createValidity(VALID_CLAIM_MS),
-    outage,
-    emit,
-    samples: new Map(),
-    inHand: new Map(),
-    done: 0,
-    failed: 0,
-    stop: null,
-    pause: null,
-  }
-  let beating: Promise<void> = Promise.resolve()
-  const timer = setInterval(() => {
-    beating = beating
-      .then(() => beat(working, registered))
-      .then(() => {
-        outage.end()
-        options.onHeard?.()
-      }, outage.note)
-  }, BEAT_MS)
-  try {
-    for (let more = true; more && !signal.aborted && working.stop === null; )
-      more = await step(working, options).catch(async (error: unknown) => {
-        outage.note(error)
-        await waitInHand(working)
-        return true
-      })
-  } finally {
-    await Promise.all(working.inHand.values())
-    await workerRuns.end(working.stop).catch(outage.note)
-    clearInterval(timer)
-    await beating
-    await registered.leave().catch(outage.note)
-  }
-  const { done, failed, stop } = working
-  return { done, failed, stop }
-}
-
-/** One round of the loop; false when nothing is left to do. */
-async function step(working: TakingWorker, { concurrency, untilEmpty }: WorkOptions): Promise<boolean> {
-  const { workerRuns, inHand } = working
-  if (working.pause && performance.now() >= working.pause.until) working.pause = null
-  if (working.pause) {
-    if (inHand.size === 0) await workerRuns.end(working.pause.error)
-  } else if (inHand.size < concurrency) {
-    if (await take(working, concurrency - inHand.size)) return true
-    if (inHand.size === 0) {
-      await workerRuns.end(null)
-      if (untilEmpty) return false
-    }
-  }
-  await waitInHand(working)
-  return true
-}
-
-/** Waits until something in hand ends, a while at most. */
-async function waitInHand({ context: { signal }, inHand }: TakingWorker): Promise<void> {
-  await Promise.race([sleep(IDLE_MS, undefined, { signal }).catch(() => undefined), ...inHand.values()])
-}
-
-/** Takes as much work as there is room for; false if there was none. */
-async function take(working: TakingWorker, room: number): Promise<boolean> {
-  const { queue, outage, inHand, validity } = working
-  const askedAt = performance.now()
-  const claims = await queue.claim(room)
-  outage.end()
-  for (const claim of claims) {
-    validity.confirm(claim, askedAt)
-    inHand.set(
-      claim,
-      handle(working, claim).finally(() => {
-        validity.forget(claim)
-        inHand.delete(claim)
-      }),
-    )
-  }
-  return claims.length > 0
-}
-
-/** Makes sure of a claim. Throws LostClaimError where it is not valid any more. */
-async function confirmClaim({ validity, queue, context }: TakingWorker, claim: Claim<QueuedRequest>): Promise<void> {
-  if (validity.isValid(claim)) return
-  const askedAt = performance.now()
-  if (!(await queue.isValid(claim, context.control.kysely))) throw new LostClaimError()
-  validity.confirm(claim, askedAt)
-}
-
-/** Ingests what is left of a claimed request, and ends the claim or gives it up. */
-async function handle(working: TakingWorker, claim: Claim<QueuedRequest>): Promise<void> {
-  const { context, queue, workerRuns, leases, validity, outage, samples } = working
-  const { service } = context
-  const { data: queued } = claim
-  const holder = leaseHolderOf(claim)
-  const checkLease = (): void => {
-    if (!validity.isValid(claim)) throw new LapsedError()
-    leases.check(holder)
-  }
-  let run: number | undefined
-  const ingestLeft = async (): Promise<void> => {
-    await confirmClaim(working, claim)
-    const left = await leases.acquire(holder, plannedOf(queued, service))
-    const claimed = claimedRequest(context.store, queue, claim, left.length === 1 ? left[0]! : null)
-    let error: SyncError | null = null
-    if (left.length > 0) {
-      const { runId, emit, fetcher } = await workerRuns.of(queued)
-      run = runId
-      const { onRecorded, store } = claimed
-      const redactor = redactorOf(context.key)
-      const loading: Loading = { store, runId, keep: queued.keep, now: context.now, redactor, onRecorded }
-      const shared = { fetcher, loading, onReject: context.onReject, emit, samples, checkLease }
-      for (const one of left) {
-        const result = await ingest({ ...shared, sizes: createSizes(loading) }, one)
-        error ??= result.error
-      }
-    }
-    if (!claimed.isEnded()) await endClaim(queue, claim, error)
-    working.done++
-    if (error) working.failed++
-  }
-  try {
-    await retryLapsed(ingestLeft)
-  } catch (error) {
-    await giveUp(working, claim, error, run).catch(outage.note)
-  } finally {
-    // A lease that cannot be released now ends because nobody renews it.
-    await leases.release(holder).catch(() => undefined)
-  }
-}
-
-/** Handles what was thrown: it ends the work on a request, or more than that. `run`: the run that it was part of, if one had begun. */
-async function giveUp(
-  working: TakingWorker,
-  claim: Claim<QueuedRequest>,
-  thrown: unknown,
-  run: number | undefined,
-): Promise<void> {
-  const error = asSyncError(thrown)
-  const { queue, emit } = working
-  const about = { ...eventClaim(claim), ...(run === undefined ? {} : { run }) }
-  if ([KeyError, OtherServiceError, RightsError].some((one) => error instanceof one)) working.stop ??= error
-  else if (error instanceof LostClaimError)
-    return emit('claim.lost', { ...about, code: error.code, reason: error.message })
-  else if (error instanceof StoppedError && !(error instanceof SignalError)) {
-    if (!working.pause) emit('worker.paused', { job: claim.data.job, wait_ms: PAUSE_S * 1000, ...errorFields(error) })
-    working.pause ??= { until: performance.now() + PAUSE_S * 1000, error }
-  } else if (!(error instanceof StoppedError)) {
-    // If the database does not answer, others take the request over once its claim is no longer renewed.
-    const fields = errorFields(error)
-    emit('claim.failed', { ...about, ...fields })
-    if (error instanceof BugError)
-      await queue.fail(claim, { message: redactorOf(working.context.key).text(fields.reason ?? '') })
-    return
-  }
-  const { data, key, priority } = claim
-  await queue.putBack(claim, { data, key, priority, group: data.job }, working.pause ? PAUSE_S : 0)
-}
-
-/** Renews what is in hand, and reports that the worker is alive. */
-async function beat(working: TakingWorker, registered: Registered): Promise<void> {
-  const { context, queue, workerRuns, leases, validity, inHand } = working
-  await context.store.check()
-  const askedAt = performance.now()
-  const valid = await queue.beat([...inHand.keys()])
-  for (const claim of valid) if (inHand.has(claim)) validity.confirm(claim, askedAt)
-  await leases.renew(valid.map(leaseHolderOf))
-  const wasGivenUp = await registered.beat({
-    claims: inHand.size,
-    done: working.done,
-    draining: context.signal.aborted ? 1 : 0,
-    runs: workerRuns.runs().join(','),
-    holding: working.pause?.error.message ?? null,
-  })
-  if (wasGivenUp) workerRuns.giveUp()
-}

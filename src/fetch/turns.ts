@@ -6,7 +6,7 @@ import { type BreakerOptions, createBreaker } from './breaker.ts'
 import { createGate } from './pace.ts'
 
 /** The result of a call, as far as it says how to treat the host. */
-export interface CallResult {
+interface CallResult {
   /** `good`: a normal answer; `alive`: a refusal by a host that works; `failed`: no answer, or one by which the host is overloaded or broken. */
   readonly what: 'good' | 'alive' | 'failed'
   /** How many milliseconds the host asks not to be called; 0 if it does not ask. */

@@ -81,20 +81,3 @@ export function noteAll(requested: Requested, requests: Iterable<WhatIsRequested
     if (series && window) requested.add(seriesKey(series), geoIds, [window])
     else requested.addTarget(request.target)
 }
-
-/** Finds which requests have anything in common with some others. */
-export function overlapWith(others: Iterable<WhatIsRequested>): (one: WhatIsRequested) => boolean {
-  const all = createRequested()
-  const targets = new Set<string>()
-  for (const one of others)
-    if (one.series && one.window) noteAll(all, [one])
-    else targets.add(one.request.target)
-  return ({ series, geoIds, window, request }) => {
-    if (!series || !window) return targets.has(request.target)
-    const length = window.to - window.from
-    return geoIds.some(
-      (geoId) =>
-        all.untouched(seriesKey(series), geoId, [window]).reduce((sum, { from, to }) => sum + to - from, 0) < length,
-    )
-  }
-}

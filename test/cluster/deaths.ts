@@ -1,18 +1,12 @@
 /**
- * Loaded before a worker (`node --import`): it dies by SIGKILL at one of the statements that it sends, and its clock may be wrong.
+ * Loaded before a worker (`node --import`): it dies by SIGKILL at one of the statements that it sends.
  * The program knows nothing of this. `DIES_AT`: a regular expression; `DIES_WHEN`: before or after; `DIES_NTH`: at which time;
- * `DIES_BY`: another signal, of which SIGSTOP freezes it; `CLOCK_MS`: by how much its clock is ahead.
+ * `DIES_BY`: another signal, of which SIGSTOP freezes it.
  */
 import { writeSync } from 'node:fs'
 import pg from 'pg'
 
-const { DIES_AT, DIES_WHEN = 'after', DIES_NTH = '1', DIES_BY = 'SIGKILL', CLOCK_MS = '0' } = process.env
-
-const ahead = Number(CLOCK_MS)
-if (ahead !== 0) {
-  const now = Date.now
-  Date.now = () => now() + ahead
-}
+const { DIES_AT, DIES_WHEN = 'after', DIES_NTH = '1', DIES_BY = 'SIGKILL' } = process.env
 
 if (DIES_AT) {
   const at = new RegExp(DIES_AT, 'i')

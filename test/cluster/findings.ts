@@ -11,10 +11,8 @@ export interface Arrival {
 /** What a campaign found. */
 export interface Findings {
   readonly requests: number
-  /** Requests of what was in hand of a worker that died, or whose connection was cut. */
+  /** Requests that were sent again, because a worker died with them, or their connection was cut. */
   readonly again: number
-  /** Requests of what had been loaded already, also as a part of something else. */
-  readonly twice: number
   /** The most calls that came in any second, and in any minute. */
   readonly mostASecond: number
   readonly mostAMinute: number
@@ -24,8 +22,8 @@ export interface Findings {
   readonly resumed: number
   readonly resumedMostly: number
   /**
-   * The longest such time for each worker that died with the request (several may, one after the other), without the silences: times
-   * of more than a second in which nobody called at all, because a budget was spent or the database was away.
+   * The longest such time for each attempt at the request (several workers may die with it, one after the other), without the silences:
+   * times of more than a second in which nobody called at all, because a budget was spent or the database was away.
    */
   readonly resumedEach: number
   /** The longest silence, in seconds. */
@@ -56,7 +54,7 @@ const SAME: Readonly<Record<string, string>> = {
   _resolution: of('from_at, x.step_s', '_resolution'),
   _reply: `select distinct r.hash, r.bytes from _reply r join _fetch f on f.reply_hash = r.hash where ${ALONE}`,
   indicator: 'select kind, id from indicator',
-  fetches: `select target, outcome, count(*) from _fetch where outcome in ('ok', 'empty') and ${ALONE} group by 1, 2`,
+  fetches: `select distinct target, outcome from _fetch where outcome in ('ok', 'empty') and ${ALONE}`,
 }
 
 const most = (times: readonly number[], ms: number): number => {
@@ -73,38 +71,6 @@ const rowsOf = (url: string, sql: string): Promise<string[]> =>
   withClient(url, async (client) =>
     (await client.query({ text: sql, rowMode: 'array' })).rows.map((row) => JSON.stringify(row)).sort(),
   )
-
-/** What a target asks for: an interval of a path, or all of it. */
-function intervalOf(target: string): { readonly path: string; readonly from: number; readonly to: number } {
-  const { pathname, searchParams } = new URL(target, 'http://service')
-  const [from, to] = [searchParams.get('start_date'), searchParams.get('end_date')]
-  return { path: from && to ? pathname : target, from: Date.parse(from ?? '0'), to: Date.parse(to ?? '1') }
-}
-
-/** Calls for what had been loaded when they came, in whatever windows. */
-async function loadedBefore(url: string, arrivals: readonly Arrival[]): Promise<readonly string[]> {
-  const loaded = await withClient(
-    url,
-    async (client) =>
-      (await client.query(`select target, finished_at from _fetch where outcome in ('ok', 'empty')`)).rows,
-  )
-  const sorted = [...arrivals].sort((a, b) => a.at - b.at)
-  const byTarget = Map.groupBy(sorted, ({ target }) => target)
-  const brought = loaded.map(({ target, finished_at }) => {
-    const at = Date.parse(finished_at)
-    const same = byTarget.get(target) ?? []
-    // The clocks of two processes differ a little: the call that brought it is never one that came after it was loaded.
-    return { ...intervalOf(target), at, by: same.findLast((one) => one.at <= at) ?? same[0] }
-  })
-  const byPath = Map.groupBy(brought, ({ path }) => path)
-  return sorted.flatMap((arrival) => {
-    const { path, from, to } = intervalOf(arrival.target)
-    const one = byPath
-      .get(path)
-      ?.find((other) => other.by !== arrival && other.at < arrival.at && other.from < to && from < other.to)
-    return one ? [`${arrival.target} came ${arrival.at - one.at} ms after it was loaded`] : []
-  })
-}
 
 /** How many workers died with a request, by its key. */
 async function lostWorkers(url: string): Promise<ReadonlyMap<string, number>> {
@@ -160,12 +126,9 @@ export async function findOut(of: {
     last.set(target, at)
   }
   gaps.sort((a, b) => a - b)
-  const twice = await loadedBefore(of.rough, of.arrivals)
-  for (const one of twice) of.say(one)
   return {
     requests: times.length,
     again: gaps.length,
-    twice: twice.length,
     mostASecond: most(times, 1000),
     mostAMinute: most(times, 60_000),
     different,

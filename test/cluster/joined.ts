@@ -1,19 +1,18 @@
 import { onTestFinished } from 'vitest'
 import type { OnEvent } from '../../src/base/events.ts'
 import { hostOf } from '../../src/calls/hosts.ts'
-import { openClock } from '../../src/cluster/clock.ts'
-import { openHandOut } from '../../src/cluster/handOut.ts'
-import { openQueue } from '../../src/cluster/queue.ts'
-import type { QueuedRequest } from '../../src/cluster/queuedRequest.ts'
-import { createSharedTurns } from '../../src/cluster/turns.ts'
-import type { WorkerContext } from '../../src/cluster/workerRuns.ts'
+import { openSharedRun } from '../../src/cluster/sharedRun.ts'
+import { type WorkerContext, type WorkOptions, work } from '../../src/cluster/worker.ts'
 import { openStore } from '../../src/db/open.ts'
-import type { Summary, SyncContext } from '../../src/ingestAll.ts'
+import { queueOf } from '../../src/db/queries/queues.ts'
+import type { Store } from '../../src/db/store.ts'
+import type { Summary } from '../../src/ingestAll.ts'
 import type { Job } from '../../src/job/job.ts'
 import { readJob } from '../../src/job/read.ts'
 import { SERVICES } from '../../src/services/services.ts'
 import { sync } from '../../src/sync.ts'
 import { ms } from '../kit.ts'
+import { withClient } from '../postgres/database.ts'
 
 export const NOW = ms('2025-11-04T12:00:00Z') / 1000
 export const YAML = `name: shared
@@ -21,24 +20,17 @@ pace: { perSecond: 50, concurrency: 8 }
 series:
   - { indicators: [600], geoIds: [3], window: { from: 2025-10-30, to: 2025-11-04 }, chunk: 1d }
 `
+/** Five requests. */
 export const JOB = readJob(YAML, 'shared.yaml')
 /** One request. */
 export const LAST_DAY = readJob(YAML.replace('2025-10-30', '2025-11-03'), 'lastDay.yaml')
 
-/** A process that shares a database with others. */
-export async function joined(file: string, baseUrl: string, key: string) {
-  const [store, control] = [await openStore(file), await openStore(file)]
-  const clock = await openClock(control)
-  const queue = await openQueue<QueuedRequest>(control, hostOf(baseUrl), { supervises: true, onError: () => undefined })
-  onTestFinished(async () => {
-    await queue.close()
-    clock.close()
-    await store.close()
-    await control.close()
-  })
-  const context: WorkerContext = {
+/** What a process that shares a database with others works with. */
+export async function joined(file: string, baseUrl: string, key: string): Promise<WorkerContext & { store: Store }> {
+  const store = await openStore(file)
+  onTestFinished(() => store.close())
+  return {
     store,
-    control,
     service: SERVICES.generic,
     baseUrl,
     key,
@@ -46,27 +38,44 @@ export async function joined(file: string, baseUrl: string, key: string) {
     retryMs: 5,
     now: () => NOW * 1000,
     signal: new AbortController().signal,
-    onReject: 'quarantine' as const,
+    onReject: 'quarantine',
   }
-  return { store, queue, context }
 }
 
-export type Process = Awaited<ReturnType<typeof joined>>
+/** Starts a worker in this process; `stop` ends it. */
+export function startWorker(context: WorkerContext, options: Partial<WorkOptions> = {}) {
+  const stopping = new AbortController()
+  const working = work({ ...context, signal: stopping.signal }, { concurrency: 2, ...options })
+  const stop = (): ReturnType<typeof work> => {
+    stopping.abort()
+    return working
+  }
+  onTestFinished(async () => void (await stop().catch(() => undefined)))
+  return { working, stop }
+}
 
-/** Hands the plans of jobs to workers, as one command does, and waits for them. */
-export async function handOutAll(
-  { store, queue, context }: Process,
-  jobs: readonly Job[],
+/** Has the plans of jobs executed by workers, as one command does. */
+export async function distribute(
+  context: WorkerContext,
+  jobs: readonly Job[] = [JOB],
   onEvent?: OnEvent,
 ): Promise<Summary[]> {
-  const { requested, execute } = await openHandOut(store, queue, SERVICES.generic)
-  const turns: SyncContext['turns'] = (pace) =>
-    createSharedTurns({ store: context.control, pace, signal: context.signal })
+  const { context: shared, close } = await openSharedRun(context.store, context, true)
   const summaries: Summary[] = []
-  for (const job of jobs) summaries.push(await sync({ ...context, requested, execute, turns, onEvent }, job))
+  try {
+    for (const job of jobs) summaries.push(await sync({ ...context, ...shared, onEvent }, job))
+  } finally {
+    await close()
+  }
   return summaries
 }
 
-/** Hands the plan of one job to workers, and waits for them. */
-export const handOut = async (process: Process, job: Job, onEvent?: OnEvent): Promise<Summary> =>
-  (await handOutAll(process, [job], onEvent))[0]!
+/** How many requests of a database are in each state. */
+export async function jobStates(file: string, baseUrl: string): Promise<Record<string, number>> {
+  const { rows } = await withClient(file, (client) =>
+    client.query('select state::text, count(*)::int from pgboss.job where name = $1 group by 1', [
+      queueOf(hostOf(baseUrl)).queue,
+    ]),
+  )
+  return Object.fromEntries(rows.map(({ state, count }) => [state, count]))
+}

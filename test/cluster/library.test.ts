@@ -1,9 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { hostOf } from '../../src/calls/hosts.ts'
-import { openQueue } from '../../src/cluster/queue.ts'
-import type { QueuedRequest } from '../../src/cluster/queuedRequest.ts'
 import { work } from '../../src/cluster/worker.ts'
-import { shared } from '../../src/db/coordination.ts'
 import {
   InputError,
   openSharedRun,
@@ -15,7 +12,7 @@ import {
   sync,
 } from '../../src/index.ts'
 import { emulate, json, serve, tempStore } from '../kit.ts'
-import { migratedDatabase } from '../postgres/database.ts'
+import { migratedDatabase, withClient } from '../postgres/database.ts'
 
 const JOB = readJob(
   'name: program\npace: { perSecond: 50 }\nseries:\n  - { indicators: [600], geoIds: [3], window: { from: 2025-10-01, to: 2025-10-04 }, chunk: 1d }\n',
@@ -23,7 +20,7 @@ const JOB = readJob(
 )
 const context = { service: SERVICES.generic, version: 'test', now: Date.now, signal: new AbortController().signal }
 
-test('a program takes turns with the others of a shared database, and hands its plan to workers', async () => {
+test('a program shares the pace of a database, and has its plan executed by workers', async () => {
   const emulator = await emulate()
   const file = await migratedDatabase()
   const open = async () => {
@@ -38,17 +35,10 @@ test('a program takes turns with the others of a shared database, and hands its 
   const first = await sync({ ...mine, ...alone.context }, JOB, 'sync', { range: { ...range, how: 'narrow' } })
   expect(first).toMatchObject({ outcome: 'done', counts: { requests: 1 } })
   await alone.close()
-  const [worker, control] = [await open(), await open()]
-  const queue = await openQueue<QueuedRequest>(control, hostOf(emulator.url), {
-    supervises: true,
-    onError: () => undefined,
-  })
-  onTestFinished(() => queue.close())
+  const worker = await open()
   const handing = await openSharedRun(store, mine, true)
   const stopping = new AbortController()
-  const working = work({ ...mine, store: worker, control, signal: stopping.signal, onReject: 'quarantine' }, queue, {
-    concurrency: 2,
-  })
+  const working = work({ ...mine, store: worker, signal: stopping.signal, onReject: 'quarantine' }, { concurrency: 2 })
   expect(await sync({ ...mine, ...handing.context }, JOB)).toMatchObject({ outcome: 'done', counts: { requests: 2 } })
   await handing.close()
   stopping.abort()
@@ -56,13 +46,13 @@ test('a program takes turns with the others of a shared database, and hands its 
   expect(emulator.requests).toHaveLength(3)
 })
 
-test('a program is told of the pause of a host that others began, and its log too', async () => {
+test('a program reports a pause of a host that others began, and so does its log', async () => {
   const emulator = await emulate()
-  const store = await openStore(await migratedDatabase())
+  const file = await migratedDatabase()
+  const store = await openStore(file)
   onTestFinished(() => store.close())
-  const until = Date.now() + 1_500
-  const paused = { host: hostOf(emulator.url), next_at: 0, hold_until: until, limit_now: 4, failures: 0, openings: 0 }
-  await shared(store.kysely).insertInto('_host').values(paused).execute()
+  const until = Date.now() + 3_500
+  await withClient(file, (client) => client.query(`insert into _host values ('${hostOf(emulator.url)}', ${until})`))
   const [told, events]: [string[], SyncEvent[]] = [[], []]
   const mine: SyncContext = {
     ...context,

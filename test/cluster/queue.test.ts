@@ -1,111 +1,123 @@
 import { resolve } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { openQueue, type Queue } from '../../src/cluster/queue.ts'
+import { type ActiveJob, openQueue, type Queue } from '../../src/cluster/queue.ts'
+import { type QueuedRequest, queuedOf } from '../../src/cluster/queuedRequest.ts'
 import { openStore } from '../../src/db/open.ts'
-import { migratedDatabase, tempDatabase, withClient } from '../postgres/database.ts'
-import { bareStore } from './bare.ts'
+import { clearQueue, readQueues } from '../../src/db/queries/queues.ts'
+import { EMPTY_STATE } from '../../src/job/plannerState.ts'
+import { plan } from '../../src/plan/plan.ts'
+import { SERVICES } from '../../src/services/services.ts'
+import { migratedDatabase, withClient } from '../postgres/database.ts'
+import { JOB, jobStates, NOW } from './joined.ts'
 import { machine } from './machines.ts'
 
-interface Work {
-  readonly n: number
+const HOST = 'service.test:8080'
+const PLANNED = [...plan({ job: JOB, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })]
+const JOBS = PLANNED.map((planned) => queuedOf(JOB, 1, planned, NOW))
+
+/** A queue of one process, with its store and a way to execute SQL. */
+async function open(url?: string) {
+  const file = url ?? (await migratedDatabase())
+  const store = await openStore(file)
+  onTestFinished(() => store.close())
+  const queue = await openQueue(store, HOST, (error) => expect(String(error)).toBe(''))
+  onTestFinished(() => queue.stop())
+  const sql = (text: string) => withClient(file, (client) => client.query(text))
+  return { file, store, queue, sql, states: () => jobStates(file, `http://${HOST}`) }
 }
 
-const queued = (n: number, key = `${n}`, group = 'job') => ({ data: { n }, key, group, priority: n })
-
-async function open(url: string): Promise<Queue<Work>> {
-  const queue = await openQueue<Work>(bareStore(url), 'service.test:8080', {
-    supervises: true,
-    onError: (error) => expect(String(error)).toBe(''),
+/** Has a queue execute jobs, one at a time unless `concurrency` says more, and collects them. */
+async function collect(queue: Queue, concurrency = 1, handle = async (_job: ActiveJob): Promise<void> => undefined) {
+  const jobs: ActiveJob[] = []
+  await queue.work(concurrency, async (job) => {
+    jobs.push(job)
+    await handle(job)
   })
-  onTestFinished(() => queue.close())
-  return queue
+  return jobs
 }
 
-test('the same is queued once, as long as it is queued or in hand, and the highest goes first', async () => {
-  const queue = await open(await migratedDatabase())
-  expect(await queue.insert([1, 2, 3].map((n) => queued(n)))).toBe(3)
-  expect(await queue.insert([2, 3, 4].map((n) => queued(n)))).toBe(1)
-  const [four] = await queue.claim(1)
-  expect(four!.data).toEqual({ n: 4 })
-  expect(await queue.insert([queued(4)])).toBe(0)
-  expect((await queue.open()).length).toBe(4)
-  expect(await queue.left('job')).toBe(4)
-  expect(await queue.complete(four!, {})).toBe(true)
-  expect(await queue.insert([queued(4)])).toBe(1)
+const windowEnd = ({ window }: QueuedRequest): number => window!.to
+
+test('an equal request is queued once, and the latest windows go first', async () => {
+  const { queue, states } = await open()
+  await queue.send(JOBS)
+  await queue.send(JOBS.slice(0, 2))
+  expect(await states()).toEqual({ created: 5 })
+  const jobs = await collect(queue)
+  await expect.poll(states, { timeout: 30_000 }).toEqual({ completed: 5 })
+  const ends = jobs.map(({ data }) => windowEnd(data))
+  expect(ends).toEqual(ends.toSorted((a, b) => b - a))
+  await queue.send(JOBS.slice(0, 1))
+  await expect.poll(() => jobs.length, { timeout: 30_000 }).toBe(6)
 })
 
-test('two who take at once never take the same', async () => {
-  const url = await migratedDatabase()
-  const [one, other] = [await open(url), await open(url)]
-  await one.insert(Array.from({ length: 60 }, (_, n) => queued(n)))
-  const taken: number[] = []
-  const takeAll = async (queue: Queue<Work>): Promise<void> => {
-    for (let claims = await queue.claim(3); claims.length > 0; claims = await queue.claim(3))
-      taken.push(...claims.map(({ data }) => data.n))
-  }
-  await Promise.all([takeAll(one), takeAll(other)])
-  expect(taken.sort((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, n) => n))
+test('two processes never execute the same request', async () => {
+  const one = await open()
+  const second = await open(one.file)
+  await one.queue.send(Array.from({ length: 60 }, (_, i) => ({ ...JOBS[0]!, key: `${i}` })))
+  const jobs = [await collect(one.queue, 4), await collect(second.queue, 4)]
+  await expect.poll(one.states, { timeout: 30_000 }).toEqual({ completed: 60 })
+  expect(new Set(jobs.flat().map(({ id }) => id)).size).toBe(60)
+  expect(jobs.flat()).toHaveLength(60)
 })
 
-test('what nobody is heard of is given to others, and who had it can end it no more', async () => {
-  const url = await migratedDatabase()
-  const [one, other] = [await open(url), await open(url)]
-  await one.insert([queued(1), queued(2)])
-  const claims = await one.claim(2)
-  const [silent, told] = claims.sort((a, b) => a.data.n - b.data.n) as [(typeof claims)[0], (typeof claims)[0]]
-  let again: typeof claims = []
-  while (again.length === 0) {
-    await one.beat([told])
-    await sleep(500)
-    again = await other.claim(2)
-  }
-  expect(again.map(({ data }) => data.n)).toEqual([1])
-  expect(again[0]!.retryCount).toBe(silent.retryCount + 1)
-  const store = bareStore(url)
-  expect(await store.write((tx) => one.isValid(silent, tx))).toBe(false)
-  expect(await store.write((tx) => one.complete(silent, {}, tx))).toBe(false)
-  expect(await one.fail(silent, {})).toBe(false)
-  expect(await store.write((tx) => other.isValid(again[0]!, tx))).toBe(true)
-  expect(await one.complete(told, {})).toBe(true)
+test('a request without heartbeats goes to another worker, and the first can no longer end it', async () => {
+  const one = await open()
+  const other = await open(one.file)
+  const { promise, resolve: end } = Promise.withResolvers<void>()
+  onTestFinished(() => end())
+  await one.queue.send(JOBS.slice(0, 1))
+  const first = await collect(one.queue, 1, () => promise)
+  await expect.poll(() => first.length, { timeout: 30_000 }).toBe(1)
+  const second = await collect(other.queue, 1, () => promise)
+  // The process is suspended.
+  await one.sql(`update pgboss.job set heartbeat_on = now() - interval '1 minute' where state = 'active'`)
+  await expect.poll(() => second.length, { timeout: 30_000 }).toBe(1)
+  expect(second[0]).toMatchObject({ id: first[0]!.id, retryCount: first[0]!.retryCount + 1 })
+  const { write } = one.store
+  expect(await write((tx) => one.queue.confirm(first[0]!, tx))).toBe(false)
+  expect(await write((tx) => one.queue.complete(first[0]!, tx))).toBe(false)
+  expect(await write((tx) => other.queue.confirm(second[0]!, tx))).toBe(true)
+  expect(await write((tx) => other.queue.complete(second[0]!, tx))).toBe(true)
 })
 
-test('what is ended in a transaction that is rolled back is not ended', async () => {
-  const url = await migratedDatabase()
-  const queue = await open(url)
-  await queue.insert([queued(1)])
-  const [claim] = await queue.claim(1)
-  const store = bareStore(url)
+test('a request that is ended in a transaction that is rolled back is not ended', async () => {
+  const { queue, store, states } = await open()
+  await queue.send(JOBS.slice(0, 1))
+  const { promise, resolve: end } = Promise.withResolvers<void>()
+  onTestFinished(() => end())
+  const jobs = await collect(queue, 1, () => promise)
+  await expect.poll(() => jobs.length, { timeout: 30_000 }).toBe(1)
   const rolledBack = store.write(async (tx) => {
-    expect(await queue.complete(claim!, {}, tx)).toBe(true)
+    expect(await queue.complete(jobs[0]!, tx)).toBe(true)
     throw new Error('rolled back')
   })
   await expect(rolledBack).rejects.toThrow('rolled back')
-  expect(await queue.left('job')).toBe(1)
-  expect(await queue.complete(claim!, {})).toBe(true)
-  expect(await queue.left('job')).toBe(0)
+  expect(await states()).toEqual({ active: 1 })
+  expect(await store.write((tx) => queue.complete(jobs[0]!, tx))).toBe(true)
+  expect(await states()).toEqual({ completed: 1 })
 })
 
-test('what is put back is as it was, and comes again', async () => {
-  const queue = await open(await migratedDatabase())
-  await queue.insert([queued(1)])
-  const [claim] = await queue.claim(1)
-  expect(await queue.putBack(claim!, queued(1), 0)).toBe(true)
-  expect(await queue.putBack(claim!, queued(1), 0)).toBe(false)
-  const [again] = await queue.claim(1)
-  expect(again).toMatchObject({ data: { n: 1 }, retryCount: 0, priority: 1 })
+test('a request that fails every time is dead after its last attempt, until the next plan clears the queue', async () => {
+  const { queue, store, sql } = await open()
+  await queue.send(JOBS.slice(0, 1))
+  await sql('update pgboss.job set retry_limit = 1, retry_delay = 0')
+  const jobs = await collect(queue, 1, () => Promise.reject(new Error('no')))
+  const counts = async () => (await readQueues(store))?.[0]
+  await expect.poll(counts, { timeout: 30_000 }).toMatchObject({ queued: 0, active: 0, dead: 1 })
+  expect(jobs.map(({ retryCount }) => retryCount)).toEqual([0, 1])
+  await clearQueue(store.kysely, HOST)
+  expect(await counts()).toBeUndefined()
 })
 
 test.each([['sync', 'demo.yaml', '--distributed'], ['worker']])(
   'a command that cannot make its queue says so, and ends: %s',
   async (...args) => {
-    const url = await tempDatabase()
-    await (await openStore(url)).close()
-    await (await open(url)).close()
+    const { file, sql } = await open()
     // The queue has begun by then, and its timers with it.
-    await withClient(url, (client) => client.query('drop function pgboss.create_queue(text, jsonb)'))
+    await sql('drop function pgboss.create_queue(text, jsonb)')
     const words = args.map((word) => word.replace('demo.yaml', resolve('jobs/demo.yaml')))
-    const one = machine(url, 'http://127.0.0.1:9', words)
+    const one = machine(file, 'http://127.0.0.1:9', words)
     // Only one that never ends is killed.
     const killer = setTimeout(() => one.child.kill('SIGKILL'), 60_000)
     expect(await one.ended).toBe(7)

@@ -18,16 +18,16 @@ widgets: { list: true, window: { from: 2025-11-01, to: 2025-11-03 } }
   'job.yaml',
 )
 const planned = [...plan({ job: JOB, service, plannerState: EMPTY_STATE, now: NOW, options: {} })]
-const queued = planned.map((one) => JSON.parse(JSON.stringify(queuedOf(JOB, one, 7, NOW).data)) as QueuedRequest)
+const queued = planned.map((one) => JSON.parse(JSON.stringify(queuedOf(JOB, 1, one, NOW).data)) as QueuedRequest)
 
-test('a worker sends what was planned, of every kind of entry', () => {
+test('a worker sends the planned request, whatever entry it is of', () => {
   expect(queued.map((one) => plannedOf(one, service))).toEqual(planned)
 })
 
-test('what is queued has the parameters as they are sent, which workers of other versions send as they are', () => {
+test('queued requests have their parameters as they are sent', () => {
   const [from, to] = [Date.UTC(2025, 9, 31, 23) / 1000, Date.UTC(2025, 10, 2, 23) / 1000]
   const range = { start_date: from, end_date: to - 1 }
-  const paramsOf = (where: string) => queued.filter((one) => one.where === where).map(({ params }) => params)
+  const paramsOf = (entry: string) => queued.filter((one) => one.entry === entry).map(({ params }) => params)
   expect(paramsOf('series[0]')).toEqual([{ id: 600, locale: 'es', ...range }])
   expect(paramsOf('series[1]')).toEqual([{ id: 1293, locale: 'es', datetime: from }])
   expect(paramsOf('archives[0]')).toEqual([

@@ -36,18 +36,6 @@ describe('figures', () => {
     expect(figure('quarantined')).toBe('0')
     expect(Number(figure('last_run_duration_seconds\\{job="test"\\}'))).toBeGreaterThanOrEqual(0)
     expect(Number(figure('last_success_timestamp_seconds\\{job="test"\\}'))).toBeGreaterThan(1_700_000_000)
-    // What a worker did for a job is not its run.
-    store.run(
-      `insert into _run (command, job, version, started_at, finished_at, outcome, requests, failed, bytes, rows_new, rows_unchanged,
-      rows_revised, rows_withdrawn, rows_rejected) values ('worker', 'test', '9', '2999-01-01T00:00:00.000Z', '2999-01-01T00:00:09.000Z',
-      'done', 0, 0, 0, 0, 0, 0, 0, 0)`,
-      [],
-    )
-    const later = await prometheusText(store)
-    for (const name of ['last_success_timestamp_seconds', 'last_run_duration_seconds', 'last_run_timestamp_seconds']) {
-      const samples = (of: string) => of.split('\n').filter((line) => line.startsWith(`indicator_sync_${name}{`))
-      expect(samples(later), name).toEqual(samples(text))
-    }
     for (const name of names) expect(text).toContain(`# TYPE ${name} `)
     if (promtool) {
       const { stderr, status } = spawnSync('promtool', ['check', 'metrics'], {

@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { SyncEvent } from '../../src/base/events.ts'
-import { readMachines } from '../../src/checks/machines.ts'
 import { work } from '../../src/cluster/worker.ts'
 import { joined } from '../cluster/joined.ts'
 import { emulate, ms, runCli, tempFolder } from '../kit.ts'
@@ -52,15 +51,16 @@ test.each(['fast', 'immediate'] as const)('a worker waits while its server is re
   const server = await startServer()
   onTestFinished(() => server.close())
   const { url } = await createDatabase(server.url)
-  const { store, context, queue } = await joined(url, 'http://service.test', 'key')
+  const context = await joined(url, 'http://service.test', 'key')
+  const heard = Promise.withResolvers<void>()
   const events: SyncEvent[] = []
   const stopping = new AbortController()
   const onEvent = (event: SyncEvent) => {
     events.push(event)
     if (event.event === 'database.back') stopping.abort()
   }
-  const working = work({ ...context, signal: stopping.signal, onEvent }, queue, { concurrency: 1 })
-  await expect.poll(async () => (await readMachines(store))?.workers).toHaveLength(1)
+  const working = work({ ...context, signal: stopping.signal, onEvent }, { concurrency: 1, onHeard: heard.resolve })
+  await heard.promise
   // A crash may lose the last half second: here, the queue.
   await withClient(url, (client) => client.query('checkpoint'))
   await server.restart(how, 1_500)

@@ -4,13 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { CompiledQuery, type Transaction } from 'kysely'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { BusyError, InputError, StoreError } from '../../src/base/errors.ts'
-import { readMachines } from '../../src/checks/machines.ts'
 import { prometheusText } from '../../src/checks/metrics.ts'
 import { openQueue } from '../../src/cluster/queue.ts'
+import type { QueuedRequest } from '../../src/cluster/queuedRequest.ts'
 import { allRows } from '../../src/db/allRows.ts'
 import { isLocked, openWriter } from '../../src/db/lock.ts'
 import { openReader, openStore } from '../../src/db/open.ts'
 import { preparedInsert } from '../../src/db/prepared.ts'
+import { readQueues } from '../../src/db/queries/queues.ts'
 import type { Reader, Store } from '../../src/db/store.ts'
 import type { Database } from '../../src/tables/schema.ts'
 import { emulate, ms, runCommand, runJob, tempFolder } from '../kit.ts'
@@ -256,29 +257,35 @@ test.each([
 test('the roles may do what they are for, and nothing else', async () => {
   const { as } = await databaseWithRoles()
   const writer = await open(as('writer'))
-  const queueOf = async (store: Store) => {
-    const options = { supervises: true, onError: (error: Error) => expect(String(error)).toBe('') }
-    const queue = await openQueue<{ n: number }>(store, 'service.test', options)
-    onTestFinished(() => queue.close())
+  const queueFor = async (store: Store) => {
+    const queue = await openQueue(store, 'service.test', (error) => expect(String(error)).toBe(''))
+    onTestFinished(() => queue.stop())
     return queue
   }
-  const planner = await queueOf(writer)
-  await planner.insert([1, 2].map((n) => ({ data: { n }, key: `${n}`, group: 'job', priority: n })))
+  const planner = await queueFor(writer)
+  await planner.send([1, 2].map((n) => ({ data: { run: n } as QueuedRequest, key: `${n}`, priority: n })))
   const worker = await open(as('worker'))
-  const queue = await queueOf(worker)
-  const [claim] = await queue.claim(1)
-  expect(await queue.complete(claim!, {})).toBe(true)
+  const ended = Promise.withResolvers<boolean>()
+  const stuck = Promise.withResolvers<void>()
+  const queue = await queueFor(worker)
+  onTestFinished(() => stuck.resolve())
+  await queue.work(1, async (job) => {
+    if (job.data.run === 1) return stuck.promise
+    ended.resolve(await worker.write(async (tx) => (await planner.confirm(job, tx)) && planner.complete(job, tx)))
+  })
+  expect(await ended.promise).toBe(true)
   await worker.write((tx) => tx.insertInto('_source').values(rowOf('a')).execute())
   await expect(withClient(as('worker'), (client) => client.query('drop table _run'))).rejects.toThrow(/owner/)
   const reader = openReader(as('reader'))
   onTestFinished(() => reader.close())
   expect(await reader.kysely.selectFrom('_source').select('host').execute()).toEqual([{ host: 'a' }])
   expect(await reader.kysely.selectFrom('gaps').selectAll().execute()).toEqual([])
-  expect((await readMachines(reader))?.queues).toEqual([{ host: 'service.test', queued: 1, active: 0, dead: 0 }])
+  await expect
+    .poll(() => readQueues(reader), { timeout: 30_000 })
+    .toEqual([{ host: 'service.test', queued: 0, active: 1, dead: 0 }])
   const figures = (await prometheusText(reader)).split('\n')
-  for (const [state, requests] of Object.entries({ queued: 1, active: 0, dead: 0 }))
+  for (const [state, requests] of Object.entries({ queued: 0, active: 1, dead: 0 }))
     expect(figures).toContain(`indicator_sync_queue_requests{host="service.test",state="${state}"} ${requests}`)
-  expect(figures).toContain('indicator_sync_workers 0')
   await expect(reader.kysely.deleteFrom('_source').execute()).rejects.toThrow(/permission denied/)
 })
 

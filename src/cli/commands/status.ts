@@ -1,11 +1,11 @@
 import { SyncError } from '../../base/errors.ts'
 import { shellWord } from '../../base/visible.ts'
 import { callsLeft } from '../../calls/budget.ts'
-import { readMachines } from '../../checks/machines.ts'
 import { prometheusText } from '../../checks/metrics.ts'
 import { readStatus } from '../../checks/status.ts'
 import { coveredSeries } from '../../checks/strips.ts'
 import { openReader } from '../../db/open.ts'
+import { readQueues } from '../../db/queries/queues.ts'
 import { type LakeState, lakeState, lakeStateIn } from '../../lake/state.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JSON_FLAG, SERVICE_FLAG } from '../flags.ts'
@@ -17,7 +17,7 @@ import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
 import { strips } from '../terminal/strips.ts'
 import { cellsOfLine, wrapped } from '../terminal/wrap.ts'
-import { machinesText } from '../text/machines.ts'
+import { queuesText } from '../text/queues.ts'
 import { lakeStateText, statusText, withLag } from '../text/status.ts'
 import { version } from '../version.ts'
 
@@ -70,16 +70,16 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
         without.push(`Lake ${folder}: ${state ?? `none yet: indicator-sync lake sync ${shellWord(folder)}`}`)
     }
     const read = await readStatus(reader)
-    const machines = await readMachines(reader)
+    const queues = await readQueues(reader)
     const status = { ...read, series: read.series.map(withLag) }
     if (args.json || args.format === 'json') {
-      print(JSON.stringify({ database: file, ...status, lakes, ...(machines ? { machines } : {}) }, null, 2))
+      print(JSON.stringify({ database: file, ...status, lakes, ...(queues ? { queues } : {}) }, null, 2))
       return EXIT.done
     }
     const cells = cellsOfLine()
     const covered = await coveredSeries(reader)
     print(statusText(file, status, covered.length === 0 ? '' : strips(covered, service.value.timeZone, cells), cells))
-    if (machines) for (const line of machinesText(machines)) print(wrapped(line, cells, '  ', ''))
+    if (queues) for (const line of queuesText(queues)) print(wrapped(line, cells, '  ', ''))
     for (const lake of lakes) print(`\n${wrapped(lakeStateText(lake, Date.now()), cells, '  ', '')}`)
     for (const text of without) print(`\n${wrapped(text, cells, '  ', '')}`)
     return EXIT.done

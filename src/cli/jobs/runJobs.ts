@@ -6,7 +6,6 @@ import type { Interval } from '../../base/time/interval.ts'
 import type { SharedRun } from '../../cluster/sharedRun.ts'
 import { placeOf } from '../../db/address.ts'
 import { openWriter } from '../../db/lock.ts'
-import { openStore } from '../../db/open.ts'
 import type { Durability, Store } from '../../db/store.ts'
 import type { Summary, SyncContext } from '../../ingestAll.ts'
 import type { Job } from '../../job/job.ts'
@@ -112,7 +111,7 @@ async function runAll(
   try {
     const sharedRun = await joinMachines(store, options, signal)
     if (sharedRun) closers.add(sharedRun.close)
-    const requested = sharedRun?.context.requested ?? createRequested()
+    const requested = createRequested()
     const running: Running = { options, store, signal, sharedRun, requested, emitLog, started: emit.started }
     let stoppedBy: Job | undefined
     for (const [i, job] of jobs.entries()) {
@@ -148,13 +147,11 @@ async function recordUnreached({ options, store, emitLog }: Running, job: Job, s
   }
 }
 
-/** Opens the database as its only writer, unless the plan is handed out: then others write at the same time. */
+/** Opens the database as its only writer. Requests that were queued must not be lost in a crash of the server: nobody would miss them. */
 function openFor(jobs: readonly Job[], options: RunOptions, signal: AbortSignal): Promise<Store> {
-  const { file, command, durability = 'normal', distributed } = options
-  const opening = { durability, signal } as const
-  return distributed
-    ? openStore(file, opening)
-    : openWriter(file, `${command} ${jobs.map(({ name }) => name).join(' ')}`, opening)
+  const { file, command, distributed = false } = options
+  const durability = distributed ? 'full' : (options.durability ?? 'normal')
+  return openWriter(file, `${command} ${jobs.map(({ name }) => name).join(' ')}`, { durability, signal })
 }
 
 /** Joins the other machines of a shared database; undefined for a file of this one. */

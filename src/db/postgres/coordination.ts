@@ -1,60 +1,68 @@
-import { type Kysely, sql } from 'kysely'
-import { CLOCK_ERROR_MS, formatMillis } from '../../base/time/instant.ts'
+import type { Kysely } from 'kysely'
+import { CLOCK_ERROR_MS, DAY } from '../../base/time/instant.ts'
 import type { Database } from '../../tables/schema.ts'
-import { type Coordination, shared } from '../coordination.ts'
-import { DEAD_MS } from '../queries/workers.ts'
+import type { Coordination, Slot, SlotTerms } from '../coordination.ts'
 import { rowsOf } from './connection/runSql.ts'
-import { judgeFailedCall, type SendBatch, takeTurn, WITH_LOCK_LIMIT } from './operations/turns.ts'
 
-/** Its clock in epoch milliseconds, at the moment at which a statement is executed. */
-const CLOCK = sql<number>`floor(date_part('epoch', clock_timestamp()) * 1000)`
+/** A later slot than this (milliseconds from now) was recorded by a clock that was ahead. */
+const LATEST_MS = DAY * 1000 + CLOCK_ERROR_MS
 
-/** What machines do together on a database; `repeated` repeats what others made fail. */
+/** Milliseconds that a slot waits for the row of its host; nobody locks it for longer than one round trip. */
+const LOCK_MS = 5_000
+
+const NOW = `floor(extract(epoch from clock_timestamp()) * 1000)::bigint`
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
+
+/**
+ * Locks the row of a host for the statement that follows. It is a statement of its own, so that the next one sees every call that
+ * was counted before, and part of one batch, so that no process keeps the lock between two messages. A crash of the server must
+ * not forget calls.
+ */
+const lockHost = (host: string): string => `
+  set local lock_timeout = ${LOCK_MS};
+  set local synchronous_commit = on;
+  insert into _host (host, next_at) values (${host}, 0) on conflict do nothing;
+  select from _host where host = ${host} for update;`
+
+/** Takes the next slot of a host, whose name is quoted. */
+function takeSlotSql(host: string, { gap, ahead, limits, remembered }: SlotTerms): string {
+  const spent = limits.map(
+    ({ calls, ms }, i) => `when (select count(*) from _budget where host = ${host} and called_at > at - ${ms}
+      and called_at <= at + ${CLOCK_ERROR_MS}) >= ${calls} then ${i}`,
+  )
+  return `${lockHost(host)}
+  with clock as materialized (select ${NOW} as now),
+  slot as materialized (
+    select now, case when next_at between now and now + ${LATEST_MS} then next_at else now end as at
+    from _host, clock where host = ${host}
+  ),
+  checked as materialized (select now, at, ${spent.length > 0 ? `case ${spent.join(' ')} end` : 'null'} as spent from slot),
+  taken as (select at from checked where at <= now + ${ahead} and spent is null),
+  moved as (update _host set next_at = at + ${gap} from taken where host = ${host}),
+  counted as (insert into _budget (host, called_at) select ${host}, at from taken),
+  forgotten as (delete from _budget using taken where host = ${host} and (called_at < at - ${remembered} or called_at > at + ${remembered}))
+  select exists (select from taken) as "isTaken", at - now as "beginsIn", spent from checked`
+}
+
+/** What processes share in a database; `repeated` repeats what others made fail. */
 export function createCoordination(
   kysely: Kysely<Database>,
   repeated: <T>(work: () => Promise<T>) => Promise<T> = (work) => work(),
 ): Coordination {
-  const send: SendBatch = (batch) => repeated(() => rowsOf(kysely, batch, []))
   return {
-    async clock(tx = kysely) {
-      return (await tx.selectNoFrom(CLOCK.as('ms')).executeTakeFirstOrThrow()).ms
+    async takeSlot(host, terms) {
+      const [slot] = await repeated(() => rowsOf<Slot>(kysely, takeSlotSql(quoted(host), terms), []))
+      return { ...slot!, isTaken: Boolean(slot!.isTaken) }
     },
-    async lockSeries(tx, seriesId) {
-      await tx.selectFrom('series').select('id').where('id', '=', seriesId).forNoKeyUpdate().execute()
-    },
-    async extendLeases(claims, lengthMs, leastLeftMs) {
-      const extended = await shared(kysely)
-        .updateTable('_asking')
-        .set({ until_at: sql`${CLOCK} + ${lengthMs}` })
-        .where('claim', 'in', claims)
-        .where('until_at', '>', sql<number>`${CLOCK} + ${leastLeftMs}`)
-        .returning('claim')
-        .execute()
-      return extended.map(({ claim }) => claim)
-    },
-    takeTurn: (host, terms) => takeTurn(send, host, terms),
-    judgeFailedCall: (host, call) => judgeFailedCall(send, host, call),
-    async lastFetch() {
-      // Whoever loads an answer meanwhile waits behind this one: it gives up soon, and tries again when they are through.
-      const [last] = await send<{ readonly id: number }>(`
-        ${WITH_LOCK_LIMIT}
-        lock table _fetch in share mode;
-        select coalesce(max(id), 0) as id from _fetch`)
-      return last!.id
-    },
-    async forgetDeadProcesses(at) {
-      // What is in the future was written while the clock of the database was ahead.
-      const isDead = (time: string): string => `(${time} < ${at - DEAD_MS} or ${time} > ${at + CLOCK_ERROR_MS})`
-      await send(`
-        ${WITH_LOCK_LIMIT}
-        with gone as (delete from _worker where ${isDead('seen_at')} returning runs)
-        update _run set outcome = 'stopped', message = 'its worker ended without a word', finished_at = '${formatMillis(at)}'
-        where outcome = 'running' and id in (select unnest(string_to_array(runs, ','))::bigint from gone);
-        delete from _asking where ${isDead('until_at')};
-        delete from _call where ${isDead('until_at')}`)
+    async delayHost(host, ms) {
+      const next = `least(greatest(next_at, now + ${Math.ceil(ms)}), now + ${LATEST_MS})`
+      const sql = `${lockHost(quoted(host))}
+        update _host set next_at = ${next} from (select ${NOW} as now) as clock where host = ${quoted(host)}`
+      await repeated(() => rowsOf(kysely, sql, []))
     },
     // `information_schema` lists only tables on which the user has a right.
-    isMade: async (schema, table) =>
+    hasTable: async (schema, table) =>
       (
         await rowsOf(kysely, 'select from pg_catalog.pg_tables where schemaname = $1 and tablename = $2', [
           schema,

@@ -120,7 +120,7 @@ const REASONS: Readonly<Record<string, readonly [message: string, hint: string]>
   '53100': ['The disk of the server of the database{} is full.', 'Make room; what was committed is kept.'],
   '53300': [
     'The server of the database{} has no connection left: {reason}.',
-    'A sync needs up to seven, a worker six, what only reads four. Raise max_connections, or the limit of the role or of the database, or run fewer.',
+    'A sync needs up to four, a worker three, a reading command four. Raise max_connections, or the limit of the role or of the database, or run fewer.',
   ],
   '57014': [
     'The server ended a statement on the database{} that took too long.',

@@ -4,7 +4,7 @@ import { type Interval, intersect, merge, subtract } from '../../base/time/inter
 import type { Database } from '../../tables/schema.ts'
 import { ALL_GEOS } from '../../tables/sql/allGeos.ts'
 import { type Prepared, prepared } from '../prepared.ts'
-import { GOOD_OUTCOMES, NO_FAILURE, UNKNOWN_STATUSES } from './outcomes.ts'
+import { GOOD_OUTCOMES } from './outcomes.ts'
 import { geosOf } from './seriesIdentity.ts'
 
 /** A recorded request for a window of a series, or for anything else by its target. */
@@ -77,21 +77,6 @@ const laterOfAnyWindow = prepared((db, of: { fetchId: number; seriesId: number }
 /** Whether a later answer about a series, of whatever window, had no rejects that nobody dismissed. */
 export const isSeriesAnswered = async (db: Kysely<Database>, fetchId: number, seriesId: number): Promise<boolean> =>
   (await laterOfAnyWindow.first(db, { fetchId, seriesId })) !== undefined
-
-const laterUnknown = prepared((db, of: { fetchId: number; seriesId: number }) =>
-  db
-    .selectFrom('_fetch')
-    .select('id')
-    .where('series_id', '=', of.seriesId)
-    .where('id', '>', of.fetchId)
-    .where('outcome', 'not in', NO_FAILURE)
-    .where('status', 'in', UNKNOWN_STATUSES)
-    .limit(1),
-)
-
-/** Whether a later answer, to whichever window, said that the service does not know a series. */
-export const isSeriesUnknown = async (db: Kysely<Database>, fetchId: number, seriesId: number): Promise<boolean> =>
-  (await laterUnknown.first(db, { fetchId, seriesId })) !== undefined
 
 /**
  * Finds what later answers left open of a recorded request, however many there are and whichever geos they were for; empty when

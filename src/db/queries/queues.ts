@@ -1,36 +1,27 @@
 import type { Kysely } from 'kysely'
 import type { Database } from '../../tables/schema.ts'
 import { coordinationOf } from '../coordination.ts'
-import type { Store } from '../store.ts'
+import type { Reader, Store } from '../store.ts'
 
 /** Where pg-boss keeps its tables. */
 export const BOSS_SCHEMA = 'pgboss'
 
-/** The tables of pg-boss, as far as they are read here. */
+/** The jobs of pg-boss, as far as they are read here. */
 interface BossTables {
-  readonly job: {
-    readonly id: string
-    readonly name: string
-    readonly singleton_key: string | null
-    readonly state: string
-    readonly data: unknown
-    readonly group_id: string | null
-    readonly output: unknown
-    readonly source_name: string | null
-  }
+  readonly job: { readonly name: string; readonly state: string }
 }
 
 /** A database, seen with the tables of pg-boss. They are not ours, so the type `Database` does not have them. */
-export const bossTables = (db: Kysely<Database>): Kysely<BossTables> =>
+const bossTables = (db: Kysely<Database>): Kysely<BossTables> =>
   (db as unknown as Kysely<BossTables>).withSchema(BOSS_SCHEMA)
 
 /** The states of requests that wait or are being executed. */
-export const OPEN_STATES = ['created', 'retry', 'active'] as const
+const OPEN_STATES = ['created', 'retry', 'active']
 
 /** The names of the queue of a host, and of its dead-letter queue. */
 export const queueOf = (host: string): { readonly queue: string; readonly dead: string } => {
   const name = host.replaceAll(/[^\w.-]/g, '_')
-  return { queue: `asks.${name}`, dead: `dead.${name}` }
+  return { queue: `requests.${name}`, dead: `dead.${name}` }
 }
 
 /** How many requests a queue has, by their state. */
@@ -54,10 +45,24 @@ const canReadQueues = async (db: Kysely<Database>): Promise<boolean> =>
 
 /** Whether there are queues at all, also where this user may not read them. */
 export const isQueueMade = (store: Pick<Store, 'file' | 'coordination'>): Promise<boolean> =>
-  coordinationOf(store).isMade(BOSS_SCHEMA, 'job')
+  coordinationOf(store).hasTable(BOSS_SCHEMA, 'job')
 
-/** The queues of a database that machines share, in the order of their hosts. */
-export async function queueStates(db: Store['kysely']): Promise<QueueState[]> {
+/**
+ * Deletes what is queued for a host, being executed, or dead. Whatever a worker is executing is rolled back, because it checks its
+ * job at the end of every transaction.
+ */
+export async function clearQueue(db: Kysely<Database>, host: string): Promise<void> {
+  if (!(await canReadQueues(db))) return
+  const { queue, dead } = queueOf(host)
+  await bossTables(db).deleteFrom('job').where('name', 'in', [queue, dead]).where('state', 'in', OPEN_STATES).execute()
+}
+
+/** The queues of a database on a server, in the order of their hosts; null for a file. */
+export async function readQueues({
+  kysely: db,
+  coordination,
+}: Pick<Reader, 'kysely' | 'coordination'>): Promise<QueueState[] | null> {
+  if (!coordination) return null
   if (!(await canReadQueues(db))) return []
   const counts = await bossTables(db)
     .selectFrom('job')
@@ -67,7 +72,7 @@ export async function queueStates(db: Store['kysely']): Promise<QueueState[]> {
     .execute()
   const queues = new Map<string, { host: string; queued: number; active: number; dead: number }>()
   for (const { name, state, count } of counts) {
-    const [, kind, host] = /^(asks|dead)\.(.*)$/.exec(name) ?? []
+    const [, kind, host] = /^(requests|dead)\.(.*)$/.exec(name) ?? []
     if (kind === undefined || host === undefined) continue
     const queue = queues.get(host) ?? { host, queued: 0, active: 0, dead: 0 }
     queues.set(host, queue)

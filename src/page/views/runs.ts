@@ -1,11 +1,11 @@
-import { readMachines } from '../../checks/machines.ts'
+import { readQueues } from '../../db/queries/queues.ts'
 import { type Html, html } from '../html.ts'
 import { type PageRequest, view, wholeOf } from '../page.ts'
 import { type RunRow, readRuns } from '../queries/runList.ts'
 import { command, neighbours, outcomeMark, scrolled, serviceText } from './elements.ts'
 import { countText } from './numbers.ts'
+import { queuesTable } from './queues.ts'
 import { duration, timeElement } from './times.ts'
-import { workersOf } from './workers.ts'
 
 const BAR = { width: 10, height: 48 }
 
@@ -36,15 +36,15 @@ const row = (run: RunRow, request: PageRequest): Html => {
 export const runsView = view({
   async read({ store, query }) {
     const list = await readRuns(store, wholeOf(query, 'before'))
-    // Only a database on a server has workers.
-    const machines = query.has('before') ? null : await readMachines(store)
-    return { ...list, ...(machines ? { machines } : {}) }
+    // Only a database on a server has queues.
+    const queues = query.has('before') ? null : await readQueues(store)
+    return { ...list, ...(queues ? { queues } : {}) }
   },
-  show({ runs: rows, older, machines }, request) {
+  show({ runs: rows, older, queues }, request) {
     const { words, query } = request
     const { runs: own } = words
     if (rows.length === 0)
-      return html`<p>${own.none} ${own.noneHint}</p>${command(request.command('sync my-market.yaml'))}${machines && workersOf(machines, request)}`
+      return html`<p>${own.none} ${own.noneHint}</p>${command(request.command('sync my-market.yaml'))}${queues && queuesTable(queues, request)}`
     return html`<p>${own.about}</p>
 <figure>${runStrip(rows, request)}</figure>
 ${scrolled(
@@ -55,6 +55,6 @@ ${scrolled(
 ${rows.map((run) => row(run, request))}</tbody></table>`,
 )}
 ${neighbours(request, '/runs', { before: query.has('before') ? {} : null, after: older === null ? null : { before: older } })}
-${machines && workersOf(machines, request)}`
+${queues && queuesTable(queues, request)}`
   },
 })

@@ -5,13 +5,13 @@ import * as explain from './explain.ts'
 import * as home from './home.ts'
 import * as indicators from './indicators.ts'
 import { PAGE_LOCALES, type PageLocale } from './locale.ts'
+import * as queues from './queues.ts'
 import * as runs from './runs.ts'
 import * as search from './search.ts'
 import * as series from './series.ts'
 import * as sql from './sql.ts'
 import * as texts from './texts.ts'
 import * as vintages from './vintages.ts'
-import * as workers from './workers.ts'
 
 /** The texts of all pages, from the files of this folder. */
 const PARTS = {
@@ -27,7 +27,7 @@ const PARTS = {
   sql,
   texts,
   vintages,
-  workers,
+  queues,
 }
 
 /** The page's own words in one language, by part. */

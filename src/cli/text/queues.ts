@@ -1,0 +1,10 @@
+import { grouped, quantity } from '../../base/quantity.ts'
+import type { QueueState } from '../../db/queries/queues.ts'
+
+/** The queues of a database as lines of `status`. */
+export const queuesText = (queues: readonly QueueState[]): string[] =>
+  queues.map(
+    ({ host, queued, active, dead }) =>
+      `queue of ${host}: ${quantity(queued, 'request waits', 'requests wait')}, ${grouped(active)} under way` +
+      (dead === 0 ? '' : `, ${grouped(dead)} failed too often: a sync plans them again`),
+  )

@@ -1,0 +1,186 @@
+import { setImmediate as yieldOnce } from 'node:timers/promises'
+import { KeyError, SignalError, StoppedError, type SyncError } from '../base/errors.ts'
+import { numbersOf } from '../base/json.ts'
+import { quantity } from '../base/quantity.ts'
+import { wait } from '../base/time/wait.ts'
+import { callsLeft } from '../calls/budget.ts'
+import { hostOf } from '../calls/hosts.ts'
+import { isFailure } from '../db/queries/outcomes.ts'
+import { clearQueue, type QueueState, queueOf, readQueues } from '../db/queries/queues.ts'
+import type { IdentityRow } from '../db/queries/seriesIdentity.ts'
+import type { Store } from '../db/store.ts'
+import type { Execute, Failed, SyncContext } from '../ingestAll.ts'
+import type { Job } from '../job/job.ts'
+import { type PlannedRequest, storedCall, storedIdentity } from '../job/plannedRequest.ts'
+import { closeQuarantine } from '../load/quarantine/closeQuarantine.ts'
+import { recordedError } from '../load/record.ts'
+import { planRequest } from '../plan/planRequest.ts'
+import { findOutage, type OpenRun, openRun, runOutcome } from '../runs/openRun.ts'
+import { countsOf } from '../runs/runRecord.ts'
+import type { Service } from '../services/services.ts'
+import { failures } from '../state/failures.ts'
+import { ALL_GEOS } from '../tables/sql/allGeos.ts'
+import type { Queue } from './queue.ts'
+import { type NewJob, queuedOf } from './queuedRequest.ts'
+
+/** Requests that are queued in one statement. */
+const BATCH = 2_000
+/** Milliseconds between two looks at the queue. */
+const POLL_MS = 1_000
+/** Looks in a row without an active request until no worker seems to be there. */
+const IDLE_LOOKS = 5
+/** Looks in a row that the database may fail to answer. */
+const FAILED_LOOKS = 60
+
+/**
+ * Executes a plan by workers: queues its requests, waits until none is left, and reports what the workers recorded for the run. The
+ * caller is the only one who plans or syncs, so whatever an earlier plan left in the queue goes first.
+ */
+export const distributeTo =
+  (queue: Queue): Execute =>
+  async (context, job, command, requests) => {
+    const { store, now, service } = context
+    const began = now()
+    await clearQueue(store.kysely, hostOf(context.baseUrl))
+    const run = await openRun(context, command, job)
+    const { runId } = run
+    try {
+      const sent = await sendAll(queue, job, runId, requests, Math.floor(began / 1000))
+      const ended = await waitUntilDone(context, job, run, sent)
+      await closeQuarantine(store, now())
+      const counts = await countsOf(store, runId)
+      const all = await failuresOf(store, service, runId, now())
+      // As in a run of one process, a refused key ends the run, and is no failure of a request.
+      const failed = all.filter(({ error }) => !(error instanceof KeyError))
+      const stop = ended ?? findOutage(failed, counts)
+      const outcome = runOutcome(stop, failed.length + counts.rows_rejected)
+      await run.end(outcome, stop)
+      return { runId, job: job.name, outcome, counts, failures: failed, seconds: (now() - began) / 1000, stop }
+    } catch (error) {
+      await run.fail(error)
+      throw error
+    }
+  }
+
+interface Sent {
+  readonly total: number
+  readonly last: PlannedRequest | null
+}
+
+/** Puts planned requests into the queue; while the server takes some, the next ones are planned. */
+export async function sendAll(
+  queue: Queue,
+  job: Job,
+  runId: number,
+  requests: Iterable<PlannedRequest>,
+  now: number,
+): Promise<Sent> {
+  let total = 0
+  let last: PlannedRequest | null = null
+  let batch: NewJob[] = []
+  let sending: Promise<void> = Promise.resolve()
+  const flush = async (): Promise<void> => {
+    await sending
+    sending = queue.send(batch)
+    // The next flush gets the error; until then it must not count as unhandled.
+    sending.catch(() => undefined)
+    batch = []
+    await yieldOnce()
+  }
+  for (const planned of requests) {
+    total++
+    last = planned
+    batch.push(queuedOf(job, runId, planned, now))
+    if (batch.length === BATCH) await flush()
+  }
+  await flush()
+  await sending
+  return { total, last }
+}
+
+/** Waits until nothing is left in the queue. Returns why the run ended early, if it did. */
+async function waitUntilDone(
+  context: SyncContext,
+  job: Job,
+  { runId, emit }: OpenRun,
+  { total, last }: Sent,
+): Promise<SyncError | null> {
+  const { store, signal, now } = context
+  const host = hostOf(context.baseUrl)
+  let [idle, failed] = [0, 0]
+  /** Looks at the queue: true when nothing is left, or why nobody will take the rest. */
+  const look = async (): Promise<boolean | SyncError> => {
+    const { queued, active, dead } = await readQueue(store, host)
+    const left = queued + active
+    const counts = await countsOf(store, runId)
+    const calls = await callsLeft(store, host, job.pace, now())
+    if (last) await context.onProgress?.({ planned: last, counts, done: total - left, total, callsLeft: calls })
+    if (left === 0) return dead > 0 ? deadError(dead) : true
+    idle = active === 0 ? idle + 1 : 0
+    if (idle < IDLE_LOOKS) return false
+    if (idle === IDLE_LOOKS)
+      emit('workers.missing', {
+        total: left,
+        reason: `${quantity(left, 'request waits', 'requests wait')}, and no worker takes them.`,
+        hint: 'Start one with `indicator-sync worker`.',
+      })
+    return (await refusedKey(store, runId)) ?? false
+  }
+  for (;;) {
+    try {
+      const looked = await look()
+      if (looked !== false) return looked === true ? null : looked
+      failed = 0
+    } catch (error) {
+      // The workers continue without this process, and the wait continues when the database answers again.
+      if (++failed >= FAILED_LOOKS) throw error
+    }
+    try {
+      await wait(POLL_MS, signal)
+    } catch {
+      return new SignalError()
+    }
+  }
+}
+
+/** The state of the queue of a host. */
+async function readQueue(store: Store, host: string): Promise<Omit<QueueState, 'host'>> {
+  const { queue } = queueOf(host)
+  const queues = (await readQueues(store)) ?? []
+  return queues.find((one) => queueOf(one.host).queue === queue) ?? { queued: 0, active: 0, dead: 0 }
+}
+
+const deadError = (dead: number): StoppedError =>
+  new StoppedError(`${quantity(dead, 'request was', 'requests were')} given up: every worker that took them died.`, {
+    hint: 'See the logs of the workers. Run the same command again: it requests what is missing.',
+    code: 'requests-dead',
+  })
+
+/** The refusal of the key, if that is the last answer to a run; null otherwise. */
+async function refusedKey({ kysely }: Store, runId: number): Promise<KeyError | null> {
+  const last = await kysely
+    .selectFrom('_fetch')
+    .where('run_id', '=', runId)
+    .orderBy('id', 'desc')
+    .select(['outcome', 'message', 'hint', 'code'])
+    .limit(1)
+    .executeTakeFirst()
+  const error = last && isFailure(last.outcome) ? recordedError({ ...last, outcome: last.outcome }) : null
+  return error instanceof KeyError ? error : null
+}
+
+/** The requests of a run that failed and were not answered later. */
+async function failuresOf(store: Store, service: Service, runId: number, nowMs: number): Promise<Failed[]> {
+  return (await failures(store))
+    .filter((failure) => failure.runId === runId)
+    .map((failure) => {
+      const { route, params, window } = storedCall(failure)
+      const of = {
+        window,
+        geoIds: numbersOf(failure.requested) ?? [ALL_GEOS],
+        series: failure.id === null ? null : storedIdentity(failure as IdentityRow),
+      }
+      const planned = planRequest({ service, now: Math.floor(nowMs / 1000) }, failure.entry, route, params, of)
+      return { planned, error: recordedError(failure) }
+    })
+}
