@@ -46,12 +46,12 @@ select at_local, value, unit from observations
 where indicator_id = 600 and geo_id = 3 and time_trunc is null and local_date = '2025-11-04';
 \`\`\`
 
-Values as known on 1 October:
+Demand as known at the start of 4 November:
 
 \`\`\`sql
 select at_local, value from observation_history
-where indicator_id = 10211 and time_trunc is null and geo_agg is null
-  and valid_from <= '2025-10-01' and (valid_to is null or valid_to > '2025-10-01');
+where indicator_id = 1293 and time_trunc is null and geo_agg is null
+  and valid_from <= '2025-11-04' and (valid_to is null or valid_to > '2025-11-04');
 \`\`\`
 
 Start with the views: they add names, units and local time to the tables. **${SEVERAL_SERIES}**

@@ -4,9 +4,9 @@ import { tempFolder } from '../kit.ts'
 import { copyMarket } from '../marketCopy.ts'
 import { blocksOf } from './blocks.ts'
 
-test('the statements of the page on other tools answer rows', async () => {
+test('the statements of the pages on tables and on other tools return rows', async () => {
   const store = await copyMarket(join(tempFolder(), 'market.db'))
-  const blocks = blocksOf('docs/use-from.md')
+  const blocks = ['docs/schema.md', 'docs/use-from.md'].flatMap(blocksOf)
   expect(blocks.length).toBeGreaterThan(8)
   const statements = blocks.flatMap(({ language, text }) =>
     language === 'sql'
