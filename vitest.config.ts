@@ -1,4 +1,4 @@
-import { tmpdir } from 'node:os'
+import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { LongestFirst } from './test/sequencer.ts'
@@ -35,6 +35,9 @@ const FLOORS = {
   cli: 89,
 }
 
+/** How many processes wait for each core: on a busy machine tests may take longer. */
+const busy = Math.max(1, loadavg()[0]! / availableParallelism())
+
 const DEPENDENCIES = '**/node_modules/**'
 /** Folders that need PostgreSQL or Chromium, or kill processes; elsewhere the name of the file says so. */
 const SLOW = ['test/{cluster,crash,model,postgres}/**/*.test.ts', 'test/**/*.slow.test.ts']
@@ -54,15 +57,17 @@ export default defineConfig({
         },
       },
       { extends: true, test: { name: 'process', include: PROCESS, exclude: [DEPENDENCIES, ...SLOW] } },
-      { extends: true, test: { name: 'slow', include: SLOW, exclude: [DEPENDENCIES] } },
+      {
+        extends: true,
+        test: { name: 'slow', include: SLOW, exclude: [DEPENDENCIES], testTimeout: 120_000 * busy },
+      },
     ],
     globalSetup: ['test/postgres/setup.ts', 'test/shared.ts', 'test/program.ts'],
     // Two more than the cores of a small machine: tests wait for processes, leases and clocks.
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
-    // Only so that what hangs ends: no test says how fast a machine is.
-    testTimeout: 900_000,
-    hookTimeout: 900_000,
+    testTimeout: 15_000 * busy,
+    hookTimeout: 60_000 * busy,
     coverage: {
       provider: 'v8',
       // Commands run in processes of their own (`test/command.ts`).

@@ -1,41 +1,24 @@
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import SQLite from 'better-sqlite3'
-import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PAGES } from '../../src/page/pages.ts'
 import { copyMarket } from '../marketCopy.ts'
-import { window } from './browser.ts'
+import { accessibilityFaults, window } from './browser.ts'
 import { servePage } from './site.ts'
 
-const AXE = createRequire(import.meta.url)('axe-core').source as string
 const STATEMENT = encodeURIComponent(
   'select local_date, min, max from observations_daily where series_id = 1 and geo_id = :geo',
 )
 
 /** Every page, as somebody opens it. */
 const PAGES_OPENED = [
-  ...['/', '/coverage', '/coverage/600', '/series/600', '/series/600/vintages', '/explain/600/3/1762128000'],
-  ...[
-    '/indicators',
-    '/search?q=precio',
-    '/texts?kind=glossary',
-    '/texts/glossary/300',
-    '/archives',
-    '/archives/archive/79',
-  ],
-  ...[
-    '/widgets',
-    '/widgets/1',
-    '/runs',
-    '/runs/1',
-    '/quarantine',
-    `/sql?sql=${STATEMENT}&p.geo=3`,
-    '/dictionary',
-    '/dictionary/geo',
-  ],
+  ...'/ /coverage /coverage/600 /series/600 /series/600/vintages /explain/600/3/1762128000 /indicators'.split(' '),
+  ...'/search?q=precio /texts?kind=glossary /texts/glossary/300 /archives /archives/archive/79'.split(' '),
+  ...`/widgets /widgets/1 /runs /runs/1 /quarantine /sql?sql=${STATEMENT}&p.geo=3 /dictionary /dictionary/geo`.split(
+    ' ',
+  ),
 ]
 /** The same with some of them in another state. */
 const ADDRESSES = [
@@ -65,26 +48,6 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-const ALL = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
-const ON_COLOURS = ['color-contrast', 'link-in-text-block']
-/** What axe looks for. The rules on colours take most of its time, and colours do not depend on the language. */
-const RULES = {
-  all: { runOnly: ALL },
-  colours: { runOnly: { type: 'rule', values: ON_COLOURS } },
-  words: { runOnly: ALL, rules: Object.fromEntries(ON_COLOURS.map((rule) => [rule, { enabled: false }])) },
-} as const
-
-/** What axe says of a page as it is shown now. */
-async function faults(page: Page, rules: keyof typeof RULES): Promise<string[]> {
-  const options = JSON.stringify({ ...RULES[rules], preload: false })
-  const { violations } = (await page.evaluate(`axe.run(document, ${options})`)) as {
-    violations: { id: string; help: string; nodes: { html: string; failureSummary?: string }[] }[]
-  }
-  return violations.flatMap(({ id, help, nodes }) =>
-    nodes.slice(0, 3).map(({ html, failureSummary }) => `${id}: ${help}: ${html} ${failureSummary ?? ''}`),
-  )
-}
-
 const COLOURS = [
   { colorScheme: 'dark', forcedColors: 'none' },
   { colorScheme: 'light', forcedColors: 'active' },
@@ -113,11 +76,10 @@ describe('axe finds nothing on any page', () => {
       await page.emulateMedia({ colorScheme: 'light', forcedColors: 'none' })
       await page.goto(`${url}${address}`)
       expect(await page.locator('html').getAttribute('lang')).toBe(locale)
-      await page.evaluate(AXE)
-      expect(await faults(page, locale === 'en' ? 'all' : 'words'), `${address} in light`).toEqual([])
+      expect(await accessibilityFaults(page, locale === 'en' ? 'all' : 'words'), `${address} in light`).toEqual([])
       for (const colours of locale === 'en' && PAGES_OPENED.includes(address) ? COLOURS : []) {
         await page.emulateMedia(colours)
-        expect(await faults(page, 'colours'), `${address} ${JSON.stringify(colours)}`).toEqual([])
+        expect(await accessibilityFaults(page, 'colours'), `${address} ${JSON.stringify(colours)}`).toEqual([])
       }
       const silent = await page.evaluate(
         `[...document.querySelectorAll('svg, canvas, img')].filter((one) => !one.closest('[aria-label], [aria-labelledby], [aria-hidden=true]')).map((one) => one.outerHTML.slice(0, 200))`,
@@ -175,16 +137,8 @@ const WATCH = `(() => {
 test('whatever can be used is reached by Tab, in order, and shows that it is', async () => {
   const { url } = await servePage(file)
   const page = await window()
-  for (const address of [
-    '/',
-    '/coverage/600',
-    '/indicators',
-    '/search?q=precio',
-    '/texts/glossary/300',
-    '/archives',
-    '/runs/1',
-    `/sql?sql=${STATEMENT}&p.geo=3`,
-  ]) {
+  const some = '/ /coverage/600 /indicators /search?q=precio /texts/glossary/300 /archives /runs/1'.split(' ')
+  for (const address of [...some, `/sql?sql=${STATEMENT}&p.geo=3`]) {
     await page.goto(`${url}${address}`)
     const stops = (await page.evaluate(
       `[...document.querySelectorAll('a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex="0"]')].filter((one) => one.tabIndex >= 0 && one.checkVisibility()).length`,
