@@ -107,4 +107,6 @@ export interface Wanted extends Interval {
   readonly series: SeriesIdentity
   /** Null for all. */
   readonly geoIds: readonly number[] | null
+  /** The `refresh` of the entry, in seconds. */
+  readonly refreshS: number
 }

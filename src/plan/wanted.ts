@@ -1,3 +1,4 @@
+import { spanSeconds } from '../job/moment.ts'
 import type { Wanted } from '../job/plannedRequest.ts'
 import { ALL_GEOS } from '../tables/sql/allGeos.ts'
 import { coveredGeos, identityOf } from './entries.ts'
@@ -11,6 +12,13 @@ export function wantedOf(planning: Planning): Wanted[] {
     const range = wantedRange({ ...planning, options: {} }, entry.window, borderUnit(entry.timeTrunc))
     const geos = coveredGeos(entry)
     const geoIds = geos.includes(ALL_GEOS) ? null : geos
-    return entry.indicators.map((id) => ({ entry: entry.path, series: identityOf(entry, id), geoIds, ...range }))
+    const refreshS = spanSeconds(entry.refresh)
+    return entry.indicators.map((id) => ({
+      entry: entry.path,
+      series: identityOf(entry, id),
+      geoIds,
+      refreshS,
+      ...range,
+    }))
   })
 }

@@ -38,14 +38,18 @@ export async function rememberWanted(
     const place = `${ids.get(seriesKey(one.series))} ${one.entry}`
     const row = gone.get(place)
     gone.delete(place)
-    const isSame = row?.from_at === one.from && row.to_at === one.to && row.geo_ids === (one.geoIds?.join(',') ?? null)
+    const isSame =
+      row?.from_at === one.from &&
+      row.to_at === one.to &&
+      row.refresh_s === one.refreshS &&
+      row.geo_ids === (one.geoIds?.join(',') ?? null)
     if (!isSame) changed.set(key, one)
   }
   if (part) gone.clear()
   if (gone.size + changed.size === 0) return
   await store.write(async (tx) => {
     for (const row of gone.values()) await forget.run(tx, row)
-    for (const { entry, series, geoIds, from, to } of changed.values()) {
+    for (const { entry, series, geoIds, from, to, refreshS } of changed.values()) {
       const id = ids.get(seriesKey(series)) ?? (await seriesIdOf(tx, { series, timeZone }, now * 1000))!
       await insertWanted.run(tx, {
         series_id: id,
@@ -54,6 +58,7 @@ export async function rememberWanted(
         geo_ids: geoIds?.join(',') ?? null,
         from_at: from,
         to_at: to,
+        refresh_s: refreshS,
       })
     }
   })
@@ -76,10 +81,11 @@ const insertWanted = prepared((db, row: WantedRow) =>
       geo_ids: row.geo_ids,
       from_at: row.from_at,
       to_at: row.to_at,
+      refresh_s: row.refresh_s,
     })
     .onConflict((conflict) =>
       conflict
         .columns(['series_id', 'job', 'entry'])
-        .doUpdateSet({ geo_ids: row.geo_ids, from_at: row.from_at, to_at: row.to_at }),
+        .doUpdateSet({ geo_ids: row.geo_ids, from_at: row.from_at, to_at: row.to_at, refresh_s: row.refresh_s }),
     ),
 )

@@ -93,7 +93,7 @@ export const _resolution = table(
 export type CoveredState = 'values' | 'empty' | 'doubt'
 
 export const _coverage = table(
-  'Answered intervals of each series and geo: half-open and disjoint; rows of one geo are newer than rows of all geos.',
+  'Answered intervals of each series and geo: half-open and disjoint; the row of one geo takes precedence over that of all geos.',
   {
     series_id: integer('Series (series.id)'),
     geo_id: integer('Requested geo; 0 = all'),
@@ -139,6 +139,7 @@ export const _wanted = table(
     geo_ids: optional(text('Selected geos, comma-separated; NULL = all')),
     from_at: instant('Start of the range'),
     to_at: instant('End, exclusive'),
+    refresh_s: integer('Age in seconds from which data that can still change is fetched again'),
   },
   { key: ['series_id', 'job', 'entry'], references: [{ columns: ['series_id'], of: 'series' }], withoutRowid: true },
 )

@@ -120,7 +120,7 @@ describe('what is missing', () => {
         missing: 1,
         step_s: 3600,
         expected_in_day: 23,
-        next_at: '2025-11-05T12:00:00Z',
+        next_at: '2025-11-05T11:00:00Z',
       },
       { reason: 'never requested', from: '2025-03-31T22:00:00+02:00', to: '2025-04-02T00:00:00+02:00' },
     ])

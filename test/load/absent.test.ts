@@ -43,7 +43,7 @@ describe('what the source has not', () => {
     const [store, market] = [await tempStore(), await source({ geos: [] })]
     await market.run(store, FIXED, night(0))
     expect(await findGaps(store)).toMatchObject([
-      { reason: 'absent', geo_id: 0, step_s: null, next_at: '2025-11-05T20:15:00Z' },
+      { reason: 'absent', geo_id: 0, step_s: null, next_at: '2025-11-05T19:15:00Z' },
     ])
     Object.assign(market.state, {
       geos: [3, 4],
@@ -137,14 +137,33 @@ describe('what the source has not', () => {
     const next = async () => (await findGaps(store)).map(({ geo_id, next_at }) => `${geo_id} ${next_at}`)
     const rolling = job('indicators: [5], window: { last: 14d }')
     await market.run(store, rolling, night(0))
-    expect(await next()).toEqual(['3 2025-11-05T20:15:00Z', '4 2025-11-05T20:15:00Z'])
+    expect(await next()).toEqual(['3 2025-11-05T19:15:00Z', '4 2025-11-05T19:15:00Z'])
     for (let n = 1; n < 8; n++) await market.run(store, rolling, night(n))
     expect(await next()).toEqual(['3 null', '4 null'])
     // Another window of the same job, of one geo.
     await market.run(store, job('indicators: [5], geoIds: [3], window: { from: 2025-10-25, to: 2025-10-27 }'), night(8))
-    expect(await next()).toEqual(['3 2025-11-21T20:15:00Z', '4 null'])
+    expect(await next()).toEqual(['3 2025-11-21T19:15:00Z', '4 null'])
     await market.run(store, job('indicators: [6], window: { last: 14d }'), night(9))
     expect(await next()).toEqual(['3 null', '4 null'])
+  })
+
+  test.each([
+    ['absent', '1h'],
+    ['absent', '3d'],
+    ['doubt', '1h'],
+    ['doubt', '3d'],
+  ] as const)('gaps of the reason %s with a refresh of %s say when a sync requests them', async (reason, refresh) => {
+    const [store, market] = [await tempStore(), await source()]
+    const isBad = within('2025-10-05T08:00:00Z', '2025-10-05T11:00:00Z')
+    Object.assign(market.state, reason === 'absent' ? { has: (i: number) => !isBad(i) } : { spoiled: isBad })
+    const yaml = FIXED.replace('refresh: 1h', `refresh: ${refresh}`)
+    await market.run(store, yaml, night(0))
+    for (let n = 0; n < 4; n++) {
+      const [gap] = await findGaps(store)
+      expect(gap?.reason).toBe(reason)
+      expect(await market.run(store, yaml, ms(gap!.next_at!) - 1000)).toEqual([])
+      expect(await market.run(store, yaml, ms(gap!.next_at!))).toHaveLength(1)
+    }
   })
 
   test('is gathered into one window, which begins and ends with it where a change of resolution cuts that', async () => {

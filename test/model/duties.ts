@@ -416,7 +416,7 @@ function judgeBudget(scene: Scene, plan: Plan, { requests }: Taken): void {
 }
 
 /** What is absent takes a tenth of the calls of a run, or one call a day. */
-function judgeShare(scene: Scene, plan: Plan, { sent, fetches }: Taken): void {
+function judgeShare(scene: Scene, plan: Plan, { sent, fetches, requests }: Taken): void {
   if (plan.do === 'retry') return
   const absent = fetches.filter(({ fetch }) => fetch.reason === 'absent')
   const calls = sent.filter(({ entry }) => absent.some(({ fetch }) => fetch.target === entry.url)).length
@@ -424,7 +424,7 @@ function judgeShare(scene: Scene, plan: Plan, { sent, fetches }: Taken): void {
   const isDaily = last === undefined || scene.now - last >= DAY - HOUR
   // The plan counts the windows of an id of which the service says in this run that it does not know it.
   const isCut = fetches.some(({ fetch }) => fetch.outcome === 'refused')
-  const share = plan.do === 'restate' ? 0 : Math.max(Math.floor((sent.length - calls) / 10), isDaily || isCut ? 1 : 0)
+  const share = plan.do === 'restate' ? 0 : Math.max(Math.floor((requests - calls) / 10), isDaily || isCut ? 1 : 0)
   scene.tally.comparisons++
   if (absent.length > share)
     differ(

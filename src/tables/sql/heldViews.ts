@@ -163,19 +163,24 @@ const HOLES = islands(
 )
 
 const HALF_YEAR = 182 * DAY
-/** A value if a job wants some of the interval; null otherwise, because then nothing requests it. */
-const ifWanted = (of: string, value: string): string => `(select ${value} from _wanted w
+/** A value if a job wants some of the interval, by the first of these jobs; null otherwise, because then nothing requests it. */
+const ifWanted = (of: string, value: string, order = 'w.job'): string => `(select ${value} from _wanted w
         where w.series_id = ${of}.series_id and w.from_at < ${of}.to_at and w.to_at > ${of}.from_at
-          and (w.geo_ids is null or ${of}.geo_id = ${ALL_GEOS} or ',' || w.geo_ids || ',' like '%,' || ${of}.geo_id || ',%') order by w.job limit 1)`
-/** When a window in doubt is requested again: after an hour, then at intervals that double from a day on. */
+          and (w.geo_ids is null or ${of}.geo_id = ${ALL_GEOS} or ',' || w.geo_ids || ',' like '%,' || ${of}.geo_id || ',%') order by ${order} limit 1)`
+/** Scheduled runs may be early by as much (`job/again.ts`). */
+const EARLY_S = HOUR
+/** The wait after 1, 2, 4, 8 … days, less the hour by which a scheduled run may be early. */
+const wait = (since: string, last: string): string => `${last} - ${since} + ${DAY - EARLY_S}`
+/** When a suspect window is requested again: never within `refresh`, and after half a year at the latest. */
 const DOUBT_NEXT = ifWanted(
   'c',
-  `c.fetched_at + iif(c.fetched_at <= c.since_at, 3600, min(${HALF_YEAR}, max(86400, c.fetched_at - c.since_at)))`,
+  `c.fetched_at + max(w.refresh_s, min(${HALF_YEAR - EARLY_S}, ${wait('c.since_at', 'c.fetched_at')}))`,
+  'w.refresh_s, w.job',
 )
-/** When what was absent is requested again: after 1, 2, 4, 8 … days, as long as that is below half a year. */
+/** When what was absent is requested again, as long as the wait is below half a year. */
 const ABSENT_NEXT = ifWanted(
   'a',
-  `iif(a.checked_at - a.since_at + 86400 > ${HALF_YEAR}, null, 2 * a.checked_at - a.since_at + 86400)`,
+  `iif(a.checked_at - a.since_at + ${DAY} > ${HALF_YEAR}, null, a.checked_at + ${wait('a.since_at', 'a.checked_at')})`,
 )
 
 const GAPS_VIEW = `select h.series_id, h.kind, h.indicator_id, ${indicatorNameSql('h')}, h.time_trunc, h.geo_id, h.from_at, h.to_at,
