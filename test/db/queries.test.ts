@@ -1,0 +1,185 @@
+import { describe, expect, test } from 'vitest'
+import { startOfDate } from '../../src/base/time/zone.ts'
+import { placeOf } from '../../src/db/address.ts'
+import { prepared } from '../../src/db/prepared.ts'
+import { rememberZone } from '../../src/db/queries/zones.ts'
+import { tableOf } from '../../src/tables/schema.ts'
+import { FETCH_OUTCOMES } from '../../src/tables/sql/fetchOutcome.ts'
+import { ms, tempStore } from '../kit.ts'
+import { oracleDays } from '../load/dayOracle.ts'
+
+const MONTH = 24_309
+
+/** The print of a month with these totals of its days. */
+async function printOf(totals: Readonly<Record<number, number>>): Promise<string> {
+  const store = await tempStore()
+  store.run(`insert into indicator (kind, id, payload, first_seen_at) values ('indicator', 600, '{}', '')`, [])
+  store.run(
+    `insert into series (id, kind, indicator_id, time_zone, created_at) values (1, 'indicator', 600, 'UTC', ?)`,
+    [new Date(ms('2025-01-01T00:00:00Z')).toISOString()],
+  )
+  for (const [day, total] of Object.entries(totals))
+    store.run(
+      `insert into _day (series_id, geo_id, month, day, count, hours, min, max, sum, energy, missing)
+       values (1, 3, ?, ?, 1, 1, ?, ?, ?, ?, 0)`,
+      [MONTH, Number(day), total, total, total, total],
+    )
+  const print = (await store.engine.dayTotalsChecksums()).get(MONTH)!
+  await store.close()
+  return print
+}
+
+test('the print of a month tells a cent beside a number in whose double a cent is nothing', async () => {
+  expect(await printOf({ 1: 1e16, 2: 0.01 })).not.toBe(await printOf({ 1: 1e16, 2: 0.02 }))
+})
+
+test.each([
+  ['the same totals', { 1: 5, 2: 7.5 }, true],
+  ['totals of two days that are exchanged', { 1: 7.5, 2: 5 }, false],
+  ['what moves from one day to the other', { 1: 5.5, 2: 7 }, false],
+  ['a total that is negative', { 1: 5, 2: -7.5 }, false],
+])('the print of a month: %s', async (_what, totals, same) => {
+  expect((await printOf(totals)) === (await printOf({ 1: 5, 2: 7.5 }))).toBe(same)
+})
+
+const ZONE = 'Europe/Madrid'
+test('other clocks make other days of the same values', async () => {
+  const store = await tempStore()
+  await rememberZone(store.kysely, store.engine, ZONE)
+  store.run('pragma foreign_keys = off', [])
+  store.run(`insert into series (id, kind, indicator_id, time_zone, created_at) values (1, 'indicator', 7, ?, '')`, [
+    ZONE,
+  ])
+  store.run('insert into series_geo values (1, 3)', [])
+  store.run('insert into observation values (1, 3, ?, 5, 3600, 1)', [startOfDate(ZONE, '2025-06-02')! - 3600])
+  store.run('update time_zone_offset set offset_s = offset_s + 3600', [])
+  await store.write((tx) => rememberZone(tx, store.engine, ZONE, 'of other clocks'))
+  expect(store.all('select day from _day')).toEqual([{ day: 1 }])
+  expect(store.all('select * from _day')).toEqual(oracleDays(store, ZONE))
+})
+
+test('every outcome of a request stands in the description of its column, and once in the list', () => {
+  const all = Object.values(FETCH_OUTCOMES).flat()
+  expect(new Set(all).size).toBe(all.length)
+  const { about } = tableOf('_fetch').columns.outcome!
+  const described = about.replace(/\([^)]*\)/g, '').match(/[a-z-]+/g)!
+  expect(all.filter((outcome) => !described.includes(outcome))).toEqual([])
+})
+
+test.each([0, 1, 2, 500])(
+  'a list of %i values in a condition is one parameter, so that its statement is prepared once',
+  async (length) => {
+    const { kysely } = await tempStore()
+    await kysely
+      .insertInto('geo')
+      .values([{ id: 1 }, { id: 2 }, { id: 3 }, { id: 999 }])
+      .execute()
+    const ids = Array.from({ length }, (_, i) => i + 1)
+    const inside = kysely.selectFrom('geo').select('id').where('id', 'in', ids).orderBy('id')
+    const outside = kysely.selectFrom('geo').select('id').where('id', 'not in', ids).orderBy('id')
+    expect(inside.compile().parameters).toHaveLength(1)
+    expect(inside.compile().sql).toBe(
+      kysely.selectFrom('geo').select('id').where('id', 'in', [7]).orderBy('id').compile().sql,
+    )
+    const known = [1, 2, 3, 999]
+    expect((await inside.execute()).map(({ id }) => id)).toEqual(known.filter((id) => ids.includes(id)))
+    expect((await outside.execute()).map(({ id }) => id)).toEqual(known.filter((id) => !ids.includes(id)))
+  },
+)
+
+test('texts in a list are found as they are', async () => {
+  const { kysely } = await tempStore()
+  const names = [`it's`, '"quoted"', 'a\\b', 'ñandú\n', '7']
+  await kysely.insertInto('geo').values({ id: 1 }).execute()
+  await kysely
+    .insertInto('geo_text')
+    .values(names.map((name, i) => ({ id: 1, locale: `l${i}`, name })))
+    .execute()
+  const found = await kysely
+    .selectFrom('geo_text')
+    .select('name')
+    .where('name', 'in', names)
+    .orderBy('locale')
+    .execute()
+  expect(found.map(({ name }) => name)).toEqual(names)
+})
+
+test.each([
+  ['data/market.db', { isShared: false, isServed: false, folder: 'data' }],
+  ['market.db', { isShared: false, isServed: false, folder: '.' }],
+  ['postgres.db', { isShared: false, isServed: false, folder: '.' }],
+  ['postgres://user@host/market', { isShared: true, isServed: true, folder: null }],
+  ['POSTGRESQL://host/market', { isShared: true, isServed: true, folder: null }],
+])('what follows from where %s lies', (name, place) => expect(placeOf(name)).toEqual(place))
+
+/** Lets everything run that can run now. */
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+describe('a transaction', () => {
+  test('is for one task: others wait until it is over, and nothing of theirs goes when it is undone', async () => {
+    const store = await tempStore()
+    const order: string[] = []
+    let goOn = (): void => undefined
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve
+    })
+    const first = store.write(async (tx) => {
+      await tx.insertInto('geo').values({ id: 1 }).execute()
+      order.push('first')
+      await held
+      order.push('first is over')
+      throw new Error('undone')
+    })
+    const undone = expect(first).rejects.toThrow('undone')
+    while (order.length === 0) await turn()
+    const second = store.write(async (tx) => {
+      order.push('second')
+      await tx.insertInto('geo').values({ id: 2 }).execute()
+    })
+    const single = store.kysely.insertInto('geo').values({ id: 3 }).execute()
+    const read = store.kysely.selectFrom('geo').select('id').orderBy('id').execute()
+    for (let i = 0; i < 100; i++) await turn()
+    expect(order).toEqual(['first'])
+    goOn()
+    await undone
+    await second
+    await single
+    expect(order).toEqual(['first', 'first is over', 'second'])
+    expect(await read).toEqual([{ id: 2 }, { id: 3 }])
+  })
+
+  test('that is over takes no more queries', async () => {
+    const store = await tempStore()
+    const tx = await store.write(async (tx) => tx)
+    await expect(tx.insertInto('geo').values({ id: 1 }).execute()).rejects.toThrow()
+  })
+})
+
+test('a prepared query is built once a database, whatever its parameters', async () => {
+  const store = await tempStore()
+  let built = 0
+  const insert = prepared((db, row: { id: number; kind: string }) => {
+    built++
+    return db
+      .insertInto('indicator')
+      .values({ kind: row.kind, id: row.id, first_seen_at: 'now' })
+      .onConflict((conflict) => conflict.doNothing())
+  })
+  const find = prepared((db, of: { from: number; step: string | null }) => {
+    built++
+    return db
+      .selectFrom('indicator')
+      .select('id')
+      .where('id', '>=', of.from)
+      .where('step_type', 'is not distinct from', of.step)
+      .orderBy('id')
+  })
+  await store.write(async (tx) => {
+    for (const id of [1, 2, 2]) await insert.run(tx, { id, kind: 'indicator' })
+  })
+  expect(await find.all(store.kysely, { from: 1, step: null })).toEqual([{ id: 1 }, { id: 2 }])
+  expect(await find.all(store.kysely, { from: 2, step: null })).toEqual([{ id: 2 }])
+  expect(await find.first(store.kysely, { from: 1, step: null })).toEqual({ id: 1 })
+  expect(await find.first(store.kysely, { from: 1, step: 'linear' })).toBeUndefined()
+  expect(built).toBe(2)
+})
