@@ -67,7 +67,10 @@ const lines = (object: string): Line[] =>
     .filter(({ object: of, column_name: name }) => of === object && name !== '')
     .map(({ column_name: name, type, unit, meaning }) => {
       const nullable = type !== null && tableOf(object as TableName).columns[name]!.nullable
-      const form = [...(type === null ? [] : [nullable ? `${type} or NULL` : type]), ...(unit === null ? [] : [unit])]
+      const form = [
+        ...(type === null ? [] : [nullable ? `${type}?` : type]),
+        ...(unit === null ? [] : [unit.replace(' to the millisecond', '')]),
+      ]
       return [name, `${form.length > 0 ? ` (${form.join('; ')})` : ''}: ${meaning.replace(` (${unit})`, '')}`]
     })
 
@@ -126,7 +129,7 @@ export function schemaText(): string {
       ...RELATIONS.map(([one, many, verb]) => `  ${one} ||--o{ ${many} : ${verb}`),
       '```',
     ].join('\n'),
-    'Columns of several tables:',
+    'Columns of several tables (`?`: may be NULL):',
     list([...inTables]),
     ...data.flatMap((name) => [
       `### \`${name}\``,
