@@ -122,11 +122,11 @@ describe('no sum is ever taken for a value', () => {
 })
 
 describe('what it costs', () => {
-  test('an hourly series needs no request more, one of a strange number one for all its windows', async () => {
+  test('an hourly series needs no request more, one of a strange number two for all its windows', async () => {
     for (const [resolution, more] of [
       [HOURS, 0],
       [QUARTERS, 0],
-      [STRANGE_HOURS, 1],
+      [STRANGE_HOURS, 2],
       [DAYS, 0],
     ] as const) {
       const store = await tempStore()
@@ -214,7 +214,7 @@ describe('an answer that is not believed', () => {
   })
 })
 
-test('a day that shows what an answer is made of is requested once, wherever its events are', async () => {
+test('an answer of an unknown resolution with values on one day is split once, wherever its events are', async () => {
   const store = await tempStore()
   const event = (hour: number) => ms('2025-10-15T00:00:00+02:00') / 1000 + hour * 3600
   // The first event of the day came between the two answers: the distances are other ones.
@@ -231,7 +231,7 @@ test('a day that shows what an answer is made of is requested once, wherever its
   await runJob(store, server, 'series: [{ indicators: [777], window: { from: 2025-10-15, to: 2025-10-17 } }]', {
     now: NOW,
   })
-  expect(requested).toHaveLength(2)
+  expect(requested).toHaveLength(3)
   expect(store.get('select count(*) from _resolution')).toBe(0)
-  expect(store.get('select count(*) from observation')).toBe(3)
+  expect(store.get('select count(*) from observation')).toBe(4)
 })

@@ -2,9 +2,9 @@
 import { openStore } from '../../src/db/open.ts'
 import { ensureZone } from '../../src/db/queries/zones.ts'
 import { load } from '../../src/load/load.ts'
-import { readReply } from '../../src/readReply.ts'
-import { beginRun } from '../../src/runs/runRecord.ts'
 import { SERVICES } from '../../src/services/services.ts'
+import { readReply } from '../../src/sync/readReply.ts'
+import { beginRun } from '../../src/sync/record.ts'
 import { plannedRequestOf, readAnswers, SHAPES, type ShapeName } from '../answers.ts'
 
 const [shapeName, database, file] = process.argv.slice(2) as [ShapeName, string, string]

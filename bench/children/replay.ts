@@ -1,6 +1,6 @@
 /* Rebuilds a database from its stored replies beside: `node replay.ts database`. */
 import { rmSync } from 'node:fs'
-import { replay } from '../../src/replay.ts'
+import { replay } from '../../src/sync/replay.ts'
 import { openReader, openStore } from '../../test/store.ts'
 
 const [database] = process.argv.slice(2) as [string]

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { openStore } from '../../src/db/open.ts'
 import { readJob } from '../../src/job/read.ts'
 import { SERVICES } from '../../src/services/services.ts'
-import { sync } from '../../src/sync.ts'
+import { sync } from '../../src/sync/sync.ts'
 
 const [database, baseUrl, file, key = 'k'.repeat(64)] = process.argv.slice(2) as [string, string, string, string?]
 const job = readJob(readFileSync(file, 'utf8'), file)

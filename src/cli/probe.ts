@@ -1,7 +1,8 @@
 import { KeyError, SyncError } from '../base/errors.ts'
 import { classifyAnswer } from '../fetch/classify.ts'
-import { hasFailed, openClient } from '../fetch/client.ts'
+import { AttemptError, openClient } from '../fetch/client.ts'
 import { type Answer, send } from '../fetch/http.ts'
+import { createPacer } from '../fetch/pacer.ts'
 import { refuseExposed } from '../services/exposedKey.ts'
 import { buildRequest } from '../services/request.ts'
 import { bad, type Diagnosis, good } from './diagnosis.ts'
@@ -37,8 +38,14 @@ export async function probe(settings: Settings): Promise<Diagnosis[]> {
     const reached = requireService(settings)
     refuseExposed(reached)
     const limits = { timeoutMs: PROBE_TIMEOUT_MS, totalMs: PROBE_TIMEOUT_MS }
-    const pace = { perSecond: 1, concurrency: 1 }
-    const opened = openClient({ ...reached, limits, pace, version: version(), signal: abort.signal })
+    const opened = openClient({
+      ...reached,
+      limits,
+      pacer: createPacer({ perSecond: 1 }),
+      concurrency: 1,
+      version: version(),
+      signal: abort.signal,
+    })
     client = opened
     const { service } = reached
     if (service.probe === null) return [good('service', `not called: ${service.name} declares no route for that`)]
@@ -46,17 +53,16 @@ export async function probe(settings: Settings): Promise<Diagnosis[]> {
     const words = slots.map(([name, kind]) => [name, kind.kind === 'choice' ? kind.values[0] : undefined])
     const request = buildRequest(service, service.probe, { ...Object.fromEntries(words), locale: service.locales[0] })
     const url = `${opened.baseUrl}${request.target}`
-    const headers = { ...request.headers, ...opened.key, ...opened.userAgentHeader }
+    const headers = { ...request.headers, ...opened.headers(true) }
     const began = performance.now()
     const answer = await opened.call(
       { route: request.route, url },
-      async (onSend) => {
-        came = await send({ ...opened.sending, url, headers, onSend })
+      async (sending) => {
+        came = await send({ ...sending, url, headers })
         return came
       },
       classifyAnswer,
     )
-    if (hasFailed(answer)) return [failedDiagnosis(answer.error), ...clockDiagnosis(came)]
     const ms = Math.round(performance.now() - began)
     const isJson = /^\s*[[{]/.test(answer.body.toString('latin1', 0, 64))
     return [
@@ -69,8 +75,9 @@ export async function probe(settings: Settings): Promise<Diagnosis[]> {
       ...clockDiagnosis(answer),
     ]
   } catch (error) {
-    if (!(error instanceof SyncError)) throw error
-    return [failedDiagnosis(error), ...clockDiagnosis(came)]
+    const failure = error instanceof AttemptError ? error.failure.error : error
+    if (!(failure instanceof SyncError)) throw error
+    return [failedDiagnosis(failure), ...clockDiagnosis(came)]
   } finally {
     await client?.close()
   }

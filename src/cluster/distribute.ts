@@ -3,22 +3,20 @@ import { KeyError, SignalError, StoppedError, type SyncError } from '../base/err
 import { numbersOf } from '../base/json.ts'
 import { quantity } from '../base/quantity.ts'
 import { wait } from '../base/time/wait.ts'
-import { callsLeft } from '../calls/budget.ts'
-import { hostOf } from '../calls/hosts.ts'
 import { isFailure } from '../db/queries/outcomes.ts'
 import { clearQueue, type QueueState, queueOf, readQueues } from '../db/queries/queues.ts'
 import type { IdentityRow } from '../db/queries/seriesIdentity.ts'
 import type { Store } from '../db/store.ts'
-import type { Execute, Failed, SyncContext } from '../ingestAll.ts'
+import { callsLeft } from '../fetch/budget.ts'
+import { hostOf } from '../fetch/hosts.ts'
 import type { Job } from '../job/job.ts'
 import { type PlannedRequest, storedCall, storedIdentity } from '../job/plannedRequest.ts'
-import { closeQuarantine } from '../load/quarantine/closeQuarantine.ts'
 import { recordedError } from '../load/record.ts'
 import { planRequest } from '../plan/planRequest.ts'
-import { findOutage, type OpenRun, openRun, runOutcome } from '../runs/openRun.ts'
-import { countsOf } from '../runs/runRecord.ts'
 import type { Service } from '../services/services.ts'
 import { failures } from '../state/failures.ts'
+import type { Distribute, Failed, SyncContext } from '../sync/context.ts'
+import { countsOf, type OpenRun } from '../sync/record.ts'
 import { ALL_GEOS } from '../tables/sql/allGeos.ts'
 import type { Queue } from './queue.ts'
 import { type NewJob, queuedOf } from './queuedRequest.ts'
@@ -33,33 +31,20 @@ const IDLE_LOOKS = 5
 const FAILED_LOOKS = 60
 
 /**
- * Executes a plan by workers: queues its requests, waits until none is left, and reports what the workers recorded for the run. The
- * caller is the only one who plans or syncs, so whatever an earlier plan left in the queue goes first.
+ * Executes a plan by workers: queues its requests, and waits until none is left. The caller is the only one who plans or syncs, so
+ * whatever an earlier plan left in the queue goes first.
  */
 export const distributeTo =
-  (queue: Queue): Execute =>
-  async (context, job, command, requests) => {
+  (queue: Queue): Distribute =>
+  async (context, job, run, requests, failed) => {
     const { store, now, service } = context
-    const began = now()
     await clearQueue(store.kysely, hostOf(context.baseUrl))
-    const run = await openRun(context, command, job)
-    const { runId } = run
-    try {
-      const sent = await sendAll(queue, job, runId, requests, Math.floor(began / 1000))
-      const ended = await waitUntilDone(context, job, run, sent)
-      await closeQuarantine(store, now())
-      const counts = await countsOf(store, runId)
-      const all = await failuresOf(store, service, runId, now())
-      // As in a run of one process, a refused key ends the run, and is no failure of a request.
-      const failed = all.filter(({ error }) => !(error instanceof KeyError))
-      const stop = ended ?? findOutage(failed, counts)
-      const outcome = runOutcome(stop, failed.length + counts.rows_rejected)
-      await run.end(outcome, stop)
-      return { runId, job: job.name, outcome, counts, failures: failed, seconds: (now() - began) / 1000, stop }
-    } catch (error) {
-      await run.fail(error)
-      throw error
-    }
+    const sent = await sendAll(queue, job, run.runId, requests, Math.floor(now() / 1000))
+    const ended = await waitUntilDone(context, job, run, sent)
+    // As in a run of one process, a refused key ends the run, and is no failure of a request.
+    const all = await failuresOf(store, service, run.runId, now())
+    failed.push(...all.filter(({ error }) => !(error instanceof KeyError)))
+    return ended
   }
 
 interface Sent {

@@ -1,18 +1,11 @@
 import { SignalError, type StoppedError } from '../base/errors.ts'
 import { wait } from '../base/time/wait.ts'
-import { budgetSpent, DAY_MS, limitsOf } from '../calls/budget.ts'
 import { type Coordination, coordinationOf } from '../db/coordination.ts'
 import type { Store } from '../db/store.ts'
-import { MAX_WAIT_MS, tooLong } from '../fetch/turns.ts'
+import { budgetSpent, DAY_MS, limitsOf } from '../fetch/budget.ts'
+import type { Pacer } from '../fetch/pacer.ts'
+import { MAX_WAIT_MS, tooLong } from '../fetch/waits.ts'
 import type { Pace } from '../job/job.ts'
-
-/** Decides when the next call to a host may be sent. */
-export interface Pacer {
-  /** Resolves when one call may be sent, and counts it. Throws BudgetError or StoppedError if none may be sent soon. */
-  take(host: string, signal: AbortSignal): Promise<void>
-  /** Delays every later call to the host by this many milliseconds. */
-  pause(host: string, ms: number): Promise<void>
-}
 
 /** How a process waits for its calls. */
 export interface PacerOptions {

@@ -1,16 +1,15 @@
 import { createClosers } from '../base/closers.ts'
-import { hostOf } from '../calls/hosts.ts'
 import { coordinationOf } from '../db/coordination.ts'
 import { clearQueue } from '../db/queries/queues.ts'
 import type { Store } from '../db/store.ts'
-import type { OpenTurns } from '../fetch/turns.ts'
-import type { SyncContext } from '../ingestAll.ts'
+import { hostOf } from '../fetch/hosts.ts'
+import type { OpenPacer } from '../fetch/pacer.ts'
+import type { SyncContext } from '../sync/context.ts'
 import { createSharedPacer } from './pacer.ts'
-import { createPacedTurns } from './turns.ts'
 
 /** What a run takes from others that share its database: for its context. */
 export interface SharedRun {
-  readonly context: Pick<SyncContext, 'turns' | 'execute'>
+  readonly context: Pick<SyncContext, 'openPacer' | 'distribute'>
   close(): Promise<void>
 }
 
@@ -20,19 +19,18 @@ export interface SharedRun {
  */
 export async function openSharedRun(
   store: Store,
-  { baseUrl, signal, breaker }: Pick<SyncContext, 'baseUrl' | 'signal' | 'breaker'>,
+  { baseUrl }: Pick<SyncContext, 'baseUrl'>,
   distributed = false,
 ): Promise<SharedRun> {
   const closers = createClosers()
-  const turns: OpenTurns = (pace, onPause) =>
-    createPacedTurns(createSharedPacer(store, pace, { onPause }), pace, signal, { breaker, givesUp: true })
+  const openPacer: OpenPacer = (pace, onPause) => createSharedPacer(store, pace, { onPause })
   coordinationOf(store)
   await clearQueue(store.kysely, hostOf(baseUrl))
-  if (!distributed) return { context: { turns }, close: closers.close }
+  if (!distributed) return { context: { openPacer }, close: closers.close }
   const { openQueue } = await import('./queue.ts')
   const { distributeTo } = await import('./distribute.ts')
   // What fails in the upkeep of the queue is the workers' concern, too, and they report it.
   const queue = await openQueue(store, hostOf(baseUrl), () => undefined)
   closers.add(queue.stop)
-  return { context: { turns, execute: distributeTo(queue) }, close: closers.close }
+  return { context: { openPacer, distribute: distributeTo(queue) }, close: closers.close }
 }

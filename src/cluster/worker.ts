@@ -15,28 +15,26 @@ import { redactorOf } from '../base/redact.ts'
 import { asSyncError } from '../base/systemErrors.ts'
 import { formatUtc } from '../base/time/instant.ts'
 import { wait } from '../base/time/wait.ts'
-import { accountCalls } from '../calls/account.ts'
-import { hostOf } from '../calls/hosts.ts'
 import { UNKNOWN_STATUSES } from '../db/queries/outcomes.ts'
 import { readQueues } from '../db/queries/queues.ts'
 import { findSeries } from '../db/queries/seriesIdentity.ts'
 import type { Store } from '../db/store.ts'
-import { createFetcher, type Fetcher } from '../fetch/fetch.ts'
-import { ingest } from '../ingest.ts'
-import type { SyncContext } from '../ingestAll.ts'
-import type { IngestContext, RejectPolicy } from '../ingestContext.ts'
+import { hostOf } from '../fetch/hosts.ts'
+import type { OpenPacer } from '../fetch/pacer.ts'
 import { identityRow, type PlannedRequest } from '../job/plannedRequest.ts'
 import { createSizes } from '../load/learnedSizes.ts'
 import type { Loading } from '../load/load.ts'
+import type { SyncContext } from '../sync/context.ts'
+import { processRequest, type RejectPolicy } from '../sync/execute.ts'
+import { type Fetching, openFetching } from '../sync/fetching.ts'
 import type { Database } from '../tables/schema.ts'
 import { createSharedPacer } from './pacer.ts'
 import { type ActiveJob, NoQueueError, openQueue, type Queue } from './queue.ts'
 import { OtherServiceError, plannedOf, type QueuedRequest } from './queuedRequest.ts'
-import { createPacedTurns } from './turns.ts'
 
 /** What a worker needs, as a run does. Its signal ends waits; calls under way are finished. */
 export interface WorkerContext
-  extends Omit<SyncContext, 'onProgress' | 'turns' | 'leased' | 'execute' | 'requested' | 'later' | 'rejects'> {
+  extends Omit<SyncContext, 'onProgress' | 'openPacer' | 'distribute' | 'requested' | 'later' | 'rejects'> {
   /** What a reject does to the reply that has it. A worker has no limit of a whole run. */
   readonly onReject: RejectPolicy['onReject']
 }
@@ -81,9 +79,8 @@ interface Working {
   readonly context: WorkerContext
   readonly queue: Queue
   readonly emit: EmitEvent
-  readonly samples: IngestContext['samples']
   /** One for each pace. */
-  readonly fetchers: Map<string, Promise<Fetcher>>
+  readonly fetchings: Map<string, Promise<Fetching>>
   done: number
   failed: number
 }
@@ -105,8 +102,7 @@ export async function work(context: WorkerContext, options: WorkOptions): Promis
     context: { ...context, signal },
     queue,
     emit,
-    samples: new Map(),
-    fetchers: new Map(),
+    fetchings: new Map(),
     done: 0,
     failed: 0,
   }
@@ -131,7 +127,7 @@ export async function work(context: WorkerContext, options: WorkOptions): Promis
     await queue.stop()
     clearInterval(timer)
     await checking
-    for (const fetcher of working.fetchers.values()) await (await fetcher).close()
+    for (const fetching of working.fetchings.values()) await (await fetching).close()
   }
   return { done: working.done, failed: working.failed, stop }
 }
@@ -173,7 +169,7 @@ async function handle(working: Working, job: ActiveJob, end: (error: SyncError) 
 
 /** Fetches and loads the request of a job, and ends the job with it. Returns the error that was recorded, if the request failed. */
 async function execute(working: Working, job: ActiveJob): Promise<SyncError | null> {
-  const { context, queue, emit, samples } = working
+  const { context, queue, emit } = working
   const { data } = job
   const planned = plannedOf(data, context.service)
   const seriesId = (planned.series && (await findSeries(context.store.kysely, identityRow(planned.series)))?.id) ?? null
@@ -183,35 +179,26 @@ async function execute(working: Working, job: ActiveJob): Promise<SyncError | nu
   }
   const claimed = claimedStore(context.store, queue, job, planned)
   const { keep, run } = data
-  const redactor = redactorOf(context.key)
-  const loading: Loading = {
-    store: claimed.store,
-    runId: run,
-    keep,
-    now: context.now,
-    redactor,
-    onRecorded: claimed.onRecorded,
-  }
   const ofRun: EmitEvent = (name, fields) => emit(name, { run, job: data.job, ...fields })
   for (;;) {
-    const fetcher = await fetcherOf(working, data)
+    const fetching = await openFetchingOf(working, data)
     try {
-      const ingesting = {
-        fetcher,
-        loading,
-        onReject: context.onReject,
-        emit: ofRun,
-        samples,
-        sizes: createSizes(loading),
+      const { guard, store } = claimed
+      const own = { ...fetching.run, store, runId: run, keep, emit: ofRun, guard }
+      const requests = [planned]
+      let error: SyncError | null = null
+      for (let next = requests.shift(); next; next = requests.shift()) {
+        const outcome = await processRequest({ ...own, sizes: createSizes(own) }, next)
+        if (outcome.kind === 'split') requests.unshift(...outcome.into)
+        if (outcome.kind === 'failed') error ??= outcome.error
       }
-      const { error } = await ingest(ingesting, planned)
       if (!claimed.isEnded() && !(await claimed.complete())) throw new LostClaimError()
       return error
     } catch (error) {
       if (!(error instanceof StoppedError) || context.signal.aborted) throw error
       // The host asked for a long pause: the request keeps its place, and its heartbeats.
       emit('worker.paused', { job: data.job, wait_ms: PAUSE_MS, ...errorFields(error) })
-      working.fetchers.delete(paceKey(data))
+      working.fetchings.delete(paceKey(data))
       await wait(PAUSE_MS, context.signal)
     }
   }
@@ -230,31 +217,16 @@ const isUnknown = async ({ kysely }: Store, run: number, seriesId: number): Prom
 
 const paceKey = ({ pace }: QueuedRequest): string => canonical([pace])
 
-/** The fetcher for the pace of a request. */
-function fetcherOf({ context, fetchers, emit }: Working, data: QueuedRequest): Promise<Fetcher> {
+/** The client for the pace of a request. */
+function openFetchingOf({ context, fetchings, emit }: Working, data: QueuedRequest): Promise<Fetching> {
   const key = paceKey(data)
-  const { store, signal, breaker } = context
-  const { pace } = data
-  const open = async (): Promise<Fetcher> => {
-    const onPause = (ms: number, reason: string): void => {
-      emit('calls.paused', { wait_ms: Math.round(ms), reason })
-      context.onPause?.(ms, reason)
-    }
-    const pacer = createSharedPacer(store, pace, { isPatient: true, onPause })
-    const turns = createPacedTurns(pacer, pace, signal, { breaker, givesUp: false })
-    return createFetcher({
-      ...context,
-      pace,
-      onPause,
-      ...(await accountCalls({ ...context, onPause, emit }, null)),
-      turns,
-    })
-  }
-  const known = fetchers.get(key)
+  const known = fetchings.get(key)
   if (known) return known
-  const opened = open()
-  fetchers.set(key, opened)
-  opened.catch(() => fetchers.delete(key))
+  const openPacer: OpenPacer = (pace, onPause) => createSharedPacer(context.store, pace, { isPatient: true, onPause })
+  const rejects = { onReject: context.onReject, maxRejects: Number.POSITIVE_INFINITY }
+  const opened = openFetching({ ...context, openPacer, rejects, isPatient: true }, data, { runId: data.run, emit })
+  fetchings.set(key, opened)
+  opened.catch(() => fetchings.delete(key))
   return opened
 }
 
@@ -268,10 +240,10 @@ function claimedStore(store: Store, queue: Queue, job: ActiveJob, whole: Planned
   return {
     isEnded: () => isEnded,
     complete: () => store.write((tx) => queue.complete(job, tx)),
-    async onRecorded(_tx: Transaction<Database>, planned: PlannedRequest, error: SyncError | null): Promise<void> {
-      // A refused key says nothing about the request.
-      ends = planned === whole && !(error instanceof KeyError)
-    },
+    guard: (async (_tx, { request, as, error }) => {
+      // A refused key says nothing about the request; one that was split ends with its parts.
+      ends = request === whole && (as === 'loaded' || as === 'failed') && !(error instanceof KeyError)
+    }) satisfies Loading['guard'],
     store: {
       ...store,
       async write(work) {

@@ -1,200 +1,280 @@
+import PQueue from 'p-queue'
+import pRetry from 'p-retry'
 import {
   isOutage,
   KeyError,
+  OversizedError,
   type RequestSummary,
   SignalError,
   StoppedError,
   SyncError,
+  TooLargeError,
   TransientError,
   UnavailableError,
 } from '../base/errors.ts'
 import { redactorOf } from '../base/redact.ts'
-import { wait } from '../base/time/wait.ts'
-import type { Pace } from '../job/job.ts'
+import type { LastAnswer, Reply } from '../services/reply.ts'
+import type { ApiRequest } from '../services/request.ts'
 import type { Service } from '../services/service.ts'
-import { BREAKER, type BreakerOptions } from './breaker.ts'
-import { type AttemptFailure, nameFailure } from './classify.ts'
+import { BREAKER, type BreakerOptions, createBreaker } from './breaker.ts'
+import { type AttemptFailure, classifyAnswer, nameFailure } from './classify.ts'
 import { DeadlineError } from './deadlines.ts'
-import { type Answer, createAgent, HTTP_LIMITS, type Limits, type SendOptions } from './http.ts'
-import { type CheckLease, createTurns, MAX_WAIT_MS, NotNowError, type OnSend, type Turns, tooLong } from './turns.ts'
-import { userAgentHeader } from './userAgent.ts'
-import { quotaWaitMs } from './waits.ts'
+import { type Answer, createAgent, HTTP_LIMITS, type Limits, type SendOptions, send, userAgentHeader } from './http.ts'
+import type { Pacer } from './pacer.ts'
+import { MAX_WAIT_MS, quotaWaitMs, tooLong } from './waits.ts'
 
 /** Where to send requests, and how gently. */
-export interface FetchOptions {
+export interface ClientOptions {
   readonly baseUrl: string
   readonly key: string
   /** Says in which header the key is sent. */
   readonly service: Pick<Service, 'apiKey'>
   /** The version of this program, by which it names itself. */
   readonly version: string
-  readonly pace: Pick<Pace, 'perSecond' | 'concurrency'>
+  /** Decides when each call may be sent. */
+  readonly pacer: Pacer
+  /** The most calls under way at once. */
+  readonly concurrency: number
   readonly signal: AbortSignal
-  /** Milliseconds since the calls of earlier runs that still count for the pace. */
-  readonly recentCalls?: readonly number[]
-  /** Called before every sending with the host that is called; may throw StoppedError when no call is left. */
-  readonly beforeCall?: (host: string) => Promise<void>
-  /** Called for every failed attempt. */
-  readonly onFailure?: ((failure: AttemptFailure, attempt: number) => void) | undefined
   readonly limits?: Partial<Limits> | undefined
   readonly breaker?: BreakerOptions | undefined
-  /** Who decides when a call may begin; this process by itself when left out. */
-  readonly turns?: Turns | undefined
+  /** Whether a host that keeps failing never ends the run: it is tried again after a long pause. */
+  readonly isPatient?: boolean | undefined
+  /** Milliseconds before the first retry; each further wait is twice as long. */
+  readonly retryMs?: number | undefined
+  /** Called for every failed attempt. */
+  readonly onFailure?: ((failure: AttemptFailure, attempt: number) => void) | undefined
   /** Called when all calls are paused: for how many milliseconds, and why. */
   readonly onPause?: ((ms: number, reason: string) => void) | undefined
   /** Called when a host asks for a pause, even one longer than this process waits. */
   readonly onWait?: ((ms: number, host: string) => void) | undefined
-  /** Milliseconds before the first repetition; each further one waits twice as long. */
-  readonly retryMs?: number | undefined
 }
 
 /** Called for an attempt that failed and is retried. */
 export type OnRetry = (failure: AttemptFailure, attempt: number) => void
 
-type AnswerHead = Omit<Answer, 'body'>
+/** A request without a usable reply: its error and its last answer. */
+export interface FailedFetch {
+  readonly error: SyncError
+  readonly last: LastAnswer
+  /** Whether the error ends the run: the key was refused, the budget is spent, the service is down, a signal came. */
+  readonly endsRun: boolean
+}
 
-/** Classifies an answer: what is wrong with it, or undefined for a success. */
-type Classifier<T> = (answer: T, summary: RequestSummary, now: number) => AttemptFailure | undefined
+/** What is retried, and whom to tell. */
+interface RetryOptions {
+  readonly maxAttempts?: (failure: AttemptFailure) => number
+  readonly onRetry?: OnRetry | undefined
+}
+
+/** The only way to the network: pace, budget, retries, circuit breaker and deadlines of all requests and downloads. */
+export interface Client {
+  readonly baseUrl: string
+  /** Headers of a request; the key only for the service itself. */
+  headers(withKey: boolean): Readonly<Record<string, string>>
+  /** Fetches a reply. With `isDivisible`, a window that is too large is not retried: smaller windows replace it. */
+  get(
+    request: ApiRequest,
+    options?: { readonly isDivisible?: boolean; readonly onRetry?: OnRetry },
+  ): Promise<Reply | FailedFetch>
+  /** Sends once, in its turn. Throws AttemptError if the attempt failed, and the error that ends the run. */
+  call<T extends AnswerHead>(
+    summary: RequestSummary,
+    sendOnce: (options: Sending) => Promise<T>,
+    classify: (answer: T, summary: RequestSummary, now: number) => AttemptFailure | undefined,
+  ): Promise<T>
+  /** Repeats work as long as AttemptErrors are transient. Returns the last failure; throws everything else. */
+  retry<T extends object>(work: () => Promise<T>, options?: RetryOptions): Promise<T | AttemptFailure>
+  close(): Promise<void>
+}
+
+type AnswerHead = Omit<Answer, 'body'>
+/** Options of every sending. */
+type Sending = Omit<SendOptions, 'url' | 'headers'>
+
+/** An attempt that failed; p-retry retries what is thrown. */
+export class AttemptError extends Error {
+  readonly failure: AttemptFailure
+  constructor(failure: AttemptFailure) {
+    super(failure.error.message)
+    this.failure = failure
+  }
+}
 
 /** Whether an attempt failed. */
 export const hasFailed = <T extends object>(result: T | AttemptFailure): result is AttemptFailure =>
   'maxAttempts' in result
 
-/** The only way to the network: one pace, one budget, one circuit breaker for all that is sent. */
-export interface ServiceClient {
-  readonly baseUrl: string
-  /** The header that names this program, and the one that holds the key, which only the service itself is sent. */
-  readonly userAgentHeader: Readonly<Record<string, string>>
-  readonly key: Readonly<Record<string, string>>
-  /** Options that all requests share. */
-  readonly sending: Omit<SendOptions, 'url' | 'headers' | 'onSend'>
-  /**
-   * Sends one request when its turn has come, and adapts pace and breaker to the answer before the next one begins. Returns the
-   * answer or its failure; throws what ends the run: KeyError when the key was refused, now or before, and StoppedError. `once`
-   * gets what it must call when it sends. Throws what `checkLease` throws.
-   */
-  call<T extends AnswerHead>(
-    summary: RequestSummary,
-    once: (onSend: OnSend) => Promise<T>,
-    classifyAnswer: Classifier<T>,
-    checkLease?: CheckLease,
-  ): Promise<T | AttemptFailure>
-  /** Retries transient failures, up to `maxAttempts` of each; `onRetry` is called before every repetition. Returns the last result. */
-  withRetries<T extends object>(
-    work: (attempt: number) => Promise<T | AttemptFailure>,
-    maxAttemptsOf: (failure: AttemptFailure) => number,
-    onRetry?: OnRetry,
-  ): Promise<T | AttemptFailure>
-  close(): Promise<void>
-}
+/** Whether a smaller window may succeed. */
+export const isTooLarge = (error: SyncError): boolean =>
+  error instanceof TooLargeError || error instanceof OversizedError
 
 const MAX_ATTEMPTS = 6
-/** Milliseconds before the first repetition; each further wait is twice as long, and up to twice that at random. */
+/** Milliseconds before the first retry; each further wait is twice as long, and up to twice that at random. */
 const FIRST_RETRY_MS = 1_000
-/** The longest wait before a repetition. */
 const MAX_RETRY_MS = 60_000
 
-/** Creates the client of a service; it keeps connections open until it is closed. */
-export function openClient(options: FetchOptions): ServiceClient {
-  const { key, pace, signal, beforeCall, onFailure, retryMs = FIRST_RETRY_MS, onPause, onWait } = options
+/** Opens the client of a service; it keeps connections open until it is closed. */
+export function openClient(options: ClientOptions): Client {
+  const { key, pacer, concurrency, signal, onFailure, onPause, onWait, retryMs = FIRST_RETRY_MS } = options
+  const baseUrl = options.baseUrl.replace(/\/+$/, '')
   const limits = { ...HTTP_LIMITS, ...options.limits }
-  const agent = createAgent(limits, pace.concurrency, signal)
-  const turns = options.turns ?? createTurns(pace, signal, options.breaker ?? BREAKER, options.recentCalls)
   const redactor = redactorOf(key)
-  // Once the key was refused or the run has to end, nothing more is sent.
+  const dispatcher = createAgent(limits, concurrency, signal)
+  // Begins at one, so that a wrong key costs one call; then more for each good answer, half as many for each failure.
+  const queue = new PQueue({ concurrency: 1 })
+  const limitsOfBreaker = options.breaker ?? BREAKER
+  const breaker = createBreaker(limitsOfBreaker)
+  const longestPauseMs = options.isPatient ? limitsOfBreaker.pauseMs * 2 ** limitsOfBreaker.openings : undefined
+  /** The error that ended the run: nothing more is sent. */
   let ended: SyncError | undefined
 
-  /** Reports a pause of all calls. Throws where it is too long to wait for. */
-  function reportPause(ms: number, reason: string): void {
+  /** Pauses all calls. Throws if that is too long to wait for. */
+  async function pause(host: string, ms: number, reason: string): Promise<void> {
     if (ms <= 0) return
+    // Processes that share the pace wait, too, even if this one ends.
+    await pacer.pause(host, ms)
     if (ms > MAX_WAIT_MS) throw tooLong(ms)
     onPause?.(ms, reason)
   }
 
-  /** Reports a failed call, and pauses all calls to a host that keeps failing or asks for it. Throws what ends the run. */
-  async function report(host: string, failure: AttemptFailure, quota = 0): Promise<AttemptFailure> {
-    const { error, alive = false, coolDownMs } = failure
-    const isFailed = error instanceof TransientError && !alive
-    const waitMs = Math.max(quota, isFailed ? coolDownMs : 0)
-    const isUnreachable = isFailed && failure.answer === null && isOutage(error)
-    const result = { what: isFailed ? 'failed' : 'alive', waitMs, isUnreachable } as const
-    const { pauseMs, giveUp } = await turns.report(host, result)
-    if (giveUp) throw new UnavailableError(error)
+  /** Judges a failure before the next call begins. Throws it, or the error that ends the run. */
+  async function judgeFailure(host: string, failure: AttemptFailure): Promise<never> {
+    const { error, coolDownMs, answer } = failure
+    if (error instanceof KeyError) throw error
+    if (!(error instanceof TransientError) || failure.alive) {
+      breaker.alive()
+      throw new AttemptError(failure)
+    }
+    queue.concurrency = Math.max(1, Math.floor(queue.concurrency / 2))
+    const pauseMs = breaker.failed(answer === null && isOutage(error)) ?? longestPauseMs
+    if (pauseMs === undefined) throw new UnavailableError(error)
     if (coolDownMs > MAX_WAIT_MS && isOutage(error)) {
+      await pacer.pause(host, coolDownMs)
       const { message, hint } = tooLong(coolDownMs)
       throw new UnavailableError(new StoppedError(`${error.message} ${message}`, { cause: error }), hint)
     }
-    if (isFailed) {
-      reportPause(pauseMs, 'the service keeps failing; one call will probe it')
-      reportPause(coolDownMs, error.message)
-    }
-    if (error instanceof KeyError) throw error
-    return failure
+    await pause(host, pauseMs, 'the service keeps failing; one call will probe it')
+    await pause(host, coolDownMs, error.message)
+    throw new AttemptError(failure)
   }
 
-  async function sendOnce<T extends AnswerHead>(
-    summary: RequestSummary,
-    once: () => Promise<T>,
-    classifyAnswer: Classifier<T>,
-  ): Promise<T | AttemptFailure> {
-    const { host } = new URL(summary.url)
-    await beforeCall?.(host)
-    const answer = await once().catch((error: unknown) => {
-      if (error instanceof SyncError || error instanceof NotNowError) throw error
-      if (error instanceof DeadlineError && error.code === 'STOPPED') throw new SignalError(error)
-      return nameFailure(error, summary, redactor)
-    })
-    if (hasFailed(answer)) return report(host, answer)
-    const failure = classifyAnswer(answer, summary, Date.now())
-    const quota = quotaWaitMs(answer.headers, Date.now())
-    const requestedPause = failure?.error instanceof TransientError ? failure.error.retryAfterMs : undefined
-    const wait = Math.max(quota, requestedPause ?? 0)
+  /** Judges an answer before the next call begins: its quota, then whether it is a failure. */
+  async function judgeAnswer<T extends AnswerHead>(
+    host: string,
+    { headers }: T,
+    failure: AttemptFailure | undefined,
+  ): Promise<void> {
+    const quota = quotaWaitMs(headers, Date.now())
+    const requested = failure?.error instanceof TransientError ? failure.error.retryAfterMs : undefined
+    const wait = Math.max(quota, requested ?? 0)
     if (wait > 0) onWait?.(wait, host)
-    // Nothing is sent until a spent quota is renewed; the answer that reported it is used.
-    if (quota > MAX_WAIT_MS) ended = tooLong(quota)
-    else reportPause(quota, 'the quota of the moment is spent')
-    if (failure) return report(host, failure, quota)
-    await turns.report(host, { what: 'good', waitMs: quota })
-    return answer
+    // The answer that says that the quota is spent is used; nothing is sent until it is renewed.
+    if (quota > MAX_WAIT_MS) {
+      ended = tooLong(quota)
+      await pacer.pause(host, quota)
+    } else await pause(host, quota, 'the quota of the moment is spent')
+    if (failure) return judgeFailure(host, failure)
+    breaker.alive()
+    if (queue.concurrency < concurrency) queue.concurrency++
   }
 
-  return {
-    baseUrl: options.baseUrl.replace(/\/+$/, ''),
-    userAgentHeader: userAgentHeader(options.version),
-    key: { [options.service.apiKey.header]: key },
-    sending: { dispatcher: agent, limits, redactor, stop: signal },
-    call: (summary, once, classifyAnswer, checkLease) =>
-      turns.pass(
-        new URL(summary.url).host,
-        async (onSend) => {
-          if (ended) throw ended
+  const client: Client = {
+    baseUrl,
+    headers: (withKey) => ({
+      ...(withKey ? { [options.service.apiKey.header]: key } : {}),
+      ...userAgentHeader(options.version),
+    }),
+
+    call: (summary, sendOnce, classify) =>
+      queue.add(async () => {
+        const { host } = new URL(summary.url)
+        try {
           if (signal.aborted) throw new SignalError()
-          try {
-            return await sendOnce(summary, () => once(onSend), classifyAnswer)
-          } catch (error) {
-            if (error instanceof StoppedError || error instanceof KeyError) ended = error
-            throw error
-          }
-        },
-        checkLease,
-      ),
-    async withRetries<T extends object>(
-      work: (attempt: number) => Promise<T | AttemptFailure>,
-      maxAttemptsOf: (failure: AttemptFailure) => number,
-      onRetry?: OnRetry,
-    ) {
-      for (let attempts = 1; ; attempts++) {
-        const result = await work(attempts)
-        if (!hasFailed(result)) return result
-        onFailure?.(result, attempts)
-        if (attempts >= Math.min(maxAttemptsOf(result), MAX_ATTEMPTS)) return result
-        onRetry?.(result, attempts)
-        await wait(Math.min(retryMs * 2 ** (attempts - 1) * (1 + Math.random()), MAX_RETRY_MS), signal)
+          if (!ended) await pacer.take(host, signal)
+          if (ended) throw ended
+          const answer = await sendOnce({ dispatcher, limits, redactor, stop: signal }).catch((error: unknown) => {
+            if (error instanceof SyncError) throw error
+            if (error instanceof DeadlineError && error.code === 'STOPPED') throw new SignalError(error)
+            return judgeFailure(host, nameFailure(error, summary, redactor))
+          })
+          await judgeAnswer(host, answer, classify(answer, summary, Date.now()))
+          return answer
+        } catch (error) {
+          if (error instanceof StoppedError || error instanceof KeyError) ended ??= error
+          throw error
+        }
+      }),
+
+    async retry(work, { maxAttempts = (failure: AttemptFailure) => failure.maxAttempts, onRetry } = {}) {
+      let result: Awaited<ReturnType<typeof work>> | undefined
+      try {
+        return await pRetry(
+          async () => {
+            result = await work()
+            return result
+          },
+          {
+            signal,
+            retries: MAX_ATTEMPTS - 1,
+            minTimeout: retryMs,
+            maxTimeout: MAX_RETRY_MS,
+            randomize: true,
+            onFailedAttempt({ error, attemptNumber }) {
+              if (error instanceof AttemptError) onFailure?.(error.failure, attemptNumber)
+            },
+            shouldRetry({ error, attemptNumber }) {
+              if (!(error instanceof AttemptError) || attemptNumber >= maxAttempts(error.failure)) return false
+              onRetry?.(error.failure, attemptNumber)
+              return true
+            },
+          },
+        )
+      } catch (error) {
+        // p-retry refuses a result that comes after the signal; an answer that was arriving is used.
+        if (result) return result
+        if (error instanceof AttemptError) return error.failure
+        throw signal.aborted && !(error instanceof SyncError) ? new SignalError(error) : error
       }
     },
+
+    async get(request, { isDivisible = false, onRetry } = {}) {
+      const url = `${baseUrl}${request.target}`
+      const headers = { ...request.headers, ...client.headers(true) }
+      const sentAt = Date.now()
+      const began = performance.now()
+      let attempts = 0
+      let answer: Answer | undefined
+      const sendOnce = async (sending: Sending): Promise<Answer> => {
+        attempts++
+        answer = undefined
+        answer = await send({ ...sending, url, headers })
+        return answer
+      }
+      const last = (): LastAnswer => ({
+        status: answer?.status ?? 0,
+        body: answer?.body ?? Buffer.alloc(0),
+        bytes: answer?.body.length ?? 0,
+        attempts,
+        sentAt,
+        ms: performance.now() - began,
+      })
+      try {
+        const result = await client.retry(() => client.call({ route: request.route, url }, sendOnce, classifyAnswer), {
+          maxAttempts: (failure) => (isDivisible && isTooLarge(failure.error) ? 1 : failure.maxAttempts),
+          onRetry,
+        })
+        return hasFailed(result) ? { error: result.error, last: last(), endsRun: false } : { ...last(), status: 200 }
+      } catch (error) {
+        if (error instanceof SyncError) return { error, last: last(), endsRun: true }
+        throw error
+      }
+    },
+
     async close() {
-      await turns.close()
-      await agent.destroy()
+      queue.clear()
+      await dispatcher.destroy()
     },
   }
+  return client
 }

@@ -3,7 +3,6 @@ import { Agent, buildConnector, type Dispatcher, request } from 'undici'
 import type { Redactor } from '../base/redact.ts'
 import { DeadlineError, type Deadlines, type DeadlineTimer, startDeadlines } from './deadlines.ts'
 import { BodyError, decode, type SizeLimits } from './decode.ts'
-import type { OnSend } from './turns.ts'
 
 /** An answer as it came, success or not. */
 export interface Answer {
@@ -106,12 +105,9 @@ export function createAgent(
   })
 }
 
-/**
- * Calls `onSend` when a connection is there and the request is about to be written, in the same tick: what it throws ends the
- * request before anything is sent, and the connection stays open.
- */
+/** Calls `onSend` when a connection is there and the request is about to be written. */
 const calling =
-  (onSend: OnSend): Dispatcher.DispatcherComposeInterceptor =>
+  (onSend: () => void): Dispatcher.DispatcherComposeInterceptor =>
   (dispatch) =>
   (options, handler) =>
     dispatch(
@@ -134,8 +130,6 @@ export interface SendOptions {
   readonly redactor: Redactor
   /** Ends the run, and this sending soon after. */
   readonly stop: AbortSignal
-  /** Called right before the request is sent; what it throws is thrown, and nothing is sent. */
-  readonly onSend: OnSend
 }
 
 /** A response whose headers have arrived and whose body has not been read. */
@@ -148,13 +142,9 @@ export interface OpenResponse {
 
 /** Sends one GET and lets `read` consume the response, within the deadlines. Throws network errors, DeadlineError or BodyError. */
 export async function exchange<T>(sending: SendOptions, read: (opened: OpenResponse) => Promise<T>): Promise<T> {
-  const { url, headers, limits, redactor, stop, onSend } = sending
+  const { url, headers, limits, redactor, stop } = sending
   const watch = startDeadlines(limits, stop)
-  const sendNow = (): void => {
-    onSend()
-    watch.sent()
-  }
-  const dispatcher = sending.dispatcher.compose(calling(sendNow))
+  const dispatcher = sending.dispatcher.compose(calling(watch.sent))
   let body: Dispatcher.ResponseData['body'] | undefined
   try {
     const answer = await request(url, { dispatcher, headers, signal: watch.signal, onInfo: watch.infoReceived })
@@ -207,3 +197,8 @@ export const send = (sending: SendOptions): Promise<Answer> =>
     })
     return { status, headers, body: redactor.bytes(body) }
   })
+
+/** The header by which this program names itself to a service, and to the receivers of notifications. */
+export const userAgentHeader = (version: string): Readonly<Record<string, string>> => ({
+  'User-Agent': `indicator-sync/${version}`,
+})

@@ -1,7 +1,6 @@
 import pRetry from 'p-retry'
 import { request } from 'undici'
-import { createAgent } from './http.ts'
-import { userAgentHeader } from './userAgent.ts'
+import { createAgent, userAgentHeader } from './http.ts'
 
 /** One notification; it is independent of the service and its key. */
 export interface Message {

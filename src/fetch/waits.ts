@@ -1,4 +1,21 @@
+import { StoppedError } from '../base/errors.ts'
+import { quantity } from '../base/quantity.ts'
 import { MAX_ACCEPTED_WAIT_MS } from '../base/time/wait.ts'
+
+/** If the service asks for a longer wait than this, the run ends, and a later run continues. */
+export const MAX_WAIT_MS = 15 * 60_000
+
+/** The error of a run that would have to wait too long. */
+export function tooLong(ms: number): StoppedError {
+  const [pause, then] =
+    ms < MAX_ACCEPTED_WAIT_MS
+      ? [quantity(Math.round(ms / 60_000), 'minute'), 'after that']
+      : ['a day or more', 'in a day, when the service is asked again at the earliest']
+  return new StoppedError(`The service asks to wait ${pause}; the run ends here.`, {
+    hint: `Run the same command again ${then}; it continues where it stopped.`,
+    code: 'retry-after',
+  })
+}
 
 const accepted = (ms: number): number => Math.min(Math.max(0, ms), MAX_ACCEPTED_WAIT_MS)
 

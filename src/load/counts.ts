@@ -27,10 +27,6 @@ export const NO_COUNTS: Counts = {
 /** Their names. */
 export const COUNTS = Object.keys(NO_COUNTS) as (keyof Counts)[]
 
-/** What two parts of a run did together. */
-export const addCounts = (a: Counts, b: Counts): Counts =>
-  Object.fromEntries(COUNTS.map((name) => [name, a[name] + b[name]])) as unknown as Counts
-
 /** Adds to the counters of a run; part of the transaction of the reply that is counted. */
 export async function countRun(tx: Transaction<Database>, runId: number, counts: Counts): Promise<void> {
   await addToRun.run(tx, { runId, ...counts })

@@ -10,11 +10,12 @@ export interface Sizes {
   get(planned: PlannedRequest): Promise<number | undefined>
   /** The window of this request was too large: half of it is used from now on. */
   shrink(planned: PlannedRequest): Promise<void>
-  /** The window of this request was answered in `ms` milliseconds: a quick answer to a full window makes the size larger. */
-  grow(planned: PlannedRequest, ms: number): Promise<void>
+  /** The window of this request was answered: an answer to a full window makes the size larger. */
+  grow(planned: PlannedRequest): Promise<void>
+  /** Only single days of this request's series are answered without sums. */
+  learnDay(planned: PlannedRequest): Promise<void>
 }
 
-const QUICK_MS = 2_000
 /** By bucket, in seconds: how much shorter a window at bucket borders may be and still count as full, and from which size on there is no limit. */
 const BY_BUCKET: Readonly<Record<string, { readonly slack: number; readonly enough: number }>> = {
   day: { slack: DAY, enough: 2 * 366 * DAY },
@@ -60,9 +61,9 @@ export function createSizes({ store, now }: Loading): Sizes {
       const before = await get(planned)
       if (before === undefined || half < before) await set(planned, half)
     },
-    async grow(planned, ms) {
+    async grow(planned) {
       const size = await get(planned)
-      if (size === undefined || !planned.window || ms > QUICK_MS) return
+      if (size === undefined || !planned.window) return
       const { slack, enough } = BY_BUCKET[planned.series?.timeTrunc ?? ''] ?? OTHERS
       // A shorter window proves nothing.
       if (planned.window.to - planned.window.from < size - slack) return
@@ -71,5 +72,6 @@ export function createSizes({ store, now }: Loading): Sizes {
       const next = Math.min(size * 2, Math.floor((size + ceiling) / 2))
       if (next > size * 1.25) await set(planned, next > enough ? undefined : next)
     },
+    learnDay: (planned) => set(planned, DAY),
   }
 }

@@ -17,6 +17,7 @@ import { undismissed } from './quarantine/dismissed.ts'
 import { quarantine } from './quarantine/quarantine.ts'
 import { failureOutcome, recordFetch } from './record.ts'
 import { dropEarlier, keepReply } from './replies/keep.ts'
+import { recordChanges } from './resolutionChanges.ts'
 import { readStoredSeries, seriesIdOf } from './storedSeries.ts'
 
 /** Where and when something is loaded. */
@@ -29,8 +30,15 @@ export interface Loading {
   readonly now: () => number
   /** Removes the key from texts that are derived from a reply; the reply itself does not contain it any more. */
   readonly redactor?: Redactor
-  /** Called at the end of the transaction that records an answer, or that a request failed: what it writes is there with the answer, or not at all. */
-  readonly onRecorded?: (tx: Transaction<Database>, planned: PlannedRequest, error: SyncError | null) => Promise<void>
+  /** Called at the end of every transaction that records a request. What it writes is there with the record; if it throws, neither is. */
+  readonly guard?: ((tx: Transaction<Database>, recorded: Recorded) => Promise<void>) | undefined
+}
+
+/** A request that is being recorded, and as what. A `split` request is replaced by others; a `stopped` one was not answered. */
+interface Recorded {
+  readonly request: PlannedRequest
+  readonly as: 'loaded' | 'failed' | 'split' | 'stopped'
+  readonly error: SyncError | null
 }
 
 /** The rows of a reply, and its body for the reply store if it has been compressed already. */
@@ -63,7 +71,7 @@ export async function load(
   reply: Reply,
   { rows: parsedRows, stored: compressed }: ParsedReply,
 ): Promise<Counts> {
-  const { store, runId, keep, now, onRecorded } = loading
+  const { store, runId, keep, now, guard } = loading
   const { rows, found } = withoutKey(loading, parsedRows)
   const stored = await keptBody(loading, found, rows.rejects.length === 0, reply, compressed)
   return store.write(async (tx) => {
@@ -86,37 +94,10 @@ export async function load(
       rows_withdrawn: applied.withdrawn,
       rows_rejected: applied.rejected,
     }
+    await recordChanges(tx, planned, rows, seriesId)
     await countRun(tx, runId, counts)
-    await onRecorded?.(tx, planned, null)
+    await guard?.(tx, { request: planned, as: 'loaded', error: null })
     return counts
-  })
-}
-
-/** A change of resolution: the first instant with the new step, and that step in seconds. */
-export interface StepChange {
-  readonly at: number
-  readonly step: number
-}
-
-/** Remembers where a resolution changes. */
-export async function rememberChange(
-  { store, now }: Loading,
-  planned: PlannedRequest,
-  { at, step }: StepChange,
-): Promise<void> {
-  await store.write(async (tx) => {
-    const series_id = await seriesIdOf(tx, planned, now())
-    if (series_id === null) return
-    await tx
-      .insertInto('_resolution')
-      .values({ series_id, from_at: at, step_s: step })
-      .onConflict((conflict) =>
-        conflict
-          .columns(['series_id', 'from_at'])
-          .doUpdateSet({ step_s: step })
-          .where('_resolution.step_s', '<>', step),
-      )
-      .execute()
   })
 }
 
@@ -136,41 +117,25 @@ export async function leaveInDoubt(
   }
 }
 
-/**
- * Records an answer that sums several resolutions: none of its rows is loaded, and `doubts`, the intervals that no other answer
- * covers, are recorded in doubt.
- */
+/** Records an answer whose values may be sums over several resolutions: none of its rows is loaded, and others replace it. */
 export async function loadCoarse(
   loading: Loading,
   planned: PlannedRequest,
   reply: Reply,
   { rows, stored: compressed }: ParsedReply,
-  doubts: readonly Interval[],
 ): Promise<Counts> {
-  const { store, runId, now } = loading
+  const { store, runId, now, guard } = loading
   const { found } = withoutKey(loading, rows)
-  const stored = await keptBody(loading, found, doubts.length === 0, reply, compressed)
+  const stored = await keptBody(loading, found, true, reply, compressed)
   return store.write(async (tx) => {
     const ms = now()
     const seriesId = await seriesIdOf(tx, planned, ms)
     if (stored) await keepReply(tx, store.engine, stored, reply.bytes, ms)
     const hash = stored?.hash ?? null
-    const fetchId = await recordFetch(tx, {
-      runId,
-      planned,
-      seriesId,
-      outcome: 'coarse',
-      last: reply,
-      hash,
-      recordedMs: ms,
-    })
-    if (doubts.length > 0) {
-      const update = tx.updateTable('_fetch').set({ doubts: JSON.stringify(doubts) })
-      await update.where('id', '=', fetchId).execute()
-      await leaveInDoubt(tx, seriesId!, planned, doubts, ms)
-    }
+    await recordFetch(tx, { runId, planned, seriesId, outcome: 'coarse', last: reply, hash, recordedMs: ms })
     const counts: Counts = { ...NO_COUNTS, requests: 1, bytes: reply.bytes }
     await countRun(tx, runId, counts)
+    await guard?.(tx, { request: planned, as: 'split', error: null })
     return counts
   })
 }
@@ -180,7 +145,7 @@ export async function loadCoarse(
  * requested in parts, each a request of its own, or the run was `stopped` before the answer.
  */
 export async function loadUnanswered(
-  { store, runId, now }: Loading,
+  { store, runId, now, guard }: Loading,
   planned: PlannedRequest,
   outcome: UnansweredOutcome,
   error: SyncError,
@@ -192,13 +157,14 @@ export async function loadUnanswered(
     await recordFetch(tx, { runId, planned, seriesId, outcome, last, hash: null, recordedMs: ms, error })
     const counts: Counts = { ...NO_COUNTS, requests: 1, bytes: last.bytes }
     await countRun(tx, runId, counts)
+    await guard?.(tx, { request: planned, as: outcome === 'too-large' ? 'split' : 'stopped', error })
     return counts
   })
 }
 
 /** Records a request that failed for good, with its last answer; what could not be parsed is quarantined. */
 export async function loadFailure(
-  { store, runId, now, onRecorded }: Loading,
+  { store, runId, now, guard }: Loading,
   planned: PlannedRequest,
   error: SyncError,
   last: LastAnswer,
@@ -237,7 +203,7 @@ export async function loadFailure(
     const { rows_rejected } = counts
     await tx.updateTable('_fetch').set({ rows_rejected }).where('id', '=', fetchId).execute()
     await countRun(tx, runId, counts)
-    await onRecorded?.(tx, planned, error)
+    await guard?.(tx, { request: planned, as: 'failed', error })
     return counts
   })
 }

@@ -1,6 +1,7 @@
 import { DAY } from '../base/time/instant.ts'
 import { type Interval, intersect } from '../base/time/interval.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
+import { requestFor } from '../services/request.ts'
 import { borderUnit, cut, widen } from './windows.ts'
 
 /** Half of a window's length in seconds; undefined for a request without a window or a series. */
@@ -40,4 +41,10 @@ export function absentPiece(
   const [piece] = piecesOf({ ...planned, window: { from, to: window.to } }, seconds)
   const reached = inside.filter((absence) => absence.from < piece!.to)
   return { from, to: Math.min(piece!.to, Math.max(...reached.map(({ to }) => to))) }
+}
+
+/** The same request for another window. */
+export function withWindow(planned: PlannedRequest, window: Interval): PlannedRequest {
+  const moved = { ...planned, window }
+  return { ...moved, request: requestFor(moved) }
 }

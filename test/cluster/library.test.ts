@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { hostOf } from '../../src/calls/hosts.ts'
 import { work } from '../../src/cluster/worker.ts'
+import { hostOf } from '../../src/fetch/hosts.ts'
 import {
   InputError,
   openSharedRun,

@@ -1,7 +1,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createSharedPacer, type Pacer, type PacerOptions } from '../../src/cluster/pacer.ts'
+import { createSharedPacer, type PacerOptions } from '../../src/cluster/pacer.ts'
 import { connect } from '../../src/db/postgres/connection/connection.ts'
 import { createCoordination } from '../../src/db/postgres/coordination.ts'
+import type { Pacer } from '../../src/fetch/pacer.ts'
 import type { Pace } from '../../src/job/job.ts'
 import { migratedDatabase, withClient } from '../postgres/database.ts'
 

@@ -6,12 +6,11 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { StoppedError } from '../../src/base/errors.ts'
 import { redactorOf } from '../../src/base/redact.ts'
 import { nameFailure } from '../../src/fetch/classify.ts'
-import { createFetcher, type FetchOptions } from '../../src/fetch/fetch.ts'
 import { createAgent, HTTP_LIMITS, type Limits, send } from '../../src/fetch/http.ts'
-import { createGate } from '../../src/fetch/pace.ts'
-import { SERVICES } from '../../src/services/services.ts'
+import { createPacer } from '../../src/fetch/pacer.ts'
 import { runCli, runJob, serve, tempFolder, tempStore } from '../kit.ts'
 import { openReader } from '../store.ts'
+import { type TestOptions, testClient } from './testClient.ts'
 
 const REQUEST = { route: 'indicators', target: '/indicators', headers: {} } as const
 /** Nothing is given up for its time, on the slowest machine. */
@@ -48,21 +47,7 @@ const drip =
     socket.on('close', () => clearInterval(timer))
   }
 
-function fetcherOf(baseUrl: string, over: Partial<FetchOptions> = {}) {
-  const fetcher = createFetcher({
-    baseUrl,
-    key: 'k'.repeat(64),
-    version: 'test',
-    service: SERVICES.generic,
-    pace: { perSecond: 50, concurrency: 1 },
-    signal: new AbortController().signal,
-    retryMs: 5,
-    limits: PATIENT,
-    ...over,
-  })
-  onTestFinished(() => fetcher.close())
-  return fetcher
-}
+const clientOf = (baseUrl: string, over: TestOptions = {}) => testClient(baseUrl, { limits: PATIENT, ...over })
 
 /** What never ends, the one deadline that ends it, and what that is called after so many tries. */
 const ENDLESS: Readonly<Record<string, readonly [(socket: Socket) => void, Partial<Limits>, string, number]>> = {
@@ -99,11 +84,11 @@ describe('an answer that never ends is given up', () => {
     const given = await Promise.all(
       Object.entries(ENDLESS).map(async ([name, [talk, limits]]) => {
         let attempts = 0
-        const fetcher = fetcherOf((await raw(talk)).url, {
+        const client = clientOf((await raw(talk)).url, {
           limits: { ...PATIENT, ...limits },
           onFailure: () => attempts++,
         })
-        const result = await fetcher.fetch(REQUEST)
+        const result = await client.get(REQUEST)
         return [name, 'error' in result ? result.error.code : 'ok', attempts]
       }),
     )
@@ -120,7 +105,7 @@ describe('an answer that never ends is given up', () => {
     ['a flood of headers', `HTTP/1.1 200 OK\r\n${'Header: value\r\n'.repeat(20_000)}\r\n{}`, 'bad-http', 2],
   ])('%s is named', async (_name, text, code, calls) => {
     const server = await raw((socket) => socket.end(text))
-    expect(await fetcherOf(server.url).fetch(REQUEST)).toMatchObject({ error: { code } })
+    expect(await clientOf(server.url).get(REQUEST)).toMatchObject({ error: { code } })
     expect(server.calls()).toBe(calls)
   })
 })
@@ -144,7 +129,7 @@ test.each<[string, readonly string[]]>([
     }
     next(0)
   })
-  expect(await fetcherOf(server.url).fetch(REQUEST)).toMatchObject({ status: 200 })
+  expect(await clientOf(server.url).get(REQUEST)).toMatchObject({ status: 200 })
   expect(server.calls()).toBe(1)
 })
 
@@ -205,12 +190,12 @@ describe('a signal ends what is under way', () => {
       talk(socket)
       setTimeout(() => controller.abort(), 60)
     })
-    const fetcher = fetcherOf(server.url, {
+    const client = clientOf(server.url, {
       signal: controller.signal,
       retryMs: 600_000,
       limits: { ...PATIENT, graceMs: 50 },
     })
-    await expect(fetcher.fetch(REQUEST)).rejects.toThrow(StoppedError)
+    expect(await client.get(REQUEST)).toMatchObject({ error: expect.any(StoppedError), endsRun: true })
     expect(server.calls()).toBe(1)
   })
 
@@ -226,9 +211,9 @@ describe('a signal ends what is under way', () => {
     })
     let failures = 0
     const onFailure = () => failures++
-    const fetcher = fetcherOf(server.url.replace('http:', 'https:'), { signal: controller.signal, onFailure })
-    await expect(fetcher.fetch(REQUEST)).rejects.toThrow(StoppedError)
-    await fetcher.close()
+    const client = clientOf(server.url.replace('http:', 'https:'), { signal: controller.signal, onFailure })
+    expect(await client.get(REQUEST)).toMatchObject({ error: expect.any(StoppedError), endsRun: true })
+    await client.close()
     // By the signal: a handshake that is too slow is a failure of the connection.
     expect(failures).toBe(0)
     await vi.waitUntil(() => ended, { timeout: 600_000 })
@@ -243,19 +228,19 @@ describe('a signal ends what is under way', () => {
       controller.abort()
       setTimeout(() => socket.end(text.slice(-5)), 30)
     })
-    const fetcher = fetcherOf(server.url, { signal: controller.signal, limits: { graceMs: 60_000 } })
-    expect(await fetcher.fetch(REQUEST)).toMatchObject({ status: 200 })
+    const client = clientOf(server.url, { signal: controller.signal, limits: { graceMs: 60_000 } })
+    expect(await client.get(REQUEST)).toMatchObject({ status: 200 })
   })
 
-  test('the wait for a turn at a slow pace', async () => {
+  test('a signal ends the wait for a slow pace', async () => {
     const controller = new AbortController()
-    const gate = createGate({ perSecond: 0.001, concurrency: 1 }, controller.signal)
-    await gate.pass(async () => undefined)
-    const second = gate.pass(async () => undefined)
+    const { signal } = controller
+    const pacer = createPacer({ perSecond: 0.001 })
+    await pacer.take('any', signal)
+    const second = pacer.take('any', signal)
     controller.abort()
     await expect(second).rejects.toThrow(StoppedError)
-    await expect(gate.pass(async () => undefined)).rejects.toThrow(StoppedError)
-    gate.close()
+    await expect(pacer.take('any', signal)).rejects.toThrow(StoppedError)
   })
 
   test.each(['SIGINT', 'SIGTERM'] as const)(

@@ -2,14 +2,13 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { SyncError, TransientError } from '../../src/base/errors.ts'
-import { openClient } from '../../src/fetch/client.ts'
 import { type Downloaded, type DownloadOptions, download } from '../../src/fetch/files/download.ts'
 import { addressOf } from '../../src/fetch/files/links.ts'
 import { findPart, tidyParts } from '../../src/fetch/files/partialFiles.ts'
-import { SERVICES } from '../../src/services/services.ts'
 import { type Script, serve, tempFolder } from '../kit.ts'
+import { testClient } from './testClient.ts'
 
 const KEY = '0123456789abcdef'.repeat(4)
 const BODY = Buffer.from('An edition.\n'.repeat(5000))
@@ -17,17 +16,10 @@ const SUM = createHash('sha256').update(BODY).digest('hex')
 
 async function setUp(script: Script, more: Partial<DownloadOptions> = {}) {
   const server = await serve(script)
-  const client = openClient({
-    baseUrl: server.url,
+  const client = testClient(server.url, {
     key: KEY,
-    version: 'test',
-    service: SERVICES.generic,
-    pace: { perSecond: 50, concurrency: 1 },
-    signal: new AbortController().signal,
-    retryMs: 5,
     limits: { timeoutMs: 600_000, minRate: { bytes: 1, ms: 600_000 } },
   })
-  onTestFinished(() => client.close())
   const options: DownloadOptions = { client, folder: join(tempFolder(), 'archives'), maxBytes: 1e6, ...more }
   return { ...server, options }
 }

@@ -1,45 +1,21 @@
 import { brotliCompressSync } from 'node:zlib'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { KeyError, StoppedError } from '../../src/base/errors.ts'
-import { BREAKER } from '../../src/fetch/breaker.ts'
-import { createFetcher, type FailedFetch, type FetchOptions } from '../../src/fetch/fetch.ts'
-import { createGate } from '../../src/fetch/pace.ts'
-import { createTurns, LapsedError, NotNowError, type Turns } from '../../src/fetch/turns.ts'
+import { describe, expect, test } from 'vitest'
+import { StoppedError } from '../../src/base/errors.ts'
+import type { FailedFetch } from '../../src/fetch/client.ts'
 import { retryAfterMs } from '../../src/fetch/waits.ts'
 import type { Reply } from '../../src/services/reply.ts'
-import { SERVICES } from '../../src/services/services.ts'
 import { json, type Script, serve } from '../kit.ts'
+import { type TestOptions, testClient } from './testClient.ts'
 
 const REQUEST = { route: 'indicators', target: '/indicators', headers: { Accept: 'application/json' } } as const
 const GOOD = { indicators: [] }
 
-function fetcherOf(baseUrl: string, over: Partial<FetchOptions> = {}) {
-  const fetcher = createFetcher({
-    baseUrl,
-    key: 'secret-key',
-    version: 'test',
-    service: SERVICES.generic,
-    pace: { perSecond: 50, concurrency: 4 },
-    signal: new AbortController().signal,
-    retryMs: 5,
-    ...over,
-  })
-  onTestFinished(() => fetcher.close())
-  return fetcher
-}
-
-async function request(script: Script, over: Partial<FetchOptions> = {}) {
+async function request(script: Script, { baseUrl, ...over }: TestOptions = {}) {
   const server = await serve(script)
-  const fetcher = fetcherOf(server.url, over)
-  // A refused key ends the run: it is thrown.
-  const result = await fetcher.fetch(REQUEST).catch((error: unknown) => {
-    if (error instanceof KeyError) return error
-    throw error
-  })
-  return { ...server, result }
+  const client = testClient(baseUrl ?? server.url, { key: 'secret-key', concurrency: 4, ...over })
+  return { ...server, result: await client.get(REQUEST) }
 }
-const codeOf = (result: Reply | FailedFetch | KeyError): string =>
-  result instanceof KeyError ? result.code : 'error' in result ? result.error.code : 'ok'
+const codeOf = (result: Reply | FailedFetch): string => ('error' in result ? result.error.code : 'ok')
 /** Answers badly so many times, then well. */
 const failing =
   (times: number, bad: Script): Script =>
@@ -47,36 +23,6 @@ const failing =
     call <= times ? bad(request, response, call) : json(response, GOOD)
 
 describe('every kind of answer has its next step', () => {
-  test('what was too late for its turn was not sent: it goes over the connection that is there by then, and counts once', async () => {
-    const turns: Turns = {
-      ...createTurns({ perSecond: 50, concurrency: 4 }, new AbortController().signal, BREAKER),
-      async pass(_host, call) {
-        const late = (): never => {
-          throw new NotNowError()
-        }
-        for (let attempts = 0; attempts < 3; attempts++) await expect(call(late)).rejects.toThrow(NotNowError)
-        return call(() => undefined)
-      },
-    }
-    const { result, calls, connections } = await request((_q, s) => json(s, GOOD), { turns })
-    expect([result, calls.length, connections.size]).toMatchObject([{ status: 200, attempts: 1 }, 1, 1])
-  })
-
-  test.each([
-    ['before its turn', 1],
-    ['right before it would be sent', 2],
-  ])('what others may have by then is not sent: told %s, in the turns of one process', async (_when, at) => {
-    const server = await serve((_q, s) => json(s, GOOD))
-    const fetcher = fetcherOf(server.url)
-    let checks = 0
-    const checkLease = (): void => {
-      if (++checks === at) throw new LapsedError()
-    }
-    await expect(fetcher.fetch(REQUEST, false, undefined, undefined, checkLease)).rejects.toThrow(LapsedError)
-    expect(server.calls).toHaveLength(0)
-    expect(await fetcher.fetch(REQUEST, false, undefined, undefined, checkLease)).toMatchObject({ status: 200 })
-  })
-
   test.each<[string, Script, string, number]>([
     ['200', (_q, s) => json(s, GOOD), 'ok', 1],
     ['JSON with a wrong content type', (_q, s) => json(s, GOOD, 200, { 'Content-Type': 'json' }), 'ok', 1],
@@ -153,39 +99,22 @@ describe('every kind of answer has its next step', () => {
       times.push(performance.now())
       json(s, GOOD, call === 2 ? 429 : 200)
     })
-    const fetcher = createFetcher({
-      baseUrl: server.url,
-      key: 'k',
-      version: 'test',
-      service: SERVICES.generic,
-      pace: { perSecond: 50, concurrency: 1 },
-      signal: new AbortController().signal,
-      retryMs: 5,
-    })
-    onTestFinished(() => fetcher.close())
-    await fetcher.fetch(REQUEST)
-    await Promise.all([1, 2, 3].map(() => fetcher.fetch(REQUEST)))
+    const client = testClient(server.url)
+    await client.get(REQUEST)
+    await Promise.all([1, 2, 3].map(() => client.get(REQUEST)))
     expect(times).toHaveLength(5)
     expect(times[2]! - times[1]!).toBeGreaterThan(950)
   })
 
   test('what is too large is not repeated where it can be divided', async () => {
     const server = await serve((_q, s) => json(s, {}, 504))
-    const fetcher = createFetcher({
-      baseUrl: server.url,
-      key: 'k',
-      version: 'test',
-      service: SERVICES.generic,
-      pace: { perSecond: 50, concurrency: 1 },
-      signal: new AbortController().signal,
-    })
-    onTestFinished(() => fetcher.close())
-    await fetcher.fetch(REQUEST, true)
+    await testClient(server.url).get(REQUEST, { isDivisible: true })
     expect(server.calls).toHaveLength(1)
   })
 
   test('a Retry-After of hours ends the run, resumably', async () => {
-    await expect(request((_q, s) => json(s, {}, 429, { 'Retry-After': '86400' }))).rejects.toThrow(StoppedError)
+    const { result } = await request((_q, s) => json(s, {}, 429, { 'Retry-After': '86400' }))
+    expect(result).toMatchObject({ error: expect.any(StoppedError), endsRun: true })
   })
 
   test('the key goes in the header that the service declares, and in no other', async () => {
@@ -209,38 +138,4 @@ describe('every kind of answer has its next step', () => {
     ['soon', undefined],
     [undefined, undefined],
   ])('Retry-After %s is %s ms', (header, wait) => expect(retryAfterMs(header, Date.UTC(2025, 10, 4, 12))).toBe(wait))
-})
-
-describe('pace', () => {
-  test('never more than so many calls begin within any second', async () => {
-    // The clock is turned by hand: what is measured is the pace, not the machine.
-    vi.useFakeTimers()
-    onTestFinished(() => void vi.useRealTimers())
-    const gate = createGate({ perSecond: 5, concurrency: 4 }, new AbortController().signal)
-    const times: number[] = []
-    const calls = Array.from({ length: 11 }, () =>
-      gate.pass(async () => {
-        times.push(Date.now())
-        gate.faster()
-      }),
-    )
-    await vi.advanceTimersByTimeAsync(10_000)
-    await Promise.all(calls)
-    gate.close()
-    for (let i = 5; i < times.length; i++) expect(times[i]! - times[i - 5]!).toBeGreaterThanOrEqual(1000)
-  })
-
-  test('a clock that jumps back does not stand in the way of the next call', async () => {
-    vi.useFakeTimers()
-    onTestFinished(() => void vi.useRealTimers())
-    const gate = createGate({ perSecond: 5, concurrency: 4 }, new AbortController().signal)
-    let begun = 0
-    const calls = Array.from({ length: 12 }, () => gate.pass(async () => void begun++))
-    await vi.advanceTimersByTimeAsync(100)
-    vi.setSystemTime(Date.now() - 3_600_000)
-    await vi.advanceTimersByTimeAsync(10_000)
-    expect(begun).toBe(12)
-    await Promise.all(calls)
-    gate.close()
-  })
 })

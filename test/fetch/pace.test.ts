@@ -1,17 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { openWriter } from '../../src/db/lock.ts'
-import { createFetcher } from '../../src/fetch/fetch.ts'
-import { createGate } from '../../src/fetch/pace.ts'
+import { createPacer } from '../../src/fetch/pacer.ts'
 import { readJob } from '../../src/job/read.ts'
 import { SERVICES } from '../../src/services/services.ts'
-import { sync } from '../../src/sync.ts'
-import { emulate, tempFolder } from '../kit.ts'
+import { sync } from '../../src/sync/sync.ts'
+import { emulate, runJob, tempFolder } from '../kit.ts'
+import { testClient } from './testClient.ts'
 
 const REQUEST = { route: 'indicators', target: '/indicators', headers: { Accept: 'application/json' } } as const
 
-/** Also where the clock is turned by hand. */
-const after = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+/** Milliseconds between the start of a call and its arrival at the server, on a busy machine. */
+const TOLERANCE_MS = 250
+const MONTH = 'series: [{ indicators: [1739], window: { from: 2025-10-01, to: 2025-11-01 }, chunk: 1d }]'
 
 /** An embedded service, and when it answered, by the clock of the computer. */
 async function timed() {
@@ -20,50 +21,51 @@ async function timed() {
   return { emulator, answers }
 }
 
-test('calls that are delayed after they began are not sent all at once', async () => {
+/** The most calls that a server got within any window of so many milliseconds. */
+const mostWithin = (times: readonly number[], ms: number): number =>
+  Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + ms).length))
+
+test.each([
+  ['an idle database', 0],
+  ['a database that answers only after a second', 1_000],
+])('a server never gets more calls in a second than the pace allows, with %s', async (_database, delayMs) => {
   const { emulator, answers } = await timed()
-  let held = Promise.resolve()
-  const fetcher = createFetcher({
-    service: SERVICES.generic,
-    baseUrl: emulator.url,
+  let calls = 0
+  const client = testClient(emulator.url, {
     key: emulator.key,
-    version: 'test',
-    signal: new AbortController().signal,
-    pace: { perSecond: 4, concurrency: 8 },
-    beforeCall: () => held,
+    perSecond: 4,
+    concurrency: 8,
+    account: () => sleep(calls++ === 2 ? delayMs : 0),
   })
-  onTestFinished(() => fetcher.close())
-  const fetchEight = () => Promise.all(Array.from({ length: 8 }, () => fetcher.fetch(REQUEST)))
-  // After as many good answers, eight may be under way at once.
-  await fetchEight()
-  answers.length = 0
-  held = sleep(2_500)
-  await fetchEight()
-  expect(answers).toHaveLength(8)
-  // The limit is four a second; a machine that is slow may bring one and hold back another for a while.
-  for (let i = 4; i < 8; i++) expect(answers[i]! - answers[i - 4]!).toBeGreaterThan(500)
+  await Promise.all(Array.from({ length: 14 }, () => client.get(REQUEST)))
+  expect(answers).toHaveLength(14)
+  // The pace counts calls as they start: a call may reach the server a little later than the next one.
+  expect(mostWithin(answers, 1000 - TOLERANCE_MS)).toBeLessThanOrEqual(4)
 })
 
-test('whatever delays a call, no more are sent in a second than the pace allows', async () => {
-  vi.useFakeTimers()
-  onTestFinished(() => void vi.useRealTimers())
-  const gate = createGate({ perSecond: 5, concurrency: 30 }, new AbortController().signal)
-  for (let i = 0; i < 30; i++) gate.faster()
-  const sent: number[] = []
-  const calls = Array.from({ length: 60 }, (_, i) =>
-    gate.pass(async (onSend) => {
-      await after((i * 7919) % 1700)
-      // One in six fails before it is sent, as a connection does: it counts when it fails.
-      if (i % 6 !== 0) onSend()
-      sent.push(Date.now())
-      await after((i * 104_729) % 900)
-    }),
-  )
-  await vi.advanceTimersByTimeAsync(120_000)
-  await Promise.all(calls)
-  gate.close()
-  expect(sent).toHaveLength(60)
-  for (let i = 5; i < sent.length; i++) expect(sent[i]! - sent[i - 5]!).toBeGreaterThanOrEqual(1000)
+test('calls wait for a pause, and then keep the pace', async () => {
+  const { emulator, answers } = await timed()
+  const pacer = createPacer({ perSecond: 2 })
+  const client = testClient(emulator.url, { key: emulator.key, pacer, concurrency: 4 })
+  await client.get(REQUEST)
+  const began = Date.now()
+  await pacer.pause('any', 500)
+  await Promise.all(Array.from({ length: 4 }, () => client.get(REQUEST)))
+  expect(answers[1]! - began).toBeGreaterThanOrEqual(500)
+  expect(mostWithin(answers, 1000 - TOLERANCE_MS)).toBeLessThanOrEqual(2)
+})
+
+test('a budget of calls a minute is never exceeded at the server, whatever number of runs spend it', async () => {
+  const { emulator, answers } = await timed()
+  const file = `${tempFolder()}/pace.db`
+  for (const _run of [1, 2, 3]) {
+    const store = await openWriter(file, 'test')
+    const pace = { perSecond: 50, callsPerMinute: 5 }
+    const { stop } = await runJob(store as never, emulator, `pace: ${JSON.stringify(pace)}\n${MONTH}`)
+    expect(stop).toMatchObject({ code: 'budget' })
+    await store.close()
+  }
+  expect(answers).toHaveLength(5)
 })
 
 test.each([

@@ -1,14 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { openFailures } from '../../src/checks/status.ts'
-import { createFetcher } from '../../src/fetch/fetch.ts'
-import { createGate } from '../../src/fetch/pace.ts'
 import { dropEarlier } from '../../src/load/replies/keep.ts'
-import { SERVICES } from '../../src/services/services.ts'
+import { testClient } from '../fetch/testClient.ts'
 import { emulate, json, ms, runJob, serve, tempStore } from '../kit.ts'
 
 /* Each of these guards was once taken away, and no test said so. */
 
 const HOUR = 3_600_000
+const REQUEST = { route: 'indicators', target: '/indicators', headers: {} } as const
 const DAY = 24 * HOUR
 
 /** An answer of a series: one value an hour from a local midnight on. */
@@ -96,48 +95,39 @@ test('a change of resolution that was announced is known without asking: no wind
 
 describe('the gentle client', () => {
   test('half as many calls are under way at once after the service has suffered', async () => {
-    const gate = createGate({ perSecond: 1_000_000, concurrency: 8 }, new AbortController().signal)
-    for (let i = 0; i < 8; i++) gate.faster()
-    const atOnce = async (): Promise<number> => {
-      let running = 0
-      let most = 0
-      const call = async () => {
-        most = Math.max(most, ++running)
-        await new Promise((resolve) => setImmediate(resolve))
-        running--
-      }
-      await Promise.all(Array.from({ length: 24 }, () => gate.pass(call)))
+    let [underWay, most, isSuffering] = [0, 0, false]
+    const server = await serve(async (_request, response) => {
+      most = Math.max(most, ++underWay)
+      await new Promise((resolve) => setTimeout(resolve, 30))
+      underWay--
+      json(response, {}, isSuffering ? 500 : 200)
+      isSuffering = false
+    })
+    const client = testClient(server.url, { perSecond: 1e6, concurrency: 8 })
+    const atOnce = async (calls: number): Promise<number> => {
+      most = 0
+      await Promise.all(Array.from({ length: calls }, () => client.get(REQUEST)))
       return most
     }
-    expect(await atOnce()).toBe(8)
-    gate.slower()
-    expect(await atOnce()).toBe(4)
-    gate.slower()
-    gate.slower()
-    gate.slower()
-    expect(await atOnce()).toBe(1)
-    gate.close()
+    expect(await atOnce(60)).toBe(8)
+    isSuffering = true
+    expect(await atOnce(1)).toBe(1)
+    // After the repetition one more is allowed: half of eight, and one.
+    expect(await atOnce(5)).toBe(5)
   })
 
   test('a refusal shows that the host is alive: failures before it do not count towards a hold', async () => {
     const statuses = [500, 500, 404, 500, 500, 200]
     const server = await serve((_request, response, call) => json(response, {}, statuses[call - 1]))
     const holds: string[] = []
-    const fetcher = createFetcher({
-      baseUrl: server.url,
-      key: 'k'.repeat(64),
-      version: 'test',
-      service: SERVICES.generic,
-      pace: { perSecond: 1000, concurrency: 1 },
-      signal: new AbortController().signal,
+    const client = testClient(server.url, {
+      perSecond: 1000,
       retryMs: 1,
       breaker: { failures: 3, pauseMs: 1, openings: 9, giveUpMs: 60_000 },
       onPause: (_ms, reason) => holds.push(reason),
     })
-    const request = { route: 'indicators', target: '/indicators', headers: {} } as const
-    expect(await fetcher.fetch(request)).toHaveProperty('error')
-    expect(await fetcher.fetch(request)).toMatchObject({ status: 200 })
-    await fetcher.close()
+    expect(await client.get(REQUEST)).toHaveProperty('error')
+    expect(await client.get(REQUEST)).toMatchObject({ status: 200 })
     expect(server.calls).toHaveLength(6)
     expect(holds).toEqual([])
   })

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { findGaps } from '../../src/checks/gaps.ts'
-import { replay } from '../../src/replay.ts'
+import { replay } from '../../src/sync/replay.ts'
 import { dump } from '../dump.ts'
 import { json, ms, runJob, serve, tempFolder, tempStore } from '../kit.ts'
 import { source } from '../source.ts'

@@ -1,5 +1,5 @@
 /* What a command must ask, may ask and must not ask, told before it runs; and whether it did. */
-import type { Summary } from '../../src/ingestAll.ts'
+import type { Summary } from '../../src/sync/sync.ts'
 import { border, DAY, HOUR, noonOf, SERVICE_ZONE, startOf, type Unit, unitsOf } from './calendar.ts'
 import type { Taken } from './intake.ts'
 import {

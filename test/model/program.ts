@@ -8,17 +8,19 @@ import type { KyselyPlugin } from 'kysely'
 import { findGaps } from '../../src/checks/gaps.ts'
 import { isAddress } from '../../src/db/address.ts'
 import type { Emulator } from '../../src/emulator/emulator.ts'
-import { ingestAll, type Summary, type SyncContext } from '../../src/ingestAll.ts'
 import type { Job } from '../../src/job/job.ts'
 import { readJob } from '../../src/job/read.ts'
 import { dismiss } from '../../src/load/quarantine/quarantine.ts'
 import { REBUILT_TABLES } from '../../src/load/replies/rebuild.ts'
 import type { PlanOptions } from '../../src/plan/planning.ts'
 import { planRetry } from '../../src/plan/retry.ts'
-import { replay } from '../../src/replay.ts'
 import { SERVICES } from '../../src/services/services.ts'
 import { failedRequests } from '../../src/state/failures.ts'
-import { sync } from '../../src/sync.ts'
+import type { SyncContext } from '../../src/sync/context.ts'
+import { replay } from '../../src/sync/replay.ts'
+import { executeRun } from '../../src/sync/run.ts'
+import type { Summary } from '../../src/sync/sync.ts'
+import { sync } from '../../src/sync/sync.ts'
 import { askAtOnce } from '../postgres/suites/atOnce.ts'
 import { openReader, openStore, type Store } from '../store.ts'
 import type { Orders } from './child.ts'
@@ -123,7 +125,7 @@ export async function openProgram(file: string, emulator: Pick<Emulator, 'url' |
       const context = contextOf(now)
       const again = planRetry({ service: context.service, now }, await failedRequests(store))
       return {
-        ...(await ingestAll(context, jobOf(RETRY), 'retry', again)),
+        ...(await executeRun(context, jobOf(RETRY), 'retry', [{ requests: again, total: null }])),
         skipped: [],
         lackingGeos: [],
         selected: true,

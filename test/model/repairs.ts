@@ -21,15 +21,15 @@ const mutant = (name: string, file: string, find: string, put: string): Mutant =
 export const MUTANTS: readonly Mutant[] = [
   mutant(
     'sums over a change of resolution are loaded',
-    'plan/resolution.ts',
-    "if (id === coarse) return areFiner(rows.observations, sumStep) ? 'native' : 'sums'",
-    "if (id === coarse) return 'native'",
+    'sync/resolution.ts',
+    'if (id === coarse) return areFiner(observations, sumStep)',
+    'if (id === coarse) return true',
   ),
   mutant(
     'of what is summed only the first half is asked',
-    'mixedResolutions.ts',
-    'const after = await ingest(ingestContext, withWindow(planned, right))',
-    'const after = before',
+    'sync/execute.ts',
+    'task.queue.unshift(...outcome.into)',
+    'task.queue.unshift(...outcome.into.slice(0, 1))',
   ),
   mutant(
     'windows are cut in the zone of the job',
@@ -104,9 +104,9 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'a change of resolution that was found is forgotten',
-    'mixedResolutions.ts',
-    'if (before && after && !isSame(before, after)) await rememberChange',
-    'if (before && after && before === after) await rememberChange',
+    'load/resolutionChanges.ts',
+    'before !== null && after !== null && before !== after &&',
+    'before !== null && after !== null && before === after &&',
   ),
   mutant(
     'what is not settled is merged',
@@ -144,7 +144,7 @@ export const MUTANTS: readonly Mutant[] = [
     'if (rejects.length === 0) return { rejects, rejected }',
     'if (rejects.length >= 0) return { rejects, rejected }',
   ),
-  mutant('a replay forgets what was dismissed', 'replay.ts', '    await acceptor.upTo(tx, stored.fetchId)\n', ''),
+  mutant('a replay forgets what was dismissed', 'sync/replay.ts', '    await acceptor.upTo(tx, stored.fetchId)\n', ''),
   mutant(
     'a suspect answer for all geos erases what single geos were answered',
     'load/coverage/decideCoverage.ts',
@@ -261,7 +261,7 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'a budget knows only the calls of its own job',
-    'calls/budget.ts',
+    'fetch/budget.ts',
     'if ((await spent(tx, host, limit.ms, nowMs)) >= limit.calls)',
     'if (0 * (await spent(tx, host, limit.ms, nowMs)) >= limit.calls)',
   ),
@@ -314,11 +314,11 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'a window for absent values is cut into many calls',
     edits: [
       {
-        file: 'src/ingest.ts',
-        find: "return planned.reason === 'absent'",
-        put: "return planned.reason === 'absent' && size === 0",
+        file: 'src/sync/execute.ts',
+        find: "if (pieces.length > 1 && planned.reason !== 'absent')",
+        put: 'if (pieces.length > 1)',
       },
-      { file: 'src/ingest.ts', find: "const pieces = planned.reason === 'absent' ? 0 :", put: 'const pieces =' },
+      { file: 'src/sync/execute.ts', find: "request.reason === 'absent' ? [] : halves", put: 'halves' },
     ],
   },
   mutant('gaps says of nothing when it is requested', 'checks/gaps.ts', 'next_at: row.next_at,', 'next_at: null,'),

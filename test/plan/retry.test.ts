@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { ingestAll } from '../../src/ingestAll.ts'
 import { readJob } from '../../src/job/read.ts'
 import { planRetry } from '../../src/plan/retry.ts'
 import { SERVICES } from '../../src/services/services.ts'
 import { failedRequests } from '../../src/state/failures.ts'
+import { executeRun } from '../../src/sync/run.ts'
 import { json, ms, runJob, serve, tempStore } from '../kit.ts'
 
 test('a listing that only a retry got is as complete as one of a sync: what it no longer holds is withdrawn', async () => {
@@ -18,12 +18,11 @@ test('a listing that only a retry got is as complete as one of a sync: what it n
   const service = SERVICES.generic
   const context = { store, service, baseUrl: server.url, key: 'k'.repeat(64), version: 'test', now: at }
   const again = [...planRetry({ service, now: at() / 1000 }, await failedRequests(store))]
-  await ingestAll(
+  await executeRun(
     { ...context, signal: new AbortController().signal },
     readJob(`name: retry\n${yaml}`, 'retry.yaml'),
     'retry',
-    again,
-    again.length,
+    [{ requests: again, total: again.length }],
   )
   // A listing with a filter tells nothing of what it lacks.
   expect(store.all('select kind, id from content where withdrawn_at is not null')).toEqual([{ kind: 'news', id: 2 }])

@@ -9,7 +9,7 @@ import { searchItems } from '../../src/products/search.ts'
 import { buildRequest } from '../../src/services/request.ts'
 import { ROUTES, type Route } from '../../src/services/routes.ts'
 import { SERVICES, type Service } from '../../src/services/services.ts'
-import { sync } from '../../src/sync.ts'
+import { sync } from '../../src/sync/sync.ts'
 import { json, serve, tempStore } from '../kit.ts'
 
 /** A route that the specification does not have, of a shape that it has: one row. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { openReader } from '../../src/db/open.ts'
-import { replay } from '../../src/replay.ts'
+import { replay } from '../../src/sync/replay.ts'
 import { ms, runJob, serve, tempFolder, tempStore } from '../kit.ts'
 import { openStore, type Store } from '../store.ts'
 

@@ -6,7 +6,6 @@ import { eventsTo } from '../../base/log.ts'
 import { grouped, quantity } from '../../base/quantity.ts'
 import { didYouMean } from '../../base/suggest.ts'
 import { localDate } from '../../base/time/zone.ts'
-import { accountCalls } from '../../calls/account.ts'
 import { placeOf } from '../../db/address.ts'
 import { openWriter } from '../../db/lock.ts'
 import { openReader } from '../../db/open.ts'
@@ -15,6 +14,8 @@ import type { Reader, Store } from '../../db/store.ts'
 import { type OnRetry, openClient } from '../../fetch/client.ts'
 import { type DownloadOptions, download } from '../../fetch/files/download.ts'
 import { tidyParts } from '../../fetch/files/partialFiles.ts'
+import { rememberWait } from '../../fetch/hosts.ts'
+import { openPacer } from '../../fetch/pacer.ts'
 import { normalizeJob } from '../../job/normalize.ts'
 import { recordFile } from '../../load/archiveFiles.ts'
 import { refuseExposed } from '../../services/exposedKey.ts'
@@ -185,7 +186,7 @@ async function fetchFiles(args: ArchivesArgs): Promise<number> {
   requestedDates(args, service.timeZone)
   const [like] = args.job === undefined ? [] : readJobs([args.job], service)
   // One after the other, at the pace and within the budget of a job where one is given.
-  const pace = { ...(like ?? normalizeJob({ name: 'archives', series: [] }, service)).pace, concurrency: 1 }
+  const { pace } = like ?? normalizeJob({ name: 'archives', series: [] }, service)
   refuseExposed(reached)
   const log = logFor(args, secretsOf(key))
   const folder = args.output ?? join(placeOf(file).folder ?? 'data', 'archives')
@@ -195,13 +196,15 @@ async function fetchFiles(args: ArchivesArgs): Promise<number> {
   const { signal } = signals
   const onPause = (ms: number, reason: string): void =>
     emit('calls.paused', { command: 'archives download', wait_ms: Math.round(ms), reason })
+  const pacer = await openPacer({ store, service, baseUrl, now: Date.now, signal, onPause, emit }, pace)
   const client = openClient({
     ...reached,
     version: version(),
-    pace,
+    pacer,
+    concurrency: 1,
     signal,
     onPause,
-    ...(await accountCalls({ store, service, baseUrl, now: Date.now, signal, onPause, emit }, pace)),
+    onWait: (ms, host) => void rememberWait(store, host, ms, Date.now()).catch(() => undefined),
   })
   try {
     const options = { client, folder, maxBytes: MAX_BYTES, allowHosts: args.allowHost ?? [] }
@@ -216,6 +219,7 @@ async function fetchFiles(args: ArchivesArgs): Promise<number> {
     return signals.code() ?? (stop ? exitCodeOf(stop) : done.failed.length > 0 ? EXIT.partial : EXIT.done)
   } finally {
     signals.release()
+    pacer.close?.()
     await client.close()
     await store.close()
   }

@@ -1,7 +1,7 @@
 import { grouped, quantity } from '../../base/quantity.ts'
 import type { Instant } from '../../base/time/instant.ts'
-import { callsLeft } from '../../calls/budget.ts'
 import { findLackingGeos, namedGeos } from '../../checks/lackingGeos.ts'
+import { callsLeft } from '../../fetch/budget.ts'
 import type { Job } from '../../job/job.ts'
 import { EMPTY_STATE, type PlannerState, type SkippedItem } from '../../job/plannerState.ts'
 import { applySelectors, type Listed, needsCatalogue, resolveSelectors } from '../../job/select.ts'

@@ -1,7 +1,7 @@
-import { ingestAll } from '../../ingestAll.ts'
 import { normalizeJob } from '../../job/normalize.ts'
 import { planRetry } from '../../plan/retry.ts'
 import { failedRequests } from '../../state/failures.ts'
+import { executeRun } from '../../sync/run.ts'
 import type { Args } from '../command.ts'
 import { JSON_FLAG, RUN_FLAGS } from '../flags.ts'
 import { readJobs } from '../jobs/jobs.ts'
@@ -28,7 +28,7 @@ export async function handler(args: Args<typeof flags, typeof positionals>): Pro
       const planner = { service: context.service, now: Math.floor(context.now() / 1000) }
       const requests = planRetry(planner, await failedRequests(context.store))
       return {
-        ...(await ingestAll({ ...context, isPart: true }, job, 'retry', requests)),
+        ...(await executeRun({ ...context, isPart: true }, job, 'retry', [{ requests, total: null }])),
         skipped: [],
         lackingGeos: [],
         selected: true,

@@ -7,16 +7,16 @@ import type { SharedRun } from '../../cluster/sharedRun.ts'
 import { placeOf } from '../../db/address.ts'
 import { openWriter } from '../../db/lock.ts'
 import type { Durability, Store } from '../../db/store.ts'
-import type { Summary, SyncContext } from '../../ingestAll.ts'
 import type { Job } from '../../job/job.ts'
 import type { Notify } from '../../job/notify.ts'
 import { NO_COUNTS } from '../../load/counts.ts'
 import type { JobWithOptions, PlanOptions } from '../../plan/planning.ts'
 import { createRequested, type Requested } from '../../plan/requested.ts'
-import { openRun } from '../../runs/openRun.ts'
 import { refuseExposed } from '../../services/exposedKey.ts'
 import { indicatorName } from '../../state/catalogue.ts'
-import { sync } from '../../sync.ts'
+import type { SyncContext } from '../../sync/context.ts'
+import { openRun } from '../../sync/record.ts'
+import { type Summary, sync } from '../../sync/sync.ts'
 import { EXIT, exitCodeOf } from '../terminal/fail.ts'
 import { createProgress } from '../terminal/progress.ts'
 import { isSignalCode, watchSignals } from '../terminal/signals.ts'
@@ -109,7 +109,7 @@ async function runAll(
   signal.addEventListener('abort', emit.abort, { once: true })
   const summaries: Summary[] = []
   try {
-    const sharedRun = await joinMachines(store, options, signal)
+    const sharedRun = await joinMachines(store, options)
     if (sharedRun) closers.add(sharedRun.close)
     const requested = createRequested()
     const running: Running = { options, store, signal, sharedRun, requested, emitLog, started: emit.started }
@@ -155,11 +155,11 @@ function openFor(jobs: readonly Job[], options: RunOptions, signal: AbortSignal)
 }
 
 /** Joins the other machines of a shared database; undefined for a file of this one. */
-async function joinMachines(store: Store, options: RunOptions, signal: AbortSignal): Promise<SharedRun | undefined> {
+async function joinMachines(store: Store, options: RunOptions): Promise<SharedRun | undefined> {
   const { file, distributed = false } = options
   if (!placeOf(file).isShared) return undefined
   const { openSharedRun } = await import('../../cluster/sharedRun.ts')
-  return openSharedRun(store, { ...options, signal }, distributed)
+  return openSharedRun(store, options, distributed)
 }
 
 /** Runs one job and shows how far it is. */

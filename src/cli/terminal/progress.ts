@@ -3,9 +3,9 @@ import { grouped, quantity } from '../../base/quantity.ts'
 import { MINUTE_MS } from '../../base/time/instant.ts'
 import { formatLocal } from '../../base/time/zone.ts'
 import { oneLine } from '../../base/visible.ts'
-import type { Progress } from '../../ingestAll.ts'
-import { eventRequest } from '../../ingestContext.ts'
 import type { PlannedRequest } from '../../job/plannedRequest.ts'
+import type { Progress } from '../../sync/context.ts'
+import { eventRequest } from '../../sync/requestEvents.ts'
 import { cutTo, width } from './width.ts'
 
 /** On a terminal a line that keeps itself up to date, elsewhere an event a minute. */

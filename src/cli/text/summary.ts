@@ -2,8 +2,8 @@ import { SignalError, UnavailableError } from '../../base/errors.ts'
 import { grouped, quantity } from '../../base/quantity.ts'
 import { formatUtc } from '../../base/time/instant.ts'
 import { type LackingGeos, lackingGeosText } from '../../checks/lackingGeos.ts'
-import type { Summary } from '../../ingestAll.ts'
 import type { SkippedItem } from '../../job/plannerState.ts'
+import type { Summary } from '../../sync/sync.ts'
 
 /** How many failures are listed. */
 const SHOWN_FAILURES = 10

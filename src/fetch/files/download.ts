@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { KeyError, type RequestSummary, type SyncError, TransientError } from '../../base/errors.ts'
 import { oneLine } from '../../base/visible.ts'
 import { type AttemptFailure, classifyAnswer } from '../classify.ts'
-import { hasFailed, type OnRetry, type ServiceClient } from '../client.ts'
+import { type Client, hasFailed, type OnRetry } from '../client.ts'
 import { exchange } from '../http.ts'
 import { type DownloadAnswer, receive } from '../receive.ts'
 import { addressOf, DownloadError, type LinkPolicy, refusedDownload, refuseForeign } from './links.ts'
@@ -12,8 +12,7 @@ import { dropParts, findPart, type PartialFile } from './partialFiles.ts'
 
 /** Where downloads go, and over what. */
 export interface DownloadOptions {
-  /** The one way to the network: its pace, its budget, its retries. */
-  readonly client: ServiceClient
+  readonly client: Client
   /** Nothing is ever written outside of it. */
   readonly folder: string
   readonly maxBytes: number
@@ -47,11 +46,7 @@ const linksOf = ({ client, allowHosts = [] }: DownloadOptions): LinkPolicy => ({
  */
 export async function download(url: string, options: DownloadOptions): Promise<Downloaded | SyncError> {
   try {
-    const result = await options.client.withRetries(
-      () => followRedirects(url, options),
-      ({ maxAttempts }) => maxAttempts,
-      options.onRetry,
-    )
+    const result = await options.client.retry(() => followRedirects(url, options), { onRetry: options.onRetry })
     return hasFailed(result) ? result.error : result
   } catch (error) {
     // A file is refused in the middle of reading it, which only throwing ends.
@@ -61,13 +56,11 @@ export async function download(url: string, options: DownloadOptions): Promise<D
 }
 
 /** Follows an address to its file, once. */
-async function followRedirects(url: string, options: DownloadOptions): Promise<Downloaded | AttemptFailure> {
+async function followRedirects(url: string, options: DownloadOptions): Promise<Downloaded> {
   let to = addressOf(url, options.client.baseUrl)
   refuseForeign(to, linksOf(options))
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
-    const answer = await requestDownload(to, url, options)
-    if (hasFailed(answer)) return answer
-    const { part, headers, next } = answer
+    const { part, headers, next } = await requestDownload(to, url, options)
     if (part) {
       refuseOther(part, headers, options.folder, url)
       return moveToChecksum(part.file, options.folder, url, headers)
@@ -78,25 +71,25 @@ async function followRedirects(url: string, options: DownloadOptions): Promise<D
 }
 
 /** Sends one request of a download: to the service with the key, to others without. */
-function requestDownload(to: URL, url: string, options: DownloadOptions): Promise<DownloadAnswer | AttemptFailure> {
+function requestDownload(to: URL, url: string, options: DownloadOptions): Promise<DownloadAnswer> {
   const { client, folder, maxBytes } = options
   const own = to.origin === new URL(client.baseUrl).origin
   const before = findPart(folder, url)
   const headers = {
-    ...client.userAgentHeader,
-    ...(own ? client.key : {}),
+    ...client.headers(own),
     'Accept-Encoding': 'identity',
     ...(before ? { Range: `bytes=${before.bytes}-`, 'If-Range': before.validator! } : {}),
   }
-  const { limits: usual, redactor } = client.sending
-  const limits = { ...usual, totalMs: Math.max(TOTAL_MS, usual.totalMs), graceMs: 0, maxBytes }
-  const receiving = { url, folder, maxBytes, redactor, links: linksOf(options) }
+  const links = linksOf(options)
   return client.call(
     { route: 'download', url: to.href },
-    (onSend) =>
-      exchange({ ...client.sending, limits, url: to, headers, onSend }, (opened) =>
-        receive(opened, to, before, receiving),
-      ),
+    (sending) => {
+      const limits = { ...sending.limits, totalMs: Math.max(TOTAL_MS, sending.limits.totalMs), graceMs: 0, maxBytes }
+      const { redactor } = sending
+      return exchange({ ...sending, limits, url: to, headers }, (opened) =>
+        receive(opened, to, before, { url, folder, maxBytes, redactor, links }),
+      )
+    },
     (answer, summary, now) => classifyDownload(answer, summary, now, own && !options.keyIsGood),
   )
 }

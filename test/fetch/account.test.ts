@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { expect, onTestFinished, test } from 'vitest'
-import { accountCalls } from '../../src/calls/account.ts'
+import { createHostOpener } from '../../src/fetch/hosts.ts'
 import { SERVICES } from '../../src/services/services.ts'
 import { tempFolder } from '../kit.ts'
 import { openStore } from '../store.ts'
@@ -17,12 +17,12 @@ test('a call that could not be accounted for fails alone: the next one to the sa
   const baseUrl = 'http://127.0.0.1:9'
   const { signal } = new AbortController()
   const caller = { store, service: SERVICES.generic, baseUrl, now: Date.now, signal }
-  const { beforeCall } = await accountCalls(caller, null)
+  const openHost = createHostOpener(caller)
   other.exec('begin immediate')
-  await expect(Promise.all([beforeCall('127.0.0.1:9'), beforeCall('127.0.0.1:9')])).rejects.toMatchObject({
+  await expect(Promise.all([openHost('127.0.0.1:9'), openHost('127.0.0.1:9')])).rejects.toMatchObject({
     name: 'BusyError',
   })
   other.exec('rollback')
-  await beforeCall('127.0.0.1:9')
+  await openHost('127.0.0.1:9')
   expect(store.get('select host from _source')).toBe('127.0.0.1:9')
 })

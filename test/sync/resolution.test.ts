@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { PlannedRequest } from '../../src/job/plannedRequest.ts'
-import { classifyValues } from '../../src/plan/resolution.ts'
 import { SERVICES, type Service } from '../../src/services/services.ts'
+import { isNative } from '../../src/sync/resolution.ts'
 import type { Rows } from '../../src/tables/rows.ts'
 
 /** A service that sums under number 9 in steps of so many seconds; null: one that never sums. */
@@ -12,11 +12,11 @@ const service = (sumsBy: number | null): Service => ({
 })
 
 test.each([
-  ['sums by the hour: half an hour is finer', 3600, 9, 1800, 'native'],
-  ['sums by the half hour', 1800, 9, 1800, 'sums'],
-  ['sums by the half hour under another number', 1800, 10, 1800, 'unsure'],
-  ['sums by the half hour: a quarter is finer', 1800, 9, 900, 'native'],
-  ['no sums', null, 9, 3600, 'native'],
+  ['sums by the hour: half an hour is finer', 3600, 9, 1800, true],
+  ['sums by the half hour', 1800, 9, 1800, false],
+  ['sums by the half hour under another number', 1800, 10, 1800, false],
+  ['sums by the half hour: a quarter is finer', 1800, 9, 900, true],
+  ['no sums', null, 9, 3600, true],
 ] as const)('%s', (_name, sumsBy, resolutionId, stepS, verdict) => {
   const window = { from: 0, to: 20 * 86_400 }
   const series = { timeTrunc: null, indicatorId: 1 }
@@ -26,23 +26,23 @@ test.each([
     stepS,
     observations: { geoIds: [3, 3, 3], at: [0, stepS, 2 * stepS], guessed: false },
   } as unknown as Rows
-  expect(classifyValues(planned, rows, { steps: [], bordered: false }, [])).toBe(verdict)
+  expect(isNative(planned, rows, { around: { steps: [], bordered: false }, dayIds: [] })).toBe(verdict)
 })
 
 const every = (step: number, ...stray: readonly number[]) =>
   [...Array.from({ length: 24 }, (_, i) => i * step), ...stray].sort((a, b) => a - b)
 test.each([
-  ['hours with a stray row', [every(3600, 1800)], 'sums'],
-  ['hours around a clock change by half an hour', [[...every(3600), ...every(3600).map((at) => at + 84_600)]], 'sums'],
-  ['quarters', [every(900)], 'native'],
-  ['quarters with holes', [[0, 900, 1800, 9000, 9900, 10_800]], 'native'],
-  ['quarters of one geo and hours of another', [every(900), every(900), every(3600)], 'sums'],
-  ['quarters of one geo and one value of another', [every(900), [0]], 'sums'],
+  ['hours with a stray row', [every(3600, 1800)], false],
+  ['hours around a clock change by half an hour', [[...every(3600), ...every(3600).map((at) => at + 84_600)]], false],
+  ['quarters', [every(900)], true],
+  ['quarters with holes', [[0, 900, 1800, 9000, 9900, 10_800]], true],
+  ['quarters of one geo and hours of another', [every(900), every(900), every(3600)], false],
+  ['quarters of one geo and one value of another', [every(900), [0]], false],
 ] as const)('under the number of sums: %s', (_name, geos, verdict) => {
   const window = { from: 0, to: 20 * 86_400 }
   const series = { timeTrunc: null, indicatorId: 1 }
   const planned = { window, series, timeZone: 'Europe/Lisbon', service: service(3600) } as unknown as PlannedRequest
   const observations = { geoIds: geos.flatMap((at, geo) => at.map(() => geo)), at: geos.flat(), guessed: false }
   const rows = { resolutionId: 9, stepS: 900, observations } as unknown as Rows
-  expect(classifyValues(planned, rows, { steps: [], bordered: false }, [])).toBe(verdict)
+  expect(isNative(planned, rows, { around: { steps: [], bordered: false }, dayIds: [] })).toBe(verdict)
 })

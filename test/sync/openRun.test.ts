@@ -3,10 +3,11 @@ import SQLite from 'better-sqlite3'
 import { expect, onTestFinished, test } from 'vitest'
 import { RejectLimitError, SchemaError, StoreError } from '../../src/base/errors.ts'
 import type { SyncEvent } from '../../src/base/events.ts'
-import { ingestAll, type SyncContext } from '../../src/ingestAll.ts'
 import { readJob } from '../../src/job/read.ts'
-import { openRun } from '../../src/runs/openRun.ts'
 import { SERVICES } from '../../src/services/services.ts'
+import type { SyncContext } from '../../src/sync/context.ts'
+import { openRun } from '../../src/sync/record.ts'
+import { executeRun } from '../../src/sync/run.ts'
 import { emulate, runJob, tempFolder, tempStore } from '../kit.ts'
 import { openStore } from '../store.ts'
 
@@ -67,7 +68,9 @@ test('a run whose end cannot be recorded tells that it failed, once', async () =
     other.exec('begin immediate')
     yield* []
   }
-  await expect(ingestAll(context, job, 'sync', nothing())).rejects.toMatchObject({ name: 'BusyError' })
+  await expect(executeRun(context, job, 'sync', [{ requests: nothing(), total: null }])).rejects.toMatchObject({
+    name: 'BusyError',
+  })
   expect(events).toMatchObject([
     { event: 'run.started' },
     { event: 'run.ended', outcome: 'failed', code: 'sqlite_busy' },

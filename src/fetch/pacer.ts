@@ -1,0 +1,86 @@
+import PQueue from 'p-queue'
+import { SignalError, SyncError } from '../base/errors.ts'
+import type { Pace } from '../job/job.ts'
+import { recentCalls, spendCall } from './budget.ts'
+import { createHostOpener, hostOf, type ServiceCaller } from './hosts.ts'
+
+/** Decides when the next call to a host may be sent. In one process p-queue and the budget in the database; the cluster supplies a shared one. */
+export interface Pacer {
+  /** Resolves when one call may be sent, and counts it. Throws BudgetError or StoppedError if none may be sent soon. */
+  take(host: string, signal: AbortSignal): Promise<void>
+  /** Delays every later call to the host by this many milliseconds. */
+  pause(host: string, ms: number): Promise<void>
+  /** Ends what it has open. */
+  close?(): void
+}
+
+/** Opens the pacer of a run; `onPause` is called when it makes calls wait: for how many milliseconds, and why. */
+export type OpenPacer = (pace: Pace, onPause?: (ms: number, reason: string) => void) => Pacer
+
+/** The whole calls of a second, and the milliseconds that they take: at 1.9 a second, one call in 526. */
+function paceWindow({ perSecond }: Pick<Pace, 'perSecond'>): { readonly calls: number; readonly ms: number } {
+  const calls = Math.max(1, Math.floor(perSecond))
+  return { calls, ms: (1000 * calls) / perSecond }
+}
+
+/**
+ * Paces the calls of one process: never more than `perSecond` in any second. `account` runs before each call is let out, one at a
+ * time, and what it throws is thrown. `recent`: milliseconds since calls of earlier processes that still count.
+ */
+export function createPacer(
+  pace: Pick<Pace, 'perSecond'>,
+  account: (host: string) => Promise<void> = async () => undefined,
+  recent: readonly number[] = [],
+): Pacer {
+  const { calls, ms: interval } = paceWindow(pace)
+  const inOrder = new PQueue({ concurrency: 1 })
+  const starts = new PQueue({ interval, intervalCap: calls, strict: true })
+  let pausedUntil = 0
+  let timer: NodeJS.Timeout | undefined
+  const pauseFor = (ms: number): void => {
+    const until = performance.now() + ms
+    if (until <= pausedUntil) return
+    pausedUntil = until
+    starts.pause()
+    clearTimeout(timer)
+    timer = setTimeout(() => starts.start(), ms)
+  }
+  // Calls of an earlier process fill the first interval; if they fill all of it, nothing starts until the last one is over.
+  if (recent.length >= calls) pauseFor(interval - Math.min(...recent))
+  else for (const _ of recent) void starts.add(() => undefined)
+  return {
+    async take(host, signal) {
+      try {
+        await inOrder.add(
+          async () => {
+            await account(host)
+            await starts.add(() => undefined, { signal })
+          },
+          { signal },
+        )
+      } catch (error) {
+        throw signal.aborted && !(error instanceof SyncError) ? new SignalError(error) : error
+      }
+    },
+    async pause(_host, ms) {
+      // A random bit longer, so that processes that share a host do not all begin at once.
+      pauseFor(ms * (1 + Math.random() * 0.1))
+    },
+    close() {
+      clearTimeout(timer)
+      starts.clear()
+      inOrder.clear()
+    },
+  }
+}
+
+/** Opens the pacer of a process that does not share its pace: the budget and the latest calls are those in the database. */
+export async function openPacer(caller: ServiceCaller, pace: Pace): Promise<Pacer> {
+  const { store, baseUrl, now } = caller
+  const openHost = createHostOpener(caller)
+  const account = async (host: string): Promise<void> => {
+    await openHost(host)
+    await spendCall(store, host, pace, now())
+  }
+  return createPacer(pace, account, await recentCalls(store, hostOf(baseUrl), paceWindow(pace), now()))
+}

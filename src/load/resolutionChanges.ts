@@ -1,0 +1,88 @@
+import type { Transaction } from 'kysely'
+import { HOUR, type Instant } from '../base/time/instant.ts'
+import { prepared } from '../db/prepared.ts'
+import type { PlannedRequest } from '../job/plannedRequest.ts'
+import type { Rows } from '../tables/rows.ts'
+import type { Database } from '../tables/schema.ts'
+import { ALL_GEOS } from '../tables/sql/allGeos.ts'
+
+/** For every geo of a series, the steps of the stored values nearest to an instant on both sides of it, where both exist. */
+const stepsAround = prepared((db, of: { seriesId: number; at: Instant }) =>
+  db
+    .selectFrom('series_geo as g')
+    .where('g.series_id', '=', of.seriesId)
+    .select((geo) => [
+      'g.geo_id',
+      geo
+        .selectFrom('observation as o')
+        .select('o.step_s')
+        .whereRef('o.series_id', '=', 'g.series_id')
+        .whereRef('o.geo_id', '=', 'g.geo_id')
+        .where('o.at', '<', of.at)
+        .orderBy('o.at', 'desc')
+        .limit(1)
+        .as('before'),
+      geo
+        .selectFrom('observation as o')
+        .select('o.step_s')
+        .whereRef('o.series_id', '=', 'g.series_id')
+        .whereRef('o.geo_id', '=', 'g.geo_id')
+        .where('o.at', '>=', of.at)
+        .orderBy('o.at')
+        .limit(1)
+        .as('after'),
+    ]),
+)
+
+const coverageAt = prepared((db, of: { seriesId: number; at: Instant }) =>
+  db
+    .selectFrom('_coverage')
+    .select(['geo_id', 'from_at', 'to_at'])
+    .where('series_id', '=', of.seriesId)
+    .where('from_at', '<=', of.at)
+    .where('to_at', '>=', of.at),
+)
+
+const insertChange = prepared((db, row: { seriesId: number; at: Instant; step: number }) =>
+  db
+    .insertInto('_resolution')
+    .values({ series_id: row.seriesId, from_at: row.at, step_s: row.step })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['series_id', 'from_at'])
+        .doUpdateSet({ step_s: row.step })
+        .where('_resolution.step_s', '<>', row.step),
+    ),
+)
+
+/** Days, months and years vary in length: their steps are not compared with each other. */
+const isCalendar = (step: number): boolean => step > 20 * HOUR
+
+/**
+ * Records at which ends of a window that was just loaded the resolution changes, so that later windows are cut there. Only windows
+ * that were answered on both sides show where it changes, and a guessed step shows nothing.
+ */
+export async function recordChanges(
+  tx: Transaction<Database>,
+  { window, series, service }: PlannedRequest,
+  { observations }: Rows,
+  seriesId: number | null,
+): Promise<void> {
+  if (!window || !series || seriesId === null || series.timeTrunc !== null || service.steps.coarse === null) return
+  if (!observations?.at.length || observations.guessed) return
+  for (const at of [window.from, window.to]) {
+    const changed = (await stepsAround.all(tx, { seriesId, at })).filter(
+      ({ before, after }) =>
+        before !== null && after !== null && before !== after && !(isCalendar(before) && isCalendar(after)),
+    )
+    if (changed.length === 0) continue
+    const coverage = await coverageAt.all(tx, { seriesId, at })
+    const isCovered = (geoId: number, side: 'before' | 'after'): boolean =>
+      coverage.some(
+        (row) =>
+          (row.geo_id === geoId || row.geo_id === ALL_GEOS) && (side === 'before' ? row.from_at < at : row.to_at > at),
+      )
+    const joined = changed.find(({ geo_id: geoId }) => isCovered(geoId, 'before') && isCovered(geoId, 'after'))
+    if (joined) await insertChange.run(tx, { seriesId, at, step: joined.after! })
+  }
+}

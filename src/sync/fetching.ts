@@ -1,0 +1,67 @@
+import { redactorOf } from '../base/redact.ts'
+import { openClient } from '../fetch/client.ts'
+import { createHostOpener, rememberWait } from '../fetch/hosts.ts'
+import { openPacer, type Pacer } from '../fetch/pacer.ts'
+import type { Job } from '../job/job.ts'
+import { createSizes } from '../load/learnedSizes.ts'
+import type { SyncContext } from './context.ts'
+import type { Run } from './execute.ts'
+import type { OpenRun } from './record.ts'
+
+export { execute } from './execute.ts'
+
+/** A run that can fetch, until it is closed. */
+export interface Fetching {
+  readonly run: Run
+  close(): Promise<void>
+}
+
+/** Opens the client of a run, and all else that its requests need. This module is loaded only when there is something to fetch. */
+export async function openFetching(
+  context: SyncContext,
+  { pace, keep }: Pick<Job, 'pace' | 'keep'>,
+  { runId, emit }: Pick<OpenRun, 'runId' | 'emit'>,
+): Promise<Fetching> {
+  const { store, now, signal, rejects } = context
+  const onPause = (ms: number, reason: string): void => {
+    emit('calls.paused', { wait_ms: Math.round(ms), reason })
+    context.onPause?.(ms, reason)
+  }
+  const caller = { ...context, onPause, emit }
+  const shared = context.openPacer?.(pace, onPause)
+  const pacer = shared ? openingHosts(shared, createHostOpener(caller)) : await openPacer(caller, pace)
+  const client = openClient({
+    ...context,
+    pacer,
+    concurrency: pace.concurrency,
+    onPause,
+    // A database that cannot be written ends the run elsewhere.
+    onWait: (ms, host) => void rememberWait(store, host, ms, now()).catch(() => undefined),
+  })
+  const loading = { store, runId, keep, now, redactor: redactorOf(context.key) }
+  return {
+    run: {
+      ...loading,
+      client,
+      emit,
+      signal,
+      concurrency: pace.concurrency,
+      onReject: rejects?.onReject ?? 'quarantine',
+      sizes: createSizes(loading),
+      probed: new Set(),
+    },
+    async close() {
+      pacer.close?.()
+      await client.close()
+    },
+  }
+}
+
+/** A shared pacer that opens each host before its first call. */
+const openingHosts = (pacer: Pacer, openHost: (host: string) => Promise<void>): Pacer => ({
+  ...pacer,
+  async take(host, signal) {
+    await openHost(host)
+    await pacer.take(host, signal)
+  },
+})

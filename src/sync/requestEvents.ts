@@ -1,0 +1,92 @@
+import type { SyncError } from '../base/errors.ts'
+import { type EventFields, type EventRows, errorFields } from '../base/eventFields.ts'
+import type { EmitEvent } from '../base/events.ts'
+import { formatUtc } from '../base/time/instant.ts'
+import type { PlannedRequest } from '../job/plannedRequest.ts'
+import type { Counts } from '../load/counts.ts'
+import type { LastAnswer, Reply } from '../services/reply.ts'
+
+/** Row counters as the field of an event. */
+export const eventRows = (counts: Omit<Counts, 'requests' | 'failed' | 'bytes'>): EventRows => ({
+  new: counts.rows_new,
+  unchanged: counts.rows_unchanged,
+  revised: counts.rows_revised,
+  withdrawn: counts.rows_withdrawn,
+  rejected: counts.rows_rejected,
+})
+
+/** The fields of an event that describe a request. */
+export const eventRequest = ({
+  entry,
+  route,
+  series,
+  params,
+  window,
+  request,
+  service,
+}: PlannedRequest): Pick<EventFields, 'where' | 'route' | 'target' | 'indicator' | 'window'> => ({
+  where: entry,
+  route,
+  target: request.target,
+  indicator:
+    series?.indicatorId ??
+    (service.routes[route]?.shape === 'series' && typeof params.id === 'number' ? params.id : null),
+  window: window && { from: formatUtc(window.from), to: formatUtc(window.to) },
+})
+
+/** The fields of an event that describe an answer; the status is null if none came. */
+const eventAnswer = (last: LastAnswer): Pick<EventFields, 'attempt' | 'status' | 'ms'> => ({
+  attempt: last.attempts,
+  status: last.status || null,
+  ms: Math.round(last.ms),
+})
+
+/** Emits that an attempt failed, and that the same is sent again. */
+export const emitRetried = (
+  emit: EmitEvent,
+  request: PlannedRequest,
+  error: SyncError,
+  status: number | null,
+  attempt: number,
+): void =>
+  emit('request.retried', { ...eventRequest(request), attempt, status, code: error.code, reason: error.message })
+
+/** Emits that a reply is in the database, and whether its rows were loaded. */
+export const emitDone = (
+  emit: EmitEvent,
+  request: PlannedRequest,
+  reply: Reply,
+  counts: Counts,
+  loaded: boolean,
+): void =>
+  emit('request.done', {
+    ...eventRequest(request),
+    ...eventAnswer(reply),
+    bytes: reply.bytes,
+    rows: eventRows(counts),
+    loaded,
+  })
+
+/** Emits that a window is too large, and by how many smaller ones it is replaced now. */
+export const emitDivided = (
+  emit: EmitEvent,
+  request: PlannedRequest,
+  { code, message: reason }: SyncError,
+  last: LastAnswer,
+  pieces: number,
+): void => emit('request.divided', { ...eventRequest(request), ...eventAnswer(last), pieces, code, reason })
+
+/** Emits that a request failed for good. */
+export const emitFailed = (
+  emit: EmitEvent,
+  request: PlannedRequest,
+  error: SyncError,
+  last: LastAnswer,
+  counts: Counts,
+): void =>
+  emit('request.failed', {
+    ...eventRequest(request),
+    ...eventAnswer(last),
+    rows: eventRows(counts),
+    ...errorFields(error),
+  })

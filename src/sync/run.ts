@@ -1,0 +1,137 @@
+import { KeyError, RejectLimitError, SignalError, StoppedError, type SyncError } from '../base/errors.ts'
+import { quantity } from '../base/quantity.ts'
+import type { RunOutcome } from '../base/runOutcome.ts'
+import { callsLeft } from '../fetch/budget.ts'
+import { hostOf } from '../fetch/hosts.ts'
+import type { Job } from '../job/job.ts'
+import type { PlannedRequest } from '../job/plannedRequest.ts'
+import type { Counts } from '../load/counts.ts'
+import { closeQuarantine } from '../load/quarantine/closeQuarantine.ts'
+import type { Failed, SyncContext } from './context.ts'
+import type { Outcome, RejectPolicy } from './execute.ts'
+import type { Fetching } from './fetching.ts'
+import { countsOf, findOutage, type OpenRun, openRun, runOutcome } from './record.ts'
+
+/** The result of a run. */
+export interface Executed {
+  readonly runId: number
+  readonly job: string
+  readonly outcome: RunOutcome
+  readonly counts: Counts
+  readonly failures: readonly Failed[]
+  readonly seconds: number
+  /** Why it ended early, if it did. */
+  readonly stop: SyncError | null
+}
+
+/** Requests that are executed together, before the next step is planned. */
+export interface Step {
+  readonly requests: Iterable<PlannedRequest>
+  /** The number of requests; null if there are too many to count. */
+  readonly total: number | null
+  /** Whether this process executes the step in any case: later ones depend on it. */
+  readonly isLocal?: boolean
+}
+
+const QUARANTINE_ALL: RejectPolicy = { onReject: 'quarantine', maxRejects: Number.POSITIVE_INFINITY }
+
+/** Executes the steps of a run and records it. It ends early if the key is refused, the budget is spent or a signal comes. */
+export async function executeRun(
+  context: SyncContext,
+  job: Job,
+  command: string,
+  steps: Iterable<Step> | AsyncIterable<Step>,
+): Promise<Executed> {
+  const { store, now, signal, distribute } = context
+  const began = now()
+  const all = Symbol.asyncIterator in steps ? steps[Symbol.asyncIterator]() : steps[Symbol.iterator]()
+  // A mistake in the job shows in the first step; then there is no run.
+  let step = await all.next()
+  const record = await openRun(context, command, job)
+  const progress = trackProgress(context, job, record)
+  let fetching: Fetching | null = null
+  let ended: SyncError | null = null
+  let isIdle = true
+  try {
+    for (; !step.done && !ended; step = await all.next()) {
+      const { requests, total, isLocal = false } = step.value
+      progress.begin(total)
+      isIdle &&= total === 0
+      if (distribute && !isLocal) ended = await distribute(context, job, record, requests, progress.failures)
+      else if (total !== 0) {
+        // Loaded only when there is something to fetch: most scheduled runs have nothing.
+        const { execute, openFetching } = await import('./fetching.ts')
+        fetching ??= await openFetching(context, job, record)
+        for await (const outcome of execute(fetching.run, requests)) await progress.note(outcome)
+        if (signal.aborted) ended = new SignalError()
+      }
+    }
+  } catch (error) {
+    // A refused key, a spent budget and too many rejects end a run in order; anything else is not about the service.
+    if (!endsInOrder(error)) {
+      await record.fail(error)
+      throw error
+    }
+    ended = error
+  } finally {
+    await fetching?.close()
+    await all.return?.()
+  }
+  try {
+    await closeQuarantine(store, now())
+    const counts = await countsOf(store, record.runId)
+    const { failures } = progress
+    const stop = ended ?? findOutage(failures, counts)
+    const outcome = runOutcome(stop, failures.length + counts.rows_rejected)
+    await record.end(outcome, stop)
+    // A run without requests writes so little that closing the database is enough.
+    if (!isIdle) await store.tidy()
+    const seconds = (now() - began) / 1000
+    return { runId: record.runId, job: job.name, outcome, counts, failures, seconds, stop }
+  } catch (error) {
+    await record.fail(error)
+    throw error
+  }
+}
+
+const endsInOrder = (error: unknown): error is SyncError =>
+  error instanceof KeyError || error instanceof StoppedError || error instanceof RejectLimitError
+
+/** The progress of a run: how many requests are done, and which failed. */
+function trackProgress(
+  { store, baseUrl, now, onProgress, rejects = QUARANTINE_ALL }: SyncContext,
+  job: Job,
+  { runId }: OpenRun,
+) {
+  const limit = rejects.onReject === 'fail' ? 0 : rejects.maxRejects
+  const failures: Failed[] = []
+  let done = 0
+  let total: number | null = 0
+  return {
+    failures,
+    begin(more: number | null): void {
+      total = total === null || more === null ? null : total + more
+    },
+    /** Notes what became of a request. Throws RejectLimitError if too many rows were rejected by now. */
+    async note(outcome: Outcome): Promise<void> {
+      const { kind, request: planned } = outcome
+      const parts = kind === 'split' ? outcome.into.length : 0
+      if (parts === 0) done++
+      else if (total !== null) total += parts - 1
+      if (kind === 'failed') failures.push({ planned, error: outcome.error })
+      const counts = await countsOf(store, runId)
+      const left = await callsLeft(store, hostOf(baseUrl), job.pace, now())
+      await onProgress?.({ planned, counts, done, total, callsLeft: left })
+      if (counts.rows_rejected > limit) throw tooManyRejects(counts.rows_rejected, limit)
+    },
+  }
+}
+
+const tooManyRejects = (found: number, limit: number): RejectLimitError =>
+  new RejectLimitError(
+    `${quantity(found, 'row')} could not be understood, and ${limit} ${limit === 1 ? 'is' : 'are'} allowed.`,
+    {
+      hint: 'See them with `indicator-sync quarantine list`; what came before them is loaded.',
+      code: 'too-many-rejects',
+    },
+  )

@@ -1,0 +1,112 @@
+import { countOf } from '../base/lists.ts'
+import { findLackingGeos, type LackingGeos, namedGeos } from '../checks/lackingGeos.ts'
+import { lockForRun } from '../db/lock.ts'
+import { ensureZone } from '../db/queries/zones.ts'
+import type { Job } from '../job/job.ts'
+import type { PlannedRequest } from '../job/plannedRequest.ts'
+import type { SkippedItem } from '../job/plannerState.ts'
+import { applySelectors, namesAnything, needsCatalogue, resolveSelectors } from '../job/select.ts'
+import { namesGeos } from '../plan/entries.ts'
+import { planSelection } from '../plan/listings.ts'
+import { plan } from '../plan/plan.ts'
+import type { Planning, PlanOptions } from '../plan/planning.ts'
+import { createRequested } from '../plan/requested.ts'
+import { wantedOf } from '../plan/wanted.ts'
+import { refuseExposed } from '../services/exposedKey.ts'
+import { readCatalogue } from '../state/catalogue.ts'
+import { readPlannerState } from '../state/readPlannerState.ts'
+import type { SyncContext } from './context.ts'
+import { type Executed, executeRun, type Step } from './run.ts'
+import { rememberWanted } from './wanted.ts'
+
+/** The result of syncing a job. */
+export interface Summary extends Executed {
+  /** Items that were not requested because the service does not know them. */
+  readonly skipped: readonly SkippedItem[]
+  /** Geos of the job for which the service has no values. */
+  readonly lackingGeos: readonly LackingGeos[]
+  /** Whether anything of the job was selected: `--only` may leave nothing. */
+  readonly selected: boolean
+}
+
+/**
+ * A job is planned into requests, requests are fetched into replies, replies are transformed into rows, rows are loaded. Throws
+ * InputError if the key would go unencrypted to another machine, and BusyError if another writer has the database.
+ */
+export async function sync(
+  given: SyncContext,
+  job: Job,
+  command = 'sync',
+  options: PlanOptions = {},
+): Promise<Summary> {
+  const isPart = options.part || options.range !== undefined
+  const context = { ...given, isPart, requested: given.requested ?? createRequested() }
+  refuseExposed(context)
+  const { store, now } = context
+  const unlock = await lockForRun(store, `${command} ${job.name}`, now)
+  try {
+    await ensureZone(store, context.service.timeZone)
+    const skipped = new Map<string, SkippedItem>()
+    const planning = await openPlanning(context, job, options, (one) => skipped.set(`${one.route} ${one.id}`, one))
+    const selection: Selection = { job: null }
+    const executed = await executeRun(context, job, command, planSteps(context, planning, selection))
+    return {
+      ...executed,
+      skipped: [...skipped.values()],
+      lackingGeos: selection.job ? await findLackingGeos(store, namedGeos(selection.job)) : [],
+      selected: selection.job === null || namesAnything(selection.job),
+    }
+  } finally {
+    await unlock()
+  }
+}
+
+/** The job with the indicators that it selects; null until the catalogue is there. */
+interface Selection {
+  job: Job | null
+}
+
+/** What planning a job needs, as of now. */
+async function openPlanning(
+  { store, service, now, requested = createRequested() }: SyncContext,
+  job: Job,
+  options: PlanOptions,
+  onSkipped: Planning['onSkipped'],
+): Promise<Planning> {
+  const at = Math.floor(now() / 1000)
+  const plannerState = await readPlannerState(store, at)
+  return { job, service, plannerState, now: at, options, requested, ...(onSkipped ? { onSkipped } : {}) }
+}
+
+/**
+ * Plans the requests of a job: first those for the catalogue, if indicators are selected by their catalogue entries and it is missing,
+ * then all others.
+ */
+async function* planSteps(context: SyncContext, first: Planning, selection: Selection): AsyncGenerator<Step, void> {
+  const { store, signal, later = [] } = context
+  const { job, options, requested } = first
+  const jobs = namesGeos(job) ? [job, ...later.map((one) => one.job)] : [job]
+  const readListed = async () => (jobs.some(needsCatalogue) ? await readCatalogue(store) : [])
+  // While there is no catalogue, request it again even if an earlier job of the same command did so without success.
+  const anew = (await readListed()).length > 0 ? {} : { requested: createRequested() }
+  const missing: PlannedRequest[] = jobs.flatMap((one) => [...planSelection({ ...first, ...anew, job: one })])
+  let planning = first
+  if (missing.length > 0) {
+    // The view `gaps` also shows what a run that ends here has not requested.
+    if (!options.range) await rememberWanted(store, first, wantedOf(first), true)
+    yield { requests: missing, total: missing.length, isLocal: true }
+    planning = await openPlanning(context, job, options, first.onSkipped)
+  }
+  const catalogue = await readListed()
+  if (missing.length > 0 && needsCatalogue(job) && catalogue.length === 0) return
+  selection.job = resolveSelectors(job, catalogue)
+  planning = {
+    ...planning,
+    job: selection.job,
+    later: later.map((one) => ({ ...one, job: applySelectors(one.job, catalogue) })),
+  }
+  if (!options.range) await rememberWanted(store, planning, wantedOf(planning), options.part)
+  // Counted first for the estimate of the time left. Planning is quick, and the plan is never in memory as a whole.
+  const total = await countOf(plan({ ...planning, requested: requested.copy() }), signal)
+  yield { requests: plan(planning), total }
+}

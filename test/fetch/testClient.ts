@@ -1,0 +1,31 @@
+import { onTestFinished } from 'vitest'
+import { type Client, type ClientOptions, openClient } from '../../src/fetch/client.ts'
+import { createPacer } from '../../src/fetch/pacer.ts'
+import { SERVICES } from '../../src/services/services.ts'
+
+/** Options of a client for tests; `perSecond` is its pace, and `account` runs before each call. */
+export interface TestOptions extends Partial<ClientOptions> {
+  readonly perSecond?: number
+  readonly account?: () => Promise<void>
+}
+
+/** A client that is closed with the test. */
+export function testClient(baseUrl: string, { perSecond = 50, account, ...over }: TestOptions = {}): Client {
+  const pacer = createPacer({ perSecond }, account)
+  const client = openClient({
+    baseUrl,
+    key: 'k'.repeat(64),
+    version: 'test',
+    service: SERVICES.generic,
+    pacer,
+    concurrency: 1,
+    signal: new AbortController().signal,
+    retryMs: 5,
+    ...over,
+  })
+  onTestFinished(async () => {
+    pacer.close?.()
+    await client.close()
+  })
+  return client
+}
