@@ -136,7 +136,7 @@ export async function openQueue(
       const options = {
         includeMetadata: true,
         localConcurrency: concurrency,
-        pollingIntervalSeconds: 1,
+        pollingIntervalSeconds: 0.5,
         burstWhenReadyExceeds: 1,
         heartbeatRefreshSeconds: HEARTBEAT.heartbeatRefreshSeconds,
       } as const
