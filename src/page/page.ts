@@ -31,6 +31,8 @@ export interface PageRequest {
   readonly address?: string
   /** The folders of lakes that jobs keep up to date. */
   readonly lakes?: () => Promise<readonly string[]>
+  /** Whether another site leads here: then nothing costly is done. */
+  readonly foreign: boolean
   /** Whether the page has a server: as a file it has no search, no SQL and no scripts that send requests. */
   readonly live: boolean
   /**
@@ -48,6 +50,8 @@ export interface PageRequest {
 export interface View<Data> {
   read(request: PageRequest): Promise<Data>
   show(data: Data, request: PageRequest): Html
+  /** The HTTP status. Default: 200. */
+  status?(data: Data): number
   /** The heading of the window; the name of the page when left out. */
   title?(data: Data, request: PageRequest): string
 }
@@ -89,6 +93,8 @@ export interface PageAnswer {
   readonly type: string
   readonly body: string | Buffer | AsyncIterable<string> | Iterable<string>
   readonly file?: string
+  /** Default: 200. */
+  readonly status?: number
 }
 
 /** Answers a request for something other than a page. */

@@ -29,6 +29,7 @@ export function requestOf(
     version: 'test',
     now: Date.parse('2025-11-05T00:00:00Z') / 1000,
     live: true,
+    foreign: false,
     link: (path, query = {}) => {
       const given = Object.entries(query).flatMap(([name, value]): [string, string][] =>
         value === undefined ? [] : [[name, String(value)]],

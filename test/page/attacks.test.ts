@@ -140,8 +140,12 @@ describe('whoever asks', () => {
           expect((await send(`${url}${path}`, site(from, mode, dest))).status, `${from} ${mode} ${dest}`).toBe(403)
     const { status, headers } = await send(`${url}/`, site('cross-site', 'navigate', 'document'))
     expect([status, headers['access-control-allow-origin']]).toEqual([200, undefined])
-    for (const page of [...PAGES, ...ENDPOINTS].filter(({ own }) => own))
-      expect((await send(`${url}${page.path}`, site('cross-site', 'navigate', 'document'))).status).toBe(403)
+    for (const { path } of ENDPOINTS.filter(({ own }) => own))
+      expect((await send(`${url}${path}`, site('cross-site', 'navigate', 'document'))).status).toBe(403)
+    const sql = await send(`${url}/sql?sql=select+40%2B2`, site('cross-site', 'navigate', 'document'))
+    expect([sql.status, sql.body.includes('<td')]).toEqual([200, false])
+    const data = await send(`${url}/sql.json?sql=select+42`, site('cross-site', 'navigate', 'document'))
+    expect(data.status).toBe(403)
   })
 
   test('gets headers by which nothing from elsewhere runs in the page, frames it or reads it, whatever was asked', async () => {

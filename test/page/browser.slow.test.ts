@@ -255,3 +255,22 @@ test('the files of a page are opened without a server, in either scheme, without
   await page.getByRole('link', { name: 'Texts' }).click()
   expect(await page.locator('html').getAttribute('lang')).toBe('en')
 })
+
+test('a statement is shown but not run if another site links to it, and runs after one click', async () => {
+  const { url } = await servePage(await sharedFile())
+  const page = await window()
+  const { origin } = new URL(url)
+  await page.route('http://elsewhere.test/', (route) =>
+    route.fulfill({
+      contentType: 'text/html',
+      body: `<a href="${origin}/sql?sql=${encodeURIComponent('select 7 as seven')}">look</a>`,
+    }),
+  )
+  await page.goto('http://elsewhere.test/')
+  await page.getByRole('link').click()
+  await page.getByText('Another site links here').waitFor()
+  expect(await page.getByLabel('Statement').inputValue()).toBe('select 7 as seven')
+  expect(await page.getByRole('cell').count()).toBe(0)
+  await page.getByRole('button', { name: 'Run' }).click()
+  expect(await page.getByRole('cell').allTextContents()).toEqual(['7'])
+})

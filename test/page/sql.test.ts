@@ -30,4 +30,27 @@ describe('SQL that is asked of the page', () => {
     const late = await fetch(url + addressOf(ENDLESS, '/sql.csv'))
     expect([late.status, await late.json()]).toEqual([503, expect.objectContaining({ code: 'timeout' })])
   })
+
+  test('sends all rows as CSV, though the page shows a thousand', async () => {
+    const { url } = await servePage(await sharedFile())
+    const many = 'with recursive n (i) as (select 1 union all select i + 1 from n where i < 50000) select i from n'
+    const lines = (await (await fetch(url + addressOf(many, '/sql.csv'))).text()).trim().split('\n')
+    expect([lines.length, lines[0], lines.at(-1)]).toEqual([50_001, 'i', '50000'])
+    // A reader that leaves in the middle ends the statement.
+    const endless = await fetch(
+      url + addressOf('with recursive n (i) as (select 1 union all select i + 1 from n) select i from n', '/sql.csv'),
+    )
+    await endless.body!.cancel()
+    expect((await fetch(url + addressOf('select 1'))).status).toBe(200)
+  })
+
+  test('answers a mistake with its status: 400 of the statement, 503 of the time', async () => {
+    const { url } = await servePage(await sharedFile())
+    for (const path of ['/sql.json', '/sql']) {
+      expect((await fetch(url + addressOf('select nothing', path))).status, path).toBe(400)
+      expect((await fetch(url + addressOf(ENDLESS, path))).status, path).toBe(503)
+    }
+    const wrong = (await (await fetch(url + addressOf('select nothing', '/sql.json'))).json()) as object
+    expect(wrong).toMatchObject({ answer: null, refused: { code: expect.any(String), message: expect.any(String) } })
+  })
 })

@@ -100,6 +100,7 @@ export async function* pageFiles(
       words: WORDS[locale],
       now,
       live: false,
+      foreign: false,
       service,
       languages: [locale, ...service.locales],
       // Files are the same whichever version made them.

@@ -1,6 +1,7 @@
 import { StoppedError, SyncError } from '../../base/errors.ts'
 import { recipesOf } from '../../products/recipes/recipes.ts'
 import { parameterOf } from '../../products/statements/parameter.ts'
+import type { StatementRequest } from '../../products/statements/runner.ts'
 import type { Service } from '../../services/service.ts'
 import type { PageRequest } from '../page.ts'
 import { createStatementRunner, type StatementAnswer } from '../statements/statements.ts'
@@ -42,6 +43,8 @@ interface GivenStatement {
 export interface SqlQuery extends GivenStatement {
   readonly answer: StatementAnswer | null
   readonly refused: RefusedStatement | null
+  /** Whether another site led here, so that the statement was not run. */
+  readonly foreign: boolean
 }
 
 /** The names of the parameters of a statement, each once: `:name`, `@name` and `$name`, but not in texts, names and comments. */
@@ -62,13 +65,14 @@ function givenStatement(service: Service, query: URLSearchParams): GivenStatemen
 }
 
 /** The part of a request that a statement is read from. */
-type SqlRequest = Pick<PageRequest, 'store' | 'service' | 'query'>
+type SqlRequest = Pick<PageRequest, 'store' | 'service' | 'query' | 'foreign'>
 
 /** Runs a statement in a process that can be ended; null where there is none yet. Throws as the runner does. */
-async function runGiven(
+async function runGiven<Answer>(
   { store: { address }, query }: SqlRequest,
   { sql, parameters }: GivenStatement,
-): Promise<StatementAnswer | null> {
+  run: (statement: StatementRequest) => Promise<Answer>,
+): Promise<Answer | null> {
   // A user who opens the page will run a statement.
   if (!query.has('sql') || sql.trim() === '') {
     runner.warm()
@@ -78,21 +82,23 @@ async function runGiven(
     parameters.map(({ name, value }) => [name, value === '' ? null : parameterOf(value)]),
   )
   try {
-    return await runner.run({ file: address, sql, parameters: values })
+    return await run({ file: address, sql, parameters: values })
   } finally {
     runner.warm()
   }
 }
 
-/** The answer of the statement in an address; null where there is none. Throws what is wrong with it, or why it could not be answered. */
-export const answerOfSql = (request: SqlRequest): Promise<StatementAnswer | null> =>
-  runGiven(request, givenStatement(request.service, request.query))
+/** All rows of the statement in an address, as they come; null without one. Throws what is wrong with it. */
+export const streamOfSql = (request: SqlRequest) =>
+  runGiven(request, givenStatement(request.service, request.query), runner.stream)
 
 /** A statement with its answer. What is wrong with it is part of the result. */
 export async function runSqlQuery(request: SqlRequest): Promise<SqlQuery> {
-  const given = givenStatement(request.service, request.query)
+  const { foreign } = request
+  const given = { ...givenStatement(request.service, request.query), foreign }
+  if (foreign) return { ...given, answer: null, refused: null }
   try {
-    return { ...given, answer: await runGiven(request, given), refused: null }
+    return { ...given, answer: await runGiven(request, given, runner.run), refused: null }
   } catch (error) {
     if (!(error instanceof SyncError)) throw error
     const { message, hint = null, code } = error

@@ -19,6 +19,7 @@ import { PAGES } from '../pages.ts'
 import { WORDS } from '../words/words.ts'
 import { etagOf, matchesTag } from './etag.ts'
 import { chooseLocale } from './languages.ts'
+import { isForeign } from './security.ts'
 import type { Site } from './site.ts'
 
 /** A call: a page in one of its forms, an endpoint, or something that does not exist. */
@@ -26,7 +27,6 @@ export interface PageCall {
   readonly page?: Page
   readonly form?: 'html' | 'json'
   readonly endpoint?: Endpoint
-  readonly own?: true
   readonly address: URL
   readonly params: Readonly<Record<string, string>>
   readonly headers: IncomingHttpHeaders
@@ -63,6 +63,7 @@ function requestOf(site: Site, { address, params, headers }: PageCall, store: Re
     now: site.now(),
     address: `http://${headers.host}${address.pathname}${address.search}`,
     live: true,
+    foreign: isForeign(headers),
     link: linkTo,
     command: site.command,
     ...(site.lakes ? { lakes: site.lakes } : {}),
@@ -135,7 +136,8 @@ async function pageAnswer(call: PageCall, request: PageRequest): Promise<PageAns
   if (!page) throw new NotFound(request.path)
   const view = await page.view()
   const data = await view.read(request)
-  if (form === 'json') return jsonAnswer(data)
+  const status = view.status?.(data) ?? 200
+  if (form === 'json') return { ...jsonAnswer(data), status }
   const { search } = call.address
   const document = layout(
     {
@@ -148,7 +150,7 @@ async function pageAnswer(call: PageCall, request: PageRequest): Promise<PageAns
     PAGES,
     request,
   )
-  return { type: HTML['Content-Type'], body: htmlText(document) }
+  return { type: HTML['Content-Type'], body: htmlText(document), status }
 }
 
 /** A reader for pages about an unreadable database: whatever is read from it says that there is none. */
@@ -172,7 +174,7 @@ export async function answerOf(site: Site, call: PageCall): Promise<SentAnswer> 
     if (route && etag !== null && matchesTag(headers['if-none-match'], etag))
       return { status: 304, headers: marked, body: '' }
     const answer = await pageAnswer(call, request)
-    const sent = { status: 200, headers: { ...marked, ...ofAnswer(answer) } }
+    const sent = { status: answer.status ?? 200, headers: { ...marked, ...ofAnswer(answer) } }
     if (typeof answer.body === 'string' || Buffer.isBuffer(answer.body)) return { ...sent, body: answer.body }
     isStreamed = true
     return { ...sent, body: streamed(answer.body, reader) }

@@ -72,7 +72,7 @@ function hasToken({ headers, url = '' }: IncomingMessage, token: string): boolea
 }
 
 /** Whether another site caused the request. Browsers say so in a header that pages cannot change. */
-const isForeign = (headers: IncomingHttpHeaders): boolean =>
+export const isForeign = (headers: IncomingHttpHeaders): boolean =>
   ['cross-site', 'same-site'].includes(String(headers['sec-fetch-site']))
 
 /** Whether it is requested as a page, as by a link; not as a picture, a frame or data. */
@@ -96,7 +96,7 @@ export function refusal(request: IncomingMessage, door: Door): Refusal | undefin
   return undefined
 }
 
-/** Why a request from elsewhere is refused, where only our own pages may lead. */
+/** Why data is refused to a request from elsewhere, if only our own pages may request it. */
 export const foreignRefusal = (headers: IncomingHttpHeaders): Refusal | undefined =>
   isForeign(headers)
     ? { status: 403, reason: 'Another site leads here, and asking this is work. Open it from the page itself.' }

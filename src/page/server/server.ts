@@ -98,7 +98,8 @@ export function buildPageServer(site: Site): Server {
   type Called = Omit<PageCall, 'headers' | 'address' | 'params'> & { readonly own?: true }
   async function answer(c: PageContext, { own, ...call }: Called): Promise<Response> {
     const { incoming } = c.env
-    const refused = own && foreignRefusal(incoming.headers)
+    // A page of ours shows what another site links to, and does nothing costly.
+    const refused = own && call.form !== 'html' && foreignRefusal(incoming.headers)
     if (refused) return send(c, line(refused.status, refused.reason), site.failed)
     const slots = Object.entries(c.req.param() as Record<string, string>)
     const params = Object.fromEntries(

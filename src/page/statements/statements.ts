@@ -3,6 +3,7 @@ import { BusyError } from '../../base/errors.ts'
 import { allRows } from '../../db/allRows.ts'
 import { plain } from '../../products/cells.ts'
 import {
+  type Answer,
   type Cut,
   runStatement,
   type StatementLimits,
@@ -22,6 +23,8 @@ export interface StatementAnswer {
 export interface StatementRunner {
   /** The answer. Throws as `runStatement` does, and BusyError if too many wait. */
   run(request: StatementRequest): Promise<StatementAnswer>
+  /** The same with all rows, as they come. The first block is read before this returns. */
+  stream(request: StatementRequest): Promise<Pick<Answer, 'columns' | 'rows'>>
   /** Starts a process for the next statement, which is then answered sooner. */
   warm(): void
   /** Ends all processes. */
@@ -41,7 +44,9 @@ const cellValue = (value: unknown): string | number | null =>
   value === null || (typeof value === 'number' && Number.isFinite(value)) ? value : plain(value)
 
 /** Creates a runner of statements. The process of the next one is started in advance. */
-export function createStatementRunner(limits: StatementLimits = STATEMENT_LIMITS): StatementRunner {
+export function createStatementRunner(
+  limits: StatementLimits & { readonly ms: number } = STATEMENT_LIMITS,
+): StatementRunner {
   const processes = new Set<StatementProcess>()
   const queue = new PQueue({ concurrency: MAX_STATEMENTS })
   let spare: StatementProcess | null = null
@@ -60,21 +65,43 @@ export function createStatementRunner(limits: StatementLimits = STATEMENT_LIMITS
     return started
   }
 
-  async function answered(request: StatementRequest): Promise<StatementAnswer> {
+  /** Takes the process that is ready. */
+  function taken(): StatementProcess {
     const own = warm()
     spare = null
-    const { columns, rows, cut } = await runStatement(own, request, limits)
+    return own
+  }
+
+  async function answered(request: StatementRequest): Promise<StatementAnswer> {
+    const { columns, rows, cut } = await runStatement(taken(), request, limits)
     const all = (await allRows(rows)).map((row) => row.map(cellValue))
     return { columns: columns.map(({ name }) => name), rows: all, cut: cut() }
   }
 
+  async function streamed(request: StatementRequest): Promise<Pick<Answer, 'columns' | 'rows'>> {
+    const { columns, rows } = await runStatement(taken(), request, { blockMs: limits.ms })
+    const blocks = rows[Symbol.asyncIterator]()
+    const first = await blocks.next()
+    async function* all(): Answer['rows'] {
+      try {
+        for (let { value, done } = first; !done; { value, done } = await blocks.next()) yield value
+      } finally {
+        await blocks.return?.()
+      }
+    }
+    return { columns, rows: all() }
+  }
+
+  function add<T>(work: () => Promise<T>): Promise<T> {
+    if (queue.size >= WAITING)
+      throw new BusyError('Too many statements are being answered.', { hint: 'Try again in a moment.', code: 'busy' })
+    return queue.add(work)
+  }
+
   return {
     warm: () => void warm(),
-    async run(request) {
-      if (queue.size >= WAITING)
-        throw new BusyError('Too many statements are being answered.', { hint: 'Try again in a moment.', code: 'busy' })
-      return queue.add(() => answered(request))
-    },
+    run: async (request) => add(() => answered(request)),
+    stream: async (request) => add(() => streamed(request)),
     close() {
       for (const { child } of processes) child?.kill('SIGKILL')
     },

@@ -1,6 +1,7 @@
 import { InputError } from '../../base/errors.ts'
 import { shellWord, visible } from '../../base/visible.ts'
 import { csvCell } from '../../products/cells.ts'
+import type { Exported } from '../../products/export.ts'
 import { isNeeded } from '../../products/recipes/recipe.ts'
 import { recipesOf } from '../../products/recipes/recipes.ts'
 import { drawing, lineLegend } from '../drawing.ts'
@@ -8,7 +9,7 @@ import { type Html, type HtmlPart, html } from '../html.ts'
 import { type Answering, type PageRequest, view } from '../page.ts'
 import { objects } from '../queries/dictionary.ts'
 import type { NamedGeo } from '../queries/series/geoSeries.ts'
-import { answerOfSql, PARAMETER_PREFIX, readGeoChoices, runSqlQuery, type SqlQuery } from '../queries/sql.ts'
+import { PARAMETER_PREFIX, readGeoChoices, runSqlQuery, type SqlQuery, streamOfSql } from '../queries/sql.ts'
 import { linesOfAnswer } from '../statements/chart.ts'
 import { STATEMENT_LIMITS, type StatementAnswer } from '../statements/statements.ts'
 import { command, scrolled } from './elements.ts'
@@ -22,7 +23,9 @@ type Cell = string | number | null
 /** A cell of the table; a long one is cut and marked. */
 function cell(value: Cell, { words }: PageRequest): Html {
   if (value === null) return html`<td class="soft">${words.sql.noValue}</td>`
-  if (typeof value === 'number') return html`<td class="number">${value}</td>`
+  // Nine digits are enough to read; the file has all of them.
+  if (typeof value === 'number')
+    return html`<td class="number">${Number.isInteger(value) ? value : Number(value.toPrecision(9))}</td>`
   return html`<td><bdi>${visible(value.slice(0, SHOWN_CELL_LETTERS))}</bdi>${value.length > SHOWN_CELL_LETTERS && html`… <span class="soft">(${words.sql.long(value.length)})</span>`}</td>`
 }
 
@@ -127,10 +130,12 @@ export const sqlView = view<SqlQuery & { readonly geos: readonly NamedGeo[] }>({
     const sqlQuery = await runSqlQuery(request)
     return { ...sqlQuery, geos: await readGeoChoices(request, sqlQuery) }
   },
+  status: ({ refused }) => (refused === null ? 200 : refused.isLate ? 503 : 400),
   show(sqlQuery, request) {
     const { sql: own } = request.words
-    const { answer, refused } = sqlQuery
+    const { answer, refused, foreign } = sqlQuery
     return html`<p>${own.about}</p><div class="beside"><div>
+${foreign && sqlQuery.sql !== '' && html`<p role="alert">${own.foreign}</p>`}
 ${form(sqlQuery, request)}
 ${
   refused !== null &&
@@ -143,18 +148,17 @@ ${answer !== null && result(sqlQuery, answer, request)}
   },
 })
 
-/**
- * `/sql.csv?sql=`: the same answer as a file. A browser may pass it to a spreadsheet, so no text of the service may be a formula
- * there.
- */
-export const answerSqlCsv: Answering = async (request) => {
-  const answer = await answerOfSql(request)
-  if (!answer) throw new InputError('There is no statement.', { hint: 'Give one: /sql.csv?sql=select …' })
+/** Rows as lines of CSV. A browser may pass them to a spreadsheet, so no text of the service may be a formula there. */
+async function* csvLines({ columns, rows }: Pick<Exported, 'columns' | 'rows'>): AsyncGenerator<string, void> {
   const line = (cells: readonly unknown[]): string =>
     `${cells.map((value) => csvCell(value, { safe: true })).join(',')}\n`
-  return {
-    type: 'text/csv; charset=utf-8',
-    file: 'answer.csv',
-    body: line(answer.columns) + answer.rows.map(line).join(''),
-  }
+  yield line(columns.map(({ name }) => name))
+  for await (const block of rows) yield block.map(line).join('')
+}
+
+/** `/sql.csv?sql=`: all rows of the answer as a file. */
+export const answerSqlCsv: Answering = async (request) => {
+  const answer = await streamOfSql(request)
+  if (!answer) throw new InputError('There is no statement.', { hint: 'Give one: /sql.csv?sql=select …' })
+  return { type: 'text/csv; charset=utf-8', file: 'answer.csv', body: csvLines(answer) }
 }

@@ -16,8 +16,10 @@ export interface StatementRequest {
 
 /** The limits of an answer. */
 export interface StatementLimits {
-  /** Default: none. */
+  /** For the whole answer. Default: none. */
   readonly ms?: number
+  /** For each block of rows; the time that the caller takes is not counted. Default: none. */
+  readonly blockMs?: number
   /** Default: all rows. */
   readonly rows?: number
   /** Letters of all cells together. The first row is always in the answer. Default: all. */
@@ -154,7 +156,7 @@ export async function runStatement(
       code: 'no-process',
     })
   let isLate = false
-  const { ms } = limits
+  const { ms, blockMs } = limits
   const stop = (): void => {
     isLate = true
     child.kill('SIGKILL')
@@ -169,10 +171,12 @@ export async function runStatement(
   }
   const send = (message: Order | 'more'): void => void child.send(message, () => undefined)
   async function next(): Promise<Exclude<Sent, { error: SentError }>> {
+    const blockTimer = blockMs === undefined ? undefined : setTimeout(stop, blockMs).unref()
     const { value, done } = await whileAwaited(child!, messages.next())
+    clearTimeout(blockTimer)
     if (done)
       throw isLate
-        ? new errors.StoppedError(`The statement took longer than ${ms! / 1000} s and was ended.`, {
+        ? new errors.StoppedError(`The statement took longer than ${(ms ?? blockMs)! / 1000} s and was ended.`, {
             hint: 'Select less (where series_id = …, limit …), or use `indicator-sync query --timeout 600` in a terminal (0: no limit).',
             code: 'timeout',
           })
