@@ -3,7 +3,7 @@ import type { Awaitable } from './engine.ts'
 import { postgres } from './postgres/backend.ts'
 import { distribution, type EngineProfile } from './postgres/profiles.ts'
 import { sqlite } from './sqlite/backend.ts'
-import type { Backend, Changes, Reader, SchemaState, Store, StoreOptions } from './store.ts'
+import type { Backend, Reader, SchemaState, Store, StoreOptions } from './store.ts'
 
 /** The backend of a database, by its name: an address is one on a server, a path is a file. No other file names the backends. */
 export const backendOf = (name: string): Backend => (isAddress(name) ? postgres : sqlite)
@@ -32,9 +32,6 @@ export const removeDatabase = (file: string): Awaitable<void> => backendOf(file)
 
 /** Whether a database is a copy that `publish` made and nothing has opened for writing since. */
 export const isPublishedCopy = (file: string): boolean => backendOf(file).isPublishedCopy(file)
-
-/** Watches a database that others write, or replace by another one. */
-export const watchChanges = (file: string): Changes => backendOf(file).watchChanges(file)
 
 /** A text that changes whenever something is written to a database. */
 export const stampOf = (reader: Reader): Awaitable<string> => backendOf(reader.file).stampOf(reader)

@@ -83,12 +83,6 @@ export interface TakenOver {
   readonly rows: number
 }
 
-/** Whether a database was written to since the last call. */
-export interface Changes {
-  changed(): boolean
-  close(): void
-}
-
 /** What each kind of database offers while none is open. `db/open.ts` and `db/lock.ts` pass it on; nothing else uses it. */
 export interface Backend {
   openReader(file: string): Reader
@@ -111,8 +105,6 @@ export interface Backend {
   remove(file: string): Awaitable<void>
   /** Whether a database is a copy that `publish` made and nothing has opened for writing since. */
   isPublishedCopy(file: string): boolean
-  /** Watches for what others write; it reads nothing, so that it holds up no writer. */
-  watchChanges(file: string): Changes
   /** A text that is another one whenever something was written; not each of them means that. */
   stampOf(reader: Reader): Awaitable<string>
 }

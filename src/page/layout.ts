@@ -1,8 +1,18 @@
 import { basename } from 'node:path'
+import type { RecordedOutcome } from '../base/runOutcome.ts'
 import { type Html, type HtmlPart, html } from './html.ts'
 import type { Page, PageRequest } from './page.ts'
+import { momentText } from './views/times.ts'
 import { PAGE_LOCALES } from './words/locale.ts'
 import { WORDS } from './words/words.ts'
+
+/** The newest run, as the header shows it. */
+export interface LastRun {
+  readonly id: number
+  readonly outcome: RecordedOutcome
+  readonly requests: number
+  readonly finished_at: string | null
+}
 
 /** A page, and how it can be reached. */
 export interface ShownPage {
@@ -11,6 +21,8 @@ export interface ShownPage {
   readonly scripts: readonly string[]
   /** Whether it is not updated while a sync writes. */
   readonly still: boolean
+  /** The newest run; null without one, and in files. */
+  readonly lastRun: LastRun | null
   /** The address of the page's data for programs; undefined where there is none. */
   readonly machine: string | undefined
 }
@@ -32,6 +44,19 @@ function languages({ locale, link, path, query, live }: PageRequest): HtmlPart {
   )
 }
 
+/** When the newest run ended and how, or how far it is. */
+function runState({ lastRun: run }: ShownPage, { words, link, service }: PageRequest): HtmlPart {
+  if (!run) return null
+  const { common, runs } = words
+  const isRunning = run.outcome === 'running'
+  const sign = isRunning ? 'running' : run.outcome === 'done' ? 'good' : 'bad'
+  return html`<a class="synced" href="${link(`/runs/${run.id}`)}"><span class="${sign}">${
+    isRunning || run.finished_at === null
+      ? `${runs.outcomes.running}: ${common.number(run.requests)} ${runs.requests.toLowerCase()}`
+      : html`${common.lastSync} <time data-ago datetime="${run.finished_at}">${momentText(service.timeZone, run.finished_at).slice(0, 16)}</time>`
+  }</span></a>`
+}
+
 /** A whole document: head, navigation, the page, and where it comes from. */
 export function layout(shown: ShownPage, pages: readonly Page[], request: PageRequest): Html {
   const { words, link, asset, locale, path, live } = request
@@ -49,18 +74,22 @@ export function layout(shown: ShownPage, pages: readonly Page[], request: PageRe
 ${scripts.map((name) => html`<script type="module" src="${asset(`${name}.js`)}"></script>\n`)}</head>
 <body>
 <a class="skip" href="#main">${common.skip}</a>
-<header><nav aria-label="${common.navigation}"><ul>
+<header><div>
+<a class="brand" href="${link('/')}">indicator-sync</a>
+<nav aria-label="${common.navigation}"><ul>
 ${topOf(pages, live).map(
   ({ path: to, name }) =>
     html`<li><a href="${link(to)}"${sectionOf(to) === sectionOf(path) && html` aria-current="${to === path ? 'page' : 'true'}"`}>${common.pages[name]}</a></li>\n`,
-)}</ul></nav></header>
+)}</ul></nav>
+${live && html`<form class="find" role="search" aria-label="${common.find}" action="${link('/search')}"><input type="search" name="q" aria-label="${common.find}" placeholder="${common.find}"></form>`}
+${runState(shown, request)}</div></header>
 <main id="main" tabindex="-1"${shown.still && html` data-still`}>
 <h1>${shown.title}</h1>
 ${shown.body}
 </main>
-<p id="status" role="status" class="quiet"${live && html` data-changed="${common.changed}"`} data-copy="${common.copy}" data-copied="${common.copied}"></p>
+<p id="status" role="status" class="quiet"${live && html` data-changed="${common.changed}"`} data-locale="${locale}" data-copy="${common.copy}" data-copied="${common.copied}"></p>
 <footer>
-<p>${common.database} <code>${basename(request.store.file)}</code>${shown.machine !== undefined && html` · <a href="${shown.machine}">${common.machine}</a>`}${languages(request)}</p>
+<p>${common.database} <code>${basename(request.store.file)}</code>${shown.machine !== undefined && html` · <a href="${shown.machine}">${common.machine}</a>`}${languages(request)} · ${common.clock(request.service.timeZone)}${!live && html` · ${common.made(momentText(request.service.timeZone, new Date(request.now * 1000).toISOString()))}`}</p>
 ${request.address !== undefined && html`<p class="printed">${request.address}</p>`}
 </footer>
 </body>

@@ -41,7 +41,6 @@ export const PAGES: readonly Page[] = [
   {
     path: '/search',
     name: 'search',
-    top: true,
     live: true,
     view: async () => (await import('./views/search.ts')).searchView,
   },
@@ -106,6 +105,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   },
   { path: '/api/csv/:id/:geo', answer: async () => (await import('./views/series/seriesEndpoints.ts')).answerCsv },
   { path: '/sql.csv', own: true, fresh: true, answer: async () => (await import('./views/sql.ts')).answerSqlCsv },
+  { path: '/api/live', fresh: true, answer: async () => (await import('./views/machine.ts')).answerState },
   { path: '/metrics', clock: true, own: true, answer: async () => (await import('./views/machine.ts')).answerMetrics },
   {
     path: '/status.json',

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type IncomingHttpHeaders, request } from 'node:http'
 import { connect } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { ENDPOINTS, PAGES } from '../../src/page/pages.ts'
+import { ENDPOINTS } from '../../src/page/pages.ts'
 import { HOSTILE, servePage, sharedFile } from './site.ts'
 
 interface Got {

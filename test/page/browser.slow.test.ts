@@ -156,10 +156,10 @@ test('a run that is under way is followed', async () => {
   const heard = page.waitForResponse((response) => response.url().endsWith('/api/live'))
   await page.goto(`${url}/runs/${id}`)
   await heard
-  await page.locator('.running').waitFor()
+  await page.locator('main .running').waitFor()
   await store.write(async () => store.run(`update _run set outcome = 'done', requests = 4321 where id = ?`, [id]))
-  await page.getByText('4,321').waitFor()
-  expect(await page.locator('.running').count()).toBe(0)
+  await page.locator('main').getByText('4,321').waitFor()
+  expect(await page.locator('main .running').count()).toBe(0)
   await store.close()
 })
 
@@ -176,7 +176,7 @@ test('whoever follows sees the page change by itself, keeps the focus, and is to
   await store.close()
   await page.getByRole('link', { name: '600 Otro nombre', exact: false }).waitFor()
   expect(await page.evaluate('document.activeElement.textContent')).toBe('600 Otro nombre')
-  await page.getByRole('status').getByText('brought up to date').waitFor({ state: 'attached' })
+  await page.getByRole('status').getByText('is updated').waitFor({ state: 'attached' })
   expect(page.wrong).toEqual([])
 })
 
@@ -249,7 +249,17 @@ test('the files of a page are opened without a server, in either scheme, without
     expect(await accessibilityFaults(looked), name).toEqual([])
   }
   expect(page.wrong).toEqual([])
+  // Cells are as high as with a server, and no hint names keys or links that are not there.
+  await page.goto(pathToFileURL(join(place, 'coverage/600.html')).href)
+  expect(
+    await page.evaluate(
+      `[...document.querySelectorAll('.days td[class]')].filter((cell) => cell.getBoundingClientRect().height < 28).length`,
+    ),
+  ).toBe(0)
+  expect(await page.innerText('main')).not.toMatch(/Arrow keys|leads to the days/)
   await page.goto(pathToFileURL(join(place, 'index.html')).href)
+  expect(await page.innerText('footer')).toContain('Published 2025-11-04 13:00')
+  expect(await page.innerText('main')).toContain('Age when published')
   await page.getByRole('link', { name: /^600 / }).first().click()
   await page.waitForURL(/series\/600\.html$/)
   await page.getByRole('link', { name: 'Texts' }).click()
@@ -273,4 +283,73 @@ test('a statement is shown but not run if another site links to it, and runs aft
   expect(await page.getByRole('cell').count()).toBe(0)
   await page.getByRole('button', { name: 'Run' }).click()
   expect(await page.getByRole('cell').allTextContents()).toEqual(['7'])
+})
+
+test.each([1440, 390])('age and coverage are in view at %i px, however long a name is', async (width) => {
+  const { url } = await servePage(
+    await filledFile((store) => store.run(`update indicator_text set name = ?`, ['Unbreakable'.repeat(20)])),
+  )
+  const page = await window({ viewport: { width, height: 900 } })
+  await page.goto(`${url}/`)
+  for (const place of ['.age', '.wide svg']) {
+    const { x, width: own } = (await page.locator(`table.series ${place}`).first().boundingBox())!
+    expect(x + own, place).toBeLessThanOrEqual(width)
+  }
+})
+
+/** Opens a page and waits until it watches the database. */
+async function watching(address: string) {
+  const page = await window()
+  const polled = page.waitForResponse((response) => response.url().endsWith('/api/live'))
+  await page.goto(address)
+  await polled
+  return page
+}
+
+async function rename(file: string, name: string): Promise<void> {
+  const store = await openStore(file)
+  store.run(`update indicator_text set name = ? where id = 600`, [name])
+  await store.close()
+}
+
+test('an open page changes only what differs, and keeps the focus, open sections and what scripts have added', async () => {
+  const file = await filledFile(() => undefined)
+  const { url } = await servePage(file)
+  const page = await watching(`${url}/`)
+  await page.getByRole('link', { name: /^600 / }).focus()
+  await page.evaluate(`{
+    document.querySelector('.series').mark = 'kept'
+    document.querySelector('main').append(Object.assign(document.createElement('details'), { open: true, id: 'mine' }))
+  }`)
+  await rename(file, 'Otro nombre')
+  await page.getByRole('link', { name: '600 Otro nombre', exact: false }).waitFor()
+  expect(await page.evaluate(`document.activeElement.textContent`)).toContain('Otro nombre')
+  expect(await page.evaluate(`[document.querySelector('.series').mark, document.querySelector('#mine').open]`)).toEqual(
+    ['kept', true],
+  )
+  await page.getByRole('status').getByText('is updated').waitFor({ state: 'attached' })
+  expect(page.wrong).toEqual([])
+})
+
+test('an open page waits while the pointer moves over it', async () => {
+  const file = await filledFile(() => undefined)
+  const { url } = await servePage(file)
+  const page = await watching(`${url}/`)
+  await rename(file, 'Otro nombre')
+  for (let i = 0; i < 40; i++) {
+    await page.mouse.move(200 + i, 200)
+    await page.waitForTimeout(100)
+  }
+  expect(await page.getByText('Otro nombre').count()).toBe(0)
+  await page.getByText('Otro nombre').first().waitFor()
+})
+
+test('a page is loaded in every one of ten windows', async () => {
+  const { url } = await servePage(await filledFile(() => undefined))
+  const first = await watching(`${url}/`)
+  for (let i = 0; i < 9; i++) {
+    const page = await first.context().newPage()
+    await page.goto(`${url}/runs`)
+    expect(await page.locator('h1').textContent()).toBe('Runs')
+  }
 })

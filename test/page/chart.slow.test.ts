@@ -123,6 +123,51 @@ test('an interval drawn up with the mouse is zoomed into, and the words beside t
   expect(new URL(page.url()).searchParams.get('from')).toBe('2025-10-20')
 })
 
+test('the arrow keys move from the first period on, though it begins before the picture', async () => {
+  const page = await open('/series/544')
+  const labels: string[] = []
+  for (let i = 0; i < 3; i++) labels.push(await move(page, 'ArrowRight'))
+  expect(new Set(labels).size).toBe(3)
+  // What summarizes several values is looked into first.
+  await redrawn(page, () => page.keyboard.press('e'))
+  expect(new URL(page.url()).pathname).toBe('/series/544')
+})
+
+test.each([
+  ['from=yesterday', 400, 'not a valid time'],
+  ['from=2025-10-02&to=2025-10-01', 400, 'must end after it begins'],
+  ['with=77', 404, 'no such series to compare'],
+])('a mistake in the form is named above it, and the chart stays: %s', async (query, status, message) => {
+  const page = await window()
+  expect((await page.goto(`${server.url}/series/600?${query}`))!.status()).toBe(status)
+  expect(await page.innerText('[role=alert]')).toContain(message)
+  const [name, text] = query.split('&')[0]!.split('=') as [string, string]
+  expect(await page.inputValue(`[name=${name}]`)).toBe(text)
+  expect(await page.locator('#chart').isVisible()).toBe(true)
+})
+
+test('the range of a zoom is in the form, and stays with another geo', async () => {
+  const page = await open('/series/600?from=2025-10-20&to=2025-10-30')
+  await page.focus('#chart')
+  await redrawn(page, () => page.keyboard.press('+'))
+  const from = () => new URL(page.url()).searchParams.get('from')
+  expect(from()).toMatch(/^2025-10-22T/)
+  await poll(() => page.inputValue('[name=from]')).toBe(from())
+  const zoomed = from()
+  await page.selectOption('[name=geo]', '1')
+  await page.click('form.choose button')
+  await page.waitForURL(/geo=1/)
+  expect(await page.inputValue('[name=from]')).toBe(zoomed)
+})
+
+test('the legend names the band of a picture that summarizes values', async () => {
+  const page = await open('/series/544?from=2025-01-01&to=2025-12-01')
+  expect(await page.innerText('#bucket')).toMatch(/^line: mean of each \d+ (?:d|h|min); band/)
+  await page.goto(`${server.url}/series/600?from=2025-10-25&to=2025-10-26`)
+  await page.waitForSelector('#chart[data-drawn] canvas')
+  expect(await page.isVisible('#bucket')).toBe(false)
+})
+
 test('a key leads from a value to where it comes from', async () => {
   const page = await open('/series/600?from=2025-10-26&to=2025-10-27')
   await move(page, 'ArrowRight')
@@ -145,14 +190,21 @@ test('a chart that is looked at while a sync writes shows what has come', async 
     rmSync(own, { recursive: true })
   })
   const page = await window()
+  const watching = page.waitForResponse((response) => response.url().endsWith('/api/live'))
   await page.goto(`${other.url}/series/600?from=2025-10-28&to=2025-10-31`)
   await page.waitForSelector('#chart[data-drawn] canvas')
+  await watching
   const max = Number(await page.getAttribute('#moment', 'max'))
+  // What the reader has opened and read stays.
+  await page.click('#carpet summary')
+  const reading = await move(page, 'ArrowRight')
   const store = await fillNights(other.file, ['2025-10-30T04:00:00Z'])
   await store.close()
   await poll(() => page.getAttribute('#moment', 'max')).toBe(String(max + 1))
   await page.waitForSelector('#chart[data-drawn] canvas')
   expect(await page.locator('#chart canvas').count()).toBe(1)
+  expect(await page.getAttribute('#carpet', 'open')).toBe('')
+  expect(await cursorText(page)).toBe(reading)
   expect(page.wrong).toEqual([])
 })
 
@@ -173,7 +225,7 @@ describe('without scripts', () => {
 
 test('nothing is drawn where nothing is held, and the reason is shown', async () => {
   const page = await open('/series/600?from=2025-08-01&to=2025-08-10')
-  expect(await page.innerText('main')).toContain('Nothing is held of this time.')
+  expect(await page.innerText('main')).toContain('No data in this range.')
   expect(await page.innerText('[data-part="open"]')).toContain('never requested')
 })
 

@@ -29,8 +29,8 @@ describe('the overview', () => {
   test('shows how far every series reaches, and what is held of the last ninety local days', async () => {
     const { url } = await servePage(await sharedFile())
     const { series, runs } = JSON.parse(await get(`${url}/index.json`))
-    const [spot, , , offer] = series
-    expect(series.map(({ path }: { path: string }) => path.replace(/^s\d+/, 's…'))).toEqual(['600', '1293', 's…', 's…'])
+    const [offer, spot] = series
+    expect(series.map(({ path }: { path: string }) => path.replace(/^s\d+/, 's…'))).toEqual(['s…', '600', '1293', 's…'])
     expect(spot).toMatchObject({
       name: 'Precio mercado SPOT Diario',
       geos: 2,
@@ -43,13 +43,19 @@ describe('the overview', () => {
     expect(spot.days.at(-1)).toEqual({ provisional: 1 })
     expect(spot.days.at(-10)).toEqual({ final: 1 })
     expect(offer.days.at(-1)).toEqual({ failed: 1 })
+    expect(spot).toMatchObject({ unit: expect.any(String), value: expect.any(Number), gaps: 0 })
+    expect(spot.valueLocal).toBe('2025-11-04T13:00:00+01:00')
+    expect(spot.trend.filter((mean: number | null) => mean !== null).length).toBeGreaterThan(20)
     expect(runs).toHaveLength(1)
+    const filtered = JSON.parse(await get(`${url}/index.json?q=SPOT`))
+    expect(filtered.series.map(({ path }: { path: string }) => path)).toEqual(['600'])
+    expect(await get(`${url}/?q=nothing-like-it&lang=en`)).toContain('No series matches “nothing-like-it”.')
   })
 
   test('uses the language of the browser, the one that was chosen before, or the one of the address, for names too', async () => {
     const { url } = await servePage(await sharedFile())
-    expect(await get(`${url}/`, { 'accept-language': 'es-ES,en;q=0.5' })).toMatch(/<html lang="es">[\s\S]*Último valor/)
-    expect(await get(`${url}/`, { 'accept-language': 'fr, en;q=0.8' })).toMatch(/<html lang="en">[\s\S]*Last value/)
+    expect(await get(`${url}/`, { 'accept-language': 'es-ES,en;q=0.5' })).toMatch(/<html lang="es">[\s\S]*Valor actual/)
+    expect(await get(`${url}/`, { 'accept-language': 'fr, en;q=0.8' })).toMatch(/<html lang="en">[\s\S]*Value now/)
     expect(await get(`${url}/?lang=es`)).toMatch(/class="(?:good|bad)">(?:completa|parcial)</)
     const chosen = await fetch(`${url}/?lang=es`)
     const cookie = chosen.headers.get('set-cookie')!
@@ -57,26 +63,26 @@ describe('the overview', () => {
     expect(await get(`${url}/`, { cookie: cookie.split(';')[0]!, 'accept-language': 'en' })).toContain('lang="es"')
   })
 
-  test('says complete and fresh only if no range is missing and no run failed', async () => {
+  test('says up to date only if no range is missing and no run failed', async () => {
     const [store, market] = [await tempStore(), await source()]
     const job = 'series: [{ indicators: [1, 2], window: { from: 2025-10-01, to: 2025-10-03 }, lookback: 2d }]'
     const { url } = await servePage(store.file)
-    const health = async () => /<section class="health">[\s\S]*?<\/section>/.exec(await get(`${url}/?lang=en`))![0]
+    const health = async () => /<h1>[\s\S]*?<\/section>/.exec(await get(`${url}/?lang=en`))![0]
     const budget = 'pace: { callsPerDay: 1, perSecond: 50, concurrency: 1 }\n'
     await market.run(store, `${budget}${job}`, '2025-11-04T12:00:00Z')
-    expect(await health()).toMatch(/Needs attention[\s\S]*1 range never requested\.[\s\S]*sync test\.yaml/)
+    expect(await health()).toMatch(/Needs attention[\s\S]*: 48 h not requested yet, 1\s–\s2 Oct[\s\S]*sync test\.yaml/)
     const failing = { now: ms('2025-11-06T12:00:00Z'), onProgress: () => Promise.reject(new StoreError('Disk full.')) }
     await expect(runJob(store, market, job, failing)).rejects.toThrow('Disk full.')
     expect(await health()).toMatch(/Needs attention[\s\S]*The last run of test failed\./)
     await market.run(store, job, '2025-11-06T13:00:00Z')
-    expect(await health()).toContain('Complete and fresh')
+    expect(await health()).toContain('Up to date')
     const list = await get(`${url}/indicators?lang=en`)
     expect(list, 'local days').toContain('2025-10-01 … 2025-10-02, 1 geo')
   })
 
   test('shows for one series and for several that they reach as far as usual, in both languages', () => {
     const sentences = (locale: 'en' | 'es') =>
-      [1, 2].map((series) => WORDS[locale].home.whole(series).split(/[,:] (?:y|and) /)[1])
+      [1, 2].map((series) => WORDS[locale].home.whole(series).split(/, (?:y|and) /)[1])
     expect(sentences('en')).toEqual(['the series reaches as far as usual.', 'all 2 series reach as far as usual.'])
     expect(sentences('es')).toEqual(['la serie llega hasta donde suele.', 'las 2 series llegan hasta donde suelen.'])
   })
@@ -172,7 +178,7 @@ test.skipIf(onlyInFile('plan'))(
       expect(
         // Runs are few, and `l` is a list of series. The headline counts all gaps: 0.2 s for two thousand series.
         (await scansOf(reader, () => read(requestOf(reader, address, params)))).filter(
-          (step) => !/^SCAN (?:r:.*from "_run"|s:.*from "gaps" group by "reason")/.test(step),
+          (step) => !/^SCAN (?:r:.*from "_run"|s:.*from "gaps" group by "series_id", "reason")/.test(step),
         ),
         address,
       ).toEqual([])

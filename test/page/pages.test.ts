@@ -63,7 +63,7 @@ describe('runs', () => {
 })
 
 test('quarantine shows what is open, the latest first, found by the index of open entries, and what closes it', async () => {
-  expect((await get('/quarantine')).html).toContain('all that came was understood')
+  expect((await get('/quarantine')).html).toContain('Quarantine is empty')
   const file = join(tempFolder(), 'odd.db')
   await fillBy(file, (store) => {
     const numbers = 'with recursive n (i) as (select 1 union all select i + 1 from n where i < 60)'
@@ -97,7 +97,7 @@ describe('search', () => {
     expect(data.total).toBeGreaterThan(3)
     expect(html).toContain('href="/texts/indicator/600"')
     expect(html).toContain('href="/series/600"')
-    expect((await get('/search?q=qqqq')).html).toContain('Nothing speaks of “qqqq”')
+    expect((await get('/search?q=qqqq')).html).toContain('No results for “qqqq”')
     expect((await get('/search')).html).not.toContain('role="status"')
   })
 

@@ -1,6 +1,6 @@
 import { onlyFiles } from '../copying.ts'
 import type { Backend } from '../store.ts'
-import { stampOf, watchChanges } from './changes.ts'
+import { stampOf } from './changes.ts'
 import { isLocked, lockWriter } from './lock.ts'
 import { openReader, openStore } from './open.ts'
 import { schemaState } from './schema.ts'
@@ -37,6 +37,5 @@ export const postgres: Backend = {
   },
   remove: () => Promise.reject(onlyFiles('A database is removed')),
   isPublishedCopy: () => false,
-  watchChanges,
   stampOf,
 }

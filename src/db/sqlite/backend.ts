@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { StoreError } from '../../base/errors.ts'
 import type { Backend } from '../store.ts'
 import { isPublishedCopy } from './copies.ts'
-import { stampOf, watchChanges } from './file/changes.ts'
+import { stampOf } from './file/changes.ts'
 import { isLocked, lockFile, openLocked, takeLockFile } from './lock.ts'
 import { openReader, openStore } from './open.ts'
 import { schemaState } from './schema.ts'
@@ -33,6 +33,5 @@ export const sqlite: Backend = {
     ),
   remove: removeDatabase,
   isPublishedCopy,
-  watchChanges,
   stampOf,
 }

@@ -1,8 +1,9 @@
 /* What is drawn behind the lines of a chart: intervals that are not final, and changes of the step. */
 import type uPlot from 'uplot'
+import { SIGNS } from './signs.ts'
 
 /** An interval that is not final, with its state. */
-export type StateRow = readonly [from: number, to: number, state: string]
+export type StateRow = readonly [from: number, to: number, state: keyof typeof SIGNS]
 
 /** The colours of the style, as the canvas takes them. */
 export function coloursOf(element: HTMLElement): (name: string) => string {
@@ -19,18 +20,10 @@ export function coloursOf(element: HTMLElement): (name: string) => string {
   }
 }
 
-/**
- * The stripes behind intervals that are not final, closer together the worse the state is, and a letter, so that colour is not
- * the only sign.
- */
-const STRIPES: Readonly<Record<string, readonly [distance: number, mark: string]>> = {
-  provisional: [14, '?'],
-  empty: [0, '0'],
-  doubt: [8, '~'],
-  absent: [8, '–'],
-  failed: [5, '!'],
-  unasked: [0, '·'],
-}
+/** The distance of the stripes behind intervals that are not final: closer together the worse the state is. */
+const STRIPES: Readonly<Record<string, number>> = { provisional: 14, doubt: 8, absent: 8, failed: 5 }
+/** The size of a sign, and the width that it needs. */
+const [SIGN_SIZE, SIGN_WIDTH] = [14, 20]
 
 /** Intervals that are not final: stripes, a letter, and a bar at the foot of the picture. */
 export function drawStates(u: uPlot, states: readonly StateRow[], colour: (name: string) => string): void {
@@ -41,7 +34,7 @@ export function drawStates(u: uPlot, states: readonly StateRow[], colour: (name:
   ctx.clip()
   for (const [from, to, state] of states) {
     const [left, right] = [u.valToPos(from, 'x', true), u.valToPos(to, 'x', true)]
-    const [distance, mark] = STRIPES[state] ?? [0, '']
+    const distance = STRIPES[state] ?? 0
     const width = Math.max(1, right - left)
     ctx.strokeStyle = ctx.fillStyle = colour(`state-${state}`)
     ctx.globalAlpha = 0.12
@@ -54,8 +47,7 @@ export function drawStates(u: uPlot, states: readonly StateRow[], colour: (name:
       ctx.clip()
       ctx.beginPath()
       const step = distance * devicePixelRatio
-      const first = Math.max(left, bbox.left) - bbox.height
-      for (let x = first; x < Math.min(right, bbox.left + bbox.width); x += step) {
+      for (let x = Math.max(left, bbox.left) - bbox.height; x < Math.min(right, bbox.left + bbox.width); x += step) {
         ctx.moveTo(x, bbox.top + bbox.height)
         ctx.lineTo(x + bbox.height, bbox.top)
       }
@@ -66,9 +58,12 @@ export function drawStates(u: uPlot, states: readonly StateRow[], colour: (name:
     ctx.globalAlpha = 1
     const foot = 6 * devicePixelRatio
     ctx.fillRect(left, bbox.top + bbox.height - foot, width, foot)
-    if (width > 12 * devicePixelRatio) {
-      ctx.font = `${12 * devicePixelRatio}px system-ui, sans-serif`
-      ctx.fillText(mark, Math.max(left, bbox.left) + 3, bbox.top + 14 * devicePixelRatio)
+    const [first, end] = [Math.max(left, bbox.left), Math.min(left + width, bbox.left + bbox.width)]
+    if (end - first >= SIGN_WIDTH * devicePixelRatio) {
+      ctx.font = `bold ${SIGN_SIZE * devicePixelRatio}px system-ui, sans-serif`
+      ctx.textAlign = 'center'
+      ctx.textBaseline = 'top'
+      ctx.fillText(SIGNS[state], first + (SIGN_WIDTH / 2) * devicePixelRatio, bbox.top + 4 * devicePixelRatio)
     }
   }
   ctx.restore()

@@ -126,17 +126,14 @@ async function showCarpet(place: HTMLElement, given: CarpetOptions): Promise<voi
   followCursor(canvas, carpet, given, status)
 }
 
-/** Shows the hours when their part of the page is opened. */
-function beginCarpet(): void {
-  const details = document.querySelector<HTMLDetailsElement>('#carpet')
+const details = document.querySelector<HTMLDetailsElement>('#carpet')
+
+/** Shows the hours if their part of the page is open. */
+function showOpenCarpet(): void {
   const source = document.querySelector('#data')
   const place = details?.querySelector('div')
-  if (!details || !source || !place) return
-  const given = JSON.parse(source.textContent ?? '') as CarpetOptions
-  details.addEventListener('toggle', () => {
-    if (details.open) void showCarpet(place, given)
-  })
+  if (details?.open && source && place) void showCarpet(place, JSON.parse(source.textContent ?? '') as CarpetOptions)
 }
 
-beginCarpet()
-document.addEventListener('page:changed', beginCarpet)
+details?.addEventListener('toggle', showOpenCarpet)
+document.addEventListener('page:changed', showOpenCarpet)

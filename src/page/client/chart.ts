@@ -33,7 +33,6 @@ export interface Chart {
   move(by: number): void
   /** How many columns it has. */
   columns(): number
-  close(): void
 }
 
 const CHART_HEIGHT = 320
@@ -76,6 +75,10 @@ export function createChart(element: HTMLElement, first: ShownChart, locale: str
   const isTwoScales = (): boolean => shown.second !== null && shown.second.unit !== shown.unit
   const write = new Intl.NumberFormat(locale, { maximumFractionDigits: 3 })
   const numbers = (_: uPlot, values: number[]): string[] => values.map((value) => write.format(value))
+
+  /** The instant that a key moves the cursor to; the pixel of the cursor is not exact. */
+  let exact: number | null = null
+  let cursorAt: number | null = null
 
   function make(): uPlot {
     const two = isTwoScales()
@@ -127,7 +130,8 @@ export function createChart(element: HTMLElement, first: ShownChart, locale: str
         setCursor: [
           (u) => {
             const left = u.cursor.left ?? -1
-            events.cursor(left < 0 ? null : u.posToVal(left, 'x'))
+            cursorAt = exact ?? (left < 0 ? null : u.posToVal(left, 'x'))
+            events.cursor(cursorAt)
           },
         ],
         setSelect: [
@@ -172,17 +176,14 @@ export function createChart(element: HTMLElement, first: ShownChart, locale: str
       plot.setData(plot.data)
     },
     move(by) {
-      const at = plot.data[0]
-      const held = plot.cursor.idx ?? (by > 0 ? -1 : at.length)
-      const i = Math.min(at.length - 1, Math.max(0, held + by))
-      if (at.length > 0) plot.setCursor({ left: plot.valToPos(at[i]!, 'x'), top: CHART_HEIGHT / 3 })
+      // The first period may begin before the picture does.
+      const at = [...new Set(plot.data[0].filter((one) => one < shown.to).map((one) => Math.max(one, shown.from)))]
+      if (at.length === 0) return
+      const current = cursorAt === null ? (by > 0 ? -1 : at.length) : at.findLastIndex((one) => one <= cursorAt!)
+      exact = at[Math.min(at.length - 1, Math.max(0, current + by))]!
+      plot.setCursor({ left: Math.max(0, plot.valToPos(exact, 'x')), top: CHART_HEIGHT / 3 })
+      exact = null
     },
     columns: () => Math.round(plot.bbox.width / devicePixelRatio),
-    close() {
-      resized.disconnect()
-      for (const scheme of schemes) scheme.removeEventListener('change', recolour)
-      plot.destroy()
-      box.remove()
-    },
   }
 }

@@ -47,8 +47,12 @@ function enhance(grid: HTMLElement): void {
   })
 }
 
+const enhanced = new WeakSet<HTMLElement>()
 const enhanceAll = (): void => {
-  for (const grid of document.querySelectorAll<HTMLElement>('[data-grid]')) enhance(grid)
+  for (const grid of document.querySelectorAll<HTMLElement>('[data-grid]')) {
+    if (!enhanced.has(grid)) enhance(grid)
+    enhanced.add(grid)
+  }
 }
 enhanceAll()
 document.addEventListener('page:changed', enhanceAll)

@@ -1,5 +1,6 @@
 import { createChart, type ShownChart } from './chart.ts'
 import { addressText, timeText } from './clock.ts'
+import { refreshPage } from './live.ts'
 import { type Drawn, eachPeriod, periodAt } from './segments.ts'
 import { createSlider } from './slider.ts'
 
@@ -31,24 +32,26 @@ function differing(now: Drawn, then: Drawn | null): number {
   return count
 }
 
-/** Updates the parts of the page that say in words what the chart shows. */
-async function refreshParts(signal: AbortSignal): Promise<void> {
-  const answer = await fetch(location.href, { signal })
-  if (!answer.ok) return
-  const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html')
-  for (const part of document.querySelectorAll('[data-part]')) {
-    const other = fresh.querySelector(`[data-part="${part.getAttribute('data-part')}"]`)
-    if (other && !part.contains(document.activeElement)) part.replaceWith(other)
-  }
+/** The length of a period: `6 h`. */
+function lengthText(seconds: number): string {
+  const [size, unit] = (
+    [
+      [86_400, 'd'],
+      [3_600, 'h'],
+      [60, 'min'],
+    ] as const
+  ).find(([length]) => seconds % length === 0) ?? [1, 's']
+  return `${seconds / size} ${unit}`
 }
 
-/** Makes the interactive chart of a page; returns how to remove it. */
-function beginChart(): (() => void) | undefined {
+/** Makes the chart of a page interactive. */
+function beginChart(): void {
   const source = document.querySelector('#data')
   const place = document.querySelector<HTMLElement>('#chart')
   const cursorText = document.querySelector('#cursor')
-  if (!source || !place || !cursorText) return undefined
-  const given = JSON.parse(source.textContent ?? '') as EmbeddedData
+  if (!source || !place || !cursorText) return
+  let text = source.textContent ?? ''
+  let given = JSON.parse(text) as EmbeddedData
   const { words } = given
   let chart = given.chart
   let at: number | null = null
@@ -88,6 +91,7 @@ function beginChart(): (() => void) | undefined {
 
   let loading = new AbortController()
   let shownFor = ''
+  let isOwnRefresh = false
   /** Requests what the chart is to show; a later request cancels an earlier one. */
   async function load(from: number, to: number, asOf: string | null, isDone: boolean): Promise<void> {
     loading.abort()
@@ -112,14 +116,30 @@ function beginChart(): (() => void) | undefined {
       chart = { ...chart, ...came }
       shownFor = `${from} ${to}`
       view.show(chart)
+      showLegend()
       place!.dataset.drawn = String(Number(place!.dataset.drawn ?? 0) + 1)
       slider?.say(chart.asOf === null ? '' : filled(words.differ, differing(chart.now, chart.before)))
-      if (isDone) await refreshParts(signal)
+      if (isDone) {
+        isOwnRefresh = true
+        await refreshPage(signal)
+      }
     } catch (error) {
       if (!signal.aborted) cursorText!.textContent = words.failed ?? String(error)
     } finally {
-      if (!signal.aborted) delete main.dataset.still
+      if (!signal.aborted) {
+        isOwnRefresh = false
+        delete main.dataset.still
+      }
     }
+  }
+
+  /** Names the line and the band of a picture that summarizes values. */
+  function showLegend(): void {
+    const legend = document.querySelector<HTMLElement>('#bucket')
+    const [segment] = chart.now.kind === 'extremes' ? chart.now.segments : []
+    if (!legend) return
+    legend.hidden = segment === undefined
+    if (segment) legend.textContent = filled(words.bucket, lengthText(segment.step))
   }
 
   const zoom = (from: number, to: number): void => {
@@ -146,9 +166,11 @@ function beginChart(): (() => void) | undefined {
   place.dataset.drawn = '1'
   performance.mark('chart drawn')
 
-  const slider = createSlider(document.querySelector('#slider'), given.changes, chart.asOf, words, (asOf, isDone) =>
-    load(chart.from, chart.to, asOf, isDone),
-  )
+  const makeSlider = () =>
+    createSlider(document.querySelector('#slider'), given.changes, chart.asOf, words, (asOf, isDone) =>
+      load(chart.from, chart.to, asOf, isDone),
+    )
+  let slider = makeSlider()
   slider?.say(chart.asOf === null ? '' : filled(words.differ, differing(chart.now, chart.before)))
 
   const whole = { from: chart.from, to: chart.to }
@@ -168,7 +190,10 @@ function beginChart(): (() => void) | undefined {
     ']': () => slider?.step(1),
     e: () => {
       const held = at === null ? undefined : periodAt(chart.now, at)
-      if (held && chart.now.kind === 'values') location.href = `${given.explain}${held.from}`
+      if (!held) return
+      // A summary of several values is looked into first.
+      if (chart.now.kind === 'values') location.href = `${given.explain}${held.from}`
+      else zoom(held.from, held.to)
     },
   }
   place.addEventListener('keydown', (event) => {
@@ -181,16 +206,21 @@ function beginChart(): (() => void) | undefined {
   const isCoarse = [chart.now, chart.before, chart.second?.drawn].some((drawn) => drawn?.kind === 'extremes')
   if (isCoarse) void load(chart.from, chart.to, chart.asOf, false)
   else shownFor = `${chart.from} ${chart.to}`
-  return () => {
-    loading.abort()
-    view.close()
-  }
+  showLegend()
+  // The page was updated: by the chart itself, or because a sync has written.
+  document.addEventListener('page:changed', () => {
+    const fresh = document.querySelector('#data')?.textContent ?? text
+    if (fresh === text) return
+    const changes = JSON.stringify(given.changes)
+    text = fresh
+    given = JSON.parse(text) as EmbeddedData
+    if (JSON.stringify(given.changes) !== changes) slider = makeSlider()
+    if (isOwnRefresh) return
+    shownFor = ''
+    void load(chart.from, chart.to, chart.asOf, false)
+  })
 }
 
-let end = beginChart()
-document.addEventListener('page:changed', () => {
-  end?.()
-  end = beginChart()
-})
+beginChart()
 // Back and forward: the address determines the whole page, so the page is loaded again.
 addEventListener('popstate', () => location.reload())

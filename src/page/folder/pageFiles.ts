@@ -64,7 +64,7 @@ function pageFileOf(address: string): string {
 /** The relative path from one file of the folder to another. */
 const relativePath = (from: string, to: string): string => `${'../'.repeat(from.split('/').length - 1)}${to}`
 
-/** A document without a server: no script runs, nothing is sent, and a link without a target becomes plain text. */
+/** A document without a server: no script runs, nothing is sent, and a link without a target is only its text. */
 const offlineDocument = (document: string): string =>
   document
     .replace(
@@ -73,7 +73,7 @@ const offlineDocument = (document: string): string =>
     )
     .replaceAll(/<script\b[^>]*>[^<]*<\/script>\n?/g, '')
     .replaceAll(/<form\b[\s\S]*?<\/form>/g, '')
-    .replaceAll(/<a\b[^>]*\bhref="#not-here[^"]*"[^>]*>([\s\S]*?)<\/a>/g, '$1')
+    .replaceAll(/<a\b[^>]*\bhref="#not-here[^"]*"[^>]*>([\s\S]*?)<\/a>/g, '<span>$1</span>')
 
 /**
  * Every page that makes sense without a server, as files with links between them: the given pages, and all pages that they lead
@@ -122,6 +122,7 @@ export async function* pageFiles(
         body: view.show(data, request),
         scripts: [],
         still: true,
+        lastRun: null,
         machine: undefined,
       }
       const pages = PAGES.filter(({ path }) => path in WRITTEN_PAGES)

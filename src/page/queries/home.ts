@@ -1,10 +1,13 @@
 import { formatUtc } from '../../base/time/instant.ts'
+import { dayIntervalAt, localDay } from '../../base/time/localDay.ts'
 import { formatLocal } from '../../base/time/zone.ts'
 import { type Reach, reaches } from '../../checks/lag.ts'
 import { failedRuns, unfinishedRuns, withDeadRuns } from '../../checks/lastRuns.ts'
 import { rhythms } from '../../checks/rhythm.ts'
 import { openFailures } from '../../checks/status.ts'
+import { prepared } from '../../db/prepared.ts'
 import { readJobFiles } from '../../db/queries/jobFiles.ts'
+import { heldKinds } from '../../db/queries/kinds.ts'
 import type { LakeState } from '../../lake/state.ts'
 import type { PageRequest } from '../page.ts'
 import { lastDays } from './days.ts'
@@ -17,8 +20,12 @@ export const STRIP_DAYS = 90
 /** Series on one page. */
 const LINES_A_PAGE = 40
 /** How many failures are listed. */
-const FAILURES = 20
+const FAILURES = 8
 const RUNS_SHOWN = 5
+/** How many gaps and late series are named. */
+const PROBLEMS_SHOWN = 8
+/** Days of the small picture of a series. */
+const TREND_DAYS = 30
 
 /** A series as the overview shows it. */
 export interface SeriesLine {
@@ -36,6 +43,15 @@ export interface SeriesLine {
   readonly usualS: number | null
   readonly checkedAt: string | null
   readonly late: boolean
+  readonly unit: string | null
+  /** The value that holds now, of the main geo, or the last one before; null without one. */
+  readonly value: number | null
+  /** When that value begins, in local time. */
+  readonly valueLocal: string | null
+  /** Means of the last local days of that geo; null for a day without values. */
+  readonly trend: readonly (number | null)[]
+  /** Gaps of all kinds. */
+  readonly gaps: number
   /** Shares of the states in the last local days, the latest last. */
   readonly days: readonly Shares[]
 }
@@ -49,14 +65,43 @@ const countQuarantine = async ({ store }: PageRequest): Promise<number> => {
   return open
 }
 
-/** How many gaps there are for each reason, with one of the jobs that want them. */
-const gapsByReason = ({ store }: PageRequest) =>
+/** The gaps of each series by reason: how many, from when to when, how long together, and one of the jobs that want them. */
+const gapsBySeries = ({ store }: PageRequest) =>
   store.kysely
     .selectFrom('gaps')
-    .select(({ fn }) => ['reason', fn.countAll<number>().as('count'), fn.min('job').as('job')])
-    .groupBy('reason')
-    .orderBy('reason')
+    .select(({ fn, eb }) => [
+      'series_id',
+      'reason',
+      fn.countAll<number>().as('count'),
+      fn.min('from_at').as('from'),
+      fn.max('to_at').as('to'),
+      fn.sum<number>(eb('to_at', '-', eb.ref('from_at'))).as('seconds'),
+      fn.count<number>('geo_id').distinct().as('geos'),
+      fn.min('job').as('job'),
+    ])
+    .groupBy(['series_id', 'reason'])
     .execute()
+
+type SeriesGap = Awaited<ReturnType<typeof gapsBySeries>>[number]
+
+/** The order of problems: what failed comes first. */
+const WORST = ['failed', 'doubt', 'absent', 'never requested']
+
+/** The worst gaps with the names of their series; the others are only counted. */
+async function worstGaps(request: PageRequest, gaps: readonly SeriesGap[], series: readonly SeriesRow[]) {
+  const rows = new Map(series.map((row) => [row.id, row]))
+  const worst = [...gaps]
+    .sort((a, b) => WORST.indexOf(a.reason) - WORST.indexOf(b.reason) || b.seconds - a.seconds)
+    .slice(0, PROBLEMS_SHOWN)
+  const names = await indicatorNames(
+    request,
+    worst.flatMap(({ series_id }) => rows.get(series_id)?.indicator_id ?? []),
+  )
+  return worst.flatMap(({ series_id, ...gap }) => {
+    const row = rows.get(series_id)
+    return row ? [{ ...gap, ...seriesHead(row, names) }] : []
+  })
+}
 
 /** The jobs whose run is missed. */
 async function missed({ store, now }: PageRequest): Promise<{ job: string; lastAt: string; usualS: number }[]> {
@@ -94,11 +139,60 @@ async function jobOf({ store }: PageRequest, target: string): Promise<string | n
   return row?.job ?? null
 }
 
+/** The daily means of the last local days of some series: by series and geo, then by day. */
+async function readTrends({ store, now, service }: PageRequest, ids: readonly number[]) {
+  const days = lastDays(service.timeZone, now, TREND_DAYS).borders.slice(0, -1)
+  const keys = days.map((at) => dayIntervalAt(service.timeZone, at).day).map((day) => localDay(service.timeZone, day))
+  const rows =
+    ids.length === 0
+      ? []
+      : await store.kysely
+          .selectFrom('_day')
+          .select(['series_id', 'geo_id', 'month', 'day', 'count', 'sum'])
+          .where('series_id', 'in', [...ids])
+          .where('month', '>=', keys[0]!.month)
+          .execute()
+  const means = new Map(
+    rows.map(({ series_id, geo_id, month, day, count, sum }) => [
+      `${series_id} ${geo_id} ${month} ${day}`,
+      count === 0 || sum === null ? null : sum / count,
+    ]),
+  )
+  return (seriesId: number, geoId: number): (number | null)[] =>
+    keys.map(({ month, dayOfMonth }) => means.get(`${seriesId} ${geoId} ${month} ${dayOfMonth}`) ?? null)
+}
+
+/** The value of a series that holds now, or the last one before. */
+const latestValue = prepared((db, of: { series: number; geo: number; now: number }) =>
+  db
+    .selectFrom('observation')
+    .select(['at', 'value'])
+    .where('series_id', '=', of.series)
+    .where('geo_id', '=', of.geo)
+    .where('at', '<=', of.now)
+    .where('value', 'is not', null)
+    .orderBy('at', 'desc')
+    .limit(1),
+)
+
+/** The units of some indicators, by `kind id`. */
+async function readUnits({ store }: PageRequest, ids: readonly number[]): Promise<ReadonlyMap<string, string | null>> {
+  if (ids.length === 0) return new Map()
+  const rows = await store.kysely
+    .selectFrom('indicator')
+    .select(['kind', 'id', 'magnitude'])
+    .where('kind', 'in', await heldKinds(store, 'indicator'))
+    .where('id', 'in', [...new Set(ids)])
+    .execute()
+  return new Map(rows.map(({ kind, id, magnitude }) => [`${kind} ${id}`, magnitude]))
+}
+
 /** The lines of some series. */
 async function readLines(
   request: PageRequest,
   series: readonly SeriesRow[],
   reach: ReadonlyMap<number, Reach>,
+  gaps: ReadonlyMap<number, readonly SeriesGap[]>,
 ): Promise<SeriesLine[]> {
   const ids = series.map(({ id }) => id)
   const geos = await geosBySeries(request, ids)
@@ -111,10 +205,17 @@ async function readLines(
     request,
     [...geos.values()].flatMap((of) => (of.length === 1 ? of : [])),
   )
+  const trends = await readTrends(request, ids)
+  const units = await readUnits(
+    request,
+    series.map(({ indicator_id }) => indicator_id),
+  )
   const found: SeriesLine[] = []
   for (const row of series) {
     const { lastAt = null, behindS = null, usualS = null, checkedAt = null, late = null } = reach.get(row.id) ?? {}
     const of = geos.get(row.id) ?? []
+    const geo = request.service.mainGeos.find((id) => of.includes(id)) ?? of[0] ?? 0
+    const latest = await latestValue.first(request.store.kysely, { series: row.id, geo, now: request.now })
     const { borders } = lastDays(row.time_zone, request.now, STRIP_DAYS)
     found.push({
       ...seriesHead(row, names),
@@ -125,10 +226,29 @@ async function readLines(
       usualS,
       checkedAt,
       late: late !== null,
+      unit: units.get(`${row.kind} ${row.indicator_id}`) ?? null,
+      value: latest?.value ?? null,
+      valueLocal: latest ? formatLocal(row.time_zone, latest.at) : null,
+      trend: trends(row.id, geo),
+      gaps: (gaps.get(row.id) ?? []).reduce((sum, { count }) => sum + count, 0),
       days: sharesOf(timelines(intervals.get(row.id)!), borders, of),
     })
   }
   return found
+}
+
+/** The series whose number or name has a text in it, without accents and capitals. */
+async function named(request: PageRequest, all: readonly SeriesRow[], text: string): Promise<readonly SeriesRow[]> {
+  const folded = (name: string): string => name.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase()
+  const wanted = folded(text.trim())
+  if (wanted === '') return all
+  const names = await indicatorNames(
+    request,
+    all.map(({ indicator_id }) => indicator_id),
+  )
+  return all.filter((row) =>
+    folded(`${row.indicator_id} ${names.get(`${row.kind} ${row.indicator_id}`) ?? ''}`).includes(wanted),
+  )
 }
 
 /** What the overview shows: whether the copy is complete and fresh, and what to do where it is not. */
@@ -136,9 +256,15 @@ export async function readHome(request: PageRequest) {
   const { store, now, query } = request
   const reach = new Map((await reaches(store, now)).map((of) => [of.seriesId, of]))
   // Series that need attention come first.
-  const late = (row: SeriesRow): number => (reach.get(row.id)?.late ? 0 : 1)
-  const all = (await allSeries(request)).sort((a, b) => late(a) - late(b))
-  const pages = Math.max(1, Math.ceil(all.length / LINES_A_PAGE))
+  const gaps = await gapsBySeries(request)
+  const gapsOf = Map.groupBy(gaps, ({ series_id }) => series_id)
+  const isLate = (row: SeriesRow): boolean => Boolean(reach.get(row.id)?.late)
+  const rank = (row: SeriesRow): number => (isLate(row) ? 0 : gapsOf.has(row.id) ? 1 : 2)
+  const all = (await allSeries(request)).sort((a, b) => rank(a) - rank(b))
+  const lateOnes = all.filter(isLate)
+  const filter = (query.get('q') ?? '').slice(0, 100)
+  const shown = await named(request, all, filter)
+  const pages = Math.max(1, Math.ceil(shown.length / LINES_A_PAGE))
   const page = Math.min(pages, Math.max(1, Math.floor(Number(query.get('page') ?? 1)) || 1))
   const failures = await openFailures(store)
   const listed = []
@@ -147,19 +273,21 @@ export async function readHome(request: PageRequest) {
   return {
     health: {
       series: all.length,
-      late: all.filter((row) => late(row) === 0).length,
+      late: lateOnes.length,
       failures: failures.length,
       quarantined: await countQuarantine(request),
       missed: await missed(request),
       failedRuns: await failedRuns(store),
       unfinishedRuns: await unfinishedRuns(store),
-      gaps: await gapsByReason(request),
+      gaps: await worstGaps(request, gaps, all),
+      moreGaps: Math.max(0, gaps.length - PROBLEMS_SHOWN),
     },
     jobFiles: await readJobFiles(store),
     lakes: await lakesOf(request),
     failures: listed,
     runs: await withDeadRuns(store, await store.kysely.selectFrom('runs').selectAll().limit(RUNS_SHOWN).execute()),
-    series: await readLines(request, all.slice((page - 1) * LINES_A_PAGE, page * LINES_A_PAGE), reach),
+    series: await readLines(request, shown.slice((page - 1) * LINES_A_PAGE, page * LINES_A_PAGE), reach, gapsOf),
+    filter,
     page,
     pages,
   }

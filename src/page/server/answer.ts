@@ -5,7 +5,7 @@ import { openReader } from '../../db/open.ts'
 import type { Reader } from '../../db/store.ts'
 import { assets } from '../assets.ts'
 import { type Html, html, htmlText } from '../html.ts'
-import { layout } from '../layout.ts'
+import { type LastRun, layout } from '../layout.ts'
 import {
   type Endpoint,
   jsonAnswer,
@@ -92,7 +92,7 @@ function failure(
       body: JSON.stringify({ error: text ?? title, hint, code }),
     }
   const body: Html = html`${text !== undefined && html`<p class="bad" lang="en">${text}</p>`}${hint !== undefined && html`<p${text !== undefined && html` lang="en"`}>${hint}</p>`}`
-  const document = layout({ title, body, scripts: [], still: true, machine: undefined }, PAGES, request)
+  const document = layout({ title, body, scripts: [], still: true, lastRun: null, machine: undefined }, PAGES, request)
   return { status, headers: { ...headers, ...HTML }, body: htmlText(document) }
 }
 
@@ -129,6 +129,14 @@ const ofAnswer = ({ type, file }: PageAnswer): Record<string, string> => ({
     : { 'Content-Disposition': `attachment; filename="${file.replaceAll(/[^\w.-]/g, '_')}"` }),
 })
 
+const readLastRun = async ({ kysely }: Reader): Promise<LastRun | null> =>
+  (await kysely
+    .selectFrom('_run')
+    .select(['id', 'outcome', 'requests', 'finished_at'])
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()) ?? null
+
 /** The answer of a page or an endpoint. */
 async function pageAnswer(call: PageCall, request: PageRequest): Promise<PageAnswer> {
   const { page, endpoint, form } = call
@@ -145,6 +153,7 @@ async function pageAnswer(call: PageCall, request: PageRequest): Promise<PageAns
       body: view.show(data, request),
       scripts: page.scripts ?? [],
       still: page.still ?? false,
+      lastRun: await readLastRun(request.store),
       machine: `${request.path === '/' ? '/index' : request.path}.json${search}`,
     },
     PAGES,

@@ -7,13 +7,11 @@ import { type Context, Hono } from 'hono'
 import { compress } from 'hono/compress'
 import type { StatusCode } from 'hono/utils/http-status'
 import { isDecodable } from '../../base/server.ts'
-import { watchChanges } from '../../db/open.ts'
 import { assets } from '../assets.ts'
 import { ENDPOINTS, PAGES } from '../pages.ts'
 import { isLocale } from '../words/locale.ts'
 import { answerOf, type PageCall, type SentAnswer } from './answer.ts'
 import { LANGUAGE_COOKIE } from './languages.ts'
-import { createLive } from './live.ts'
 import { cookieOf, foreignRefusal, type Refusal, refusal, SECURITY_HEADERS, TOKEN_COOKIE } from './security.ts'
 import type { Site } from './site.ts'
 
@@ -146,11 +144,6 @@ export function buildPageServer(site: Site): Server {
     const headers = { 'Cache-Control': 'public, max-age=31536000, immutable', 'Content-Type': asset.type }
     return send(c, { status: 200, headers, body: asset.body }, site.failed)
   })
-  const live = createLive(() => watchChanges(site.file))
-  app.get('/api/live', (c) => {
-    live.follow(c.env.incoming, c.env.outgoing)
-    return RESPONSE_ALREADY_SENT
-  })
   app.notFound((c) => answer(c, {}))
   // An error of ours in the middle of an answer is reported in the terminal, and the connection ends.
   app.onError((error, c) => {
@@ -164,7 +157,5 @@ export function buildPageServer(site: Site): Server {
     // An address that cannot be read does not reach the router.
     errorHandler: () => new Response('This is not a valid address.\n', { status: 400 }),
   })
-  const server = guardedServer(listener, site)
-  server.once('close', () => live.close())
-  return server
+  return guardedServer(listener, site)
 }

@@ -2,12 +2,15 @@
 export const BASE_STYLE = `
 :root {
   color-scheme: light dark;
-  --paper: light-dark(#fff, #14171a);
-  --ink: light-dark(#1a1d21, #e8eaed);
-  --soft: light-dark(#595f66, #a9b0b8);
-  --line: light-dark(#d4d8dd, #383e45);
-  --band: light-dark(#f3f5f7, #1d2125);
-  --link: light-dark(#0b57a4, #8ab8f0);
+  --back: light-dark(#f6f7f5, #0f1413);
+  --paper: light-dark(#fff, #161b1a);
+  --ink: light-dark(#16201c, #e8edea);
+  --soft: light-dark(#56625c, #a3afaa);
+  --line: light-dark(#dbe0dc, #2f3836);
+  --band: light-dark(#eef0ed, #1f2624);
+  --link: light-dark(#1d55b5, #8db8ff);
+  --warn: light-dark(#fdf3df, #2a2213);
+  --warn-line: light-dark(#e8c98a, #5d4718);
   --final: light-dark(#1b6e4b, #4fae84);
   --provisional: light-dark(#2f6fb3, #6fa8e0);
   --empty: light-dark(#767d85, #8d959e);
@@ -16,15 +19,21 @@ export const BASE_STYLE = `
   --none: light-dark(#fff, #14171a);
 }
 * { box-sizing: border-box; }
-body { margin: 0; background: var(--paper); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif; }
-header, main, footer { padding: 0 1rem; max-width: 75rem; margin: 0 auto; }
-header { border-bottom: 1px solid var(--line); }
+body { margin: 0; background: var(--back); color: var(--ink); font: .9375rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
+header > div, main, footer { padding: 0 1.25rem; max-width: 84rem; margin: 0 auto; }
+header { background: var(--paper); border-bottom: 1px solid var(--line); }
+header > div { display: flex; flex-wrap: wrap; align-items: center; gap: .25rem 1.25rem; min-height: 3.25rem; }
+.brand { display: inline-flex; align-items: center; gap: .5rem; color: var(--ink); font-weight: 650; text-decoration: none; }
+.brand::before { content: ""; width: 1.5rem; height: 1.5rem; background: url(icon.svg) center / contain no-repeat; }
+header nav { flex: 1 1 auto; }
+.find { flex: 0 1 15rem; } .find input { width: 100%; min-height: 2rem; padding: 0 .625rem; }
+.synced { color: var(--soft); font-size: .8125rem; text-decoration: none; min-height: 1.5rem; } .synced:hover { text-decoration: underline; }
 nav ul { display: flex; flex-wrap: wrap; gap: 0 1rem; margin: 0; padding: 0; list-style: none; }
 nav a { display: inline-block; padding: .5rem 0; text-decoration: none; }
 nav a[aria-current] { color: var(--ink); font-weight: 600; border-bottom: 3px solid currentColor; }
 main:focus { outline: none; }
-h1 { font-size: 1.5rem; line-height: 1.25; margin: 1rem 0 .5rem; }
-h2 { font-size: 1.2rem; margin: 1.5rem 0 .5rem; }
+h1 { font-size: 1.5rem; line-height: 1.25; font-weight: 650; letter-spacing: -.01em; margin: 1.25rem 0 .5rem; }
+h2 { font-size: 1.0625rem; font-weight: 650; margin: 1.5rem 0 .5rem; }
 h3 { font-size: 1rem; margin: 1rem 0 .25rem; }
 h1, h2, h3, p, li, dd { overflow-wrap: anywhere; }
 td, th { overflow-wrap: break-word; }
@@ -57,5 +66,5 @@ td.number, th.number { white-space: nowrap; }
 td code { display: inline-block; min-width: 16rem; }
 @media (forced-colors: active) { svg { forced-color-adjust: none; } }
 .printed { display: none; }
-@media print { .printed { display: block; overflow-wrap: anywhere; } nav, .skip, button { display: none; } a { color: inherit; } body { font-size: 10pt; } }
+@media print { .printed { display: block; overflow-wrap: anywhere; } nav, .skip, button, header, form { display: none; } a { color: inherit; } body { font-size: 10pt; } }
 `

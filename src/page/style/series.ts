@@ -28,6 +28,7 @@ export const SERIES_STYLE = `
 [data-part="legend"] li::before { content: ""; display: inline-block; width: 1.5rem; border-top: 3px solid var(--chart-now); margin-right: .375rem; vertical-align: middle; }
 .legend .then::before { border-top-color: var(--chart-then); }
 .legend .then ~ .second::before, .legend .second::before { border-top-color: var(--chart-second); border-top-width: 1px; }
+[data-part="legend"] .band::before { border-top: .75rem solid var(--chart-now-band); }
 #chart { min-height: 20rem; }
 #chart .u-select { background: color-mix(in srgb, var(--link) 20%, transparent); }
 #cursor { min-height: 1.5em; font-variant-numeric: tabular-nums; }
@@ -43,7 +44,7 @@ export const SERIES_STYLE = `
 .figure .line[class*="fan-"] { stroke: var(--ink); }
 .figure .band[class*="fan-"] { fill: none; }
 .figure .fan-0 { stroke-opacity: .25; } .figure .fan-1 { stroke-opacity: .35; } .figure .fan-2 { stroke-opacity: .45; }
-.figure .fan-3 { stroke-opacity: .6; } .figure .fan-4 { stroke-opacity: .8; } .figure .line.fan-5 { stroke: var(--chart-now); }
+.figure .fan-3 { stroke-opacity: .6; } .figure .fan-4 { stroke-opacity: .8; } .figure .line.fan-5 { stroke: var(--chart-now); stroke-width: 2.5; }
 .figure [class^="state-"] { fill-opacity: .15; }
 .state-provisional { fill: var(--state-provisional); color: var(--state-provisional); }
 .state-empty { fill: var(--state-empty); color: var(--state-empty); }

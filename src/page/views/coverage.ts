@@ -1,11 +1,12 @@
 import { ALL_GEOS } from '../../tables/sql/allGeos.ts'
+import { SIGNS } from '../client/signs.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { type PageRequest, view } from '../page.ts'
 import { type Coverage, type CoverageOf, readCoverage, readCoverageOf } from '../queries/coverage.ts'
 import { COVERAGE_STATES, type Shares, worstOf } from '../queries/intervals.ts'
-import { SIGNS } from '../signs.ts'
 import { commandLine, groupingText, jobFile, kindText, pager, scrolled, serviceText } from './elements.ts'
 import { sharesText, stateLegend } from './strip.ts'
+import { localText } from './times.ts'
 
 type CoverageSeries = Coverage['series'][number]
 
@@ -64,7 +65,7 @@ function seriesList(data: Coverage, request: PageRequest): Html {
   const { link } = request
   const bars = createBars()
   const years = [...new Set(data.series.flatMap(({ years }) => years.map(({ year }) => year)))].sort((a, b) => a - b)
-  return html`<p>${coverage.about}</p>${stateLegend(request)}
+  return html`${request.live && html`<p>${coverage.about}</p>`}${stateLegend(request)}
 ${scrolled(
   coverage.caption,
   html`<table class="grid"><caption>${coverage.caption}</caption>
@@ -93,18 +94,25 @@ ${data.geos.map(({ id, name }) => html`<option value="${id}"${id === data.geo &&
 </select></label> ${data.year !== null && html`<input type="hidden" name="year" value="${data.year}">`}<button>${words.coverage.show}</button></form>`
 }
 
+/** The months in the language of the page. */
+const monthNames = ({ locale }: PageRequest): string[] => {
+  const { format } = new Intl.DateTimeFormat(locale, { month: 'long', timeZone: 'UTC' })
+  return Array.from({ length: 12 }, (_, month) => format(Date.UTC(2025, month)))
+}
+
 /** Years by month; a cell leads to the days of its year. */
 function yearTable(data: CoverageOf, request: PageRequest, bars: Bars): Html {
   const { coverage } = request.words
+  const names = monthNames(request)
   const to = (year: number): string =>
     `${request.link(`/coverage/${data.path}`, { geo: data.geo ?? undefined, year })}#days`
   return scrolled(
     coverage.yearsCaption,
     html`<table class="grid"><caption>${coverage.yearsCaption}</caption>
-<thead><tr><th scope="col">${coverage.year}</th>${coverage.months.map((month) => html`<th scope="col"><abbr title="${month}">${month.slice(0, 3)}</abbr></th>`)}</tr></thead>
+<thead><tr><th scope="col">${coverage.year}</th>${names.map((month) => html`<th scope="col"><abbr title="${month}">${month.slice(0, 3)}</abbr></th>`)}</tr></thead>
 <tbody data-grid>${data.years.map(
       ({ year, months }) =>
-        html`<tr><th scope="row">${year}</th>${months.map((shares, i) => cell(request, shares, to(year), `${coverage.months[i]} ${year}`, bars))}</tr>\n`,
+        html`<tr><th scope="row">${year}</th>${months.map((shares, i) => cell(request, shares, to(year), `${names[i]} ${year}`, bars))}</tr>\n`,
     )}</tbody></table>`,
   )
 }
@@ -112,16 +120,17 @@ function yearTable(data: CoverageOf, request: PageRequest, bars: Bars): Html {
 /** One year: a row a month, a column a day; a cell leads to the values of its day. */
 function dayTable(data: CoverageOf & { readonly year: number }, request: PageRequest, bars: Bars): Html {
   const { coverage } = request.words
+  const names = monthNames(request)
   const rows = Map.groupBy(data.days, ({ date }) => Number(date.slice(5, 7)))
   const caption = coverage.daysCaption(data.year)
-  return html`<h2 id="days">${caption}</h2><p class="soft">${coverage.daysHint}</p>
+  return html`<h2 id="days">${caption}</h2>${request.live && html`<p class="soft">${coverage.daysHint}</p>`}
 ${scrolled(
   caption,
   html`<table class="grid days">
 <thead><tr><th scope="col">${coverage.month}</th>${Array.from({ length: 31 }, (_, i) => html`<th scope="col">${i + 1}</th>`)}</tr></thead>
 <tbody data-grid>${[...rows].map(([month, days]) => {
     const byDay = new Map(days.map((day) => [Number(day.date.slice(8)), day]))
-    return html`<tr><th scope="row">${coverage.months[month - 1]}</th>${Array.from({ length: 31 }, (_, i) => {
+    return html`<tr><th scope="row">${names[month - 1]}</th>${Array.from({ length: 31 }, (_, i) => {
       const day = byDay.get(i + 1)
       if (!day) return html`<td></td>`
       const href = request.link(`/series/${data.path}`, { geo: data.geo || undefined, day: day.date })
@@ -147,7 +156,7 @@ function remedy(hole: CoverageOf['holes'][number], data: CoverageOf, request: Pa
     reason === 'failed'
       ? home.alone
       : nextAt !== null
-        ? coverage.again(nextAt.slice(0, 16).replace('T', ' '))
+        ? coverage.again(localText(request, nextAt))
         : reason === 'absent'
           ? coverage.never
           : null

@@ -1,6 +1,10 @@
 import { prometheusText } from '../../checks/metrics.ts'
 import { readStatus } from '../../checks/status.ts'
 import { type Answering, jsonAnswer } from '../page.ts'
+import { etagOf } from '../server/etag.ts'
+
+/** `/api/live`: another text whenever something was written. */
+export const answerState: Answering = async ({ store }) => jsonAnswer(await etagOf(store, []))
 
 /** `/metrics`: the figures of `status --format prometheus`. */
 export const answerMetrics: Answering = async ({ store, version, now }) => ({

@@ -6,8 +6,8 @@ import { timeElement } from './times.ts'
 
 type Data = Awaited<ReturnType<typeof readQuarantine>>
 
-const row = (one: Data['entries'][number], { link }: PageRequest): Html => html`<tr><th scope="row">${one.id}</th>
-<td><a href="${link(`/runs/${one.run_id}`)}">${timeElement(one.created_at)}</a></td><td><code>${serviceText(one.target)}</code></td>
+const row = (one: Data['entries'][number], request: PageRequest): Html => html`<tr><th scope="row">${one.id}</th>
+<td><a href="${request.link(`/runs/${one.run_id}`)}">${timeElement(request, one.created_at)}</a></td><td><code>${serviceText(one.target)}</code></td>
 <td><code>${serviceText(one.path)}</code></td><td>${serviceText(one.reason, 'en')}</td><td><code>${serviceText(one.fragment)}</code></td></tr>
 `
 

@@ -47,7 +47,7 @@ ${rows.map(line)}</tbody></table>`,
 }
 
 const requestRow = (one: RequestRow, request: PageRequest): Html => html`<tr><th scope="row">${one.id}</th>
-<td>${timeElement(one.started_at)}</td><td><code>${serviceText(one.target === '' ? one.route : one.target)}</code>${one.message && html`<br>${serviceText(one.message, 'en')}`}${one.hint && html`<br>→ ${serviceText(one.hint, 'en')}`}</td>
+<td>${timeElement(request, one.started_at)}</td><td><code>${serviceText(one.target === '' ? one.route : one.target)}</code>${one.message && html`<br>${serviceText(one.message, 'en')}`}${one.hint && html`<br>→ ${serviceText(one.hint, 'en')}`}</td>
 <td>${serviceText(one.outcome)}${one.status !== null && html` ${one.status}`}</td><td class="number">${one.ms} ms</td>
 <td>${serviceText(one.reason)}</td><td class="number">${countText(request, one.rows_new)}</td><td class="number">${countText(request, one.rows_revised)}</td></tr>
 `
@@ -87,8 +87,8 @@ export const runView = view<Data>({
       [own.what, serviceText(one.command)],
       [own.job, serviceText(one.job)],
       [own.outcome, outcomeMark(one.outcome, request)],
-      [own.started, timeElement(one.started_at)],
-      [own.ended, one.finished_at === null ? own.gone : timeElement(one.finished_at)],
+      [own.started, timeElement(request, one.started_at)],
+      [own.ended, one.finished_at === null ? own.gone : timeElement(request, one.finished_at)],
       [own.length, one.seconds !== null && duration(one.seconds)],
       [own.requests, countText(request, one.requests)],
       [own.failed, countText(request, one.failed)],

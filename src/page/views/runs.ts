@@ -24,7 +24,7 @@ const row = (run: RunRow, request: PageRequest): Html => {
   const { link } = request
   return html`<tr>
 <th scope="row"><a href="${link(`/runs/${run.id}`)}">${run.id}</a></th>
-<td>${serviceText(run.command)} ${serviceText(run.job)}</td><td>${timeElement(run.started_at)}</td>
+<td>${serviceText(run.command)} ${serviceText(run.job)}</td><td>${timeElement(request, run.started_at)}</td>
 <td class="number">${run.seconds === null ? '' : duration(run.seconds)}</td><td>${outcomeMark(run.outcome, request)}</td>
 <td class="number">${countText(request, run.requests)}</td><td class="number">${countText(request, run.failed)}</td>
 <td class="number">${countText(request, run.rows_new)}</td><td class="number">${countText(request, run.rows_revised)}</td>

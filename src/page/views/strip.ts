@@ -1,7 +1,7 @@
+import { SIGNS } from '../client/signs.ts'
 import { type Html, html } from '../html.ts'
 import type { PageRequest } from '../page.ts'
 import { COVERAGE_STATES, type CoverageState, type Shares } from '../queries/intervals.ts'
-import { SIGNS } from '../signs.ts'
 
 /** What the signs and colours mean. */
 export const stateLegend = ({ words }: PageRequest): Html =>

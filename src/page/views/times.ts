@@ -4,14 +4,6 @@ import { formatLocal } from '../../base/time/zone.ts'
 import { type HtmlPart, html } from '../html.ts'
 import type { PageRequest } from '../page.ts'
 
-/** A moment (UTC, ISO 8601) to the second, for a reader and for a program. */
-export const timeElement = (text: string | null | undefined): HtmlPart =>
-  text ? html`<time datetime="${text}">${text.slice(0, 19).replace('T', ' ')} UTC</time>` : null
-
-/** A moment (ISO 8601) to the minute, for a reader and for a program. */
-export const minute = (text: string | null): HtmlPart =>
-  text && html`<time datetime="${text}">${text.slice(0, 16).replace('T', ' ')}</time>`
-
 /** Local time to the minute; with its offset on a day that is not 24 hours long, because an hour may come twice. */
 export function timeText(zone: string, at: Instant): string {
   const local = formatLocal(zone, at)
@@ -21,6 +13,14 @@ export function timeText(zone: string, at: Instant): string {
 
 /** When something happened here, in local time to the minute. */
 export const momentText = (zone: string, moment: string): string => timeText(zone, floorToSecond(moment))
+
+/** A moment (UTC, ISO 8601) in the time of the service, as every time of the page. */
+export const localText = ({ service }: Pick<PageRequest, 'service'>, moment: string): string =>
+  Number.isNaN(Date.parse(moment)) ? moment : momentText(service.timeZone, moment)
+
+/** The same for a reader and for a program; nothing without a moment. */
+export const timeElement = (request: Pick<PageRequest, 'service'>, moment: string | null | undefined): HtmlPart =>
+  moment ? html`<time datetime="${moment}">${localText(request, moment)}</time>` : null
 
 const LENGTHS = [
   [86_400, 'd'],

@@ -1,41 +1,34 @@
-import type { Translated } from './locale.ts'
+import { t } from './locale.ts'
 
 /** Words of the catalogue. */
-export const en = {
-  about: 'Every indicator of the service, held or not. What is not held is fetched by a line in a job file.',
-  words: 'Words, or a number',
-  which: 'Which',
-  held: { all: 'all', held: 'held', other: 'not held' },
-  find: 'Show',
-  none: 'None is like that.',
-  noneAtAll: 'The catalogue is not held. It is fetched by:',
-  number: 'Number',
-  name: 'Name',
-  unit: 'Unit',
-  what: 'Held',
-  not: 'not held',
-  days: (from: string, to: string, geos: number) => `${from} … ${to}, ${geos} ${geos === 1 ? 'geo' : 'geos'}`,
-  line: 'The line of a job',
-  withdrawn: 'no longer listed',
-  page: (page: number) => `page ${page}`,
-}
-
-export const es: Translated<typeof en> = {
-  about:
-    'Todos los indicadores del servicio, conservados o no. Lo que no se conserva se trae con una línea en una tarea.',
-  words: 'Palabras, o un número',
-  which: 'Cuáles',
-  held: { all: 'todos', held: 'conservados', other: 'no conservados' },
-  find: 'Mostrar',
-  none: 'No hay ninguno así.',
-  noneAtAll: 'El catálogo no se conserva. Se trae con:',
-  number: 'Número',
-  name: 'Nombre',
-  unit: 'Unidad',
-  what: 'Conservado',
-  not: 'no se conserva',
-  days: (from, to, geos) => `${from} … ${to}, ${geos} ${geos === 1 ? 'zona' : 'zonas'}`,
-  line: 'La línea de una tarea',
-  withdrawn: 'ya no figura',
-  page: (page) => `página ${page}`,
-}
+export const indicators = {
+  about: [
+    'Every indicator of the service. Add a line to a job to fetch one.',
+    'Todos los indicadores del servicio. Añada una línea a una tarea para obtener uno.',
+  ],
+  words: ['Words, or a number', 'Palabras, o un número'],
+  which: ['Which', 'Cuáles'],
+  held: {
+    all: ['all', 'todos'],
+    held: ['stored', 'guardados'],
+    other: ['not stored', 'no guardados'],
+  },
+  find: ['Show', 'Mostrar'],
+  none: ['No results.', 'Sin resultados.'],
+  noneAtAll: ['The catalogue is not stored. Fetch it:', 'El catálogo no está guardado. Para obtenerlo:'],
+  number: ['Number', 'Número'],
+  name: ['Name', 'Nombre'],
+  unit: ['Unit', 'Unidad'],
+  what: ['Stored', 'Guardado'],
+  not: ['not stored', 'no guardado'],
+  days: t(
+    (from: string, to: string, geos: number) => `${from} … ${to}, ${geos} ${geos === 1 ? 'geo' : 'geos'}`,
+    (from, to, geos) => `${from} … ${to}, ${geos} ${geos === 1 ? 'zona' : 'zonas'}`,
+  ),
+  line: ['Add to a job', 'Añadir a una tarea'],
+  withdrawn: ['no longer listed', 'ya no figura'],
+  page: t(
+    (page: number) => `page ${page}`,
+    (page) => `página ${page}`,
+  ),
+} as const

@@ -5,9 +5,11 @@ export type PageLocale = (typeof PAGE_LOCALES)[number]
 export const isLocale = (text: string | null | undefined): text is PageLocale =>
   (PAGE_LOCALES as readonly (string | null | undefined)[]).includes(text)
 
-/** The type of a translation: `es: Translated<typeof en>`. A missing text is a type error. */
-export type Translated<T> = T extends string
-  ? string
-  : T extends (...given: infer Given) => string
-    ? (...given: Given) => string
-    : { readonly [K in keyof T]: Translated<T[K]> }
+/** A text in both languages, in the order of `PAGE_LOCALES`. */
+export type Pair<Text = string> = readonly [en: Text, es: Text]
+
+/** A text with parameters in both languages. */
+export const t = <Given extends unknown[]>(
+  en: (...given: Given) => string,
+  es: (...given: Given) => string,
+): Pair<(...given: Given) => string> => [en, es]

@@ -1,20 +1,12 @@
-import type { Translated } from './locale.ts'
-
 /** Words about the queues of workers. */
-export const en = {
-  heading: 'Queue',
-  host: 'Service',
-  waiting: 'Waiting',
-  active: 'Under way',
-  dead: 'Dead',
-  deadHint: 'Dead requests failed too often: the next sync plans them again.',
-}
-
-export const es: Translated<typeof en> = {
-  heading: 'Cola',
-  host: 'Servicio',
-  waiting: 'En espera',
-  active: 'En curso',
-  dead: 'Abandonadas',
-  deadHint: 'Las peticiones abandonadas fallaron demasiadas veces: la próxima sincronización las planifica de nuevo.',
-}
+export const queues = {
+  heading: ['Queue', 'Cola'],
+  host: ['Service', 'Servicio'],
+  waiting: ['Waiting', 'En espera'],
+  active: ['Under way', 'En curso'],
+  dead: ['Dead', 'Abandonadas'],
+  deadHint: [
+    'Dead requests failed too often: the next sync plans them again.',
+    'Las peticiones abandonadas fallaron demasiadas veces: la próxima sincronización las planifica de nuevo.',
+  ],
+} as const

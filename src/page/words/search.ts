@@ -1,52 +1,43 @@
-import type { Translated } from './locale.ts'
+import { type Pair, t } from './locale.ts'
 
 /** Words of the search. */
-export const en = {
-  about:
-    'Where something is spoken of: in the catalogue, in texts, in archives. Accents do not matter, and a word finds what begins with it.',
-  words: 'Words, or a number',
-  where: 'Where',
-  places: { all: 'everywhere', catalogue: 'in the catalogue', content: 'in texts', archives: 'in archives' },
-  find: 'Find',
-  none: (text: string) => `Nothing speaks of “${text}”. Try fewer words, or the beginnings of them.`,
-  found: (shown: number, total: number, more: boolean) =>
-    shown < total
-      ? `The first ${shown} of ${total.toLocaleString('en')}${more ? ' or more' : ''}; more words find fewer.`
-      : `${total} found.`,
-  kinds: {
-    indicator: 'Indicator',
-    offer_indicator: 'Offer indicator',
-    news: 'News',
-    glossary: 'Glossary',
-    documentation: 'Documentation',
-    static_page: 'Page',
-    archive: 'Archive',
-    archive_json: 'JSON archive',
-  } as Readonly<Record<string, string>>,
-  held: 'values held:',
-}
-
-export const es: Translated<typeof en> = {
-  about:
-    'Dónde se habla de algo: en el catálogo, en textos, en archivos. Los acentos no importan, y una palabra encuentra lo que empieza por ella.',
-  words: 'Palabras, o un número',
-  where: 'Dónde',
-  places: { all: 'en todo', catalogue: 'en el catálogo', content: 'en textos', archives: 'en archivos' },
-  find: 'Buscar',
-  none: (text) => `Nada menciona «${text}». Pruebe con menos palabras, o con sus comienzos.`,
-  found: (shown, total, more) =>
-    shown < total
-      ? `Los primeros ${shown} de ${total.toLocaleString('es')}${more ? ' o más' : ''}; más palabras encuentran menos.`
-      : `${total} encontrados.`,
-  kinds: {
-    indicator: 'Indicador',
-    offer_indicator: 'Indicador de oferta',
-    news: 'Noticia',
-    glossary: 'Glosario',
-    documentation: 'Documentación',
-    static_page: 'Página',
-    archive: 'Archivo',
-    archive_json: 'Archivo JSON',
+export const search = {
+  about: [
+    'Search the catalogue, texts and archives. Accents do not matter; a word also finds longer words that begin with it.',
+    'Busque en el catálogo, los textos y los archivos. Los acentos no importan; una palabra encuentra también las que empiezan por ella.',
+  ],
+  words: ['Words, or a number', 'Palabras, o un número'],
+  where: ['Where', 'Dónde'],
+  places: {
+    all: ['everywhere', 'en todo'],
+    catalogue: ['in the catalogue', 'en el catálogo'],
+    content: ['in texts', 'en textos'],
+    archives: ['in archives', 'en archivos'],
   },
-  held: 'valores conservados:',
-}
+  find: ['Find', 'Buscar'],
+  none: t(
+    (text: string) => `No results for “${text}”. Try fewer words, or the beginnings of them.`,
+    (text) => `Sin resultados para «${text}». Pruebe con menos palabras, o con sus comienzos.`,
+  ),
+  found: t(
+    (shown: number, total: number, more: boolean) =>
+      shown < total
+        ? `The first ${shown} of ${total.toLocaleString('en')}${more ? ' or more' : ''}; more words find fewer.`
+        : `${total} found.`,
+    (shown, total, more) =>
+      shown < total
+        ? `Los primeros ${shown} de ${total.toLocaleString('es')}${more ? ' o más' : ''}; más palabras encuentran menos.`
+        : `${total} encontrados.`,
+  ),
+  kinds: {
+    indicator: ['Indicator', 'Indicador'],
+    offer_indicator: ['Offer indicator', 'Indicador de oferta'],
+    news: ['News', 'Noticia'],
+    glossary: ['Glossary', 'Glosario'],
+    documentation: ['Documentation', 'Documentación'],
+    static_page: ['Page', 'Página'],
+    archive: ['Archive', 'Archivo'],
+    archive_json: ['JSON archive', 'Archivo JSON'],
+  } as Readonly<Record<string, Pair>>,
+  held: ['View values:', 'Ver valores:'],
+} as const

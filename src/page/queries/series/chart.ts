@@ -62,18 +62,17 @@ const readSteps = async ({ store }: PageRequest, { seriesId }: NamedGeoSeries, {
   ).map(({ from_at, step_s }) => [from_at, step_s] as const)
 
 /** The series to compare with, from an address: `612`, or `612:3` with a geo. */
-async function readSecond(
+export async function readSecond(
   request: PageRequest,
   { geoId }: NamedGeoSeries,
   range: Interval,
-  columns: number,
 ): Promise<ComparedSeries | null> {
   const named = request.query.get('with')
   if (!named) return null
   const [name, geo] = named.split(':') as [string, string?]
   const any = await readNamedGeoSeries(request, name, geo ?? null)
   const dataset = geo === undefined && any.geos.some(({ id }) => id === geoId) ? { ...any, geoId } : any
-  const drawn = await readWindow(request.store, dataset, range, columns, null)
+  const drawn = await readWindow(request.store, dataset, range, chartColumns(request.query), null)
   const place = dataset.geos.find(({ id }) => id === dataset.geoId)
   return { path: any.path, name: any.name, geo: place?.name ?? null, unit: any.unit, drawn }
 }
@@ -88,8 +87,13 @@ export interface ChartQuery {
 
 /** Reads which series, range and moment an address means. */
 export async function readChartQuery(request: PageRequest): Promise<ChartQuery> {
-  const { store, params, query, now } = request
-  const dataset = await readNamedGeoSeries(request, params.id, params.geo ?? query.get('geo'))
+  const { params, query } = request
+  return readQueryOf(request, await readNamedGeoSeries(request, params.id, params.geo ?? query.get('geo')))
+}
+
+/** Reads which range and moment of a series an address means. */
+export async function readQueryOf(request: PageRequest, dataset: NamedGeoSeries): Promise<ChartQuery> {
+  const { store, query, now } = request
   const range = requestedRange(dataset.zone, query, dataset.last ?? now)
   const moment = momentOf(query)
   return { dataset, range, asOf: moment === null ? null : await asOf(store, dataset.seriesId, moment) }
@@ -106,6 +110,7 @@ export async function readChart(
   request: PageRequest,
   { dataset, range, asOf: then }: ChartQuery,
   states: readonly ChartState[],
+  second?: ComparedSeries | null,
 ): Promise<ChartData> {
   const { store, query } = request
   const columns = chartColumns(query)
@@ -117,7 +122,7 @@ export async function readChart(
     now: await readWindow(store, dataset, range, columns, null),
     before: then && (await readWindow(store, dataset, range, columns, then.fetchId)),
     asOf: then?.moment ?? null,
-    second: await readSecond(request, dataset, range, columns),
+    second: second === undefined ? await readSecond(request, dataset, range) : second,
     states: states
       .filter(({ state }) => state !== 'final')
       .slice(0, MOST_STATES)

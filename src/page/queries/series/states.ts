@@ -44,7 +44,7 @@ function layered(intervals: readonly ChartState[]): ChartState[] {
 
 /**
  * The state of every part of a range of a series and geo, in order and without gaps. Answers for the geo itself cover answers
- * for all geos; what is after `now` and was not requested is left out.
+ * for all geos; what is after `now` and was not requested, or is not published yet, is left out.
  */
 export async function readStates(
   { kysely }: Reader,
@@ -80,7 +80,20 @@ export async function readStates(
       .map(({ from, to, reason, missing, nextAt }) => ({ from, to, state: reason as IntervalState, missing, nextAt }))
       .sort((a, b) => order(a) - order(b)),
   ]
-  const known = layered(geos.flatMap(layersOf))
+  const newest = await kysely
+    .selectFrom('observation')
+    .select(['at', 'step_s'])
+    .where('series_id', '=', seriesId)
+    .where('geo_id', '=', geoId)
+    .orderBy('at', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  const published = Math.max(now, newest ? newest.at + newest.step_s : now)
+  const known = layered(geos.flatMap(layersOf)).flatMap((one) =>
+    one.state === 'provisional'
+      ? intersect([one], [{ from: one.from, to: published }]).map((part) => ({ ...one, ...part }))
+      : [one],
+  )
   const past = { from: range.from, to: Math.min(range.to, Math.max(range.from, now)) }
   const unasked = subtract([past], known).map((hole): ChartState => ({ ...hole, state: 'unasked' }))
   return [

@@ -20,11 +20,15 @@ export interface Figure {
   readonly states?: readonly (readonly [from: number, to: number, state: IntervalState])[]
   /** The alternative text of the picture. */
   readonly label: string
+  readonly locale: string
 }
 
 const WIDTH = 800
 const FIGURE_HEIGHT = 280
 const [LEFT_MARGIN, TOP_MARGIN, BOTTOM_MARGIN] = [60, 8, 24]
+
+/** A label at an end of the picture stays inside. */
+const anchorAt = (x: number): string => (x > WIDTH - 30 ? 'end' : 'middle')
 
 const oneDecimal = (number: number): string => String(Math.round(number * 10) / 10)
 
@@ -57,7 +61,7 @@ function svgPath(draw: Draw, drawn: Drawn, scales: Scales): string {
 }
 
 /** Lines over time as SVG: for pages without scripts, for paper, and for files. */
-export function figure({ range: { from, to }, offsets, lines, states = [], label }: Figure): Html {
+export function figure({ range: { from, to }, offsets, lines, states = [], label, locale }: Figure): Html {
   const found = reachOf(lines.map(({ drawn }) => drawn)) ?? { low: 0, high: 1 }
   const reach = found.low === found.high ? { low: found.low - 1, high: found.high + 1 } : found
   const x = (at: number): number =>
@@ -71,10 +75,10 @@ export function figure({ range: { from, to }, offsets, lines, states = [], label
   return html`<svg class="figure" viewBox="0 0 ${WIDTH} ${FIGURE_HEIGHT}" role="img" aria-label="${label}">
 <g class="grid">${ticksOf(reach.low, reach.high).map(
     (tick) =>
-      html`<path d="M${LEFT_MARGIN} ${oneDecimal(y(tick))}H${WIDTH}"/><text x="${LEFT_MARGIN - 6}" y="${oneDecimal(y(tick) + 4)}" text-anchor="end">${tick}</text>`,
+      html`<path d="M${LEFT_MARGIN} ${oneDecimal(y(tick))}H${WIDTH}"/><text x="${LEFT_MARGIN - 6}" y="${oneDecimal(y(tick) + 4)}" text-anchor="end">${tick.toLocaleString(locale)}</text>`,
   )}${timeTicks(offsets, from, to).map(
     ({ at, label: text }) =>
-      html`<path d="M${oneDecimal(x(at))} ${FIGURE_HEIGHT - BOTTOM_MARGIN}v5"/><text x="${oneDecimal(x(at))}" y="${FIGURE_HEIGHT - 4}" text-anchor="middle">${text}</text>`,
+      html`<path d="M${oneDecimal(x(at))} ${FIGURE_HEIGHT - BOTTOM_MARGIN}v5"/><text x="${oneDecimal(x(at))}" y="${FIGURE_HEIGHT - 4}" text-anchor="${anchorAt(x(at))}">${text}</text>`,
   )}</g>
 ${states.map(
   ([begin, end, state]) =>

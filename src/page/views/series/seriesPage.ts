@@ -58,6 +58,9 @@ function chooser(data: SeriesData, request: PageRequest): Html {
   const { dataset, range, asOf } = data
   const { zone } = dataset
   const moments = momentsOf(data, request)
+  // What is wrong stays in its field.
+  const borderOf = (name: string, at: number): string =>
+    data.problem === null ? borderText(zone, at) : (query.get(name) ?? '')
   // A moment between two changes is listed separately.
   const others =
     asOf && !moments.some(({ at }) => at === asOf.moment)
@@ -68,8 +71,8 @@ function chooser(data: SeriesData, request: PageRequest): Html {
 <label>${words.geo} <select name="geo">${dataset.geos.map(
     ({ id, name }) => html`<option value="${id}"${id === dataset.geoId && html` selected`}>${name ?? id}</option>`,
   )}</select></label>
-<label>${words.from} <input name="from" size="10" value="${borderText(zone, range.from)}"></label>
-<label>${words.to} <input name="to" size="10" value="${borderText(zone, range.to)}"></label>
+<label>${words.from} <input name="from" size="10" value="${borderOf('from', range.from)}"></label>
+<label>${words.to} <input name="to" size="10" value="${borderOf('to', range.to)}"></label>
 <label>${words.asOf} <select name="asof" id="asof">${all.map(
     ({ at, text }) => html`<option value="${at}"${asOf?.moment === at && html` selected`}>${text}</option>`,
   )}<option value=""${asOf === null && html` selected`}>${words.now}</option></select></label>
@@ -100,6 +103,7 @@ const chartLegend = (
 ): Html => html`<ul class="legend" data-part="legend">
 <li class="now">${words.values}${dataset.unit && ` (${dataset.unit})`}</li>
 ${asOf && html`<li class="then">${words.valuesThen(momentText(dataset.zone, asOf.moment))}</li>`}
+<li class="band" id="bucket" data-own hidden></li>
 ${chart.second && html`<li class="second"><bdi>${chart.second.name}</bdi>${chart.second.geo && `, ${chart.second.geo}`}${chart.second.unit && ` (${chart.second.unit})`}</li>`}
 </ul>`
 
@@ -127,6 +131,7 @@ function picture(data: SeriesData, request: PageRequest): Html {
       failed: labels.failed,
       states: labels.states,
       differ: labels.differ('{}'),
+      bucket: labels.bucket('{}'),
       thenValue: labels.thenValue('{}'),
       noHour: labels.noHour,
       carpetMuch: labels.carpetMuch,
@@ -137,9 +142,9 @@ function picture(data: SeriesData, request: PageRequest): Html {
   return html`<section aria-labelledby="chart-title">
 <h2 id="chart-title">${words.series.chart}</h2>
 ${chartLegend(data, request)}
-${isNothing && html`<p class="bad">${words.series.nothing}</p>`}
-<div id="chart">${figure({ range, offsets: chart.offsets, lines: linesOf(chart), states: chart.states, label })}</div>
-${live && html`<div id="slider" class="slider"></div><p id="cursor" role="status"></p><p id="keys" class="soft">${words.series.keys}</p>${jsonScript('data', given)}`}
+<p class="bad"${!isNothing && html` hidden`}>${words.series.nothing}</p>
+<div id="chart" data-own>${figure({ range, offsets: chart.offsets, lines: linesOf(chart), states: chart.states, label, locale: request.locale })}</div>
+${live && html`<div id="slider" class="slider" data-own></div><p id="cursor" role="status" data-own></p><p id="keys" class="soft">${words.series.keys}</p>${jsonScript('data', given)}`}
 </section>`
 }
 
@@ -175,12 +180,13 @@ function show(data: SeriesData, request: PageRequest): Html {
     dataset.first !== null && dataset.last !== null
       ? words.series.held(timeText(dataset.zone, dataset.first), timeText(dataset.zone, dataset.last))
       : words.series.nothing
-  return html`<p class="soft"><bdi>${dataset.geo.name ?? dataset.geo.id}</bdi> · ${dataset.unit && html`<bdi>${dataset.unit}</bdi> · `}${grouping(dataset, request)} · ${held} · ${words.series.zone} ${dataset.zone}</p>
+  return html`<p class="soft"><bdi>${dataset.geo.name ?? dataset.geo.id}</bdi> · ${dataset.unit && html`<bdi>${dataset.unit}</bdi> · `}${grouping(dataset, request)} · ${held}</p>
 ${live && spans(data, here, request)}
+${data.problem !== null && html`<p class="bad" role="alert">${words.series.problems[data.problem.code]}</p>`}
 ${live ? chooser(data, request) : geoLinks(data, request)}
 ${picture(data, request)}
 <div data-part="open">${stepChanges(data, request)}${openIntervals(data, request)}</div>
-${live && html`<details id="carpet" class="carpet"><summary>${words.series.carpet}</summary><div></div></details>`}
+${live && html`<details id="carpet" class="carpet"><summary>${words.series.carpet}</summary><div data-own></div></details>`}
 ${rowsTable(data, here, request)}
 ${elsewhere(data, here, request)}`
 }
@@ -188,6 +194,7 @@ ${elsewhere(data, here, request)}`
 /** The page of a series: its values, current and past. */
 export const seriesView = view<SeriesData>({
   read: readSeriesPage,
+  status: ({ problem }) => (problem === null ? 200 : problem.code === 'not-found' ? 404 : 400),
   show,
   title: ({ dataset }) => `${seriesTitle(dataset)}${dataset.geo.name === null ? '' : ` · ${dataset.geo.name}`}`,
 })

@@ -1,15 +1,12 @@
 import type { Interval } from '../../../base/time/interval.ts'
 import { localDate } from '../../../base/time/zone.ts'
+import { SIGNS } from '../../client/signs.ts'
 import { type Html, type HtmlPart, html } from '../../html.ts'
 import type { PageRequest } from '../../page.ts'
 import type { ChartTableRow, TableLevel } from '../../queries/series/chartTable.ts'
 import type { SeriesData } from '../../queries/series/seriesPage.ts'
-import { SIGNS } from '../../signs.ts'
 import { countText, numberText } from '../numbers.ts'
 import { momentText, timeText } from '../times.ts'
-
-/** The signs of coverage, and those of states that only the page of a series distinguishes. */
-const TABLE_SIGNS: Readonly<Record<string, string>> = { ...SIGNS, absent: '–', unasked: SIGNS.none }
 
 /** How many intervals are listed. */
 const MAX_LISTED_INTERVALS = 20
@@ -26,7 +23,7 @@ export function openIntervals(
     .slice(0, MAX_LISTED_INTERVALS)
     .map(
       ({ from, to, state, missing, nextAt }) =>
-        html`<li><span class="mark state-${state}" aria-hidden="true">${TABLE_SIGNS[state]}</span> ${words.states[state]}: ${timeText(dataset.zone, from)} – ${timeText(dataset.zone, to)}${typeof missing === 'number' && ` · ${words.missing(countText({ locale }, missing))}`}${nextAt && ` · ${words.again(momentText(dataset.zone, nextAt))}`}</li>\n`,
+        html`<li><span class="mark state-${state}" aria-hidden="true">${SIGNS[state]}</span> ${words.states[state]}: ${timeText(dataset.zone, from)} – ${timeText(dataset.zone, to)}${typeof missing === 'number' && ` · ${words.missing(countText({ locale }, missing))}`}${nextAt && ` · ${words.again(momentText(dataset.zone, nextAt))}`}</li>\n`,
     )}</ul>
 ${open.length > MAX_LISTED_INTERVALS && html`<p>${words.more(countText({ locale }, open.length - MAX_LISTED_INTERVALS))}</p>`}
 <p><a href="${link(`/coverage/${dataset.path}`, live ? { geo: dataset.geoId } : {})}">${words.mend}</a></p>

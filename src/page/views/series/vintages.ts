@@ -33,6 +33,7 @@ ${figure({
   offsets: offsetsOf(dataset.zone, range),
   lines: vintages.map(({ drawn }, i) => ({ drawn, style: `fan-${first + i}` as const })),
   label: words.fanLabel(countText({ locale }, vintages.length)),
+  locale,
 })}</section>`
   )
 }
@@ -76,12 +77,14 @@ function byAge({ byAge: all, dataset }: VintagesData, request: PageRequest): Htm
 }
 
 const [CELL_SIZE, LABEL_WIDTH] = [14, 130]
+/** The width of a label of a day. */
+const DAY_LABEL = 32
 
 /** Which days were revised at which age. */
 function heat({ heat: counts, days }: VintagesData, request: PageRequest): Html {
   const { vintages: words } = request.words
   const most = Math.max(...counts.flat())
-  const width = Math.max(800, LABEL_WIDTH + days.length * CELL_SIZE)
+  const width = Math.max(800, LABEL_WIDTH + days.length * CELL_SIZE + DAY_LABEL)
   return html`<section aria-labelledby="heat"><h2 id="heat">${words.heat}</h2>
 <svg class="figure heat" viewBox="0 0 ${width} ${CELL_SIZE * counts.length + 16}" role="img" aria-label="${words.heatLabel}">
 ${counts.map((row, i) => [
@@ -94,7 +97,7 @@ ${counts.map((row, i) => [
 ])}
 ${days.map(
   (day, i) =>
-    (i === 0 || day.endsWith('-01')) &&
+    (i === 0 || (day.endsWith('-01') && i * CELL_SIZE > DAY_LABEL)) &&
     html`<text x="${LABEL_WIDTH + i * CELL_SIZE}" y="${CELL_SIZE * counts.length + 12}">${day.slice(5)}</text>`,
 )}
 </svg></section>`

@@ -24,7 +24,7 @@ export const archiveView = view<Data>({
 ${facts([
   [own.kind, serviceText(one.archive_type)],
   [own.horizon, serviceText(one.horizon)],
-  [own.firstSeen, timeElement(one.first_seen_at)],
+  [own.firstSeen, timeElement(request, one.first_seen_at)],
 ])}
 <h2>${own.editions}</h2>
 ${scrolled(

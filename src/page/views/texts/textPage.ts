@@ -4,7 +4,7 @@ import { type Html, html } from '../../html.ts'
 import { NotFound, type PageRequest, view, wholeOf } from '../../page.ts'
 import { readTextPage } from '../../queries/texts/text.ts'
 import { command, facts, lines, serviceText } from '../elements.ts'
-import { timeElement } from '../times.ts'
+import { localText, timeElement } from '../times.ts'
 
 type Data = NonNullable<Awaited<ReturnType<typeof readTextPage>>>
 
@@ -24,8 +24,8 @@ const changed = (pieces: readonly Piece[], lang: string): Html =>
     return what === 'removed' ? html`<del>${visible(text)}</del>` : html`<ins>${visible(text)}</ins>`
   })}</div>`
 
-function changeHtml(data: Data, { words }: PageRequest): Html | null {
-  const { texts: own } = words
+function changeHtml(data: Data, request: PageRequest): Html | null {
+  const { texts: own } = request.words
   if (!data.change) return null
   const { title, summary, text } = data.change
   const parts = [
@@ -39,11 +39,12 @@ function changeHtml(data: Data, { words }: PageRequest): Html | null {
 ${
   shown.length === 0
     ? html`<p>${own.same}</p>`
-    : html`<p>${own.changeOf((other?.from ?? '').slice(0, 16).replace('T', ' '))}</p>${shown.map(({ name, pieces }) => html`<h3>${name}</h3>${changed(pieces, data.locale)}`)}`
+    : html`<p>${own.changeOf(localText(request, other?.from ?? ''))}</p>${shown.map(({ name, pieces }) => html`<h3>${name}</h3>${changed(pieces, data.locale)}`)}`
 }`
 }
 
-function versionList(data: Data, { words, link, live }: PageRequest): Html | null {
+function versionList(data: Data, request: PageRequest): Html | null {
+  const { words, link, live } = request
   const { texts: own } = words
   if (data.versions.length < 2) return null
   const path = `/texts/${data.kind}/${data.id}`
@@ -51,7 +52,7 @@ function versionList(data: Data, { words, link, live }: PageRequest): Html | nul
   return html`<h2>${own.versions}</h2>
 <ol class="found">${data.versions.map(
     ({ fetch, from, to, title }, i) =>
-      html`<li>${timeElement(from)}${to !== null && html` ${own.until} ${timeElement(to)}`} ${i === 0 && html`(${own.current})`} ${serviceText(title, data.locale)} ${
+      html`<li>${timeElement(request, from)}${to !== null && html` ${own.until} ${timeElement(request, to)}`} ${i === 0 && html`(${own.current})`} ${serviceText(title, data.locale)} ${
         live &&
         fetch !== data.fetch &&
         html`<a href="${address(fetch)}">${own.show}</a> <a href="${address(data.fetch, fetch)}#change">${own.compare}</a>`
@@ -88,9 +89,9 @@ ${facts([
   [own.published, serviceText(published_at)],
   [own.updated, serviceText(updated_at)],
   [own.expires, serviceText(expires_at)],
-  [own.since, timeElement(data.from)],
-  [own.first, timeElement(first_seen_at)],
-  [own.withdrawn, timeElement(withdrawn_at)],
+  [own.since, timeElement(request, data.from)],
+  [own.first, timeElement(request, first_seen_at)],
+  [own.withdrawn, timeElement(request, withdrawn_at)],
   [own.unit, serviceText(unit)],
   [
     own.values,

@@ -10,11 +10,12 @@ type Data = Awaited<ReturnType<typeof readTexts>>
 const day = (text: string | null): Html | null =>
   text === null ? null : html`<span class="soft">${text.slice(0, 10)}</span>`
 
-function item(one: Data['texts'][number], kind: string, { words, link }: PageRequest): Html {
+function item(one: Data['texts'][number], kind: string, request: PageRequest): Html {
+  const { words, link } = request
   const { texts: own } = words
   return html`<li><p><a href="${link(`/texts/${kind}/${one.id}`)}">${serviceText(one.title, one.locale) ?? `${own.untitled} (${one.id})`}</a> ${day(one.published_at)} ${
     one.superseded > 0 && html`<span class="soft">${own.changes(one.superseded)}</span>`
-  } ${one.withdrawn_at !== null && html`<span class="soft">${own.withdrawn} ${timeElement(one.withdrawn_at)}</span>`}</p>${
+  } ${one.withdrawn_at !== null && html`<span class="soft">${own.withdrawn} ${timeElement(request, one.withdrawn_at)}</span>`}</p>${
     one.summary !== null && html`<p>${serviceText(one.summary, one.locale)}</p>`
   }</li>
 `

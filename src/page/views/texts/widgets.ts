@@ -11,7 +11,8 @@ type One = NonNullable<Awaited<ReturnType<typeof readWidget>>>
 /** `/widgets`: what the operator's own site shows. */
 export const widgetsView = view<WidgetList>({
   read: ({ store, languages }) => readWidgets(store, languages),
-  show({ widgets: rows }, { words, link }) {
+  show({ widgets: rows }, request) {
+    const { words, link } = request
     const { archives: own, common } = words
     if (rows.length === 0) return html`<p>${own.noWidgets} ${own.noneHint}</p>${command('widgets: [{}]')}`
     return html`<p>${own.widgetsAbout}</p>
@@ -22,7 +23,7 @@ ${scrolled(
 <tbody>
 ${rows.map(
   (one) =>
-    html`<tr><th scope="row"><a href="${link(`/widgets/${one.id}`)}">${serviceText(one.name, one.locale) ?? one.id}</a>${one.subtitle && html` ${serviceText(one.subtitle, one.locale)}`}</th><td>${serviceText(one.slug)}</td><td>${serviceText(one.type)}${one.withdrawn_at !== null && html` ${own.withdrawn} ${timeElement(one.withdrawn_at)}`}</td></tr>\n`,
+    html`<tr><th scope="row"><a href="${link(`/widgets/${one.id}`)}">${serviceText(one.name, one.locale) ?? one.id}</a>${one.subtitle && html` ${serviceText(one.subtitle, one.locale)}`}</th><td>${serviceText(one.slug)}</td><td>${serviceText(one.type)}${one.withdrawn_at !== null && html` ${own.withdrawn} ${timeElement(request, one.withdrawn_at)}`}</td></tr>\n`,
 )}</tbody></table>`,
 )}`
   },
@@ -45,8 +46,8 @@ export const widgetView = view<One>({
 ${facts([
   [own.slug, serviceText(one.slug)],
   [own.type, serviceText(one.type)],
-  [own.firstSeen, timeElement(one.first_seen_at)],
-  [own.withdrawn, timeElement(one.withdrawn_at)],
+  [own.firstSeen, timeElement(request, one.first_seen_at)],
+  [own.withdrawn, timeElement(request, one.withdrawn_at)],
   ['ID', countText(request, one.id)],
 ])}
 ${payload(own.single, single)}
