@@ -180,28 +180,26 @@ async function execute(working: Working, job: ActiveJob): Promise<SyncError | nu
   const claimed = claimedStore(context.store, queue, job, planned)
   const { keep, run } = data
   const ofRun: EmitEvent = (name, fields) => emit(name, { run, job: data.job, ...fields })
-  for (;;) {
-    const fetching = await openFetchingOf(working, data)
+  /** The request, or the parts of it that are left. */
+  const requests = [planned]
+  let failed: SyncError | null = null
+  while (requests.length > 0)
     try {
+      const fetching = await openFetchingOf(working, data)
       const { guard, store } = claimed
       const own = { ...fetching.run, store, runId: run, keep, emit: ofRun, guard }
-      const requests = [planned]
-      let error: SyncError | null = null
-      for (let next = requests.shift(); next; next = requests.shift()) {
-        const outcome = await processRequest({ ...own, sizes: createSizes(own) }, next)
-        if (outcome.kind === 'split') requests.unshift(...outcome.into)
-        if (outcome.kind === 'failed') error ??= outcome.error
-      }
-      if (!claimed.isEnded() && !(await claimed.complete())) throw new LostClaimError()
-      return error
+      const outcome = await processRequest({ ...own, sizes: createSizes(own) }, requests[0]!)
+      requests.splice(0, 1, ...(outcome.kind === 'split' ? outcome.into : []))
+      if (outcome.kind === 'failed') failed ??= outcome.error
     } catch (error) {
       if (!(error instanceof StoppedError) || context.signal.aborted) throw error
-      // The host asked for a long pause: the request keeps its place, and its heartbeats.
+      // The host asked for a long pause, or cannot be reached: the request keeps its place, and its heartbeats.
       emit('worker.paused', { job: data.job, wait_ms: PAUSE_MS, ...errorFields(error) })
       working.fetchings.delete(paceKey(data))
       await wait(PAUSE_MS, context.signal)
     }
-  }
+  if (!claimed.isEnded() && !(await claimed.complete())) throw new LostClaimError()
+  return failed
 }
 
 /** Whether the service said in a run that it does not know a series: its other windows are not requested. */
