@@ -11,6 +11,7 @@ import { type EmulatorOptions, startEmulator } from '../src/emulator/emulator.ts
 import type { BreakerOptions } from '../src/fetch/breaker.ts'
 import type { Job } from '../src/job/job.ts'
 import { readJob } from '../src/job/read.ts'
+import { onlyIndicators } from '../src/job/select.ts'
 import type { PlanOptions } from '../src/plan/planning.ts'
 import type { Requested } from '../src/plan/requested.ts'
 import { SERVICES, type Service } from '../src/services/services.ts'
@@ -87,6 +88,8 @@ export function json(
 interface RunWith {
   readonly now?: number
   readonly options?: PlanOptions
+  /** Ids of `--only`. */
+  readonly only?: readonly number[]
   readonly signal?: AbortSignal
   readonly breaker?: BreakerOptions
   readonly rejects?: RejectPolicy
@@ -115,6 +118,7 @@ export function runJob(
   {
     now = Date.now(),
     options = {},
+    only,
     signal = new AbortController().signal,
     service = SERVICES.generic,
     ...more
@@ -122,6 +126,7 @@ export function runJob(
 ): Promise<Summary> {
   const name = /^name:/m.test(yaml) ? '' : 'name: test\n'
   const pace = /^pace:/m.test(yaml) ? '' : `pace: { perSecond: ${FASTEST}, concurrency: 4 }\n`
+  const job = jobOf(`${name}${pace}${yaml}`, service)
   return sync(
     {
       store,
@@ -134,7 +139,7 @@ export function runJob(
       retryMs: 5,
       ...more,
     },
-    jobOf(`${name}${pace}${yaml}`, service),
+    only ? onlyIndicators([job], only)[0]! : job,
     'sync',
     options,
   )

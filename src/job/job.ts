@@ -127,6 +127,8 @@ export interface Job {
   readonly name: string
   /** The path of its file as it was given; null if it was not read from a file. */
   readonly file: string | null
+  /** The job before `--only` reduced it to some indicators; absent if it is whole. */
+  readonly whole?: Job
   /** A cron expression in `timeZone`, or null. */
   readonly schedule: string | null
   readonly timeZone: string

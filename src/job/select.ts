@@ -83,6 +83,7 @@ export function onlyIndicators(jobs: readonly Job[], only: readonly number[]): J
     )
   return jobs.map((job) => ({
     ...job,
+    whole: job,
     catalogue: null,
     content: [],
     archives: [],

@@ -15,8 +15,6 @@ export interface PlanOptions {
   /** Requests held ranges again, too. */
   readonly restate?: boolean
   readonly newestFirst?: boolean
-  /** Whether only some indicators of the job were selected: what it wants of the others stays stored. */
-  readonly part?: boolean
 }
 
 /** A job with the options of the user. */

@@ -2,10 +2,11 @@ import { countOf } from '../base/lists.ts'
 import { findLackingGeos, type LackingGeos, namedGeos } from '../checks/lackingGeos.ts'
 import { lockForRun } from '../db/lock.ts'
 import { ensureZone } from '../db/queries/zones.ts'
+import type { Store } from '../db/store.ts'
 import type { Job } from '../job/job.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { SkippedItem } from '../job/plannerState.ts'
-import { applySelectors, namesAnything, needsCatalogue, resolveSelectors } from '../job/select.ts'
+import { applySelectors, type Listed, namesAnything, needsCatalogue, resolveSelectors } from '../job/select.ts'
 import { namesGeos } from '../plan/entries.ts'
 import { planSelection } from '../plan/listings.ts'
 import { plan } from '../plan/plan.ts'
@@ -39,7 +40,7 @@ export async function sync(
   command = 'sync',
   options: PlanOptions = {},
 ): Promise<Summary> {
-  const isPart = options.part || options.range !== undefined
+  const isPart = job.whole !== undefined || options.range !== undefined
   const context = { ...given, isPart, requested: given.requested ?? createRequested() }
   refuseExposed(context)
   const { store, now } = context
@@ -92,8 +93,7 @@ async function* planSteps(context: SyncContext, first: Planning, selection: Sele
   const missing: PlannedRequest[] = jobs.flatMap((one) => [...planSelection({ ...first, ...anew, job: one })])
   let planning = first
   if (missing.length > 0) {
-    // The view `gaps` also shows what a run that ends here has not requested.
-    if (!options.range) await rememberWanted(store, first, wantedOf(first), true)
+    await rememberSelected(store, first, [])
     yield { requests: missing, total: missing.length, isLocal: true }
     planning = await openPlanning(context, job, options, first.onSkipped)
   }
@@ -105,8 +105,19 @@ async function* planSteps(context: SyncContext, first: Planning, selection: Sele
     job: selection.job,
     later: later.map((one) => ({ ...one, job: applySelectors(one.job, catalogue) })),
   }
-  if (!options.range) await rememberWanted(store, planning, wantedOf(planning), options.part)
+  await rememberSelected(store, planning, catalogue)
   // Counted first for the estimate of the time left. Planning is quick, and the plan is never in memory as a whole.
   const total = await countOf(plan({ ...planning, requested: requested.copy() }), signal)
   yield { requests: plan(planning), total }
+}
+
+/**
+ * Stores the ranges that the whole job selects, also if a part of it is requested: the view `gaps` lists those that were never
+ * requested. While the catalogue is missing, ranges of selected indicators stay as they were.
+ */
+async function rememberSelected(store: Store, planning: Planning, catalogue: readonly Listed[]): Promise<void> {
+  const { whole = planning.job } = planning.job
+  const isUnknown = needsCatalogue(whole) && catalogue.length === 0
+  const job = applySelectors(whole, catalogue)
+  await rememberWanted(store, planning, wantedOf({ ...planning, job }), isUnknown)
 }

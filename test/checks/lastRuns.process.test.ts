@@ -114,7 +114,7 @@ test('a run of a part of a job neither clears a failure of the whole nor counts 
   const interval = { from: ms('2025-10-01T00:00:00Z') / 1000, to: ms('2025-10-02T00:00:00Z') / 1000 }
   const options = { range: { interval, how: 'narrow' } } as const
   expect(await runJob(store, market, SERIES, { now: NOW, options })).toMatchObject({ outcome: 'done' })
-  expect(await runJob(store, market, SERIES, { now: NOW, options: { part: true } })).toMatchObject({ outcome: 'done' })
+  expect(await runJob(store, market, SERIES, { now: NOW, only: [5] })).toMatchObject({ outcome: 'done' })
   expect(await lastRuns(store)).toHaveLength(1)
   expect(await prometheusText(store)).not.toMatch(/^indicator_sync_last_success_timestamp_seconds\{/m)
   await runJob(store, market, SERIES, { now: NOW })
@@ -161,7 +161,7 @@ test('metrics of a job leave out runs of a part of it and ends in the future', a
       .map(([line]) => line)
       .filter((line) => line.includes('outcome="done"') || line.includes('success'))
   await runJob(store, denying, SERIES, { now: NOW })
-  await runJob(store, market, SERIES, { now: NOW + 60_000, options: { part: true } })
+  await runJob(store, market, SERIES, { now: NOW + 60_000, only: [5] })
   expect(await ends()).toEqual([])
   await runJob(store, market, SERIES, { now: ms('2076-11-04T12:00:00Z') })
   expect(await ends()).toEqual([])

@@ -77,13 +77,18 @@ describe('a range that a job wants and that was never requested is a gap', () =>
 
   test('until the job does not want it any more; one that is reduced to some indicators wants the rest still', async () => {
     const [store, market] = [await tempStore(), await source()]
-    const stopped = (yaml: string, options = {}) =>
-      runJob(store, market, yaml, { now: NOW, signal: AbortSignal.abort(), options })
-    await stopped(SERIES)
-    await stopped(SERIES.replace('[1, 2, 3]', '[2]'), { part: true })
-    expect(await gapsOf(store)).toHaveLength(3)
+    const stopped = (yaml: string, more = {}) =>
+      runJob(store, market, yaml, { now: NOW, signal: AbortSignal.abort(), ...more })
+    await stopped(SERIES, { only: [2] })
+    expect(await gapsOf(store), 'also if only a part of it was ever requested').toHaveLength(3)
+    const range = { from: ms('2025-10-01T22:00:00Z') / 1000, to: ms('2025-10-02T22:00:00Z') / 1000 }
+    await runJob(store, market, SERIES, {
+      now: NOW,
+      options: { range: { interval: range, how: 'narrow' }, restate: true },
+    })
+    expect(await gapsOf(store), 'after a range of it').toHaveLength(3)
     await stopped(SERIES.replace('[1, 2, 3]', '[2]'))
-    expect(await gapsOf(store)).toEqual(['2 0 never requested 10-01..10-03'])
+    expect(await gapsOf(store)).toEqual(['2 0 never requested 10-01..10-02'])
   })
 
   test('for each geo that it names, unless an answer for all geos has it', async () => {

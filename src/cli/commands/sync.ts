@@ -39,7 +39,6 @@ export async function handler(args: Args<typeof flags, typeof positionals>): Pro
   return fetchJobs(args, 'sync', await readJobsOf(args), (range) => ({
     ...(range ? { range: { interval: range, how: 'narrow' } } : {}),
     newestFirst: args.newestFirst,
-    part: args.only !== undefined,
   }))
 }
 

@@ -136,8 +136,7 @@ async function recordUnreached({ options, store, emitLog }: Running, job: Job, s
     hint: 'Run the same command again, or this job alone.',
     code: 'not-reached',
   })
-  const { part, range } = withOptions(job, options).options
-  const isPart = part || range !== undefined
+  const isPart = job.whole !== undefined || withOptions(job, options).options.range !== undefined
   const context = { store, version: version(), now: Date.now, onEvent: emitLog, isPart }
   const run = await openRun(context, options.command, job)
   await run.end('stopped', stop)
