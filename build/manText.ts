@@ -1,8 +1,7 @@
 import type { Options } from 'yargs'
 import type { CommandModule } from '../src/cli/command.ts'
 import { COMMANDS } from '../src/cli/commandLine/commands.ts'
-import { EXIT_CODES } from '../src/cli/commandLine/exitCodes.ts'
-import { VARIABLES } from '../src/cli/commandLine/help.ts'
+import { EXIT_CODES, VARIABLES } from '../src/cli/commandLine/help.ts'
 import { usageOf } from '../src/cli/commandLine/run.ts'
 import { COMMON_FLAGS } from '../src/cli/flags.ts'
 

@@ -1,9 +1,28 @@
-/** The error for an address at which this machine cannot listen. */
-export const LISTENING_REFUSED: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'another program listens there',
+import { InputError } from '../base/errors.ts'
+
+/** Errors of listening on an address, in words. */
+const CAUSES: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another program uses the port',
   EADDRNOTAVAIL: 'this machine does not have that address',
-  EACCES: 'this user may not listen there',
-  ENOTFOUND: 'there is no such host name',
-  EAI_AGAIN: 'the host name cannot be looked up now',
-  EINVAL: 'that is not a valid address',
+  EACCES: 'permission denied',
+  ENOTFOUND: 'the host name does not exist',
+  EAI_AGAIN: 'the host name cannot be resolved now',
+  EINVAL: 'the address is not valid',
+}
+
+/** Throws if the value of `--port` is not a port. */
+export function checkPort(port: number): void {
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new InputError(`--port ${port} is not a port: give a whole number from 0 to 65535.`, { code: 'bad-port' })
+}
+
+/** The error of a server that cannot listen; other errors as they are. */
+export function listenError(error: NodeJS.ErrnoException, host: string, port: number): Error {
+  const cause = CAUSES[error.code ?? '']
+  if (cause === undefined) return error
+  return new InputError(`Cannot listen on ${host}, port ${port}: ${cause}.`, {
+    hint: 'Leave out --port to use any free port, and --host to use 127.0.0.1.',
+    code: 'cannot-listen',
+    cause: error,
+  })
 }

@@ -5,9 +5,21 @@ import { type Answer, send } from '../fetch/http.ts'
 import { createPacer } from '../fetch/pacer.ts'
 import { refuseExposed } from '../services/exposedKey.ts'
 import { buildRequest } from '../services/request.ts'
-import { bad, type Diagnosis, good } from './diagnosis.ts'
+import { version } from './program.ts'
 import { requireService, type Settings } from './settings/config.ts'
-import { version } from './version.ts'
+
+/** One finding of `doctor`. */
+export interface Diagnosis {
+  readonly what: string
+  readonly good: boolean
+  readonly says: string
+  /** Whether it is only a warning: it works, but should be checked. */
+  readonly warns?: true
+}
+
+export const good = (what: string, says: string): Diagnosis => ({ what, good: true, says })
+export const warn = (what: string, says: string): Diagnosis => ({ what, good: true, says, warns: true })
+export const bad = (what: string, says: string): Diagnosis => ({ what, good: false, says })
 
 /** A clock that is off by more than this puts histories out of order. */
 const MAX_SKEW_S = 60

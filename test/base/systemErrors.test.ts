@@ -42,5 +42,5 @@ test.each([
   expect(fields).toEqual({ code: 'bug', hint: 'Please report it.' })
   // Where it was thrown follows.
   expect(reason?.split('\n    at ')[0]).toBe(message)
-  expect(describe(thrown)).toMatch(/^A bug of indicator-sync: /)
+  expect(describe(thrown)).toMatch(/^Internal error of indicator-sync: /)
 })

@@ -98,9 +98,9 @@ describe.skipIf(process.platform !== 'linux')('odd surroundings', () => {
   })
 
   test.each([
-    ['plan /dev/zero', /over 1 MiB, which no job file is/],
-    ['discover --api-key-file /dev/zero --base-url http://127.0.0.1:1', /over 1 MiB, which no key is/],
-    ['status', /over 1 MiB, which no file of settings is/],
+    ['plan /dev/zero', /too large for a job file \(limit 1 MiB\)/],
+    ['discover --api-key-file /dev/zero --base-url http://127.0.0.1:1', /too large for a key \(limit/],
+    ['status', /too large for a file of settings \(limit/],
   ])('%s, where what is read never ends, exits 2 with a sentence', (words, said) => {
     const dir = tempFolder()
     symlinkSync('/dev/zero', join(dir, '.env'))

@@ -183,7 +183,7 @@ describe('export', () => {
     ['nothing to export', ['export'], /either --indicator or --sql/],
     ['both', ['export --indicator 1 --sql', 'select 1'], /either --indicator or --sql/],
     ['Parquet on a terminal', ['export --indicator 600 --format parquet'], /--output FILE/],
-    ['flags of the other kind', ['export --wide --sql', 'select 1'], /--sql says everything/],
+    ['flags of the other kind', ['export --wide --sql', 'select 1'], /--sql does not work with --wide/],
     ['a folder that is not there', ['export --indicator 600 --output /nowhere/x.csv'], /cannot be written/],
     ['a statement that writes', ['export --sql', 'delete from geo'], /only reading/],
   ])('%s is told, and leaves nothing behind', async (_, args, message) => {

@@ -25,6 +25,7 @@ import type { Service } from '../../services/service.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JSON_FLAG, LIMIT_FLAG, RANGE_FLAGS, SERVICE_FLAGS } from '../flags.ts'
 import { readJobs } from '../jobs/jobs.ts'
+import { version } from '../program.ts'
 import { readSettings, requireService } from '../settings/config.ts'
 import { EXIT, exitCodeOf, failedFields } from '../terminal/fail.ts'
 import { logFor } from '../terminal/logging.ts'
@@ -32,7 +33,6 @@ import { print } from '../terminal/output.ts'
 import { watchSignals } from '../terminal/signals.ts'
 import { tableText } from '../terminal/table.ts'
 import { rangeOfFlags } from '../times.ts'
-import { version } from '../version.ts'
 
 export const positionals = {
   action: { type: 'string', choices: ['list', 'download'], demandOption: true, describe: 'What to do' },
@@ -116,10 +116,11 @@ function listEditions(found: readonly Edition[], { json, limit }: ArchivesArgs):
   const shown = limit > 0 ? found.slice(0, limit) : found
   const rows = shown.map((one) => [one.id, one.kind, one.name, one.date, one.bytes, one.path?.slice(0, 15) ?? ''])
   if (json) print(JSON.stringify(shown, null, 2))
-  else if (shown.length === 0) print('No editions are held. A job fetches them: archives: [{ window: { last: 31d } }].')
+  else if (shown.length === 0)
+    print('No editions are stored. Fetch them with a job: archives: [{ window: { last: 31d } }].')
   else print(tableText({ columns: ['id', 'kind', 'name', 'date', 'bytes', 'file'], rows }))
   if (shown.length < found.length)
-    process.stderr.write(`The first ${limit} of ${grouped(found.length)}; --limit 0 shows all.\n`)
+    process.stderr.write(`The first ${limit} of ${grouped(found.length)}. Use --limit 0 to show all.\n`)
 }
 
 interface DownloadSummary {

@@ -8,13 +8,13 @@ import { SERVICES } from '../../services/services.ts'
 import type { Args } from '../command.ts'
 import { readJobs } from '../jobs/jobs.ts'
 import { runJobs } from '../jobs/runJobs.ts'
-import { isThere } from '../settings/database.ts'
+import { packageFile } from '../program.ts'
+import { isThere } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { logFor } from '../terminal/logging.ts'
 import { print } from '../terminal/output.ts'
 import { type ResultRows, tableText } from '../terminal/table.ts'
 import { summaryText } from '../text/summary.ts'
-import { packageFile } from '../version.ts'
 
 const DEMO_DATABASE = 'data/demo.db'
 
@@ -44,7 +44,7 @@ from observations
 where ${SPOT_PRICE} order by value desc limit 5`,
   },
   {
-    question: 'What the glossary says about prices',
+    question: 'Glossary entries about prices',
     sql: `select title, substr(body_text, 1, 90) || '…' as meaning
 from content_text where kind = 'glossary' and locale = 'en' and body_text like '%price%' order by title limit 5`,
   },
@@ -63,10 +63,13 @@ async function checkTarget(file: string): Promise<void> {
       .limit(1)
       .executeTakeFirst()
     if (real === undefined) return
-    throw new InputError(`${file} holds what the job ${real.job} brought; the values of the demo are made up.`, {
-      hint: 'Name another file: indicator-sync demo --database data/demo.db',
-      code: 'not-a-demo',
-    })
+    throw new InputError(
+      `${file} contains real data from job ${real.job}; the demo would mix it with made-up values.`,
+      {
+        hint: 'Name another file: indicator-sync demo --database data/demo.db',
+        code: 'not-a-demo',
+      },
+    )
   } finally {
     await store.close()
   }
@@ -79,7 +82,7 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
   const emulator = await startEmulator({})
   try {
     const log = logFor(args, [emulator.key])
-    log.info(`An embedded copy of the service answers on ${emulator.url}.`)
+    log.info(`The emulated service listens on ${emulator.url}.`)
     const { code, summaries } = await runJobs(jobs, {
       service: DEMO_SERVICE,
       baseUrl: emulator.url,
@@ -106,15 +109,15 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
   )
   const [values, series, contents, editions, widgets] = (row as number[]).map(grouped)
   print(
-    `${file} holds ${values} values of ${series} series, ${contents} texts, ${editions} archive editions and ${widgets} widgets.\n`,
+    `${file} contains ${values} values of ${series} series, ${contents} texts, ${editions} archive editions and ${widgets} widgets.\n`,
   )
   for (const { question, sql } of QUESTIONS) print(`── ${question}\n${sql}\n\n${tableText(await answer(sql))}\n`)
   await reader.close()
   print(
     [
       'Next:',
-      `  npx indicator-sync demo                         the second run requests only what is new`,
-      `  npx indicator-sync serve --open --database ${file}    look at it in the browser`,
+      `  npx indicator-sync demo                         the second run fetches only new data`,
+      `  npx indicator-sync serve --open --database ${file}    open it in the browser`,
       `  npx indicator-sync status --database ${file}`,
       `  npx indicator-sync query --database ${file} "select * from latest"`,
       `  npx indicator-sync init my-market              a job file of your own, for the live service`,

@@ -7,8 +7,7 @@ import type { Service } from '../../services/service.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JSON_FLAG, LIMIT_FLAG, SERVICE_FLAGS } from '../flags.ts'
 import { runJobs } from '../jobs/runJobs.ts'
-import { readSettings, requireService } from '../settings/config.ts'
-import { isThere } from '../settings/database.ts'
+import { isThere, readSettings, requireService } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { logFor } from '../terminal/logging.ts'
 import { print } from '../terminal/output.ts'
@@ -79,9 +78,9 @@ export async function handler(args: DiscoverArgs): Promise<number> {
         'The catalogue is empty. Fetch it with `indicator-sync discover --refresh`, or with `catalogue: true` in a job.',
       )
     else
-      print(`Nothing speaks of ${JSON.stringify(text)}. Try fewer words, or --in all; --refresh fetches the catalogue.`)
+      print(`Nothing matches ${JSON.stringify(text)}. Try fewer words, or --in all; --refresh fetches the catalogue.`)
     if (shown.length < found.length && !args.quiet)
-      process.stderr.write(`The first ${args.limit} of ${grouped(found.length)}; --limit 0 shows all.\n`)
+      process.stderr.write(`The first ${args.limit} of ${grouped(found.length)}. Use --limit 0 to show all.\n`)
     return code
   } finally {
     await reader.close()

@@ -13,9 +13,8 @@ import { isExposed } from '../../services/exposedKey.ts'
 import { keyFault, unlikeIssued } from '../../services/key.ts'
 import { LIVE, type Service } from '../../services/services.ts'
 import type { Args } from '../command.ts'
-import { bad, type Diagnosis, good, warn } from '../diagnosis.ts'
 import { DATABASE_FLAG, JSON_FLAG, SERVICE_FLAGS } from '../flags.ts'
-import { probe } from '../probe.ts'
+import { bad, type Diagnosis, good, probe, warn } from '../probe.ts'
 import { readSettings, type Settings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
@@ -36,13 +35,10 @@ function exposure({ baseUrl, allowHttp }: Settings): Diagnosis[] {
   if (!baseUrl || !isExposed(baseUrl.value)) return []
   return [
     allowHttp.value
-      ? warn(
-          'encryption',
-          `none, as ${allowHttp.from} allows: everybody on the way to ${baseUrl.value} can read the key`,
-        )
+      ? warn('encryption', `none, as ${allowHttp.from} allows: anyone on the way to ${baseUrl.value} can read the key`)
       : bad(
           'encryption',
-          'none: the key would go out for all to read; use https://, or INDICATOR_SYNC_ALLOW_HTTP=1 in a network that you trust',
+          'none: anyone on the network could read the key; use https://, or INDICATOR_SYNC_ALLOW_HTTP=1 in a trusted network',
         ),
   ]
 }
@@ -111,9 +107,9 @@ function machineHealth(file: string, { timeZone }: Service): Diagnosis[] {
 async function lockState(file: string, holder: LockHolder | undefined): Promise<string> {
   const locked = await isLocked(file)
   const who = holder && `process ${holder.pid} on ${holder.host} since ${holder.acquired_at} (${holder.command})`
-  if (locked === undefined) return 'cannot be tried by this user'
+  if (locked === undefined) return 'cannot be tested by this user'
   if (locked) return `held by ${who ?? 'another process'}`
-  return who ? `free; ${who} was ended in the middle` : 'free'
+  return who ? `free; ${who} did not finish` : 'free'
 }
 
 const logState = (log: number): Diagnosis =>
@@ -141,12 +137,12 @@ async function databaseHealth(file: string): Promise<Diagnosis[]> {
       (integrity.isSound ? good : bad)('integrity', integrity.detail),
       (dangling === 0 ? good : bad)(
         'references',
-        dangling === 0 ? 'all whole' : `${quantity(dangling, 'row points', 'rows point')} nowhere`,
+        dangling === 0 ? 'complete' : `${quantity(dangling, 'row refers', 'rows refer')} to missing rows`,
       ),
       ...(isServed ? [] : [logState(log)]),
       good('write lock', await lockState(file, await readHolder(reader.kysely))),
       ...(missed.length === 0
-        ? [good('runs', 'none is missed')]
+        ? [good('runs', 'none missed')]
         : missed.map(({ what }) => bad('runs', `${what}; see whether cron, the timer or \`schedule\` is alive`))),
     ]
   } finally {

@@ -9,12 +9,11 @@ import { faultFile } from '../../emulator/faults.ts'
 import { scriptFile } from '../../emulator/world/script.ts'
 import type { Args } from '../command.ts'
 import { readYamlText } from '../jobs/jobs.ts'
-import { LISTENING_REFUSED } from '../listening.ts'
-import { called } from '../shell.ts'
+import { checkPort, listenError } from '../listening.ts'
+import { called, packageFile } from '../program.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
 import { watchSignals } from '../terminal/signals.ts'
-import { packageFile } from '../version.ts'
 
 export const flags = {
   port: { type: 'number', default: 0, describe: 'Set the port (0 = any free port)' },
@@ -77,8 +76,7 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
       hint: 'Give it as 2025-11-04T12:00:00Z.',
       code: 'bad-date',
     })
-  if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    throw new InputError(`--port takes a whole number from 0 to 65535.`, { code: 'bad-port' })
+  checkPort(port)
   const emulator = await startEmulator({
     port,
     host,
@@ -86,19 +84,13 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
     faults: args.faults === undefined ? [] : readList(faultFile, args.faults, 'faults'),
     scripts: args.script === undefined ? [] : readList(scriptFile, args.script, 'scripts'),
     ...(now === undefined ? {} : { now }),
-  }).catch((error: NodeJS.ErrnoException) => {
-    const reason = LISTENING_REFUSED[error.code ?? '']
-    if (reason === undefined) throw error
-    throw new InputError(`Cannot listen on ${host}, port ${port}: ${reason}.`, {
-      hint: 'Leave out --port for a free one, and --host for this machine alone.',
-      code: 'cannot-listen',
-      cause: error,
-    })
+  }).catch((error) => {
+    throw listenError(error, host, port)
   })
   const signals = watchSignals(() => undefined)
   print(
     [
-      `Serving an embedded copy of the service until Ctrl-C. In another terminal:`,
+      `Serving an emulated service until Ctrl-C. In another terminal:`,
       `  export INDICATOR_SYNC_BASE_URL=${emulator.url}`,
       `  export INDICATOR_SYNC_API_KEY=${emulator.key}`,
       `  ${called()} sync ${shellWord(demoJob())}`,

@@ -60,7 +60,7 @@ const refuseExport = (message: string, hint: string): never => {
   throw new InputError(message, { hint, code: 'bad-export' })
 }
 
-const intoFile = (what: string): never => refuseExport(`${what} goes into a file.`, 'Name it: --output FILE.')
+const intoFile = (what: string): never => refuseExport(`${what} needs a file.`, 'Name it: --output FILE.')
 
 /** Returns the format that the file's extension or `--format` names; refuses a contradiction. */
 function chooseForm({ output, format: form }: ExportArgs): ExportForm {
@@ -81,15 +81,15 @@ function checkFlags(args: ExportPlan, service: Service): void {
   const { sql, indicator, output, format: form } = args
   if ((sql === undefined) === (indicator === undefined))
     refuseExport(
-      'Say what to export: either --indicator or --sql.',
+      'Missing data to export: give either --indicator or --sql.',
       `indicator-sync export --indicator ${examplesOf(service).indicator} --output spot.csv`,
     )
   if (args.kind !== undefined && indicator === undefined)
-    refuseExport('--kind goes with --indicator.', 'It says of which route its numbers are.')
+    refuseExport('--kind goes with --indicator.', 'It chooses the kind of its ids.')
   if (sql !== undefined && (args.wide || args.asOf || args.geo || args.from || args.to))
     refuseExport(
-      '--sql says everything itself: --wide, --as-of, --geo, --from and --to go with --indicator.',
-      'Put the condition into the statement.',
+      '--sql does not work with --wide, --as-of, --geo, --from or --to.',
+      'Put the conditions into the statement.',
     )
   if (output === undefined && form === 'parquet') intoFile('Parquet')
   if (form !== 'csv' && (args.safe || args.excel))

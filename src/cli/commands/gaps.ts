@@ -45,9 +45,7 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
     if (args.json) print(JSON.stringify(gaps, null, 2))
     else if (gaps.length === 0) {
       const pending = pendingText(await pendingValues(reader))
-      print(
-        `No gaps in series: all values that jobs want and that are past revision are stored.${pending && `\n${pending}`}`,
-      )
+      print(`No gaps in series: all final values of the jobs are stored.${pending && `\n${pending}`}`)
       for (const { what } of [...(await failedRuns(reader)), ...(await unfinishedRuns(reader))])
         print(`But the ${what}.`)
     } else

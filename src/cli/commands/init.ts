@@ -7,10 +7,9 @@ import { shellWord } from '../../base/visible.ts'
 import { LIVE } from '../../services/services.ts'
 import type { Args } from '../command.ts'
 import { DEFAULT_DATABASE } from '../flags.ts'
-import { called } from '../shell.ts'
+import { called, packageFile } from '../program.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
-import { packageFile } from '../version.ts'
 
 export const positionals = { dir: { type: 'string', default: '.', describe: 'Directory' } } as const
 export const flags = {} as const
@@ -34,7 +33,7 @@ function makeFile(file: string, write: (file: string) => void): string {
     write(file)
     return `written  ${file}`
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return `kept     ${file} (was there already)`
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return `kept     ${file} (exists)`
     throw new InputError(`${file} ${systemWords(error)}.`, {
       code: 'cannot-write',
       cause: error,

@@ -7,13 +7,13 @@ import { checkLake } from '../../lake/check.ts'
 import { syncLake } from '../../lake/sync.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JSON_FLAG } from '../flags.ts'
+import { lakeText } from '../jobs/lakes.ts'
+import { version } from '../program.ts'
 import { readSettings } from '../settings/config.ts'
 import { withLake } from '../settings/storage.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
 import { tableText } from '../terminal/table.ts'
-import { lakeText } from '../text/lake.ts'
-import { version } from '../version.ts'
 
 export const positionals = {
   action: { type: 'string', choices: ['sync', 'check'], demandOption: true, describe: 'What to do' },

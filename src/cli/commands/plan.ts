@@ -14,8 +14,7 @@ import type { Service } from '../../services/service.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JOBS, JSON_FLAG, NEWEST_FIRST_FLAG, ONLY_FLAG, RANGE_FLAGS, SERVICE_FLAG } from '../flags.ts'
 import { readJobsOf } from '../jobs/jobs.ts'
-import { readSettings } from '../settings/config.ts'
-import { isThere } from '../settings/database.ts'
+import { isThere, readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print, stream } from '../terminal/output.ts'
 import { type PlannedJob, planText } from '../text/plan.ts'
@@ -84,7 +83,7 @@ function planJob(
     ? job.series.flatMap(({ path, select }, i) =>
         select ? [selected(path, resolved.series[i]!.indicators.length)] : [],
       )
-    : ['The catalogue is not held yet and is fetched first; what it selects is planned then.']
+    : ['The catalogue is not stored yet. A sync fetches it first, then plans what it selects.']
   return {
     job: resolved,
     *requests() {

@@ -8,10 +8,10 @@ import { pruneReplies } from '../../load/replies/prune.ts'
 import { forgetJob } from '../../sync/forgetJob.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JSON_FLAG } from '../flags.ts'
+import { version } from '../program.ts'
 import { readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
-import { version } from '../version.ts'
 
 export const positionals = {
   age: { type: 'string', describe: 'Minimum age of the bodies: 90d, 12w, 6mo, 2y' },
@@ -47,7 +47,7 @@ export async function handler(args: PruneArgs): Promise<number> {
     print(
       args.json
         ? JSON.stringify({ before, ...pruned }, null, 2)
-        : `${quantity(pruned.bodies, 'body', 'bodies')} last seen before ${before} ${pruned.bodies === 1 ? 'is' : 'are'} gone, ${grouped(pruned.bytes)} bytes are free for new rows. ${quantity(pruned.kept, 'older one stays', 'older ones stay')}: what is in quarantine needs ${pruned.kept === 1 ? 'it' : 'them'}.`,
+        : `Deleted ${quantity(pruned.bodies, 'body', 'bodies')} last seen before ${before}: ${grouped(pruned.bytes)} bytes are free. Kept ${quantity(pruned.kept, 'older one', 'older ones')} that quarantined rows need.`,
     )
     return EXIT.done
   } finally {

@@ -14,10 +14,10 @@ import type { Service } from '../../services/service.ts'
 import type { Args } from '../command.ts'
 import { metadataText } from '../exports/metadata.ts'
 import { DATABASE_FLAG, JSON_FLAG, OVERWRITE_FLAG } from '../flags.ts'
+import { version } from '../program.ts'
 import { readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
-import { version } from '../version.ts'
 
 export const positionals = { file: { type: 'string', describe: 'File of the copy' } } as const
 export const flags = {
@@ -109,14 +109,14 @@ async function publishPage(source: Reader, folder: string, { overwrite, language
 export async function handler(args: PublishArgs): Promise<number> {
   const { file, page } = args
   if (file === undefined && page === undefined)
-    throw new InputError('Name the copy that is to be made, or a folder for the page.', {
+    throw new InputError('Missing target: name a file for the copy, or --page DIRECTORY.', {
       hint: 'indicator-sync publish public/market.db, or publish --page public',
       code: 'nothing-to-publish',
     })
   for (const target of [file, page])
     if (target !== undefined && placeOf(target).folder === null)
-      throw new InputError('What is published is a file, or a folder of files: an address of a server is neither.', {
-        hint: 'Name the file that is to be made; readers of a server need no copy, only the role that reads (docs/scale.md).',
+      throw new InputError('Cannot publish to a server: the target is a file, or a directory for --page.', {
+        hint: 'Name a file. Readers of a server need no copy, only a read-only role (docs/scale.md).',
         code: 'publish-on-server',
       })
   const { database, service } = readSettings({ database: args.database })

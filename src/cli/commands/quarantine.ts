@@ -80,7 +80,7 @@ async function listEntries(file: string, { json }: QuarantineArgs): Promise<numb
       .orderBy('q.id')
       .execute()
     const rows = entries.map((entry) => COLUMNS.map((column) => entry[column]))
-    const empty = 'Nothing is in quarantine: all that came was understood.'
+    const empty = 'The quarantine is empty.'
     if (!json && rows.length === 0) print(empty)
     else await stream(format(json ? 'json' : 'table', COLUMNS, [rows]))
     const more = await notKept(reader)
@@ -102,7 +102,7 @@ async function dismissed(file: string, { ids = [], reason = '', json }: Quaranti
       code: 'bad-dismissal',
     })
   }
-  if (ids.length === 0) say('quarantine dismiss needs the numbers of the entries.')
+  if (ids.length === 0) say('quarantine dismiss needs the ids of the entries.')
   if (ids.some((id) => !Number.isSafeInteger(id) || id < 1)) say('The numbers of entries are whole numbers from 1 on.')
   if (reason.trim() === '') say('quarantine dismiss needs --reason, so that others can see later why.')
   const reader = openReader(file)
@@ -184,7 +184,7 @@ export async function handler(args: QuarantineArgs): Promise<number> {
   const left = replayed ? open - understood : open
   const says = [
     open === 0
-      ? 'Nothing is in quarantine.'
+      ? 'The quarantine is empty.'
       : `${grouped(understood)} of ${quantity(open, 'row')} in quarantine ${understood === 1 ? 'is' : 'are'} understood now${replayed ? ', and loaded' : ''}.`,
     ...(understood > 0 && !whole
       ? [

@@ -5,8 +5,8 @@ import { examplesOf } from '../../services/examples.ts'
 import type { Service } from '../../services/services.ts'
 import type { Args } from '../command.ts'
 import { CSV_FLAGS, DATABASE_FLAG, FORMATS, JSON_FLAG, RANGE_FLAGS } from '../flags.ts'
+import { called } from '../program.ts'
 import { readSettings } from '../settings/config.ts'
-import { called } from '../shell.ts'
 import { prepare, type Question, questionOf } from '../statements/question.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { type Format, format, print, stream } from '../terminal/output.ts'
@@ -124,7 +124,7 @@ export async function handler(args: QueryArgs): Promise<number> {
     const names = answer.columns.map(({ name }) => name)
     await stream(format(how, names, all, { safe, excel }))
     if (answer.cut() === 'rows' && !args.quiet)
-      process.stderr.write(`Only the first ${limit === 1 ? 'row' : `${limit} rows`}; --limit 0 shows all.\n`)
+      process.stderr.write(`Only the first ${limit === 1 ? 'row' : `${limit} rows`}. Use --limit 0 to show all.\n`)
   } finally {
     for (const name of STOP_SIGNALS) process.off(name, exit)
   }

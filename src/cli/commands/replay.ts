@@ -17,11 +17,11 @@ import { beginRun, endRun } from '../../sync/record.ts'
 import { type Replayed, replay } from '../../sync/replay.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JSON_FLAG } from '../flags.ts'
+import { version } from '../program.ts'
 import { readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { logFor } from '../terminal/logging.ts'
 import { print } from '../terminal/output.ts'
-import { version } from '../version.ts'
 
 export const flags = {
   ...DATABASE_FLAG,
@@ -38,7 +38,7 @@ async function checkReplies(file: string, incomplete: boolean): Promise<void> {
   await reader.close()
   if (missing === 0 || incomplete) return
   throw new InputError(
-    `${quantity(missing, 'answer')} of ${file} ${missing === 1 ? 'is' : 'are'} not in the reply store (keep: latest or none, or pruned); a rebuilt database would lack what they brought.`,
+    `${quantity(missing, 'answer')} of ${file} ${missing === 1 ? 'is' : 'are'} not in the reply store (keep: latest or none, or pruned); a rebuilt database would lack their rows.`,
     {
       hint: 'Rebuild what the reply store holds into another file: indicator-sync replay --output other.db --incomplete. Or fetch them again: indicator-sync restate.',
       code: 'incomplete-replies',
@@ -57,7 +57,7 @@ function damageText(damaged: readonly number[]): string {
 function checkDamage(file: string, { damaged }: Replayed): void {
   if (damaged.length === 0) return
   throw new StoreError(
-    `${damageText(damaged)}; a database rebuilt from it would lack what they brought. ${file} stays as it is.`,
+    `${damageText(damaged)}; a database rebuilt from it would lack their rows. ${file} stays as it is.`,
     {
       hint: 'Rebuild what is sound into another file: indicator-sync replay --output other.db. Or fetch them again: indicator-sync restate.',
       code: 'damaged-replies',
@@ -191,6 +191,6 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
       : `${args.output ?? file} is rebuilt from ${quantity(done.replies, 'stored reply', 'stored replies')} in ${seconds.toFixed(1)} s: ${quantity(done.rows, 'row')} written${done.unread > 0 ? `; ${quantity(done.unread, 'reply', 'replies')} still cannot be read` : ''}.`,
   )
   if (done.damaged.length === 0) return EXIT.done
-  log.warn(`${damageText(done.damaged)} and skipped: what they brought is not in ${args.output}.`)
+  log.warn(`${damageText(done.damaged)} and skipped: their rows are not in ${args.output}.`)
   return EXIT.partial
 }

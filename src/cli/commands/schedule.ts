@@ -156,7 +156,7 @@ export async function handler(args: ScheduleArgs): Promise<number> {
       due.start(job, Date.now())
       const ended = await runInChild(jobs.indexOf(job), { stallMs: STALL_S * 1000, signals })
       if (ended === 'stalled') {
-        const how = `nothing was heard of it for ${STALL_S} s; it was ended. What it had loaded is kept.`
+        const how = `no progress for ${STALL_S} s; it was stopped. Loaded data is kept.`
         await broken(job, how, 'stalled')
       } else if (typeof ended === 'object') {
         const { code, reason, hint } = ended.refused

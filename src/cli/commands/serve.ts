@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
-import { InputError } from '../../base/errors.ts'
 import { isHere } from '../../base/host.ts'
 import { shellWord } from '../../base/visible.ts'
 import { openReader } from '../../db/open.ts'
@@ -13,13 +12,12 @@ import type { Service } from '../../services/service.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, DEFAULT_DATABASE } from '../flags.ts'
 import { lakesOfJobs } from '../jobs/jobLakes.ts'
-import { LISTENING_REFUSED } from '../listening.ts'
+import { checkPort, listenError } from '../listening.ts'
+import { called, version } from '../program.ts'
 import { databaseSetting, serviceSetting } from '../settings/config.ts'
-import { called } from '../shell.ts'
 import { describe, EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
 import { watchSignals } from '../terminal/signals.ts'
-import { version } from '../version.ts'
 
 /** The default port; if it is taken, any free one is used. */
 const PORT = 8420
@@ -87,30 +85,21 @@ async function listening(args: ServeArgs, file: string, service: Service): Promi
 /** Serves the page until a signal. Never reads the key. */
 export async function handler(args: ServeArgs): Promise<number> {
   const { host, port } = args
-  if (port !== undefined && !(Number.isInteger(port) && port >= 0 && port <= 65_535))
-    throw new InputError('--port takes a whole number from 0 to 65535.', { code: 'bad-port' })
+  if (port !== undefined) checkPort(port)
   const file = databaseSetting(args.database).value
   const service = serviceSetting().value
   // A fault of the file is reported at once, not by every page.
   const reader = openReader(file)
   await useHeldZones(reader).finally(() => reader.close())
   const signals = watchSignals(() => undefined)
-  const running = await listening(args, file, service).catch((error: NodeJS.ErrnoException) => {
-    const reason = LISTENING_REFUSED[error.code ?? '']
-    if (reason === undefined) throw error
-    throw new InputError(`Cannot listen on ${host}, port ${port ?? PORT}: ${reason}.`, {
-      hint: 'Leave out --port for a free one, and --host for this machine alone.',
-      code: 'cannot-listen',
-      cause: error,
-    })
+  const running = await listening(args, file, service).catch((error) => {
+    throw listenError(error, host, port ?? PORT)
   })
   const token = running.token === null ? '' : `?token=${running.token}`
   const url = `${running.url}/${token}`
   print(`${file} on ${url} until Ctrl-C.`)
   if (token !== '' && !args.quiet)
-    process.stderr.write(
-      'Everybody with this address can read the whole database. The connection is not encrypted: others on the way can read it, too.\n',
-    )
+    process.stderr.write('Anyone with this address can read the whole database. The connection is not encrypted.\n')
   if (args.open) openBrowser(url)
   if (!signals.signal.aborted) await once(signals.signal, 'abort')
   await running.close()

@@ -72,7 +72,7 @@ async function findShownSeries(
   throw new InputError(
     `No values of ${wordOf(kind)} ${indicator}${geo === undefined ? '' : ` for geo ${geo}`} are held.`,
     {
-      hint: 'See what is held: indicator-sync discover. Fetch more with a job: indicator-sync sync.',
+      hint: 'List what is stored: indicator-sync discover. Fetch more: indicator-sync sync JOB.',
       code: 'not-held',
     },
   )

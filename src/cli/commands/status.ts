@@ -11,15 +11,14 @@ import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JSON_FLAG, SERVICE_FLAG } from '../flags.ts'
 import { lakesOfJobs } from '../jobs/jobLakes.ts'
 import { readJobs } from '../jobs/jobs.ts'
+import { version } from '../program.ts'
 import { readSettings } from '../settings/config.ts'
 import { withLake } from '../settings/storage.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
-import { strips } from '../terminal/strips.ts'
 import { cellsOfLine, wrapped } from '../terminal/wrap.ts'
 import { queuesText } from '../text/queues.ts'
-import { lakeStateText, statusText, withLag } from '../text/status.ts'
-import { version } from '../version.ts'
+import { lakeStateText, statusText, strips, withLag } from '../text/status.ts'
 
 export const flags = {
   ...DATABASE_FLAG,

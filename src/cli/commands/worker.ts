@@ -9,12 +9,12 @@ import { refuseExposed } from '../../services/exposedKey.ts'
 import { secretsOf } from '../../services/key.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, ON_REJECT_FLAG, SERVICE_FLAGS } from '../flags.ts'
+import { version } from '../program.ts'
 import { readSettings, requireService } from '../settings/config.ts'
 import { EXIT, exitCodeOf, failedFields } from '../terminal/fail.ts'
 import { logFor } from '../terminal/logging.ts'
 import { print } from '../terminal/output.ts'
 import { watchSignals } from '../terminal/signals.ts'
-import { version } from '../version.ts'
 
 export const flags = {
   ...DATABASE_FLAG,
@@ -53,8 +53,8 @@ export async function handler(args: WorkerArgs): Promise<number> {
     emit('database.lost', {
       command: 'worker',
       code: 'silent',
-      reason: 'The database does not answer, and this worker was asked to stop: it ends without it.',
-      hint: 'Others take over its requests.',
+      reason: 'The database does not answer. The worker stops without it.',
+      hint: 'Other workers take over its requests.',
     })
     process.exit(signals.code())
   }, 1_000)

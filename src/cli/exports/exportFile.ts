@@ -4,8 +4,8 @@ import { asWriteError, moveIntoPlace, prepareTarget } from '../../base/files/tar
 import type { Dialect } from '../../products/cells.ts'
 import type { Exported } from '../../products/export.ts'
 import type { ExportForm } from '../flags.ts'
+import { version } from '../program.ts'
 import { format } from '../terminal/output.ts'
-import { version } from '../version.ts'
 
 /** How a file is written. */
 export interface FileForm {

@@ -48,7 +48,7 @@ const noProcess = (message: string, hint: string, cause?: unknown): StoreError =
 const asStartError = (thrown: unknown): unknown =>
   thrown instanceof Error && 'syscall' in thrown
     ? noProcess(
-        `its process could not be started (${thrown.message}).`,
+        `its process did not start (${thrown.message}).`,
         'If it stays so, this machine has too many processes or open files, or no memory left.',
         thrown,
       )
@@ -118,8 +118,8 @@ export async function runInChild(
     const [code, signal] = await ended(child)
     if (code !== null && !begun && !signals.signal.aborted)
       throw noProcess(
-        `its process ended at once, with ${code}.`,
-        'See what it wrote to stderr, and whether this program is still where it was.',
+        `its process exited at once with code ${code}.`,
+        'Read its stderr, and check that the program was not moved.',
       )
     return stalled ? 'stalled' : (refusal ?? code ?? signal ?? EXIT.bug)
   } catch (error) {

@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { readSmall } from '../settings/smallFile.ts'
+import { readSmall } from '../settings/config.ts'
 
 /** The folder in which jobs usually are. */
 const JOBS_FOLDER = 'jobs'

@@ -6,8 +6,7 @@ import { type ReadOther, readJob } from '../../job/read.ts'
 import { onlyIndicators } from '../../job/select.ts'
 import { examplesOf } from '../../services/examples.ts'
 import type { Service } from '../../services/service.ts'
-import { readSettings, type SettingFlags } from '../settings/config.ts'
-import { readSmall } from '../settings/smallFile.ts'
+import { readSettings, readSmall, type SettingFlags } from '../settings/config.ts'
 
 /** The text of a small file in YAML; `what` names its kind in messages. Throws InputError, with a hint, where it cannot be read. */
 export function readYamlText(file: string, what: string, hint: string): string {

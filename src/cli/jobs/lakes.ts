@@ -3,13 +3,22 @@ import { errorFields } from '../../base/eventFields.ts'
 import { emitterOf } from '../../base/events.ts'
 import { asWriteError } from '../../base/files/target.ts'
 import { eventsTo, type Logger } from '../../base/log.ts'
+import { grouped, quantity } from '../../base/quantity.ts'
 import { openReader } from '../../db/open.ts'
 import type { Job } from '../../job/job.ts'
-import { syncLake } from '../../lake/sync.ts'
+import { type LakeSummary, syncLake } from '../../lake/sync.ts'
+import { version } from '../program.ts'
 import { withLake } from '../settings/storage.ts'
 import { EXIT, exitCodeOf } from '../terminal/fail.ts'
-import { lakeText } from '../text/lake.ts'
-import { version } from '../version.ts'
+
+/** What a sync of a lake did, in a sentence. */
+export function lakeText({ folder, snapshot, changed, rows, bytes, files, written, caution }: LakeSummary): string {
+  const contents = `${quantity(rows.observation, 'value')}, ${grouped(bytes)} bytes in ${quantity(files, 'file')}`
+  const done = changed
+    ? `${folder}: snapshot ${snapshot}, ${contents}; ${quantity(written.files, 'file')} with ${quantity(written.rows, 'row')} ${written.files === 1 ? 'is' : 'are'} new.`
+    : `${folder}: nothing changed since snapshot ${snapshot}, ${contents}.`
+  return caution === null ? done : `${done} ${caution}`
+}
 
 interface LakesOptions {
   readonly file: string

@@ -8,10 +8,10 @@ import { formatMillis } from '../../base/time/instant.ts'
 import type { Job } from '../../job/job.ts'
 import { eventsOf, isNotifyUrl, NOTIFY_FORM, type Notify, type NotifyEvent, styleOf } from '../../job/notify.ts'
 import type { Summary } from '../../sync/sync.ts'
+import { version } from '../program.ts'
 import { environment } from '../settings/config.ts'
 import { rememberSecret, secrets } from '../terminal/secrets.ts'
 import { summaryJson, summaryText } from '../text/summary.ts'
-import { version } from '../version.ts'
 
 /** How many failures a message lists. */
 const MAX_FAILURES_SHOWN = 10
@@ -33,12 +33,12 @@ function resolveTarget(target: Notify): NotifyTarget {
   const name = /^\$(\w+)$/.exec(target.url)?.[1]
   const url = name === undefined ? target.url : environment().get(name)?.value
   if (url === undefined)
-    throw new InputError(`The variable ${name} is not set, and a notification goes to the address that it holds.`, {
+    throw new InputError(`The variable ${name} is not set; a notification needs its address.`, {
       hint: 'Set it, also in .env, or take the notification out of the job.',
       code: 'no-notify-url',
     })
   if (!isNotifyUrl(url) || url.startsWith('$'))
-    throw new InputError(`A notification goes to an address that is not legal; legal: ${NOTIFY_FORM}.`, {
+    throw new InputError(`The address of a notification is not legal; legal: ${NOTIFY_FORM}.`, {
       hint: 'See --notify, INDICATOR_SYNC_NOTIFY and notify in the job file. The address is not shown here: it may be a secret.',
       code: 'bad-notify-url',
     })

@@ -17,11 +17,11 @@ import { indicatorName } from '../../state/catalogue.ts'
 import type { SyncContext } from '../../sync/context.ts'
 import { openRun } from '../../sync/record.ts'
 import { type Summary, sync } from '../../sync/sync.ts'
+import { version } from '../program.ts'
 import { EXIT, exitCodeOf } from '../terminal/fail.ts'
 import { createProgress } from '../terminal/progress.ts'
 import { isSignalCode, watchSignals } from '../terminal/signals.ts'
 import { type RangeArgs, rangeOfFlags } from '../times.ts'
-import { version } from '../version.ts'
 import { createNotifier, type Notifier } from './notify.ts'
 
 /** What running jobs needs in addition to the jobs. */
@@ -132,7 +132,7 @@ async function runAll(
 
 /** Records a job that was not reached because an earlier one ended the command: `check` reports it as unfinished. */
 async function recordUnreached({ options, store, emitLog }: Running, job: Job, stoppedBy: Job): Promise<Summary> {
-  const stop = new StoppedError(`Not reached: the job ${stoppedBy.name} ended the command.`, {
+  const stop = new StoppedError(`Not started: job ${stoppedBy.name} ended the command.`, {
     hint: 'Run the same command again, or this job alone.',
     code: 'not-reached',
   })

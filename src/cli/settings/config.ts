@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { InputError } from '../../base/errors.ts'
@@ -9,7 +9,32 @@ import { checkKey } from '../../services/key.ts'
 import { LIVE, SERVICE_NAMES, SERVICES, type Service, type ServiceName } from '../../services/services.ts'
 import { DEFAULT_DATABASE } from '../flags.ts'
 import { rememberSecret } from '../terminal/secrets.ts'
-import { readSmall } from './smallFile.ts'
+
+/** What people write by hand is shorter. */
+const MOST_BYTES = 1024 * 1024
+
+/**
+ * The text of a small file, which may be a pipe, without a byte order mark. Refuses one that is too large or endless, such as a
+ * device. Throws the error of the system.
+ */
+export function readSmall(file: string, what: string): string {
+  const handle = openSync(file, 'r')
+  try {
+    const bytes = Buffer.allocUnsafe(MOST_BYTES + 1)
+    let length = 0
+    for (let more = 1; more > 0 && length <= MOST_BYTES; length += more)
+      more = readSync(handle, bytes, length, MOST_BYTES + 1 - length, null)
+    if (length > MOST_BYTES)
+      throw new InputError(`${file} is too large for a ${what} (limit 1 MiB).`, { code: 'huge-file' })
+    return bytes.toString('utf8', 0, length).replace(/^\uFEFF/, '')
+  } finally {
+    closeSync(handle)
+  }
+}
+
+/** Whether there is a database to be read under a name. */
+export const isThere = async (name: string): Promise<boolean> =>
+  placeOf(name).folder === null ? (await (await import('../../db/open.ts')).schemaState(name)).exists : existsSync(name)
 
 /** A setting with the place it came from, for `doctor`. */
 export interface Setting<T> {
@@ -176,7 +201,7 @@ export function readSettings(flags: SettingFlags, directory = process.cwd()): Se
 
 /** Names that are not those of a database, with what they are. */
 const NOT_DATABASES: readonly (readonly [RegExp, string])[] = [
-  [/^:memory:$|^file:/i, 'is not a file: what is written there is gone when the command ends, or has another name'],
+  [/^:memory:$|^file:/i, 'is not a file'],
   [/[\\/]$/, 'is the name of a folder'],
   [/\.lock$/i, 'is the name of the lock of a database'],
   [/-(?:wal|shm|journal)$/i, 'is the name of the log of a database'],

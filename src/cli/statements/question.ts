@@ -56,7 +56,7 @@ export async function questionOf(
     ...Object.fromEntries(flags.map(([name, value]) => [name, wholeNumber(value)])),
   } as Parameters
   if ((args.sql === undefined) === (args.recipe === undefined))
-    throw new InputError('Give either a statement or the name of a recipe.', {
+    throw new InputError('Missing query: give either a statement or --recipe NAME.', {
       hint: 'indicator-sync query "select * from latest", or query --recipe daily-average; --recipes lists them.',
       code: 'no-question',
     })

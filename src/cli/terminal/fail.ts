@@ -14,7 +14,7 @@ import {
 import { errorFields } from '../../base/eventFields.ts'
 import type { FieldsOf } from '../../base/events.ts'
 import { asSyncError, asSystemError } from '../../base/systemErrors.ts'
-import { asCalled } from '../shell.ts'
+import { asCalled } from '../program.ts'
 
 /** What a script reads from the exit code. */
 export const EXIT = {
@@ -58,7 +58,7 @@ export function describe(thrown: unknown): string {
   if (!(error instanceof BugError)) return error.hint ? `${error.message}\n  → ${asCalled(error.hint)}` : error.message
   const { cause, message } = error
   const text = cause instanceof Error ? (cause.stack ?? cause.message) : message
-  return `A bug of indicator-sync: ${text}\n  → Please report it with these lines.`
+  return `Internal error of indicator-sync: ${text}\n  → Please report it with these lines.`
 }
 
 /** The same for machines: the fields of `command.failed`; of a bug also where in the code it was thrown. */

@@ -1,12 +1,62 @@
+import { Cron } from 'croner'
 import { grouped, quantity } from '../../base/quantity.ts'
 import type { Instant } from '../../base/time/instant.ts'
-import { formatLocal } from '../../base/time/zone.ts'
+import { floorTo, formatLocal, localDate } from '../../base/time/zone.ts'
 import type { Job } from '../../job/job.ts'
 import type { PlannedRequest } from '../../job/plannedRequest.ts'
 import { namesAnything } from '../../job/select.ts'
 import { type ResultRows, tableText } from '../terminal/table.ts'
-import { spreadOverDays } from './runDays.ts'
 import { NOTHING_SELECTED } from './summary.ts'
+
+/** What one run requests of a plan that the budget of a day does not let through at once. */
+interface RunDay {
+  /** The local day of the run in the job's zone. */
+  readonly date: string
+  readonly calls: number
+  /** What its windows span; null where none has one. */
+  readonly from: Instant | null
+  readonly to: Instant | null
+}
+
+/** The local days on which a job runs from now on: those of its schedule, or every day. */
+function* runDays({ schedule, timeZone }: Job, now: Instant): Generator<string> {
+  if (schedule === null) for (let day = now; ; day += 86_400) yield localDate(timeZone, day)
+  const cron = new Cron(schedule, { paused: true, timezone: timeZone })
+  let last = ''
+  for (const run of cron.enumerate(new Date((floorTo(timeZone, now, 'day') - 1) * 1000))) {
+    const date = localDate(timeZone, Math.floor(run.getTime() / 1000))
+    if (date !== last) yield date
+    last = date
+  }
+}
+
+/** Deals requests out to the days on which they go, `perDay` each, and `first` on the first of them. Holds none of them. */
+function* spreadOverDays(
+  requests: Iterable<PlannedRequest>,
+  job: Job,
+  perDay: number,
+  first: number,
+  now: Instant,
+): Generator<RunDay> {
+  const days = runDays(job, now)
+  const begin = () => ({ date: days.next().value ?? '', calls: 0, from: null, to: null }) as Mutable<RunDay>
+  let day = begin()
+  let room = first
+  for (const { window } of requests) {
+    while (day.calls >= room) {
+      if (day.calls > 0) yield day
+      day = begin()
+      room = perDay
+    }
+    day.calls++
+    if (!window) continue
+    day.from = Math.min(day.from ?? window.from, window.from)
+    day.to = Math.max(day.to ?? window.to, window.to)
+  }
+  if (day.calls > 0) yield day
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
 /* A plan as people read it: a line for the calls of an entry, how long they take, and the days over which they go. */
 
@@ -92,7 +142,7 @@ export function planText(planned: PlannedJob, options: PlanTextOptions): string 
   if (calls === 0)
     return [
       ...notes(),
-      `${job.name}: ${namesAnything(job) ? 'nothing to request; all that is wanted is held.' : NOTHING_SELECTED}`,
+      `${job.name}: ${namesAnything(job) ? 'nothing to request; up to date.' : NOTHING_SELECTED}`,
     ].join('\n')
   const result: ResultRows = {
     columns: ['entry', 'what', 'why', 'calls', 'from', 'to'],

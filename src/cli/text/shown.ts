@@ -1,9 +1,55 @@
 import { quantity } from '../../base/quantity.ts'
+import { formatUtc } from '../../base/time/instant.ts'
 import { formatLocal } from '../../base/time/zone.ts'
 import { oneLine } from '../../base/visible.ts'
 import type { Revision } from '../../db/engine.ts'
 import { chartText, scaleOf } from '../terminal/chart.ts'
-import { marks, revisionsJson, revisionsTable, shortNumber } from './revisions.ts'
+import { tableText } from '../terminal/table.ts'
+
+const shortNumber = (value: number): string => value.toLocaleString('en-GB', { maximumFractionDigits: 2 })
+
+/** How many revisions are listed. */
+const LISTED = 20
+
+/** When something was revised, the latest first: how many values, of which time, and by how much at most. */
+function revisionsTable(revisions: readonly Revision[], zone: string): string {
+  if (revisions.length === 0) return 'No revisions in this range.'
+  const rows = [...Map.groupBy(revisions, ({ revisedAt }) => revisedAt)].map(([revisedAt, together]) => {
+    const times = together.map(({ at }) => at)
+    const [first, last] = [times.reduce((a, b) => Math.min(a, b)), times.reduce((a, b) => Math.max(a, b))]
+    const changes = together.flatMap(({ before, after }) =>
+      before === null || after === null ? [] : [Math.abs(after - before)],
+    )
+    return [
+      formatLocal(zone, Math.floor(Date.parse(revisedAt) / 1000)).slice(0, 16),
+      formatLocal(zone, first).slice(0, 16),
+      formatLocal(zone, last).slice(0, 16),
+      together.length,
+      together.filter(({ withdrawn }) => withdrawn).length,
+      changes.length === 0 ? '' : shortNumber(changes.reduce((a, b) => Math.max(a, b))),
+    ]
+  })
+  const columns = ['revised at', 'first value', 'last value', 'values', 'withdrawn', 'largest change']
+  const more = rows.length > LISTED ? `\n… and ${quantity(rows.length - LISTED, 'time')} before; --json lists all.` : ''
+  return `${quantity(revisions.length, 'value')} revised:\n${tableText({ columns, rows: rows.slice(0, LISTED) })}${more}`
+}
+
+/** A mark below every column of a chart in which something was revised. */
+function marks(revisions: readonly Revision[], from: number, to: number, width: number): string {
+  const columns = new Array<string>(width).fill(' ')
+  for (const { at } of revisions) columns[Math.min(width - 1, Math.floor(((at - from) / (to - from)) * width))] = '▲'
+  return columns.join('').trimEnd()
+}
+
+/** Revisions for machines. */
+const revisionsJson = (revisions: readonly Revision[]): object[] =>
+  revisions.map(({ at, before, after, withdrawn, revisedAt }) => ({
+    at_utc: formatUtc(at),
+    before,
+    after,
+    withdrawn,
+    revised_at: revisedAt,
+  }))
 
 /** A series of one geo that is shown, and what is held of it. */
 export interface ShownSeries {
@@ -55,7 +101,7 @@ function caption(drawn: DrawnSeries): string {
     `${drawn.name}${drawn.geoName ? `, ${drawn.geoName}` : ''}${drawn.unit ? ` (${drawn.unit})` : ''}${drawn.state}`,
   )
   return numbers.length === 0
-    ? `${head}: nothing is held of this time`
+    ? `${head}: no values in this range`
     : `${head}: mean ${shortNumber(mean(numbers))}, from ${shortNumber(low)} to ${shortNumber(high)}`
 }
 
@@ -71,7 +117,7 @@ function compare(a: DrawnSeries, b: DrawnSeries): string {
     const [x, y] = [at(a, i), at(b, i)]
     if (x !== null && y !== null) pairs.push([x, y])
   }
-  if (pairs.length < 2) return 'They have no time in common.'
+  if (pairs.length < 2) return 'The series share no timestamps.'
   const [mx, my] = [mean(pairs.map(([x]) => x)), mean(pairs.map(([, y]) => y))]
   const sum = (of: (x: number, y: number) => number): number =>
     pairs.reduce((all, [x, y]) => all + of(x - mx, y - my), 0)

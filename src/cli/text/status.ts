@@ -1,9 +1,49 @@
 import { grouped, quantity } from '../../base/quantity.ts'
+import { startOfDate } from '../../base/time/zone.ts'
 import type { OpenFailure, Status, StatusSeries } from '../../checks/status.ts'
+import type { CoveredSeries } from '../../checks/strips.ts'
 import type { LakeState } from '../../lake/state.ts'
 import type { ReplyStoreState } from '../../state/replies.ts'
+import { ALL_GEOS } from '../../tables/sql/allGeos.ts'
+import { MARKS, stripText } from '../terminal/chart.ts'
 import { tableText } from '../terminal/table.ts'
 import { wrapped } from '../terminal/wrap.ts'
+
+const WEEKS = 52
+/** The most lines that a person reads. */
+const MAX_STRIP_LINES = 40
+
+/** Coverage as a strip a year of a zone, a mark a week where there is room for that. */
+export function strips(series: readonly CoveredSeries[], zone: string, cells: number): string {
+  const named = series.map(({ indicatorId, timeTrunc, geoId }) =>
+    [indicatorId, timeTrunc, geoId === ALL_GEOS ? 'all geos' : `geo ${geoId}`]
+      .filter((part) => part !== null)
+      .join(' '),
+  )
+  const margin = Math.max(0, ...named.map(({ length }) => length))
+  const marks = Math.max(12, Math.min(WEEKS, cells - margin - '  2025 '.length))
+  const lines = series.flatMap(({ intervals }, nth) => {
+    const first = new Date(intervals[0]!.from * 1000 + 12 * 3_600_000).getUTCFullYear()
+    const last = new Date(intervals.at(-1)!.to * 1000 - 1).getUTCFullYear()
+    return Array.from({ length: last - first + 1 }, (_, i) => {
+      const year = first + i
+      const from = startOfDate(zone, `${year}-01-01`)!
+      const to = startOfDate(zone, `${year + 1}-01-01`)!
+      return { name: i === 0 ? named[nth]! : '', year, drawn: stripText(intervals, from, to, marks) }
+    })
+  })
+  const shown = lines.slice(0, MAX_STRIP_LINES)
+  return [
+    ...shown.map(({ name, year, drawn }) => `${name.padEnd(margin)}  ${year} ${drawn}`),
+    ...(shown.length < lines.length
+      ? [`${quantity(lines.length - shown.length, 'more year')}; see the view coverage.`]
+      : []),
+    wrapped(
+      `${marks === WEEKS ? 'A mark a week' : `${marks} marks a year`}: ${MARKS.final} final, ${MARKS.provisional} may still be revised, ${MARKS.empty} empty at the source, ${MARKS.doubt} unverified, ${MARKS.none} missing.`,
+      cells,
+    ),
+  ].join('\n')
+}
 
 const mebibytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MiB`
 /** An instant to the minute, without the parts that the heading has. */
@@ -17,7 +57,7 @@ const replyStoreText = ({ bodies, packed_bytes, bytes, since, missing }: ReplySt
   [
     `${quantity(bodies, 'body', 'bodies')}, ${mebibytes(bytes)} packed into ${mebibytes(packed_bytes)}`,
     ...(since === null ? [] : [`since ${since}`]),
-    ...(missing === 0 ? [] : [`${quantity(missing, 'answer is', 'answers are')} not on it`]),
+    ...(missing === 0 ? [] : [`${quantity(missing, 'answer is', 'answers are')} not stored`]),
   ].join(', ')
 
 const runText = (run: Status['runs'][number], cells: number): string =>
@@ -95,7 +135,7 @@ export function statusText(file: string, status: Status, drawn: string, cells: n
       ? []
       : [`\nLate\n${linesOrNone(status.late, (what, width) => wrapped(what, width, '    ', '  '), cells)}`]),
     ...gapLines(status, cells),
-    `\nFailures that are still open\n${linesOrNone(status.failures, failureText, cells)}`,
+    `\nOpen failures\n${linesOrNone(status.failures, failureText, cells)}`,
     `\n${wrapped(`Reply store: ${replyStoreText(status.replies)}`, cells, '  ', '')}`,
     ...(status.quarantined > 0
       ? [
@@ -112,5 +152,5 @@ export function lakeStateText({ folder, snapshot, values, synced_at, fetches_beh
     fetches_behind === 0
       ? 'nothing came since'
       : `${quantity(fetches_behind, 'fetch', 'fetches')} brought something since: indicator-sync lake sync ${folder}`
-  return `Lake ${folder}: snapshot ${snapshot}, ${quantity(values, 'value')}, brought up to date ${hours} hours ago; ${behind}`
+  return `Lake ${folder}: snapshot ${snapshot}, ${quantity(values, 'value')}, updated ${hours} hours ago; ${behind}`
 }

@@ -9,7 +9,7 @@ import type { Summary } from '../../sync/sync.ts'
 const SHOWN_FAILURES = 10
 
 /** The message when `--only` leaves nothing of a job. */
-export const NOTHING_SELECTED = 'nothing of it was selected: --only names no indicator of this job.'
+export const NOTHING_SELECTED = 'nothing selected: --only names no indicator of this job.'
 
 /** What the service does not know and was left alone, a line each. */
 export const skippedText = (skipped: readonly SkippedItem[]): string[] =>
@@ -38,7 +38,7 @@ export function summaryText(summary: Summary): string {
   ].join(', ')
   const lines =
     counts.requests === 0 && !stop && failures.length === 0
-      ? [`${job}: ${selected ? 'nothing to do; all that is wanted is held.' : NOTHING_SELECTED}`]
+      ? [`${job}: ${selected ? 'nothing to do; up to date.' : NOTHING_SELECTED}`]
       : [`${job}: ${outcome} in ${seconds.toFixed(1)} s. ${quantity(counts.requests, 'request')}, rows: ${rows}.`]
   if (stop)
     lines.push(
@@ -47,7 +47,7 @@ export function summaryText(summary: Summary): string {
     )
   if (counts.rows_rejected > 0)
     lines.push(
-      `${quantity(counts.rows_rejected, 'row')} could not be understood and ${counts.rows_rejected === 1 ? 'is' : 'are'} kept in quarantine:`,
+      `${quantity(counts.rows_rejected, 'row')} ${counts.rows_rejected === 1 ? 'is' : 'are'} invalid and quarantined:`,
       '  → indicator-sync quarantine list',
     )
   lines.push(...skippedText(skipped), ...lackingGeosTexts(lackingGeos))

@@ -14,7 +14,7 @@ test('discover answers people and scripts', async () => {
     kind: 'indicator',
     name: expect.any(String),
   })
-  expect((await market.run(['discover', 'qqqq'])).out).toMatch(/Nothing speaks of "qqqq"/)
+  expect((await market.run(['discover', 'qqqq'])).out).toMatch(/Nothing matches "qqqq"/)
 })
 
 test('discover --refresh fetches the catalogue into an empty database', async () => {

@@ -14,7 +14,7 @@ test('prune takes away old bodies, but not what is in quarantine, and says how m
   const done = await prune('1d')
   expect(done.code).toBe(0)
   expect(done.out).toMatch(
-    /^1 body last seen before \d{4}-\S+ is gone, [\d,]+ bytes .* 1 older one stays: what is in quarantine needs it\.\n$/,
+    /^Deleted 1 body last seen before \d{4}-\S+: [\d,]+ bytes are free\. Kept 1 older one that quarantined rows need\.\n$/,
   )
   expect(bodies()).toBe(before - 1)
 })

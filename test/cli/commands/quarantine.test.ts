@@ -23,13 +23,13 @@ test('quarantine lists what could not be understood, tries it again, and closes 
     out: '0 of 1 row in quarantine are understood now.\n',
   })
   expect(await quarantine('dismiss', '1', '--reason', ' a misprint ', '--json')).toMatchObject({ code: 0 })
-  expect((await quarantine('list')).out).toBe('Nothing is in quarantine: all that came was understood.\n')
+  expect((await quarantine('list')).out).toBe('The quarantine is empty.\n')
   expect(store.get('select dismissed from _quarantine where resolved_at is not null')).toBe('a misprint')
   expect(await quarantine('replay', '--json')).toMatchObject({ code: 0 })
 })
 
 test.each<[string, string[], RegExp]>([
-  ['no number', ['dismiss', '--reason', 'x'], /needs the numbers of the entries/],
+  ['no number', ['dismiss', '--reason', 'x'], /needs the ids of the entries/],
   ['a number that is none', ['dismiss', '0', '--reason', 'x'], /whole numbers from 1 on/],
   ['no reason', ['dismiss', '1'], /needs --reason/],
   ['an entry that is not open', ['dismiss', '7', '--reason', 'x'], /Not open in quarantine: 7/],

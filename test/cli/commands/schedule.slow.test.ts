@@ -65,9 +65,9 @@ describe.skipIf(process.platform !== 'linux')('schedule', () => {
       dir,
       ['schedule', 'hanging.yaml', 'sound.yaml', ...flags],
       { ...to(server.url), NODE_OPTIONS: `--import ${join(dir, 'hour.mjs')}` },
-      (child) => whenSaid(child, /it was ended[\s\S]*sound: done/, () => child.kill('SIGTERM')),
+      (child) => whenSaid(child, /it was stopped[\s\S]*sound: done/, () => child.kill('SIGTERM')),
     )
-    expect(done.err).toMatch(/hanging: nothing was heard of it for 3600 s; it was ended/)
+    expect(done.err).toMatch(/hanging: no progress for 3600 s; it was stopped/)
     expect(done.code).toBe(143)
     expect(failed()).toMatchObject({ event: 'failed', job: 'hanging', stop: { code: 'stalled' } })
   })
@@ -178,13 +178,13 @@ test.each([
   [
     'cannot be started',
     "Object.defineProperty(process, 'execPath', { get: () => (isMended() ? execPath : '/nowhere/node') })",
-    'its process could not be started (spawn /nowhere/node ENOENT)',
+    'its process did not start (spawn /nowhere/node ENOENT)',
     'too many processes',
   ],
   [
     'ends before it begins',
     'if (process.env.INDICATOR_SYNC_CHILD_RUN && !isMended()) process.exit(1)',
-    'its process ended at once, with 1',
+    'its process exited at once with code 1',
     'stderr',
   ],
 ])('a run whose process %s is told, and the next one starts as usual', async (_how, fault, message, hint) => {

@@ -1,6 +1,6 @@
 import stringWidth from 'string-width'
 import { describe, expect, test } from 'vitest'
-import { asCalled } from '../../../src/cli/shell.ts'
+import { asCalled } from '../../../src/cli/program.ts'
 import { tableText } from '../../../src/cli/terminal/table.ts'
 import { wrapped } from '../../../src/cli/terminal/wrap.ts'
 
