@@ -131,7 +131,7 @@ describe('mistakes are reported with their place and what is legal', () => {
     ['nothing', '', /is empty; `indicator-sync init`/],
     ['only a comment', '# hello\n', /is empty/],
     ['a list', '- a', /is not an object/],
-    ['a huge file', `name: x # ${'x'.repeat(2_000_000)}`, /limit 1 MiB/],
+    ['a huge file', `name: x # ${'x'.repeat(2_000_000)}`, /over 1 MiB/],
     ['deep nesting', `name: ${'['.repeat(5000)}`, /nests deeper/],
     [
       'a bomb of aliases',

@@ -7,7 +7,7 @@ test('the demo writes nothing into a database of a real service', async () => {
   const dir = jobFolder()
   await runCli(dir, ['sync', 'job.yaml'], serviceAt(url, key))
   const { code, err } = await runCli(dir, ['demo', '--database', 'data/indicator-sync.db'])
-  expect([code, err]).toEqual([2, expect.stringMatching(/holds what the job one brought/)])
+  expect([code, err]).toEqual([2, expect.stringMatching(/contains real data from job one/)])
   const jobs = await runCli(dir, ['query', 'select count(*) from _run', '--format', 'csv'])
   expect(jobs.out.trim().split('\n')[1]).toBe('1')
 })
@@ -15,6 +15,6 @@ test('the demo writes nothing into a database of a real service', async () => {
 test('the demo shows rows, and its own next steps', async () => {
   const result = await runCommand(tempFolder(), ['demo'])
   expect(result.code).toBe(0)
-  expect(result.out).toMatch(/data\/demo\.db holds \d{2},\d{3} values of \d+ series/)
+  expect(result.out).toMatch(/data\/demo\.db contains \d{2},\d{3} values of \d+ series/)
   expect(result.out.match(/──/g)!.length).toBeGreaterThanOrEqual(3)
 })

@@ -43,7 +43,7 @@ test('an address that cannot be had is told in a sentence', async () => {
   const of = (...args: string[]) => runCli(folder, ['emulator', ...args])
   expect(await of('--port', String(port))).toMatchObject({
     code: 2,
-    err: expect.stringContaining('another program listens there'),
+    err: expect.stringContaining('another program uses the port'),
   })
   expect(await of('--host', '203.0.113.7')).toMatchObject({
     code: 2,

@@ -75,7 +75,7 @@ describe('serve', () => {
       expect(await text(url)).toContain('<h1>Overview</h1>')
     })
     const refused = await runCli(folder, ['serve', '--port', '8420'])
-    expect(refused).toMatchObject({ code: 2, err: expect.stringMatching(/port 8420: another program listens there/) })
+    expect(refused).toMatchObject({ code: 2, err: expect.stringMatching(/port 8420: another program uses the port/) })
   })
 
   test.each([

@@ -7,7 +7,7 @@ test.each([
     'is not there',
     { execPath: '/nowhere/node' },
     'no-process',
-    /could not be started \(spawn \/nowhere\/node ENOENT\)/,
+    /did not start \(spawn \/nowhere\/node ENOENT\)/,
   ],
   ['takes no such argument', { argv: ['node', 'a\0b'] }, 'bug', /unexpected error/],
 ])('a process that %s is a run that could not begin, of which nothing remains', async (_, change, code, reason) => {
