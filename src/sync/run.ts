@@ -16,6 +16,7 @@ import { countsOf, findOutage, type OpenRun, openRun, runOutcome } from './recor
 export interface Executed {
   readonly runId: number
   readonly job: string
+  readonly command: string
   readonly outcome: RunOutcome
   readonly counts: Counts
   readonly failures: readonly Failed[]
@@ -87,7 +88,7 @@ export async function executeRun(
     // A run without requests writes so little that closing the database is enough.
     if (!isIdle) await store.tidy()
     const seconds = (now() - began) / 1000
-    return { runId: record.runId, job: job.name, outcome, counts, failures, seconds, stop }
+    return { runId: record.runId, job: job.name, command, outcome, counts, failures, seconds, stop }
   } catch (error) {
     await record.fail(error)
     throw error

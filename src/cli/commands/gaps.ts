@@ -41,20 +41,25 @@ const gapCell = (column: (typeof COLUMNS)[number], value: unknown): unknown =>
 export async function handler(args: Args<typeof flags>): Promise<number> {
   const reader = openReader(readSettings(args).database.value)
   try {
+    const incomplete = [...(await failedRuns(reader)), ...(await unfinishedRuns(reader))]
     const gaps = [...(await findGaps(reader)), ...(args.provisional ? await findProvisional(reader) : [])]
     if (args.json) print(JSON.stringify(gaps, null, 2))
     else if (gaps.length === 0) {
       const pending = pendingText(await pendingValues(reader))
-      print(`No gaps in series: all final values of the jobs are stored.${pending && `\n${pending}`}`)
-      for (const { what } of [...(await failedRuns(reader)), ...(await unfinishedRuns(reader))])
-        print(`But the ${what}.`)
+      // A run that failed may not even have known what its job selects.
+      print(
+        incomplete.length > 0
+          ? `No gaps in series are known, but data may be missing:\n${incomplete.map(({ what }) => `  ${what}`).join('\n')}`
+          : 'No gaps in series: all final values of the jobs are stored.',
+      )
+      if (pending) print(pending)
     } else
       print(
         tableText({ columns: COLUMNS, rows: gaps.map((gap) => COLUMNS.map((column) => gapCell(column, gap[column]))) }),
       )
     if (!args.json)
       for (const line of lackingGeosTexts(await findLackingGeos(reader, await storedNamedGeos(reader)))) print(line)
-    return args.fail && gaps.length > 0 ? EXIT.check : EXIT.done
+    return args.fail && gaps.length + incomplete.length > 0 ? EXIT.check : EXIT.done
   } finally {
     await reader.close()
   }

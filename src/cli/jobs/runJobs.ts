@@ -141,7 +141,15 @@ async function recordUnreached({ options, store, emitLog }: Running, job: Job, s
   const run = await openRun(context, options.command, job)
   await run.end('stopped', stop)
   return {
-    ...{ runId: run.runId, job: job.name, outcome: 'stopped', counts: NO_COUNTS, failures: [], seconds: 0 },
+    ...{
+      runId: run.runId,
+      job: job.name,
+      command: options.command,
+      outcome: 'stopped',
+      counts: NO_COUNTS,
+      failures: [],
+      seconds: 0,
+    },
     ...{ stop, skipped: [], lackingGeos: [], selected: true },
   }
 }

@@ -27,9 +27,16 @@ export const lackingGeosTexts = (lacking: readonly LackingGeos[]): string[] => [
   ...(lacking.length > SHOWN_GEOS ? [`… and ${lacking.length - SHOWN_GEOS} more: indicator-sync check`] : []),
 ]
 
+/** A run without requests, by its command; others are up to date. */
+const NOTHING_REQUESTED: Readonly<Record<string, string>> = {
+  retry: 'nothing to do; no failed request is open.',
+  restate: 'nothing to do; no stored values in this range.',
+  backfill: 'nothing to do; nothing is missing in this range.',
+}
+
 /** What a run did, for a person. */
 export function summaryText(summary: Summary): string {
-  const { job, outcome, counts, failures, seconds, stop, skipped, lackingGeos, selected } = summary
+  const { job, command, outcome, counts, failures, seconds, stop, skipped, lackingGeos, selected } = summary
   const rows = [
     `${grouped(counts.rows_new)} new`,
     `${grouped(counts.rows_unchanged)} unchanged`,
@@ -38,7 +45,7 @@ export function summaryText(summary: Summary): string {
   ].join(', ')
   const lines =
     counts.requests === 0 && !stop && failures.length === 0
-      ? [`${job}: ${selected ? 'nothing to do; up to date.' : NOTHING_SELECTED}`]
+      ? [`${job}: ${selected ? (NOTHING_REQUESTED[command] ?? 'nothing to do; up to date.') : NOTHING_SELECTED}`]
       : [`${job}: ${outcome} in ${seconds.toFixed(1)} s. ${quantity(counts.requests, 'request')}, rows: ${rows}.`]
   if (stop)
     lines.push(

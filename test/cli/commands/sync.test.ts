@@ -168,7 +168,7 @@ test('retry asks exactly what failed', async () => {
   const before = server.calls.length
   expect((await runCommand(dir, ['retry'], env)).out).toMatch(/retry: done .* 1 request,/)
   expect(server.calls.slice(before).map(({ url }) => url!.split('?')[0])).toEqual(['/indicators/805'])
-  expect((await runCommand(dir, ['retry'], env)).out).toMatch(/nothing to do/)
+  expect((await runCommand(dir, ['retry'], env)).out).toMatch(/nothing to do; no failed request is open/)
   expect(
     (await runCommand(dir, ['restate', 'job.yaml', '--from', '2025-01-05', '--to', '2025-01-06'], env)).out,
   ).toMatch(/3 requests/)
