@@ -72,10 +72,6 @@ export const CSV_FLAGS = {
   excel: { type: 'boolean', default: false, describe: 'Write semicolons, decimal commas and a BOM; implies --safe' },
 } as const satisfies Flags
 
-export const NEWEST_FIRST_FLAG = {
-  'newest-first': { type: 'boolean', default: false, describe: 'Fetch the latest windows first' },
-} as const satisfies Flags
-
 export const DISTRIBUTED_FLAG = {
   distributed: { type: 'boolean', default: false, describe: 'Queue the requests for workers (PostgreSQL only)' },
 } as const satisfies Flags

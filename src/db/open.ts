@@ -1,7 +1,6 @@
 import { isAddress } from './address.ts'
 import type { Awaitable } from './engine.ts'
 import { postgres } from './postgres/backend.ts'
-import { distribution, type EngineProfile } from './postgres/profiles.ts'
 import { sqlite } from './sqlite/backend.ts'
 import type { Backend, Reader, SchemaState, Store, StoreOptions } from './store.ts'
 
@@ -9,7 +8,6 @@ import type { Backend, Reader, SchemaState, Store, StoreOptions } from './store.
 export const backendOf = (name: string): Backend => (isAddress(name) ? postgres : sqlite)
 
 // Only servers divide tables among machines.
-export { distribution, type EngineProfile }
 
 /**
  * Opens a database for reading only. Refuses one that does not exist, is of another program, is newer, or is not migrated yet.

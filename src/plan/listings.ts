@@ -100,7 +100,7 @@ function* planContent(planning: Planning, entry: ContentEntry): Generator<Planne
 }
 
 function* planArchives(planning: Planning, entry: ArchivesEntry): Generator<PlannedRequest> {
-  const { job, service, now, options } = planning
+  const { job, service, now } = planning
   const { route } = entry
   const filters = { taxonomy_terms: unlessEmpty(entry.taxonomyTerms), vocabularies: unlessEmpty(entry.vocabularies) }
   const listing = { ...entry, route, complete: false }
@@ -115,7 +115,7 @@ function* planArchives(planning: Planning, entry: ArchivesEntry): Generator<Plan
   const wanted = wantedRange(planning, entry.window)
   const chunk = entry.chunk ?? (service.routes[route]?.byDay ? A_DAY : null)
   const windows = chunk ? [...cut(service.timeZone, wanted, sizeOf(chunk))] : wanted.from < wanted.to ? [wanted] : []
-  for (const window of options.newestFirst ? windows.reverse() : windows)
+  for (const window of job.newestFirst ? windows.reverse() : windows)
     for (const locale of entry.locales)
       yield* whenDue(planning, {
         ...listing,

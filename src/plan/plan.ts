@@ -90,16 +90,15 @@ export function* latestFirst(given: Iterable<SeriesRequests>): Generator<Planned
 export function* plan(
   given: Omit<Planning, 'requested'> & Partial<Pick<Planning, 'requested'>>,
 ): Generator<PlannedRequest> {
-  const { options, requested = createRequested() } = given
+  const { requested = createRequested() } = given
   const job = { ...given.job, series: inOrder(given.job.series) }
   const planning = { ...given, job, requested }
   const before = requested.requests()
   const missingLater = createMissingLater(planning)
   yield* planCatalogue(planning)
   for (const entry of job.series) yield* planInstants(planning, entry)
-  const newestFirst = options.newestFirst || job.newestFirst
-  const series = seriesRequests({ ...planning, options: { ...options, newestFirst } }, missingLater)
-  if (newestFirst) yield* latestFirst(series)
+  const series = seriesRequests(planning, missingLater)
+  if (job.newestFirst) yield* latestFirst(series)
   else for (const { requests } of series) yield* requests
   yield* planListings(planning)
   yield* planAbsences(planning, requested.requests() - before, missingLater)

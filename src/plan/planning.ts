@@ -14,7 +14,6 @@ export interface PlanOptions {
   readonly range?: { readonly interval: Interval; readonly how: 'narrow' | 'replace' }
   /** Requests held ranges again, too. */
   readonly restate?: boolean
-  readonly newestFirst?: boolean
 }
 
 /** A job with the options of the user. */

@@ -63,7 +63,16 @@ test('a sync with nothing to do loads nothing that fetches, reads answers or wri
   for (const name of ['undici', 'p-queue', 'p-retry', 'pino', 'pino-pretty', 'html-to-text', 'hono'])
     expect(packagesOf(night)).not.toContain(name)
   const own = night.loaded.filter((url) => !url.includes('/node_modules/')).map((url) => url.replace(/.*\/src\//, ''))
-  for (const part of ['readReply.ts', 'fetch/', 'transform/', 'migrations/', 'emulator/', 'products/recipes/'])
+  for (const part of [
+    'readReply.ts',
+    'fetch/client.ts',
+    'fetch/http.ts',
+    'fetch/pacer.ts',
+    'transform/',
+    'migrations/',
+    'emulator/',
+    'products/recipes/',
+  ])
     expect(own.filter((file) => file.includes(part))).toEqual([])
   expect(own).not.toContain('node:crypto')
   expect(await runs()).toEqual([{ requests: 1 }, { requests: 0 }])

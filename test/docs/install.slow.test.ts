@@ -80,7 +80,6 @@ test('the services of docs/compose run commands that exist, with no rights that 
     checkCommand(service.command as string[])
     expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] })
   }
-  expect(Object.keys(parse(read('docs/compose/citus.yaml')).services)).toEqual(['database'])
 })
 
 describe('the units', () => {

@@ -52,12 +52,12 @@ test('what was put aside as coarse and not asked in parts is a hole, at the end 
   expect(await gapsOf(store)).toEqual(['failed 0 09-01..10-01'])
 })
 
-test('what a coarse answer leaves in doubt comes out the same in a replay', async () => {
+test('the parts of a coarse answer come out the same in a replay', async () => {
   const store = await tempStore()
   const market = await sums()
   const yaml = 'series: [{ indicators: [777], window: { from: 2025-09-01, to: 2025-09-11 }, chunk: 1mo }]'
   await runJob(store, market, yaml, { now: NOW })
-  expect(store.get(`select count(*) from _coverage where state = 'doubt'`)).toBeGreaterThan(0)
+  expect(store.get(`select count(*) from _fetch where outcome = 'coarse'`)).toBeGreaterThan(0)
   const empty = await openStore(join(tempFolder(), 'empty.db'), { durability: 'none' })
   onTestFinished(() => empty.close())
   const from = openReader(store.file)

@@ -173,9 +173,7 @@ test.each(Object.entries(SHAPES))(
       const machine = summaryJson(summary) as Record<string, number>
       const words = summaryText(summary)
       const counted = NAMES.map((name) =>
-        Number(
-          new RegExp(`(\\d+) ${name === 'rejected' ? 'rows? could not be understood' : name}`).exec(words)?.[1] ?? 0,
-        ),
+        Number(new RegExp(`(\\d+) ${name === 'rejected' ? 'rows? (?:is|are) invalid' : name}`).exec(words)?.[1] ?? 0),
       )
       const outside = store.get(`select sum(rows_outside) from _fetch where ${run}`)
       accounts.push({

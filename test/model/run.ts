@@ -254,8 +254,12 @@ function optionsOf(plan: Plan): { readonly name: string; readonly options: PlanO
   if (plan.do === 'sync' || plan.do === 'retry') return { name: plan.do, options: {} }
   const interval = { from: plan.from, to: plan.to }
   if (plan.do === 'restate') return { name: 'restate', options: { range: { interval, how: 'narrow' }, restate: true } }
-  return { name: 'backfill', options: { range: { interval, how: 'replace' }, newestFirst: plan.newestFirst } }
+  return { name: 'backfill', options: { range: { interval, how: 'replace' } } }
 }
+
+/** The job of a command; a backfill may take the newest windows first. */
+const inOrder = (yaml: string, plan: Plan): string =>
+  plan.do === 'backfill' && plan.newestFirst && !yaml.includes('newestFirst') ? `newestFirst: true\n${yaml}` : yaml
 
 /** Runs one command and compares everything; answers whether it came to its end. */
 async function command(scene: Scene, plan: Plan, healthy: boolean, again = false): Promise<boolean> {
@@ -263,7 +267,7 @@ async function command(scene: Scene, plan: Plan, healthy: boolean, again = false
   scene.command++
   const duties = dutiesOf(scene, plan)
   const { options, name } = optionsOf(plan)
-  const yaml = plan.do === 'retry' ? null : scene.yaml[plan.job]
+  const yaml = plan.do === 'retry' ? null : inOrder(scene.yaml[plan.job]!, plan)
   const run = (): Promise<Summary> => (yaml === null ? program.retry(now) : program.sync(yaml, now, name, options))
   let summary: Summary | null = null
   const { kill } = scene

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { distribution, openStore } from '../../src/db/open.ts'
+import { openStore } from '../../src/db/open.ts'
 import type { Store } from '../../src/db/store.ts'
 import { TABLE_NAMES, tableOf } from '../../src/tables/schema.ts'
 import { emulate, ms, runJob } from '../kit.ts'
@@ -70,20 +70,4 @@ test('without triggers, foreign keys and parts of a table, and with transactions
   const found = await rowsOf(restricted)
   expect(found.observation!.length).toBeGreaterThan(1_000)
   expect(found).toEqual(await rowsOf(free))
-})
-
-test('what is divided among machines has no triggers and no foreign keys, and its column is in every key', async () => {
-  const url = await migratedDatabase()
-  await withClient(url, async (client) => {
-    // It refuses what Citus refuses: https://docs.citusdata.com/en/stable/develop/reference_ddl.html
-    await client.query(`create function create_distributed_table(of regclass, by text, colocate_with text default 'default')
-      returns void language plpgsql as $$ begin
-      if exists (select from pg_trigger where tgrelid = of and not tgisinternal) then raise 'triggers'; end if;
-      if exists (select from pg_constraint where contype = 'f' and of in (conrelid, confrelid)) then raise 'foreign keys'; end if;
-      if exists (select from pg_index i where i.indrelid = of and i.indisunique and not exists (
-        select from pg_attribute a where a.attrelid = of and a.attname = by and a.attnum = any(i.indkey))) then raise 'keys'; end if;
-      if colocate_with <> 'default' and to_regclass(colocate_with) is null then raise 'beside what'; end if;
-    end $$`)
-    for (const statement of distribution('citus')) await client.query(statement)
-  })
 })

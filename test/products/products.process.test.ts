@@ -113,7 +113,7 @@ describe('query', () => {
     ['a write', ['query', 'delete from observation'], 2, /only reading/],
     ['a write that answers', ['query', 'delete from observation returning *'], 2, /only (reads|reading)/],
     ['a typing error', ['query', 'selekt 1'], 2, /syntax error/],
-    ['nothing', ['query'], 2, /Give either/],
+    ['nothing', ['query'], 2, /give either/],
     ['an unknown recipe', ['query --recipe daily-avrage'], 2, /Did you mean|did you mean|There are/],
     ['a parameter that a recipe lacks', ['query --recipe daily-average --param zone=3'], 2, /has no parameter zone/],
     [

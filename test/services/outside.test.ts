@@ -62,7 +62,7 @@ const NAMED: readonly { readonly names: readonly string[]; readonly files: reado
     { names: ['SERVICES'], files: ['cli/commands/demo.ts'], why: 'the demo is about the embedded copy of the service' },
     {
       names: ['SERVICES'],
-      files: ['job/read.ts', 'job/schema.ts', 'replay.ts', 'index.ts'],
+      files: ['job/read.ts', 'job/schema.ts', 'sync/replay.ts', 'index.ts'],
       why: 'users of the library may leave the service out',
     },
     { names: ['ROUTES'], files: ['index.ts'], why: 'calls of the routes of the specification are typed' },

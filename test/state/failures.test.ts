@@ -101,7 +101,7 @@ describe('the quarantine', () => {
     const { store } = await spoiled()
     const dismiss = (ids: number[], reason?: string) =>
       quarantineCommand({ ...COMMON, database: store.file, action: 'dismiss', ids, reason })
-    await expect(dismiss([], 'x')).rejects.toThrow(/numbers/)
+    await expect(dismiss([], 'x')).rejects.toThrow(/needs the ids/)
     await expect(dismiss([1])).rejects.toThrow(/--reason/)
     await expect(dismiss([1, 7], 'x')).rejects.toThrow(/Not open in quarantine: 7/)
     expect(await dismiss([1], 'a misprint of the source')).toBe(0)

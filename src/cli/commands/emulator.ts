@@ -18,12 +18,11 @@ import { watchSignals } from '../terminal/signals.ts'
 export const flags = {
   port: { type: 'number', default: 0, describe: 'Set the port (0 = any free port)' },
   host: { type: 'string', default: '127.0.0.1', describe: 'Set the address to listen on' },
-  seed: { type: 'number', default: 1, describe: 'Choose the made-up values' },
   now: { type: 'string', describe: 'Set the clock of the service: 2025-11-04T12:00:00Z' },
   faults: { type: 'string', describe: 'Read faults from this file (YAML)' },
   script: { type: 'string', describe: 'Read scripted series from this file (YAML)' },
 } as const
-export const examples = ['emulator', 'emulator --port 8080 --seed 7']
+export const examples = ['emulator', 'emulator --port 8080']
 export const endsWithOutput = true
 
 /** A schema of a list. */
@@ -69,7 +68,7 @@ function demoJob(): string {
 }
 
 export async function handler(args: Args<typeof flags>): Promise<number> {
-  const { port, host, seed } = args
+  const { port, host } = args
   const now = args.now === undefined ? undefined : parseInstant(args.now)
   if (Number.isNaN(now))
     throw new InputError(`--now ${JSON.stringify(args.now)} is not a valid instant.`, {
@@ -80,7 +79,6 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
   const emulator = await startEmulator({
     port,
     host,
-    seed,
     faults: args.faults === undefined ? [] : readList(faultFile, args.faults, 'faults'),
     scripts: args.script === undefined ? [] : readList(scriptFile, args.script, 'scripts'),
     ...(now === undefined ? {} : { now }),

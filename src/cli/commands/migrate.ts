@@ -2,7 +2,7 @@ import { InputError } from '../../base/errors.ts'
 import { grouped, quantity } from '../../base/quantity.ts'
 import { placeOf } from '../../db/address.ts'
 import { openWriter } from '../../db/lock.ts'
-import { distribution, schemaState, takeOver } from '../../db/open.ts'
+import { schemaState, takeOver } from '../../db/open.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, DEFAULT_DATABASE, JSON_FLAG } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
@@ -14,7 +14,6 @@ export const flags = {
   ...DATABASE_FLAG,
   list: { type: 'boolean', default: false, describe: 'Show the schema version and change nothing' },
   from: { type: 'string', describe: 'Copy this database file into --database (PostgreSQL)' },
-  'engine-profile': { choices: ['citus'], describe: 'Print SQL that distributes the tables' },
   ...JSON_FLAG,
 } as const
 export const examples = [
@@ -57,10 +56,6 @@ async function copyToServer(from: string, into: string, args: MigrateArgs): Prom
 }
 
 export async function handler(args: MigrateArgs): Promise<number> {
-  if (args.engineProfile !== undefined) {
-    print(distribution(args.engineProfile).join('\n'))
-    return EXIT.done
-  }
   const file = readSettings(args).database.value
   if (args.from !== undefined) await copyToServer(args.from, file, args)
   else if (!args.list) await (await openWriter(file, 'migrate')).close()

@@ -12,7 +12,7 @@ import { createRequested, noteAll, type Requested } from '../../plan/requested.t
 import { sentParams } from '../../services/request.ts'
 import type { Service } from '../../services/service.ts'
 import type { Args } from '../command.ts'
-import { DATABASE_FLAG, JOBS, JSON_FLAG, NEWEST_FIRST_FLAG, ONLY_FLAG, RANGE_FLAGS, SERVICE_FLAG } from '../flags.ts'
+import { DATABASE_FLAG, JOBS, JSON_FLAG, ONLY_FLAG, RANGE_FLAGS, SERVICE_FLAG } from '../flags.ts'
 import { readJobsOf } from '../jobs/jobs.ts'
 import { isThere, readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
@@ -27,7 +27,6 @@ export const flags = {
   ...SERVICE_FLAG,
   ...RANGE_FLAGS,
   ...ONLY_FLAG,
-  ...NEWEST_FIRST_FLAG,
   ...JSON_FLAG,
 } as const
 export const examples = ['plan jobs/nightly.yaml', 'plan jobs/nightly.yaml --from 2025-01-01']
@@ -54,7 +53,7 @@ function planJob(
 ): PlannedJob {
   const optionsOf = ({ timeZone }: Job): PlanOptions => {
     const range = rangeOfFlags(args, timeZone, now)
-    return { ...(range ? { range: { interval: range, how: 'narrow' } } : {}), newestFirst: args.newestFirst }
+    return range ? { range: { interval: range, how: 'narrow' } } : {}
   }
   const options = optionsOf(job)
   const later = rest.map((one) => ({ job: applySelectors(one, catalogue), options: optionsOf(one) }))

@@ -3,16 +3,7 @@ import { placeOf } from '../../db/address.ts'
 import type { Job } from '../../job/job.ts'
 import { secretsOf } from '../../services/key.ts'
 import type { Args } from '../command.ts'
-import {
-  DISTRIBUTED_FLAG,
-  JOBS,
-  JSON_FLAG,
-  NEWEST_FIRST_FLAG,
-  type ON_REJECT_FLAG,
-  ONLY_FLAG,
-  RANGE_FLAGS,
-  RUN_FLAGS,
-} from '../flags.ts'
+import { DISTRIBUTED_FLAG, JOBS, JSON_FLAG, type ON_REJECT_FLAG, ONLY_FLAG, RANGE_FLAGS, RUN_FLAGS } from '../flags.ts'
 import { readJobsOf } from '../jobs/jobs.ts'
 import { notifyTargets } from '../jobs/notify.ts'
 import { type RunOptions, runJobs } from '../jobs/runJobs.ts'
@@ -27,18 +18,14 @@ export const flags = {
   ...RUN_FLAGS,
   ...RANGE_FLAGS,
   ...ONLY_FLAG,
-  ...NEWEST_FIRST_FLAG,
   ...DISTRIBUTED_FLAG,
   ...JSON_FLAG,
-  'dry-run': { type: 'boolean', default: false, describe: 'Show the plan only, as plan does' },
 } as const
 export const examples = ['sync jobs/nightly.yaml', 'sync jobs/nightly.yaml --only 600 --from -7d']
 
 export async function handler(args: Args<typeof flags, typeof positionals>): Promise<number> {
-  if (args.dryRun) return (await import('./plan.ts')).handler(args)
   return fetchJobs(args, 'sync', await readJobsOf(args), (range) => ({
     ...(range ? { range: { interval: range, how: 'narrow' } } : {}),
-    newestFirst: args.newestFirst,
   }))
 }
 

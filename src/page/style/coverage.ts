@@ -36,7 +36,7 @@ table.series { width: 100%; background: var(--paper); border: 1px solid var(--li
 table.series :is(th, td) { padding: .375rem .75rem; vertical-align: middle; } table.series thead th { font-size: .75rem; color: var(--soft); }
 table.series tr:last-child > * { border-bottom: 0; }
 table.series th[scope=row] { font-weight: 400; min-width: 12rem; max-width: 24rem; overflow-wrap: anywhere; line-height: 1.35; }
-table.series th[scope=row] a { color: var(--ink); font-weight: 550; text-decoration: none; } table.series th[scope=row] a:hover { text-decoration: underline; }
+table.series th[scope=row] a { color: var(--ink); font-weight: bold; text-decoration: none; } table.series th[scope=row] a:hover { text-decoration: underline; }
 table.series th[scope=row] .soft { display: block; font-size: .75rem; } .latest b { font-size: 1.0625rem; font-weight: 600; } .latest .soft { font-size: .75rem; }
 .spark { display: block; width: 7rem; height: 1.75rem; overflow: visible; } .spark path { fill: none; stroke: var(--soft); stroke-width: 1.25; vector-effect: non-scaling-stroke; }
 .strip { border-radius: 2px; }

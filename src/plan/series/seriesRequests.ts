@@ -29,7 +29,7 @@ export function* planSeries(
   entry: SeriesEntry,
   missingLater: MissingLater,
 ): Generator<SeriesRequests> {
-  const { service, options, requested } = planning
+  const { job, service, options, requested } = planning
   for (const one of seriesOf(planning, entry)) {
     const { series, key, state } = one
     const groups = missingGroups(planning, one, missingLater)
@@ -45,7 +45,7 @@ export function* planSeries(
       const reason = options.restate ? 'restate' : known ? reasonOf(window, state, own.settledBefore) : 'missing'
       return own.request(window, { geoIds, reason })
     }
-    yield inOrderOfTime(windowGroups, options.newestFirst ?? false, request)
+    yield inOrderOfTime(windowGroups, job.newestFirst, request)
   }
 }
 

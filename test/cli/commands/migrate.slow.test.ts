@@ -125,8 +125,3 @@ test.each<[string, string[], RegExp]>([
     err: expect.stringMatching(message),
   })
 })
-
-test('migrate prints the settings of a server for a profile', async () => {
-  const { code, out } = await runCommand(tempFolder(), ['migrate', '--engine-profile', 'citus'])
-  expect([code, out]).toEqual([0, expect.stringMatching(/^select create_distributed_table\('public\.observation'/)])
-})

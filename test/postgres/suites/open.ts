@@ -5,7 +5,7 @@ import type { Backend, Reader, Store, StoreOptions } from '../../../src/db/store
 import { askAtOnce } from './atOnce.ts'
 import { makeOnServer, onServer } from './names.ts'
 
-export { distribution, isPublishedCopy, removeDatabase, stampOf, takeOver } from '../../../src/db/open.ts'
+export { isPublishedCopy, removeDatabase, stampOf, takeOver } from '../../../src/db/open.ts'
 
 const synchronous = <R extends Reader>(reader: R): R =>
   isAddress(reader.file) ? { ...reader, ...askAtOnce(reader.file) } : reader
