@@ -105,12 +105,13 @@ function removeSnapshot(folder: string): void {
   const manifest = readLakeManifest(folder)
   const folders = new Set<string>()
   for (const { path } of manifest ? filesOf(manifest) : []) {
-    // A link in the place of a folder leads elsewhere.
-    if (!isBelow(dirname(join(folder, path)), folder)) continue
-    rmSync(join(folder, path), { force: true })
+    // Also folders whose files a killed command removed already.
     for (let above = dirname(path); above !== '.'; above = dirname(above)) folders.add(above)
+    // A link in the place of a folder leads elsewhere.
+    if (isBelow(dirname(join(folder, path)), folder)) rmSync(join(folder, path), { force: true })
   }
-  for (const below of [...folders].sort((a, b) => b.length - a.length)) removeIfEmpty(join(folder, below))
+  for (const below of [...folders].sort((a, b) => b.length - a.length))
+    if (isBelow(join(folder, below), folder)) removeIfEmpty(join(folder, below))
   rmSync(join(folder, MANIFEST), { force: true })
   removeIfEmpty(folder)
 }
