@@ -9,15 +9,13 @@ const MOST_WORDS = 30
 const PRIVATE_WORDS =
   /\b(held|wanted|brought|told|tells|unasked|by itself|by themselves|in hand|hand(ed)? out|give[sn]? back|in doubt)\b/i
 
-/** Pages that are rewritten together with the code that they describe. */
-const LATER = ['docs/architecture.md']
-
 const pages = [
   'README.md',
   'CHANGELOG.md',
+  'CONTRIBUTING.md',
   ...(readdirSync('docs', { recursive: true }) as string[])
     .map((name) => `docs/${name}`)
-    .filter((name) => name.endsWith('.md') && !LATER.includes(name)),
+    .filter((name) => name.endsWith('.md')),
 ]
 
 /** Paragraphs, items and cells of a page, each with its line; without code and pictures. */
