@@ -182,7 +182,7 @@ export const NETWORK_FAILURES: readonly NetworkFailure[] = [
     codes: /^BODY_TOO_LARGE$/,
     code: 'body-too-large',
     error: TooLargeError,
-    message: 'the answer is larger than can be held',
+    message: 'the answer is too large for the memory',
     hint: UNDIVIDED,
     maxAttempts: 1,
     alive: true,

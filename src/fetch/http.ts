@@ -15,9 +15,9 @@ export interface Answer {
 /** Limits of one sending. */
 export interface Limits extends Deadlines, SizeLimits {}
 
-/** The live service takes 40 s for its catalogue. 100 MB hold 600,000 values, which need 400 MB of memory in all. */
+/** The live service takes up to 40 s for its catalogue. 100 MB hold 600,000 values, which need 400 MB of memory in all. */
 export const HTTP_LIMITS: Limits = {
-  timeoutMs: 120_000,
+  timeoutMs: 60_000,
   totalMs: 600_000,
   minRate: { bytes: 16_384, ms: 30_000 },
   graceMs: 3_000,

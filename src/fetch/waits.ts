@@ -10,7 +10,7 @@ export function tooLong(ms: number): StoppedError {
   const [pause, then] =
     ms < MAX_ACCEPTED_WAIT_MS
       ? [quantity(Math.round(ms / 60_000), 'minute'), 'after that']
-      : ['a day or more', 'in a day, when the service is asked again at the earliest']
+      : ['a day or more', 'in a day, which is the earliest time of the next call']
   return new StoppedError(`The service asks to wait ${pause}; the run ends here.`, {
     hint: `Run the same command again ${then}; it continues where it stopped.`,
     code: 'retry-after',

@@ -37,7 +37,7 @@ const GEO_COLUMN = lakeColumn('geo_id', 'int64', 'The geo (geo.geo_id); 0 where 
 const AT_COLUMN = lakeColumn('at_utc', 'timestamp', 'When the period begins; the folder is its year in UTC')
 const KIND_COLUMN = lakeColumn('kind', 'string', INDICATOR_KIND)
 const INDICATOR_COLUMN = lakeColumn('indicator_id', 'int64', 'The number that the service gives it')
-const NAME_COLUMN = nullableColumn('name', 'string', 'Its name, in the first language where held')
+const NAME_COLUMN = nullableColumn('name', 'string', 'Its name, in the first stored language')
 
 /** Every table of the lake. Rows have the values in this order. */
 export const LAKE_TABLES = {
@@ -97,7 +97,7 @@ export const LAKE_TABLES = {
         'int64',
         'The indicator (indicator.indicator_id), of which there may be several series',
       ),
-      nullableColumn('name', 'string', 'The name of the indicator, in the first language where held'),
+      nullableColumn('name', 'string', 'The name of the indicator, in the first stored language'),
       nullableColumn('unit', 'string', "The indicator's unit, as the service names it"),
       nullableColumn('time_trunc', 'string', 'The step that the service grouped by; null for the native step'),
       nullableColumn('time_agg', 'string', 'How it combined the values of a step: sum or average'),
@@ -119,7 +119,7 @@ export const LAKE_TABLES = {
       nullableColumn('step_type', 'string', 'How the service draws it: linear or step'),
       nullableColumn('composited', 'boolean', 'Whether it is the sum of others'),
       nullableColumn('disaggregated', 'boolean', 'Whether it is split by geo'),
-      nullableColumn('withdrawn_at', 'timestamp', 'When a complete listing no longer held it; null while it is listed'),
+      nullableColumn('withdrawn_at', 'timestamp', 'When a complete listing no longer had it; null while it is listed'),
     ],
   },
   indicator_text: {
@@ -141,7 +141,7 @@ export const LAKE_TABLES = {
     sortedBy: ['geo_id'],
     columns: [
       lakeColumn('geo_id', 'int64', 'The number that the service gives it'),
-      nullableColumn('level', 'string', 'country, electric_system, autonomous_community …, when an answer told it'),
+      nullableColumn('level', 'string', 'country, electric_system, autonomous_community …, if an answer named it'),
       NAME_COLUMN,
     ],
   },

@@ -104,16 +104,16 @@ export async function requireHeld(db: Reader, question: ExportQuestion): Promise
       .where('s.kind', '=', kind)
       .orderBy('id')
       .execute()
-    throw new InputError(`No values of ${kind.replaceAll('_', ' ')} ${missing.join(', ')} are held.`, {
-      hint: `Held of route ${kind}: ${someOf(held.map(({ id }) => id))}. A job fetches others; \`indicator-sync discover\` finds their numbers.`,
+    throw new InputError(`No values of ${kind.replaceAll('_', ' ')} ${missing.join(', ')} are stored.`, {
+      hint: `Stored of route ${kind}: ${someOf(held.map(({ id }) => id))}. A job fetches others; \`indicator-sync discover\` finds their numbers.`,
       code: 'not-held',
     })
   }
   const geos = [...new Set(allSeries.map(({ geoId }) => geoId))].sort((a, b) => a - b)
   const missing = question.geos.filter((geo) => !geos.includes(geo))
   if (missing.length > 0)
-    throw new InputError(`No values of geo ${missing.join(', ')} are held for that.`, {
-      hint: `Held are the geos: ${someOf(geos)}.`,
+    throw new InputError(`No values of geo ${missing.join(', ')} are stored.`, {
+      hint: `Stored geos: ${someOf(geos)}.`,
       code: 'not-held',
     })
 }

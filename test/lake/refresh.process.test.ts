@@ -21,7 +21,7 @@ test('the lake of a job is brought up to date after each run; status and metrics
   writeFileSync(join(dir, 'other.yaml'), job('', '2025-01-03'))
   expect((await run('sync', 'other.yaml')).err).not.toContain('snapshot')
   expect((await run('status', '--job', 'job.yaml')).out).toMatch(
-    /Lake lake: snapshot 1, [\d,]+ values, [\s\S]*1\s+fetch\s+brought something since: indicator-sync\s+lake\s+sync\s+lake/,
+    /Lake lake: snapshot 1, [\d,]+ values, [\s\S]*1\s+fetch\s+changed data since: indicator-sync\s+lake\s+sync\s+lake/,
   )
   const figures = (await run('status', '--job', 'job.yaml', '--format', 'prometheus')).out
   expect(figures).toContain('indicator_sync_lake_fetches_behind{lake="lake"} 1\n')

@@ -129,6 +129,30 @@ describe('after any history of answers', () => {
         expect([...(values.get(geo) ?? [])].filter(([at, step]) => at < to && at + step > from)).toEqual([])
     }))
 
+  test.each<[string, Omit<Said, 'at' | 'days' | 'coarse' | 'dismissed'>[]]>([
+    [
+      'an answer without the geo',
+      [
+        { geos: null, has: [], hours: () => true, rejects: 0 },
+        { geos: [3, 5], has: [5], hours: () => true, rejects: 0 },
+        { geos: null, has: [4], hours: () => true, rejects: 0 },
+      ],
+    ],
+    [
+      'a suspect answer without an hour',
+      [
+        { geos: null, has: [], hours: () => true, rejects: 0 },
+        { geos: [4], has: [4], hours: () => true, rejects: 0 },
+        { geos: null, has: [4], hours: (at: number) => at !== day(24) + 2 * HOUR, rejects: 1 },
+      ],
+    ],
+  ])('an absence of all geos does not come back for stored values: %s', (_, all) => {
+    const said = all.map((one): Said => ({ ...one, days: [24, 25], coarse: false, dismissed: [], at: night(0) }))
+    const { absences, values } = said.reduce(hear, EMPTY)
+    for (const { geo, from, to } of absences)
+      expect([...(values.get(geo) ?? [])].filter(([at, step]) => at < to && at + step > from)).toEqual([])
+  })
+
   test('a suspect answer adds no absence', () =>
     check((all) => {
       const before = all.reduce(hear, EMPTY)

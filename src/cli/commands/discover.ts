@@ -72,7 +72,7 @@ export async function handler(args: DiscoverArgs): Promise<number> {
         const what = holding ? `${holding.first_day} … ${holding.last_day}, ${quantity(holding.geos, 'geo')}` : ''
         return [id, kind, name, what]
       })
-      print(tableText({ columns: ['id', 'kind', 'name', 'held'], rows }))
+      print(tableText({ columns: ['id', 'kind', 'name', 'stored'], rows }))
     } else if (text === '')
       print(
         'The catalogue is empty. Fetch it with `indicator-sync discover --refresh`, or with `catalogue: true` in a job.',

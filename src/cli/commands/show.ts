@@ -70,7 +70,7 @@ async function findShownSeries(
     return { ...series, name: indicator_name ?? `${wordOf(kind)} ${indicator_id}`, firstAt, lastAt }
   }
   throw new InputError(
-    `No values of ${wordOf(kind)} ${indicator}${geo === undefined ? '' : ` for geo ${geo}`} are held.`,
+    `No values of ${wordOf(kind)} ${indicator}${geo === undefined ? '' : ` for geo ${geo}`} are stored.`,
     {
       hint: 'List what is stored: indicator-sync discover. Fetch more: indicator-sync sync JOB.',
       code: 'not-held',
@@ -112,8 +112,8 @@ async function readShown(reader: Reader, args: ShowArgs, service: Service): Prom
   const to = Math.min(range?.to ?? Number.POSITIVE_INFINITY, last + 1)
   const from = Math.max(range?.from ?? to - USUAL, Math.min(first.firstAt, second?.firstAt ?? first.firstAt))
   if (from >= to)
-    throw new InputError(`Nothing of ${wordOf(kind)} ${id} is held for this time.`, {
-      hint: `What is held ends at ${formatLocal(first.zone, last)}; give --from and --to, or no range for its last week.`,
+    throw new InputError(`No values of ${wordOf(kind)} ${id} are stored for this time.`, {
+      hint: `Stored values end at ${formatLocal(first.zone, last)}. Give --from and --to, or no range for the last week.`,
       code: 'nothing-held',
     })
   const shown = [first, ...(second ? [second] : [])]

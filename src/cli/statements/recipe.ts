@@ -123,7 +123,7 @@ export async function prepareRecipe(
       geo: wanted,
       isNamed: given[parameter] !== undefined,
     })
-    if (wanted !== null && geo !== wanted) notes.push(`Geo ${geo}: nothing is held for geo ${wanted}.`)
+    if (wanted !== null && geo !== wanted) notes.push(`Geo ${geo}: nothing is stored for geo ${wanted}.`)
     parameters = { ...parameters, [parameter]: geo }
   }
   const { times, range } = resolveTimes(parameters, await zoneOf(db, all, service), now)

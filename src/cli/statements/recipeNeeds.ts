@@ -54,7 +54,8 @@ export async function seriesOfNeed(
   if (wanted !== null) {
     const found = await recipeSeries(db).where('s.id', '=', Number(wanted)).executeTakeFirst()
     return [
-      found ?? refuseRecipe(`There is no series ${wanted}.`, 'See which are held: query --recipe reach.', 'no-series'),
+      found ??
+        refuseRecipe(`There is no series ${wanted}.`, 'List the stored series: query --recipe reach.', 'no-series'),
     ]
   }
   if ((parameters[need.of] ?? null) === null)
@@ -77,10 +78,8 @@ export async function seriesOfNeed(
   const ways = [...new Set(others.map(groupingName))]
   const grouped = lacking.filter((id) => !none.includes(id))
   const says = [
-    ...(grouped.length > 0
-      ? [`you hold ${none.length > 0 ? and(grouped) : grouped.length > 1 ? 'them' : 'it'} ${and(ways)}`]
-      : []),
-    ...(none.length > 0 ? [`nothing ${grouped.length > 0 ? `of ${and(none)} ` : ''}is held`] : []),
+    ...(grouped.length > 0 ? [`${none.length > 0 ? `${and(grouped)} is stored` : 'stored'} ${and(ways)}`] : []),
+    ...(none.length > 0 ? [`nothing ${grouped.length > 0 ? `of ${and(none)} ` : ''}is stored`] : []),
   ]
   const own = 'series' in known && others[0] ? ` Or use the stored series: --param series=${others[0].id}.` : ''
   return refuseRecipe(
@@ -122,8 +121,8 @@ export async function chooseGeo(
   }
   return refuseRecipe(
     geo === null
-      ? `Indicator ${series[place]!.indicatorId} is held for several geos: ${and(own.map(named))}.`
-      : `Nothing of indicator ${series[place]!.indicatorId} is held for geo ${named(geo)}; held: ${and(own.map(named))}.`,
+      ? `Indicator ${series[place]!.indicatorId} is stored for several geos: ${and(own.map(named))}.`
+      : `Nothing of indicator ${series[place]!.indicatorId} is stored for geo ${named(geo)}; stored: ${and(own.map(named))}.`,
     `Name one of them: ${parameter === 'geo' ? '--geo' : `--param ${parameter}`}${parameter === 'geo' ? ' ' : '='}${common[0] ?? own[0]}.`,
     'geo-not-held',
   )
@@ -145,10 +144,10 @@ export async function requireValues(
       (await values.select('at').orderBy('at', order).limit(1).executeTakeFirst())?.at
     const [first, last] = [await end('asc'), await end('desc')]
     refuseRecipe(
-      `Nothing of indicator ${indicatorId}, geo ${geo} is held of this time.`,
+      `No values of indicator ${indicatorId}, geo ${geo} are stored for this time.`,
       first === undefined || last === undefined
         ? 'A sync fetches it.'
-        : `What is held goes from ${formatLocal(zone, first)} to ${formatLocal(zone, last)}: change --from and --to, or sync more.`,
+        : `Stored values go from ${formatLocal(zone, first)} to ${formatLocal(zone, last)}: change --from and --to, or sync more.`,
       'nothing-held',
     )
   }

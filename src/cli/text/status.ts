@@ -151,6 +151,6 @@ export function lakeStateText({ folder, snapshot, values, synced_at, fetches_beh
   const behind =
     fetches_behind === 0
       ? 'nothing came since'
-      : `${quantity(fetches_behind, 'fetch', 'fetches')} brought something since: indicator-sync lake sync ${folder}`
+      : `${quantity(fetches_behind, 'fetch', 'fetches')} changed data since: indicator-sync lake sync ${folder}`
   return `Lake ${folder}: snapshot ${snapshot}, ${quantity(values, 'value')}, updated ${hours} hours ago; ${behind}`
 }

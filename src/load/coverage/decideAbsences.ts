@@ -78,8 +78,10 @@ function judge(
   // An answer without values, of which it is not known whether any should be there, was at least a new attempt.
   const judged = isForAll && !isSplit && !isProof(ALL_GEOS) ? inside.map(({ geo }) => geo) : geos
   const found = [...new Set(judged)].flatMap((geo) => {
+    // An absence of all geos says nothing about a geo whose values came since.
+    const isOfAll = isProof(geo) || (isSplit && !rows.has(geo) && !held.valuesInWindow.has(geo))
     const isKnown = (row: Absence): boolean =>
-      row.geo === geo || (isProof(geo) || isSplit ? geo === ALL_GEOS || row.geo === ALL_GEOS : false)
+      row.geo === geo || (isOfAll && (geo === ALL_GEOS || row.geo === ALL_GEOS))
     const known = inside.filter(isKnown)
     const missing = missingPeriods(series, answer, held, window, geo, rows.get(geo), known, isProof(geo))
     return dated(geo, missing, known, answer.fetchedAt)

@@ -24,7 +24,7 @@ export const evidenceRecipes = ({ wellKnown: { spotPrice, demand } }: Subjects):
       {
         sql: `select exists(select 1 from observation_history where ${ONE_GEO} and valid_from <= ${THEN})`,
         lacks: 'Nothing of indicator {indicator}, geo {geo} was known here at {at}: its first value came later.',
-        hint: 'Ask for a later instant: --param at=now, or --param at=2025-11-03T18:00:00Z; `query --recipe reach` tells what is held.',
+        hint: 'Ask for a later instant: --param at=now, or --param at=2025-11-03T18:00:00Z; `query --recipe reach` lists what is stored.',
       },
     ],
     sql: `select h.at_local, h.value as known_then, o.value as known_now, round(o.value - h.value, 2) as difference
@@ -84,7 +84,7 @@ where ${ONE_GEO} and value is not null
 group by local_date
 having count(distinct substr(at_local, 20)) > 1 or (max(step_s) between 80000 and 93000 and max(step_s) <> 86400)
 order by local_date`,
-    nothing: { says: 'No clock change lies in what is held of this time.', answers: true },
+    nothing: { says: 'No clock change lies in the stored values of this time.', answers: true },
   },
   {
     name: 'holes',
@@ -103,6 +103,6 @@ from gaps order by indicator_id, series_id, geo_id, from_local`,
     sql: `select f.series_id, f.indicator_id, s.time_trunc, s.time_agg, f.geo_id, f.geo_name, f.first_utc, f.last_utc, f.checked_at
 from freshness f join series s on s.id = f.series_id
 order by f.last_utc, f.indicator_id, s.time_trunc nulls first, f.series_id, f.geo_id`,
-    nothing: { says: 'No series is held yet: a job fetches them (indicator-sync init, then sync).', answers: false },
+    nothing: { says: 'No series is stored yet. Fetch some: indicator-sync init, then sync.', answers: false },
   },
 ]

@@ -88,7 +88,7 @@ export const rounded = (sum: string, decimals = 0): string => `round(round(${sum
 export const WHOLE_HOUR = 'having sum(step_s) >= 3600'
 
 /** The message where there are values, but none in the range that the recipe can use. */
-export const NONE_IN_RANGE = { says: 'No values are held of this time.', answers: false } as const
+export const NONE_IN_RANGE = { says: 'No values are stored for this time.', answers: false } as const
 /** The same where whole local days are counted. */
 export const NO_DAY = {
   says: 'No local day with values begins in this time: whole days are counted.',

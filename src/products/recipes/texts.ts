@@ -13,7 +13,7 @@ export const textRecipes = ({ exampleTexts, locales }: Subjects): readonly Recip
     preconditions: [
       {
         sql: 'select exists(select 1 from search_item where locale = :locale)',
-        lacks: 'No text in the language {locale} is held.',
+        lacks: 'No text in the language {locale} is stored.',
         hint: `A job fetches them: catalogue: true, and content: [{ kinds: [news] }], with locales: [${locales.join(', ')}].`,
       },
     ],
@@ -34,7 +34,7 @@ limit 20`,
     preconditions: [
       {
         sql: 'select exists(select 1 from news where locale = :locale and withdrawn_at is null)',
-        lacks: 'It needs news in the language {locale}, and none are held.',
+        lacks: 'It needs news in the language {locale}, and none are stored.',
         hint: `A job fetches them: content: [{ kinds: [news] }], with locales: [${locales.join(', ')}].`,
       },
     ],
@@ -52,13 +52,13 @@ order by published_at desc, id limit 10`,
     preconditions: [
       {
         sql: `select exists(select 1 from archive_publications where kind = 'archive')`,
-        lacks: 'It needs the listing of archives, and none is held.',
+        lacks: 'It needs the listing of archives, and none is stored.',
         hint: 'A job fetches it: archives: [{ window: { last: 7d } }].',
       },
       {
         sql: `select exists(select 1 from archive_publications where kind = 'archive' and date = ${DAY_SQL})`,
-        lacks: 'No archive is held that was listed for {date}.',
-        hint: 'Name another day: --param date=-1d, or --param date=2025-11-03; `archives list` tells the days that are held.',
+        lacks: 'No stored archive was listed for {date}.',
+        hint: 'Name another day: --param date=-1d, or --param date=2025-11-03; `archives list` shows the stored days.',
       },
     ],
     sql: `select id, name, archive_type, horizon, about_from, about_to, published_from

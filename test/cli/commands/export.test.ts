@@ -302,13 +302,13 @@ describe('days are those of each series', () => {
 })
 
 test.each<[string, string[], RegExp]>([
-  ['an indicator', ['--indicator', '600', '4242'], /indicator 4242 are held\.\n.*600, 700, 800/],
+  ['an indicator', ['--indicator', '600', '4242'], /indicator 4242 are stored\.\n.*600, 700, 800/],
   [
     'an offer indicator',
     ['--indicator', '700', '--kind', 'offer_indicator'],
-    /offer indicator 700 are held\.\n.*: 600/,
+    /offer indicator 700 are stored\.\n.*: 600/,
   ],
-  ['a geo', ['--indicator', '600', '--geo', '9'], /geo 9 are held.*\n.*0, 3/],
+  ['a geo', ['--indicator', '600', '--geo', '9'], /geo 9 are stored.*\n.*0, 3/],
 ])('%s that was never held exits 2 with what is held', async (_, args, message) => {
   expect(await run('export', ...args, '--output', 'never.csv')).toMatchObject({
     code: 2,
