@@ -15,7 +15,15 @@ for (const suite of SUITES) if (!existsSync(suite)) throw new Error(`There is no
 const given = process.argv.slice(2)
 const { status } = spawnSync(
   'npx',
-  ['vitest', 'run', '--config', 'test/postgres/suites/vitest.config.ts', '--isolate', '--testTimeout=60000', ...(given.length > 0 ? given : SUITES)],
+  [
+    'vitest',
+    'run',
+    '--config',
+    'test/postgres/suites/vitest.config.ts',
+    '--isolate',
+    '--testTimeout=60000',
+    ...(given.length > 0 ? given : SUITES),
+  ],
   { stdio: 'inherit' },
 )
 process.exit(status ?? 1)
