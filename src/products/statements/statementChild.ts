@@ -2,6 +2,8 @@
 
 import { once } from 'node:events'
 import { endWithParent } from '../../base/endWithParent.ts'
+import { InputError } from '../../base/errors.ts'
+import { grouped } from '../../base/quantity.ts'
 import { asSyncError } from '../../base/systemErrors.ts'
 import { openReader } from '../../db/open.ts'
 import { plain } from '../cells.ts'
@@ -10,6 +12,8 @@ import type { Cut, Order, Sent } from './runner.ts'
 
 /** Letters of a block of rows; one row may have more. */
 const BLOCK_LETTERS = 64 * 1024
+/** The most letters of a row: the other process needs several times as much memory to print it. */
+const MAX_ROW_LETTERS = 128 * 1024 * 1024
 /** Milliseconds that a process waits for its statement. */
 const PATIENCE_MS = 60_000
 
@@ -47,6 +51,11 @@ async function answer({ request, limits }: Order): Promise<void> {
       for (const row of some) {
         const cells = cellLetters === undefined ? [...row] : row.map((cell) => shortened(cell, cellLetters))
         const size = cells.reduce<number>((sum, cell) => sum + lettersOf(cell), 0)
+        if (size > MAX_ROW_LETTERS)
+          throw new InputError(`A row has ${grouped(size)} characters; at most ${grouped(MAX_ROW_LETTERS)} fit.`, {
+            hint: 'Select less of it, for example with substr(…).',
+            code: 'row-too-large',
+          })
         letters += size
         cut = count === maxRows ? 'rows' : count > 0 && letters > maxBytes ? 'bytes' : null
         if (cut) break reading
