@@ -62,6 +62,7 @@ export default defineConfig({
         test: { name: 'slow', include: SLOW, exclude: [DEPENDENCIES], testTimeout: 120_000 * busy },
       },
     ],
+    setupFiles: ['test/setup.ts'],
     globalSetup: ['test/postgres/setup.ts', 'test/shared.ts', 'test/program.ts'],
     // Two more than the cores of a small machine: tests wait for processes, leases and clocks.
     maxWorkers: 4,

@@ -196,6 +196,18 @@ series: [{ indicators: [5], window: { from: ${dates[0]}, to: ${dates[1]} }, chun
         examples: [
           [
             {
+              kind: 'month',
+              chunk: '1w',
+              first: 527,
+              length: 278,
+              lookback: 1,
+              missing: [],
+              nights: 1,
+              newestFirst: true,
+            },
+          ],
+          [
+            {
               kind: 'day',
               chunk: '3d',
               first: 0,

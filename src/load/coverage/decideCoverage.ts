@@ -36,7 +36,8 @@ export function decideCoverage(series: Series, answer: Answer, held: Held): Chan
   const judged = judgedGeos(series, answer)
   const all = new Map([...answer.rows].map(([geo, values]) => [geo, held.values.get(geo) ?? values]))
   const whole = { ...answer, rows: all }
-  const absences = decideAbsences(series, whole, held, judged, (geo) => provesAbsence(geo, answer, suspects))
+  const limited = { ...held, coverage: rows }
+  const absences = decideAbsences(series, whole, limited, judged, (geo) => provesAbsence(geo, answer, suspects))
   return changes(held, mergeCoverage(next, series), absences)
 }
 

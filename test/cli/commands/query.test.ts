@@ -50,7 +50,9 @@ test.each([
   const { code, err } = await runCommand(await folder(), args)
   expect({ code, err }).toEqual({
     code: 2,
-    err: expect.stringMatching(/(?:too large|more memory than it may use|at most [\d,]+ fit).*\n {2}→ (?:Ask for|Select) less/),
+    err: expect.stringMatching(
+      /(?:too large|more memory than it may use|at most [\d,]+ fit).*\n {2}→ (?:Ask for|Select) less/,
+    ),
   })
 })
 
