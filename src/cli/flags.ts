@@ -5,7 +5,7 @@ import type { Flags, Positionals } from './command.ts'
 /** Flags that every command has. */
 export const COMMON_FLAGS = {
   quiet: { type: 'boolean', default: false, describe: 'Print only results and errors' },
-  verbose: { type: 'boolean', default: false, describe: 'Log every request' },
+  verbose: { type: 'boolean', default: false, describe: 'Log more detail' },
   'log-format': { choices: ['pretty', 'json'], default: 'pretty', describe: 'Set the format of the log on stderr' },
 } as const satisfies Flags
 
@@ -81,7 +81,7 @@ export const ON_REJECT_FLAG = {
   'on-reject': {
     choices: ['quarantine', 'fail'],
     default: 'quarantine',
-    describe: 'Quarantine invalid rows, or fail without loading their reply',
+    describe: 'On invalid rows: quarantine them, or fail the response',
   },
 } as const satisfies Flags
 
@@ -89,7 +89,11 @@ export const ON_REJECT_FLAG = {
 export const RUN_FLAGS = {
   ...DATABASE_FLAG,
   ...SERVICE_FLAGS,
-  durability: { choices: ['normal', 'full'], default: 'normal', describe: 'Choose full to survive power loss' },
+  durability: {
+    choices: ['normal', 'full'],
+    default: 'normal',
+    describe: 'Use full to keep every commit through power loss',
+  },
   ...ON_REJECT_FLAG,
   notify: {
     type: 'string',

@@ -19,11 +19,11 @@ export const _run = table(
     outcome: word<RecordedOutcome>('running, done, partial, stopped or failed'),
     requests: integer('Requests sent, one per row of _fetch; retries are not counted'),
     failed: integer('Requests that failed after all retries'),
-    bytes: integer('Decoded bytes of all answers'),
+    bytes: integer('Decoded bytes of all responses'),
     rows_new: integer('New rows, and rows in which only empty columns were filled'),
     rows_unchanged: integer('Unchanged rows'),
     rows_revised: integer('Changed rows; the history keeps old values and texts'),
-    rows_withdrawn: integer('Values, items and links missing from a complete answer'),
+    rows_withdrawn: integer('Values, items and links missing from a complete response'),
     rows_rejected: integer('Rows and fields quarantined'),
     message: optional(text('Why it stopped early')),
     schedule: optional(text('Cron expression of the job')),
@@ -50,18 +50,18 @@ export const _fetch = table(
     outcome: word<FetchOutcome>(
       'ok, empty, coarse (spans a change of resolution; fetched again in parts), too-large (split), stopped (run ended first), or a failure: refused, passing, shape, key, failed',
     ),
-    status: optional(integer('HTTP status; NULL without an answer')),
+    status: optional(integer('HTTP status; NULL without a response')),
     attempts: integer('Calls sent, retries included'),
     ms: integer('Milliseconds from the first call to the last byte'),
     bytes: integer('Decoded bytes of the body'),
     reply_hash: optional(text('SHA-256 of the body (_reply.hash)')),
-    step_s: optional(integer('Resolution of the answer, in seconds')),
+    step_s: optional(integer('Resolution of the response, in seconds')),
     resolution_id: optional(integer("The service's number for the resolution (tiempo)")),
     source_updated_at: optional(text('values_updated_at as received')),
     rows_new: integer('New rows, and rows in which only empty columns were filled'),
     rows_unchanged: integer('Unchanged rows'),
     rows_revised: integer('Changed rows; the history keeps old values and texts'),
-    rows_withdrawn: integer('Values, items and links missing from a complete answer'),
+    rows_withdrawn: integer('Values, items and links missing from a complete response'),
     rows_rejected: integer('Rows and fields quarantined, without those dismissed before'),
     rows_outside: integer('Rows outside the window, dropped'),
     message: optional(text('Error message')),
@@ -72,7 +72,7 @@ export const _fetch = table(
     complete: optional(flag('1 if the listing was unfiltered, so missing items count as withdrawn')),
     lookback_s: optional(integer('Longest lookback of the series so far, in seconds; NULL for listings and retries')),
     last_at: optional(instant('Last instant with a value')),
-    doubts: optional(json('Unverified intervals of a coarse answer, as JSON with from and to in epoch seconds')),
+    doubts: optional(json('Unverified intervals of a coarse response, as JSON with from and to in epoch seconds')),
     reason: optional(word<Reason>('missing, refresh, doubt, absent, restate or retry; NULL if not recorded')),
     code: optional(text('Error code, such as server-error; NULL if not recorded')),
   },
@@ -86,7 +86,7 @@ export const _fetch = table(
 )
 
 export const _reply = table(
-  'A stored reply body; equal bodies are stored once.',
+  'A stored response body; equal bodies are stored once.',
   {
     hash: text('SHA-256 of the decoded body, hex'),
     body: blob('Decoded body, compressed with zstd'),
@@ -97,7 +97,7 @@ export const _reply = table(
 )
 
 export const _quarantine = table(
-  'A row, field or reply that could not be parsed.',
+  'A row, field or response that could not be parsed.',
   {
     id: rowid('Id'),
     run_id: integer('Run (_run.id)'),
@@ -106,7 +106,7 @@ export const _quarantine = table(
     reason: text('Why it could not be parsed'),
     fragment: text('The fragment as JSON, at most 4 kB'),
     created_at: moment('Time found'),
-    resolved_at: optional(moment('When a replay parsed it, a clean answer replaced it, or it was dismissed')),
+    resolved_at: optional(moment('When a replay parsed it, a clean response replaced it, or it was dismissed')),
     dismissed: optional(text('Reason for the dismissal; NULL if not dismissed')),
     dismissed_after: optional(
       integer('Last fetch before the dismissal (_fetch.id); later equal rejects are dismissed too'),

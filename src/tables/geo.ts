@@ -4,7 +4,7 @@ export const geo = table(
   'A geographic area.',
   {
     id: integer('Id at the service'),
-    level: optional(text('country, electric_system, autonomous_community …; NULL if no answer had it')),
+    level: optional(text('country, electric_system, autonomous_community …; NULL if no response had it')),
   },
   { key: ['id'] },
 )

@@ -36,7 +36,7 @@ export const observation = table(
     at: instant('Start of the period'),
     value: optional(real('The value; NULL only if the service sent null')),
     step_s: integer(
-      'Length of the period, from the resolution of the answer; for irregular events estimated from neighbours, else 3600',
+      'Length of the period, from the resolution of the response; for irregular events estimated from neighbours, else 3600',
     ),
     fetch_id: integer('Fetch that received this value (_fetch.id)'),
   },
@@ -50,8 +50,8 @@ export const observation_revision = table(
     geo_id: integer('Geo (geo.id)'),
     at: instant('Start of the period'),
     fetch_id: integer('Fetch that received this value (_fetch.id)'),
-    value: optional(real('The value then')),
-    step_s: integer('Length of the period then'),
+    value: optional(real('The value at that time')),
+    step_s: integer('Length of the period at that time'),
     superseded_by: integer('Fetch that replaced or withdrew it (_fetch.id)'),
   },
   { key: ['series_id', 'geo_id', 'at', 'fetch_id'], withoutRowid: true },
@@ -99,7 +99,7 @@ export const _coverage = table(
     geo_id: integer('Requested geo; 0 = all'),
     from_at: instant('Start of the interval'),
     to_at: instant('End, exclusive'),
-    state: word<CoveredState>('values, empty (the service had none) or doubt (unverified answer)'),
+    state: word<CoveredState>('values, empty (the service had none) or doubt (see coverage.state)'),
     fetched_at: instant('Fetch time of its oldest part'),
     settled_s: integer('Longest lookback in seconds for which it was already final when fetched'),
     since_at: optional(instant('Unverified since; NULL if verified')),
@@ -112,7 +112,7 @@ export const _coverage = table(
 )
 
 export const _absent = table(
-  'Periods for which an answer lacked an expected value.',
+  'Periods for which a response lacked an expected value.',
   {
     series_id: integer('Series (series.id)'),
     geo_id: integer('Geo (geo.id); 0 = no geo has a value'),

@@ -3,8 +3,8 @@ import { integer, json, moment, optional, table, text } from './declare.ts'
 export const widget = table(
   "A widget of the service's site.",
   {
-    id: integer('Id (id_widget in the answer)'),
-    slug: optional(text('Name in addresses (id in the answer)')),
+    id: integer('Id (id_widget in the response)'),
+    slug: optional(text('Name in addresses (id in the response)')),
     type: optional(text('Widget or offer')),
     first_seen_at: moment('First seen'),
     last_seen_at: optional(moment('Last seen in a complete list')),

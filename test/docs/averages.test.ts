@@ -38,7 +38,7 @@ test.each(BLOCKS.filter(({ text }) => /avg\(|mean\(|\bmean\b/i.test(text)))(
   ({ text }) => expect(text).not.toMatch(/\bavg\(value\)|value.*\bmean\b|\bmean\(\)/i),
 )
 
-test('the data dictionary explains that averages weigh by the length of periods', () => {
+test('the data dictionary says to weight averages by the length of periods', () => {
   const meanings = dictionaryRows().filter(
     ({ object, column_name }) => object === 'observations' && column_name === 'step_s',
   )

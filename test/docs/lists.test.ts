@@ -61,7 +61,7 @@ describe('docs/lake.md', () => {
 
 test('the number of recipes is that of the program', () => {
   expect(RECIPES.length).toBe(21)
-  for (const page of ['README.md', 'docs/schema.md']) expect(read(page)).toContain('twenty-one queries of analysts')
+  for (const page of ['README.md', 'docs/schema.md']) expect(read(page)).toContain('twenty-one typical analyst queries')
 })
 
 test('docs/scale.md names every command that reads or writes a database, and none that there is not', async () => {

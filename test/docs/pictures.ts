@@ -33,7 +33,7 @@ function svg(lines: readonly string[]): string {
   })
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-labelledby="title">`,
-    '<title id="title">A terminal: the demo is run, a query answers daily prices, and a week of them is drawn.</title>',
+    '<title id="title">A terminal: the demo is run, a query prints daily prices, and a week of them is drawn.</title>',
     '<style>text{font:14px ui-monospace,"DejaVu Sans Mono",Menlo,Consolas,monospace;fill:#d6deeb}.typed{fill:#7fdbca;font-weight:bold}</style>',
     `<rect width="100%" height="100%" rx="8" fill="#1d2433"/>`,
     ...rows,

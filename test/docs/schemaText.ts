@@ -55,7 +55,7 @@ where indicator_id = 1293 and time_trunc is null and geo_agg is null
 \`\`\`
 
 Start with the views: they add names, units and local time to the tables. **${SEVERAL_SERIES}**
-[recipes.md](recipes.md) has twenty-one queries of analysts.
+[recipes.md](recipes.md) has twenty-one typical analyst queries.
 
 The database describes itself: \`select * from data_dictionary\`. This page is generated from the same declarations by \`npm run docs\`.`
 
@@ -120,7 +120,11 @@ export function schemaText(): string {
     '## Views',
     'Columns of several views:',
     list([...inViews]),
-    ...groups.flatMap((group) => [`### ${names(group)}`, group.map(about).join(' '), columnsText(group[0]!, inViews)]),
+    ...groups.flatMap((group) => [
+      `### ${names(group)}`,
+      group.map((name) => (group.length > 1 ? `\`${name}\`: ${about(name)}` : about(name))).join(' '),
+      columnsText(group[0]!, inViews),
+    ]),
     '## Tables',
     SOURCES,
     [

@@ -12,7 +12,7 @@ export const COMMANDS = {
     about: 'Write a job file and .env.example',
     load: () => import('../commands/init.ts'),
   },
-  sync: { group: 'Start', about: 'Fetch and load missing data', load: () => import('../commands/sync.ts') },
+  sync: { group: 'Start', about: 'Fetch new, missing and revisable data', load: () => import('../commands/sync.ts') },
   status: {
     group: 'Start',
     about: 'Show runs, freshness, coverage and failures',
@@ -94,17 +94,17 @@ export const COMMANDS = {
   },
   replay: {
     group: 'Maintain',
-    about: 'Rebuild the rows from stored replies',
+    about: 'Rebuild all rows from stored responses',
     load: () => import('../commands/replay.ts'),
   },
   quarantine: {
     group: 'Maintain',
-    about: 'List, replay or dismiss rejected rows',
+    about: 'List, re-parse or dismiss rejected rows',
     load: () => import('../commands/quarantine.ts'),
   },
   prune: {
     group: 'Maintain',
-    about: 'Delete old reply bodies, or forget a job',
+    about: 'Delete old responses, or forget a deleted job',
     load: () => import('../commands/prune.ts'),
   },
   doctor: {
@@ -124,7 +124,7 @@ export const COMMANDS = {
   },
   completion: {
     group: 'Maintain',
-    about: 'Print the completion script of a shell',
+    about: 'Print a shell completion script',
     load: () => import('./completion.ts'),
   },
 } as const satisfies Record<string, Command>

@@ -6,7 +6,7 @@ export const EXIT_CODES = [
   ['0', 'done, or nothing to do'],
   ['1', 'partial: some requests failed, the rest is kept; run `retry`'],
   ['2', 'wrong usage or configuration'],
-  ['3', 'key refused'],
+  ['3', 'API key refused'],
   ['4', 'stopped: the budget is spent; run the same command later'],
   ['5', 'another process writes to the database'],
   ['6', 'a check failed'],

@@ -26,7 +26,7 @@ import { print } from '../terminal/output.ts'
 export const flags = {
   ...DATABASE_FLAG,
   output: { type: 'string', describe: 'Write the rebuilt database to this new file' },
-  incomplete: { type: 'boolean', default: false, describe: 'Accept missing replies (with --output)' },
+  incomplete: { type: 'boolean', default: false, describe: 'Accept missing responses (with --output)' },
   ...JSON_FLAG,
 } as const
 export const examples = ['replay --database data/demo.db', 'replay --output rebuilt.db --database data/demo.db']

@@ -28,10 +28,10 @@ const idsOrNames = some(z.union([z.int().positive(), z.string().min(1)]))
 const window = z
   .strictObject({
     from: momentValue.optional().describe('First local day or instant'),
-    to: momentValue.optional().describe('First local day or instant after it; default: end of today'),
-    last: span.optional().describe('So many whole local days, and today; instead of from and to'),
+    to: momentValue.optional().describe('End, exclusive; default: end of today'),
+    last: span.optional().describe('The last full local days plus today; instead of from and to'),
   })
-  .describe('Range: { from, to }, to not included, or { last: 7d }')
+  .describe('Range: { from, to }, to is exclusive, or { last: 7d }')
 
 /** Indicators by number, or selected by their catalogue entries. */
 const selectionLike = ({ indicator, second, word, term }: Examples) =>
@@ -40,8 +40,12 @@ const selectionLike = ({ indicator, second, word, term }: Examples) =>
       ids,
       z.literal('all'),
       z.strictObject({
-        match: z.string().min(1).optional().describe('Words of a name or short name, without case and accents'),
-        terms: names.optional().describe('Only indicators with one of these terms'),
+        match: z
+          .string()
+          .min(1)
+          .optional()
+          .describe('Compared with the start of each word in a name or short name, ignoring case and accents'),
+        terms: names.optional().describe('Only indicators with one of these terms, which must match exactly'),
         exclude: ids.optional().describe('Excluded ids'),
       }),
     ],
@@ -70,7 +74,7 @@ function entryKeys(service: Service) {
   const every = {
     locales: languageList(service).optional(),
     locale: z.enum(service.locales).optional(),
-    refresh: span.optional().describe('Minimum age before data that can still change is fetched again'),
+    refresh: span.optional().describe('Minimum time between two fetches of the same data'),
   }
   const filed = {
     taxonomyTerms: names.optional().describe('Only items with these terms'),
@@ -94,7 +98,7 @@ function entryKeys(service: Service) {
       ...offers,
       indicators: selectionLike(examplesOf(service)).describe('Indicator ids, all, or { match, terms, exclude }'),
       geoIds: ids.optional().describe('Only these geos; default: all'),
-      timeTrunc: routeWord(service, 'time_trunc', values).optional().describe('Step to group by'),
+      timeTrunc: routeWord(service, 'time_trunc', values).optional().describe('Step to group values into'),
       timeAgg: routeWord(service, 'time_agg', values)
         .optional()
         .describe('How to combine values of a step; required with timeTrunc'),

@@ -24,14 +24,23 @@ function schemaFor(service: Service) {
       name: z
         .string()
         .regex(/^[\w.-]{1,64}$/, { error: 'is not a name; legal: letters, digits, dots, dashes, at most 64' }),
-      extends: z.string().min(1).optional().describe('Another job file with defaults for missing keys'),
+      extends: z
+        .string()
+        .min(1)
+        .optional()
+        .describe('Path (relative to this file) of a job file to inherit from; keys set here override it'),
       schedule: z.string().optional().describe('Cron expression in the zone of the job, for `schedule`'),
       timeZone: z
         .string()
         .optional()
-        .describe(`Zone of the dates and schedule of this file; default: ${service.timeZone}`),
+        .describe(`Time zone of the job's local days and schedule; default: ${service.timeZone}`),
       locales: languageList(service).optional(),
-      keep: z.enum(['all', 'latest', 'none']).optional().describe('Reply bodies to store; default: all'),
+      keep: z
+        .enum(['all', 'latest', 'none'])
+        .optional()
+        .describe(
+          'Which response bodies to keep: all; latest, one per request; none, only those that could not be parsed',
+        ),
       newestFirst: z.boolean().optional().describe('Fetch the latest windows first'),
       lake: z.string().min(1).optional().describe('Folder or s3://bucket/name for Parquet, updated after each run'),
       pace: z

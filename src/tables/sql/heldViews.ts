@@ -219,7 +219,7 @@ const FRESHNESS_VIEW = `select s.id as series_id, s.kind, s.indicator_id, ${indi
 /** Views on what is held, what is missing and how far it reaches. */
 export const HELD_VIEWS = {
   coverage: {
-    about: 'Stored ranges in local time, judged by the longest lookback of the series.',
+    about: 'Stored ranges in local time. Whether a range is final depends on the longest lookback of the series.',
     columns: {
       ...HELD_SERIES_ABOUT,
       geo_id: 'Requested geo; 0 = all',
@@ -228,7 +228,7 @@ export const HELD_VIEWS = {
       from_local: 'Start',
       to_local: 'End, exclusive',
       state:
-        'final, provisional (may still be revised), empty (final, without values) or doubt (unverified; fetched again)',
+        'final, provisional (may still be revised), empty (final, without values) or doubt (unverified: the response looked suspicious and will be fetched again)',
       fetched_at: 'Fetch time of its oldest part',
     },
     sql: COVERAGE_VIEW,
@@ -243,12 +243,12 @@ export const HELD_VIEWS = {
       to_at: 'End, exclusive (epoch seconds, UTC)',
       from_local: 'Start',
       to_local: 'End, exclusive',
-      reason: 'never requested, failed, doubt (unverified answer) or absent (the service has no value)',
+      reason: 'never requested, failed, doubt (see coverage.state) or absent (the service has no value)',
       step_s: 'Step, if absent; NULL if unknown',
       missing: 'Missing periods, if absent; NULL if the step is unknown',
       next_at:
-        'Earliest next request, if absent or doubt (UTC); NULL if no job selects it or it was absent for half a year',
-      job: 'First job that selects it; NULL if none',
+        'Earliest next request, if absent or doubt (UTC); NULL if no job includes it, or if retries ended because it was missing for half a year',
+      job: 'First job that includes it; NULL if none',
     },
     sql: GAPS_VIEW,
   },

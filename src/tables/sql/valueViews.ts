@@ -38,7 +38,7 @@ const WHEN = {
   at_utc: 'Start of the period',
   at_local: "Start of the period in the series' zone",
   local_date: 'Local day of the start',
-  step_s: `Length of the period; of a native day or month its true length. Weigh averages by it: ${WEIGHT_ABOUT}`,
+  step_s: `Length of the period in seconds. For native daily and monthly series the actual length (a day may have 23 or 25 hours). Weight averages by it: ${WEIGHT_ABOUT}`,
 } as const
 /** What the lake says of its columns too. */
 export const AVERAGE_ABOUT = 'Average weighted by time'
