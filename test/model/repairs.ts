@@ -99,8 +99,8 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'what is absent of all is absent anew',
     'load/coverage/decideAbsences.ts',
-    '(isProof(geo) || isSplit ? geo === ALL_GEOS || row.geo === ALL_GEOS : false)',
-    '(isProof(geo) || isSplit ? row.geo === ALL_GEOS : false)',
+    '(isOfAll && (geo === ALL_GEOS || row.geo === ALL_GEOS))',
+    '(isOfAll && row.geo === ALL_GEOS)',
   ),
   mutant(
     'a change of resolution that was found is forgotten',
