@@ -12,7 +12,6 @@ if (!process.argv.some((word) => word.startsWith('--coverage')))
  * processes of their own included.
  */
 const FLOORS = {
-  '*.ts': 95,
   base: 95,
   services: 97,
   tables: 97,
@@ -25,9 +24,7 @@ const FLOORS = {
   load: 97,
   checks: 95,
   products: 95,
-  calls: 93,
-  runs: 93,
-  threads: 93,
+  sync: 93,
   cluster: 89,
   emulator: 97,
   lake: 91,
@@ -64,7 +61,7 @@ export default defineConfig({
     ],
     setupFiles: ['test/setup.ts'],
     globalSetup: ['test/postgres/setup.ts', 'test/shared.ts', 'test/program.ts'],
-    // Two more than the cores of a small machine: tests wait for processes, leases and clocks.
+    // Two more than the cores of a small machine: tests wait for processes and clocks.
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     testTimeout: 15_000 * busy,

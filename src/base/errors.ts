@@ -142,5 +142,5 @@ export class NothingAnsweredError extends UnavailableError {}
 /** Codes of failures that come from a service which is down or out of reach, not from a request (`fetch/failures.ts`). */
 const OUTAGE_CODES = new Set(['server-error', 'timeout', 'page', 'dns', 'tls', 'bad-http', 'network'])
 
-/** Whether an error may mean that the service is down, not that a request is wrong. */
+/** Whether the service may be down, rather than the request wrong. */
 export const isOutage = ({ code }: SyncError): boolean => OUTAGE_CODES.has(code)

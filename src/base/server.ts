@@ -31,7 +31,7 @@ export async function listen(
   }
 }
 
-/** Whether the percent-encoding of a path is valid. */
+/** Checks the percent-encoding of a path. */
 export function isDecodable(url: string): boolean {
   try {
     decodeURIComponent(url.split('?', 1)[0]!)

@@ -38,7 +38,7 @@ export const namedGeos = ({ series }: Job): NamedGeo[] =>
 /** A request of one instant, for geos that its job names. */
 interface InstantRequest extends Omit<NamedGeo, 'geoId'> {
   readonly geoIds: readonly number[]
-  /** Whether it was answered, long enough after its instant. */
+  /** Whether the service answered after the values were due. */
   readonly isAnswered: boolean
 }
 

@@ -12,29 +12,26 @@ export interface IncompleteRun {
   readonly command: string
   readonly what: string
   readonly startedAt: string
-  /** Whether its process ended before it. */
+  /** True if its process died before the run ended. */
   readonly isDead: boolean
 }
 
 /** Why a run that is recorded as running is over. */
 const DIED = 'its process ended before the run did'
 
-/** Outcomes of runs that did not fail: a stop comes from the budget or a signal. */
-const ORDERLY: readonly string[] = ['done', 'partial', 'stopped']
-
-/** Whether a run recorded as running may be alive: a process has the lock. */
+/** Whether a process has the lock, so that a run recorded as running may be alive. */
 const mayBeRunning = async ({ file }: Reader): Promise<boolean> => (await isLocked(file)) !== false
 
-type RunRow = Pick<Selectable<Database['_run']>, 'id' | 'job' | 'command' | 'started_at' | 'outcome' | 'message'>
+type RunRow = Pick<Selectable<Database['_run']>, 'id' | 'job' | 'command' | 'started_at' | 'finished_at' | 'message'>
 
 /** A run with a sentence about it. */
-const described = ({ id, job, command, started_at, outcome }: RunRow, state: string): IncompleteRun => ({
+const described = ({ id, job, command, started_at, finished_at }: RunRow, state: string): IncompleteRun => ({
   run: id,
   job,
   command,
   what: `last run of ${job} ${state} (${command}, started ${started_at})`,
   startedAt: started_at,
-  isDead: outcome === 'running',
+  isDead: finished_at === null,
 })
 
 /**
@@ -44,7 +41,7 @@ const described = ({ id, job, command, started_at, outcome }: RunRow, state: str
 async function readLastRuns({ kysely }: Reader, withEmptyStops: boolean) {
   const runs = await kysely
     .selectFrom('_run')
-    .select(['id', 'job', 'command', 'narrowed', 'started_at', 'outcome', 'message'])
+    .select(['id', 'job', 'command', 'narrowed', 'started_at', 'finished_at', 'outcome', 'message'])
     .where('id', 'in', (of) => {
       const last = of
         .selectFrom('_run')
@@ -64,16 +61,10 @@ async function readLastRuns({ kysely }: Reader, withEmptyStops: boolean) {
  * The jobs whose last run failed or ended with its process. A run that was stopped before any request succeeded does not clear the
  * failure before it.
  */
-export async function failedRuns(db: Reader): Promise<IncompleteRun[]> {
-  const failed = (await readLastRuns(db, false)).filter(({ outcome }) => !ORDERLY.includes(outcome))
-  const isAlive = failed.some(({ outcome }) => outcome === 'running') && (await mayBeRunning(db))
-  return failed
-    .filter(({ outcome }) => outcome !== 'running' || !isAlive)
-    .map((row) => {
-      const { outcome, message } = row
-      return described(row, `failed: ${outcome === 'running' ? DIED : (message ?? outcome)}`)
-    })
-}
+export const failedRuns = async (db: Reader): Promise<IncompleteRun[]> =>
+  (await withDeadRuns(db, await readLastRuns(db, false)))
+    .filter(({ outcome }) => outcome === 'failed')
+    .map((row) => described(row, `failed: ${row.message ?? 'failed'}`))
 
 /** The same runs, with those as failed that are recorded as running and whose process has ended. */
 export async function withDeadRuns<Run extends { readonly outcome: RecordedOutcome; readonly message: string | null }>(

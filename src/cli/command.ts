@@ -26,7 +26,7 @@ export interface CommandModule {
   readonly flags: Flags
   /** Command lines without the name of the program. */
   readonly examples: readonly string[]
-  /** Whether the command ends when its output is closed: it only writes, or runs until it is stopped. */
+  /** True for a command that only writes, or runs until stopped: it ends when its output is closed. */
   readonly endsWithOutput?: boolean
   /** Returns the exit code. */
   readonly handler: (args: never) => Promise<number>

@@ -88,6 +88,8 @@ test('check reports a killed run, before and after another job begins, and no ru
   expect(metrics).toMatch(/^indicator_sync_last_run_timestamp_seconds\{job="killed",outcome="failed"\} \d+$/m)
   expect((await runCommand(dir, ['sync', 'other.yaml'], env(market.url))).code).toBe(0)
   expect(await check()).toEqual([says])
+  const after = (await runCommand(dir, ['status', '--format', 'prometheus'])).out
+  expect(after, 'once the next run has closed its record').toContain('{job="killed",outcome="failed"}')
   expect((await runCommand(dir, ['sync', 'killed.yaml'], env(market.url))).code).toBe(0)
   expect(await check()).toEqual([])
 })

@@ -36,7 +36,7 @@ export interface ReplacePolicy {
   readonly sources?: readonly string[]
   /** Removes what killed commands left beside the file, before anything is refused. */
   readonly tidy?: (file: string) => void
-  /** Whether an existing database may be replaced. Default: never. */
+  /** Whether an existing database may be replaced (default: no). */
   readonly isReplaceableDatabase?: (file: string) => boolean
 }
 

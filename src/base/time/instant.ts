@@ -8,7 +8,7 @@ export const DAY = 86_400
 export const CLOCK_ERROR = 300
 /** The same in milliseconds. */
 export const CLOCK_ERROR_MS = CLOCK_ERROR * 1000
-/** Whether a stored time is in the future. Then a clock was ahead, or this one is behind. */
+/** Whether a stored time lies in the future, because one of the clocks was wrong. */
 export const isFuture = (at: Instant, now: Instant): boolean => at > now + CLOCK_ERROR
 /** The milliseconds of a minute. */
 export const MINUTE_MS = 60_000

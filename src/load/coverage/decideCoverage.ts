@@ -36,8 +36,8 @@ export function decideCoverage(series: Series, answer: Answer, held: Held): Chan
   const judged = judgedGeos(series, answer)
   const all = new Map([...answer.rows].map(([geo, values]) => [geo, held.values.get(geo) ?? values]))
   const whole = { ...answer, rows: all }
-  const limited = { ...held, coverage: rows }
-  const absences = decideAbsences(series, whole, limited, judged, (geo) => provesAbsence(geo, answer, suspects))
+  const isProof = (geo: Geo) => provesAbsence(geo, answer, suspects)
+  const absences = decideAbsences(series, whole, { ...held, coverage: rows }, judged, isProof)
   return changes(held, mergeCoverage(next, series), absences)
 }
 
