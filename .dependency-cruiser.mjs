@@ -4,12 +4,11 @@ const LAYERS = [
   ['index.ts', 'page'],
   ['cluster', 'emulator'],
   ['sync'],
-  ['plan', 'fetch', 'transform', 'load', 'checks', 'products', 'lake'],
-  ['state'],
+  ['plan', 'fetch', 'transform', 'load', 'reports', 'lake'],
   ['db', 'job'],
-  ['tables'],
-  ['services'],
-  ['base'],
+  ['db/tables'],
+  ['service'],
+  ['util'],
 ]
 
 /** The same for the folders of `src/cli`. */
@@ -23,17 +22,17 @@ const DOORS = {
   'p-queue': ['fetch/', 'page/statements/statements.ts'],
   'p-retry': ['fetch/'],
   undici: ['fetch/'],
-  'date-fns': ['base/'],
-  '@date-fns/utc': ['base/'],
-  pino: ['base/log.ts'],
-  'pino-pretty': ['base/log.ts'],
-  'fastest-levenshtein': ['base/'],
+  'date-fns': ['util/'],
+  '@date-fns/utc': ['util/'],
+  pino: ['util/log.ts'],
+  'pino-pretty': ['util/log.ts'],
+  'fastest-levenshtein': ['util/'],
   yargs: ['cli/'],
   'string-width': ['cli/terminal/width.ts'],
   '@hono/node-server': ['emulator/', 'page/server/server.ts'],
   hono: ['emulator/', 'page/html.ts', 'page/server/server.ts'],
   uplot: ['page/client/', 'page/assets.ts'],
-  zod: ['job/', 'emulator/', 'services/'],
+  zod: ['job/', 'emulator/', 'service/'],
   yaml: ['job/', 'cli/'],
   'html-to-text': ['transform/'],
   'hyparquet-writer': ['cli/exports/parquet.ts', 'lake/parquet.ts'],
@@ -41,7 +40,7 @@ const DOORS = {
   '@aws-sdk/client-s3': ['lake/places/s3.ts'],
 }
 
-const PURE = 'services|tables|job|plan|transform'
+const PURE = 'service|db/tables|job|plan|transform'
 
 const error = (name, comment, from, to) => ({ severity: 'error', name, comment, from, to })
 /** A pattern of folders and files of `src`. */
@@ -49,17 +48,17 @@ const within = (names) =>
   `^src/(${names.map((name) => (name.endsWith('.ts') ? `${name.replace('.', '\\.')}$` : `${name}/`)).join('|')})`
 const packageOf = (name) => `(^|/)node_modules/(@types/)?${name}/`
 
-const layers = LAYERS.flatMap((layer, index) =>
-  layer.map((name) => {
-    const refused = [...LAYERS.slice(0, index).flat(), ...layer.filter((other) => other !== name)]
-    return error(
+const layers = LAYERS.flatMap((layer, index) => {
+  const below = LAYERS.slice(index + 1).flat()
+  return layer.map((name) =>
+    error(
       `layer-${name}`,
       'A file imports its own folder or a layer below it.',
-      { path: within([name]) },
-      { path: refused.length === 0 ? '^$' : within(refused) },
-    )
-  }),
-)
+      { path: within([name]), ...(below.length === 0 ? {} : { pathNot: within(below) }) },
+      { path: '^src/', pathNot: within([name, ...below]) },
+    ),
+  )
+})
 
 const cliLayers = CLI_LAYERS.slice(1).map((name, index) =>
   error(
@@ -96,7 +95,7 @@ export default {
       'pure',
       'Tests of pure folders need no mocks: no database, disk, network or process.',
       { path: `^src/(${PURE})/` },
-      { path: ['^src/(db|state)/', '^src/base/files/'] },
+      { path: ['^src/db/', '^src/util/files/'], pathNot: '^src/db/tables/' },
     ),
     error(
       'pure-of-node',
@@ -108,13 +107,13 @@ export default {
       'emulator-alone',
       'The emulator answers as the service does, independent of the program that calls it.',
       { path: '^src/emulator/' },
-      { path: '^src/', pathNot: '^src/(emulator|base|services)/' },
+      { path: '^src/', pathNot: '^src/(emulator|util|service)/' },
     ),
     error(
       'page-reads',
       'The page shows what is stored. It does not fetch.',
       { path: '^src/page/' },
-      { path: '^src/', pathNot: '^src/(page|base|services|tables|db|job|state|checks|products|transform|lake)/' },
+      { path: '^src/', pathNot: '^src/(page|util|service|db|job|reports|transform|lake)/' },
     ),
     error(
       'one-database',

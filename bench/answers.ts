@@ -1,8 +1,8 @@
 import { openSync, readFileSync, writeSync } from 'node:fs'
-import { addUnits, startOfDate } from '../src/base/time/zone.ts'
 import type { PlannedRequest } from '../src/job/plannedRequest.ts'
-import { requestFor } from '../src/services/request.ts'
-import { SERVICES } from '../src/services/services.ts'
+import { requestFor } from '../src/service/request.ts'
+import { SERVICES } from '../src/service/services.ts'
+import { addUnits, startOfDate } from '../src/util/time/zone.ts'
 
 /** How many answers of how many days; each is about five geos, hour by hour, one series after the other. */
 export interface Shape {

@@ -46,7 +46,7 @@ static long long instant(const char *p) {
   return p[23] == '-' ? local + offset : local - offset;
 }
 
-/* As the product keeps it: src/tables/series.ts. */
+/* As the product keeps it: src/db/tables/series.ts. */
 static const char *HISTORY =
     "create table if not exists observation_revision (series_id integer not null, geo_id integer not null,"
     " at integer not null, fetch_id integer not null, value real, step_s integer not null, superseded_by integer not null,"

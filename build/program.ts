@@ -12,7 +12,7 @@ import { manText } from './manText.ts'
 /** What is begun with, by the name of its file: the library, and what `bin.js` loads. */
 const ENTRIES = ['src/index.ts', 'src/cli/main.ts']
 /** The process of statements: a file with all that it needs, which is little. */
-const ALONE = ['src/products/statements/statementChild.ts']
+const ALONE = ['src/reports/statements/statementChild.ts']
 
 /** Packages that become part of the program, with what they need themselves. All others are loaded from where they are installed. */
 const INSIDE = [
@@ -28,12 +28,12 @@ const FILES: readonly (readonly [name: string, modules: RegExp])[] = [
   ['help', /cli.(main|commandLine.help)\.ts$/],
   ['terminal', /commandLine.run\.ts$/],
   ['database', /db.(sqlite.)?(open|lock)\.ts$/],
-  ['checks', /\/checks.(status|metrics|gaps|lastRuns)\.ts$/],
+  ['reports', /\/reports.(status|metrics|gaps|lastRuns)\.ts$/],
   [
     'command',
-    /(cli.(settings.config|terminal.output|jobs.jobLakes|listening)|base.(host|quantity|time.localDay)|job.entryRoutes)\.ts$/,
+    /(cli.(settings.config|terminal.output|jobs.jobLakes|listening)|util.(host|quantity|time.localDay)|job.entryRoutes)\.ts$/,
   ],
-  ['http', /node_modules.(@hono|hono).|base.server\.ts$/],
+  ['http', /node_modules.(@hono|hono).|util.server\.ts$/],
   ['page', /(commands.serve|views.home)\.ts$/],
   ['job', /job.(file|read)\.ts$/],
   ['sync', /commands.sync\.ts$/],

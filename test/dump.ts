@@ -1,4 +1,4 @@
-import { TABLE_NAMES, type TableName, tableOf } from '../src/tables/schema.ts'
+import { TABLE_NAMES, type TableName, tableOf } from '../src/db/tables/schema.ts'
 import type { Reader } from './store.ts'
 
 /** Tables that say who writes, and how often that was. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { startEmulator } from '../src/emulator/emulator.ts'
 import { readJob } from '../src/job/read.ts'
-import { SERVICES } from '../src/services/services.ts'
+import { SERVICES } from '../src/service/services.ts'
 import { sync } from '../src/sync/sync.ts'
 import { openStore, type Store } from './store.ts'
 

@@ -1,7 +1,7 @@
-import { formatUtc } from '../src/base/time/instant.ts'
 import type { Store } from '../src/db/store.ts'
 import type { PlanOptions } from '../src/plan/planning.ts'
-import { SERVICES, type Service } from '../src/services/services.ts'
+import { SERVICES, type Service } from '../src/service/services.ts'
+import { formatUtc } from '../src/util/time/instant.ts'
 import { json, ms, runJob, serve } from './kit.ts'
 
 const HOUR = 3_600

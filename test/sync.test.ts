@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { KeyError } from '../src/base/errors.ts'
-import type { SyncEvent } from '../src/base/events.ts'
-import { TABLE_NAMES } from '../src/tables/schema.ts'
+import { TABLE_NAMES } from '../src/db/tables/schema.ts'
+import { KeyError } from '../src/util/errors.ts'
+import type { SyncEvent } from '../src/util/events.ts'
 import { changing, emulate, json, ms, ON_SERVER, runJob, serve, tempStore } from './kit.ts'
 
 const NOW = '2025-11-04T12:00:00Z'

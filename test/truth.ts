@@ -1,4 +1,4 @@
-import { addUnits, floorTo, startOfDate } from '../src/base/time/zone.ts'
+import { addUnits, floorTo, startOfDate } from '../src/util/time/zone.ts'
 import { json, ms, type Script, serve } from './kit.ts'
 
 const ZONE = 'Europe/Madrid'

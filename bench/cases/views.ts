@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { HELD_VIEWS } from '../../src/tables/sql/heldViews.ts'
-import { VALUE_VIEWS } from '../../src/tables/sql/valueViews.ts'
+import { HELD_VIEWS } from '../../src/db/tables/sql/heldViews.ts'
+import { VALUE_VIEWS } from '../../src/db/tables/sql/valueViews.ts'
 import { type Bench, fixed, grouped, type Section } from '../bench.ts'
 import { type Measured, measure, median } from '../measure.ts'
 

@@ -1,6 +1,7 @@
 /* Fills a database by SQL as a sync of so many series would: `node fill.ts database series`. */
-import { addUnits, startOfDate } from '../../src/base/time/zone.ts'
+
 import { rememberZone } from '../../src/db/queries/zones.ts'
+import { addUnits, startOfDate } from '../../src/util/time/zone.ts'
 import { openStore } from '../../test/store.ts'
 
 const [file, series] = [process.argv[2]!, Number(process.argv[3])]

@@ -1,6 +1,7 @@
 /* Adds one long series to a filled database, indicator 500: ten years every five minutes, revised on each of its last thirty nights: `node fillLong.ts database`. */
-import { addUnits, startOfDate } from '../../src/base/time/zone.ts'
+
 import { rememberZone } from '../../src/db/queries/zones.ts'
+import { addUnits, startOfDate } from '../../src/util/time/zone.ts'
 import { openStore } from '../../test/store.ts'
 
 /** The same clocks as those of the others under another name: only its own days are added up. */

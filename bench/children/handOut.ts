@@ -6,7 +6,7 @@ import { openStore } from '../../src/db/open.ts'
 import { EMPTY_STATE } from '../../src/job/plannerState.ts'
 import { readJob } from '../../src/job/read.ts'
 import { plan } from '../../src/plan/plan.ts'
-import { SERVICES } from '../../src/services/services.ts'
+import { SERVICES } from '../../src/service/services.ts'
 
 const [file = '', series = '2000'] = process.argv.slice(2)
 const ids = Array.from({ length: Number(series) }, (_, i) => 600 + i)

@@ -2,7 +2,7 @@
 import { openStore } from '../../src/db/open.ts'
 import { ensureZone } from '../../src/db/queries/zones.ts'
 import { load } from '../../src/load/load.ts'
-import { SERVICES } from '../../src/services/services.ts'
+import { SERVICES } from '../../src/service/services.ts'
 import { readReply } from '../../src/sync/readReply.ts'
 import { beginRun } from '../../src/sync/record.ts'
 import { plannedRequestOf, readAnswers, SHAPES, type ShapeName } from '../answers.ts'

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { openStore } from '../../src/db/open.ts'
 import { readJob } from '../../src/job/read.ts'
-import { SERVICES } from '../../src/services/services.ts'
+import { SERVICES } from '../../src/service/services.ts'
 import { sync } from '../../src/sync/sync.ts'
 
 const [database, baseUrl, file, key = 'k'.repeat(64)] = process.argv.slice(2) as [string, string, string, string?]

@@ -1,5 +1,5 @@
-import { SERVICE_NAMES } from '../services/services.ts'
-import { EXAMPLE, SECOND_EXAMPLE } from '../services/wellKnown.ts'
+import { SERVICE_NAMES } from '../service/services.ts'
+import { EXAMPLE, SECOND_EXAMPLE } from '../service/wellKnown.ts'
 import type { Flags, Positionals } from './command.ts'
 
 /** Flags that every command has. */

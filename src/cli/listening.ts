@@ -1,4 +1,4 @@
-import { InputError } from '../base/errors.ts'
+import { InputError } from '../util/errors.ts'
 
 /** Errors of listening on an address, in words. */
 const CAUSES: Readonly<Record<string, string>> = {

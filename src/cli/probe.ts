@@ -1,10 +1,10 @@
-import { KeyError, SyncError } from '../base/errors.ts'
 import { classifyAnswer } from '../fetch/classify.ts'
 import { AttemptError, openClient } from '../fetch/client.ts'
 import { type Answer, send } from '../fetch/http.ts'
 import { createPacer } from '../fetch/pacer.ts'
-import { refuseExposed } from '../services/exposedKey.ts'
-import { buildRequest } from '../services/request.ts'
+import { refuseExposed } from '../service/exposedKey.ts'
+import { buildRequest } from '../service/request.ts'
+import { KeyError, SyncError } from '../util/errors.ts'
 import { version } from './program.ts'
 import { requireService, type Settings } from './settings/config.ts'
 

@@ -1,7 +1,7 @@
-import { InputError } from '../base/errors.ts'
-import { EARLIEST, LATEST } from '../base/time/instant.ts'
-import type { Interval } from '../base/time/interval.ts'
 import { parseMoment, resolveMoment } from '../job/moment.ts'
+import { InputError } from '../util/errors.ts'
+import { EARLIEST, LATEST } from '../util/time/instant.ts'
+import type { Interval } from '../util/time/interval.ts'
 
 /** The values of `--from` and `--to`. */
 export interface RangeArgs {

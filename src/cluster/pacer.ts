@@ -1,11 +1,11 @@
-import { SignalError, type StoppedError } from '../base/errors.ts'
-import { wait } from '../base/time/wait.ts'
 import { type Coordination, coordinationOf } from '../db/coordination.ts'
 import type { Store } from '../db/store.ts'
 import { budgetSpent, DAY_MS, limitsOf } from '../fetch/budget.ts'
 import type { Pacer } from '../fetch/pacer.ts'
 import { MAX_WAIT_MS, tooLong } from '../fetch/waits.ts'
 import type { Pace } from '../job/job.ts'
+import { SignalError, type StoppedError } from '../util/errors.ts'
+import { wait } from '../util/time/wait.ts'
 
 /** How a process waits for its calls. */
 export interface PacerOptions {

@@ -1,9 +1,9 @@
 import { CompiledQuery, type Kysely } from 'kysely'
 import { type Db, PgBoss } from 'pg-boss'
-import { RightsError, StoreError, SyncError } from '../base/errors.ts'
 import { BOSS_SCHEMA, isQueueMade, queueOf } from '../db/queries/queues.ts'
 import type { Store } from '../db/store.ts'
-import type { Database } from '../tables/schema.ts'
+import type { Database } from '../db/tables/schema.ts'
+import { RightsError, StoreError, SyncError } from '../util/errors.ts'
 import type { NewJob, QueuedRequest } from './queuedRequest.ts'
 
 /** A request that this process executes, with the number of the attempt. */

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import { InputError } from '../base/errors.ts'
-import type { Instant } from '../base/time/instant.ts'
 import type { Job } from '../job/job.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
-import { ownParams, requestFor, sentParams } from '../services/request.ts'
-import type { Service } from '../services/service.ts'
+import { ownParams, requestFor, sentParams } from '../service/request.ts'
+import type { Service } from '../service/service.ts'
+import { InputError } from '../util/errors.ts'
+import type { Instant } from '../util/time/instant.ts'
 
 /**
  * A planned request as it is queued: with what its worker must know of the job and the run, and without the service, which the

@@ -1,10 +1,10 @@
-import { createClosers } from '../base/closers.ts'
 import { coordinationOf } from '../db/coordination.ts'
 import { clearQueue } from '../db/queries/queues.ts'
 import type { Store } from '../db/store.ts'
 import { hostOf } from '../fetch/hosts.ts'
 import type { OpenPacer } from '../fetch/pacer.ts'
 import type { SyncContext } from '../sync/context.ts'
+import { createClosers } from '../util/closers.ts'
 import { createSharedPacer } from './pacer.ts'
 
 /** What a run takes from others that share its database: for its context. */

@@ -1,24 +1,9 @@
 import type { Transaction } from 'kysely'
-import {
-  BugError,
-  KeyError,
-  NewerSchemaError,
-  RightsError,
-  SignalError,
-  StoppedError,
-  SyncError,
-} from '../base/errors.ts'
-import { type EventFields, errorFields } from '../base/eventFields.ts'
-import { type EmitEvent, emitterOf } from '../base/events.ts'
-import { canonical } from '../base/json.ts'
-import { redactorOf } from '../base/redact.ts'
-import { asSyncError } from '../base/systemErrors.ts'
-import { formatUtc } from '../base/time/instant.ts'
-import { wait } from '../base/time/wait.ts'
 import { UNKNOWN_STATUSES } from '../db/queries/outcomes.ts'
 import { readQueues } from '../db/queries/queues.ts'
 import { findSeries } from '../db/queries/seriesIdentity.ts'
 import type { Store } from '../db/store.ts'
+import type { Database } from '../db/tables/schema.ts'
 import { hostOf } from '../fetch/hosts.ts'
 import type { OpenPacer } from '../fetch/pacer.ts'
 import { identityRow, type PlannedRequest } from '../job/plannedRequest.ts'
@@ -27,7 +12,22 @@ import type { Loading } from '../load/load.ts'
 import type { SyncContext } from '../sync/context.ts'
 import { processRequest, type RejectPolicy } from '../sync/execute.ts'
 import { type Fetching, openFetching } from '../sync/fetching.ts'
-import type { Database } from '../tables/schema.ts'
+import {
+  BugError,
+  KeyError,
+  NewerSchemaError,
+  RightsError,
+  SignalError,
+  StoppedError,
+  SyncError,
+} from '../util/errors.ts'
+import { type EventFields, errorFields } from '../util/eventFields.ts'
+import { type EmitEvent, emitterOf } from '../util/events.ts'
+import { canonical } from '../util/json.ts'
+import { redactorOf } from '../util/redact.ts'
+import { asSyncError } from '../util/systemErrors.ts'
+import { formatUtc } from '../util/time/instant.ts'
+import { wait } from '../util/time/wait.ts'
 import { createSharedPacer } from './pacer.ts'
 import { type ActiveJob, NoQueueError, openQueue, type Queue } from './queue.ts'
 import { OtherServiceError, plannedOf, type QueuedRequest } from './queuedRequest.ts'

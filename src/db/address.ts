@@ -1,5 +1,5 @@
 import { dirname } from 'node:path'
-import { StoreError } from '../base/errors.ts'
+import { StoreError } from '../util/errors.ts'
 
 /** Whether the name of a database is an address on a server, and not a path. */
 export const isAddress = (name: string): boolean => /^postgres(ql)?:/i.test(name)

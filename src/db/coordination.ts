@@ -1,4 +1,4 @@
-import { InputError } from '../base/errors.ts'
+import { InputError } from '../util/errors.ts'
 
 /** How often a host may be called. All lengths are milliseconds. */
 export interface SlotTerms {

@@ -1,8 +1,8 @@
-import { TABLE_NAMES, type TableName } from '../tables/schema.ts'
 import { copyingOf } from './copying.ts'
 import { openStore } from './open.ts'
 import type { Reader } from './store.ts'
 import { OWN_TABLES } from './tableBlocks.ts'
+import { TABLE_NAMES, type TableName } from './tables/schema.ts'
 
 /** Texts find the numbers by which they are searched there, and keep them. */
 const COPIED_FIRST: readonly TableName[] = ['search_item']

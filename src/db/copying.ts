@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
-import { StoreError } from '../base/errors.ts'
-import type { Database, TableName } from '../tables/schema.ts'
+import { StoreError } from '../util/errors.ts'
+import type { Database, TableName } from './tables/schema.ts'
 
 /** An open database from which tables are taken over. */
 export interface TakeOverSource {

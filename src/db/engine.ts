@@ -1,9 +1,9 @@
 import type { Kysely, Transaction } from 'kysely'
-import type { Instant } from '../base/time/instant.ts'
-import type { Interval } from '../base/time/interval.ts'
-import type { GeoDay } from '../tables/dayTotals.ts'
-import type { Observations, RowValues } from '../tables/rows.ts'
-import type { Database, TableName } from '../tables/schema.ts'
+import type { Instant } from '../util/time/instant.ts'
+import type { Interval } from '../util/time/interval.ts'
+import type { GeoDay } from './tables/dayTotals.ts'
+import type { Observations, RowValues } from './tables/rows.ts'
+import type { Database, TableName } from './tables/schema.ts'
 
 /** Rows that come some at a time, so that memory stays flat however many there are. */
 export type Blocks<T> = AsyncIterable<readonly T[]>

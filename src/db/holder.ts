@@ -1,9 +1,9 @@
 import { hostname } from 'node:os'
 import type { Kysely } from 'kysely'
-import { BusyError } from '../base/errors.ts'
-import { formatMillis } from '../base/time/instant.ts'
-import type { Database } from '../tables/schema.ts'
+import { BusyError } from '../util/errors.ts'
+import { formatMillis } from '../util/time/instant.ts'
 import type { Store } from './store.ts'
+import type { Database } from './tables/schema.ts'
 
 /** The holder of the writer's lock, as it described itself. */
 export interface LockHolder {

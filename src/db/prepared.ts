@@ -1,5 +1,5 @@
 import type { Compilable, CompiledQuery, Insertable, Kysely } from 'kysely'
-import type { Database, TableName } from '../tables/schema.ts'
+import type { Database, TableName } from './tables/schema.ts'
 
 /** A query that is built and compiled once a database, and run with other parameters each time. */
 export interface Prepared<P, T> {

@@ -1,4 +1,4 @@
-import { InputError } from '../base/errors.ts'
+import { InputError } from '../util/errors.ts'
 
 /** The answer of a user's statement has a value that no program could show. */
 export const valueTooLarge = (cause: unknown): InputError =>

@@ -1,8 +1,8 @@
 import type { Kysely, Transaction } from 'kysely'
-import type { Database, TableName } from '../tables/schema.ts'
 import type { Coordination } from './coordination.ts'
 import type { Copying } from './copying.ts'
 import type { Awaitable, Engine } from './engine.ts'
+import type { Database, TableName } from './tables/schema.ts'
 
 /** An open database that is read. */
 export interface Reader {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import { type TableName, tableOf } from '../tables/schema.ts'
 import type { TakeOverSource } from './copying.ts'
 import type { Blocks } from './engine.ts'
+import { type TableName, tableOf } from './tables/schema.ts'
 
 /** A row by the names of its columns. */
 export type Row = Readonly<Record<string, unknown>>

@@ -1,4 +1,4 @@
-import { type ContentRoute, type RouteName, routeOf } from '../services/routes.ts'
+import { type ContentRoute, type RouteName, routeOf } from '../service/routes.ts'
 import { archivesAnswer, archivesJsonAnswer } from './bodies/archives.ts'
 import { catalogueAnswer } from './bodies/catalogue.ts'
 import { contentAnswer } from './bodies/contents.ts'

@@ -1,5 +1,5 @@
-import { listen } from '../base/server.ts'
-import type { Instant } from '../base/time/instant.ts'
+import { listen } from '../util/server.ts'
+import type { Instant } from '../util/time/instant.ts'
 import { createFaults, type Fault } from './faults.ts'
 import { buildEmulatorServer, type RequestLogEntry } from './server.ts'
 import type { Script } from './world/script.ts'

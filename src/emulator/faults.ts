@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { brotliCompressSync } from 'node:zlib'
 import { z } from 'zod'
-import { ROUTE_NAMES, type RouteName } from '../services/routes.ts'
+import { ROUTE_NAMES, type RouteName } from '../service/routes.ts'
 import { noise } from './world/noise.ts'
 
 /** What a fault does to the values of a series. */

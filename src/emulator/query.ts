@@ -1,7 +1,7 @@
-import { type Instant, isDate, parseInstant } from '../base/time/instant.ts'
-import { offsetAt, startOfDate } from '../base/time/zone.ts'
-import type { ParameterKind } from '../services/kinds.ts'
-import { type RouteName, routeOf } from '../services/routes.ts'
+import type { ParameterKind } from '../service/kinds.ts'
+import { type RouteName, routeOf } from '../service/routes.ts'
+import { type Instant, isDate, parseInstant } from '../util/time/instant.ts'
+import { offsetAt, startOfDate } from '../util/time/zone.ts'
 import type { Bilingual } from './world/texts.ts'
 import { EMULATED_ZONE } from './world/world.ts'
 

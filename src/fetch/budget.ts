@@ -1,11 +1,11 @@
 import type { Kysely } from 'kysely'
-import { BudgetError } from '../base/errors.ts'
-import { quantity } from '../base/quantity.ts'
-import { CLOCK_ERROR_MS, formatMillis } from '../base/time/instant.ts'
 import { prepared, preparedInsert } from '../db/prepared.ts'
 import type { Reader, Store } from '../db/store.ts'
+import type { Database } from '../db/tables/schema.ts'
 import type { Pace } from '../job/job.ts'
-import type { Database } from '../tables/schema.ts'
+import { BudgetError } from '../util/errors.ts'
+import { quantity } from '../util/quantity.ts'
+import { CLOCK_ERROR_MS, formatMillis } from '../util/time/instant.ts'
 
 /** Milliseconds for which a call is remembered. */
 export const DAY_MS = 86_400_000

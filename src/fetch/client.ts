@@ -1,5 +1,8 @@
 import PQueue from 'p-queue'
 import pRetry from 'p-retry'
+import type { LastAnswer, Reply } from '../service/reply.ts'
+import type { ApiRequest } from '../service/request.ts'
+import type { Service } from '../service/service.ts'
 import {
   isOutage,
   KeyError,
@@ -11,11 +14,8 @@ import {
   TooLargeError,
   TransientError,
   UnavailableError,
-} from '../base/errors.ts'
-import { redactorOf } from '../base/redact.ts'
-import type { LastAnswer, Reply } from '../services/reply.ts'
-import type { ApiRequest } from '../services/request.ts'
-import type { Service } from '../services/service.ts'
+} from '../util/errors.ts'
+import { redactorOf } from '../util/redact.ts'
 import { BREAKER, type BreakerOptions, createBreaker } from './breaker.ts'
 import { type AttemptFailure, classifyAnswer, nameFailure } from './classify.ts'
 import { DeadlineError } from './deadlines.ts'

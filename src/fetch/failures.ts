@@ -1,4 +1,4 @@
-import { KeyError, NotFoundError, PermanentError, TooLargeError, TransientError } from '../base/errors.ts'
+import { KeyError, NotFoundError, PermanentError, TooLargeError, TransientError } from '../util/errors.ts'
 import type { Answer } from './http.ts'
 
 /** One kind of answer that is an error: how it is recognised, its code, and what to do next. */

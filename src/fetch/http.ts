@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { Agent, buildConnector, type Dispatcher, request } from 'undici'
-import type { Redactor } from '../base/redact.ts'
+import type { Redactor } from '../util/redact.ts'
 import { DeadlineError, type Deadlines, type DeadlineTimer, startDeadlines } from './deadlines.ts'
 import { BodyError, decode, type SizeLimits } from './decode.ts'
 

@@ -1,6 +1,6 @@
 import PQueue from 'p-queue'
-import { SignalError, SyncError } from '../base/errors.ts'
 import type { Pace } from '../job/job.ts'
+import { SignalError, SyncError } from '../util/errors.ts'
 import { recentCalls, spendCall } from './budget.ts'
 import { createHostOpener, hostOf, type ServiceCaller } from './hosts.ts'
 

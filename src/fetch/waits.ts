@@ -1,6 +1,6 @@
-import { StoppedError } from '../base/errors.ts'
-import { quantity } from '../base/quantity.ts'
-import { MAX_ACCEPTED_WAIT_MS } from '../base/time/wait.ts'
+import { StoppedError } from '../util/errors.ts'
+import { quantity } from '../util/quantity.ts'
+import { MAX_ACCEPTED_WAIT_MS } from '../util/time/wait.ts'
 
 /** If the service asks for a longer wait than this, the run ends, and a later run continues. */
 export const MAX_WAIT_MS = 15 * 60_000

@@ -1,4 +1,4 @@
-import { DAY, type Instant, isFuture } from '../base/time/instant.ts'
+import { DAY, type Instant, isFuture } from '../util/time/instant.ts'
 import type { Absence, UnknownItem } from './plannerState.ts'
 
 /** The longest time between two attempts. */

@@ -1,4 +1,4 @@
-import type { AnyParams } from '../services/routes.ts'
+import type { AnyParams } from '../service/routes.ts'
 import type { SeriesIdentity } from './plannedRequest.ts'
 /** The route of the requests of each part of a job. Entries of `series` and `archives` may name another one of its shape. */
 export const ENTRY_ROUTES = {

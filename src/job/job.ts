@@ -1,6 +1,6 @@
-import type { Instant } from '../base/time/instant.ts'
-import type { LocalDate } from '../base/time/zone.ts'
-import type { Locale } from '../services/routes.ts'
+import type { Locale } from '../service/routes.ts'
+import type { Instant } from '../util/time/instant.ts'
+import type { LocalDate } from '../util/time/zone.ts'
 import type { Notify } from './notify.ts'
 
 /** The units of time in a job. */

@@ -1,6 +1,6 @@
-import { type Instant, isDate, parseInstant } from '../base/time/instant.ts'
-import type { Interval } from '../base/time/interval.ts'
-import { addLocal, atLocal, floorTo, startOfDate } from '../base/time/zone.ts'
+import { type Instant, isDate, parseInstant } from '../util/time/instant.ts'
+import type { Interval } from '../util/time/interval.ts'
+import { addLocal, atLocal, floorTo, startOfDate } from '../util/time/zone.ts'
 import type { Moment, Span, Window } from './job.ts'
 
 const SUFFIXES = { m: 'minute', h: 'hour', d: 'day', w: 'week', mo: 'month', y: 'year' } as const satisfies Record<

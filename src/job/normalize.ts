@@ -1,5 +1,5 @@
-import type { Locale } from '../services/routes.ts'
-import type { Service } from '../services/service.ts'
+import type { Locale } from '../service/routes.ts'
+import type { Service } from '../service/service.ts'
 import { ENTRY_ROUTES } from './entryRoutes.ts'
 import type { JobFile } from './file/jobFile.ts'
 import type { ArchivesEntry, Job, Moment, Selector, SeriesEntry, WidgetsEntry, Window } from './job.ts'

@@ -1,10 +1,10 @@
-import { canonical, numbersOf } from '../base/json.ts'
-import type { Instant } from '../base/time/instant.ts'
-import type { Interval } from '../base/time/interval.ts'
-import { type ApiRequest, type Call, ownParams } from '../services/request.ts'
-import type { AnyParams, Locale, Route } from '../services/routes.ts'
-import type { Reason } from '../tables/bookkeeping.ts'
-import { ALL_GEOS } from '../tables/sql/allGeos.ts'
+import type { Reason } from '../db/tables/bookkeeping.ts'
+import { ALL_GEOS } from '../db/tables/sql/allGeos.ts'
+import { type ApiRequest, type Call, ownParams } from '../service/request.ts'
+import type { AnyParams, Locale, Route } from '../service/routes.ts'
+import { canonical, numbersOf } from '../util/json.ts'
+import type { Instant } from '../util/time/instant.ts'
+import type { Interval } from '../util/time/interval.ts'
 
 /** What identifies a series: an indicator with its aggregation. Values of two series are never mixed. */
 export interface SeriesIdentity {

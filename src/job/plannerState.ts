@@ -1,7 +1,7 @@
-import type { Instant } from '../base/time/instant.ts'
-import type { Interval } from '../base/time/interval.ts'
-import type { Period } from '../base/time/periods.ts'
-import type { CoveredState } from '../tables/series.ts'
+import type { CoveredState } from '../db/tables/series.ts'
+import type { Instant } from '../util/time/instant.ts'
+import type { Interval } from '../util/time/interval.ts'
+import type { Period } from '../util/time/periods.ts'
 
 /** A row of `_coverage`: what was answered in an interval, for one geo or for all (`ALL_GEOS`). */
 export interface Coverage extends Interval {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { Service } from '../services/service.ts'
-import { SERVICES } from '../services/services.ts'
+import type { Service } from '../service/service.ts'
+import { SERVICES } from '../service/services.ts'
 import { jobFileOf } from './file/jobFile.ts'
 
 /** The JSON schema of job files for a service, by which editors complete and check them. */

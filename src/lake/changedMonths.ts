@@ -1,5 +1,5 @@
-import { DAY } from '../base/time/instant.ts'
 import type { Reader } from '../db/store.ts'
+import { DAY } from '../util/time/instant.ts'
 import { type Month, monthOf, monthsBetween } from './months.ts'
 
 /** The state of the database when a snapshot was made of it. */

@@ -1,5 +1,5 @@
-import { daysFromCivil, type Instant } from '../base/time/instant.ts'
-import type { Interval } from '../base/time/interval.ts'
+import { daysFromCivil, type Instant } from '../util/time/instant.ts'
+import type { Interval } from '../util/time/interval.ts'
 
 /** A month: twelve times the year, plus 0 for January to 11 for December. In UTC, unless another zone is named. */
 export type Month = number

@@ -1,8 +1,8 @@
-import { daysFromCivil, type Instant } from '../base/time/instant.ts'
-import type { Interval } from '../base/time/interval.ts'
 import { geoNameColumn, indicatorNameColumn } from '../db/queries/names.ts'
 import type { Reader } from '../db/store.ts'
-import { isPower } from '../tables/sql/sql.ts'
+import { isPower } from '../db/tables/sql/sql.ts'
+import { daysFromCivil, type Instant } from '../util/time/instant.ts'
+import type { Interval } from '../util/time/interval.ts'
 import { type Month, monthInterval } from './months.ts'
 import type { LakeRow } from './parquet.ts'
 

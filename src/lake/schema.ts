@@ -1,5 +1,5 @@
-import { INDICATOR_KIND } from '../tables/declare.ts'
-import { AVERAGE_ABOUT, ENERGY_ABOUT, WEIGHT_ABOUT } from '../tables/sql/valueViews.ts'
+import { INDICATOR_KIND } from '../db/tables/declare.ts'
+import { AVERAGE_ABOUT, ENERGY_ABOUT, WEIGHT_ABOUT } from '../db/tables/sql/valueViews.ts'
 
 /** The version of the lake's layout and columns; it grows when readers of an earlier version would misread the lake. */
 export const LAKE_SCHEMA = 1

@@ -16,9 +16,9 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
-import { InputError } from '../base/errors.ts'
-import { makeFolder } from '../base/files/folder.ts'
-import { partFileOf, removeStaleParts } from '../base/files/partFiles.ts'
+import { InputError } from '../util/errors.ts'
+import { makeFolder } from '../util/files/folder.ts'
+import { partFileOf, removeStaleParts } from '../util/files/partFiles.ts'
 import { filesOf, type LakeManifest, MANIFEST, manifestText, readLakeManifest } from './manifest.ts'
 
 /** The file that the writer of a lake locks. */

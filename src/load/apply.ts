@@ -1,11 +1,18 @@
 import type { Transaction, Updateable } from 'kysely'
-import { formatMillis } from '../base/time/instant.ts'
 import type { Engine, UpsertCounts } from '../db/engine.ts'
 import { prepared, preparedInsert } from '../db/prepared.ts'
+import {
+  geoRanges,
+  isAboutValues,
+  type Observations,
+  type Reject,
+  type Rows,
+  type RowValues,
+} from '../db/tables/rows.ts'
+import { type Database, tableOf } from '../db/tables/schema.ts'
+import type { FetchOutcome } from '../db/tables/sql/fetchOutcome.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
-import { geoRanges, isAboutValues, type Observations, type Reject, type Rows, type RowValues } from '../tables/rows.ts'
-import { type Database, tableOf } from '../tables/schema.ts'
-import type { FetchOutcome } from '../tables/sql/fetchOutcome.ts'
+import { formatMillis } from '../util/time/instant.ts'
 import { recordCoverage } from './coverage/heldCoverage.ts'
 import { writeDays } from './days/days.ts'
 import { markListing, replaceOwned } from './listing.ts'

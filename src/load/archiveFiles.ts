@@ -1,5 +1,5 @@
-import { formatMillis } from '../base/time/instant.ts'
 import type { Store } from '../db/store.ts'
+import { formatMillis } from '../util/time/instant.ts'
 
 /** A file of an archive that lies in the folder of downloads now. */
 export interface ArchiveFile {

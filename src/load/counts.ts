@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
 import { prepared } from '../db/prepared.ts'
-import type { Database } from '../tables/schema.ts'
+import type { Database } from '../db/tables/schema.ts'
 
 /** Counters of a run, as in `_run`. */
 export interface Counts {

@@ -1,5 +1,5 @@
-import type { Redactor } from '../base/redact.ts'
-import type { Rows, RowValues } from '../tables/rows.ts'
+import type { Rows, RowValues } from '../db/tables/rows.ts'
+import type { Redactor } from '../util/redact.ts'
 
 /** Whether a column is derived from another one: the plain text of HTML. */
 const isDerived = (column: string): boolean => column.endsWith('_text')

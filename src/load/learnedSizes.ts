@@ -1,6 +1,6 @@
-import { DAY } from '../base/time/instant.ts'
 import { findSeries } from '../db/queries/seriesIdentity.ts'
 import { identityRow, type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
+import { DAY } from '../util/time/instant.ts'
 import type { Loading } from './load.ts'
 import { seriesIdOf } from './storedSeries.ts'
 

@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely'
 import type { Engine } from '../db/engine.ts'
-import type { Listing, OwnedRows } from '../tables/rows.ts'
-import type { Database } from '../tables/schema.ts'
+import type { Listing, OwnedRows } from '../db/tables/rows.ts'
+import type { Database } from '../db/tables/schema.ts'
 
 /** Marks the items of a listing as seen and, when the listing was complete, all other items as withdrawn. Nothing is deleted. */
 export async function markListing(

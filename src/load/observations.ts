@@ -1,8 +1,8 @@
 import type { Transaction } from 'kysely'
-import { LONGEST_FIXED } from '../base/time/periods.ts'
 import { prepared } from '../db/prepared.ts'
-import type { Observations } from '../tables/rows.ts'
-import type { Database } from '../tables/schema.ts'
+import type { Observations } from '../db/tables/rows.ts'
+import type { Database } from '../db/tables/schema.ts'
+import { LONGEST_FIXED } from '../util/time/periods.ts'
 
 const stepOfGeoBeside = (side: 'before' | 'after') =>
   prepared((db, of: { seriesId: number; geoId: number; at: number }) =>

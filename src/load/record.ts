@@ -1,13 +1,13 @@
 import type { Insertable, Selectable, Transaction } from 'kysely'
-import { KeyError, PermanentError, SchemaError, SyncError, TransientError } from '../base/errors.ts'
-import { canonical } from '../base/json.ts'
-import { formatMillis } from '../base/time/instant.ts'
 import { prepared } from '../db/prepared.ts'
+import type { Database } from '../db/tables/schema.ts'
+import type { FailureOutcome, FetchOutcome } from '../db/tables/sql/fetchOutcome.ts'
 import { filteredGeos, type PlannedRequest } from '../job/plannedRequest.ts'
-import type { LastAnswer } from '../services/reply.ts'
-import { sentParams } from '../services/request.ts'
-import type { Database } from '../tables/schema.ts'
-import type { FailureOutcome, FetchOutcome } from '../tables/sql/fetchOutcome.ts'
+import type { LastAnswer } from '../service/reply.ts'
+import { sentParams } from '../service/request.ts'
+import { KeyError, PermanentError, SchemaError, SyncError, TransientError } from '../util/errors.ts'
+import { canonical } from '../util/json.ts'
+import { formatMillis } from '../util/time/instant.ts'
 
 const OUTCOME_OF_ERROR = [
   [KeyError, 'key'],

@@ -1,10 +1,10 @@
 import type { Transaction } from 'kysely'
-import { HOUR, type Instant } from '../base/time/instant.ts'
 import { prepared } from '../db/prepared.ts'
+import type { Rows } from '../db/tables/rows.ts'
+import type { Database } from '../db/tables/schema.ts'
+import { ALL_GEOS } from '../db/tables/sql/allGeos.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
-import type { Rows } from '../tables/rows.ts'
-import type { Database } from '../tables/schema.ts'
-import { ALL_GEOS } from '../tables/sql/allGeos.ts'
+import { HOUR, type Instant } from '../util/time/instant.ts'
 
 /** For every geo of a series, the steps of the stored values nearest to an instant on both sides of it, where both exist. */
 const stepsAround = prepared((db, of: { seriesId: number; at: Instant }) =>

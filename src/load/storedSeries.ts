@@ -1,9 +1,9 @@
 import type { Transaction } from 'kysely'
-import { formatMillis } from '../base/time/instant.ts'
 import { prepared } from '../db/prepared.ts'
 import { findSeries, geosOf } from '../db/queries/seriesIdentity.ts'
+import type { Database } from '../db/tables/schema.ts'
 import { identityRow, type PlannedRequest } from '../job/plannedRequest.ts'
-import type { Database } from '../tables/schema.ts'
+import { formatMillis } from '../util/time/instant.ts'
 
 /** The id of a request's series, which is inserted with its indicator on the first request; null where no series is requested. */
 export async function seriesIdOf(

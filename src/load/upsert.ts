@@ -1,11 +1,11 @@
 import type { Transaction } from 'kysely'
-import { canonical } from '../base/json.ts'
 import type { UpsertCounts } from '../db/engine.ts'
 import { type Prepared, prepared } from '../db/prepared.ts'
 import { GOOD_OUTCOMES } from '../db/queries/outcomes.ts'
 import { isListedOnly, type Languages, TEXT_TABLES, upsertRow } from '../db/queries/upsert.ts'
-import type { OwnedRows, RowValues, TableRows } from '../tables/rows.ts'
-import { type Database, type TableName, tableOf } from '../tables/schema.ts'
+import type { OwnedRows, RowValues, TableRows } from '../db/tables/rows.ts'
+import { type Database, type TableName, tableOf } from '../db/tables/schema.ts'
+import { canonical } from '../util/json.ts'
 
 /** The key of an item's text in a language. */
 interface TextKey {

@@ -1,5 +1,5 @@
 import type { Reader } from '../db/store.ts'
-import type { Service } from '../services/service.ts'
+import type { Service } from '../service/service.ts'
 import type { Html } from './html.ts'
 import type { PageLocale } from './words/locale.ts'
 import type { Words } from './words/words.ts'

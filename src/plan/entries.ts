@@ -1,9 +1,9 @@
+import { ALL_GEOS } from '../db/tables/sql/allGeos.ts'
 import { seriesParams } from '../job/entryRoutes.ts'
 import type { Job, SeriesEntry } from '../job/job.ts'
 import { spanSeconds } from '../job/moment.ts'
 import { type SeriesIdentity, seriesKey } from '../job/plannedRequest.ts'
-import type { AnyParams } from '../services/routes.ts'
-import { ALL_GEOS } from '../tables/sql/allGeos.ts'
+import type { AnyParams } from '../service/routes.ts'
 
 /** The series of an entry for one of its indicators. */
 export const identityOf = (entry: SeriesEntry, indicatorId: number): SeriesIdentity => ({

@@ -1,11 +1,11 @@
-import { type Instant, isFuture } from '../base/time/instant.ts'
-import type { Interval } from '../base/time/interval.ts'
-import type { Periods } from '../base/time/periods.ts'
-import { floorTo, type Unit } from '../base/time/zone.ts'
 import { isSuspectDue } from '../job/again.ts'
 import type { Span } from '../job/job.ts'
 import { spanSeconds } from '../job/moment.ts'
 import type { Coverage } from '../job/plannerState.ts'
+import { type Instant, isFuture } from '../util/time/instant.ts'
+import type { Interval } from '../util/time/interval.ts'
+import type { Periods } from '../util/time/periods.ts'
+import { floorTo, type Unit } from '../util/time/zone.ts'
 import type { Planning } from './planning.ts'
 
 /** What decides whether stored coverage is still good. */

@@ -1,7 +1,7 @@
-import { DAY } from '../base/time/instant.ts'
-import { type Interval, intersect } from '../base/time/interval.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
-import { requestFor } from '../services/request.ts'
+import { requestFor } from '../service/request.ts'
+import { DAY } from '../util/time/instant.ts'
+import { type Interval, intersect } from '../util/time/interval.ts'
 import { borderUnit, cut, widen } from './windows.ts'
 
 /** Half of a window's length in seconds; undefined for a request without a window or a series. */

@@ -1,7 +1,7 @@
+import { ALL_GEOS } from '../db/tables/sql/allGeos.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
-import { requestFor } from '../services/request.ts'
-import type { AnyParams, Locale } from '../services/routes.ts'
-import { ALL_GEOS } from '../tables/sql/allGeos.ts'
+import { requestFor } from '../service/request.ts'
+import type { AnyParams, Locale } from '../service/routes.ts'
 import type { Planning } from './planning.ts'
 
 type Extra = Partial<

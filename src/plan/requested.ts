@@ -1,6 +1,6 @@
-import { type Interval, merge, subtract } from '../base/time/interval.ts'
+import { ALL_GEOS } from '../db/tables/sql/allGeos.ts'
 import { type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
-import { ALL_GEOS } from '../tables/sql/allGeos.ts'
+import { type Interval, merge, subtract } from '../util/time/interval.ts'
 
 /** What a run has planned to request, so that nothing is requested twice, by whichever entries and jobs. */
 export interface Requested {

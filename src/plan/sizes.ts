@@ -1,9 +1,9 @@
-import { DAY } from '../base/time/instant.ts'
-import { addUnits } from '../base/time/zone.ts'
 import type { SeriesEntry, Span } from '../job/job.ts'
 import type { SeriesState } from '../job/plannerState.ts'
-import type { Service } from '../services/service.ts'
-import type { Size } from '../services/windows.ts'
+import type { Service } from '../service/service.ts'
+import type { Size } from '../service/windows.ts'
+import { DAY } from '../util/time/instant.ts'
+import { addUnits } from '../util/time/zone.ts'
 import { sentGeos } from './entries.ts'
 
 /** A span of a job file as a size; weeks become days, and nothing is smaller than a day. */

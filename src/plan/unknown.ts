@@ -1,5 +1,5 @@
-import { isFuture } from '../base/time/instant.ts'
 import { EARLY_S, unknownNext } from '../job/again.ts'
+import { isFuture } from '../util/time/instant.ts'
 import type { Planning } from './planning.ts'
 
 /** Whether an indicator or widget is not requested now because the service does not know it; calls `onSkipped` then. */

@@ -1,6 +1,6 @@
+import { ALL_GEOS } from '../db/tables/sql/allGeos.ts'
 import { spanSeconds } from '../job/moment.ts'
 import type { Wanted } from '../job/plannedRequest.ts'
-import { ALL_GEOS } from '../tables/sql/allGeos.ts'
 import { coveredGeos, identityOf } from './entries.ts'
 import { type Planning, wantedRange } from './planning.ts'
 import { borderUnit } from './windows.ts'

@@ -1,7 +1,7 @@
-import type { Instant } from '../base/time/instant.ts'
-import type { Interval } from '../base/time/interval.ts'
-import { addUnits, ceilTo, floorTo, type Unit } from '../base/time/zone.ts'
-import type { Size } from '../services/windows.ts'
+import type { Size } from '../service/windows.ts'
+import type { Instant } from '../util/time/instant.ts'
+import type { Interval } from '../util/time/interval.ts'
+import { addUnits, ceilTo, floorTo, type Unit } from '../util/time/zone.ts'
 
 /** The unit on whose borders a series may be cut: its bucket if that is longer than a day, else the day. Both services group by nothing else that is longer. */
 export const borderUnit = (timeTrunc: string | null): Unit =>

@@ -1,7 +1,7 @@
-import { formatMillis } from '../base/time/instant.ts'
 import { FORGET } from '../db/queries/forgotten.ts'
 import type { Store } from '../db/store.ts'
 import { NO_COUNTS } from '../load/counts.ts'
+import { formatMillis } from '../util/time/instant.ts'
 
 /**
  * Forgets a job that no longer exists: its ranges are no longer gaps, and its last run is no longer a finding. Values and history

@@ -1,11 +1,11 @@
-import { release } from '../base/bytes/bytes.ts'
-import { compressBody, decompressBody } from '../base/bytes/storedBody.ts'
-import { SchemaError } from '../base/errors.ts'
+import type { Rows } from '../db/tables/rows.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { ParsedReply } from '../load/load.ts'
-import type { StoredReply } from '../state/replies.ts'
-import type { Rows } from '../tables/rows.ts'
+import type { StoredReply } from '../reports/replies.ts'
 import { transform } from '../transform/transform.ts'
+import { release } from '../util/bytes/bytes.ts'
+import { compressBody, decompressBody } from '../util/bytes/storedBody.ts'
+import { SchemaError } from '../util/errors.ts'
 
 /**
  * Parses a body; it is compressed for the reply store on another thread meanwhile, unless `isStored` is false. Throws SchemaError

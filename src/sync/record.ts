@@ -1,3 +1,7 @@
+import { prepared } from '../db/prepared.ts'
+import type { Store } from '../db/store.ts'
+import type { Job } from '../job/job.ts'
+import { COUNTS, type Counts, NO_COUNTS } from '../load/counts.ts'
 import {
   isOutage,
   KeyError,
@@ -5,17 +9,13 @@ import {
   RejectLimitError,
   type SyncError,
   UnavailableError,
-} from '../base/errors.ts'
-import { errorFields } from '../base/eventFields.ts'
-import { type EmitEvent, emitterOf, type OnEvent } from '../base/events.ts'
-import { redactorOf } from '../base/redact.ts'
-import type { RunOutcome } from '../base/runOutcome.ts'
-import { asSyncError } from '../base/systemErrors.ts'
-import { formatMillis } from '../base/time/instant.ts'
-import { prepared } from '../db/prepared.ts'
-import type { Store } from '../db/store.ts'
-import type { Job } from '../job/job.ts'
-import { COUNTS, type Counts, NO_COUNTS } from '../load/counts.ts'
+} from '../util/errors.ts'
+import { errorFields } from '../util/eventFields.ts'
+import { type EmitEvent, emitterOf, type OnEvent } from '../util/events.ts'
+import { redactorOf } from '../util/redact.ts'
+import type { RunOutcome } from '../util/runOutcome.ts'
+import { asSyncError } from '../util/systemErrors.ts'
+import { formatMillis } from '../util/time/instant.ts'
 import { eventRows } from './requestEvents.ts'
 
 /** Where a run is recorded, and who receives its events. */

@@ -1,10 +1,10 @@
-import type { SyncError } from '../base/errors.ts'
-import { type EventFields, type EventRows, errorFields } from '../base/eventFields.ts'
-import type { EmitEvent } from '../base/events.ts'
-import { formatUtc } from '../base/time/instant.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { Counts } from '../load/counts.ts'
-import type { LastAnswer, Reply } from '../services/reply.ts'
+import type { LastAnswer, Reply } from '../service/reply.ts'
+import type { SyncError } from '../util/errors.ts'
+import { type EventFields, type EventRows, errorFields } from '../util/eventFields.ts'
+import type { EmitEvent } from '../util/events.ts'
+import { formatUtc } from '../util/time/instant.ts'
 
 /** Row counters as the field of an event. */
 export const eventRows = (counts: Omit<Counts, 'requests' | 'failed' | 'bytes'>): EventRows => ({

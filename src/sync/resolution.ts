@@ -1,10 +1,10 @@
-import { HOUR } from '../base/time/instant.ts'
-import { type Interval, intersect, subtract } from '../base/time/interval.ts'
-import { addUnits, floorTo, startOfDate } from '../base/time/zone.ts'
+import { geoRanges, type Observations, type Rows } from '../db/tables/rows.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { Neighbours } from '../job/plannerState.ts'
-import { announcedChanges } from '../services/resolutionChanges.ts'
-import { geoRanges, type Observations, type Rows } from '../tables/rows.ts'
+import { announcedChanges } from '../service/resolutionChanges.ts'
+import { HOUR } from '../util/time/instant.ts'
+import { type Interval, intersect, subtract } from '../util/time/interval.ts'
+import { addUnits, floorTo, startOfDate } from '../util/time/zone.ts'
 
 /** Whether a step is a calendar period (a day or longer), whose length varies. */
 const isCalendar = (step: number | null): boolean => step === null || step > 20 * HOUR

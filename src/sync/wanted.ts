@@ -1,10 +1,10 @@
 import type { Insertable } from 'kysely'
 import { prepared } from '../db/prepared.ts'
 import type { Store } from '../db/store.ts'
+import type { Database } from '../db/tables/schema.ts'
 import { seriesKey, storedIdentity, type Wanted } from '../job/plannedRequest.ts'
 import { seriesIdOf } from '../load/storedSeries.ts'
 import type { Planning } from '../plan/planning.ts'
-import type { Database } from '../tables/schema.ts'
 
 type WantedRow = Insertable<Database['_wanted']>
 

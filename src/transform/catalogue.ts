@@ -1,7 +1,7 @@
-import { type JsonObject, payloadOf } from '../base/json.ts'
+import { NO_ROWS, type Rows, type RowValues } from '../db/tables/rows.ts'
 import { ENTRY_ROUTES } from '../job/entryRoutes.ts'
 import { declaredRoute, type PlannedRequest } from '../job/plannedRequest.ts'
-import { NO_ROWS, type Rows, type RowValues } from '../tables/rows.ts'
+import { type JsonObject, payloadOf } from '../util/json.ts'
 import { readItems } from './items.ts'
 import { textColumns } from './plain.ts'
 

@@ -1,5 +1,5 @@
 /* How the fields of an object of an answer become the columns of a row. */
-import { integerOf, type JsonObject } from '../base/json.ts'
+import { integerOf, type JsonObject } from '../util/json.ts'
 
 /** 1 or 0 for a boolean, as SQLite keeps it; null for anything else. */
 const booleanFlag = (value: unknown): 0 | 1 | null => (value === true ? 1 : value === false ? 0 : null)

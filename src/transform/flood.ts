@@ -1,6 +1,6 @@
-import { CLOSE, COMMA, END, LIST, OPEN, QUOTE, skipString } from '../base/bytes/bytes.ts'
-import { OversizedError, SchemaError } from '../base/errors.ts'
-import type { Rows } from '../tables/rows.ts'
+import type { Rows } from '../db/tables/rows.ts'
+import { CLOSE, COMMA, END, LIST, OPEN, QUOTE, skipString } from '../util/bytes/bytes.ts'
+import { OversizedError, SchemaError } from '../util/errors.ts'
 
 /* Limits on the size of an answer, a hundred times the largest one seen. Larger answers are refused in linear time. */
 

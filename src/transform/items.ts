@@ -1,5 +1,5 @@
-import { SchemaError } from '../base/errors.ts'
-import { canonical, integerOf, isObject, type JsonObject } from '../base/json.ts'
+import { SchemaError } from '../util/errors.ts'
+import { canonical, integerOf, isObject, type JsonObject } from '../util/json.ts'
 import { type CheckedPart, gatherRejects, partOf, type Rejects } from './rejects.ts'
 
 /** An item of a listing. */

@@ -1,6 +1,6 @@
 import type { compile } from 'html-to-text'
-import { loadPackage } from '../base/packages/onDemand.ts'
-import type { RowValues } from '../tables/rows.ts'
+import type { RowValues } from '../db/tables/rows.ts'
+import { loadPackage } from '../util/packages/onDemand.ts'
 import { AS, type Fields } from './fields.ts'
 import type { CheckedPart } from './rejects.ts'
 

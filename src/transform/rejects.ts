@@ -1,5 +1,5 @@
-import { isObject, isUnreadable, type JsonObject } from '../base/json.ts'
-import type { ObservationKey, Reject, RowValues } from '../tables/rows.ts'
+import type { ObservationKey, Reject, RowValues } from '../db/tables/rows.ts'
+import { isObject, isUnreadable, type JsonObject } from '../util/json.ts'
 import { columnsOf, type Fields } from './fields.ts'
 
 /** How many rejects of one answer are kept with their fragments; the rest is only counted, because the body is kept anyway. */

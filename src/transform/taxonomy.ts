@@ -1,6 +1,6 @@
-import { integerOf, isObject, textOf } from '../base/json.ts'
-import type { OwnedRows, RowValues, TableRows } from '../tables/rows.ts'
-import type { TableName } from '../tables/schema.ts'
+import type { OwnedRows, RowValues, TableRows } from '../db/tables/rows.ts'
+import type { TableName } from '../db/tables/schema.ts'
+import { integerOf, isObject, textOf } from '../util/json.ts'
 import { AS } from './fields.ts'
 import { type CheckedPart, partOf, type Rejects } from './rejects.ts'
 

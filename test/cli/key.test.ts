@@ -1,9 +1,9 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { InputError } from '../../src/base/errors.ts'
-import { isExposed } from '../../src/services/exposedKey.ts'
-import { API_KEY, type ApiKey, checkKey, keyFault, unlikeIssued } from '../../src/services/key.ts'
+import { isExposed } from '../../src/service/exposedKey.ts'
+import { API_KEY, type ApiKey, checkKey, keyFault, unlikeIssued } from '../../src/service/key.ts'
+import type { InputError } from '../../src/util/errors.ts'
 import { runCommand, tempFolder } from '../kit.ts'
 
 const KEY = '0123456789abcdef'.repeat(4)

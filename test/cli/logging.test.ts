@@ -1,14 +1,14 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { FIELD_MEANINGS } from '../../src/base/eventFields.ts'
-import { EVENTS, type EventName } from '../../src/base/events.ts'
 import { progressLine } from '../../src/cli/terminal/progress.ts'
 import { readJob } from '../../src/job/read.ts'
 import { NO_COUNTS } from '../../src/load/counts.ts'
 import { plan } from '../../src/plan/plan.ts'
-import { SERVICES } from '../../src/services/services.ts'
-import { readPlannerState } from '../../src/state/readPlannerState.ts'
+import { SERVICES } from '../../src/service/services.ts'
+import { readPlannerState } from '../../src/sync/readPlannerState.ts'
+import { FIELD_MEANINGS } from '../../src/util/eventFields.ts'
+import { EVENTS, type EventName } from '../../src/util/events.ts'
 import { json, runCli, runCommand, serve, tempFolder, tempStore } from '../kit.ts'
 
 const KEY = 'c0ffee'.repeat(10)

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type Interval, subtract } from '../../src/base/time/interval.ts'
+import { type Interval, subtract } from '../../src/util/time/interval.ts'
 import { withClient } from '../postgres/create.ts'
 
 /** A call, when it came to the service. */

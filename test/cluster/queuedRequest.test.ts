@@ -3,7 +3,7 @@ import { plannedOf, type QueuedRequest, queuedOf } from '../../src/cluster/queue
 import { EMPTY_STATE } from '../../src/job/plannerState.ts'
 import { readJob } from '../../src/job/read.ts'
 import { plan } from '../../src/plan/plan.ts'
-import { SERVICES } from '../../src/services/services.ts'
+import { SERVICES } from '../../src/service/services.ts'
 
 const NOW = Date.UTC(2025, 10, 24, 12) / 1000
 const service = SERVICES.generic

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { BusyError } from '../../src/base/errors.ts'
 import { lockWriter } from '../../src/db/lock.ts'
 import { openStore } from '../../src/db/open.ts'
 import type { Store } from '../../src/db/store.ts'
 import type { Summary } from '../../src/sync/sync.ts'
+import { BusyError } from '../../src/util/errors.ts'
 import { json, runJob, serve, tempFolder } from '../kit.ts'
 import { migratedDatabase } from '../postgres/database.ts'
 

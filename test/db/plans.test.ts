@@ -2,7 +2,7 @@ import { closeSync, mkdtempSync, openSync, readSync, rmSync, statSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { VIEWS } from '../../src/tables/schema.ts'
+import { VIEWS } from '../../src/db/tables/schema.ts'
 import { runJob, serve, tempStore } from '../kit.ts'
 import { copyMarket } from '../marketCopy.ts'
 import { RECIPES } from '../recipes.ts'

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { startOfDate } from '../../src/base/time/zone.ts'
 import { placeOf } from '../../src/db/address.ts'
 import { prepared } from '../../src/db/prepared.ts'
 import { rememberZone } from '../../src/db/queries/zones.ts'
-import { tableOf } from '../../src/tables/schema.ts'
-import { FETCH_OUTCOMES } from '../../src/tables/sql/fetchOutcome.ts'
+import { tableOf } from '../../src/db/tables/schema.ts'
+import { FETCH_OUTCOMES } from '../../src/db/tables/sql/fetchOutcome.ts'
+import { startOfDate } from '../../src/util/time/zone.ts'
 import { ms, tempStore } from '../kit.ts'
 import { oracleDays } from '../load/dayOracle.ts'
 

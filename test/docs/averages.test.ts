@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { dictionaryRows } from '../../src/tables/dictionary.ts'
+import { dictionaryRows } from '../../src/db/tables/dictionary.ts'
 import { emulate, ms, runJob, tempStore } from '../kit.ts'
 import { blocksOf } from './blocks.ts'
 

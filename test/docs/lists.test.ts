@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { commandGroups } from '../../build/manText.ts'
-import { CHECKS } from '../../src/checks/check.ts'
+import { TABLE_NAMES } from '../../src/db/tables/schema.ts'
 import { LAKE_TABLES } from '../../src/lake/schema.ts'
-import { ROUTES } from '../../src/services/routes.ts'
-import { TABLE_NAMES } from '../../src/tables/schema.ts'
+import { CHECKS } from '../../src/reports/check.ts'
+import { ROUTES } from '../../src/service/routes.ts'
 import { RECIPES } from '../recipes.ts'
 
 const read = (page: string): string => readFileSync(page, 'utf8')

@@ -1,5 +1,5 @@
-import { FIELD_MEANINGS } from '../../src/base/eventFields.ts'
-import { EVENTS } from '../../src/base/events.ts'
+import { FIELD_MEANINGS } from '../../src/util/eventFields.ts'
+import { EVENTS } from '../../src/util/events.ts'
 
 const code = (words: readonly string[]): string => words.map((word) => `\`${word}\``).join(', ')
 

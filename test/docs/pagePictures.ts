@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { startServer } from '../../src/page/server/start.ts'
-import { SERVICES } from '../../src/services/services.ts'
+import { SERVICES } from '../../src/service/services.ts'
 import { fillMarket, NIGHTS } from '../market.ts'
 import { launch } from '../page/chromium.ts'
 

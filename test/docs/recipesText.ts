@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { format } from '../../src/cli/terminal/output.ts'
-import { DAY_RANGE, IN_RANGE, NATIVE_SERIES, ONE_GEO, type Recipe, UNSAID } from '../../src/products/recipes/recipe.ts'
+import { DAY_RANGE, IN_RANGE, NATIVE_SERIES, ONE_GEO, type Recipe, UNSAID } from '../../src/reports/recipes/recipe.ts'
 import { NIGHTS } from '../market.ts'
 import { RECIPES } from '../recipes.ts'
 import type { Store } from '../store.ts'

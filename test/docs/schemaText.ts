@@ -1,5 +1,5 @@
-import { dictionaryRows } from '../../src/tables/dictionary.ts'
-import { SEVERAL_SERIES, TABLE_NAMES, type TableName, tableOf, VIEWS } from '../../src/tables/schema.ts'
+import { dictionaryRows } from '../../src/db/tables/dictionary.ts'
+import { SEVERAL_SERIES, TABLE_NAMES, type TableName, tableOf, VIEWS } from '../../src/db/tables/schema.ts'
 
 /** Relations between tables: one row of the first has many of the second. */
 const RELATIONS = [

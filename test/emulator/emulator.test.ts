@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { INDICATORS } from '../../src/emulator/world/indicators.ts'
-import { CONTENT_ROUTES, ROUTE_NAMES, routeOf } from '../../src/services/routes.ts'
+import { CONTENT_ROUTES, ROUTE_NAMES, routeOf } from '../../src/service/routes.ts'
 import { emulate } from '../kit.ts'
 
 const NOW = Date.UTC(2025, 10, 4, 12) / 1000

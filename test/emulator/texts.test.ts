@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { CONTENT_ROUTES } from '../../src/services/routes.ts'
+import { CONTENT_ROUTES } from '../../src/service/routes.ts'
 import { emulate } from '../kit.ts'
 import { HAS_RECORDED, recorded } from '../recorded.ts'
 

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { expect, onTestFinished, test } from 'vitest'
 import { createHostOpener } from '../../src/fetch/hosts.ts'
-import { SERVICES } from '../../src/services/services.ts'
+import { SERVICES } from '../../src/service/services.ts'
 import { tempFolder } from '../kit.ts'
 import { openStore } from '../store.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { SyncEvent } from '../../src/base/events.ts'
-import { missedRuns } from '../../src/checks/rhythm.ts'
+import { missedRuns } from '../../src/reports/rhythm.ts'
+import type { SyncEvent } from '../../src/util/events.ts'
 import { json, ms, runJob, serve, tempStore } from '../kit.ts'
 import { source } from '../source.ts'
 

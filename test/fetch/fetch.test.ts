@@ -1,9 +1,9 @@
 import { brotliCompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { StoppedError } from '../../src/base/errors.ts'
 import type { FailedFetch } from '../../src/fetch/client.ts'
 import { retryAfterMs } from '../../src/fetch/waits.ts'
-import type { Reply } from '../../src/services/reply.ts'
+import type { Reply } from '../../src/service/reply.ts'
+import { StoppedError } from '../../src/util/errors.ts'
 import { json, type Script, serve } from '../kit.ts'
 import { type TestOptions, testClient } from './testClient.ts'
 

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest'
 import { type Client, type ClientOptions, openClient } from '../../src/fetch/client.ts'
 import { createPacer } from '../../src/fetch/pacer.ts'
-import { SERVICES } from '../../src/services/services.ts'
+import { SERVICES } from '../../src/service/services.ts'
 
 /** Options of a client for tests; `perSecond` is its pace, and `account` runs before each call. */
 export interface TestOptions extends Partial<ClientOptions> {

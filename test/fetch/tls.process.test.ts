@@ -4,9 +4,9 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { redactorOf } from '../../src/base/redact.ts'
 import { EXIT } from '../../src/cli/terminal/fail.ts'
 import { nameFailure } from '../../src/fetch/classify.ts'
+import { redactorOf } from '../../src/util/redact.ts'
 import { runCli, tempFolder } from '../kit.ts'
 
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0

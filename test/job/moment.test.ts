@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { parseInstant } from '../../src/base/time/instant.ts'
 import { addSpan, parseMoment, parseSpan, resolveWindow, spanSeconds } from '../../src/job/moment.ts'
+import { parseInstant } from '../../src/util/time/instant.ts'
 
 describe('a moment as it is written', () => {
   test.each([

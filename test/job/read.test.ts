@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { InputError } from '../../src/base/errors.ts'
-import { formatLocal } from '../../src/base/time/zone.ts'
 import { parseMoment, parseSpan, resolveMoment, resolveWindow } from '../../src/job/moment.ts'
 import { findMistakes, mistakeText, readJob } from '../../src/job/read.ts'
-import { CONTENT_ROUTES, GEO_LEVELS, TIME_TRUNCS } from '../../src/services/routes.ts'
+import { CONTENT_ROUTES, GEO_LEVELS, TIME_TRUNCS } from '../../src/service/routes.ts'
+import { InputError } from '../../src/util/errors.ts'
+import { formatLocal } from '../../src/util/time/zone.ts'
 
 const SERIES = 'name: x\nseries:\n  - indicators: [600]\n    window: { last: 7d }\n'
 const mistakesOf = (text: string) => findMistakes(text, 'job.yaml').map(mistakeText)

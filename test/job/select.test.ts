@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { InputError } from '../../src/base/errors.ts'
 import { findMistakes, mistakeText, type ReadOther, readJob } from '../../src/job/read.ts'
 import { type Listed, onlyIndicators, resolveSelectors } from '../../src/job/select.ts'
+import { InputError } from '../../src/util/errors.ts'
 
 const CATALOGUE: Listed[] = [
   { id: 600, names: ['Precio mercado spot', 'Day-ahead spot price'], terms: ['Mercados y precios'] },

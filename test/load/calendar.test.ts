@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { formatUtc } from '../../src/base/time/instant.ts'
-import { addUnits, floorTo, startOfDate, type Unit } from '../../src/base/time/zone.ts'
-import { runChecks } from '../../src/checks/check.ts'
-import { findGaps } from '../../src/checks/gaps.ts'
+import { runChecks } from '../../src/reports/check.ts'
+import { findGaps } from '../../src/reports/gaps.ts'
+import { formatUtc } from '../../src/util/time/instant.ts'
+import { addUnits, floorTo, startOfDate, type Unit } from '../../src/util/time/zone.ts'
 import { json, ms, runJob, serve, tempFolder, tempStore } from '../kit.ts'
 import { openStore } from '../store.ts'
 

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
-import { formatUtc } from '../../src/base/time/instant.ts'
-import { prometheusText } from '../../src/checks/metrics.ts'
-import { failures } from '../../src/state/failures.ts'
+import { failures } from '../../src/reports/failedRequests.ts'
+import { prometheusText } from '../../src/reports/metrics.ts'
 import type { Summary } from '../../src/sync/sync.ts'
+import { formatUtc } from '../../src/util/time/instant.ts'
 import { json, ms, runJob, serve, tempStore } from '../kit.ts'
 import type { Store } from '../store.ts'
 

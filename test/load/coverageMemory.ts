@@ -1,10 +1,11 @@
 /* Stored values, coverage and absences in memory: what the pure rules of coverage make of a history of answers. */
-import { periodsOf } from '../../src/base/time/periods.ts'
-import { floorTo, formatLocal, startOfDate } from '../../src/base/time/zone.ts'
+
 import type { Absence, Coverage } from '../../src/job/plannerState.ts'
 import type { Answer, Change, Held, Series, Values } from '../../src/load/coverage/answer.ts'
 import { countPeriods, NEARBY } from '../../src/load/coverage/decideAbsences.ts'
 import { decideAcceptance, decideCoverage } from '../../src/load/coverage/decideCoverage.ts'
+import { periodsOf } from '../../src/util/time/periods.ts'
+import { floorTo, formatLocal, startOfDate } from '../../src/util/time/zone.ts'
 
 export const ZONE = 'Europe/Madrid'
 export const HOUR = 3600

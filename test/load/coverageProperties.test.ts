@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Interval, intersect } from '../../src/base/time/interval.ts'
 import type { Coverage } from '../../src/job/plannerState.ts'
 import { decideCoverage } from '../../src/load/coverage/decideCoverage.ts'
 import { stillGood } from '../../src/plan/held.ts'
+import { type Interval, intersect } from '../../src/util/time/interval.ts'
 import {
   apply,
   DAY,

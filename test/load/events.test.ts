@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { formatUtc } from '../../src/base/time/instant.ts'
-import { findGaps } from '../../src/checks/gaps.ts'
+import { findGaps } from '../../src/reports/gaps.ts'
+import { formatUtc } from '../../src/util/time/instant.ts'
 import { json, ms, runJob, serve, tempStore } from '../kit.ts'
 
 const DAY = 86_400_000

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { searchItems } from '../../src/products/search.ts'
+import { searchItems } from '../../src/reports/search.ts'
 import { dump } from '../dump.ts'
 import { json, ms, runJob, serve, tempStore } from '../kit.ts'
 import type { Store } from '../store.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { openFailures } from '../../src/checks/status.ts'
 import { dropEarlier } from '../../src/load/replies/keep.ts'
+import { openFailures } from '../../src/reports/status.ts'
 import { testClient } from '../fetch/testClient.ts'
 import { emulate, json, ms, runJob, serve, tempStore } from '../kit.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { findGaps } from '../../src/checks/gaps.ts'
-import { SERVICES } from '../../src/services/services.ts'
+import { findGaps } from '../../src/reports/gaps.ts'
+import { SERVICES } from '../../src/service/services.ts'
 import { ms, tempStore } from '../kit.ts'
 import { source } from '../source.ts'
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { planRetry } from '../../src/plan/retry.ts'
-import { buildRequest } from '../../src/services/request.ts'
-import { SERVICES } from '../../src/services/services.ts'
-import { failedRequests } from '../../src/state/failures.ts'
-import { readReplies } from '../../src/state/replies.ts'
+import { failedRequests } from '../../src/reports/failedRequests.ts'
+import { readReplies } from '../../src/reports/replies.ts'
+import { buildRequest } from '../../src/service/request.ts'
+import { SERVICES } from '../../src/service/services.ts'
 import { json, ms, runJob, serve, tempStore } from '../kit.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')

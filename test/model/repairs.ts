@@ -221,7 +221,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'the view gaps knows nothing of doubt',
     edits: [
       {
-        file: 'src/tables/sql/heldViews.ts',
+        file: 'src/db/tables/sql/heldViews.ts',
         find: "join _coverage c on c.series_id = s.id where c.state = 'doubt'",
         put: "join _coverage c on c.series_id = s.id where c.state = 'doubt' and 0",
       },
@@ -231,7 +231,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'the view gaps knows nothing absent',
     edits: [
       {
-        file: 'src/tables/sql/heldViews.ts',
+        file: 'src/db/tables/sql/heldViews.ts',
         find: 'join _absent a on a.series_id = s.id',
         put: 'join _absent a on a.series_id = s.id and 0',
       },
@@ -241,7 +241,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'a geo is as fresh as its series',
     edits: [
       {
-        file: 'src/tables/sql/heldViews.ts',
+        file: 'src/db/tables/sql/heldViews.ts',
         find: "like '%,' || g.geo_id || ',%', 1 = 1)",
         put: "like '%,' || g.geo_id || ',%' or 1 = 1, 1 = 1)",
       },

@@ -1,11 +1,11 @@
 /** The files that matter most, each with the tests that are to notice every change of it; quick ones, for each runs hundreds of times. */
 export const FILES: Readonly<Record<string, readonly string[]>> = {
-  'src/base/time/instant.ts': ['test/base/time/time.test.ts'],
-  'src/base/time/interval.ts': ['test/base/time/interval.test.ts'],
-  'src/base/time/zone.ts': ['test/base/time/time.test.ts', 'test/base/time/zones.test.ts'],
+  'src/util/time/instant.ts': ['test/util/time/time.test.ts'],
+  'src/util/time/interval.ts': ['test/util/time/interval.test.ts'],
+  'src/util/time/zone.ts': ['test/util/time/time.test.ts', 'test/base/time/zones.test.ts'],
   'src/transform/values/scan.ts': ['test/transform/scan.test.ts'],
-  'src/services/request.ts': ['test/services/request.test.ts'],
-  'src/job/moment.ts': ['test/base/time/time.test.ts', 'test/job/read.test.ts', 'test/job/moment.test.ts'],
+  'src/service/request.ts': ['test/service/request.test.ts'],
+  'src/job/moment.ts': ['test/util/time/time.test.ts', 'test/job/read.test.ts', 'test/job/moment.test.ts'],
   'src/plan/windows.ts': ['test/plan/windows.test.ts'],
   'src/plan/held.ts': ['test/plan/held.test.ts'],
   'src/transform/values/values.ts': ['test/transform/values.test.ts'],

@@ -4,7 +4,7 @@ import type { Page, PageRequest } from '../../src/page/page.ts'
 import { PAGES } from '../../src/page/pages.ts'
 import type { PageLocale } from '../../src/page/words/locale.ts'
 import { WORDS } from '../../src/page/words/words.ts'
-import { SERVICES } from '../../src/services/services.ts'
+import { SERVICES } from '../../src/service/services.ts'
 
 type Opened = ReturnType<typeof openReader>
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { formatUtc } from '../../src/base/time/instant.ts'
-import { startOfDate, transitions } from '../../src/base/time/zone.ts'
 import { clockAt, timeTicks } from '../../src/page/client/clock.ts'
 import { type Drawn, drawBand, drawSteps, eachPeriod, periodAt } from '../../src/page/client/segments.ts'
 import { segmentsOf } from '../../src/page/queries/series/segments.ts'
 import { readStates } from '../../src/page/queries/series/states.ts'
+import { formatUtc } from '../../src/util/time/instant.ts'
+import { startOfDate, transitions } from '../../src/util/time/zone.ts'
 import { ms, tempStore } from '../kit.ts'
 import { source } from '../source.ts'
 

@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Interval, intersect, merge, subtract } from '../../src/base/time/interval.ts'
-import { addUnits, floorTo } from '../../src/base/time/zone.ts'
+import { ALL_GEOS } from '../../src/db/tables/sql/allGeos.ts'
 import type { PlannedRequest } from '../../src/job/plannedRequest.ts'
 import type { PlannerState } from '../../src/job/plannerState.ts'
 import { EMPTY_STATE } from '../../src/job/plannerState.ts'
 import { readJob } from '../../src/job/read.ts'
 import { plan } from '../../src/plan/plan.ts'
 import { createRequested } from '../../src/plan/requested.ts'
-import { SERVICES } from '../../src/services/services.ts'
-import { ALL_GEOS } from '../../src/tables/sql/allGeos.ts'
+import { SERVICES } from '../../src/service/services.ts'
+import { type Interval, intersect, merge, subtract } from '../../src/util/time/interval.ts'
+import { addUnits, floorTo } from '../../src/util/time/zone.ts'
 
 const ZONE = SERVICES.generic.timeZone
 const NOW = Date.parse('2025-12-30T12:00:00Z') / 1000

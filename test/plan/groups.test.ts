@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { intersect, merge } from '../../src/base/time/interval.ts'
 import { type GeoHoles, groupHoles } from '../../src/plan/series/groups.ts'
+import { intersect, merge } from '../../src/util/time/interval.ts'
 
 const holes = fc
   .array(fc.tuple(fc.nat(40), fc.integer({ min: 1, max: 10 })), { maxLength: 4 })

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { parseInstant } from '../../src/base/time/instant.ts'
-import { periodsOf } from '../../src/base/time/periods.ts'
 import type { Coverage } from '../../src/job/plannerState.ts'
 import { type Freshness, isDue, settledBefore, stillGood } from '../../src/plan/held.ts'
+import { parseInstant } from '../../src/util/time/instant.ts'
+import { periodsOf } from '../../src/util/time/periods.ts'
 
 const ZONE = 'Europe/Madrid'
 const DAY = 86_400

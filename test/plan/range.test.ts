@@ -3,7 +3,7 @@ import { EMPTY_STATE } from '../../src/job/plannerState.ts'
 import { readJob } from '../../src/job/read.ts'
 import { plan } from '../../src/plan/plan.ts'
 import type { PlanOptions } from '../../src/plan/planning.ts'
-import { SERVICES } from '../../src/services/services.ts'
+import { SERVICES } from '../../src/service/services.ts'
 import { ms } from '../kit.ts'
 
 const JOB = readJob(

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { readJob } from '../../src/job/read.ts'
 import { planRetry } from '../../src/plan/retry.ts'
-import { SERVICES } from '../../src/services/services.ts'
-import { failedRequests } from '../../src/state/failures.ts'
+import { failedRequests } from '../../src/reports/failedRequests.ts'
+import { SERVICES } from '../../src/service/services.ts'
 import { executeRun } from '../../src/sync/run.ts'
 import { json, ms, runJob, serve, tempStore } from '../kit.ts'
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { addUnits, floorTo, formatLocal, startOfDate, transitions } from '../../src/base/time/zone.ts'
 import { borderUnit, cut, widen } from '../../src/plan/windows.ts'
-import type { Size } from '../../src/services/windows.ts'
+import type { Size } from '../../src/service/windows.ts'
+import { addUnits, floorTo, formatLocal, startOfDate, transitions } from '../../src/util/time/zone.ts'
 
 const MADRID = 'Europe/Madrid'
 const day = (date: string) => startOfDate(MADRID, date)!

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { floorTo, formatLocal } from '../../src/base/time/zone.ts'
 import { EMPTY_STATE } from '../../src/job/plannerState.ts'
 import { readJob } from '../../src/job/read.ts'
 import { plan } from '../../src/plan/plan.ts'
-import { SERVICES } from '../../src/services/services.ts'
+import { SERVICES } from '../../src/service/services.ts'
+import { floorTo, formatLocal } from '../../src/util/time/zone.ts'
 import { emulate, ms, runJob, tempStore } from '../kit.ts'
 
 const MADRID = 'Europe/Madrid'

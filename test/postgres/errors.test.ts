@@ -1,11 +1,11 @@
 import { createServer, type Socket } from 'node:net'
 import pg from 'pg'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { BusyError, type SyncError } from '../../src/base/errors.ts'
-import { asSyncError } from '../../src/base/systemErrors.ts'
 import { openReader } from '../../src/db/open.ts'
 import { nameLock } from '../../src/db/postgres/connection/connection.ts'
 import { asStoreError, isConnectionLost } from '../../src/db/postgres/errors.ts'
+import { BusyError, type SyncError } from '../../src/util/errors.ts'
+import { asSyncError } from '../../src/util/systemErrors.ts'
 import { migratedDatabase } from './database.ts'
 import { freePort } from './server.ts'
 

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { compressBody } from '../../src/base/bytes/storedBody.ts'
 import { openStore } from '../../src/db/open.ts'
 import type { Store } from '../../src/db/store.ts'
 import { keepReply } from '../../src/load/replies/keep.ts'
 import { pruneReplies } from '../../src/load/replies/prune.ts'
+import { compressBody } from '../../src/util/bytes/storedBody.ts'
 import { json, ms, runJob, serve } from '../kit.ts'
 import { migratedDatabase, withClient } from './database.ts'
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { openStore } from '../../src/db/open.ts'
 import { portable } from '../../src/db/portable.ts'
-import { TABLE_NAMES, tableOf, VIEWS } from '../../src/tables/schema.ts'
-import type { DatabaseView } from '../../src/tables/sql/views.ts'
+import { TABLE_NAMES, tableOf, VIEWS } from '../../src/db/tables/schema.ts'
+import type { DatabaseView } from '../../src/db/tables/sql/views.ts'
 import { tempDatabase, withClient } from './database.ts'
 
 const TYPES = { integer: 'bigint', real: 'double precision', text: 'text', blob: 'bytea' } as const

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
+import type { Rows } from '../../src/db/tables/rows.ts'
 import type { PlannedRequest } from '../../src/job/plannedRequest.ts'
-import { SERVICES, type Service } from '../../src/services/services.ts'
+import { SERVICES, type Service } from '../../src/service/services.ts'
 import { isNative } from '../../src/sync/resolution.ts'
-import type { Rows } from '../../src/tables/rows.ts'
 
 /** A service that sums under number 9 in steps of so many seconds; null: one that never sums. */
 const service = (sumsBy: number | null): Service => ({

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type JsonObject, listOf } from '../../src/base/json.ts'
-import type { Interval } from '../../src/base/time/interval.ts'
 import { scan } from '../../src/transform/values/scan.ts'
 import { readValues } from '../../src/transform/values/values.ts'
+import { type JsonObject, listOf } from '../../src/util/json.ts'
+import type { Interval } from '../../src/util/time/interval.ts'
 
 /** What the parser of the whole makes of the same bytes. */
 function parsed(text: string, window: Interval | null) {

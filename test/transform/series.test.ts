@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { SchemaError } from '../../src/base/errors.ts'
-import { parseInstant } from '../../src/base/time/instant.ts'
 import type { PlannedRequest, SeriesIdentity } from '../../src/job/plannedRequest.ts'
-import type { AnyParams } from '../../src/services/routes.ts'
-import { SERVICES } from '../../src/services/services.ts'
+import type { AnyParams } from '../../src/service/routes.ts'
+import { SERVICES } from '../../src/service/services.ts'
 import { transform } from '../../src/transform/transform.ts'
+import { SchemaError } from '../../src/util/errors.ts'
+import { parseInstant } from '../../src/util/time/instant.ts'
 
 const at = (text: string) => parseInstant(text)
 const RAW: SeriesIdentity = {

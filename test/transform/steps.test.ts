@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { addUnits, floorTo, startOfDate } from '../../src/base/time/zone.ts'
-import { STEPS } from '../../src/services/steps.ts'
+import { STEPS } from '../../src/service/steps.ts'
 import { stepsOf } from '../../src/transform/values/steps.ts'
+import { addUnits, floorTo, startOfDate } from '../../src/util/time/zone.ts'
 import { emulate, json, ms, runJob, serve, tempStore } from '../kit.ts'
 
 const ZONE = 'Europe/Madrid'

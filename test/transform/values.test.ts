@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { parseInstant } from '../../src/base/time/instant.ts'
 import { readValues, usualDistance } from '../../src/transform/values/values.ts'
+import { parseInstant } from '../../src/util/time/instant.ts'
 
 const MIDNIGHT = parseInstant('2025-07-01T00:00:00Z')
 const HOUR = 3_600

@@ -1,7 +1,7 @@
 import yargs, { type Argv, type Options } from 'yargs'
-import { InputError } from '../../base/errors.ts'
-import { redact } from '../../base/redact.ts'
-import { visible } from '../../base/visible.ts'
+import { InputError } from '../../util/errors.ts'
+import { redact } from '../../util/redact.ts'
+import { visible } from '../../util/visible.ts'
 import type { CommandModule } from '../command.ts'
 import { COMMON_FLAGS } from '../flags.ts'
 import { version } from '../program.ts'
@@ -118,7 +118,7 @@ const isJson = (argv: readonly string[]): boolean =>
 
 /** Logs an error as JSON; the logger is loaded only now. */
 async function logAsJson(error: unknown): Promise<void> {
-  const { createLog, eventsTo } = await import('../../base/log.ts')
+  const { createLog, eventsTo } = await import('../../util/log.ts')
   const log = createLog({ level: 'warn', format: 'json', color: false, secrets: secrets() })
   eventsTo(log)({ event: 'command.failed', ...failedFields(error) })
 }

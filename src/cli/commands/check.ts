@@ -1,6 +1,6 @@
-import { runChecks } from '../../checks/check.ts'
-import { pendingText, pendingValues } from '../../checks/pending.ts'
 import { openReader } from '../../db/open.ts'
+import { runChecks } from '../../reports/check.ts'
+import { pendingText, pendingValues } from '../../reports/pending.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JSON_FLAG } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'

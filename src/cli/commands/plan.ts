@@ -1,6 +1,3 @@
-import { grouped, quantity } from '../../base/quantity.ts'
-import type { Instant } from '../../base/time/instant.ts'
-import { findLackingGeos, namedGeos } from '../../checks/lackingGeos.ts'
 import { callsLeft } from '../../fetch/budget.ts'
 import type { Job } from '../../job/job.ts'
 import { EMPTY_STATE, type PlannerState, type SkippedItem } from '../../job/plannerState.ts'
@@ -9,8 +6,11 @@ import { planSelection } from '../../plan/listings.ts'
 import { plan } from '../../plan/plan.ts'
 import type { Planning, PlanOptions } from '../../plan/planning.ts'
 import { createRequested, noteAll, type Requested } from '../../plan/requested.ts'
-import { sentParams } from '../../services/request.ts'
-import type { Service } from '../../services/service.ts'
+import { findLackingGeos, namedGeos } from '../../reports/lackingGeos.ts'
+import { sentParams } from '../../service/request.ts'
+import type { Service } from '../../service/service.ts'
+import { grouped, quantity } from '../../util/quantity.ts'
+import type { Instant } from '../../util/time/instant.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JOBS, JSON_FLAG, ONLY_FLAG, RANGE_FLAGS, SERVICE_FLAG } from '../flags.ts'
 import { readJobsOf } from '../jobs/jobs.ts'
@@ -110,7 +110,7 @@ export async function handler(args: PlanArgs): Promise<number> {
   const jobs = await readJobsOf(args)
   const { database, baseUrl, service } = readSettings(args)
   const reader = (await isThere(database.value)) ? (await import('../../db/open.ts')).openReader(database.value) : null
-  const readPlanning = reader && (await import('../../state/readPlanning.ts')).readPlanning
+  const readPlanning = reader && (await import('../../sync/readPlanning.ts')).readPlanning
   try {
     const now = Math.floor(Date.now() / 1000)
     const host = URL.parse(baseUrl?.value ?? '')?.host

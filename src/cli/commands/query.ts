@@ -1,8 +1,8 @@
-import { InputError } from '../../base/errors.ts'
-import { isNeeded, type Recipe } from '../../products/recipes/recipe.ts'
-import { runStatement, startStatement } from '../../products/statements/runner.ts'
-import { examplesOf } from '../../services/examples.ts'
-import type { Service } from '../../services/services.ts'
+import { isNeeded, type Recipe } from '../../reports/recipes/recipe.ts'
+import { runStatement, startStatement } from '../../reports/statements/runner.ts'
+import { examplesOf } from '../../service/examples.ts'
+import type { Service } from '../../service/services.ts'
+import { InputError } from '../../util/errors.ts'
 import type { Args } from '../command.ts'
 import { CSV_FLAGS, DATABASE_FLAG, FORMATS, JSON_FLAG, RANGE_FLAGS } from '../flags.ts'
 import { called } from '../program.ts'
@@ -62,7 +62,7 @@ const parametersText = (recipe: Recipe): string =>
 
 /** `--recipes`: lists the recipes. */
 async function listRecipes(service: Service, json: boolean): Promise<void> {
-  const { recipesOf } = await import('../../products/recipes/recipes.ts')
+  const { recipesOf } = await import('../../reports/recipes/recipes.ts')
   const all = recipesOf(service)
   if (json) return print(JSON.stringify(all, null, 2))
   const cells = cellsOfLine()

@@ -1,6 +1,6 @@
 import { normalizeJob } from '../../job/normalize.ts'
 import { planRetry } from '../../plan/retry.ts'
-import { failedRequests } from '../../state/failures.ts'
+import { failedRequests } from '../../reports/failedRequests.ts'
 import { executeRun } from '../../sync/run.ts'
 import type { Args } from '../command.ts'
 import { JSON_FLAG, RUN_FLAGS } from '../flags.ts'

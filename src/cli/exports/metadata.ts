@@ -1,8 +1,8 @@
 import { isMap, parseDocument, stringify } from 'yaml'
-import { isNeeded, UNSAID, withDefaults } from '../../products/recipes/recipe.ts'
-import { recipesOf } from '../../products/recipes/recipes.ts'
-import type { Service } from '../../services/service.ts'
-import { dictionaryRows } from '../../tables/dictionary.ts'
+import { dictionaryRows } from '../../db/tables/dictionary.ts'
+import { isNeeded, UNSAID, withDefaults } from '../../reports/recipes/recipe.ts'
+import { recipesOf } from '../../reports/recipes/recipes.ts'
+import type { Service } from '../../service/service.ts'
 
 /** The publisher's description of a file; only the publisher knows the licence of the data. */
 export interface Publication {

@@ -1,8 +1,8 @@
 import { writeSync } from 'node:fs'
 import type { SchemaElement } from 'hyparquet'
 import { ByteWriter, parquetWriteRows } from 'hyparquet-writer'
-import { plain } from '../../products/cells.ts'
-import type { ExportColumn, Exported } from '../../products/export.ts'
+import { plain } from '../../reports/cells.ts'
+import type { ExportColumn, Exported } from '../../reports/export.ts'
 
 /** Rows that are held at once, and that readers find together. */
 const EXPORT_GROUP_ROWS = 20_000

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { StoreError } from '../../base/errors.ts'
-import { asSyncError } from '../../base/systemErrors.ts'
+import { StoreError } from '../../util/errors.ts'
+import { asSyncError } from '../../util/systemErrors.ts'
 import { EXIT } from '../terminal/fail.ts'
 import type { watchSignals } from '../terminal/signals.ts'
 

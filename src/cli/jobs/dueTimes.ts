@@ -1,6 +1,6 @@
 import { Cron } from 'croner'
-import { InputError } from '../../base/errors.ts'
 import type { Job } from '../../job/job.ts'
+import { InputError } from '../../util/errors.ts'
 
 /** Milliseconds until a job that found the database in use is tried again. */
 const AGAIN_MS = 30_000

@@ -1,11 +1,11 @@
 import { dirname, isAbsolute, join, normalize } from 'node:path'
-import { InputError } from '../../base/errors.ts'
-import { systemWords } from '../../base/systemErrors.ts'
 import type { Job } from '../../job/job.ts'
 import { type ReadOther, readJob } from '../../job/read.ts'
 import { onlyIndicators } from '../../job/select.ts'
-import { examplesOf } from '../../services/examples.ts'
-import type { Service } from '../../services/service.ts'
+import { examplesOf } from '../../service/examples.ts'
+import type { Service } from '../../service/service.ts'
+import { InputError } from '../../util/errors.ts'
+import { systemWords } from '../../util/systemErrors.ts'
 import { readSettings, readSmall, type SettingFlags } from '../settings/config.ts'
 
 /** The text of a small file in YAML; `what` names its kind in messages. Throws InputError, with a hint, where it cannot be read. */

@@ -1,9 +1,9 @@
-import { InputError } from '../../base/errors.ts'
 import { openReader } from '../../db/open.ts'
-import { exactNumber } from '../../products/cells.ts'
-import type { Recipe } from '../../products/recipes/recipe.ts'
-import { parameterOf } from '../../products/statements/parameter.ts'
-import type { Service } from '../../services/services.ts'
+import { exactNumber } from '../../reports/cells.ts'
+import type { Recipe } from '../../reports/recipes/recipe.ts'
+import { parameterOf } from '../../reports/statements/parameter.ts'
+import type { Service } from '../../service/services.ts'
+import { InputError } from '../../util/errors.ts'
 import type { Settings } from '../settings/config.ts'
 import { prepareRecipe, recipeNamed, resolveTimes, zoneOf } from './recipe.ts'
 import type { Parameters } from './recipeNeeds.ts'
@@ -61,7 +61,7 @@ export async function questionOf(
       code: 'no-question',
     })
   if (args.recipe === undefined) return { given, recipe: undefined }
-  const { recipesOf } = await import('../../products/recipes/recipes.ts')
+  const { recipesOf } = await import('../../reports/recipes/recipes.ts')
   return { given, recipe: recipeNamed(recipesOf(service), args.recipe) }
 }
 

@@ -1,11 +1,11 @@
-import { didYouMean } from '../../base/suggest.ts'
-import { EARLIEST, formatMillis, formatUtc, LATEST } from '../../base/time/instant.ts'
-import type { Interval } from '../../base/time/interval.ts'
-import { floorTo, localDate } from '../../base/time/zone.ts'
 import { allRows } from '../../db/allRows.ts'
 import type { Reader } from '../../db/store.ts'
-import { isNeeded, type Need, type Recipe } from '../../products/recipes/recipe.ts'
-import type { Service } from '../../services/services.ts'
+import { isNeeded, type Need, type Recipe } from '../../reports/recipes/recipe.ts'
+import type { Service } from '../../service/services.ts'
+import { didYouMean } from '../../util/suggest.ts'
+import { EARLIEST, formatMillis, formatUtc, LATEST } from '../../util/time/instant.ts'
+import type { Interval } from '../../util/time/interval.ts'
+import { floorTo, localDate } from '../../util/time/zone.ts'
 import { instantOfFlag, millisOfFlag, rangeOfFlags } from '../times.ts'
 import {
   chooseGeo,

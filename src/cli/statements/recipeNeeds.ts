@@ -1,12 +1,12 @@
-import { InputError } from '../../base/errors.ts'
-import type { Interval } from '../../base/time/interval.ts'
-import { formatLocal } from '../../base/time/zone.ts'
-import { groupingName } from '../../checks/seriesName.ts'
 import { indicatorNameColumn } from '../../db/queries/names.ts'
 import type { Reader } from '../../db/store.ts'
 import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
-import type { Need, Recipe } from '../../products/recipes/recipe.ts'
-import type { Service } from '../../services/services.ts'
+import type { Need, Recipe } from '../../reports/recipes/recipe.ts'
+import { groupingName } from '../../reports/seriesName.ts'
+import type { Service } from '../../service/services.ts'
+import { InputError } from '../../util/errors.ts'
+import type { Interval } from '../../util/time/interval.ts'
+import { formatLocal } from '../../util/time/zone.ts'
 
 /** The values of a statement's parameters. */
 export type Parameters = Readonly<Record<string, string | number | bigint | null>>

@@ -1,4 +1,4 @@
-import type { StateInterval } from '../../checks/strips.ts'
+import type { StateInterval } from '../../reports/strips.ts'
 
 /** The bits of the dots of a braille letter: its left column from below, and its right one. */
 const DOTS = [

@@ -10,10 +10,10 @@ import {
   StoreError,
   TransientError,
   UnavailableError,
-} from '../../base/errors.ts'
-import { errorFields } from '../../base/eventFields.ts'
-import type { FieldsOf } from '../../base/events.ts'
-import { asSyncError, asSystemError } from '../../base/systemErrors.ts'
+} from '../../util/errors.ts'
+import { errorFields } from '../../util/eventFields.ts'
+import type { FieldsOf } from '../../util/events.ts'
+import { asSyncError, asSystemError } from '../../util/systemErrors.ts'
 import { asCalled } from '../program.ts'
 
 /** What a script reads from the exit code. */

@@ -1,4 +1,4 @@
-import { createLog, type Logger } from '../../base/log.ts'
+import { createLog, type Logger } from '../../util/log.ts'
 import type { CommonArgs } from '../command.ts'
 import { clearLine } from './progress.ts'
 

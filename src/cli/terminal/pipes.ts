@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs'
-import { StoreError } from '../../base/errors.ts'
-import { asWriteError } from '../../base/files/target.ts'
+import { StoreError } from '../../util/errors.ts'
+import { asWriteError } from '../../util/files/target.ts'
 import { describe, EXIT, exitCodeOf } from './fail.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { secretsOf } from '../../services/key.ts'
+import { secretsOf } from '../../service/key.ts'
 
 const knownKeys: string[] = []
 

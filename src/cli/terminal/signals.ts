@@ -1,5 +1,5 @@
-import { SignalError } from '../../base/errors.ts'
-import type { FieldsOf } from '../../base/events.ts'
+import { SignalError } from '../../util/errors.ts'
+import type { FieldsOf } from '../../util/events.ts'
 import { EXIT } from './fail.ts'
 
 /** The signals that end a command in order, with their exit codes: Ctrl-C, `kill`, and a terminal that closes. */

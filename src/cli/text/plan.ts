@@ -1,10 +1,10 @@
 import { Cron } from 'croner'
-import { grouped, quantity } from '../../base/quantity.ts'
-import type { Instant } from '../../base/time/instant.ts'
-import { floorTo, formatLocal, localDate } from '../../base/time/zone.ts'
 import type { Job } from '../../job/job.ts'
 import type { PlannedRequest } from '../../job/plannedRequest.ts'
 import { namesAnything } from '../../job/select.ts'
+import { grouped, quantity } from '../../util/quantity.ts'
+import type { Instant } from '../../util/time/instant.ts'
+import { floorTo, formatLocal, localDate } from '../../util/time/zone.ts'
 import { type ResultRows, tableText } from '../terminal/table.ts'
 import { NOTHING_SELECTED } from './summary.ts'
 

@@ -1,5 +1,5 @@
-import { grouped, quantity } from '../../base/quantity.ts'
 import type { QueueState } from '../../db/queries/queues.ts'
+import { grouped, quantity } from '../../util/quantity.ts'
 
 /** The queues of a database as lines of `status`. */
 export const queuesText = (queues: readonly QueueState[]): string[] =>

@@ -1,8 +1,8 @@
-import { quantity } from '../../base/quantity.ts'
-import { formatUtc } from '../../base/time/instant.ts'
-import { formatLocal } from '../../base/time/zone.ts'
-import { oneLine } from '../../base/visible.ts'
 import type { Revision } from '../../db/engine.ts'
+import { quantity } from '../../util/quantity.ts'
+import { formatUtc } from '../../util/time/instant.ts'
+import { formatLocal } from '../../util/time/zone.ts'
+import { oneLine } from '../../util/visible.ts'
 import { chartText, scaleOf } from '../terminal/chart.ts'
 import { tableText } from '../terminal/table.ts'
 

@@ -1,9 +1,9 @@
-import { SignalError, UnavailableError } from '../../base/errors.ts'
-import { grouped, quantity } from '../../base/quantity.ts'
-import { formatUtc } from '../../base/time/instant.ts'
-import { type LackingGeos, lackingGeosText } from '../../checks/lackingGeos.ts'
 import type { SkippedItem } from '../../job/plannerState.ts'
+import { type LackingGeos, lackingGeosText } from '../../reports/lackingGeos.ts'
 import type { Summary } from '../../sync/sync.ts'
+import { SignalError, UnavailableError } from '../../util/errors.ts'
+import { grouped, quantity } from '../../util/quantity.ts'
+import { formatUtc } from '../../util/time/instant.ts'
 
 /** How many failures are listed. */
 const SHOWN_FAILURES = 10

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
-import { CLOCK_ERROR_MS, DAY } from '../../base/time/instant.ts'
-import type { Database } from '../../tables/schema.ts'
+import { CLOCK_ERROR_MS, DAY } from '../../util/time/instant.ts'
 import type { Coordination, Slot, SlotTerms } from '../coordination.ts'
+import type { Database } from '../tables/schema.ts'
 import { rowsOf } from './connection/runSql.ts'
 
 /** A later slot than this (milliseconds from now) was recorded by a clock that was ahead. */

@@ -1,4 +1,4 @@
-import { StoreError } from '../../base/errors.ts'
+import { StoreError } from '../../util/errors.ts'
 import { shownAddress } from '../address.ts'
 import type { Store } from '../store.ts'
 import { runSql } from './connection/runSql.ts'

@@ -1,4 +1,4 @@
-import { BusyError, NoTableError, RightsError, StoreError, SyncError } from '../../base/errors.ts'
+import { BusyError, NoTableError, RightsError, StoreError, SyncError } from '../../util/errors.ts'
 
 /** What the server says, with an SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const stateOf = (error: unknown): string | undefined =>

@@ -1,8 +1,8 @@
 import type { Transaction } from 'kysely'
-import { StoreError } from '../../base/errors.ts'
-import { type Database, type TableName, tableOf } from '../../tables/schema.ts'
+import { StoreError } from '../../util/errors.ts'
 import type { Reader, Store } from '../store.ts'
 import { type Row, tableBlocks } from '../tableBlocks.ts'
+import { type Database, type TableName, tableOf } from '../tables/schema.ts'
 import { changedBy, rowsOf, runSql } from './connection/runSql.ts'
 import { advanceSequences, arraysOf, columnList, packed } from './rowArrays.ts'
 

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
-import { type Database, type TableName, tableOf } from '../../tables/schema.ts'
 import type { Row } from '../tableBlocks.ts'
+import { type Database, type TableName, tableOf } from '../tables/schema.ts'
 import { doubles, wholeNumbers } from './connection/binary.ts'
 import { rowsOf } from './connection/runSql.ts'
 

@@ -1,7 +1,6 @@
 import type { Kysely } from 'kysely'
 import type pg from 'pg'
-import { NewerSchemaError, StoreError } from '../../base/errors.ts'
-import type { Database } from '../../tables/schema.ts'
+import { NewerSchemaError, StoreError } from '../../util/errors.ts'
 import { shownAddress } from '../address.ts'
 import {
   migrateToLatest,
@@ -12,6 +11,7 @@ import {
   UNRELEASED_MIGRATION,
 } from '../migrations.ts'
 import type { SchemaState } from '../store.ts'
+import type { Database } from '../tables/schema.ts'
 import { connectAlone, nameLock } from './connection/connection.ts'
 import { rowsOf } from './connection/runSql.ts'
 import { MARK_SQL, unfinishedCopy } from './copyMark.ts'

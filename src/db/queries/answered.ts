@@ -1,9 +1,9 @@
 import type { ExpressionBuilder, Kysely } from 'kysely'
-import { numbersOf } from '../../base/json.ts'
-import { type Interval, intersect, merge, subtract } from '../../base/time/interval.ts'
-import type { Database } from '../../tables/schema.ts'
-import { ALL_GEOS } from '../../tables/sql/allGeos.ts'
+import { numbersOf } from '../../util/json.ts'
+import { type Interval, intersect, merge, subtract } from '../../util/time/interval.ts'
 import { type Prepared, prepared } from '../prepared.ts'
+import type { Database } from '../tables/schema.ts'
+import { ALL_GEOS } from '../tables/sql/allGeos.ts'
 import { GOOD_OUTCOMES } from './outcomes.ts'
 import { geosOf } from './seriesIdentity.ts'
 

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
-import { dictionaryRows } from '../../tables/dictionary.ts'
-import type { Database } from '../../tables/schema.ts'
+import { dictionaryRows } from '../tables/dictionary.ts'
+import type { Database } from '../tables/schema.ts'
 
 /** Writes the data dictionary of this program's schema. */
 export async function writeDictionary(db: Kysely<Database>): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Instant } from '../../base/time/instant.ts'
+import type { Instant } from '../../util/time/instant.ts'
 import type { Reader } from '../store.ts'
 
 /** The first or the last instant with a value of a series and geo, or the one next to an instant: the first one beyond it, or the last one. */

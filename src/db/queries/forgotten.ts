@@ -1,5 +1,5 @@
 import type { ExpressionBuilder } from 'kysely'
-import type { Database } from '../../tables/schema.ts'
+import type { Database } from '../tables/schema.ts'
 
 /** The command of a run that records that a job no longer exists. */
 export const FORGET = 'forget'

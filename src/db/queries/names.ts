@@ -1,6 +1,6 @@
 import { expressionBuilder, sql } from 'kysely'
-import type { Database } from '../../tables/schema.ts'
-import { FIRST_LOCALE } from '../../tables/sql/sql.ts'
+import type { Database } from '../tables/schema.ts'
+import { FIRST_LOCALE } from '../tables/sql/sql.ts'
 
 const expressions = expressionBuilder<Database, never>()
 

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
-import type { Reason } from '../../tables/bookkeeping.ts'
+import type { Reason } from '../tables/bookkeeping.ts'
 import {
   type FailureOutcome,
   FETCH_OUTCOMES,
   type FetchOutcome,
   NOT_FAILED_OUTCOMES,
-} from '../../tables/sql/fetchOutcome.ts'
+} from '../tables/sql/fetchOutcome.ts'
 
 /*
  * Outcomes and reasons of requests, as SQL literals: a partial index is used only where its condition stands word for word in

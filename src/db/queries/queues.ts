@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
-import type { Database } from '../../tables/schema.ts'
 import { coordinationOf } from '../coordination.ts'
 import type { Reader, Store } from '../store.ts'
+import type { Database } from '../tables/schema.ts'
 
 /** Where pg-boss keeps its tables. */
 export const BOSS_SCHEMA = 'pgboss'

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
-import type { Database } from '../../tables/schema.ts'
 import { prepared } from '../prepared.ts'
+import type { Database } from '../tables/schema.ts'
 
 /** What makes a series, by the columns of its table. */
 export type IdentityRow = Pick<

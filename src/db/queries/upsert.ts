@@ -1,6 +1,6 @@
 import { type CompiledQuery, type Expression, type Kysely, type SqlBool, sql } from 'kysely'
-import type { RowValues, TableRows } from '../../tables/rows.ts'
-import { type Database, type TableName, tableOf } from '../../tables/schema.ts'
+import type { RowValues, TableRows } from '../tables/rows.ts'
+import { type Database, type TableName, tableOf } from '../tables/schema.ts'
 
 /** Compiled statements by kind of database, because each has its own SQL. */
 const compiled = new WeakMap<object, Map<string, CompiledQuery>>()

@@ -1,9 +1,9 @@
 import type { Kysely } from 'kysely'
-import { InputError } from '../../base/errors.ts'
-import { checkZone, transitions, useTransitions } from '../../base/time/zone.ts'
-import type { Database } from '../../tables/schema.ts'
+import { InputError } from '../../util/errors.ts'
+import { checkZone, transitions, useTransitions } from '../../util/time/zone.ts'
 import type { Engine } from '../engine.ts'
 import type { Store } from '../store.ts'
+import type { Database } from '../tables/schema.ts'
 
 /** The version of the zone data of this runtime, such as 2025b. */
 const ZONE_DATA = process.versions.tz ?? process.versions.icu ?? 'unknown'

@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs'
-import { StoreError } from '../../base/errors.ts'
+import { StoreError } from '../../util/errors.ts'
 import type { Backend } from '../store.ts'
 import { isPublishedCopy } from './copies.ts'
 import { stampOf } from './file/changes.ts'

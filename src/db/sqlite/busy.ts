@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { SignalError } from '../../base/errors.ts'
+import { SignalError } from '../../util/errors.ts'
 import type { LockTimeout } from '../store.ts'
 import { isBusy } from './storeErrors.ts'
 

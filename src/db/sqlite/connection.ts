@@ -13,11 +13,11 @@ import {
   SqliteDialect,
   SqliteQueryCompiler,
 } from 'kysely'
-import { InputError, StoreError } from '../../base/errors.ts'
-import { makeFolder } from '../../base/files/folder.ts'
-import type { Database } from '../../tables/schema.ts'
+import { InputError, StoreError } from '../../util/errors.ts'
+import { makeFolder } from '../../util/files/folder.ts'
 import { runDirectly, type StatementResult } from '../prepared.ts'
 import type { LockTimeout } from '../store.ts'
+import type { Database } from '../tables/schema.ts'
 import { retryWhileBusy } from './busy.ts'
 import { asStoreError } from './storeErrors.ts'
 

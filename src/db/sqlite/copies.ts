@@ -1,6 +1,6 @@
-import { StoreError } from '../../base/errors.ts'
-import { headOf } from '../../base/files/target.ts'
-import { TABLE_NAMES, tableOf } from '../../tables/schema.ts'
+import { StoreError } from '../../util/errors.ts'
+import { headOf } from '../../util/files/target.ts'
+import { TABLE_NAMES, tableOf } from '../tables/schema.ts'
 import { type Connection, connect } from './connection.ts'
 import { APPLICATION_ID } from './schema.ts'
 

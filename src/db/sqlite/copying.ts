@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
-import type { Database, TableName } from '../../tables/schema.ts'
 import type { Copying, TakeOverSource } from '../copying.ts'
 import { tableBlocks } from '../tableBlocks.ts'
+import type { Database, TableName } from '../tables/schema.ts'
 import { backUp } from './busy.ts'
 import type { Connection } from './connection.ts'
 import { finishCopy } from './operations/finishCopy.ts'

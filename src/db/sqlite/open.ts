@@ -1,4 +1,4 @@
-import { BusyError, StoreError } from '../../base/errors.ts'
+import { BusyError, StoreError } from '../../util/errors.ts'
 import { writeDictionary } from '../queries/dictionary.ts'
 import { refreshZones } from '../queries/zones.ts'
 import type { Durability, LockTimeout, Reader, Store, StoreOptions } from '../store.ts'

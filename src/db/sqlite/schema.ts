@@ -1,5 +1,5 @@
 import { existsSync, renameSync, rmSync } from 'node:fs'
-import { NewerSchemaError, StoreError } from '../../base/errors.ts'
+import { NewerSchemaError, StoreError } from '../../util/errors.ts'
 import {
   migrateToLatest,
   migrationNumber,

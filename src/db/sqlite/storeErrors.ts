@@ -1,4 +1,4 @@
-import { BusyError, StoreError, SyncError } from '../../base/errors.ts'
+import { BusyError, StoreError, SyncError } from '../../util/errors.ts'
 
 /** An error of SQLite, recognized by its name, without importing the package. */
 interface SqliteError extends Error {

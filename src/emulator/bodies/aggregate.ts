@@ -1,5 +1,5 @@
-import type { Instant } from '../../base/time/instant.ts'
-import { addUnits, floorTo, type Unit } from '../../base/time/zone.ts'
+import type { Instant } from '../../util/time/instant.ts'
+import { addUnits, floorTo, type Unit } from '../../util/time/zone.ts'
 import type { Point } from '../world/values.ts'
 import { EMULATED_ZONE } from '../world/world.ts'
 

@@ -1,5 +1,5 @@
-import type { Instant } from '../../base/time/instant.ts'
-import { addUnits, floorTo, localDate, type Unit } from '../../base/time/zone.ts'
+import type { Instant } from '../../util/time/instant.ts'
+import { addUnits, floorTo, localDate, type Unit } from '../../util/time/zone.ts'
 import { localeOf, type ParsedQuery, TooMuchError } from '../query.ts'
 import { dayFrom, dayOf } from '../world/days.ts'
 import { EMULATED_ZONE, type World } from '../world/world.ts'

@@ -1,5 +1,5 @@
-import type { Instant } from '../../base/time/instant.ts'
-import type { Unit } from '../../base/time/zone.ts'
+import type { Instant } from '../../util/time/instant.ts'
+import type { Unit } from '../../util/time/zone.ts'
 import { localeOf, type ParsedQuery, TooMuchError } from '../query.ts'
 import { dayOf } from '../world/days.ts'
 import { ancestorOf, geoOf } from '../world/geos.ts'

@@ -1,5 +1,5 @@
-import { formatUtc, type Instant } from '../../base/time/instant.ts'
-import { formatOffset, localClock, offsetAt, padTwo } from '../../base/time/zone.ts'
+import { formatUtc, type Instant } from '../../util/time/instant.ts'
+import { formatOffset, localClock, offsetAt, padTwo } from '../../util/time/zone.ts'
 import { EMULATED_ZONE } from '../world/world.ts'
 
 /** `2021-10-30T20:16:46.000+02:00`: the form of `values_updated_at`. */

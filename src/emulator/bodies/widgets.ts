@@ -1,4 +1,4 @@
-import { formatUtc } from '../../base/time/instant.ts'
+import { formatUtc } from '../../util/time/instant.ts'
 import { localeOf, type ParsedQuery } from '../query.ts'
 import { INDICATORS, OFFERS } from '../world/indicators.ts'
 import { type Bilingual, encode } from '../world/texts.ts'

@@ -1,5 +1,5 @@
-import type { Instant } from '../../base/time/instant.ts'
-import { addUnits, floorTo, localDate } from '../../base/time/zone.ts'
+import type { Instant } from '../../util/time/instant.ts'
+import { addUnits, floorTo, localDate } from '../../util/time/zone.ts'
 import { EMULATED_ZONE } from './world.ts'
 
 /** A local day: its borders and its place in the calendar. */

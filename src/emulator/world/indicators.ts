@@ -1,5 +1,5 @@
-import type { Instant } from '../../base/time/instant.ts'
-import { HOUR } from '../../base/time/instant.ts'
+import type { Instant } from '../../util/time/instant.ts'
+import { HOUR } from '../../util/time/instant.ts'
 import type { CurveName } from './curves.ts'
 import { COMMUNITIES } from './geos.ts'
 import type { PublicationName } from './publication.ts'

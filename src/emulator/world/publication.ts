@@ -1,5 +1,5 @@
-import { HOUR, type Instant, parseInstant } from '../../base/time/instant.ts'
-import { addUnits } from '../../base/time/zone.ts'
+import { HOUR, type Instant, parseInstant } from '../../util/time/instant.ts'
+import { addUnits } from '../../util/time/zone.ts'
 import { type CalendarDay, clockTime, dayOf } from './days.ts'
 import { EMULATED_ZONE } from './world.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Instant, parseInstant } from '../../base/time/instant.ts'
+import { type Instant, parseInstant } from '../../util/time/instant.ts'
 
 const scriptedInstant = z.union([
   z.int(),

@@ -1,4 +1,4 @@
-import type { Instant } from '../../base/time/instant.ts'
+import type { Instant } from '../../util/time/instant.ts'
 import { type Indicator, PRICE_MAGNITUDE } from './indicators.ts'
 import { changesWithin, mostPoints, type Point, points, stepAt, updatedAt } from './values.ts'
 import type { World } from './world.ts'

@@ -1,5 +1,5 @@
-import type { Instant } from '../../base/time/instant.ts'
-import { HOUR } from '../../base/time/instant.ts'
+import type { Instant } from '../../util/time/instant.ts'
+import { HOUR } from '../../util/time/instant.ts'
 import { CURVES, type CurveName } from './curves.ts'
 import { type CalendarDay, dayFrom, dayOf } from './days.ts'
 import { COMMUNITIES } from './geos.ts'

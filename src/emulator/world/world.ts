@@ -1,4 +1,4 @@
-import type { Instant } from '../../base/time/instant.ts'
+import type { Instant } from '../../util/time/instant.ts'
 import type { Script } from './script.ts'
 
 /** The zone in which the service counts days. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Service } from '../../services/service.ts'
+import type { Service } from '../../service/service.ts'
 import { NOTIFY_EVENTS, NOTIFY_STYLES } from '../notify.ts'
 import { entryParts, languageList } from './entryKeys.ts'
 import { brokenRules } from './rules.ts'

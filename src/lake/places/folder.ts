@@ -12,9 +12,9 @@ import {
   statSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { BusyError } from '../../base/errors.ts'
-import { sha256OfFile } from '../../base/files/checksum.ts'
 import { takeLockFile } from '../../db/lock.ts'
+import { BusyError } from '../../util/errors.ts'
+import { sha256OfFile } from '../../util/files/checksum.ts'
 import { filesOf, knownManifest, type LakeManifest, readLakeManifest } from '../manifest.ts'
 import {
   CURRENT,

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pathToFileURL } from 'node:url'
 import type * as Sdk from '@aws-sdk/client-s3'
-import { InputError, StoreError, SyncError, TransientError } from '../../base/errors.ts'
+import { InputError, StoreError, SyncError, TransientError } from '../../util/errors.ts'
 
 /** Loads a package that is not installed with this one: from beside this program, or from the working directory. `what` names what needs it, for the message. */
 async function loadPeer<T>(name: string, what: string, instead: string): Promise<T> {

@@ -1,7 +1,7 @@
-import type { Instant } from '../../base/time/instant.ts'
-import type { Interval } from '../../base/time/interval.ts'
-import type { Periods } from '../../base/time/periods.ts'
 import type { Absence, Coverage } from '../../job/plannerState.ts'
+import type { Instant } from '../../util/time/instant.ts'
+import type { Interval } from '../../util/time/interval.ts'
+import type { Periods } from '../../util/time/periods.ts'
 
 /* What the rules of coverage read and write. */
 

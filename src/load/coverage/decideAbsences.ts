@@ -1,10 +1,10 @@
-import { DAY, type Instant } from '../../base/time/instant.ts'
-import { type Interval, intersect, subtract } from '../../base/time/interval.ts'
-import { isLong, isSameStep, type Periods } from '../../base/time/periods.ts'
-import { floorTo } from '../../base/time/zone.ts'
+import { ALL_GEOS } from '../../db/tables/sql/allGeos.ts'
 import { GIVEN_UP } from '../../job/again.ts'
 import type { Absence, Coverage } from '../../job/plannerState.ts'
-import { ALL_GEOS } from '../../tables/sql/allGeos.ts'
+import { DAY, type Instant } from '../../util/time/instant.ts'
+import { type Interval, intersect, subtract } from '../../util/time/interval.ts'
+import { isLong, isSameStep, type Periods } from '../../util/time/periods.ts'
+import { floorTo } from '../../util/time/zone.ts'
 import type { Answer, Geo, Held, Series, Values } from './answer.ts'
 
 /* Rules 16–20 of coverage: the periods for which the step of a series promises a value and none came. Pure. */

@@ -1,5 +1,5 @@
-import type { LocalDay } from '../../base/time/localDay.ts'
-import type { DayTotals } from '../../tables/dayTotals.ts'
+import type { DayTotals } from '../../db/tables/dayTotals.ts'
+import type { LocalDay } from '../../util/time/localDay.ts'
 
 /** Values side by side with their instants and the length of their periods. */
 export interface Timeline {

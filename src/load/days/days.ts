@@ -1,6 +1,11 @@
 import type { Transaction } from 'kysely'
-import type { Instant } from '../../base/time/instant.ts'
-import type { Interval } from '../../base/time/interval.ts'
+import type { Engine } from '../../db/engine.ts'
+import { prepared } from '../../db/prepared.ts'
+import type { GeoDay } from '../../db/tables/dayTotals.ts'
+import { geoRanges, type Observations } from '../../db/tables/rows.ts'
+import type { Database } from '../../db/tables/schema.ts'
+import type { Instant } from '../../util/time/instant.ts'
+import type { Interval } from '../../util/time/interval.ts'
 import {
   type Civil,
   civilOf,
@@ -9,12 +14,7 @@ import {
   dayIntervalAt,
   dayNumber,
   localDay,
-} from '../../base/time/localDay.ts'
-import type { Engine } from '../../db/engine.ts'
-import { prepared } from '../../db/prepared.ts'
-import type { GeoDay } from '../../tables/dayTotals.ts'
-import { geoRanges, type Observations } from '../../tables/rows.ts'
-import type { Database } from '../../tables/schema.ts'
+} from '../../util/time/localDay.ts'
 import { type Timeline, totalsOf } from './dayTotals.ts'
 
 const valuesOfGeo = prepared((db, of: Interval & { seriesId: number; geoId: number }) =>

@@ -1,12 +1,12 @@
 import type { Transaction } from 'kysely'
-import { numbersOf } from '../../base/json.ts'
-import { formatMillis } from '../../base/time/instant.ts'
 import { createAnswered, isSeriesAnswered } from '../../db/queries/answered.ts'
 import { isFailure } from '../../db/queries/outcomes.ts'
 import type { Store } from '../../db/store.ts'
+import { isAboutValues } from '../../db/tables/rows.ts'
+import type { Database } from '../../db/tables/schema.ts'
 import { storedWindow } from '../../job/plannedRequest.ts'
-import { isAboutValues } from '../../tables/rows.ts'
-import type { Database } from '../../tables/schema.ts'
+import { numbersOf } from '../../util/json.ts'
+import { formatMillis } from '../../util/time/instant.ts'
 
 /** The open quarantine entries of a fetch, for an update. */
 export const openOf = (tx: Transaction<Database>, fetchId: number) =>

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
-import { canonical } from '../../base/json.ts'
-import type { Rows } from '../../tables/rows.ts'
-import type { Database } from '../../tables/schema.ts'
+import type { Rows } from '../../db/tables/rows.ts'
+import type { Database } from '../../db/tables/schema.ts'
+import { canonical } from '../../util/json.ts'
 
 const MAX_FRAGMENT = 4_096
 

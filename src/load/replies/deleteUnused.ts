@@ -1,6 +1,6 @@
 import type { Expression, ExpressionBuilder, SqlBool, Transaction } from 'kysely'
 import type { Engine } from '../../db/engine.ts'
-import type { Database } from '../../tables/schema.ts'
+import type { Database } from '../../db/tables/schema.ts'
 
 /** What was deleted of the reply store. */
 export interface Deleted {

@@ -1,9 +1,9 @@
 import type { ExpressionBuilder, Insertable, Transaction } from 'kysely'
-import type { StoredBody } from '../../base/bytes/storedBody.ts'
-import { formatMillis } from '../../base/time/instant.ts'
 import type { Engine } from '../../db/engine.ts'
 import { prepared } from '../../db/prepared.ts'
-import type { Database } from '../../tables/schema.ts'
+import type { Database } from '../../db/tables/schema.ts'
+import type { StoredBody } from '../../util/bytes/storedBody.ts'
+import { formatMillis } from '../../util/time/instant.ts'
 import { deleteUnused } from './deleteUnused.ts'
 
 const insertReply = prepared((db, row: Insertable<Database['_reply']>) =>

@@ -1,6 +1,6 @@
 import type { ExpressionBuilder } from 'kysely'
 import type { Store } from '../../db/store.ts'
-import type { Database } from '../../tables/schema.ts'
+import type { Database } from '../../db/tables/schema.ts'
 import { type Deleted, deleteUnused } from './deleteUnused.ts'
 
 /** What pruning did: bodies and bytes that were deleted, and old bodies that stay as evidence. */

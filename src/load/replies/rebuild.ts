@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely'
 import { copyingOf } from '../../db/copying.ts'
 import type { Reader, Store } from '../../db/store.ts'
-import { type Database, TABLE_NAMES, type TableName } from '../../tables/schema.ts'
+import { type Database, TABLE_NAMES, type TableName } from '../../db/tables/schema.ts'
 import { insertIndicator } from '../storedSeries.ts'
 
 /** Tables of records, which no reply contains: they are copied as they are. */

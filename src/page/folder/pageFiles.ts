@@ -1,5 +1,5 @@
 import type { Reader } from '../../db/store.ts'
-import type { Service } from '../../services/service.ts'
+import type { Service } from '../../service/service.ts'
 import { ICON } from '../assets.ts'
 import { htmlText } from '../html.ts'
 import { layout } from '../layout.ts'

@@ -1,6 +1,6 @@
-import { addUnits, floorTo, formatLocal, localDate, startOfDate } from '../../base/time/zone.ts'
 import { readJobFiles } from '../../db/queries/jobFiles.ts'
-import { ALL_GEOS } from '../../tables/sql/allGeos.ts'
+import { ALL_GEOS } from '../../db/tables/sql/allGeos.ts'
+import { addUnits, floorTo, formatLocal, localDate, startOfDate } from '../../util/time/zone.ts'
 import { NotFound, type PageRequest } from '../page.ts'
 import { type Days, daysBetween } from './days.ts'
 import {

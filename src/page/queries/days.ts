@@ -1,5 +1,5 @@
-import type { Instant } from '../../base/time/instant.ts'
-import { addUnits, floorTo, localDate } from '../../base/time/zone.ts'
+import type { Instant } from '../../util/time/instant.ts'
+import { addUnits, floorTo, localDate } from '../../util/time/zone.ts'
 
 /** Consecutive local days: their dates, and their borders, of which there is one more. */
 export interface Days {

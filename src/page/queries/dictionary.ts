@@ -1,4 +1,4 @@
-import { dictionaryRows } from '../../tables/dictionary.ts'
+import { dictionaryRows } from '../../db/tables/dictionary.ts'
 
 /** A table or view in a line. */
 export interface ObjectRow {

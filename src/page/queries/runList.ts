@@ -1,5 +1,5 @@
-import { withDeadRuns } from '../../checks/lastRuns.ts'
 import type { Reader } from '../../db/store.ts'
+import { withDeadRuns } from '../../reports/lastRuns.ts'
 
 /** Runs that one page shows. */
 const RUNS_A_PAGE = 50

@@ -1,7 +1,7 @@
 import { heldKinds } from '../../db/queries/kinds.ts'
 import type { Reader } from '../../db/store.ts'
 import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
-import { SEARCH_SCOPES, type SearchScope, searchItems } from '../../products/search.ts'
+import { SEARCH_SCOPES, type SearchScope, searchItems } from '../../reports/search.ts'
 import type { PageRequest } from '../page.ts'
 import { seriesPath } from './seriesPaths.ts'
 

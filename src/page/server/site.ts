@@ -1,4 +1,4 @@
-import type { Service } from '../../services/service.ts'
+import type { Service } from '../../service/service.ts'
 import type { Door } from './security.ts'
 
 /** What a server needs to know. */

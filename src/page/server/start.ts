@@ -1,4 +1,4 @@
-import { type Listening, listen } from '../../base/server.ts'
+import { type Listening, listen } from '../../util/server.ts'
 import { buildPageServer } from './server.ts'
 import type { Site } from './site.ts'
 

@@ -1,7 +1,6 @@
 import PQueue from 'p-queue'
-import { BusyError } from '../../base/errors.ts'
 import { allRows } from '../../db/allRows.ts'
-import { plain } from '../../products/cells.ts'
+import { plain } from '../../reports/cells.ts'
 import {
   type Answer,
   type Cut,
@@ -10,7 +9,8 @@ import {
   type StatementProcess,
   type StatementRequest,
   startStatement,
-} from '../../products/statements/runner.ts'
+} from '../../reports/statements/runner.ts'
+import { BusyError } from '../../util/errors.ts'
 
 /** The answer of a statement; `cut`: the limit that ended it early. */
 export interface StatementAnswer {

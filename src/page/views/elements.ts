@@ -1,6 +1,6 @@
-import type { RecordedOutcome } from '../../base/runOutcome.ts'
-import { oneLine, shellWord, visible } from '../../base/visible.ts'
 import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
+import type { RecordedOutcome } from '../../util/runOutcome.ts'
+import { oneLine, shellWord, visible } from '../../util/visible.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import type { PageRequest, Query } from '../page.ts'
 

@@ -1,5 +1,5 @@
-import { shellWord, visible } from '../../base/visible.ts'
-import type { IncompleteRun } from '../../checks/lastRuns.ts'
+import type { IncompleteRun } from '../../reports/lastRuns.ts'
+import { shellWord, visible } from '../../util/visible.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { type PageRequest, view } from '../page.ts'
 import { type Home, readHome, type SeriesLine, STRIP_DAYS } from '../queries/home.ts'

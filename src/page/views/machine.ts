@@ -1,5 +1,5 @@
-import { prometheusText } from '../../checks/metrics.ts'
-import { readStatus } from '../../checks/status.ts'
+import { prometheusText } from '../../reports/metrics.ts'
+import { readStatus } from '../../reports/status.ts'
 import { type Answering, jsonAnswer } from '../page.ts'
 import { etagOf } from '../server/etag.ts'
 

@@ -1,6 +1,6 @@
-import { floorToSecond, type Instant } from '../../base/time/instant.ts'
-import { dayIntervalAt, localDay } from '../../base/time/localDay.ts'
-import { formatLocal } from '../../base/time/zone.ts'
+import { floorToSecond, type Instant } from '../../util/time/instant.ts'
+import { dayIntervalAt, localDay } from '../../util/time/localDay.ts'
+import { formatLocal } from '../../util/time/zone.ts'
 import { type HtmlPart, html } from '../html.ts'
 import type { PageRequest } from '../page.ts'
 

@@ -1,4 +1,4 @@
-import { quantity } from '../../base/quantity.ts'
+import { quantity } from '../../util/quantity.ts'
 import { type Pair, t } from './locale.ts'
 
 /** Words that several pages need. */

@@ -1,5 +1,5 @@
-import { quantity } from '../../base/quantity.ts'
-import type { GapReason } from '../../tables/sql/gapReason.ts'
+import type { GapReason } from '../../db/tables/sql/gapReason.ts'
+import { quantity } from '../../util/quantity.ts'
 import { t } from './locale.ts'
 
 const GAPS_EN: Readonly<Record<GapReason, string>> = {

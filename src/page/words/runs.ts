@@ -1,4 +1,4 @@
-import type { RecordedOutcome } from '../../base/runOutcome.ts'
+import type { RecordedOutcome } from '../../util/runOutcome.ts'
 import { type Pair, t } from './locale.ts'
 
 /** Words of the pages on runs. */

@@ -1,4 +1,4 @@
-import { type Interval, intersect, subtract } from '../../base/time/interval.ts'
+import { type Interval, intersect, subtract } from '../../util/time/interval.ts'
 
 /** The holes of one geo. */
 export interface GeoHoles {

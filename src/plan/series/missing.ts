@@ -1,6 +1,6 @@
-import { type Interval, intersect, merge, subtract } from '../../base/time/interval.ts'
+import { ALL_GEOS } from '../../db/tables/sql/allGeos.ts'
 import type { Coverage, SeriesState } from '../../job/plannerState.ts'
-import { ALL_GEOS } from '../../tables/sql/allGeos.ts'
+import { type Interval, intersect, merge, subtract } from '../../util/time/interval.ts'
 import { type Freshness, stillGood } from '../held.ts'
 import type { Planning } from '../planning.ts'
 import type { EntrySeries } from './entrySeries.ts'

@@ -11,9 +11,9 @@ import {
   skipValue,
   standsAt,
   textEnd,
-} from '../../base/bytes/bytes.ts'
-import { isDoubtful, isObject, type JsonObject } from '../../base/json.ts'
-import type { Interval } from '../../base/time/interval.ts'
+} from '../../util/bytes/bytes.ts'
+import { isDoubtful, isObject, type JsonObject } from '../../util/json.ts'
+import type { Interval } from '../../util/time/interval.ts'
 import { refuseFlood } from '../flood.ts'
 import { createInstantReader } from './instantReader.ts'
 import { createNumbers } from './numbers.ts'

@@ -1,8 +1,8 @@
-import { integerOf, isObject, listOf } from '../../base/json.ts'
-import { LONGEST_FIXED } from '../../base/time/periods.ts'
-import { addUnits, fixedSeconds, floorTo, UNITS, type Unit } from '../../base/time/zone.ts'
-import { ONE_DAY, ONE_MONTH, ONE_WEEK, ONE_YEAR, type PeriodLength, type Steps } from '../../services/steps.ts'
-import { type GeoRange, geoRanges } from '../../tables/rows.ts'
+import { type GeoRange, geoRanges } from '../../db/tables/rows.ts'
+import { ONE_DAY, ONE_MONTH, ONE_WEEK, ONE_YEAR, type PeriodLength, type Steps } from '../../service/steps.ts'
+import { integerOf, isObject, listOf } from '../../util/json.ts'
+import { LONGEST_FIXED } from '../../util/time/periods.ts'
+import { addUnits, fixedSeconds, floorTo, UNITS, type Unit } from '../../util/time/zone.ts'
 import { usualDistance, type Values } from './values.ts'
 
 /** Seconds: the length of a period that follows neither from the answer nor from its rows. */

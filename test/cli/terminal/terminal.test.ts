@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { createLog } from '../../../src/base/log.ts'
-import { oneLine, visible } from '../../../src/base/visible.ts'
 import { exitCodeOf } from '../../../src/cli/terminal/fail.ts'
+import { createLog } from '../../../src/util/log.ts'
+import { oneLine, visible } from '../../../src/util/visible.ts'
 import { json, ms, runCommand, runJob, serve, tempFolder, tempStore } from '../../kit.ts'
 
 const NASTY =

@@ -7,10 +7,10 @@ import {
   PrimitiveValueListNode,
 } from 'kysely'
 import type pg from 'pg'
-import { loadPackage } from '../../../base/packages/onDemand.ts'
-import type { Database } from '../../../tables/schema.ts'
+import { loadPackage } from '../../../util/packages/onDemand.ts'
 import { shownAddress } from '../../address.ts'
 import { answerLater } from '../../prepared.ts'
+import type { Database } from '../../tables/schema.ts'
 import { asStoreError, isLockWait, type LockingSession } from '../errors.ts'
 import { LOCKS } from '../lockNames.ts'
 import { driverConfig } from './driverConfig.ts'

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import type pg from 'pg'
 import type PgConnectionString from 'pg-connection-string'
-import { StoreError } from '../../../base/errors.ts'
-import { loadPackage } from '../../../base/packages/onDemand.ts'
+import { StoreError } from '../../../util/errors.ts'
+import { loadPackage } from '../../../util/packages/onDemand.ts'
 import { badAddress, parseAddress } from '../../address.ts'
 
 // biome-ignore lint/style/noProcessEnv: the driver itself reads these variables.

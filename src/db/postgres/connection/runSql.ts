@@ -1,5 +1,5 @@
 import { CompiledQuery, type Kysely, type QueryResult } from 'kysely'
-import type { Database } from '../../../tables/schema.ts'
+import type { Database } from '../../tables/schema.ts'
 import { later } from './statements.ts'
 
 /** Runs a statement of ours, in the transaction or on the pool that it is given. */

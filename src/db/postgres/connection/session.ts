@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { StoreError } from '../../../base/errors.ts'
+import { StoreError } from '../../../util/errors.ts'
 import { parseAddress, shownAddress } from '../../address.ts'
 import { prepareOn } from './statements.ts'
 

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { sha256 } from '../../../base/files/checksum.ts'
+import { sha256 } from '../../../util/files/checksum.ts'
 
 /** Statements that a connection keeps prepared. Those whose text depends on how much is wanted come and go unprepared. */
 const KEPT = 400

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
-import type { Database } from '../../../tables/schema.ts'
-import { dayTotals, differentDaySql } from '../../../tables/sql/daySql.ts'
 import type { PlacedValue } from '../../engine.ts'
+import type { Database } from '../../tables/schema.ts'
+import { dayTotals, differentDaySql } from '../../tables/sql/daySql.ts'
 import { rowsOf } from '../connection/runSql.ts'
 
 /**

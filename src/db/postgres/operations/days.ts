@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
-import type { GeoDay } from '../../../tables/dayTotals.ts'
-import type { Database } from '../../../tables/schema.ts'
+import type { GeoDay } from '../../tables/dayTotals.ts'
+import type { Database } from '../../tables/schema.ts'
 import { doubles, wholeNumbers } from '../connection/binary.ts'
 import { sendSql } from '../connection/runSql.ts'
 

@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
-import type { RowValues } from '../../../tables/rows.ts'
-import { type Database, type TableName, tableOf } from '../../../tables/schema.ts'
+import type { RowValues } from '../../tables/rows.ts'
+import { type Database, type TableName, tableOf } from '../../tables/schema.ts'
 import { changedBy } from '../connection/runSql.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import type { Database } from '../../../tables/schema.ts'
+import type { Database } from '../../tables/schema.ts'
 import { rowsOf } from '../connection/runSql.ts'
 
 /** Locks bodies of the reply store until the transaction ends, in the order of their hashes; answers which of them are there. */

@@ -1,8 +1,8 @@
 import type { Transaction } from 'kysely'
-import type { Interval } from '../../../base/time/interval.ts'
-import { geoRanges, type Observations } from '../../../tables/rows.ts'
-import type { Database } from '../../../tables/schema.ts'
+import type { Interval } from '../../../util/time/interval.ts'
 import type { Upserted } from '../../engine.ts'
+import { geoRanges, type Observations } from '../../tables/rows.ts'
+import type { Database } from '../../tables/schema.ts'
 import { doubles, wholeNumbers } from '../connection/binary.ts'
 import { changedBy, rowsOf, sendSql } from '../connection/runSql.ts'
 

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
-import type { Database } from '../../../tables/schema.ts'
-import { FIRST_LOCALE_SQL, localeOrderSql } from '../../../tables/sql/sql.ts'
 import type { SearchHit } from '../../engine.ts'
+import type { Database } from '../../tables/schema.ts'
+import { FIRST_LOCALE_SQL, localeOrderSql } from '../../tables/sql/sql.ts'
 import { rowsOf } from '../connection/runSql.ts'
 
 /** Everything of some kinds, each once, in the first language where held. */

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { InputError } from '../../../base/errors.ts'
+import { InputError } from '../../../util/errors.ts'
 import { type QueryResult, SEEN } from '../../engine.ts'
 import { valueTooLarge } from '../../statementErrors.ts'
 import type { Connection, ReadTransaction } from '../connection/connection.ts'

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
-import type { Instant } from '../../../base/time/instant.ts'
-import type { Database } from '../../../tables/schema.ts'
+import type { Instant } from '../../../util/time/instant.ts'
 import type { Blocks, Extremes, HeldValue, SeriesRange, SupersededValue, ValueAt } from '../../engine.ts'
+import type { Database } from '../../tables/schema.ts'
 import { rowsOf } from '../connection/runSql.ts'
 
 /** Values that are read at a time. Each block begins where the one before ended, so that nothing stays open between them. */

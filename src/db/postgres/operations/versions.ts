@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
-import type { Interval } from '../../../base/time/interval.ts'
-import type { Database } from '../../../tables/schema.ts'
+import type { Interval } from '../../../util/time/interval.ts'
 import type { Blocks, Revision, SeriesRange, ValueAt, ValueVersion } from '../../engine.ts'
+import type { Database } from '../../tables/schema.ts'
 import { rowsOf } from '../connection/runSql.ts'
 import { RANGE_CONDITION } from './values.ts'
 

@@ -1,5 +1,5 @@
 import { lstatSync, openSync, readSync, statSync } from 'node:fs'
-import { StoreError } from '../../../base/errors.ts'
+import { StoreError } from '../../../util/errors.ts'
 
 /** A write-ahead log begins with a header; each frame has one, too, before its page: https://www.sqlite.org/fileformat2.html#walformat */
 const LOG_HEADER = 32

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
-import { BusyError, StoreError } from '../../../base/errors.ts'
-import { removeStaleParts } from '../../../base/files/partFiles.ts'
+import { BusyError, StoreError } from '../../../util/errors.ts'
+import { removeStaleParts } from '../../../util/files/partFiles.ts'
 import { retryWhileBusy } from '../busy.ts'
 import { checkNotInUse } from '../connection.ts'
 import { isBusy } from '../storeErrors.ts'

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import { StoreError } from '../../../base/errors.ts'
+import { StoreError } from '../../../util/errors.ts'
 
 /** Watches that a path still leads to the file that was opened under it. */
 export interface Watch {

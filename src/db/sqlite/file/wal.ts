@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { StoreError } from '../../../base/errors.ts'
+import { StoreError } from '../../../util/errors.ts'
 import type { Connection } from '../connection.ts'
 
 /** Bytes of the write-ahead log of a database. */

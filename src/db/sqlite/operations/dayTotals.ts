@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely'
-import { sha256 } from '../../../base/files/checksum.ts'
-import type { Database } from '../../../tables/schema.ts'
-import { dayTotals, differentDaySql } from '../../../tables/sql/daySql.ts'
+import { sha256 } from '../../../util/files/checksum.ts'
 import type { PlacedValue } from '../../engine.ts'
+import type { Database } from '../../tables/schema.ts'
+import { dayTotals, differentDaySql } from '../../tables/sql/daySql.ts'
 
 /**
  * Recomputes the totals of all days, from the values, of the series whose days are counted in a zone. Runs inside a transaction.

@@ -1,4 +1,4 @@
-import type { DayTotals, GeoDay } from '../../../tables/dayTotals.ts'
+import type { DayTotals, GeoDay } from '../../tables/dayTotals.ts'
 import type { Prepare } from '../connection.ts'
 
 /** Days a statement. */

@@ -1,5 +1,5 @@
-import type { RowValues } from '../../../tables/rows.ts'
-import type { TableName } from '../../../tables/schema.ts'
+import type { RowValues } from '../../tables/rows.ts'
+import type { TableName } from '../../tables/schema.ts'
 import type { Connection } from '../connection.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Instant } from '../../../base/time/instant.ts'
+import type { Instant } from '../../../util/time/instant.ts'
 import type { Extremes, SeriesRange, ValueAt } from '../../engine.ts'
 import type { Prepare } from '../connection.ts'
 

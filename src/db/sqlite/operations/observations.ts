@@ -1,6 +1,6 @@
-import type { Interval } from '../../../base/time/interval.ts'
-import { type GeoRange, geoRanges, type Observations } from '../../../tables/rows.ts'
+import type { Interval } from '../../../util/time/interval.ts'
 import type { Upserted } from '../../engine.ts'
+import { type GeoRange, geoRanges, type Observations } from '../../tables/rows.ts'
 import type { Prepare } from '../connection.ts'
 
 /*

@@ -1,5 +1,5 @@
-import { StoreError } from '../../../base/errors.ts'
-import { TABLE_NAMES, type TableName, tableOf } from '../../../tables/schema.ts'
+import { StoreError } from '../../../util/errors.ts'
+import { TABLE_NAMES, type TableName, tableOf } from '../../tables/schema.ts'
 import type { Connection } from '../connection.ts'
 import { tablesOf } from './finishCopy.ts'
 

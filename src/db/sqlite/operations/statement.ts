@@ -1,4 +1,4 @@
-import { InputError } from '../../../base/errors.ts'
+import { InputError } from '../../../util/errors.ts'
 import { type QueryResult, SEEN } from '../../engine.ts'
 import { valueTooLarge } from '../../statementErrors.ts'
 import type { Connection } from '../connection.ts'

@@ -1,5 +1,5 @@
 import type { Statement } from 'better-sqlite3'
-import type { Instant } from '../../../base/time/instant.ts'
+import type { Instant } from '../../../util/time/instant.ts'
 import type { Blocks, HeldValue, SeriesRange, SupersededValue } from '../../engine.ts'
 import type { Connection } from '../connection.ts'
 import { inBlocks } from './blocks.ts'

@@ -1,7 +1,7 @@
-import { InputError } from '../../../base/errors.ts'
-import { formatMillis, parseInstant } from '../../../base/time/instant.ts'
 import { GOOD_OUTCOMES } from '../../../db/queries/outcomes.ts'
 import type { Reader } from '../../../db/store.ts'
+import { InputError } from '../../../util/errors.ts'
+import { formatMillis, parseInstant } from '../../../util/time/instant.ts'
 
 /** A past state: the last fetch of a series that had been recorded by a moment. */
 export interface AsOf {

@@ -1,8 +1,8 @@
-import { HOUR } from '../../../base/time/instant.ts'
-import type { Interval } from '../../../base/time/interval.ts'
-import { dayIntervalAt, localDay } from '../../../base/time/localDay.ts'
-import { localClock, localDate, offsetAt } from '../../../base/time/zone.ts'
 import type { Reader } from '../../../db/store.ts'
+import { HOUR } from '../../../util/time/instant.ts'
+import type { Interval } from '../../../util/time/interval.ts'
+import { dayIntervalAt, localDay } from '../../../util/time/localDay.ts'
+import { localClock, localDate, offsetAt } from '../../../util/time/zone.ts'
 import type { GeoSeries } from './window.ts'
 
 /** An hour of the clock: a day in which the clocks go back has one of them twice. */

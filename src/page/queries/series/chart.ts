@@ -1,5 +1,5 @@
-import type { Interval } from '../../../base/time/interval.ts'
-import { transitions } from '../../../base/time/zone.ts'
+import type { Interval } from '../../../util/time/interval.ts'
+import { transitions } from '../../../util/time/zone.ts'
 import type { Drawn } from '../../client/segments.ts'
 import type { PageRequest } from '../../page.ts'
 import { type AsOf, asOf, momentOf } from './asOf.ts'

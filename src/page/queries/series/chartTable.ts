@@ -1,7 +1,7 @@
-import type { Interval } from '../../../base/time/interval.ts'
-import { addUnits, floorTo, type Unit } from '../../../base/time/zone.ts'
 import type { Extremes } from '../../../db/engine.ts'
 import type { Reader } from '../../../db/store.ts'
+import type { Interval } from '../../../util/time/interval.ts'
+import { addUnits, floorTo, type Unit } from '../../../util/time/zone.ts'
 import { type GeoSeries, readDays, together } from './window.ts'
 
 /** What a row of the table beside a chart is: a single value, or a local hour, day, month or year. */

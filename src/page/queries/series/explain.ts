@@ -1,9 +1,9 @@
-import { decompressBody } from '../../../base/bytes/storedBody.ts'
-import { isObject, type Json } from '../../../base/json.ts'
-import { type Instant, parseInstant } from '../../../base/time/instant.ts'
 import { prepared } from '../../../db/prepared.ts'
 import { GOOD_OUTCOMES } from '../../../db/queries/outcomes.ts'
 import type { Reader } from '../../../db/store.ts'
+import { decompressBody } from '../../../util/bytes/storedBody.ts'
+import { isObject, type Json } from '../../../util/json.ts'
+import { type Instant, parseInstant } from '../../../util/time/instant.ts'
 import type { GeoSeries } from './window.ts'
 
 /** A request, and the run that sent it. */

@@ -1,5 +1,5 @@
-import type { Instant } from '../../../base/time/instant.ts'
 import { endOfValues } from '../../../db/queries/ends.ts'
+import type { Instant } from '../../../util/time/instant.ts'
 import { NotFound, type PageRequest } from '../../page.ts'
 import { geoNames, indicatorNames, type LocaleRequest } from '../names.ts'
 import { findSeriesByPath, type SeriesRow, seriesPath } from '../seriesPaths.ts'

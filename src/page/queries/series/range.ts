@@ -1,7 +1,7 @@
-import { InputError } from '../../../base/errors.ts'
-import { type Instant, parseInstant } from '../../../base/time/instant.ts'
-import type { Interval } from '../../../base/time/interval.ts'
-import { addUnits, floorTo, formatLocal, localClock, startOfDate, type Unit } from '../../../base/time/zone.ts'
+import { InputError } from '../../../util/errors.ts'
+import { type Instant, parseInstant } from '../../../util/time/instant.ts'
+import type { Interval } from '../../../util/time/interval.ts'
+import { addUnits, floorTo, formatLocal, localClock, startOfDate, type Unit } from '../../../util/time/zone.ts'
 
 /** The calendar steps in which a reader goes through time. */
 export const SPANS = ['day', 'week', 'month', 'year'] as const

@@ -1,5 +1,5 @@
-import type { Interval } from '../../../base/time/interval.ts'
 import type { Reader } from '../../../db/store.ts'
+import type { Interval } from '../../../util/time/interval.ts'
 import type { GeoSeries } from './window.ts'
 
 /** A run that changed something in an interval, so that other values were known after it than before. */

@@ -1,5 +1,5 @@
-import type { Interval } from '../../../base/time/interval.ts'
 import type { Extremes, ValueAt } from '../../../db/engine.ts'
+import type { Interval } from '../../../util/time/interval.ts'
 import type { BandSegment, ValueSegment } from '../../client/segments.ts'
 
 /** Periods without a value that a segment may contain: sending them as null is shorter than beginning another segment. */

@@ -1,5 +1,5 @@
-import { InputError } from '../../../base/errors.ts'
-import type { Interval } from '../../../base/time/interval.ts'
+import { InputError } from '../../../util/errors.ts'
+import type { Interval } from '../../../util/time/interval.ts'
 import { NotFound, type PageRequest } from '../../page.ts'
 import type { AsOf } from './asOf.ts'
 import { type ChartData, readChart, readQueryOf, readSecond } from './chart.ts'

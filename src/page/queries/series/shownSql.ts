@@ -1,6 +1,6 @@
-import { formatUtc } from '../../../base/time/instant.ts'
-import type { Interval } from '../../../base/time/interval.ts'
 import { ENTRY_ROUTES } from '../../../job/entryRoutes.ts'
+import { formatUtc } from '../../../util/time/instant.ts'
+import type { Interval } from '../../../util/time/interval.ts'
 import type { AsOf } from './asOf.ts'
 import type { NamedGeoSeries } from './geoSeries.ts'
 import { borderText } from './range.ts'

@@ -1,6 +1,6 @@
-import type { Instant } from '../../../base/time/instant.ts'
-import { type Interval, intersect, subtract } from '../../../base/time/interval.ts'
 import type { Reader } from '../../../db/store.ts'
+import type { Instant } from '../../../util/time/instant.ts'
+import { type Interval, intersect, subtract } from '../../../util/time/interval.ts'
 import { listed } from '../intervals.ts'
 
 /** The states of an interval of a series, from the best to the worst. */

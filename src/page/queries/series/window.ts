@@ -1,9 +1,9 @@
-import type { Instant } from '../../../base/time/instant.ts'
-import { type Interval, intersect, merge } from '../../../base/time/interval.ts'
-import { dayIntervalAt, type LocalDay, localDay } from '../../../base/time/localDay.ts'
 import type { Extremes, SeriesRange } from '../../../db/engine.ts'
 import { GOOD_OUTCOMES } from '../../../db/queries/outcomes.ts'
 import type { Reader } from '../../../db/store.ts'
+import type { Instant } from '../../../util/time/instant.ts'
+import { type Interval, intersect, merge } from '../../../util/time/interval.ts'
+import { dayIntervalAt, type LocalDay, localDay } from '../../../util/time/localDay.ts'
 import type { BandSegment, Drawn } from '../../client/segments.ts'
 import { bandsOf, segmentsOf } from './segments.ts'
 

@@ -1,5 +1,5 @@
 import { heldKinds } from '../../../db/queries/kinds.ts'
-import { contentKinds } from '../../../services/routes.ts'
+import { contentKinds } from '../../../service/routes.ts'
 import type { PageRequest } from '../../page.ts'
 import { inLanguage } from '../locale.ts'
 

@@ -1,6 +1,6 @@
-import { type Instant, parseInstant } from '../../../base/time/instant.ts'
-import { addUnits, floorTo } from '../../../base/time/zone.ts'
 import { endOfValues } from '../../../db/queries/ends.ts'
+import { type Instant, parseInstant } from '../../../util/time/instant.ts'
+import { addUnits, floorTo } from '../../../util/time/zone.ts'
 import { type Html, type HtmlPart, html } from '../../html.ts'
 import { NotFound, type PageRequest, view } from '../../page.ts'
 import {

@@ -1,4 +1,4 @@
-import type { Interval } from '../../../base/time/interval.ts'
+import type { Interval } from '../../../util/time/interval.ts'
 import { type Offsets, timeTicks } from '../../client/clock.ts'
 import { type Drawn, drawBand, drawSteps, type Pen, reachOf, type Scales } from '../../client/segments.ts'
 import { ticksOf } from '../../drawing.ts'

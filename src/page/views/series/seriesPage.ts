@@ -1,4 +1,4 @@
-import type { Interval } from '../../../base/time/interval.ts'
+import type { Interval } from '../../../util/time/interval.ts'
 import { type Html, type HtmlPart, html, jsonScript } from '../../html.ts'
 import { type PageRequest, type Query, view } from '../../page.ts'
 import type { ChartData } from '../../queries/series/chart.ts'

@@ -1,5 +1,5 @@
-import type { Interval } from '../../../base/time/interval.ts'
-import { localDate } from '../../../base/time/zone.ts'
+import type { Interval } from '../../../util/time/interval.ts'
+import { localDate } from '../../../util/time/zone.ts'
 import { SIGNS } from '../../client/signs.ts'
 import { type Html, type HtmlPart, html } from '../../html.ts'
 import type { PageRequest } from '../../page.ts'

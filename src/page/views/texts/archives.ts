@@ -1,5 +1,5 @@
-import { InputError } from '../../../base/errors.ts'
-import { type LocalDate, startOfDate } from '../../../base/time/zone.ts'
+import { InputError } from '../../../util/errors.ts'
+import { type LocalDate, startOfDate } from '../../../util/time/zone.ts'
 import { type Html, html } from '../../html.ts'
 import { type PageRequest, view } from '../../page.ts'
 import { EDITIONS, readArchives } from '../../queries/texts/archives.ts'

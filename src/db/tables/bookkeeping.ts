@@ -1,0 +1,165 @@
+import type { RecordedOutcome } from '../../util/runOutcome.ts'
+import { blob, flag, instant, integer, json, moment, optional, rowid, table, text, word } from './declare.ts'
+import type { FetchOutcome } from './sql/fetchOutcome.ts'
+
+/** Why something is requested: it was never held, may still be revised, is in doubt, was absent at the source, or the user wants it again. */
+export type Reason = 'missing' | 'refresh' | 'doubt' | 'absent' | 'restate' | 'retry'
+
+export const _run = table(
+  'A run of a command that writes.',
+  {
+    id: rowid('Id'),
+    command: text('sync, backfill, retry …'),
+    job: text('Job name'),
+    job_file: optional(text('Path of the job file, as it was given to the command')),
+    narrowed: optional(flag('1 if it covered part of the job (--only, a range, retry); else NULL')),
+    version: text('Version of indicator-sync'),
+    started_at: moment('Start'),
+    finished_at: optional(moment('End; NULL while running or after a crash')),
+    outcome: word<RecordedOutcome>('running, done, partial, stopped or failed'),
+    requests: integer('Requests sent, one per row of _fetch; retries are not counted'),
+    failed: integer('Requests that failed after all retries'),
+    bytes: integer('Decoded bytes of all responses'),
+    rows_new: integer('New rows, and rows in which only empty columns were filled'),
+    rows_unchanged: integer('Unchanged rows'),
+    rows_revised: integer('Changed rows; the history keeps old values and texts'),
+    rows_withdrawn: integer('Values, items and links missing from a complete response'),
+    rows_rejected: integer('Rows and fields quarantined'),
+    message: optional(text('Why it stopped early')),
+    schedule: optional(text('Cron expression of the job')),
+    time_zone: optional(text('Time zone of the cron expression')),
+  },
+  { key: ['id'] },
+)
+
+export const _fetch = table(
+  'A request with its outcome.',
+  {
+    id: rowid('Id'),
+    run_id: integer('Run (_run.id)'),
+    entry: text('Entry of the job file, such as series[0]'),
+    route: text('Route'),
+    target: text('Path and query, without the key'),
+    params: json('Parameters as JSON; instants in epoch seconds'),
+    series_id: optional(integer('Series (series.id)')),
+    geo_ids: optional(text('Requested geos, comma-separated; NULL = all')),
+    from_at: optional(instant('Start of the window')),
+    to_at: optional(instant('End of the window, exclusive')),
+    started_at: moment('Time sent'),
+    finished_at: moment('Time recorded'),
+    outcome: word<FetchOutcome>(
+      'ok, empty, coarse (spans a change of resolution; fetched again in parts), too-large (split), stopped (run ended first), or a failure: refused, passing, shape, key, failed',
+    ),
+    status: optional(integer('HTTP status; NULL without a response')),
+    attempts: integer('Calls sent, retries included'),
+    ms: integer('Milliseconds from the first call to the last byte'),
+    bytes: integer('Decoded bytes of the body'),
+    reply_hash: optional(text('SHA-256 of the body (_reply.hash)')),
+    step_s: optional(integer('Resolution of the response, in seconds')),
+    resolution_id: optional(integer("The service's number for the resolution (tiempo)")),
+    source_updated_at: optional(text('values_updated_at as received')),
+    rows_new: integer('New rows, and rows in which only empty columns were filled'),
+    rows_unchanged: integer('Unchanged rows'),
+    rows_revised: integer('Changed rows; the history keeps old values and texts'),
+    rows_withdrawn: integer('Values, items and links missing from a complete response'),
+    rows_rejected: integer('Rows and fields quarantined, without those dismissed before'),
+    rows_outside: integer('Rows outside the window, dropped'),
+    message: optional(text('Error message')),
+    hint: optional(text('Suggested fix')),
+    evidence: optional(text('First 2 kB of an unreadable body')),
+    settled_before: optional(instant('Values that ended before this instant were final')),
+    time_zone: optional(text('Time zone of the service')),
+    complete: optional(flag('1 if the listing was unfiltered, so missing items count as withdrawn')),
+    lookback_s: optional(integer('Longest lookback of the series so far, in seconds; NULL for listings and retries')),
+    last_at: optional(instant('Last instant with a value')),
+    doubts: optional(json('Unverified intervals of a coarse response, as JSON with from and to in epoch seconds')),
+    reason: optional(word<Reason>('missing, refresh, doubt, absent, restate or retry; NULL if not recorded')),
+    code: optional(text('Error code, such as server-error; NULL if not recorded')),
+  },
+  {
+    key: ['id'],
+    references: [
+      { columns: ['run_id'], of: '_run' },
+      { columns: ['series_id'], of: 'series' },
+    ],
+  },
+)
+
+export const _reply = table(
+  'A stored response body; equal bodies are stored once.',
+  {
+    hash: text('SHA-256 of the decoded body, hex'),
+    body: blob('Decoded body, compressed with zstd'),
+    bytes: integer('Decoded bytes'),
+    first_seen_at: moment('First received'),
+  },
+  { key: ['hash'] },
+)
+
+export const _quarantine = table(
+  'A row, field or response that could not be parsed.',
+  {
+    id: rowid('Id'),
+    run_id: integer('Run (_run.id)'),
+    fetch_id: integer('Fetch that received it (_fetch.id)'),
+    path: text('JSON path in the body'),
+    reason: text('Why it could not be parsed'),
+    fragment: text('The fragment as JSON, at most 4 kB'),
+    created_at: moment('Time found'),
+    resolved_at: optional(moment('When a replay parsed it, a clean response replaced it, or it was dismissed')),
+    dismissed: optional(text('Reason for the dismissal; NULL if not dismissed')),
+    dismissed_after: optional(
+      integer('Last fetch before the dismissal (_fetch.id); later equal rejects are dismissed too'),
+    ),
+    geo_id: optional(integer('Geo of the rejected value; NULL if unknown')),
+    at: optional(instant('Instant of the rejected value')),
+  },
+  {
+    key: ['id'],
+    references: [
+      { columns: ['run_id'], of: '_run' },
+      { columns: ['fetch_id'], of: '_fetch' },
+    ],
+  },
+)
+
+export const _budget = table(
+  'Calls of the last day, for budgets that outlive a process.',
+  {
+    id: rowid('Id'),
+    host: text('Host called'),
+    called_at: integer('Time sent (epoch milliseconds, UTC)'),
+  },
+  { key: ['id'] },
+)
+
+export const _source = table(
+  'A service that was called.',
+  {
+    host: text('Host, with its port if given'),
+    base_url: text('Base address, without user name and password'),
+    service: text('Name of the service declaration used'),
+    first_asked_at: moment('Time of the first call'),
+    wait_until: optional(integer('End of a pause requested by the service (epoch milliseconds, UTC)')),
+  },
+  { key: ['host'], withoutRowid: true },
+)
+
+export const _lock = table(
+  'The current writer, for messages; the lock itself is an operating system lock on the `.lock` file.',
+  {
+    name: text('writer'),
+    fence: integer('Fence number of the writer (_fence.number)'),
+    pid: integer('Process id'),
+    host: text('Host name'),
+    command: text('Command'),
+    acquired_at: moment('Time acquired'),
+  },
+  { key: ['name'], withoutRowid: true },
+)
+
+export const _fence = table(
+  'Counter of lock acquisitions; a writer with an older number must not write.',
+  { name: text('writer'), number: integer('Number of acquisitions') },
+  { key: ['name'], withoutRowid: true },
+)

@@ -1,0 +1,88 @@
+import type { Generated } from 'kysely'
+import { contentKinds, ROUTES } from '../../service/routes.ts'
+
+/** The kinds of content, for descriptions. */
+export const CONTENT_KIND = `${[...contentKinds(ROUTES).keys()].join(', ')}, or another declared kind`
+/** The kinds of indicators, for descriptions: each is a route of values. */
+export const INDICATOR_KIND = 'indicator, offer_indicator, or another declared kind'
+/** The kinds of archives, for descriptions. */
+export const ARCHIVE_KIND = 'archive, archive_json (JSON listing), or another declared kind'
+/** The kinds of what can be searched, for descriptions. */
+export const SEARCHED_KIND = `indicator, offer_indicator, archive, archive_json, ${CONTENT_KIND}`
+
+type StorageClass = 'integer' | 'real' | 'text' | 'blob'
+
+/** One column: how SQLite keeps it, and what it means in one sentence. */
+export interface Column<T> {
+  readonly store: StorageClass
+  readonly nullable: boolean
+  /** Filled by the database when an insert leaves it out. */
+  readonly generated: boolean
+  readonly about: string
+  /** Only for the types: what a select reads. */
+  readonly type?: T
+}
+
+const column =
+  <T>(store: StorageClass) =>
+  (about: string): Column<T> => ({ store, nullable: false, generated: false, about })
+
+export const integer = column<number>('integer')
+export const real = column<number>('real')
+export const text = column<string>('text')
+export const blob = column<Buffer>('blob')
+/** 1 or 0. */
+export const flag = column<0 | 1>('integer')
+/** Epoch seconds, UTC: an instant or a window's border at the source. */
+export const instant = (about: string): Column<number> => integer(`${about} (epoch seconds, UTC)`)
+/** Something that happened here: `YYYY-MM-DDTHH:MM:SS.mmmZ`. */
+export const moment = (about: string): Column<string> => text(`${about} (UTC, ISO 8601 to the millisecond)`)
+/** A text that is one of the words of `T`. */
+export const word = <T extends string>(about: string): Column<T> => column<T>('text')(about)
+/** A JSON text. */
+export const json = column<string>('text')
+
+/** The same column, but it may be NULL. */
+export const optional = <T>(column: Column<T>): Column<T | null> => ({ ...column, nullable: true }) as Column<T | null>
+
+/** A primary key that SQLite numbers. */
+export const rowid = (about: string): Column<Generated<number>> => ({
+  store: 'integer',
+  nullable: false,
+  generated: true,
+  about,
+})
+
+/** One table: what a row is, its columns and its key. */
+export interface Table<C extends Record<string, Column<unknown>> = Record<string, Column<unknown>>> {
+  readonly about: string
+  readonly columns: C
+  readonly key: readonly (keyof C & string)[]
+  /** Columns that alone do not count as a change of the row: when it was seen, and by which fetch. */
+  readonly silent: readonly (keyof C & string)[]
+  /** Foreign keys: these columns are the key of a row of another table. */
+  readonly references: readonly Reference<keyof C & string>[]
+  /** SQLite stores the rows in the order of the key, without a row number of their own. */
+  readonly withoutRowid: boolean
+}
+
+interface Reference<Name extends string> {
+  readonly columns: readonly Name[]
+  readonly of: string
+}
+
+interface TableOptions<Name extends string> {
+  readonly key: readonly Name[]
+  readonly silent?: readonly Name[]
+  readonly references?: readonly Reference<Name>[]
+  readonly withoutRowid?: boolean
+}
+
+export const table = <C extends Record<string, Column<unknown>>>(
+  about: string,
+  columns: C,
+  { key, silent = [], references = [], withoutRowid = false }: TableOptions<keyof C & string>,
+): Table<C> => ({ about, columns, key, silent, references, withoutRowid })
+
+/** The row type of a table. */
+export type RowOf<T> = T extends Table<infer C> ? { [K in keyof C]: C[K] extends Column<infer V> ? V : never } : never

@@ -1,0 +1,267 @@
+import { DAY, HOUR } from '../../../util/time/instant.ts'
+import { INDICATOR_KIND } from '../declare.ts'
+import { ALL_GEOS } from './allGeos.ts'
+import { FETCH_OUTCOMES, type FetchOutcome, NOT_FAILED_OUTCOMES } from './fetchOutcome.ts'
+import { clockJoinSql, geoNameSql, indicatorNameSql, localTime, offsetSql, utcTime } from './sql.ts'
+
+const HELD_SERIES_ABOUT = {
+  series_id: 'Series (series.id)',
+  kind: INDICATOR_KIND,
+  indicator_id: 'Indicator (indicator.id); several series may share it',
+  indicator_name: 'Name, in the first language available',
+}
+const HELD_GEO_ABOUT = { geo_id: 'Geo (geo.id); 0 = none', geo_name: 'Name, in the first language available' }
+
+/** The lookback of a series; two days, the default of jobs, if none was recorded for it yet. */
+const LOOKBACK = 'coalesce(s.lookback_s, 172800)'
+/** The columns whose values make one timeline. A condition on any of them reaches the tables below the window functions. */
+const TIMELINE_COLUMNS = 'series_id, kind, indicator_id, time_trunc, time_zone, geo_id'
+
+/** The geo whose last period shows how long the periods of a series are. */
+const FIRST_GEO = '(select min(g.geo_id) from series_geo g where g.series_id = s.id)'
+const months = (at: string): string => `(strftime('%Y', ${at}, 'unixepoch') * 12 + strftime('%m', ${at}, 'unixepoch'))`
+/** Whether the last period of a series is a calendar period: its length is in a range of days, and it begins at a border of the calendar. */
+const lasts = (least: number, most: number, border: string, time: string): string =>
+  `d.step_s between ${least * DAY - HOUR} and ${most * DAY + HOUR} and strftime('${border}', d.last_s, 'unixepoch') = '${time}'`
+
+/** The beginning of the week, month, quarter or year in which a local day lies, if that is the period of the series; else the day. */
+const PERIOD_START = `case when ${lasts(7, 7, '%H:%M:%S', '00:00:00')} then d.day_s - ((d.day_s - d.last_s) / ${DAY} % 7 + 7) % 7 * ${DAY}
+          when ${lasts(28, 31, '%d %H:%M:%S', '01 00:00:00')} then unixepoch(d.day_s, 'unixepoch', 'start of month')
+          when ${lasts(90, 92, '%d %H:%M:%S', '01 00:00:00')} then unixepoch(d.day_s, 'unixepoch', 'start of month',
+            '-' || ((${months('d.day_s')} - ${months('d.last_s')}) % 3 + 3) % 3 || ' months')
+          when ${lasts(365, 366, '%m-%d %H:%M:%S', '01-01 00:00:00')} then unixepoch(d.day_s, 'unixepoch', 'start of year')
+          else d.day_s end`
+
+/** The rows of coverage, each with the instant before which it is past revision by the longest lookback of its series. */
+const WITH_BORDER = `select c.*, case when c.state = 'doubt' or c.settled_s >= c.lookback_s then c.to_at
+        else max(c.from_at, min(c.to_at, c.local_border - ${offsetSql('c', `c.local_border - ${offsetSql('c', 'c.seen_at')}`)})) end as border
+      from (
+        select d.*, case d.time_trunc when 'month' then unixepoch(d.day_s, 'unixepoch', 'start of month')
+            when 'year' then unixepoch(d.day_s, 'unixepoch', 'start of year')
+            else ${PERIOD_START} end as local_border
+        from (
+          select b.*, unixepoch(b.local_s, 'unixepoch', 'start of day') as day_s
+          from (
+            select s.id as series_id, s.kind, s.indicator_id, s.time_trunc, s.time_zone, v.geo_id, v.from_at, v.to_at, v.state,
+              v.fetched_at, v.settled_s, ${LOOKBACK} as lookback_s, v.fetched_at - ${LOOKBACK} as seen_at,
+              v.fetched_at - ${LOOKBACK} + ${offsetSql('s', `v.fetched_at - ${LOOKBACK}`)} as local_s,
+              p.step_s, p.at + ${offsetSql('s', 'p.at')} as last_s
+            from series s join _coverage v on v.series_id = s.id
+            left join observation p on p.series_id = s.id and p.geo_id = ${FIRST_GEO} and p.at = (
+              select max(o.at) from observation o where o.series_id = s.id and o.geo_id = ${FIRST_GEO})
+          ) b
+        ) d
+      ) c`
+
+/**
+ * Merges adjacent rows of a timeline that have the same value in the column `what`. It uses window functions instead of `group by`:
+ * a condition on a series passes through windows that are partitioned by it, and does not pass through groups.
+ */
+const islands = (rows: string, what: string): string => `select * from (
+      select p.*, max(p.to_at) over island as end_at, min(p.fetched_at) over island as oldest_at
+      from (
+        select m.*, sum(m.fresh) over (partition by ${TIMELINE_COLUMNS} order by from_at) as stretch
+        from (
+          select q.*, lag(q.to_at) over line is not q.from_at or lag(q.${what}) over line is not q.${what} as fresh
+          from (
+            ${rows}
+          ) q
+          window line as (partition by ${TIMELINE_COLUMNS} order by from_at)
+        ) m
+      ) p
+      window island as (partition by ${TIMELINE_COLUMNS}, stretch)
+    ) where fresh`
+
+// `with` instead of one more level of nesting: the SQLite in DuckDB's extension parses at most a hundred levels.
+const COVERAGE_VIEW = `with judged as not materialized (${WITH_BORDER})
+  select h.series_id, h.kind, h.indicator_id, ${indicatorNameSql('h')}, h.geo_id, h.from_at, h.end_at as to_at,
+    ${localTime('h.from_at', offsetSql('h', 'h.from_at'))} as from_local,
+    ${localTime('h.end_at', offsetSql('h', 'h.end_at'))} as to_local,
+    h.state, ${utcTime('h.oldest_at')} as fetched_at
+  from (
+    ${islands(
+      `select ${TIMELINE_COLUMNS}, from_at, border as to_at, iif(state = 'values', 'final', state) as state, fetched_at
+            from judged where from_at < border
+            union all
+            select ${TIMELINE_COLUMNS}, border, to_at, 'provisional', fetched_at
+            from judged where border < to_at`,
+      'state',
+    )}
+  ) h`
+
+/** Words as SQL. */
+const words = (outcomes: readonly FetchOutcome[]): string => outcomes.map((outcome) => `'${outcome}'`).join(', ')
+
+/** A failed request, as `f`: one that never became an answer. */
+const FAILED = `f.outcome not in (${words(NOT_FAILED_OUTCOMES)}) and f.from_at is not null`
+const SERIES_SELECT = 's.id as series_id, s.kind, s.indicator_id, s.time_trunc, s.time_zone'
+
+/** A request, as `f`, whose answer was not used because it mixed several resolutions: what the requests for its parts did not answer is still open. */
+const COARSE = `f.outcome = ${words(FETCH_OUTCOMES.coarse)} and f.from_at is not null`
+
+/**
+ * Geos with rows of their own. `single`: requested by themselves. A geo that a job only wants, or that is only in doubt after an
+ * answer for all geos, has the coverage of all geos beneath.
+ */
+const SINGLE = `select series_id, geo_id, iif(state <> 'doubt' or not exists (
+              select 1 from _coverage l where l.series_id = k.series_id and l.geo_id = ${ALL_GEOS} and l.from_at <= k.from_at and l.to_at >= k.to_at
+            ), 1, 0) as single from _coverage k where geo_id <> ${ALL_GEOS}
+            union select f.series_id, g.value, 1 from _fetch f, json_each('[' || f.geo_ids || ']') g where ${FAILED} and f.series_id is not null
+            union select f.series_id, g.value, 1 from _fetch f, json_each('[' || f.geo_ids || ']') g where ${COARSE} and f.series_id is not null
+            union select w.series_id, g.value, 0 from _wanted w, json_each('[' || w.geo_ids || ']') g`
+
+/** Requests without success: for all geos, for one geo, and those for all geos once more for each geo that they concern. */
+const failedRequests = (which: string): string => `select ${SERIES_SELECT}, ${ALL_GEOS}, f.from_at, f.to_at, 0, 1, 1
+          from series s cross join _fetch f on f.series_id = s.id where ${which} and f.geo_ids is null
+          union all
+          select ${SERIES_SELECT}, g.value, f.from_at, f.to_at, 0, 1, 1
+          from series s cross join _fetch f on f.series_id = s.id, json_each('[' || f.geo_ids || ']') g where ${which}
+          union all
+          select ${SERIES_SELECT}, g.geo_id, f.from_at, f.to_at, 0, 1, g.single
+          from series s
+          join (${SINGLE}) g on g.series_id = s.id
+          cross join _fetch f on f.series_id = s.id where ${which} and f.geo_ids is null`
+
+/**
+ * Everything that decides about gaps: what was answered (`covered`), what was requested without success (`failed`) and what jobs want,
+ * for all geos and for each geo that was requested by itself. The range of a geo is as long as it was requested or is wanted (`own`),
+ * by itself or with all.
+ */
+const BEARING = `select ${SERIES_SELECT}, c.geo_id, c.from_at, c.to_at, 1 as covered, 0 as failed, 1 as own
+          from series s join _coverage c on c.series_id = s.id
+          union all
+          select ${SERIES_SELECT}, g.geo_id, c.from_at, c.to_at, 1, 0, g.single
+          from series s
+          join (${SINGLE}) g on g.series_id = s.id
+          join _coverage c on c.series_id = s.id and c.geo_id = ${ALL_GEOS}
+          union all
+          ${failedRequests(FAILED)}
+          union all
+          ${failedRequests(COARSE)}
+          union all
+          select ${SERIES_SELECT}, ${ALL_GEOS}, w.from_at, w.to_at, 0, 0, 1
+          from series s join _wanted w on w.series_id = s.id where w.geo_ids is null
+          union all
+          select ${SERIES_SELECT}, g.value, w.from_at, w.to_at, 0, 0, 1
+          from series s join _wanted w on w.series_id = s.id, json_each('[' || w.geo_ids || ']') g`
+
+/** The intervals of a range that no answer covers, each between two instants at which something begins or ends. */
+const HOLES = islands(
+  `select ${TIMELINE_COLUMNS}, from_at, to_at, iif(failing > 0, 'failed', 'never requested') as reason, null as fetched_at
+            from (
+              select e.*, lead(e.from_at) over line as to_at, sum(e.covers) over line as covering, sum(e.fails) over line as failing,
+                min(e.first_at) over whole as range_from, max(e.last_at) over whole as range_to
+              from (
+                select ${TIMELINE_COLUMNS}, iif(n.value = 1, b.from_at, b.to_at) as from_at, b.covered * n.value as covers, b.failed * n.value as fails,
+                  iif(b.own, b.from_at, null) as first_at, iif(b.own, b.to_at, null) as last_at
+                from (${BEARING}) b, json_each('[1, -1]') n
+              ) e
+              window line as (partition by ${TIMELINE_COLUMNS} order by e.from_at), whole as (partition by ${TIMELINE_COLUMNS})
+            )
+            where covering = 0 and from_at < to_at and to_at > range_from and from_at < range_to`,
+  'reason',
+)
+
+const HALF_YEAR = 182 * DAY
+/** A value if a job wants some of the interval, by the first of these jobs; null otherwise, because then nothing requests it. */
+const ifWanted = (of: string, value: string, order = 'w.job'): string => `(select ${value} from _wanted w
+        where w.series_id = ${of}.series_id and w.from_at < ${of}.to_at and w.to_at > ${of}.from_at
+          and (w.geo_ids is null or ${of}.geo_id = ${ALL_GEOS} or ',' || w.geo_ids || ',' like '%,' || ${of}.geo_id || ',%') order by ${order} limit 1)`
+/** Scheduled runs may be early by as much (`job/again.ts`). */
+const EARLY_S = HOUR
+/** The wait after 1, 2, 4, 8 … days, less the hour by which a scheduled run may be early. */
+const wait = (since: string, last: string): string => `${last} - ${since} + ${DAY - EARLY_S}`
+/** When a suspect window is requested again: never within `refresh`, and after half a year at the latest. */
+const DOUBT_NEXT = ifWanted(
+  'c',
+  `c.fetched_at + max(w.refresh_s, min(${HALF_YEAR - EARLY_S}, ${wait('c.since_at', 'c.fetched_at')}))`,
+  'w.refresh_s, w.job',
+)
+/** When what was absent is requested again, as long as the wait is below half a year. */
+const ABSENT_NEXT = ifWanted(
+  'a',
+  `iif(a.checked_at - a.since_at + ${DAY} > ${HALF_YEAR}, null, a.checked_at + ${wait('a.since_at', 'a.checked_at')})`,
+)
+
+const GAPS_VIEW = `select h.series_id, h.kind, h.indicator_id, ${indicatorNameSql('h')}, h.time_trunc, h.geo_id, h.from_at, h.to_at,
+      ${localTime('h.from_at', offsetSql('h', 'h.from_at'))} as from_local,
+      ${localTime('h.to_at', offsetSql('h', 'h.to_at'))} as to_local,
+      h.reason, h.step_s, h.missing, ${utcTime('h.next_at')} as next_at, ${ifWanted('h', 'w.job')} as job
+    from (
+      select ${TIMELINE_COLUMNS}, from_at, end_at as to_at, reason, cast(null as integer) as step_s, cast(null as integer) as missing, cast(null as integer) as next_at
+      from (${HOLES})
+      union all
+      select ${SERIES_SELECT}, c.geo_id, c.from_at, c.to_at, 'doubt', null, null, ${DOUBT_NEXT}
+      from series s join _coverage c on c.series_id = s.id where c.state = 'doubt'
+      union all
+      select ${SERIES_SELECT}, a.geo_id, a.from_at, a.to_at, 'absent', a.step_s, a.missing, ${ABSENT_NEXT}
+      from series s join _absent a on a.series_id = s.id
+    ) h`
+
+const FRESHNESS_VIEW = `select s.id as series_id, s.kind, s.indicator_id, ${indicatorNameSql('s')}, g.geo_id,
+      ${geoNameSql('g')},
+      ${utcTime('a.at')} as first_utc,
+      ${utcTime('o.at')} as last_utc, ${localTime('o.at', 'z.offset_s')} as last_local,
+      (select f.finished_at from _fetch f where f.series_id = s.id and f.outcome in (${words(FETCH_OUTCOMES.good)})
+         and coalesce(',' || coalesce(f.geo_ids, iif(f.from_at is null and s.geo_agg is null,
+           (select group_concat(q.value) from json_each(f.params, '$.geo_ids') q), null)) || ',' like '%,' || g.geo_id || ',%', 1 = 1)
+       order by f.finished_at desc limit 1) as checked_at
+    from series s
+    cross join series_geo g on g.series_id = s.id
+    cross join observation a on a.series_id = g.series_id and a.geo_id = g.geo_id and a.at = (
+      select min(l.at) from observation l where l.series_id = g.series_id and l.geo_id = g.geo_id
+    )
+    cross join observation o on o.series_id = g.series_id and o.geo_id = g.geo_id and o.at = (
+      select max(l.at) from observation l where l.series_id = g.series_id and l.geo_id = g.geo_id
+    )
+    cross join ${clockJoinSql('o.at')}`
+
+/** Views on what is held, what is missing and how far it reaches. */
+export const HELD_VIEWS = {
+  coverage: {
+    about: 'Stored ranges in local time. Whether a range is final depends on the longest lookback of the series.',
+    columns: {
+      ...HELD_SERIES_ABOUT,
+      geo_id: 'Requested geo; 0 = all',
+      from_at: 'Start (epoch seconds, UTC)',
+      to_at: 'End, exclusive (epoch seconds, UTC)',
+      from_local: 'Start',
+      to_local: 'End, exclusive',
+      state:
+        'final, provisional (may still be revised), empty (final, without values) or doubt (unverified: the response looked suspicious and will be fetched again)',
+      fetched_at: 'Fetch time of its oldest part',
+    },
+    sql: COVERAGE_VIEW,
+  },
+  gaps: {
+    about: 'Missing data of each series and geo in requested ranges, with its reason.',
+    columns: {
+      ...HELD_SERIES_ABOUT,
+      time_trunc: 'Step grouped by the service (hour, day …); NULL = native',
+      geo_id: 'Geo (geo.id); 0 = all',
+      from_at: 'Start (epoch seconds, UTC)',
+      to_at: 'End, exclusive (epoch seconds, UTC)',
+      from_local: 'Start',
+      to_local: 'End, exclusive',
+      reason: 'never requested, failed, doubt (see coverage.state) or absent (the service has no value)',
+      step_s: 'Step, if absent; NULL if unknown',
+      missing: 'Missing periods, if absent; NULL if the step is unknown',
+      next_at:
+        'Earliest next request, if absent or doubt (UTC); NULL if no job includes it, or if retries ended because it was missing for half a year',
+      job: 'First job that includes it; NULL if none',
+    },
+    sql: GAPS_VIEW,
+  },
+  freshness: {
+    about: 'First and last value of every series and geo, with the last successful request.',
+    columns: {
+      ...HELD_SERIES_ABOUT,
+      ...HELD_GEO_ABOUT,
+      first_utc: 'First instant with a value',
+      last_utc: 'Last instant with a value',
+      last_local: 'Last instant in local time',
+      checked_at: 'Last successful request for this geo (UTC)',
+    },
+    sql: FRESHNESS_VIEW,
+  },
+} as const

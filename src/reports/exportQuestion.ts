@@ -1,0 +1,133 @@
+import { geoNameColumn, indicatorNameColumn } from '../db/queries/names.ts'
+import type { Reader } from '../db/store.ts'
+import { ENTRY_ROUTES } from '../job/entryRoutes.ts'
+import { InputError } from '../util/errors.ts'
+import type { Instant } from '../util/time/instant.ts'
+import type { Interval } from '../util/time/interval.ts'
+
+/** An end of a range: an instant, or one for the zone of each series. */
+type Border = Instant | ((zone: string) => Instant)
+
+/** Which values to export, and as of when. */
+export interface ExportQuestion {
+  readonly indicators: readonly number[]
+  /** The kind of these: the route of their values; `indicator` when left out. */
+  readonly kind?: string | undefined
+  /** Offer indicators, which are numbered separately. */
+  readonly offers?: readonly number[]
+  /** Empty for all. */
+  readonly geos: readonly number[]
+  readonly from: Border
+  /** Not included. */
+  readonly to: Border
+  /** UTC, ISO 8601 to the millisecond; null for the current values. */
+  readonly asOf: string | null
+}
+
+const borderIn = (zone: string, border: Border): Instant => (typeof border === 'number' ? border : border(zone))
+
+/** The range of a question in a zone. */
+export const rangeIn = (zone: string, { from, to }: ExportQuestion): Interval => ({
+  from: borderIn(zone, from),
+  to: borderIn(zone, to),
+})
+
+/** A series of one geo, with the fields that all its rows share. */
+export interface ExportedGeoSeries {
+  readonly seriesId: number
+  readonly kind: string
+  readonly indicatorId: number
+  readonly name: string | null
+  readonly unit: string | null
+  readonly timeTrunc: string | null
+  readonly timeAgg: string | null
+  readonly geoAgg: string | null
+  readonly geoTrunc: string | null
+  readonly geoIds: string | null
+  readonly zone: string
+  readonly geoId: number
+  readonly geoName: string | null
+}
+
+/** The numbers of a question with their kind. */
+const selectedNumbers = ({ indicators, kind = ENTRY_ROUTES.series, offers = [] }: ExportQuestion) =>
+  [
+    { kind, ids: indicators },
+    { kind: ENTRY_ROUTES.offers, ids: offers },
+  ] as const
+
+/** The series and geos of a question, in the order of an export. */
+export function exportedGeoSeries({ kysely }: Reader, question: ExportQuestion): Promise<ExportedGeoSeries[]> {
+  const { geos } = question
+  return (
+    kysely
+      .selectFrom('series as s')
+      .innerJoin('series_geo as g', 'g.series_id', 's.id')
+      .leftJoin('indicator as i', (join) => join.onRef('i.kind', '=', 's.kind').onRef('i.id', '=', 's.indicator_id'))
+      .select(['s.id as seriesId', 's.kind', 's.indicator_id as indicatorId', 's.time_trunc as timeTrunc'])
+      .select(['s.time_agg as timeAgg', 's.geo_agg as geoAgg', 's.geo_trunc as geoTrunc', 's.geo_ids as geoIds'])
+      .select(['s.time_zone as zone', 'g.geo_id as geoId', 'i.magnitude as unit'])
+      // The name in the first language where held, else in another one.
+      .select([indicatorNameColumn('s.kind', 's.indicator_id'), geoNameColumn('g.geo_id', 'geoName')])
+      .where((of) =>
+        of.or(
+          selectedNumbers(question).map(({ kind, ids }) =>
+            of.and([of('s.kind', '=', kind), of('s.indicator_id', 'in', ids)]),
+          ),
+        ),
+      )
+      .$if(geos.length > 0, (of) => of.where('g.geo_id', 'in', geos))
+      .orderBy('s.kind')
+      .orderBy('s.indicator_id')
+      .orderBy('s.id')
+      .orderBy('g.geo_id')
+      .$narrowType<Pick<ExportedGeoSeries, 'kind'>>()
+      .execute()
+  )
+}
+
+/** A list for a message, shortened where it is long. */
+const someOf = (ids: readonly number[]): string =>
+  ids.length === 0 ? 'none' : `${ids.slice(0, 20).join(', ')}${ids.length > 20 ? ` and ${ids.length - 20} more` : ''}`
+
+/** Throws where no values of an indicator or geo are held: a file without it would look as if it had no values. */
+export async function requireHeld(db: Reader, question: ExportQuestion): Promise<void> {
+  const allSeries = await exportedGeoSeries(db, { ...question, geos: [] })
+  for (const { kind, ids } of selectedNumbers(question)) {
+    const missing = ids.filter((id) => !allSeries.some((one) => one.kind === kind && one.indicatorId === id))
+    if (missing.length === 0) continue
+    const held = await db.kysely
+      .selectFrom('series as s')
+      .innerJoin('series_geo as g', 'g.series_id', 's.id')
+      .select('s.indicator_id as id')
+      .distinct()
+      .where('s.kind', '=', kind)
+      .orderBy('id')
+      .execute()
+    throw new InputError(`No values of ${kind.replaceAll('_', ' ')} ${missing.join(', ')} are stored.`, {
+      hint: `Stored of route ${kind}: ${someOf(held.map(({ id }) => id))}. A job fetches others; \`indicator-sync discover\` finds their numbers.`,
+      code: 'not-held',
+    })
+  }
+  const geos = [...new Set(allSeries.map(({ geoId }) => geoId))].sort((a, b) => a - b)
+  const missing = question.geos.filter((geo) => !geos.includes(geo))
+  if (missing.length > 0)
+    throw new InputError(`No values of geo ${missing.join(', ')} are stored.`, {
+      hint: `Stored geos: ${someOf(geos)}.`,
+      code: 'not-held',
+    })
+}
+
+/** The name of the column of a geo series: unique, because it contains all that identifies the series, and the geo. */
+export function columnOf(series: ExportedGeoSeries): string {
+  const { kind, indicatorId, geoId, timeTrunc, timeAgg, geoAgg, geoTrunc, geoIds } = series
+  const combined = geoAgg !== null || geoTrunc !== null || geoIds !== null
+  return [
+    ...(kind === ENTRY_ROUTES.series ? [] : [kind === ENTRY_ROUTES.offers ? 'offer' : kind]),
+    ...[indicatorId, geoId, timeTrunc, timeAgg],
+    ...(combined ? ['geo', geoAgg, geoTrunc] : []),
+    ...(geoIds !== null ? ['of', ...geoIds.split(',')] : []),
+  ]
+    .filter((part) => part !== null)
+    .join('_')
+}

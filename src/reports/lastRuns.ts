@@ -1,0 +1,83 @@
+import type { Selectable } from 'kysely'
+import { isLocked } from '../db/lock.ts'
+import type { Reader } from '../db/store.ts'
+import type { Database } from '../db/tables/schema.ts'
+import type { RecordedOutcome } from '../util/runOutcome.ts'
+
+/** A job whose last run failed or did not finish, with the reason. */
+export interface IncompleteRun {
+  /** Its number (_run.id). */
+  readonly run: number
+  readonly job: string
+  readonly command: string
+  readonly what: string
+  readonly startedAt: string
+  /** True if its process died before the run ended. */
+  readonly isDead: boolean
+}
+
+/** Why a run that is recorded as running is over. */
+const DIED = 'its process ended before the run did'
+
+/** Whether a process has the lock, so that a run recorded as running may be alive. */
+const mayBeRunning = async ({ file }: Reader): Promise<boolean> => (await isLocked(file)) !== false
+
+type RunRow = Pick<Selectable<Database['_run']>, 'id' | 'job' | 'command' | 'started_at' | 'finished_at' | 'message'>
+
+/** A run with a sentence about it. */
+const described = ({ id, job, command, started_at, finished_at }: RunRow, state: string): IncompleteRun => ({
+  run: id,
+  job,
+  command,
+  what: `last run of ${job} ${state} (${command}, started ${started_at})`,
+  startedAt: started_at,
+  isDead: finished_at === null,
+})
+
+/**
+ * The last run of each whole job, and a later run of a part of it: a part neither clears the failure of the whole nor completes it.
+ * `withEmptyStops`: also runs that were stopped before any request succeeded.
+ */
+async function readLastRuns({ kysely }: Reader, withEmptyStops: boolean) {
+  const runs = await kysely
+    .selectFrom('_run')
+    .select(['id', 'job', 'command', 'narrowed', 'started_at', 'finished_at', 'outcome', 'message'])
+    .where('id', 'in', (of) => {
+      const last = of
+        .selectFrom('_run')
+        .select(({ fn }) => fn.max('id').as('id'))
+        .groupBy(['job', 'narrowed'])
+      return withEmptyStops
+        ? last
+        : last.where((eb) => eb.or([eb('outcome', '<>', 'stopped'), eb('requests', '>', eb.ref('failed'))]))
+    })
+    .orderBy('job')
+    .orderBy('id')
+    .execute()
+  return runs.filter(({ id, job, narrowed }) => !narrowed || !runs.some((one) => one.job === job && one.id > id))
+}
+
+/**
+ * The jobs whose last run failed or ended with its process. A run that was stopped before any request succeeded does not clear the
+ * failure before it.
+ */
+export const failedRuns = async (db: Reader): Promise<IncompleteRun[]> =>
+  (await withDeadRuns(db, await readLastRuns(db, false)))
+    .filter(({ outcome }) => outcome === 'failed')
+    .map((row) => described(row, `failed: ${row.message ?? 'failed'}`))
+
+/** The same runs, with those as failed that are recorded as running and whose process has ended. */
+export async function withDeadRuns<Run extends { readonly outcome: RecordedOutcome; readonly message: string | null }>(
+  db: Reader,
+  runs: readonly Run[],
+): Promise<Run[]> {
+  const isOpen = runs.some(({ outcome }) => outcome === 'running')
+  if (!isOpen || (await mayBeRunning(db))) return [...runs]
+  return runs.map((run) => (run.outcome === 'running' ? { ...run, outcome: 'failed', message: DIED } : run))
+}
+
+/** The jobs whose last run was stopped before its end, by its budget or by a signal. */
+export const unfinishedRuns = async (db: Reader): Promise<IncompleteRun[]> =>
+  (await readLastRuns(db, true))
+    .filter(({ outcome }) => outcome === 'stopped')
+    .map((row) => described(row, `did not finish: ${row.message ?? 'it was stopped.'}`))

@@ -1,0 +1,122 @@
+import { closeSync, fsyncSync, openSync, rmSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { copyInto } from '../db/copyInto.ts'
+import { copyingOf } from '../db/copying.ts'
+import { isPublishedCopy, openReader, openStore, removeDatabase } from '../db/open.ts'
+import { writeDictionary } from '../db/queries/dictionary.ts'
+import type { Reader } from '../db/store.ts'
+import { type Database, TABLE_NAMES } from '../db/tables/schema.ts'
+import { StoreError } from '../util/errors.ts'
+import { sha256OfFile } from '../util/files/checksum.ts'
+import { partFileOf, removeStalePartsNow } from '../util/files/partFiles.ts'
+import { moveIntoPlace, prepareTarget, type Target } from '../util/files/target.ts'
+import { quantity } from '../util/quantity.ts'
+import { formatMillis } from '../util/time/instant.ts'
+
+const COLUMNS = [
+  ...(['series_id', 'kind', 'indicator_id', 'indicator_name', 'geo_id', 'geo_name'] as const),
+  ...(['first_utc', 'last_utc'] as const),
+] as const
+
+/** The manifest of a published file. */
+export interface Manifest {
+  readonly bytes: number
+  /** SHA-256 of the file, hex. */
+  readonly sha256: string
+  readonly schema: number
+  readonly published_at: string
+  /** Rows by table. */
+  readonly rows: Readonly<Record<string, number>>
+  /** Every series and geo with its first and last value. */
+  readonly series: readonly Pick<Database['freshness'], (typeof COLUMNS)[number]>[]
+}
+
+/** Checks that a copy may be written to a path: it never replaces a live database. */
+export const claimCopy = (path: string, overwrite: boolean, sources: readonly string[]): Target =>
+  prepareTarget(path, {
+    what: 'a published copy',
+    overwrite,
+    sources,
+    tidy: removeStalePartsNow,
+    isReplaceableDatabase: isPublishedCopy,
+  })
+
+/** Throws where a copy is damaged or has broken references. */
+async function checkCopy({ engine }: Reader, file: string): Promise<void> {
+  const { isSound, detail } = await engine.integrity()
+  const dangling = (await engine.dangling()).length
+  if (isSound && dangling === 0) return
+  throw new StoreError(
+    `The copy of the database is not sound: ${isSound ? `${quantity(dangling, 'row points', 'rows point')} nowhere` : detail}.`,
+    {
+      hint: `Nothing was published. Run \`indicator-sync doctor\` on the database that ${file} was made of.`,
+      code: 'unsound-copy',
+    },
+  )
+}
+
+/** How many rows each table has. */
+async function countRows({ kysely, engine }: Reader): Promise<Record<string, number>> {
+  const there = new Set(await engine.tables())
+  const counts: Record<string, number> = {}
+  for (const name of TABLE_NAMES.filter((table) => there.has(table))) {
+    const { rows } = await kysely
+      .selectFrom(name)
+      .select(({ fn }) => fn.countAll<number>().as('rows'))
+      .executeTakeFirstOrThrow()
+    counts[name] = rows
+  }
+  return counts
+}
+
+function flushFile(path: string): void {
+  const handle = openSync(path, 'r')
+  fsyncSync(handle)
+  closeSync(handle)
+}
+
+/**
+ * Makes a consistent copy of a database in a single file, while others may write to it. The copy is checked, checksummed and
+ * renamed into place, so that a reader finds the old file or the new one. Returns the manifest.
+ */
+export async function publish(
+  source: Reader,
+  path: string,
+  { bookkeeping = false, overwrite = false, now = Date.now() } = {},
+): Promise<Manifest> {
+  const target = claimCopy(path, overwrite, [source.file])
+  const { file } = target
+  const copy = partFileOf(file, 'copy')
+  const part = partFileOf(file)
+  try {
+    await copyInto(source, copy)
+    const store = await openStore(copy, { durability: 'none', copies: true })
+    try {
+      await writeDictionary(store.kysely)
+      await copyingOf(store).finishCopy(part, bookkeeping)
+    } finally {
+      await store.close()
+    }
+    rmSync(copy)
+    const reader = openReader(part)
+    let manifest: Omit<Manifest, 'bytes' | 'sha256'>
+    try {
+      await checkCopy(reader, file)
+      manifest = {
+        schema: reader.schema,
+        published_at: formatMillis(now),
+        rows: await countRows(reader),
+        series: await reader.kysely.selectFrom('freshness').select(COLUMNS).execute(),
+      }
+    } finally {
+      await reader.close()
+    }
+    const done = { bytes: statSync(part).size, sha256: sha256OfFile(part), ...manifest }
+    flushFile(part)
+    moveIntoPlace(part, target)
+    flushFile(dirname(file))
+    return done
+  } finally {
+    for (const made of [copy, part]) removeDatabase(made)
+  }
+}

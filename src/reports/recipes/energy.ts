@@ -1,0 +1,130 @@
+import type { WellKnownSeries } from '../../service/wellKnown.ts'
+import {
+  ALWAYS,
+  about,
+  DAY_RANGE,
+  HOUR_NUMBER,
+  IN_RANGE,
+  MEAN,
+  NATIVE_SERIES,
+  NO_DAY,
+  ONE_GEO,
+  ONE_NEED,
+  type Recipe,
+  rounded,
+  type Subjects,
+  WHOLE_HOUR,
+} from './recipe.ts'
+
+/** Several indicators as a parameter takes them; null where one of them is not known. */
+const numbers = (...series: readonly WellKnownSeries[]): string | null =>
+  series.some(({ indicator }) => indicator === null) ? null : series.map(({ indicator }) => indicator).join(',')
+
+const inList = (parameter: string): string =>
+  `indicator_id in (select value from json_each('[' || :${parameter} || ']'))`
+
+export const energyRecipes = ({
+  wellKnown: { tradedEnergy, demand, demandForecast, wind, solar, hydro, nuclear, combinedCycle },
+}: Subjects): readonly Recipe[] => [
+  {
+    name: 'monthly-energy',
+    question:
+      'How much energy did each technology deliver in each local month? Counts whole local days and indicators of power.',
+    parameters: { indicators: numbers(wind, solar, hydro, nuclear, combinedCycle), geo: wind.geo, ...ALWAYS },
+    needs: [{ of: 'indicators', geo: 'geo' }],
+    sql: `select substr(local_date, 1, 7) as local_month, indicator_id, indicator_name, ${rounded('sum(energy)')} as mwh,
+  ${rounded('sum(energy) / sum(hours)')} as average_mw, sum(hours) as hours
+from observations_daily
+where ${NATIVE_SERIES} and ${inList('indicators')} and geo_id = :geo and energy is not null
+  and ${DAY_RANGE}
+group by local_month, indicator_id, indicator_name order by local_month, mwh desc, indicator_id`,
+    nothing: {
+      says: 'No local day with values of a power begins in this time: whole days are counted, and only powers have an energy.',
+      answers: false,
+    },
+  },
+  {
+    name: 'monthly-traded-energy',
+    question: 'How much energy was traded in each month, if the length of periods changes?',
+    parameters: { ...about(tradedEnergy), ...ALWAYS },
+    needs: [ONE_NEED],
+    sql: `select substr(local_date, 1, 7) as local_month, step_s, count(*) as periods, ${rounded('sum(value)')} as mwh,
+  ${rounded('sum(value) * 3600 / sum(step_s)')} as average_mw
+from observations
+where ${ONE_GEO} and value is not null
+  and ${IN_RANGE}
+group by local_month, step_s order by local_month, step_s desc`,
+    nothing: NO_DAY,
+  },
+  {
+    name: 'forecast-error',
+    question: 'How far was the forecast of demand from the real one, day by day?',
+    parameters: { forecast: demandForecast.indicator, real: demand.indicator, geo: demand.geo, ...ALWAYS },
+    needs: [
+      { of: 'forecast', geo: 'geo', hourly: true },
+      { of: 'real', geo: 'geo', hourly: true },
+    ],
+    sql: `with hourly as (
+  select indicator_id, min(local_date) as local_date, ${HOUR_NUMBER} as hour, ${MEAN} as mw
+  from observations
+  where ${NATIVE_SERIES} and indicator_id in (:forecast, :real) and geo_id = :geo and value is not null
+    and ${IN_RANGE}
+  group by indicator_id, hour ${WHOLE_HOUR}
+)
+select r.local_date, count(*) as hours, ${rounded('avg(r.mw)')} as real_mw, ${rounded('avg(f.mw - r.mw)')} as bias_mw,
+  ${rounded('avg(abs(f.mw - r.mw))')} as mean_error_mw, ${rounded('100 * avg(abs((f.mw - r.mw) / nullif(r.mw, 0)))', 2)} as mean_error_percent
+from hourly r join hourly f on f.hour = r.hour and f.indicator_id = :forecast
+where r.indicator_id = :real
+group by r.local_date order by r.local_date`,
+    nothing: { says: 'The forecast and the real values have no hour in common in this time.', answers: false },
+  },
+  {
+    name: 'residual-load',
+    question: 'What is the residual load (demand minus wind and solar) by local hour: average, minimum and maximum?',
+    parameters: { demand: demand.indicator, renewables: numbers(wind, solar), geo: demand.geo, ...ALWAYS },
+    needs: [
+      { of: 'demand', geo: 'geo', hourly: true },
+      { of: 'renewables', geo: 'geo', hourly: true },
+    ],
+    sql: `with hourly as (
+  select indicator_id, ${HOUR_NUMBER} as hour, min(substr(at_local, 12, 2)) as local_hour, ${MEAN} as mw
+  from observations
+  where ${NATIVE_SERIES} and (indicator_id = :demand or ${inList('renewables')})
+    and geo_id = :geo and value is not null
+    and ${IN_RANGE}
+  group by indicator_id, hour ${WHOLE_HOUR}
+), residual as (
+  select min(local_hour) as local_hour, sum(iif(indicator_id = :demand, mw, -mw)) as mw
+  from hourly group by hour
+  having count(*) = 1 + json_array_length('[' || :renewables || ']')
+)
+select local_hour, ${rounded('avg(mw)')} as average_mw, round(min(mw), 0) as least_mw, round(max(mw), 0) as most_mw
+from residual group by local_hour order by local_hour`,
+    nothing: { says: 'The demand and the renewables have no hour in common in this time.', answers: false },
+  },
+  {
+    name: 'renewable-share',
+    question: 'What share of the demand did renewables meet each day? Counts hours with complete data.',
+    parameters: { demand: demand.indicator, renewables: numbers(wind, solar, hydro), geo: demand.geo, ...ALWAYS },
+    needs: [
+      { of: 'demand', geo: 'geo', hourly: true },
+      { of: 'renewables', geo: 'geo', hourly: true },
+    ],
+    sql: `with hourly as (
+  select indicator_id, min(local_date) as local_date, ${HOUR_NUMBER} as hour, ${MEAN} as mw
+  from observations
+  where ${NATIVE_SERIES} and (indicator_id = :demand or ${inList('renewables')})
+    and geo_id = :geo and value is not null
+    and ${IN_RANGE}
+  group by indicator_id, hour ${WHOLE_HOUR}
+), whole as (
+  select min(local_date) as local_date, sum(iif(indicator_id = :demand, 0, mw)) as renewable, sum(iif(indicator_id = :demand, mw, 0)) as demand
+  from hourly group by hour
+  having count(*) = 1 + json_array_length('[' || :renewables || ']')
+)
+select local_date, count(*) as hours, ${rounded('sum(renewable)')} as mwh, ${rounded('sum(demand)')} as demand_mwh,
+  ${rounded('100 * sum(renewable) / nullif(sum(demand), 0)', 1)} as percent
+from whole group by local_date order by local_date`,
+    nothing: { says: 'The demand and the renewables have no hour in common in this time.', answers: false },
+  },
+]

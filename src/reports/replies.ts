@@ -1,0 +1,165 @@
+import type { InferResult, Kysely } from 'kysely'
+import { prepared } from '../db/prepared.ts'
+import { GOOD_OUTCOMES } from '../db/queries/outcomes.ts'
+import type { IdentityRow } from '../db/queries/seriesIdentity.ts'
+import type { Reader } from '../db/store.ts'
+import type { Database } from '../db/tables/schema.ts'
+import { ALL_GEOS } from '../db/tables/sql/allGeos.ts'
+import { FETCH_OUTCOMES, type FetchOutcome } from '../db/tables/sql/fetchOutcome.ts'
+import { type PlannedRequest, storedCall, storedIdentity } from '../job/plannedRequest.ts'
+import type { Locale } from '../service/routes.ts'
+import type { Service } from '../service/service.ts'
+import { numbersOf } from '../util/json.ts'
+import type { Interval } from '../util/time/interval.ts'
+
+/** One reply of the reply store: what was requested, what came, and how it was recorded. */
+export interface StoredReply {
+  readonly fetchId: number
+  readonly runId: number
+  readonly seriesId: number | null
+  readonly outcome: FetchOutcome
+  /** What a coarse answer left in doubt. */
+  readonly doubts: readonly Interval[]
+  readonly planned: PlannedRequest
+  /** The compressed body, and its bytes once it is restored. */
+  readonly compressed: Buffer
+  readonly size: number
+  /** When it was recorded (UTC, ISO 8601 to the millisecond). */
+  readonly recordedAt: string
+}
+
+/** Outcomes whose replies became rows, or may become rows when they are parsed again. */
+const READABLE = [...FETCH_OUTCOMES.good, 'shape'] as const
+
+/** Replies at a time: a body may be some megabytes. */
+const REPLIES_PER_READ = 16
+
+const stored = (db: Kysely<Database>, after: { last: number }) =>
+  db
+    .selectFrom('_fetch as f')
+    .innerJoin('_reply as r', 'r.hash', 'f.reply_hash')
+    .leftJoin('series as s', 's.id', 'f.series_id')
+    .select([
+      'f.id as fetchId',
+      'f.run_id as runId',
+      'f.entry',
+      'f.route',
+      'f.target',
+      'f.params',
+      'f.geo_ids as requested',
+    ])
+    .select([
+      'f.from_at',
+      'f.to_at',
+      'f.settled_before',
+      'f.lookback_s as lookback',
+      'f.complete',
+      'f.outcome',
+      'f.doubts',
+    ])
+    .select(['f.finished_at as recordedAt', 'r.body as compressed', 'r.bytes as size', 's.id as seriesId', 's.kind'])
+    .select(['s.indicator_id', 's.time_trunc', 's.time_agg', 's.geo_agg', 's.geo_trunc', 's.geo_ids'])
+    .select(({ fn }) => fn.coalesce('f.time_zone', 's.time_zone').as('zone'))
+    .where((of) => of.or([of('f.outcome', 'in', READABLE), of('f.doubts', 'is not', null)]))
+    .where('f.id', '>', after.last)
+    .orderBy('f.id')
+    .limit(REPLIES_PER_READ)
+
+type StoredRow = InferResult<ReturnType<typeof stored>>[number]
+
+/** The next replies: all, or those with open quarantine entries. */
+const NEXT = {
+  all: prepared(stored),
+  quarantined: prepared((db, after: { last: number }) =>
+    stored(db, after).where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('_quarantine as q')
+          .select('q.id')
+          .whereRef('q.fetch_id', '=', 'f.id')
+          .where('q.resolved_at', 'is', null),
+      ),
+    ),
+  ),
+}
+
+/** A recorded request as a planned one, with all that is needed to parse its answer again. */
+function plannedRequestOf(row: StoredRow, service: Service): PlannedRequest {
+  const call = storedCall(row)
+  const { params, window } = call
+  const series = row.seriesId === null ? null : storedIdentity(row as IdentityRow)
+  return {
+    ...call,
+    entry: row.entry,
+    request: { route: row.route, target: row.target, headers: {} },
+    locale: (params.locale as Locale | undefined) ?? service.locales[0],
+    reason: 'retry',
+    series,
+    geoIds: numbersOf(row.requested) ?? (window || !series ? [ALL_GEOS] : []),
+    settledBefore: row.settled_before ?? window?.from ?? 0,
+    lookbackS: row.lookback,
+    timeZone: row.zone ?? service.timeZone,
+    service,
+    complete: row.complete === 1,
+  }
+}
+
+/** The replies of the reply store in the order in which they were loaded; `only`: all, or those with open quarantine entries. */
+export async function* readReplies(
+  { kysely }: Reader,
+  service: Service,
+  only: keyof typeof NEXT = 'all',
+): AsyncGenerator<StoredReply> {
+  for (let last = 0; ; ) {
+    const block = await NEXT[only].all(kysely, { last })
+    for (const row of block)
+      yield {
+        fetchId: row.fetchId,
+        runId: row.runId,
+        seriesId: row.seriesId,
+        outcome: row.outcome,
+        doubts: row.doubts === null ? [] : JSON.parse(row.doubts),
+        planned: plannedRequestOf(row, service),
+        compressed: row.compressed,
+        size: row.size,
+        recordedAt: row.recordedAt,
+      }
+    if (block.length < REPLIES_PER_READ) return
+    last = block.at(-1)!.fetchId
+  }
+}
+
+/** What the reply store holds. */
+export interface ReplyStoreState {
+  /** Bodies; equal ones are kept once. */
+  readonly bodies: number
+  /** Bytes in the database. */
+  readonly packed_bytes: number
+  /** Bytes of the bodies as they came, decoded. */
+  readonly bytes: number
+  /** When the oldest body first came; null when there is none. */
+  readonly since: string | null
+  /** Answers with rows whose body is not kept: a database cannot be rebuilt without them. */
+  readonly missing: number
+}
+
+/** Measures the reply store. */
+export async function replyStoreState({ kysely }: Reader): Promise<ReplyStoreState> {
+  const bodies = await kysely
+    .selectFrom('_reply')
+    .select(({ fn, val }) => [
+      fn.countAll<number>().as('bodies'),
+      fn.coalesce(fn.sum<number>(fn('length', ['body'])), val(0)).as('packed_bytes'),
+      fn.coalesce(fn.sum<number>('bytes'), val(0)).as('bytes'),
+      fn.min('first_seen_at').as('since'),
+    ])
+    .executeTakeFirstOrThrow()
+  const { missing } = await kysely
+    .selectFrom('_fetch as f')
+    .select(({ fn }) => fn.countAll<number>().as('missing'))
+    .where('f.outcome', 'in', GOOD_OUTCOMES)
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom('_reply as r').select('r.hash').whereRef('r.hash', '=', 'f.reply_hash'))),
+    )
+    .executeTakeFirstOrThrow()
+  return { ...bodies, missing }
+}

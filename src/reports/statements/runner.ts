@@ -1,0 +1,216 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { on } from 'node:events'
+import { getCompileCacheDir } from 'node:module'
+import { dirname } from 'node:path'
+import * as errors from '../../util/errors.ts'
+import type { Exported } from '../export.ts'
+
+/** A user's statement, with the values of its parameters. */
+export interface StatementRequest {
+  readonly file: string
+  readonly sql: string
+  readonly parameters?: Readonly<Record<string, string | number | bigint | null>>
+  /** Whether the types of all columns are needed. */
+  readonly typed?: boolean
+}
+
+/** The limits of an answer. */
+export interface StatementLimits {
+  /** For the whole answer. Default: none. */
+  readonly ms?: number
+  /** For each block of rows; the time that the caller takes is not counted. Default: none. */
+  readonly blockMs?: number
+  /** Default: all rows. */
+  readonly rows?: number
+  /** Letters of all cells together. The first row is always in the answer. Default: all. */
+  readonly bytes?: number
+  /** Letters of a cell. Longer ones are cut, and bytes become text. Default: all. */
+  readonly cellLetters?: number
+}
+
+/** The limit that ended an answer early. */
+export type Cut = 'rows' | 'bytes' | null
+
+/** The answer of a statement. Its process ends with its rows. */
+export interface Answer extends Exported {
+  /** Known after the last row. */
+  cut(): Cut
+}
+
+/** An error as it passes from one process to another. */
+interface SentError {
+  readonly name: string
+  readonly message: string
+  readonly hint: string | undefined
+  readonly code: string
+  readonly cause: unknown
+}
+
+/** What the process of a statement sends: the columns, then blocks of rows, and `cut` at the end. */
+export type Sent =
+  | { readonly columns: Exported['columns'] }
+  | { readonly rows: readonly (readonly unknown[])[] }
+  | { readonly cut: Cut }
+  | { readonly error: SentError }
+
+/** What the process of a statement receives first; each later message requests the next block. */
+export interface Order {
+  readonly request: StatementRequest
+  readonly limits: StatementLimits
+}
+
+/** A process for one statement. */
+export interface StatementProcess {
+  /** Undefined if the system refused it at once. */
+  readonly child: ChildProcess | undefined
+  /** False if it ended before it could take a statement. */
+  readonly ready: Promise<boolean>
+  /** Bytes of memory that it may use. */
+  readonly memory: number
+}
+
+const MIB = 1024 * 1024
+
+/** The variables by which a server is reached (PGHOST, PGPASSWORD …), and the folders of password files and of temporary files. */
+const serverVariables = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(
+    // biome-ignore lint/style/noProcessEnv: the driver and SQLite read these variables, too.
+    Object.entries(process.env).filter(([name]) => /^(PG[A-Z]+|HOME|APPDATA|SQLITE_TMPDIR|TMPDIR)$/.test(name)),
+  )
+
+function startChild(memory: number): ChildProcess | undefined {
+  const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
+  const cache = getCompileCacheDir()
+  try {
+    return fork(new URL(`./statementChild.${ending}`, import.meta.url), [String(memory)], {
+      // Of our environment, only the variables by which a server is reached: the process must not have the key.
+      env: {
+        ...serverVariables(),
+        ...(cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) }),
+      },
+      execArgv: [`--max-old-space-size=${memory / MIB / 2}`],
+      serialization: 'advanced',
+      stdio: 'ignore',
+    })
+  } catch {
+    return undefined
+  }
+}
+
+/** Starts a process for a statement. This process may end before it; it ends with this one. */
+export function startStatement(memory = 768 * MIB): StatementProcess {
+  const child = startChild(memory)
+  if (!child) return { child, ready: Promise.resolve(false), memory }
+  const kill = () => child.kill('SIGKILL')
+  process.once('exit', kill)
+  child.once('exit', () => process.off('exit', kill))
+  const ready = new Promise<boolean>((resolve) => {
+    child.once('message', () => resolve(true))
+    child.once('exit', () => resolve(false))
+    // Without an exit: it could not be started.
+    child.once('error', () => {
+      process.off('exit', kill)
+      resolve(false)
+    })
+  })
+  keepAlive(child, false)
+  return { child, ready, memory }
+}
+
+/** Whether this process waits for a child before it ends. */
+function keepAlive(child: ChildProcess, isAwaited: boolean): void {
+  const method = isAwaited ? 'ref' : 'unref'
+  child[method]()
+  child.channel?.[method]()
+}
+
+async function whileAwaited<T>(child: ChildProcess, work: Promise<T>): Promise<T> {
+  keepAlive(child, true)
+  try {
+    return await work
+  } finally {
+    keepAlive(child, false)
+  }
+}
+
+/** The error that was sent, of the same class. */
+function receivedError({ name, cause, message, ...details }: SentError): unknown {
+  const classes: Readonly<Record<string, unknown>> = errors
+  if (name === errors.BugError.name) return cause
+  const ErrorClass = classes[name] as typeof errors.SyncError
+  return new ErrorClass(message, { ...details, cause } as never)
+}
+
+/**
+ * Runs a statement in a process of its own, because nothing inside a process can interrupt SQLite. Throws what is wrong with
+ * the statement, StoppedError after its time, and StoreError if the process could not be started.
+ */
+export async function runStatement(
+  { child, ready, memory }: StatementProcess,
+  request: StatementRequest,
+  limits: StatementLimits = {},
+): Promise<Answer> {
+  if (!child || !(await whileAwaited(child, ready)))
+    throw new errors.StoreError('The process for the statement could not be started.', {
+      hint: 'Try again in a moment. If it fails again, this machine has too many processes or open files, or no memory left.',
+      code: 'no-process',
+    })
+  let isLate = false
+  const { ms, blockMs } = limits
+  const stop = (): void => {
+    isLate = true
+    child.kill('SIGKILL')
+  }
+  const timer = ms === undefined ? undefined : setTimeout(stop, Math.min(ms, 2 ** 31 - 1)).unref()
+  // A message that was sent before the end is read before the channel closes.
+  const messages = on(child, 'message', { close: ['disconnect'] })
+  const end = (): void => {
+    clearTimeout(timer)
+    child.kill('SIGKILL')
+    void messages.return?.()
+  }
+  const send = (message: Order | 'more'): void => void child.send(message, () => undefined)
+  async function next(): Promise<Exclude<Sent, { error: SentError }>> {
+    const blockTimer = blockMs === undefined ? undefined : setTimeout(stop, blockMs).unref()
+    const { value, done } = await whileAwaited(child!, messages.next())
+    clearTimeout(blockTimer)
+    if (done)
+      throw isLate
+        ? new errors.StoppedError(`The statement took longer than ${(ms ?? blockMs)! / 1000} s and was ended.`, {
+            hint: 'Select less (where series_id = …, limit …), or use `indicator-sync query --timeout 600` in a terminal (0: no limit).',
+            code: 'timeout',
+          })
+        : new errors.InputError(`The statement needs more memory than it may use (${memory / MIB} MiB).`, {
+            hint: 'Select less at once: fewer rows with limit, fewer columns, or substr(…) of long texts.',
+            code: 'no-memory',
+          })
+    const [message] = value as [Sent]
+    if ('error' in message) throw receivedError(message.error)
+    return message
+  }
+  let cut: Cut = null
+  async function* rows(): Exported['rows'] {
+    try {
+      for (;;) {
+        const message = (await next()) as Exclude<Sent, { error: SentError } | { columns: unknown }>
+        if ('cut' in message) {
+          cut = message.cut
+          return
+        }
+        // The next block is read while this one is used.
+        send('more')
+        yield message.rows
+      }
+    } finally {
+      end()
+    }
+  }
+  send({ request, limits })
+  try {
+    const { columns } = (await next()) as { columns: Exported['columns'] }
+    return { columns, rows: rows(), cut: () => cut }
+  } catch (error) {
+    end()
+    throw error
+  }
+}

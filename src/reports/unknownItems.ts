@@ -1,0 +1,51 @@
+import { NO_FAILURE, UNKNOWN_STATUSES } from '../db/queries/outcomes.ts'
+import type { Reader } from '../db/store.ts'
+import { ANSWERED_OUTCOMES } from '../db/tables/sql/fetchOutcome.ts'
+import type { UnknownItem } from '../job/plannerState.ts'
+import { floorToSecond } from '../util/time/instant.ts'
+
+/** An item, such as an indicator or widget, that the service does not know. */
+export interface Unknown extends UnknownItem {
+  readonly route: string
+  readonly id: string | number
+}
+
+/** The last good answer of a path, with any query; 0 where there is none. */
+async function lastGood({ kysely }: Reader, path: string): Promise<number> {
+  const last = await kysely
+    .selectFrom('_fetch')
+    .select(({ fn }) => fn.max('id').as('id'))
+    .where(({ or, and, eb }) =>
+      or([eb('target', '=', path), and([eb('target', '>=', `${path}?`), eb('target', '<=', `${path}@`)])]),
+    )
+    .where('outcome', 'in', ANSWERED_OUTCOMES)
+    .executeTakeFirst()
+  return last?.id ?? 0
+}
+
+/** Items that the service answered with 404 or 410 and has not answered otherwise since, by route and id. */
+export async function readUnknown(db: Reader): Promise<ReadonlyMap<string, Unknown>> {
+  const refusals = await db.kysely
+    .selectFrom('_fetch')
+    .select(['id', 'route', 'params', 'target', 'finished_at'])
+    .where('outcome', 'not in', NO_FAILURE)
+    .where('outcome', '=', 'refused')
+    .where('status', 'in', UNKNOWN_STATUSES)
+    .orderBy('id')
+    .execute()
+  const answered = new Map<string, number>()
+  const unknown = new Map<string, Unknown>()
+  for (const { id: fetchId, route, target, params, finished_at } of refusals) {
+    const { id } = JSON.parse(params) as { readonly id?: string | number }
+    // A listing is of no single item.
+    if (id === undefined) continue
+    const [path] = target.split('?') as [string]
+    const good = answered.get(path) ?? (await lastGood(db, path))
+    answered.set(path, good)
+    if (fetchId < good) continue
+    const lastAt = floorToSecond(finished_at)
+    const key = `${route} ${id}`
+    unknown.set(key, { route, id, sinceAt: unknown.get(key)?.sinceAt ?? lastAt, lastAt })
+  }
+  return unknown
+}

@@ -1,0 +1,57 @@
+import { InputError } from '../util/errors.ts'
+
+/** How a service is shown a key. */
+export interface ApiKey {
+  /** The header that holds it. */
+  readonly header: string
+  /** What issued keys look like: a regular expression for all of a key, and the same in words; null where nothing is known of it. */
+  readonly issued: { readonly pattern: string; readonly words: string } | null
+}
+
+/** Source: the specification, "Authentication". */
+export const API_KEY: ApiKey = {
+  header: 'x-api-key',
+  issued: { pattern: '[0-9a-f]{64}', words: '64 lowercase hexadecimal characters' },
+}
+
+/** No key is shorter: such a short text would also occur in data. */
+const SHORTEST_KEY = 8
+
+/** What issued keys have that a key, bare or in double quotes, has not, in words; undefined where it may be an issued one. */
+export const unlikeIssued = ({ issued }: ApiKey, key: string): string | undefined =>
+  issued === null || new RegExp(`^"?(?:${issued.pattern})"?$`).test(key) ? undefined : issued.words
+
+const hintOf = ({ issued }: ApiKey): string =>
+  `${issued === null ? 'Give it' : `An issued key looks like ${issued.words}; give it`} bare or in double quotes, on one line, as INDICATOR_SYNC_API_KEY or in a file for --api-key-file.`
+
+/** Placeholders for a key. */
+const PLACEHOLDER =
+  /^<.*>$|^\[.*\]$|^\{.*\}$|^\$|^x{8,}$|^\*+$|^\.{3,}$|^(put|paste|insert|enter|replace|change)[-_ ]?(it|me|this|your|here|with|the)|^your[-_ ]|^my[-_ ]?(api[-_ ]?)?key$|api[-_ ]?key[-_ ]?here|^(todo|tbd|none|null|undefined|changeme|password|placeholder|example)$/i
+
+/** What is wrong with a text as a key, as the end of a sentence; undefined when it can be one. Never repeats the text. */
+export function keyFault(text: string): string | undefined {
+  const bare = text.replace(/^"(.*)"$/s, '$1')
+  const holds = (what: string): string => `is empty or holds characters that a header cannot carry: it ${what}`
+  if (bare === '') return holds('is empty')
+  if (/[\r\n]/.test(bare)) return holds('has more than one line')
+  if (/\s/.test(bare)) return holds('has a space in it')
+  if (/["'`]/.test(bare)) return holds('has a quotation mark in it, or only on one side')
+  if (/[^\x21-\x7e]/.test(bare)) return holds('has letters beyond ASCII')
+  if (PLACEHOLDER.test(bare)) return 'is a placeholder for a key'
+  if (bare.length < SHORTEST_KEY) return `has ${bare.length} characters, and no key has fewer than ${SHORTEST_KEY}`
+  // A text that occurs in ordinary data cannot be taken out of data.
+  if (bare.length < 16 && /^(?:[a-z]+|[\d.:TZ+-]+)$/i.test(bare)) return 'is a word or a number, which data hold too'
+  return undefined
+}
+
+/** A key for the header of a service: bare or in double quotes, as given. Never printed. Throws InputError, naming its source `from`, where it cannot be a key. */
+export function checkKey(text: string, from: string, form: ApiKey): string {
+  const key = text.trim()
+  const fault = keyFault(key)
+  if (fault !== undefined)
+    throw new InputError(`The API key ${fault} (from ${from}).`, { hint: hintOf(form), code: 'bad-key' })
+  return key
+}
+
+/** The texts to keep out of every log and record: the key with and without its quotes. */
+export const secretsOf = (key: string): string[] => [...new Set([key, key.replaceAll('"', '')])]

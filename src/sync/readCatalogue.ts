@@ -1,0 +1,48 @@
+import type { Reader } from '../db/store.ts'
+import { FIRST_LOCALE } from '../db/tables/sql/sql.ts'
+import { ENTRY_ROUTES } from '../job/entryRoutes.ts'
+import type { Listed } from '../job/select.ts'
+
+/** The indicators that the catalogue lists, with their names in every language and the terms that it was requested by. */
+export async function readCatalogue({ kysely }: Reader): Promise<Listed[]> {
+  const listed = kysely
+    .selectFrom('indicator as i')
+    .where('i.kind', '=', ENTRY_ROUTES.series)
+    .where('i.last_seen_at', 'is not', null)
+    .where('i.withdrawn_at', 'is', null)
+    .orderBy('i.id')
+  const ids = await listed.select('i.id').execute()
+  const texts = await listed
+    .innerJoin('indicator_text as t', (join) => join.onRef('t.kind', '=', 'i.kind').onRef('t.id', '=', 'i.id'))
+    .select(['i.id', 't.name', 't.short_name'])
+    .execute()
+  const terms = await listed
+    .innerJoin('indicator_term as g', (join) => join.onRef('g.kind', '=', 'i.kind').onRef('g.id', '=', 'i.id'))
+    .select(['i.id', 'g.term'])
+    .orderBy('g.term')
+    .execute()
+  const textsOf = Map.groupBy(texts, ({ id }) => id)
+  const termsOf = Map.groupBy(terms, ({ id }) => id)
+  return ids.map(({ id }) => ({
+    id,
+    names: [...new Set((textsOf.get(id) ?? []).flatMap(({ name, short_name }) => [name, short_name]))]
+      .filter((name) => name !== null)
+      .sort(),
+    terms: (termsOf.get(id) ?? []).map(({ term }) => term),
+  }))
+}
+
+/** The name of an indicator, in the language that the views prefer; undefined where none is stored. */
+export async function indicatorName({ kysely }: Reader, kind: string, id: number): Promise<string | undefined> {
+  const found = await kysely
+    .selectFrom('indicator_text')
+    .select('name')
+    .where('kind', '=', kind)
+    .where('id', '=', id)
+    .where('name', 'is not', null)
+    .orderBy((of) => of('locale', '<>', FIRST_LOCALE))
+    .orderBy('locale')
+    .limit(1)
+    .executeTakeFirst()
+  return found?.name ?? undefined
+}

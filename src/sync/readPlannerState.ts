@@ -1,0 +1,124 @@
+import { ABSENT, GOOD_OUTCOMES } from '../db/queries/outcomes.ts'
+import type { Reader } from '../db/store.ts'
+import { GIVEN_UP } from '../job/again.ts'
+import { seriesKey, storedIdentity } from '../job/plannedRequest.ts'
+import { type PlannerState, type SeriesState, UNKNOWN_SERIES } from '../job/plannerState.ts'
+import { readUnknown } from '../reports/unknownItems.ts'
+import { CLOCK_ERROR, floorToSecond, type Instant } from '../util/time/instant.ts'
+
+const bySeries = <T extends { readonly series_id: number }>(rows: readonly T[]): ReadonlyMap<number, T[]> =>
+  Map.groupBy(rows, ({ series_id }) => series_id)
+
+/** Every series with its number of geos, and the last period of its first geo. */
+const seriesWithGeos = ({ kysely }: Reader) =>
+  kysely
+    .selectFrom('series as s')
+    .leftJoin(
+      (of) =>
+        of
+          .selectFrom('series_geo as g')
+          .select([
+            'g.series_id',
+            ({ fn }) => fn.min('g.geo_id').as('geo_id'),
+            ({ fn }) => fn.countAll<number>().as('geos'),
+          ])
+          .groupBy('g.series_id')
+          .as('f'),
+      (join) => join.onRef('f.series_id', '=', 's.id'),
+    )
+    .leftJoin('observation as p', (join) =>
+      join
+        .onRef('p.series_id', '=', 's.id')
+        .onRef('p.geo_id', '=', 'f.geo_id')
+        .on('p.at', '=', (of) =>
+          of
+            .selectFrom('observation as o')
+            .select(({ fn }) => fn.max('o.at').as('at'))
+            .whereRef('o.series_id', '=', 's.id')
+            .whereRef('o.geo_id', '=', 'f.geo_id'),
+        ),
+    )
+    .selectAll('s')
+    .select(['f.geos', 'p.at as period_at', 'p.step_s as period_s'])
+    .execute()
+
+/** When requests without a range were last answered, by path and query. "Last" is by id: if the clock was set back, earlier requests may have later times. */
+async function readLastAnswers({ kysely }: Reader): Promise<ReadonlyMap<string, Instant>> {
+  const rows = await kysely
+    .selectFrom('_fetch')
+    .select(['target', 'finished_at'])
+    .where('id', 'in', (of) =>
+      of
+        .selectFrom('_fetch')
+        .select(({ fn }) => fn.max('id').as('id'))
+        .where((of) => of.or([of('series_id', 'is', null), of('from_at', 'is', null)]))
+        .where('outcome', 'in', GOOD_OUTCOMES)
+        .groupBy('target'),
+    )
+    .execute()
+  return new Map(rows.map(({ target, finished_at }) => [target, floorToSecond(finished_at)]))
+}
+
+/** When each job last requested what was absent at the source. */
+async function readAbsentRequested({ kysely }: Reader): Promise<ReadonlyMap<string, Instant>> {
+  const requests = kysely
+    .selectFrom('_fetch as f')
+    .innerJoin('_run as r', 'r.id', 'f.run_id')
+    .where('f.reason', '=', ABSENT)
+  const last = requests.select(({ fn }) => fn.max('f.id').as('id')).groupBy('r.job')
+  const rows = await requests.where('f.id', 'in', last).select(['r.job', 'f.finished_at']).execute()
+  return new Map(rows.map(({ job, finished_at }) => [job, floorToSecond(finished_at)]))
+}
+
+/** Reads what the planner needs to know of the database. Absences that were given up are left out. */
+export async function readPlannerState(
+  db: Reader,
+  now: Instant = Math.floor(Date.now() / 1000),
+): Promise<PlannerState> {
+  const coverage = await db.kysely
+    .selectFrom('_coverage')
+    .select(['series_id', 'geo_id as geo', 'from_at as from', 'to_at as to', 'state', 'fetched_at as fetchedAt'])
+    .select(['settled_s as settledFor', 'since_at as since'])
+    .orderBy('series_id')
+    .orderBy('geo_id')
+    .orderBy('from_at')
+    .execute()
+  const changes = await db.kysely
+    .selectFrom('_resolution')
+    .select(['series_id', 'from_at'])
+    .orderBy('from_at')
+    .execute()
+  const absences = await db.kysely
+    .selectFrom('_absent')
+    .select(['series_id', 'geo_id as geo', 'from_at as from', 'to_at as to', 'step_s as step'])
+    .select(['since_at as since', 'checked_at as checked'])
+    .where((of) =>
+      of.or([of(of('checked_at', '-', of.ref('since_at')), '<=', GIVEN_UP), of('checked_at', '>', now + CLOCK_ERROR)]),
+    )
+    .orderBy('series_id')
+    .orderBy('from_at')
+    .execute()
+  const [coverageOf, changesOf, absencesOf] = [bySeries(coverage), bySeries(changes), bySeries(absences)]
+  const series = new Map(
+    (await seriesWithGeos(db)).map((row): [string, SeriesState] => [
+      seriesKey(storedIdentity(row)),
+      {
+        coverage: coverageOf.get(row.id) ?? [],
+        geoCount: row.geos ?? 0,
+        changes: (changesOf.get(row.id) ?? []).map(({ from_at }) => from_at),
+        windowS: row.window_s,
+        lookbackS: row.lookback_s,
+        period: row.period_at === null || row.period_s === null ? undefined : { at: row.period_at, step: row.period_s },
+        absences: absencesOf.get(row.id) ?? [],
+      },
+    ]),
+  )
+  const [lastAnswers, absentRequested] = [await readLastAnswers(db), await readAbsentRequested(db)]
+  const unknown = await readUnknown(db)
+  return {
+    absentRequestedAt: (job) => absentRequested.get(job),
+    unknown: (route, id) => unknown.get(`${route} ${id}`),
+    series: (key) => series.get(key) ?? UNKNOWN_SERIES,
+    lastAnswer: (target) => lastAnswers.get(target),
+  }
+}

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import { dictionaryRows } from '../../../src/db/tables/dictionary.ts'
+import { TABLE_NAMES, tableOf } from '../../../src/db/tables/schema.ts'
+import { onlyInFile, tempStore } from '../../kit.ts'
+import { onMarket } from '../../marketCopy.ts'
+
+const market = onMarket()
+
+test.skipIf(onlyInFile('file'))(
+  'the dictionary of a database has each of its tables, views and columns, once',
+  async () => {
+    const store = await tempStore()
+    const real = store.all(
+      `select t.name || '.' || c.name as name from pragma_table_list t join pragma_table_info(t.name) c
+     where t.schema = 'main' and t.type in ('table', 'view') and t.name not like 'sqlite_%' and t.name not like '_migration%'`,
+    ) as { name: string }[]
+    const described = dictionaryRows().filter(({ column_name }) => column_name !== '')
+    expect(described.map(({ object, column_name }) => `${object}.${column_name}`).sort()).toEqual(
+      real.map(({ name }) => name).sort(),
+    )
+    // In a database it is a table, for whoever has nothing else.
+    const byName = 'order by object, position'
+    expect(store.all(`select * from data_dictionary ${byName}`)).toEqual(
+      dictionaryRows().sort((a, b) => (a.object < b.object ? -1 : a.object > b.object ? 1 : a.position - b.position)),
+    )
+  },
+)
+
+test('values are of the declared types, and NULL only where that is declared', () => {
+  const store = market.store()
+  let filled = 0
+  for (const table of TABLE_NAMES)
+    for (const [name, { store: declared, nullable }] of Object.entries(tableOf(table).columns)) {
+      const types = (store.all(`select distinct typeof("${name}") as type from ${table}`) as { type: string }[]).map(
+        ({ type }) => type,
+      )
+      for (const type of types) expect([declared, ...(nullable ? ['null'] : [])], `${table}.${name}`).toContain(type)
+      filled += types.some((type) => type !== 'null') ? 1 : 0
+    }
+  expect(filled).toBeGreaterThan(150)
+})
+
+test('a unit stands where a column has one', () => {
+  const units = new Map(dictionaryRows().map(({ object, column_name, unit }) => [`${object}.${column_name}`, unit]))
+  expect(units.get('observation.at')).toBe('epoch seconds, UTC')
+  expect(units.get('observation.step_s')).toBe('s')
+  expect(units.get('observations.local_date')).toBe('local day, YYYY-MM-DD')
+  expect(units.get('geo.id')).toBeNull()
+})

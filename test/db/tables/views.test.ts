@@ -1,0 +1,231 @@
+import { describe, expect, test } from 'vitest'
+import { rememberZone } from '../../../src/db/queries/zones.ts'
+import { startOfDate } from '../../../src/util/time/zone.ts'
+import { tempStore } from '../../kit.ts'
+import type { Store } from '../../store.ts'
+
+const HEAD =
+  'series_id kind indicator_id indicator_name time_trunc time_agg geo_agg geo_trunc unit geo_id geo_name'.split(' ')
+const MOMENT = 'at at_utc at_local local_date step_s value fetched_at'.split(' ')
+const TOTALS = 'count min max avg sum energy hours'.split(' ')
+const COLUMNS = {
+  observations: [...HEAD, ...MOMENT],
+  latest: [...HEAD, ...MOMENT],
+  observation_history: [...HEAD, ...MOMENT, 'valid_from', 'valid_to'],
+  observations_daily: [...HEAD, 'at', 'local_date', ...TOTALS],
+  observations_monthly: [...HEAD, 'at', 'local_month', ...TOTALS],
+}
+
+const at = (text: string): number => Date.parse(text) / 1000
+
+interface Series {
+  readonly id: number
+  /** The indicator: 7 is a power, the others are in MAGNITUDES. */
+  readonly of?: number
+  readonly trunc?: string
+  readonly agg?: string
+  readonly zone?: string
+  readonly values: readonly (readonly [at: number, value: number | null, step: number])[]
+}
+
+const MAGNITUDES = { 7: [20, 'MW'], 8: [13, 'Energía'], 9: [23, 'Precio €/MWh'], 10: [null, null] } as const
+
+/** A database with series put there by hand. */
+async function filled(...all: Series[]): Promise<Store> {
+  const store = await tempStore()
+  store.run('pragma foreign_keys = off', [])
+  const insert = (table: string, row: Record<string, unknown>) =>
+    store.run(
+      `insert into ${table} (${Object.keys(row)}) values (${Object.keys(row).map(() => '?')})`,
+      Object.values(row),
+    )
+  for (const [id, [magnitude_id, magnitude]] of Object.entries(MAGNITUDES))
+    insert('indicator', {
+      kind: 'indicator',
+      id: Number(id),
+      magnitude_id,
+      magnitude,
+      first_seen_at: '',
+      payload: '{}',
+    })
+  // Spanish where held, whatever else is there and wherever it stands in the alphabet.
+  for (const [locale, name] of [
+    ['ca', 'Demanda'],
+    ['en', 'Demand'],
+    ['es', 'La demanda'],
+    ['fr', 'La demande'],
+  ])
+    insert('indicator_text', { kind: 'indicator', id: 7, locale, name, fetch_id: 1 })
+  insert('geo', { id: 3 })
+  for (const [locale, name] of [
+    ['en', 'Spain'],
+    ['fr', 'Espagne'],
+  ])
+    insert('geo_text', { id: 3, locale, name })
+  for (const { id, of = 7, trunc = null, agg = trunc && 'average', zone = 'Europe/Madrid', values } of all) {
+    await rememberZone(store.kysely, store.engine, zone)
+    insert('series', {
+      id,
+      kind: 'indicator',
+      indicator_id: of,
+      time_trunc: trunc,
+      time_agg: agg,
+      time_zone: zone,
+      created_at: '',
+    })
+    insert('series_geo', { series_id: id, geo_id: 3 })
+    for (const [instant, value, step_s] of values)
+      insert('observation', { series_id: id, geo_id: 3, at: instant, value, step_s, fetch_id: 1 })
+    await store.engine.rebuildDays(store.kysely, zone)
+  }
+  return store
+}
+
+const every = (from: string, to: string, step: number, value: (n: number) => number | null): Series['values'] =>
+  Array.from({ length: (at(to) - at(from)) / step }, (_, i) => [at(from) + i * step, value(i), step] as const)
+
+describe('views on values', () => {
+  test.each(['Europe/Madrid', 'Australia/Lord_Howe', 'America/Sao_Paulo', 'Asia/Beirut', 'Pacific/Apia'])(
+    'days and months say when they begin, in %s too',
+    async (zone) => {
+      const store = await filled({
+        id: 1,
+        zone,
+        values: every('2011-12-01T00:30Z', '2012-12-31T00:00Z', 6 * 3600, (i) => i),
+      })
+      for (const view of ['observations_daily', 'observations_monthly'])
+        for (const row of store.all(`select * from ${view}`) as Record<string, string>[])
+          expect(row.at, JSON.stringify(row)).toBe(startOfDate(zone, row.local_date ?? `${row.local_month}-01`))
+    },
+  )
+
+  test.each([
+    'Europe/Madrid',
+    'UTC',
+    'Asia/Kolkata',
+    'America/Sao_Paulo',
+    'America/Havana',
+    'Asia/Beirut',
+    'Pacific/Apia',
+  ])('every day is there once, the first and the last that there are too, in %s', async (zone) => {
+    const store = await filled({
+      id: 1,
+      zone,
+      values: [
+        ...['1969-12-30T12:00Z', '1970-01-01T12:00Z', '1970-01-02T12:00Z'].map((from) => [at(from), 1, 3600] as const),
+        ...every('2008-01-01T00:30Z', '2012-12-31T00:00Z', 24 * 3600, (i) => i),
+        ...every('2099-12-01T12:00Z', '2100-02-01T12:00Z', 24 * 3600, (i) => i),
+        [at('9999-12-30T12:00Z'), 1, 3600],
+      ],
+    })
+    const days = 'printf("%04d-%02d-%02d", month / 12, month % 12 + 1, day)'.replaceAll('"', "'")
+    expect(store.all('select geo_id, local_date from observations_daily')).toEqual(
+      store.all(`select geo_id, ${days} as local_date from _day`),
+    )
+    expect(store.all('select * from observations_daily where series_id = 2')).toEqual([])
+  })
+
+  test.each(Object.entries(COLUMNS))('%s says which series a row is of', async (view, columns) => {
+    const store = await filled(
+      { id: 1, values: every('2025-10-25T22:00Z', '2025-10-26T23:00Z', 3600, (i) => i) },
+      { id: 2, trunc: 'hour', values: every('2025-10-25T22:00Z', '2025-10-26T23:00Z', 3600, () => 9_999) },
+    )
+    const all = store.all(`select * from ${view} where indicator_id = 7`) as Record<string, unknown>[]
+    expect(Object.keys(all[0]!)).toEqual(columns)
+    expect(all[0]).toMatchObject({ indicator_name: 'La demanda', unit: 'MW', geo_name: 'Spain' })
+    const native = store.all(
+      `select * from ${view} where indicator_id = 7 and time_trunc is null and geo_agg is null`,
+    ) as Record<string, unknown>[]
+    expect(native.length).toBe(all.length / 2)
+    expect(new Set(native.map(({ series_id }) => series_id))).toEqual(new Set([1]))
+    for (const row of native)
+      expect(row.at).toBe(
+        'at_utc' in row
+          ? at(String(row.at_utc))
+          : startOfDate('Europe/Madrid', String(row.local_date ?? `${row.local_month}-01`)),
+      )
+  })
+
+  test('days of 23 and 25 hours, mixed steps and nulls: count, hours, energy and the average over time', async () => {
+    const store = await filled({
+      id: 1,
+      values: [
+        ...every('2025-03-29T23:00Z', '2025-03-30T22:00Z', 3600, () => 100),
+        // Half a day of hours at 10, half a day and an hour of quarters at 40, one of them null.
+        ...every('2025-10-25T22:00Z', '2025-10-26T10:00Z', 3600, () => 10),
+        ...every('2025-10-26T10:00Z', '2025-10-26T23:00Z', 900, (i) => (i === 0 ? null : -40)),
+      ],
+    })
+    const hours = 12 + 12.75
+    expect(store.all('select local_date, count, avg, energy, hours from observations_daily order by 1')).toEqual([
+      { local_date: '2025-03-30', count: 23, avg: 100, energy: 2300, hours: 23 },
+      {
+        local_date: '2025-10-26',
+        count: 12 + 51,
+        avg: expect.closeTo((12 * 10 - 12.75 * 40) / hours, 9),
+        energy: 12 * 10 - 12.75 * 40,
+        hours,
+      },
+    ])
+  })
+
+  test.each([
+    { values: 'native powers', of: 7, energy: 600 },
+    { values: 'powers averaged over time', of: 7, trunc: 'hour', energy: 600 },
+    { values: 'powers summed over time', of: 7, trunc: 'hour', agg: 'sum', energy: null },
+    { values: 'energies of a period', of: 8, energy: null },
+    { values: 'prices', of: 9, energy: null },
+    { values: 'values of an unknown magnitude', of: 10, energy: null },
+  ])('days and months of $values have the energy $energy', async ({ values: _, energy, ...series }) => {
+    const even = every('2025-09-29T22:00Z', '2025-09-30T22:00Z', 3600, () => 25)
+    const mixed = [
+      ...every('2025-09-30T22:00Z', '2025-10-01T10:00Z', 3600, () => 20),
+      ...every('2025-10-01T10:00Z', '2025-10-01T22:00Z', 900, () => 30),
+    ]
+    const store = await filled({ id: 1, ...series, values: [...even, ...mixed] })
+    for (const view of ['observations_daily', 'observations_monthly'])
+      expect(store.all(`select avg, energy from ${view} order by at`)).toEqual([
+        { avg: 25, energy },
+        { avg: 25, energy },
+      ])
+  })
+
+  test('native days and months are as long as they are, and count where they begin', async () => {
+    const months = ['2025-01-31T23:00Z', '2025-02-28T23:00Z', '2025-03-31T22:00Z', '2025-04-30T22:00Z'].map(at)
+    const store = await filled({
+      id: 1,
+      values: months.slice(0, 3).map((from, i) => [from, (i + 1) * 10, months[i + 1]! - from] as const),
+    })
+    expect(store.all('select local_month, count, avg, energy, hours from observations_monthly order by 1')).toEqual([
+      { local_month: '2025-02', count: 1, avg: 10, energy: 6_720, hours: 672 },
+      { local_month: '2025-03', count: 1, avg: 20, energy: 20 * 743, hours: 743 },
+      { local_month: '2025-04', count: 1, avg: 30, energy: 30 * 720, hours: 720 },
+    ])
+    expect(store.all('select local_date from observations_daily order by 1')).toEqual([
+      { local_date: '2025-02-01' },
+      { local_date: '2025-03-01' },
+      { local_date: '2025-04-01' },
+    ])
+    const [total] = store.all('select sum(energy) / sum(hours) as avg from observations_monthly') as { avg: number }[]
+    expect(total!.avg).toBeCloseTo((10 * 672 + 20 * 743 + 30 * 720) / (672 + 743 + 720), 9)
+  })
+
+  test('local time is that of the series, half-hour changes and offsets to the west too', async () => {
+    const store = await filled(
+      {
+        id: 1,
+        zone: 'Australia/Lord_Howe',
+        values: [
+          [at('2025-04-05T14:45Z'), 1, 900],
+          [at('2025-04-05T15:15Z'), 2, 900],
+        ],
+      },
+      { id: 2, trunc: 'hour', zone: 'America/St_Johns', values: [[at('2025-07-01T02:00Z'), 3, 3600]] },
+    )
+    expect(store.all('select at_local, local_date from observations order by at')).toEqual([
+      { at_local: '2025-04-06T01:45:00+11:00', local_date: '2025-04-06' },
+      { at_local: '2025-04-06T01:45:00+10:30', local_date: '2025-04-06' },
+      { at_local: '2025-06-30T23:30:00-02:30', local_date: '2025-06-30' },
+    ])
+  })
+})

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest'
+import { runChecks } from '../../src/reports/check.ts'
+import { emulate, ms, runJob, tempStore } from '../kit.ts'
+
+const NOW = ms('2025-11-04T12:00:00Z')
+
+test('a day whose totals are not those of its values is named, and a value that cannot be true is found by its day', async () => {
+  const store = await tempStore()
+  const emulator = await emulate({ now: NOW / 1000 })
+  const yaml = 'series: [{ indicators: [600], geoIds: [3], window: { from: 2025-10-20, to: 2025-10-30 } }]'
+  await runJob(store, emulator, yaml, { now: NOW })
+  const found = async (deep: boolean) =>
+    (await runChecks(store, NOW / 1000, { deep })).filter(({ check }) =>
+      ['day totals', 'out of range', 'overlap'].includes(check),
+    )
+  expect(await found(true)).toEqual([])
+  const at = ms('2025-10-22T10:00:00Z') / 1000
+  store.run('update observation set value = 2e9 where at = ?', [at])
+  store.run('delete from observation where at = ?', [ms('2025-10-24T10:00:00Z') / 1000])
+  store.run('delete from _day where day = 26', [])
+  store.run('insert into _day (series_id, geo_id, month, day, count, missing) values (1, 3, 24309, 31, 0, 0)', [])
+  expect(await found(false)).toEqual([])
+  expect(await found(true)).toEqual([
+    {
+      check: 'day totals',
+      what: 'indicator 600, geo 3: the totals of 4 days are not those of the values: 2025-10-22, 2025-10-24, 2025-10-26, 2025-10-31; replay makes them anew',
+    },
+  ])
+  store.run('delete from _day where day = 31', [])
+  store.run('update _day set max = 2e9, hours = 26 where day = 22', [])
+  expect(await found(false)).toEqual([
+    { check: 'overlap', what: 'indicator 600, geo 3: 2025-10-22 has 26 hours of values' },
+    { check: 'out of range', what: 'indicator 600, geo 3: 2000000000 at 2025-10-22T10:00:00Z' },
+  ])
+})

@@ -1,0 +1,118 @@
+import { describe, expect, test } from 'vitest'
+import { handler as quarantineCommand } from '../../src/cli/commands/quarantine.ts'
+import { planRetry } from '../../src/plan/retry.ts'
+import { runChecks } from '../../src/reports/check.ts'
+import { failedRequests } from '../../src/reports/failedRequests.ts'
+import { findGaps } from '../../src/reports/gaps.ts'
+import { openFailures } from '../../src/reports/status.ts'
+import { SERVICES } from '../../src/service/services.ts'
+import { ms, tempStore } from '../kit.ts'
+import { source } from '../source.ts'
+import type { Store } from '../store.ts'
+
+const NOW = ms('2025-11-04T20:15:00Z')
+const DAY = 86_400_000
+const COMMON = { quiet: true, verbose: false, logFormat: 'pretty' as const, json: true }
+const job = (geos: string, from: string, to: string) =>
+  `series: [{ indicators: [5], ${geos ? `geoIds: [${geos}], ` : ''}window: { from: 2025-10-${from}, to: 2025-10-${to} }, refresh: 1h }]`
+const retried = async (store: Store) =>
+  [...planRetry({ service: SERVICES.generic, now: NOW / 1000 }, await failedRequests(store))].map(
+    ({ window, params }) =>
+      [
+        new Date(window!.from * 1000).toISOString().slice(5, 10),
+        new Date(window!.to * 1000).toISOString().slice(5, 10),
+        params.geo_ids ?? 'all',
+      ].join(' '),
+  )
+
+describe('a failure is open until it is answered', () => {
+  test('by however many requests and geos', async () => {
+    const [store, market] = [await tempStore(), await source({ geos: [3, 8741] })]
+    market.state.status = () => 400
+    await market.run(store, job('3, 8741', '01', '11'), NOW)
+    expect(await retried(store)).toEqual(['09-30 10-10 3,8741'])
+    market.state.status = () => undefined
+    await market.run(store, job('3', '01', '06'), NOW)
+    expect(await retried(store)).toEqual(['10-05 10-10 3', '09-30 10-10 8741'])
+    await market.run(store, job('8741', '01', '11'), NOW)
+    expect(await retried(store)).toEqual(['10-05 10-10 3'])
+    expect(await findGaps(store)).toMatchObject([{ reason: 'failed', geo_id: 3 }])
+    expect(await openFailures(store)).toHaveLength(1)
+    await market.run(store, job('', '05', '13'), NOW)
+    expect(await retried(store)).toEqual([])
+    expect(await openFailures(store)).toEqual([])
+    expect(await runChecks(store)).toEqual([])
+  })
+
+  test('also when the window was held before it failed, and nothing is asked twice', async () => {
+    const [store, market] = [await tempStore(), await source({ geos: [3, 8741] })]
+    await market.run(store, job('', '01', '11'), NOW)
+    market.state.status = () => 400
+    await market.run(store, job('3', '01', '06'), NOW, { restate: true })
+    await market.run(store, job('3, 8741', '01', '11'), NOW, { restate: true })
+    await market.run(store, job('', '04', '08'), NOW, { restate: true })
+    expect((await retried(store)).sort()).toEqual(
+      ['10-03 10-07 all', '09-30 10-03 3', '10-07 10-10 3,8741', '09-30 10-03 8741'].sort(),
+    )
+    expect(await findGaps(store)).toEqual([])
+  })
+
+  test('each geo has its own reason, and what was asked at both ends is told', async () => {
+    const [store, market] = [await tempStore(), await source({ geos: [3, 8741] })]
+    market.state.status = (_path, { from, to }) =>
+      from < ms('2025-10-02T00:00:00Z') / 1000 || to > ms('2025-10-09T23:00:00Z') / 1000 ? 400 : undefined
+    await market.run(store, job('8741', '03', '05'), NOW)
+    await market.run(store, job('3', '03', '05').replace('refresh', 'chunk: 1d, refresh'), NOW)
+    await market.run(store, job('3', '01', '11').replace('refresh', 'chunk: 1d, refresh'), NOW)
+    await market.run(store, job('8741', '08', '09'), NOW)
+    const gaps = (await findGaps(store)).map(
+      ({ geo_id, from, to, reason }) => `${geo_id} ${from.slice(5, 10)} ${to.slice(5, 10)} ${reason}`,
+    )
+    expect(gaps).toEqual(['3 10-01 10-03 failed', '3 10-10 10-11 failed', '8741 10-05 10-08 never requested'])
+    expect(
+      store.all(
+        `select geo_id || ' ' || substr(from_local, 6, 5) || ' ' || substr(to_local, 6, 5) || ' ' || reason as gap from gaps order by geo_id, from_at`,
+      ),
+    ).toEqual(gaps.map((gap) => ({ gap })))
+  })
+})
+
+describe('the quarantine', () => {
+  const spoiled = async () => {
+    const [store, market] = [
+      await tempStore(),
+      await source({ spoiled: (at) => at === ms('2025-10-03T10:00:00Z') / 1000 }),
+    ]
+    await market.run(store, job('', '01', '11'), NOW)
+    expect(store.get('select count(*) from _quarantine where resolved_at is null')).toBe(1)
+    return { store, market }
+  }
+  test('is left when its window was read soundly later, in however many parts', async () => {
+    const { store, market } = await spoiled()
+    market.state.spoiled = () => false
+    await market.run(store, job('', '01', '05'), NOW + DAY, { restate: true })
+    expect(store.get('select count(*) from _quarantine where resolved_at is null')).toBe(1)
+    await market.run(store, job('', '05', '11'), NOW + DAY, { restate: true })
+    expect(store.get('select count(*) from _quarantine where resolved_at is null')).toBe(0)
+    expect(await runChecks(store)).toEqual([])
+  })
+
+  test('is left by a word, with a reason', async () => {
+    const { store } = await spoiled()
+    const dismiss = (ids: number[], reason?: string) =>
+      quarantineCommand({ ...COMMON, database: store.file, action: 'dismiss', ids, reason })
+    await expect(dismiss([], 'x')).rejects.toThrow(/needs the ids/)
+    await expect(dismiss([1])).rejects.toThrow(/--reason/)
+    await expect(dismiss([1, 7], 'x')).rejects.toThrow(/Not open in quarantine: 7/)
+    expect(await dismiss([1], 'a misprint of the source')).toBe(0)
+    expect(store.all('select dismissed from _quarantine where resolved_at is not null')).toEqual([
+      { dismissed: 'a misprint of the source' },
+    ])
+    expect((await runChecks(store)).filter(({ check }) => check === 'quarantine')).toEqual([])
+  })
+
+  test('what is in doubt is retried, and nothing that is held', async () => {
+    const { store } = await spoiled()
+    expect(await retried(store)).toEqual(['09-30 10-10 all'])
+  })
+})

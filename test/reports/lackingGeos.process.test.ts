@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest'
+import { readJob } from '../../src/job/read.ts'
+import { findLackingGeos, lackingGeosText, namedGeos, storedNamedGeos } from '../../src/reports/lackingGeos.ts'
+import { jobFolder, serviceAt } from '../cli/jobFolder.ts'
+import { emulate, ms, runCommand, runJob, tempStore } from '../kit.ts'
+import { source } from '../source.ts'
+
+const NOW = '2025-11-05T20:15:00Z'
+const WINDOW = 'window: { from: 2025-10-01, to: 2025-10-04 }'
+
+test('sync, plan, gaps and check name a geo that an indicator does not have, and those that it has', async () => {
+  const emulator = await emulate({ now: ms(NOW) / 1000 })
+  const entry = (geoIds: string) => `series:\n  - { indicators: [600], geoIds: [${geoIds}], ${WINDOW}, lookback: 1d }\n`
+  const pace = 'pace: { perSecond: 50 }\n'
+  const dir = jobFolder({
+    'job.yaml': `name: one\n${pace}${entry('1, 3, 8741')}`,
+    'right.yaml': `name: one\n${pace}${entry('1, 3')}`,
+  })
+  const env = serviceAt(emulator.url, emulator.key)
+  const warning = 'indicator 600 has no values for geo 8741; it has 1 Portugal, 3 España.'
+  expect((await runCommand(dir, ['plan', 'job.yaml'], env)).out).not.toContain('has no values')
+  expect(await runCommand(dir, ['sync', 'job.yaml'], env)).toMatchObject({
+    code: 0,
+    out: expect.stringContaining(`\nWarning: ${warning}\n`),
+  })
+  const [again] = JSON.parse((await runCommand(dir, ['sync', 'job.yaml', '--json'], env)).out)
+  expect(again.lacking_geos).toEqual([
+    {
+      kind: 'indicator',
+      indicator_id: 600,
+      geo_ids: [8741],
+      stored: [
+        { id: 1, name: 'Portugal' },
+        { id: 3, name: 'España' },
+      ],
+    },
+  ])
+  for (const command of [['plan', 'job.yaml'], ['gaps']])
+    expect(await runCommand(dir, command, env)).toMatchObject({ code: 0, out: expect.stringContaining(warning) })
+  const check = await runCommand(dir, ['check', '--json'], env)
+  expect([check.code, JSON.parse(check.out)]).toEqual([6, expect.arrayContaining([{ check: 'geo', what: warning }])])
+
+  for (const command of [['sync', 'right.yaml'], ['plan', 'right.yaml'], ['gaps'], ['check']])
+    expect((await runCommand(dir, command, env)).out).not.toContain('has no values for geo')
+})
+
+const lackingOf = async (yaml: string, now = NOW, has: (at: number, geo: number) => boolean = () => true) => {
+  const [store, market] = [await tempStore(), await source({ geos: [3, 4], has })]
+  const { lackingGeos } = await runJob(store, market, yaml, { now: ms(now) })
+  expect(await findLackingGeos(store, await storedNamedGeos(store))).toEqual(lackingGeos)
+  return lackingGeos.map(lackingGeosText)
+}
+const lacks = 'indicator 5 has no values for geo'
+const REST = `${WINDOW}, lookback: 1d`
+
+test.each([
+  [
+    'only geos that it lacks',
+    `[{ indicators: [5], geoIds: [7, 8], ${REST} }]`,
+    [`${lacks} 7, 8; no geo of it is stored. Remove geoIds from the job to fetch them all.`],
+  ],
+  ['some that it lacks', `[{ indicators: [5], geoIds: [3, 7], ${REST} }]`, [`${lacks} 7; it has 3.`]],
+  [
+    'one that the values of all geos lack',
+    `[{ indicators: [5], ${REST} }, { indicators: [5], geoIds: [7], ${REST} }]`,
+    [`${lacks} 7; it has 3, 4.`],
+  ],
+  ['geos that it has', `[{ indicators: [5], geoIds: [3, 4], ${REST} }]`, []],
+  ['no geos', `[{ indicators: [5], ${REST} }]`, []],
+  ['geos to add up', `[{ indicators: [5], geoIds: [3, 7], geoAgg: sum, ${REST} }]`, []],
+])('a job that names %s is warned exactly about the geos without values', async (_name, series, warnings) => {
+  expect(await lackingOf(`series: ${series}`)).toEqual(warnings)
+})
+
+test('a geo whose values are only late is not reported', async () => {
+  const yaml = 'series: [{ indicators: [5], geoIds: [3, 4], window: { from: 2025-11-04, to: +1d }, lookback: 1d }]'
+  expect(await lackingOf(yaml, NOW, (_at, geo) => geo === 3)).toEqual([])
+})
+
+test('plan knows the geos of an indicator from other jobs', async () => {
+  const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
+  await runJob(store, market, `series: [{ indicators: [5], ${REST} }]`, { now: ms(NOW) })
+  const other = readJob(`name: other\nseries: [{ indicators: [5], geoIds: [4, 7], ${REST} }]`, 'other.yaml')
+  expect((await findLackingGeos(store, namedGeos(other))).map(lackingGeosText)).toEqual([`${lacks} 7; it has 3, 4.`])
+})
+
+test('an entry with an instant is warned too, until its job names other geos', async () => {
+  const [store, emulator] = [await tempStore(), await emulate({ now: ms(NOW) / 1000 })]
+  const run = async (geoIds: string, datetime = '2025-09-01T00:00') => {
+    const yaml = `series: [{ indicators: [600], geoIds: [${geoIds}], datetime: ${JSON.stringify(datetime)} }]`
+    const { lackingGeos } = await runJob(store, emulator, yaml, { now: ms(NOW) })
+    expect(await findLackingGeos(store, await storedNamedGeos(store))).toEqual(lackingGeos)
+    return lackingGeos.map(lackingGeosText)
+  }
+  expect(await run('3, 8741')).toEqual(['indicator 600 has no values for geo 8741; it has 3 España.'])
+  expect(await run('3')).toEqual([])
+  expect(await run('3, 8742', '2025-11-05T12:00'), 'not published yet').toEqual([])
+})

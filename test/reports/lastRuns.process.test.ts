@@ -1,0 +1,172 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { runChecks } from '../../src/reports/check.ts'
+import { prometheusText } from '../../src/reports/metrics.ts'
+import { StoreError } from '../../src/util/errors.ts'
+import { emulate, json, ms, runCli, runCommand, runJob, serve, tempFolder, tempStore } from '../kit.ts'
+import { source } from '../source.ts'
+import type { Store } from '../store.ts'
+
+const NOW = ms('2025-11-04T12:00:00Z')
+const SERIES = 'series: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-10-04 }, chunk: 1d, lookback: 2d }]'
+
+const lastRuns = async (store: Store) =>
+  (await runChecks(store, NOW / 1000)).filter(({ check }) => check === 'last run').map(({ what }) => what)
+
+test.each([
+  [
+    'a refused key',
+    { message: 'denied' },
+    403,
+    undefined,
+    /^last run of test failed: .*key.* \(sync, started 2025-11-04T12:00:00/,
+  ],
+  ['a full disk', {}, 200, new StoreError('The disk is full.'), /^last run of test failed: The disk is full\. \(sync,/],
+])(
+  'after %s, check reports the failed run until a run of the job succeeds',
+  async (_what, body, status, error, says) => {
+    const [store, market] = [await tempStore(), await source()]
+    const failing = await serve((_request, response) => json(response, body, status))
+    const onProgress = () => {
+      if (error) throw error
+    }
+    await runJob(store, failing, SERIES, { now: NOW, onProgress }).catch((thrown) => expect(thrown).toBe(error))
+    expect(await lastRuns(store)).toEqual([expect.stringMatching(says)])
+    await runJob(store, market, `name: other\n${SERIES}`, { now: NOW })
+    expect(await lastRuns(store), 'the success of another job').toHaveLength(1)
+    await runJob(store, market, SERIES, { now: NOW })
+    expect(await lastRuns(store)).toEqual([])
+  },
+)
+
+test('a stop by the budget or by a signal is no failure, and leaves an earlier one until a request succeeds', async () => {
+  const [store, market] = [await tempStore(), await source()]
+  const budget = `pace: { callsPerDay: 1, perSecond: 50 }\n${SERIES}`
+  expect((await runJob(store, market, budget, { now: NOW })).outcome).toBe('stopped')
+  expect(await lastRuns(store)).toEqual([])
+  const denying = await serve((_request, response) => json(response, { message: 'denied' }, 403))
+  await runJob(store, denying, SERIES, { now: NOW })
+  expect(await lastRuns(store)).toHaveLength(1)
+  const gone = AbortSignal.abort()
+  expect((await runJob(store, market, SERIES, { now: NOW, signal: gone })).outcome).toBe('stopped')
+  expect(await lastRuns(store)).toHaveLength(1)
+  const nextDay = { now: NOW + 90_000_000 }
+  expect((await runJob(store, market, budget.replace('1, ', '2, '), nextDay)).outcome).not.toBe('failed')
+  expect(await lastRuns(store)).toEqual([])
+})
+
+test('check reports a killed run, before and after another job begins, and no run that is still going on', async () => {
+  const [dir, market] = [tempFolder(), await source()]
+  for (const name of ['killed', 'other'])
+    writeFileSync(join(dir, `${name}.yaml`), `name: ${name}\npace: { perSecond: 50 }\n${SERIES}`)
+  const check = async (): Promise<string[]> => {
+    const { out } = await runCommand(dir, ['check', '--json'])
+    return (JSON.parse(out) as { check: string; what: string }[])
+      .filter(({ check: name }) => name === 'last run')
+      .map(({ what }) => what)
+  }
+  const env = (url: string) => ({ INDICATOR_SYNC_BASE_URL: url, INDICATOR_SYNC_API_KEY: 'k'.repeat(64) })
+  let during: Promise<string[]> | undefined
+  let kill = (): unknown => undefined
+  // The service never answers: the run is killed in the middle.
+  const silent = await serve(() => {
+    during ??= check().finally(() => kill())
+  })
+  const killed = await runCli(dir, ['sync', 'killed.yaml'], env(silent.url), (child) => {
+    kill = () => child.kill('SIGKILL')
+  })
+  expect(killed.signal).toBe('SIGKILL')
+  expect(await during).toEqual([])
+  const says = expect.stringMatching(
+    /^last run of killed failed: its process ended before the run did \(sync, started /,
+  )
+  expect(await check()).toEqual([says])
+  const [{ outcome }] = JSON.parse((await runCommand(dir, ['status', '--json'])).out).runs
+  expect(outcome, 'the outcome that status shows').toBe('failed')
+  const metrics = (await runCommand(dir, ['status', '--format', 'prometheus'])).out
+  expect(metrics).toMatch(/^indicator_sync_last_run_timestamp_seconds\{job="killed",outcome="failed"\} \d+$/m)
+  expect((await runCommand(dir, ['sync', 'other.yaml'], env(market.url))).code).toBe(0)
+  expect(await check()).toEqual([says])
+  const after = (await runCommand(dir, ['status', '--format', 'prometheus'])).out
+  expect(after, 'once the next run has closed its record').toContain('{job="killed",outcome="failed"}')
+  expect((await runCommand(dir, ['sync', 'killed.yaml'], env(market.url))).code).toBe(0)
+  expect(await check()).toEqual([])
+})
+
+const unfinished = async (store: Store) =>
+  (await runChecks(store, NOW / 1000)).filter(({ check }) => check === 'unfinished').map(({ what }) => what)
+
+test('check reports a run that its budget stopped as unfinished, also of texts, until one finishes', async () => {
+  const [store, emulator] = [await tempStore(), await emulate({ now: NOW / 1000 })]
+  const texts = 'content: [{ kinds: [news, glossaries, static_pages] }]'
+  await runJob(store, emulator, `pace: { callsPerDay: 1, perSecond: 50 }\n${texts}`, { now: NOW })
+  const says = [expect.stringMatching(/^last run of test did not finish: .* \(sync, started /)]
+  expect(await unfinished(store)).toEqual(says)
+  const { out } = await runCommand(tempFolder(), ['gaps'], { INDICATOR_SYNC_DATABASE: store.file })
+  expect(out).toMatch(/No gaps in series are known, but data may be missing:\n {2}last run of test did not finish/)
+  await runJob(store, emulator, texts, { now: NOW + 90_000_000 })
+  expect(await unfinished(store)).toEqual([])
+})
+
+test('a run of a part of a job neither clears a failure of the whole nor counts as its success', async () => {
+  const [store, market] = [await tempStore(), await source()]
+  const denying = await serve((_request, response) => json(response, { message: 'denied' }, 403))
+  await runJob(store, denying, SERIES, { now: NOW })
+  const interval = { from: ms('2025-10-01T00:00:00Z') / 1000, to: ms('2025-10-02T00:00:00Z') / 1000 }
+  const options = { range: { interval, how: 'narrow' } } as const
+  expect(await runJob(store, market, SERIES, { now: NOW, options })).toMatchObject({ outcome: 'done' })
+  expect(await runJob(store, market, SERIES, { now: NOW, only: [5] })).toMatchObject({ outcome: 'done' })
+  expect(await lastRuns(store)).toHaveLength(1)
+  expect(await prometheusText(store)).not.toMatch(/^indicator_sync_last_success_timestamp_seconds\{/m)
+  await runJob(store, market, SERIES, { now: NOW })
+  expect(await lastRuns(store)).toEqual([])
+  expect(await prometheusText(store)).toMatch(/^indicator_sync_last_success_timestamp_seconds\{job="test"/m)
+})
+
+test('a part of a job that was stopped is unfinished until the whole runs', async () => {
+  const [store, market] = [await tempStore(), await source()]
+  const interval = { from: ms('2025-09-01T00:00:00Z') / 1000, to: ms('2025-09-03T00:00:00Z') / 1000 }
+  const options = { range: { interval, how: 'replace' } } as const
+  const budget = `pace: { callsPerDay: 1, perSecond: 50 }\n${SERIES}`
+  expect(await runJob(store, market, budget, { now: NOW, options })).toMatchObject({ outcome: 'stopped' })
+  expect(await unfinished(store)).toHaveLength(1)
+  await runJob(store, market, SERIES, { now: NOW + 90_000_000 })
+  expect(await unfinished(store)).toEqual([])
+})
+
+test('check reports the jobs that a command did not reach', async () => {
+  const dir = tempFolder()
+  for (const name of ['a', 'b'])
+    writeFileSync(join(dir, `${name}.yaml`), `name: ${name}\npace: { perSecond: 50 }\n${SERIES}`)
+  const denying = await serve((_request, response) => json(response, { message: 'denied' }, 403))
+  const env = { INDICATOR_SYNC_BASE_URL: denying.url, INDICATOR_SYNC_API_KEY: 'k'.repeat(64) }
+  const { code, out } = await runCommand(dir, ['sync', 'a.yaml', 'b.yaml', '--json'], env)
+  expect(code).toBe(3)
+  expect(JSON.parse(out)).toMatchObject([{ job: 'a' }, { job: 'b', outcome: 'stopped', stop: { code: 'not-reached' } }])
+  const checked = JSON.parse((await runCommand(dir, ['check', '--json'])).out)
+  expect(checked).toContainEqual({
+    check: 'unfinished',
+    what: expect.stringMatching(/^last run of b did not finish: Not started: job a ended the command\./),
+  })
+})
+
+test('metrics of a job leave out runs of a part of it and ends in the future', async () => {
+  const [store, market] = [await tempStore(), await source()]
+  const denying = await serve((_request, response) => json(response, { message: 'denied' }, 403))
+  const ends = async () =>
+    [
+      ...(await prometheusText(store, undefined, NOW / 1000 + 600)).matchAll(
+        /^indicator_sync_last_(?:run|success)_.*/gm,
+      ),
+    ]
+      .map(([line]) => line)
+      .filter((line) => line.includes('outcome="done"') || line.includes('success'))
+  await runJob(store, denying, SERIES, { now: NOW })
+  await runJob(store, market, SERIES, { now: NOW + 60_000, only: [5] })
+  expect(await ends()).toEqual([])
+  await runJob(store, market, SERIES, { now: ms('2076-11-04T12:00:00Z') })
+  expect(await ends()).toEqual([])
+  await runJob(store, market, SERIES, { now: NOW + 120_000 })
+  expect(await ends()).toHaveLength(2)
+})

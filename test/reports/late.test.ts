@@ -1,0 +1,133 @@
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { runChecks } from '../../src/reports/check.ts'
+import { staleSeries } from '../../src/reports/lag.ts'
+import { prometheusText } from '../../src/reports/metrics.ts'
+import { missedRuns } from '../../src/reports/rhythm.ts'
+import { replay } from '../../src/sync/replay.ts'
+import { emulate, ms, runJob, tempFolder, tempStore } from '../kit.ts'
+import { source } from '../source.ts'
+import { openReader, openStore } from '../store.ts'
+
+const DAY = 86_400_000
+const night = (n: number) => ms('2025-11-04T20:15:00Z') + n * DAY
+const seconds = (at: number) => Math.floor(at / 1000)
+const LIVE = 'series: [{ indicators: [5], window: { last: 5d }, refresh: 1h }]'
+
+describe('what is late', () => {
+  /** A source that publishes everything up to `lag` hours ago, asked every night. */
+  const nights = async (count: number, yaml = LIVE) => {
+    const [store, market] = [await tempStore(), await source()]
+    let now = 0
+    let lag = 6
+    market.state.has = (at) => at < seconds(now) - lag * 3600
+    for (let n = 0; n < count; n++) {
+      now = night(n)
+      await market.run(store, yaml, now)
+    }
+    const run = (n: number, hours: number) => {
+      now = night(n)
+      lag = hours
+      return market.run(store, yaml, now)
+    }
+    return { store, market, run }
+  }
+
+  test('a dead cron is visible the next morning', async () => {
+    const { store } = await nights(5)
+    expect(await missedRuns(store, seconds(night(4)) + 20 * 3600)).toEqual([])
+    const morning = seconds(night(5)) + 11 * 3600
+    expect(await missedRuns(store, morning)).toEqual([
+      { job: 'test', what: 'job test: no run since 2025-11-08T20:15:00Z, 35 h ago; it usually runs every 24 h' },
+    ])
+    expect((await runChecks(store, morning)).map(({ check }) => check)).toContain('no run')
+    expect(await prometheusText(store)).toContain('indicator_sync_missed_runs{job="test"} 1')
+    expect(await prometheusText(store)).toContain('indicator_sync_usual_run_interval_seconds{job="test"} 86400')
+  })
+
+  test('for a job with a schedule, one run is enough to miss the next one', async () => {
+    const { store } = await nights(1, `schedule: "15 21 * * *"\n${LIVE}`)
+    expect(await missedRuns(store, seconds(night(1)) - 60)).toEqual([])
+    expect(await missedRuns(store, seconds(night(1)) + 11 * 3600)).toEqual([
+      { job: 'test', what: 'job test: no run since 2025-11-04T20:15:00Z, 35 h ago; it usually runs every 24 h' },
+    ])
+  })
+
+  test('a source that stops is reported with its usual lag', async () => {
+    const { store, run } = await nights(8)
+    expect(await staleSeries(store, seconds(night(7)) + 12 * 3600)).toEqual([])
+    await run(8, 30)
+    await run(9, 54)
+    expect((await staleSeries(store, seconds(night(9)))).map(({ what }) => what)).toEqual([
+      'indicator 5: 53 h behind, usual lag 5 h',
+    ])
+  })
+
+  test('a series is late after runs at an odd interval in seconds, too', async () => {
+    const [store, market] = [await tempStore(), await source()]
+    const at = (n: number) => night(0) + n * 83_401_000
+    for (let n = 0; n < 8; n++) {
+      const now = n < 5 ? at(n) : at(4)
+      market.state.has = (when) => when < seconds(now) - 6 * 3600
+      await market.run(store, LIVE, at(n))
+    }
+    expect((await staleSeries(store, seconds(at(7)))).map(({ what }) => what)).toEqual([
+      'indicator 5: 75 h behind, usual lag 29 h',
+    ])
+  })
+
+  test('no alarm for a fixed window of the past, runs by hand, a series that a job left, and one that ended long ago', async () => {
+    const past = await nights(
+      5,
+      'series: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-11-04 }, lookback: 30d, refresh: 1h }]',
+    )
+    expect(await runChecks(past.store, seconds(night(30)))).toEqual([])
+    const [byHand, market] = [await tempStore(), await source()]
+    for (let n = 0; n < 4; n++) await market.run(byHand, LIVE, night(0) + n * 1_200_000)
+    expect(await missedRuns(byHand, seconds(night(3)))).toEqual([])
+    const left = await nights(5)
+    for (let n = 5; n < 9; n++) await left.market.run(left.store, LIVE.replace('[5]', '[6]'), night(n))
+    expect(
+      (await staleSeries(left.store, seconds(night(8)))).filter(({ what }) => what.startsWith('indicator 5')),
+    ).toEqual([])
+    const ended = await nights(5)
+    expect(await staleSeries(ended.store, seconds(night(100)))).toEqual([])
+  })
+})
+
+test('when a geo was last requested is reported for each', async () => {
+  const [store, market] = [await tempStore(), await source({ geos: [3, 8741] })]
+  await market.run(store, LIVE.replace('[5]', '[5], geoIds: [3]'), night(0))
+  await market.run(store, LIVE.replace('[5]', '[5], geoIds: [8741]'), night(2))
+  expect(store.all('select geo_id, checked_at from freshness order by 1')).toEqual([
+    { geo_id: 3, checked_at: new Date(night(0)).toISOString() },
+    { geo_id: 8741, checked_at: new Date(night(2)).toISOString() },
+  ])
+  await market.run(store, LIVE, night(4))
+  expect(store.get('select count(distinct checked_at) from freshness')).toBe(1)
+})
+
+test('clock changes are updated by other zone data', async () => {
+  const store = await tempStore()
+  const market = await source()
+  await market.run(store, LIVE, night(0))
+  const offsets = store.all('select * from time_zone_offset order by zone, from_at')
+  store.run(`update time_zone_offset set offset_s = 0, zone_data = '1999a'`, [])
+  await (await openStore(store.file)).close()
+  expect(store.all('select * from time_zone_offset order by zone, from_at')).toEqual(offsets)
+})
+
+test('a reply store with holes keeps when everything was first seen', async () => {
+  const store = await tempStore()
+  const emulator = await emulate({ now: seconds(night(0)) })
+  const yaml = 'keep: latest\ncatalogue: { refresh: 1h }'
+  for (const n of [0, 3]) await runJob(store, emulator, yaml, { now: night(n) })
+  store.run(`update _fetch set reply_hash = null where id = 1`, [])
+  const empty = await openStore(join(tempFolder(), 'empty.db'), { durability: 'none' })
+  const from = openReader(store.file)
+  await replay(from, empty, { now: Date.now })
+  const seen = (db: typeof store) => db.all('select kind, id, first_seen_at from indicator order by 1, 2')
+  expect(seen(empty)).toEqual(seen(store))
+  await from.close()
+  await empty.close()
+})

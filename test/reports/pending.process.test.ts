@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest'
+import { findGaps, findProvisional } from '../../src/reports/gaps.ts'
+import { pendingText, pendingValues } from '../../src/reports/pending.ts'
+import { ms, runCommand, tempFolder, tempStore } from '../kit.ts'
+import { stepsOf } from '../page/plans.ts'
+import { source } from '../source.ts'
+
+const NOW = '2025-11-05T20:15:00Z'
+const JOB = 'series: [{ indicators: [5], window: { from: 2025-10-20, to: 2025-11-05 }, lookback: 3d, refresh: 1h }]'
+const seconds = (text: string): number => ms(text) / 1000
+
+test('a value that is missing where it may still come is not a gap, and no output says that everything is held', async () => {
+  const lost = [seconds('2025-11-04T04:00:00Z')]
+  const [store, market] = [await tempStore(), await source({ geos: [3, 4], has: (at) => !lost.includes(at) })]
+  await market.run(store, JOB, NOW)
+  expect(await findGaps(store)).toEqual([])
+  const steps = await stepsOf(store, async () => expect(await pendingValues(store)).toEqual({ values: 2, series: 1 }))
+  for (const { detail } of steps.filter((step) => /^SEARCH (o|observation)\b/.test(step.detail)))
+    expect(detail, 'values are read by the key of one geo').toMatch(/geo_id=\?/)
+  for (const [command, says] of [
+    ['gaps', 'No gaps in series: all final values of the jobs are stored.'],
+    ['check', 'No findings.'],
+  ] as const) {
+    const { code, out } = await runCommand(tempFolder(), [command, '--database', store.file])
+    expect([code, out.trim().split('\n')]).toEqual([0, [says, pendingText({ values: 2, series: 1 })]])
+  }
+  const { code, out } = await runCommand(tempFolder(), ['gaps', '--provisional', '--json', '--database', store.file])
+  const hole = { from: '2025-11-04T05:00:00+01:00', to: '2025-11-04T06:00:00+01:00', missing: 1, step_s: 3600 }
+  const next = { reason: 'provisional', job: 'test', next: 'indicator-sync sync test.yaml' }
+  expect([code, JSON.parse(out)]).toMatchObject([0, [3, 4].map((geo_id) => ({ geo_id, ...hole, ...next }))])
+  lost.pop()
+  await market.run(store, JOB, '2025-11-05T22:15:00Z')
+  expect(await pendingValues(store)).toEqual({ values: 0, series: 0 })
+  expect(pendingText({ values: 0, series: 0 })).toBe('')
+})
+
+test('a geo that has no value at all there is counted, an hour that is not over and events are not', async () => {
+  const rolling = 'series: [{ indicators: [5], window: { from: 2025-10-20, to: +1d }, lookback: 1d, refresh: 1h }]'
+  const now = seconds(NOW)
+  const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
+  market.state.has = (at, geo) => at < (geo === 3 ? now - 3600 : seconds('2025-11-04T23:00:00Z'))
+  await market.run(store, rolling, NOW)
+  expect((await pendingValues(store)).values).toBe(21)
+  const [other, events] = [await tempStore(), await source({ has: (at) => at % 50_400 === 0 })]
+  await events.run(other, rolling, NOW)
+  expect(await pendingValues(other)).toEqual({ values: 0, series: 0 })
+})
+
+test.each(['20d', '8mo'])(
+  'a hole of hours within a lookback of %s is one provisional range, and fails gaps --provisional --fail',
+  async (lookback) => {
+    const hole = { from: seconds('2025-10-22T04:00:00Z'), to: seconds('2025-10-22T10:00:00Z') }
+    const [store, market] = [await tempStore(), await source({ has: (at) => at < hole.from || at >= hole.to })]
+    const yaml = `series: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-11-05 }, lookback: ${lookback} }]`
+    await market.run(store, yaml, NOW)
+    expect(await findGaps(store)).toEqual([])
+    const found = {
+      from: '2025-10-22T06:00:00+02:00',
+      to: '2025-10-22T12:00:00+02:00',
+      missing: 6,
+      expected_in_day: 24,
+    }
+    expect(await findProvisional(store)).toMatchObject([found])
+    const gaps = (...args: string[]) => runCommand(tempFolder(), ['gaps', '--fail', ...args, '--database', store.file])
+    expect((await gaps()).code).toBe(0)
+    expect(await gaps('--provisional')).toMatchObject({ code: 6, out: expect.stringContaining('provisional') })
+  },
+)

@@ -1,0 +1,284 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { chartText, shrink, stripText } from '../../src/cli/terminal/chart.ts'
+import { SEARCH_SCOPES, type SearchScope, searchItems } from '../../src/reports/search.ts'
+import { STALE } from '../docs/pages.ts'
+import { recipesText } from '../docs/recipesText.ts'
+import { type Done, onlyInFile, runCommand, tempFolder } from '../kit.ts'
+import { copyMarket } from '../marketCopy.ts'
+import { RECIPES } from '../recipes.ts'
+import { openReader, type Store } from '../store.ts'
+
+let store: Store
+let file: string
+let folder: string
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
+  file = join(folder, 'market.db')
+  store = await copyMarket(file)
+  store.tidy()
+})
+afterAll(async () => {
+  await store.close()
+  rmSync(folder, { recursive: true })
+})
+
+/** Runs a command on the demo database, as a user does: its words, and a last one that may have spaces. */
+const cli = (words: string, ...last: string[]): Promise<Done> =>
+  runCommand(tempFolder(), [...words.split(' '), ...last], { INDICATOR_SYNC_DATABASE: file })
+
+describe('recipes', () => {
+  test.skipIf(onlyInFile('page'))('the page is what the statements answer', async () => {
+    expect(readFileSync('docs/recipes.md', 'utf8'), `docs/recipes.md ${STALE}`).toBe(await recipesText(store))
+  })
+
+  test('months know their hours, traded energy its steps, and what was known at a time is there', () => {
+    const recipe = (name: string) => {
+      const { sql, parameters, shown } = RECIPES.find((one) => one.name === name)!
+      return store.all(sql, { ...parameters, ...shown }) as Record<string, number | string>[]
+    }
+    expect(recipe('completeness')[0]).toMatchObject({ hours_of_month: 745 })
+    expect(recipe('monthly-traded-energy').map(({ step_s }) => step_s)).toEqual([3600, 900])
+    expect(recipe('known-at').length).toBeGreaterThan(10)
+  })
+})
+
+describe('search', () => {
+  const found = (text: string, places: readonly SearchScope[] = ['catalogue']) =>
+    searchItems(openReader(file), text, places)
+  test.each<[string, string, number]>([
+    ['a number', '1293', 1293],
+    ['an exact name', 'Demanda real', 1293],
+    ['a name in the other language', 'Actual demand', 1293],
+    ['no accents', 'prevision de la produccion eolica', 541],
+    ['beginnings of words in any order', 'spot prec diar', 600],
+    ['letters of another case', 'DEMANDA REAL', 1293],
+  ])('%s finds what is meant first', async (_, text, id) => expect((await found(text))[0]).toMatchObject({ id }))
+
+  test('says all names in one language, whichever matched', async () => {
+    expect((await found('Actual demand'))[0]).toMatchObject({ name: 'Demanda real', locale: 'es' })
+    expect(new Set((await found('demand')).map(({ locale }) => locale))).toEqual(new Set(['es']))
+  })
+
+  test('finds in every kind of text, each thing once', async () => {
+    const all = await found('precio', SEARCH_SCOPES)
+    expect(new Set(all.map(({ kind }) => kind)).size).toBeGreaterThan(3)
+    expect(new Set(all.map(({ kind, id }) => `${kind} ${id}`)).size).toBe(all.length)
+  })
+
+  test.each(['"', "'", 'a OR', 'NEAR(', '-x', '*', ':', '%', 'name:x', '\u0000', '😀'])(
+    '%s is a text like any other',
+    async (text) => {
+      expect(await found(text)).toBeInstanceOf(Array)
+    },
+  )
+
+  test('the index is that of the texts, whatever became of them', async () => {
+    const other = await copyMarket(join(tempFolder(), 'other.db'))
+    other.run(`update indicator_text set name = 'Zanahoria' where id = 600`, [])
+    other.run(`delete from archive_text where id = 79`, [])
+    if (!onlyInFile('file')) other.run(`insert into search (search, rank) values ('integrity-check', 1)`, [])
+    const reader = openReader(other.file)
+    expect(await searchItems(reader, 'zanahoria', ['catalogue'])).toHaveLength(1)
+    expect((await searchItems(reader, 'mercado spot diario', ['catalogue'])).map(({ id }) => id)).not.toContain(600)
+    expect(await searchItems(reader, 'preciovoluntario', ['archives'])).toEqual([])
+    await reader.close()
+    await other.close()
+  })
+})
+
+describe('query', () => {
+  test('every format', async () => {
+    const sql = `select 1 as n, 'a|"b",c' as t, null as x`
+    expect((await cli('query --format csv', sql)).out).toBe('n,t,x\n1,"a|""b"",c",\n')
+    const tabs = `select 1 as n, 'a\t"b"' as t, 'c,d' as u, '' as e, null as x`
+    expect((await cli('query --format tsv', tabs)).out).toBe('n\tt\tu\te\tx\n1\t"a\t""b"""\tc,d\t""\t\n')
+    expect((await cli('query --format ndjson', sql)).out).toBe('{"n":1,"t":"a|\\"b\\",c","x":null}\n')
+    expect(JSON.parse((await cli('query --json', sql)).out)).toEqual([{ n: 1, t: 'a|"b",c', x: null }])
+    expect((await cli('query --format markdown', sql)).out).toBe(
+      '| n | t | x |\n| --- | --- | --- |\n| 1 | a\\|"b",c |  |\n',
+    )
+    expect((await cli('query', sql)).out).toMatch(/^n {2}t/)
+    expect(JSON.parse((await cli('query --json', 'select 1 where false')).out)).toEqual([])
+  })
+
+  test.each<[string, [string, ...string[]], number, RegExp]>([
+    ['a missing parameter', ['query', 'select :x'], 2, /--param name=value/],
+    ['a parameter without a value', ['query --param x', 'select :x'], 2, /has no value/],
+    ['two statements', ['query', 'select 1; select 2'], 2, /one statement/],
+    ['a write', ['query', 'delete from observation'], 2, /only reading/],
+    ['a write that answers', ['query', 'delete from observation returning *'], 2, /only (reads|reading)/],
+    ['a typing error', ['query', 'selekt 1'], 2, /syntax error/],
+    ['nothing', ['query'], 2, /give either/],
+    ['an unknown recipe', ['query --recipe daily-avrage'], 2, /Did you mean|did you mean|There are/],
+    ['a parameter that a recipe lacks', ['query --recipe daily-average --param zone=3'], 2, /has no parameter zone/],
+    [
+      'what takes too long',
+      ['query --timeout 1', 'with recursive c(x) as (select 1 union all select x + 1 from c) select count(*) from c'],
+      4,
+      /longer than 1 s/,
+    ],
+  ])('%s is told', async (_, args, code, message) => {
+    const done = await cli(...args)
+    expect(done.err).toMatch(message)
+    expect(done.code).toBe(code)
+  })
+
+  test('parameters and recipes by name', async () => {
+    expect((await cli('query --param a=2 --param b=3 --format csv', 'select :a + :b as sum')).out).toBe('sum\n5\n')
+    const rows = JSON.parse(
+      (await cli('query --recipe daily-average --geo 1 --from 2025-11-01 --to 2025-11-03 --json')).out,
+    )
+    expect(rows.map(({ local_date }: { local_date: string }) => local_date)).toEqual(['2025-11-01', '2025-11-02'])
+    const recipes = JSON.parse((await cli('query --recipes --json')).out) as { name: string }[]
+    expect(recipes.map(({ name }) => name)).toEqual(RECIPES.map(({ name }) => name))
+  })
+})
+
+describe('export', () => {
+  test('Parquet is read back as it is held, with types and units', async () => {
+    const out = join(tempFolder(), 'spot.parquet')
+    expect((await cli('export --indicator 600 --geo 3 --format parquet --output', out)).code).toBe(0)
+    const buffer = await asyncBufferFromFile(out)
+    const rows = (await parquetReadObjects({ file: buffer })) as { at_utc: Date; value: number; step_s: bigint }[]
+    const held = store.all(
+      'select at_utc, value, step_s from observations where indicator_id = 600 and geo_id = 3 order by at_utc',
+    ) as { at_utc: string; value: number; step_s: number }[]
+    expect(
+      rows.map(({ at_utc, value, step_s }) => [at_utc.toISOString().replace('.000', ''), value, Number(step_s)]),
+    ).toEqual(held.map(({ at_utc, value, step_s }) => [at_utc, value, step_s]))
+    const { key_value_metadata: said, schema } = await parquetMetadataAsync(buffer)
+    expect(said).toContainEqual({ key: 'unit.value', value: 'Precio €/MWh' })
+    expect(schema.find(({ name }) => name === 'at_utc')).toMatchObject({
+      converted_type: 'TIMESTAMP_MILLIS',
+      logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
+    })
+  })
+
+  test('wide has a column a series and geo, and a row an instant', async () => {
+    const out = join(tempFolder(), 'wide.csv')
+    await cli('export --indicator 600 1293 --wide --from 2025-11-01 --to 2025-11-02 --output', out)
+    const [head, ...lines] = readFileSync(out, 'utf8').trim().split('\n')
+    expect(head).toBe('at_utc,at_local,600_1,600_3,1293_8741,1293_8741_hour_average')
+    expect(lines).toHaveLength(288)
+    const [at, , , spain] = lines[0]!.split(',')
+    expect(
+      store.get('select value from observations where indicator_id = 600 and geo_id = 3 and at_utc = ?', [at]),
+    ).toBe(Number(spain))
+  })
+
+  test('as of an instant is what was known then', async () => {
+    const of = async (more: string) =>
+      (await cli(`export --indicator 1293 --geo 8741 --from 2025-11-03 --to 2025-11-04${more}`)).out
+    const then = await of(' --as-of 2025-11-03T18:00:00Z')
+    expect(then).not.toBe(await of(''))
+    expect(then.split('\n').length).toBeLessThan((await of('')).split('\n').length)
+  })
+
+  test.each<[string, [string, ...string[]], RegExp]>([
+    ['nothing to export', ['export'], /either --indicator or --sql/],
+    ['both', ['export --indicator 1 --sql', 'select 1'], /either --indicator or --sql/],
+    ['Parquet on a terminal', ['export --indicator 600 --format parquet'], /--output FILE/],
+    ['flags of the other kind', ['export --wide --sql', 'select 1'], /--sql does not work with --wide/],
+    ['a folder that is not there', ['export --indicator 600 --output /nowhere/x.csv'], /cannot be written/],
+    ['a statement that writes', ['export --sql', 'delete from geo'], /only reading/],
+  ])('%s is told, and leaves nothing behind', async (_, args, message) => {
+    const done = await cli(...args)
+    expect(done.err).toMatch(message)
+    expect(done.code).toBe(2)
+  })
+
+  test('a statement goes into any format', async () => {
+    const out = join(tempFolder(), 'any.parquet')
+    await cli(
+      `export --format parquet --output ${out} --sql`,
+      'select geo_id, value / 2 as half, null as none from observation limit 10',
+    )
+    const rows = await parquetReadObjects({ file: await asyncBufferFromFile(out) })
+    expect(rows).toHaveLength(10)
+    expect(rows[0]).toMatchObject({ half: expect.any(Number), none: null })
+  })
+})
+
+describe('content as people read it', () => {
+  test('views join terms and vocabularies, and tell what is over', () => {
+    const news = store.all(`select * from news where locale = 'es' order by id`) as Record<string, unknown>[]
+    expect(news.length).toBeGreaterThan(10)
+    expect(news.some(({ terms }) => typeof terms === 'string')).toBe(true)
+    expect(news.every(({ body, body_text }) => body === null || !/<\w+>/.test(String(body_text)))).toBe(true)
+    for (const { expires_at, expired } of news)
+      expect(expired).toBe(expires_at !== null && Date.parse(String(expires_at)) <= Date.now() ? 1 : 0)
+    for (const view of ['glossary', 'documentation', 'static_page'])
+      expect(store.get(`select count(*) from ${view}`), view).toBeGreaterThan(0)
+  })
+
+  test('a text that changed keeps its versions', async () => {
+    const other = await copyMarket(join(tempFolder(), 'texts.db'))
+    const id = other.get('select min(id) from news') as number
+    other.run(
+      `update content_text set title = 'New', fetch_id = (select max(id) from _fetch) where kind = 'news' and id = ? and locale = 'es'`,
+      [id],
+    )
+    const versions = other.all(
+      `select title, valid_to from content_history where kind = 'news' and id = ? and locale = 'es' order by valid_from`,
+      [id],
+    )
+    expect(versions).toEqual([
+      { title: expect.any(String), valid_to: expect.any(String) },
+      { title: 'New', valid_to: null },
+    ])
+    await other.close()
+  })
+
+  test('archives say what was published when', () => {
+    const rows = store.all(`select * from archive_publications where kind = 'archive'`) as Record<string, unknown>[]
+    expect(rows.length).toBe(store.get(`select count(*) from archive_edition where kind = 'archive'`))
+    expect(
+      rows.every(
+        ({ name, published_from, published_to }) => name !== null && String(published_from) <= String(published_to),
+      ),
+    ).toBe(true)
+  })
+})
+
+describe('pictures', () => {
+  test('a chart has its scale, breaks where nothing is, and joins what lies together', () => {
+    const lines = chartText([0, 1, 2, 3, null, null, 3, 0], { width: 8, height: 2, low: 0, high: 3 })
+    expect(lines[0]).toMatch(/^3 │/)
+    expect(lines[1]).toMatch(/^0 │/)
+    expect(shrink([1, 3, null, null, 5], 2)).toEqual([2, 5])
+    expect(shrink([null, null], 1)).toEqual([null])
+  })
+
+  test('a strip marks what most of a week is', () => {
+    const held = [
+      { from: 0, to: 20, state: 'final' },
+      { from: 20, to: 30, state: 'provisional' },
+      { from: 30, to: 40, state: 'empty' },
+    ]
+    expect(stripText(held, 0, 60, 6)).toBe('██▒░··')
+    expect(stripText([], 0, 60, 3)).toBe('···')
+  })
+
+  test('show draws a series, compares two, and says what it lacks', async () => {
+    const done = await cli('show 600 --with 612')
+    expect(done.out).toMatch(/Precio mercado SPOT Diario, España \(Precio €\/MWh\): mean/)
+    expect(done.out).toMatch(/correlation 0\.9\d+/)
+    expect(done.out).toMatch(/[\u2801-\u28ff]/)
+    expect(JSON.parse((await cli('show 1293 --json')).out)[0].values.length).toBeGreaterThan(100)
+    expect(await cli('show prices')).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/^<indicator> takes a number/),
+    })
+    expect(await cli('show 4242')).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/No values of indicator 4242/),
+    })
+    expect((await cli('show 600 --from 1999-01-01 --to 1999-02-01')).code).toBe(2)
+    expect((await cli('status')).out).toMatch(/600 geo 3 +2025 ·+█+▒?·+\n/)
+  })
+})

@@ -1,0 +1,438 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { prepareRecipe } from '../../src/cli/statements/recipe.ts'
+import type { Parameters } from '../../src/cli/statements/recipeNeeds.ts'
+import { copyInto } from '../../src/db/copyInto.ts'
+import { startEmulator } from '../../src/emulator/emulator.ts'
+import { withDefaults } from '../../src/reports/recipes/recipe.ts'
+import { SERVICES } from '../../src/service/services.ts'
+import { InputError } from '../../src/util/errors.ts'
+import { ms, onlyInFile, runCommand, runJob, tempStore } from '../kit.ts'
+import { copyMarket } from '../marketCopy.ts'
+import { RECIPES } from '../recipes.ts'
+import { openStore, type Store } from '../store.ts'
+
+/** Recipes that both databases answer. */
+const ANSWERED = RECIPES.filter(({ name }) => name !== 'search' || !onlyInFile('match'))
+
+type Row = Record<string, number | string | null>
+const NOW = Date.parse('2025-11-20T12:00:00Z')
+
+/** What a recipe answers when a person asks: rows, or the sentence that tells why there are none. */
+async function answerOf(store: Store, name: string, given: Parameters = {}, now = NOW): Promise<Row[] | string> {
+  const recipe = RECIPES.find((one) => one.name === name)!
+  try {
+    const { parameters } = await prepareRecipe(store, recipe, given, SERVICES.generic, now / 1000)
+    const rows = store.all(recipe.sql, parameters) as Row[]
+    return rows.length > 0 ? rows : recipe.nothing.says
+  } catch (error) {
+    if (error instanceof InputError) return `${error.message} → ${error.hint}`
+    throw error
+  }
+}
+const rowsOf = async (store: Store, name: string, given: Parameters = {}): Promise<Row[]> => {
+  const answer = await answerOf(store, name, given)
+  if (typeof answer === 'string') throw new Error(answer)
+  return answer
+}
+
+/** Hours before the first of October 2025, quarter-hours after it, for the indicators that changed then. */
+const CHANGE = Date.parse('2025-09-30T22:00:00Z') / 1000
+const stepAt = (id: number, at: number): number => (id === 600 || id === 602 ? (at < CHANGE ? 3600 : 900) : 300)
+const worthOf = (id: number, geo: number, at: number): number =>
+  Math.round(100 * (Math.sin(at / 7_919 + id) * 60 + ((at / 300) % 7) + geo + (id === 600 ? 0 : 200))) / 100
+
+/** A service whose grouped values are far from the native ones, so that whoever mixes them is seen. */
+function market() {
+  return createServer((request, response) => {
+    const url = new URL(request.url!, 'http://x')
+    const id = Number(/\d+/.exec(url.pathname)![0])
+    const [from, to] = ['start_date', 'end_date'].map((name) => Date.parse(url.searchParams.get(name)!) / 1000) as [
+      number,
+      number,
+    ]
+    const grouped = url.searchParams.get('time_trunc') !== null
+    const values = []
+    for (let at = from; at <= to; at += grouped ? 3600 : stepAt(id, at))
+      for (const geo of id === 600 ? [3, 8741] : [8741])
+        values.push({
+          value: grouped ? 100_000 : worthOf(id, geo, at),
+          datetime: new Date(at * 1000).toISOString(),
+          geo_id: geo,
+          geo_name: `Geo ${geo}`,
+        })
+    const tiempo = { 300: 222, 900: 218, 3600: 4 }[grouped ? 3600 : stepAt(id, from)]
+    response.setHeader('Content-Type', 'application/json')
+    const magnitud = [id === 600 ? { id: 23, name: 'Precio' } : { id: 20, name: 'Potencia' }]
+    response.end(
+      JSON.stringify({ indicator: { id, name: `Indicator ${id}`, magnitud, tiempo: [{ id: tiempo }], values } }),
+    )
+  })
+}
+const JOB = `series:
+  - { indicators: [600], window: { from: 2025-03-27, to: 2025-04-02 } }
+  - { indicators: [600], window: { from: 2025-09-29, to: 2025-11-03 } }
+  - { indicators: [600, 1293], timeTrunc: hour, timeAgg: average, window: { from: 2025-09-29, to: 2025-11-03 } }
+  - { indicators: [551, 1295, 544], window: { from: 2025-10-24, to: 2025-11-01 } }
+`
+
+let folder: string
+let store: Store
+let demo: Store
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
+  store = await openStore(join(folder, 'own.db'))
+  demo = await copyMarket(join(folder, 'demo.db'))
+  const server = market()
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  const { outcome } = await runJob(store, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }, JOB, {
+    now: NOW,
+  })
+  server.close()
+  expect(outcome).toBe('done')
+})
+afterAll(async () => {
+  await store.close()
+  await demo.close()
+  rmSync(folder, { recursive: true })
+})
+
+const CLOCK = new Intl.DateTimeFormat('sv-SE', {
+  timeZone: 'Europe/Madrid',
+  dateStyle: 'short',
+  timeStyle: 'medium',
+})
+/** The raw values of the native series, with their local day and hour by the runtime's own calendar. */
+function raw(db: Store, indicator: number, geo: number) {
+  const rows = db.all(
+    `select o.at, o.value, o.step_s as step from observation o join series s on s.id = o.series_id
+     where s.indicator_id = ? and s.time_trunc is null and s.geo_agg is null and o.geo_id = ? order by o.at`,
+    [indicator, geo],
+  ) as { at: number; value: number; step: number }[]
+  return rows.map((row) => {
+    const [day, clock] = CLOCK.format(row.at * 1000).split(' ') as [string, string]
+    return { ...row, day, hour: Math.floor(row.at / 3600), clock: clock.slice(0, 2) }
+  })
+}
+type Raw = ReturnType<typeof raw>[number]
+function grouped<K>(rows: readonly Raw[], key: (row: Raw) => K): Map<K, Raw[]> {
+  const groups = new Map<K, Raw[]>()
+  for (const row of rows) groups.set(key(row), [...(groups.get(key(row)) ?? []), row])
+  return groups
+}
+const mean = (rows: readonly Raw[]): number =>
+  rows.reduce((sum, { value, step }) => sum + value * step, 0) / rows.reduce((sum, { step }) => sum + step, 0)
+const hours = (rows: readonly Raw[]): Map<number, number> =>
+  new Map([...grouped(rows, ({ hour }) => hour)].map(([hour, all]) => [hour, mean(all)]))
+
+describe('every recipe', () => {
+  test.each(ANSWERED.map(({ name }) => [name]))('%s answers the demo, or says what it means', async (name) => {
+    const answer = await answerOf(demo, name, {}, Date.parse('2025-11-04T12:00:00Z'))
+    if (name === 'holes') expect(answer).toMatch(/There are no holes/)
+    else expect(Array.isArray(answer) ? answer.length : answer).toEqual(expect.any(Number))
+  })
+
+  test('after init and a sync each answers, or says what it means', async () => {
+    const now = Date.parse('2025-11-20T12:00:00Z')
+    const filled = await tempStore()
+    const emulator = await startEmulator({ now: now / 1000 })
+    const job = readFileSync('jobs/nightly.yaml', 'utf8').replace(/^pace:.*$|^name:.*$/gm, '')
+    // The ten years before the last weeks tell nothing more here.
+    const summary = await runJob(filled, emulator, job.replaceAll('2021-06-01', '2025-10-20'), { now })
+    await emulator.close()
+    expect(summary.failures.map(({ error }) => error.message)).toEqual([])
+    const answers: Record<string, Row[] | string> = {}
+    for (const { name } of ANSWERED) answers[name] = await answerOf(filled, name, {}, now)
+    const sentences = Object.entries(answers).filter(([, answer]) => typeof answer === 'string')
+    expect(Object.fromEntries(sentences)).toEqual({
+      'known-at': expect.stringMatching(
+        /Nothing of indicator 1293, geo 8741 was known here at 2025-11-19T23:00:00.000Z/,
+      ),
+      'revisions-by-age': expect.stringMatching(/No value of this time has been revised/),
+      holes: expect.stringMatching(/no holes/),
+    })
+    for (const id of [600, 612, 1001, 1739, 602, 10211, 1293])
+      expect(
+        filled.get(
+          'select count(*) from series_geo g join series s on s.id = g.series_id where s.indicator_id = ? and s.time_trunc is null',
+          [id],
+        ),
+        `${id} has the geos that the job asks`,
+      ).toBe(1)
+  })
+
+  test.skipIf(onlyInFile('tool')).each(RECIPES.map((recipe) => [recipe.name, recipe] as const))(
+    '%s answers the same when a tool sends empty texts',
+    (_, recipe) => {
+      const nothing = Object.fromEntries(Object.keys(recipe.parameters).map((name) => [name, '']))
+      expect(demo.all(withDefaults(recipe), nothing)).toEqual(demo.all(recipe.sql, recipe.parameters))
+    },
+  )
+})
+
+describe('numbers, against a loop over the raw values', () => {
+  test.each([3, 8741])('daily-average of geo %i, on days of 23 and 25 hours and with mixed steps', async (geo) => {
+    const days = grouped(raw(store, 600, geo), ({ day }) => day)
+    const rows = await rowsOf(store, 'daily-average', { geo })
+    expect(rows.map(({ local_date }) => local_date)).toEqual([...days.keys()])
+    for (const { local_date, periods, average, lowest } of rows) {
+      const all = days.get(String(local_date))!
+      expect(periods).toBe(all.length)
+      expect(average).toBeCloseTo(mean(all), 1)
+      expect(lowest).toBe(Math.min(...all.map(({ value }) => value)))
+    }
+    const periods = Object.fromEntries(rows.map((row) => [row.local_date, row.periods]))
+    expect([periods['2025-03-30'], periods['2025-09-30'], periods['2025-10-01'], periods['2025-10-26']]).toEqual([
+      23, 24, 96, 100,
+    ])
+  })
+
+  test('what is added up does not decide by its last bits at a half, which differ between engines', () => {
+    /** What stands between the parentheses of each call of round. */
+    const rounds = (sql: string): string[] =>
+      [...sql.matchAll(/\bround\(/g)].map(({ index }) => {
+        let [at, depth] = [index + 'round('.length, 1]
+        const from = at
+        for (; depth > 0; at++) depth += sql[at] === '(' ? 1 : sql[at] === ')' ? -1 : 0
+        return sql.slice(from, at - 1)
+      })
+    for (const { name, sql } of RECIPES)
+      for (const one of rounds(sql).filter((text) => /\b(?:sum|avg)\(/.test(text) && !/, [456]$/.test(text)))
+        expect(one, name).toMatch(/^round\(.*, [456]\), [012]$/)
+  })
+
+  test('negative-price-hours counts time, not periods', async () => {
+    const months = grouped(raw(store, 600, 3), ({ day }) => day.slice(0, 7))
+    for (const row of await rowsOf(store, 'negative-price-hours')) {
+      const below = months.get(String(row.local_month))!.filter(({ value }) => value < 0)
+      expect(below.length).toBeGreaterThan(0)
+      expect(row.hours_below_zero).toBe(below.reduce((sum, { step }) => sum + step, 0) / 3600)
+    }
+  })
+
+  test('price-duration-curve has every twentieth of the time', async () => {
+    const sorted = raw(store, 600, 3).sort((a, b) => b.value - a.value)
+    const whole = sorted.reduce((sum, { step }) => sum + step, 0)
+    const curve = await rowsOf(store, 'price-duration-curve')
+    expect(curve.map(({ percent_of_time }) => percent_of_time)).toEqual(Array.from({ length: 20 }, (_, i) => 5 * i + 5))
+    for (const { percent_of_time, at_least } of curve) {
+      const time = sorted.filter(({ value }) => value >= Number(at_least)).reduce((sum, { step }) => sum + step, 0)
+      const less = sorted.filter(({ value }) => value > Number(at_least)).reduce((sum, { step }) => sum + step, 0)
+      expect(time * 100).toBeGreaterThanOrEqual(whole * Number(percent_of_time))
+      expect(less * 100).toBeLessThan(whole * Number(percent_of_time))
+    }
+  })
+
+  test('daily-profile weighs hours and quarter-hours by how long they last', async () => {
+    const rows = raw(store, 600, 3)
+    for (const { local_hour, weekday, weekend } of await rowsOf(store, 'daily-profile')) {
+      const at = rows.filter(({ clock }) => clock === local_hour)
+      const free = ({ day }: Raw) => [0, 6].includes(new Date(day).getUTCDay())
+      expect(weekend).toBeCloseTo(mean(at.filter(free)), 1)
+      expect(weekday).toBeCloseTo(mean(at.filter((row) => !free(row))), 1)
+    }
+  })
+
+  test('capture-price weighs each hour with what was made in it', async () => {
+    const price = hours(raw(store, 600, 3))
+    const made = raw(store, 1295, 8741).filter(({ day }) => day < '2025-11')
+    const energy = [...grouped(made, ({ hour }) => hour)].map(([hour, all]) => [price.get(hour)!, mean(all)] as const)
+    const total = energy.reduce((sum, [, mwh]) => sum + mwh, 0)
+    expect(await rowsOf(store, 'capture-price')).toEqual([
+      expect.objectContaining({
+        local_month: '2025-10',
+        mwh: Math.round(total),
+        capture_price: expect.closeTo(energy.reduce((sum, [eur, mwh]) => sum + eur * mwh, 0) / total, 1),
+        average_price: expect.closeTo(energy.reduce((sum, [eur]) => sum + eur, 0) / energy.length, 1),
+      }),
+    ])
+  })
+
+  test('monthly-energy and forecast-error', async () => {
+    const energy = await rowsOf(store, 'monthly-energy', { indicators: '551,1295' })
+    expect(energy).toHaveLength(2)
+    for (const { indicator_id, mwh, hours: covered } of energy) {
+      const all = raw(store, Number(indicator_id), 8741)
+      expect(mwh).toBe(Math.round(all.reduce((sum, { value, step }) => sum + (value * step) / 3600, 0)))
+      expect(covered).toBe(8 * 24 + 1)
+    }
+    const [f, r] = [hours(raw(store, 544, 8741)), grouped(raw(store, 551, 8741), ({ day }) => day)]
+    for (const row of await rowsOf(store, 'forecast-error', { real: 551 })) {
+      const errors = [...hours(r.get(String(row.local_date))!)].map(([hour, mw]) => f.get(hour)! - mw)
+      expect(row.hours).toBe(row.local_date === '2025-10-26' ? 25 : 24)
+      expect(row.bias_mw).toBeCloseTo(Math.round(errors.reduce((sum, error) => sum + error, 0) / errors.length))
+    }
+  })
+
+  test('an hour of which a part is held is none to compare or to add', async () => {
+    const range = { from: '2025-10-25T10:30:00Z', to: '2025-10-25T12:15:00Z' }
+    const eleven = (id: number) => hours(raw(store, id, 8741)).get(ms('2025-10-25T11:00:00Z') / 3_600_000)!
+    const [row] = await rowsOf(store, 'renewable-share', { demand: 544, renewables: '551,1295', ...range })
+    expect(row).toMatchObject({
+      hours: 1,
+      mwh: Math.round(eleven(551) + eleven(1295)),
+      demand_mwh: Math.round(eleven(544)),
+    })
+    expect(await rowsOf(store, 'residual-load', { demand: 544, renewables: '551', ...range })).toHaveLength(1)
+    expect(await rowsOf(store, 'forecast-error', { real: 551, ...range })).toMatchObject([{ hours: 1 }])
+  })
+
+  test('hours inside of a day are no time for what counts whole days', async () => {
+    const range = { from: '2025-10-25T10:30:00Z', to: '2025-10-25T12:15:00Z' }
+    expect(await answerOf(store, 'monthly-energy', { indicators: '551', ...range })).toMatch(/whole days are counted/)
+  })
+
+  test('monthly-energy has no energy of a price', async () => {
+    expect(await answerOf(store, 'monthly-energy', { indicators: '600' })).toMatch(/only powers have an energy/)
+    expect(await rowsOf(store, 'monthly-energy', { indicators: '600,551' })).toMatchObject([{ indicator_id: 551 }])
+  })
+
+  test('battery-spread has 25 hours to choose from where the day has', async () => {
+    for (const row of await rowsOf(store, 'battery-spread', { hours: 2, from: '2025-10-26', to: '2025-10-27' })) {
+      const day = [...hours(raw(store, 600, 3).filter(({ day }) => day === row.local_date)).values()].sort(
+        (a, b) => a - b,
+      )
+      expect(day).toHaveLength(25)
+      expect(row.buys_at).toBeCloseTo((day[0]! + day[1]!) / 2, 1)
+      expect(row.sells_at).toBeCloseTo((day[23]! + day[24]!) / 2, 1)
+    }
+  })
+
+  test('clock-change-days are those of the clock, whatever is missing', async () => {
+    expect(await rowsOf(store, 'clock-change-days')).toEqual([
+      { local_date: '2025-03-30', periods: 23, hours: 23 },
+      { local_date: '2025-10-26', periods: 100, hours: 25 },
+    ])
+    if (onlyInFile('copy')) return
+    const other = await openStore(join(folder, 'holed.db'))
+    await copyInto(store, join(folder, 'holed.db'))
+    other.run('delete from observation where at between unixepoch(?) and unixepoch(?)', [
+      '2025-10-07 10:00',
+      '2025-10-07 10:59',
+    ])
+    expect(await rowsOf(other, 'clock-change-days')).toHaveLength(2)
+    await other.close()
+  })
+})
+
+describe('one series', () => {
+  test('the parameter series takes another than the native one, and only one', async () => {
+    const id = store.get(`select id from series where indicator_id = 600 and time_trunc = 'hour'`) as number
+    expect((await rowsOf(store, 'daily-average', { series: id }))[0]).toMatchObject({ periods: 24, average: 100_000 })
+    expect(await answerOf(store, 'daily-average', { series: 99 })).toMatch(/There is no series 99/)
+    expect(await answerOf(store, 'daily-average', { series: id, indicator: 551 })).toMatch(
+      /is one of indicator 600, not of 551/,
+    )
+  })
+
+  test.each<[string, string, Parameters, RegExp]>([
+    [
+      'what is held grouped only',
+      'daily-average',
+      { indicator: 1293 },
+      /needs native 1293; stored by the hour\. → .*--param series=\d/,
+    ],
+    ['one of several', 'residual-load', {}, /residual-load needs native 1293; stored by the hour/],
+    [
+      'what is not held at all',
+      'session-spread',
+      {},
+      /session-spread needs native 612; nothing is stored\. → .*indicators: \[612\]/,
+    ],
+    [
+      'some of each',
+      'monthly-energy',
+      { indicators: '1293,546,551' },
+      /needs native 1293 and 546; 1293 is stored by the hour and nothing of 546 is stored/,
+    ],
+    [
+      'a geo',
+      'daily-average',
+      { geo: 1 },
+      /Nothing of indicator 600 is stored for geo 1; stored: 3 \(Geo 3\) and 8741 \(Geo 8741\)\. → .*--geo 3/,
+    ],
+    [
+      'a time',
+      'daily-average',
+      { from: '2024-01-01', to: '2024-02-01' },
+      /No values of indicator 600, geo 3 are stored for this time\. → .*2025-03-27T00:00:00\+01:00/,
+    ],
+    ['a text for a number', 'daily-average', { indicator: 'x' }, /indicator takes a number/],
+    ['a list that is none', 'monthly-energy', { indicators: '551,x' }, /indicators takes numbers/],
+    ['no date', 'daily-average', { from: '2025-02-30' }, /--from "2025-02-30" is/],
+    ['the wrong order', 'daily-average', { from: '2025-10-02', to: '2025-10-01' }, /--from must come before --to/],
+  ])('%s is told', async (_, name, given, message) => {
+    expect(await answerOf(store, name, given)).toMatch(message)
+  })
+
+  test('the only geo of a series is taken when nobody names one', async () => {
+    expect(await rowsOf(store, 'daily-average', { indicator: 551 })).toHaveLength(8)
+  })
+
+  test('values that are too coarse are not taken for hours', async () => {
+    expect(
+      await answerOf(demo, 'daily-profile', {
+        series: demo.get(`select id from series where time_trunc = 'day'`) as number,
+      }),
+    ).toMatch(/compares hours; indicator 10010 .* has periods that are longer/)
+  })
+})
+
+describe('times', () => {
+  const days = async (given: Parameters) =>
+    (await rowsOf(store, 'daily-average', given)).map(({ local_date }) => local_date)
+  test.each<[Parameters, string[]]>([
+    [{ from: '2025-10-30', to: '2025-11-01' }, ['2025-10-30', '2025-10-31']],
+    [{ from: '-20d', to: '-18d' }, ['2025-10-31', '2025-11-01']],
+    [{ from: '2025-10-31T23:00:00Z', to: '2025-11-01T23:00:00Z' }, ['2025-11-01']],
+  ])('%j is half-open', async (given, expected) => {
+    expect(await days(given)).toEqual(expected)
+  })
+
+  test
+    .skipIf(onlyInFile('plan'))
+    .each(
+      RECIPES.filter(({ sql }) => /from observations\n.*geo_id = :geo.*:from/s.test(sql)).map(({ name, sql }) => [
+        name,
+        sql,
+      ]),
+    )('%s reads the values of its range, and no others', (_name, sql) => {
+    const parameters = Object.fromEntries([...sql.matchAll(/:(\w+)/g)].map(([, name]) => [name!, null]))
+    const plan = store.all(`explain query plan ${sql}`, parameters as never) as { detail: string }[]
+    const reads = plan.filter(({ detail }) => detail.startsWith('SEARCH o USING'))
+    expect(reads.length).toBeGreaterThan(0)
+    for (const { detail } of reads) expect(detail).toMatch(/\(series_id=\? AND geo_id=\? AND at>\? AND at<\?\)/)
+  })
+
+  test('an instant inside a day, even in the hour that comes twice, is one', async () => {
+    const [row] = await rowsOf(store, 'daily-average', { from: '2025-10-26T01:00:00Z', to: '2025-10-26T01:30:00Z' })
+    expect(row).toMatchObject({ periods: 2, local_date: '2025-10-26' })
+  })
+
+  test('the command takes them with a space, and says what is wrong with exit 2', async () => {
+    const env = { INDICATOR_SYNC_DATABASE: join(folder, 'own.db') }
+    const run = (...args: string[]) => runCommand(process.cwd(), ['query', '--timeout', '0', ...args], env)
+    const [json, sql, bad, none] = await Promise.all([
+      run('--recipe', 'daily-average', '--from', '2025-10-30', '--to', '2025-11-01', '--json'),
+      run(
+        'select :from as a, :to as b',
+        '--from',
+        '2025-10-30T12:00:00+01:00',
+        '--to',
+        '2025-11-01',
+        '--format',
+        'csv',
+      ),
+      run('--recipe', 'daily-average', '--from', '-30days'),
+      run('--recipe', 'residual-load', '--json'),
+    ])
+    expect(JSON.parse(json.out)).toHaveLength(2)
+    expect(sql.out).toBe('a,b\n2025-10-30T11:00:00Z,2025-11-01\n')
+    expect(bad).toMatchObject({ code: 2, err: expect.stringMatching(/-30days/) })
+    expect(none).toMatchObject({ code: 2, out: '', err: expect.stringMatching(/needs native 1293/) })
+  })
+})

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest'
+import { runChecks } from '../../src/reports/check.ts'
+import { findGaps } from '../../src/reports/gaps.ts'
+import { seriesName } from '../../src/reports/seriesName.ts'
+import { tempStore } from '../kit.ts'
+
+const SERIES = { series_id: 4, kind: 'indicator', indicator_id: 600, time_trunc: null, geo_agg: null }
+
+test.each([
+  [{}, 'indicator 600'],
+  [{ kind: 'offer_indicator' }, 'offer indicator 600'],
+  [{ time_trunc: 'hour' }, 'indicator 600 by the hour, series 4'],
+  [{ time_trunc: 'fifteen_minutes' }, 'indicator 600 by the quarter-hour, series 4'],
+  [{ geo_agg: 'sum' }, 'indicator 600 as sum of geos, series 4'],
+  [{ time_trunc: 'day', geo_agg: 'average' }, 'indicator 600 by the day as average of geos, series 4'],
+])('%o is called %s', (own, name) => {
+  expect(seriesName({ ...SERIES, ...own })).toBe(name)
+})
+
+test('a gap tells an offer indicator from an indicator of the same number, and how geos were combined', async () => {
+  const store = await tempStore()
+  for (const kind of ['indicator', 'offer_indicator'])
+    store.run("insert into indicator (kind, id, first_seen_at) values (?, 7, '2025-01-01T00:00:00.000Z')", [kind])
+  for (const [id, kind, agg] of [
+    [1, 'indicator', null],
+    [2, 'offer_indicator', null],
+    [3, 'indicator', 'sum'],
+  ]) {
+    store.run(
+      `insert into series (id, kind, indicator_id, geo_agg, time_zone, created_at)
+       select ?, ?, 7, ?, 'Europe/Madrid', '2025-01-01T00:00:00.000Z'`,
+      [id, kind, agg],
+    )
+    for (const [from, to] of [
+      [0, 3600],
+      [7200, 10_800],
+    ])
+      store.run("insert into _coverage values (?, 3, ?, ?, 'values', 1762257600, 1000000, null)", [id, from, to])
+  }
+  expect((await findGaps(store)).map(({ series_id, kind, geo_agg }) => [series_id, kind, geo_agg])).toEqual([
+    [1, 'indicator', null],
+    [2, 'offer_indicator', null],
+    [3, 'indicator', 'sum'],
+  ])
+  const named = (await runChecks(store)).filter(({ check }) => check.startsWith('gap')).map(({ what }) => what)
+  expect(named.map((what) => what.split(', geo')[0])).toEqual([
+    'indicator 7',
+    'offer indicator 7',
+    'indicator 7 as sum of geos, series 3',
+  ])
+})

@@ -1,0 +1,293 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { planRetry } from '../../src/plan/retry.ts'
+import { runChecks } from '../../src/reports/check.ts'
+import { failedRequests } from '../../src/reports/failedRequests.ts'
+import { findGaps } from '../../src/reports/gaps.ts'
+import { SERVICES } from '../../src/service/services.ts'
+import { changing, emulate, json, ms, ON_SERVER, runJob, serve, tempStore } from '../kit.ts'
+import { openReader, type Store } from '../store.ts'
+
+const NOW = '2025-11-04T12:00:00Z'
+const SECONDS = ms(NOW) / 1000
+const now = { now: ms(NOW) }
+const values = (store: Store) =>
+  store.all('select indicator_id, geo_id, at_utc, step_s, value from observations order by 1, 2, 3, 4')
+
+describe('a change of resolution', () => {
+  test('in the middle of a window is found with few requests, remembered, and no day is mixed', async () => {
+    const store = await tempStore()
+    const server = await changing('2024-05-16T22:00:00Z')
+    const yaml = 'series:\n  - { indicators: [777], window: { from: 2024-01-01, to: 2025-01-01 } }'
+    await runJob(store, server, yaml, now)
+    expect(server.calls.length).toBeLessThanOrEqual(24)
+    expect(store.all('select local_date from observations group by 1 having count(distinct step_s) > 1')).toEqual([])
+    expect(
+      store.all(
+        'select step_s, min(at_local) as "from", max(at_local) as "to", count(*) as n from observations group by 1 order by 1 desc',
+      ),
+    ).toEqual([
+      { step_s: 3600, from: '2024-01-01T00:00:00+01:00', to: '2024-05-16T23:00:00+02:00', n: 137 * 24 - 1 },
+      { step_s: 900, from: '2024-05-17T00:00:00+02:00', to: '2024-12-31T23:45:00+01:00', n: 229 * 96 + 4 },
+    ])
+    expect(store.all('select step_s from _resolution')).toEqual([{ step_s: 900 }])
+    expect(store.get('select count(*) from observation_revision')).toBe(0)
+    const before = server.calls.length
+    await runJob(store, server, yaml, now)
+    expect(server.calls).toHaveLength(before)
+    await runJob(store, server, yaml, { ...now, options: { restate: true } })
+    expect(server.calls.length - before).toBeLessThanOrEqual(13)
+  })
+
+  test('that was announced is never spanned by a request', async () => {
+    const store = await tempStore()
+    const emulator = await emulate({ now: SECONDS })
+    await runJob(
+      store,
+      emulator,
+      'series:\n  - { indicators: [600], geoIds: [3], window: { from: 2025-09-01, to: 2025-11-01 } }',
+      now,
+    )
+    expect(emulator.requests).toHaveLength(2)
+    expect(store.all('select distinct step_s from observation')).toHaveLength(2)
+    const [month] = store.all(`select count, hours, energy from observations_monthly where local_month = '2025-10'`)
+    expect(month).toEqual({ count: 31 * 96 + 4, hours: 31 * 24 + 1, energy: null })
+  })
+
+  test('that rewrites history replaces the hours and keeps them as they were known', async () => {
+    const store = await tempStore()
+    const emulator = await emulate({ now: SECONDS, historyRewrittenAt: SECONDS + 1000 })
+    const yaml = 'series:\n  - { indicators: [600], geoIds: [3], window: { from: 2025-09-01, to: 2025-09-03 } }'
+    await runJob(store, emulator, yaml, now)
+    expect(store.get('select count(*) from observation')).toBe(48)
+    emulator.setNow(SECONDS + 86_400)
+    await runJob(store, emulator, yaml, { now: ms(NOW) + 86_400_000, options: { restate: true } })
+    expect(store.all('select step_s, count(*) as n from observation group by 1')).toEqual([{ step_s: 900, n: 192 }])
+    expect(store.get('select count(*) from observation_revision where step_s = 3600')).toBe(48)
+    const then = new Date(ms(NOW) + 3_600_000).toISOString()
+    expect(
+      store.get(
+        'select count(*) from observation_history where valid_from <= ? and (valid_to is null or valid_to > ?)',
+        [then, then],
+      ),
+    ).toBe(48)
+  })
+})
+
+describe('what is missing', () => {
+  test('a finding names the series and all geos in words', async () => {
+    const store = await tempStore()
+    const server = await serve((_request, response) => json(response, {}, 400))
+    const yaml =
+      'series: [{ indicators: [5], timeTrunc: month, timeAgg: sum, window: { from: 2025-03-01, to: 2025-04-01 } }]'
+    await runJob(store, server, yaml, now)
+    expect((await runChecks(store))[0]!.what).toMatch(/^indicator 5 by the month, series 1, all geos: 2025-03-01T/)
+  })
+
+  test('a failed window, a hole at the source and a hole that was never asked are told apart', async () => {
+    const store = await tempStore()
+    let broken = true
+    const hour = (at: number) => ({
+      value: 1,
+      datetime: new Date(at * 1000).toISOString().replace('Z', '+00:00'),
+      geo_id: 3,
+    })
+    const server = await serve((request, response) => {
+      const search = new URL(request.url!, 'http://x').searchParams
+      const from = ms(search.get('start_date')!) / 1000
+      const to = ms(search.get('end_date')!) / 1000
+      if (broken && from <= ms('2025-03-09T23:00:00Z') / 1000 && to > ms('2025-03-09T23:00:00Z') / 1000)
+        return json(response, {}, 400)
+      const rows = []
+      for (let at = from; at <= to; at += 3600) if (at !== ms('2025-03-30T00:00:00Z') / 1000) rows.push(hour(at))
+      json(response, { indicator: { id: 5, tiempo: [{ id: 4 }], geos: [], values: rows } })
+    })
+    const yaml =
+      'series:\n  - { indicators: [5], geoIds: [3], window: { from: 2025-03-01, to: 2025-04-01 }, chunk: 1d }'
+    const first = await runJob(store, server, yaml, now)
+    expect(first).toMatchObject({ outcome: 'partial', counts: { failed: 1 } })
+    store.run('update _coverage set to_at = to_at - 7200 where to_at = ?', [ms('2025-03-31T22:00:00Z') / 1000])
+    store.run(`insert into _coverage values (1, 3, ?, ?, 'values', 1762257600, 1000000, null)`, [
+      ms('2025-04-01T22:00:00Z') / 1000,
+      ms('2025-04-02T22:00:00Z') / 1000,
+    ])
+    expect(await findGaps(store)).toMatchObject([
+      { reason: 'failed', from: '2025-03-10T00:00:00+01:00', to: '2025-03-11T00:00:00+01:00' },
+      {
+        reason: 'absent',
+        from: '2025-03-30T01:00:00+01:00',
+        to: '2025-03-30T03:00:00+02:00',
+        missing: 1,
+        step_s: 3600,
+        expected_in_day: 23,
+        next_at: '2025-11-05T11:00:00Z',
+      },
+      { reason: 'never requested', from: '2025-03-31T22:00:00+02:00', to: '2025-04-02T00:00:00+02:00' },
+    ])
+    expect((await runChecks(store)).map(({ check }) => check)).toEqual([
+      'gap (failed)',
+      'gap (absent)',
+      'gap (never requested)',
+      'failure',
+    ])
+    broken = false
+    const later = { service: SERVICES.generic, now: ms(NOW) / 1000 + 9 * 86_400 }
+    const again = [...planRetry(later, await failedRequests(store))]
+    expect(again.map(({ request }) => request.target)).toEqual(
+      first.failures.map(({ planned }) => planned.request.target),
+    )
+    expect(again[0]).toMatchObject({
+      window: first.failures[0]!.planned.window,
+      geoIds: [3],
+      series: first.failures[0]!.planned.series,
+    })
+    await runJob(store, server, yaml, now)
+    expect(await failedRequests(store)).toEqual([])
+  })
+
+  test('an outage of three weeks heals by itself at the next run', async () => {
+    const store = await tempStore()
+    const emulator = await emulate({ now: SECONDS })
+    const job = (last: string) => `series:\n  - { indicators: [1739], window: { last: ${last} }, lookback: 2d }`
+    await runJob(store, emulator, job('10d'), { now: ms('2025-10-01T12:00:00Z') })
+    await runJob(store, emulator, job('40d'), now)
+    expect((await findGaps(store)).filter(({ reason }) => reason !== 'absent')).toEqual([])
+    expect(store.all('select local_date from observations_daily where hours < 23')).toEqual([])
+  })
+
+  test('the future and what may be revised are requested again no more often than refresh says', async () => {
+    const store = await tempStore()
+    const emulator = await emulate({ now: SECONDS })
+    const yaml = 'series:\n  - { indicators: [1739], window: { from: 2025-10-01, to: +2d }, lookback: 3d, refresh: 6h }'
+    const at = (hours: number) => runJob(store, emulator, yaml, { now: ms(NOW) + hours * 3_600_000 })
+    await at(0)
+    const windows = async (hours: number) => {
+      const before = emulator.requests.length
+      await at(hours)
+      return emulator.requests.slice(before).map(({ url }) => decodeURIComponent(/start_date=([^&]+)/.exec(url)![1]!))
+    }
+    expect(await windows(5)).toEqual([])
+    expect(await windows(7)).toEqual(['2025-10-31T23:00:00Z'])
+    expect(await windows(9)).toEqual([])
+    expect(await windows(14)).toEqual(['2025-10-31T23:00:00Z'])
+    expect(await windows(21)).toEqual(['2025-11-01T23:00:00Z'])
+  })
+
+  test('a window of months has whole months, and a month that is not over is provisional', async () => {
+    const store = await tempStore()
+    const emulator = await emulate({ now: SECONDS })
+    await runJob(
+      store,
+      emulator,
+      'series:\n  - { indicators: [10207], timeTrunc: month, timeAgg: sum, window: { from: 2025-08-15, to: 2025-11-02 } }',
+      now,
+    )
+    expect(store.all('select from_local, to_local, state from coverage order by 1')).toEqual([
+      { from_local: '2025-08-01T00:00:00+02:00', to_local: '2025-11-01T00:00:00+01:00', state: 'final' },
+      { from_local: '2025-11-01T00:00:00+01:00', to_local: '2025-12-01T00:00:00+01:00', state: 'provisional' },
+    ])
+    expect(store.all('select at_local, step_s / 3600 as hours from observations order by 1')).toEqual([
+      { at_local: '2025-08-01T00:00:00+02:00', hours: 744 },
+      { at_local: '2025-09-01T00:00:00+02:00', hours: 720 },
+      { at_local: '2025-10-01T00:00:00+02:00', hours: 745 },
+      { at_local: '2025-11-01T00:00:00+01:00', hours: 720 },
+    ])
+  })
+})
+
+describe('whatever happens on the way', () => {
+  test('any order of syncs, revisions and failures ends in the rows of one undisturbed run', async () => {
+    const yaml = (from: number, to: number) =>
+      `series:\n  - { indicators: [1739, 551], geoIds: [3, 8741], window: { from: 2025-10-${from}, to: 2025-10-${to} }, lookback: 1y, refresh: 1m, chunk: 2d }`
+    const clean = await tempStore()
+    const end = { now: ms(NOW) + 100 * 3_600_000 }
+    const calm = await emulate({ now: SECONDS + 100 * 3600 })
+    await runJob(clean, calm, yaml(10, 20), end)
+    const step = fc.record({
+      from: fc.integer({ min: 10, max: 15 }),
+      length: fc.integer({ min: 1, max: 4 }),
+      fails: fc.integer({ min: 0, max: 3 }),
+      restate: fc.boolean(),
+    })
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 4 }), async (steps) => {
+        const store = await tempStore()
+        const emulator = await emulate({ now: SECONDS })
+        let call = 0
+        let fails = 0
+        const flaky = await serve(async (request, response) => {
+          if (fails > 0 && ++call % (fails + 1) === 0) return json(response, {}, 400)
+          const answer = await fetch(`${emulator.url}${request.url}`, { headers: { 'x-api-key': emulator.key } })
+          json(response, await answer.text(), answer.status)
+        })
+        for (const [i, { from, length, fails: rate, restate }] of steps.entries()) {
+          fails = rate
+          emulator.setNow(SECONDS + i * 20 * 3600)
+          await runJob(store, flaky, yaml(from, from + length), {
+            now: ms(NOW) + i * 20 * 3_600_000,
+            options: { restate },
+          })
+        }
+        fails = 0
+        emulator.setNow(SECONDS + 100 * 3600)
+        await runJob(store, flaky, yaml(10, 20), end)
+        expect(values(store)).toEqual(values(clean))
+        if (!ON_SERVER) expect(store.all('pragma integrity_check')).toEqual([{ integrity_check: 'ok' }])
+      }),
+      { numRuns: 6 },
+    )
+  })
+
+  test('what was known at any past time is what the service answered then', async () => {
+    const store = await tempStore()
+    const emulator = await emulate({ now: SECONDS })
+    const yaml =
+      'series:\n  - { indicators: [551, 541], window: { from: 2025-11-03, to: 2025-11-06 }, lookback: 1y, refresh: 1m }'
+    const log: { at: string; said: unknown[] }[] = []
+    const current = () => store.all('select series_id, geo_id, at, value from observation order by 1, 2, 3')
+    for (const hours of [0, 2, 5, 26, 50]) {
+      emulator.setNow(SECONDS + hours * 3600)
+      await runJob(store, emulator, yaml, { now: ms(NOW) + hours * 3_600_000 })
+      log.push({ at: new Date(ms(NOW) + hours * 3_600_000 + 1).toISOString(), said: current() })
+    }
+    expect(store.get('select count(*) from observation_revision')).toBeGreaterThan(100)
+    const reader = openReader(store.file)
+    for (const { at, said } of log)
+      expect(
+        reader.all(
+          `select series_id, geo_id, unixepoch(at_utc) as at, value from observation_history
+           where valid_from <= ? and (valid_to is null or valid_to > ?) order by 1, 2, 3`,
+          [at, at],
+        ),
+      ).toEqual(said)
+    await reader.close()
+  })
+})
+
+describe('the catalogue’s history', () => {
+  test('names that change, and indicators that come and go, are visible with dates', async () => {
+    const store = await tempStore()
+    let list = [
+      { id: 1, name: 'one', short_name: '1', description: '<p>a</p>' },
+      { id: 634, name: 'old meaning', short_name: 'x' },
+    ]
+    const server = await serve((_request, response) =>
+      json(response, { indicators: list, meta: { size: list.length } }),
+    )
+    const yaml = 'catalogue: true'
+    await runJob(store, server, yaml, now)
+    list = [
+      { id: 634, name: 'new meaning', short_name: 'x' },
+      { id: 700, name: 'seven hundred', short_name: '7' },
+    ]
+    await runJob(store, server, yaml, { now: ms(NOW) + 86_400_000 })
+    expect(store.all('select id, first_seen_at, withdrawn_at from indicator order by id')).toEqual([
+      { id: 1, first_seen_at: '2025-11-04T12:00:00.000Z', withdrawn_at: '2025-11-05T12:00:00.000Z' },
+      { id: 634, first_seen_at: '2025-11-04T12:00:00.000Z', withdrawn_at: null },
+      { id: 700, first_seen_at: '2025-11-05T12:00:00.000Z', withdrawn_at: null },
+    ])
+    expect(
+      store.all('select r.id, r.name, f.finished_at from indicator_revision r join _fetch f on f.id = r.superseded_by'),
+    ).toEqual([{ id: 634, name: 'old meaning', finished_at: '2025-11-05T12:00:00.000Z' }])
+  })
+})

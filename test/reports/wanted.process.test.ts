@@ -1,0 +1,104 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { findGaps } from '../../src/reports/gaps.ts'
+import { prometheusText } from '../../src/reports/metrics.ts'
+import { json, ms, runCli, runCommand, runJob, serve, tempFolder, tempStore } from '../kit.ts'
+import { source } from '../source.ts'
+import type { Store } from '../store.ts'
+
+const NOW = ms('2025-11-04T12:00:00Z')
+const SERIES = 'series: [{ indicators: [1, 2, 3], window: { from: 2025-10-01, to: 2025-10-03 }, lookback: 2d }]'
+const NEXT = 'indicator-sync sync test.yaml'
+
+const gapsOf = async (store: Store) =>
+  (await findGaps(store)).map(
+    ({ indicator_id, geo_id, reason, from, to }) =>
+      `${indicator_id} ${geo_id} ${reason} ${from.slice(5, 10)}..${to.slice(5, 10)}`,
+  )
+
+describe('a range that a job wants and that was never requested is a gap', () => {
+  test.each([
+    ['the budget is spent', { callsPerDay: 1 }, 200, 'stopped'],
+    ['the key is refused', {}, 403, 'failed'],
+  ])('after a run in which %s', async (_what, limits, status, outcome) => {
+    const [store, market] = [await tempStore(), await source()]
+    const server = status === 200 ? market : await serve((_request, response) => json(response, {}, status))
+    const pace = JSON.stringify({ perSecond: 50, concurrency: 1, ...limits })
+    expect((await runJob(store, server, `pace: ${pace}\n${SERIES}`, { now: NOW })).outcome).toBe(outcome)
+    const left = [2, 3].map((id) => `${id} 0 never requested 10-01..10-03`)
+    expect(await gapsOf(store)).toEqual(status === 200 ? left : ['1 0 failed 10-01..10-03', ...left])
+    const run = (...args: string[]) => runCommand(tempFolder(), [...args, '--database', store.file])
+    const listed = await run('gaps', '--fail')
+    expect([listed.code, listed.out]).toEqual([6, expect.stringMatching(/never requested .*sync test\.yaml/)])
+    const checked = await run('check', '--json')
+    expect([checked.code, JSON.parse(checked.out)]).toEqual([
+      6,
+      expect.arrayContaining([
+        {
+          check: 'gap (never requested)',
+          what: `indicator 2, all geos: 2025-10-01T00:00:00+02:00 to 2025-10-03T00:00:00+02:00; next: ${NEXT}`,
+        },
+      ]),
+    ])
+    expect((await run('status')).out.replaceAll(/\s+/g, ' ')).toMatch(
+      /never requested: indicator 2, .* sync test\.yaml/,
+    )
+    expect(await prometheusText(store)).toContain('indicator_sync_gaps{reason="never requested"} 2')
+    await runJob(store, market, SERIES, { now: NOW + 90_000_000 })
+    expect(await gapsOf(store)).toEqual([])
+    expect(await run('gaps', '--fail')).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^No gaps in series: all/),
+    })
+  })
+
+  test('after a run that was killed, with the schedule of its job as the next run', async () => {
+    const dir = tempFolder()
+    writeFileSync(join(dir, 'job.yaml'), `name: nightly\nschedule: "15 21 * * *"\n${SERIES}`)
+    let kill = (): unknown => undefined
+    const silent = await serve(() => kill())
+    const env = { INDICATOR_SYNC_BASE_URL: silent.url, INDICATOR_SYNC_API_KEY: 'k'.repeat(64) }
+    const killed = await runCli(dir, ['sync', 'job.yaml'], env, (child) => {
+      kill = () => child.kill('SIGKILL')
+    })
+    expect(killed.signal).toBe('SIGKILL')
+    const { code, out } = await runCommand(dir, ['gaps', '--fail', '--json'])
+    expect(code).toBe(6)
+    expect(JSON.parse(out)).toMatchObject(
+      [1, 2, 3].map((indicator_id) => ({
+        indicator_id,
+        reason: 'never requested',
+        job: 'nightly',
+        next: 'the schedule of nightly (15 21 * * *)',
+      })),
+    )
+  })
+
+  test('until the job does not want it any more; one that is reduced to some indicators wants the rest still', async () => {
+    const [store, market] = [await tempStore(), await source()]
+    const stopped = (yaml: string, more = {}) =>
+      runJob(store, market, yaml, { now: NOW, signal: AbortSignal.abort(), ...more })
+    await stopped(SERIES, { only: [2] })
+    expect(await gapsOf(store), 'also if only a part of it was ever requested').toHaveLength(3)
+    const range = { from: ms('2025-10-01T22:00:00Z') / 1000, to: ms('2025-10-02T22:00:00Z') / 1000 }
+    await runJob(store, market, SERIES, {
+      now: NOW,
+      options: { range: { interval: range, how: 'narrow' }, restate: true },
+    })
+    expect(await gapsOf(store), 'after a range of it').toHaveLength(3)
+    await stopped(SERIES.replace('[1, 2, 3]', '[2]'))
+    expect(await gapsOf(store)).toEqual(['2 0 never requested 10-01..10-02'])
+  })
+
+  test('for each geo that it names, unless an answer for all geos has it', async () => {
+    const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
+    await market.run(store, SERIES.replace('[1, 2, 3]', '[1]'), NOW)
+    const some =
+      'series: [{ indicators: [1], geoIds: [3, 4], window: { from: 2025-10-01, to: 2025-10-05 }, lookback: 2d }]'
+    await runJob(store, market, `name: some\n${some}`, { now: NOW, signal: AbortSignal.abort() })
+    expect(await gapsOf(store)).toEqual([3, 4].map((geo) => `1 ${geo} never requested 10-03..10-05`))
+    await market.run(store, `name: some\n${some}`, NOW)
+    expect(await gapsOf(store)).toEqual([])
+  })
+})

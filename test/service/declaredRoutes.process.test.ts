@@ -1,0 +1,188 @@
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { findMistakes, readJob } from '../../src/job/read.ts'
+import { jobSchema } from '../../src/job/schema.ts'
+import { ROUTES, type Route } from '../../src/service/routes.ts'
+import { SERVICES, type Service } from '../../src/service/services.ts'
+import { json, runCommand, runJob, serve, tempFolder } from '../kit.ts'
+import { openStore } from '../store.ts'
+
+/** Two routes that the specification does not have: the values of flows, and bulletins of their own. */
+const { locale, start_date, end_date, time_trunc } = ROUTES.indicator.query
+const flows: Route = {
+  ...ROUTES.indicator,
+  path: '/flows/{id}',
+  root: 'flow',
+  query: { locale, start_date, end_date, time_trunc: { ...time_trunc, values: ['hour', 'month'] } },
+  window: { unit: 'day', count: 1 },
+}
+/** Indicators are grouped by other steps than flows are. */
+const indicator = {
+  ...ROUTES.indicator,
+  query: { ...ROUTES.indicator.query, time_trunc: { ...time_trunc, values: ['hour', 'day'] } },
+}
+const bulletins = { ...ROUTES.archives, path: '/bulletins', root: 'bulletins', item: 'bulletin' }
+const service: Service = {
+  ...SERVICES.generic,
+  name: 'more',
+  vendor: 'more-api',
+  timeZone: 'Europe/Lisbon',
+  steps: { ...SERVICES.generic.steps, byNumber: {}, coarse: null, native: [] },
+  routes: { ...ROUTES, indicator, flows, bulletins },
+}
+
+const job = (series: string) => `name: one\npace: { perSecond: 50 }\n${series}\n`
+const WINDOW = 'window: { from: 2025-03-01, to: 2025-03-03 }'
+const JOB = job(`series:
+  - { route: flows, indicators: [7], ${WINDOW} }
+  - { indicators: [7], ${WINDOW} }
+archives:
+  - { route: bulletins, ${WINDOW} }
+  - { ${WINDOW} }`)
+
+/** The hours of a local day: it is a winter in Lisbon, where the clock shows UTC. */
+const valuesOf = (day: string, first: number) =>
+  Array.from({ length: 24 }, (_, hour) => ({
+    value: first + hour,
+    datetime: `${day}T${String(hour).padStart(2, '0')}:00:00.000+00:00`,
+    datetime_utc: `${day}T${String(hour).padStart(2, '0')}:00:00Z`,
+    tz_time: `${day}T${String(hour).padStart(2, '0')}:00:00.000Z`,
+    geo_id: 1,
+    geo_name: 'Here',
+  }))
+const DAYS = ['2025-03-01', '2025-03-02']
+
+/** Answers as the service would: a flow and an indicator of one number have different values. */
+const more = () =>
+  serve((request, response) => {
+    const { pathname, searchParams } = new URL(request.url!, 'http://x')
+    const [from, to] = ['start_date', 'end_date'].map((name) => searchParams.get(name)!.slice(0, 10))
+    const days = DAYS.filter((day) => day >= from! && day <= to!)
+    const series = (first: number, name: string) => ({
+      id: 7,
+      name,
+      short_name: name,
+      tiempo: [{ id: 9, name: 'Hora' }],
+      magnitud: [],
+      geos: [{ geo_id: 1, geo_name: 'Here' }],
+      values: days.flatMap((day) => valuesOf(day, first)),
+    })
+    const listed = [{ id: 3, name: pathname, date: from, download: { name: 'a', type: 'file', url: `${pathname}/3` } }]
+    if (pathname === '/flows/7') return json(response, { flow: series(1000, 'The flow') })
+    if (pathname === '/indicators/7') return json(response, { indicator: series(0, 'The indicator') })
+    return json(response, { [pathname.slice(1)]: listed })
+  })
+
+describe('a job names a route that only its service has', () => {
+  test('it is planned, fetched, loaded, and shown by what reads', async () => {
+    const server = await more()
+    const folder = tempFolder()
+    const file = join(folder, 'more.db')
+    const syncOnce = async () => {
+      const store = await openStore(file)
+      const { outcome } = await runJob(store, server, JOB, { service })
+      await store.close()
+      return outcome
+    }
+    expect(await syncOnce()).toBe('done')
+    // A window of its own: two days are two requests of flows, and one of indicators.
+    expect(server.calls.map(({ url }) => url!.replace(/\?.*/, '')).sort()).toEqual([
+      ...['/archives', '/archives', '/bulletins', '/bulletins', '/flows/7', '/flows/7', '/indicators/7'],
+    ])
+
+    const run = async (...args: string[]) => {
+      const { code, out, err } = await runCommand(folder, args, { INDICATOR_SYNC_DATABASE: file })
+      expect(err, args.join(' ')).not.toMatch(/Internal error/)
+      return { code, out, err }
+    }
+    const rows = async (sql: string) => JSON.parse((await run('query', sql, '--json')).out) as unknown[]
+    expect(await rows('select kind, count(*) as n, min(value) as least from observations group by kind')).toEqual([
+      { kind: 'flows', n: 48, least: 1000 },
+      { kind: 'indicator', n: 48, least: 0 },
+    ])
+    expect(await rows('select distinct kind, id, name from archive_publications order by kind')).toEqual([
+      { kind: 'archive', id: 3, name: '/archives' },
+      { kind: 'bulletin', id: 3, name: '/bulletins' },
+    ])
+    expect((await run('status')).out).toMatch(/The flow/)
+    expect((await run('gaps', '--json')).out).not.toMatch(/"kind": "(?!indicator|flows)/)
+    expect((await run('show', '7', '--kind', 'flows')).out).toMatch(/The flow/)
+    expect((await run('show', '7')).out).toMatch(/The indicator/)
+    expect((await run('export', '--indicator', '7', '--kind', 'flows', '--wide')).out).toMatch(/^.*flows_7_1\n/)
+    expect((await run('export', '--indicator', '8', '--kind', 'flows')).err).toMatch(
+      /No values of flows 8 are stored.*Stored of route flows: 7/s,
+    )
+    expect((await run('archives', 'list', '--kind', 'bulletin')).out).toMatch(/bulletin/)
+    expect((await run('archives', 'list', '--kind', 'buletin')).err).toMatch(
+      /legal: all, archive, archive_json, bulletin\. Did you mean "bulletin"/,
+    )
+    const asService = { INDICATOR_SYNC_BASE_URL: server.url, INDICATOR_SYNC_API_KEY: 'k'.repeat(64) }
+    const found = await runCommand(folder, ['discover', 'flow'], { INDICATOR_SYNC_DATABASE: file, ...asService })
+    expect(found.out).toMatch(/7 .*The flow/)
+
+    // A second run requests nothing that is final.
+    const before = server.calls.length
+    expect(await syncOnce()).toBe('done')
+    expect(server.calls.length).toBe(before)
+  })
+
+  test('the JSON schema of jobs has its routes', () => {
+    const { series, archives } = JSON.parse(JSON.stringify(jobSchema(service))).properties
+    expect(series.items.properties.route.enum).toEqual(['indicator', 'offer_indicator', 'flows'])
+    expect(archives.items.properties.route.enum).toEqual(['archives', 'archives_json', 'bulletins'])
+    expect(series.items.properties.timeTrunc.enum).toContain('month')
+  })
+
+  test.each([
+    [
+      'a route of another service',
+      `series:\n  - { route: flow, indicators: [7], ${WINDOW} }`,
+      '"flow" is not legal; legal: indicator, offer_indicator, flows. Did you mean "flows"?',
+    ],
+    [
+      'a route of another shape',
+      `archives:\n  - { route: flows, ${WINDOW} }`,
+      '"flows" is not legal; legal: archives, archives_json, bulletins.',
+    ],
+    [
+      'what it does not take',
+      `series:\n  - { route: flows, indicators: [7], geoIds: [1], ${WINDOW} }`,
+      'is not taken by route flows; legal of this kind: timeTrunc',
+    ],
+    [
+      'a word that it does not take',
+      `series:\n  - { route: flows, indicators: [7], timeTrunc: day, ${WINDOW} }`,
+      '"day" is not taken by route flows; legal: hour, month',
+    ],
+    [
+      'a word that only it takes',
+      `series:\n  - { indicators: [7], timeTrunc: month, timeAgg: sum, ${WINDOW} }`,
+      '"month" is not taken by route indicator; legal: hour, day',
+    ],
+    [
+      'a selection by the catalogue',
+      `series:\n  - { route: flows, indicators: all, ${WINDOW} }`,
+      'selects by the catalogue, which has no numbers of route flows; legal: a list of numbers',
+    ],
+  ])('%s is refused', (_name, text, message) => {
+    const mistakes = findMistakes(job(text), 'job.yaml', undefined, service)
+    expect(mistakes.map((one) => one.message).join('\n')).toContain(message)
+  })
+
+  test('what a service does not have is refused, and the default route where it has another one', () => {
+    const { indicator: _1, indicators: _2, offer_indicator: _3, widgets: _4, ...rest } = ROUTES
+    const less: Service = { ...service, probe: null, routes: { ...rest, flows } }
+    const refused = (text: string, why: RegExp) =>
+      expect(() => readJob(job(text), 'job.yaml', undefined, less)).toThrow(why)
+    refused(
+      `series:\n  - { indicators: [7], ${WINDOW} }`,
+      /the service more has no route indicator; legal: route: flows/,
+    )
+    refused(`offers:\n  - { indicators: [7], ${WINDOW} }`, /the service more has no route offer_indicator/)
+    refused('catalogue: true', /catalogue {2}the service more has no route indicators/)
+    refused('widgets: { list: true }', /widgets.list {2}the service more has no route widgets/)
+    expect(
+      readJob(job(`series:\n  - { route: flows, indicators: [7], ${WINDOW} }`), 'job.yaml', undefined, less).series,
+    ).toMatchObject([{ route: 'flows' }])
+  })
+})

@@ -1,0 +1,38 @@
+import { existsSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { makeFolder } from '../../../src/util/files/folder.ts'
+import { tempFolder } from '../../kit.ts'
+
+test('a folder is made with those that it lies in, and may be there already', () => {
+  const folder = join(tempFolder(), 'a/b/c')
+  makeFolder(folder)
+  makeFolder(folder)
+  expect(statSync(folder).isDirectory()).toBe(true)
+})
+
+test('where it cannot be made it is said why, and what to do', () => {
+  const root = tempFolder()
+  writeFileSync(join(root, 'file'), '')
+  symlinkSync(join(root, 'nowhere'), join(root, 'link'))
+  for (const [folder, why] of [
+    [join(root, 'file/lake'), `${join(root, 'file')} is not a folder (ENOTDIR)`],
+    [join(root, 'file'), `in ${root} something of its name is there that is not a folder (EEXIST)`],
+    [join(root, 'link'), `in ${root} something of its name is there that is not a folder (EEXIST)`],
+    [join(root, 'x'.repeat(300)), 'its name is too long (ENAMETOOLONG)'],
+  ] as const)
+    expect(() => makeFolder(folder)).toThrow(
+      expect.objectContaining({
+        message: `The folder ${folder} cannot be made: ${why}.`,
+        hint: expect.stringContaining('Name a folder'),
+        code: 'cannot-write',
+      }),
+    )
+})
+
+// Whoever runs this may write everywhere, but not there.
+test.runIf(existsSync('/proc/self'))('a disk that takes no folders is told at once', () => {
+  expect(() => makeFolder('/proc/lake/new')).toThrow(
+    /\/proc\/lake\/new cannot be made: \/proc (takes no folders|cannot be written)|may not/,
+  )
+})

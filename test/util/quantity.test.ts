@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest'
+import { quantity } from '../../src/util/quantity.ts'
+
+test.each([
+  [0, '0 requests'],
+  [1, '1 request'],
+  [2, '2 requests'],
+  [52_416, '52,416 requests'],
+])('%d of something', (n, text) => expect(quantity(n, 'request')).toBe(text))
+
+test('what has a plural of its own says it', () => {
+  expect(quantity(1, 'body', 'bodies')).toBe('1 body')
+  expect(quantity(3, 'body', 'bodies')).toBe('3 bodies')
+})

@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { describe, failedFields } from '../../src/cli/terminal/fail.ts'
+import { StoreError } from '../../src/util/errors.ts'
+import { errorFields } from '../../src/util/eventFields.ts'
+import { asSyncError } from '../../src/util/systemErrors.ts'
+import { tempFolder } from '../kit.ts'
+
+const thrownBy = (work: () => unknown): unknown => {
+  try {
+    return work()
+  } catch (error) {
+    return error
+  }
+}
+
+test('what was thrown is told by what it is: ours, of the system, or a bug with what it says', () => {
+  const ours = new StoreError('The disk is full.', { code: 'full' })
+  expect(asSyncError(ours)).toBe(ours)
+  const folder = tempFolder()
+  const ofSystem = asSyncError(thrownBy(() => readFileSync(folder)))
+  expect(ofSystem).toMatchObject({
+    name: 'InputError',
+    code: 'eisdir',
+    message: expect.stringContaining('is a folder'),
+  })
+})
+
+test.each([
+  ['an error', new TypeError('x is not a function'), 'x is not a function'],
+  ['an error without words', new TypeError(), 'TypeError'],
+  ['a string', 'no words', 'no words'],
+  ['null', null, 'null'],
+  ['undefined', undefined, 'undefined'],
+  ['an object, which may hold a secret', { key: 'secret' }, '[Object]'],
+  ['an object of nothing', Object.create(null), '[Object: null prototype] {}'],
+])('a bug that throws %s is told alike everywhere', (_, thrown, text) => {
+  const message = `an unexpected error: ${text}`
+  expect(asSyncError(thrown).message).toBe(message)
+  expect(errorFields(asSyncError(thrown))).toEqual({ code: 'bug', reason: message, hint: 'Please report it.' })
+  const { reason, ...fields } = failedFields(thrown)
+  expect(fields).toEqual({ code: 'bug', hint: 'Please report it.' })
+  // Where it was thrown follows.
+  expect(reason?.split('\n    at ')[0]).toBe(message)
+  expect(describe(thrown)).toMatch(/^Internal error of indicator-sync: /)
+})

@@ -1,0 +1,144 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { floorToSecond, formatUtc, parseInstant } from '../../../src/util/time/instant.ts'
+import {
+  addUnits,
+  ceilTo,
+  floorTo,
+  formatLocal,
+  localDate,
+  offsetAt,
+  startOfDate,
+  transitions,
+  UNITS,
+} from '../../../src/util/time/zone.ts'
+
+const ZONES = ['Europe/Madrid', 'Atlantic/Canary', 'America/New_York', 'Pacific/Chatham', 'UTC'] as const
+const instants = fc.integer({ min: Date.UTC(1990, 0) / 1000, max: Date.UTC(2040, 0) / 1000 })
+
+describe('instants', () => {
+  test.each([
+    ['2021-10-31T02:00:00.000+02:00', '2021-10-31T00:00:00Z'],
+    ['2021-10-31T02:00:00.000+01:00', '2021-10-31T01:00:00Z'],
+    ['2025-03-30T03:00:00+02:00', '2025-03-30T01:00:00Z'],
+    ['2024-02-29T23:59:59Z', '2024-02-29T23:59:59Z'],
+    ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00Z'],
+  ])('%s is %s', (text, utc) => expect(formatUtc(parseInstant(text))).toBe(utc))
+
+  test.each([
+    '2021-10-31T02:00:00',
+    '2021-10-31',
+    '2021-02-29T00:00:00Z',
+    '2021-13-01T00:00:00Z',
+    '2021-10-31T24:00:00Z',
+    '2021-10-31T02:60:00Z',
+    '2021-10-31T02:00:00.Z',
+    '2021-10-31T02:00:00+0100',
+    '2021-10-31T02:00:00+25:00',
+    '2021-10-31 02:00:00Z',
+    '2021-10-31T02:00:00Zx',
+    '２021-10-31T02:00:00Z',
+    '2021/10-31T02:00:00Z',
+    '2021-10/31T02:00:00Z',
+    '2021-10-31T02.00:00Z',
+    '2021-10-31T02:00.00Z',
+    '2021-10-31T02:00:60Z',
+    '2021-10-31T02:00:00.5',
+    '2021-10-31T02:00:00*01:00',
+    '2021-10-31T02:00:00+01.00',
+    '2021-10-31T02:00:00+01:00x',
+    '2021-10-31T02:00:00+01:60',
+    '2021-10-3:T02:00:00Z',
+    '2021-10-3/T02:00:00Z',
+    '2021-10-:1T02:00:00Z',
+    '',
+  ])('%j is not a valid instant', (text) => expect(parseInstant(text)).toBeNaN())
+
+  test.each([
+    ['2021-10-31T02:00:00+23:59', '2021-10-30T02:01:00Z'],
+    ['2021-10-31T02:00:00-00:30', '2021-10-31T02:30:00Z'],
+    ['2021-10-31T02:00:00.90-09:00', '2021-10-31T11:00:00Z'],
+  ])('the offset of %s is taken off: %s', (text, utc) => expect(formatUtc(parseInstant(text))).toBe(utc))
+
+  test('a date is valid where the calendar has it, leap years of centuries too', () => {
+    const pad = (n: number, digits = 2) => String(n).padStart(digits, '0')
+    for (const year of [0, 1, 1600, 1700, 1900, 1996, 2000, 2023, 2024, 2100, 9999])
+      for (let month = 0; month <= 13; month++)
+        for (let day = 0; day <= 32; day++) {
+          const date = new Date(Date.UTC(2000, month - 1, day))
+          date.setUTCFullYear(year, month - 1, day)
+          const exists = year > 0 && date.getUTCMonth() === month - 1 && date.getUTCDate() === day
+          const text = `${pad(year, 4)}-${pad(month)}-${pad(day)}T00:00:00Z`
+          expect(parseInstant(text), text).toBe(exists ? date.getTime() / 1000 : Number.NaN)
+        }
+  })
+
+  test('what happened here belongs to its whole second', () => {
+    expect(floorToSecond('2025-10-01T00:00:00.999Z')).toBe(parseInstant('2025-10-01T00:00:00Z'))
+  })
+
+  test('what is written is read back, in every zone', () => {
+    fc.assert(
+      fc.property(instants, fc.constantFrom(...ZONES), (at, zone) => {
+        expect(parseInstant(formatUtc(at))).toBe(at)
+        expect(parseInstant(formatLocal(zone, at))).toBe(at)
+      }),
+    )
+  })
+})
+
+describe('local calendars', () => {
+  test('the days of a year in Madrid have 23, 24 and 25 hours', () => {
+    const hours = (date: string) => {
+      const from = startOfDate('Europe/Madrid', date)!
+      return (addUnits('Europe/Madrid', from, 'day', 1) - from) / 3600
+    }
+    expect(['2025-03-30', '2025-03-31', '2025-10-26'].map(hours)).toEqual([23, 24, 25])
+  })
+
+  test('floor and ceiling are borders around every instant', () => {
+    fc.assert(
+      fc.property(instants, fc.constantFrom(...ZONES), fc.constantFrom(...UNITS), (at, zone, unit) => {
+        const floor = floorTo(zone, at, unit)
+        const ceil = ceilTo(zone, at, unit)
+        expect(floor).toBeLessThanOrEqual(at)
+        expect(ceil).toBeGreaterThanOrEqual(at)
+        expect(floorTo(zone, floor, unit)).toBe(floor)
+        if (floor !== at) expect(ceil).toBe(addUnits(zone, floor, unit, 1))
+      }),
+    )
+  })
+
+  test('a day begins where its date begins', () => {
+    fc.assert(
+      fc.property(instants, fc.constantFrom(...ZONES), (at, zone) => {
+        const start = startOfDate(zone, localDate(zone, at))!
+        expect(start).toBe(floorTo(zone, at, 'day'))
+        expect(localDate(zone, start - 1)).not.toBe(localDate(zone, start))
+      }),
+    )
+  })
+
+  test('offsets agree with the runtime', () => {
+    fc.assert(
+      fc.property(instants, fc.constantFrom(...ZONES), (at, zone) => {
+        const parts = new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'longOffset' }).formatToParts(
+          at * 1000,
+        )
+        const name = parts.find(({ type }) => type === 'timeZoneName')!.value.slice(3) || '+00:00'
+        const [hours, minutes] = name.split(':').map(Number) as [number, number]
+        expect(offsetAt(zone, at)).toBe((Math.abs(hours) * 60 + minutes) * 60 * (name.startsWith('-') ? -1 : 1))
+      }),
+    )
+  })
+
+  test('Madrid changes its clocks twice a year', () => {
+    const year = transitions('Europe/Madrid').filter(({ at }) => localDate('UTC', at).startsWith('2025'))
+    expect(year.map(({ at }) => formatUtc(at))).toEqual(['2025-03-30T01:00:00Z', '2025-10-26T01:00:00Z'])
+  })
+
+  test('a date that does not exist has no beginning', () => {
+    expect(startOfDate('Europe/Madrid', '2023-02-30')).toBeUndefined()
+    expect(() => transitions('Europe/Madird')).toThrow(/no time zone/)
+  })
+})
