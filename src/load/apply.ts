@@ -99,7 +99,7 @@ export async function applyRows(
     )
     const series = { ...known, geoIds: [...known.geoIds, ...newGeoIds].sort((a, b) => a - b) }
     await recordCoverage(tx, series, planned, observations, Math.floor(ms / 1000), {
-      ...{ openRejects, dismissed, newGeos: newGeoIds, coarse: false },
+      ...{ openRejects, dismissed, newGeos: newGeoIds },
     })
   }
   const understood = answeredAs(rows)

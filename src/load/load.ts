@@ -8,17 +8,15 @@ import type { LastAnswer, Reply } from '../service/reply.ts'
 import { compressBody, type StoredBody } from '../util/bytes/storedBody.ts'
 import { SchemaError, type SyncError } from '../util/errors.ts'
 import type { Redactor } from '../util/redact.ts'
-import type { Interval } from '../util/time/interval.ts'
 import { answeredAs, applyRows } from './apply.ts'
 import { type Counts, countRun, NO_COUNTS } from './counts.ts'
-import { recordCoverage } from './coverage/heldCoverage.ts'
 import { withoutSecret } from './derived.ts'
 import { undismissed } from './quarantine/dismissed.ts'
 import { quarantine } from './quarantine/quarantine.ts'
 import { failureOutcome, recordFetch } from './record.ts'
 import { dropEarlier, keepReply } from './replies/keep.ts'
 import { recordChanges } from './resolutionChanges.ts'
-import { readStoredSeries, seriesIdOf } from './storedSeries.ts'
+import { seriesIdOf } from './storedSeries.ts'
 
 /** Where and when something is loaded. */
 export interface Loading {
@@ -99,22 +97,6 @@ export async function load(
     await guard?.(tx, { request: planned, as: 'loaded', error: null })
     return counts
   })
-}
-
-/** Records intervals in doubt for which no answer can be trusted; the same for a new answer and for a replayed one. */
-export async function leaveInDoubt(
-  tx: Transaction<Database>,
-  seriesId: number,
-  planned: PlannedRequest,
-  doubts: readonly Interval[],
-  ms: number,
-): Promise<void> {
-  const nothing = { geoIds: [], at: [], values: [], steps: 0 }
-  for (const window of doubts) {
-    const series = await readStoredSeries(tx, seriesId)
-    const state = { openRejects: 0, dismissed: [], newGeos: [], coarse: true }
-    await recordCoverage(tx, series, { ...planned, window }, nothing, Math.floor(ms / 1000), state)
-  }
 }
 
 /** Records an answer whose values may be sums over several resolutions: none of its rows is loaded, and others replace it. */

@@ -49,7 +49,7 @@ interface FetchRecord {
 /** The columns that are written when the record of a request is inserted. */
 type InsertedColumns = Omit<
   Insertable<Database['_fetch']>,
-  'id' | 'step_s' | 'resolution_id' | 'source_updated_at' | 'last_at' | 'doubts' | keyof typeof NONE
+  'id' | 'step_s' | 'resolution_id' | 'source_updated_at' | 'last_at' | keyof typeof NONE
 >
 
 /** Counters that are set when the rows of the reply are loaded. */

@@ -10,7 +10,6 @@ import { type PlannedRequest, storedCall, storedIdentity } from '../job/plannedR
 import type { Locale } from '../service/routes.ts'
 import type { Service } from '../service/service.ts'
 import { numbersOf } from '../util/json.ts'
-import type { Interval } from '../util/time/interval.ts'
 
 /** One reply of the reply store: what was requested, what came, and how it was recorded. */
 export interface StoredReply {
@@ -18,8 +17,6 @@ export interface StoredReply {
   readonly runId: number
   readonly seriesId: number | null
   readonly outcome: FetchOutcome
-  /** What a coarse answer left in doubt. */
-  readonly doubts: readonly Interval[]
   readonly planned: PlannedRequest
   /** The compressed body, and its bytes once it is restored. */
   readonly compressed: Buffer
@@ -55,12 +52,11 @@ const stored = (db: Kysely<Database>, after: { last: number }) =>
       'f.lookback_s as lookback',
       'f.complete',
       'f.outcome',
-      'f.doubts',
     ])
     .select(['f.finished_at as recordedAt', 'r.body as compressed', 'r.bytes as size', 's.id as seriesId', 's.kind'])
     .select(['s.indicator_id', 's.time_trunc', 's.time_agg', 's.geo_agg', 's.geo_trunc', 's.geo_ids'])
     .select(({ fn }) => fn.coalesce('f.time_zone', 's.time_zone').as('zone'))
-    .where((of) => of.or([of('f.outcome', 'in', READABLE), of('f.doubts', 'is not', null)]))
+    .where('f.outcome', 'in', READABLE)
     .where('f.id', '>', after.last)
     .orderBy('f.id')
     .limit(REPLIES_PER_READ)
@@ -117,7 +113,6 @@ export async function* readReplies(
         runId: row.runId,
         seriesId: row.seriesId,
         outcome: row.outcome,
-        doubts: row.doubts === null ? [] : JSON.parse(row.doubts),
         planned: plannedRequestOf(row, service),
         compressed: row.compressed,
         size: row.size,

@@ -3,7 +3,6 @@ import { useHeldZones } from '../db/queries/zones.ts'
 import type { Reader, Store } from '../db/store.ts'
 import type { Database } from '../db/tables/schema.ts'
 import { applyRows, type HeldTables } from '../load/apply.ts'
-import { leaveInDoubt } from '../load/load.ts'
 import { createAcceptor } from '../load/quarantine/accept.ts'
 import { requarantine } from '../load/quarantine/quarantine.ts'
 import { copyFirstSeen, copyLearned, copyRecords, createSeriesRestorer } from '../load/replies/rebuild.ts'
@@ -85,11 +84,6 @@ export async function replay(
       return
     }
     const ms = Date.parse(stored.recordedAt)
-    if (outcome === 'coarse') {
-      await leaveInDoubt(tx, seriesId!, planned, stored.doubts, ms)
-      done = { ...done, replies: done.replies + 1 }
-      return
-    }
     if (rows) {
       const { fresh, revised, rejects } = await applyRows(tx, store.engine, {
         fetchId,

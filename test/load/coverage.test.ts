@@ -17,7 +17,6 @@ const noon = day(2) + 12 * HOUR
 describe('the state of each requested geo', () => {
   test.each<[string, Said[], string[]]>([
     ['an answer with an open reject is suspect', [{ ...full, rejects: 1 }], ['0 doubt 10-01..10-03 n0 since n0']],
-    ['a coarse answer is suspect', [{ ...full, coarse: true }], ['0 doubt 10-01..10-03 n0 since n0']],
     ['an answer with rows has values', [full], ['0 values 10-01..10-03 n0']],
     [
       'an empty answer is empty, and absent once it is past revision',

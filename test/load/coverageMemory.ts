@@ -39,7 +39,6 @@ export interface Said {
   readonly values?: ReadonlyMap<number, Values>
   readonly rejects?: number
   readonly dismissed?: Answer['dismissed']
-  readonly coarse?: boolean
   readonly lookback?: number
 }
 
@@ -56,9 +55,9 @@ function hourly({ days, has = [3, 4], hours = () => true }: Said): Map<number, V
 
 /** The answer, what is known of the series, and what is stored before coverage is written. */
 export function prepare(before: Memory, said: Said): { series: Series; answer: Answer; held: Held; stored: Memory } {
-  const { at: fetchedAt, days, geos = null, rejects = 0, dismissed = [], coarse = false, lookback = 2 * DAY } = said
+  const { at: fetchedAt, days, geos = null, rejects = 0, dismissed = [], lookback = 2 * DAY } = said
   const window = days && { from: day(days[0]), to: day(days[1]) }
-  const rows = coarse ? new Map<number, Values>() : (said.values ?? hourly(said))
+  const rows = said.values ?? hourly(said)
   const values = new Map([...before.values].map(([geo, some]) => [geo, new Map(some)]))
   for (const [geo, { at, steps }] of rows) {
     const own = values.get(geo) ?? new Map<number, number>()
@@ -88,7 +87,6 @@ export function prepare(before: Memory, said: Said): { series: Series; answer: A
       dismissed,
       fetchedAt,
       settledBefore,
-      coarse,
     },
     geos: window ? (geos ?? [0]) : [],
   }

@@ -34,7 +34,7 @@ const answers = fc
     has: fc.subarray(GEOS),
     every: fc.constantFrom(1, 1, 1, 2, 7),
     lacks: fc.integer({ min: 0, max: 30 }),
-    outcome: fc.constantFrom('sound', 'sound', 'sound', 'rejects', 'coarse', 'dismissed', 'dismissed somewhere'),
+    outcome: fc.constantFrom('sound', 'sound', 'sound', 'rejects', 'dismissed', 'dismissed somewhere'),
     wait: fc.constantFrom(0, 900, 7 * HOUR, DAY, 3 * DAY),
   })
   .map(({ first, length, geos, has, every, lacks, outcome, wait }) => ({
@@ -45,7 +45,6 @@ const answers = fc
       has: has.filter((geo) => geos === null || geos.includes(geo)),
       hours: (at: number, geo: number) => ((at - day(first)) / HOUR) % every === 0 && (at / HOUR + geo) % 31 !== lacks,
       rejects: outcome === 'rejects' ? 1 : 0,
-      coarse: outcome === 'coarse',
       dismissed: outcome === 'dismissed' ? [{ geo: 3, at: day(first) + HOUR }] : outcome === 'sound' ? [] : [null],
     } satisfies Omit<Said, 'at'>,
   }))
@@ -55,7 +54,7 @@ const histories = fc.array(answers, { minLength: 1, maxLength: 8 }).map((all): S
   let at = night(0)
   return all.map(({ wait, said }) => {
     at += wait
-    const isOpen = said.rejects > 0 || said.coarse
+    const isOpen = said.rejects > 0
     return { ...said, at, dismissed: isOpen ? [] : said.dismissed }
   })
 })
@@ -129,7 +128,7 @@ describe('after any history of answers', () => {
         expect([...(values.get(geo) ?? [])].filter(([at, step]) => at < to && at + step > from)).toEqual([])
     }))
 
-  test.each<[string, Omit<Said, 'at' | 'days' | 'coarse' | 'dismissed'>[]]>([
+  test.each<[string, Omit<Said, 'at' | 'days' | 'dismissed'>[]]>([
     [
       'an answer without the geo',
       [
@@ -147,7 +146,7 @@ describe('after any history of answers', () => {
       ],
     ],
   ])('an absence of all geos does not come back for stored values: %s', (_, all) => {
-    const said = all.map((one): Said => ({ ...one, days: [24, 25], coarse: false, dismissed: [], at: night(0) }))
+    const said = all.map((one): Said => ({ ...one, days: [24, 25], dismissed: [], at: night(0) }))
     const { absences, values } = said.reduce(hear, EMPTY)
     for (const { geo, from, to } of absences)
       expect([...(values.get(geo) ?? [])].filter(([at, step]) => at < to && at + step > from)).toEqual([])

@@ -117,8 +117,8 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'rows that make no sense leave no doubt',
     'load/coverage/decideCoverage.ts',
-    "if (coarse || openRejects > 0) return 'doubt'",
-    "if (coarse) return 'doubt'",
+    "if (openRejects > 0) return 'doubt'",
+    "if (openRejects < 0) return 'doubt'",
   ),
   mutant(
     'an empty answer over held values is believed',

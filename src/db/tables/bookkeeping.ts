@@ -72,7 +72,6 @@ export const _fetch = table(
     complete: optional(flag('1 if the listing was unfiltered, so missing items count as withdrawn')),
     lookback_s: optional(integer('Longest lookback of the series so far, in seconds; NULL for listings and retries')),
     last_at: optional(instant('Last instant with a value')),
-    doubts: optional(json('Unverified intervals of a coarse response, as JSON with from and to in epoch seconds')),
     reason: optional(word<Reason>('missing, refresh, doubt, absent, restate or retry; NULL if not recorded')),
     code: optional(text('Error code, such as server-error; NULL if not recorded')),
   },

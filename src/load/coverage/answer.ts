@@ -44,8 +44,6 @@ export interface Answer {
   readonly fetchedAt: Instant
   /** Periods that end before this are past revision. */
   readonly settledBefore: Instant
-  /** Whether its values are sums over several resolutions, so that none is stored. */
-  readonly coarse: boolean
 }
 
 /** What is stored of the series near the window, read before coverage is written. */

@@ -19,7 +19,7 @@ const laterAnswers = (tx: Transaction<Database>, { id, seriesId, from, to, after
     .where('series_id', '=', seriesId)
     .where('id', '>', id)
     .where('id', '<=', after)
-    .where((of) => of.or([of('outcome', 'in', GOOD_OUTCOMES), of('doubts', 'is not', null)]))
+    .where('outcome', 'in', GOOD_OUTCOMES)
     .where('from_at', '<', to)
     .where('to_at', '>', from)
     .$narrowType<Interval>()
@@ -59,7 +59,7 @@ async function acceptAnswer(tx: Transaction<Database>, dismissed: DismissedAnswe
       const values = await readValues(tx, seriesId, window)
       const rows = geo === ALL_GEOS ? values : new Map([...values].filter(([one]) => one === geo))
       const answer = {
-        ...{ window, geos: [geo], rows, stepsGuessed: false, newGeos: [], openRejects: 0, coarse: false },
+        ...{ window, geos: [geo], rows, stepsGuessed: false, newGeos: [], openRejects: 0 },
         dismissed: areAllKeysKnown ? keys.filter(({ at }) => at >= window.from && at < window.to) : [null],
         fetchedAt: floorToSecond(dismissed.at),
         settledBefore: dismissed.settledBefore ?? from,
