@@ -7,7 +7,7 @@ const MOST_WORDS = 30
 
 /** Words that this project once used with a meaning of its own. */
 const PRIVATE_WORDS =
-  /\b(held|wanted|brought|told|tells|unasked|by itself|by themselves|in hand|hand(ed)? out|give[sn]? back|in doubt)\b/i
+  /\b(held|wanted|brought|told|tells|unasked|by itself|by themselves|in hand|hand(ed)? out|give[sn]? back|(in )?doubt)\b/i
 
 const pages = [
   'README.md',

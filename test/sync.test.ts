@@ -166,7 +166,7 @@ describe('a job becomes rows', () => {
     expect((await runJob(store, server, yaml, again)).counts).toMatchObject({ rows_withdrawn: 0 })
     expect(store.all('select value from observation')).toEqual([{ value: 0 }, { value: 2 }])
     expect(store.all('select value from observation_revision')).toEqual([{ value: 1 }])
-    expect(store.get('select state from _coverage')).toBe('doubt')
+    expect(store.get('select state from _coverage')).toBe('unverified')
   })
 
   test('an item that leaves a listing is kept and marked, one that comes back is not', async () => {
@@ -315,7 +315,7 @@ describe('what goes wrong stays where it is', () => {
     expect(store.all('select path, reason from _quarantine')).toEqual([
       { path: '$.indicator.values[1]', reason: 'value "9" is not a number' },
     ])
-    expect(store.get('select state from _coverage')).toBe('doubt')
+    expect(store.get('select state from _coverage')).toBe('unverified')
     expect(store.get('select count(*) from _reply')).toBe(1)
   })
 

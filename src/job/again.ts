@@ -13,8 +13,8 @@ export const EARLY_S = 3_600
 /** Seconds between the last answer and the next request, by how long the same answer has come: 1, 2, 4, 8 … days. */
 const distance = (since: Instant, last: Instant): number => last - since + DAY
 
-/** Whether a suspect window, suspect since `since` and last answered at `last`, is requested again: like an absence, but it is never given up. */
-export const isSuspectDue = (since: Instant, last: Instant, now: Instant): boolean =>
+/** Whether an unverified window, unverified since `since` and last answered at `last`, is requested again: like an absence, but it is never given up. */
+export const isUnverifiedDue = (since: Instant, last: Instant, now: Instant): boolean =>
   isFuture(last, now) || now >= last + Math.min(LONGEST_PAUSE_S, distance(since, last)) - EARLY_S
 
 /** When an absence is requested again; null once that would be more than half a year later. */

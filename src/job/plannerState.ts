@@ -6,12 +6,12 @@ import type { Period } from '../util/time/periods.ts'
 /** A row of `_coverage`: what was answered in an interval, for one geo or for all (`ALL_GEOS`). */
 export interface Coverage extends Interval {
   readonly geo: number
-  /** `doubt`: the answer is not trusted. */
+  /** `unverified`: the answer is not trusted. */
   readonly state: CoveredState
   readonly fetchedAt: Instant
   /** The longest lookback, in seconds, for which all of it was past revision when it was fetched. */
   readonly settledFor: number
-  /** Since when it has been suspect; null when it is not. */
+  /** Since when it has been unverified; null when it is not. */
   readonly since: Instant | null
 }
 

@@ -1,4 +1,4 @@
-import { isSuspectDue } from '../job/again.ts'
+import { isUnverifiedDue } from '../job/again.ts'
 import type { Span } from '../job/job.ts'
 import { spanSeconds } from '../job/moment.ts'
 import type { Coverage } from '../job/plannerState.ts'
@@ -55,11 +55,11 @@ function settledPart(held: Coverage, freshness: Freshness): Interval {
 
 /**
  * The part of a held interval that need not be requested: all of it when it was fetched within `refresh`, otherwise what was
- * past revision when it was fetched. What is in doubt is requested whatever its age, at growing distances.
+ * past revision when it was fetched. What is unverified is requested whatever its age, at growing distances.
  */
 export function stillGood(held: Coverage, freshness: Freshness): Interval {
   if (isFresh(held.fetchedAt, freshness)) return held
-  if (held.state === 'doubt' && isSuspectDue(held.since ?? held.fetchedAt, held.fetchedAt, freshness.now))
+  if (held.state === 'unverified' && isUnverifiedDue(held.since ?? held.fetchedAt, held.fetchedAt, freshness.now))
     return { from: held.from, to: held.from }
   return settledPart(held, freshness)
 }

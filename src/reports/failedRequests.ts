@@ -55,12 +55,12 @@ export async function failures(db: Reader): Promise<Failure[]> {
   return found
 }
 
-/** Windows in doubt, as requests of their own. */
-async function doubts({ kysely }: Reader): Promise<FailedRequest[]> {
+/** Unverified windows, as requests of their own. */
+async function unverifiedWindows({ kysely }: Reader): Promise<FailedRequest[]> {
   const rows = await kysely
     .selectFrom('_coverage as c')
     .innerJoin('series as s', 's.id', 'c.series_id')
-    .where('c.state', '=', 'doubt')
+    .where('c.state', '=', 'unverified')
     .orderBy('s.id')
     .orderBy('c.geo_id')
     .orderBy('c.from_at')
@@ -123,11 +123,11 @@ function unansweredParts(failure: Failure): FailedRequest[] {
 }
 
 /**
- * Everything that is still unanswered or in doubt, to be requested again as before. Requests for all geos come first, so that
+ * Everything that is still unanswered or unverified, to be requested again as before. Requests for all geos come first, so that
  * requests for single geos in the same windows can be left out.
  */
 export async function failedRequests(db: Reader): Promise<FailedRequest[]> {
-  const all = [...(await failures(db)).flatMap(unansweredParts), ...(await doubts(db))]
+  const all = [...(await failures(db)).flatMap(unansweredParts), ...(await unverifiedWindows(db))]
   const isWhole = ({ series, window, geoIds }: FailedRequest): boolean =>
     series !== null && window !== null && geoIds === null
   return [...all.filter(isWhole), ...all.filter((request) => !isWhole(request))]

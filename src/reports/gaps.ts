@@ -23,7 +23,7 @@ export interface Gap extends NamedSeries {
   /** How many periods the local day in which the gap begins has in all: 23, 24 or 25 hours, 92, 96 or 100 quarter-hours. */
   readonly expected_in_day: number | null
   /**
-   * The earliest time (UTC) at which a sync requests it again, for the reasons `absent` and `doubt`; null if no sync will, because no
+   * The earliest time (UTC) at which a sync requests it again, for the reasons `absent` and `unverified`; null if no sync will, because no
    * job wants it any more, or because it has been absent for half a year. Also null for `never requested` and `failed`.
    */
   readonly next_at: string | null
@@ -83,7 +83,7 @@ async function listGaps<Reason extends ListedReason>(
   if (rows.length === 0) return []
   const [runs, unknown] = [await nextRuns(db), await readUnknown(db)]
   const nextRun = ({ kind, indicator_id, job, reason, next_at }: GapRow<Reason>): string | null => {
-    const isLeft = next_at === null && (reason === 'absent' || reason === 'doubt')
+    const isLeft = next_at === null && (reason === 'absent' || reason === 'unverified')
     if (job === null || isLeft) return null
     const item = unknown.get(`${kind} ${indicator_id}`)
     const at = next_at ?? (item ? formatUtc(unknownNext(item)) : null)

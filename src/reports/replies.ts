@@ -45,14 +45,7 @@ const stored = (db: Kysely<Database>, after: { last: number }) =>
       'f.params',
       'f.geo_ids as requested',
     ])
-    .select([
-      'f.from_at',
-      'f.to_at',
-      'f.settled_before',
-      'f.lookback_s as lookback',
-      'f.complete',
-      'f.outcome',
-    ])
+    .select(['f.from_at', 'f.to_at', 'f.settled_before', 'f.lookback_s as lookback', 'f.complete', 'f.outcome'])
     .select(['f.finished_at as recordedAt', 'r.body as compressed', 'r.bytes as size', 's.id as seriesId', 's.kind'])
     .select(['s.indicator_id', 's.time_trunc', 's.time_agg', 's.geo_agg', 's.geo_trunc', 's.geo_ids'])
     .select(({ fn }) => fn.coalesce('f.time_zone', 's.time_zone').as('zone'))

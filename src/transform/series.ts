@@ -122,7 +122,7 @@ export function transformSeries(body: JsonObject, planned: PlannedRequest, scann
     tables: [...indicatorRows(part, requested, planned, beside), ...geoRows(part, geoNames, planned, beside)],
     owned: [],
     listing: null,
-    // Those of values first: they decide whether the window is in doubt.
+    // Those of values first: they decide whether the window is unverified.
     ...joinRejected(ofValues, beside.done()),
     stepS: has && typeof steps === 'number' ? steps : null,
     resolutionId: has ? claimedId(indicator.tiempo) : null,

@@ -36,7 +36,7 @@ export const isObject = (value: unknown): value is JsonObject =>
 const REPLACEMENT = '\ufffd'
 
 /** Whether a text was decoded from bytes of which some may not have been UTF-8: what they say is not known. */
-export const isDoubtful = (text: string): boolean => text.includes(REPLACEMENT)
+export const hasReplacementCharacter = (text: string): boolean => text.includes(REPLACEMENT)
 
 /** Whether a field of an answer is a text that is not UTF-8; as JSON it has `\ufffd` for what could not be read. */
 export const isUnreadable = (value: unknown): boolean => value instanceof String
@@ -50,7 +50,9 @@ export function parseJson(body: Buffer): unknown {
   if (isAscii(body)) return JSON.parse(body.toString('latin1'))
   const text = body.toString('utf8')
   if (isUtf8(body)) return JSON.parse(text)
-  return JSON.parse(text, (_key, value) => (typeof value === 'string' && isDoubtful(value) ? Object(value) : value))
+  return JSON.parse(text, (_key, value) =>
+    typeof value === 'string' && hasReplacementCharacter(value) ? Object(value) : value,
+  )
 }
 
 /** The text of a field; null where it is absent, empty or not a text. */

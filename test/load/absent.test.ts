@@ -150,8 +150,8 @@ describe('what the source has not', () => {
   test.each([
     ['absent', '1h'],
     ['absent', '3d'],
-    ['doubt', '1h'],
-    ['doubt', '3d'],
+    ['unverified', '1h'],
+    ['unverified', '3d'],
   ] as const)('gaps of the reason %s with a refresh of %s say when a sync requests them', async (reason, refresh) => {
     const [store, market] = [await tempStore(), await source()]
     const isBad = within('2025-10-05T08:00:00Z', '2025-10-05T11:00:00Z')

@@ -16,7 +16,11 @@ const noon = day(2) + 12 * HOUR
 
 describe('the state of each requested geo', () => {
   test.each<[string, Said[], string[]]>([
-    ['an answer with an open reject is suspect', [{ ...full, rejects: 1 }], ['0 doubt 10-01..10-03 n0 since n0']],
+    [
+      'an answer with an open reject is unverified',
+      [{ ...full, rejects: 1 }],
+      ['0 unverified 10-01..10-03 n0 since n0'],
+    ],
     ['an answer with rows has values', [full], ['0 values 10-01..10-03 n0']],
     [
       'an empty answer is empty, and absent once it is past revision',
@@ -29,14 +33,14 @@ describe('the state of each requested geo', () => {
       ['0 empty 11-04..11-06 n0'],
     ],
     [
-      'an empty answer over stored values is suspect',
+      'an empty answer over stored values is unverified',
       [full, { ...full, at: n1, ...none }],
-      ['0 doubt 10-01..10-03 n1 since n1'],
+      ['0 unverified 10-01..10-03 n1 since n1'],
     ],
     [
-      'a bad row makes the whole answer suspect',
+      'a bad row makes the whole answer unverified',
       [full, { ...full, at: n1, rejects: 1 }],
-      ['0 doubt 10-01..10-03 n1 since n1'],
+      ['0 unverified 10-01..10-03 n1 since n1'],
     ],
     [
       'an answer of which every row is rejected and dismissed leaves stored values as old as they were',
@@ -44,7 +48,7 @@ describe('the state of each requested geo', () => {
       ['0 values 10-01..10-03 n0'],
     ],
     [
-      'such an answer ends what was suspect, without any value looking fresher',
+      'such an answer ends what was unverified, without any value looking fresher',
       [full, { ...full, at: n1, rejects: 1 }, { ...full, at: n2, ...none, dismissed: [null] }],
       ['0 values 10-01..10-03 n1'],
     ],
@@ -65,9 +69,9 @@ describe('replacing and combining rows', () => {
       ['0 values 10-01..10-03 n0', '3 values 10-01..10-02 n2'],
     ],
     [
-      'a suspect answer for all geos leaves what single geos were answered',
+      'an unverified answer for all geos leaves what single geos were answered',
       [own, { at: n3, days: [2, 4], rejects: 1 }],
-      ['0 doubt 10-02..10-04 n3 since n3', '3 values 10-01..10-06 n0'],
+      ['0 unverified 10-02..10-04 n3 since n3', '3 values 10-01..10-06 n0'],
     ],
     [
       'adjacent rows merge once both are past revision, and are as old as the older one',
@@ -91,9 +95,9 @@ describe('replacing and combining rows', () => {
       ['0 values 10-30..11-01 n0', '0 values 11-01..11-06 n1'],
     ],
     [
-      'a known geo with stored values that an answer for all lacks is suspect in the whole window',
+      'a known geo with stored values that an answer for all lacks is unverified in the whole window',
       [full, { at: n1, days: [2, 5], has: [3] }],
-      ['0 values 10-01..10-05 n0', '4 doubt 10-02..10-05 n1 since n1'],
+      ['0 values 10-01..10-05 n0', '4 unverified 10-02..10-05 n1 since n1'],
     ],
     [
       'a known geo without stored values there is absent',
@@ -104,31 +108,31 @@ describe('replacing and combining rows', () => {
       ['0 values 10-25..11-05 n0', '4 absent 10-31..11-02 ×48 n0 since n0'],
     ],
     [
-      'a geo of which only rejects came is neither suspect nor absent',
+      'a geo of which only rejects came is neither unverified nor absent',
       [full, { ...full, at: n1, has: [3], dismissed: rejected(4, noon) }],
       ['0 values 10-01..10-03 n1'],
     ],
     [
-      'what was suspect stays suspect since then, and only the rest begins now',
+      'what was unverified stays unverified since then, and only the rest begins now',
       [
         { ...full, rejects: 1 },
         { at: n2, days: [2, 4], rejects: 1 },
       ],
-      ['0 doubt 10-01..10-03 n0 since n0', '0 doubt 10-03..10-04 n2 since n2'],
+      ['0 unverified 10-01..10-03 n0 since n0', '0 unverified 10-03..10-04 n2 since n2'],
     ],
     [
-      'a geo is suspect since all geos were',
+      'a geo is unverified since all geos were',
       [full, { ...full, at: n1, rejects: 1 }, { ...full, at: n2, geos: [3], has: [3], rejects: 1 }],
-      ['0 doubt 10-01..10-03 n1 since n1', '3 doubt 10-01..10-03 n2 since n1'],
+      ['0 unverified 10-01..10-03 n1 since n1', '3 unverified 10-01..10-03 n2 since n1'],
     ],
     [
-      'a suspect window of all geos ends with an answer for all geos only',
+      'an unverified window of all geos ends with an answer for all geos only',
       [
         { ...full, rejects: 1 },
         { ...full, at: n1, geos: [3], has: [3] },
         { ...full, at: n2, geos: [4], has: [4] },
       ],
-      ['0 doubt 10-01..10-03 n0 since n0', '3 values 10-01..10-03 n1', '4 values 10-01..10-03 n2'],
+      ['0 unverified 10-01..10-03 n0 since n0', '3 values 10-01..10-03 n1', '4 values 10-01..10-03 n2'],
     ],
   ])('%s', (_, answers, rows) => expect(show(history(...answers))).toEqual(rows))
 
@@ -155,19 +159,19 @@ describe('absences', () => {
       ['0 values 10-01..10-03 n1', `${missing} n1 since n0`],
     ],
     [
-      'keep their age through a suspect answer, which is an attempt',
+      'keep their age through an unverified answer, which is an attempt',
       [lacking, { ...lacking, at: n1, rejects: 1 }, { ...lacking, at: n3 }],
       ['0 values 10-01..10-03 n3', `${missing} n3 since n0`],
     ],
     [
-      'end with a value in a suspect answer',
+      'end with a value in an unverified answer',
       [lacking, { ...full, at: n1, rejects: 1 }],
-      ['0 doubt 10-01..10-03 n1 since n1'],
+      ['0 unverified 10-01..10-03 n1 since n1'],
     ],
     [
-      'are not added by a suspect answer',
+      'are not added by an unverified answer',
       [full, { ...lacking, at: n1, rejects: 1 }],
-      ['0 doubt 10-01..10-03 n1 since n1'],
+      ['0 unverified 10-01..10-03 n1 since n1'],
     ],
     [
       'are not what a dismissed reject was',

@@ -114,10 +114,10 @@ describe('after any history of answers', () => {
         }
     }))
 
-  test('exactly suspect rows have a time since when they are', () =>
+  test('exactly unverified rows have a time since when they are', () =>
     check((_, { coverage }) => {
       for (const { state, since, fetchedAt } of coverage) {
-        expect(since === null).toBe(state !== 'doubt')
+        expect(since === null).toBe(state !== 'unverified')
         expect(since ?? 0).toBeLessThanOrEqual(fetchedAt)
       }
     }))
@@ -138,7 +138,7 @@ describe('after any history of answers', () => {
       ],
     ],
     [
-      'a suspect answer without an hour',
+      'an unverified answer without an hour',
       [
         { geos: null, has: [], hours: () => true, rejects: 0 },
         { geos: [4], has: [4], hours: () => true, rejects: 0 },
@@ -152,7 +152,7 @@ describe('after any history of answers', () => {
       expect([...(values.get(geo) ?? [])].filter(([at, step]) => at < to && at + step > from)).toEqual([])
   })
 
-  test('a suspect answer adds no absence', () =>
+  test('an unverified answer adds no absence', () =>
     check((all) => {
       const before = all.reduce(hear, EMPTY)
       const after = hear(before, { ...all.at(-1)!, at: all.at(-1)!.at + 60, rejects: 1, dismissed: [] })
@@ -178,7 +178,7 @@ describe('after any history of answers', () => {
       expect(coverage.every(({ geo, state }) => geo === 0 && state === 'values')).toBe(true)
     }))
 
-  test('a first load by clean answers leaves nothing suspect', () => {
+  test('a first load by clean answers leaves nothing unverified', () => {
     const lengths = fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 3, maxLength: 5 })
     const truth = fc.array(fc.tuple(fc.constantFrom(...GEOS), fc.integer({ min: FIRST, max: LAST })), { maxLength: 12 })
     fc.assert(
@@ -191,7 +191,7 @@ describe('after any history of answers', () => {
           return { at: night(0), days: [next - size, next], has: GEOS, hours: (at, geo) => !isHole(at, geo) }
         })
         const { coverage } = (isNewestFirst ? windows.reverse() : windows).reduce(hear, EMPTY)
-        expect(coverage.filter(({ state }) => state === 'doubt')).toEqual([])
+        expect(coverage.filter(({ state }) => state === 'unverified')).toEqual([])
       }),
     )
   })

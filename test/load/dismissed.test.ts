@@ -59,10 +59,10 @@ describe('what is dismissed is accepted', () => {
       counts: { rows_rejected: 1 },
     })
     expect(openIds(store)).toHaveLength(1)
-    expect(await findGaps(store)).toMatchObject([{ reason: 'doubt' }])
+    expect(await findGaps(store)).toMatchObject([{ reason: 'unverified' }])
     await dismiss(store, openIds(store), 'another one', night(2))
     expect(await runChecks(store, night(2) / 1000)).toEqual([])
-    // Long past revision it is neither absent nor in doubt.
+    // Long past revision it is neither absent nor unverified.
     await runJob(store, market, ROLLING, { now: night(20), options: { restate: true } })
     expect(await runChecks(store, night(20) / 1000)).toEqual([])
     const [before, after] = await replayed(store)
@@ -87,14 +87,14 @@ describe('what is dismissed is accepted', () => {
     expect(after).toEqual(before)
   })
 
-  test('of one answer, and of none that came later: that stays in doubt', async () => {
+  test('of one answer, and of none that came later: that stays unverified', async () => {
     let wrong = WRONG
     const [store, market] = [await tempStore(), await source({ spoiled: (instant) => instant === wrong })]
     await market.run(store, FIXED, night(0))
     wrong += 3600
     await market.run(store, FIXED, night(1))
     await dismiss(store, [1], 'a misprint', night(1))
-    expect(await findGaps(store)).toMatchObject([{ reason: 'doubt' }])
+    expect(await findGaps(store)).toMatchObject([{ reason: 'unverified' }])
     await dismiss(store, [2], 'another', night(1))
     expect(await findGaps(store)).toEqual([])
   })
@@ -132,13 +132,13 @@ describe('what is dismissed is accepted', () => {
   })
 })
 
-test('a suspect answer for all geos stays suspect until all are requested again, and leaves what single geos were answered since', async () => {
+test('an unverified answer for all geos stays unverified until all are requested again, and leaves what single geos were answered since', async () => {
   const [store, market] = [await tempStore(), await source({ geos: [3, 4], spoiled: (instant) => instant === WRONG })]
   await market.run(store, FIXED, night(0))
   market.state.spoiled = () => false
   const one = (geo: number) => FIXED.replace('[5]', `[5], geoIds: [${geo}]`)
   for (const geo of [3, 4]) await market.run(store, one(geo), night(1))
-  expect(await findGaps(store)).toMatchObject([{ reason: 'doubt', geo_id: 0 }])
+  expect(await findGaps(store)).toMatchObject([{ reason: 'unverified', geo_id: 0 }])
   expect(await market.run(store, one(3), night(2))).toEqual([])
   expect(await market.run(store, FIXED, night(2))).toHaveLength(1)
   expect(await runChecks(store, night(2) / 1000)).toEqual([])

@@ -74,7 +74,7 @@ describe('a known geo that an answer for all geos lacks', () => {
     expect((await gapsOf(store)).at(0)).toMatch(/^absent 4 /)
   })
 
-  test('that was requested by itself and is in doubt is still missed between that and what was requested for all', async () => {
+  test('that was requested by itself and is unverified is still missed between that and what was requested for all', async () => {
     const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
     const yaml = `series:
   - { indicators: [5], window: { from: 2025-10-08, to: 2025-10-11 } }

@@ -151,9 +151,9 @@ function compareCoverage(scene: Scene, { id, key, trunc }: Row, truth: SeriesTru
       const row = over.find((one) => one.geo !== 0) ?? over[0]
       const place = `coverage of ${key}, geo ${geo ?? 'all'}, ${new Date(unit.from * 1000).toISOString()}`
       scene.tally.comparisons++
-      const believed = row !== undefined && row.state !== 'doubt'
+      const believed = row !== undefined && row.state !== 'unverified'
       if (standing.state === 'never' && believed) differ(`${place}: believed, never answered`, standing, row)
-      if (standing.state === 'doubt' && believed) differ(`${place}: believed, though in doubt`, standing, row)
+      if (standing.state === 'unverified' && believed) differ(`${place}: believed, though unverified`, standing, row)
       if (standing.state !== 'held') continue
       if (!believed) differ(`${place}: answered, not held`, standing, over)
       if (row.at > standing.at) differ(`${place}: fresher than it is`, standing, row)
@@ -239,7 +239,7 @@ async function compareGaps(scene: Scene, series: readonly Row[]): Promise<void> 
         )
         const place = `gaps of ${row.key}, geo ${geo ?? 'all'}, ${new Date(unit.from * 1000).toISOString()}`
         tally.comparisons++
-        if ((standing.state === 'never' || standing.state === 'doubt') && over.length === 0)
+        if ((standing.state === 'never' || standing.state === 'unverified') && over.length === 0)
           differ(`${place}: none, though it is not held`, standing, own)
         if (standing.state === 'held' && over.length > 0) differ(`${place}: one, though it is held`, standing, over)
       }
@@ -293,7 +293,7 @@ function compareAbsent(scene: Scene, row: Row, truth: SeriesTruth, gaps: readonl
 
 /**
  * Where the last settled answer for all geos had no values at all, all geos are said to be absent. Where it had values of others
- * only, a geo of which values are held there is said to be suspect, any other that is known to be absent.
+ * only, a geo of which values are held there is said to be unverified, any other that is known to be absent.
  */
 function compareNothing(scene: Scene, { key, trunc }: Row, truth: SeriesTruth, gaps: readonly Gap[]): void {
   const lookback = (scene.lookbacks.get(key) ?? 2) * DAY
@@ -320,14 +320,14 @@ function compareNothing(scene: Scene, { key, trunc }: Row, truth: SeriesTruth, g
       gaps.some((gap) => reasons.includes(gap.reason) && gap.geo_id === geo && gap.from < unit.to && gap.to > unit.from)
     if (last.present.size === 0) {
       scene.tally.comparisons++
-      const reasons = last.lost.size > 0 ? ['doubt'] : ['absent']
+      const reasons = last.lost.size > 0 ? ['unverified'] : ['absent']
       if (!has(reasons, 0)) differ(`${place}: nothing was answered, and all geos are not ${reasons}`, last, gaps)
       continue
     }
     for (const geo of last.known) {
       if (last.present.has(geo)) continue
       scene.tally.comparisons++
-      if (!has([last.lost.has(geo) ? 'doubt' : 'absent'], geo))
+      if (!has([last.lost.has(geo) ? 'unverified' : 'absent'], geo))
         differ(`${place}: the answer had other geos, and geo ${geo} is no gap`, last, gaps)
     }
   }

@@ -144,7 +144,7 @@ export const between = ({ kind, geos }: Twins): fc.Arbitrary<readonly Step[]> =>
             { do: 'wait', seconds: DAY },
             { do: 'both' },
           ]),
-        // All are in doubt, and each is read soundly by itself.
+        // All are unverified, and each is read soundly by itself.
         fc
           .record({ fault: of('no values' as const, 'a row without sense' as const), seconds: of(2 * HOUR, 2 * DAY) })
           .map(({ fault, seconds }): Step[] => [

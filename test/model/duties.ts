@@ -242,11 +242,17 @@ export function dutiesOf(scene: Scene, plan: Plan): Duties {
             const standing = standingOf(truth, unit, geo)
             const failed = standing.lastOutcome !== 'answered'
             if (standing.state === 'never' && standing.lastOutcome === 'failed') put(key, geo, unit, 'must')
-            else put(key, geo, unit, failed || standing.state === 'doubt' || standing.state === 'open' ? 'may' : 'not')
+            else
+              put(
+                key,
+                geo,
+                unit,
+                failed || standing.state === 'unverified' || standing.state === 'open' ? 'may' : 'not',
+              )
             if (geo !== null) continue
             // A geo that an answer for all lacked may be asked for by itself.
             for (const known of truth.values.keys())
-              if (['doubt', 'open'].includes(standingOf(truth, unit, known).state)) put(key, known, unit, 'may')
+              if (['unverified', 'open'].includes(standingOf(truth, unit, known).state)) put(key, known, unit, 'may')
           }
       }
     return { byUnit, due: [] }
@@ -468,7 +474,7 @@ function judgeRange(scene: Scene, plan: Plan, sent: readonly Question[], whole: 
   }
 }
 
-/** What a healthy service was asked for is held, or known to be in doubt: however little it answers at once. */
+/** What a healthy service was asked for is held, or known to be unverified: however little it answers at once. */
 export function judgeHeld(scene: Scene, plan: Plan, { byUnit, due }: Duties, { sent }: Taken): void {
   if (!SCOPE.has('asked')) return
   const isAsked = (one: Duties['due'][number]): boolean =>

@@ -147,11 +147,11 @@ const covers = ({ window }: Question, unit: { from: number; to: number }): boole
 
 /** What is known of a unit of a series, for one geo or (null) for all that there are. */
 export interface Standing {
-  /** `doubt`: the last answer cannot be believed; `open`: it can, or not, as one likes. */
-  readonly state: 'never' | 'held' | 'doubt' | 'open'
+  /** `unverified`: the last answer cannot be believed; `open`: it can, or not, as one likes. */
+  readonly state: 'never' | 'held' | 'unverified' | 'open'
   /** When it was last answered. */
   readonly at: number
-  /** Since when it is in doubt, where it is. */
+  /** Since when it is unverified, where it is. */
   readonly since: number
   /** The last question about it, whatever became of it, and what that was. */
   readonly lastTry: number
@@ -161,25 +161,25 @@ export interface Standing {
 }
 
 /** Whether an answer can be believed for one geo, or for all that there are. */
-function trust(event: Event, geo: number | null): 'held' | 'doubt' | 'open' {
-  if (!event.accepted) return 'doubt'
+function trust(event: Event, geo: number | null): 'held' | 'unverified' | 'open' {
+  if (!event.accepted) return 'unverified'
   const known = geo === null ? event.known : new Set([geo])
   // All that is held of a geo is gone, while others have values, or of all.
   const lost = [...known].some((one) => event.lost.has(one))
-  if (lost && (geo !== null || event.present.size === 0)) return event.rejects.length > 0 ? 'open' : 'doubt'
-  // An answer without values for all geos is as suspect for those that lost none.
+  if (lost && (geo !== null || event.present.size === 0)) return event.rejects.length > 0 ? 'open' : 'unverified'
+  // An answer without values for all geos is no better verified for those that lost none.
   if (event.lost.size > 0 && event.present.size === 0) return 'open'
   return lost ? 'open' : 'held'
 }
 
-/** The answers that count for a geo: one about all that is suspect leaves those about the geo alone as they are. */
+/** The answers that count for a geo: one about all that is unverified leaves those about the geo alone as they are. */
 function countingFor(answered: readonly Event[], geo: number | null): Event[] {
   let hasOwn = false
   return answered.filter(({ question, acceptedAtOnce, present, lost }) => {
     const isAboutAll = question.geos === null
-    const isSuspect = !acceptedAtOnce || (present.size === 0 && lost.size > 0)
-    if (geo !== null && isAboutAll && isSuspect && hasOwn) return false
-    hasOwn = !isAboutAll || (hasOwn && isSuspect)
+    const isUnverified = !acceptedAtOnce || (present.size === 0 && lost.size > 0)
+    if (geo !== null && isAboutAll && isUnverified && hasOwn) return false
+    hasOwn = !isAboutAll || (hasOwn && isUnverified)
     return true
   })
 }
@@ -199,7 +199,7 @@ export function standingOf(truth: SeriesTruth, unit: { from: number; to: number 
   if (!last) return { state: 'never', at: never, since: never, marred: false, ...tried }
   const sound = answered.findLastIndex((event) => trust(event, geo) === 'held')
   const state = trust(last, geo)
-  // What was put aside as coarse since may have left it suspect, where its days do not tell.
+  // What was put aside as coarse since may have left it unverified, where its days do not tell.
   const unexplained = state === 'held' && lastTry?.outcome === 'coarse'
   const marred = last.rejects.length > 0
   return {
@@ -229,7 +229,7 @@ export function dutyOf(
   if (standing.state !== 'held') {
     // At growing distances: 1, 2, 4, 8 … days.
     const distance = standing.lastTry - standing.since + DAY + 2 * HOUR
-    return standing.state === 'doubt' && now - standing.lastTry >= distance ? 'must' : 'may'
+    return standing.state === 'unverified' && now - standing.lastTry >= distance ? 'must' : 'may'
   }
   const age = standing.at - (end + lookback * DAY)
   if (now - standing.at < refresh) return 'not'

@@ -115,25 +115,25 @@ export const MUTANTS: readonly Mutant[] = [
     'Math.min(a.settledFor, b.settledFor, longestLookback) >= -Infinity ||',
   ),
   mutant(
-    'rows that make no sense leave no doubt',
+    'rows that make no sense leave nothing unverified',
     'load/coverage/decideCoverage.ts',
-    "if (openRejects > 0) return 'doubt'",
-    "if (openRejects < 0) return 'doubt'",
+    "if (openRejects > 0) return 'unverified'",
+    "if (openRejects < 0) return 'unverified'",
   ),
   mutant(
     'an empty answer over held values is believed',
     'load/coverage/decideCoverage.ts',
-    "return isRejected(geo, answer) ? 'kept' : 'doubt'",
+    "return isRejected(geo, answer) ? 'kept' : 'unverified'",
     "return 'kept'",
   ),
   mutant(
-    'a geo that is missing is not in doubt',
+    'a geo that is missing is not unverified',
     'load/coverage/decideCoverage.ts',
     '!rejected.has(geo) && held.valuesInWindow.has(geo)',
     '!rejected.has(geo) && held.valuesInWindow.has(-1)',
   ),
   mutant(
-    'what is dismissed stays in doubt',
+    'what is dismissed stays unverified',
     'load/quarantine/accept.ts',
     'await writeCoverage(tx, seriesId, decideAcceptance(series, answer, held))',
     'decideAcceptance(series, answer, held)',
@@ -146,16 +146,16 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   mutant('a replay forgets what was dismissed', 'sync/replay.ts', '    await acceptor.upTo(tx, stored.fetchId)\n', ''),
   mutant(
-    'a suspect answer for all geos erases what single geos were answered',
+    'an unverified answer for all geos erases what single geos were answered',
     'load/coverage/decideCoverage.ts',
-    "if (geo === ALL_GEOS && state !== 'doubt' && state !== 'kept')",
+    "if (geo === ALL_GEOS && state !== 'unverified' && state !== 'kept')",
     "if (geo === ALL_GEOS && state !== 'kept')",
   ),
   mutant(
-    'what is in doubt is left alone',
+    'what is unverified is left alone',
     'plan/held.ts',
-    "if (held.state === 'doubt' &&",
-    "if (held.state === 'doubt' && held.to < 0 &&",
+    "if (held.state === 'unverified' &&",
+    "if (held.state === 'unverified' && held.to < 0 &&",
   ),
   mutant(
     'what is absent is never asked again',
@@ -218,12 +218,12 @@ export const MUTANTS: readonly Mutant[] = [
     'merge(later.filter(({ geos }) => geos === null || geos.length > 0 || geos.includes(geoId)))',
   ),
   {
-    name: 'the view gaps knows nothing of doubt',
+    name: 'the view gaps lists nothing unverified',
     edits: [
       {
         file: 'src/db/tables/sql/heldViews.ts',
-        find: "join _coverage c on c.series_id = s.id where c.state = 'doubt'",
-        put: "join _coverage c on c.series_id = s.id where c.state = 'doubt' and 0",
+        find: "join _coverage c on c.series_id = s.id where c.state = 'unverified'",
+        put: "join _coverage c on c.series_id = s.id where c.state = 'unverified' and 0",
       },
     ],
   },
@@ -278,10 +278,10 @@ export const MUTANTS: readonly Mutant[] = [
     '[...rows.keys()]',
   ),
   mutant(
-    'a suspect geo stays suspect after an answer about that geo',
+    'an unverified geo stays unverified after an answer about that geo',
     'load/coverage/decideCoverage.ts',
     '(row.geo === geo ? without(row, window, series) : row)',
-    "(row.geo === geo && (geo === ALL_GEOS || row.state !== 'doubt') ? without(row, window, series) : row)",
+    "(row.geo === geo && (geo === ALL_GEOS || row.state !== 'unverified') ? without(row, window, series) : row)",
   ),
   mutant(
     'absent values take half of the calls',

@@ -107,14 +107,14 @@ test.each([
     const found = await readCoverageOf(requestOf(reader, '/coverage/7', { id: '7' }))
     const days = found.days.filter(({ date }) => date >= '2025-06-04' && date <= '2025-06-06')
     const rounded = (part: number): number => Math.round(part * 1e4) / 1e4
-    const lacking = share === 1 ? { doubt: 1 } : { final: rounded(1 - share), doubt: rounded(share) }
+    const lacking = share === 1 ? { unverified: 1 } : { final: rounded(1 - share), unverified: rounded(share) }
     expect(days.map(({ shares }) => shares)).toEqual([{ final: 1 }, lacking, { final: 1 }])
   },
 )
 
 test.each([
   ['plain', 48_000, () => ({ final: 1 })],
-  ['another mixture', 100_000, (n: number) => ({ final: 0.9 - (n % 30) / 100, doubt: 0.1 + (n % 30) / 100 })],
+  ['another mixture', 100_000, (n: number) => ({ final: 0.9 - (n % 30) / 100, unverified: 0.1 + (n % 30) / 100 })],
 ])(
   'ten years of which every day is %s, with as many holes as are told, are less than %i letters',
   async (_, most, share) => {
@@ -134,7 +134,7 @@ test.each([
       days: Array.from({ length: 366 }, (_, i) => ({ date: day(i), shares: share(i) })),
       holes: Array.from({ length: most > 50_000 ? 25 : 0 }, (_, i) => ({
         geo: 8741,
-        state: 'doubt' as const,
+        state: 'unverified' as const,
         reason: 'absent' as const,
         missing: 24,
         nextAt: '2025-01-01T00:00:00Z',

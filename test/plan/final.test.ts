@@ -41,7 +41,7 @@ describe('each entry decides by its own lookback what is final', () => {
   })
 })
 
-describe('suspect data stays open whatever its age', () => {
+describe('unverified data stays open whatever its age', () => {
   const FIXED = job('2d', '{ from: 2025-10-01, to: 2025-10-03 }')
   test('a row that could not be understood: in gaps, asked at distances that double, closed by a sound answer', async () => {
     const [store, market] = [
@@ -52,7 +52,7 @@ describe('suspect data stays open whatever its age', () => {
     for (let n = 0; n < 40; n++) if ((await market.run(store, FIXED, night(n))).length > 0) nights.push(n)
     expect(nights).toEqual([0, 1, 3, 7, 15, 31])
     expect(await findGaps(store)).toMatchObject([
-      { reason: 'doubt', from: '2025-10-01T00:00:00+02:00', to: '2025-10-03T00:00:00+02:00' },
+      { reason: 'unverified', from: '2025-10-01T00:00:00+02:00', to: '2025-10-03T00:00:00+02:00' },
     ])
     market.state.spoiled = () => false
     expect(await market.run(store, FIXED, night(63))).toHaveLength(1)
@@ -65,7 +65,7 @@ describe('suspect data stays open whatever its age', () => {
     await market.run(store, FIXED, NOON)
     market.state.geos = []
     await market.run(store, FIXED, night(1), { restate: true })
-    expect(await findGaps(store)).toMatchObject([{ reason: 'doubt', geo_id: 0 }])
+    expect(await findGaps(store)).toMatchObject([{ reason: 'unverified', geo_id: 0 }])
     expect(store.get('select count(*) from observation')).toBe(48)
     market.state.geos = [3]
     expect(await market.run(store, FIXED, night(2))).toHaveLength(1)
@@ -77,10 +77,10 @@ describe('suspect data stays open whatever its age', () => {
     await market.run(store, FIXED, NOON)
     market.state.geos = [3]
     await market.run(store, FIXED, night(1), { restate: true })
-    expect(await findGaps(store)).toMatchObject([{ reason: 'doubt', geo_id: 8741 }])
+    expect(await findGaps(store)).toMatchObject([{ reason: 'unverified', geo_id: 8741 }])
     expect(store.all('select geo_id, state from coverage order by 1')).toEqual([
       { geo_id: 0, state: 'final' },
-      { geo_id: 8741, state: 'doubt' },
+      { geo_id: 8741, state: 'unverified' },
     ])
     expect(store.get('select count(*) from observation where geo_id = 8741')).toBe(48)
     market.state.geos = [3, 8741]
@@ -91,7 +91,7 @@ describe('suspect data stays open whatever its age', () => {
     expect(await findGaps(store)).toEqual([])
   })
 
-  test('all geos are asked again where one is in doubt', async () => {
+  test('all geos are asked again where one is unverified', async () => {
     const [store, market] = [await tempStore(), await source({ geos: [3, 8741] })]
     await market.run(store, FIXED, NOON)
     market.state.geos = [3]
@@ -102,7 +102,7 @@ describe('suspect data stays open whatever its age', () => {
     expect(store.get('select count(*) from _coverage')).toBe(1)
   })
 
-  test('the unsettled part of a window in doubt is refreshed like any other', async () => {
+  test('the unsettled part of an unverified window is refreshed like any other', async () => {
     const [store, market] = [
       await tempStore(),
       await source({ spoiled: (at) => at === ms('2025-11-03T10:00:00Z') / 1000 }),

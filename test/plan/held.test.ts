@@ -68,16 +68,16 @@ describe('the part of an answer that need not be asked again', () => {
       window.to,
     ],
     ['no more than was held', held({ to: at('2025-07-03T00:00') }), at('2025-07-03T00:00')],
-    ['nothing of what is suspect and due', held({ state: 'doubt', since: NOW - DAY }), window.from],
-    ['nothing of what is suspect since an unknown time', held({ state: 'doubt' }), window.from],
+    ['nothing of what is unverified and due', held({ state: 'unverified', since: NOW - DAY }), window.from],
+    ['nothing of what is unverified since an unknown time', held({ state: 'unverified' }), window.from],
     [
-      'what was past revision of what has been suspect for less than a day',
-      held({ state: 'doubt', fetchedAt: NOW - DAY / 2, since: NOW - DAY / 2 }),
+      'what was past revision of what has been unverified for less than a day',
+      held({ state: 'unverified', fetchedAt: NOW - DAY / 2, since: NOW - DAY / 2 }),
       at('2025-07-08T00:00'),
     ],
     [
-      'what was past revision of what is suspect and not due',
-      held({ state: 'doubt', fetchedAt: NOW - DAY, since: NOW - 9 * DAY }),
+      'what was past revision of what is unverified and not due',
+      held({ state: 'unverified', fetchedAt: NOW - DAY, since: NOW - 9 * DAY }),
       at('2025-07-07T00:00'),
     ],
   ])('is %s', (_, row, to) => expect(stillGood(row, freshness)).toMatchObject({ from: window.from, to }))

@@ -111,7 +111,7 @@ describe('the quarantine', () => {
     expect((await runChecks(store)).filter(({ check }) => check === 'quarantine')).toEqual([])
   })
 
-  test('what is in doubt is retried, and nothing that is held', async () => {
+  test('what is unverified is retried, and nothing that is held', async () => {
     const { store } = await spoiled()
     expect(await retried(store)).toEqual(['09-30 10-10 all'])
   })

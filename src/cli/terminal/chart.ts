@@ -59,8 +59,8 @@ export function chartText(
   })
 }
 
-/** Marks of a strip: final, provisional, empty at the source, in doubt, and not held. */
-export const MARKS = { final: '█', provisional: '▒', empty: '░', doubt: '?', none: '·' } as const
+/** Marks of a strip: final, provisional, empty at the source, unverified, and not held. */
+export const MARKS = { final: '█', provisional: '▒', empty: '░', unverified: '?', none: '·' } as const
 
 /** One mark for each interval of equal length: its most frequent state. */
 export function stripText(held: readonly StateInterval[], from: number, to: number, intervals: number): string {

@@ -39,7 +39,7 @@ export function strips(series: readonly CoveredSeries[], zone: string, cells: nu
       ? [`${quantity(lines.length - shown.length, 'more year')}; see the view coverage.`]
       : []),
     wrapped(
-      `${marks === WEEKS ? 'A mark a week' : `${marks} marks a year`}: ${MARKS.final} final, ${MARKS.provisional} may still be revised, ${MARKS.empty} empty at the source, ${MARKS.doubt} unverified, ${MARKS.none} missing.`,
+      `${marks === WEEKS ? 'A mark a week' : `${marks} marks a year`}: ${MARKS.final} final, ${MARKS.provisional} may still be revised, ${MARKS.empty} empty at the source, ${MARKS.unverified} unverified, ${MARKS.none} missing.`,
       cells,
     ),
   ].join('\n')

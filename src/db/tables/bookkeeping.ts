@@ -2,8 +2,8 @@ import type { RecordedOutcome } from '../../util/runOutcome.ts'
 import { blob, flag, instant, integer, json, moment, optional, rowid, table, text, word } from './declare.ts'
 import type { FetchOutcome } from './sql/fetchOutcome.ts'
 
-/** Why something is requested: it was never held, may still be revised, is in doubt, was absent at the source, or the user wants it again. */
-export type Reason = 'missing' | 'refresh' | 'doubt' | 'absent' | 'restate' | 'retry'
+/** Why something is requested: it was never held, may still be revised, is unverified, was absent at the source, or the user wants it again. */
+export type Reason = 'missing' | 'refresh' | 'unverified' | 'absent' | 'restate' | 'retry'
 
 export const _run = table(
   'A run of a command that writes.',
@@ -72,7 +72,7 @@ export const _fetch = table(
     complete: optional(flag('1 if the listing was unfiltered, so missing items count as withdrawn')),
     lookback_s: optional(integer('Longest lookback of the series so far, in seconds; NULL for listings and retries')),
     last_at: optional(instant('Last instant with a value')),
-    reason: optional(word<Reason>('missing, refresh, doubt, absent, restate or retry; NULL if not recorded')),
+    reason: optional(word<Reason>('missing, refresh, unverified, absent, restate or retry; NULL if not recorded')),
     code: optional(text('Error code, such as server-error; NULL if not recorded')),
   },
   {

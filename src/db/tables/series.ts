@@ -89,8 +89,8 @@ export const _resolution = table(
   { key: ['series_id', 'from_at'], references: [{ columns: ['series_id'], of: 'series' }], withoutRowid: true },
 )
 
-/** What the answer for an interval had; `doubt`: the answer is not trusted. */
-export type CoveredState = 'values' | 'empty' | 'doubt'
+/** What the answer for an interval had; `unverified`: the answer is not trusted. */
+export type CoveredState = 'values' | 'empty' | 'unverified'
 
 export const _coverage = table(
   'Answered intervals of each series and geo: half-open and disjoint; the row of one geo takes precedence over that of all geos.',
@@ -99,7 +99,7 @@ export const _coverage = table(
     geo_id: integer('Requested geo; 0 = all'),
     from_at: instant('Start of the interval'),
     to_at: instant('End, exclusive'),
-    state: word<CoveredState>('values, empty (the service had none) or doubt (see coverage.state)'),
+    state: word<CoveredState>('values, empty (the service had none) or unverified (see coverage.state)'),
     fetched_at: instant('Fetch time of its oldest part'),
     settled_s: integer('Longest lookback in seconds for which it was already final when fetched'),
     since_at: optional(instant('Unverified since; NULL if verified')),

@@ -200,7 +200,7 @@ function missingAround(
   if (!grid || !isRegular(grid)) return []
   const known = absences.filter((row) => row.geo === geo || row.geo === ALL_GEOS)
   const own = held.coverage.filter((row) => row.geo === geo)
-  const trusted = held.coverage.filter((row) => row.state !== 'doubt' && (row.geo === geo || row.geo === ALL_GEOS))
+  const trusted = held.coverage.filter((row) => row.state !== 'unverified' && (row.geo === geo || row.geo === ALL_GEOS))
   return holesOf(reachOf(near, values), grid).flatMap((hole) =>
     trusted.flatMap((row) => {
       const hidden = row.geo === ALL_GEOS ? [window, ...known, ...own] : [window, ...known]

@@ -19,24 +19,24 @@ export function decideCoverage(series: Series, answer: Answer, held: Held): Chan
       decideAbsences(series, answer, held, [], () => false),
     )
   const rows = newGeos.length > 0 ? limitSettled(held.coverage, series.periods) : held.coverage
-  const suspects = new Set<Geo>()
+  const unverified = new Set<Geo>()
   let next = [...rows]
   for (const geo of answer.geos) {
     const state = stateFor(geo, answer, held)
-    if (state === 'doubt') suspects.add(geo)
-    // Rule 6: an all-geos answer replaces the rows of every geo, unless it is suspect or nothing in it was read.
-    if (geo === ALL_GEOS && state !== 'doubt' && state !== 'kept')
+    if (state === 'unverified') unverified.add(geo)
+    // Rule 6: an all-geos answer replaces the rows of every geo, unless it is unverified or nothing in it was read.
+    if (geo === ALL_GEOS && state !== 'unverified' && state !== 'kept')
       next = next.flatMap((row) => (row.geo === geo ? row : without(row, window, series)))
     next = replaceRows(next, geo, window, newRows(series, answer, rows, geo, state), series)
   }
-  for (const geo of lackingGeos(series, answer, held, suspects)) {
-    suspects.add(geo)
-    next = replaceRows(next, geo, window, newRows(series, answer, rows, geo, 'doubt'), series)
+  for (const geo of lackingGeos(series, answer, held, unverified)) {
+    unverified.add(geo)
+    next = replaceRows(next, geo, window, newRows(series, answer, rows, geo, 'unverified'), series)
   }
   const judged = judgedGeos(series, answer)
   const all = new Map([...answer.rows].map(([geo, values]) => [geo, held.values.get(geo) ?? values]))
   const whole = { ...answer, rows: all }
-  const isProof = (geo: Geo) => provesAbsence(geo, answer, suspects)
+  const isProof = (geo: Geo) => provesAbsence(geo, answer, unverified)
   const absences = decideAbsences(series, whole, { ...held, coverage: rows }, judged, isProof)
   return changes(held, mergeCoverage(next, series), absences)
 }
@@ -45,7 +45,7 @@ export function decideCoverage(series: Series, answer: Answer, held: Held): Chan
 export function decideAcceptance(series: Series, answer: Answer & { readonly window: Interval }, held: Held): Change {
   const { window, geos, rows, dismissed } = answer
   const next = held.coverage.flatMap((row) => {
-    const parts = geos.includes(row.geo) && row.state === 'doubt' ? intersect([row], [window]) : []
+    const parts = geos.includes(row.geo) && row.state === 'unverified' ? intersect([row], [window]) : []
     if (parts.length === 0) return [row]
     const accepted = parts.map((part): Coverage => {
       const values = row.geo === ALL_GEOS ? [...rows.values()] : [rows.get(row.geo)]
@@ -72,10 +72,10 @@ export function decideAcceptance(series: Series, answer: Answer & { readonly win
 /** Rules 1–5. `kept`: dismissed rejects may be all that the answer lacks, so that stored values keep their age. */
 function stateFor(geo: Geo, answer: Answer, held: Held): CoveredState | 'kept' {
   const { openRejects, rows } = answer
-  if (openRejects > 0) return 'doubt'
+  if (openRejects > 0) return 'unverified'
   if (geo === ALL_GEOS ? rows.size > 0 : rows.has(geo)) return 'values'
   if (!(geo === ALL_GEOS ? held.valuesInWindow.size > 0 : held.valuesInWindow.has(geo))) return 'empty'
-  return isRejected(geo, answer) ? 'kept' : 'doubt'
+  return isRejected(geo, answer) ? 'kept' : 'unverified'
 }
 
 /** Whether dismissed rejects may be what an answer lacks of a geo: their place is unknown, nothing was read, or nothing of the geo. */
@@ -83,8 +83,13 @@ const isRejected = (geo: Geo, { rows, dismissed }: Answer): boolean =>
   dismissed.some((key) => key === null || rows.size === 0 || (key.geo === geo && !rows.has(geo)))
 
 /** Rule 9: known geos with stored values in the window of which a trusted all-geos answer has nothing. */
-function lackingGeos({ knownGeos }: Series, { geos, rows, dismissed }: Answer, held: Held, suspects: ReadonlySet<Geo>) {
-  if (!geos.includes(ALL_GEOS) || suspects.has(ALL_GEOS) || rows.size === 0) return []
+function lackingGeos(
+  { knownGeos }: Series,
+  { geos, rows, dismissed }: Answer,
+  held: Held,
+  unverified: ReadonlySet<Geo>,
+) {
+  if (!geos.includes(ALL_GEOS) || unverified.has(ALL_GEOS) || rows.size === 0) return []
   const rejected = new Set(dismissed.map((key) => key?.geo))
   return knownGeos.filter((geo) => !rows.has(geo) && !rejected.has(geo) && held.valuesInWindow.has(geo))
 }
@@ -96,8 +101,8 @@ export function judgedGeos({ knownGeos }: Series, { geos, rows }: Answer): Geo[]
 }
 
 /** Rule 16: whether what an answer lacks of a geo is absent. */
-const provesAbsence = (geo: Geo, answer: Answer, suspects: ReadonlySet<Geo>): boolean =>
-  !suspects.has(geo) && !suspects.has(ALL_GEOS) && !isRejected(geo, answer)
+const provesAbsence = (geo: Geo, answer: Answer, unverified: ReadonlySet<Geo>): boolean =>
+  !unverified.has(geo) && !unverified.has(ALL_GEOS) && !isRejected(geo, answer)
 
 /** The rows that an answer writes for a geo. */
 function newRows(
@@ -116,7 +121,7 @@ function newRows(
     settledFor: values.fetchedAt - lastPeriodEnd(part, series.periods),
   })
   if (state === 'values' || state === 'empty') return [row(whole, { state, fetchedAt, since: null })]
-  const old = effectiveRows(before, geo, series).filter((one) => state === 'kept' || one.state === 'doubt')
+  const old = effectiveRows(before, geo, series).filter((one) => state === 'kept' || one.state === 'unverified')
   const rest = subtract([whole], old)
   const parts = old.flatMap((one) =>
     intersect([one], [whole]).map((part) => ({ ...one, ...part, settledFor: settledFor(one, part, series) })),
@@ -125,10 +130,10 @@ function newRows(
     return [
       ...rest.map((part) => row(part, { state: 'values', fetchedAt, since: null })),
       ...parts.map(
-        (part): Coverage => ({ ...part, geo, state: part.state === 'doubt' ? 'values' : part.state, since: null }),
+        (part): Coverage => ({ ...part, geo, state: part.state === 'unverified' ? 'values' : part.state, since: null }),
       ),
     ]
-  // Rule 12: what was suspect stays suspect since then.
+  // Rule 12: what was unverified stays unverified since then.
   return [
     ...rest.map((part) => row(part, { state, fetchedAt, since: fetchedAt })),
     ...parts.map((part) => row(part, { state, fetchedAt, since: Math.min(part.since ?? fetchedAt, fetchedAt) })),
@@ -182,7 +187,7 @@ function canMerge(a: Coverage, b: Coverage, { longestLookback, periods }: Series
   // A row that joins several answers is past revision for longer than its oldest one alone: that would be lost.
   const isOneAnswer = (row: Coverage): boolean => row.settledFor <= row.fetchedAt - lastPeriodEnd(row, periods)
   return (
-    a.state === 'doubt' ||
+    a.state === 'unverified' ||
     Math.min(a.settledFor, b.settledFor) >= longestLookback ||
     (a.fetchedAt === b.fetchedAt && isOneAnswer(a) && isOneAnswer(b))
   )

@@ -21,7 +21,7 @@ export function coloursOf(element: HTMLElement): (name: string) => string {
 }
 
 /** The distance of the stripes behind intervals that are not final: closer together the worse the state is. */
-const STRIPES: Readonly<Record<string, number>> = { provisional: 14, doubt: 8, absent: 8, failed: 5 }
+const STRIPES: Readonly<Record<string, number>> = { provisional: 14, unverified: 8, absent: 8, failed: 5 }
 /** The size of a sign, and the width that it needs. */
 const [SIGN_SIZE, SIGN_WIDTH] = [14, 20]
 

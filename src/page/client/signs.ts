@@ -4,7 +4,7 @@ export const SIGNS = {
   provisional: '~',
   empty: 'o',
   none: '·',
-  doubt: '?',
+  unverified: '?',
   failed: '!',
   // States that only the page of a series distinguishes.
   absent: '–',

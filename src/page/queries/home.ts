@@ -85,7 +85,7 @@ const gapsBySeries = ({ store }: PageRequest) =>
 type SeriesGap = Awaited<ReturnType<typeof gapsBySeries>>[number]
 
 /** The order of problems: what failed comes first. */
-const WORST = ['failed', 'doubt', 'absent', 'never requested']
+const WORST = ['failed', 'unverified', 'absent', 'never requested']
 
 /** The worst gaps with the names of their series; the others are only counted. */
 async function worstGaps(request: PageRequest, gaps: readonly SeriesGap[], series: readonly SeriesRow[]) {

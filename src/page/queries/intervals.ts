@@ -4,7 +4,7 @@ import type { GapReason } from '../../db/tables/sql/gapReason.ts'
 import type { PageRequest } from '../page.ts'
 
 /** The states of an interval of a series: never requested, or from the best to the worst of what was answered. */
-export const COVERAGE_STATES = ['none', 'final', 'provisional', 'empty', 'doubt', 'failed'] as const
+export const COVERAGE_STATES = ['none', 'final', 'provisional', 'empty', 'unverified', 'failed'] as const
 export type CoverageState = (typeof COVERAGE_STATES)[number]
 
 /** An interval of a series and geo in one state (epoch seconds), with what is known of it. */
@@ -13,7 +13,7 @@ export interface CoverageInterval {
   readonly from: number
   readonly to: number
   readonly state: CoverageState
-  /** Why there is nothing: absent at the source, an answer in doubt, a request that failed, or never requested. */
+  /** Why there is nothing: absent at the source, an unverified answer, a request that failed, or never requested. */
   readonly reason: GapReason | null
   /** Periods that are missing, where they can be counted. */
   readonly missing: number | null
@@ -21,7 +21,7 @@ export interface CoverageInterval {
   readonly nextAt: string | null
 }
 
-const OF_GAP = { absent: 'doubt', doubt: 'doubt', failed: 'failed', 'never requested': 'none' } as const
+const OF_GAP = { absent: 'unverified', unverified: 'unverified', failed: 'failed', 'never requested': 'none' } as const
 
 /**
  * Numbers of series as a list of single parameters. Such a list reaches the tables below the windows of a view; a list that is
@@ -44,7 +44,7 @@ export async function coverageIntervalsOf(
     .selectFrom('coverage')
     .select(['series_id', 'geo_id', 'from_at', 'to_at', 'state'])
     .where('series_id', 'in', listed(ids))
-    .$narrowType<{ state: 'final' | 'provisional' | 'empty' | 'doubt' }>()
+    .$narrowType<{ state: 'final' | 'provisional' | 'empty' | 'unverified' }>()
     .execute()
   for (const { series_id, geo_id, from_at, to_at, state } of held)
     found.get(series_id)!.push({

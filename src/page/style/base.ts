@@ -14,7 +14,7 @@ export const BASE_STYLE = `
   --final: light-dark(#1b6e4b, #4fae84);
   --provisional: light-dark(#2f6fb3, #6fa8e0);
   --empty: light-dark(#767d85, #8d959e);
-  --doubt: light-dark(#9a5b00, #e0a04a);
+  --unverified: light-dark(#9a5b00, #e0a04a);
   --failed: light-dark(#b3261e, #f2786f);
   --none: light-dark(#fff, #14171a);
 }

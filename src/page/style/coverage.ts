@@ -40,7 +40,7 @@ table.series th[scope=row] a { color: var(--ink); font-weight: bold; text-decora
 table.series th[scope=row] .soft { display: block; font-size: .75rem; } .latest b { font-size: 1.0625rem; font-weight: 600; } .latest .soft { font-size: .75rem; }
 .spark { display: block; width: 7rem; height: 1.75rem; overflow: visible; } .spark path { fill: none; stroke: var(--soft); stroke-width: 1.25; vector-effect: non-scaling-stroke; }
 .strip { border-radius: 2px; }
-.problems { background: var(--paper); border: 1px solid var(--warn-line); border-inline-start: .25rem solid var(--doubt); border-radius: .5rem; margin: .75rem 0; }
+.problems { background: var(--paper); border: 1px solid var(--warn-line); border-inline-start: .25rem solid var(--unverified); border-radius: .5rem; margin: .75rem 0; }
 .problems > div { display: flex; flex-wrap: wrap; gap: .25rem 1.5rem; align-items: center; padding: .5rem 1rem; } .problems > div + div { border-top: 1px solid var(--line); }
 .problems ul { flex: 1 1 24rem; min-width: 0; margin: 0; padding: 0; list-style: none; } .problems li::before { content: "! "; color: var(--failed); font-weight: 700; }
 @media (max-width: 46rem) {

@@ -24,5 +24,5 @@ figure { margin: .5rem 0; }
 .keys { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; list-style: none; padding: 0; margin: .25rem 0; }
 .drawing { display: block; width: 100%; height: auto; } .drawing text { fill: var(--soft); font-size: 12px; } .drawing .rule { stroke: var(--line); }
 .line-0, .line-1, .line-2, .line-3 { fill: none; stroke-width: 1.5; }
-.line-0 { stroke: var(--provisional); } .line-1 { stroke: var(--failed); stroke-dasharray: 6 2; } .line-2 { stroke: var(--final); stroke-dasharray: 2 2; } .line-3 { stroke: var(--doubt); stroke-dasharray: 8 2 2 2; }
+.line-0 { stroke: var(--provisional); } .line-1 { stroke: var(--failed); stroke-dasharray: 6 2; } .line-2 { stroke: var(--final); stroke-dasharray: 2 2; } .line-3 { stroke: var(--unverified); stroke-dasharray: 8 2 2 2; }
 `

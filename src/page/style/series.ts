@@ -9,8 +9,8 @@ export const SERIES_STYLE = `
   --chart-second-band: light-dark(#5b677022, #b9c2ca22);
   --state-provisional: var(--provisional);
   --state-empty: var(--empty);
-  --state-doubt: var(--doubt);
-  --state-absent: var(--doubt);
+  --state-unverified: var(--unverified);
+  --state-absent: var(--unverified);
   --state-failed: var(--failed);
   --state-unasked: var(--empty);
 }
@@ -48,7 +48,7 @@ export const SERIES_STYLE = `
 .figure [class^="state-"] { fill-opacity: .15; }
 .state-provisional { fill: var(--state-provisional); color: var(--state-provisional); }
 .state-empty { fill: var(--state-empty); color: var(--state-empty); }
-.state-doubt, .state-absent { fill: var(--state-doubt); color: var(--state-doubt); }
+.state-unverified, .state-absent { fill: var(--state-unverified); color: var(--state-unverified); }
 .state-failed { fill: var(--state-failed); color: var(--state-failed); }
 .state-unasked { fill: var(--state-unasked); color: var(--state-unasked); }
 .intervals { list-style: none; padding: 0; }

@@ -148,7 +148,7 @@ function remedy(hole: CoverageOf['holes'][number], data: CoverageOf, request: Pa
   const range = `${job} --only ${data.indicatorId} --from ${fromDate} --to ${toDate}`
   const command = {
     failed: 'retry',
-    doubt: 'retry',
+    unverified: 'retry',
     absent: `restate ${range}`,
     'never requested': `backfill ${range}`,
   }[reason!]

@@ -40,7 +40,7 @@ const STATE_HEIGHTS: Readonly<Record<CoverageState, number>> = {
   provisional: 8,
   empty: 3,
   none: 0,
-  doubt: 12,
+  unverified: 12,
   failed: 12,
 }
 
@@ -73,7 +73,7 @@ function rectangles({ from, to, shares }: Block): Html[] {
   let top = 12
   return present.map((state) => {
     // What is missing stays visible, however little it is.
-    const height = Math.max(shares[state]! * 12, state === 'doubt' || state === 'failed' ? 2 : 0)
+    const height = Math.max(shares[state]! * 12, state === 'unverified' || state === 'failed' ? 2 : 0)
     top -= height
     return html`<rect class="${state}" x="${from}" y="${Math.max(0, Math.round(top * 10) / 10)}" width="${to - from}" height="${Math.round(height * 10) / 10}"/>`
   })

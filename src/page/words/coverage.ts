@@ -31,7 +31,10 @@ export const coverage = {
   mend: ['Fix', 'Solución'],
   reasons: {
     absent: ['The source answered without these values.', 'La fuente respondió sin estos valores.'],
-    doubt: ['The answer is suspect.', 'La respuesta es dudosa.'],
+    unverified: [
+      'The answer had invalid rows, or lacked stored values.',
+      'La respuesta tenía filas no válidas, o le faltaban valores guardados.',
+    ],
     failed: ['The request failed.', 'La petición falló.'],
     'never requested': ['It was never requested.', 'Nadie lo ha pedido.'],
   },

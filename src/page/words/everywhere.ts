@@ -66,7 +66,7 @@ export const common = {
     final: ['final', 'definitivo'],
     provisional: ['provisional', 'provisional'],
     empty: ['empty at the source', 'vacío en la fuente'],
-    doubt: ['missing or suspect', 'ausente o dudoso'],
+    unverified: ['missing or unverified', 'ausente o sin verificar'],
     failed: ['request failed', 'petición fallida'],
     none: ['never requested', 'nunca solicitado'],
   },

@@ -5,13 +5,13 @@ import { t } from './locale.ts'
 const GAPS_EN: Readonly<Record<GapReason, string>> = {
   'never requested': 'not requested yet',
   failed: 'missing: the request failed',
-  doubt: 'missing: the answer is suspect',
+  unverified: 'missing: the answer is unverified',
   absent: 'missing at the source',
 }
 const GAPS_ES: Readonly<Record<GapReason, string>> = {
   'never requested': 'sin pedir todavía',
   failed: 'ausentes: la petición falló',
-  doubt: 'ausentes: la respuesta es dudosa',
+  unverified: 'ausentes: la respuesta está sin verificar',
   absent: 'ausentes en la fuente',
 }
 

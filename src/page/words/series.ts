@@ -84,7 +84,7 @@ export const series = {
     final: ['final', 'definitivo'],
     provisional: ['provisional', 'provisional'],
     empty: ['empty at the source', 'vacío en la fuente'],
-    doubt: ['suspect', 'dudoso'],
+    unverified: ['unverified', 'sin verificar'],
     absent: ['missing at the source', 'ausente en la fuente'],
     failed: ['request failed', 'petición fallida'],
     unasked: ['never requested', 'nunca solicitado'],

@@ -14,9 +14,9 @@ function goodOf(geoId: number, { coverage }: SeriesState, freshness: Freshness):
   for (const row of coverage) (row.geo === ALL_GEOS ? all : row.geo === geoId ? own : others).push(row)
   const good = (rows: readonly Coverage[]): Interval[] => rows.map((row) => stillGood(row, freshness))
   if (geoId !== ALL_GEOS) return merge([...good(own), ...subtract(good(all), own)])
-  // Where one geo is in doubt, all geos are requested again.
-  const doubted = others.filter(({ state }) => state === 'doubt')
-  return subtract(good(all), subtract(doubted, good(doubted)))
+  // Where one geo is unverified, all geos are requested again.
+  const unverified = others.filter(({ state }) => state === 'unverified')
+  return subtract(good(all), subtract(unverified, good(unverified)))
 }
 
 /** The intervals that an entry has to request of one of its series for a geo. */

@@ -67,9 +67,13 @@ function inOrderOfTime(
   }
 }
 
-/** Why a window of a series with coverage is requested: `missing` where nothing in it was answered; else `refresh` goes before `doubt`. */
+/** Why a window of a series with coverage is requested: `missing` where nothing in it was answered; else `refresh` goes before `unverified`. */
 function reasonOf(window: Interval, { coverage }: SeriesState, settled: number): PlannedRequest['reason'] {
   const answered = coverage.filter(({ from, to }) => from < window.to && to > window.from)
   if (answered.length === 0) return 'missing'
-  return window.to > settled ? 'refresh' : answered.some(({ state }) => state === 'doubt') ? 'doubt' : 'missing'
+  return window.to > settled
+    ? 'refresh'
+    : answered.some(({ state }) => state === 'unverified')
+      ? 'unverified'
+      : 'missing'
 }

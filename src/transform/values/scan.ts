@@ -12,7 +12,7 @@ import {
   standsAt,
   textEnd,
 } from '../../util/bytes/bytes.ts'
-import { isDoubtful, isObject, type JsonObject } from '../../util/json.ts'
+import { hasReplacementCharacter, isObject, type JsonObject } from '../../util/json.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import { refuseFlood } from '../flood.ts'
 import { createInstantReader } from './instantReader.ts'
@@ -178,7 +178,7 @@ function createMatcher(body: Buffer, { parts, end: rowEnd, geoId: only }: Templa
     if (Number.isNaN(at) || (checked && checkClock.at !== at)) return -1
     if (collector.put(geoId, at, value) && nameTo > nameFrom) {
       const name = body.toString('utf8', nameFrom, nameTo)
-      if (isDoubtful(name)) return -1
+      if (hasReplacementCharacter(name)) return -1
       collector.name(geoId, name)
     }
     return i
@@ -196,7 +196,7 @@ export interface Scanned {
  * text that is not UTF-8.
  */
 function restOf(before: string, after: string): JsonObject | null {
-  if (after.includes('"values"') || isDoubtful(before) || isDoubtful(after)) return null
+  if (after.includes('"values"') || hasReplacementCharacter(before) || hasReplacementCharacter(after)) return null
   const rest: unknown = JSON.parse(before + after)
   if (!isObject(rest)) return null
   return Object.values(rest).some((part) => isObject(part) && Array.isArray(part.values)) ? rest : null

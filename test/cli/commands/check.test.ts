@@ -8,7 +8,7 @@ test('check names each finding, and exits 6 until there is none', async () => {
   const found = await check('--json')
   expect(found.code).toBe(6)
   const names = (JSON.parse(found.out) as { check: string; what: string }[]).map((finding) => finding.check)
-  expect(new Set(names)).toEqual(new Set(['gap (absent)', 'gap (doubt)', 'gap (failed)', 'failure', 'quarantine']))
+  expect(new Set(names)).toEqual(new Set(['gap (absent)', 'gap (unverified)', 'gap (failed)', 'failure', 'quarantine']))
   const table = await check()
   expect([table.code, table.out]).toEqual([6, expect.stringMatching(/^check +what\n/)])
   expect(table.out).toMatch(/failure +\/indicators\/5\?/)

@@ -7,16 +7,16 @@ test('gaps says what is missing and why, for people and for scripts, and fails w
   const gaps = (...args: string[]) => runCommand(tempFolder(), ['gaps', '--database', store.file, ...args])
   const { code, out } = await gaps('--json')
   expect(code).toBe(0)
-  // What is in doubt or failed concerns all geos of its request.
+  // What is unverified or failed concerns all geos of its request.
   expect(JSON.parse(out).sort((a: { from: string }, b: { from: string }) => (a.from < b.from ? -1 : 1))).toMatchObject([
     { indicator_id: 5, geo_id: 3, reason: 'absent', missing: 1, step_s: 3600, expected_in_day: 24 },
-    { geo_id: 0, reason: 'doubt', from: '2025-10-02T00:00:00+02:00', missing: null },
+    { geo_id: 0, reason: 'unverified', from: '2025-10-02T00:00:00+02:00', missing: null },
     { geo_id: 0, reason: 'failed', from: '2025-10-03T00:00:00+02:00' },
   ])
   const table = await gaps('--fail')
   expect(table.code).toBe(6)
   expect(table.out).toMatch(/^series_id +kind +indicator_id/)
-  for (const reason of ['absent', 'doubt', 'failed']) expect(table.out).toContain(reason)
+  for (const reason of ['absent', 'unverified', 'failed']) expect(table.out).toContain(reason)
   await heal()
   expect(await gaps('--fail')).toMatchObject({ code: 0, out: expect.stringMatching(/^No gaps in series: all/) })
   expect((await gaps('--json')).out).toBe('[]\n')

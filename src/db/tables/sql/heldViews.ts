@@ -33,7 +33,7 @@ const PERIOD_START = `case when ${lasts(7, 7, '%H:%M:%S', '00:00:00')} then d.da
           else d.day_s end`
 
 /** The rows of coverage, each with the instant before which it is past revision by the longest lookback of its series. */
-const WITH_BORDER = `select c.*, case when c.state = 'doubt' or c.settled_s >= c.lookback_s then c.to_at
+const WITH_BORDER = `select c.*, case when c.state = 'unverified' or c.settled_s >= c.lookback_s then c.to_at
         else max(c.from_at, min(c.to_at, c.local_border - ${offsetSql('c', `c.local_border - ${offsetSql('c', 'c.seen_at')}`)})) end as border
       from (
         select d.*, case d.time_trunc when 'month' then unixepoch(d.day_s, 'unixepoch', 'start of month')
@@ -100,10 +100,10 @@ const SERIES_SELECT = 's.id as series_id, s.kind, s.indicator_id, s.time_trunc, 
 const COARSE = `f.outcome = ${words(FETCH_OUTCOMES.coarse)} and f.from_at is not null`
 
 /**
- * Geos with rows of their own. `single`: requested by themselves. A geo that a job only wants, or that is only in doubt after an
+ * Geos with rows of their own. `single`: requested by themselves. A geo that a job only wants, or that is only unverified after an
  * answer for all geos, has the coverage of all geos beneath.
  */
-const SINGLE = `select series_id, geo_id, iif(state <> 'doubt' or not exists (
+const SINGLE = `select series_id, geo_id, iif(state <> 'unverified' or not exists (
               select 1 from _coverage l where l.series_id = k.series_id and l.geo_id = ${ALL_GEOS} and l.from_at <= k.from_at and l.to_at >= k.to_at
             ), 1, 0) as single from _coverage k where geo_id <> ${ALL_GEOS}
             union select f.series_id, g.value, 1 from _fetch f, json_each('[' || f.geo_ids || ']') g where ${FAILED} and f.series_id is not null
@@ -171,8 +171,8 @@ const ifWanted = (of: string, value: string, order = 'w.job'): string => `(selec
 const EARLY_S = HOUR
 /** The wait after 1, 2, 4, 8 … days, less the hour by which a scheduled run may be early. */
 const wait = (since: string, last: string): string => `${last} - ${since} + ${DAY - EARLY_S}`
-/** When a suspect window is requested again: never within `refresh`, and after half a year at the latest. */
-const DOUBT_NEXT = ifWanted(
+/** When an unverified window is requested again: never within `refresh`, and after half a year at the latest. */
+const UNVERIFIED_NEXT = ifWanted(
   'c',
   `c.fetched_at + max(w.refresh_s, min(${HALF_YEAR - EARLY_S}, ${wait('c.since_at', 'c.fetched_at')}))`,
   'w.refresh_s, w.job',
@@ -191,8 +191,8 @@ const GAPS_VIEW = `select h.series_id, h.kind, h.indicator_id, ${indicatorNameSq
       select ${TIMELINE_COLUMNS}, from_at, end_at as to_at, reason, cast(null as integer) as step_s, cast(null as integer) as missing, cast(null as integer) as next_at
       from (${HOLES})
       union all
-      select ${SERIES_SELECT}, c.geo_id, c.from_at, c.to_at, 'doubt', null, null, ${DOUBT_NEXT}
-      from series s join _coverage c on c.series_id = s.id where c.state = 'doubt'
+      select ${SERIES_SELECT}, c.geo_id, c.from_at, c.to_at, 'unverified', null, null, ${UNVERIFIED_NEXT}
+      from series s join _coverage c on c.series_id = s.id where c.state = 'unverified'
       union all
       select ${SERIES_SELECT}, a.geo_id, a.from_at, a.to_at, 'absent', a.step_s, a.missing, ${ABSENT_NEXT}
       from series s join _absent a on a.series_id = s.id
@@ -228,7 +228,7 @@ export const HELD_VIEWS = {
       from_local: 'Start',
       to_local: 'End, exclusive',
       state:
-        'final, provisional (may still be revised), empty (final, without values) or doubt (unverified: the response looked suspicious and will be fetched again)',
+        'final, provisional (may still be revised), empty (final, without values) or unverified (the response had invalid rows or lacked stored values; it will be fetched again)',
       fetched_at: 'Fetch time of its oldest part',
     },
     sql: COVERAGE_VIEW,
@@ -243,11 +243,11 @@ export const HELD_VIEWS = {
       to_at: 'End, exclusive (epoch seconds, UTC)',
       from_local: 'Start',
       to_local: 'End, exclusive',
-      reason: 'never requested, failed, doubt (see coverage.state) or absent (the service has no value)',
+      reason: 'never requested, failed, unverified (see coverage.state) or absent (the service has no value)',
       step_s: 'Step, if absent; NULL if unknown',
       missing: 'Missing periods, if absent; NULL if the step is unknown',
       next_at:
-        'Earliest next request, if absent or doubt (UTC); NULL if no job includes it, or if retries ended because it was missing for half a year',
+        'Earliest next request, if absent or unverified (UTC); NULL if no job includes it, or if retries ended because it was missing for half a year',
       job: 'First job that includes it; NULL if none',
     },
     sql: GAPS_VIEW,

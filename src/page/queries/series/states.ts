@@ -4,7 +4,7 @@ import { type Interval, intersect, subtract } from '../../../util/time/interval.
 import { listed } from '../intervals.ts'
 
 /** The states of an interval of a series, from the best to the worst. */
-const STATES = ['final', 'provisional', 'empty', 'doubt', 'absent', 'failed', 'unasked'] as const
+const STATES = ['final', 'provisional', 'empty', 'unverified', 'absent', 'failed', 'unasked'] as const
 export type IntervalState = (typeof STATES)[number]
 
 /** An interval of one state. */
@@ -17,7 +17,7 @@ export interface ChartState extends Interval {
 }
 
 /** States in order of precedence: a later one in this list covers an earlier one. */
-const WORSE: readonly IntervalState[] = ['final', 'provisional', 'empty', 'absent', 'doubt', 'failed']
+const WORSE: readonly IntervalState[] = ['final', 'provisional', 'empty', 'absent', 'unverified', 'failed']
 
 /** Intervals in order, without overlap: at each instant the last given interval counts. */
 function layered(intervals: readonly ChartState[]): ChartState[] {
