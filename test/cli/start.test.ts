@@ -71,7 +71,7 @@ test('a sync with nothing to do loads nothing that fetches, reads answers or wri
     'transform/',
     'migrations/',
     'emulator/',
-    'products/recipes/',
+    'reports/recipes/',
   ])
     expect(own.filter((file) => file.includes(part))).toEqual([])
   expect(own).not.toContain('node:crypto')

@@ -5,8 +5,13 @@ import { existsSync } from 'node:fs'
 /** What takes a database and says nothing of the file that it is in. */
 const SUITES = [
   ...['test/sync.test.ts', 'test/replay.test.ts', 'test/mixedResolutions.test.ts', 'test/conformance.test.ts'],
-  ...['test/load', 'test/checks', 'test/state', 'test/fetch/faults.process.test.ts', 'test/model/first.test.ts'],
-  ...['products.process', 'diff', 'recipes.process'].map((name) => `test/products/${name}.test.ts`),
+  ...[
+    'test/load',
+    'test/reports',
+    'test/sync/damage.process.test.ts',
+    'test/fetch/faults.process.test.ts',
+    'test/model/first.test.ts',
+  ],
   ...['discover', 'publish', 'status'].map((name) => `test/cli/commands/${name}.test.ts`),
   ...['series', 'overview', 'asOf', 'states', 'chart.slow', 'sql'].map((name) => `test/page/${name}.test.ts`),
 ]
