@@ -163,7 +163,9 @@ const SEARCH = [
 ]
 
 /** The pace that all processes of a database share. */
-const CLUSTER = ['create table _host (host text collate "C" primary key, next_at bigint not null)']
+const CLUSTER = [
+  'create table _host (host text collate "C" primary key, next_at bigint not null, outage_at bigint not null default 0)',
+]
 
 /** The whole schema: `src/tables` declares tables, indexes and views; the rest is what only PostgreSQL needs. */
 export async function up(db: Kysely<unknown>): Promise<void> {

@@ -1,4 +1,5 @@
 import { setImmediate as yieldOnce } from 'node:timers/promises'
+import { coordinationOf } from '../db/coordination.ts'
 import { isFailure } from '../db/queries/outcomes.ts'
 import { clearQueue, type QueueState, queueOf, readQueues } from '../db/queries/queues.ts'
 import type { IdentityRow } from '../db/queries/seriesIdentity.ts'
@@ -14,7 +15,14 @@ import { failures } from '../reports/failedRequests.ts'
 import type { Service } from '../service/services.ts'
 import type { Distribute, Failed, SyncContext } from '../sync/context.ts'
 import { countsOf, type OpenRun } from '../sync/record.ts'
-import { KeyError, SignalError, StoppedError, type SyncError } from '../util/errors.ts'
+import {
+  KeyError,
+  SignalError,
+  StoppedError,
+  type SyncError,
+  TransientError,
+  UnavailableError,
+} from '../util/errors.ts'
 import { numbersOf } from '../util/json.ts'
 import { quantity } from '../util/quantity.ts'
 import { wait } from '../util/time/wait.ts'
@@ -27,6 +35,8 @@ const BATCH = 2_000
 const POLL_MS = 1_000
 /** Looks in a row without an active request until no worker seems to be there. */
 const IDLE_LOOKS = 5
+/** Looks in a row without an answer of the service until an outage that a worker records ends the run. */
+const SILENT_LOOKS = 5
 /** Looks in a row that the database may fail to answer. */
 const FAILED_LOOKS = 60
 
@@ -92,7 +102,9 @@ async function waitUntilDone(
 ): Promise<SyncError | null> {
   const { store, signal, now } = context
   const host = hostOf(context.baseUrl)
-  let [idle, failed] = [0, 0]
+  let [idle, failed, silent, answered] = [0, 0, 0, -1]
+  /** The last outage that was recorded before the last answer. */
+  let outage = 0
   /** Looks at the queue: true when nothing is left, or why nobody will take the rest. */
   const look = async (): Promise<boolean | SyncError> => {
     const { queued, active, dead } = await readQueue(store, host)
@@ -101,6 +113,11 @@ async function waitUntilDone(
     const calls = await callsLeft(store, host, job.pace, now())
     if (last) await context.onProgress?.({ planned: last, counts, done: total - left, total, callsLeft: calls })
     if (left === 0) return dead > 0 ? deadError(dead) : true
+    silent = counts.requests - counts.failed === answered ? silent + 1 : 0
+    answered = counts.requests - counts.failed
+    const lastOutage = await coordinationOf(store).lastOutage(host)
+    if (silent === 0) outage = lastOutage
+    else if (silent >= SILENT_LOOKS && lastOutage > outage) return outageError(host)
     idle = active === 0 ? idle + 1 : 0
     if (idle < IDLE_LOOKS) return false
     if (idle === IDLE_LOOKS)
@@ -140,6 +157,12 @@ const deadError = (dead: number): StoppedError =>
     hint: 'See the logs of the workers. Run the same command again: it requests what is missing.',
     code: 'requests-dead',
   })
+
+const outageError = (host: string): UnavailableError =>
+  new UnavailableError(
+    new TransientError(`No worker reaches ${host}.`, { code: 'network' }),
+    'The requests stay in the queue, and workers send them once the service answers. Check the network and the base address.',
+  )
 
 /** The refusal of the key, if that is the last answer to a run; null otherwise. */
 async function refusedKey({ kysely }: Store, runId: number): Promise<KeyError | null> {

@@ -1,4 +1,5 @@
 import type { Transaction } from 'kysely'
+import { coordinationOf } from '../db/coordination.ts'
 import { UNKNOWN_STATUSES } from '../db/queries/outcomes.ts'
 import { readQueues } from '../db/queries/queues.ts'
 import { findSeries } from '../db/queries/seriesIdentity.ts'
@@ -222,7 +223,8 @@ function openFetchingOf({ context, fetchings, emit }: Working, data: QueuedReque
   if (known) return known
   const openPacer: OpenPacer = (pace, onPause) => createSharedPacer(context.store, pace, { isPatient: true, onPause })
   const rejects = { onReject: context.onReject, maxRejects: Number.POSITIVE_INFINITY }
-  const opened = openFetching({ ...context, openPacer, rejects, isPatient: true }, data, { runId: data.run, emit })
+  const onGivenUp = (host: string): Promise<void> => coordinationOf(context.store).recordOutage(host)
+  const opened = openFetching({ ...context, openPacer, rejects, onGivenUp }, data, { runId: data.run, emit })
   fetchings.set(key, opened)
   opened.catch(() => fetchings.delete(key))
   return opened

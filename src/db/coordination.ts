@@ -28,6 +28,10 @@ export interface Coordination {
   takeSlot(host: string, terms: SlotTerms): Promise<Slot>
   /** Delays the next slot of a host by at least so many milliseconds from now. */
   delayHost(host: string, ms: number): Promise<void>
+  /** Records that no process reaches a host. */
+  recordOutage(host: string): Promise<void>
+  /** When that was recorded last, by the clock of the server (epoch milliseconds); 0 if it never was. */
+  lastOutage(host: string): Promise<number>
   /** Whether there is a table, also one on which this user has no right. */
   hasTable(schema: string, table: string): Promise<boolean>
 }

@@ -38,8 +38,11 @@ export interface ClientOptions {
   readonly signal: AbortSignal
   readonly limits?: Partial<Limits> | undefined
   readonly breaker?: BreakerOptions | undefined
-  /** Whether a host that keeps failing never ends the run: it is tried again after a long pause. */
-  readonly isPatient?: boolean | undefined
+  /**
+   * Called when the breaker gives a host up. If it is there, a host that keeps failing does not end the run: it is tried again after
+   * a long pause.
+   */
+  readonly onGivenUp?: ((host: string) => Promise<void>) | undefined
   /** Milliseconds before the first retry; each further wait is twice as long. */
   readonly retryMs?: number | undefined
   /** Called for every failed attempt. */
@@ -116,7 +119,7 @@ const MAX_RETRY_MS = 60_000
 
 /** Opens the client of a service; it keeps connections open until it is closed. */
 export function openClient(options: ClientOptions): Client {
-  const { key, pacer, concurrency, signal, onFailure, onPause, onWait, retryMs = FIRST_RETRY_MS } = options
+  const { key, pacer, concurrency, signal, onFailure, onGivenUp, onPause, onWait, retryMs = FIRST_RETRY_MS } = options
   const baseUrl = options.baseUrl.replace(/\/+$/, '')
   const limits = { ...HTTP_LIMITS, ...options.limits }
   const redactor = redactorOf(key)
@@ -125,7 +128,7 @@ export function openClient(options: ClientOptions): Client {
   const queue = new PQueue({ concurrency: 1 })
   const limitsOfBreaker = options.breaker ?? BREAKER
   const breaker = createBreaker(limitsOfBreaker)
-  const longestPauseMs = options.isPatient ? limitsOfBreaker.pauseMs * 2 ** limitsOfBreaker.openings : undefined
+  const longestPauseMs = limitsOfBreaker.pauseMs * 2 ** limitsOfBreaker.openings
   /** The error that ended the run: nothing more is sent. */
   let ended: SyncError | undefined
 
@@ -147,14 +150,17 @@ export function openClient(options: ClientOptions): Client {
       throw new AttemptError(failure)
     }
     queue.concurrency = Math.max(1, Math.floor(queue.concurrency / 2))
-    const pauseMs = breaker.failed(answer === null && isOutage(error)) ?? longestPauseMs
-    if (pauseMs === undefined) throw new UnavailableError(error)
+    const breakerMs = breaker.failed(answer === null && isOutage(error))
+    if (breakerMs === undefined) {
+      if (!onGivenUp) throw new UnavailableError(error)
+      await onGivenUp(host)
+    }
     if (coolDownMs > MAX_WAIT_MS && isOutage(error)) {
       await pacer.pause(host, coolDownMs)
       const { message, hint } = tooLong(coolDownMs)
       throw new UnavailableError(new StoppedError(`${error.message} ${message}`, { cause: error }), hint)
     }
-    await pause(host, pauseMs, 'the service keeps failing; one call will probe it')
+    await pause(host, breakerMs ?? longestPauseMs, 'the service keeps failing; one call will probe it')
     await pause(host, coolDownMs, error.message)
     throw new AttemptError(failure)
   }

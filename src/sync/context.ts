@@ -16,7 +16,7 @@ import type { OpenRun } from './record.ts'
 export interface SyncContext
   extends Pick<
     ClientOptions,
-    'baseUrl' | 'key' | 'version' | 'signal' | 'limits' | 'breaker' | 'isPatient' | 'retryMs' | 'onFailure'
+    'baseUrl' | 'key' | 'version' | 'signal' | 'limits' | 'breaker' | 'onGivenUp' | 'retryMs' | 'onFailure'
   > {
   readonly store: Store
   readonly service: Service

@@ -34,7 +34,7 @@ series:
 `,
   )
   // The row is there already, as it is for every call but the first one.
-  const row = `insert into _host values ('${new URL(emulator.url).host}', 0)`
+  const row = `insert into _host (host, next_at) values ('${new URL(emulator.url).host}', 0)`
   await withClient(url, (client) => client.query(row))
   const plan = started(url, emulator.url, ['sync', job, '--distributed', '--quiet'])
   const frozen = started(url, emulator.url, ['worker', '--concurrency', '1'], {

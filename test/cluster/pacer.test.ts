@@ -99,7 +99,7 @@ describe('processes that share a database', () => {
     const at = Date.now() + ms
     const next = ms > 2 * 86_400_000 ? at : 0
     const host = HOST.replace("'", "''")
-    await sql(`insert into _host values ('${host}', ${next})`)
+    await sql(`insert into _host (host, next_at) values ('${host}', ${next})`)
     await sql(`insert into _budget (host, called_at) values ('${host}', ${at}), ('${host}', ${at})`)
     const results = await takeAll(pacers, 3)
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected'])

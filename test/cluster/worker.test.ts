@@ -113,6 +113,21 @@ test('a plan ends as a plain run does when the service refuses the key of the la
   expect(await distribute(planner, [LAST_DAY])).toMatchObject([{ outcome: 'done', stop: null }])
 })
 
+test('a plan ends when its workers cannot reach the service; they send its requests once it answers', async () => {
+  const { emulator, join, states } = await machines()
+  const { port } = new URL(emulator.url)
+  await emulator.close()
+  const breaker = { failures: 3, pauseMs: 2_000, openings: 1, giveUpMs: 60_000 }
+  const recorded = startRecorded({ ...(await join()), breaker })
+  const [{ outcome, failures, stop } = {}] = await distribute(await join())
+  expect({ outcome, failures }).toEqual({ outcome: 'failed', failures: [] })
+  expect(stop).toMatchObject({ code: 'unavailable', hint: expect.stringContaining('stay in the queue') })
+  expect(exitCodeOf(stop!)).toBe(EXIT.unavailable)
+  expect(recorded.names()).toContain('calls.paused')
+  await emulate({ now: NOW, port: Number(port), key: emulator.key })
+  await expect.poll(states, WAIT).toEqual({ completed: 5 })
+})
+
 test('a series that the service does not know is requested once, not once for each window', async () => {
   const { url, calls } = await serve((_request, response) => json(response, { status: 404 }, 404))
   const file = await migratedDatabase()

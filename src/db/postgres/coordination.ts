@@ -61,6 +61,14 @@ export function createCoordination(
         update _host set next_at = ${next} from (select ${NOW} as now) as clock where host = ${quoted(host)}`
       await repeated(() => rowsOf(kysely, sql, []))
     },
+    async recordOutage(host) {
+      const sql = `${lockHost(quoted(host))} update _host set outage_at = ${NOW} where host = ${quoted(host)}`
+      await repeated(() => rowsOf(kysely, sql, []))
+    },
+    async lastOutage(host) {
+      const [row] = await rowsOf<{ at: number }>(kysely, 'select outage_at as at from _host where host = $1', [host])
+      return Number(row?.at ?? 0)
+    },
     // `information_schema` lists only tables on which the user has a right.
     hasTable: async (schema, table) =>
       (
