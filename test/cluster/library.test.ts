@@ -52,7 +52,9 @@ test('a program reports a pause of a host that others began, and so does its log
   const store = await openStore(file)
   onTestFinished(() => store.close())
   const until = Date.now() + 3_500
-  await withClient(file, (client) => client.query(`insert into _host (host, next_at) values ('${hostOf(emulator.url)}', ${until})`))
+  await withClient(file, (client) =>
+    client.query(`insert into _host (host, next_at) values ('${hostOf(emulator.url)}', ${until})`),
+  )
   const [told, events]: [string[], SyncEvent[]] = [[], []]
   const mine: SyncContext = {
     ...context,
