@@ -1,8 +1,6 @@
 import { type Kysely, sql } from 'kysely'
-import { createTable } from '../src/db/tables/ddl.ts'
+import { createTable, INDEXES, SEARCHED_TEXTS, TEXT_HISTORIES } from '../src/db/tables/ddl.ts'
 import { TABLE_NAMES, VIEWS } from '../src/db/tables/schema.ts'
-import { INDEXES } from '../src/db/tables/sql/indexes.ts'
-import { SEARCHED_TEXTS, TEXT_HISTORIES } from '../src/db/tables/sql/texts.ts'
 
 const differs = (columns: readonly string[]): string =>
   columns.map((column) => `old.${column} is not new.${column}`).join(' or ')

@@ -1,6 +1,6 @@
 /* Fills a database by SQL as a sync of so many series would: `node fill.ts database series`. */
 
-import { rememberZone } from '../../src/db/queries/zones.ts'
+import { rememberZone } from '../../src/db/queries/referenceTables.ts'
 import { addUnits, startOfDate } from '../../src/util/time/zone.ts'
 import { openStore } from '../../test/store.ts'
 

@@ -1,6 +1,6 @@
 /* Adds one long series to a filled database, indicator 500: ten years every five minutes, revised on each of its last thirty nights: `node fillLong.ts database`. */
 
-import { rememberZone } from '../../src/db/queries/zones.ts'
+import { rememberZone } from '../../src/db/queries/referenceTables.ts'
 import { addUnits, startOfDate } from '../../src/util/time/zone.ts'
 import { openStore } from '../../test/store.ts'
 

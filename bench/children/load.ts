@@ -1,6 +1,6 @@
 /* The product from raw bytes to committed rows, one transaction an answer: `node load.ts small|large database answers...`. */
 import { openStore } from '../../src/db/open.ts'
-import { ensureZone } from '../../src/db/queries/zones.ts'
+import { ensureZone } from '../../src/db/queries/referenceTables.ts'
 import { load } from '../../src/load/load.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { readReply } from '../../src/sync/readReply.ts'

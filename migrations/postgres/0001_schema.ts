@@ -1,9 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { portable } from '../../src/db/portable.ts'
-import { createTable, foreignKeys } from '../../src/db/tables/ddl.ts'
+import { createTable, foreignKeys, INDEXES, SEARCHED_TEXTS, TEXT_HISTORIES } from '../../src/db/tables/ddl.ts'
 import { TABLE_NAMES, VIEWS } from '../../src/db/tables/schema.ts'
-import { INDEXES } from '../../src/db/tables/sql/indexes.ts'
-import { SEARCHED_TEXTS, TEXT_HISTORIES } from '../../src/db/tables/sql/texts.ts'
 import type { DatabaseView } from '../../src/db/tables/sql/views.ts'
 
 /** Functions that SQLite has and PostgreSQL has not, as far as views, recipes and statements use them. */

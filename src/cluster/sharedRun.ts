@@ -4,7 +4,7 @@ import type { Store } from '../db/store.ts'
 import { hostOf } from '../fetch/hosts.ts'
 import type { OpenPacer } from '../fetch/pacer.ts'
 import type { SyncContext } from '../sync/context.ts'
-import { createClosers } from '../util/closers.ts'
+import { createClosers } from '../util/lifetime.ts'
 import { createSharedPacer } from './pacer.ts'
 
 /** What a run takes from others that share its database: for its context. */

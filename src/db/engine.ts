@@ -1,8 +1,8 @@
 import type { Kysely, Transaction } from 'kysely'
+import { InputError } from '../util/errors.ts'
 import type { Instant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
-import type { GeoDay } from './tables/dayTotals.ts'
-import type { Observations, RowValues } from './tables/rows.ts'
+import type { GeoDay, Observations, RowValues } from './tables/rows.ts'
 import type { Database, TableName } from './tables/schema.ts'
 
 /** Rows that come some at a time, so that memory stays flat however many there are. */
@@ -246,3 +246,32 @@ export interface Engine {
   /** How many rows a table had when statistics were last made; 0 where there are none. */
   rowsAtLeast(table: TableName): Promise<number>
 }
+
+/** All rows of blocks in one list: for results that are known to be small, or needed as a whole. */
+export async function allRows<T>(blocks: Blocks<T> | Iterable<readonly T[]>): Promise<T[]> {
+  const all: T[] = []
+  for await (const block of blocks) for (const row of block) all.push(row)
+  return all
+}
+
+/** Rows that are read at a time: waiting for a block costs as much as reading one row. */
+const ROWS_PER_BLOCK = 64
+
+/** The rows of a statement, which begins with the first read and ends with the last. */
+export async function* inBlocks<T>(begin: () => IterableIterator<T>): Blocks<T> {
+  let block: T[] = []
+  for (const row of begin()) {
+    if (block.push(row) < ROWS_PER_BLOCK) continue
+    yield block
+    block = []
+  }
+  if (block.length > 0) yield block
+}
+
+/** The answer of a user's statement has a value that no program could show. */
+export const valueTooLarge = (cause: unknown): InputError =>
+  new InputError('A value or a row of the answer is too large to be read or written as text.', {
+    hint: 'Ask for less of it: length(…), substr(…), or one column at a time; CSV shows the length of a blob.',
+    code: 'value-too-large',
+    cause,
+  })

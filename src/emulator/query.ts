@@ -2,7 +2,7 @@ import type { ParameterKind } from '../service/kinds.ts'
 import { type RouteName, routeOf } from '../service/routes.ts'
 import { type Instant, isDate, parseInstant } from '../util/time/instant.ts'
 import { offsetAt, startOfDate } from '../util/time/zone.ts'
-import type { Bilingual } from './world/texts.ts'
+import { type Bilingual, TERMS, VOCABULARIES } from './world/texts.ts'
 import { EMULATED_ZONE } from './world/world.ts'
 
 const DATE_PATTERN = /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2})(?::(\d{2}))?(?:\.\d+)?\s?(Z|[+-]\d{2}:?\d{2})?$/
@@ -82,3 +82,30 @@ export const isPath = (route: RouteName, slots: Readonly<Record<string, string>>
 
 /** The language of a query's texts. */
 export const localeOf = (query: ParsedQuery): keyof Bilingual => (query.locale === 'en' ? 'en' : 'es')
+
+/** Terms and vocabularies in one language, as every listing writes them. */
+export const taxonomy = (
+  terms: readonly number[],
+  vocabularies: readonly number[],
+  locale: keyof Bilingual,
+): object => ({
+  taxonomy_terms: terms.map((id) => ({
+    id_taxonomy_term: id,
+    name: TERMS.get(id)![locale],
+    vocabulary_id: TERMS.get(id)!.vocabulary,
+  })),
+  vocabularies: vocabularies.map((id) => ({ id_vocabulary: id, name: VOCABULARIES.get(id)![locale] })),
+})
+
+const isNamed = (filter: ParsedQuery[string], ids: readonly number[], texts: ReadonlyMap<number, Bilingual>): boolean =>
+  !Array.isArray(filter) || ids.some((id) => filter.includes(texts.get(id)!.es) || filter.includes(texts.get(id)!.en))
+
+const isNumbered = (filter: ParsedQuery[string], ids: readonly number[]): boolean =>
+  !Array.isArray(filter) || ids.some((id) => filter.includes(String(id)))
+
+/** Whether an item with these terms and vocabularies passes the filters of a query, by name or by id. */
+export const passes = (terms: readonly number[], vocabularies: readonly number[], query: ParsedQuery): boolean =>
+  isNamed(query.taxonomy_terms, terms, TERMS) &&
+  isNamed(query.vocabularies, vocabularies, VOCABULARIES) &&
+  isNumbered(query.taxonomy_ids, terms) &&
+  isNumbered(query.vocabulary_ids, vocabularies)

@@ -4,7 +4,7 @@ import type { Reader, Store } from '../db/store.ts'
 import type { Database } from '../db/tables/schema.ts'
 import type { Pace } from '../job/job.ts'
 import { BudgetError } from '../util/errors.ts'
-import { quantity } from '../util/quantity.ts'
+import { quantity } from '../util/text.ts'
 import { CLOCK_ERROR_MS, formatMillis } from '../util/time/instant.ts'
 
 /** Milliseconds for which a call is remembered. */

@@ -1,6 +1,6 @@
 import { type RequestSummary, type SyncError, TransientError } from '../util/errors.ts'
 import type { Redactor } from '../util/redact.ts'
-import { oneLine } from '../util/visible.ts'
+import { oneLine } from '../util/text.ts'
 import { DeadlineError } from './deadlines.ts'
 import { BodyError } from './decode.ts'
 import { ANSWER_FAILURES, NETWORK_FAILURES } from './failures.ts'

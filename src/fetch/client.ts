@@ -1,7 +1,6 @@
 import PQueue from 'p-queue'
 import pRetry from 'p-retry'
-import type { LastAnswer, Reply } from '../service/reply.ts'
-import type { ApiRequest } from '../service/request.ts'
+import type { ApiRequest, LastAnswer, Reply } from '../service/request.ts'
 import type { Service } from '../service/service.ts'
 import {
   isOutage,

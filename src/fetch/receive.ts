@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
 import { InputError, StoreError } from '../util/errors.ts'
 import type { Redactor } from '../util/redact.ts'
-import { oneLine } from '../util/visible.ts'
+import { oneLine } from '../util/text.ts'
 import { DownloadError, type LinkPolicy, redirectTarget, refusedDownload } from './files/links.ts'
 import { beginPart, dropParts, type PartialFile } from './files/partialFiles.ts'
 import type { Answer, OpenResponse } from './http.ts'

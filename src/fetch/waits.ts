@@ -1,5 +1,5 @@
 import { StoppedError } from '../util/errors.ts'
-import { quantity } from '../util/quantity.ts'
+import { quantity } from '../util/text.ts'
 import { MAX_ACCEPTED_WAIT_MS } from '../util/time/wait.ts'
 
 /** If the service asks for a longer wait than this, the run ends, and a later run continues. */

@@ -1,4 +1,4 @@
-import type { RunOutcome } from '../util/runOutcome.ts'
+import type { RunOutcome } from '../util/eventFields.ts'
 
 /** The events of a run that can be notified: its start, and how it ended. */
 export const NOTIFY_EVENTS = ['start', 'done', 'partial', 'stopped', 'failed'] as const satisfies readonly (

@@ -1,5 +1,5 @@
 import type { Reason } from '../db/tables/bookkeeping.ts'
-import { ALL_GEOS } from '../db/tables/sql/allGeos.ts'
+import { ALL_GEOS } from '../db/tables/codes.ts'
 import { type ApiRequest, type Call, ownParams } from '../service/request.ts'
 import type { AnyParams, Locale, Route } from '../service/routes.ts'
 import { canonical, numbersOf } from '../util/json.ts'

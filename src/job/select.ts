@@ -1,6 +1,6 @@
 import { InputError } from '../util/errors.ts'
-import { quantity } from '../util/quantity.ts'
 import { didYouMean } from '../util/suggest.ts'
+import { quantity } from '../util/text.ts'
 import type { Job, Selector } from './job.ts'
 
 /** An indicator of the catalogue, with its names in all stored languages. */

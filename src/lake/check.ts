@@ -1,4 +1,4 @@
-import { grouped, quantity } from '../util/quantity.ts'
+import { grouped, quantity } from '../util/text.ts'
 import { filesOf, knownManifest, type LakeManifest, MANIFEST } from './manifest.ts'
 import type { LakeFinding, LakePlace } from './places/place.ts'
 

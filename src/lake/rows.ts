@@ -1,9 +1,9 @@
-import { geoNameColumn, indicatorNameColumn } from '../db/queries/names.ts'
+import { geoNameColumn, indicatorNameColumn } from '../db/queries/catalogueNames.ts'
 import type { Reader } from '../db/store.ts'
-import { isPower } from '../db/tables/sql/sql.ts'
+import { isPower } from '../db/tables/sql/expressions.ts'
 import { daysFromCivil, type Instant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
-import { type Month, monthInterval } from './months.ts'
+import { type Month, monthInterval } from './changedMonths.ts'
 import type { LakeRow } from './parquet.ts'
 
 /** Rows in groups, so that no more are held at once than a series has in a month. */

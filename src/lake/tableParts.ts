@@ -1,6 +1,13 @@
 import type { Reader } from '../db/store.ts'
-import type { SnapshotSource } from './changedMonths.ts'
-import { type Month, monthOf, monthsBetween, monthText, yearOf, yearText } from './months.ts'
+import {
+  type Month,
+  monthOf,
+  monthsBetween,
+  monthText,
+  type SnapshotSource,
+  yearOf,
+  yearText,
+} from './changedMonths.ts'
 import { DIMENSIONS, days, fetchTimes, type LakeBlocks, observations, revisions, timelinesOf } from './rows.ts'
 import type { LakeTableName } from './schema.ts'
 

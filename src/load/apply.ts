@@ -1,6 +1,7 @@
 import type { Transaction, Updateable } from 'kysely'
 import type { Engine, UpsertCounts } from '../db/engine.ts'
 import { prepared, preparedInsert } from '../db/prepared.ts'
+import type { FetchOutcome } from '../db/tables/codes.ts'
 import {
   geoRanges,
   isAboutValues,
@@ -10,16 +11,50 @@ import {
   type RowValues,
 } from '../db/tables/rows.ts'
 import { type Database, tableOf } from '../db/tables/schema.ts'
-import type { FetchOutcome } from '../db/tables/sql/fetchOutcome.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import { formatMillis } from '../util/time/instant.ts'
+import { LONGEST_FIXED } from '../util/time/periods.ts'
 import { recordCoverage } from './coverage/heldCoverage.ts'
-import { writeDays } from './days/days.ts'
+import { writeDays } from './days.ts'
 import { markListing, replaceOwned } from './listing.ts'
-import { likeStored } from './observations.ts'
 import { undismissed } from './quarantine/dismissed.ts'
 import { readStoredSeries } from './storedSeries.ts'
 import { addWritten, NOTHING_WRITTEN, onlyUndescribed, upsertRows } from './upsert.ts'
+
+const stepOfGeoBeside = (side: 'before' | 'after') =>
+  prepared((db, of: { seriesId: number; geoId: number; at: number }) =>
+    db
+      .selectFrom('observation')
+      .select('step_s')
+      .where('series_id', '=', of.seriesId)
+      .where('geo_id', '=', of.geoId)
+      .where('at', side === 'before' ? '<=' : '>', of.at)
+      .orderBy('at', side === 'before' ? 'desc' : 'asc')
+      .limit(1),
+  )
+const GEO_SIDES = [stepOfGeoBeside('before'), stepOfGeoBeside('after')]
+
+/** The step of the stored value of a geo that is nearest to an instant. */
+async function stepNear(
+  tx: Transaction<Database>,
+  of: { seriesId: number; geoId: number; at: number },
+): Promise<number | undefined> {
+  for (const side of GEO_SIDES) {
+    const found = await side.first(tx, of)
+    if (found && found.step_s < LONGEST_FIXED) return found.step_s
+  }
+  return undefined
+}
+
+/** The same rows; where their steps are only guessed, with the steps of the stored values next to them. */
+async function likeStored(tx: Transaction<Database>, seriesId: number, rows: Observations): Promise<Observations> {
+  const { geoIds, at, steps, guessed } = rows
+  if (!guessed || typeof steps !== 'number' || steps >= LONGEST_FIXED) return rows
+  const near = new Map<number, number>()
+  for (const [i, geoId] of geoIds.entries())
+    if (!near.has(geoId)) near.set(geoId, (await stepNear(tx, { seriesId, geoId, at: at[i]! })) ?? steps)
+  return { ...rows, steps: geoIds.map((geoId) => near.get(geoId)!) }
+}
 
 /** A reply that was recorded and parsed. */
 export interface RecordedReply {

@@ -1,22 +1,46 @@
 import type { Transaction } from 'kysely'
 import type { Store } from '../db/store.ts'
-import type { Rows } from '../db/tables/rows.ts'
+import type { UnansweredOutcome } from '../db/tables/codes.ts'
+import type { Rows, RowValues } from '../db/tables/rows.ts'
 import type { Database } from '../db/tables/schema.ts'
-import type { UnansweredOutcome } from '../db/tables/sql/fetchOutcome.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
-import type { LastAnswer, Reply } from '../service/reply.ts'
-import { compressBody, type StoredBody } from '../util/bytes/storedBody.ts'
+import type { LastAnswer, Reply } from '../service/request.ts'
 import { SchemaError, type SyncError } from '../util/errors.ts'
 import type { Redactor } from '../util/redact.ts'
+import { compressBody, type StoredBody } from '../util/storedBody.ts'
 import { answeredAs, applyRows } from './apply.ts'
 import { type Counts, countRun, NO_COUNTS } from './counts.ts'
-import { withoutSecret } from './derived.ts'
 import { undismissed } from './quarantine/dismissed.ts'
 import { quarantine } from './quarantine/quarantine.ts'
 import { failureOutcome, recordFetch } from './record.ts'
+import { recordChanges } from './recordResolutionChanges.ts'
 import { dropEarlier, keepReply } from './replies/keep.ts'
-import { recordChanges } from './resolutionChanges.ts'
 import { seriesIdOf } from './storedSeries.ts'
+
+/** Whether a column is derived from another one: the plain text of HTML. */
+const isDerived = (column: string): boolean => column.endsWith('_text')
+
+/**
+ * Removes a secret that appears only in derived text (split by markup in the body, joined in the plain text). `found`: there
+ * was one, and parsing the same body again would produce it again.
+ */
+function withoutSecret(rows: Rows, redactor: Redactor): { readonly rows: Rows; readonly found: boolean } {
+  let found = false
+  const clean = (row: RowValues): RowValues => {
+    const changed: Record<string, string> = {}
+    for (const [column, value] of Object.entries(row))
+      if (typeof value === 'string' && isDerived(column) && redactor.found(value))
+        changed[column] = redactor.text(value)
+    if (Object.keys(changed).length === 0) return row
+    found = true
+    return { ...row, ...changed }
+  }
+  const all = <T extends { readonly rows: readonly RowValues[] }>(tables: readonly T[]): T[] =>
+    tables.map((table) => ({ ...table, rows: table.rows.map(clean) }))
+  const { tables, owned } = rows
+  const cleaned = { tables: all(tables), owned: all(owned) }
+  return { rows: found ? { ...rows, ...cleaned } : rows, found }
+}
 
 /** Where and when something is loaded. */
 export interface Loading {

@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely'
 import type { UpsertCounts } from '../db/engine.ts'
 import { type Prepared, prepared } from '../db/prepared.ts'
-import { GOOD_OUTCOMES } from '../db/queries/outcomes.ts'
+import { GOOD_OUTCOMES } from '../db/queries/fetchOutcomes.ts'
 import { isListedOnly, type Languages, TEXT_TABLES, upsertRow } from '../db/queries/upsert.ts'
 import type { OwnedRows, RowValues, TableRows } from '../db/tables/rows.ts'
 import { type Database, type TableName, tableOf } from '../db/tables/schema.ts'

@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import type { RecordedOutcome } from '../util/runOutcome.ts'
+import type { RecordedOutcome } from '../util/eventFields.ts'
 import { type Html, type HtmlPart, html } from './html.ts'
 import type { Page, PageRequest } from './page.ts'
 import { momentText } from './views/times.ts'

@@ -1,9 +1,11 @@
-import { ALL_GEOS } from '../db/tables/sql/allGeos.ts'
+import { ALL_GEOS } from '../db/tables/codes.ts'
 import { seriesParams } from '../job/entryRoutes.ts'
 import type { Job, SeriesEntry } from '../job/job.ts'
 import { spanSeconds } from '../job/moment.ts'
-import { type SeriesIdentity, seriesKey } from '../job/plannedRequest.ts'
+import { type SeriesIdentity, seriesKey, type Wanted } from '../job/plannedRequest.ts'
 import type { AnyParams } from '../service/routes.ts'
+import { type Planning, wantedRange } from './planning.ts'
+import { borderUnit } from './windows.ts'
 
 /** The series of an entry for one of its indicators. */
 export const identityOf = (entry: SeriesEntry, indicatorId: number): SeriesIdentity => ({
@@ -55,3 +57,21 @@ export function lookbacksOf(job: Job): ReadonlyMap<string, number> {
   return longest
 }
 const lookbacks = new WeakMap<Job, ReadonlyMap<string, number>>()
+
+/** Everything that a job wants of series with windows, without the options of the user. */
+export function wantedOf(planning: Planning): Wanted[] {
+  return planning.job.series.flatMap((entry) => {
+    if (!entry.window) return []
+    const range = wantedRange({ ...planning, options: {} }, entry.window, borderUnit(entry.timeTrunc))
+    const geos = coveredGeos(entry)
+    const geoIds = geos.includes(ALL_GEOS) ? null : geos
+    const refreshS = spanSeconds(entry.refresh)
+    return entry.indicators.map((id) => ({
+      entry: entry.path,
+      series: identityOf(entry, id),
+      geoIds,
+      refreshS,
+      ...range,
+    }))
+  })
+}

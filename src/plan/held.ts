@@ -1,7 +1,6 @@
-import { isUnverifiedDue } from '../job/again.ts'
 import type { Span } from '../job/job.ts'
 import { spanSeconds } from '../job/moment.ts'
-import type { Coverage } from '../job/plannerState.ts'
+import { type Coverage, EARLY_S, isUnverifiedDue, unknownNext } from '../job/plannerState.ts'
 import { type Instant, isFuture } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
 import type { Periods } from '../util/time/periods.ts'
@@ -70,4 +69,15 @@ export function isDue(last: Instant | undefined, window: Interval | null, freshn
   if (isFresh(last, freshness)) return false
   const byDays: Freshness = { ...freshness, unit: 'day', periods: undefined }
   return window === null || window.to > settledBefore(Math.min(last, freshness.now), byDays)
+}
+
+/** Whether an indicator or widget is not requested now because the service does not know it; calls `onSkipped` then. */
+export function isSkipped(planning: Planning, entry: string, route: string, id: string | number): boolean {
+  const { plannerState, now, options, onSkipped } = planning
+  const unknown = options.restate ? undefined : plannerState.unknown(route, id)
+  if (!unknown) return false
+  const nextAt = unknownNext(unknown)
+  if (now >= nextAt - EARLY_S || isFuture(unknown.lastAt, now)) return false
+  onSkipped?.({ entry, route, id, since: unknown.sinceAt, nextAt })
+  return true
 }

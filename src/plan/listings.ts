@@ -6,11 +6,10 @@ import { needsCatalogue, termsOf } from '../job/select.ts'
 import { rangeParams } from '../service/request.ts'
 import type { AnyParams } from '../service/routes.ts'
 import type { Interval } from '../util/time/interval.ts'
-import { freshnessOf, isDue } from './held.ts'
+import { freshnessOf, isDue, isSkipped } from './held.ts'
 import { isInRange, type Planning, wantedRange } from './planning.ts'
 import { planRequest } from './planRequest.ts'
 import { sizeOf } from './sizes.ts'
-import { isSkipped } from './unknown.ts'
 import { cut } from './windows.ts'
 
 const A_DAY: Span = { count: 1, unit: 'day' }

@@ -1,10 +1,10 @@
-import { ALL_GEOS } from '../db/tables/sql/allGeos.ts'
+import { ALL_GEOS } from '../db/tables/codes.ts'
 import type { SeriesEntry } from '../job/job.ts'
 import { resolveMoment } from '../job/moment.ts'
 import { type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
 import { type Interval, merge } from '../util/time/interval.ts'
 import { coversAllGeos, identityOf, keysOf, paramsOf } from './entries.ts'
-import { freshnessOf, isDue } from './held.ts'
+import { freshnessOf, isDue, isSkipped } from './held.ts'
 import { planCatalogue, planListings } from './listings.ts'
 import { isInRange, type Planning } from './planning.ts'
 import { planRequest } from './planRequest.ts'
@@ -13,7 +13,6 @@ import { planAbsences } from './series/absences.ts'
 import { seriesOf } from './series/entrySeries.ts'
 import { type MissingLater, missingOf } from './series/missing.ts'
 import { planSeries, type SeriesRequests } from './series/seriesRequests.ts'
-import { isSkipped } from './unknown.ts'
 
 function findMissingLater(planning: Planning): ReadonlyMap<string, readonly Interval[]> {
   const { job, later: others = [] } = planning

@@ -1,4 +1,4 @@
-import { ALL_GEOS } from '../db/tables/sql/allGeos.ts'
+import { ALL_GEOS } from '../db/tables/codes.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import { requestFor } from '../service/request.ts'
 import type { AnyParams, Locale } from '../service/routes.ts'

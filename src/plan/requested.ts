@@ -1,4 +1,4 @@
-import { ALL_GEOS } from '../db/tables/sql/allGeos.ts'
+import { ALL_GEOS } from '../db/tables/codes.ts'
 import { type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
 import { type Interval, merge, subtract } from '../util/time/interval.ts'
 

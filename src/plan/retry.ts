@@ -1,4 +1,4 @@
-import { ALL_GEOS } from '../db/tables/sql/allGeos.ts'
+import { ALL_GEOS } from '../db/tables/codes.ts'
 import { DEFAULT_LOOKBACK } from '../job/normalize.ts'
 import { type FailedRequest, type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
 import type { AnyParams } from '../service/routes.ts'

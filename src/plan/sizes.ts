@@ -1,7 +1,7 @@
 import type { SeriesEntry, Span } from '../job/job.ts'
 import type { SeriesState } from '../job/plannerState.ts'
 import type { Service } from '../service/service.ts'
-import type { Size } from '../service/windows.ts'
+import type { Size } from '../service/windowSizes.ts'
 import { DAY } from '../util/time/instant.ts'
 import { addUnits } from '../util/time/zone.ts'
 import { sentGeos } from './entries.ts'

@@ -1,4 +1,4 @@
-import type { Size } from '../service/windows.ts'
+import type { Size } from '../service/windowSizes.ts'
 import type { Instant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
 import { addUnits, ceilTo, floorTo, type Unit } from '../util/time/zone.ts'

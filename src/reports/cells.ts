@@ -1,4 +1,4 @@
-import { visible } from '../util/visible.ts'
+import { visible } from '../util/text.ts'
 
 /** Variants of CSV. */
 export interface Dialect {

@@ -1,5 +1,5 @@
 import type { Blocks, ValueVersion } from '../db/engine.ts'
-import { indicatorNameColumn } from '../db/queries/names.ts'
+import { indicatorNameColumn } from '../db/queries/catalogueNames.ts'
 import type { Reader } from '../db/store.ts'
 import { formatMillis, formatUtc } from '../util/time/instant.ts'
 import { formatLocal } from '../util/time/zone.ts'

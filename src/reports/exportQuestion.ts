@@ -1,4 +1,4 @@
-import { geoNameColumn, indicatorNameColumn } from '../db/queries/names.ts'
+import { geoNameColumn, indicatorNameColumn } from '../db/queries/catalogueNames.ts'
 import type { Reader } from '../db/store.ts'
 import { ENTRY_ROUTES } from '../job/entryRoutes.ts'
 import { InputError } from '../util/errors.ts'

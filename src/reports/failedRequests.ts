@@ -1,9 +1,7 @@
-import { createAnswered, type Recorded, type Unanswered } from '../db/queries/answered.ts'
-import { NO_FAILURE } from '../db/queries/outcomes.ts'
-import type { IdentityRow } from '../db/queries/seriesIdentity.ts'
+import { createAnswered, NO_FAILURE, type Recorded, type Unanswered } from '../db/queries/fetchOutcomes.ts'
+import type { IdentityRow } from '../db/queries/storedSeries.ts'
 import type { Reader } from '../db/store.ts'
-import { ALL_GEOS } from '../db/tables/sql/allGeos.ts'
-import type { FailureOutcome } from '../db/tables/sql/fetchOutcome.ts'
+import { ALL_GEOS, type FailureOutcome } from '../db/tables/codes.ts'
 import { seriesParams } from '../job/entryRoutes.ts'
 import {
   type FailedRequest,

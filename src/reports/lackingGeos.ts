@@ -1,8 +1,7 @@
-import { isNotForgotten } from '../db/queries/forgotten.ts'
-import { geoNameColumn } from '../db/queries/names.ts'
+import { geoNameColumn } from '../db/queries/catalogueNames.ts'
+import { isNotForgotten } from '../db/queries/jobRuns.ts'
 import type { Reader } from '../db/store.ts'
-import { ALL_GEOS } from '../db/tables/sql/allGeos.ts'
-import { FETCH_OUTCOMES } from '../db/tables/sql/fetchOutcome.ts'
+import { ALL_GEOS, FETCH_OUTCOMES } from '../db/tables/codes.ts'
 import type { Job } from '../job/job.ts'
 import { DAY, type Instant } from '../util/time/instant.ts'
 

@@ -1,6 +1,6 @@
-import { GOOD_OUTCOMES } from '../db/queries/outcomes.ts'
+import { GOOD_OUTCOMES } from '../db/queries/fetchOutcomes.ts'
 import type { Reader } from '../db/store.ts'
-import { epochOf } from '../db/tables/sql/epoch.ts'
+import { epochOf } from '../db/tables/sql/expressions.ts'
 import { DAY, floorToSecond, formatUtc, type Instant } from '../util/time/instant.ts'
 import { quantile, roughDuration } from './rhythm.ts'
 import { seriesName } from './seriesName.ts'

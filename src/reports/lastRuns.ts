@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely'
 import { isLocked } from '../db/lock.ts'
 import type { Reader } from '../db/store.ts'
 import type { Database } from '../db/tables/schema.ts'
-import type { RecordedOutcome } from '../util/runOutcome.ts'
+import type { RecordedOutcome } from '../util/eventFields.ts'
 
 /** A job whose last run failed or did not finish, with the reason. */
 export interface IncompleteRun {

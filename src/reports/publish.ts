@@ -1,16 +1,15 @@
 import { closeSync, fsyncSync, openSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { copyInto } from '../db/copyInto.ts'
-import { copyingOf } from '../db/copying.ts'
+import { copyingOf, OWN_TABLES } from '../db/copying.ts'
 import { isPublishedCopy, openReader, openStore, removeDatabase } from '../db/open.ts'
-import { writeDictionary } from '../db/queries/dictionary.ts'
+import { writeDictionary } from '../db/queries/referenceTables.ts'
 import type { Reader } from '../db/store.ts'
-import { type Database, TABLE_NAMES } from '../db/tables/schema.ts'
+import { type Database, TABLE_NAMES, type TableName } from '../db/tables/schema.ts'
+import { sha256OfFile } from '../util/checksum.ts'
 import { StoreError } from '../util/errors.ts'
-import { sha256OfFile } from '../util/files/checksum.ts'
 import { partFileOf, removeStalePartsNow } from '../util/files/partFiles.ts'
 import { moveIntoPlace, prepareTarget, type Target } from '../util/files/target.ts'
-import { quantity } from '../util/quantity.ts'
+import { quantity } from '../util/text.ts'
 import { formatMillis } from '../util/time/instant.ts'
 
 const COLUMNS = [
@@ -118,5 +117,28 @@ export async function publish(
     return done
   } finally {
     for (const made of [copy, part]) removeDatabase(made)
+  }
+}
+
+/** Texts find the numbers by which they are searched there, and keep them. */
+const COPIED_FIRST: readonly TableName[] = ['search_item']
+
+const COPIED = [
+  ...COPIED_FIRST,
+  ...TABLE_NAMES.filter((name) => !COPIED_FIRST.includes(name) && !OWN_TABLES.includes(name)),
+]
+
+/**
+ * Makes a file equal to an open database as it is now; creates it where there is none. Others may write to the database
+ * meanwhile.
+ */
+export async function copyInto(source: Reader, file: string): Promise<void> {
+  if (source.copying) return source.copying.copyInto(file)
+  await source.engine.beginSnapshot()
+  const copy = await openStore(file, { durability: 'none' })
+  try {
+    await copyingOf(copy).takeTables(source, COPIED)
+  } finally {
+    await copy.close()
   }
 }

@@ -1,7 +1,7 @@
 import { Cron } from 'croner'
-import { FORGET } from '../db/queries/forgotten.ts'
+import { FORGET } from '../db/queries/jobRuns.ts'
 import type { Reader } from '../db/store.ts'
-import { epochOf } from '../db/tables/sql/epoch.ts'
+import { epochOf } from '../db/tables/sql/expressions.ts'
 import { CLOCK_ERROR, floorToSecond, formatMillis, formatUtc, type Instant } from '../util/time/instant.ts'
 
 /** How many of the last runs of a job are used. */

@@ -1,5 +1,5 @@
 import type { SearchHit } from '../db/engine.ts'
-import { heldKinds } from '../db/queries/kinds.ts'
+import { heldKinds } from '../db/queries/catalogueNames.ts'
 import type { Reader } from '../db/store.ts'
 import { parseInstant } from '../util/time/instant.ts'
 import { localDate } from '../util/time/zone.ts'

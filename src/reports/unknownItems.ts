@@ -1,6 +1,6 @@
-import { NO_FAILURE, UNKNOWN_STATUSES } from '../db/queries/outcomes.ts'
+import { NO_FAILURE, UNKNOWN_STATUSES } from '../db/queries/fetchOutcomes.ts'
 import type { Reader } from '../db/store.ts'
-import { ANSWERED_OUTCOMES } from '../db/tables/sql/fetchOutcome.ts'
+import { ANSWERED_OUTCOMES } from '../db/tables/codes.ts'
 import type { UnknownItem } from '../job/plannerState.ts'
 import { floorToSecond } from '../util/time/instant.ts'
 

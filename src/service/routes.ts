@@ -10,7 +10,7 @@ import {
   type ParameterKind,
   type ValueOf,
 } from './kinds.ts'
-import type { Size } from './windows.ts'
+import type { Size } from './windowSizes.ts'
 
 /** The languages of the texts of the specification's service, the preferred one first. */
 export const LOCALES = ['es', 'en'] as const

@@ -1,9 +1,8 @@
 import type { ApiKey } from './key.ts'
-import type { ResolutionChange } from './resolutionChanges.ts'
+import type { ResolutionChange, Steps } from './resolutions.ts'
 import type { Locale, Route } from './routes.ts'
-import type { Steps } from './steps.ts'
 import type { ExampleTexts, WellKnown } from './wellKnown.ts'
-import type { Windows } from './windows.ts'
+import type { Windows } from './windowSizes.ts'
 
 /** A service as data: everything that is particular to one, except the fields of its answers (`transform/` reads them). */
 export interface Service {
@@ -34,4 +33,19 @@ export interface Service {
   readonly windows: Windows
   /** Changes of resolution that its operator announced. */
   readonly changes: readonly ResolutionChange[]
+}
+
+/** What examples in messages are about. */
+export interface Examples {
+  readonly indicator: number
+  readonly second: number
+  /** A word of texts, and a term of the catalogue. */
+  readonly word: string
+  readonly term: string
+}
+
+/** Returns examples from the data of a service. */
+export function examplesOf({ wellKnown, exampleTexts }: Pick<Service, 'wellKnown' | 'exampleTexts'>): Examples {
+  const [indicator = 1, second = 2] = Object.values(wellKnown).flatMap((series) => series.indicator ?? [])
+  return { indicator, second, ...(exampleTexts ?? { word: 'word', term: 'term' }) }
 }

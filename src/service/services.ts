@@ -1,10 +1,9 @@
 import { API_KEY } from './key.ts'
-import { CHANGES } from './resolutionChanges.ts'
+import { CHANGES, STEPS } from './resolutions.ts'
 import { LOCALES, PROBE, ROUTES } from './routes.ts'
 import type { Service } from './service.ts'
-import { STEPS } from './steps.ts'
 import { EXAMPLE_TEXTS, MAIN_GEOS, WELL_KNOWN } from './wellKnown.ts'
-import { WINDOWS } from './windows.ts'
+import { WINDOWS } from './windowSizes.ts'
 
 /** What the services have in common. Source: the specification. */
 const SHARED = {

@@ -1,4 +1,4 @@
-import { FORGET } from '../db/queries/forgotten.ts'
+import { FORGET } from '../db/queries/jobRuns.ts'
 import type { Store } from '../db/store.ts'
 import { NO_COUNTS } from '../load/counts.ts'
 import { formatMillis } from '../util/time/instant.ts'

@@ -1,5 +1,5 @@
 import type { Reader } from '../db/store.ts'
-import { FIRST_LOCALE } from '../db/tables/sql/sql.ts'
+import { FIRST_LOCALE } from '../db/tables/sql/expressions.ts'
 import { ENTRY_ROUTES } from '../job/entryRoutes.ts'
 import type { Listed } from '../job/select.ts'
 

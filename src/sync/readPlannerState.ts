@@ -1,8 +1,7 @@
-import { ABSENT, GOOD_OUTCOMES } from '../db/queries/outcomes.ts'
+import { ABSENT, GOOD_OUTCOMES } from '../db/queries/fetchOutcomes.ts'
 import type { Reader } from '../db/store.ts'
-import { GIVEN_UP } from '../job/again.ts'
 import { seriesKey, storedIdentity } from '../job/plannedRequest.ts'
-import { type PlannerState, type SeriesState, UNKNOWN_SERIES } from '../job/plannerState.ts'
+import { GIVEN_UP, type PlannerState, type SeriesState, UNKNOWN_SERIES } from '../job/plannerState.ts'
 import { readUnknown } from '../reports/unknownItems.ts'
 import { CLOCK_ERROR, floorToSecond, type Instant } from '../util/time/instant.ts'
 

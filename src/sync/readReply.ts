@@ -3,9 +3,9 @@ import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { ParsedReply } from '../load/load.ts'
 import type { StoredReply } from '../reports/replies.ts'
 import { transform } from '../transform/transform.ts'
-import { release } from '../util/bytes/bytes.ts'
-import { compressBody, decompressBody } from '../util/bytes/storedBody.ts'
+import { release } from '../util/bytes.ts'
 import { SchemaError } from '../util/errors.ts'
+import { compressBody, decompressBody } from '../util/storedBody.ts'
 
 /**
  * Parses a body; it is compressed for the reply store on another thread meanwhile, unless `isStored` is false. Throws SchemaError

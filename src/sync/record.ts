@@ -10,10 +10,9 @@ import {
   type SyncError,
   UnavailableError,
 } from '../util/errors.ts'
-import { errorFields } from '../util/eventFields.ts'
+import { errorFields, type RunOutcome } from '../util/eventFields.ts'
 import { type EmitEvent, emitterOf, type OnEvent } from '../util/events.ts'
 import { redactorOf } from '../util/redact.ts'
-import type { RunOutcome } from '../util/runOutcome.ts'
 import { asSyncError } from '../util/systemErrors.ts'
 import { formatMillis } from '../util/time/instant.ts'
 import { eventRows } from './requestEvents.ts'

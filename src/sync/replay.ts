@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import { useHeldZones } from '../db/queries/zones.ts'
+import { useHeldZones } from '../db/queries/referenceTables.ts'
 import type { Reader, Store } from '../db/store.ts'
 import type { Database } from '../db/tables/schema.ts'
 import { applyRows, type HeldTables } from '../load/apply.ts'

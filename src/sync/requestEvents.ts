@@ -1,6 +1,6 @@
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { Counts } from '../load/counts.ts'
-import type { LastAnswer, Reply } from '../service/reply.ts'
+import type { LastAnswer, Reply } from '../service/request.ts'
 import type { SyncError } from '../util/errors.ts'
 import { type EventFields, type EventRows, errorFields } from '../util/eventFields.ts'
 import type { EmitEvent } from '../util/events.ts'

@@ -1,7 +1,7 @@
 import { geoRanges, type Observations, type Rows } from '../db/tables/rows.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { Neighbours } from '../job/plannerState.ts'
-import { announcedChanges } from '../service/resolutionChanges.ts'
+import { announcedChanges } from '../service/resolutions.ts'
 import { HOUR } from '../util/time/instant.ts'
 import { type Interval, intersect, subtract } from '../util/time/interval.ts'
 import { addUnits, floorTo, startOfDate } from '../util/time/zone.ts'

@@ -1,5 +1,5 @@
 import type { Rows } from '../db/tables/rows.ts'
-import { CLOSE, COMMA, END, LIST, OPEN, QUOTE, skipString } from '../util/bytes/bytes.ts'
+import { CLOSE, COMMA, END, LIST, OPEN, QUOTE, skipString } from '../util/bytes.ts'
 import { OversizedError, SchemaError } from '../util/errors.ts'
 
 /* Limits on the size of an answer, a hundred times the largest one seen. Larger answers are refused in linear time. */

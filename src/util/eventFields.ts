@@ -1,7 +1,11 @@
 /* The fields of events. */
-
 import type { SyncError } from './errors.ts'
-import type { RunOutcome } from './runOutcome.ts'
+
+/** How a run may end. */
+export type RunOutcome = 'done' | 'partial' | 'stopped' | 'failed'
+
+/** What the record of a run says: how it ended, or that it has not ended. */
+export type RecordedOutcome = RunOutcome | 'running'
 
 /** Rows by what became of them. */
 export interface EventRows {

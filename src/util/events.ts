@@ -1,8 +1,6 @@
 /* The events of a run: emitted where they happen, for the hook `onEvent` of a program and for the log. */
-
-import type { EventFields, EventRows } from './eventFields.ts'
-import { quantity } from './quantity.ts'
-import type { RunOutcome } from './runOutcome.ts'
+import type { EventFields, EventRows, RunOutcome } from './eventFields.ts'
+import { quantity } from './text.ts'
 
 /** What is declared of an event. */
 interface EventDeclaration {

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import type { LogFn, LoggerOptions, Logger as Pino } from 'pino'
 import { isLogged, levelOf, type OnEvent, type SyncEvent, sentenceOf } from './events.ts'
 import { redact } from './redact.ts'
-import { oneLine, visible } from './visible.ts'
+import { oneLine, visible } from './text.ts'
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const
 

@@ -1,4 +1,4 @@
-import { BACKSLASH, QUOTE } from './bytes/bytes.ts'
+import { BACKSLASH, QUOTE } from './bytes.ts'
 
 /** The text that replaces a secret. */
 export const REDACTED = '[secret]'

@@ -1,8 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { isExposed } from '../../src/service/exposedKey.ts'
-import { API_KEY, type ApiKey, checkKey, keyFault, unlikeIssued } from '../../src/service/key.ts'
+import { API_KEY, type ApiKey, checkKey, isExposed, keyFault, unlikeIssued } from '../../src/service/key.ts'
 import type { InputError } from '../../src/util/errors.ts'
 import { runCommand, tempFolder } from '../kit.ts'
 

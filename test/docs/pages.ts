@@ -1,4 +1,4 @@
-import { jobSchema } from '../../src/job/schema.ts'
+import { jobSchema } from '../../src/job/file/jobFile.ts'
 import type { Store } from '../store.ts'
 import { commandsText } from './commandsText.ts'
 import { loggingText } from './loggingText.ts'

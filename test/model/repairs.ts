@@ -104,7 +104,7 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'a change of resolution that was found is forgotten',
-    'load/resolutionChanges.ts',
+    'load/recordResolutionChanges.ts',
     'before !== null && after !== null && before !== after &&',
     'before !== null && after !== null && before === after &&',
   ),
@@ -165,19 +165,19 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'what is absent is asked in every run',
-    'job/again.ts',
+    'job/plannerState.ts',
     'wait > LONGEST_PAUSE_S ? null : checked + wait',
     'wait > LONGEST_PAUSE_S ? null : checked',
   ),
   mutant(
     'what is absent is asked every night',
-    'job/again.ts',
+    'job/plannerState.ts',
     'wait > LONGEST_PAUSE_S ? null : checked + wait',
     'wait > LONGEST_PAUSE_S ? null : checked + DAY',
   ),
   mutant(
     'an unknown id is asked in every run',
-    'plan/unknown.ts',
+    'plan/held.ts',
     'if (now >= nextAt - EARLY_S ||',
     'if (now >= nextAt - EARLY_S || nextAt > 0 ||',
   ),
@@ -207,13 +207,13 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'a failure never ends',
-    'db/queries/answered.ts',
+    'db/queries/fetchOutcomes.ts',
     'const intervals = subtract([window], [...broughtFor(later, geoId), ...ofEach])',
     'const intervals = [window]',
   ),
   mutant(
     'a failure ends when one geo of several was answered',
-    'db/queries/answered.ts',
+    'db/queries/fetchOutcomes.ts',
     'merge(later.filter(({ geos }) => geos === null || geos.includes(geoId)))',
     'merge(later.filter(({ geos }) => geos === null || geos.length > 0 || geos.includes(geoId)))',
   ),

@@ -4,7 +4,7 @@ import { openStore } from '../../src/db/open.ts'
 import type { Store } from '../../src/db/store.ts'
 import { keepReply } from '../../src/load/replies/keep.ts'
 import { pruneReplies } from '../../src/load/replies/prune.ts'
-import { compressBody } from '../../src/util/bytes/storedBody.ts'
+import { compressBody } from '../../src/util/storedBody.ts'
 import { json, ms, runJob, serve } from '../kit.ts'
 import { migratedDatabase, withClient } from './database.ts'
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { jobSchema } from '../../src/job/file/jobFile.ts'
 import { findMistakes, readJob } from '../../src/job/read.ts'
-import { jobSchema } from '../../src/job/schema.ts'
 import { ROUTES, type Route } from '../../src/service/routes.ts'
 import { SERVICES, type Service } from '../../src/service/services.ts'
 import { json, runCommand, runJob, serve, tempFolder } from '../kit.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { STEPS } from '../../src/service/steps.ts'
+import { STEPS } from '../../src/service/resolutions.ts'
 import { stepsOf } from '../../src/transform/values/steps.ts'
 import { addUnits, floorTo, startOfDate } from '../../src/util/time/zone.ts'
 import { emulate, json, ms, runJob, serve, tempStore } from '../kit.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { quantity } from '../../src/util/quantity.ts'
+import { quantity } from '../../src/util/text.ts'
 
 test.each([
   [0, '0 requests'],

@@ -1,7 +1,7 @@
 import yargs, { type Argv, type Options } from 'yargs'
 import { InputError } from '../../util/errors.ts'
 import { redact } from '../../util/redact.ts'
-import { visible } from '../../util/visible.ts'
+import { visible } from '../../util/text.ts'
 import type { CommandModule } from '../command.ts'
 import { COMMON_FLAGS } from '../flags.ts'
 import { version } from '../program.ts'

@@ -9,7 +9,7 @@ import { createRequested, noteAll, type Requested } from '../../plan/requested.t
 import { findLackingGeos, namedGeos } from '../../reports/lackingGeos.ts'
 import { sentParams } from '../../service/request.ts'
 import type { Service } from '../../service/service.ts'
-import { grouped, quantity } from '../../util/quantity.ts'
+import { grouped, quantity } from '../../util/text.ts'
 import type { Instant } from '../../util/time/instant.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JOBS, JSON_FLAG, ONLY_FLAG, RANGE_FLAGS, SERVICE_FLAG } from '../flags.ts'

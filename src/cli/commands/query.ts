@@ -1,6 +1,6 @@
 import { isNeeded, type Recipe } from '../../reports/recipes/recipe.ts'
 import { runStatement, startStatement } from '../../reports/statements/runner.ts'
-import { examplesOf } from '../../service/examples.ts'
+import { examplesOf } from '../../service/service.ts'
 import type { Service } from '../../service/services.ts'
 import { InputError } from '../../util/errors.ts'
 import type { Args } from '../command.ts'

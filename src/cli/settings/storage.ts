@@ -1,4 +1,4 @@
-import { openPlace } from '../../lake/places/open.ts'
+import { openPlace } from '../../lake/places/bucket.ts'
 import type { LakePlace } from '../../lake/places/place.ts'
 import type { S3Access } from '../../lake/places/s3.ts'
 import { rememberSecret } from '../terminal/secrets.ts'

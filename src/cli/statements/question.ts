@@ -1,7 +1,7 @@
 import { openReader } from '../../db/open.ts'
 import { exactNumber } from '../../reports/cells.ts'
 import type { Recipe } from '../../reports/recipes/recipe.ts'
-import { parameterOf } from '../../reports/statements/parameter.ts'
+import { parameterOf } from '../../reports/statements/runner.ts'
 import type { Service } from '../../service/services.ts'
 import { InputError } from '../../util/errors.ts'
 import type { Settings } from '../settings/config.ts'

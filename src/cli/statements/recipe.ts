@@ -1,4 +1,4 @@
-import { allRows } from '../../db/allRows.ts'
+import { allRows } from '../../db/engine.ts'
 import type { Reader } from '../../db/store.ts'
 import { isNeeded, type Need, type Recipe } from '../../reports/recipes/recipe.ts'
 import type { Service } from '../../service/services.ts'

@@ -1,4 +1,4 @@
-import { indicatorNameColumn } from '../../db/queries/names.ts'
+import { indicatorNameColumn } from '../../db/queries/catalogueNames.ts'
 import type { Reader } from '../../db/store.ts'
 import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
 import type { Need, Recipe } from '../../reports/recipes/recipe.ts'

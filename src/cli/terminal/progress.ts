@@ -2,10 +2,9 @@ import type { PlannedRequest } from '../../job/plannedRequest.ts'
 import type { Progress } from '../../sync/context.ts'
 import { eventRequest } from '../../sync/requestEvents.ts'
 import type { FieldsOf } from '../../util/events.ts'
-import { grouped, quantity } from '../../util/quantity.ts'
+import { grouped, oneLine, quantity } from '../../util/text.ts'
 import { MINUTE_MS } from '../../util/time/instant.ts'
 import { formatLocal } from '../../util/time/zone.ts'
-import { oneLine } from '../../util/visible.ts'
 import { cutTo, width } from './width.ts'
 
 /** On a terminal a line that keeps itself up to date, elsewhere an event a minute. */

@@ -1,6 +1,6 @@
 import { plain } from '../../reports/cells.ts'
 import { redact } from '../../util/redact.ts'
-import { oneLine } from '../../util/visible.ts'
+import { oneLine } from '../../util/text.ts'
 import { secrets } from './secrets.ts'
 import { cutTo, width } from './width.ts'
 import { wrapped } from './wrap.ts'

@@ -1,5 +1,5 @@
 import type { QueueState } from '../../db/queries/queues.ts'
-import { grouped, quantity } from '../../util/quantity.ts'
+import { grouped, quantity } from '../../util/text.ts'
 
 /** The queues of a database as lines of `status`. */
 export const queuesText = (queues: readonly QueueState[]): string[] =>

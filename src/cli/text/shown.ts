@@ -1,8 +1,7 @@
 import type { Revision } from '../../db/engine.ts'
-import { quantity } from '../../util/quantity.ts'
+import { oneLine, quantity } from '../../util/text.ts'
 import { formatUtc } from '../../util/time/instant.ts'
 import { formatLocal } from '../../util/time/zone.ts'
-import { oneLine } from '../../util/visible.ts'
 import { chartText, scaleOf } from '../terminal/chart.ts'
 import { tableText } from '../terminal/table.ts'
 

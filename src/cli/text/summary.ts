@@ -2,7 +2,7 @@ import type { SkippedItem } from '../../job/plannerState.ts'
 import { type LackingGeos, lackingGeosText } from '../../reports/lackingGeos.ts'
 import type { Summary } from '../../sync/sync.ts'
 import { SignalError, UnavailableError } from '../../util/errors.ts'
-import { grouped, quantity } from '../../util/quantity.ts'
+import { grouped, quantity } from '../../util/text.ts'
 import { formatUtc } from '../../util/time/instant.ts'
 
 /** How many failures are listed. */

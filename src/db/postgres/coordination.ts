@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import { CLOCK_ERROR_MS, DAY } from '../../util/time/instant.ts'
 import type { Coordination, Slot, SlotTerms } from '../coordination.ts'
 import type { Database } from '../tables/schema.ts'
-import { rowsOf } from './connection/runSql.ts'
+import { rowsOf } from './connection/statements.ts'
 
 /** A later slot than this (milliseconds from now) was recorded by a clock that was ahead. */
 const LATEST_MS = DAY * 1000 + CLOCK_ERROR_MS

@@ -1,15 +1,57 @@
+import type { Transaction } from 'kysely'
 import type { Dangling, Engine } from '../engine.ts'
+import type { RowValues } from '../tables/rows.ts'
+import { type Database, type TableName, tableOf } from '../tables/schema.ts'
 import type { Connection } from './connection/connection.ts'
-import { rowsOf } from './connection/runSql.ts'
-import { upsertDays } from './operations/days.ts'
-import { dayTotalsChecksums, differentDays, rebuildDays, valuesBeyond } from './operations/dayTotals.ts'
-import { deleteOthers } from './operations/deleteOthers.ts'
-import { lockReplies } from './operations/lockReplies.ts'
+import { changedBy, rowsOf } from './connection/statements.ts'
+import { dayTotalsChecksums, differentDays, rebuildDays, upsertDays, valuesBeyond } from './operations/days.ts'
 import { upsertObservations, withdrawObservations } from './operations/observations.ts'
 import { search } from './operations/search.ts'
 import { query, seen } from './operations/statement.ts'
-import { extremesOf, heldIn, knownValues, supersededIn, values } from './operations/values.ts'
-import { changedVersions, revisionsOf, valuesThen } from './operations/versions.ts'
+import {
+  changedVersions,
+  extremesOf,
+  heldIn,
+  knownValues,
+  revisionsOf,
+  supersededIn,
+  values,
+  valuesThen,
+} from './operations/values.ts'
+
+/** Locks bodies of the reply store until the transaction ends, in the order of their hashes; answers which of them are there. */
+async function lockReplies(
+  tx: Transaction<Database>,
+  hashes: readonly string[],
+  purpose: 'keep' | 'delete',
+): Promise<readonly string[]> {
+  const lock = purpose === 'keep' ? 'share' : 'update'
+  const held = `select hash from _reply where hash = any($1) order by hash for ${lock}`
+  return (await rowsOf<{ hash: string }>(tx, held, [hashes])).map(({ hash }) => hash)
+}
+
+/**
+ * Deletes the rows of a table that have some given values, except those in a list, which holds the values of other columns.
+ * Returns how many.
+ */
+function deleteOthers(
+  tx: Transaction<Database>,
+  table: TableName,
+  same: RowValues,
+  columns: readonly string[],
+  kept: readonly (readonly unknown[])[],
+): Promise<number> {
+  const owner = Object.keys(same).map((column, i) => `${column} = $${i + 2}`)
+  const values = columns.map(
+    (column, i) => `(row ->> ${i})${tableOf(table).columns[column]!.store === 'text' ? '' : '::bigint'}`,
+  )
+  return changedBy(
+    tx,
+    `delete from ${table} where ${owner.join(' and ')}
+     and (${columns.join(', ')}) not in (select ${values.join(', ')} from jsonb_array_elements($1::jsonb) row)`,
+    [JSON.stringify(kept), ...Object.values(same)],
+  )
+}
 
 /** PostgreSQL's part of what the program asks of a database. */
 export function createEngine(connection: Connection): Engine {

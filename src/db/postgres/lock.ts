@@ -1,8 +1,7 @@
 import type pg from 'pg'
 import { shownAddress } from '../address.ts'
 import { type LockHolder, lockedBy } from '../holder.ts'
-import { connectAlone, nameLock } from './connection/connection.ts'
-import { LOCKS } from './lockNames.ts'
+import { connectAlone, LOCKS, nameLock } from './connection/connection.ts'
 
 const { program: PROGRAM, writer: WRITER, schema: SCHEMA } = LOCKS
 

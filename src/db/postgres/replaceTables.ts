@@ -1,9 +1,9 @@
 import type { Transaction } from 'kysely'
 import { StoreError } from '../../util/errors.ts'
+import { type Row, tableBlocks } from '../copying.ts'
 import type { Reader, Store } from '../store.ts'
-import { type Row, tableBlocks } from '../tableBlocks.ts'
 import { type Database, type TableName, tableOf } from '../tables/schema.ts'
-import { changedBy, rowsOf, runSql } from './connection/runSql.ts'
+import { changedBy, rowsOf, runSql } from './connection/statements.ts'
 import { advanceSequences, arraysOf, columnList, packed } from './rowArrays.ts'
 
 /** Follows its texts by itself, with numbers of its own. */

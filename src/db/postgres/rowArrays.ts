@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely'
-import type { Row } from '../tableBlocks.ts'
+import type { Row } from '../copying.ts'
 import { type Database, type TableName, tableOf } from '../tables/schema.ts'
 import { doubles, wholeNumbers } from './connection/binary.ts'
-import { rowsOf } from './connection/runSql.ts'
+import { rowsOf } from './connection/statements.ts'
 
 const ARRAYS = { integer: 'bigint', real: 'float8', text: 'text', blob: 'bytea' } as const
 

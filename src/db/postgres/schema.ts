@@ -10,11 +10,10 @@ import {
   UNRELEASED_HINT,
   UNRELEASED_MIGRATION,
 } from '../migrations.ts'
-import type { SchemaState } from '../store.ts'
+import type { SchemaState, Store } from '../store.ts'
 import type { Database } from '../tables/schema.ts'
 import { connectAlone, nameLock } from './connection/connection.ts'
-import { rowsOf } from './connection/runSql.ts'
-import { MARK_SQL, unfinishedCopy } from './copyMark.ts'
+import { rowsOf, runSql } from './connection/statements.ts'
 
 /** The schema that this program speaks. */
 export const SCHEMA_VERSION = newestSchema(POSTGRES_MIGRATIONS)
@@ -125,3 +124,25 @@ export async function schemaState(address: string, unfinished = false): Promise<
     throw await nameLock(error, address)
   }
 }
+
+/*
+ * What is written beside `_run` while another database is taken over: an interrupted copy is continued, and only from the same
+ * source; until then nobody else takes it for a whole database.
+ */
+
+const MARK = 'taken over from '
+
+export const markOf = (source: string): string => `${MARK}${source}`
+
+/** The mark of a database, as an expression of SQL; null where there are no tables. */
+export const MARK_SQL = `(select d from obj_description(to_regclass('public._run'), 'pg_class') d where starts_with(d, '${MARK}'))`
+
+export const writeMark = ({ kysely }: Store, mark: string | null) =>
+  runSql(kysely, `comment on table _run is ${mark === null ? 'null' : `'${mark.replaceAll("'", "''")}'`}`, [])
+
+/** Why an unfinished copy is not opened. */
+const unfinishedCopy = (address: string): StoreError =>
+  new StoreError(`The database ${shownAddress(address)} is the unfinished copy of a file: values are missing.`, {
+    hint: 'Run the same `indicator-sync migrate --from FILE` again, which copies the rest; or drop the database.',
+    code: 'unfinished-copy',
+  })

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import { StoreError } from '../../util/errors.ts'
+import { OWN_TABLES, type Row, tableBlocks } from '../copying.ts'
 import type { Reader, Store, TakenOver } from '../store.ts'
-import { OWN_TABLES, type Row, tableBlocks } from '../tableBlocks.ts'
 import { TABLE_NAMES, type TableName, tableOf } from '../tables/schema.ts'
-import { changedBy, rowsOf } from './connection/runSql.ts'
-import { MARK_SQL, markOf, writeMark } from './copyMark.ts'
+import { changedBy, rowsOf } from './connection/statements.ts'
 import { advanceSequences, insertOf, packed } from './rowArrays.ts'
+import { MARK_SQL, markOf, writeMark } from './schema.ts'
 
 /** Tables that others refer to; and the index of texts, whose numbers must be there before the texts. */
 const REFERENCED_TABLES: readonly TableName[] = [

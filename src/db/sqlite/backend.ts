@@ -1,11 +1,17 @@
-import { rmSync } from 'node:fs'
+import { rmSync, statSync } from 'node:fs'
 import { StoreError } from '../../util/errors.ts'
-import type { Backend } from '../store.ts'
+import type { Backend, Reader } from '../store.ts'
 import { isPublishedCopy } from './copies.ts'
-import { stampOf } from './file/changes.ts'
 import { isLocked, lockFile, openLocked, takeLockFile } from './lock.ts'
 import { openReader, openStore } from './open.ts'
 import { schemaState } from './schema.ts'
+
+/** What the file system says of a database and its log: another text whenever something was written, or another file put in its place. */
+const stampOf = ({ file }: Reader): string =>
+  [file, `${file}-wal`]
+    .map((path) => statSync(path, { throwIfNoEntry: false, bigint: true }))
+    .map((stat) => `${stat?.ino} ${stat?.size} ${stat?.mtimeNs}`)
+    .join(' ')
 
 /** Files that SQLite keeps beside a database; left behind, they would be taken for those of the next file of that name. */
 const BESIDE = ['-wal', '-shm', '-journal'] as const

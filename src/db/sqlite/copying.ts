@@ -1,6 +1,5 @@
 import type { Kysely, Transaction } from 'kysely'
-import type { Copying, TakeOverSource } from '../copying.ts'
-import { tableBlocks } from '../tableBlocks.ts'
+import { type Copying, type TakeOverSource, tableBlocks } from '../copying.ts'
 import type { Database, TableName } from '../tables/schema.ts'
 import { backUp } from './busy.ts'
 import type { Connection } from './connection.ts'

@@ -1,17 +1,39 @@
 import type { Dangling, Engine } from '../engine.ts'
+import type { RowValues } from '../tables/rows.ts'
+import type { TableName } from '../tables/schema.ts'
 import type { Connection } from './connection.ts'
 import { logBytes } from './file/wal.ts'
-import { upsertDays } from './operations/days.ts'
-import { dayTotalsChecksums, differentDays, rebuildDays, valuesBeyond } from './operations/dayTotals.ts'
-import { deleteOthers } from './operations/deleteOthers.ts'
+import { dayTotalsChecksums, differentDays, rebuildDays, upsertDays, valuesBeyond } from './operations/days.ts'
 import { tablesOf } from './operations/finishCopy.ts'
 import { extremesOf, knownValues } from './operations/known.ts'
-import { lockReplies } from './operations/lockReplies.ts'
 import { upsertObservations, withdrawObservations } from './operations/observations.ts'
 import { search } from './operations/search.ts'
 import { query, seen } from './operations/statement.ts'
-import { createIntervalReads, values } from './operations/values.ts'
-import { changedVersions, revisionsOf, valuesThen } from './operations/versions.ts'
+import { changedVersions, createIntervalReads, revisionsOf, values, valuesThen } from './operations/values.ts'
+
+/** Answers which bodies are in the reply store. Writers follow one another, so there is nothing to lock. */
+function lockReplies(prepare: Connection['prepare'], hashes: readonly string[]): readonly string[] {
+  const held = prepare('select hash from _reply where hash in (select value from json_each(?))')
+  return (held.all(JSON.stringify(hashes)) as { hash: string }[]).map(({ hash }) => hash)
+}
+
+/**
+ * Deletes the rows of a table that have some given values, except those in a list, which holds the values of other columns.
+ * Returns how many.
+ */
+function deleteOthers(
+  prepare: Connection['prepare'],
+  table: TableName,
+  same: RowValues,
+  columns: readonly string[],
+  kept: readonly (readonly unknown[])[],
+): number {
+  const ofOwner = Object.keys(same).map((column) => `${column} = ?`)
+  const values = columns.map((_, i) => `value ->> ${i}`)
+  const sql = `delete from ${table} where ${ofOwner.join(' and ')}
+    and (${columns.join(', ')}) not in (select ${values.join(', ')} from json_each(?))`
+  return prepare(sql).run([...Object.values(same), JSON.stringify(kept)]).changes
+}
 
 /** SQLite's part of what the program asks of a database. */
 export function createEngine({ kysely, raw, prepare }: Connection, file: string): Engine {

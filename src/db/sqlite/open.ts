@@ -1,6 +1,5 @@
 import { BusyError, StoreError } from '../../util/errors.ts'
-import { writeDictionary } from '../queries/dictionary.ts'
-import { refreshZones } from '../queries/zones.ts'
+import { refreshZones, writeDictionary } from '../queries/referenceTables.ts'
 import type { Durability, LockTimeout, Reader, Store, StoreOptions } from '../store.ts'
 import { retryWhileBusy } from './busy.ts'
 import { type Connection, connect } from './connection.ts'

@@ -1,6 +1,6 @@
-import type { RecordedOutcome } from '../../util/runOutcome.ts'
+import type { RecordedOutcome } from '../../util/eventFields.ts'
+import type { FetchOutcome } from './codes.ts'
 import { blob, flag, instant, integer, json, moment, optional, rowid, table, text, word } from './declare.ts'
-import type { FetchOutcome } from './sql/fetchOutcome.ts'
 
 /** Why something is requested: it was never held, may still be revised, is unverified, was absent at the source, or the user wants it again. */
 export type Reason = 'missing' | 'refresh' | 'unverified' | 'absent' | 'restate' | 'retry'

@@ -1,3 +1,4 @@
+import { FETCH_OUTCOMES, NOT_FAILED_OUTCOMES } from './codes.ts'
 import type { Column } from './declare.ts'
 import { type TableName, tableOf } from './schema.ts'
 
@@ -29,3 +30,41 @@ export function createTable(name: TableName, dialect: Dialect): string {
 /** Returns the statements that add the foreign keys of a table, once all tables exist. */
 export const foreignKeys = (name: TableName): string[] =>
   tableOf(name).references.map(({ columns, of }) => `alter table ${name} add ${foreignKey(columns, of)}`)
+
+const list = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(', ')
+
+/** Every index beside the primary keys, for both databases. */
+export const INDEXES = [
+  `create unique index series_identity on series (
+    kind, indicator_id, coalesce(time_trunc, ''), coalesce(time_agg, ''), coalesce(geo_agg, ''), coalesce(geo_trunc, ''), coalesce(geo_ids, '')
+  )`,
+  'create index _absent_end on _absent (series_id, to_at)',
+  'create index _budget_called on _budget (host, called_at)',
+  `create index _fetch_absent on _fetch (id) where reason = 'absent'`,
+  `create index _fetch_checked on _fetch (series_id, finished_at) where outcome in (${list(FETCH_OUTCOMES.good)})`,
+  `create index _fetch_coarse on _fetch (series_id, id) where outcome = ${list(FETCH_OUTCOMES.coarse)}`,
+  `create index _fetch_failed on _fetch (series_id, id) where outcome not in (${list(NOT_FAILED_OUTCOMES)})`,
+  'create index _fetch_reply on _fetch (reply_hash)',
+  'create index _fetch_run on _fetch (run_id)',
+  'create index _fetch_series on _fetch (series_id, id)',
+  'create index _fetch_target on _fetch (target, id)',
+  'create index _quarantine_dismissed on _quarantine (dismissed_after) where dismissed_after is not null',
+  'create index _quarantine_fetch on _quarantine (fetch_id)',
+  'create index _quarantine_open on _quarantine (fetch_id) where resolved_at is null',
+  'create index content_revision_by on content_revision (superseded_by)',
+  'create index indicator_revision_by on indicator_revision (superseded_by)',
+  'create unique index search_item_text on search_item (kind, item_id, locale)',
+]
+
+/** Tables of texts whose earlier versions are kept: the table of the history, and the columns of a version. */
+export const TEXT_HISTORIES = {
+  indicator_text: { history: 'indicator_revision', columns: ['name', 'short_name', 'description'] },
+  content_text: { history: 'content_revision', columns: ['title', 'summary', 'body', 'payload'] },
+} as const
+
+/** Tables of texts that can be searched: the columns that become `name`, `more` and `text` of the index; null for none. */
+export const SEARCHED_TEXTS = {
+  indicator_text: ['name', 'short_name', 'description_text'],
+  content_text: ['title', 'summary', 'body_text'],
+  archive_text: ['name', null, 'description'],
+} as const

@@ -1,3 +1,4 @@
+import type { LocalDay } from '../../util/time/localDay.ts'
 import type { TableName } from './schema.ts'
 
 /** Values of one series by column, ordered by geo, then instant, each pair once: the form in which they are written fastest. */
@@ -127,3 +128,19 @@ export const NO_ROWS: Rows = {
   outside: 0,
   empty: false,
 }
+
+/** Totals of the values of one series and geo in one local day: a row of `_day` without its key. */
+export interface DayTotals {
+  readonly count: number
+  readonly hours: number | null
+  readonly min: number | null
+  readonly max: number | null
+  readonly sum: number | null
+  readonly energy: number | null
+  readonly firstS: number | null
+  readonly lastS: number | null
+  readonly missing: number
+}
+
+/** A local day of a geo with its totals. */
+export type GeoDay = readonly [geoId: number, day: LocalDay, totals: DayTotals]

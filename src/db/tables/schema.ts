@@ -1,24 +1,16 @@
-import * as archives from './archive.ts'
 import * as bookkeeping from './bookkeeping.ts'
 import * as contents from './content.ts'
 import type { RowOf, Table } from './declare.ts'
-import * as geos from './geo.ts'
 import * as indicators from './indicator.ts'
 import * as product from './product.ts'
 import * as seriesTables from './series.ts'
-import type { ViewRows } from './sql/viewRows.ts'
-import * as taxonomy from './taxonomy.ts'
-import * as widgets from './widget.ts'
+import type { ViewRows } from './sql/views.ts'
 
-/** Every table of the database, in an order in which rows may be written. */
+/** Every table of the database. */
 export const TABLES = {
-  ...geos,
-  ...taxonomy,
   ...indicators,
   ...seriesTables,
   ...contents,
-  ...archives,
-  ...widgets,
   ...product,
   ...bookkeeping,
 }

@@ -1,9 +1,8 @@
 import type { Instant } from '../../util/time/instant.ts'
 import { addUnits, floorTo, localDate, type Unit } from '../../util/time/zone.ts'
-import { localeOf, type ParsedQuery, TooMuchError } from '../query.ts'
+import { localeOf, type ParsedQuery, passes, TooMuchError, taxonomy } from '../query.ts'
 import { dayFrom, dayOf } from '../world/days.ts'
 import { EMULATED_ZONE, type World } from '../world/world.ts'
-import { passes, taxonomy } from './taxonomy.ts'
 
 /** One archive: the days from its time to its publication (before the start when negative, else after the last day). */
 interface Archive {

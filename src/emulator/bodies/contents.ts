@@ -1,12 +1,11 @@
 import type { ContentRoute } from '../../service/routes.ts'
 import { DAY, formatMillis, type Instant } from '../../util/time/instant.ts'
 import { floorTo, formatLocal } from '../../util/time/zone.ts'
-import { localeOf, type ParsedQuery } from '../query.ts'
+import { localeOf, type ParsedQuery, passes, taxonomy } from '../query.ts'
 import { GLOSSARY } from '../world/glossary.ts'
 import { type Bilingual, DOCUMENTATIONS, encode, NEWS, STATIC_PAGES } from '../world/texts.ts'
 import { EMULATED_ZONE, type World } from '../world/world.ts'
 import { cacheDate } from './stamps.ts'
-import { passes, taxonomy } from './taxonomy.ts'
 
 /** News number k is published k times this after the epoch, and leaves the listing twelve items later. */
 const NEWS_EVERY = 9 * DAY

@@ -3,6 +3,8 @@ import type { Unit } from '../../util/time/zone.ts'
 import { localeOf, type ParsedQuery, TooMuchError } from '../query.ts'
 import { dayOf } from '../world/days.ts'
 import { ancestorOf, geoOf } from '../world/geos.ts'
+import { INDICATORS, type Indicator } from '../world/indicators.ts'
+import { type Bilingual, encode, TERMS } from '../world/texts.ts'
 import { NATIVE_STEPS, type Tiempo, type ValueSource } from '../world/valueSource.ts'
 import type { Point } from '../world/values.ts'
 import type { World } from '../world/world.ts'
@@ -113,4 +115,27 @@ export function seriesAnswer(source: ValueSource, query: ParsedQuery, world: Wor
     values_updated_at: updated === null ? null : millisLocal(updated),
   })
   return `{"indicator":${head.slice(0, -1)},"values":[${pieces.join('')}${rows}]}}`
+}
+
+const MAGNITUDE_WORD = { es: 'Magnitud', en: 'Magnitude' } as const
+
+const descriptionOf = ({ about, magnitude }: Indicator, locale: keyof Bilingual): string | undefined =>
+  about && encode(`<p>${about[locale]}</p><p><b>${MAGNITUDE_WORD[locale]}:</b> ${magnitude[1]}</p>`)
+
+/** Whether an indicator is filed under one of some terms, named in either language. */
+const isFiled = ({ terms }: Indicator, wanted: readonly string[]): boolean =>
+  [...TERMS.values()].some(({ es, en }) => terms.includes(es) && (wanted.includes(es) || wanted.includes(en)))
+
+/** The answer of `/indicators`. Some have no description, as at the live service. */
+export function catalogueAnswer(query: ParsedQuery, world: World): object {
+  const locale = localeOf(query)
+  const wanted = query.taxonomy_terms as readonly string[] | undefined
+  const indicators = INDICATORS.filter((row) => !wanted || isFiled(row, wanted)).map((row) => {
+    const description = descriptionOf(row, locale)
+    return { name: row[locale], ...(description && { description }), short_name: row.short, id: row.id }
+  })
+  const scripted = wanted ? [] : world.scripts.filter(({ kind = 'indicator' }) => kind === 'indicator')
+  for (const { id, name = `Serie ${id}` } of scripted)
+    if (!indicators.some((row) => row.id === id)) indicators.push({ name, short_name: name, id })
+  return { indicators, meta: { size: indicators.length } }
 }

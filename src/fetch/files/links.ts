@@ -1,7 +1,7 @@
 import { PermanentError } from '../../util/errors.ts'
 import { isInside } from '../../util/host.ts'
 import { REDACTED } from '../../util/redact.ts'
-import { oneLine } from '../../util/visible.ts'
+import { oneLine } from '../../util/text.ts'
 
 /* Which addresses of files are followed: those of the service, and others only where the service or the user leads there. */
 

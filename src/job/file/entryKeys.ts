@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { type Examples, examplesOf } from '../../service/examples.ts'
 import { routesOf, wordsFor } from '../../service/routes.ts'
-import type { Service } from '../../service/service.ts'
+import { type Examples, examplesOf, type Service } from '../../service/service.ts'
 import { ENTRY_ROUTES } from '../entryRoutes.ts'
 import { MOMENT_FORM, parseMoment, parseSpan, SPAN_FORM } from '../moment.ts'
 

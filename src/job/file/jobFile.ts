@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Service } from '../../service/service.ts'
+import { SERVICES } from '../../service/services.ts'
 import { NOTIFY_EVENTS, NOTIFY_STYLES } from '../notify.ts'
 import { entryParts, languageList } from './entryKeys.ts'
 import { brokenRules } from './rules.ts'
@@ -83,3 +84,9 @@ export function jobFileOf(service: Service): ReturnType<typeof schemaFor> {
 
 /** The content of a job file, with spans and moments parsed. */
 export type JobFile = z.output<ReturnType<typeof schemaFor>>
+
+/** The JSON schema of job files for a service, by which editors complete and check them. */
+export const jobSchema = (service: Service = SERVICES.generic): object => ({
+  title: 'indicator-sync job',
+  ...z.toJSONSchema(jobFileOf(service), { target: 'draft-7', io: 'input' }),
+})

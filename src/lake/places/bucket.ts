@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { BusyError, InputError } from '../../util/errors.ts'
 import { partFileOf, removeStaleParts } from '../../util/files/partFiles.ts'
 import { filesOf, knownManifest, type LakeManifest, MANIFEST, manifestText, parseManifest } from '../manifest.ts'
-import type { HeldFiles, LakePlace, LakeWriter } from './place.ts'
+import { folderPlace } from './folder.ts'
+import { type HeldFiles, isBucket, type LakePlace, type LakeWriter } from './place.ts'
 import { type Bucket, type ListedObject, notStored, openBucket, type S3Access } from './s3.ts'
 
 /** Where the files of all snapshots lie; the manifest says which of them belong to the current one. */
@@ -170,7 +171,7 @@ async function bucketWriter(held: BucketFolder, now: number): Promise<LakeWriter
 }
 
 /** A lake in a bucket of an object storage. */
-export async function bucketPlace(asWritten: string, access: S3Access): Promise<LakePlace> {
+async function bucketPlace(asWritten: string, access: S3Access): Promise<LakePlace> {
   const { name, prefix } = parseBucketAddress(asWritten)
   const bucket = await openBucket(name, access)
   const held: BucketFolder = { bucket, prefix, asWritten }
@@ -182,3 +183,7 @@ export async function bucketPlace(asWritten: string, access: S3Access): Promise<
     close: () => bucket.close(),
   }
 }
+
+/** Where a lake lies, by its name: `s3://bucket/name`, or a folder. */
+export const openPlace = async (asWritten: string, access: S3Access): Promise<LakePlace> =>
+  isBucket(asWritten) ? bucketPlace(asWritten, access) : folderPlace(asWritten)

@@ -13,8 +13,8 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { takeLockFile } from '../../db/lock.ts'
+import { sha256OfFile } from '../../util/checksum.ts'
 import { BusyError } from '../../util/errors.ts'
-import { sha256OfFile } from '../../util/files/checksum.ts'
 import { filesOf, knownManifest, type LakeManifest, readLakeManifest } from '../manifest.ts'
 import {
   CURRENT,

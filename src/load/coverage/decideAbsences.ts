@@ -1,6 +1,5 @@
-import { ALL_GEOS } from '../../db/tables/sql/allGeos.ts'
-import { GIVEN_UP } from '../../job/again.ts'
-import type { Absence, Coverage } from '../../job/plannerState.ts'
+import { ALL_GEOS } from '../../db/tables/codes.ts'
+import { type Absence, type Coverage, GIVEN_UP } from '../../job/plannerState.ts'
 import { DAY, type Instant } from '../../util/time/instant.ts'
 import { type Interval, intersect, subtract } from '../../util/time/interval.ts'
 import { isLong, isSameStep, type Periods } from '../../util/time/periods.ts'

@@ -1,5 +1,5 @@
+import { ALL_GEOS } from '../../db/tables/codes.ts'
 import type { CoveredState } from '../../db/tables/series.ts'
-import { ALL_GEOS } from '../../db/tables/sql/allGeos.ts'
 import type { Absence, Coverage } from '../../job/plannerState.ts'
 import type { Instant } from '../../util/time/instant.ts'
 import { type Interval, intersect, subtract } from '../../util/time/interval.ts'

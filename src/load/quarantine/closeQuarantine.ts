@@ -1,6 +1,5 @@
 import type { Transaction } from 'kysely'
-import { createAnswered, isSeriesAnswered } from '../../db/queries/answered.ts'
-import { isFailure } from '../../db/queries/outcomes.ts'
+import { createAnswered, isFailure, isSeriesAnswered } from '../../db/queries/fetchOutcomes.ts'
 import type { Store } from '../../db/store.ts'
 import { isAboutValues } from '../../db/tables/rows.ts'
 import type { Database } from '../../db/tables/schema.ts'

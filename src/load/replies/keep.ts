@@ -2,9 +2,9 @@ import type { ExpressionBuilder, Insertable, Transaction } from 'kysely'
 import type { Engine } from '../../db/engine.ts'
 import { prepared } from '../../db/prepared.ts'
 import type { Database } from '../../db/tables/schema.ts'
-import type { StoredBody } from '../../util/bytes/storedBody.ts'
+import type { StoredBody } from '../../util/storedBody.ts'
 import { formatMillis } from '../../util/time/instant.ts'
-import { deleteUnused } from './deleteUnused.ts'
+import { deleteUnused } from './prune.ts'
 
 const insertReply = prepared((db, row: Insertable<Database['_reply']>) =>
   db

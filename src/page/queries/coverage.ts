@@ -1,5 +1,5 @@
-import { readJobFiles } from '../../db/queries/jobFiles.ts'
-import { ALL_GEOS } from '../../db/tables/sql/allGeos.ts'
+import { readJobFiles } from '../../db/queries/jobRuns.ts'
+import { ALL_GEOS } from '../../db/tables/codes.ts'
 import { addUnits, floorTo, formatLocal, localDate, startOfDate } from '../../util/time/zone.ts'
 import { NotFound, type PageRequest } from '../page.ts'
 import { type Days, daysBetween } from './days.ts'

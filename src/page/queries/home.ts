@@ -1,6 +1,6 @@
 import { prepared } from '../../db/prepared.ts'
-import { readJobFiles } from '../../db/queries/jobFiles.ts'
-import { heldKinds } from '../../db/queries/kinds.ts'
+import { heldKinds } from '../../db/queries/catalogueNames.ts'
+import { readJobFiles } from '../../db/queries/jobRuns.ts'
 import type { LakeState } from '../../lake/state.ts'
 import { type Reach, reaches } from '../../reports/lag.ts'
 import { failedRuns, unfinishedRuns, withDeadRuns } from '../../reports/lastRuns.ts'

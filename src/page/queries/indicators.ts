@@ -1,4 +1,4 @@
-import { heldKinds } from '../../db/queries/kinds.ts'
+import { heldKinds } from '../../db/queries/catalogueNames.ts'
 import type { Reader } from '../../db/store.ts'
 import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
 import { floorToSecond } from '../../util/time/instant.ts'

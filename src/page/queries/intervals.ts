@@ -1,6 +1,5 @@
 import { expressionBuilder } from 'kysely'
-import { ALL_GEOS } from '../../db/tables/sql/allGeos.ts'
-import type { GapReason } from '../../db/tables/sql/gapReason.ts'
+import { ALL_GEOS, type GapReason } from '../../db/tables/codes.ts'
 import type { PageRequest } from '../page.ts'
 
 /** The states of an interval of a series: never requested, or from the best to the worst of what was answered. */

@@ -1,6 +1,6 @@
-import { isFailure, NO_FAILURE } from '../../db/queries/outcomes.ts'
+import { isFailure, NO_FAILURE } from '../../db/queries/fetchOutcomes.ts'
 import type { Reader } from '../../db/store.ts'
-import type { FetchOutcome } from '../../db/tables/sql/fetchOutcome.ts'
+import type { FetchOutcome } from '../../db/tables/codes.ts'
 import { secondsOf } from './runList.ts'
 
 /** Requests that one page lists, those that failed apart. */

@@ -1,4 +1,4 @@
-import { heldKinds } from '../../db/queries/kinds.ts'
+import { heldKinds } from '../../db/queries/catalogueNames.ts'
 import type { Reader } from '../../db/store.ts'
 import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
 import { SEARCH_SCOPES, type SearchScope, searchItems } from '../../reports/search.ts'

@@ -1,6 +1,5 @@
 import { recipesOf } from '../../reports/recipes/recipes.ts'
-import { parameterOf } from '../../reports/statements/parameter.ts'
-import type { StatementRequest } from '../../reports/statements/runner.ts'
+import { parameterOf, type StatementRequest } from '../../reports/statements/runner.ts'
 import type { Service } from '../../service/service.ts'
 import { StoppedError, SyncError } from '../../util/errors.ts'
 import type { PageRequest } from '../page.ts'

@@ -1,5 +1,5 @@
 import PQueue from 'p-queue'
-import { allRows } from '../../db/allRows.ts'
+import { allRows } from '../../db/engine.ts'
 import { plain } from '../../reports/cells.ts'
 import {
   type Answer,

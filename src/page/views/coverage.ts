@@ -1,4 +1,4 @@
-import { ALL_GEOS } from '../../db/tables/sql/allGeos.ts'
+import { ALL_GEOS } from '../../db/tables/codes.ts'
 import { SIGNS } from '../client/signs.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { type PageRequest, view } from '../page.ts'

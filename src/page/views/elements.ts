@@ -1,6 +1,6 @@
 import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
-import type { RecordedOutcome } from '../../util/runOutcome.ts'
-import { oneLine, shellWord, visible } from '../../util/visible.ts'
+import type { RecordedOutcome } from '../../util/eventFields.ts'
+import { oneLine, shellWord, visible } from '../../util/text.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import type { PageRequest, Query } from '../page.ts'
 

@@ -1,5 +1,5 @@
 import type { IncompleteRun } from '../../reports/lastRuns.ts'
-import { shellWord, visible } from '../../util/visible.ts'
+import { shellWord, visible } from '../../util/text.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { type PageRequest, view } from '../page.ts'
 import { type Home, readHome, type SeriesLine, STRIP_DAYS } from '../queries/home.ts'

@@ -1,5 +1,5 @@
 import { SEARCH_SCOPES } from '../../reports/search.ts'
-import { visible } from '../../util/visible.ts'
+import { visible } from '../../util/text.ts'
 import { type Html, html } from '../html.ts'
 import { type PageRequest, view } from '../page.ts'
 import { readSearch } from '../queries/search.ts'

@@ -1,4 +1,4 @@
-import { quantity } from '../../util/quantity.ts'
+import { quantity } from '../../util/text.ts'
 import { type Pair, t } from './locale.ts'
 
 /** Words that several pages need. */

@@ -1,5 +1,5 @@
-import type { GapReason } from '../../db/tables/sql/gapReason.ts'
-import { quantity } from '../../util/quantity.ts'
+import type { GapReason } from '../../db/tables/codes.ts'
+import { quantity } from '../../util/text.ts'
 import { t } from './locale.ts'
 
 const GAPS_EN: Readonly<Record<GapReason, string>> = {

@@ -1,4 +1,4 @@
-import type { RecordedOutcome } from '../../util/runOutcome.ts'
+import type { RecordedOutcome } from '../../util/eventFields.ts'
 import { type Pair, t } from './locale.ts'
 
 /** Words of the pages on runs. */

@@ -1,4 +1,4 @@
-import { ALL_GEOS } from '../../db/tables/sql/allGeos.ts'
+import { ALL_GEOS } from '../../db/tables/codes.ts'
 import type { Coverage, SeriesState } from '../../job/plannerState.ts'
 import { type Interval, intersect, merge, subtract } from '../../util/time/interval.ts'
 import { type Freshness, stillGood } from '../held.ts'

@@ -1,5 +1,4 @@
-import { allRows } from '../../db/allRows.ts'
-import { SEEN } from '../../db/engine.ts'
+import { allRows, SEEN } from '../../db/engine.ts'
 import type { Reader } from '../../db/store.ts'
 import { TABLE_NAMES } from '../../db/tables/schema.ts'
 import { exactNumber, uniqueNames } from '../cells.ts'

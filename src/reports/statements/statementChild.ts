@@ -2,10 +2,10 @@
 
 import { once } from 'node:events'
 import { openReader } from '../../db/open.ts'
-import { endWithParent } from '../../util/endWithParent.ts'
 import { InputError } from '../../util/errors.ts'
-import { grouped } from '../../util/quantity.ts'
+import { endWithParent } from '../../util/lifetime.ts'
 import { asSyncError } from '../../util/systemErrors.ts'
+import { grouped } from '../../util/text.ts'
 import { plain } from '../cells.ts'
 import { answerStatement } from './answer.ts'
 import type { Cut, Order, Sent } from './runner.ts'

@@ -1,4 +1,4 @@
-import { COLON, QUOTE, textEnd, twoDigits } from '../../util/bytes/bytes.ts'
+import { COLON, QUOTE, textEnd, twoDigits } from '../../util/bytes.ts'
 import { parseInstant } from '../../util/time/instant.ts'
 
 /** Reads instants in text form. Most have the same day and offset as the one before, which is quick to compare. `at` is NaN for a text that is not an instant. */

@@ -1,4 +1,4 @@
-import { isDigit, MINUS, POINT, ZERO } from '../../util/bytes/bytes.ts'
+import { isDigit, MINUS, POINT, ZERO } from '../../util/bytes.ts'
 
 /** Powers of ten that a double holds exactly. */
 const TENS = Array.from({ length: 16 }, (_, i) => 10 ** i)

@@ -11,7 +11,7 @@ import {
   skipValue,
   standsAt,
   textEnd,
-} from '../../util/bytes/bytes.ts'
+} from '../../util/bytes.ts'
 import { hasReplacementCharacter, isObject, type JsonObject } from '../../util/json.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import { refuseFlood } from '../flood.ts'

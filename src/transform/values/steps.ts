@@ -1,5 +1,5 @@
 import { type GeoRange, geoRanges } from '../../db/tables/rows.ts'
-import { ONE_DAY, ONE_MONTH, ONE_WEEK, ONE_YEAR, type PeriodLength, type Steps } from '../../service/steps.ts'
+import { ONE_DAY, ONE_MONTH, ONE_WEEK, ONE_YEAR, type PeriodLength, type Steps } from '../../service/resolutions.ts'
 import { integerOf, isObject, listOf } from '../../util/json.ts'
 import { LONGEST_FIXED } from '../../util/time/periods.ts'
 import { addUnits, fixedSeconds, floorTo, UNITS, type Unit } from '../../util/time/zone.ts'

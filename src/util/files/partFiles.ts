@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import { sha256 } from './checksum.ts'
+import { sha256 } from '../checksum.ts'
 
 /** The text of a system file; empty where this system has none. */
 function readOrEmpty(read: () => string): string {

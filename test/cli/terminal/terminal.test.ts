@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { exitCodeOf } from '../../../src/cli/terminal/fail.ts'
 import { createLog } from '../../../src/util/log.ts'
-import { oneLine, visible } from '../../../src/util/visible.ts'
+import { oneLine, visible } from '../../../src/util/text.ts'
 import { json, ms, runCommand, runJob, serve, tempFolder, tempStore } from '../../kit.ts'
 
 const NASTY =

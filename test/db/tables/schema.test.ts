@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { rememberZone } from '../../../src/db/queries/zones.ts'
+import { rememberZone } from '../../../src/db/queries/referenceTables.ts'
 import { TABLE_NAMES, tableOf, VIEWS } from '../../../src/db/tables/schema.ts'
 import { tempStore } from '../../kit.ts'
 

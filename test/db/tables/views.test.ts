@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { rememberZone } from '../../../src/db/queries/zones.ts'
+import { rememberZone } from '../../../src/db/queries/referenceTables.ts'
 import { startOfDate } from '../../../src/util/time/zone.ts'
 import { tempStore } from '../../kit.ts'
 import type { Store } from '../../store.ts'

@@ -11,7 +11,7 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import SQLite from 'better-sqlite3'
 import { checkLake } from '../../../src/lake/check.ts'
-import { openPlace } from '../../../src/lake/places/open.ts'
+import { openPlace } from '../../../src/lake/places/bucket.ts'
 import { fillMarket } from '../../market.ts'
 
 const [where = 's3://market', kills = '20'] = process.argv.slice(2)

@@ -7,16 +7,18 @@ import {
   PrimitiveValueListNode,
 } from 'kysely'
 import type pg from 'pg'
-import { loadPackage } from '../../../util/packages/onDemand.ts'
+import { loadPackage } from '../../../util/loadPackage.ts'
 import { shownAddress } from '../../address.ts'
 import { answerLater } from '../../prepared.ts'
 import type { Database } from '../../tables/schema.ts'
 import { asStoreError, isLockWait, type LockingSession } from '../errors.ts'
-import { LOCKS } from '../lockNames.ts'
+import { OID } from './binary.ts'
 import { driverConfig } from './driverConfig.ts'
-import { OID } from './oids.ts'
 import { beginAlone, beginSession } from './session.ts'
 import { later } from './statements.ts'
+
+/** Numbers of our advisory locks: `INDS` in ASCII, then what is locked: the writer of a database, or its schema during a change. */
+export const LOCKS = { program: 0x494e_4453, writer: 1, schema: 2 } as const
 
 /**
  * Makes a single parameter of the list of an `in` or `not in`, so that the text of a query, and its prepared statement, is the

@@ -4,7 +4,7 @@ import type { Upserted } from '../../engine.ts'
 import { geoRanges, type Observations } from '../../tables/rows.ts'
 import type { Database } from '../../tables/schema.ts'
 import { doubles, wholeNumbers } from '../connection/binary.ts'
-import { changedBy, rowsOf, sendSql } from '../connection/runSql.ts'
+import { changedBy, rowsOf, sendSql } from '../connection/statements.ts'
 
 /*
  * The hot path. The values held in the window are read first, by one scan of the key, and compared here: an equal value writes

@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely'
 import type { SearchHit } from '../../engine.ts'
 import type { Database } from '../../tables/schema.ts'
-import { FIRST_LOCALE_SQL, localeOrderSql } from '../../tables/sql/sql.ts'
-import { rowsOf } from '../connection/runSql.ts'
+import { FIRST_LOCALE_SQL, localeOrderSql } from '../../tables/sql/expressions.ts'
+import { rowsOf } from '../connection/statements.ts'
 
 /** Everything of some kinds, each once, in the first language where held. */
 const ALL = `select kind, id, name, more, locale from (

@@ -1,9 +1,8 @@
 import type pg from 'pg'
 import { InputError } from '../../../util/errors.ts'
-import { type QueryResult, SEEN } from '../../engine.ts'
-import { valueTooLarge } from '../../statementErrors.ts'
+import { type QueryResult, SEEN, valueTooLarge } from '../../engine.ts'
+import { OID } from '../connection/binary.ts'
 import type { Connection, ReadTransaction } from '../connection/connection.ts'
-import { OID } from '../connection/oids.ts'
 import { rawOf } from '../errors.ts'
 
 /** Rows of a user's statement that are read at a time: they may be wide. */

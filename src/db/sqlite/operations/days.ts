@@ -1,4 +1,9 @@
-import type { DayTotals, GeoDay } from '../../tables/dayTotals.ts'
+import { type Kysely, sql } from 'kysely'
+import { sha256 } from '../../../util/checksum.ts'
+import type { PlacedValue } from '../../engine.ts'
+import type { DayTotals, GeoDay } from '../../tables/rows.ts'
+import type { Database } from '../../tables/schema.ts'
+import { dayTotals, differentDaySql } from '../../tables/sql/daySql.ts'
 import type { Prepare } from '../connection.ts'
 
 /** Days a statement. */
@@ -48,4 +53,57 @@ export function upsertDays(prepare: Prepare, seriesId: number, days: readonly Ge
       missing,
     })
   }
+}
+
+/**
+ * Recomputes the totals of all days, from the values, of the series whose days are counted in a zone. Runs inside a transaction.
+ */
+export async function rebuildDays(db: Kysely<Database>, zone: string): Promise<void> {
+  const series = db.selectFrom('series').select('id').where('time_zone', '=', zone)
+  await db.deleteFrom('_day').where('series_id', 'in', series).execute()
+  const timelines = await db.selectFrom('series_geo').selectAll().where('series_id', 'in', series).execute()
+  for (const { series_id, geo_id } of timelines)
+    await sql`insert into _day ${sql.raw(dayTotals(series_id, geo_id))}`.execute(db)
+}
+
+/** The local days of a series and geo whose totals are not those of its values, in order. */
+export async function differentDays(db: Kysely<Database>, series: number, geo: number): Promise<string[]> {
+  const { rows } = await sql<{ date: string }>`${sql.raw(differentDaySql(series, geo))}`.execute(db)
+  return rows.map(({ date }) => date)
+}
+
+/** A prime: remainders by it are added without an overflow. */
+const PRIME = 2_147_483_647
+/** A number as its whole part and its fraction, to 2^-52: in one double, a cent beside 1e16 would vanish. */
+const exactly = (of: string): string =>
+  `cast(${of} as integer) % ${PRIME} + cast((${of} - cast(${of} as integer)) * 4503599627370496.0 as integer) % ${PRIME}`
+/** The place of a total: its day, series and geo as one number. */
+const PLACE = '(series_id * 40503 + geo_id * 31 + day) % 65521'
+
+/** A checksum of the totals of the days of every month. Plain sums of doubles cover what the whole numbers leave out; they are equal each time, because rows come in the order of their key. */
+export async function dayTotalsChecksums(db: Kysely<Database>): Promise<Map<number, string>> {
+  const { rows } = await sql<Readonly<Record<string, number | null>> & { readonly month: number }>`
+    select month, count(*) as days, sum(hours) as hours, sum(energy) as energy, sum(min) as min, sum(max) as max, sum(sum) as sum,
+      sum(${sql.raw(exactly('min'))}) as "minExactly", sum(${sql.raw(exactly('max'))}) as "maxExactly",
+      sum((${sql.raw(exactly('sum'))} + count) * (${sql.raw(PLACE)}) % ${sql.raw(String(PRIME))}) as "sumExactly"
+    from _day group by month`.execute(db)
+  return new Map(rows.map(({ month, ...totals }) => [month, sha256(JSON.stringify(totals)).slice(0, 16)]))
+}
+
+/**
+ * The values that are larger than a limit, whatever their sign. Days narrow the search: a value lies at most a day and a half
+ * from the midnight, in UTC, with which its day begins.
+ */
+export async function valuesBeyond(db: Kysely<Database>, limit: number): Promise<PlacedValue[]> {
+  const { rows } = await sql<PlacedValue>`
+    select distinct s.id as series_id, s.kind, s.indicator_id, s.time_trunc, s.geo_agg, o.geo_id, o.value, o.at
+    from (
+      select series_id, geo_id, unixepoch(printf('%04d-%02d-%02d', month / 12, month % 12 + 1, day)) as midnight
+      from _day where max > ${limit} or min < ${-limit}
+    ) d
+    join series s on s.id = d.series_id
+    cross join observation o on o.series_id = d.series_id and o.geo_id = d.geo_id
+      and o.at between d.midnight - 129600 and d.midnight + 216000
+    where abs(o.value) > ${limit}`.execute(db)
+  return rows
 }

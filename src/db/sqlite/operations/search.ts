@@ -1,5 +1,5 @@
 import type { SearchHit } from '../../engine.ts'
-import { FIRST_LOCALE_SQL, localeOrderSql } from '../../tables/sql/sql.ts'
+import { FIRST_LOCALE_SQL, localeOrderSql } from '../../tables/sql/expressions.ts'
 import type { Connection } from '../connection.ts'
 
 /** Words as FTS5 takes them: each in quotes, as the beginning of a word. */

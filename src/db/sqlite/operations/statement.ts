@@ -1,9 +1,7 @@
 import { InputError } from '../../../util/errors.ts'
-import { type QueryResult, SEEN } from '../../engine.ts'
-import { valueTooLarge } from '../../statementErrors.ts'
+import { inBlocks, type QueryResult, SEEN, valueTooLarge } from '../../engine.ts'
 import type { Connection } from '../connection.ts'
 import { asStoreError } from '../storeErrors.ts'
-import { inBlocks } from './blocks.ts'
 
 /**
  * Turns an error of SQLite or its driver about a user's own statement into one of ours: InputError where the user made a mistake.

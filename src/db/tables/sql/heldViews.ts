@@ -1,8 +1,7 @@
 import { DAY, HOUR } from '../../../util/time/instant.ts'
+import { ALL_GEOS, FETCH_OUTCOMES, type FetchOutcome, NOT_FAILED_OUTCOMES } from '../codes.ts'
 import { INDICATOR_KIND } from '../declare.ts'
-import { ALL_GEOS } from './allGeos.ts'
-import { FETCH_OUTCOMES, type FetchOutcome, NOT_FAILED_OUTCOMES } from './fetchOutcome.ts'
-import { clockJoinSql, geoNameSql, indicatorNameSql, localTime, offsetSql, utcTime } from './sql.ts'
+import { clockJoinSql, geoNameSql, indicatorNameSql, localTime, offsetSql, utcTime } from './expressions.ts'
 
 const HELD_SERIES_ABOUT = {
   series_id: 'Series (series.id)',

@@ -1,5 +1,5 @@
 import { ARCHIVE_KIND, CONTENT_KIND, INDICATOR_KIND, SEARCHED_KIND } from '../declare.ts'
-import { localeOrderSql } from './sql.ts'
+import { localeOrderSql } from './expressions.ts'
 
 const CONTENT = {
   id: 'Id at the service',

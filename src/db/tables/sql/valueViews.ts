@@ -9,7 +9,7 @@ import {
   powerSql,
   unitSql,
   utcTime,
-} from './sql.ts'
+} from './expressions.ts'
 
 /** What every reader of values has to know first. */
 export const SEVERAL_SERIES =

@@ -1,3 +1,5 @@
+import type { RecordedOutcome } from '../../../util/eventFields.ts'
+import type { GapReason } from '../codes.ts'
 import { HELD_VIEWS } from './heldViews.ts'
 import { TEXT_VIEWS } from './textViews.ts'
 import { VALUE_VIEWS } from './valueViews.ts'
@@ -12,3 +14,54 @@ export interface DatabaseView {
 
 /** Every view of the database. */
 export const VIEWS = { ...VALUE_VIEWS, ...HELD_VIEWS, ...TEXT_VIEWS } as const satisfies Record<string, DatabaseView>
+
+type Views = typeof VALUE_VIEWS & typeof HELD_VIEWS & typeof TEXT_VIEWS
+
+type Numbers =
+  | (
+      | 'series_id'
+      | 'indicator_id'
+      | 'geo_id'
+      | 'item_id'
+      | 'id'
+      | 'at'
+      | 'from_at'
+      | 'to_at'
+      | 'step_s'
+      | 'count'
+      | 'hours'
+    )
+  | ('requests' | 'failed' | 'bytes' | `rows_${'new' | 'unchanged' | 'revised' | 'withdrawn' | 'rejected'}`)
+type OptionalNumbers = 'value' | 'min' | 'max' | 'avg' | 'sum' | 'energy' | 'missing' | 'seconds'
+type Flags = 'expired' | 'sticky'
+type Texts =
+  | ('kind' | 'locale' | 'at_utc' | 'at_local' | 'local_date' | 'local_month' | 'from_local' | 'to_local' | 'state')
+  | ('fetched_at' | 'first_utc' | 'last_utc' | 'last_local' | 'date' | 'first_seen_at' | 'command' | 'job')
+  | 'started_at'
+
+/** What a column of some views holds that is another thing elsewhere. */
+interface Special {
+  readonly gaps: { readonly reason: GapReason; readonly step_s: number | null; readonly job: string | null }
+  readonly runs: { readonly outcome: RecordedOutcome }
+  readonly archive_publications: { readonly bytes: number | null }
+}
+
+type ColumnValue<V, C> = V extends keyof Special
+  ? C extends keyof Special[V]
+    ? Special[V][C]
+    : ValueByName<C>
+  : ValueByName<C>
+
+/** What a column holds by its name; what is in none of the lists is a text that may be NULL. */
+type ValueByName<C> = C extends Numbers
+  ? number
+  : C extends OptionalNumbers
+    ? number | null
+    : C extends Flags
+      ? 0 | 1
+      : C extends Texts
+        ? string
+        : string | null
+
+/** The rows of every view, as they are read. */
+export type ViewRows = { [V in keyof Views]: { readonly [C in keyof Views[V]['columns']]: ColumnValue<V, C> } }

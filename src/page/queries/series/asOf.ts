@@ -1,4 +1,4 @@
-import { GOOD_OUTCOMES } from '../../../db/queries/outcomes.ts'
+import { GOOD_OUTCOMES } from '../../../db/queries/fetchOutcomes.ts'
 import type { Reader } from '../../../db/store.ts'
 import { InputError } from '../../../util/errors.ts'
 import { formatMillis, parseInstant } from '../../../util/time/instant.ts'

@@ -1,8 +1,8 @@
 import { prepared } from '../../../db/prepared.ts'
-import { GOOD_OUTCOMES } from '../../../db/queries/outcomes.ts'
+import { GOOD_OUTCOMES } from '../../../db/queries/fetchOutcomes.ts'
 import type { Reader } from '../../../db/store.ts'
-import { decompressBody } from '../../../util/bytes/storedBody.ts'
 import { isObject, type Json } from '../../../util/json.ts'
+import { decompressBody } from '../../../util/storedBody.ts'
 import { type Instant, parseInstant } from '../../../util/time/instant.ts'
 import type { GeoSeries } from './window.ts'
 

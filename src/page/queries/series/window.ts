@@ -1,5 +1,5 @@
 import type { Extremes, SeriesRange } from '../../../db/engine.ts'
-import { GOOD_OUTCOMES } from '../../../db/queries/outcomes.ts'
+import { GOOD_OUTCOMES } from '../../../db/queries/fetchOutcomes.ts'
 import type { Reader } from '../../../db/store.ts'
 import type { Instant } from '../../../util/time/instant.ts'
 import { type Interval, intersect, merge } from '../../../util/time/interval.ts'

@@ -1,4 +1,4 @@
-import { heldKinds } from '../../../db/queries/kinds.ts'
+import { heldKinds } from '../../../db/queries/catalogueNames.ts'
 import type { Reader } from '../../../db/store.ts'
 import { difference, type Piece } from '../../difference.ts'
 import { inLanguage } from '../locale.ts'

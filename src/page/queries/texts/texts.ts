@@ -1,4 +1,4 @@
-import { heldKinds } from '../../../db/queries/kinds.ts'
+import { heldKinds } from '../../../db/queries/catalogueNames.ts'
 import { contentKinds } from '../../../service/routes.ts'
 import type { PageRequest } from '../../page.ts'
 import { inLanguage } from '../locale.ts'

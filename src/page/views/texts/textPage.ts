@@ -1,4 +1,4 @@
-import { visible } from '../../../util/visible.ts'
+import { visible } from '../../../util/text.ts'
 import type { Piece } from '../../difference.ts'
 import { type Html, html } from '../../html.ts'
 import { NotFound, type PageRequest, view, wholeOf } from '../../page.ts'

@@ -1,3 +1,6 @@
+/** The geo under which the answer to a request for all geos is recorded. A value has it where the service names no geo. */
+export const ALL_GEOS = 0
+
 /** What may become of a request, as `_fetch.outcome` records it, by what it means for those who read the record. */
 export const FETCH_OUTCOMES = {
   /** Answered, and the answer is trusted. */
@@ -20,3 +23,7 @@ export type UnansweredOutcome = (typeof FETCH_OUTCOMES.unanswered)[number]
 export const ANSWERED_OUTCOMES = [...FETCH_OUTCOMES.good, ...FETCH_OUTCOMES.coarse] as const
 /** Outcomes that are not failures. */
 export const NOT_FAILED_OUTCOMES = [...ANSWERED_OUTCOMES, ...FETCH_OUTCOMES.unanswered] as const
+
+/** The reasons of the view `gaps`; `failed`: requested without success, `unverified`: the answer is not trusted, `absent`: missing at the source. */
+export const GAP_REASONS = ['never requested', 'failed', 'unverified', 'absent'] as const
+export type GapReason = (typeof GAP_REASONS)[number]

@@ -1,11 +1,34 @@
-import type { ExpressionBuilder, Kysely } from 'kysely'
+import { type ExpressionBuilder, type Kysely, sql } from 'kysely'
 import { numbersOf } from '../../util/json.ts'
 import { type Interval, intersect, merge, subtract } from '../../util/time/interval.ts'
 import { type Prepared, prepared } from '../prepared.ts'
+import type { Reason } from '../tables/bookkeeping.ts'
+import {
+  ALL_GEOS,
+  type FailureOutcome,
+  FETCH_OUTCOMES,
+  type FetchOutcome,
+  NOT_FAILED_OUTCOMES,
+} from '../tables/codes.ts'
 import type { Database } from '../tables/schema.ts'
-import { ALL_GEOS } from '../tables/sql/allGeos.ts'
-import { GOOD_OUTCOMES } from './outcomes.ts'
-import { geosOf } from './seriesIdentity.ts'
+import { geosOf } from './storedSeries.ts'
+
+/*
+ * Outcomes and reasons of requests, as SQL literals: a partial index is used only where its condition stands word for word in
+ * the query, which a parameter does not.
+ */
+
+/** Answered, and the answer is trusted. */
+export const GOOD_OUTCOMES = FETCH_OUTCOMES.good.map((outcome) => sql.lit(outcome))
+/** All outcomes that are not failures. */
+export const NO_FAILURE = NOT_FAILED_OUTCOMES.map((outcome) => sql.lit(outcome))
+/** Whether a request came to nothing. */
+export const isFailure = (outcome: FetchOutcome): outcome is FailureOutcome =>
+  !(NOT_FAILED_OUTCOMES as readonly FetchOutcome[]).includes(outcome)
+/** The statuses of answers by which the service does not know what was requested. */
+export const UNKNOWN_STATUSES: readonly number[] = [404, 410]
+/** Requested because it was absent at the source. */
+export const ABSENT = sql.lit<Reason>('absent')
 
 /** A recorded request for a window of a series, or for anything else by its target. */
 export interface Recorded {

@@ -1,6 +1,7 @@
 import { expressionBuilder, sql } from 'kysely'
+import type { Reader } from '../store.ts'
 import type { Database } from '../tables/schema.ts'
-import { FIRST_LOCALE } from '../tables/sql/sql.ts'
+import { FIRST_LOCALE } from '../tables/sql/expressions.ts'
 
 const expressions = expressionBuilder<Database, never>()
 
@@ -28,3 +29,9 @@ export const geoNameColumn = <A extends string>(id: string, alias: A) =>
     .orderBy('t.locale')
     .limit(1)
     .as(alias)
+
+/** The kinds of indicators, content or archives that are held, whatever service they came from. */
+export async function heldKinds({ kysely }: Reader, table: 'indicator' | 'content' | 'archive'): Promise<string[]> {
+  const rows = await kysely.selectFrom(table).select('kind').distinct().orderBy('kind').execute()
+  return rows.map(({ kind }) => kind)
+}

@@ -1,8 +1,8 @@
 import type { Transaction } from 'kysely'
 import { prepared } from '../db/prepared.ts'
+import { ALL_GEOS } from '../db/tables/codes.ts'
 import type { Rows } from '../db/tables/rows.ts'
 import type { Database } from '../db/tables/schema.ts'
-import { ALL_GEOS } from '../db/tables/sql/allGeos.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import { HOUR, type Instant } from '../util/time/instant.ts'
 

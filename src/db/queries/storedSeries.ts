@@ -1,5 +1,7 @@
 import type { Kysely } from 'kysely'
+import type { Instant } from '../../util/time/instant.ts'
 import { prepared } from '../prepared.ts'
+import type { Reader } from '../store.ts'
 import type { Database } from '../tables/schema.ts'
 
 /** What makes a series, by the columns of its table. */
@@ -34,3 +36,25 @@ const geosOfSeries = prepared((db, of: { seriesId: number }) =>
 /** The geos for which a series ever had values. */
 export const geosOf = async (db: Kysely<Database>, seriesId: number): Promise<number[]> =>
   (await geosOfSeries.all(db, { seriesId })).map(({ geo_id }) => geo_id)
+
+/** The first or the last instant with a value of a series and geo, or the one next to an instant: the first one beyond it, or the last one. */
+export async function endOfValues(
+  { kysely }: Pick<Reader, 'kysely'>,
+  { seriesId, geoId }: { readonly seriesId: number; readonly geoId: number },
+  which: 'first' | 'last',
+  {
+    beyond,
+    table = 'observation',
+  }: { readonly beyond?: Instant; readonly table?: 'observation' | 'observation_revision' } = {},
+): Promise<Instant | null> {
+  const row = await kysely
+    .selectFrom(table)
+    .select('at')
+    .where('series_id', '=', seriesId)
+    .where('geo_id', '=', geoId)
+    .$if(beyond !== undefined, (of) => of.where('at', which === 'first' ? '>' : '<', beyond!))
+    .orderBy('at', which === 'first' ? 'asc' : 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.at ?? null
+}

@@ -1,11 +1,10 @@
 import type { Transaction } from 'kysely'
-import type { Engine } from '../../db/engine.ts'
-import { prepared } from '../../db/prepared.ts'
-import type { GeoDay } from '../../db/tables/dayTotals.ts'
-import { geoRanges, type Observations } from '../../db/tables/rows.ts'
-import type { Database } from '../../db/tables/schema.ts'
-import type { Instant } from '../../util/time/instant.ts'
-import type { Interval } from '../../util/time/interval.ts'
+import type { Engine } from '../db/engine.ts'
+import { prepared } from '../db/prepared.ts'
+import { type DayTotals, type GeoDay, geoRanges, type Observations } from '../db/tables/rows.ts'
+import type { Database } from '../db/tables/schema.ts'
+import type { Instant } from '../util/time/instant.ts'
+import type { Interval } from '../util/time/interval.ts'
 import {
   type Civil,
   civilOf,
@@ -13,9 +12,9 @@ import {
   type DayNumber,
   dayIntervalAt,
   dayNumber,
+  type LocalDay,
   localDay,
-} from '../../util/time/localDay.ts'
-import { type Timeline, totalsOf } from './dayTotals.ts'
+} from '../util/time/localDay.ts'
 
 const valuesOfGeo = prepared((db, of: Interval & { seriesId: number; geoId: number }) =>
   db
@@ -147,4 +146,85 @@ export async function writeDays(
   // Of all geos at once: a statement costs as much as several days.
   await engine.upsertDays(tx, seriesId, days)
   for (const [geoId, day] of unsure) await recomputeDay(tx, engine, zone, seriesId, geoId, day)
+}
+
+/** Values side by side with their instants and the length of their periods. */
+interface Timeline {
+  readonly at: readonly number[]
+  readonly values: readonly (number | null)[]
+  /** Seconds of every period, or of each where they differ. */
+  readonly steps: number | readonly number[]
+}
+
+/** Value times hours, added up. */
+function energyOf({ values }: Timeline, steps: readonly number[], first: number, end: number): number {
+  let sum = 0
+  let compensation = 0
+  for (let i = first; i < end; i++) {
+    const value = (values[i] ?? 0) * steps[i]!
+    const added = sum + value
+    compensation += roundingError(sum, value, added)
+    sum = added
+  }
+  return corrected(sum, compensation) / 3600
+}
+
+/** The rounding error of one addition. Sums are compensated as SQLite does it (Neumaier's variant of Kahan and Babuška), so that both agree. */
+const roundingError = (sum: number, value: number, added: number): number =>
+  Math.abs(sum) > Math.abs(value) ? sum - added + value : value - added + sum
+const corrected = (sum: number, compensation: number): number =>
+  Number.isFinite(compensation) ? sum + compensation : sum
+
+/** Lengths of periods in seconds: the total of those with a value, whether they are all equal, and the shortest of all. */
+function periodLengths({ values, steps }: Timeline, first: number, end: number, count: number) {
+  if (typeof steps === 'number') return { seconds: count * steps, isEven: true, shortest: steps }
+  let seconds = 0
+  let shortest = Number.POSITIVE_INFINITY
+  let longest = 0
+  for (let i = first; i < end; i++) {
+    const step = steps[i]!
+    if (step < shortest) shortest = step
+    if (values[i] === null) continue
+    if (step > longest) longest = step
+    seconds += step
+  }
+  return { seconds, isEven: seconds === count * longest, shortest }
+}
+
+/** The totals of a local day, whose values are those with index `first` up to (not including) `end`, in order of time. */
+function totalsOf(timeline: Timeline, first: number, end: number, day: LocalDay): DayTotals {
+  const { at, values, steps } = timeline
+  let count = 0
+  let min = Number.POSITIVE_INFINITY
+  let max = Number.NEGATIVE_INFINITY
+  let firstAt = 0
+  let lastAt = 0
+  let sum = 0
+  let compensation = 0
+  for (let i = first; i < end; i++) {
+    const value = values[i]!
+    if (value === null) continue
+    if (count++ === 0) firstAt = at[i]!
+    lastAt = at[i]!
+    if (value < min) min = value
+    if (value > max) max = value
+    const added = sum + value
+    compensation += roundingError(sum, value, added)
+    sum = added
+  }
+  const { seconds, isEven, shortest } = periodLengths(timeline, first, end, count)
+  const missing = shortest < day.seconds ? Math.max(0, Math.round((day.seconds - seconds) / shortest)) : 0
+  if (count === 0)
+    return { count, hours: null, min: null, max: null, sum: null, energy: null, firstS: null, lastS: null, missing }
+  return {
+    count,
+    hours: seconds / 3600,
+    min,
+    max,
+    missing,
+    sum: corrected(sum, compensation),
+    energy: isEven || typeof steps === 'number' ? null : energyOf(timeline, steps, first, end),
+    firstS: firstAt - day.from,
+    lastS: day.to - lastAt,
+  }
 }

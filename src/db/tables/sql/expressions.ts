@@ -1,4 +1,6 @@
+import type { ExpressionBuilder, ExpressionWrapper, ReferenceExpression } from 'kysely'
 import { LOCALES } from '../../../service/routes.ts'
+import type { Instant } from '../../../util/time/instant.ts'
 
 /* Pieces of SQL that several views and queries share. `of` is the alias of the row that has the columns. */
 
@@ -75,3 +77,9 @@ export const offsetSql = (of: string, at: string): string =>
 export const instantSql = (zone: string, local: string): string => `(select max(c.from_at, ${local} - c.offset_s) from (
       select * from time_zone_offset n where n.zone = ${zone} and n.from_at <= ${local} + 86400 order by n.from_at desc limit 3
     ) c where ${local} - c.offset_s < c.to_at order by c.from_at limit 1)`
+
+/** The instant that a column holds as text, in UTC. PostgreSQL has the function, too: it is one of the schema `compat`. */
+export const epochOf = <DB, TB extends keyof DB>(
+  { fn }: ExpressionBuilder<DB, TB>,
+  column: ReferenceExpression<DB, TB>,
+): ExpressionWrapper<DB, TB, Instant> => fn<Instant>('unixepoch', [column])

@@ -3,6 +3,7 @@ import { InputError } from '../../util/errors.ts'
 import { checkZone, transitions, useTransitions } from '../../util/time/zone.ts'
 import type { Engine } from '../engine.ts'
 import type { Store } from '../store.ts'
+import { dictionaryRows } from '../tables/dictionary.ts'
 import type { Database } from '../tables/schema.ts'
 
 /** The version of the zone data of this runtime, such as 2025b. */
@@ -109,4 +110,12 @@ function isKnownZone(zone: string): boolean {
     if (error instanceof InputError) return false
     throw error
   }
+}
+
+/** Writes the data dictionary of this program's schema. */
+export async function writeDictionary(db: Kysely<Database>): Promise<void> {
+  await db.transaction().execute(async (transaction) => {
+    await transaction.deleteFrom('data_dictionary').execute()
+    for (const row of dictionaryRows()) await transaction.insertInto('data_dictionary').values(row).execute()
+  })
 }
