@@ -34,24 +34,35 @@ const CLOSE: readonly [string, Partial<Truth>][] = [
 ]
 const spans = ({ from, to }: Question): boolean => to - from > 25 * 3600
 
-describe.each(CLOSE)('no sum is ever taken for a value%s', (_close, more) => {
-  test.each([
-    ['one change', [...times(16, HOURS), ...times(14, QUARTERS)]],
-    ['another resolution in the middle', [...times(10, QUARTERS), ...times(9, HOURS), ...times(9, QUARTERS)]],
-    ['hours, quarters, hours', [...times(10, HOURS), ...times(9, QUARTERS), ...times(9, HOURS)]],
-    ['one single day of quarters', [...times(13, HOURS), QUARTERS, ...times(12, HOURS)]],
-    ['three resolutions', [...times(5, HOURS), ...times(9, QUARTERS), ...times(8, FIVES)]],
-    [
-      'days without values at the ends',
-      [...times(3, null), ...times(9, HOURS), ...times(9, QUARTERS), ...times(4, null)],
-    ],
-    ['days without values at the change', [...times(9, HOURS), ...times(5, null), ...times(9, QUARTERS)]],
-    ['hours that bear the number of sums', [...times(6, OWN_SUMS), ...times(4, QUARTERS), ...times(6, OWN_SUMS)]],
-    ['sums as fine as the finest', [...times(9, DAYS), ...times(9, HOURS)]],
-    ['a number nobody has seen', [...times(6, STRANGE_HOURS), ...times(4, QUARTERS), ...times(6, STRANGE_HOURS)]],
-    ['no number at all', [...times(6, HOURS), ...times(7, UNNAMED), ...times(6, HOURS)]],
-    ['one number for all', [...times(6, { step: 3600, id: 223 }), ...times(6, { step: 900, id: 223 })]],
-  ] as [string, Truth['days']][])('%s', async (_name, days) => {
+/** Days of a series, by what is odd about their resolutions. */
+const COURSES: readonly [string, Truth['days']][] = [
+  ['one change', [...times(16, HOURS), ...times(14, QUARTERS)]],
+  ['another resolution in the middle', [...times(10, QUARTERS), ...times(9, HOURS), ...times(9, QUARTERS)]],
+  ['hours, quarters, hours', [...times(10, HOURS), ...times(9, QUARTERS), ...times(9, HOURS)]],
+  ['one single day of quarters', [...times(13, HOURS), QUARTERS, ...times(12, HOURS)]],
+  ['three resolutions', [...times(5, HOURS), ...times(9, QUARTERS), ...times(8, FIVES)]],
+  [
+    'days without values at the ends',
+    [...times(3, null), ...times(9, HOURS), ...times(9, QUARTERS), ...times(4, null)],
+  ],
+  ['days without values at the change', [...times(9, HOURS), ...times(5, null), ...times(9, QUARTERS)]],
+  ['hours that bear the number of sums', [...times(6, OWN_SUMS), ...times(4, QUARTERS), ...times(6, OWN_SUMS)]],
+  ['sums as fine as the finest', [...times(9, DAYS), ...times(9, HOURS)]],
+  ['a number nobody has seen', [...times(6, STRANGE_HOURS), ...times(4, QUARTERS), ...times(6, STRANGE_HOURS)]],
+  ['no number at all', [...times(6, HOURS), ...times(7, UNNAMED), ...times(6, HOURS)]],
+  ['one number for all', [...times(6, { step: 3600, id: 223 }), ...times(6, { step: 900, id: 223 })]],
+]
+/** Those in which an answer alone does not tell its resolution: where rows lie close together, these differ. */
+const UNTOLD = [
+  'one change',
+  'one single day of quarters',
+  'a number nobody has seen',
+  'no number at all',
+  'one number for all',
+]
+
+describe.each(CLOSE)('no sum is ever taken for a value%s', (close, more) => {
+  test.each(COURSES.filter(([name]) => close === '' || UNTOLD.includes(name)))('%s', async (_name, days) => {
     const store = await tempStore()
     const truth = truthOf(days, more)
     const service = serviceOf(truth)

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { handler as quarantineCommand } from '../src/cli/commands/quarantine.ts'
-import { rebuild, handler as replayCommand } from '../src/cli/commands/replay.ts'
+import { rebuild } from '../src/cli/commands/replay.ts'
 import { pruneReplies } from '../src/load/replies/prune.ts'
 import { SERVICES } from '../src/service/services.ts'
 import { replay } from '../src/sync/replay.ts'
 import { dump } from './dump.ts'
-import { changing, emulate, json, ms, ON_SERVER, runCli, runJob, serve, tempFolder, tempStore } from './kit.ts'
+import { changing, emulate, json, ms, ON_SERVER, runCommand, runJob, serve, tempFolder, tempStore } from './kit.ts'
 import { openReader, openStore, type Store } from './store.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
@@ -141,21 +141,6 @@ describe('the reply store', () => {
     expect(killed).toBeGreaterThan(0)
   })
 
-  test('says so when it does not hold every answer, and rebuilds then only beside', async () => {
-    const store = await tempStore()
-    await nights(store, 'latest')
-    const args = { ...COMMON, database: store.file, json: true }
-    await expect(replayCommand({ ...args, incomplete: false })).rejects.toThrow(/not in the reply store/)
-    await expect(replayCommand({ ...args, incomplete: true })).rejects.toThrow(/goes with --output/)
-    const into = join(tempFolder(), 'part.db')
-    expect(await replayCommand({ ...args, incomplete: true, output: into })).toBe(0)
-    const part = openReader(into)
-    expect(part.get('select count(*) from observation')).toBeGreaterThan(1000)
-    expect(part.get('pragma integrity_check')).toBe('ok')
-    await part.close()
-    await expect(replayCommand({ ...args, incomplete: true, output: into })).rejects.toThrow(/there already/)
-  })
-
   test('keeps equal bodies once, and with keep: none only what could not be understood', async () => {
     const store = await tempStore()
     const emulator = await emulate({ now: NOW / 1000 })
@@ -271,7 +256,7 @@ describe('the quarantine', () => {
     const one = await runJob(store, server, yaml, { now: NOW, rejects: { onReject: 'fail', maxRejects: 0 } })
     expect(one).toMatchObject({ outcome: 'failed', counts: { rows_rejected: 250 } })
     expect(store.get('select rows_rejected from _fetch')).toBe(250)
-    const { out } = await runCli(tempFolder(), ['quarantine', 'list', '--database', store.file])
+    const { out } = await runCommand(tempFolder(), ['quarantine', 'list', '--database', store.file])
     expect(out).toContain('150 more rows of the same answers')
   })
 

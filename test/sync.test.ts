@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { TABLE_NAMES } from '../src/db/tables/schema.ts'
 import { KeyError } from '../src/util/errors.ts'
 import type { SyncEvent } from '../src/util/events.ts'
-import { changing, emulate, json, ms, ON_SERVER, runJob, serve, tempStore } from './kit.ts'
+import { changing, emulate, json, ms, runJob, serve, tempStore } from './kit.ts'
 
 const NOW = '2025-11-04T12:00:00Z'
 const SECONDS = ms(NOW) / 1000
@@ -55,87 +54,6 @@ describe('a job becomes rows', () => {
     expect(second.counts.requests).toBe(0)
     expect(emulator.requests).toHaveLength(before)
     expect(await store.engine.dangling()).toEqual([])
-  })
-
-  test('the 25-hour day has 25 hours, the 23-hour day 23, and a quarter-hour day 100 or 92', async () => {
-    const store = await tempStore()
-    const emulator = await emulate({ now: SECONDS })
-    await runJob(
-      store,
-      emulator,
-      `series:
-  - { indicators: [1001], window: { from: 2021-10-31, to: 2021-11-01 } }
-  - { indicators: [1739], window: { from: 2021-03-28, to: 2021-03-29 } }
-  - { indicators: [600], geoIds: [3], window: { from: 2025-10-26, to: 2025-10-27 } }`,
-      { now: ms(NOW) },
-    )
-    expect(
-      store.all(
-        'select indicator_id, count(*) as n, count(distinct at_local) as local, count(distinct geo_id) as geos from observations group by 1 order by 1',
-      ),
-    ).toEqual([
-      { indicator_id: 600, n: 100, local: 100, geos: 1 },
-      { indicator_id: 1001, n: 125, local: 25, geos: 5 },
-      { indicator_id: 1739, n: 23, local: 23, geos: 1 },
-    ])
-    expect(
-      store.all(`select distinct local_date, count, hours from observations_daily where indicator_id = 1001`),
-    ).toEqual([{ local_date: '2021-10-31', count: 25, hours: 25 }])
-    expect(
-      store.all(
-        `select at_local from observations where indicator_id = 1001 and geo_id = 8741 and at_local like '2021-10-31T02%'`,
-      ),
-    ).toEqual([{ at_local: '2021-10-31T02:00:00+02:00' }, { at_local: '2021-10-31T02:00:00+01:00' }])
-    const before = emulator.requests.length
-    await runJob(store, emulator, 'series:\n  - { indicators: [1001], window: { from: 2021-10-31, to: 2021-11-01 } }', {
-      now: ms(NOW) + 86_400_000 * 30,
-    })
-    expect(emulator.requests).toHaveLength(before)
-  })
-
-  test('a raw value and an hourly average of one indicator never share a row', async () => {
-    const store = await tempStore()
-    const emulator = await emulate({ now: SECONDS })
-    await runJob(
-      store,
-      emulator,
-      `series:
-  - { indicators: [1293], window: { from: 2025-10-25, to: 2025-10-27 } }
-  - { indicators: [1293], window: { from: 2025-10-25, to: 2025-10-27 }, timeTrunc: hour, timeAgg: avg }`,
-      { now: ms(NOW) },
-    )
-    expect(
-      store.all(
-        'select time_trunc, time_agg, count(*) as n, sum(step_s) / 3600.0 as hours from observation o join series s on s.id = o.series_id group by s.id order by n',
-      ),
-    ).toEqual([
-      { time_trunc: 'hour', time_agg: 'average', n: 49, hours: 49 },
-      { time_trunc: null, time_agg: null, n: 588, hours: 49 },
-    ])
-    const [raw, hourly] = store.all(
-      'select round(avg, 1) as avg from observations_daily order by local_date, series_id',
-    ) as { avg: number }[]
-    expect(raw!.avg).toBeCloseTo(hourly!.avg, 0)
-  })
-
-  test('values that the service revises are replaced, and the old ones kept', async () => {
-    const store = await tempStore()
-    const emulator = await emulate({ now: SECONDS })
-    const yaml = 'series:\n  - { indicators: [551], window: { from: 2025-11-04, to: 2025-11-05 }, refresh: 1h }'
-    await runJob(store, emulator, yaml, { now: ms(NOW) })
-    const then = store.all('select at, value from observation order by at')
-    emulator.setNow(SECONDS + 4 * 3600)
-    const second = await runJob(store, emulator, yaml, { now: ms(NOW) + 4 * 3_600_000 })
-    expect(second.counts.rows_revised).toBeGreaterThan(10)
-    expect(store.get('select count(*) from observation_revision')).toBe(second.counts.rows_revised)
-    const asOf = new Date(ms(NOW) + 1000).toISOString()
-    expect(
-      store.all(
-        `select cast(strftime('%s', at_utc) as integer) as at, value from observation_history
-         where valid_from <= ? and (valid_to is null or valid_to > ?) order by at_utc`,
-        [asOf, asOf],
-      ),
-    ).toEqual(then)
   })
 
   test('a value that a complete answer no longer holds is withdrawn, and an empty answer withdraws nothing', async () => {
@@ -356,19 +274,5 @@ describe('what goes wrong stays where it is', () => {
     const store = await tempStore()
     const summary = await runJob(store, { url: 'http://127.0.0.1:9' }, FOUR.replace('1, 2, 3, 4', '1'))
     expect(summary.failures.map(({ error }) => error.code)).toEqual(['network'])
-  })
-
-  test('the key is nowhere in the database', async () => {
-    const store = await tempStore()
-    const emulator = await emulate({ now: SECONDS })
-    await runJob(store, emulator, 'catalogue: true\nseries:\n  - { indicators: [600, 99999], window: { last: 2d } }', {
-      now: ms(NOW),
-    })
-    await store.tidy()
-    const held = ON_SERVER
-      ? JSON.stringify(TABLE_NAMES.map((table) => store.all(`select * from ${table}`)))
-      : readFileSync(store.file)
-    expect(held.length).toBeGreaterThan(1000)
-    expect(held.includes(emulator.key)).toBe(false)
   })
 })

@@ -147,34 +147,34 @@ describe('the command line', () => {
     // As some editors begin a file in UTF-8.
     const env = `\uFEFFINDICATOR_SYNC_BASE_URL=${emulator.url}\nINDICATOR_SYNC_API_KEY="${emulator.key}"\n`
     const dir = jobFolder({ 'job.yaml': SERIES, '.env': env })
-    expect((await runCli(dir, ['plan', 'job.yaml'])).out).toMatch(
+    expect((await runCommand(dir, ['plan', 'job.yaml'])).out).toMatch(
       /series\[0\] +indicator 1739 +missing +1 [\s\S]*one: 1 call,/,
     )
     expect(emulator.requests).toHaveLength(0)
     const first = await runCli(dir, ['sync', 'job.yaml', '--json'])
     expect(first.code).toBe(0)
     expect(JSON.parse(first.out)).toMatchObject([{ job: 'one', outcome: 'done', requests: 1, failures: [] }])
-    expect((await runCli(dir, ['sync', 'job.yaml'])).out).toMatch(/nothing to do/)
+    expect((await runCommand(dir, ['sync', 'job.yaml'])).out).toMatch(/nothing to do/)
     expect(emulator.requests).toHaveLength(1)
-    expect((await runCli(dir, ['plan', 'job.yaml'])).out).toMatch(/nothing to request/)
-    expect(JSON.parse((await runCli(dir, ['status', '--json'])).out)).toMatchObject({
+    expect((await runCommand(dir, ['plan', 'job.yaml'])).out).toMatch(/nothing to request/)
+    expect(JSON.parse((await runCommand(dir, ['status', '--json'])).out)).toMatchObject({
       failures: [],
       rows: { observation: 744 },
     })
-    expect((await runCli(dir, ['status'])).out).toMatch(/1739/)
+    expect((await runCommand(dir, ['status'])).out).toMatch(/1739/)
     const sql = 'select count(*) as n, max(value) is not null as some from observation'
-    expect(JSON.parse((await runCli(dir, ['query', sql, '--json'])).out)).toEqual([{ n: 744, some: 1 }])
-    expect((await runCli(dir, ['query', sql, '--format', 'csv'])).out).toBe('n,some\n744,1\n')
-    expect((await runCli(dir, ['query', sql, '--format', 'markdown'])).out).toBe(
+    expect(JSON.parse((await runCommand(dir, ['query', sql, '--json'])).out)).toEqual([{ n: 744, some: 1 }])
+    expect((await runCommand(dir, ['query', sql, '--format', 'csv'])).out).toBe('n,some\n744,1\n')
+    expect((await runCommand(dir, ['query', sql, '--format', 'markdown'])).out).toBe(
       '| n | some |\n| --- | --- |\n| 744 | 1 |\n',
     )
-    const two = await runCli(dir, ['query', 'select * from observation', '--limit', '2', '--format', 'ndjson'])
+    const two = await runCommand(dir, ['query', 'select * from observation', '--limit', '2', '--format', 'ndjson'])
     expect(two.out.trim().split('\n')).toHaveLength(2)
     expect(two.err).toMatch(/Only the first 2 rows/)
-    const doctor = await runCli(dir, ['doctor'])
+    const doctor = await runCommand(dir, ['doctor'])
     expect(doctor.out).toMatch(/ok +key +set \(from \.env\); never shown/)
     expect(doctor.code).toBe(0)
-    const state = JSON.parse((await runCli(dir, ['migrate', '--list', '--json'])).out)
+    const state = JSON.parse((await runCommand(dir, ['migrate', '--list', '--json'])).out)
     expect(state).toMatchObject({ exists: true, version: state.known })
     for (const name of readdirSync(join(dir, 'data')))
       expect(readFileSync(join(dir, 'data', name)).includes(emulator.key), name).toBe(false)

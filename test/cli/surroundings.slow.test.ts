@@ -52,6 +52,7 @@ describe.skipIf(process.platform !== 'linux')('odd surroundings', () => {
 
   test.each([
     ['--help', 7],
+    ['export --sql "select 1" --database x.db', 7],
     ['--version', 7],
     ['sync --help', 7],
     ['completion bash', 7],

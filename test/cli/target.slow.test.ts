@@ -292,15 +292,6 @@ describe('output that nobody takes', () => {
   }
   const MANY = `'with recursive n(i) as (select 1 union all select i + 1 from n where i < 200000) select i from n'`
 
-  test.each(['query "select 1"', 'export --indicator 600', 'show 600', 'status', 'gaps --json', '--help'])(
-    '%s to a full disk ends with a sentence and 7',
-    (command) => {
-      const done = shell(`IT ${command} > /dev/full`)
-      expect(done.stderr).toMatch(/^The output cannot be written: the disk is full \(ENOSPC\)\.\n {2}→ [^\n]+\n$/)
-      expect(done.status).toBe(7)
-    },
-  )
-
   test.each([`query ${MANY} --format csv`, `export --sql ${MANY}`, 'status'])(
     '%s to a reader that leaves ends in silence',
     (command) => {

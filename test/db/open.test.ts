@@ -2,9 +2,8 @@ import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
-import { lockWriter } from '../../src/db/lock.ts'
 import { APPLICATION_ID, SCHEMA_VERSION } from '../../src/db/sqlite/schema.ts'
-import { BusyError, StoreError } from '../../src/util/errors.ts'
+import { StoreError } from '../../src/util/errors.ts'
 import { tempFolder, tempStore } from '../kit.ts'
 import { openReader, openStore } from '../store.ts'
 
@@ -123,23 +122,5 @@ describe('several at once', () => {
     })
     await expect(failing).rejects.toThrow('no')
     expect(store.get('select count(*) from vocabulary')).toBe(0)
-  })
-
-  test('the writer’s lock names its holder, and what a dead one left does not count', async () => {
-    const store = await tempStore()
-    const unlock = await lockWriter(store, 'sync nightly', Date.now)
-    await expect(lockWriter(store, 'sync other', Date.now)).rejects.toThrow(BusyError)
-    await expect(lockWriter(store, 'sync other', Date.now)).rejects.toThrow(
-      new RegExp(`Process ${process.pid}.*sync nightly`),
-    )
-    // However long ago it said so, and whatever is written there: only the holder itself gives it back.
-    store.run('update _lock set pid = 999999999', [])
-    const late = expect(lockWriter(store, 'sync later', () => Date.now() + 1e9)).rejects.toThrow(BusyError)
-    await late
-    await unlock()
-    expect(store.get('select count(*) from _lock')).toBe(0)
-    // What a killed one left in the database is only told.
-    store.run(`insert into _lock values ('writer', 1, 999999999, 'elsewhere', 'sync dead', 'then')`, [])
-    await (await lockWriter(store, 'sync new', Date.now))()
   })
 })

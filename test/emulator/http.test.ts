@@ -82,6 +82,14 @@ test.each([
 
 test.each([
   ['/indicators/600?end_date=2025-13-01', 400],
+  ['/indicators/600?start_date=2025-02-30', 400],
+  ['/indicators/600?time_agg=median', 400],
+  ['/indicators/600?colour=red', 400],
+  ['/indicators/600?geo_ids=3', 400],
+  ['/es/glossaries?order=expires', 400],
+  ['/indicators/424242', 404],
+  ['/widgets/nothing', 404],
+  ['/elsewhere', 404],
   ['/indicators/600?start_date=yesterday', 400],
   ['/indicators/600?start_date=2025-11-01T25:00', 400],
   ['/indicators/600?locale=fr', 400],

@@ -80,6 +80,7 @@ test.each([
   [10355, '2025-10-26', 150],
   [612, '2024-06-13', 24 * 2],
   [612, '2024-06-14', 96 * 2],
+  [600, '2025-10-26', 100 * 6],
   [10010, '2022-05-23', 24],
   [10010, '2022-05-24', 96],
   [1159, '2025-06-01', 24 * 17],
@@ -230,7 +231,7 @@ test.each([
     expect(now[0] === before[0] || Date.parse(now[1]) > Date.parse(before[1])).toBe(true)
 })
 
-test('the sun does not shine at night, nuclear is flat, demand has its peaks', async () => {
+test('the sun does not shine at night, nuclear is flat, demand has its peaks, and prices fall below zero in spring', async () => {
   const { days } = await open()
   for (const date of ['2025-01-10', '2025-07-10']) {
     const { values } = await days(1295, date)
@@ -241,6 +242,8 @@ test('the sun does not shine at night, nuclear is flat, demand has its peaks', a
   expect(Math.max(...nuclear) / Math.min(...nuclear)).toBeLessThan(1.1)
   const demand = (await days(1293, '2025-07-10')).values.map(({ value }) => value)
   expect(demand[250]! / demand[48]!).toBeGreaterThan(1.2)
+  const spring = (await days(600, '2025-03-15', '2025-05-31', '&geo_ids[]=3')).values.map(({ value }) => value)
+  expect(Math.min(...spring)).toBeLessThan(0)
 })
 
 test('offer values have no geo', async () => {

@@ -79,6 +79,7 @@ test('news vanish on the day they expire, and one is corrected as the clock move
   const expires = Date.parse(oldest.expires_at) / 1000
   expect(await idsAt(expires - 1)).toContain(oldest.id)
   expect(await idsAt(expires)).not.toContain(oldest.id)
+  expect((await idsAt(NOW + 60 * DAY)).some((id: number) => before.every((item) => item.id !== id))).toBe(true)
   emulator.setNow(NOW + 6 * DAY)
   const edited = (await planned('/es/news')).contents.find(({ id }: Body) => id === newest.id)
   expect(edited.body).not.toBe(newest.body)

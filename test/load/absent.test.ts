@@ -61,41 +61,6 @@ describe('what the source has not', () => {
     expect(store.get('select count(*) from observation')).toBe(480)
   })
 
-  test('a geo that is known from another window is absent, whatever the size of the windows', async () => {
-    const market = await source({ geos: [3, 4] })
-    market.state.has = (instant, geo) => geo === 3 || !within('2025-10-04T22:00:00Z', '2025-10-06T22:00:00Z')(instant)
-    const absent = { reason: 'absent', geo_id: 4, from: '2025-10-05T00:00:00+02:00', to: '2025-10-07T00:00:00+02:00' }
-    for (const chunk of ['1d', '10d']) {
-      const store = await tempStore()
-      await market.run(store, FIXED.replace('refresh', `chunk: ${chunk}, refresh`), night(0))
-      expect(await findGaps(store)).toMatchObject([absent])
-    }
-  })
-
-  test('what was answered for all geos before one was known, was answered without it', async () => {
-    const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
-    market.state.has = (instant, geo) => geo === 3 || instant >= at('2025-10-08T22:00:00Z')
-    await market.run(
-      store,
-      `pace: { perSecond: 50, concurrency: 1 }\n${FIXED.replace('refresh', 'chunk: 1d, refresh')}`,
-      night(0),
-    )
-    expect(await findGaps(store)).toMatchObject([
-      { reason: 'absent', geo_id: 4, from: '2025-10-01T00:00:00+02:00', to: '2025-10-09T00:00:00+02:00', missing: 192 },
-    ])
-  })
-
-  test('what may still come is not absent', async () => {
-    const [store, market] = [await tempStore(), await source()]
-    market.state.has = (instant) => instant < night(0) / 1000
-    await market.run(
-      store,
-      'series: [{ indicators: [5], window: { from: 2025-11-01, to: +2d }, lookback: 1d }]',
-      night(0),
-    )
-    expect(await findGaps(store)).toEqual([])
-  })
-
   test('continues where an answer has nothing at all of what a geo lacked', async () => {
     const [store, market] = [await tempStore(), await source()]
     market.state.has = (instant) => !within('2025-10-03T22:00:00Z', '2025-10-04T22:00:00Z')(instant)
@@ -119,15 +84,6 @@ describe('what the source has not', () => {
     for (let n = 1; n < 16; n++)
       if ((await market.run(store, job('geoIds: [3], '), night(n))).length > 0) nights.push(n)
     expect(nights).toEqual([1, 3, 7, 15])
-  })
-
-  test('events promise nothing', async () => {
-    const [store, market] = [await tempStore(), await source()]
-    market.state.has = (instant) => instant % 18_000 === 0
-    await market.run(store, FIXED, night(0))
-    expect(store.get('select count(*) from observation')).toBe(48)
-    expect(await findGaps(store)).toEqual([])
-    expect(await market.run(store, FIXED, night(1))).toEqual([])
   })
 
   test('is asked again only where a job wants it, and gaps says so', async () => {
@@ -177,21 +133,5 @@ describe('what the source has not', () => {
     )
     // One window a day; what is held between the second and the change need not be asked.
     expect(await market.run(store, FIXED, night(1))).toEqual(['2025-09-30T22..2025-10-02T22'])
-  })
-
-  test('takes a tenth of the other calls at the most, what has waited longest first, in few windows', async () => {
-    const [store, market] = [await tempStore(), await source()]
-    market.state.has = (instant) => instant % 86_400 !== 0
-    const ids = Array.from({ length: 30 }, (_, i) => i + 1)
-    const yaml = (refresh: number[]) =>
-      `pace: { perSecond: 50, concurrency: 8 }\nseries:\n  - { indicators: [${ids}], window: { from: 2025-10-01, to: 2025-10-11 }, lookback: 2d, refresh: 1h }
-${refresh.length > 0 ? `  - { indicators: [${refresh}], window: { last: 1d }, timeTrunc: hour, timeAgg: sum, refresh: 1h }` : ''}`
-    await market.run(store, yaml([]), night(0))
-    const absent = () => market.requested.filter(({ from }) => from < '2025-10-12').length
-    await market.run(store, yaml([]), night(1))
-    expect(absent()).toBe(1)
-    await market.run(store, yaml(ids), night(2))
-    expect(absent()).toBe(3)
-    expect(market.requested).toHaveLength(33)
   })
 })

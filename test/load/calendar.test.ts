@@ -133,16 +133,6 @@ describe('a period is held, awaited or absent as a whole', () => {
     expect(await absences(store)).toEqual(['absent 2025-10-01..2025-11-01 1'])
   })
 
-  test('days that were answered one by one before a geo was known are absent of it', async () => {
-    const store = await tempStore()
-    const has = ({ from }: { from: number }, geo: number) => geo === 3 || from >= day('2025-03-12')
-    const source = await calendar(KINDS.day!, has, [3, 4])
-    const yaml = `pace: { perSecond: 50, concurrency: 1 }
-series: [{ indicators: [5], window: { from: 2025-03-08, to: 2025-03-15 }, chunk: 1d }]`
-    await runJob(store, source, yaml, { now: ms('2025-11-10T20:00:00Z') })
-    expect(await absences(store)).toEqual(['absent 2025-03-08..2025-03-12 4'])
-  })
-
   test('gaps are the whole periods that are over and have no value, whatever the windows', async () => {
     const job = fc.record({
       kind: fc.constantFrom('day', 'week', 'month', 'year'),

@@ -131,17 +131,3 @@ describe('what is dismissed is accepted', () => {
     expect(await findGaps(store)).toMatchObject([{ reason: 'failed' }])
   })
 })
-
-test('an unverified answer for all geos stays unverified until all are requested again, and leaves what single geos were answered since', async () => {
-  const [store, market] = [await tempStore(), await source({ geos: [3, 4], spoiled: (instant) => instant === WRONG })]
-  await market.run(store, FIXED, night(0))
-  market.state.spoiled = () => false
-  const one = (geo: number) => FIXED.replace('[5]', `[5], geoIds: [${geo}]`)
-  for (const geo of [3, 4]) await market.run(store, one(geo), night(1))
-  expect(await findGaps(store)).toMatchObject([{ reason: 'unverified', geo_id: 0 }])
-  expect(await market.run(store, one(3), night(2))).toEqual([])
-  expect(await market.run(store, FIXED, night(2))).toHaveLength(1)
-  expect(await runChecks(store, night(2) / 1000)).toEqual([])
-  const [before, after] = await replayed(store)
-  expect(after).toEqual(before)
-})

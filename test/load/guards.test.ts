@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { dropEarlier } from '../../src/load/replies/keep.ts'
-import { openFailures } from '../../src/reports/status.ts'
 import { testClient } from '../fetch/testClient.ts'
 import { emulate, json, ms, runJob, serve, tempStore } from '../kit.ts'
 
@@ -25,72 +24,6 @@ const hours = (from: string, count = 24, more: object = {}) => ({
     })),
     ...more,
   },
-})
-
-describe('what is held', () => {
-  /** Two neighbouring days, each final by a short lookback, and what a longer one then requests. */
-  const DAYS = (from: number, to: number, lookback: number) =>
-    `series:\n  - { indicators: [1739], window: { from: 2025-10-${from}, to: 2025-10-${to} }, lookback: ${lookback}d, chunk: 1d }`
-  const windowsOf = (requests: readonly { readonly url: string }[]): string[] =>
-    requests.map(({ url }) => {
-      const search = new URL(url, 'http://x').searchParams
-      return `${search.get('start_date')} ${search.get('end_date')}`
-    })
-
-  test('windows that became one are final by no longer lookback than the youngest of them', async () => {
-    const store = await tempStore()
-    const emulator = await emulate({ now: ms('2025-10-20T12:00:00Z') / 1000 })
-    await runJob(store, emulator, DAYS(10, 19, 1), { now: ms('2025-10-20T12:00:00Z') })
-    expect(store.get('select count(*) from _coverage')).toBe(1)
-    const before = emulator.requests.length
-    await runJob(store, emulator, DAYS(10, 19, 4), { now: ms('2025-10-20T14:00:00Z') })
-    // Several are under way at once: the order in which they come is left to chance.
-    expect(windowsOf(emulator.requests.slice(before)).sort()).toEqual([
-      '2025-10-15T22:00:00Z 2025-10-16T21:59:59Z',
-      '2025-10-16T22:00:00Z 2025-10-17T21:59:59Z',
-      '2025-10-17T22:00:00Z 2025-10-18T21:59:59Z',
-    ])
-  })
-
-  test('windows that became one are as old as the oldest of them', async () => {
-    const store = await tempStore()
-    const emulator = await emulate({ now: ms('2025-10-20T12:00:00Z') / 1000 })
-    await runJob(store, emulator, DAYS(17, 18, 1), { now: ms('2025-10-20T12:00:00Z') })
-    await runJob(store, emulator, DAYS(18, 19, 1), { now: ms('2025-10-20T12:10:00Z') })
-    expect(store.get('select count(*) from _coverage')).toBe(1)
-    const before = emulator.requests.length
-    await runJob(store, emulator, DAYS(17, 19, 9), { now: ms('2025-10-20T13:05:00Z') })
-    expect(windowsOf(emulator.requests.slice(before))).toContain('2025-10-16T22:00:00Z 2025-10-17T21:59:59Z')
-  })
-
-  test('a failure is over when its window is held by other requests', async () => {
-    const store = await tempStore()
-    const emulator = await emulate({ now: ms('2025-11-04T12:00:00Z') / 1000, faults: [{ status: 404, calls: [1] }] })
-    const job = (chunk: string) =>
-      `series:\n  - { indicators: [1739], window: { from: 2025-10-20, to: 2025-10-24 }, chunk: ${chunk} }`
-    const now = ms('2025-11-04T12:00:00Z')
-    expect((await runJob(store, emulator, job('4d'), { now })).outcome).toBe('partial')
-    expect(await openFailures(store)).toHaveLength(1)
-    expect((await runJob(store, emulator, job('1d'), { now: now + 200 * DAY })).outcome).toBe('done')
-    expect(store.get('select count(*) from observation')).toBe(96)
-    expect(await openFailures(store)).toEqual([])
-  })
-})
-
-test('a change of resolution that was announced is known without asking: no window reaches over it', async () => {
-  const store = await tempStore()
-  const emulator = await emulate({ now: ms('2025-11-04T12:00:00Z') / 1000 })
-  await runJob(
-    store,
-    emulator,
-    'series:\n  - { indicators: [600], geoIds: [3], window: { from: 2025-09-29, to: 2025-10-03 } }',
-    { now: ms('2025-11-04T12:00:00Z') },
-  )
-  expect(emulator.requests.map(({ url }) => decodeURIComponent(/start_date=([^&]*)/.exec(url)![1]!))).toEqual([
-    '2025-09-28T22:00:00Z',
-    '2025-09-30T22:00:00Z',
-  ])
-  expect(store.all('select distinct outcome from _fetch')).toEqual([{ outcome: 'ok' }])
 })
 
 describe('the gentle client', () => {

@@ -239,13 +239,3 @@ test.each(['light', 'dark'] as const)('axe finds no barrier, in %s', async (colo
     expect(await accessibilityFaults(page)).toEqual([])
   }
 })
-
-test('a narrow window shows everything without being wider than it is', async () => {
-  const page = await open(`/series/544?from=2025-10-24&to=2025-10-28&asof=${NIGHTS[2]}&with=600`, {
-    viewport: { width: 320, height: 640 },
-  })
-  for (const path of ['', '/series/544/vintages', '/explain/600/3/1761429600']) {
-    if (path) await page.goto(server.url + path)
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
-  }
-})

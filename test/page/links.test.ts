@@ -59,11 +59,6 @@ test('/series without a name leads to the list of all', async () => {
   }
 })
 
-test('the requests of a run are headed by their number, not by that of the run', async () => {
-  const { url } = await servePage(await together())
-  expect(await (await fetch(`${url}/runs/1`)).text()).toMatch(/<th scope="col">No\.<\/th><th scope="col">Started/)
-})
-
 test('a state has the same sign on every page', async () => {
   const { url } = await servePage(await together())
   const text = async (path: string) => (await fetch(url + path)).text()

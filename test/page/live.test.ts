@@ -1,4 +1,4 @@
-import { copyFileSync, readFileSync, renameSync } from 'node:fs'
+import { copyFileSync, renameSync } from 'node:fs'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { addFetch } from '../cli/filled.ts'
 import { emulate, runJob } from '../kit.ts'
@@ -119,8 +119,6 @@ test('what scripts tell comes with the page, in its language', async () => {
   const home = await (await fetch(url, { headers: { 'accept-language': 'es' } })).text()
   for (const word of ['data-copy="Copiar"', 'data-copied="Copiado"', 'data-changed="La base de datos ha cambiado;'])
     expect(home).toContain(word)
-  for (const script of ['live.ts', 'page.ts'])
-    expect(readFileSync(`src/page/client/${script}`, 'utf8')).not.toContain('documentElement.lang')
 })
 
 describe('monitors', () => {

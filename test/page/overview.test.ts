@@ -3,7 +3,6 @@ import { htmlText } from '../../src/page/html.ts'
 import { readCoverage, readCoverageOf } from '../../src/page/queries/coverage.ts'
 import { readHome } from '../../src/page/queries/home.ts'
 import { coverageOfSeriesView } from '../../src/page/views/coverage.ts'
-import { WORDS } from '../../src/page/words/words.ts'
 import { StoreError } from '../../src/util/errors.ts'
 import { ms, runJob, tempStore } from '../kit.ts'
 import { onlyInFile } from '../onServer.ts'
@@ -78,13 +77,6 @@ describe('the overview', () => {
     expect(await health()).toContain('Up to date')
     const list = await get(`${url}/indicators?lang=en`)
     expect(list, 'local days').toContain('2025-10-01 … 2025-10-02, 1 geo')
-  })
-
-  test('shows for one series and for several that they reach as far as usual, in both languages', () => {
-    const sentences = (locale: 'en' | 'es') =>
-      [1, 2].map((series) => WORDS[locale].home.whole(series).split(/, (?:y|and) /)[1])
-    expect(sentences('en')).toEqual(['the series reaches as far as usual.', 'all 2 series reach as far as usual.'])
-    expect(sentences('es')).toEqual(['la serie llega hasta donde suele.', 'las 2 series llegan hasta donde suelen.'])
   })
 })
 

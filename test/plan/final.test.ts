@@ -60,18 +60,6 @@ describe('unverified data stays open whatever its age', () => {
     expect(await market.run(store, FIXED, night(200))).toEqual([])
   })
 
-  test('an empty answer over held values', async () => {
-    const [store, market] = [await tempStore(), await source()]
-    await market.run(store, FIXED, NOON)
-    market.state.geos = []
-    await market.run(store, FIXED, night(1), { restate: true })
-    expect(await findGaps(store)).toMatchObject([{ reason: 'unverified', geo_id: 0 }])
-    expect(store.get('select count(*) from observation')).toBe(48)
-    market.state.geos = [3]
-    expect(await market.run(store, FIXED, night(2))).toHaveLength(1)
-    expect(await findGaps(store)).toEqual([])
-  })
-
   test('a known geo that an answer for all geos lacks', async () => {
     const [store, market] = [await tempStore(), await source({ geos: [3, 8741] })]
     await market.run(store, FIXED, NOON)
@@ -100,17 +88,6 @@ describe('unverified data stays open whatever its age', () => {
     expect(await market.run(store, FIXED, night(2))).toEqual(['2025-09-30T22..2025-10-02T22'])
     expect(await findGaps(store)).toEqual([])
     expect(store.get('select count(*) from _coverage')).toBe(1)
-  })
-
-  test('the unsettled part of an unverified window is refreshed like any other', async () => {
-    const [store, market] = [
-      await tempStore(),
-      await source({ spoiled: (at) => at === ms('2025-11-03T10:00:00Z') / 1000 }),
-    ]
-    const rolling = job('3d', '{ last: 3d }')
-    expect(await market.run(store, rolling, NOON)).toHaveLength(1)
-    expect(await market.run(store, rolling, ms(NOON) + 2 * 3_600_000)).toHaveLength(1)
-    expect(await market.run(store, rolling, ms(NOON) + 4 * 3_600_000)).toHaveLength(1)
   })
 })
 

@@ -40,8 +40,6 @@ test('a run of few calls asks one window a day of what is absent, however often 
 })
 
 test.each([
-  [9, 1],
-  [10, 1],
   [19, 1],
   [20, 2],
   [39, 3],

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { handler as quarantineCommand } from '../../src/cli/commands/quarantine.ts'
 import { planRetry } from '../../src/plan/retry.ts'
 import { runChecks } from '../../src/reports/check.ts'
 import { failedRequests } from '../../src/reports/failedRequests.ts'
@@ -12,7 +11,6 @@ import type { Store } from '../store.ts'
 
 const NOW = ms('2025-11-04T20:15:00Z')
 const DAY = 86_400_000
-const COMMON = { quiet: true, verbose: false, logFormat: 'pretty' as const, json: true }
 const job = (geos: string, from: string, to: string) =>
   `series: [{ indicators: [5], ${geos ? `geoIds: [${geos}], ` : ''}window: { from: 2025-10-${from}, to: 2025-10-${to} }, refresh: 1h }]`
 const retried = async (store: Store) =>
@@ -95,20 +93,6 @@ describe('the quarantine', () => {
     await market.run(store, job('', '05', '11'), NOW + DAY, { restate: true })
     expect(store.get('select count(*) from _quarantine where resolved_at is null')).toBe(0)
     expect(await runChecks(store)).toEqual([])
-  })
-
-  test('is left by a word, with a reason', async () => {
-    const { store } = await spoiled()
-    const dismiss = (ids: number[], reason?: string) =>
-      quarantineCommand({ ...COMMON, database: store.file, action: 'dismiss', ids, reason })
-    await expect(dismiss([], 'x')).rejects.toThrow(/needs the ids/)
-    await expect(dismiss([1])).rejects.toThrow(/--reason/)
-    await expect(dismiss([1, 7], 'x')).rejects.toThrow(/Not open in quarantine: 7/)
-    expect(await dismiss([1], 'a misprint of the source')).toBe(0)
-    expect(store.all('select dismissed from _quarantine where resolved_at is not null')).toEqual([
-      { dismissed: 'a misprint of the source' },
-    ])
-    expect((await runChecks(store)).filter(({ check }) => check === 'quarantine')).toEqual([])
   })
 
   test('what is unverified is retried, and nothing that is held', async () => {

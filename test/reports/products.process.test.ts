@@ -103,6 +103,7 @@ describe('query', () => {
       '| n | t | x |\n| --- | --- | --- |\n| 1 | a\\|"b",c |  |\n',
     )
     expect((await cli('query', sql)).out).toMatch(/^n {2}t/)
+    expect((await cli('query --format csv', 'with x as (select 1 as a) select a from x')).out).toBe('a\n1\n')
     expect(JSON.parse((await cli('query --json', 'select 1 where false')).out)).toEqual([])
   })
 
@@ -112,7 +113,9 @@ describe('query', () => {
     ['two statements', ['query', 'select 1; select 2'], 2, /one statement/],
     ['a write', ['query', 'delete from observation'], 2, /only reading/],
     ['a write that answers', ['query', 'delete from observation returning *'], 2, /only (reads|reading)/],
+    ['a table', ['query', 'create table x (a)'], 2, /only reading/],
     ['a typing error', ['query', 'selekt 1'], 2, /syntax error/],
+    ['a column that is not there', ['query', 'select elsewhere from observation'], 2, /no such column/],
     ['nothing', ['query'], 2, /give either/],
     ['an unknown recipe', ['query --recipe daily-avrage'], 2, /Did you mean|did you mean|There are/],
     ['a parameter that a recipe lacks', ['query --recipe daily-average --param zone=3'], 2, /has no parameter zone/],
@@ -157,26 +160,6 @@ describe('export', () => {
       converted_type: 'TIMESTAMP_MILLIS',
       logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
     })
-  })
-
-  test('wide has a column a series and geo, and a row an instant', async () => {
-    const out = join(tempFolder(), 'wide.csv')
-    await cli('export --indicator 600 1293 --wide --from 2025-11-01 --to 2025-11-02 --output', out)
-    const [head, ...lines] = readFileSync(out, 'utf8').trim().split('\n')
-    expect(head).toBe('at_utc,at_local,600_1,600_3,1293_8741,1293_8741_hour_average')
-    expect(lines).toHaveLength(288)
-    const [at, , , spain] = lines[0]!.split(',')
-    expect(
-      store.get('select value from observations where indicator_id = 600 and geo_id = 3 and at_utc = ?', [at]),
-    ).toBe(Number(spain))
-  })
-
-  test('as of an instant is what was known then', async () => {
-    const of = async (more: string) =>
-      (await cli(`export --indicator 1293 --geo 8741 --from 2025-11-03 --to 2025-11-04${more}`)).out
-    const then = await of(' --as-of 2025-11-03T18:00:00Z')
-    expect(then).not.toBe(await of(''))
-    expect(then.split('\n').length).toBeLessThan((await of('')).split('\n').length)
   })
 
   test.each<[string, [string, ...string[]], RegExp]>([

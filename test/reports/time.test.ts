@@ -5,7 +5,7 @@ import { runChecks } from '../../src/reports/check.ts'
 import { failedRequests } from '../../src/reports/failedRequests.ts'
 import { findGaps } from '../../src/reports/gaps.ts'
 import { SERVICES } from '../../src/service/services.ts'
-import { changing, emulate, json, ms, ON_SERVER, runJob, serve, tempStore } from '../kit.ts'
+import { emulate, json, ms, ON_SERVER, runJob, serve, tempStore } from '../kit.ts'
 import { openReader, type Store } from '../store.ts'
 
 const NOW = '2025-11-04T12:00:00Z'
@@ -15,30 +15,6 @@ const values = (store: Store) =>
   store.all('select indicator_id, geo_id, at_utc, step_s, value from observations order by 1, 2, 3, 4')
 
 describe('a change of resolution', () => {
-  test('in the middle of a window is found with few requests, remembered, and no day is mixed', async () => {
-    const store = await tempStore()
-    const server = await changing('2024-05-16T22:00:00Z')
-    const yaml = 'series:\n  - { indicators: [777], window: { from: 2024-01-01, to: 2025-01-01 } }'
-    await runJob(store, server, yaml, now)
-    expect(server.calls.length).toBeLessThanOrEqual(24)
-    expect(store.all('select local_date from observations group by 1 having count(distinct step_s) > 1')).toEqual([])
-    expect(
-      store.all(
-        'select step_s, min(at_local) as "from", max(at_local) as "to", count(*) as n from observations group by 1 order by 1 desc',
-      ),
-    ).toEqual([
-      { step_s: 3600, from: '2024-01-01T00:00:00+01:00', to: '2024-05-16T23:00:00+02:00', n: 137 * 24 - 1 },
-      { step_s: 900, from: '2024-05-17T00:00:00+02:00', to: '2024-12-31T23:45:00+01:00', n: 229 * 96 + 4 },
-    ])
-    expect(store.all('select step_s from _resolution')).toEqual([{ step_s: 900 }])
-    expect(store.get('select count(*) from observation_revision')).toBe(0)
-    const before = server.calls.length
-    await runJob(store, server, yaml, now)
-    expect(server.calls).toHaveLength(before)
-    await runJob(store, server, yaml, { ...now, options: { restate: true } })
-    expect(server.calls.length - before).toBeLessThanOrEqual(13)
-  })
-
   test('that was announced is never spanned by a request', async () => {
     const store = await tempStore()
     const emulator = await emulate({ now: SECONDS })
@@ -153,24 +129,6 @@ describe('what is missing', () => {
     await runJob(store, emulator, job('40d'), now)
     expect((await findGaps(store)).filter(({ reason }) => reason !== 'absent')).toEqual([])
     expect(store.all('select local_date from observations_daily where hours < 23')).toEqual([])
-  })
-
-  test('the future and what may be revised are requested again no more often than refresh says', async () => {
-    const store = await tempStore()
-    const emulator = await emulate({ now: SECONDS })
-    const yaml = 'series:\n  - { indicators: [1739], window: { from: 2025-10-01, to: +2d }, lookback: 3d, refresh: 6h }'
-    const at = (hours: number) => runJob(store, emulator, yaml, { now: ms(NOW) + hours * 3_600_000 })
-    await at(0)
-    const windows = async (hours: number) => {
-      const before = emulator.requests.length
-      await at(hours)
-      return emulator.requests.slice(before).map(({ url }) => decodeURIComponent(/start_date=([^&]+)/.exec(url)![1]!))
-    }
-    expect(await windows(5)).toEqual([])
-    expect(await windows(7)).toEqual(['2025-10-31T23:00:00Z'])
-    expect(await windows(9)).toEqual([])
-    expect(await windows(14)).toEqual(['2025-10-31T23:00:00Z'])
-    expect(await windows(21)).toEqual(['2025-11-01T23:00:00Z'])
   })
 
   test('a window of months has whole months, and a month that is not over is provisional', async () => {

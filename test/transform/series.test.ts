@@ -75,44 +75,6 @@ describe('values become observations', () => {
     expect(observations!.at).toEqual([at('2021-10-31T00:00:00Z'), at('2021-10-31T01:00:00Z')])
   })
 
-  test('unsorted rows of several geos come out by geo and instant, repeated ones once', () => {
-    const later = { datetime: '2021-10-31T01:00:00.000+02:00', tz_time: '2021-10-30T23:00:00.000Z' }
-    const { observations, rejects } = read([
-      value({ geo_id: 9, value: 1 }),
-      value({ ...later, value: 2 }),
-      value(),
-      value(),
-    ])
-    expect(observations).toMatchObject({ geoIds: [3, 3, 9], values: [10, 2, 1] })
-    expect(rejects).toEqual([])
-  })
-
-  test('of two different values for one instant the later holds and the earlier is told', () => {
-    const { observations, rejects } = read([value({ value: 1 }), value({ value: 2 })])
-    expect(observations!.values).toEqual([2])
-    expect(rejects).toHaveLength(1)
-  })
-
-  test('rows outside the window are left out and counted', () => {
-    const { observations, outside } = read([
-      value(),
-      value({ datetime: '2021-11-01T00:00:00.000+01:00', tz_time: '2021-10-31T23:00:00.000Z' }),
-    ])
-    expect(observations!.at).toHaveLength(1)
-    expect(outside).toBe(1)
-  })
-
-  test.each([
-    ['a text', { value: '10.5' }, /"10.5" is not a number/],
-    ['missing', { value: undefined }, /missing is not a number/],
-    ['an object', { value: {} }, /is not a number/],
-  ])('a value that is %s is rejected with its place, the others are read', (_name, over, reason) => {
-    const { observations, rejects } = read([value({ geo_id: 1 }), value(over)])
-    expect(observations!.at).toHaveLength(1)
-    expect(rejects).toHaveLength(1)
-    expect(rejects[0]).toMatchObject({ path: '$.indicator.values[1]', reason: expect.stringMatching(reason) })
-  })
-
   test('the key of the answer that has the values is that of the route', () => {
     const { generic } = SERVICES
     const routes = { ...generic.routes, indicator: { ...generic.routes.indicator!, root: 'serie' } }
@@ -125,39 +87,12 @@ describe('values become observations', () => {
     expect(() => answer({ serie: { id: 600 } })).toThrow(expect.objectContaining({ path: '$.serie.values' }))
   })
 
-  test.each([
-    ['a date that does not exist', { datetime: '2021-02-30T00:00:00.000+01:00', tz_time: undefined }],
-    ['no offset', { datetime: '2021-10-31T00:00:00.000', tz_time: undefined }],
-    ['datetime and tz_time that disagree', { tz_time: '2021-10-30T23:00:00.000Z' }],
-    ['a geo that is a text', { geo_id: '3' }],
-    ['nothing at all', null],
-  ])('%s goes to quarantine', (_name, over) => {
-    const { observations, rejects } = read([over === null ? 7 : value(over)])
-    expect(observations!.at).toEqual([])
-    expect(rejects).toHaveLength(1)
-  })
-
-  test('null is a value, and zero and negative ones too', () => {
-    const hours = ['00', '01', '02'].map((hour, i) =>
-      value({
-        datetime: `2021-10-31T${hour}:00:00.000+02:00`,
-        tz_time: `2021-10-${i < 2 ? '30' : '31'}T${['22', '23', '00'][i]}:00:00.000Z`,
-        value: [null, 0, -3.5][i],
-      }),
-    )
-    expect(read(hours).observations!.values).toEqual([null, 0, -3.5])
-  })
-
-  test('geos are taken from the list and from the values; a single geo of an aggregate is that geo, others are 0', () => {
+  test('names of geos are taken from the list and from the values', () => {
     const { tables } = read([value()], { geos: [{ geo_id: 5, geo_name: 'Aragón' }] })
     expect(tables.find(({ table }) => table === 'geo_text')!.rows).toEqual([
       { id: 3, locale: 'es', name: 'España' },
       { id: 5, locale: 'es', name: 'Aragón' },
     ])
-    const summed = (geo_ids: unknown) =>
-      read([value({ geo_id: undefined, geo_name: undefined, geo_ids })]).observations!.geoIds
-    expect(summed([3])).toEqual([3])
-    expect(summed([3, 1])).toEqual([0])
   })
 
   test('an empty answer is empty, and no error', () => {

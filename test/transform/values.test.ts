@@ -17,6 +17,8 @@ describe('a row that cannot be understood is rejected with its reason', () => {
     [{ value: Number.POSITIVE_INFINITY }, 'value "Infinity" is not a number'],
     [{ datetime: '2025-07-01T00:00:00' }, 'datetime "2025-07-01T00:00:00" is not an instant with an offset'],
     [{ datetime: null, tz_time: at(0) }, 'datetime null is not an instant with an offset'],
+    [{ datetime: '2025-02-30T00:00:00Z' }, 'datetime "2025-02-30T00:00:00Z" is not an instant with an offset'],
+    [{ value: undefined }, 'value missing is not a number'],
     [{ datetime: undefined }, 'datetime missing is not an instant with an offset'],
     [{ datetime: undefined, tz_time: 'soon' }, 'datetime missing is not an instant with an offset'],
     [{ tz_time: at(1) }, `datetime "${at(0)}" and tz_time "${at(1)}" disagree`],

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
-import { emulate, runCli, runCommand, tempFolder } from '../../kit.ts'
+import { emulate, runCommand, tempFolder } from '../../kit.ts'
 import { jobFolder, serviceAt } from '../jobFolder.ts'
 
 test('the demo writes nothing into a database of a real service', async () => {
   const { url, key } = await emulate()
   const dir = jobFolder()
-  await runCli(dir, ['sync', 'job.yaml'], serviceAt(url, key))
-  const { code, err } = await runCli(dir, ['demo', '--database', 'data/indicator-sync.db'])
+  await runCommand(dir, ['sync', 'job.yaml'], serviceAt(url, key))
+  const { code, err } = await runCommand(dir, ['demo', '--database', 'data/indicator-sync.db'])
   expect([code, err]).toEqual([2, expect.stringMatching(/contains real data from job one/)])
-  const jobs = await runCli(dir, ['query', 'select count(*) from _run', '--format', 'csv'])
+  const jobs = await runCommand(dir, ['query', 'select count(*) from _run', '--format', 'csv'])
   expect(jobs.out.trim().split('\n')[1]).toBe('1')
 })
 

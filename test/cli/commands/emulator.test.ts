@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { runCli, tempFolder } from '../../kit.ts'
+import { runCli, runCommand, tempFolder } from '../../kit.ts'
 
 test('serves a script on the address that it is given, says where, and ends by a signal', async () => {
   const folder = tempFolder()
@@ -40,7 +40,7 @@ test('an address that cannot be had is told in a sentence', async () => {
   onTestFinished(() => void taken.close())
   const { port } = taken.address() as AddressInfo
   const folder = tempFolder()
-  const of = (...args: string[]) => runCli(folder, ['emulator', ...args])
+  const of = (...args: string[]) => runCommand(folder, ['emulator', ...args])
   expect(await of('--port', String(port))).toMatchObject({
     code: 2,
     err: expect.stringContaining('another program uses the port'),
@@ -57,13 +57,13 @@ test('a mistake in a script is told with its place', async () => {
   const folder = tempFolder()
   writeFileSync(join(folder, 'bad.yaml'), '- { id: 1, geos: [3], resolutions: [{ from: soon, every: week }] }')
   writeFileSync(join(folder, 'worse.yaml'), '- { id: 1')
-  const bad = await runCli(folder, ['emulator', '--script', 'bad.yaml'])
+  const bad = await runCommand(folder, ['emulator', '--script', 'bad.yaml'])
   expect(bad).toMatchObject({ code: 2, err: expect.stringContaining('bad.yaml: 0.resolutions.0.from') })
-  expect(await runCli(folder, ['emulator', '--script', 'worse.yaml'])).toMatchObject({
+  expect(await runCommand(folder, ['emulator', '--script', 'worse.yaml'])).toMatchObject({
     code: 2,
     err: expect.stringContaining('worse.yaml is not valid YAML'),
   })
-  const none = await runCli(folder, ['emulator', '--faults', 'none.yaml'])
+  const none = await runCommand(folder, ['emulator', '--faults', 'none.yaml'])
   expect(none).toMatchObject({ code: 2, err: expect.stringContaining('The file of faults none.yaml is not there') })
   expect(none.err).not.toContain('job')
   expect(none.err).toContain('docs/emulator.md')

@@ -21,12 +21,3 @@ test('gaps says what is missing and why, for people and for scripts, and fails w
   expect(await gaps('--fail')).toMatchObject({ code: 0, out: expect.stringMatching(/^No gaps in series: all/) })
   expect((await gaps('--json')).out).toBe('[]\n')
 })
-
-test('gaps of a database that is not there are told as that', async () => {
-  const done = await runCommand(tempFolder(), ['gaps'])
-  expect(done).toMatchObject({
-    code: 7,
-    out: '',
-    err: expect.stringMatching(/no database data\/indicator-sync\.db yet/),
-  })
-})

@@ -20,17 +20,3 @@ test('plan says what a sync would request, why and how long it takes, and sends 
   expect(emulator.requests).toEqual([])
   expect(readdirSync(dir)).toEqual(['job.yaml'])
 })
-
-test('plan requests nothing that is held, and its JSON is an empty list then', async () => {
-  const emulator = await emulate()
-  const [dir, env] = [jobFolder(), serviceAt(emulator.url, emulator.key)]
-  expect((await runCommand(dir, ['sync', 'job.yaml'], env)).code).toBe(0)
-  expect((await runCommand(dir, ['plan', 'job.yaml'])).out).toBe('one: nothing to request; up to date.\n')
-  expect((await runCommand(dir, ['plan', 'job.yaml', '--json'])).out).toBe('[]\n')
-})
-
-test('plan of a selection by the catalogue says that this is fetched first', async () => {
-  const dir = jobFolder({ 'job.yaml': SERIES.replace('[1739]', '{ match: spot }') })
-  const { code, out } = await runCommand(dir, ['plan', 'job.yaml'])
-  expect([code, out]).toEqual([0, expect.stringContaining('The catalogue is not stored yet. A sync fetches it first')])
-})
