@@ -36,8 +36,8 @@ const FILES: readonly (readonly [name: string, modules: RegExp])[] = [
   ['http', /node_modules.(@hono|hono).|util.server\.ts$/],
   ['page', /(commands.serve|views.home)\.ts$/],
   ['job', /job.(file|read)\.ts$/],
-  ['sync', /commands.sync\.ts$/],
-  ['status', /commands.(status|query|show)\.ts$/],
+  ['sync', /jobs.fetchJobs\.ts$/],
+  ['status', /(jobs.printStatus|commands.(query|show))\.ts$/],
 ]
 
 const root = resolve(import.meta.dirname, '..')

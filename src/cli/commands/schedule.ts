@@ -12,6 +12,7 @@ import type { Args } from '../command.ts'
 import { DISTRIBUTED_FLAG, JOBS, RUN_FLAGS } from '../flags.ts'
 import { type ChildRun, readChildRun, reportAlive, reportRefusal, runInChild } from '../jobs/childRun.ts'
 import { createDueTimes, nextTime } from '../jobs/dueTimes.ts'
+import { isDistributed, rejectPolicy } from '../jobs/fetchJobs.ts'
 import { readJobs } from '../jobs/jobs.ts'
 import { createNotifier, notifyTargets } from '../jobs/notify.ts'
 import { runJobs } from '../jobs/runJobs.ts'
@@ -20,7 +21,6 @@ import { describe, EXIT, exitCodeOf, failedFields } from '../terminal/fail.ts'
 import { logFor } from '../terminal/logging.ts'
 import { signalCode, watchSignals } from '../terminal/signals.ts'
 import { summaryText } from '../text/summary.ts'
-import { isDistributed, rejectPolicy } from './sync.ts'
 
 export const positionals = JOBS
 export const flags = { ...RUN_FLAGS, ...DISTRIBUTED_FLAG } as const

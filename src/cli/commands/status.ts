@@ -1,24 +1,5 @@
-import { openReader } from '../../db/open.ts'
-import { readQueues } from '../../db/queries/queues.ts'
-import { callsLeft } from '../../fetch/budget.ts'
-import { type LakeState, lakeState, lakeStateIn } from '../../lake/state.ts'
-import { prometheusText } from '../../reports/metrics.ts'
-import { readStatus } from '../../reports/status.ts'
-import { coveredSeries } from '../../reports/strips.ts'
-import { SyncError } from '../../util/errors.ts'
-import { shellWord } from '../../util/text.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JSON_FLAG, SERVICE_FLAG } from '../flags.ts'
-import { lakesOfJobs } from '../jobs/jobLakes.ts'
-import { readJobs } from '../jobs/jobs.ts'
-import { version } from '../program.ts'
-import { readSettings } from '../settings/config.ts'
-import { withLake } from '../settings/storage.ts'
-import { EXIT } from '../terminal/fail.ts'
-import { print } from '../terminal/output.ts'
-import { cellsOfLine, wrapped } from '../terminal/wrap.ts'
-import { queuesText } from '../text/queues.ts'
-import { lakeStateText, statusText, strips, withLag } from '../text/status.ts'
 
 export const flags = {
   ...DATABASE_FLAG,
@@ -34,55 +15,5 @@ export const flags = {
 } as const
 export const examples = ['status --database data/demo.db', 'status --format prometheus --database data/demo.db']
 
-export async function handler(args: Args<typeof flags>): Promise<number> {
-  const { database, baseUrl, service } = readSettings(args)
-  const file = database.value
-  const jobs = readJobs(args.job ?? [], service.value)
-  const reader = openReader(file)
-  try {
-    const lakes: LakeState[] = []
-    const without: string[] = []
-    const named = new Set(jobs.flatMap(({ lake }) => lake ?? []))
-    for (const folder of named)
-      try {
-        lakes.push(await withLake(folder, (place) => lakeState(reader, place)))
-      } catch (error) {
-        // A broken lake must not hide the rest of the status.
-        if (!(error instanceof SyncError)) throw error
-        without.push(`Lake ${folder}: ${error.message}`)
-      }
-    if (args.format === 'prometheus') {
-      const host = baseUrl ? new URL(baseUrl.value).host : ''
-      const known: { job: string; calls: number }[] = []
-      for (const { name: job, pace } of jobs) {
-        const calls = await callsLeft(reader, host, pace, Date.now())
-        if (calls !== undefined) known.push({ job, calls })
-      }
-      print((await prometheusText(reader, { version: version(), callsLeft: known, lakes })).trimEnd())
-      for (const text of without) process.stderr.write(`${text}\n`)
-      return EXIT.done
-    }
-    for (const folder of (await lakesOfJobs()).filter((one) => !named.has(one))) {
-      const state = await lakeStateIn(reader, folder)
-      if (state !== null && typeof state === 'object') lakes.push(state)
-      else if (state !== undefined)
-        without.push(`Lake ${folder}: ${state ?? `none yet: indicator-sync lake sync ${shellWord(folder)}`}`)
-    }
-    const read = await readStatus(reader)
-    const queues = await readQueues(reader)
-    const status = { ...read, series: read.series.map(withLag) }
-    if (args.json || args.format === 'json') {
-      print(JSON.stringify({ database: file, ...status, lakes, ...(queues ? { queues } : {}) }, null, 2))
-      return EXIT.done
-    }
-    const cells = cellsOfLine()
-    const covered = await coveredSeries(reader)
-    print(statusText(file, status, covered.length === 0 ? '' : strips(covered, service.value.timeZone, cells), cells))
-    if (queues) for (const line of queuesText(queues)) print(wrapped(line, cells, '  ', ''))
-    for (const lake of lakes) print(`\n${wrapped(lakeStateText(lake, Date.now()), cells, '  ', '')}`)
-    for (const text of without) print(`\n${wrapped(text, cells, '  ', '')}`)
-    return EXIT.done
-  } finally {
-    await reader.close()
-  }
-}
+export const handler = async (args: Args<typeof flags>): Promise<number> =>
+  (await import('../jobs/printStatus.ts')).printStatus(args)
