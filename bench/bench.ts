@@ -25,8 +25,8 @@ export type Case = (bench: Bench) => Promise<readonly Section[]>
 export const fixed = (value: number | null, digits = 2): string => (value === null ? '–' : value.toFixed(digits))
 export const grouped = (value: number): string => Math.round(value).toLocaleString('en')
 
-const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
+const line = (cells: readonly string[]): string => cells.join(' | ')
 
 /** A section as Markdown. */
 export const markdown = ({ title, about, head, rows }: Section): string =>
-  [`## ${title}`, about, [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')].join('\n\n')
+  [`## ${title}`, about, [line(head), head.map(() => '---').join('|'), ...rows.map(line)].join('\n')].join('\n\n')

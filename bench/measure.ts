@@ -39,7 +39,7 @@ export const residentOf = (pid: number): number | null => memoryOf(pid, 'VmRSS')
 const TICKS = 100
 
 /** What a process has worked so far; its name, which may have blanks in it, stands in brackets before the numbers. */
-export function workOf(pid: number): number | null {
+function workOf(pid: number): number | null {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')
     return (Number(fields[11]) + Number(fields[12])) / TICKS

@@ -88,11 +88,11 @@ const cases = _.map(String)
 // The large case measures the views, too.
 const names = cases.length > 0 ? cases : Object.keys(CASES).filter((name) => name !== 'views')
 const say = (text: string): void => void process.stderr.write(`${text}\n`)
-const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}, ${process.platform}`
+const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}, ${process.platform}, ${new Date().toISOString().slice(0, 10)}`
 const report = [
   `# Measured
 
-\`npm run bench${cases.length > 0 ? ` -- ${cases.join(' ')}` : ''}\` on ${machine}. Medians of ${runs} runs, contenders in turn. Compare ratios: absolute figures vary with the machine.`,
+\`npm run bench${cases.length > 0 ? ` -- ${cases.join(' ')}` : ''}\` on ${machine}. Medians of ${runs} runs. Compare ratios, not absolute figures.`,
 ]
 const skip = (text: string): void => {
   const line = `SKIPPED: ${text}`

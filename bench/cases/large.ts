@@ -32,8 +32,8 @@ export async function large(bench: Bench): Promise<Section[]> {
   return [
     {
       title: 'A long backfill',
-      about: 'The command `sync` at 50 requests a second, the maximum, over HTTP and brotli.',
-      head: ['values', 'seconds', 'peak MB', 'bytes a value'],
+      about: '`sync` at 50 requests per second, the maximum.',
+      head: ['values', 'seconds', 'peak MB', 'bytes per value'],
       rows: [
         [
           grouped(series * VALUES_A_SERIES),

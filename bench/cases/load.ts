@@ -11,7 +11,7 @@ import {
   valuesOf,
   writeAnswers,
 } from '../answers.ts'
-import { type Bench, fixed, type Section } from '../bench.ts'
+import { type Bench, fixed, grouped, type Section } from '../bench.ts'
 import { isThere, type Measured, measure, median } from '../measure.ts'
 
 const here = join(import.meta.dirname, '..')
@@ -67,11 +67,10 @@ export async function buildFloor({ folder, skip }: Bench): Promise<string | null
 
 const FLOOR = 'C floor'
 const PRODUCT = 'indicator-sync'
-const PINNED = ', on one core'
-const REVISED = 'C floor with history, every value revised'
+const REVISED = 'C floor with history, revised values'
 const [SAME, CHANGED] = [1, 2]
 
-const once = (name: string, floor = FLOOR): readonly Step[] => [{ name, file: 0, floor }]
+const once = (name: string): readonly Step[] => [{ name, file: 0, floor: FLOOR }]
 
 /** Those of the contenders that can run here. */
 async function contenders(bench: Bench): Promise<Contender[]> {
@@ -83,8 +82,8 @@ async function contenders(bench: Bench): Promise<Contender[]> {
     args: ({ shape, database, answers }) => [join(here, 'children/load.ts'), shape, database, answers],
     steps: [
       ...once(PRODUCT),
-      { name: `${PRODUCT}, identical values again`, file: SAME, floor: FLOOR },
-      { name: `${PRODUCT}, every value revised`, file: CHANGED, floor: REVISED },
+      { name: `${PRODUCT}, unchanged values`, file: SAME, floor: FLOOR },
+      { name: `${PRODUCT}, revised values`, file: CHANGED, floor: REVISED },
     ],
   }
   const found: Contender[] = floor ? [floor, product] : [product]
@@ -97,15 +96,6 @@ async function contenders(bench: Bench): Promise<Contender[]> {
         { name: REVISED, file: CHANGED, floor: REVISED },
       ],
     })
-  if (await isThere('taskset', ['--version'])) {
-    const pinned = ({ command, args }: Contender, name: string): Contender => ({
-      command: 'taskset',
-      args: (input) => ['-c', '0', command, ...args(input)],
-      steps: once(name + PINNED, FLOOR + PINNED),
-    })
-    if (floor) found.push(pinned(floor, FLOOR))
-    found.push(pinned(product, PRODUCT))
-  } else bench.skip('loading on one core, for there is no taskset.')
   if (await isThere('sqlite3', ['--version']))
     found.push({
       command: process.execPath,
@@ -170,7 +160,7 @@ const FILES = [
 export async function load(bench: Bench): Promise<Section[]> {
   const { folder, runs, say } = bench
   const all = await contenders(bench)
-  const sections: Section[] = []
+  const figures = new Map<string, string[]>()
   for (const name of Object.keys(SHAPES) as ShapeName[]) {
     const shape = SHAPES[name]
     const files = FILES.map(({ salt, stamp }, i) => {
@@ -196,25 +186,28 @@ export async function load(bench: Bench): Promise<Section[]> {
         fresh(database)
       }
     }
-    const product = measured.get(PRODUCT)!
     // Contenders ran in turn, so a run is compared with its neighbour.
     const ratio = (a: readonly Measured[] | undefined, b: readonly Measured[]): string =>
       a ? fixed(median(a.map((one, i) => perRow(one) / perRow(b[i]!)))) : '–'
     for (const file of [...files, csv]) rmSync(file)
-    sections.push({
-      title: `Loading ${shape.answers.toLocaleString('en')} answers of ${valuesOf(shape).toLocaleString('en')} values`,
-      about:
-        'From raw bytes to committed rows, one transaction an answer. Only indicator-sync keeps revisions, coverage and replies. The peak includes the input.',
-      head: ['way', 'µs a row', 'µs of processor', 'speed of C floor', 'times as slow as indicator-sync', 'peak MB'],
-      rows: [...measured].map(([who, runsOfIt]) => [
-        who,
+    for (const [who, runsOfIt] of measured)
+      figures.set(who, [
+        ...(figures.get(who) ?? []),
         fixed(median(runsOfIt.map(perRow))),
         fixed(worked(runsOfIt)),
         ratio(measured.get(floorOf.get(who)!), runsOfIt),
-        ratio(runsOfIt, product),
         fixed(median(runsOfIt.map(({ peakMb }) => peakMb ?? 0)), 0),
-      ]),
-    })
+      ])
   }
-  return sections
+  const shapes = Object.values(SHAPES).map(
+    (shape) => `${grouped(shape.answers)} responses of ${grouped(valuesOf(shape))} values`,
+  )
+  return [
+    {
+      title: 'Loading',
+      about: `From raw bytes to committed rows: ${shapes.join(', then ')}. Only indicator-sync stores revisions, coverage and responses.`,
+      head: ['way', ...shapes.flatMap(() => ['µs per row', 'CPU µs', '× C floor', 'peak MB'])],
+      rows: [...figures].map(([who, cells]) => [who, ...cells]),
+    },
+  ]
 }

@@ -46,8 +46,8 @@ export async function night({ folder, runs, say }: Bench): Promise<Section[]> {
   await service.stop()
   return [
     {
-      title: 'A night with nothing to do',
-      about: `The command \`sync\` on ${grouped(SERIES)} final series.`,
+      title: 'Nothing to do',
+      about: `\`sync\` of ${grouped(SERIES)} final series.`,
       head: ['requests', 'seconds', 'bytes written', 'file size', 'peak MB'],
       rows: [
         [

@@ -1,11 +1,9 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { gzipSync } from 'node:zlib'
 import type { Page } from 'playwright-core'
-import { assets } from '../../src/page/assets.ts'
 import { launch } from '../../test/page/chromium.ts'
 import { type Bench, fixed, grouped, type Section } from '../bench.ts'
-import { measure, median, peakOf, residentOf, workOf } from '../measure.ts'
+import { measure, median, peakOf, residentOf } from '../measure.ts'
 import { type Serving, serving } from '../serving.ts'
 import { VALUES_A_SERIES } from './views.ts'
 
@@ -18,44 +16,40 @@ const TIMES = 20
 /** What is looked at: indicator 500 has ten years of values every five minutes, 601 hours of five geos. */
 const PAGES: Readonly<Record<string, string>> = {
   overview: '/',
-  'a series, its last 30 days': '/series/500',
-  'a series, a year': '/series/500?from=2024-01-01&to=2025-01-01',
-  'a series, ten years': '/series/500?from=2015-01-01&to=2025-01-01',
-  'as known in December, 30 days': '/series/500?from=2024-12-01&to=2025-01-01&asof=2024-12-20T12:00:00Z',
-  'as known in December, ten years': '/series/500?from=2015-01-01&to=2025-01-01&asof=2024-12-20T12:00:00Z',
-  'how it was revised': '/series/500/vintages',
+  'series, 30 days': '/series/500',
+  'series, a year': '/series/500?from=2024-01-01&to=2025-01-01',
+  'series, ten years': '/series/500?from=2015-01-01&to=2025-01-01',
+  'series as of, 30 days': '/series/500?from=2024-12-01&to=2025-01-01&asof=2024-12-20T12:00:00Z',
+  'series as of, ten years': '/series/500?from=2015-01-01&to=2025-01-01&asof=2024-12-20T12:00:00Z',
+  revisions: '/series/500/vintages',
 }
 const ANSWERS: Readonly<Record<string, string>> = {
-  'chart of 30 days, 1,000 columns': '/api/series/500/8741?px=1000',
-  'chart of a year, 1,000 columns': '/api/series/500/8741?px=1000&from=2024-01-01&to=2025-01-01',
-  'chart of ten years, 1,000 columns': '/api/series/500/8741?px=1000&from=2015-01-01&to=2025-01-01',
-  'as known then, 30 days': '/api/series/500/8741?px=1000&only=before&asof=2024-12-20T12:00:00Z',
-  'a year hour by hour': '/api/carpet/500/8741?from=2024-01-01&to=2025-01-01',
+  'chart data, 30 days': '/api/series/500/8741?px=1000',
+  'chart data, a year': '/api/series/500/8741?px=1000&from=2024-01-01&to=2025-01-01',
+  'chart data, ten years': '/api/series/500/8741?px=1000&from=2015-01-01&to=2025-01-01',
+  'chart data as of, 30 days': '/api/series/500/8741?px=1000&only=before&asof=2024-12-20T12:00:00Z',
+  'heat map, a year': '/api/carpet/500/8741?from=2024-01-01&to=2025-01-01',
 }
 
 /** The one that 19 of 20 do not exceed. */
 const most = (values: readonly number[]): number =>
   [...values].sort((a, b) => a - b)[Math.ceil(values.length * 0.95) - 1]!
 
-/** Milliseconds until the whole of an answer is there, and its bytes before packing. */
-async function get(url: string): Promise<{ ms: number; bytes: number }> {
+/** Milliseconds until the whole response is there. */
+async function get(url: string): Promise<number> {
   const began = performance.now()
   const answer = await fetch(url)
   const body = Buffer.from(await answer.arrayBuffer())
   if (!answer.ok) throw new Error(`${url} answers ${answer.status}: ${body.toString().slice(0, 500)}`)
-  return { ms: performance.now() - began, bytes: body.length }
+  return performance.now() - began
 }
 
-async function answers({ url, pid }: Serving, paths: Readonly<Record<string, string>>): Promise<string[][]> {
+async function answers({ url }: Serving, paths: Readonly<Record<string, string>>): Promise<string[][]> {
   const rows: string[][] = []
   for (const [name, path] of Object.entries(paths)) {
     const all = []
-    const before = workOf(pid)
     for (let i = 0; i < TIMES; i++) all.push(await get(url + path))
-    const after = workOf(pid)
-    const worked = before === null || after === null ? null : ((after - before) * 1000) / TIMES
-    const times = all.map(({ ms }) => ms)
-    rows.push([name, fixed(median(times), 0), fixed(most(times), 0), fixed(worked, 0), fixed(all[0]!.bytes / 1000, 1)])
+    rows.push([name, fixed(median(all), 0), fixed(most(all), 0)])
   }
   return rows
 }
@@ -88,7 +82,7 @@ async function inTheBrowser(url: string): Promise<string[][]> {
   const browser = await launch()
   const rows: string[][] = []
   const addRow = (name: string, times: readonly number[]): void =>
-    void rows.push([name, fixed(median(times), 0), fixed(most(times), 0), '', ''])
+    void rows.push([name, fixed(median(times), 0), fixed(most(times), 0)])
   try {
     const context = await browser.newContext({ locale: 'en-GB', viewport: { width: 1200, height: 900 } })
     const page = await context.newPage()
@@ -139,21 +133,17 @@ async function measurePage(say: Bench['say'], database: string, values: number):
     const data = await answers(server, ANSWERS)
     say('page: in the browser')
     const drawn = await inTheBrowser(server.url)
-    const { names, read } = assets()
-    const scripts = await Promise.all(names.filter((name) => name.endsWith('.js')).map(read))
-    const packed = scripts.map((script) => gzipSync(script!.body).length).reduce((a, b) => a + b)
     const [resident, peak] = [residentOf(server.pid), peakOf(server.pid)]
     return {
       title: `The page on ${grouped(values)} values`,
-      about: `${TIMES} runs each. Answers until their last byte, charts until their first frame; sizes before compression.`,
-      head: ['what', 'median ms', 'p95 ms', 'ms of processor', 'kB'],
+      about: `${TIMES} runs each. Responses until the last byte, charts until the first frame.`,
+      head: ['what', 'median ms', 'p95 ms'],
       rows: [
         ...pages,
         ...data,
         ...drawn,
-        ['start of `serve` to its first page', fixed(median(starts), 0), fixed(most(starts), 0), '', ''],
-        ['all scripts, packed', '', '', '', fixed(packed / 1000, 1)],
-        ['memory and peak of the server, MB', fixed(resident, 0), fixed(peak, 0), '', ''],
+        ['start of `serve`', fixed(median(starts), 0), fixed(most(starts), 0)],
+        ['memory, peak MB', fixed(resident, 0), fixed(peak, 0)],
       ],
     }
   } finally {

@@ -76,9 +76,9 @@ export async function peers(bench: Bench): Promise<Section[]> {
   const ours = median(measured.get(PRODUCT.name)!.map(({ seconds }) => seconds))
   return [
     {
-      title: 'Ten years of an indicator over the wire',
-      about: 'Whole processes, with answers of half a year ready on the same machine.',
-      head: ['who', 'values', 'seconds', 'times as long', 's of processor', 'peak MB'],
+      title: 'Ten years of an indicator',
+      about: 'Whole processes; responses from the same machine.',
+      head: ['tool', 'values', 'seconds', '× indicator-sync', 'CPU s', 'peak MB'],
       rows: [...measured].map(([name, all]) => {
         const seconds = median(all.map((one) => one.seconds))
         return [

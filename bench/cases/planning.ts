@@ -21,7 +21,7 @@ export async function planning({ folder, runs, say }: Bench): Promise<Section[]>
   return [
     {
       title: 'Planning',
-      about: 'The command `plan`: ten years of 2,000 new series, month by month.',
+      about: '`plan`: ten years of 2,000 new series by month.',
       head: ['requests planned', 'seconds', 'peak MB'],
       rows: [
         [

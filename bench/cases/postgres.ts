@@ -14,8 +14,6 @@ interface Contender {
   readonly command: string
   readonly args: (answers: string, database: string) => readonly string[]
   readonly steps: readonly string[]
-  /** Loads into a file, not on the server. */
-  readonly file?: true
   /** Is not ours, and may fail. */
   readonly peer?: true
 }
@@ -24,7 +22,7 @@ const BARE = 'unnest, values only'
 const PRODUCT: Contender = {
   command: process.execPath,
   args: (answers, database) => [join(here, 'children/load.ts'), SHAPE, database, answers],
-  steps: ['indicator-sync', 'indicator-sync, identical values again', 'indicator-sync, every value revised'],
+  steps: ['indicator-sync', 'indicator-sync, unchanged values', 'indicator-sync, revised values'],
 }
 const PEERS = [
   ['pandas, to_sql', 'pandas, sqlalchemy, psycopg2', 'pandas_postgres.py'],
@@ -61,11 +59,7 @@ async function contenders({ skip }: Bench): Promise<Contender[]> {
     ...PRODUCT,
     args: (answers: string, database: string) => [join(here, 'children/unnest.ts'), SHAPE, database, answers],
   }
-  const found: Contender[] = [
-    { ...bare, steps: [BARE] },
-    PRODUCT,
-    { ...PRODUCT, file: true, steps: PRODUCT.steps.map((name) => `${name}, in a file`) },
-  ]
+  const found: Contender[] = [{ ...bare, steps: [BARE] }, PRODUCT]
   for (const [name, modules, file] of PEERS)
     if (await isThere('python3', ['-c', `import ${modules}`]))
       found.push({
@@ -78,7 +72,7 @@ async function contenders({ skip }: Bench): Promise<Contender[]> {
   return found
 }
 
-/** The engine for PostgreSQL from raw bytes to committed rows, beside others that write to the same server, and beside a file. */
+/** The engine for PostgreSQL from raw bytes to committed rows, beside others that write to the same server. */
 export async function postgres(bench: Bench): Promise<Section[]> {
   const { folder, runs, say } = bench
   const all = await contenders(bench)
@@ -95,12 +89,11 @@ export async function postgres(bench: Bench): Promise<Section[]> {
       say(`postgres: run ${run} of ${runs}`)
       for (const contender of all) {
         if (failed.has(contender)) continue
-        const { command, args, steps, file, peer } = contender
+        const { command, args, steps, peer } = contender
         const { url, drop } = await createDatabase(server.url)
-        const database = file ? join(folder, 'postgres.db') : url
         for (const [i, step] of steps.entries()) {
           const before = serverSeconds(server.pid())
-          const how = [command, args(files[i]!, database)] as const
+          const how = [command, args(files[i]!, url)] as const
           const done = peer ? await measurePeer(`${step} into PostgreSQL`, bench, ...how) : await measure(...how)
           if (!done) {
             failed.add(contender)
@@ -108,12 +101,11 @@ export async function postgres(bench: Bench): Promise<Section[]> {
           }
           const after = serverSeconds(server.pid())
           const { seconds, cpu, rows } = JSON.parse(done.last) as { seconds: number; cpu: number; rows: number }
-          const worked = before === null || after === null || file ? null : ((after - before) * 1e6) / rows
+          const worked = before === null || after === null ? null : ((after - before) * 1e6) / rows
           const one = { second: rows / seconds, own: (cpu * 1e6) / rows, server: worked }
           measured.set(step, [...(measured.get(step) ?? []), one])
         }
         await drop()
-        for (const end of ['', '-wal', '-shm']) rmSync(join(folder, `postgres.db${end}`), { force: true })
       }
     }
   } finally {
@@ -123,9 +115,9 @@ export async function postgres(bench: Bench): Promise<Section[]> {
   const bare = median(measured.get(BARE)!.map(({ second }) => second))
   return [
     {
-      title: `Loading ${grouped(SHAPES[SHAPE].answers)} answers of ${valuesOf(SHAPES[SHAPE])} values into PostgreSQL`,
-      about: 'The same on a local PostgreSQL. Processor time of the server counts closed connections.',
-      head: ['way', 'values a second', 'speed of unnest', 'µs of processor', 'µs of the server'],
+      title: 'Loading into PostgreSQL',
+      about: `${grouped(SHAPES[SHAPE].answers)} responses of ${valuesOf(SHAPES[SHAPE])} values.`,
+      head: ['way', 'values per second', '× unnest', 'CPU µs', 'server CPU µs'],
       rows: [...measured].map(([who, of]) => [
         who,
         grouped(Math.round(median(of.map(({ second }) => second)))),

@@ -67,15 +67,15 @@ export async function replay(bench: Bench): Promise<Section[]> {
   }
   return [
     {
-      title: 'Replay of the reply store',
-      about: 'All rows, revisions and coverage rebuilt from stored replies.',
-      head: ['answers', 'µs a row', 'speed of C floor', 'peak MB'],
+      title: 'Replay',
+      about: 'Rebuild everything from stored responses.',
+      head: ['responses', 'µs per row', '× C floor', 'peak MB'],
       rows: speeds,
     },
     {
       title: 'Size',
-      about: 'Bytes on disk for each value: the database without stored replies, and the replies.',
-      head: ['answers', 'bytes a value', 'bytes of replies a value'],
+      about: 'Bytes per value',
+      head: ['responses', 'database', 'stored responses'],
       rows: weights,
     },
   ]

@@ -35,8 +35,8 @@ export async function single({ folder, runs, say }: Bench): Promise<Section[]> {
   await service.stop()
   return [
     {
-      title: 'One large answer',
-      about: 'The command `sync` with one answer for eleven years of five geos.',
+      title: 'One large response',
+      about: '`sync` of one response: eleven years of five geos.',
       head: ['rows written', 'seconds', 'peak MB'],
       rows: [
         [

@@ -67,8 +67,8 @@ export async function wire({ folder, runs, say }: Bench): Promise<Section[]> {
   return [
     {
       title: 'End to end',
-      about: 'A sync over HTTP and brotli on loopback, without a pace.',
-      head: ['service', 'requests', 'values', 'values a second', 'peak MB'],
+      about: 'HTTP and brotli, without a pace.',
+      head: ['service', 'requests', 'values', 'values per second', 'peak MB'],
       rows,
     },
   ]

@@ -84,8 +84,8 @@ async function queueing(server: Server, { runs, say }: Bench): Promise<Section> 
   const of = (name: keyof (typeof all)[number]): number => median(all.map((one) => one[name]))
   return {
     title: 'A plan for workers',
-    about: 'Ten years of 2,000 series, month by month, queued on PostgreSQL; then 300 requests are fetched.',
-    head: ['requests', 'seconds', 'processor, planner', 'processor, server', 'ms to fetch one', 'p99 ms'],
+    about: 'Queue ten years of 2,000 series by month, then fetch 300 requests.',
+    head: ['requests', 'seconds', 'planner CPU s', 'server CPU s', 'ms per fetch', 'p99 ms'],
     rows: [
       [
         ...[grouped(of('sent')), fixed(of('seconds'), 1), fixed(of('cpu'), 1), fixed(of('server'), 1)],
@@ -108,9 +108,9 @@ export async function workers(bench: Bench): Promise<Section[]> {
     const one = median(rates.get(1)!)
     return [
       {
-        title: 'Workers that share one plan',
-        about: `Workers with one request each, on a service that answers in ${LATENCY_MS} ms, and a local PostgreSQL.`,
-        head: ['workers', 'calls a second', 'of linear', 'of the maximum'],
+        title: 'Workers',
+        about: `One request each; a service that responds in ${LATENCY_MS} ms; a local PostgreSQL.`,
+        head: ['workers', 'calls per second', 'of linear', 'of maximum'],
         rows: [...rates].map(([count, found]) => {
           const rate = median(found)
           return [`${count}`, fixed(rate, 1), fixed(rate / (one * count)), fixed(rate / ((count * 1000) / LATENCY_MS))]
