@@ -4,7 +4,6 @@ import { syncLake } from '../../lake/sync.ts'
 import { InputError } from '../../util/errors.ts'
 import { asWriteError } from '../../util/files/target.ts'
 import { quantity } from '../../util/text.ts'
-import { MINUTE_MS } from '../../util/time/instant.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JSON_FLAG } from '../flags.ts'
 import { lakeText } from '../jobs/lakes.ts'
@@ -21,7 +20,6 @@ export const positionals = {
 } as const
 export const flags = {
   ...DATABASE_FLAG,
-  grace: { type: 'number', default: 60, describe: 'Keep replaced snapshots for this many minutes' },
   full: { type: 'boolean', default: false, describe: 'Write all files anew, not only changed ones' },
   ...JSON_FLAG,
 } as const
@@ -37,7 +35,6 @@ async function syncLakeFolder(args: LakeArgs): Promise<number> {
         program: `indicator-sync ${version()}`,
         now: Date.now,
         full: args.full,
-        graceMs: args.grace * MINUTE_MS,
         ...(args.verbose ? { onPart: (name, part) => void process.stderr.write(`${name} ${part}\n`) } : {}),
       }),
     )
@@ -67,6 +64,5 @@ async function checkFolder({ folder, json }: LakeArgs): Promise<number> {
 
 export async function handler(args: LakeArgs): Promise<number> {
   if (args.folder.trim() === '') throw new InputError('The name of the folder is empty.', { code: 'empty-flag' })
-  if (!(args.grace >= 0)) throw new InputError('--grace takes minutes, from 0 on.', { code: 'bad-grace' })
   return args.action === 'sync' ? syncLakeFolder(args) : checkFolder(args)
 }

@@ -26,8 +26,6 @@ export const flags = {
   language: { choices: PAGE_LOCALES, default: PAGE_LOCALES[0], describe: 'Choose the language of the page' },
   ...OVERWRITE_FLAG,
   bookkeeping: { type: 'boolean', default: false, describe: 'Include stored replies and requests (a backup)' },
-  source: { type: 'string', describe: 'Set the data attribution' },
-  license: { type: 'string', describe: 'Set the licence of the data' },
   ...JSON_FLAG,
 } as const
 export const examples = [
@@ -90,7 +88,7 @@ async function publishCopy(
   const manifest = await publish(source, path, { bookkeeping: args.bookkeeping, overwrite })
   const whole = { file: name, program: `indicator-sync ${version()}`, ...manifest }
   replaceSmallFile(claimManifest, () => `${JSON.stringify(whole, null, 2)}\n`)
-  const publication = { ...args, service, sources: await sourcesOf(source) }
+  const publication = { service, sources: await sourcesOf(source) }
   replaceSmallFile(claimMetadata, (stands) => metadataText(basename(name, extname(name)), publication, stands))
   const summary = `${path}: ${quantity(manifest.rows.observation ?? 0, 'value')}, ${grouped(manifest.bytes)} bytes, sha256 ${manifest.sha256}.\nBeside it: ${name}.manifest.json, and metadata.yaml for \`datasette ${name} -m metadata.yaml\`.`
   return Object.assign(whole, { summary })

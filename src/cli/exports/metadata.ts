@@ -4,10 +4,8 @@ import { isNeeded, UNSAID, withDefaults } from '../../reports/recipes/recipe.ts'
 import { recipesOf } from '../../reports/recipes/recipes.ts'
 import type { Service } from '../../service/service.ts'
 
-/** The publisher's description of a file; only the publisher knows the licence of the data. */
+/** What a description of a published file is made from. */
 export interface Publication {
-  readonly source?: string | undefined
-  readonly license?: string | undefined
   /** Of which the queries have their defaults. */
   readonly service: Service
   /** The addresses that the data came from. */
@@ -63,25 +61,23 @@ export function metadataText(database: string, publication: Publication, existin
   const others = Object.keys((existing.toJS() as { databases?: object }).databases ?? {}).filter(
     (name) => name !== database,
   )
-  // What the publisher wrote by hand stays.
+  // What the publisher wrote by hand stays, such as the licence of the data.
   if (others.length === 0)
     for (const [name, value] of Object.entries(facts))
-      if (name === 'description' || publication[name as 'source'] !== undefined || !existing.has(name))
-        existing.set(name, value)
+      if (name === 'description' || !existing.has(name)) existing.set(name, value)
   existing.setIn(['databases', database], existing.createNode(databases[database]))
   return existing.toString()
 }
 
 function metadataOf(
   database: string,
-  { source, license, service, sources }: Publication,
+  { service, sources }: Publication,
 ): { facts: Record<string, string>; databases: Record<string, object> } {
   const hosts = sources.map((address) => new URL(address).host)
   const facts = {
     title: 'Indicators',
     description: `Time series, texts and archives of ${hosts.join(', ') || 'an indicator service'}, with every revision. Instants are UTC epoch seconds; the views tell local time. See the table data_dictionary.`,
-    ...(license ? { license } : {}),
-    ...(source || hosts.length > 0 ? { source: source ?? hosts.join(', ') } : {}),
+    ...(hosts.length > 0 ? { source: hosts.join(', ') } : {}),
     ...(sources[0] ? { source_url: sources[0] } : {}),
   }
   const queries = recipesOf(service).map((recipe) => [

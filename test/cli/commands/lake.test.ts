@@ -49,8 +49,6 @@ test('lake writes a snapshot, says when nothing changed, and check finds what is
 
 test.each<[string, string[], RegExp]>([
   ['no name', ['sync', ' '], /name of the folder is empty/],
-  ['a grace that is none', ['sync', 'lake', '--grace', 'soon'], /^--grace takes a number\./],
-  ['a grace before zero', ['sync', 'lake', '--grace=-1'], /--grace takes minutes, from 0 on/],
   ['no lake', ['check', 'lake'], /lake/],
 ])('lake with %s is a mistake, and makes nothing', async (_, args, message) => {
   const { dir, lake } = await place()

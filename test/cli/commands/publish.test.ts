@@ -13,7 +13,7 @@ const market = onMarket()
 test('has a manifest, a data dictionary, a search, and metadata that name all of it', async () => {
   const folder = tempFolder()
   const out = join(folder, 'public.db')
-  expect((await market.run(['publish', out, '--source', 'The operator', '--license', 'CC BY 4.0'])).code).toBe(0)
+  expect((await market.run(['publish', out])).code).toBe(0)
   expect(readdirSync(folder).sort()).toEqual(['metadata.yaml', 'public.db', 'public.db.manifest.json'])
   const db = new SQLite(out, { readonly: true })
   const described = db.prepare('select object, column_name, meaning from data_dictionary').all()
@@ -21,7 +21,6 @@ test('has a manifest, a data dictionary, a search, and metadata that name all of
   expect(db.prepare(`select count(*) from search where search match 'precio'`).pluck().get()).toBeGreaterThan(3)
   const { databases, title } = parse(readFileSync(join(folder, 'metadata.yaml'), 'utf8'))
   expect(title).toBe('Indicators')
-  expect(databases.public).toMatchObject({ source: 'The operator', license: 'CC BY 4.0' })
   expect(Object.keys(databases.public.tables).sort()).toEqual([...TABLE_NAMES, ...Object.keys(VIEWS)].sort())
   expect(databases.public.tables.observation.columns.at).toMatch(/epoch seconds, UTC/)
   // For its first page Datasette would sort every value there is.

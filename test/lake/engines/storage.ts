@@ -24,7 +24,7 @@ const access = endpoint === undefined ? {} : { endpoint }
 
 /** Runs `lake` as a command; it may be killed after some milliseconds. Answers its exit code. */
 function run(action: string, killAfter?: number): Promise<number | null> {
-  const args = [resolve('src/cli/bin.js'), 'lake', action, lake, '--database', file, '--grace', '1']
+  const args = [resolve('src/cli/bin.js'), 'lake', action, lake, '--database', file]
   const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
   let errors = ''
   child.stderr.on('data', (data) => {
