@@ -44,16 +44,10 @@ export interface ValueAt {
 }
 
 /** A value as it is held. */
-export type HeldValue = readonly [at: Instant, value: number | null, step: number, fetchId: number]
+type HeldValue = readonly [at: Instant, value: number | null, step: number, fetchId: number]
 
 /** A value that was replaced or withdrawn. */
-export type SupersededValue = readonly [
-  at: Instant,
-  value: number | null,
-  step: number,
-  fetchId: number,
-  supersededBy: number,
-]
+type SupersededValue = readonly [at: Instant, value: number | null, step: number, fetchId: number, supersededBy: number]
 
 /** What tells the series of an indicator apart, by the columns of the table `series`. */
 export interface NamedSeries {

@@ -1,5 +1,6 @@
 import type { Transaction } from 'kysely'
 import type { Dangling, Engine } from '../engine.ts'
+import { valueReads } from '../queries/values.ts'
 import type { RowValues } from '../tables/rows.ts'
 import { type Database, type TableName, tableOf } from '../tables/schema.ts'
 import type { Connection } from './connection/connection.ts'
@@ -8,16 +9,7 @@ import { dayTotalsChecksums, differentDays, rebuildDays, upsertDays, valuesBeyon
 import { upsertObservations, withdrawObservations } from './operations/observations.ts'
 import { search } from './operations/search.ts'
 import { query, seen } from './operations/statement.ts'
-import {
-  changedVersions,
-  extremesOf,
-  heldIn,
-  knownValues,
-  revisionsOf,
-  supersededIn,
-  values,
-  valuesThen,
-} from './operations/values.ts'
+import { extremesOf, values } from './operations/values.ts'
 
 /** Locks bodies of the reply store until the transaction ends, in the order of their hashes; answers which of them are there. */
 async function lockReplies(
@@ -68,13 +60,8 @@ export function createEngine(connection: Connection): Engine {
     deleteOthers,
     search: (text, kinds) => search(kysely, text, kinds),
     values: (of, asOf) => values(kysely, of, asOf),
-    heldIn: (of) => heldIn(kysely, of),
-    supersededIn: (of) => supersededIn(kysely, of),
-    valuesThen: (of, then) => valuesThen(kysely, of, then),
-    knownValues: (...of) => knownValues(kysely, ...of),
+    ...valueReads(kysely),
     extremes: (...of) => extremesOf(kysely, ...of),
-    revisions: (of, after) => revisionsOf(kysely, of, after),
-    changedVersions: (...of) => changedVersions(kysely, ...of),
     query: (sql, parameters) => query(connection, sql, parameters),
     seen: (sql, columns) => seen(connection, sql, columns),
     // The server has limits of its own: work_mem, temp_file_limit.

@@ -1,15 +1,15 @@
 import type { Dangling, Engine } from '../engine.ts'
+import { valueReads } from '../queries/values.ts'
 import type { RowValues } from '../tables/rows.ts'
 import type { TableName } from '../tables/schema.ts'
 import type { Connection } from './connection.ts'
 import { logBytes } from './file/wal.ts'
 import { dayTotalsChecksums, differentDays, rebuildDays, upsertDays, valuesBeyond } from './operations/days.ts'
 import { tablesOf } from './operations/finishCopy.ts'
-import { extremesOf, knownValues } from './operations/known.ts'
 import { upsertObservations, withdrawObservations } from './operations/observations.ts'
 import { search } from './operations/search.ts'
 import { query, seen } from './operations/statement.ts'
-import { changedVersions, createIntervalReads, revisionsOf, values, valuesThen } from './operations/values.ts'
+import { extremesOf, values } from './operations/values.ts'
 
 /** Answers which bodies are in the reply store. Writers follow one another, so there is nothing to lock. */
 function lockReplies(prepare: Connection['prepare'], hashes: readonly string[]): readonly string[] {
@@ -48,13 +48,9 @@ export function createEngine({ kysely, raw, prepare }: Connection, file: string)
     lockReplies: async (_tx, hashes) => lockReplies(prepare, hashes),
     deleteOthers: async (_tx, ...what) => deleteOthers(prepare, ...what),
     search: async (text, kinds, most) => search(prepare, text, kinds, most),
-    values: (of, asOf) => values(raw, of, asOf),
-    ...createIntervalReads(raw),
-    valuesThen: async (of, then) => valuesThen(prepare, of, then),
-    knownValues: async (of, fetchId, limit) => knownValues(prepare, of, fetchId, limit),
+    values: (of, asOf) => values({ kysely, raw }, of, asOf),
+    ...valueReads(kysely),
     extremes: async (of, borders, fetchId) => extremesOf(prepare, of, borders, fetchId),
-    revisions: async (of, after) => revisionsOf(prepare, of, after),
-    changedVersions: (...of) => changedVersions(raw, ...of),
     query: async (sql, parameters) => query(raw, sql, parameters),
     seen: async (sql, columns) => seen(raw, sql, columns),
     limitCache: (bytes) => void raw.pragma(`cache_size = -${Math.ceil(bytes / 1024)}`),
