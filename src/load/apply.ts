@@ -128,13 +128,13 @@ export async function applyRows(
         window,
         withdrawn: gone > 0,
       })
-    const openRejects = open.rejects.filter(isAboutValues).length
-    const dismissed = (openRejects > 0 ? [] : rows.rejects.filter(isAboutValues)).map(({ observation }) =>
+    const isIncomplete = open.rejects.some(isAboutValues)
+    const dismissed = (isIncomplete ? [] : rows.rejects.filter(isAboutValues)).map(({ observation }) =>
       observation ? { geo: observation.geoId, at: observation.at } : null,
     )
     const series = { ...known, geoIds: [...known.geoIds, ...newGeoIds].sort((a, b) => a - b) }
     await recordCoverage(tx, series, planned, observations, Math.floor(ms / 1000), {
-      ...{ openRejects, dismissed, newGeos: newGeoIds },
+      ...{ isIncomplete, dismissed, newGeos: newGeoIds },
     })
   }
   const understood = answeredAs(rows)

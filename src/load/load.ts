@@ -10,12 +10,13 @@ import type { Redactor } from '../util/redact.ts'
 import { compressBody, type StoredBody } from '../util/storedBody.ts'
 import { answeredAs, applyRows } from './apply.ts'
 import { type Counts, countRun, NO_COUNTS } from './counts.ts'
+import { recordCoverage } from './coverage/heldCoverage.ts'
 import { undismissed } from './quarantine/dismissed.ts'
 import { quarantine } from './quarantine/quarantine.ts'
 import { failureOutcome, recordFetch } from './record.ts'
 import { recordChanges } from './recordResolutionChanges.ts'
 import { dropEarlier, keepReply } from './replies/keep.ts'
-import { seriesIdOf } from './storedSeries.ts'
+import { readStoredSeries, seriesIdOf } from './storedSeries.ts'
 
 /** Whether a column is derived from another one: the plain text of HTML. */
 const isDerived = (column: string): boolean => column.endsWith('_text')
@@ -123,7 +124,23 @@ export async function load(
   })
 }
 
-/** Records an answer whose values may be sums over several resolutions: none of its rows is loaded, and others replace it. */
+/** Marks the window of an answer as unverified, so that a later run requests it; the same for a new answer and for a replayed one. */
+export async function leaveUnverified(
+  tx: Transaction<Database>,
+  seriesId: number,
+  planned: PlannedRequest,
+  ms: number,
+): Promise<void> {
+  const series = await readStoredSeries(tx, seriesId)
+  const nothing = { geoIds: [], at: [], values: [], steps: 0 }
+  const state = { isIncomplete: true, dismissed: [], newGeos: [] }
+  await recordCoverage(tx, series, planned, nothing, Math.floor(ms / 1000), state)
+}
+
+/**
+ * Records an answer whose values may be sums over several resolutions: none of its rows is loaded, and others replace it. Nothing
+ * replaces an answer about absences in the same run, so its window is left unverified.
+ */
 export async function loadCoarse(
   loading: Loading,
   planned: PlannedRequest,
@@ -139,6 +156,7 @@ export async function loadCoarse(
     if (stored) await keepReply(tx, store.engine, stored, reply.bytes, ms)
     const hash = stored?.hash ?? null
     await recordFetch(tx, { runId, planned, seriesId, outcome: 'coarse', last: reply, hash, recordedMs: ms })
+    if (planned.reason === 'absent' && seriesId !== null) await leaveUnverified(tx, seriesId, planned, ms)
     const counts: Counts = { ...NO_COUNTS, requests: 1, bytes: reply.bytes }
     await countRun(tx, runId, counts)
     await guard?.(tx, { request: planned, as: 'split', error: null })

@@ -48,7 +48,9 @@ const stored = (db: Kysely<Database>, after: { last: number }) =>
     .select(['f.finished_at as recordedAt', 'r.body as compressed', 'r.bytes as size', 's.id as seriesId', 's.kind'])
     .select(['s.indicator_id', 's.time_trunc', 's.time_agg', 's.geo_agg', 's.geo_trunc', 's.geo_ids'])
     .select(({ fn }) => fn.coalesce('f.time_zone', 's.time_zone').as('zone'))
-    .where('f.outcome', 'in', READABLE)
+    .where((of) =>
+      of.or([of('f.outcome', 'in', READABLE), of.and([of('f.outcome', '=', 'coarse'), of('f.reason', '=', 'absent')])]),
+    )
     .where('f.id', '>', after.last)
     .orderBy('f.id')
     .limit(REPLIES_PER_READ)

@@ -202,8 +202,10 @@ async function loadOrSplit(run: Run, request: PlannedRequest, reply: Reply, pars
   if (found) {
     const counts = await loadCoarse(run, request, reply, parsed)
     emitDone(emit, request, reply, counts, false)
-    if (found.why === 'probe') probed.add(probe!)
     if (found.isByDay) await sizes.learnDay(request)
+    // The share of requests for absences counts one request each: a later run requests the parts.
+    if (request.reason === 'absent') return split(request, [], found.why)
+    if (found.why === 'probe') probed.add(probe!)
     return split(request, found.into, found.why)
   }
   // While this reply waits for those before it, only the compressed body need be in memory.

@@ -3,6 +3,7 @@ import { useHeldZones } from '../db/queries/referenceTables.ts'
 import type { Reader, Store } from '../db/store.ts'
 import type { Database } from '../db/tables/schema.ts'
 import { applyRows, type HeldTables } from '../load/apply.ts'
+import { leaveUnverified } from '../load/load.ts'
 import { createAcceptor } from '../load/quarantine/accept.ts'
 import { requarantine } from '../load/quarantine/quarantine.ts'
 import { copyFirstSeen, copyLearned, copyRecords, createSeriesRestorer } from '../load/replies/rebuild.ts'
@@ -84,7 +85,8 @@ export async function replay(
       return
     }
     const ms = Date.parse(stored.recordedAt)
-    if (rows) {
+    if (outcome === 'coarse') await leaveUnverified(tx, seriesId!, planned, ms)
+    else if (rows) {
       const { fresh, revised, rejects } = await applyRows(tx, store.engine, {
         fetchId,
         seriesId,
@@ -97,7 +99,7 @@ export async function replay(
       done = { ...done, rows: done.rows + fresh + revised }
       await requarantine(tx, { fetchId, runId, ms }, rejects, now())
     }
-    done = { ...done, replies: done.replies + 1, unread: done.unread + (rows ? 0 : 1) }
+    done = { ...done, replies: done.replies + 1, unread: done.unread + (rows || outcome === 'coarse' ? 0 : 1) }
   }
   const write = async (batch: readonly Parsing[]): Promise<void> => {
     const rows = await Promise.all(batch.map((one) => one.rows))

@@ -83,7 +83,7 @@ export function prepare(before: Memory, said: Said): { series: Series; answer: A
       rows,
       stepsGuessed: false,
       newGeos,
-      openRejects: rejects,
+      isIncomplete: rejects > 0,
       dismissed,
       fetchedAt,
       settledBefore,

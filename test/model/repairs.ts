@@ -117,8 +117,8 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'rows that make no sense leave nothing unverified',
     'load/coverage/decideCoverage.ts',
-    "if (openRejects > 0) return 'unverified'",
-    "if (openRejects < 0) return 'unverified'",
+    "if (isIncomplete) return 'unverified'",
+    "if (isIncomplete && rows.size < 0) return 'unverified'",
   ),
   mutant(
     'an empty answer over held values is believed',

@@ -5,7 +5,7 @@ export const ALL_GEOS = 0
 export const FETCH_OUTCOMES = {
   /** Answered, and the answer is trusted. */
   good: ['ok', 'empty'],
-  /** Answered with several resolutions in one: no row of it is used, and it was requested again in parts. */
+  /** Answered with several resolutions in one: no row of it is used, and it was requested again in parts; after a request for absences, by a later run. */
   coarse: ['coarse'],
   /** Neither answered nor failed: its parts were requested in its place, or the run ended before the answer. */
   unanswered: ['too-large', 'stopped'],

@@ -37,8 +37,8 @@ export interface Answer {
   readonly stepsGuessed: boolean
   /** Geos that have their first values in this answer. */
   readonly newGeos: readonly Geo[]
-  /** Rejects about values that are not dismissed. */
-  readonly openRejects: number
+  /** Whether values of it were not read: rejects that are not dismissed, or sums over several resolutions. */
+  readonly isIncomplete: boolean
   /** The place of each dismissed reject about values; null if it is unknown. */
   readonly dismissed: readonly ({ readonly geo: Geo; readonly at: Instant } | null)[]
   readonly fetchedAt: Instant

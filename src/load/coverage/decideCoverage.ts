@@ -71,8 +71,8 @@ export function decideAcceptance(series: Series, answer: Answer & { readonly win
 
 /** Rules 1–5. `kept`: dismissed rejects may be all that the answer lacks, so that stored values keep their age. */
 function stateFor(geo: Geo, answer: Answer, held: Held): CoveredState | 'kept' {
-  const { openRejects, rows } = answer
-  if (openRejects > 0) return 'unverified'
+  const { isIncomplete, rows } = answer
+  if (isIncomplete) return 'unverified'
   if (geo === ALL_GEOS ? rows.size > 0 : rows.has(geo)) return 'values'
   if (!(geo === ALL_GEOS ? held.valuesInWindow.size > 0 : held.valuesInWindow.has(geo))) return 'empty'
   return isRejected(geo, answer) ? 'kept' : 'unverified'

@@ -16,7 +16,7 @@ import { decideCoverage, judgedGeos } from './decideCoverage.ts'
 /* Reads what the rules of coverage need, and writes what they decide: a few queries an answer, however many geos. */
 
 /** What is known of an answer beside its rows. */
-export type AnswerState = Pick<Answer, 'openRejects' | 'newGeos' | 'dismissed'>
+export type AnswerState = Pick<Answer, 'isIncomplete' | 'newGeos' | 'dismissed'>
 
 /** Records what was answered and what is missing in it. */
 export async function recordCoverage(

@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
 import { GOOD_OUTCOMES } from '../../db/queries/fetchOutcomes.ts'
 import type { Store } from '../../db/store.ts'
-import { ALL_GEOS } from '../../db/tables/codes.ts'
+import { ALL_GEOS, ANSWERED_OUTCOMES } from '../../db/tables/codes.ts'
 import { isAboutValues } from '../../db/tables/rows.ts'
 import type { Database } from '../../db/tables/schema.ts'
 import { numbersOf } from '../../util/json.ts'
@@ -19,7 +19,7 @@ const laterAnswers = (tx: Transaction<Database>, { id, seriesId, from, to, after
     .where('series_id', '=', seriesId)
     .where('id', '>', id)
     .where('id', '<=', after)
-    .where('outcome', 'in', GOOD_OUTCOMES)
+    .where('outcome', 'in', ANSWERED_OUTCOMES)
     .where('from_at', '<', to)
     .where('to_at', '>', from)
     .$narrowType<Interval>()
@@ -59,7 +59,7 @@ async function acceptAnswer(tx: Transaction<Database>, dismissed: DismissedAnswe
       const values = await readValues(tx, seriesId, window)
       const rows = geo === ALL_GEOS ? values : new Map([...values].filter(([one]) => one === geo))
       const answer = {
-        ...{ window, geos: [geo], rows, stepsGuessed: false, newGeos: [], openRejects: 0 },
+        ...{ window, geos: [geo], rows, stepsGuessed: false, newGeos: [], isIncomplete: false },
         dismissed: areAllKeysKnown ? keys.filter(({ at }) => at >= window.from && at < window.to) : [null],
         fetchedAt: floorToSecond(dismissed.at),
         settledBefore: dismissed.settledBefore ?? from,
