@@ -1,5 +1,4 @@
 import type { Kysely, Transaction } from 'kysely'
-import { InputError } from '../util/errors.ts'
 import type { Instant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
 import type { GeoDay, Observations, RowValues } from './tables/rows.ts'
@@ -261,11 +260,3 @@ export async function* inBlocks<T>(begin: () => IterableIterator<T>): Blocks<T> 
   }
   if (block.length > 0) yield block
 }
-
-/** The answer of a user's statement has a value that no program could show. */
-export const valueTooLarge = (cause: unknown): InputError =>
-  new InputError('A value or a row of the answer is too large to be read or written as text.', {
-    hint: 'Ask for less of it: length(…), substr(…), or one column at a time; CSV shows the length of a blob.',
-    code: 'value-too-large',
-    cause,
-  })

@@ -1,5 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Migration } from 'kysely/migration'
+import { NewerSchemaError, StoreError } from '../util/errors.ts'
+import type { SchemaState } from './store.ts'
 
 /** Migrations by name, oldest first, loaded only when a database needs one. A name begins with the number of the schema that it makes. */
 export type Migrations = Readonly<Record<string, () => Promise<Migration>>>
@@ -15,16 +17,41 @@ export const POSTGRES_MIGRATIONS: Migrations = {
 /** The first migration of the development versions before 0.1.0. Their databases cannot be migrated. */
 export const UNRELEASED_MIGRATION = '0001_first_schema'
 
-/** What to do with a database of an unreleased schema. */
-export const UNRELEASED_HINT =
-  'Sync into a new database, or export the data with the version that made this one. Nothing was changed.'
-
 /** The number at the beginning of a migration's name. */
 export const migrationNumber = (name: string): number => Number.parseInt(name, 10)
 
 /** The newest schema that some migrations make. */
 export const newestSchema = (migrations: Migrations): number =>
   Math.max(...Object.keys(migrations).map(migrationNumber))
+
+/** Refuses a database with a schema that this program cannot migrate: one from before 0.1.0, or a newer one. */
+export function refuseUnknownSchema(database: string, version: number, known: number, isUnreleased = false): void {
+  if (isUnreleased)
+    throw new StoreError(`${database} has a schema from before version 0.1.0, and cannot be migrated.`, {
+      hint: 'Sync into a new database, or export the data with the version that made this one. Nothing was changed.',
+      code: 'unreleased-schema',
+    })
+  if (version > known)
+    throw new NewerSchemaError(
+      `${database} has schema ${version}; this version of indicator-sync knows up to ${known}.`,
+      { hint: 'Update indicator-sync; the database was not touched.', code: 'newer-schema' },
+    )
+}
+
+/** The error of a reader that finds an older schema. */
+export const olderSchema = (database: string, version: number, known: number, hint: string): StoreError =>
+  new StoreError(`${database} has the older schema ${version}; this version reads ${known}.`, {
+    hint,
+    code: 'older-schema',
+  })
+
+/** The schema of a database at a version, and the migrations that this program knows. */
+export const stateAt = (migrations: Migrations, exists: boolean, version: number): SchemaState => ({
+  exists,
+  version,
+  known: newestSchema(migrations),
+  migrations: Object.keys(migrations).map((name) => ({ name, applied: migrationNumber(name) <= version })),
+})
 
 /** Runs all pending migrations in one transaction, under a lock that other processes wait for. */
 export async function migrateToLatest<T>(db: Kysely<T>, migrations: Migrations): Promise<void> {

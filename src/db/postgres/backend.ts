@@ -14,7 +14,7 @@ const SNAPSHOT_SQL =
 
 /** A text that is another one whenever something was written. */
 async function stampOf({ kysely }: Reader): Promise<string> {
-  return (await rowsOf<{ seen: string }>(kysely, SNAPSHOT_SQL, []))[0]!.seen
+  return (await rowsOf<{ seen: string }>(kysely, SNAPSHOT_SQL))[0]!.seen
 }
 
 /** PostgreSQL: a database is on a server, and its name is its address. */

@@ -52,18 +52,18 @@ export function createCoordination(
 ): Coordination {
   return {
     async takeSlot(host, terms) {
-      const [slot] = await repeated(() => rowsOf<Slot>(kysely, takeSlotSql(quoted(host), terms), []))
+      const [slot] = await repeated(() => rowsOf<Slot>(kysely, takeSlotSql(quoted(host), terms)))
       return { ...slot!, isTaken: Boolean(slot!.isTaken) }
     },
     async delayHost(host, ms) {
       const next = `least(greatest(next_at, now + ${Math.ceil(ms)}), now + ${LATEST_MS})`
       const sql = `${lockHost(quoted(host))}
         update _host set next_at = ${next} from (select ${NOW} as now) as clock where host = ${quoted(host)}`
-      await repeated(() => rowsOf(kysely, sql, []))
+      await repeated(() => rowsOf(kysely, sql))
     },
     async recordOutage(host) {
       const sql = `${lockHost(quoted(host))} update _host set outage_at = ${NOW} where host = ${quoted(host)}`
-      await repeated(() => rowsOf(kysely, sql, []))
+      await repeated(() => rowsOf(kysely, sql))
     },
     async lastOutage(host) {
       const [row] = await rowsOf<{ at: number }>(kysely, 'select outage_at as at from _host where host = $1', [host])

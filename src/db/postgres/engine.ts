@@ -1,11 +1,12 @@
 import type { Transaction } from 'kysely'
 import type { Dangling, Engine } from '../engine.ts'
+import { differentDays, rebuildDays } from '../queries/days.ts'
 import { valueReads } from '../queries/values.ts'
 import type { RowValues } from '../tables/rows.ts'
 import { type Database, type TableName, tableOf } from '../tables/schema.ts'
 import type { Connection } from './connection/connection.ts'
 import { changedBy, rowsOf } from './connection/statements.ts'
-import { dayTotalsChecksums, differentDays, rebuildDays, upsertDays, valuesBeyond } from './operations/days.ts'
+import { dayTotalsChecksums, upsertDays, valuesBeyond } from './operations/days.ts'
 import { upsertObservations, withdrawObservations } from './operations/observations.ts'
 import { search } from './operations/search.ts'
 import { query, seen } from './operations/statement.ts'
@@ -72,7 +73,6 @@ export function createEngine(connection: Connection): Engine {
         kysely,
         `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
          and not relispartition order by 1`,
-        [],
       )
       return rows.map(({ name }) => name)
     },
@@ -81,7 +81,6 @@ export function createEngine(connection: Connection): Engine {
       const rows = await rowsOf<{ series_id: number }>(
         kysely,
         'select series_id from series_geo g where not exists (select from series s where s.id = g.series_id)',
-        [],
       )
       return rows.map(({ series_id }): Dangling => ({ table: 'series_geo', row: series_id, parent: 'series' }))
     },
@@ -90,7 +89,6 @@ export function createEngine(connection: Connection): Engine {
       const [setting] = await rowsOf<{ checksums: string }>(
         kysely,
         `select current_setting('data_checksums') as checksums`,
-        [],
       )
       const isChecked = setting!.checksums === 'on'
       const detail = isChecked
@@ -100,7 +98,7 @@ export function createEngine(connection: Connection): Engine {
     },
     logBytes: async () => 0,
     async bytes() {
-      const [row] = await rowsOf<{ bytes: number }>(kysely, 'select pg_database_size(current_database()) as bytes', [])
+      const [row] = await rowsOf<{ bytes: number }>(kysely, 'select pg_database_size(current_database()) as bytes')
       return row!.bytes
     },
     async rowsAtLeast(table) {

@@ -30,9 +30,8 @@ async function tidyDatabase(db: Kysely<Database>): Promise<void> {
      from pg_stat_user_tables s left join pg_inherits p on p.inhrelid = s.relid
      where s.schemaname = 'public' and has_table_privilege(s.relid, 'insert')
        and (s.n_mod_since_analyze > ${CHANGED_ROWS} or s.n_mod_since_analyze > 0 and s.last_analyze is null)`,
-    [],
   )
-  for (const { name } of rows) await runSql(db, `analyze ${name}`, [])
+  for (const { name } of rows) await runSql(db, `analyze ${name}`)
 }
 
 function readerOf(connection: Connection, address: string): Reader {
@@ -103,11 +102,10 @@ export async function openStore(
   /** The number of a transaction; no other writer takes over before it ends, and no process that is frozen in it holds up others for long. */
   async function begin(tx: Transaction<Database>): Promise<string> {
     const begun = `select pg_current_xact_id()::text as id, ${idleLimit}`
-    if (ours === null) return (await rowsOf<{ id: string }>(tx, begun, []))[0]!.id
+    if (ours === null) return (await rowsOf<{ id: string }>(tx, begun))[0]!.id
     const [row] = await rowsOf<{ id: string; number: number }>(
       tx,
       `${begun}, number from _fence where name = 'writer' for share`,
-      [],
     )
     if (row?.number !== ours) throw takenOver(address)
     return row.id

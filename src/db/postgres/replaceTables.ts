@@ -70,8 +70,8 @@ async function deleteRest(tx: Transaction<Database>, table: TableName, last: Row
 export function replaceTables(source: Reader, target: Store, tables: readonly TableName[]): Promise<void> {
   return target.write(async (tx) => {
     // A plan that goes through a list for each row is the slowest of all, and lists have no statistics.
-    await runSql(tx, 'set local enable_nestloop = off', [])
-    await runSql(tx, 'lock table _fetch in share row exclusive mode', [])
+    await runSql(tx, 'set local enable_nestloop = off')
+    await runSql(tx, 'lock table _fetch in share row exclusive mode')
     if ((await recordedFetches(tx)) !== (await recordedFetches(source.kysely)))
       throw new StoreError(`Something was loaded into ${target.file} while it was rebuilt; it stays as it is.`, {
         hint: 'End the workers, and run it again.',
@@ -88,6 +88,6 @@ export function replaceTables(source: Reader, target: Store, tables: readonly Ta
     }
     await advanceSequences(tx, replaced)
     // References to nothing are found here, where they can be reported, and not at the end.
-    await rowsOf(tx, 'set constraints all immediate', [])
+    await rowsOf(tx, 'set constraints all immediate')
   })
 }

@@ -45,6 +45,5 @@ export async function advanceSequences(db: Kysely<Database>, tables: readonly Ta
       await rowsOf(
         db,
         `select setval(pg_get_serial_sequence('public.${table}', 'id'), coalesce(max(id), 1), max(id) is not null) from ${table}`,
-        [],
       )
 }

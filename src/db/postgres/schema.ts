@@ -1,13 +1,15 @@
 import type { Kysely } from 'kysely'
 import type pg from 'pg'
-import { NewerSchemaError, StoreError } from '../../util/errors.ts'
+import { StoreError } from '../../util/errors.ts'
 import { shownAddress } from '../address.ts'
 import {
   migrateToLatest,
   migrationNumber,
   newestSchema,
+  olderSchema,
   POSTGRES_MIGRATIONS,
-  UNRELEASED_HINT,
+  refuseUnknownSchema,
+  stateAt,
   UNRELEASED_MIGRATION,
 } from '../migrations.ts'
 import type { SchemaState, Store } from '../store.ts'
@@ -18,34 +20,33 @@ import { rowsOf, runSql } from './connection/statements.ts'
 /** The schema that this program speaks. */
 export const SCHEMA_VERSION = newestSchema(POSTGRES_MIGRATIONS)
 
-/** The number of the last migration that a database has seen; 0 where it has none of our tables. */
-async function versionOf(client: pg.ClientBase, address: string, unfinished: boolean): Promise<number> {
+const named = (address: string): string => `The database ${shownAddress(address)}`
+
+/**
+ * The number of the last migration that a database has seen; 0 if it is empty. Refuses a database of another program, one of a
+ * newer version of this one, and an unfinished copy (unless `unfinished`), before anything of it is touched.
+ */
+async function checkOwner(client: pg.ClientBase, address: string, unfinished = false): Promise<number> {
   const { rows } = await client.query<{ there: string | null; mark: string | null; tables: number }>(
     `select to_regclass('public._migration')::text as there, ${MARK_SQL} as mark,
        (select count(*) from pg_class where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace) as tables`,
   )
-  if (rows[0]!.there === null && rows[0]!.tables > 0) return Number.NaN
-  if (rows[0]!.there === null) return 0
-  if (rows[0]!.mark !== null && !unfinished) throw unfinishedCopy(address)
+  const { there, mark, tables } = rows[0]!
+  if (there === null && tables > 0)
+    throw new StoreError(`${named(address)} has tables of another program.`, {
+      hint: 'Name another database with --database; this one was not touched. Tables of your own belong into a schema of their own.',
+      code: 'foreign-database',
+    })
+  if (there === null) {
+    await requireUtf8(client, address)
+    return 0
+  }
+  if (mark !== null && !unfinished) throw unfinishedCopy(address)
   const { rows: names } = await client.query<{ name: string }>('select name from public._migration')
-  if (names.some(({ name }) => name === UNRELEASED_MIGRATION))
-    throw new StoreError(
-      `The database ${shownAddress(address)} has a schema from before version 0.1.0, and cannot be migrated.`,
-      {
-        hint: UNRELEASED_HINT,
-        code: 'unreleased-schema',
-      },
-    )
-  return Math.max(0, ...names.map(({ name }) => migrationNumber(name)))
-}
-
-/** Refuses the schema of a newer version of this program. */
-function refuseNewer(version: number, address: string): void {
-  if (version <= SCHEMA_VERSION) return
-  throw new NewerSchemaError(
-    `The database ${shownAddress(address)} has schema ${version}; this version of indicator-sync knows up to ${SCHEMA_VERSION}.`,
-    { hint: 'Update indicator-sync; the database was not touched.', code: 'newer-schema' },
-  )
+  const version = Math.max(0, ...names.map(({ name }) => migrationNumber(name)))
+  const isUnreleased = names.some(({ name }) => name === UNRELEASED_MIGRATION)
+  refuseUnknownSchema(named(address), version, SCHEMA_VERSION, isUnreleased)
+  return version
 }
 
 /** Refuses an empty database that would keep texts in another encoding: it lacks signs, or does not know what one is. */
@@ -61,42 +62,19 @@ async function requireUtf8(client: pg.ClientBase, address: string): Promise<void
 
 /** Refuses an open database that a newer version of this program has migrated meanwhile. */
 export async function checkStillOurs(db: Kysely<Database>, address: string): Promise<void> {
-  const [row] = await rowsOf<{ name: string }>(db, 'select max(name) as name from public._migration', [])
-  refuseNewer(migrationNumber(row!.name), address)
-}
-
-/**
- * Refuses a database of another program, one of a newer version of this one, and an unfinished copy (unless `unfinished`), before
- * anything of it is touched.
- */
-async function checkOwner(client: pg.ClientBase, address: string, unfinished = false): Promise<number> {
-  const version = await versionOf(client, address, unfinished)
-  if (Number.isNaN(version))
-    throw new StoreError(`The database ${shownAddress(address)} has tables of another program.`, {
-      hint: 'Name another database with --database; this one was not touched. Tables of your own belong into a schema of their own.',
-      code: 'foreign-database',
-    })
-  refuseNewer(version, address)
-  if (version === 0) await requireUtf8(client, address)
-  return version
+  const [row] = await rowsOf<{ name: string }>(db, 'select max(name) as name from public._migration')
+  refuseUnknownSchema(named(address), migrationNumber(row!.name), SCHEMA_VERSION)
 }
 
 /** Refuses what cannot be read. */
 export async function checkReadable(client: pg.ClientBase, address: string): Promise<void> {
   const version = await checkOwner(client, address)
   if (version === SCHEMA_VERSION) return
-  throw version === 0
-    ? new StoreError(`There is nothing in the database ${shownAddress(address)} yet.`, {
-        hint: 'Run `indicator-sync sync <job>` or `indicator-sync migrate` first.',
-        code: 'no-database',
-      })
-    : new StoreError(
-        `The database ${shownAddress(address)} has the older schema ${version}; this version reads ${SCHEMA_VERSION}.`,
-        {
-          hint: 'Run `indicator-sync migrate`.',
-          code: 'older-schema',
-        },
-      )
+  if (version > 0) throw olderSchema(named(address), version, SCHEMA_VERSION, 'Run `indicator-sync migrate`.')
+  throw new StoreError(`There is nothing in the database ${shownAddress(address)} yet.`, {
+    hint: 'Run `indicator-sync sync <job>` or `indicator-sync migrate` first.',
+    code: 'no-database',
+  })
 }
 
 /** Brings the schema up to date: all or nothing, under a lock that others wait for. */
@@ -108,15 +86,7 @@ export async function schemaState(address: string, unfinished = false): Promise<
     const client = await connectAlone(address)
     try {
       const version = await checkOwner(client, address, unfinished)
-      return {
-        exists: version > 0,
-        version,
-        known: SCHEMA_VERSION,
-        migrations: Object.keys(POSTGRES_MIGRATIONS).map((name) => ({
-          name,
-          applied: migrationNumber(name) <= version,
-        })),
-      }
+      return stateAt(POSTGRES_MIGRATIONS, version > 0, version)
     } finally {
       await client.end()
     }
@@ -138,7 +108,7 @@ export const markOf = (source: string): string => `${MARK}${source}`
 export const MARK_SQL = `(select d from obj_description(to_regclass('public._run'), 'pg_class') d where starts_with(d, '${MARK}'))`
 
 export const writeMark = ({ kysely }: Store, mark: string | null) =>
-  runSql(kysely, `comment on table _run is ${mark === null ? 'null' : `'${mark.replaceAll("'", "''")}'`}`, [])
+  runSql(kysely, `comment on table _run is ${mark === null ? 'null' : `'${mark.replaceAll("'", "''")}'`}`)
 
 /** Why an unfinished copy is not opened. */
 const unfinishedCopy = (address: string): StoreError =>

@@ -24,7 +24,7 @@ const TABLES_IN_ORDER: readonly TableName[] = [
 async function lastKey({ kysely }: Store, table: TableName): Promise<Row | undefined> {
   const { key } = tableOf(table)
   const order = key.map((name) => `${name} desc`).join(', ')
-  return (await rowsOf<Row>(kysely, `select ${key.join(', ')} from ${table} order by ${order} limit 1`, []))[0]
+  return (await rowsOf<Row>(kysely, `select ${key.join(', ')} from ${table} order by ${order} limit 1`))[0]
 }
 
 /** What a table holds, in numbers that two databases have in common. */
@@ -50,7 +50,7 @@ async function tableSummary({ kysely }: Reader, table: TableName): Promise<strin
 }
 
 const readMark = async ({ kysely }: Store): Promise<string | null> =>
-  (await rowsOf<{ mark: string | null }>(kysely, `select ${MARK_SQL} as mark`, []))[0]!.mark
+  (await rowsOf<{ mark: string | null }>(kysely, `select ${MARK_SQL} as mark`))[0]!.mark
 
 /** What a source is known by: when its first run began. */
 async function databaseIdentity({ kysely }: Reader): Promise<string> {

@@ -1,4 +1,5 @@
 import { BusyError, StoreError } from '../../util/errors.ts'
+import { olderSchema } from '../migrations.ts'
 import { refreshZones, writeDictionary } from '../queries/referenceTables.ts'
 import type { Durability, LockTimeout, Reader, Store, StoreOptions } from '../store.ts'
 import { retryWhileBusy } from './busy.ts'
@@ -196,13 +197,12 @@ export function openReader(file: string): SqliteReader {
   const connection = connect(file, { readonly: true })
   try {
     const version = checkOwner(connection, file)
-    if (version < SCHEMA_VERSION)
-      throw new StoreError(`${file} has the older schema ${version}; this version reads ${SCHEMA_VERSION}.`, {
-        hint: isPartial(connection)
-          ? 'It is a published copy. Publish it again with this version.'
-          : `Run \`indicator-sync migrate\`. It first copies the file to ${file}.schema-${version}.`,
-        code: 'older-schema',
-      })
+    if (version < SCHEMA_VERSION) {
+      const hint = isPartial(connection)
+        ? 'It is a published copy. Publish it again with this version.'
+        : `Run \`indicator-sync migrate\`. It first copies the file to ${file}.schema-${version}.`
+      throw olderSchema(file, version, SCHEMA_VERSION, hint)
+    }
     addStandIns(connection)
     return readerOf(connection, file)
   } catch (error) {

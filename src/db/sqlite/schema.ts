@@ -1,11 +1,11 @@
 import { existsSync, renameSync, rmSync } from 'node:fs'
-import { NewerSchemaError, StoreError } from '../../util/errors.ts'
+import { StoreError } from '../../util/errors.ts'
 import {
   migrateToLatest,
-  migrationNumber,
   newestSchema,
+  refuseUnknownSchema,
   SQLITE_MIGRATIONS,
-  UNRELEASED_HINT,
+  stateAt,
   UNRELEASED_MIGRATION,
 } from '../migrations.ts'
 import type { SchemaState } from '../store.ts'
@@ -33,19 +33,7 @@ export function checkOwner(connection: Connection, file: string): number {
       hint: 'Name another file (--database, or --from of `migrate`); this one was not touched.',
       code: 'foreign-database',
     })
-  if (version > 0 && isUnreleased(connection))
-    throw new StoreError(`${file} has a schema from before version 0.1.0, and cannot be migrated.`, {
-      hint: UNRELEASED_HINT,
-      code: 'unreleased-schema',
-    })
-  if (version > SCHEMA_VERSION)
-    throw new NewerSchemaError(
-      `${file} has schema ${version}; this version of indicator-sync knows up to ${SCHEMA_VERSION}.`,
-      {
-        hint: 'Update indicator-sync; the file was not touched.',
-        code: 'newer-schema',
-      },
-    )
+  refuseUnknownSchema(file, version, SCHEMA_VERSION, version > 0 && isUnreleased(connection))
   return version
 }
 
@@ -76,16 +64,10 @@ async function backUpSchema({ raw }: Connection, file: string, version: number):
 
 /** The schema of a file, and the migrations that this program knows. */
 export function schemaState(file: string): SchemaState {
-  const state = (exists: boolean, version: number): SchemaState => ({
-    exists,
-    version,
-    known: SCHEMA_VERSION,
-    migrations: Object.keys(SQLITE_MIGRATIONS).map((name) => ({ name, applied: migrationNumber(name) <= version })),
-  })
-  if (!existsSync(file)) return state(false, 0)
+  if (!existsSync(file)) return stateAt(SQLITE_MIGRATIONS, false, 0)
   const connection = connect(file, { readonly: true })
   try {
-    return state(true, checkOwner(connection, file))
+    return stateAt(SQLITE_MIGRATIONS, true, checkOwner(connection, file))
   } catch (error) {
     throw asStoreError(error, file)
   } finally {

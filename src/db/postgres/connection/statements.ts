@@ -73,12 +73,15 @@ export function prepareOn(client: pg.ClientBase, kept = true): void {
 export const runSql = <Row>(
   db: Kysely<Database>,
   sql: string,
-  parameters: readonly unknown[],
+  parameters: readonly unknown[] = [],
 ): Promise<QueryResult<Row>> => db.executeQuery(CompiledQuery.raw(sql, [...parameters])) as Promise<QueryResult<Row>>
 
 /** Its rows. */
-export const rowsOf = async <Row>(db: Kysely<Database>, sql: string, parameters: readonly unknown[]): Promise<Row[]> =>
-  (await runSql<Row>(db, sql, parameters)).rows
+export const rowsOf = async <Row>(
+  db: Kysely<Database>,
+  sql: string,
+  parameters: readonly unknown[] = [],
+): Promise<Row[]> => (await runSql<Row>(db, sql, parameters)).rows
 
 /** How many rows it changed. */
 export const changedBy = async (db: Kysely<Database>, sql: string, parameters: readonly unknown[]): Promise<number> =>

@@ -1,8 +1,7 @@
-import { type Kysely, sql, type Transaction } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
 import type { PlacedValue } from '../../engine.ts'
 import type { GeoDay } from '../../tables/rows.ts'
 import type { Database } from '../../tables/schema.ts'
-import { dayTotals, differentDaySql } from '../../tables/sql/daySql.ts'
 import { doubles, wholeNumbers } from '../connection/binary.ts'
 import { rowsOf, sendSql } from '../connection/statements.ts'
 
@@ -46,29 +45,11 @@ export async function upsertDays(tx: Transaction<Database>, seriesId: number, da
   await sendSql(tx, UPSERT, [seriesId, ...columns])
 }
 
-/**
- * Recomputes the totals of all days, from the values, of the series whose days are counted in a zone. Runs inside a transaction.
- */
-export async function rebuildDays(db: Kysely<Database>, zone: string): Promise<void> {
-  const series = db.selectFrom('series').select('id').where('time_zone', '=', zone)
-  await db.deleteFrom('_day').where('series_id', 'in', series).execute()
-  const timelines = await db.selectFrom('series_geo').selectAll().where('series_id', 'in', series).execute()
-  for (const { series_id, geo_id } of timelines)
-    await sql`insert into _day ${sql.raw(dayTotals(series_id, geo_id))}`.execute(db)
-}
-
-/** The local days of a series and geo whose totals are not those of its values, in order. */
-export async function differentDays(db: Kysely<Database>, series: number, geo: number): Promise<string[]> {
-  const rows = await rowsOf<{ date: string }>(db, differentDaySql(series, geo), [])
-  return rows.map(({ date }) => date)
-}
-
 /** A checksum of the totals of the days of every month; whole numbers, for sums of others differ with the order in which a server adds them. */
 export async function dayTotalsChecksums(db: Kysely<Database>): Promise<Map<number, string>> {
   const rows = await rowsOf<{ month: number; print: string }>(
     db,
     'select month, sum(hash_record_extended(d, 0))::text as print from _day d group by month',
-    [],
   )
   return new Map(rows.map(({ month, print }) => [month, print]))
 }

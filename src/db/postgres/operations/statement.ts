@@ -1,6 +1,14 @@
 import type pg from 'pg'
 import { InputError } from '../../../util/errors.ts'
-import { type QueryResult, SEEN, valueTooLarge } from '../../engine.ts'
+import { type QueryResult, SEEN } from '../../engine.ts'
+import {
+  badSql,
+  missingParameter,
+  noWriting,
+  severalStatements,
+  valueTooLarge,
+  withoutRows,
+} from '../../statementErrors.ts'
 import { OID } from '../connection/binary.ts'
 import type { Connection, ReadTransaction } from '../connection/connection.ts'
 import { rawOf } from '../errors.ts'
@@ -56,11 +64,7 @@ function explainMissingValue(thrown: unknown, sql: string, parameters: Statement
   const names = [...sql.matchAll(TOKEN)].flatMap(([, , name]) => name ?? [])
   const lacking = names.find((name) => !Object.hasOwn(parameters, name))
   if (lacking === undefined) return
-  throw new InputError(`Missing named parameter "${lacking}".`, {
-    hint: 'Give each :name of the statement a value: --param name=value.',
-    code: 'missing-parameter',
-    cause: error,
-  })
+  throw missingParameter(`Missing named parameter "${lacking}".`, error)
 }
 
 /** The protocol that takes one statement only: a second one after `;` could end the read-only transaction. */
@@ -100,8 +104,6 @@ async function tableNames(client: ReadTransaction, fields: readonly pg.FieldDef[
 const typeOf = (oid: number): string | null =>
   WHOLE.includes(oid) ? 'integer' : REAL.includes(oid) ? 'real' : oid === OID.numeric ? null : 'text'
 
-const SCHEMA_HINT = 'docs/schema.md lists tables, views and columns; so does `select * from data_dictionary`.'
-
 let answers = 0
 
 /** Runs a user's own statement in a read-only transaction, and passes its rows on as they are read. */
@@ -112,11 +114,7 @@ export async function query(
 ): Promise<QueryResult> {
   refuseOthers(sql)
   const text = writtenStatement(sql, parameters)
-  if (WITHOUT_ROWS.test(text))
-    throw new InputError('The statement answers no rows; only reading is possible.', {
-      hint: 'Give a SELECT statement.',
-      code: 'no-rows',
-    })
+  if (WITHOUT_ROWS.test(text)) throw withoutRows()
   const client = await connection.reading()
   try {
     const name = `answer_${++answers}`
@@ -160,33 +158,6 @@ async function* once(rows: unknown[][]): QueryResult['rows'] {
   if (rows.length > 0) yield rows
 }
 
-/** What the server says, with our code for it and what to do. */
-const WRONG: readonly (readonly [
-  state: RegExp,
-  pattern: RegExp,
-  message: string | null,
-  hint: string | null,
-  code: string,
-])[] = [
-  [
-    /^(25006|0A000)$/,
-    /read-only transaction|data-modifying/,
-    'A query only reads; this statement writes.',
-    null,
-    'no-writing',
-  ],
-  [/^42601$/, /multiple commands/, 'Give one statement at a time.', null, 'several-statements'],
-  [
-    /^42501$/,
-    /./,
-    null,
-    'A query may read what the user of the address may: docs/scale.md has the roles.',
-    'not-allowed',
-  ],
-  // Syntax and names, data that does not fit, and what is unknown or not allowed to a reader.
-  [/^(42|22|0A|25001)/, /./, null, SCHEMA_HINT, 'bad-sql'],
-]
-
 /** What a server says of a value that it has no room for: a limit of its program, its memory, or an allocation that it refuses. */
 const OUT_OF_ROOM = /^(54000|53200)$/
 const NO_ROOM = /^invalid memory alloc request size/
@@ -197,14 +168,17 @@ function asStatementError(thrown: unknown): unknown {
   if (!(error instanceof Error)) return thrown
   const code = 'code' in error ? String(error.code) : ''
   if (OUT_OF_ROOM.test(code) || NO_ROOM.test(error.message)) return valueTooLarge(error)
-  const known = WRONG.find(([state, pattern]) => state.test(code) && pattern.test(error.message))
-  if (!known) return thrown
-  const [, , message, hint, name] = known
-  return new InputError(message ?? `SQL: ${error.message}.`, {
-    ...(hint === null ? {} : { hint }),
-    code: name,
-    cause: error,
-  })
+  const { message } = error
+  if (/^(25006|0A000)$/.test(code) && /read-only transaction|data-modifying/.test(message)) return noWriting(error)
+  if (code === '42601' && /multiple commands/.test(message)) return severalStatements(error)
+  if (code === '42501')
+    return new InputError(`SQL: ${message}.`, {
+      hint: 'A query may read what the user of the address may: docs/scale.md has the roles.',
+      code: 'not-allowed',
+      cause: error,
+    })
+  // Syntax and names, data that does not fit, and what is unknown or not allowed to a reader.
+  return /^(42|22|0A|25001)/.test(code) ? badSql(error) : thrown
 }
 
 /** Asks the database what the columns of a statement hold. */

@@ -1,5 +1,12 @@
-import { InputError } from '../../../util/errors.ts'
-import { inBlocks, type QueryResult, SEEN, valueTooLarge } from '../../engine.ts'
+import { inBlocks, type QueryResult, SEEN } from '../../engine.ts'
+import {
+  badSql,
+  missingParameter,
+  noWriting,
+  severalStatements,
+  valueTooLarge,
+  withoutRows,
+} from '../../statementErrors.ts'
 import type { Connection } from '../connection.ts'
 import { asStoreError } from '../storeErrors.ts'
 
@@ -9,31 +16,15 @@ import { asStoreError } from '../storeErrors.ts'
 function asStatementError(error: unknown, file: string): unknown {
   if (!(error instanceof Error)) return error
   const code = 'code' in error ? String(error.code) : ''
-  if (code === 'SQLITE_READONLY')
-    return new InputError('A query only reads; this statement writes.', { code: 'no-writing', cause: error })
-  if (code.startsWith('SQLITE_ERROR'))
-    return new InputError(`SQL: ${error.message}.`, {
-      hint: 'docs/schema.md lists tables, views and columns; so does `select * from data_dictionary`.',
-      code: 'bad-sql',
-    })
+  if (code === 'SQLITE_READONLY') return noWriting(error)
+  if (code.startsWith('SQLITE_ERROR')) return badSql(error)
   if (code === 'SQLITE_TOOBIG' || code === 'SQLITE_NOMEM') return valueTooLarge(error)
   if ((error instanceof RangeError || error instanceof TypeError) && /parameter/i.test(error.message))
-    return new InputError(`${error.message}.`, {
-      hint: 'Give each :name of the statement a value: --param name=value.',
-      code: 'missing-parameter',
-    })
-  if (error instanceof RangeError && /more than one statement/.test(error.message))
-    return new InputError('Give one statement at a time.', { code: 'several-statements', cause: error })
+    return missingParameter(`${error.message}.`, error)
+  if (error instanceof RangeError && /more than one statement/.test(error.message)) return severalStatements(error)
   if (error instanceof RangeError && /contains no statements/.test(error.message)) return withoutRows()
   return asStoreError(error, file)
 }
-
-/** The error of a statement that is empty, or does something instead. */
-const withoutRows = (): InputError =>
-  new InputError('The statement answers no rows; only reading is possible.', {
-    hint: 'Give a SELECT statement.',
-    code: 'no-rows',
-  })
 
 /** The rows of a user's statement; an error on the way becomes one of ours. */
 async function* withOurErrors(rows: QueryResult['rows'], file: string): QueryResult['rows'] {
