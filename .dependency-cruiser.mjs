@@ -35,7 +35,7 @@ const DOORS = {
   zod: ['job/', 'emulator/', 'service/'],
   yaml: ['job/', 'cli/'],
   'html-to-text': ['transform/'],
-  'hyparquet-writer': ['cli/exports/parquet.ts', 'lake/parquet.ts'],
+  'hyparquet-writer': ['cli/exports/parquet.ts', 'lake/parquetFile.ts'],
   hyparquet: ['cli/exports/', 'lake/'],
   '@aws-sdk/client-s3': ['lake/places/s3.ts'],
 }

@@ -1,4 +1,4 @@
-import { listen } from '../util/server.ts'
+import { listen } from '../util/listen.ts'
 import type { Instant } from '../util/time/instant.ts'
 import { createFaults, type Fault } from './faults.ts'
 import { buildEmulatorServer, type RequestLogEntry } from './server.ts'

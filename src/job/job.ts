@@ -1,7 +1,7 @@
 import type { Locale } from '../service/routes.ts'
 import type { Instant } from '../util/time/instant.ts'
 import type { LocalDate } from '../util/time/zone.ts'
-import type { Notify } from './notify.ts'
+import type { Notify } from './notification.ts'
 
 /** The units of time in a job. */
 const SPAN_UNITS = ['minute', 'hour', 'day', 'week', 'month', 'year'] as const

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { InputError } from '../util/errors.ts'
 import { isObject } from '../util/json.ts'
 import type { SnapshotSource } from './changedMonths.ts'
-import type { WrittenFile } from './parquet.ts'
-import { LAKE_SCHEMA, type LakeColumn, type LakeTableName } from './schema.ts'
+import { LAKE_SCHEMA, type LakeColumn, type LakeTableName } from './lakeTables.ts'
+import type { WrittenFile } from './parquetFile.ts'
 
 /** The format name that identifies a manifest of a lake. */
 export const LAKE_FORMAT = 'indicator-sync lake'

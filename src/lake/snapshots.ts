@@ -17,8 +17,8 @@ import {
 } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
 import { InputError } from '../util/errors.ts'
-import { makeFolder } from '../util/files/folder.ts'
 import { partFileOf, removeStaleParts } from '../util/files/partFiles.ts'
+import { makeFolder } from '../util/files/targetFolder.ts'
 import { filesOf, type LakeManifest, MANIFEST, manifestText, readLakeManifest } from './manifest.ts'
 
 /** The file that the writer of a lake locks. */

@@ -8,8 +8,8 @@ import {
   yearOf,
   yearText,
 } from './changedMonths.ts'
-import { DIMENSIONS, days, fetchTimes, type LakeBlocks, observations, revisions, timelinesOf } from './rows.ts'
-import type { LakeTableName } from './schema.ts'
+import { DIMENSIONS, days, fetchTimes, type LakeBlocks, observations, revisions, timelinesOf } from './lakeRows.ts'
+import type { LakeTableName } from './lakeTables.ts'
 
 /** One part of a table that a snapshot has, and whether it must be read again. */
 export interface TablePart {

@@ -15,11 +15,11 @@ import type { PlannedRequest } from '../job/plannedRequest.ts'
 import { formatMillis } from '../util/time/instant.ts'
 import { LONGEST_FIXED } from '../util/time/periods.ts'
 import { recordCoverage } from './coverage/heldCoverage.ts'
-import { writeDays } from './days.ts'
 import { markListing, replaceOwned } from './listing.ts'
 import { undismissed } from './quarantine/dismissed.ts'
 import { readStoredSeries } from './storedSeries.ts'
-import { addWritten, NOTHING_WRITTEN, onlyUndescribed, upsertRows } from './upsert.ts'
+import { addWritten, NOTHING_WRITTEN, onlyUndescribed, upsertRows } from './upsertItems.ts'
+import { writeDays } from './writeDays.ts'
 
 const stepOfGeoBeside = (side: 'before' | 'after') =>
   prepared((db, of: { seriesId: number; geoId: number; at: number }) =>

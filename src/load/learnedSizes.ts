@@ -1,4 +1,4 @@
-import { findSeries } from '../db/queries/storedSeries.ts'
+import { findSeries } from '../db/queries/seriesLookup.ts'
 import { identityRow, type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
 import { DAY } from '../util/time/instant.ts'
 import type { Loading } from './load.ts'

@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
 import { prepared } from '../db/prepared.ts'
-import { findSeries, geosOf } from '../db/queries/storedSeries.ts'
+import { findSeries, geosOf } from '../db/queries/seriesLookup.ts'
 import type { Database } from '../db/tables/schema.ts'
 import { identityRow, type PlannedRequest } from '../job/plannedRequest.ts'
 import { formatMillis } from '../util/time/instant.ts'

@@ -1,5 +1,5 @@
 import { createAnswered, NO_FAILURE, type Recorded, type Unanswered } from '../db/queries/fetchOutcomes.ts'
-import type { IdentityRow } from '../db/queries/storedSeries.ts'
+import type { IdentityRow } from '../db/queries/seriesLookup.ts'
 import type { Reader } from '../db/store.ts'
 import { ALL_GEOS, type FailureOutcome } from '../db/tables/codes.ts'
 import { seriesParams } from '../job/entryRoutes.ts'

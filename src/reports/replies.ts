@@ -1,7 +1,7 @@
 import type { InferResult, Kysely } from 'kysely'
 import { prepared } from '../db/prepared.ts'
 import { GOOD_OUTCOMES } from '../db/queries/fetchOutcomes.ts'
-import type { IdentityRow } from '../db/queries/storedSeries.ts'
+import type { IdentityRow } from '../db/queries/seriesLookup.ts'
 import type { Reader } from '../db/store.ts'
 import { ALL_GEOS, FETCH_OUTCOMES, type FetchOutcome } from '../db/tables/codes.ts'
 import type { Database } from '../db/tables/schema.ts'

@@ -1,4 +1,4 @@
-import { findSeries } from '../db/queries/storedSeries.ts'
+import { findSeries } from '../db/queries/seriesLookup.ts'
 import type { Rows } from '../db/tables/rows.ts'
 import { type Client, type FailedFetch, isTooLarge } from '../fetch/client.ts'
 import { identityRow, type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'

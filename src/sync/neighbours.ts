@@ -1,5 +1,5 @@
 import { prepared } from '../db/prepared.ts'
-import { findSeries } from '../db/queries/storedSeries.ts'
+import { findSeries } from '../db/queries/seriesLookup.ts'
 import type { Reader } from '../db/store.ts'
 import { ALL_GEOS } from '../db/tables/codes.ts'
 import { identityRow, type PlannedRequest } from '../job/plannedRequest.ts'

@@ -7,8 +7,8 @@ import { AS, type Fields } from './fields.ts'
 import { bounded } from './flood.ts'
 import { textColumns } from './plain.ts'
 import { type CheckedPart, gatherRejects, joinRejected, partOf, type Rejects } from './rejects.ts'
+import { readValues, type Values } from './values/readValues.ts'
 import { claimedId, guessOf, isGuessed, stepsInParts, stepsOf } from './values/steps.ts'
-import { readValues, type Values } from './values/values.ts'
 
 const KNOWN = [
   'name',

@@ -16,7 +16,7 @@ import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'h
 import { beforeEach, describe, expect, test } from 'vitest'
 import { takeLockFile } from '../../src/db/lock.ts'
 import { folderPlace } from '../../src/lake/places/folder.ts'
-import { syncLake } from '../../src/lake/sync.ts'
+import { syncLake } from '../../src/lake/syncLake.ts'
 import { addSeries, fillBy } from '../cli/filled.ts'
 import { type Done, runCommand, tempFolder } from '../kit.ts'
 import { copyMarket } from '../marketCopy.ts'

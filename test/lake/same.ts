@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { zstdDecompressSync } from 'node:zlib'
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet'
+import type { LakeTableName } from '../../src/lake/lakeTables.ts'
 import { knownManifest, type LakeManifest, readLakeManifest } from '../../src/lake/manifest.ts'
-import type { LakeTableName } from '../../src/lake/schema.ts'
 import type { Reader, Store } from '../store.ts'
 
 /** Reads the manifest of a lake in a folder; throws unless it is of this version. */

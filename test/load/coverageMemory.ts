@@ -1,7 +1,7 @@
 /* Stored values, coverage and absences in memory: what the pure rules of coverage make of a history of answers. */
 
 import type { Absence, Coverage } from '../../src/job/plannerState.ts'
-import type { Answer, Change, Held, Series, Values } from '../../src/load/coverage/answer.ts'
+import type { Answer, Change, Held, Series, Values } from '../../src/load/coverage/coverageTypes.ts'
 import { countPeriods, NEARBY } from '../../src/load/coverage/decideAbsences.ts'
 import { decideAcceptance, decideCoverage } from '../../src/load/coverage/decideCoverage.ts'
 import { periodsOf } from '../../src/util/time/periods.ts'

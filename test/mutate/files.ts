@@ -8,7 +8,7 @@ export const FILES: Readonly<Record<string, readonly string[]>> = {
   'src/job/moment.ts': ['test/util/time/time.test.ts', 'test/job/read.test.ts', 'test/job/moment.test.ts'],
   'src/plan/windows.ts': ['test/plan/windows.test.ts'],
   'src/plan/held.ts': ['test/plan/held.test.ts'],
-  'src/transform/values/values.ts': ['test/transform/values.test.ts'],
+  'src/transform/values/readValues.ts': ['test/transform/values.test.ts'],
   'src/load/coverage/decideCoverage.ts': ['test/load/coverage.test.ts'],
   'src/load/coverage/decideAbsences.ts': ['test/load/coverage.test.ts'],
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { readValues } from '../../src/transform/values/readValues.ts'
 import { scan } from '../../src/transform/values/scan.ts'
-import { readValues } from '../../src/transform/values/values.ts'
 import { type JsonObject, listOf } from '../../src/util/json.ts'
 import type { Interval } from '../../src/util/time/interval.ts'
 

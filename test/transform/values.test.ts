@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readValues, usualDistance } from '../../src/transform/values/values.ts'
+import { readValues, usualDistance } from '../../src/transform/values/readValues.ts'
 import { parseInstant } from '../../src/util/time/instant.ts'
 
 const MIDNIGHT = parseInstant('2025-07-01T00:00:00Z')

@@ -1,7 +1,7 @@
 import { allRows } from '../../db/engine.ts'
 import { openReader, openStore } from '../../db/open.ts'
 import { startEmulator } from '../../emulator/emulator.ts'
-import { answerStatement } from '../../reports/statements/answer.ts'
+import { answerStatement } from '../../reports/statements/statementAnswer.ts'
 import { SERVICES } from '../../service/services.ts'
 import { InputError } from '../../util/errors.ts'
 import { grouped } from '../../util/text.ts'

@@ -1,6 +1,6 @@
 import { openReader } from '../../db/open.ts'
-import { checkLake } from '../../lake/check.ts'
-import { syncLake } from '../../lake/sync.ts'
+import { checkLake } from '../../lake/checkLake.ts'
+import { syncLake } from '../../lake/syncLake.ts'
 import { InputError } from '../../util/errors.ts'
 import { asWriteError } from '../../util/files/target.ts'
 import { quantity } from '../../util/text.ts'

@@ -1,6 +1,6 @@
 import { openReader } from '../../db/open.ts'
 import type { Job } from '../../job/job.ts'
-import { type LakeSummary, syncLake } from '../../lake/sync.ts'
+import { type LakeSummary, syncLake } from '../../lake/syncLake.ts'
 import { SyncError } from '../../util/errors.ts'
 import { errorFields } from '../../util/eventFields.ts'
 import { emitterOf } from '../../util/events.ts'

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import type { Job } from '../../job/job.ts'
-import { eventsOf, isNotifyUrl, NOTIFY_FORM, type Notify, type NotifyEvent, styleOf } from '../../job/notify.ts'
+import { eventsOf, isNotifyUrl, NOTIFY_FORM, type Notify, type NotifyEvent, styleOf } from '../../job/notification.ts'
 import type { Summary } from '../../sync/sync.ts'
 import { BudgetError, InputError } from '../../util/errors.ts'
 import { emitterOf } from '../../util/events.ts'

@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
 import type { Dangling, Engine } from '../engine.ts'
-import { differentDays, rebuildDays } from '../queries/days.ts'
+import { differentDays, rebuildDays } from '../queries/rebuildDays.ts'
 import { valueReads } from '../queries/values.ts'
 import type { RowValues } from '../tables/rows.ts'
 import { type Database, type TableName, tableOf } from '../tables/schema.ts'

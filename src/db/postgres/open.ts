@@ -11,10 +11,10 @@ import { writeIdleLimit } from './connection/session.ts'
 import { rowsOf, runSql } from './connection/statements.ts'
 import { createCoordination } from './coordination.ts'
 import { createEngine } from './engine.ts'
-import { isConnectionLost, maxAttemptsOf } from './errors.ts'
 import { withSchemaLock } from './lock.ts'
 import { replaceTables } from './replaceTables.ts'
 import { checkReadable, checkStillOurs, migrate, SCHEMA_VERSION, schemaState } from './schema.ts'
+import { isConnectionLost, maxAttemptsOf } from './storeErrors.ts'
 
 /**
  * Rows that changed since the last statistics, beyond which new ones are made here: the server itself never does for a

@@ -11,7 +11,7 @@ import {
   NOT_FAILED_OUTCOMES,
 } from '../tables/codes.ts'
 import type { Database } from '../tables/schema.ts'
-import { geosOf } from './storedSeries.ts'
+import { geosOf } from './seriesLookup.ts'
 
 /*
  * Outcomes and reasons of requests, as SQL literals: a partial index is used only where its condition stands word for word in

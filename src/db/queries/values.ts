@@ -2,7 +2,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Engine, Revision, SeriesRange, ValueAt, ValueVersion } from '../engine.ts'
 import { prepared } from '../prepared.ts'
 import type { Database } from '../tables/schema.ts'
-import { geosOf } from './storedSeries.ts'
+import { geosOf } from './seriesLookup.ts'
 
 const isIn = ({ seriesId, geoId, from, to }: SeriesRange): RawBuilder<unknown> =>
   sql`series_id = ${seriesId} and geo_id = ${geoId} and at >= ${from} and at < ${to}`

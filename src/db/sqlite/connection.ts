@@ -14,7 +14,7 @@ import {
   SqliteQueryCompiler,
 } from 'kysely'
 import { InputError, StoreError } from '../../util/errors.ts'
-import { makeFolder } from '../../util/files/folder.ts'
+import { makeFolder } from '../../util/files/targetFolder.ts'
 import { runDirectly, type StatementResult } from '../prepared.ts'
 import type { LockTimeout } from '../store.ts'
 import type { Database } from '../tables/schema.ts'

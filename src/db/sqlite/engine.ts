@@ -1,5 +1,5 @@
 import type { Dangling, Engine } from '../engine.ts'
-import { differentDays, rebuildDays } from '../queries/days.ts'
+import { differentDays, rebuildDays } from '../queries/rebuildDays.ts'
 import { valueReads } from '../queries/values.ts'
 import type { RowValues } from '../tables/rows.ts'
 import type { TableName } from '../tables/schema.ts'

@@ -1,6 +1,6 @@
 import type { Instant } from '../../util/time/instant.ts'
 import { addUnits, floorTo, type Unit } from '../../util/time/zone.ts'
-import type { Point } from '../world/values.ts'
+import type { Point } from '../world/generatedValues.ts'
 import { EMULATED_ZONE } from '../world/world.ts'
 
 /** Returns a function that floors an instant to a local unit; it remembers the last unit, because points come in order. */

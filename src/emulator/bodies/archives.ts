@@ -1,7 +1,7 @@
 import type { Instant } from '../../util/time/instant.ts'
 import { addUnits, floorTo, localDate, type Unit } from '../../util/time/zone.ts'
 import { localeOf, type ParsedQuery, passes, TooMuchError, taxonomy } from '../query.ts'
-import { dayFrom, dayOf } from '../world/days.ts'
+import { dayFrom, dayOf } from '../world/calendar.ts'
 import { EMULATED_ZONE, type World } from '../world/world.ts'
 
 /** One archive: the days from its time to its publication (before the start when negative, else after the last day). */

@@ -1,6 +1,6 @@
 import { HOUR, type Instant, parseInstant } from '../../util/time/instant.ts'
 import { addUnits } from '../../util/time/zone.ts'
-import { type CalendarDay, clockTime, dayOf } from './days.ts'
+import { type CalendarDay, clockTime, dayOf } from './calendar.ts'
 import { EMULATED_ZONE } from './world.ts'
 
 /** When the values of an indicator are published, and when they are revised. */

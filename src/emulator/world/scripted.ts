@@ -1,10 +1,9 @@
-import type { Instant } from '../../util/time/instant.ts'
-import { HOUR } from '../../util/time/instant.ts'
+import { HOUR, type Instant } from '../../util/time/instant.ts'
 import { addUnits, ceilTo, floorTo, type Unit } from '../../util/time/zone.ts'
+import type { Point } from './generatedValues.ts'
 import { noise } from './noise.ts'
 import type { Action, Script, ScriptedResolution } from './script.ts'
 import { NATIVE_STEPS, type Tiempo, type ValueSource } from './valueSource.ts'
-import type { Point } from './values.ts'
 import { EMULATED_ZONE, type World } from './world.ts'
 
 const FAR = 2 ** 43

@@ -1,6 +1,6 @@
 import type { Instant } from '../../util/time/instant.ts'
+import { changesWithin, mostPoints, type Point, points, stepAt, updatedAt } from './generatedValues.ts'
 import { type Indicator, PRICE_MAGNITUDE } from './indicators.ts'
-import { changesWithin, mostPoints, type Point, points, stepAt, updatedAt } from './values.ts'
 import type { World } from './world.ts'
 
 /** The names of a resolution and its id. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeFolder } from '../../util/files/folder.ts'
+import { makeFolder } from '../../util/files/targetFolder.ts'
 
 /*
  * Files that are not complete yet. The bytes of a part have a name made of its address and its validator, so that bytes of

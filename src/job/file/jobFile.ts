@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Service } from '../../service/service.ts'
 import { SERVICES } from '../../service/services.ts'
-import { NOTIFY_EVENTS, NOTIFY_STYLES } from '../notify.ts'
+import { NOTIFY_EVENTS, NOTIFY_STYLES } from '../notification.ts'
 import { entryParts, languageList } from './entryKeys.ts'
 import { brokenRules } from './rules.ts'
 

@@ -6,7 +6,7 @@ import { checkZone } from '../../util/time/zone.ts'
 import { ENTRY_ROUTES, PARAMETER_OF } from '../entryRoutes.ts'
 import type { Moment } from '../job.ts'
 import { resolveMoment } from '../moment.ts'
-import { isNotifyUrl, NOTIFY_FORM } from '../notify.ts'
+import { isNotifyUrl, NOTIFY_FORM } from '../notification.ts'
 import { wordsOf } from '../select.ts'
 
 /** A broken rule about several keys: where, and why. */

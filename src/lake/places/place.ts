@@ -1,5 +1,5 @@
 import type { LakeFile, LakeManifest } from '../manifest.ts'
-import type { WrittenFile } from '../parquet.ts'
+import type { WrittenFile } from '../parquetFile.ts'
 
 /** A fault of a lake, in a sentence, with the file that it is about. */
 export interface LakeFinding {

@@ -4,7 +4,7 @@ import { DAY, type Instant } from '../../util/time/instant.ts'
 import { type Interval, intersect, subtract } from '../../util/time/interval.ts'
 import { isLong, isSameStep, type Periods } from '../../util/time/periods.ts'
 import { floorTo } from '../../util/time/zone.ts'
-import type { Answer, Geo, Held, Series, Values } from './answer.ts'
+import type { Answer, Geo, Held, Series, Values } from './coverageTypes.ts'
 
 /* Rules 16–20 of coverage: the periods for which the step of a series promises a value and none came. Pure. */
 

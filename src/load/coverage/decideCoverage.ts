@@ -4,7 +4,7 @@ import type { Absence, Coverage } from '../../job/plannerState.ts'
 import type { Instant } from '../../util/time/instant.ts'
 import { type Interval, intersect, subtract } from '../../util/time/interval.ts'
 import type { Periods } from '../../util/time/periods.ts'
-import type { Answer, Change, Geo, Held, RowChanges, Series } from './answer.ts'
+import type { Answer, Change, Geo, Held, RowChanges, Series } from './coverageTypes.ts'
 import { decideAbsences } from './decideAbsences.ts'
 
 /* The rules of coverage (docs/decisions/001-coverage.md): what an answer changes in `_coverage` and `_absent`. Pure. */

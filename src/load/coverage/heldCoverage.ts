@@ -9,7 +9,7 @@ import type { Instant } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import { type Periods, periodsOf } from '../../util/time/periods.ts'
 import type { StoredSeries } from '../storedSeries.ts'
-import type { Answer, Change, Geo, Held, Series, Values } from './answer.ts'
+import type { Answer, Change, Geo, Held, Series, Values } from './coverageTypes.ts'
 import { countPeriods, earlierHoles, judgedWindow, NEARBY, needsNear, reachesOut, reachOf } from './decideAbsences.ts'
 import { decideCoverage, judgedGeos } from './decideCoverage.ts'
 

@@ -1,4 +1,4 @@
-import { type Listening, listen } from '../../util/server.ts'
+import { type Listening, listen } from '../../util/listen.ts'
 import { buildPageServer } from './server.ts'
 import type { Site } from './site.ts'
 

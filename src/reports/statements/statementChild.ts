@@ -7,8 +7,8 @@ import { endWithParent } from '../../util/lifetime.ts'
 import { asSyncError } from '../../util/systemErrors.ts'
 import { grouped } from '../../util/text.ts'
 import { plain } from '../cells.ts'
-import { answerStatement } from './answer.ts'
 import type { Cut, Order, Sent } from './runner.ts'
+import { answerStatement } from './statementAnswer.ts'
 
 /** Letters of a block of rows; one row may have more. */
 const BLOCK_LETTERS = 64 * 1024

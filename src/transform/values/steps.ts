@@ -3,7 +3,7 @@ import { ONE_DAY, ONE_MONTH, ONE_WEEK, ONE_YEAR, type PeriodLength, type Steps }
 import { integerOf, isObject, listOf } from '../../util/json.ts'
 import { LONGEST_FIXED } from '../../util/time/periods.ts'
 import { addUnits, fixedSeconds, floorTo, UNITS, type Unit } from '../../util/time/zone.ts'
-import { usualDistance, type Values } from './values.ts'
+import { usualDistance, type Values } from './readValues.ts'
 
 /** Seconds: the length of a period that follows neither from the answer nor from its rows. */
 const DEFAULT = 3600

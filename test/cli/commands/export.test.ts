@@ -5,7 +5,7 @@ import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'h
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { exportFile } from '../../../src/cli/exports/exportFile.ts'
 import { csvCell, uniqueNames } from '../../../src/reports/cells.ts'
-import { answerStatement } from '../../../src/reports/statements/answer.ts'
+import { answerStatement } from '../../../src/reports/statements/statementAnswer.ts'
 import { type Done, emulate, runCommand } from '../../kit.ts'
 import { openReader } from '../../store.ts'
 import { addFetch, addSeries, fillBy } from '../filled.ts'

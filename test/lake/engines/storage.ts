@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import SQLite from 'better-sqlite3'
-import { checkLake } from '../../../src/lake/check.ts'
+import { checkLake } from '../../../src/lake/checkLake.ts'
 import { openPlace } from '../../../src/lake/places/bucket.ts'
 import { fillMarket } from '../../market.ts'
 

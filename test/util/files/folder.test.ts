@@ -1,7 +1,7 @@
 import { existsSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { makeFolder } from '../../../src/util/files/folder.ts'
+import { makeFolder } from '../../../src/util/files/targetFolder.ts'
 import { tempFolder } from '../../kit.ts'
 
 test('a folder is made with those that it lies in, and may be there already', () => {

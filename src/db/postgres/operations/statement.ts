@@ -11,7 +11,7 @@ import {
 } from '../../statementErrors.ts'
 import { OID } from '../connection/binary.ts'
 import type { Connection, ReadTransaction } from '../connection/connection.ts'
-import { rawOf } from '../errors.ts'
+import { rawOf } from '../storeErrors.ts'
 
 /** Rows of a user's statement that are read at a time: they may be wide. */
 const ROWS_PER_FETCH = 250

@@ -1,4 +1,4 @@
-import { endOfValues } from '../../../db/queries/storedSeries.ts'
+import { endOfValues } from '../../../db/queries/seriesLookup.ts'
 import type { Instant } from '../../../util/time/instant.ts'
 import { NotFound, type PageRequest } from '../../page.ts'
 import { geoNames, indicatorNames, type LocaleRequest } from '../names.ts'

@@ -1,4 +1,4 @@
-import { endOfValues } from '../../../db/queries/storedSeries.ts'
+import { endOfValues } from '../../../db/queries/seriesLookup.ts'
 import { type Instant, parseInstant } from '../../../util/time/instant.ts'
 import { addUnits, floorTo } from '../../../util/time/zone.ts'
 import { type Html, type HtmlPart, html } from '../../html.ts'

@@ -3,7 +3,7 @@ import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs'
 import { zstdCompressSync } from 'node:zlib'
 import type { DecodedArray, SchemaElement, Statistics } from 'hyparquet'
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
-import type { LakeColumn, LakeType } from './schema.ts'
+import type { LakeColumn, LakeType } from './lakeTables.ts'
 
 /** Rows that are held in memory at once, and that readers can skip together. */
 const LAKE_GROUP_ROWS = 65_536

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { countOf, forEachConcurrently } from '../../src/util/lists.ts'
+import { countOf, forEachConcurrently } from '../../src/util/concurrently.ts'
 
 test('a list is counted as far as that can be done soon, and until a signal comes', async () => {
   const controller = new AbortController()

@@ -4,7 +4,7 @@ import { isPower } from '../db/tables/sql/expressions.ts'
 import { daysFromCivil, type Instant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
 import { type Month, monthInterval } from './changedMonths.ts'
-import type { LakeRow } from './parquet.ts'
+import type { LakeRow } from './parquetFile.ts'
 
 /** Rows in groups, so that no more are held at once than a series has in a month. */
 export type LakeBlocks = AsyncIterable<readonly LakeRow[]> | Iterable<readonly LakeRow[]>
