@@ -1,9 +1,11 @@
+import type { Expression, ExpressionBuilder, SqlBool } from 'kysely'
 import type { NamedSeries } from '../db/engine.ts'
 import type { Reader } from '../db/store.ts'
 import { ALL_GEOS, GAP_REASONS, type GapReason } from '../db/tables/codes.ts'
+import type { Database } from '../db/tables/schema.ts'
 import { unknownNext } from '../job/plannerState.ts'
 import { shellWord } from '../util/text.ts'
-import { formatUtc } from '../util/time/instant.ts'
+import { formatUtc, type Instant } from '../util/time/instant.ts'
 import { addUnits, floorTo, formatLocal } from '../util/time/zone.ts'
 import { pendingRanges } from './pending.ts'
 import { seriesName } from './seriesName.ts'
@@ -113,17 +115,27 @@ async function listGaps<Reason extends ListedReason>(
   })
 }
 
-/** Every gap of every series, in order: the rows of the view `gaps`. Values that may still come are not gaps. */
-export async function findGaps(db: Reader): Promise<Gap[]> {
+/**
+ * Leaves out ranges that reach into the future and that no job selects: they lie before windows that a clock ahead of time
+ * requested.
+ */
+export const withoutFuture =
+  (now: Instant) =>
+  (of: ExpressionBuilder<{ gaps: Database['gaps'] }, 'gaps'>): Expression<SqlBool> =>
+    of.or([of('gaps.job', 'is not', null), of('gaps.reason', '<>', 'never requested'), of('gaps.to_at', '<=', now)])
+
+/** Every gap of every series, in order: the rows of the view `gaps` without ranges of the future. Values that may still come are not gaps. */
+export async function findGaps(db: Reader, now: Instant = Math.floor(Date.now() / 1000)): Promise<Gap[]> {
   const rows = await db.kysely
-    .selectFrom('gaps as g')
-    .innerJoin('series as s', 's.id', 'g.series_id')
-    .selectAll('g')
+    .selectFrom('gaps')
+    .where(withoutFuture(now))
+    .innerJoin('series as s', 's.id', 'gaps.series_id')
+    .selectAll('gaps')
     .select(['s.time_zone', 's.geo_agg'])
-    .orderBy('g.series_id')
-    .orderBy('g.geo_id')
-    .orderBy('g.from_at')
-    .orderBy('g.to_at')
+    .orderBy('gaps.series_id')
+    .orderBy('gaps.geo_id')
+    .orderBy('gaps.from_at')
+    .orderBy('gaps.to_at')
     .execute()
   return listGaps(db, rows)
 }

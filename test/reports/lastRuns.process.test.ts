@@ -2,7 +2,9 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { runChecks } from '../../src/reports/check.ts'
+import { findGaps } from '../../src/reports/gaps.ts'
 import { prometheusText } from '../../src/reports/metrics.ts'
+import { readStatus } from '../../src/reports/status.ts'
 import { StoreError } from '../../src/util/errors.ts'
 import { emulate, json, ms, runCli, runCommand, runJob, serve, tempFolder, tempStore } from '../kit.ts'
 import { source } from '../source.ts'
@@ -169,4 +171,17 @@ test('metrics of a job leave out runs of a part of it and ends in the future', a
   expect(await ends()).toEqual([])
   await runJob(store, market, SERIES, { now: NOW + 120_000 })
   expect(await ends()).toHaveLength(2)
+})
+
+test('a range between now and windows that a clock of 2076 requested is no gap', async () => {
+  const [store, market] = [await tempStore(), await source()]
+  const yaml = 'series: [{ indicators: [5], window: { last: 2d }, lookback: 1d }]'
+  await runJob(store, market, yaml, { now: ms('2076-11-04T12:00:00Z') })
+  await runJob(store, market, yaml, { now: NOW })
+  expect(store.all(`select substr(to_local, 1, 4) as year from gaps where reason = 'never requested'`)).toEqual([
+    { year: '2076' },
+  ])
+  expect(await findGaps(store, NOW / 1000)).toEqual([])
+  expect((await runChecks(store, NOW / 1000)).filter(({ check }) => check.startsWith('gap'))).toEqual([])
+  expect((await readStatus(store, NOW / 1000)).never_requested).toEqual([])
 })

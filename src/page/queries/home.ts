@@ -2,6 +2,7 @@ import { prepared } from '../../db/prepared.ts'
 import { heldKinds } from '../../db/queries/catalogueNames.ts'
 import { readJobFiles } from '../../db/queries/jobRuns.ts'
 import type { LakeState } from '../../lake/state.ts'
+import { withoutFuture } from '../../reports/gaps.ts'
 import { type Reach, reaches } from '../../reports/lag.ts'
 import { failedRuns, unfinishedRuns, withDeadRuns } from '../../reports/lastRuns.ts'
 import { rhythms } from '../../reports/rhythm.ts'
@@ -66,9 +67,10 @@ const countQuarantine = async ({ store }: PageRequest): Promise<number> => {
 }
 
 /** The gaps of each series by reason: how many, from when to when, how long together, and one of the jobs that want them. */
-const gapsBySeries = ({ store }: PageRequest) =>
+const gapsBySeries = ({ store, now }: PageRequest) =>
   store.kysely
     .selectFrom('gaps')
+    .where(withoutFuture(now))
     .select(({ fn, eb }) => [
       'series_id',
       'reason',
