@@ -14,7 +14,6 @@ export { plan } from './plan/plan.ts'
 export type { Planning, PlanOptions } from './plan/planning.ts'
 export { type Finding, runChecks } from './reports/check.ts'
 export {
-  type Clock,
   type ExportColumn,
   type Exported,
   exportLong,
@@ -28,7 +27,7 @@ export { buildRequest } from './service/request.ts'
 export { type Params, ROUTES, type RouteName } from './service/routes.ts'
 export { SERVICES, type Service } from './service/services.ts'
 export type { Failed, Progress, SyncContext } from './sync/context.ts'
-export type { RejectPolicy } from './sync/execute.ts'
+export type { OnReject } from './sync/execute.ts'
 export { readPlannerState } from './sync/readPlannerState.ts'
 export { type Summary, sync } from './sync/sync.ts'
 export * from './util/errors.ts'

@@ -15,7 +15,7 @@ import type { PlanOptions } from '../src/plan/planning.ts'
 import type { Requested } from '../src/plan/requested.ts'
 import { SERVICES, type Service } from '../src/service/services.ts'
 import type { SyncContext } from '../src/sync/context.ts'
-import type { RejectPolicy } from '../src/sync/execute.ts'
+import type { OnReject } from '../src/sync/execute.ts'
 import type { Summary } from '../src/sync/sync.ts'
 import { sync } from '../src/sync/sync.ts'
 import type { OnEvent } from '../src/util/events.ts'
@@ -92,7 +92,7 @@ interface RunWith {
   readonly only?: readonly number[]
   readonly signal?: AbortSignal
   readonly breaker?: BreakerOptions
-  readonly rejects?: RejectPolicy
+  readonly onReject?: OnReject
   /** What jobs before this one requested in the same call. */
   readonly requested?: Requested
   readonly onEvent?: OnEvent

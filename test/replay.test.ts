@@ -229,9 +229,8 @@ describe('the quarantine', () => {
   test('--on-reject fail loads nothing of such a reply and ends the run; the reply is kept', async () => {
     const store = await tempStore()
     const emulator = await emulate({ now: NOW / 1000, faults: [{ route: 'indicator', calls: [2], rows: 'text' }] })
-    const policy = { onReject: 'fail' as const, maxRejects: 0 }
     const yaml = `pace: { concurrency: 1, perSecond: 50 }\n${YAML}`
-    const summary = await runJob(store, emulator, yaml, { now: NOW, rejects: policy })
+    const summary = await runJob(store, emulator, yaml, { now: NOW, onReject: 'fail' })
     expect(summary).toMatchObject({ outcome: 'failed', stop: { code: 'too-many-rejects' } })
     expect(store.all('select outcome, reply_hash is null as gone from _fetch order by id')).toEqual([
       { outcome: 'ok', gone: 0 },
@@ -253,28 +252,10 @@ describe('the quarantine', () => {
     const server = await serve((_request, response) => json(response, { indicator: { id: 1739, values: rows } }))
     const store = await tempStore()
     const yaml = `pace: { concurrency: 1, perSecond: 50 }\n${YAML}`
-    const one = await runJob(store, server, yaml, { now: NOW, rejects: { onReject: 'fail', maxRejects: 0 } })
+    const one = await runJob(store, server, yaml, { now: NOW, onReject: 'fail' })
     expect(one).toMatchObject({ outcome: 'failed', counts: { rows_rejected: 250 } })
     expect(store.get('select rows_rejected from _fetch')).toBe(250)
     const { out } = await runCommand(tempFolder(), ['quarantine', 'list', '--database', store.file])
     expect(out).toContain('150 more rows of the same answers')
-  })
-
-  test('a limit of rejects ends the run when there are more, with what came before them loaded', async () => {
-    const rows = Array.from({ length: 24 }, (_, hour) => ({
-      value: hour < 5 ? 'NaN' : hour,
-      datetime: `2025-09-01T${String(hour).padStart(2, '0')}:00:00.000+02:00`,
-    }))
-    const server = await serve((_request, response) => json(response, { indicator: { id: 1739, values: rows } }))
-    const store = await tempStore()
-    const few = await runJob(store, server, YAML, { now: NOW, rejects: { onReject: 'quarantine', maxRejects: 4 } })
-    expect(few).toMatchObject({ outcome: 'failed', stop: { code: 'too-many-rejects' } })
-    expect(store.get('select count(*) from observation')).toBe(19)
-    expect(server.calls.length).toBeLessThanOrEqual(4)
-    const many = await runJob(await tempStore(), server, YAML, {
-      now: NOW,
-      rejects: { onReject: 'quarantine', maxRejects: 1000 },
-    })
-    expect(many).toMatchObject({ outcome: 'partial', stop: null })
   })
 })

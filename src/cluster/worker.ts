@@ -11,7 +11,7 @@ import { identityRow, type PlannedRequest } from '../job/plannedRequest.ts'
 import { createSizes } from '../load/learnedSizes.ts'
 import type { Loading } from '../load/load.ts'
 import type { SyncContext } from '../sync/context.ts'
-import { processRequest, type RejectPolicy } from '../sync/execute.ts'
+import { type OnReject, processRequest } from '../sync/execute.ts'
 import { type Fetching, openFetching } from '../sync/fetching.ts'
 import {
   BugError,
@@ -37,7 +37,7 @@ import { OtherServiceError, plannedOf, type QueuedRequest } from './queuedReques
 export interface WorkerContext
   extends Omit<SyncContext, 'onProgress' | 'openPacer' | 'distribute' | 'requested' | 'later' | 'rejects'> {
   /** What a reject does to the reply that has it. A worker has no limit of a whole run. */
-  readonly onReject: RejectPolicy['onReject']
+  readonly onReject: OnReject
 }
 
 /** How a worker works. */
@@ -222,9 +222,8 @@ function openFetchingOf({ context, fetchings, emit }: Working, data: QueuedReque
   const known = fetchings.get(key)
   if (known) return known
   const openPacer: OpenPacer = (pace, onPause) => createSharedPacer(context.store, pace, { isPatient: true, onPause })
-  const rejects = { onReject: context.onReject, maxRejects: Number.POSITIVE_INFINITY }
   const onGivenUp = (host: string): Promise<void> => coordinationOf(context.store).recordOutage(host)
-  const opened = openFetching({ ...context, openPacer, rejects, onGivenUp }, data, { runId: data.run, emit })
+  const opened = openFetching({ ...context, openPacer, onGivenUp }, data, { runId: data.run, emit })
   fetchings.set(key, opened)
   opened.catch(() => fetchings.delete(key))
   return opened

@@ -20,16 +20,10 @@ export interface Exported {
   readonly rows: Blocks<readonly unknown[]>
 }
 
-/** Which times a row has. */
-export type Clock = 'both' | 'utc' | 'local'
-
-const UTC: ExportColumn = { name: 'at_utc', type: 'instant', unit: 'UTC' }
-const LOCAL: ExportColumn = { name: 'at_local', type: 'text', unit: 'local time with offset, ISO 8601' }
-const TIME_COLUMNS: Readonly<Record<Clock, readonly ExportColumn[]>> = {
-  both: [UTC, LOCAL],
-  utc: [UTC],
-  local: [LOCAL],
-}
+const TIME_COLUMNS: readonly ExportColumn[] = [
+  { name: 'at_utc', type: 'instant', unit: 'UTC' },
+  { name: 'at_local', type: 'text', unit: 'local time with offset, ISO 8601' },
+]
 
 type ExportedValue = readonly [at: Instant, value: number | null, step: number]
 
@@ -44,7 +38,7 @@ const exportedValues = (
 type Times = (at: Instant) => string[]
 
 /** Writes instants of a zone as text; its clock changes are looked up once for many rows in order. */
-async function createClock({ kysely }: Reader, zone: string, clock: Clock): Promise<Times> {
+async function createClock({ kysely }: Reader, zone: string): Promise<Times> {
   const changes = await kysely
     .selectFrom('time_zone_offset')
     .select(['from_at as from', 'to_at as to', 'offset_s as offset'])
@@ -54,9 +48,7 @@ async function createClock({ kysely }: Reader, zone: string, clock: Clock): Prom
   return (at) => {
     if (!now || at < now.from || at >= now.to) now = changes.find(({ from, to }) => from <= at && at < to)
     const offset = now?.offset ?? 0
-    const utc = formatUtc(at)
-    const local = `${formatUtc(at + offset).slice(0, 19)}${formatOffset(offset)}`
-    return clock === 'both' ? [utc, local] : [clock === 'utc' ? utc : local]
+    return [formatUtc(at), `${formatUtc(at + offset).slice(0, 19)}${formatOffset(offset)}`]
   }
 }
 
@@ -84,10 +76,10 @@ const SERIES_COLUMNS = {
 } as const satisfies Record<string, readonly [ExportColumn['type'], keyof ExportedGeoSeries]>
 
 /** A row a value, ordered by kind, indicator, series, geo and instant. */
-export async function exportLong(db: Reader, question: ExportQuestion, clock: Clock): Promise<Exported> {
+export async function exportLong(db: Reader, question: ExportQuestion): Promise<Exported> {
   const allSeries = await exportedGeoSeries(db, question)
   const clocks = new Map<string, Times>()
-  for (const { zone } of allSeries) if (!clocks.has(zone)) clocks.set(zone, await createClock(db, zone, clock))
+  for (const { zone } of allSeries) if (!clocks.has(zone)) clocks.set(zone, await createClock(db, zone))
   async function* rows(): Blocks<readonly unknown[]> {
     for (const series of allSeries) {
       const shared = Object.values(SERIES_COLUMNS).map(([, field]) => series[field])
@@ -99,7 +91,7 @@ export async function exportLong(db: Reader, question: ExportQuestion, clock: Cl
   return {
     columns: [
       ...Object.entries(SERIES_COLUMNS).map(([name, [type]]): ExportColumn => ({ name, type })),
-      ...TIME_COLUMNS[clock],
+      ...TIME_COLUMNS,
       { name: 'step_s', type: 'integer', unit: 's' },
       { name: 'value', type: 'real', unit: commonUnit(allSeries) },
     ],
@@ -108,12 +100,12 @@ export async function exportLong(db: Reader, question: ExportQuestion, clock: Cl
 }
 
 /** A row an instant, and a column a series and geo: `600_3`, `1293_8741_hour_average`, `offer_25_3`. Where a series has no value, its cell is empty. */
-export async function exportWide(db: Reader, question: ExportQuestion, clock: Clock): Promise<Exported> {
+export async function exportWide(db: Reader, question: ExportQuestion): Promise<Exported> {
   const allSeries = await exportedGeoSeries(db, question)
-  const times = await createClock(db, allSeries[0]?.zone ?? '', clock)
+  const times = await createClock(db, allSeries[0]?.zone ?? '')
   return {
     columns: [
-      ...TIME_COLUMNS[clock],
+      ...TIME_COLUMNS,
       ...allSeries.map(
         (series): ExportColumn => ({
           name: columnOf(series),

@@ -13,8 +13,6 @@ export interface ExportQuestion {
   readonly indicators: readonly number[]
   /** The kind of these: the route of their values; `indicator` when left out. */
   readonly kind?: string | undefined
-  /** Offer indicators, which are numbered separately. */
-  readonly offers?: readonly number[]
   /** Empty for all. */
   readonly geos: readonly number[]
   readonly from: Border
@@ -49,16 +47,9 @@ export interface ExportedGeoSeries {
   readonly geoName: string | null
 }
 
-/** The numbers of a question with their kind. */
-const selectedNumbers = ({ indicators, kind = ENTRY_ROUTES.series, offers = [] }: ExportQuestion) =>
-  [
-    { kind, ids: indicators },
-    { kind: ENTRY_ROUTES.offers, ids: offers },
-  ] as const
-
 /** The series and geos of a question, in the order of an export. */
 export function exportedGeoSeries({ kysely }: Reader, question: ExportQuestion): Promise<ExportedGeoSeries[]> {
-  const { geos } = question
+  const { indicators, kind = ENTRY_ROUTES.series, geos } = question
   return (
     kysely
       .selectFrom('series as s')
@@ -69,13 +60,8 @@ export function exportedGeoSeries({ kysely }: Reader, question: ExportQuestion):
       .select(['s.time_zone as zone', 'g.geo_id as geoId', 'i.magnitude as unit'])
       // The name in the first language where held, else in another one.
       .select([indicatorNameColumn('s.kind', 's.indicator_id'), geoNameColumn('g.geo_id', 'geoName')])
-      .where((of) =>
-        of.or(
-          selectedNumbers(question).map(({ kind, ids }) =>
-            of.and([of('s.kind', '=', kind), of('s.indicator_id', 'in', ids)]),
-          ),
-        ),
-      )
+      .where('s.kind', '=', kind)
+      .where('s.indicator_id', 'in', indicators)
       .$if(geos.length > 0, (of) => of.where('g.geo_id', 'in', geos))
       .orderBy('s.kind')
       .orderBy('s.indicator_id')
@@ -93,9 +79,9 @@ const someOf = (ids: readonly number[]): string =>
 /** Throws where no values of an indicator or geo are held: a file without it would look as if it had no values. */
 export async function requireHeld(db: Reader, question: ExportQuestion): Promise<void> {
   const allSeries = await exportedGeoSeries(db, { ...question, geos: [] })
-  for (const { kind, ids } of selectedNumbers(question)) {
-    const missing = ids.filter((id) => !allSeries.some((one) => one.kind === kind && one.indicatorId === id))
-    if (missing.length === 0) continue
+  const { indicators, kind = ENTRY_ROUTES.series } = question
+  const unknown = indicators.filter((id) => !allSeries.some((one) => one.indicatorId === id))
+  if (unknown.length > 0) {
     const held = await db.kysely
       .selectFrom('series as s')
       .innerJoin('series_geo as g', 'g.series_id', 's.id')
@@ -104,7 +90,7 @@ export async function requireHeld(db: Reader, question: ExportQuestion): Promise
       .where('s.kind', '=', kind)
       .orderBy('id')
       .execute()
-    throw new InputError(`No values of ${kind.replaceAll('_', ' ')} ${missing.join(', ')} are stored.`, {
+    throw new InputError(`No values of ${kind.replaceAll('_', ' ')} ${unknown.join(', ')} are stored.`, {
       hint: `Stored of route ${kind}: ${someOf(held.map(({ id }) => id))}. A job fetches others; \`indicator-sync discover\` finds their numbers.`,
       code: 'not-held',
     })

@@ -40,12 +40,6 @@ export const WELL_KNOWN = {
   combinedCycle: power(550),
 } as const satisfies WellKnown
 
-const SUBJECTS = Object.keys(WELL_KNOWN) as (keyof WellKnown)[]
-/** The subjects of a service of which nothing is known. */
-export const NOTHING_KNOWN = Object.fromEntries(
-  SUBJECTS.map((name) => [name, { indicator: null, geo: null }]),
-) as unknown as WellKnown
-
 /** Two indicators for examples in the help, which is about no other service. */
 export const [EXAMPLE, SECOND_EXAMPLE] = [WELL_KNOWN.spotPrice.indicator, WELL_KNOWN.sessionPrice.indicator] as const
 

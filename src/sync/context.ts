@@ -9,7 +9,7 @@ import type { Requested } from '../plan/requested.ts'
 import type { Service } from '../service/services.ts'
 import type { SyncError } from '../util/errors.ts'
 import type { OnEvent } from '../util/events.ts'
-import type { RejectPolicy } from './execute.ts'
+import type { OnReject } from './execute.ts'
 import type { OpenRun } from './record.ts'
 
 /** What a run needs from outside. */
@@ -29,7 +29,7 @@ export interface SyncContext
   /** Called after every request. */
   readonly onProgress?: (progress: Progress) => void | Promise<void>
   readonly onPause?: ClientOptions['onPause']
-  readonly rejects?: RejectPolicy
+  readonly onReject?: OnReject
   /** Opens a pace that is shared with other processes. Default: a pace of this process. */
   readonly openPacer?: OpenPacer | undefined
   /** Executes a plan elsewhere, such as by workers. Default: in this process. */

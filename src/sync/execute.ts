@@ -18,13 +18,8 @@ import { readReply } from './readReply.ts'
 import { emitDivided, emitDone, emitFailed, emitRetried } from './requestEvents.ts'
 import { findSplit, hasSumId, needsDayIds } from './resolution.ts'
 
-/** The fate of replies with rows that cannot be understood. */
-export interface RejectPolicy {
-  /** `fail`: a reply with a reject is kept but not loaded, and the run ends. */
-  readonly onReject: 'quarantine' | 'fail'
-  /** The run ends when more rejects than this have been quarantined. */
-  readonly maxRejects: number
-}
+/** The fate of replies with rows that cannot be understood. `fail`: such a reply is kept but not loaded, and the run ends. */
+export type OnReject = 'quarantine' | 'fail'
 
 /** A run: everything that its requests need. */
 export interface Run extends Loading {
@@ -33,7 +28,7 @@ export interface Run extends Loading {
   readonly signal: AbortSignal
   /** Requests under way at once. */
   readonly concurrency: number
-  readonly onReject: RejectPolicy['onReject']
+  readonly onReject: OnReject
   /** The largest windows that the service answers, by series. */
   readonly sizes: Sizes
   /** Series and resolution ids for which a day was requested to learn what the id means. */

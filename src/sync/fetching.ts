@@ -22,7 +22,7 @@ export async function openFetching(
   { pace, keep }: Pick<Job, 'pace' | 'keep'>,
   { runId, emit }: Pick<OpenRun, 'runId' | 'emit'>,
 ): Promise<Fetching> {
-  const { store, now, signal, rejects } = context
+  const { store, now, signal, onReject = 'quarantine' } = context
   const onPause = (ms: number, reason: string): void => {
     emit('calls.paused', { wait_ms: Math.round(ms), reason })
     context.onPause?.(ms, reason)
@@ -46,7 +46,7 @@ export async function openFetching(
       emit,
       signal,
       concurrency: pace.concurrency,
-      onReject: rejects?.onReject ?? 'quarantine',
+      onReject,
       sizes: createSizes(loading),
       probed: new Set(),
     },

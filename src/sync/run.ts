@@ -8,7 +8,7 @@ import { KeyError, RejectLimitError, SignalError, StoppedError, type SyncError }
 import type { RunOutcome } from '../util/eventFields.ts'
 import { quantity } from '../util/text.ts'
 import type { Failed, SyncContext } from './context.ts'
-import type { Outcome, RejectPolicy } from './execute.ts'
+import type { Outcome } from './execute.ts'
 import type { Fetching } from './fetching.ts'
 import { countsOf, findOutage, type OpenRun, openRun, runOutcome } from './record.ts'
 
@@ -33,8 +33,6 @@ export interface Step {
   /** Whether this process executes the step in any case: later ones depend on it. */
   readonly isLocal?: boolean
 }
-
-const QUARANTINE_ALL: RejectPolicy = { onReject: 'quarantine', maxRejects: Number.POSITIVE_INFINITY }
 
 /** Executes the steps of a run and records it. It ends early if the key is refused, the budget is spent or a signal comes. */
 export async function executeRun(
@@ -99,12 +97,7 @@ const endsInOrder = (error: unknown): error is SyncError =>
   error instanceof KeyError || error instanceof StoppedError || error instanceof RejectLimitError
 
 /** The progress of a run: how many requests are done, and which failed. */
-function trackProgress(
-  { store, baseUrl, now, onProgress, rejects = QUARANTINE_ALL }: SyncContext,
-  job: Job,
-  { runId }: OpenRun,
-) {
-  const limit = rejects.onReject === 'fail' ? 0 : rejects.maxRejects
+function trackProgress({ store, baseUrl, now, onProgress, onReject }: SyncContext, job: Job, { runId }: OpenRun) {
   const failures: Failed[] = []
   let done = 0
   let total: number | null = 0
@@ -113,7 +106,7 @@ function trackProgress(
     begin(more: number | null): void {
       total = total === null || more === null ? null : total + more
     },
-    /** Notes what became of a request. Throws RejectLimitError if too many rows were rejected by now. */
+    /** Notes what became of a request. Throws RejectLimitError if a row was rejected and none may be. */
     async note(outcome: Outcome): Promise<void> {
       const { kind, request: planned } = outcome
       const parts = kind === 'split' ? outcome.into.length : 0
@@ -123,16 +116,13 @@ function trackProgress(
       const counts = await countsOf(store, runId)
       const left = await callsLeft(store, hostOf(baseUrl), job.pace, now())
       await onProgress?.({ planned, counts, done, total, callsLeft: left })
-      if (counts.rows_rejected > limit) throw tooManyRejects(counts.rows_rejected, limit)
+      if (onReject === 'fail' && counts.rows_rejected > 0) throw rejected(counts.rows_rejected)
     },
   }
 }
 
-const tooManyRejects = (found: number, limit: number): RejectLimitError =>
-  new RejectLimitError(
-    `${quantity(found, 'row')} could not be understood, and ${limit} ${limit === 1 ? 'is' : 'are'} allowed.`,
-    {
-      hint: 'See them with `indicator-sync quarantine list`; what came before them is loaded.',
-      code: 'too-many-rejects',
-    },
-  )
+const rejected = (found: number): RejectLimitError =>
+  new RejectLimitError(`${quantity(found, 'row')} could not be understood, and 0 are allowed.`, {
+    hint: 'See them with `indicator-sync quarantine list`; what came before them is loaded.',
+    code: 'too-many-rejects',
+  })

@@ -86,9 +86,6 @@ export class OversizedError extends SchemaError {}
 /** More rows were rejected than the run may have. Ends the run in order: what came before is loaded. */
 export class RejectLimitError extends SyncError {}
 
-/** A body of the reply store is not what was stored: the disk or another program changed it. It is reported and skipped. */
-export class DamagedError extends SyncError {}
-
 /** The database refused (disk full, corrupt, newer schema, read-only). Stops the run. */
 export class StoreError extends SyncError {}
 

@@ -114,10 +114,9 @@ describe('what is dismissed is accepted', () => {
 
   test('also where a run fails at what it does not understand', async () => {
     const [store, market] = [await tempStore(), await source({ spoiled: (instant) => instant === WRONG })]
-    const rejects = { onReject: 'fail', maxRejects: 0 } as const
-    expect((await runJob(store, market, FIXED, { now: night(0), rejects })).failures).toHaveLength(1)
+    expect((await runJob(store, market, FIXED, { now: night(0), onReject: 'fail' })).failures).toHaveLength(1)
     await dismiss(store, openIds(store), 'a misprint', night(0))
-    expect(await runJob(store, market, FIXED, { now: night(1), rejects })).toMatchObject({ outcome: 'done' })
+    expect(await runJob(store, market, FIXED, { now: night(1), onReject: 'fail' })).toMatchObject({ outcome: 'done' })
     expect(await runChecks(store, night(1) / 1000)).toEqual([])
   })
 

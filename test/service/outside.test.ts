@@ -50,10 +50,7 @@ test('what is particular to a service is in its declaration, and in the copy of 
 })
 
 /** What is exported by `service` and the same for every service. */
-const NEUTRAL = [
-  ...['LANGUAGE_NAMES', 'NOTHING_KNOWN', 'SERVICE_NAMES'],
-  ...['ONE_DAY', 'ONE_MONTH', 'ONE_WEEK', 'ONE_YEAR'],
-]
+const NEUTRAL = [...['LANGUAGE_NAMES', 'SERVICE_NAMES'], ...['ONE_DAY', 'ONE_MONTH', 'ONE_WEEK', 'ONE_YEAR']]
 
 /** Where values of one service may be used without being told which service is meant. */
 const NAMED: readonly { readonly names: readonly string[]; readonly files: readonly string[]; readonly why: string }[] =

@@ -5,10 +5,15 @@ import { findMistakes } from '../../src/job/read.ts'
 import { recipesOf } from '../../src/reports/recipes/recipes.ts'
 import { ROUTES } from '../../src/service/routes.ts'
 import { SERVICES, type Service } from '../../src/service/services.ts'
-import { NOTHING_KNOWN } from '../../src/service/wellKnown.ts'
+import type { WellKnown } from '../../src/service/wellKnown.ts'
 import { json, runJob, serve, tempFolder } from '../kit.ts'
 import { servePage } from '../page/site.ts'
 import { openReader, openStore } from '../store.ts'
+
+/** No subject has an indicator. */
+const NOTHING_KNOWN = Object.fromEntries(
+  Object.keys(SERVICES.generic.wellKnown).map((name) => [name, { indicator: null, geo: null }]),
+) as unknown as WellKnown
 
 /** A service that has little in common with that of the specification: other languages, paths, geos, indicators and key. */
 const locale = { ...ROUTES.indicator.query.locale, values: ['pt', 'fr'] }

@@ -101,7 +101,7 @@ function checkFlags(args: ExportPlan, service: Service): void {
 const both = (a: Interval, b: Interval): Interval => ({ from: Math.max(a.from, b.from), to: Math.min(a.to, b.to) })
 
 const exportValues = (db: Reader, question: ExportQuestion, { wide }: ExportPlan): Promise<Exported> =>
-  wide ? exportWide(db, question, 'both') : exportLong(db, question, 'both')
+  wide ? exportWide(db, question) : exportLong(db, question)
 
 /** The values to export; days are those of each series. */
 async function exportQuestion(db: Reader, args: ExportArgs): Promise<ExportQuestion> {
@@ -114,7 +114,6 @@ async function exportQuestion(db: Reader, args: ExportArgs): Promise<ExportQuest
   const question = {
     indicators: args.indicator ?? [],
     kind: args.kind,
-    offers: [],
     geos: args.geo ?? [],
     from: (zone: string) => range(zone).from,
     to: (zone: string) => range(zone).to,

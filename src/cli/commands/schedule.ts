@@ -12,7 +12,7 @@ import type { Args } from '../command.ts'
 import { DISTRIBUTED_FLAG, JOBS, RUN_FLAGS } from '../flags.ts'
 import { type ChildRun, readChildRun, reportAlive, reportRefusal, runInChild } from '../jobs/childRun.ts'
 import { createDueTimes, nextTime } from '../jobs/dueTimes.ts'
-import { isDistributed, rejectPolicy } from '../jobs/fetchJobs.ts'
+import { isDistributed } from '../jobs/fetchJobs.ts'
 import { readJobs } from '../jobs/jobs.ts'
 import { createNotifier, notifyTargets } from '../jobs/notify.ts'
 import { runJobs } from '../jobs/runJobs.ts'
@@ -88,7 +88,7 @@ async function runOnce(args: ScheduleArgs, { index, parent }: ChildRun): Promise
       log,
       quiet: args.quiet,
       durability: args.durability,
-      rejects: rejectPolicy(args),
+      onReject: args.onReject,
       notify: notifyTargets(args),
       signal: signals.signal,
       onActivity: reportAlive,

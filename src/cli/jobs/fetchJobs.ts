@@ -45,7 +45,7 @@ async function runAndPrint(
     quiet: args.quiet,
     durability: args.durability,
     distributed: isDistributed(args, settings),
-    rejects: rejectPolicy(args),
+    onReject: args.onReject,
     notify: notifyTargets(args),
     file: settings.database.value,
     log: logFor(args, secretsOf(service.key)),
@@ -74,11 +74,6 @@ export function isDistributed(
     })
   return true
 }
-
-export const rejectPolicy = ({ onReject }: Args<typeof ON_REJECT_FLAG>) => ({
-  onReject,
-  maxRejects: Number.POSITIVE_INFINITY,
-})
 
 /** Fetches failed requests unchanged, also those of unknown ids (404), which a sync leaves alone for a while. */
 export async function retryFailed(args: FetchArgs & { readonly job?: string | undefined }): Promise<number> {

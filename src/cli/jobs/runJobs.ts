@@ -27,7 +27,7 @@ import { createNotifier, type Notifier } from './notify.ts'
 /** What running jobs needs in addition to the jobs. */
 export interface RunOptions
   extends RangeArgs,
-    Pick<SyncContext, 'service' | 'baseUrl' | 'key' | 'allowHttp' | 'rejects'> {
+    Pick<SyncContext, 'service' | 'baseUrl' | 'key' | 'allowHttp' | 'onReject'> {
   readonly file: string
   readonly command: string
   readonly log: Logger
