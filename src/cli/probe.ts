@@ -31,10 +31,13 @@ function clockDiagnosis(answer: Answer | null): Diagnosis[] {
   const serverMs = Date.parse(answer?.headers.date ?? '')
   if (Number.isNaN(serverMs)) return []
   const skewS = Math.round((Date.now() - serverMs) / 1000)
-  if (Math.abs(skewS) <= MAX_SKEW_S) return [good('clock online', 'agrees with that of the service')]
+  if (Math.abs(skewS) <= MAX_SKEW_S) return [good('clock online', "agrees with the service's clock")]
   const how = skewS > 0 ? 'ahead of' : 'behind'
   return [
-    bad('clock online', `is ${Math.abs(skewS)} s ${how} that of the service: set it, because histories depend on it`),
+    bad(
+      'clock online',
+      `is ${Math.abs(skewS)} s ${how} the service's clock: correct it, because revision times depend on it`,
+    ),
   ]
 }
 
@@ -60,7 +63,8 @@ export async function probe(settings: Settings): Promise<Diagnosis[]> {
     })
     client = opened
     const { service } = reached
-    if (service.probe === null) return [good('service', `not called: ${service.name} declares no route for that`)]
+    if (service.probe === null)
+      return [good('service', `not called: ${service.name} declares no route for a test call`)]
     const slots = Object.entries(service.routes[service.probe]!.slots)
     const words = slots.map(([name, kind]) => [name, kind.kind === 'choice' ? kind.values[0] : undefined])
     const request = buildRequest(service, service.probe, { ...Object.fromEntries(words), locale: service.locales[0] })
@@ -80,9 +84,7 @@ export async function probe(settings: Settings): Promise<Diagnosis[]> {
     return [
       (isJson ? good : bad)(
         'service',
-        isJson
-          ? `answers in ${ms} ms and takes the key`
-          : 'what answers does not speak JSON: is the base address right?',
+        isJson ? `answers in ${ms} ms and accepts the key` : 'the response is not JSON; check the base address',
       ),
       ...clockDiagnosis(answer),
     ]

@@ -154,14 +154,14 @@ async function readQueue(store: Store, host: string): Promise<Omit<QueueState, '
 
 const deadError = (dead: number): StoppedError =>
   new StoppedError(`${quantity(dead, 'request was', 'requests were')} given up: every worker that took them died.`, {
-    hint: 'See the logs of the workers. Run the same command again: it requests what is missing.',
+    hint: 'Check the logs of the workers, then run the same command again: it fetches missing data.',
     code: 'requests-dead',
   })
 
 const outageError = (host: string): UnavailableError =>
   new UnavailableError(
     new TransientError(`No worker reaches ${host}.`, { code: 'network' }),
-    'The requests stay in the queue, and workers send them once the service answers. Check the network and the base address.',
+    'Check the network and the base address. The requests stay in the queue, and workers send them once the service responds.',
   )
 
 /** The refusal of the key, if that is the last answer to a run; null otherwise. */

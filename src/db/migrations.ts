@@ -33,14 +33,14 @@ export function refuseUnknownSchema(database: string, version: number, known: nu
     })
   if (version > known)
     throw new NewerSchemaError(
-      `${database} has schema ${version}; this version of indicator-sync knows up to ${known}.`,
-      { hint: 'Update indicator-sync; the database was not touched.', code: 'newer-schema' },
+      `${database} has schema ${version}; this version of indicator-sync supports up to ${known}.`,
+      { hint: 'Update indicator-sync. The database was not changed.', code: 'newer-schema' },
     )
 }
 
 /** The error of a reader that finds an older schema. */
 export const olderSchema = (database: string, version: number, known: number, hint: string): StoreError =>
-  new StoreError(`${database} has the older schema ${version}; this version reads ${known}.`, {
+  new StoreError(`${database} has the outdated schema ${version} (current: ${known}).`, {
     hint,
     code: 'older-schema',
   })

@@ -117,6 +117,6 @@ export const spendCall = (store: Store, host: string, pace: Pace, nowMs: number)
 /** The error of a call for which a limit leaves nothing. */
 export const budgetSpent = ({ calls, word }: CallLimit): BudgetError =>
   new BudgetError(`The budget of ${quantity(calls, 'call')} ${word === 'hour' ? 'an' : 'a'} ${word} is spent.`, {
-    hint: `Run the same command again within the next ${word}; it continues where it stopped.`,
+    hint: `Run the same command again after at most ${word === 'hour' ? 'an' : 'a'} ${word}. It continues where it stopped.`,
     code: 'budget',
   })

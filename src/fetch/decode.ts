@@ -22,6 +22,15 @@ export class BodyError extends Error {
   }
 }
 
+const MIB = 1024 * 1024
+
+/** The error of a body over the size limit. */
+export const tooLarge = (maxBytes: number): BodyError =>
+  new BodyError(
+    'BODY_TOO_LARGE',
+    `limit: ${maxBytes < MIB ? `${maxBytes} bytes` : `${Math.floor(maxBytes / MIB)} MiB`}`,
+  )
+
 /** How large a body may be. */
 export interface SizeLimits {
   /** The largest body, on the wire and decoded. */
@@ -64,14 +73,14 @@ const MOST_CODINGS = 3
 /** By what factor answers usually grow at most when they are decompressed. */
 const USUAL_RATIO = 32
 /** A body that becomes larger than this is measured before room is made for it. */
-const SMALL = 8 * 1024 * 1024
+const SMALL = 8 * MIB
 /** A smaller body is never taken for a decompression bomb, whatever its ratio. */
-const HARMLESS = 32 * 1024 * 1024
+const HARMLESS = 32 * MIB
 const DECODED_CHUNK = 64 * 1024
 
 const codingOf = (name: string, body: Buffer): Coding => {
   const coding = CODINGS[name]
-  if (!coding) throw new BodyError('BODY_ENCODING', `the body is packed with ${JSON.stringify(name.slice(0, 40))}`)
+  if (!coding) throw new BodyError('BODY_ENCODING', JSON.stringify(name.slice(0, 40)))
   return name === 'deflate' && (body[0]! & 0x0f) !== 8 ? RAW : coding
 }
 
@@ -81,15 +90,16 @@ const mostOf = (wire: number, { maxBytes, maxRatio }: SizeLimits): number =>
 
 const tooMuch = (wire: number, { maxBytes, maxRatio }: SizeLimits): BodyError =>
   mostOf(wire, { maxBytes, maxRatio }) < maxBytes
-    ? new BodyError('BODY_BOMB', `the body unpacks to more than ${maxRatio} times its size`)
-    : new BodyError('BODY_TOO_LARGE', `the body is over ${maxBytes} bytes`)
+    ? new BodyError('BODY_BOMB', `the body decompresses to more than ${maxRatio} times its size`)
+    : tooLarge(maxBytes)
 
 /** How many bytes a packed body becomes, found without making room for them; throws when they are more than `most`. */
 function measure(body: Buffer, coding: Coding, most: number, stop: AbortSignal): Promise<number> {
   return new Promise((resolve, reject) => {
     let bytes = 0
     const unpacking = coding.pieces({ chunkSize: DECODED_CHUNK })
-    const end = (): void => void unpacking.destroy(new BodyError('BODY_DAMAGED', 'stopped while it was unpacked'))
+    const end = (): void =>
+      void unpacking.destroy(new BodyError('BODY_DAMAGED', 'stopped while the body was decompressed'))
     stop.addEventListener('abort', end, { once: true })
     unpacking.on('data', ({ length }: Buffer) => {
       bytes += length
@@ -143,7 +153,7 @@ export async function decode(
     .split(',')
     .map((name) => name.trim().toLowerCase())
     .filter((name) => name !== '' && name !== 'identity')
-  if (names.length > MOST_CODINGS) throw new BodyError('BODY_ENCODING', `the body is packed ${names.length} times`)
+  if (names.length > MOST_CODINGS) throw new BodyError('BODY_ENCODING', `the body is compressed ${names.length} times`)
   let decoded = body
   for (const name of names.reverse())
     if (decoded.length > 0) decoded = await decompressBody(decoded, name, body.length, bounds, stop)

@@ -143,7 +143,7 @@ async function waitForPause(host: string, { store, service, now, signal, onPause
   const at = formatLocal(service.timeZone, Math.ceil(until / 1000))
   if (left > MAX_WAIT_MS)
     throw new StoppedError(`The service asked an earlier run to wait until ${at} (${service.timeZone}).`, {
-      hint: 'Run the same command again after that; it continues where it stopped.',
+      hint: 'Run the same command again after that time. It continues where it stopped.',
       code: 'retry-after',
     })
   onPause?.(left, `the service asked an earlier run to wait until ${at}`)

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { Agent, buildConnector, type Dispatcher, request } from 'undici'
 import type { Redactor } from '../util/redact.ts'
 import { DeadlineError, type Deadlines, type DeadlineTimer, startDeadlines } from './deadlines.ts'
-import { BodyError, decode, type SizeLimits } from './decode.ts'
+import { decode, type SizeLimits, tooLarge } from './decode.ts'
 
 /** An answer as it came, success or not. */
 export interface Answer {
@@ -168,7 +168,7 @@ export async function exchange<T>(sending: SendOptions, read: (opened: OpenRespo
 /** Reads a body of at most `maxBytes`; a longer one is an error, or with `cut` is read only so far. */
 async function readAll({ body, headers, watch }: OpenResponse, maxBytes: number, cut: boolean): Promise<Buffer> {
   const announced = Number(headers['content-length'] ?? Number.NaN)
-  if (announced > maxBytes && !cut) throw new BodyError('BODY_TOO_LARGE', `the body has ${announced} bytes`)
+  if (announced > maxBytes && !cut) throw tooLarge(maxBytes)
   const pieces: Buffer[] = []
   let bytes = 0
   for await (const piece of body as AsyncIterable<Buffer>) {
@@ -177,7 +177,7 @@ async function readAll({ body, headers, watch }: OpenResponse, maxBytes: number,
     pieces.push(piece)
     if (bytes <= maxBytes) continue
     if (cut) break
-    throw new BodyError('BODY_TOO_LARGE', `the body is over ${maxBytes} bytes`)
+    throw tooLarge(maxBytes)
   }
   return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
 }

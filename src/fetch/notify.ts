@@ -54,7 +54,7 @@ async function post({ url, type, body, version }: Message, timeoutMs: number, st
     await dispatcher.destroy().catch(() => undefined)
   }
   if (status >= 200 && status < 300) return
-  throw new UndeliveredError(`answered ${status}`, status === 408 || status === 429 || status >= 500)
+  throw new UndeliveredError(`status ${status}`, status === 408 || status === 429 || status >= 500)
 }
 
 /** After the run was stopped, a notification has one attempt and this time limit. */
@@ -80,7 +80,7 @@ export async function deliver(
     })
     return null
   } catch (error) {
-    if (stop.aborted) return 'the run was stopped before it answered'
+    if (stop.aborted) return 'the run stopped before the server answered'
     return error instanceof UndeliveredError ? error.message : 'it could not be sent'
   }
 }

@@ -9,10 +9,10 @@ export const MAX_WAIT_MS = 15 * 60_000
 export function tooLong(ms: number): StoppedError {
   const [pause, then] =
     ms < MAX_ACCEPTED_WAIT_MS
-      ? [quantity(Math.round(ms / 60_000), 'minute'), 'after that']
-      : ['a day or more', 'in a day, which is the earliest time of the next call']
-  return new StoppedError(`The service asks to wait ${pause}; the run ends here.`, {
-    hint: `Run the same command again ${then}; it continues where it stopped.`,
+      ? [quantity(Math.round(ms / 60_000), 'minute'), 'after that time']
+      : ['a day or more', 'after a day; no request is sent before then']
+  return new StoppedError(`The service asked for a pause of ${pause}, so the run stopped.`, {
+    hint: `Run the same command again ${then}. It continues where it stopped.`,
     code: 'retry-after',
   })
 }

@@ -72,7 +72,7 @@ function readLayers(
   const strange = isObject(value) ? Object.keys(value).some((key) => !legalKeys.includes(key)) : true
   if (isExtended && strange) {
     const message = isObject(value)
-      ? `has a key that is not one of a job; \`indicator-sync validate ${file}\` shows it`
+      ? `has an unknown key; \`indicator-sync validate ${file}\` shows it`
       : 'is not a job file: it has no keys'
     return { mistakes: [...wrong, { ...nowhere, path: '', message }], value: null, positionOf: here, has }
   }

@@ -62,7 +62,7 @@ export function resolveSelectors(job: Job, catalogue: readonly Listed[]): Job {
     throw new InputError(
       `${job.name}: ${none.path}.indicators matches none of ${quantity(catalogue.length, 'indicator')}.`,
       {
-        hint: 'Try the words with `indicator-sync discover`; terms are those of the service, letter by letter.',
+        hint: 'Try the words with `indicator-sync discover`. Terms must match those of the service exactly.',
         code: 'empty-selection',
       },
     )
@@ -77,7 +77,7 @@ export function onlyIndicators(jobs: readonly Job[], only: readonly number[]): J
     throw new InputError(
       `--only ${unknown.join(',')}: no entry of the job names ${unknown.length > 1 ? 'them' : 'it'}.`,
       {
-        hint: `Named are ${[...named].slice(0, 20).join(', ')}${named.size > 20 ? ', …' : ''}.${didYouMean(String(unknown[0]), [...named].map(String))}`,
+        hint: `The job names ${[...named].slice(0, 20).join(', ')}${named.size > 20 ? ', …' : ''}.${didYouMean(String(unknown[0]), [...named].map(String))}`,
         code: 'unknown-indicator',
       },
     )

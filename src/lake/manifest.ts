@@ -101,14 +101,14 @@ export const manifestText = (manifest: LakeManifest): string => `${JSON.stringif
 /** The manifest of a lake; throws where there is none, or where this program does not know its version. */
 export function knownManifest(manifest: LakeManifest | null, folder: string): LakeManifest {
   if (manifest === null)
-    throw new InputError(`${folder} is not a lake: ${MANIFEST} is missing there, or is not as this program wrote it.`, {
-      hint: `Make one: indicator-sync lake sync ${folder}`,
+    throw new InputError(`${folder} is not a lake: ${MANIFEST} is missing or damaged.`, {
+      hint: `Create one: indicator-sync lake sync ${folder}`,
       code: 'no-lake',
     })
   if (manifest.schema > LAKE_SCHEMA)
     throw new InputError(
-      `${folder} is a lake of version ${manifest.schema}; this program knows versions up to ${LAKE_SCHEMA}.`,
-      { hint: 'Use the program that made it, or name another folder.', code: 'newer-lake' },
+      `${folder} is a lake of version ${manifest.schema}; this program supports versions up to ${LAKE_SCHEMA}.`,
+      { hint: 'Update indicator-sync, or name another folder.', code: 'newer-lake' },
     )
   return manifest
 }

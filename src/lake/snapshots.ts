@@ -48,8 +48,8 @@ function flushFolder(path: string): void {
 export function openLake(asWritten: string): string {
   const there = statSync(asWritten, { throwIfNoEntry: false })
   if (there && !there.isDirectory())
-    throw new InputError(`${asWritten} is not a folder; a lake is one.`, {
-      hint: 'It was not touched. Name a folder.',
+    throw new InputError(`${asWritten} is not a folder; a lake must be one.`, {
+      hint: 'Name a folder. Nothing was changed.',
       code: 'target-exists',
     })
   if (!there) makeFolder(asWritten)
@@ -59,14 +59,14 @@ export function openLake(asWritten: string): string {
     ? readLakeManifest(folder) !== null
     : names.every((name) => name === LOCK || PART.test(name) || isOwnSnapshot(folder, name))
   if (!known)
-    throw new InputError(`${asWritten} holds other things than a lake.`, {
-      hint: 'It was not touched. Name an empty folder, or one that is not there yet.',
+    throw new InputError(`${asWritten} contains files that do not belong to a lake.`, {
+      hint: 'Name an empty or new folder. Nothing was changed.',
       code: 'target-exists',
     })
   const link = lstatSync(join(folder, CURRENT), { throwIfNoEntry: false })
   if (link && !link.isSymbolicLink())
-    throw new InputError(`${join(asWritten, CURRENT)} is in the way: a lake has a link there.`, {
-      hint: 'It was not touched. Move it away.',
+    throw new InputError(`${join(asWritten, CURRENT)} exists and is not a symlink.`, {
+      hint: 'Move it away. Nothing was changed.',
       code: 'target-exists',
     })
   return folder

@@ -53,9 +53,9 @@ const createLook =
 function checkSame(asWritten: string, before: LakeManifest | null, now: SnapshotSource): void {
   if (!before || before.source.began === null || before.source.began === now.began) return
   throw new InputError(
-    `${asWritten} was made from another database: its first run began ${before.source.began}, that of this one ${now.began ?? 'never'}.`,
+    `${asWritten} was created from another database: the first run of that one began ${before.source.began}, the first run of this one ${now.began ?? 'never'}.`,
     {
-      hint: 'Nothing was touched. Name another folder, or the database that it was made from.',
+      hint: 'Name another folder, or the original database. Nothing was changed.',
       code: 'other-database',
     },
   )

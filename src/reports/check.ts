@@ -104,9 +104,9 @@ export async function differingDays({ kysely, engine }: Reader): Promise<string[
     if (all.length === 0) continue
     const dates = all.slice(0, MAX_NAMED_DATES)
     const more = all.length > MAX_NAMED_DATES ? ` and ${all.length - MAX_NAMED_DATES} more` : ''
-    const days = all.length === 1 ? 'the totals of a day are' : `the totals of ${all.length} days are`
+    const days = all.length === 1 ? '1 day does not match its values' : `${all.length} days do not match their values`
     found.push(
-      `${seriesName(timeline)}, geo ${geo_id}: ${days} not those of the values: ${dates.join(', ')}${more}; replay makes them anew`,
+      `${seriesName(timeline)}, geo ${geo_id}: the totals of ${days}: ${dates.join(', ')}${more}; \`indicator-sync replay\` recomputes them`,
     )
   }
   return found

@@ -167,7 +167,12 @@ export async function findProvisional(db: Reader): Promise<ListedGap[]> {
 export function gapText(gap: Gap): string {
   const { geo_id, from, to, job, next } = gap
   const geos = geo_id === ALL_GEOS ? 'all geos' : `geo ${geo_id}`
-  const end = next !== null ? `next: ${next}` : job === null ? 'no job wants it' : 'only restate fetches it'
+  const end =
+    next !== null
+      ? `next: ${next}`
+      : job === null
+        ? 'no job selects it any more'
+        : 'fetch it with `indicator-sync restate`'
   return `${seriesName(gap)}, ${geos}: ${from} to ${to}; ${end}`
 }
 

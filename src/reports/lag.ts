@@ -114,7 +114,9 @@ const lagSeries = (db: Reader) =>
     .orderBy('s.id')
     .execute()
 
-const behindText = (seconds: number): string => `${roughDuration(seconds)} ${seconds < 0 ? 'ahead' : 'behind'}`
+/** How far a series reaches: `behind` are seconds since the end of its last period, negative for the future. */
+const reachText = (behind: number): string =>
+  behind < 0 ? `reaches ${roughDuration(behind)} into the future` : `ended ${roughDuration(behind)} ago`
 
 /** Whether the job that last requested a series has run since without requesting it, and so does not want it any more. */
 async function isAbandoned({ kysely }: Reader, seriesId: number, graceS: number): Promise<boolean> {
@@ -188,14 +190,17 @@ async function seriesReach(
     if (behind <= usual.allowed || behind > usual.usual + ENDED_AFTER_S + 3 * step) return known
     // PostgreSQL adds whole seconds only.
     if (await isAbandoned(db, series_id, Math.max(7_200, Math.round(usual.interval * 1.5)))) return known
-    const lag = usual.usual < 0 ? behindText(usual.usual) : roughDuration(usual.usual)
-    return { ...known, late: `${name}: ${behindText(behind)}, usual lag ${lag}` }
+    const usually = usual.usual < 0 ? `it ${reachText(usual.usual)}` : `${roughDuration(usual.usual)} ago`
+    return { ...known, late: `${name}: the last value ${reachText(behind)}; usually ${usually}` }
   }
   const requested = floorToSecond(checked_at)
   const late = requested - last_at - step
   if (reach === null || reach < requested || late <= Math.max(OLD_AFTER_S, 3 * step) || late > ENDED_AFTER_S + 3 * step)
     return known
-  return { ...known, late: `${name}: the last value is ${formatUtc(last_at)}, requested ${formatUtc(requested)}` }
+  return {
+    ...known,
+    late: `${name}: the last value is of ${formatUtc(last_at)}, although data up to ${formatUtc(requested)} has been requested`,
+  }
 }
 
 /** How far every series reaches, in the order of their numbers. */

@@ -17,7 +17,7 @@ export interface IncompleteRun {
 }
 
 /** Why a run that is recorded as running is over. */
-const DIED = 'its process ended before the run did'
+const DIED = 'its process died before the run finished'
 
 /** Whether a process has the lock, so that a run recorded as running may be alive. */
 const mayBeRunning = async ({ file }: Reader): Promise<boolean> => (await isLocked(file)) !== false
@@ -29,7 +29,7 @@ const described = ({ id, job, command, started_at, finished_at }: RunRow, state:
   run: id,
   job,
   command,
-  what: `last run of ${job} ${state} (${command}, started ${started_at})`,
+  what: `last run of ${job} (${command}, started ${started_at}) ${state}`,
   startedAt: started_at,
   isDead: finished_at === null,
 })

@@ -225,7 +225,7 @@ export const METRICS: readonly Metric[] = [
   {
     name: 'last_run_timestamp_seconds',
     type: 'gauge',
-    help: 'End of the last run, by outcome; a part of a job is never done.',
+    help: 'End of the last run, by outcome; runs of part of a job are never counted as done.',
     samples: lastRunEnds,
   },
   {

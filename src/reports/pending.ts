@@ -169,4 +169,4 @@ export async function pendingValues(db: Reader): Promise<Pending> {
 export const pendingText = ({ values, series }: Pending): string =>
   values === 0
     ? ''
-    : `${quantity(values, 'value')} of ${series} series ${values === 1 ? 'was' : 'were'} not there yet where answers may still be revised; every sync requests them again. List them: indicator-sync gaps --provisional`
+    : `${quantity(values, 'value')} in ${series} series ${values === 1 ? 'has' : 'have'} not been published yet; every sync requests ${values === 1 ? 'it' : 'them'} again (list: indicator-sync gaps --provisional)`

@@ -48,7 +48,7 @@ async function checkCopy({ engine }: Reader, file: string): Promise<void> {
   throw new StoreError(
     `The copy of the database is not sound: ${isSound ? `${quantity(dangling, 'row points', 'rows point')} nowhere` : detail}.`,
     {
-      hint: `Nothing was published. Run \`indicator-sync doctor\` on the database that ${file} was made of.`,
+      hint: `Nothing was published. Run \`indicator-sync doctor\` on the source database of ${file}.`,
       code: 'unsound-copy',
     },
   )

@@ -1,5 +1,6 @@
 import { InputError } from '../util/errors.ts'
 import { isHere } from '../util/host.ts'
+import { quantity } from '../util/text.ts'
 
 /** How a service is shown a key. */
 export interface ApiKey {
@@ -23,7 +24,7 @@ export const unlikeIssued = ({ issued }: ApiKey, key: string): string | undefine
   issued === null || new RegExp(`^"?(?:${issued.pattern})"?$`).test(key) ? undefined : issued.words
 
 const hintOf = ({ issued }: ApiKey): string =>
-  `${issued === null ? 'Give it' : `An issued key looks like ${issued.words}; give it`} bare or in double quotes, on one line, as INDICATOR_SYNC_API_KEY or in a file for --api-key-file.`
+  `${issued === null ? 'Give it' : `An issued key consists of ${issued.words}. Give it`} bare or in double quotes, on one line, as INDICATOR_SYNC_API_KEY or in a file for --api-key-file.`
 
 /** Placeholders for a key. */
 const PLACEHOLDER =
@@ -32,16 +33,18 @@ const PLACEHOLDER =
 /** What is wrong with a text as a key, as the end of a sentence; undefined when it can be one. Never repeats the text. */
 export function keyFault(text: string): string | undefined {
   const bare = text.replace(/^"(.*)"$/s, '$1')
-  const holds = (what: string): string => `is empty or holds characters that a header cannot carry: it ${what}`
-  if (bare === '') return holds('is empty')
+  const holds = (what: string): string => `cannot be sent in a header: it ${what}`
+  if (bare === '') return 'is empty'
   if (/[\r\n]/.test(bare)) return holds('has more than one line')
-  if (/\s/.test(bare)) return holds('has a space in it')
-  if (/["'`]/.test(bare)) return holds('has a quotation mark in it, or only on one side')
-  if (/[^\x21-\x7e]/.test(bare)) return holds('has letters beyond ASCII')
+  if (/\s/.test(bare)) return holds('contains a space')
+  if (/["'`]/.test(bare)) return holds('contains a quotation mark')
+  if (/[^\x21-\x7e]/.test(bare)) return holds('contains non-ASCII characters')
   if (PLACEHOLDER.test(bare)) return 'is a placeholder for a key'
-  if (bare.length < SHORTEST_KEY) return `has ${bare.length} characters, and no key has fewer than ${SHORTEST_KEY}`
+  if (bare.length < SHORTEST_KEY)
+    return `has only ${quantity(bare.length, 'character')}; a key has at least ${SHORTEST_KEY}`
   // A text that occurs in ordinary data cannot be taken out of data.
-  if (bare.length < 16 && /^(?:[a-z]+|[\d.:TZ+-]+)$/i.test(bare)) return 'is a word or a number, which data hold too'
+  if (bare.length < 16 && /^(?:[a-z]+|[\d.:TZ+-]+)$/i.test(bare))
+    return 'is a plain word or number, which could also occur in data'
   return undefined
 }
 
@@ -69,8 +72,8 @@ export function refuseExposed({
   readonly allowHttp?: boolean | undefined
 }): void {
   if (allowHttp || !isExposed(baseUrl)) return
-  throw new InputError(`The key would be sent to ${baseUrl} unencrypted, and everybody on the way could read it.`, {
-    hint: 'Use https://. In a network that you trust, set INDICATOR_SYNC_ALLOW_HTTP=1; a program sets allowHttp.',
+  throw new InputError(`The key would be sent to ${baseUrl} unencrypted: anyone on the network path could read it.`, {
+    hint: 'Use https://. In a trusted network, set INDICATOR_SYNC_ALLOW_HTTP=1 (in programs: allowHttp).',
     code: 'plain-http',
   })
 }

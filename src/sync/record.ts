@@ -133,7 +133,7 @@ export async function beginRun(
   return store.write(async (tx) => {
     await tx
       .updateTable('_run')
-      .set({ outcome: 'failed', message: 'its process ended before the run did' })
+      .set({ outcome: 'failed', message: 'its process died before the run finished' })
       .where('outcome', '=', 'running')
       .execute()
     const { id } = await tx

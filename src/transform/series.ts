@@ -98,7 +98,7 @@ export function transformSeries(body: JsonObject, planned: PlannedRequest, scann
   const requested = planned.series?.indicatorId ?? 0
   const answered = indicator.id ?? requested
   if (String(answered) !== String(requested))
-    throw new SchemaError(`Indicator ${requested} was requested, ${brief(answered)} was answered.`, {
+    throw new SchemaError(`Indicator ${requested} was requested, but the answer is about ${brief(answered)}.`, {
       path: `$.${root}.id`,
     })
   const { observations, rows, outside, geoNames, ...ofValues } =

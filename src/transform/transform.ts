@@ -26,7 +26,7 @@ export function transform(body: Buffer, planned: PlannedRequest): Rows {
     return readBody(body, planned)
   } catch (error) {
     if (error instanceof RangeError)
-      throw new SchemaError('The body is nested too deeply to be read.', { path: '$', cause: error })
+      throw new SchemaError('The body is nested too deeply.', { path: '$', cause: error })
     throw error
   }
 }

@@ -20,7 +20,9 @@ function singleWidget(body: JsonObject, planned: PlannedRequest): Items {
   // An answer with only a name may be about any id, and the other way round.
   const sameForm = names.filter((name) => isNumber(name) === isNumber(requested))
   if (sameForm.length > 0 && !names.includes(requested))
-    throw new SchemaError(`Widget ${requested} was requested, ${sameForm[0]} was answered.`, { path: `$.${root}.id` })
+    throw new SchemaError(`Widget ${requested} was requested, but the answer is about ${sameForm[0]}.`, {
+      path: `$.${root}.id`,
+    })
   const id =
     integerOf(item.id_widget) ?? integerOf(item.id) ?? (isNumber(requested) ? integerOf(Number(requested)) : null)
   if (id === null) throw new SchemaError('The widget has no number.', { path: `$.${root}.id_widget` })

@@ -123,7 +123,7 @@ export class UnavailableError extends StoppedError {
   /** `hint` says when to try again. */
   constructor(
     cause: SyncError,
-    hint = 'Check the network and the base address; `indicator-sync doctor` does. The same command continues later.',
+    hint = 'Check the network and the base address with `indicator-sync doctor`. Then run the same command again: it continues where this one stopped.',
   ) {
     super(`The service is unavailable. ${cause.message}`, {
       hint,

@@ -2,30 +2,30 @@ import { BugError, InputError, StoreError, SyncError } from './errors.ts'
 
 /** Errors of the system by code: the meaning, and whether the cause is the user's input or the machine. */
 const SYSTEM_ERRORS: Readonly<Record<string, readonly [string, typeof InputError | typeof StoreError]>> = {
-  ENOENT: ['is not there', InputError],
+  ENOENT: ['does not exist', InputError],
   EISDIR: ['is a folder', InputError],
-  ENOTDIR: ['lies below something that is not a folder', InputError],
-  EACCES: ['may not be used by this user', InputError],
-  EPERM: ['may not be used by this user', InputError],
-  EEXIST: ['is there already', InputError],
-  ELOOP: ['is a link that leads round in circles', InputError],
-  ENAMETOOLONG: ['has too long a name', InputError],
+  ENOTDIR: ['is below something that is not a folder', InputError],
+  EACCES: ['is not accessible to this user', InputError],
+  EPERM: ['is not accessible to this user', InputError],
+  EEXIST: ['already exists', InputError],
+  ELOOP: ['is part of a loop of symbolic links', InputError],
+  ENAMETOOLONG: ['has a name that is too long', InputError],
   ENOTEMPTY: ['is a folder that is not empty', InputError],
-  EXDEV: ['lies on another disk', InputError],
-  EADDRINUSE: ['is an address that another program listens on', InputError],
+  EXDEV: ['is on another file system', InputError],
+  EADDRINUSE: ['is an address that another program uses', InputError],
   EADDRNOTAVAIL: ['is not an address of this machine', InputError],
-  ENOSPC: ['lies on a disk that is full', StoreError],
-  EFBIG: ['may not grow as large as it has to (ulimit -f, or the largest file of the disk)', StoreError],
-  EDQUOT: ['lies on a disk on which this user has no quota left', StoreError],
-  EIO: ['lies on a disk that failed', StoreError],
-  EROFS: ['lies on a disk that cannot be written', StoreError],
+  ENOSPC: ['is on a full disk', StoreError],
+  EFBIG: ['exceeds a file-size limit (ulimit -f, or that of the file system)', StoreError],
+  EDQUOT: ['exceeds the disk quota of this user', StoreError],
+  EIO: ['is on a disk that failed', StoreError],
+  EROFS: ['is on a read-only file system', StoreError],
   EMFILE: ['cannot be opened: this process has too many files open (ulimit -n)', StoreError],
   ENFILE: ['cannot be opened: this machine has too many files open', StoreError],
-  EAGAIN: ['cannot be had: this machine has no more of it', StoreError],
-  ENOMEM: ['cannot be had: this machine has no memory left', StoreError],
+  EAGAIN: ['is temporarily unavailable', StoreError],
+  ENOMEM: ['needs more memory than this machine has', StoreError],
   ETXTBSY: ['is in use', StoreError],
   EBUSY: ['is in use', StoreError],
-  EPIPE: ['is not read by anybody any more', StoreError],
+  EPIPE: ['has no reader any more', StoreError],
 }
 
 /** The meaning of an error of the system about a file, with its code. */
@@ -42,17 +42,17 @@ export function asSystemError(error: unknown): unknown {
   if (error instanceof SyncError || !(error instanceof Error)) return error
   const { code = '', syscall, path } = error as NodeJS.ErrnoException
   if (RUNTIME_LIMITS.includes(code) || /Invalid string length|Array buffer allocation failed/.test(error.message))
-    return new InputError('A value or the answer is too large to be handled.', {
-      hint: 'Ask for less of it: fewer rows, fewer columns, or substr(…) of a long text.',
+    return new InputError('A value or the response is too large to process.', {
+      hint: 'Request less: fewer rows, fewer columns, or substr(…) of a long text.',
       code: 'too-large',
       cause: error,
     })
   const known = SYSTEM_ERRORS[code]
   if (!known || syscall === undefined) return error
   const [means, ErrorClass] = known
-  const what = path ?? (syscall === 'write' ? 'The output' : 'What is needed')
+  const what = path ?? (syscall === 'write' ? 'The output' : 'A resource')
   return new ErrorClass(`${what} ${means} (${code} in ${syscall}).`, {
-    hint: 'Check what is there and who owns it, or name another place, and run the command again.',
+    hint: 'Check the path and its permissions, or name another place. Then run the command again.',
     code: code.toLowerCase(),
     cause: error,
   })

@@ -20,8 +20,8 @@ describe('a key that cannot be one', () => {
     ['<your key>', /space|placeholder/],
     ['xxxxxxxxxxxxxxxx', /placeholder/],
     ['changeme', /placeholder/],
-    ['indicator', /data hold/],
-    ['2025-10-01', /data hold/],
+    ['indicator', /occur in data/],
+    ['2025-10-01', /occur in data/],
   ])('%j is told what it is', (text, fault) => {
     expect(keyFault(text)).toMatch(fault)
     if (text.length > 3) expect(keyFault(text)).not.toContain(text)
@@ -44,7 +44,7 @@ describe('a key that cannot be one', () => {
         return (error as InputError).hint
       }
     }
-    expect(hintOf(digits)).toMatch(/An issued key looks like 20 digits; give it bare/)
+    expect(hintOf(digits)).toMatch(/An issued key consists of 20 digits. Give it bare/)
     expect(hintOf({ ...digits, issued: null })).toMatch(/^Give it bare/)
   })
 
@@ -54,7 +54,7 @@ describe('a key that cannot be one', () => {
     const env = { INDICATOR_SYNC_BASE_URL: 'http://127.0.0.1:9', INDICATOR_SYNC_API_KEY: 'my secret key' }
     const sync = await runCommand(folder, ['sync', 'job.yaml'], env)
     expect(sync.code).toBe(2)
-    expect(sync.err).toMatch(/has a space in it \(from variable INDICATOR_SYNC_API_KEY\)/)
+    expect(sync.err).toMatch(/contains a space \(from variable INDICATOR_SYNC_API_KEY\)/)
     expect(sync.out + sync.err).not.toContain('my secret key')
     expect((await runCommand(folder, ['plan', 'job.yaml'], env)).code).toBe(0)
     expect(readdirSync(folder)).not.toContain('data')
@@ -85,6 +85,6 @@ describe('an address without encryption', () => {
     expect(refused.err).toMatch(/unencrypted[\s\S]*INDICATOR_SYNC_ALLOW_HTTP=1/)
     const { code, out } = await runCommand(folder, ['sync', 'job.yaml'], { ...env, INDICATOR_SYNC_ALLOW_HTTP: '1' })
     expect(code).toBe(8)
-    expect(out).toMatch(/has no address/)
+    expect(out).toMatch(/cannot be resolved/)
   })
 })

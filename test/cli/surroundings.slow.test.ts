@@ -72,7 +72,7 @@ describe.skipIf(process.platform !== 'linux')('odd surroundings', () => {
       expect(done).toEqual({
         code: 2,
         out: '',
-        err: expect.stringMatching(/\/proc\/none.* cannot be made: .*\n {2}→ /),
+        err: expect.stringMatching(/Cannot create the folder \/proc\/none.*: .*\n {2}→ /),
       })
     },
   )
@@ -94,14 +94,14 @@ describe.skipIf(process.platform !== 'linux')('odd surroundings', () => {
     spawnSync('mkfifo', [join(dir, '.env')])
     expect(shell('indicator-sync status', dir)).toMatchObject({
       code: 2,
-      err: expect.stringMatching(/\.env is a FIFO/),
+      err: expect.stringMatching(/\.env is a pipe/),
     })
   })
 
   test.each([
     ['plan /dev/zero', /too large for a job file \(limit 1 MiB\)/],
     ['discover --api-key-file /dev/zero --base-url http://127.0.0.1:1', /too large for a key \(limit/],
-    ['status', /too large for a file of settings \(limit/],
+    ['status', /too large for a settings file \(limit/],
   ])('%s, where what is read never ends, exits 2 with a sentence', (words, said) => {
     const dir = tempFolder()
     symlinkSync('/dev/zero', join(dir, '.env'))
@@ -157,9 +157,7 @@ describe('beside a database', () => {
     const before = readFileSync(file)
     expect(shell('indicator-sync migrate --database x.db', dir)).toMatchObject({
       code: 7,
-      err: expect.stringMatching(
-        /x\.db-journal, beside the database, is not its own; nothing was touched\.\n {2}→ Move/,
-      ),
+      err: expect.stringMatching(/x\.db-journal belongs to another database; nothing was changed\.\n {2}→ Move/),
     })
     expect(shell(STATUS, dir)).toMatchObject({ code: 7, err: expect.stringMatching(/rollback journal.*\n {2}→ /) })
     expect(readFileSync(file).equals(before)).toBe(true)

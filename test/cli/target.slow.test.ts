@@ -110,7 +110,11 @@ describe('an export destroys nothing', () => {
     ['settings that are not there yet', () => '.env.csv', /settings and keys/],
     ['a folder', () => made('docs', mkdirSync(path('docs')), writeFileSync(path('docs/a'), 'a')), /is a folder/],
     ['an empty folder', () => made('empty/', mkdirSync(path('empty'))), /folder/],
-    ['a link that leads nowhere', () => made('l.csv', symlinkSync('nowhere', path('l.csv'))), /leads nowhere/],
+    [
+      'a link that leads nowhere',
+      () => made('l.csv', symlinkSync('nowhere', path('l.csv'))),
+      /is a broken symbolic link/,
+    ],
   ])('%s is refused, whatever is said', async (_, target, message) => {
     const output = target()
     await refused(() => exportTo(output, '--overwrite'), message)
@@ -171,7 +175,7 @@ describe('publish destroys nothing', () => {
     await refused(() => run('publish', 'public/a.db'), /a\.db: it exists[\s\S]*--overwrite/)
     expect((await run('publish', 'public/a.db', '--overwrite')).code).toBe(0)
     // It is for reading only, unless it is whole; then it may become a live database.
-    await expect(openStore(path('public/a.db'))).rejects.toThrow(/published copy, which is for reading/)
+    await expect(openStore(path('public/a.db'))).rejects.toThrow(/published copy and therefore read-only/)
     expect((await run('publish', 'public/a.db', '--bookkeeping', '--overwrite')).code).toBe(0)
     await (await openStore(path('public/a.db'))).close()
     await refused(() => run('publish', 'public/a.db', '--overwrite'), /is a database/)
@@ -179,8 +183,8 @@ describe('publish destroys nothing', () => {
 
   test('a log that lies there would be taken for that of the copy', async () => {
     writeFileSync(path('a.db-wal'), 'x')
-    await refused(() => run('publish', 'a.db'), /a\.db-wal is there/)
-    await refused(() => run('replay', '--output', 'a.db'), /a\.db-wal is there/)
+    await refused(() => run('publish', 'a.db'), /a\.db-wal exists/)
+    await refused(() => run('replay', '--output', 'a.db'), /a\.db-wal exists/)
   })
 
   test('an existing manifest or description is replaced only with --overwrite', async () => {
@@ -231,7 +235,7 @@ describe('publish destroys nothing', () => {
 
   test('only a regular file can be a copy', async () => {
     await refused(() => run('publish', '/dev/null'), /device/)
-    await refused(() => run('publish', 'metadata.yaml'), /where the copy is described/)
+    await refused(() => run('publish', 'metadata.yaml'), /reserved for the description of the copy/)
     mkdirSync(path('folder'))
     await refused(() => run('publish', 'folder'), /is a folder/)
   })
@@ -341,7 +345,7 @@ test('replay --output replaces nothing', async () => {
   await refused(() => run('replay', '--output', 'a.db'), /a\.db: it exists/)
   await refused(() => run('replay', '--output', 'own'), /database itself/)
   symlinkSync('nowhere', path('link.db'))
-  await refused(() => run('replay', '--output', 'link.db'), /leads nowhere/)
+  await refused(() => run('replay', '--output', 'link.db'), /is a broken symbolic link/)
 })
 
 describe('between the look and the replacement', () => {

@@ -190,7 +190,7 @@ describe('the writer’s lock', () => {
     rmSync(`${file}.lock`)
     const second = await openWriter(file, 'second')
     await expect(first.write(async () => first.run('insert into geo (id) values (1)', []))).rejects.toThrow(
-      /taken over the writing/,
+      /is now writing to/,
     )
     expect(() => first.check()).toThrow(BusyError)
     await second.write(async () => second.run('insert into geo (id) values (2)', []))

@@ -64,7 +64,7 @@ describe('files that are not for us', () => {
   })
 
   test('a reader of a file that does not exist says so', () => {
-    expect(() => openReader(join(tempFolder(), 'none.db'))).toThrow(/no database/)
+    expect(() => openReader(join(tempFolder(), 'none.db'))).toThrow(/does not exist yet/)
   })
 
   test('a reader cannot write', async () => {

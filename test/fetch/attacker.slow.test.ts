@@ -212,8 +212,8 @@ describe('every route answers', () => {
     async (_name, code, headers) => {
       const { summary, before, after, healed, store } = await attacked(status(503, '{}', headers))
       expect([summary.stop?.code, healed.stop?.code]).toEqual([code, 'retry-after'])
-      expect(summary.stop?.message).toMatch(/The service asks to wait a day or more; the run ends here\.$/)
-      expect(summary.stop?.hint).toMatch(/^Run the same command again in a day,/)
+      expect(summary.stop?.message).toMatch(/The service asked for a pause of a day or more, so the run stopped\.$/)
+      expect(summary.stop?.hint).toMatch(/^Run the same command again after a day;/)
       expect(after).toEqual(before)
       const until = store.get('select max(wait_until) from _source') as number
       expect(until - NOW).toBeLessThanOrEqual(86_400_000 + 1000)

@@ -49,7 +49,7 @@ describe('a run that gets no answer ends as unavailable, with exit code 8', () =
   test('503 with a Retry-After of an hour, after one call', async () => {
     const server = await serve((_request, response) => json(response, {}, 503, { 'Retry-After': '3600' }))
     const { stop } = await runJob(await tempStore(), server, MANY, { now: NOW })
-    expect(stop).toMatchObject({ code: 'unavailable', message: expect.stringContaining('wait 60 minutes') })
+    expect(stop).toMatchObject({ code: 'unavailable', message: expect.stringContaining('a pause of 60 minutes') })
     expect(server.calls).toHaveLength(1)
   })
 })

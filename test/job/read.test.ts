@@ -71,9 +71,9 @@ describe('mistakes are reported with their place and what is legal', () => {
     [
       'last beside from',
       SERIES.replace('last: 7d', 'last: 7d, from: 2024-01-01'),
-      /4:15 {2}.*\.last {2}last and from exclude one another; keep one/,
+      /4:15 {2}.*\.last {2}last and from cannot be combined; keep one/,
     ],
-    ['last beside to', SERIES.replace('last: 7d', 'last: 7d, to: +2d'), /last and to exclude one another; keep one/],
+    ['last beside to', SERIES.replace('last: 7d', 'last: 7d, to: +2d'), /last and to cannot be combined; keep one/],
     ['a window of nothing', SERIES.replace('{ last: 7d }', '{}'), /window\.from {2}is missing; legal/],
     [
       'a span for a window',
@@ -97,11 +97,11 @@ describe('mistakes are reported with their place and what is legal', () => {
     ['a key twice inside', SERIES.replace('[600]', '[600]\n    indicators: [601]'), /4:5 {2}indicators is given twice/],
     ['a geo twice', `${SERIES}    geoIds: [3, 3]`, /geoIds\[1\] {2}geo 3 is listed twice/],
     ['no window', SERIES.replace('    window: { last: 7d }\n', ''), /3:5 {2}series\[0\] {2}window is missing/],
-    ['window and datetime', `${SERIES}    datetime: 2024-01-01`, /exclude one another/],
+    ['window and datetime', `${SERIES}    datetime: 2024-01-01`, /cannot be combined/],
     [
       'locale and locales',
       `${SERIES}    locale: es\n    locales: [en]`,
-      /series\[0\]\.locale {2}locale and locales exclude one another; keep one/,
+      /series\[0\]\.locale {2}locale and locales cannot be combined; keep one/,
     ],
     [
       'a number that is too large',
@@ -132,7 +132,7 @@ describe('mistakes are reported with their place and what is legal', () => {
     ['only a comment', '# hello\n', /is empty/],
     ['a list', '- a', /is not an object/],
     ['a huge file', `name: x # ${'x'.repeat(2_000_000)}`, /over 1 MiB/],
-    ['deep nesting', `name: ${'['.repeat(5000)}`, /nests deeper/],
+    ['deep nesting', `name: ${'['.repeat(5000)}`, /nested deeper/],
     [
       'a bomb of aliases',
       `a: &a [x,x]\n${Array.from({ length: 30 }, (_, i) => `b${i}: [*a,*a]`).join('\n')}`,
@@ -146,7 +146,7 @@ describe('mistakes are reported with their place and what is legal', () => {
     [
       'an alias inside what it refers to',
       `${SERIES}offers: &all [*all]`,
-      /5:15 {2}\*all refers to what it is a part of/,
+      /5:15 {2}\*all refers to a part of the file that contains it/,
     ],
     [
       'offers with aggregation',

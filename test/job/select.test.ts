@@ -35,7 +35,7 @@ describe('indicators by their catalogue entries', () => {
   test.each<[string, RegExp]>([
     ['al', /"al" does not name indicators; legal: \[600, 612\], all, \{ match/],
     ['{}', /selects nothing; legal: match, terms, exclude/],
-    ['{ match: "+++" }', /match has no word/],
+    ['{ match: "+++" }', /match contains no word/],
     ['{ mach: precio }', /indicators\.mach {2}is not a key here; .*Did you mean "match"/],
     ['[]', /indicators/],
   ])('%s is a mistake', (written, message) => expect(() => job(written)).toThrow(message))
@@ -118,7 +118,7 @@ describe('a job that extends another', () => {
     ['extends: self.yaml\nname: x\ncatalogue: true\n', /extends itself: .*self\.yaml → other\.yaml → self\.yaml/],
     ['extends: env.yaml\nname: x\ncatalogue: true\n', /^env\.yaml:1:1 {2}is not a job file: it has no keys$/],
     ['extends: alias.yaml\nname: x\ncatalogue: true\n', /^alias\.yaml:1:7 {2}has a mistake; `.* validate alias\.yaml`/],
-    ['extends: colon.yaml\nname: x\ncatalogue: true\n', /^colon\.yaml:1:1 {2}has a key that is not one of a job/],
+    ['extends: colon.yaml\nname: x\ncatalogue: true\n', /^colon\.yaml:1:1 {2}has an unknown key/],
     ['extends: 3\nname: x\ncatalogue: true\n', /extends/],
   ])('%s', (text, message) => expect(mistakesOf(text).join('\n')).toMatch(message))
 

@@ -162,7 +162,7 @@ test.each<[string, string, Record<string, string>, RegExp, number]>([
   ['no key', LAKE, { AWS_ACCESS_KEY_ID: '' }, /AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY/, 2],
   ['no storage', LAKE, { AWS_ENDPOINT_URL: 'http://127.0.0.1:1' }, /ECONNREFUSED[\s\S]*AWS_ENDPOINT_URL/, 1],
   ['no address', 's3://Market', {}, /not the address of a lake/, 2],
-  ['a place where other things are', 's3://market', {}, /other things than a lake/, 2],
+  ['a place where other things are', 's3://market', {}, /do not belong to a lake/, 2],
 ])('%s is told in a sentence', async (_, address, env, message, code) => {
   const own = await storage()
   writeFileSync(own.fileOf('notes'), 'x')

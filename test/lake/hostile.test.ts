@@ -85,7 +85,7 @@ describe('somebody else writes into the folder of a lake', () => {
     await sync()
     expect(readFileSync(join(dir, 'precious'), 'utf8')).toBe('x')
     edit(join(lake(), 'manifest.json'), outside)
-    await expect(sync()).rejects.toThrow(/other things than a lake/)
+    await expect(sync()).rejects.toThrow(/do not belong to a lake/)
     expect(readFileSync(join(dir, 'precious'), 'utf8')).toBe('x')
   })
 
@@ -99,7 +99,7 @@ describe('somebody else writes into the folder of a lake', () => {
     await sync()
     edit(join(lake(), 'manifest.json'), change)
     const before = readdirSync(lake(), { recursive: true })
-    await expect(sync()).rejects.toThrow(/other things than a lake/)
+    await expect(sync()).rejects.toThrow(/do not belong to a lake/)
     await expect(checkLake(folderPlace(lake()))).rejects.toThrow(/is not a lake/)
     expect(readdirSync(lake(), { recursive: true })).toEqual(before)
   })
@@ -123,7 +123,7 @@ describe('somebody else writes into the folder of a lake', () => {
     expect(await what()).toHaveLength(1)
     first.path = '../../x.parquet'
     writeFileSync(file, JSON.stringify(manifest))
-    await expect(what()).rejects.toThrow(/manifest.json is missing there, or is not as this program wrote it/)
+    await expect(what()).rejects.toThrow(/manifest.json is missing or damaged/)
     writeFileSync(file, written)
     expect(await what()).toEqual([])
   })

@@ -245,10 +245,10 @@ describe('a lake', () => {
 
 describe('a lake destroys nothing', () => {
   test.each<[string, () => void, RegExp]>([
-    ['a folder with other things', () => put('notes', 'x'), /other things than a lake/],
-    ['a manifest of somebody else', () => put('manifest.json', '{"name":"app"}'), /other things/],
+    ['a folder with other things', () => put('notes', 'x'), /do not belong to a lake/],
+    ['a manifest of somebody else', () => put('manifest.json', '{"name":"app"}'), /do not belong to a lake/],
     ['a file', () => writeFileSync(lake(), 'x'), /is not a folder/],
-    ['the folder of the database', () => symlinkSync('.', lake()), /other things than a lake/],
+    ['the folder of the database', () => symlinkSync('.', lake()), /do not belong to a lake/],
   ])('%s is refused', async (_, make, message) => {
     make()
     const before = readdirSync(dir, { recursive: true })

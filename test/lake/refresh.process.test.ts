@@ -21,7 +21,7 @@ test('the lake of a job is brought up to date after each run; status and metrics
   writeFileSync(join(dir, 'other.yaml'), job('', '2025-01-03'))
   expect((await run('sync', 'other.yaml')).err).not.toContain('snapshot')
   expect((await run('status', '--job', 'job.yaml')).out).toMatch(
-    /Lake lake: snapshot 1, [\d,]+ values, [\s\S]*1\s+fetch\s+changed data since: indicator-sync\s+lake\s+sync\s+lake/,
+    /Lake lake: snapshot 1, [\d,]+ values, [\s\S]*1\s+fetch\s+behind;\s+update\s+it\s+with:\s+indicator-sync\s+lake\s+sync\s+lake/,
   )
   const figures = (await run('status', '--job', 'job.yaml', '--format', 'prometheus')).out
   expect(figures).toContain('indicator_sync_lake_fetches_behind{lake="lake"} 1\n')
@@ -30,7 +30,7 @@ test('the lake of a job is brought up to date after each run; status and metrics
     whenSaid(child, /lake: snapshot 2, /, () => child.kill('SIGTERM')),
   )
   expect(scheduled.err).toContain('lake: snapshot 2, ')
-  expect((await run('status', '--job', 'job.yaml')).out).toMatch(/nothing came\s+since/)
+  expect((await run('status', '--job', 'job.yaml')).out).toMatch(/up\s+to\s+date/)
 })
 
 test('a lake that cannot be written fails the command and nothing that was synced', async () => {
@@ -71,8 +71,8 @@ test('status and the page show how old the lakes of the jobs in their folder are
   expect((await run('sync', 'jobs/a.yaml')).code).toBe(0)
   const status = await run('status')
   expect(status).toMatchObject({ code: 0, err: '' })
-  expect(status.out).toMatch(/Lake one lake: snapshot 1, [\s\S]*nothing came\s+since/)
-  expect(status.out).toMatch(/Lake none: none yet: indicator-sync lake sync none/)
+  expect(status.out).toMatch(/Lake one lake: snapshot 1, [\s\S]*up\s+to\s+date/)
+  expect(status.out).toMatch(/Lake none does not exist yet; create it with:\s+indicator-sync lake sync none/)
   expect(status.out).toMatch(/Lake other: .*other/)
   // A bucket is not asked: that needs secrets and a network.
   expect(status.out).toMatch(/Lake s3:\/\/market\/lake: it lies in a bucket[\s\S]*status\s+--job/)
@@ -86,7 +86,7 @@ test('status and the page show how old the lakes of the jobs in their folder are
       child.kill('SIGTERM')
     })
   })
-  expect(page).toMatch(/Lake <code>one lake<\/code>: brought up to date \d+ min ago; nothing came since\./)
+  expect(page).toMatch(/Lake <code>one lake<\/code>: updated \d+ min ago; up to date\./)
   expect(page).toMatch(/Lake <code>other<\/code>: <span lang="en">/)
   expect(page).toMatch(/Lake <code>none<\/code>: there is none yet\. [^\n]*lake sync none/)
 })

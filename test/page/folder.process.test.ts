@@ -140,13 +140,13 @@ describe('a folder', () => {
     [
       'a file in place of a folder',
       (place) => writeFileSync(join(place, 'series'), ''),
-      /is not a folder of this page/,
+      /is not part of a published page/,
     ],
     ['a folder in place of a file', (place) => mkdirSync(join(place, 'texts.html')), /is a folder/],
     [
       'a link that leads elsewhere',
       (place) => symlinkSync(tmpdir(), join(place, 'texts')),
-      /is not a folder of this page/,
+      /is not part of a published page/,
     ],
     ['a database', (place) => writeFileSync(join(place, 'page.css'), readFileSync(file)), /is a database/],
   ])('with %s is refused before anything is put there', async (_, prepare, message) => {

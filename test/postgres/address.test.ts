@@ -46,7 +46,7 @@ test.each(['mysql://u:secret@h/d', 'postgre://u:secret@h/d', 'host=h user=u pass
   async (name) => {
     const { code, out, err } = await runCommand(tempFolder(), ['status', '--database', name])
     expect(code).toBe(2)
-    expect(err).toMatch(/is the address of something else/)
+    expect(err).toMatch(/is neither a file nor a PostgreSQL address/)
     expect(`${out}${err}`).not.toContain('secret')
   },
 )
@@ -222,7 +222,7 @@ test('a database that does not keep every sign is refused before its tables are 
   url.pathname = name
   await expect(openStore(url.href)).rejects.toMatchObject({
     code: 'bad-encoding',
-    message: expect.stringMatching(/keeps texts as LATIN1; UTF8 is needed/),
+    message: expect.stringMatching(/has the encoding LATIN1; UTF8 is required/),
   })
 })
 

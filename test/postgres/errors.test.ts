@@ -55,7 +55,7 @@ test('who finds no connection left is told whose limit it is', () => {
   const refusal = new Error('too many connections for role "analyst"')
   const error = asStoreError(Object.assign(refusal, { severity: 'FATAL', code: '53300' }), ADDRESS)
   expect(error).toMatchObject({
-    message: `The server of the database ${ADDRESS} has no connection left: too many connections for role "analyst".`,
+    message: `The server of the database ${ADDRESS} has no free connections: too many connections for role "analyst".`,
     hint: expect.stringContaining('the limit of the role'),
   })
 })
@@ -74,7 +74,7 @@ describe('a table that another session has locked', () => {
   const named = (pid: number, table: string) => ({
     message: expect.stringMatching(
       new RegExp(
-        `^Session ${pid} \\(maintenance, user postgres, idle in transaction, .*lock on ${table}\\) kept the database .* locked`,
+        `^Session ${pid} \\(maintenance, user postgres, idle in transaction, .*lock on ${table}\\) held locks on the database `,
       ),
     ),
     hint: expect.stringMatching(new RegExp(`pg_terminate_backend\\(${pid}\\).*again`)),
@@ -116,5 +116,7 @@ test.each([
 ])('%s after the last attempt tells that others were in the way', (code, message) => {
   const error = asStoreError(Object.assign(new Error(message), { severity: 'ERROR', code }), ADDRESS)
   expect(error).toBeInstanceOf(BusyError)
-  expect((error as SyncError).message).toBe(`Others kept the database ${ADDRESS} locked for too long (${message}).`)
+  expect((error as SyncError).message).toBe(
+    `Other sessions held locks on the database ${ADDRESS} for too long (${message}).`,
+  )
 })

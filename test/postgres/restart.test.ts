@@ -34,7 +34,7 @@ series:
     runCli(folder, ['sync', 'job.yaml', '--database', url, '--base-url', emulator.url], {
       INDICATOR_SYNC_API_KEY: emulator.key,
     })
-  expect(await run()).toMatchObject({ code: 7, err: expect.stringContaining('what was committed is kept') })
+  expect(await run()).toMatchObject({ code: 7, err: expect.stringContaining('Committed data is kept') })
   await restarting
   expect((await run()).code).toBe(0)
   // Again are at most those that were under way.

@@ -65,13 +65,13 @@ test('a copy that was killed in the middle is refused by every command, until th
     const { code, out, err } = await runCommand(cwd, args, env)
     expect([args.join(' '), code, out]).toEqual([args.join(' '), 7, ''])
     expect(err, args.join(' ')).toMatch(
-      args.includes('--from') ? /not an unfinished copy of/ : /is the unfinished copy of a file/,
+      args.includes('--from') ? /not an unfinished copy of/ : /is an unfinished copy of a file/,
     )
   }
   const doctor = await runCommand(cwd, ['doctor'], env)
   expect(doctor).toMatchObject({
     code: 6,
-    out: expect.stringMatching(/FIX {2}database .* is the unfinished copy of a file/),
+    out: expect.stringMatching(/FIX {2}database .* is an unfinished copy of a file/),
   })
   expect(doctor.out).toContain('migrate --from FILE')
   await expect(openReader(url).kysely.selectFrom('_run').select('id').execute()).rejects.toMatchObject({

@@ -23,7 +23,7 @@ test('a day whose totals are not those of its values is named, and a value that 
   expect(await found(true)).toEqual([
     {
       check: 'day totals',
-      what: 'indicator 600, geo 3: the totals of 4 days are not those of the values: 2025-10-22, 2025-10-24, 2025-10-26, 2025-10-31; replay makes them anew',
+      what: 'indicator 600, geo 3: the totals of 4 days do not match their values: 2025-10-22, 2025-10-24, 2025-10-26, 2025-10-31; `indicator-sync replay` recomputes them',
     },
   ])
   store.run('delete from _day where day = 31', [])

@@ -22,9 +22,15 @@ test.each([
     { message: 'denied' },
     403,
     undefined,
-    /^last run of test failed: .*key.* \(sync, started 2025-11-04T12:00:00/,
+    /^last run of test \(sync, started 2025-11-04T12:00:00.*\) failed: .*key/,
   ],
-  ['a full disk', {}, 200, new StoreError('The disk is full.'), /^last run of test failed: The disk is full\. \(sync,/],
+  [
+    'a full disk',
+    {},
+    200,
+    new StoreError('The disk is full.'),
+    /^last run of test \(sync, .*\) failed: The disk is full\.$/,
+  ],
 ])(
   'after %s, check reports the failed run until a run of the job succeeds',
   async (_what, body, status, error, says) => {
@@ -81,7 +87,7 @@ test('check reports a killed run, before and after another job begins, and no ru
   expect(killed.signal).toBe('SIGKILL')
   expect(await during).toEqual([])
   const says = expect.stringMatching(
-    /^last run of killed failed: its process ended before the run did \(sync, started /,
+    /^last run of killed \(sync, started .*\) failed: its process died before the run finished$/,
   )
   expect(await check()).toEqual([says])
   const [{ outcome }] = JSON.parse((await runCommand(dir, ['status', '--json'])).out).runs
@@ -103,10 +109,10 @@ test('check reports a run that its budget stopped as unfinished, also of texts, 
   const [store, emulator] = [await tempStore(), await emulate({ now: NOW / 1000 })]
   const texts = 'content: [{ kinds: [news, glossaries, static_pages] }]'
   await runJob(store, emulator, `pace: { callsPerDay: 1, perSecond: 50 }\n${texts}`, { now: NOW })
-  const says = [expect.stringMatching(/^last run of test did not finish: .* \(sync, started /)]
+  const says = [expect.stringMatching(/^last run of test \(sync, started .*\) did not finish: /)]
   expect(await unfinished(store)).toEqual(says)
   const { out } = await runCommand(tempFolder(), ['gaps'], { INDICATOR_SYNC_DATABASE: store.file })
-  expect(out).toMatch(/No gaps in series are known, but data may be missing:\n {2}last run of test did not finish/)
+  expect(out).toMatch(/No known gaps, but data may be missing because:\n {2}last run of test \(.*\) did not finish/)
   await runJob(store, emulator, texts, { now: NOW + 90_000_000 })
   expect(await unfinished(store)).toEqual([])
 })
@@ -149,7 +155,7 @@ test('check reports the jobs that a command did not reach', async () => {
   const checked = JSON.parse((await runCommand(dir, ['check', '--json'])).out)
   expect(checked).toContainEqual({
     check: 'unfinished',
-    what: expect.stringMatching(/^last run of b did not finish: Not started: job a ended the command\./),
+    what: expect.stringMatching(/^last run of b \(.*\) did not finish: Not started: job a ended the command\./),
   })
 })
 

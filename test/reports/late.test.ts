@@ -59,7 +59,7 @@ describe('what is late', () => {
     await run(8, 30)
     await run(9, 54)
     expect((await staleSeries(store, seconds(night(9)))).map(({ what }) => what)).toEqual([
-      'indicator 5: 53 h behind, usual lag 5 h',
+      'indicator 5: the last value ended 53 h ago; usually 5 h ago',
     ])
   })
 
@@ -72,7 +72,7 @@ describe('what is late', () => {
       await market.run(store, LIVE, at(n))
     }
     expect((await staleSeries(store, seconds(at(7)))).map(({ what }) => what)).toEqual([
-      'indicator 5: 75 h behind, usual lag 29 h',
+      'indicator 5: the last value ended 75 h ago; usually 29 h ago',
     ])
   })
 

@@ -18,7 +18,7 @@ test('a value that is missing where it may still come is not a gap, and no outpu
   for (const { detail } of steps.filter((step) => /^SEARCH (o|observation)\b/.test(step.detail)))
     expect(detail, 'values are read by the key of one geo').toMatch(/geo_id=\?/)
   for (const [command, says] of [
-    ['gaps', 'No gaps in series: all final values of the jobs are stored.'],
+    ['gaps', 'No gaps: every final value that the jobs select is stored.'],
     ['check', 'No findings.'],
   ] as const) {
     const { code, out } = await runCommand(tempFolder(), [command, '--database', store.file])

@@ -111,9 +111,9 @@ describe('query', () => {
     ['a missing parameter', ['query', 'select :x'], 2, /--param name=value/],
     ['a parameter without a value', ['query --param x', 'select :x'], 2, /has no value/],
     ['two statements', ['query', 'select 1; select 2'], 2, /one statement/],
-    ['a write', ['query', 'delete from observation'], 2, /only reading/],
-    ['a write that answers', ['query', 'delete from observation returning *'], 2, /only (reads|reading)/],
-    ['a table', ['query', 'create table x (a)'], 2, /only reading/],
+    ['a write', ['query', 'delete from observation'], 2, /read-only/],
+    ['a write that answers', ['query', 'delete from observation returning *'], 2, /read-only/],
+    ['a table', ['query', 'create table x (a)'], 2, /read-only/],
     ['a typing error', ['query', 'selekt 1'], 2, /syntax error/],
     ['a column that is not there', ['query', 'select elsewhere from observation'], 2, /no such column/],
     ['nothing', ['query'], 2, /give either/],
@@ -168,7 +168,7 @@ describe('export', () => {
     ['Parquet on a terminal', ['export --indicator 600 --format parquet'], /--output FILE/],
     ['flags of the other kind', ['export --wide --sql', 'select 1'], /--sql does not work with --wide/],
     ['a folder that is not there', ['export --indicator 600 --output /nowhere/x.csv'], /cannot be written/],
-    ['a statement that writes', ['export --sql', 'delete from geo'], /only reading/],
+    ['a statement that writes', ['export --sql', 'delete from geo'], /read-only/],
   ])('%s is told, and leaves nothing behind', async (_, args, message) => {
     const done = await cli(...args)
     expect(done.err).toMatch(message)

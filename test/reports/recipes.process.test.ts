@@ -323,7 +323,7 @@ describe('one series', () => {
   test('the parameter series takes another than the native one, and only one', async () => {
     const id = store.get(`select id from series where indicator_id = 600 and time_trunc = 'hour'`) as number
     expect((await rowsOf(store, 'daily-average', { series: id }))[0]).toMatchObject({ periods: 24, average: 100_000 })
-    expect(await answerOf(store, 'daily-average', { series: 99 })).toMatch(/There is no series 99/)
+    expect(await answerOf(store, 'daily-average', { series: 99 })).toMatch(/Series 99 does not exist/)
     expect(await answerOf(store, 'daily-average', { series: id, indicator: 551 })).toMatch(
       /is one of indicator 600, not of 551/,
     )
@@ -353,7 +353,7 @@ describe('one series', () => {
       'a geo',
       'daily-average',
       { geo: 1 },
-      /Nothing of indicator 600 is stored for geo 1; stored: 3 \(Geo 3\) and 8741 \(Geo 8741\)\. → .*--geo 3/,
+      /No values of indicator 600 are stored for geo 1; stored geos: 3 \(Geo 3\) and 8741 \(Geo 8741\)\. → .*--geo 3/,
     ],
     [
       'a time',
@@ -378,7 +378,7 @@ describe('one series', () => {
       await answerOf(demo, 'daily-profile', {
         series: demo.get(`select id from series where time_trunc = 'day'`) as number,
       }),
-    ).toMatch(/compares hours; indicator 10010 .* has periods that are longer/)
+    ).toMatch(/compares hours, but indicator 10010 .* has longer periods/)
   })
 })
 

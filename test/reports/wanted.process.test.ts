@@ -49,7 +49,7 @@ describe('a range that a job wants and that was never requested is a gap', () =>
     expect(await gapsOf(store)).toEqual([])
     expect(await run('gaps', '--fail')).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/^No gaps in series: all/),
+      out: expect.stringMatching(/^No gaps: every/),
     })
   })
 

@@ -147,22 +147,22 @@ describe('a job names a route that only its service has', () => {
     [
       'what it does not take',
       `series:\n  - { route: flows, indicators: [7], geoIds: [1], ${WINDOW} }`,
-      'is not taken by route flows; legal of this kind: timeTrunc',
+      'is not supported by route flows; legal of this kind: timeTrunc',
     ],
     [
       'a word that it does not take',
       `series:\n  - { route: flows, indicators: [7], timeTrunc: day, ${WINDOW} }`,
-      '"day" is not taken by route flows; legal: hour, month',
+      '"day" is not supported by route flows; legal: hour, month',
     ],
     [
       'a word that only it takes',
       `series:\n  - { indicators: [7], timeTrunc: month, timeAgg: sum, ${WINDOW} }`,
-      '"month" is not taken by route indicator; legal: hour, day',
+      '"month" is not supported by route indicator; legal: hour, day',
     ],
     [
       'a selection by the catalogue',
       `series:\n  - { route: flows, indicators: all, ${WINDOW} }`,
-      'selects by the catalogue, which has no numbers of route flows; legal: a list of numbers',
+      'selects by the catalogue, which does not list route flows; legal: a list of numbers',
     ],
   ])('%s is refused', (_name, text, message) => {
     const mistakes = findMistakes(job(text), 'job.yaml', undefined, service)

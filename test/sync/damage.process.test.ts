@@ -55,7 +55,7 @@ describe('a body of the reply store that something has changed', () => {
     await again.close()
     const inPlace = await runCommand(tempFolder(), ['replay'], env)
     expect(inPlace.code).toBe(7)
-    expect(inPlace.err).toMatch(new RegExp(`fetch ${fetchId}\\).*stays as it is`))
+    expect(inPlace.err).toMatch(new RegExp(`fetch ${fetchId}\\).*was not changed`))
     expect(inPlace.err).not.toMatch(/bug/)
     expect(dump(store)).toEqual(before)
   })

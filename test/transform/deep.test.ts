@@ -40,7 +40,7 @@ test.each([
     expect(outcome).toBe(quarantined === 0 ? 'done' : 'partial')
     expect(store.get('select count(*) from observation')).toBe(held)
     const reasons = store.all('select reason from _quarantine')
-    expect(reasons).toEqual(quarantined === 0 ? [] : [{ reason: 'The body is nested too deeply to be read.' }])
+    expect(reasons).toEqual(quarantined === 0 ? [] : [{ reason: 'The body is nested too deeply.' }])
 
     const again = await openStore(join(tempFolder(), 'again.db'), { durability: 'none' })
     onTestFinished(() => again.close())

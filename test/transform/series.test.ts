@@ -125,7 +125,7 @@ describe('a body that is not what we believe', () => {
     ['a message', '{"message":"No values for specified archive"}', /No values for specified archive/],
     ['no indicator', '{"other":1}', /no indicator/],
     ['values that are no list', '{"indicator":{"id":600,"values":{}}}', /values is not a list/],
-    ['another indicator', '{"indicator":{"id":601,"values":[]}}', /600 was requested, 601 was answered/],
+    ['another indicator', '{"indicator":{"id":601,"values":[]}}', /600 was requested, but the answer is about 601/],
   ])('%s is a SchemaError', (_name, text, message) => {
     expect(() => transform(Buffer.from(text), planned())).toThrow(SchemaError)
     expect(() => transform(Buffer.from(text), planned())).toThrow(message)

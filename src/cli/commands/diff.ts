@@ -51,8 +51,8 @@ async function diffRange(reader: Reader, args: DiffArgs, zone: string): Promise<
     const span = await spanOfRun(reader, run, now)
     if (span) spans.push(span)
     else
-      throw new InputError(`There is no run ${run}.`, {
-        hint: 'See them with: indicator-sync query "select id, job, started_at from runs"',
+      throw new InputError(`Run ${run} does not exist.`, {
+        hint: 'List the runs: indicator-sync query "select id, job, started_at from runs"',
         code: 'unknown-run',
       })
   }

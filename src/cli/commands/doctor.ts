@@ -26,6 +26,10 @@ export const flags = {
 } as const
 export const examples = ['doctor --database data/demo.db', 'doctor --online --service esios']
 
+/** The beginning of 2025 in epoch seconds: no clock may show an earlier time. */
+const EARLIEST_NOW = 1_735_689_600
+/** Free space of the disk with the database. */
+const ENOUGH_MIB = 500
 /** Bytes. A write-ahead log above this size is not folded back, because a reader uses it. */
 const MUCH_LOG = 512 * 1024 * 1024
 
@@ -34,10 +38,13 @@ function exposure({ baseUrl, allowHttp }: Settings): Diagnosis[] {
   if (!baseUrl || !isExposed(baseUrl.value)) return []
   return [
     allowHttp.value
-      ? warn('encryption', `none, as ${allowHttp.from} allows: anyone on the way to ${baseUrl.value} can read the key`)
+      ? warn(
+          'encryption',
+          `none, as ${allowHttp.from} allows: anyone on the network path to ${baseUrl.value} can read the key`,
+        )
       : bad(
           'encryption',
-          'none: anyone on the network could read the key; use https://, or INDICATOR_SYNC_ALLOW_HTTP=1 in a trusted network',
+          'none: anyone on the network path could read the key; use https://, or INDICATOR_SYNC_ALLOW_HTTP=1 in a trusted network',
         ),
   ]
 }
@@ -51,7 +58,10 @@ function envFile(): Diagnosis[] {
   return [
     others === 0
       ? good('.env', 'is readable by its owner only')
-      : warn('.env', `others may use it (mode ${(found.mode & 0o777).toString(8).padStart(3, '0')}): chmod 600 .env`),
+      : warn(
+          '.env',
+          `other users can access it (mode ${(found.mode & 0o777).toString(8).padStart(3, '0')}): chmod 600 .env`,
+        ),
   ]
 }
 
@@ -70,10 +80,9 @@ function configuration(settings: Settings): Diagnosis[] {
       ? bad('key', 'not set: INDICATOR_SYNC_API_KEY or --api-key-file')
       : fault
         ? bad('key', `${fault} (from ${key.from})`)
-        : good(
-            'key',
-            `set (from ${key.from})${unlike ? `, but not the ${unlike} that issued keys have` : '; never shown'}`,
-          ),
+        : unlike
+          ? warn('key', `set (from ${key.from}), but does not look like an issued key (${unlike})`)
+          : good('key', `set (from ${key.from}); never shown`),
     good('database', `${database.value} (from ${database.from})`),
   ]
 }
@@ -91,14 +100,14 @@ function machineHealth(file: string, { timeZone }: Service): Diagnosis[] {
   const { bavail, bsize } = statfsSync(folder)
   const free = Math.floor((bavail * bsize) / 1024 / 1024)
   const now = Math.floor(Date.now() / 1000)
+  const local = `${formatLocal(timeZone, now)} in ${timeZone.split('/').at(-1)!.replaceAll('_', ' ')}`
   return [
     good('runtime', `Node ${process.versions.node}`),
     zoneData(timeZone),
-    (now > 1_735_689_600 ? good : bad)(
-      'clock',
-      `${formatLocal(timeZone, now)} in ${timeZone.split('/').at(-1)!.replaceAll('_', ' ')}`,
-    ),
-    (free > 500 ? good : bad)('disk', `${grouped(free)} MiB free in ${folder}`),
+    now > EARLIEST_NOW ? good('clock', local) : bad('clock', `the clock is wrong: ${local}`),
+    free >= ENOUGH_MIB
+      ? good('disk', `${grouped(free)} MiB free in ${folder}`)
+      : bad('disk', `only ${grouped(free)} MiB free in ${folder}; at least ${ENOUGH_MIB} MiB recommended`),
   ]
 }
 
@@ -106,9 +115,9 @@ function machineHealth(file: string, { timeZone }: Service): Diagnosis[] {
 async function lockState(file: string, holder: LockHolder | undefined): Promise<string> {
   const locked = await isLocked(file)
   const who = holder && `process ${holder.pid} on ${holder.host} since ${holder.acquired_at} (${holder.command})`
-  if (locked === undefined) return 'cannot be tested by this user'
-  if (locked) return `held by ${who ?? 'another process'}`
-  return who ? `free; ${who} did not finish` : 'free'
+  if (locked === undefined) return "cannot be checked with this user's permissions"
+  if (locked) return `in use by ${who ?? 'another process'}`
+  return who ? `free; the last writer (${who}) did not shut down cleanly` : 'free'
 }
 
 const logState = (log: number): Diagnosis =>
@@ -116,14 +125,16 @@ const logState = (log: number): Diagnosis =>
     'log',
     log < MUCH_LOG
       ? `${grouped(log)} bytes of write-ahead log`
-      : `${grouped(log)} bytes of write-ahead log: a reader has been open for long; close it`,
+      : `${grouped(log)} bytes of write-ahead log: a reader has been open for a long time; close it`,
   )
 
 async function databaseHealth(file: string): Promise<Diagnosis[]> {
   const state = await schemaState(file)
-  if (!state.exists) return [good('schema', 'no database yet; the first sync makes it')]
+  if (!state.exists) return [good('schema', 'no database yet; the first sync creates it')]
   if (state.version < state.known)
-    return [bad('schema', `older schema ${state.version} of ${state.known}; run \`indicator-sync migrate\``)]
+    return [
+      bad('schema', `schema ${state.version} is outdated (current: ${state.known}); run \`indicator-sync migrate\``),
+    ]
   const reader = openReader(file)
   try {
     const integrity = await reader.engine.integrity()
@@ -142,7 +153,7 @@ async function databaseHealth(file: string): Promise<Diagnosis[]> {
       good('write lock', await lockState(file, await readHolder(reader.kysely))),
       ...(missed.length === 0
         ? [good('runs', 'none missed')]
-        : missed.map(({ what }) => bad('runs', `${what}; see whether cron, the timer or \`schedule\` is alive`))),
+        : missed.map(({ what }) => bad('runs', `${what}; check that cron, the timer or \`schedule\` is running`))),
     ]
   } finally {
     await reader.close()

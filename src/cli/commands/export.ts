@@ -59,7 +59,7 @@ const refuseExport = (message: string, hint: string): never => {
   throw new InputError(message, { hint, code: 'bad-export' })
 }
 
-const intoFile = (what: string): never => refuseExport(`${what} needs a file.`, 'Name it: --output FILE.')
+const intoFile = (what: string): never => refuseExport(`${what} needs a file.`, 'Use --output FILE.')
 
 /** Returns the format that the file's extension or `--format` names; refuses a contradiction. */
 function chooseForm({ output, format: form }: ExportArgs): ExportForm {
@@ -84,7 +84,7 @@ function checkFlags(args: ExportPlan, service: Service): void {
       `indicator-sync export --indicator ${examplesOf(service).indicator} --output spot.csv`,
     )
   if (args.kind !== undefined && indicator === undefined)
-    refuseExport('--kind goes with --indicator.', 'It chooses the kind of its ids.')
+    refuseExport('--kind only works with --indicator.', 'Add --indicator, or leave out --kind.')
   if (sql !== undefined && (args.wide || args.asOf || args.geo || args.from || args.to))
     refuseExport(
       '--sql does not work with --wide, --as-of, --geo, --from or --to.',
@@ -93,7 +93,7 @@ function checkFlags(args: ExportPlan, service: Service): void {
   if (output === undefined && form === 'parquet') intoFile('Parquet')
   if (form !== 'csv' && (args.safe || args.excel))
     refuseExport(
-      `--${args.safe ? 'safe' : 'excel'} goes with CSV, not with ${form}.`,
+      `--${args.safe ? 'safe' : 'excel'} only works with CSV, not with ${form}.`,
       `Use --format csv and a name that ends with .csv, or leave out --${args.safe ? 'safe' : 'excel'}.`,
     )
 }

@@ -49,8 +49,8 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
       // A run that failed may not even have known what its job selects.
       print(
         incomplete.length > 0
-          ? `No gaps in series are known, but data may be missing:\n${incomplete.map(({ what }) => `  ${what}`).join('\n')}`
-          : 'No gaps in series: all final values of the jobs are stored.',
+          ? `No known gaps, but data may be missing because:\n${incomplete.map(({ what }) => `  ${what}`).join('\n')}`
+          : 'No gaps: every final value that the jobs select is stored.',
       )
       if (pending) print(pending)
     } else

@@ -29,13 +29,13 @@ const REPORT_MS = 10_000
 /** Copies a database in a file into one on a server; the file is locked meanwhile. */
 async function copyToServer(from: string, into: string, args: MigrateArgs): Promise<void> {
   if (placeOf(from).isShared || !placeOf(into).isShared)
-    throw new InputError('--from takes a file, and --database the address of a server.', {
+    throw new InputError('--from must be a file, and --database the address of a server.', {
       hint: `indicator-sync migrate --from ${DEFAULT_DATABASE} --database postgres://USER@HOST/DATABASE`,
       code: 'bad-copy',
     })
   // Refuses a database that does not exist: a writer would create it.
   if (!(await schemaState(from)).exists)
-    throw new InputError(`There is no database ${from}.`, {
+    throw new InputError(`The database ${from} does not exist.`, {
       hint: 'Name the file to copy with --from.',
       code: 'no-source',
     })

@@ -75,7 +75,7 @@ async function publishCopy(
   makeFolder(dirname(path))
   const name = basename(path)
   if (name === METADATA)
-    throw new InputError(`${METADATA} is where the copy is described.`, {
+    throw new InputError(`${METADATA} is reserved for the description of the copy.`, {
       hint: 'Name another file.',
       code: 'bad-name',
     })

@@ -98,7 +98,7 @@ async function listEntries(file: string, { json }: QuarantineArgs): Promise<numb
 async function dismissed(file: string, { ids = [], reason = '', json }: QuarantineArgs): Promise<number> {
   const say = (message: string): never => {
     throw new InputError(message, {
-      hint: 'Say it as `indicator-sync quarantine dismiss 17 18 --reason "known misprint of the source"`; `quarantine list` shows the numbers.',
+      hint: 'Example: `indicator-sync quarantine dismiss 17 18 --reason "known misprint of the source"`; `quarantine list` shows the numbers.',
       code: 'bad-dismissal',
     })
   }
@@ -173,7 +173,7 @@ export async function handler(args: QuarantineArgs): Promise<number> {
   if (args.action === 'dismiss') return dismissed(file, args)
   if ((args.ids ?? []).length > 0)
     throw new InputError(`quarantine ${args.action} takes no numbers.`, {
-      hint: 'Only `quarantine dismiss` does: it closes single entries.',
+      hint: 'Only `quarantine dismiss` takes numbers.',
       code: 'too-many-arguments',
     })
   if (args.action === 'list') return listEntries(file, args)

@@ -95,9 +95,12 @@ export async function handler(args: QueryArgs): Promise<number> {
   const how = args.json ? 'json' : args.format
   const { safe, excel, timeout, limit = how === 'table' ? TABLE_ROWS : 0 } = args
   if (!(timeout >= 0 && limit >= 0))
-    throw new InputError('--timeout and --limit take numbers from 0 on.', { code: 'bad-limit' })
+    throw new InputError('--timeout and --limit must be numbers, 0 or more.', { code: 'bad-limit' })
   if (how !== 'csv' && (safe || excel))
-    throw new InputError(`--${safe ? 'safe' : 'excel'} goes with CSV.`, { hint: 'Add --format csv.', code: 'usage' })
+    throw new InputError(`--${safe ? 'safe' : 'excel'} only works with CSV.`, {
+      hint: 'Add --format csv.',
+      code: 'usage',
+    })
   const { given, recipe } = await questionOf(args, service)
   // A signal ends the process of the statement, too.
   const exit = (name: StopSignal) => process.exit(EXIT_BY_SIGNAL[name])

@@ -40,7 +40,7 @@ async function checkReplies(file: string, incomplete: boolean): Promise<void> {
   throw new InputError(
     `${quantity(missing, 'answer')} of ${file} ${missing === 1 ? 'is' : 'are'} not in the reply store (keep: latest or none, or pruned); a rebuilt database would lack their rows.`,
     {
-      hint: 'Rebuild what the reply store holds into another file: indicator-sync replay --output other.db --incomplete. Or fetch them again: indicator-sync restate.',
+      hint: 'Rebuild the stored part into another file: indicator-sync replay --output other.db --incomplete. Or fetch the rest again: indicator-sync restate.',
       code: 'incomplete-replies',
     },
   )
@@ -57,9 +57,9 @@ function damageText(damaged: readonly number[]): string {
 function checkDamage(file: string, { damaged }: Replayed): void {
   if (damaged.length === 0) return
   throw new StoreError(
-    `${damageText(damaged)}; a database rebuilt from it would lack their rows. ${file} stays as it is.`,
+    `${damageText(damaged)}; a database rebuilt from it would lack their rows. ${file} was not changed.`,
     {
-      hint: 'Rebuild what is sound into another file: indicator-sync replay --output other.db. Or fetch them again: indicator-sync restate.',
+      hint: 'Rebuild the undamaged part into another file: indicator-sync replay --output other.db. Or fetch the rest again: indicator-sync restate.',
       code: 'damaged-replies',
     },
   )
@@ -79,7 +79,7 @@ async function build(
     const done = await replay(source, store, { service, now: Date.now, onProgress })
     if ((await store.engine.dangling()).length > 0)
       throw new StoreError(`The reply store of ${file} does not make a complete database.`, {
-        hint: 'Run `indicator-sync doctor` on it; it stays as it is.',
+        hint: 'Check it with `indicator-sync doctor`. It was not changed.',
         code: 'dangling-rebuild',
       })
     await store.tidy()
@@ -136,7 +136,7 @@ const claimInto = (file: string, into: string): Target =>
 
 /** The error for `--output` with a database on a server. */
 const refuseServer = (): InputError =>
-  new InputError('With --output, a database is rebuilt in a file, not on a server.', {
+  new InputError('--output must be a file, not a server.', {
     hint: 'Rebuild it with --output FILE.db, then copy that into an empty database: indicator-sync migrate --from FILE.db --database postgres://…/NEW',
     code: 'rebuild-on-server',
   })
@@ -167,7 +167,7 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
   const file = settings.database.value
   const service = settings.service.value
   if (args.incomplete && args.output === undefined)
-    throw new InputError('--incomplete goes with --output: a database is never replaced by a part of itself.', {
+    throw new InputError('--incomplete only works with --output: a partial database never replaces a complete one.', {
       code: 'incomplete-in-place',
     })
   if (args.output !== undefined && placeOf(args.output).folder === null) throw refuseServer()

@@ -120,7 +120,7 @@ async function readShown(reader: Reader, args: ShowArgs, service: Service): Prom
   const all: DrawnSeries[] = []
   for (const series of shown) all.push(await readDrawn(reader, series, from, to, then))
   if (asOf !== null && all.every((drawn) => drawnValues(drawn).length === 0))
-    throw new InputError(`Nothing of ${wordOf(kind)} ${id} was known of this time at ${asOf}.`, {
+    throw new InputError(`No values of ${wordOf(kind)} ${id} for this time were known at ${asOf}.`, {
       hint: 'Give a later instant, or --revisions alone for the first version of each value.',
       code: 'nothing-known',
     })

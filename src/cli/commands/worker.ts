@@ -35,12 +35,12 @@ export async function handler(args: WorkerArgs): Promise<number> {
   refuseExposed(service)
   const file = settings.database.value
   if (!placeOf(file).isShared)
-    throw new InputError(`${file} is a file of one machine, and workers share a database on a server.`, {
-      hint: 'Name it: --database postgres://user@host/name, or INDICATOR_SYNC_DATABASE. For a file, `sync` does it all.',
+    throw new InputError(`Workers cannot use ${file}: they need a shared database on PostgreSQL.`, {
+      hint: 'Set --database postgres://USER@HOST/DATABASE or INDICATOR_SYNC_DATABASE. For a file, use `sync`.',
       code: 'no-server',
     })
   if (!(Number.isInteger(args.concurrency) && args.concurrency >= 1 && args.concurrency <= 100))
-    throw new InputError('--concurrency takes a whole number from 1 to 100.', { code: 'bad-concurrency' })
+    throw new InputError('--concurrency must be a whole number from 1 to 100.', { code: 'bad-concurrency' })
   const onEvent = eventsTo(logFor(args, secretsOf(service.key)))
   const emit = emitterOf(onEvent)
   const store = await openStore(file)
@@ -52,7 +52,7 @@ export async function handler(args: WorkerArgs): Promise<number> {
     emit('database.lost', {
       command: 'worker',
       code: 'silent',
-      reason: 'The database does not answer. The worker stops without it.',
+      reason: 'The database does not respond. The worker stops without waiting for it.',
       hint: 'Other workers take over its requests.',
     })
     process.exit(signals.code())

@@ -49,7 +49,7 @@ const asStartError = (thrown: unknown): unknown =>
   thrown instanceof Error && 'syscall' in thrown
     ? noProcess(
         `its process did not start (${thrown.message}).`,
-        'If it stays so, this machine has too many processes or open files, or no memory left.',
+        'If this repeats, this machine has too many processes or open files, or no memory left.',
         thrown,
       )
     : thrown

@@ -33,13 +33,13 @@ function resolveTarget(target: Notify): NotifyTarget {
   const name = /^\$(\w+)$/.exec(target.url)?.[1]
   const url = name === undefined ? target.url : environment().get(name)?.value
   if (url === undefined)
-    throw new InputError(`The variable ${name} is not set; a notification needs its address.`, {
-      hint: 'Set it, also in .env, or take the notification out of the job.',
+    throw new InputError(`The variable ${name} is not set; it must contain the address of a notification.`, {
+      hint: 'Set it (in .env, too), or remove the notification from the job.',
       code: 'no-notify-url',
     })
   if (!isNotifyUrl(url) || url.startsWith('$'))
-    throw new InputError(`The address of a notification is not legal; legal: ${NOTIFY_FORM}.`, {
-      hint: 'See --notify, INDICATOR_SYNC_NOTIFY and notify in the job file. The address is not shown here: it may be a secret.',
+    throw new InputError(`The address of a notification is invalid; legal: ${NOTIFY_FORM}.`, {
+      hint: 'Check --notify, INDICATOR_SYNC_NOTIFY and notify in the job file. The address may be a secret, so it is not shown.',
       code: 'bad-notify-url',
     })
   const { pathname, search, href } = new URL(url)
@@ -126,7 +126,7 @@ export function createNotifier(
         const { host } = new URL(url)
         emitterOf(eventsTo(log))('notify.failed', {
           job,
-          reason: `${host} could not be notified of ${event}: ${reason}.`,
+          reason: `${host} did not receive the notification ${event}: ${reason}.`,
         })
       })
     queues.set(url, delivered)
@@ -136,7 +136,7 @@ export function createNotifier(
       if (target.on.includes(notification.event)) send(target, { ...notification, job: job.name })
   }
   return {
-    started: (job) => notifyTargets(job, { event: 'start', ok: true, text: `${job.name}: begun.`, more: {} }),
+    started: (job) => notifyTargets(job, { event: 'start', ok: true, text: `${job.name}: started.`, more: {} }),
     ended: (job, summary) => {
       const { outcome, stop } = summary
       const ok = outcome === 'done' || stop instanceof BudgetError

@@ -59,7 +59,11 @@ export async function printStatus(args: StatusArgs): Promise<number> {
       const state = await lakeStateIn(reader, folder)
       if (state !== null && typeof state === 'object') lakes.push(state)
       else if (state !== undefined)
-        without.push(`Lake ${folder}: ${state ?? `none yet: indicator-sync lake sync ${shellWord(folder)}`}`)
+        without.push(
+          state === null
+            ? `Lake ${folder} does not exist yet; create it with: indicator-sync lake sync ${shellWord(folder)}`
+            : `Lake ${folder}: ${state}`,
+        )
     }
     const read = await readStatus(reader)
     const queues = await readQueues(reader)

@@ -66,14 +66,14 @@ function readEnv(file: string): string {
     new InputError(`${file} ${what}.`, { hint: 'Save it as a regular file in UTF-8.', code: 'no-env-file' })
   try {
     // A FIFO would wait for a writer for ever.
-    if (statSync(file).isFIFO()) throw refuse('is a FIFO, not a file of settings')
-    const text = readSmall(file, 'file of settings')
+    if (statSync(file).isFIFO()) throw refuse('is a pipe, not a settings file')
+    const text = readSmall(file, 'settings file')
     if (text.includes('\0')) throw refuse('is not UTF-8 but looks like UTF-16')
     return text
   } catch (error) {
     if (error instanceof InputError) throw error
     throw new InputError(`${file} ${systemWords(error)}.`, {
-      hint: 'Make it a file that this user may read, or take it away.',
+      hint: 'Make it readable for this user, or remove it.',
       code: 'no-env-file',
       cause: error,
     })
@@ -202,9 +202,9 @@ export function readSettings(flags: SettingFlags, directory = process.cwd()): Se
 /** Names that are not those of a database, with what they are. */
 const NOT_DATABASES: readonly (readonly [RegExp, string])[] = [
   [/^:memory:$|^file:/i, 'is not a file'],
-  [/[\\/]$/, 'is the name of a folder'],
-  [/\.lock$/i, 'is the name of the lock of a database'],
-  [/-(?:wal|shm|journal)$/i, 'is the name of the log of a database'],
+  [/[\\/]$/, 'is a folder'],
+  [/\.lock$/i, 'is the lock file of a database'],
+  [/-(?:wal|shm|journal)$/i, 'is the log of a database'],
 ]
 
 /** Addresses of other servers, and what other programs take for one of PostgreSQL. */
@@ -227,7 +227,7 @@ function checkDatabase(database: Setting<string>): Setting<string> {
   }
   if (OTHER_SERVER.test(database.value))
     // It may hold a password, and is not repeated.
-    throw new InputError(`The database (from ${database.from}) is the address of something else.`, {
+    throw new InputError(`The database (from ${database.from}) is neither a file nor a PostgreSQL address.`, {
       hint: `Name a file, such as ${DEFAULT_DATABASE}, or a server: postgres://USER@HOST/DATABASE.`,
       code: 'bad-database',
     })
@@ -250,13 +250,13 @@ export interface Reached {
 /** The base address and the key, for a command that goes to the service. */
 export function requireService({ service, baseUrl, key, allowHttp }: Settings): Reached {
   if (!baseUrl)
-    throw new InputError(`No base address is set, and the service ${service.value.name} has none of its own.`, {
+    throw new InputError(`No base address is set, and the service ${service.value.name} has no default.`, {
       hint: `Set INDICATOR_SYNC_BASE_URL or --base-url, or use --service ${LIVE} for the live service. To try without a service: indicator-sync demo.`,
       code: 'no-base-url',
     })
   if (!key)
     throw new InputError('No API key is set.', {
-      hint: 'Set INDICATOR_SYNC_API_KEY (a .env file will do) or --api-key-file.',
+      hint: 'Set INDICATOR_SYNC_API_KEY (in .env, too) or --api-key-file.',
       code: 'no-key',
     })
   return {

@@ -55,7 +55,7 @@ export async function seriesOfNeed(
     const found = await recipeSeries(db).where('s.id', '=', Number(wanted)).executeTakeFirst()
     return [
       found ??
-        refuseRecipe(`There is no series ${wanted}.`, 'List the stored series: query --recipe reach.', 'no-series'),
+        refuseRecipe(`Series ${wanted} does not exist.`, 'List the stored series: query --recipe reach.', 'no-series'),
     ]
   }
   if ((parameters[need.of] ?? null) === null)
@@ -122,7 +122,7 @@ export async function chooseGeo(
   return refuseRecipe(
     geo === null
       ? `Indicator ${series[place]!.indicatorId} is stored for several geos: ${and(own.map(named))}.`
-      : `Nothing of indicator ${series[place]!.indicatorId} is stored for geo ${named(geo)}; stored: ${and(own.map(named))}.`,
+      : `No values of indicator ${series[place]!.indicatorId} are stored for geo ${named(geo)}; stored geos: ${and(own.map(named))}.`,
     `Name one of them: ${parameter === 'geo' ? '--geo' : `--param ${parameter}`}${parameter === 'geo' ? ' ' : '='}${common[0] ?? own[0]}.`,
     'geo-not-held',
   )
@@ -146,15 +146,15 @@ export async function requireValues(
     refuseRecipe(
       `No values of indicator ${indicatorId}, geo ${geo} are stored for this time.`,
       first === undefined || last === undefined
-        ? 'A sync fetches it.'
+        ? 'Fetch them with a sync.'
         : `Stored values go from ${formatLocal(zone, first)} to ${formatLocal(zone, last)}: change --from and --to, or sync more.`,
       'nothing-held',
     )
   }
   if (need.hourly && (await inside.where('step_s', '>', 3600).executeTakeFirst()) !== undefined)
     refuseRecipe(
-      `${name} compares hours; indicator ${indicatorId} (series ${id}) has periods that are longer.`,
-      'Ask for a series with values of an hour or less.',
+      `${name} compares hours, but indicator ${indicatorId} (series ${id}) has longer periods.`,
+      'Choose a series with steps of an hour or less.',
       'too-coarse',
     )
 }

@@ -53,6 +53,10 @@ export function watchOutput(): void {
 export function asOutputError(error: unknown): unknown {
   const known = asWriteError(error, 'The output')
   return known instanceof StoreError
-    ? new StoreError(known.message, { hint: 'Make room and run the command again.', code: known.code, cause: error })
+    ? new StoreError(known.message, {
+        hint: 'Free disk space and run the command again.',
+        code: known.code,
+        cause: error,
+      })
     : known
 }

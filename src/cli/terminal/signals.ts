@@ -45,7 +45,7 @@ export function watchSignals(
       code = EXIT_BY_SIGNAL[name]
       received ??= code
       const again = name === 'SIGHUP' ? 'SIGTERM stops' : 'repeat it to stop'
-      const reason = `Stopping after the replies under way; ${again} at once.`
+      const reason = `Stopping after the current replies; ${again} at once.`
       report({ signal: name, reason })
       // In the next turn: both may have come while the loop was busy, and whoever stops listening here would miss the second.
       setImmediate(() => {

@@ -87,7 +87,7 @@ function estimate(job: Job, calls: number): string {
       : seconds < 7200
         ? `${Math.ceil(seconds / 60)} min`
         : `${Math.ceil(seconds / 3600)} h`
-  return `${quantity(calls, 'call')}, at least ${time} at ${job.pace.perSecond} a second${days > 1 ? `, over ${days} days within ${job.pace.callsPerDay} calls a day` : ''}`
+  return `${quantity(calls, 'call')}: at least ${time} at ${quantity(job.pace.perSecond, 'call')} per second${days > 1 ? `; ${days} days at the limit of ${quantity(job.pace.callsPerDay!, 'call')} per day` : ''}`
 }
 
 /** The calls of one entry for one thing, in one line. */
@@ -155,8 +155,8 @@ export function planText(planned: PlannedJob, options: PlanTextOptions): string 
   return [tableText(result), ...notes(), summary, ...(calendar ? [calendar] : [])].join('\n\n')
 }
 
-/** Nights that are shown; the rest is counted. */
-const SHOWN_NIGHTS = 30
+/** Runs that are shown; the rest is counted. */
+const SHOWN_RUNS = 30
 
 /** The days on which the calls go, where the budget of a day does not let all through at once. */
 function spreadText({ job, requests }: PlannedJob, { now, zone, left }: PlanTextOptions): string | undefined {
@@ -166,8 +166,11 @@ function spreadText({ job, requests }: PlannedJob, { now, zone, left }: PlanText
   const last = days.at(-1)
   if (!last || days.length < 2) return undefined
   const rows = days
-    .slice(0, SHOWN_NIGHTS)
+    .slice(0, SHOWN_RUNS)
     .map(({ date, calls, from, to }, i) => [i + 1, date, calls, local(zone, from), local(zone, to)])
-  const more = days.length > SHOWN_NIGHTS ? `\n… and ${days.length - SHOWN_NIGHTS} more, the last on ${last.date}` : ''
-  return `${tableText({ columns: ['night', 'date', 'calls', 'from', 'to'], rows })}${more}`
+  const more =
+    days.length > SHOWN_RUNS
+      ? `\n… and ${quantity(days.length - SHOWN_RUNS, 'more run')}, the last on ${last.date}`
+      : ''
+  return `${tableText({ columns: ['run', 'date', 'calls', 'from', 'to'], rows })}${more}`
 }

@@ -5,6 +5,6 @@ import { grouped, quantity } from '../../util/text.ts'
 export const queuesText = (queues: readonly QueueState[]): string[] =>
   queues.map(
     ({ host, queued, active, dead }) =>
-      `queue of ${host}: ${quantity(queued, 'request waits', 'requests wait')}, ${grouped(active)} under way` +
-      (dead === 0 ? '' : `, ${grouped(dead)} failed too often: a sync plans them again`),
+      `queue of ${host}: ${quantity(queued, 'request waits', 'requests wait')}, ${grouped(active)} in progress` +
+      (dead === 0 ? '' : `, ${grouped(dead)} dead; \`sync --distributed\` queues ${dead === 1 ? 'it' : 'them'} again`),
   )

@@ -29,7 +29,8 @@ function revisionsTable(revisions: readonly Revision[], zone: string): string {
     ]
   })
   const columns = ['revised at', 'first value', 'last value', 'values', 'withdrawn', 'largest change']
-  const more = rows.length > LISTED ? `\n… and ${quantity(rows.length - LISTED, 'time')} before; --json lists all.` : ''
+  const more =
+    rows.length > LISTED ? `\n… and ${quantity(rows.length - LISTED, 'earlier revision time')}; --json lists all.` : ''
   return `${quantity(revisions.length, 'value')} revised:\n${tableText({ columns, rows: rows.slice(0, LISTED) })}${more}`
 }
 
@@ -121,7 +122,7 @@ function compare(a: DrawnSeries, b: DrawnSeries): string {
   const sum = (of: (x: number, y: number) => number): number =>
     pairs.reduce((all, [x, y]) => all + of(x - mx, y - my), 0)
   const correlation = sum((x, y) => x * y) / Math.sqrt(sum((x) => x * x) * sum((_, y) => y * y))
-  return `Second less first: ${shortNumber(my - mx)} on average; correlation ${Number.isNaN(correlation) ? 'none, because one of them never changes' : correlation.toFixed(3)}, in ${quantity(pairs.length, 'period')} of ${step} s.`
+  return `Second minus first: ${shortNumber(my - mx)} on average; correlation ${Number.isNaN(correlation) ? 'undefined, because one series is constant' : correlation.toFixed(3)}, over ${quantity(pairs.length, 'period')} of ${step} s.`
 }
 
 /** What is shown as JSON, for programs. */

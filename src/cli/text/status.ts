@@ -3,8 +3,9 @@ import type { LakeState } from '../../lake/state.ts'
 import type { ReplyStoreState } from '../../reports/replies.ts'
 import type { OpenFailure, Status, StatusSeries } from '../../reports/status.ts'
 import type { CoveredSeries } from '../../reports/strips.ts'
-import { grouped, quantity } from '../../util/text.ts'
+import { grouped, quantity, shellWord } from '../../util/text.ts'
 import { startOfDate } from '../../util/time/zone.ts'
+
 import { MARKS, stripText } from '../terminal/chart.ts'
 import { tableText } from '../terminal/table.ts'
 import { wrapped } from '../terminal/wrap.ts'
@@ -36,10 +37,10 @@ export function strips(series: readonly CoveredSeries[], zone: string, cells: nu
   return [
     ...shown.map(({ name, year, drawn }) => `${name.padEnd(margin)}  ${year} ${drawn}`),
     ...(shown.length < lines.length
-      ? [`${quantity(lines.length - shown.length, 'more year')}; see the view coverage.`]
+      ? [`${quantity(lines.length - shown.length, 'more year')}: query the view \`coverage\`.`]
       : []),
     wrapped(
-      `${marks === WEEKS ? 'A mark a week' : `${marks} marks a year`}: ${MARKS.final} final, ${MARKS.provisional} may still be revised, ${MARKS.empty} empty at the source, ${MARKS.unverified} unverified, ${MARKS.none} missing.`,
+      `${marks === WEEKS ? 'One mark per week' : `${marks} marks per year`}: ${MARKS.final} final, ${MARKS.provisional} may still be revised, ${MARKS.empty} empty at the source, ${MARKS.unverified} unverified, ${MARKS.none} missing.`,
       cells,
     ),
   ].join('\n')
@@ -55,9 +56,13 @@ const minuteText = (text: unknown): string =>
 /** The reply store in a sentence. */
 const replyStoreText = ({ bodies, packed_bytes, bytes, since, missing }: ReplyStoreState): string =>
   [
-    `${quantity(bodies, 'body', 'bodies')}, ${mebibytes(bytes)} packed into ${mebibytes(packed_bytes)}`,
+    `${quantity(bodies, 'body', 'bodies')}, ${mebibytes(bytes)} compressed to ${mebibytes(packed_bytes)}`,
     ...(since === null ? [] : [`since ${since}`]),
-    ...(missing === 0 ? [] : [`${quantity(missing, 'answer is', 'answers are')} not stored`]),
+    ...(missing === 0
+      ? []
+      : [
+          `${quantity(missing, 'response was', 'responses were')} not kept or ${missing === 1 ? 'was' : 'were'} pruned`,
+        ]),
   ].join(', ')
 
 const runText = (run: Status['runs'][number], cells: number): string =>
@@ -97,7 +102,7 @@ const seriesText = (series: readonly StatusSeries[], cells: number): string =>
     ? '  none'
     : tableText(
         {
-          columns: ['id', 'indicator', 'step', 'geo', 'last local', 'h ago'],
+          columns: ['id', 'indicator', 'step', 'geo', 'last local', 'hours ago'],
           rows: series.map((row) => [
             ...[row.indicator_id, row.indicator_name, row.time_trunc, row.geo_name ?? (row.geo_id || '')],
             ...[cells < ROOMY ? briefTime(row.last_local) : minuteText(row.last_local), row.lag_hours],
@@ -117,8 +122,8 @@ function gapLines({ gaps, never_requested: ranges }: Status, cells: number): str
   const counts = Object.entries(gaps).filter(([, count]) => count > 0)
   if (counts.length === 0) return []
   const listed = ranges.slice(0, SHOWN_RANGES).map((what) => wrapped(`never requested: ${what}`, cells, '    ', '  '))
-  const words = counts.map(([reason, count]) => `${grouped(count)} ${reason}`).join(' · ')
-  return [['', wrapped(`Gaps: ${words}: indicator-sync gaps`, cells, '  ', ''), ...listed].join('\n')]
+  const words = counts.map(([reason, count]) => `${grouped(count)} ${reason}`).join(', ')
+  return [['', wrapped(`Gaps: ${words} (list them: indicator-sync gaps)`, cells, '  ', ''), ...listed].join('\n')]
 }
 
 /** The state of a database for a person, in lines that fit. */
@@ -139,7 +144,7 @@ export function statusText(file: string, status: Status, drawn: string, cells: n
     `\n${wrapped(`Reply store: ${replyStoreText(status.replies)}`, cells, '  ', '')}`,
     ...(status.quarantined > 0
       ? [
-          `\n${wrapped(`${quantity(status.quarantined, 'row')} in quarantine: indicator-sync quarantine list`, cells, '  ', '')}`,
+          `\n${wrapped(`${quantity(status.quarantined, 'row')} in quarantine (list them: indicator-sync quarantine list)`, cells, '  ', '')}`,
         ]
       : []),
   ].join('\n')
@@ -150,7 +155,7 @@ export function lakeStateText({ folder, snapshot, values, synced_at, fetches_beh
   const hours = Math.max(0, Math.round(((now - Date.parse(synced_at)) / 3_600_000) * 10) / 10)
   const behind =
     fetches_behind === 0
-      ? 'nothing came since'
-      : `${quantity(fetches_behind, 'fetch', 'fetches')} changed data since: indicator-sync lake sync ${folder}`
-  return `Lake ${folder}: snapshot ${snapshot}, ${quantity(values, 'value')}, updated ${hours} hours ago; ${behind}`
+      ? 'up to date'
+      : `${quantity(fetches_behind, 'fetch', 'fetches')} behind; update it with: indicator-sync lake sync ${shellWord(folder)}`
+  return `Lake ${folder}: snapshot ${snapshot}, ${quantity(values, 'value')}, updated ${quantity(hours, 'hour')} ago; ${behind}`
 }

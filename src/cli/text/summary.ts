@@ -15,7 +15,7 @@ export const NOTHING_SELECTED = 'nothing selected: --only names no indicator of 
 export const skippedText = (skipped: readonly SkippedItem[]): string[] =>
   skipped.map(
     ({ entry, route, id, since, nextAt }) =>
-      `${entry}: the service does not know ${route} ${id} since ${formatUtc(since)}; requested again from ${formatUtc(nextAt)} on (restate requests it now).`,
+      `${entry}: the service has not known ${route} ${id} since ${formatUtc(since)}; the next request is after ${formatUtc(nextAt)} (\`indicator-sync restate\` sends it now).`,
   )
 
 /** How many indicators without a geo are listed. */
@@ -29,9 +29,9 @@ export const lackingGeosTexts = (lacking: readonly LackingGeos[]): string[] => [
 
 /** A run without requests, by its command; others are up to date. */
 const NOTHING_REQUESTED: Readonly<Record<string, string>> = {
-  retry: 'nothing to do; no failed request is open.',
-  restate: 'nothing to do; no stored values in this range.',
-  backfill: 'nothing to do; nothing is missing in this range.',
+  retry: 'there are no failed requests to retry.',
+  restate: 'nothing to do; no values are stored in this range.',
+  backfill: 'nothing to do; no data is missing in this range.',
 }
 
 /** What a run did, for a person. */
@@ -59,7 +59,7 @@ export function summaryText(summary: Summary): string {
     )
   lines.push(...skippedText(skipped), ...lackingGeosTexts(lackingGeos))
   if (failures.length > 0) {
-    lines.push(`${quantity(failures.length, 'request')} failed; everything else is kept:`)
+    lines.push(`${quantity(failures.length, 'request')} failed (all other data was saved):`)
     for (const { planned, error } of failures.slice(0, SHOWN_FAILURES))
       lines.push(
         `  ${planned.entry}  ${planned.request.target}`,

@@ -63,13 +63,10 @@ const MAX_ATTEMPTS = 8
 const PAUSE_MS = 50
 
 const takenOver = (address: string): BusyError =>
-  new BusyError(
-    `Another process has taken over the writing to ${shownAddress(address)}; this one writes nothing more.`,
-    {
-      hint: 'Its connection was lost and another command took its place. Run the command again when that one is done.',
-      code: 'taken-over',
-    },
-  )
+  new BusyError(`Another process is now writing to ${shownAddress(address)}; this one has stopped.`, {
+    hint: 'The connection was lost, and another command took over. Run the command again when that one has finished.',
+    code: 'taken-over',
+  })
 
 /** Creates the tables where they are absent, migrates older ones, and updates what is derived from this program. */
 async function migrateAndCheck({ kysely, engine }: Reader, address: string, unfinished: boolean): Promise<void> {
@@ -126,8 +123,8 @@ export async function openStore(
         if (!isConnectionLost(error)) throw error
         await sleep(PAUSE_MS * 2 ** attempts)
       }
-    throw new StoreError(`The connection to ${shownAddress(address)} was lost in the middle of a commit.`, {
-      hint: 'Run the command again: it requests what is not there.',
+    throw new StoreError(`The connection to ${shownAddress(address)} was lost during a commit.`, {
+      hint: 'Run the command again: it fetches missing data.',
       code: 'commit-unknown',
     })
   }

@@ -73,8 +73,8 @@ export function replaceTables(source: Reader, target: Store, tables: readonly Ta
     await runSql(tx, 'set local enable_nestloop = off')
     await runSql(tx, 'lock table _fetch in share row exclusive mode')
     if ((await recordedFetches(tx)) !== (await recordedFetches(source.kysely)))
-      throw new StoreError(`Something was loaded into ${target.file} while it was rebuilt; it stays as it is.`, {
-        hint: 'End the workers, and run it again.',
+      throw new StoreError(`Data was loaded into ${target.file} while it was rebuilt; the database was not changed.`, {
+        hint: 'Stop the workers, then run the command again.',
         code: 'written-meanwhile',
       })
     const replaced = tables.filter((table) => !BY_ITSELF.includes(table))

@@ -33,8 +33,8 @@ async function checkOwner(client: pg.ClientBase, address: string, unfinished = f
   )
   const { there, mark, tables } = rows[0]!
   if (there === null && tables > 0)
-    throw new StoreError(`${named(address)} has tables of another program.`, {
-      hint: 'Name another database with --database; this one was not touched. Tables of your own belong into a schema of their own.',
+    throw new StoreError(`${named(address)} contains tables of another program.`, {
+      hint: 'Name another database with --database. This one was not changed. Put your own tables into their own schema.',
       code: 'foreign-database',
     })
   if (there === null) {
@@ -54,8 +54,8 @@ async function requireUtf8(client: pg.ClientBase, address: string): Promise<void
   const { rows } = await client.query<{ encoding: string }>(`select current_setting('server_encoding') as encoding`)
   const [{ encoding }] = rows as [{ encoding: string }]
   if (encoding === 'UTF8') return
-  throw new StoreError(`The database ${shownAddress(address)} keeps texts as ${encoding}; UTF8 is needed.`, {
-    hint: 'Make another one: createdb --encoding UTF8 --template template0 NAME.',
+  throw new StoreError(`The database ${shownAddress(address)} has the encoding ${encoding}; UTF8 is required.`, {
+    hint: 'Create another one: createdb --encoding UTF8 --template template0 NAME.',
     code: 'bad-encoding',
   })
 }
@@ -71,7 +71,7 @@ export async function checkReadable(client: pg.ClientBase, address: string): Pro
   const version = await checkOwner(client, address)
   if (version === SCHEMA_VERSION) return
   if (version > 0) throw olderSchema(named(address), version, SCHEMA_VERSION, 'Run `indicator-sync migrate`.')
-  throw new StoreError(`There is nothing in the database ${shownAddress(address)} yet.`, {
+  throw new StoreError(`The database ${shownAddress(address)} has no tables yet.`, {
     hint: 'Run `indicator-sync sync <job>` or `indicator-sync migrate` first.',
     code: 'no-database',
   })
@@ -112,7 +112,7 @@ export const writeMark = ({ kysely }: Store, mark: string | null) =>
 
 /** Why an unfinished copy is not opened. */
 const unfinishedCopy = (address: string): StoreError =>
-  new StoreError(`The database ${shownAddress(address)} is the unfinished copy of a file: values are missing.`, {
-    hint: 'Run the same `indicator-sync migrate --from FILE` again, which copies the rest; or drop the database.',
+  new StoreError(`The database ${shownAddress(address)} is an unfinished copy of a file: values are missing.`, {
+    hint: 'Run the same `indicator-sync migrate --from FILE` again to finish it, or drop the database.',
     code: 'unfinished-copy',
   })

@@ -68,12 +68,12 @@ const isTwice = (error: unknown): boolean => stateOf(rawOf(error)) === '23505'
 export const maxAttemptsOf = (error: unknown): number =>
   isConflict(error) || isConnectionLost(error) ? 8 : isTwice(error) ? 3 : 1
 
-const CONNECT = 'See that the server runs, and the address: postgres://USER@HOST:PORT/DATABASE.'
+const CONNECT = 'Check that the server is running, and the address: postgres://USER@HOST:PORT/DATABASE.'
 
 /** Others were in the way in every attempt. */
 const LOCKED = [
-  'Others kept the database{} locked for too long ({reason}).',
-  'Run the command again when they are through; what was committed is kept.',
+  'Other sessions held locks on the database{} for too long ({reason}).',
+  'Run the command again when they have finished. Committed data is kept.',
 ] as const
 
 /** A session that holds a lock, and how it is shown. */
@@ -84,54 +84,54 @@ export interface LockingSession {
 
 /** The message and the hint, by SQLSTATE, by its class, or by the code of the network. */
 const REASONS: Readonly<Record<string, readonly [message: string, hint: string]>> = {
-  ECONNREFUSED: ['The server of the database{} does not answer.', CONNECT],
-  ENOENT: ['The server of the database{} does not answer ({reason}).', CONNECT],
+  ECONNREFUSED: ['The server of the database{} refused the connection.', CONNECT],
+  ENOENT: ['The server of the database{} has no such socket ({reason}).', CONNECT],
   EHOSTUNREACH: ['The server of the database{} cannot be reached ({reason}).', CONNECT],
-  ETIMEDOUT: ['The server of the database{} does not answer ({reason}).', CONNECT],
-  ENOTFOUND: ['The server of the database{} is not known by that name.', CONNECT],
-  EAI_AGAIN: ['The server of the database{} cannot be found: the name service does not answer.', CONNECT],
+  ETIMEDOUT: ['The server of the database{} did not respond in time ({reason}).', CONNECT],
+  ENOTFOUND: ['The host name of the database{} cannot be resolved.', CONNECT],
+  EAI_AGAIN: ['The host name of the database{} cannot be resolved: DNS does not respond.', CONNECT],
   tls: [
-    'The server of the database{} does not encrypt, or does not prove that it is the one that was named: {reason}.',
-    'Give the certificate of its authority (sslrootcert=FILE) and the name that is in its own, or ask for less with sslmode (docs/scale.md).',
+    'The TLS connection to the database{} failed: {reason}.',
+    'Name the certificate of its authority (sslrootcert=FILE) and use the host name in the certificate, or choose a weaker sslmode (docs/scale.md).',
   ],
   'no-password': [
-    'The server of the database{} asks for a password, and there is none.',
-    'Put it in PGPASSWORD, or in ~/.pgpass (which only you may read: chmod 600), or in the address.',
+    'The server of the database{} requires a password, and none is set.',
+    'Set it in PGPASSWORD, in ~/.pgpass (chmod 600) or in the address.',
   ],
   '28': [
-    'The server refused the user of the database{}: {reason}.',
-    'Give the right user in the address; the password in PGPASSWORD or ~/.pgpass, or in the address.',
+    'The server refused the login to the database{}: {reason}.',
+    'Check the user in the address, and the password in PGPASSWORD, in ~/.pgpass or in the address.',
   ],
   '3D000': [
-    'There is no database{} on that server.',
-    'Make it once, as a user who may: createdb NAME. Then `indicator-sync migrate` makes its tables.',
+    'The database{} does not exist on that server.',
+    'Create it as a user with the CREATEDB privilege (createdb NAME). Then `indicator-sync migrate` creates its tables.',
   ],
   '42501': [
-    'This user may not do that in the database{}: {reason}.',
-    'Give it the rights of its role: docs/scale.md has the script for writers, workers and readers.',
+    'This user lacks a privilege in the database{}: {reason}.',
+    'Grant it the privileges of its role: docs/scale.md has the script for writers, workers and readers.',
   ],
   '40001': LOCKED,
   '40P01': LOCKED,
   '55P03': LOCKED,
   'all-busy': [
     'All connections of this command to the database{} are in use ({reason}).',
-    'Run the command again; what was committed is kept. If this repeats, run fewer statements at once.',
+    'Run the command again. Committed data is kept. If this repeats, run fewer statements at once.',
   ],
-  '53100': ['The disk of the server of the database{} is full.', 'Make room; what was committed is kept.'],
+  '53100': ['The disk of the database server{} is full.', 'Free disk space. Committed data is kept.'],
   '53300': [
-    'The server of the database{} has no connection left: {reason}.',
-    'A sync needs up to four, a worker three, a reading command four. Raise max_connections, or the limit of the role or of the database, or run fewer.',
+    'The server of the database{} has no free connections: {reason}.',
+    'A sync needs up to four, a worker three, a reading command four. Raise max_connections or the limit of the role or database, or run fewer commands.',
   ],
   '57014': [
-    'The server ended a statement on the database{} that took too long.',
-    'Ask for less at once, or raise statement_timeout in the address (?statement_timeout=…, in milliseconds).',
+    'A statement on the database{} exceeded the time limit of the server.',
+    'Request less data at once, or raise statement_timeout in the address (?statement_timeout=…, in milliseconds).',
   ],
   '25006': [
-    'The database{} is read only.',
-    'Name the primary server, not a replica that only follows it, and a user whose default_transaction_read_only is off.',
+    'The database{} is read-only.',
+    'Name the primary server instead of a replica, and a user whose default_transaction_read_only is off.',
   ],
-  '0A000': ['The server of the database{} does not know what is needed.', 'PostgreSQL 15 or later is needed.'],
-  XX: ['The database{} is damaged, or its server has a fault: {reason}.', 'See the log of the server.'],
+  '0A000': ['The server of the database{} lacks a required feature: {reason}.', 'Use PostgreSQL 15 or later.'],
+  XX: ['The database{} is damaged, or its server has a fault: {reason}.', 'Check the server log.'],
 }
 
 /** The class of an error that decides what happens next, by SQLSTATE. */
@@ -153,14 +153,17 @@ export function asStoreError(error: unknown, address?: string, holder?: LockingS
   const reason = (error as Error).message
   const [message, hint] =
     (holder && [
-      `${holder.session} kept the database{} locked for too long ({reason}).`,
-      `Commit or roll back its transaction, or end it: select pg_terminate_backend(${holder.pid}). Then run the command again; what was committed is kept.`,
+      `${holder.session} held locks on the database{} for too long ({reason}).`,
+      `Commit or roll back its transaction, or end it: select pg_terminate_backend(${holder.pid}). Then run the command again. Committed data is kept.`,
     ]) ??
     REASONS[code] ??
     REASONS[code.slice(0, 2)] ??
     (isConnectionLost(error)
-      ? [`The connection to the database{} was lost (${reason}).`, 'Run the command again; what was committed is kept.']
-      : [`The database{} refused: ${reason}.`, 'Run `indicator-sync doctor` to see its state.'])
+      ? [`The connection to the database{} was lost (${reason}).`, 'Run the command again. Committed data is kept.']
+      : [
+          `The server reported an error for the database{}: ${reason}.`,
+          'Run `indicator-sync doctor` to see its state.',
+        ])
   const ErrorClass = isConflict(error) ? BusyError : (CLASSES[code] ?? StoreError)
   return new ErrorClass(message.replace('{}', where).replace('{reason}', reason), {
     hint,

@@ -70,13 +70,10 @@ export async function takeOver(
   const mark = markOf(await databaseIdentity(source))
   const held = await readMark(target)
   if (held !== mark && (held !== null || (await lastKey(target, '_run')) !== undefined))
-    throw new StoreError(
-      `The database ${target.file} has rows already, and they are not an unfinished copy of ${source.file}.`,
-      {
-        hint: 'Name an empty database: createdb NAME makes one.',
-        code: 'not-empty',
-      },
-    )
+    throw new StoreError(`The database ${target.file} is not empty, and not an unfinished copy of ${source.file}.`, {
+      hint: 'Name an empty database: createdb NAME creates one.',
+      code: 'not-empty',
+    })
   await writeMark(target, mark)
   let rows = 0
   for (const table of TABLES_IN_ORDER) {
@@ -91,8 +88,8 @@ export async function takeOver(
   for (const table of TABLES_IN_ORDER)
     if ((await tableSummary(source, table)) !== (await tableSummary(target, table))) different.push(table)
   if (different.length > 0)
-    throw new StoreError(`The copy in ${target.file} is not equal to ${source.file}: ${different.join(', ')}.`, {
-      hint: 'Somebody wrote to it meanwhile. Drop the database, create it again, and repeat the copy.',
+    throw new StoreError(`The copy in ${target.file} differs from ${source.file}: ${different.join(', ')}.`, {
+      hint: 'Another program wrote to it during the copy. Drop the database, create it again, and repeat the copy.',
       code: 'copy-differs',
     })
   await advanceSequences(target.kysely, TABLES_IN_ORDER)

@@ -32,8 +32,8 @@ export const sqlite: Backend = {
   schemaState,
   takeOver: () =>
     Promise.reject(
-      new StoreError('A database is copied into a file by copying its file.', {
-        hint: 'Copy it with `indicator-sync publish --bookkeeping`, or name postgres://… with --database.',
+      new StoreError('`migrate --from` can only copy into PostgreSQL.', {
+        hint: 'To copy into a file, use `indicator-sync publish --bookkeeping`. To copy into a server, name postgres://… with --database.',
         code: 'only-servers',
       }),
     ),

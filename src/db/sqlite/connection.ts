@@ -172,16 +172,22 @@ function refuseOthers(file: string): void {
     })
   const stat = statSync(file, { throwIfNoEntry: false })
   if (stat?.isDirectory())
-    throw new StoreError(`${file} is a folder.`, { hint: 'Name a file in it with --database.', code: 'folder' })
+    throw new StoreError(`${file} must be a regular file, not a folder.`, {
+      hint: 'Name a file in it with --database.',
+      code: 'folder',
+    })
   if (stat && !stat.isFile())
-    throw new StoreError(`${file} is not a file.`, { hint: 'Name a file with --database.', code: 'not-a-file' })
+    throw new StoreError(`${file} must be a regular file.`, {
+      hint: 'Name another file with --database.',
+      code: 'not-a-file',
+    })
 }
 
 /** Turns an error of the file system on the way to a database into one of ours. */
 function asFileError(error: unknown, file: string): unknown {
   if (!(error instanceof Error && 'syscall' in error)) return asStoreError(error, file)
-  return new StoreError(`The database ${file} cannot be reached: ${error.message}.`, {
-    hint: 'See that its folder can be made and written, or name a file elsewhere with --database.',
+  return new StoreError(`Cannot open the database ${file}: ${error.message}.`, {
+    hint: 'Make sure its folder exists or can be created, and is writable; or name another file with --database.',
     code: 'no-folder',
     cause: error,
   })
@@ -207,7 +213,7 @@ export function connect(
     else {
       refuseOthers(file)
       if (!existsSync(file))
-        throw new StoreError(`There is no database ${file} yet.`, {
+        throw new StoreError(`The database ${file} does not exist yet.`, {
           hint: 'Run `indicator-sync sync <job>` or `indicator-sync demo` first, or name another file with --database.',
           code: 'no-database',
         })

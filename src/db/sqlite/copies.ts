@@ -53,8 +53,8 @@ export function addStandIns(connection: Connection): void {
 /** Refuses to write a published copy: what a run must know is not in it. */
 export function checkWhole(connection: Connection, file: string): void {
   if (!isPartial(connection)) return
-  throw new StoreError(`${file} is a published copy, which is for reading.`, {
-    hint: 'Name the database itself with --database. A copy made with --bookkeeping is complete and can be written to.',
+  throw new StoreError(`${file} is a published copy and therefore read-only.`, {
+    hint: 'Name the original database with --database. Only copies made with --bookkeeping are writable.',
     code: 'published-copy',
   })
 }

@@ -103,7 +103,7 @@ export function takeLockFile(file: string): () => void {
   try {
     return lockExclusively(file)
   } catch (error) {
-    if (isBusy(error)) throw new BusyError(`Another process holds ${file}.`, { code: 'locked', cause: error })
+    if (isBusy(error)) throw new BusyError(`Another process has locked ${file}.`, { code: 'locked', cause: error })
     throw asStoreError(error, file)
   }
 }
@@ -116,11 +116,11 @@ async function lockPath(file: string): Promise<() => void> {
   } catch (error) {
     if (!isBusy(error)) {
       const refusal = asStoreError(error) as Error
-      throw new StoreError(`The lock of ${file} cannot be taken: ${refusal.message}`, {
+      throw new StoreError(`${file} cannot be locked: ${refusal.message}`, {
         hint:
           refusal instanceof LinkedLockError
-            ? `Remove ${file}.lock: this program makes a file there, not a link.`
-            : `See that ${file}.lock can be made and written, and is on a disk that supports locks.`,
+            ? `Remove ${file}.lock: it must be a regular file, not a link.`
+            : `Check that ${file}.lock is writable, and on a file system that supports locks.`,
         code: 'no-lock',
         cause: error,
       })

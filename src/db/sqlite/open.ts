@@ -140,8 +140,8 @@ function storeOf(connection: Connection, reader: SqliteReader, watch: Watch, log
 }
 
 const takenOver = (file: string): BusyError =>
-  new BusyError(`Another process has taken over the writing to ${file}; this one writes nothing more.`, {
-    hint: 'The file with .lock at its end must not be deleted while a command runs. Run the command again when the other one is done.',
+  new BusyError(`Another process is now writing to ${file}; this one has stopped.`, {
+    hint: `Never delete ${file}.lock while a command runs. Run the command again when the other process has finished.`,
     code: 'taken-over',
   })
 
@@ -151,8 +151,8 @@ function prepareFile(connection: Connection, file: string, durability: Durabilit
   const version = checkOwner(connection, file)
   const mode = raw.pragma(`journal_mode = ${durability === 'none' ? 'off' : 'wal'}`, { simple: true })
   if (durability !== 'none' && mode !== 'wal' && mode !== 'memory')
-    throw new StoreError(`${file} lies where no write-ahead log can be kept beside it.`, {
-      hint: 'Put it on a disk of this machine, not on a network file system, and name it with --database.',
+    throw new StoreError(`${file} is on a file system that does not support a write-ahead log.`, {
+      hint: 'Use a local disk instead of a network file system, and name the new place with --database.',
       code: 'no-log',
     })
   raw.pragma(`synchronous = ${durability === 'none' ? 'off' : durability}`)
@@ -199,7 +199,7 @@ export function openReader(file: string): SqliteReader {
     const version = checkOwner(connection, file)
     if (version < SCHEMA_VERSION) {
       const hint = isPartial(connection)
-        ? 'It is a published copy. Publish it again with this version.'
+        ? 'It is a published copy: publish it again with this version.'
         : `Run \`indicator-sync migrate\`. It first copies the file to ${file}.schema-${version}.`
       throw olderSchema(file, version, SCHEMA_VERSION, hint)
     }

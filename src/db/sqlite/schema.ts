@@ -29,8 +29,8 @@ export function checkOwner(connection: Connection, file: string): number {
   const version = pragma(connection, 'user_version')
   const tables = connection.raw.prepare('select count(*) from sqlite_schema').pluck().get() as number
   if (tables > 0 && pragma(connection, 'application_id') !== APPLICATION_ID)
-    throw new StoreError(`${file} is a database of another program.`, {
-      hint: 'Name another file (--database, or --from of `migrate`); this one was not touched.',
+    throw new StoreError(`${file} belongs to another program.`, {
+      hint: 'Name another file (--database, or --from of `migrate`). This one was not changed.',
       code: 'foreign-database',
     })
   refuseUnknownSchema(file, version, SCHEMA_VERSION, version > 0 && isUnreleased(connection))

@@ -17,48 +17,48 @@ export function isBusy(error: unknown): boolean {
 const REASONS: Readonly<Record<string, readonly [string, string]>> = {
   SQLITE_BUSY: [
     'The database{} is locked by another program.',
-    'Close the program that is writing to it and run the command again; nothing was lost.',
+    'Close the program that is writing to it, then run the command again. No data was lost.',
   ],
   SQLITE_FULL: [
-    'The disk of the database{} is full, or that of temporary files.',
-    'Make room, or name another folder for temporary files with SQLITE_TMPDIR, and run the command again; what was committed is kept.',
+    'The disk with the database{}, or the one for temporary files, is full.',
+    'Free disk space, or name another temporary directory with SQLITE_TMPDIR. Then run the command again. Committed data is kept.',
   ],
   SQLITE_TOOBIG: [
-    'A value is larger than SQLite can hold or this program can read.',
-    'Ask for less of it: substr(…), length(…), or fewer rows in one value.',
+    "A value exceeds SQLite's size limit, or that of this program.",
+    'Request less of it: substr(…), length(…), or fewer rows in one value.',
   ],
-  SQLITE_NOMEM: ['There is not enough memory for this statement.', 'Ask for less at once.'],
+  SQLITE_NOMEM: ['There is not enough memory for this statement.', 'Request less data at once.'],
   SQLITE_IOERR_GETTEMPPATH: [
-    'No folder for temporary files can be written, and{} holds more than fits into memory.',
-    'Name one with SQLITE_TMPDIR and run the command again.',
+    'No temporary directory is writable, and the database{} needs one.',
+    'Name a writable directory with SQLITE_TMPDIR, then run the command again.',
   ],
   SQLITE_READONLY: [
-    'The database{} cannot be written.',
-    'Give this user the right to write the file and its folder: readers also write files there. Or read a copy made by `indicator-sync publish`.',
+    'The database{} is not writable.',
+    'Give this user write permission for the file and its folder: readers also write files there. Or read a copy made by `indicator-sync publish`.',
   ],
   SQLITE_READONLY_ROLLBACK: [
-    'There is a rollback journal (-journal) beside the database{}, which a reader cannot undo.',
-    'If a program that was writing died, open it once with that program. If the journal came there from elsewhere, move it away: databases of this program have none.',
+    'The rollback journal (-journal) of the database{} can only be rolled back by a writer.',
+    'If another program died while writing, open the database once with that program. Otherwise move the journal away: this program never creates one.',
   ],
   SQLITE_CANTOPEN: [
     'The database{} cannot be opened.',
-    'See that its folder exists, that this user may read and write there, and that not too many files are open (ulimit -n).',
+    'Check that its folder exists, that this user may read and write there, and that not too many files are open (ulimit -n).',
   ],
   SQLITE_NOTADB: [
     'The file{} is not an SQLite database.',
-    'Name another file (--database, or --from of `migrate`); this one was not touched.',
+    'Name another file (--database, or --from of `migrate`). This one was not changed.',
   ],
   SQLITE_CORRUPT: [
     'The database{} is damaged.',
-    'Restore a copy, or save what can be read with: sqlite3 FILE .recover',
+    'Restore a backup, or save the readable rows with: sqlite3 FILE .recover',
   ],
   SQLITE_IOERR_SHMSIZE: [
-    'The disk of the database{} is full, or files may not grow (ulimit -f): even a reader needs 32 kB beside it.',
-    'Make room and run the command again; what was committed is kept.',
+    'The disk with the database{} is full, or a file-size limit was reached (ulimit -f).',
+    'Free 32 kB or more: even a reader needs them. Then run the command again. Committed data is kept.',
   ],
   SQLITE_IOERR: [
-    'The disk of the database{} failed, or a file may not grow as large as it has to (ulimit -f, or the largest file of the disk).',
-    'Check both and run the command again; what was committed before is kept.',
+    'The disk with the database{} failed, or a file-size limit was reached (ulimit -f, or that of the file system).',
+    'Check both, then run the command again. Committed data is kept.',
   ],
 }
 
@@ -68,7 +68,7 @@ export function asStoreError(error: unknown, file?: string): unknown {
   const where = file === undefined ? '' : ` ${file}`
   const [message, hint] = REASONS[error.code] ??
     REASONS[error.code.split('_').slice(0, 2).join('_')] ?? [
-      `The database${where} refused: ${error.message}.`,
+      `SQLite reported an error for the database${where}: ${error.message}.`,
       'Run `indicator-sync doctor` to see the state of the file.',
     ]
   const ErrorClass = isBusy(error) ? BusyError : StoreError

@@ -59,7 +59,7 @@ function routeRules(
       return [
         {
           path: [...path, key],
-          message: `is not taken by route ${name}; legal of this kind: ${legal.join(', ') || 'none'}`,
+          message: `is not supported by route ${name}; legal of this kind: ${legal.join(', ') || 'none'}`,
         },
       ]
     }
@@ -68,7 +68,7 @@ function routeRules(
     return [
       {
         path: [...path, key],
-        message: `${JSON.stringify(value)} is not taken by route ${name}; legal: ${values.join(', ')}`,
+        message: `${JSON.stringify(value)} is not supported by route ${name}; legal: ${values.join(', ')}`,
       },
     ]
   })
@@ -85,11 +85,11 @@ function seriesRules(entry: WrittenEntry, path: KeyPath, { service: { routes }, 
   if (entry.geoTrunc && !entry.geoAgg) report('geoTrunc', `geoTrunc needs geoAgg; legal: ${legal('geo_agg')}`)
   const { indicators } = entry
   if (route !== ENTRY_ROUTES.series && indicators !== undefined && !Array.isArray(indicators))
-    report('indicators', `selects by the catalogue, which has no numbers of route ${route}; legal: a list of numbers`)
+    report('indicators', `selects by the catalogue, which does not list route ${route}; legal: a list of numbers`)
   if (isObject(indicators) && Object.keys(indicators).length === 0 && isLegal([...path, 'indicators']))
     report('indicators', 'selects nothing; legal: match, terms, exclude; every indicator is written: indicators: all')
   if (isObject(indicators) && typeof indicators.match === 'string' && wordsOf(indicators.match).length === 0)
-    report('indicators', 'match has no word in it')
+    report('indicators', 'match contains no word')
   const twice = (key: string, what: string) => {
     const ids = listOf(entry[key])
     ids.forEach((id, i) => {
@@ -107,7 +107,7 @@ const timeRules =
   (entry: WrittenEntry, path: KeyPath, context: RuleContext): RuleBreak[] => {
     const breaks: RuleBreak[] = []
     if (entry.window !== undefined && entry[point] !== undefined)
-      breaks.push({ path: [...path, point], message: `${point} and window exclude one another; keep one` })
+      breaks.push({ path: [...path, point], message: `${point} and window cannot be combined; keep one` })
     if (needed && entry.window === undefined && entry[point] === undefined)
       breaks.push({
         path,
@@ -125,7 +125,7 @@ function windowRules({ window }: WrittenEntry, path: KeyPath, { zone, isLegal }:
   const at = (key: string, message: string): RuleBreak[] => [{ path: [...path, 'window', key], message }]
   const { from, to, last } = window
   if (last !== undefined && (from !== undefined || to !== undefined))
-    return at('last', `last and ${from === undefined ? 'to' : 'from'} exclude one another; keep one`)
+    return at('last', `last and ${from === undefined ? 'to' : 'from'} cannot be combined; keep one`)
   if (last === undefined && from === undefined)
     return at('from', 'is missing; legal: { from: 2025-01-01, to: 2025-02-01 }, { last: 7d }')
   const moment = (key: string) => (isLegal([...path, 'window', key]) ? (window[key] as Moment | undefined) : undefined)
@@ -142,7 +142,7 @@ function windowRules({ window }: WrittenEntry, path: KeyPath, { zone, isLegal }:
 /** `locale` and `locales` exclude one another. */
 const localeRule = (entry: WrittenEntry, path: KeyPath): RuleBreak[] =>
   entry.locale && entry.locales
-    ? [{ path: [...path, 'locale'], message: 'locale and locales exclude one another; keep one' }]
+    ? [{ path: [...path, 'locale'], message: 'locale and locales cannot be combined; keep one' }]
     : []
 
 /** The message that a function throws; undefined where it does not throw. */

@@ -47,8 +47,8 @@ function tooComplex(document: Document): string | undefined {
       if (isAlias(node)) aliases++
     },
   })
-  if (deepest > MAX_DEPTH) return `nests deeper than ${MAX_DEPTH} levels, which no job does`
-  if (aliases > MAX_ALIASES) return `uses more than ${MAX_ALIASES} aliases, which no job does`
+  if (deepest > MAX_DEPTH) return `is nested deeper than ${MAX_DEPTH} levels`
+  if (aliases > MAX_ALIASES) return `uses more than ${MAX_ALIASES} aliases`
   return undefined
 }
 
@@ -61,7 +61,8 @@ function badAliases(document: Document): { readonly offset: number; readonly mes
       const offset = alias.range?.[0] ?? 0
       if (!target)
         bad.push({ offset, message: `*${alias.source} refers to &${alias.source}, which is not defined before it` })
-      else if (path.includes(target)) bad.push({ offset, message: `*${alias.source} refers to what it is a part of` })
+      else if (path.includes(target))
+        bad.push({ offset, message: `*${alias.source} refers to a part of the file that contains it` })
     },
   })
   return bad
@@ -109,7 +110,7 @@ export function parseYaml(text: string): { mistakes: readonly TextMistake[]; par
   const whole = (message: string) => ({ mistakes: [{ line: 1, column: 1, message }], parsed: null })
   if (text.length > MAX_LENGTH) return whole('is over 1 MiB, which no job file is')
   if (/^(?:\uFFFD\uFFFD|\uFEFF?.?\0)/s.test(text)) return whole('is not UTF-8 but looks like UTF-16; save it as UTF-8')
-  if (nestsDeeply(text)) return whole(`nests deeper than ${MAX_DEPTH} levels, which no job does`)
+  if (nestsDeeply(text)) return whole(`is nested deeper than ${MAX_DEPTH} levels`)
   const lines = new LineCounter()
   // A key that is a list or an object becomes a text that is no key of a job; the parser would print a warning of its own.
   const documents = parseAllDocuments(text, {

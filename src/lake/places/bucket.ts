@@ -28,7 +28,7 @@ function parseBucketAddress(asWritten: string): { readonly name: string; readonl
   const names = rest.split('/').filter((part) => part !== '')
   if (name === undefined || names.some((part) => part === '.' || part === '..'))
     throw new InputError(`${JSON.stringify(asWritten)} is not the address of a lake.`, {
-      hint: 'Write s3://bucket/name; AWS_ENDPOINT_URL is the address of the storage, if it is not that of AWS.',
+      hint: 'Write s3://bucket/name. Set AWS_ENDPOINT_URL if the storage is not AWS.',
       code: 'bad-address',
     })
   return { name, prefix: names.map((part) => `${part}/`).join('') }
@@ -54,8 +54,8 @@ function filesAmong({ bucket, prefix }: BucketFolder, objects: readonly ListedOb
 }
 
 const busy = (asWritten: string): BusyError =>
-  new BusyError(`Another process put a snapshot of the lake ${asWritten} in its place meanwhile.`, {
-    hint: 'That one holds. Run the command again where it was of an older state of the database.',
+  new BusyError(`Another process published a snapshot of the lake ${asWritten} at the same time.`, {
+    hint: 'That snapshot is kept. If it is of an older state of the database, run the command again.',
     code: 'lake-locked',
   })
 
@@ -111,8 +111,8 @@ async function bucketWriter(held: BucketFolder, now: number): Promise<LakeWriter
   const before = there && parseManifest(there.text)
   let objects = await listObjects(held)
   if (before === null && objects.some(({ key }) => key !== CONDITIONS && !DATA_FILE.test(key) && !REPLACED.test(key)))
-    throw new InputError(`${asWritten} holds other things than a lake.`, {
-      hint: 'It was not touched. Name a place in the bucket where nothing is.',
+    throw new InputError(`${asWritten} contains objects that do not belong to a lake.`, {
+      hint: 'Name an unused prefix of the bucket. Nothing was changed.',
       code: 'target-exists',
     })
   if (before) knownManifest(before, asWritten)

@@ -86,17 +86,20 @@ function asStorageError(error: unknown, address: string): SyncError {
   if (name === 'NoSuchBucket')
     return input('Create the bucket, or name another one; AWS_ENDPOINT_URL is the address of the storage.', 'no-bucket')
   if (status === 401 || status === 403)
-    return input('These credentials may not read, list, write and delete there, or are those of another storage.', 's3')
+    return input(
+      'These credentials lack a permission (read, list, write or delete), or belong to another storage.',
+      's3',
+    )
   if (status === 301 || status === 307 || name === 'PermanentRedirect')
     return input('The bucket is in another region: set AWS_REGION to it.', 's3')
   if (status !== undefined && status < 500)
     return new StoreError(`${failure} (${status}).`, {
-      hint: 'The storage did not take this; what stood there holds as before.',
+      hint: 'The storage rejected the request. The previous snapshot is kept.',
       code: 's3',
       cause: error,
     })
   return new TransientError(`${failure}.`, {
-    hint: 'See that AWS_ENDPOINT_URL and the network are right, and run the command again; what stood there holds as before.',
+    hint: 'Check AWS_ENDPOINT_URL and the network, then run the command again. The previous snapshot is kept.',
     code: 's3-unreachable',
     cause: error,
   })

@@ -41,8 +41,8 @@ function checkFolders(folder: string, name: string): void {
   for (let place = dirname(name); place !== '.'; place = dirname(place)) {
     const there = lstatSync(join(folder, place), { throwIfNoEntry: false })
     if (!there || there.isDirectory()) continue
-    throw new InputError(`${join(folder, place)} is not a folder of this page.`, {
-      hint: 'It was not touched. Move it away, or name another folder.',
+    throw new InputError(`${join(folder, place)} is not part of a published page.`, {
+      hint: 'Move it away, or name another folder. Nothing was changed.',
       code: 'target-exists',
     })
   }
@@ -53,7 +53,7 @@ function claim(folder: string, name: string, { overwrite, sources }: FolderOptio
   const target = prepareTarget(join(folder, name), { what: 'a file of a page', overwrite, sources })
   if (!target.isStream) return target
   throw new InputError(`${target.file} is a pipe or a device.`, {
-    hint: 'It was not touched. Move it away, or name another folder.',
+    hint: 'Move it away, or name another folder. Nothing was changed.',
     code: 'target-exists',
   })
 }

@@ -84,20 +84,23 @@ export function refusal(request: IncomingMessage, door: Door): Refusal | undefin
   const { method, headers, headersDistinct, url = '' } = request
   const hosts = headersDistinct.host ?? []
   if (hosts.length !== 1 || !isOwnHost(hosts[0]!, door))
-    return { status: 403, reason: 'This server answers only to its own name. Open it by the address that it printed.' }
-  if (!url.startsWith('/')) return { status: 400, reason: 'Ask for a path.' }
+    return {
+      status: 403,
+      reason: 'This server only accepts its own host name. Open the address that it printed at its start.',
+    }
+  if (!url.startsWith('/')) return { status: 400, reason: 'The request has no path.' }
   // A URL parser reads it as a slash, and what follows as the name of a host.
   if (url.includes('\\')) return { status: 400, reason: 'Write a backslash in an address as %5C.' }
-  if (method !== 'GET' && method !== 'HEAD') return { status: 405, reason: 'Only GET and HEAD are answered.' }
+  if (method !== 'GET' && method !== 'HEAD') return { status: 405, reason: 'Only GET and HEAD are allowed.' }
   if (isForeign(headers) && !isOpened(headers))
-    return { status: 403, reason: 'Another site requested this; only this page itself may.' }
+    return { status: 403, reason: 'Another site sent this request. Only this page itself may.' }
   if (door.token !== null && !hasToken(request, door.token))
-    return { status: 401, reason: 'Open the address with the token that the server printed when it began.' }
+    return { status: 401, reason: 'Open the address with the token that the server printed at its start.' }
   return undefined
 }
 
 /** Why data is refused to a request from elsewhere, if only our own pages may request it. */
 export const foreignRefusal = (headers: IncomingHttpHeaders): Refusal | undefined =>
   isForeign(headers)
-    ? { status: 403, reason: 'Another site leads here, and asking this is work. Open it from the page itself.' }
+    ? { status: 403, reason: 'Another site links here, and this query is expensive. Open it from the page itself.' }
     : undefined

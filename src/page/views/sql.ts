@@ -159,6 +159,6 @@ async function* csvLines({ columns, rows }: Pick<Exported, 'columns' | 'rows'>):
 /** `/sql.csv?sql=`: all rows of the answer as a file. */
 export const answerSqlCsv: Answering = async (request) => {
   const answer = await streamOfSql(request)
-  if (!answer) throw new InputError('There is no statement.', { hint: 'Give one: /sql.csv?sql=select …' })
+  if (!answer) throw new InputError('The statement is missing.', { hint: 'Example: /sql.csv?sql=select …' })
   return { type: 'text/csv; charset=utf-8', file: 'answer.csv', body: csvLines(answer) }
 }

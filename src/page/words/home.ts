@@ -20,7 +20,7 @@ export const home = {
   whole: t(
     (series: number) =>
       series === 0
-        ? 'No series is held yet.'
+        ? 'No series is stored yet.'
         : `No request failed, no data is missing, and ${series === 1 ? 'the series reaches' : `all ${series} series reach`} as far as usual.`,
     (series) =>
       series === 0
@@ -72,15 +72,15 @@ export const home = {
   lakeName: ['Lake', 'Lago de datos'],
   lake: t(
     (ago: string, behind: number) =>
-      `brought up to date ${ago}; ${behind === 0 ? 'nothing came since.' : `${behind} ${behind === 1 ? 'request' : 'requests'} brought something since.`}`,
+      `updated ${ago}; ${behind === 0 ? 'up to date.' : `${quantity(behind, 'fetch', 'fetches')} behind.`}`,
     (ago, behind) =>
-      `puesto al día ${ago}; ${behind === 0 ? 'desde entonces no ha llegado nada.' : `desde entonces ${behind} ${behind === 1 ? 'petición ha traído' : 'peticiones han traído'} algo.`}`,
+      `actualizado ${ago}; ${behind === 0 ? 'al día.' : `${behind} ${behind === 1 ? 'petición' : 'peticiones'} por incorporar.`}`,
   ),
   noLake: ['there is none yet.', 'todavía no hay ninguno.'],
   nothing: ['Run a job to fetch data:', 'Ejecute una tarea para obtener datos:'],
   seriesHeading: ['Series', 'Series'],
   caption: t(
-    (days: number) => `How far every series reaches, and what is held of the last ${days} local days`,
+    (days: number) => `How far every series reaches, and the data of the last ${days} local days`,
     (days) => `Hasta dónde llega cada serie, y qué hay de los últimos ${days} días locales`,
   ),
   lastValue: ['Value now', 'Valor actual'],

@@ -71,9 +71,9 @@ function truePath(asWritten: string): string {
     return link ? realpathSync(path) : join(realpathSync(dirname(path)), basename(path))
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (link) return refuseTarget(`${asWritten} is a link that leads nowhere.`, 'Remove it, or name another file.')
-    throw new InputError(`${asWritten} cannot be written: ${code === 'ENOENT' ? 'its folder is not there' : code}.`, {
-      hint: 'Name a file in a folder that is there and may be written.',
+    if (link) return refuseTarget(`${asWritten} is a broken symbolic link.`, 'Remove it, or name another file.')
+    throw new InputError(`${asWritten} cannot be written: ${code === 'ENOENT' ? 'its folder does not exist' : code}.`, {
+      hint: 'Name a file in an existing, writable folder.',
       code: 'cannot-write',
       cause: error,
     })
@@ -84,7 +84,7 @@ function truePath(asWritten: string): string {
 function checkName(asWritten: string, file: string, { what, isReplaceableDatabase }: ReplacePolicy): void {
   for (const path of [resolve(asWritten), file]) {
     if (/^\.env(\.|$)/i.test(basename(path)))
-      refuseTarget(`${asWritten} is where settings and keys are kept; ${what} does not go there.`, 'Name another file.')
+      refuseTarget(`${asWritten} is reserved for settings and keys; ${what} cannot replace it.`, 'Name another file.')
     for (const end of COMPANIONS)
       if (path.toLowerCase().endsWith(end) && at(path.slice(0, -end.length)) !== null)
         refuseTarget(
@@ -96,8 +96,8 @@ function checkName(asWritten: string, file: string, { what, isReplaceableDatabas
   for (const end of LOGGED)
     if (at(`${file}${end}`) !== null && (isReplaceableDatabase || at(file) !== null))
       refuseTarget(
-        `${asWritten}${at(file) ? ` is there already, with ${end}: it` : `${end} is there: ${asWritten}`} is a database in use, or was one.`,
-        'Name another file; nothing was touched.',
+        `${asWritten}${end} exists, so ${asWritten} is a database in use, or was one.`,
+        'Name another file. Nothing was changed.',
         'database',
       )
 }
@@ -113,8 +113,8 @@ function checkExisting(asWritten: string, file: string, existing: BigIntStats, p
     refuseTarget(`${asWritten} is the log of a database.`, 'Name another file.', 'database')
   if (head.equals(SQLITE) && !isReplaceableDatabase?.(file))
     refuseTarget(
-      `${asWritten} is a database; ${what} does not replace one.`,
-      'Name another file. If it can go, remove it yourself.',
+      `${asWritten} is a database; ${what} cannot replace it.`,
+      'Name another file, or delete the database first.',
       'database',
     )
   if (!overwrite)
@@ -126,7 +126,7 @@ function checkExisting(asWritten: string, file: string, existing: BigIntStats, p
 
 /** Checks that a file may be put at a path; throws InputError if something would be lost. */
 export function prepareTarget(asWritten: string, policy: ReplacePolicy): Target {
-  if (asWritten.trim() === '') refuseTarget('The name of the file is empty.', 'Name it.', 'empty-flag')
+  if (asWritten.trim() === '') refuseTarget('The name of the file is empty.', 'Give a file name.', 'empty-flag')
   if (/[\\/]$/.test(asWritten))
     refuseTarget(`${asWritten} names a folder; ${policy.what} is a file.`, 'Name a file in it.', 'folder')
   const file = truePath(asWritten)
@@ -179,12 +179,12 @@ export function moveIntoPlace(part: string, target: Target): void {
     if (tryMoveIntoPlace(part, now)) return
     now = prepareTarget(target.asWritten, policy)
   }
-  refuseTarget(`${target.asWritten} changes all the time.`, 'Name another file.', 'target-changed')
+  refuseTarget(`${target.asWritten} keeps changing.`, 'Name another file.', 'target-changed')
 }
 
 const TARGET_FAILURES: Readonly<Record<string, string>> = {
   EIO: 'the disk failed',
-  EFBIG: 'it may not grow as large as it has to (ulimit -f, or the largest file of the disk)',
+  EFBIG: 'a file-size limit was reached (ulimit -f, or that of the file system)',
 }
 
 /** The error for a file that could not be written: something that the user can fix, or a disk that is full or broken. */
@@ -193,12 +193,12 @@ export function asWriteError(error: unknown, asWritten: string): unknown {
   const code = String(error.code)
   if (['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO'].includes(code))
     return new StoreError(`${asWritten} cannot be written: ${TARGET_FAILURES[code] ?? 'the disk is full'} (${code}).`, {
-      hint: 'Make room and run the command again; what stood there was not touched.',
+      hint: 'Free disk space and run the command again. The previous file was not changed.',
       code: 'disk',
       cause: error,
     })
   return new InputError(`${asWritten} cannot be written: ${code}.`, {
-    hint: 'Name a file in a folder that is there and may be written.',
+    hint: 'Name a file in an existing, writable folder.',
     code: 'cannot-write',
     cause: error,
   })

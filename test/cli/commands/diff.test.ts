@@ -16,5 +16,5 @@ test('diff tells what a run changed, every row where a program reads it', async 
   const never = await runCommand(dir, ['diff', '--from', '2025-02-30T00:00:00.000Z'])
   expect(never).toMatchObject({ code: 2, err: expect.stringContaining('is not a valid date') })
   const wrong = await runCommand(dir, ['diff', '--run', '9'])
-  expect([wrong.code, wrong.err]).toEqual([2, expect.stringMatching(/There is no run 9/)])
+  expect([wrong.code, wrong.err]).toEqual([2, expect.stringMatching(/Run 9 does not exist/)])
 })

@@ -64,7 +64,7 @@ test('a mistake in a script is told with its place', async () => {
     err: expect.stringContaining('worse.yaml is not valid YAML'),
   })
   const none = await runCommand(folder, ['emulator', '--faults', 'none.yaml'])
-  expect(none).toMatchObject({ code: 2, err: expect.stringContaining('The file of faults none.yaml is not there') })
+  expect(none).toMatchObject({ code: 2, err: expect.stringContaining('The file of faults none.yaml does not exist') })
   expect(none.err).not.toContain('job')
   expect(none.err).toContain('docs/emulator.md')
 })

@@ -18,6 +18,6 @@ test('gaps says what is missing and why, for people and for scripts, and fails w
   expect(table.out).toMatch(/^series_id +kind +indicator_id/)
   for (const reason of ['absent', 'unverified', 'failed']) expect(table.out).toContain(reason)
   await heal()
-  expect(await gaps('--fail')).toMatchObject({ code: 0, out: expect.stringMatching(/^No gaps in series: all/) })
+  expect(await gaps('--fail')).toMatchObject({ code: 0, out: expect.stringMatching(/^No gaps: every/) })
   expect((await gaps('--json')).out).toBe('[]\n')
 })

@@ -50,14 +50,14 @@ test('a later version migrates a database, keeps a copy of it, and earlier versi
   const program = programWithSecondMigration()
   expect(later('migrate', '--list')).toBe('x.db has schema 1 of 2.\n  applied  0001_schema\n  pending  0002_made_up\n')
   for (const command of ['status', 'gaps', 'check', 'discover'])
-    expect(() => later(command), command).toThrow(/older schema 1.*indicator-sync migrate/s)
+    expect(() => later(command), command).toThrow(/outdated schema 1.*indicator-sync migrate/s)
   expect(() => later('doctor')).toThrow(
     expect.objectContaining({
-      stdout: expect.stringMatching(/FIX {2}schema +older schema 1 of 2; run `indicator-sync migrate`/),
+      stdout: expect.stringMatching(/FIX {2}schema +schema 1 is outdated \(current: 2\); run `indicator-sync migrate`/),
     }),
   )
   await runCommand(dir, ['publish', 'copy.db', '--database', 'x.db'])
-  expect(() => later('status', '--database', 'copy.db')).toThrow(/older schema 1.*Publish it again/s)
+  expect(() => later('status', '--database', 'copy.db')).toThrow(/outdated schema 1.*publish it again/s)
   expect(later('migrate')).toBe('x.db has schema 2 of 2.\n  applied  0001_schema\n  applied  0002_made_up\n')
   const rows = (name: string, sql: string): unknown[] => {
     const db = new SQLite(join(dir, name), { readonly: true })
@@ -71,7 +71,9 @@ test('a later version migrates a database, keeps a copy of it, and earlier versi
   expect(rows('x.db.schema-1', "select name from sqlite_schema where name = 'made_up'")).toEqual([])
   expect(await runCommand(dir, ['status', '--database', 'x.db'])).toMatchObject({
     code: 7,
-    err: expect.stringMatching(/has schema 2; this version of indicator-sync knows up to 1\.\n.*Update indicator-sync/),
+    err: expect.stringMatching(
+      /has schema 2; this version of indicator-sync supports up to 1\.\n.*Update indicator-sync/,
+    ),
   })
 })
 
@@ -113,11 +115,11 @@ test.each(['status', 'migrate'])(
 )
 
 test.each<[string, string[], RegExp]>([
-  ['a copy into a file', ['--from', 'a.db', '--database', 'b.db'], /--from takes a file, and --database the address/],
+  ['a copy into a file', ['--from', 'a.db', '--database', 'b.db'], /--from must be a file, and --database the address/],
   [
     'a copy of a file that is not there',
     ['--from', 'a.db', '--database', 'postgres://u@127.0.0.1:9/x'],
-    /no database a\.db/,
+    /database a\.db does not exist/,
   ],
 ])('%s is a mistake', async (_, args, message) => {
   expect(await runCommand(tempFolder(), ['migrate', ...args])).toMatchObject({

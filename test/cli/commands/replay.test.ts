@@ -47,8 +47,8 @@ test('replay of a part goes into another file, and only when that is said', asyn
   expect(await count('x.db')).toBe(744)
   for (const [args, message] of [
     [['--output', 'new.db'], /is not in the reply store/],
-    [['--incomplete'], /--incomplete goes with --output/],
-    [['--output', 'postgres://u@127.0.0.1:9/x'], /rebuilt in a file, not on a server/],
+    [['--incomplete'], /--incomplete only works with --output/],
+    [['--output', 'postgres://u@127.0.0.1:9/x'], /must be a file, not a server/],
   ] as const)
     expect(await run('replay', ...args)).toMatchObject({ code: 2, err: expect.stringMatching(message) })
   expect(existsSync(join(dir, 'new.db'))).toBe(false)

@@ -81,7 +81,7 @@ describe('serve', () => {
   test.each([
     ['--port', '70000', /whole number from 0 to 65535/],
     ['--host', 'no such host', /Cannot listen on no such host/],
-    ['--database', 'none.db', /no database none\.db yet/],
+    ['--database', 'none.db', /database none\.db does not exist yet/],
   ])('says what is wrong with %s %s before anybody opens a page', async (flag, value, says) => {
     const { code, err } = await runCli(await folderWithDatabase(), ['serve', flag, value])
     expect([2, 7]).toContain(code)
@@ -149,7 +149,7 @@ describe('serve', () => {
     await serving(folder, ANY, async (url) => {
       rmSync(file)
       const gone = await fetch(url)
-      expect([gone.status, await gone.text()]).toEqual([503, expect.stringContaining('There is no database')])
+      expect([gone.status, await gone.text()]).toEqual([503, expect.stringContaining('does not exist yet')])
       expect(await (await fetch(`${url}index.json`)).json()).toMatchObject({ code: 'no-database' })
       writeFileSync(file, copy)
       expect((await fetch(url)).status).toBe(200)

@@ -35,7 +35,7 @@ test('show draws what was said then beside what is said now, and tells what was 
   expect(await show('--as-of', '2025-01-01')).toMatchObject({
     code: 2,
     out: '',
-    err: expect.stringMatching(/Nothing of indicator 600 was known .* at 2024-12-31T23/),
+    err: expect.stringMatching(/No values of indicator 600 .* were known at 2024-12-31T23/),
   })
 
   const [all] = JSON.parse((await show('--revisions', '--json')).out)

@@ -23,7 +23,7 @@ test('one failure among many exits 1 and says what to do', async () => {
   const dir = jobFolder({ 'job.yaml': SERIES.replace('1739', '1739, 424242') })
   const result = await runCommand(dir, ['sync', 'job.yaml'], serviceAt(emulator.url, emulator.key))
   expect(result.code).toBe(1)
-  expect(result.out).toMatch(/1 request failed; everything else is kept/)
+  expect(result.out).toMatch(/1 request failed \(all other data was saved\)/)
   expect(result.out).toMatch(/\/indicators\/424242\?.*\n.*404/)
   expect((await runCommand(dir, ['status'])).out).toMatch(/424242/)
 })
@@ -71,7 +71,7 @@ test.each([
     const value = { value: call, datetime: `2025-01-0${call}T00:00:00.000+01:00`, geo_id: 3 }
     const body = { indicator: { id: 1739, tiempo: [{ id: 4 }], geos: [], values: [value] } }
     if (call === 1) return json(response, body)
-    whenSaid(child!, 'after the replies under way', () => {
+    whenSaid(child!, 'after the current replies', () => {
       goOn()
       json(response, body)
     })
@@ -128,7 +128,7 @@ test('a signal ends the waiting for a program that holds the database', async ()
   expect(other!.inTransaction).toBe(true)
   other!.close()
   expect(result.code).toBe(130)
-  expect(result.err).toMatch(/Stopping after the replies under way[\s\S]*Stopped by a signal/)
+  expect(result.err).toMatch(/Stopping after the current replies[\s\S]*Stopped by a signal/)
 })
 
 test('a second writer exits 5 and says who writes', async () => {
@@ -168,7 +168,7 @@ test('retry asks exactly what failed', async () => {
   const before = server.calls.length
   expect((await runCommand(dir, ['retry'], env)).out).toMatch(/retry: done .* 1 request,/)
   expect(server.calls.slice(before).map(({ url }) => url!.split('?')[0])).toEqual(['/indicators/805'])
-  expect((await runCommand(dir, ['retry'], env)).out).toMatch(/nothing to do; no failed request is open/)
+  expect((await runCommand(dir, ['retry'], env)).out).toMatch(/there are no failed requests to retry/)
   expect(
     (await runCommand(dir, ['restate', 'job.yaml', '--from', '2025-01-05', '--to', '2025-01-06'], env)).out,
   ).toMatch(/3 requests/)

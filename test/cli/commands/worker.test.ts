@@ -20,12 +20,12 @@ test('a worker fetches and loads what a sync hands out, and says how much', asyn
 
 test.each<[string, string[], Record<string, string>, RegExp]>([
   ['no service', [], {}, /No base address/],
-  ['a file', ['--database', 'x.db'], serviceAt('http://127.0.0.1:9'), /x\.db is a file of one machine/],
+  ['a file', ['--database', 'x.db'], serviceAt('http://127.0.0.1:9'), /Workers cannot use x\.db/],
   [
     'nothing at once',
     ['--database', 'postgres://u@127.0.0.1:9/x', '--concurrency', '0'],
     serviceAt('http://127.0.0.1:9'),
-    /--concurrency takes a whole number from 1 to 100/,
+    /--concurrency must be a whole number from 1 to 100/,
   ],
 ])('a worker with %s is a mistake', async (_, args, env, message) => {
   expect(await runCommand(tempFolder(), ['worker', ...args], env)).toMatchObject({

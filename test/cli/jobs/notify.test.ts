@@ -132,7 +132,7 @@ describe('a run tells how it ended', () => {
       'a full disk',
       Object.assign(new Error('write'), { code: 'ENOSPC', syscall: 'write', path: '/data/own.db' }),
       'enospc',
-      '/data/own.db lies on a disk that is full (ENOSPC in write).',
+      '/data/own.db is on a full disk (ENOSPC in write).',
     ],
     [
       'a bug that names the key',
@@ -168,8 +168,8 @@ describe('a run tells how it ended', () => {
     const { code, out, err } = await runCommand(folder(), args, env((await service()).url))
     expect(code).toBe(0)
     expect(paths()).toHaveLength(1)
-    expect(err).toMatch(/127\.0\.0\.1:\d+ could not be notified of done: answered 404/)
-    expect(err).toMatch(/127\.0\.0\.1:9 could not be notified of done: /)
+    expect(err).toMatch(/127\.0\.0\.1:\d+ did not receive the notification done: status 404/)
+    expect(err).toMatch(/127\.0\.0\.1:9 did not receive the notification done: /)
     expect(out + err).not.toContain('t0ken')
   })
 
@@ -193,10 +193,10 @@ describe('a message', () => {
     expect(await deliver({ ...message, url: flaky.url }, { waitMs: 1 })).toBeNull()
     expect(flaky.heard).toHaveLength(3)
     const down = await listener(500, 500, 500, 500)
-    expect(await deliver({ ...message, url: down.url }, { waitMs: 1 })).toBe('answered 500')
+    expect(await deliver({ ...message, url: down.url }, { waitMs: 1 })).toBe('status 500')
     expect(down.heard).toHaveLength(3)
     const moved = await listener(302)
-    expect(await deliver({ ...message, url: moved.url }, { waitMs: 1 })).toBe('answered 302')
+    expect(await deliver({ ...message, url: moved.url }, { waitMs: 1 })).toBe('status 302')
     expect(moved.heard).toHaveLength(1)
   })
 
@@ -229,8 +229,8 @@ test('a run that is stopped does not wait for those who are told: what was under
     },
   )
   expect(done.code).toBe(143)
-  expect(done.err).toMatch(/could not be notified of start: the run was stopped before it answered/)
-  expect(done.err).toMatch(/could not be notified of stopped: no answer within 1\.5 s/)
+  expect(done.err).toMatch(/did not receive the notification start: the run stopped before the server answered/)
+  expect(done.err).toMatch(/did not receive the notification stopped: no answer within 1\.5 s/)
   expect(heard).toEqual(['start', 'stopped'])
 })
 

@@ -17,13 +17,13 @@ test('where it cannot be made it is said why, and what to do', () => {
   symlinkSync(join(root, 'nowhere'), join(root, 'link'))
   for (const [folder, why] of [
     [join(root, 'file/lake'), `${join(root, 'file')} is not a folder (ENOTDIR)`],
-    [join(root, 'file'), `in ${root} something of its name is there that is not a folder (EEXIST)`],
-    [join(root, 'link'), `in ${root} something of its name is there that is not a folder (EEXIST)`],
+    [join(root, 'file'), `a file of this name exists in ${root} (EEXIST)`],
+    [join(root, 'link'), `a file of this name exists in ${root} (EEXIST)`],
     [join(root, 'x'.repeat(300)), 'its name is too long (ENAMETOOLONG)'],
   ] as const)
     expect(() => makeFolder(folder)).toThrow(
       expect.objectContaining({
-        message: `The folder ${folder} cannot be made: ${why}.`,
+        message: `Cannot create the folder ${folder}: ${why}.`,
         hint: expect.stringContaining('Name a folder'),
         code: 'cannot-write',
       }),
@@ -33,6 +33,6 @@ test('where it cannot be made it is said why, and what to do', () => {
 // Whoever runs this may write everywhere, but not there.
 test.runIf(existsSync('/proc/self'))('a disk that takes no folders is told at once', () => {
   expect(() => makeFolder('/proc/lake/new')).toThrow(
-    /\/proc\/lake\/new cannot be made: \/proc (takes no folders|cannot be written)|may not/,
+    /Cannot create the folder \/proc\/lake\/new: \/proc (does not accept folders|is on a read-only file system)|may not/,
   )
 })

@@ -45,8 +45,8 @@ export function refuseForeignLog(file: string): void {
       if (page.equals(version)) return
     }
   }
-  throw new StoreError(`The write-ahead log beside the database ${file} is not its own; nothing was touched.`, {
-    hint: `If ${file} was put there from a copy, move ${file}-wal and ${file}-shm away and run the command again. If not, fold the log in with: sqlite3 ${file} "pragma wal_checkpoint"`,
+  throw new StoreError(`The write-ahead log beside ${file} belongs to another database; nothing was changed.`, {
+    hint: `If ${file} was restored from a copy, move ${file}-wal and ${file}-shm away and run the command again. If not, merge the log with: sqlite3 ${file} "pragma wal_checkpoint"`,
     code: 'foreign-log',
   })
 }
@@ -70,7 +70,7 @@ export function refuseForeignJournal(file: string): void {
   const head = Buffer.alloc(HEADER)
   if (readSync(openSync(file, 'r'), head, 0, HEADER, 0) < HEADER) return
   if (head[VERSION_OFFSET] !== IN_LOG_MODE || head.readUInt32BE(USER_VERSION) === 0) return
-  throw new StoreError(`${journal}, beside the database, is not its own; nothing was touched.`, {
+  throw new StoreError(`${journal} belongs to another database; nothing was changed.`, {
     hint: `Move ${journal} away and run the command again. Only if ${file} was a published copy, and the command that was to write it first was killed, it belongs to it: then fold it in with: sqlite3 ${file} "select 1 from sqlite_schema"`,
     code: 'foreign-journal',
   })

@@ -31,15 +31,15 @@ export function refuseOtherNames(file: string, now: number): void {
   if (names() > 1) removeStaleParts(file, now)
   if (names() > 1)
     throw new StoreError(
-      `The database ${file} has ${names()} names (hard links); its log and its lock would be of one of them only.`,
+      `The database ${file} has ${names()} names (hard links); its log and its lock would belong to only one of them.`,
       {
         hint: `Keep one of them: find the others with \`find DISK -samefile ${file}\`, or put a separate copy in this place (\`indicator-sync publish\`, or \`cp\` while nothing writes). A symbolic link does no harm. Nothing was touched.`,
         code: 'hard-links',
       },
     )
   if (isMountPoint(file))
-    throw new StoreError(`The database ${file} was mounted as a single file; its log and its lock would stay behind.`, {
-      hint: 'Mount its folder, not the file. Nothing was touched.',
+    throw new StoreError(`The database ${file} is mounted as a single file, without its log and its lock.`, {
+      hint: 'Mount its folder instead of the file. Nothing was changed.',
       code: 'mounted-file',
     })
 }
@@ -59,8 +59,8 @@ export async function requireOneName(file: string): Promise<void> {
   } catch (error) {
     // Whoever opens the file reports what else is wrong with it.
     if (!isBusy(error)) return
-    throw new BusyError(`Another program has the database ${file} open under another name.`, {
-      hint: 'It was renamed, or mounted elsewhere, while that program runs: wait for it, or stop it.',
+    throw new BusyError(`Another process has the database ${file} open under another name.`, {
+      hint: 'The file was renamed or mounted elsewhere while that process runs: wait for it, or stop it.',
       code: 'other-name',
       cause: error,
     })

@@ -23,8 +23,8 @@ export function watchFile(file: string): Watch {
   // Known from the first transaction on: only then is it certain that SQLite has the log open.
   let ourLog: string | undefined
   const gone = (what: string, code: string): StoreError =>
-    new StoreError(`${what} while this command was writing to it; nothing was written since.`, {
-      hint: 'See what happened to the file, put the right one in its place, and run the command again; it continues where that one stopped.',
+    new StoreError(`${what} while this command was writing to it; nothing has been written since.`, {
+      hint: 'Find out what happened to the file, restore it, and run the command again. It continues where this one stopped.',
       code,
     })
   return {

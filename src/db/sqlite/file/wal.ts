@@ -60,7 +60,7 @@ export function watchLength(
         throw new StoreError(
           `The write-ahead log of the database ${file} was shortened by another program while this command was writing to it.`,
           {
-            hint: 'What was in it and not yet in the file is lost; nothing was written since. See what shortens it (logrotate?), check the file with `indicator-sync doctor`, and run the command again: it requests what is missing.',
+            hint: 'Data that was only in the log is lost; nothing has been written since. Find out which program shortens it (logrotate?), run `indicator-sync doctor`, then run the command again: it fetches missing data.',
             code: 'log-shortened',
           },
         )

@@ -51,7 +51,7 @@ export async function replaceTables(
       for (const [table, count] of danglingOthers(connection))
         if (count > before.get(table)!)
           throw new StoreError(
-            `The table ${table} of another program refers to rows that the rebuilt database lacks; ${file} stays as it is.`,
+            `The table ${table} of another program refers to rows that the rebuilt database lacks; ${file} was not changed.`,
             {
               hint: `Delete these rows of ${table}, or its foreign key, and run the command again. Or rebuild into another file: indicator-sync replay --output other.db.`,
               code: 'dangling-rebuild',
