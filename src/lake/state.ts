@@ -22,7 +22,7 @@ export interface LakeState {
  */
 export async function lakeStateIn(reader: Reader, folder: string): Promise<LakeState | string | null | undefined> {
   // A bucket is read only when it is named: that needs its secrets, and a network.
-  if (isBucket(folder)) return 'it lies in a bucket. To read it, run: indicator-sync status --job JOB.yaml'
+  if (isBucket(folder)) return 'it is in a bucket. To read it, run: indicator-sync status --job JOB.yaml'
   if (!existsSync(folder)) return null
   try {
     const place = folderPlace(folder)

@@ -47,7 +47,9 @@ async function quarantined({ kysely }: Reader): Promise<string[]> {
 }
 
 async function references({ engine }: Reader): Promise<string[]> {
-  return (await engine.dangling()).map(({ table, row, parent }) => `${table} row ${row ?? '?'} points to no ${parent}`)
+  return (await engine.dangling()).map(
+    ({ table, row, parent }) => `${table} row ${row ?? '?'} refers to a missing row of ${parent}`,
+  )
 }
 
 /** A check: its name, and a function that returns its findings at an instant. */

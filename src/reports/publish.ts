@@ -46,7 +46,7 @@ async function checkCopy({ engine }: Reader, file: string): Promise<void> {
   const dangling = (await engine.dangling()).length
   if (isSound && dangling === 0) return
   throw new StoreError(
-    `The copy of the database is not sound: ${isSound ? `${quantity(dangling, 'row points', 'rows point')} nowhere` : detail}.`,
+    `The copy of the database is damaged: ${isSound ? `${quantity(dangling, 'row refers', 'rows refer')} to missing rows` : detail}.`,
     {
       hint: `Nothing was published. Run \`indicator-sync doctor\` on the source database of ${file}.`,
       code: 'unsound-copy',

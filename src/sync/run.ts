@@ -122,7 +122,10 @@ function trackProgress({ store, baseUrl, now, onProgress, onReject }: SyncContex
 }
 
 const rejected = (found: number): RejectLimitError =>
-  new RejectLimitError(`${quantity(found, 'row')} could not be understood, and 0 are allowed.`, {
-    hint: 'See them with `indicator-sync quarantine list`; what came before them is loaded.',
-    code: 'too-many-rejects',
-  })
+  new RejectLimitError(
+    `${quantity(found, 'row')} ${found === 1 ? 'is' : 'are'} invalid, and --on-reject fail allows none.`,
+    {
+      hint: 'List them with `indicator-sync quarantine list`. Earlier data was loaded.',
+      code: 'too-many-rejects',
+    },
+  )

@@ -152,13 +152,13 @@ describe('a file of an archive', () => {
   })
 
   test.each([
-    ['text/html; charset=utf-8', '<!DOCTYPE html><p>Maintenance</p>', /a web page and not a file/],
+    ['text/html; charset=utf-8', '<!DOCTYPE html><p>Maintenance</p>', /a web page instead of a file/],
     [
       'application/json',
       '{"message":"No values for specified archive"}',
-      /"No values for specified archive" and no file/,
+      /"No values for specified archive" instead of a file/,
     ],
-    ['json', '{"Status":200,"message":"No"}', /answers "No" and no file/],
+    ['json', '{"Status":200,"message":"No"}', /"No" instead of a file/],
     ['application/zip', '', /is empty/],
   ])('is not what comes in its place with status 200: %s %s', async (type, body, why) => {
     const { options } = await setUp((_, response, call) => {

@@ -75,7 +75,7 @@ test('status and the page show how old the lakes of the jobs in their folder are
   expect(status.out).toMatch(/Lake none does not exist yet; create it with:\s+indicator-sync lake sync none/)
   expect(status.out).toMatch(/Lake other: .*other/)
   // A bucket is not asked: that needs secrets and a network.
-  expect(status.out).toMatch(/Lake s3:\/\/market\/lake: it lies in a bucket[\s\S]*status\s+--job/)
+  expect(status.out).toMatch(/Lake s3:\/\/market\/lake: it is in a bucket[\s\S]*status\s+--job/)
   writeFileSync(join(dir, 'e.yaml'), job('', '2025-01-02'))
   expect((await run('sync', 'e.yaml', '--database', 'another.db')).code).toBe(0)
   expect((await run('status', '--database', 'another.db')).out).not.toContain('one lake')

@@ -9,7 +9,7 @@ describe('SQL that is asked of the page', () => {
     const { url } = await servePage(await sharedFile())
     const endless = fetch(url + addressOf(ENDLESS)).then((answer) => answer.text())
     for (const path of ['/', addressOf('select 1 as one')]) expect((await fetch(url + path)).status).toBe(200)
-    expect(await endless).toContain('The statement took longer than 3 s and was ended.')
+    expect(await endless).toContain('The statement took longer than 3 s and was stopped.')
     expect(await endless).toContain('--timeout 600')
   })
 

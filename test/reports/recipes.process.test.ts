@@ -150,7 +150,7 @@ describe('every recipe', () => {
     const sentences = Object.entries(answers).filter(([, answer]) => typeof answer === 'string')
     expect(Object.fromEntries(sentences)).toEqual({
       'known-at': expect.stringMatching(
-        /Nothing of indicator 1293, geo 8741 was known here at 2025-11-19T23:00:00.000Z/,
+        /No value of indicator 1293, geo 8741 was stored yet at 2025-11-19T23:00:00.000Z/,
       ),
       'revisions-by-age': expect.stringMatching(/No value of this time has been revised/),
       holes: expect.stringMatching(/no holes/),

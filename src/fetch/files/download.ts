@@ -131,11 +131,11 @@ function refuseOther(part: PartialFile, headers: Readonly<Record<string, string>
   const message = messageIn(part)
   const why =
     part.bytes === 0
-      ? 'the answer is empty'
+      ? 'the response is empty'
       : /^text\/html\b/i.test(headers['content-type'] ?? '')
-        ? 'the answer is a web page and not a file'
+        ? 'the response is a web page instead of a file'
         : message !== null
-          ? `the service answers ${JSON.stringify(oneLine(message).slice(0, 200))} and no file`
+          ? `the service sent the message ${JSON.stringify(oneLine(message).slice(0, 200))} instead of a file`
           : null
   if (why === null) return
   dropParts(folder, url)

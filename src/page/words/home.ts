@@ -61,8 +61,8 @@ export const home = {
       `${count} ${count === 1 ? 'petición falló y no tiene' : 'peticiones fallaron y no tienen'} respuesta desde entonces.`,
   ),
   quarantined: t(
-    (count: number) => `${count} ${count === 1 ? 'row' : 'rows'} could not be understood.`,
-    (count) => `${count} ${count === 1 ? 'fila no se entendió' : 'filas no se entendieron'}.`,
+    (count: number) => `${quantity(count, 'row is', 'rows are')} invalid and quarantined.`,
+    (count) => `${count} ${count === 1 ? 'fila no válida está' : 'filas no válidas están'} en cuarentena.`,
   ),
   missed: t(
     (job: string, since: string, usual: string) =>

@@ -23,8 +23,8 @@ export const evidenceRecipes = ({ wellKnown: { spotPrice, demand } }: Subjects):
     preconditions: [
       {
         sql: `select exists(select 1 from observation_history where ${ONE_GEO} and valid_from <= ${THEN})`,
-        lacks: 'Nothing of indicator {indicator}, geo {geo} was known here at {at}: its first value came later.',
-        hint: 'Ask for a later instant: --param at=now, or --param at=2025-11-03T18:00:00Z; `query --recipe reach` lists what is stored.',
+        lacks: 'No value of indicator {indicator}, geo {geo} was stored yet at {at}.',
+        hint: 'Choose a later instant: --param at=now, or --param at=2025-11-03T18:00:00Z; `query --recipe reach` lists what is stored.',
       },
     ],
     sql: `select h.at_local, h.value as known_then, o.value as known_now, round(o.value - h.value, 2) as difference

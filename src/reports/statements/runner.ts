@@ -176,7 +176,7 @@ export async function runStatement(
     clearTimeout(blockTimer)
     if (done)
       throw isLate
-        ? new errors.StoppedError(`The statement took longer than ${(ms ?? blockMs)! / 1000} s and was ended.`, {
+        ? new errors.StoppedError(`The statement took longer than ${(ms ?? blockMs)! / 1000} s and was stopped.`, {
             hint: 'Select less (where series_id = …, limit …), or use `indicator-sync query --timeout 600` in a terminal (0: no limit).',
             code: 'timeout',
           })
