@@ -3,6 +3,7 @@ import { SERVICE_ZONE, startOf } from './calendar.ts'
 import type { Taken } from './intake.ts'
 import { differ, type Scene } from './run.ts'
 import type { Question } from './service.ts'
+import { idOf } from './world.ts'
 
 /** What the operator announced: indicators, and the first day of quarter-hours. */
 const ANNOUNCED: Readonly<Record<number, string>> = { 600: '2025-10-01' }
@@ -30,7 +31,11 @@ export function takeChanges({ changes }: Scene, { fetches }: Taken): void {
   const all = fetches.flatMap(({ fetch, question }) =>
     question?.window ? [{ fetch, question, ...question.window }] : [],
   )
-  const good = all.filter(({ fetch }) => fetch.outcome === 'ok' && fetch.rows_rejected === 0 && fetch.step_s !== null)
+  // The step of events is guessed, and a guess shows no change.
+  const good = all.filter(
+    ({ fetch, question }) =>
+      fetch.outcome === 'ok' && fetch.rows_rejected === 0 && fetch.step_s !== null && question.id !== idOf('events'),
+  )
   for (const coarse of all.filter(({ fetch }) => fetch.outcome === 'coarse')) {
     const parts = good.filter(
       ({ question, from, to }) =>

@@ -16,7 +16,8 @@ export const KINDS = [
   ...['offer', 'unknown'],
 ] as const
 export type Kind = string
-const idOf = (kind: Kind): number => (kind === 'announced' ? 600 : 9001 + (KINDS as readonly string[]).indexOf(kind))
+export const idOf = (kind: Kind): number =>
+  kind === 'announced' ? 600 : 9001 + (KINDS as readonly string[]).indexOf(kind)
 
 /** An entry of a job. */
 export interface Entry {
