@@ -1,7 +1,7 @@
 import { setImmediate as yieldOnce } from 'node:timers/promises'
 import { coordinationOf } from '../db/coordination.ts'
 import { isFailure } from '../db/queries/fetchOutcomes.ts'
-import { clearQueue, type QueueState, queueOf, readQueues } from '../db/queries/queues.ts'
+import { type QueueState, queueOf, readQueues } from '../db/queries/queues.ts'
 import type { IdentityRow } from '../db/queries/seriesLookup.ts'
 import type { Store } from '../db/store.ts'
 import { ALL_GEOS } from '../db/tables/codes.ts'
@@ -41,14 +41,13 @@ const SILENT_LOOKS = 5
 const FAILED_LOOKS = 60
 
 /**
- * Executes a plan by workers: queues its requests, and waits until none is left. The caller is the only one who plans or syncs, so
- * whatever an earlier plan left in the queue goes first.
+ * Executes a plan by workers: queues its requests, and waits until none is left. What an earlier plan left in
+ * the queue is gone: the run cleared it when it got the lock.
  */
 export const distributeTo =
   (queue: Queue): Distribute =>
   async (context, job, run, requests, failed) => {
     const { store, now, service } = context
-    await clearQueue(store.kysely, hostOf(context.baseUrl))
     const sent = await sendAll(queue, job, run.runId, requests, Math.floor(now() / 1000))
     const ended = await waitUntilDone(context, job, run, sent)
     // As in a run of one process, a refused key ends the run, and is no failure of a request.

@@ -9,7 +9,7 @@ import { createSharedPacer } from './pacer.ts'
 
 /** What a run takes from others that share its database: for its context. */
 export interface SharedRun {
-  readonly context: Pick<SyncContext, 'openPacer' | 'distribute'>
+  readonly context: Pick<SyncContext, 'openPacer' | 'onLocked' | 'distribute'>
   close(): Promise<void>
 }
 
@@ -25,12 +25,12 @@ export async function openSharedRun(
   const closers = createClosers()
   const openPacer: OpenPacer = (pace, onPause) => createSharedPacer(store, pace, { onPause })
   coordinationOf(store)
-  await clearQueue(store.kysely, hostOf(baseUrl))
-  if (!distributed) return { context: { openPacer }, close: closers.close }
+  const onLocked = (): Promise<void> => clearQueue(store.kysely, hostOf(baseUrl))
+  if (!distributed) return { context: { openPacer, onLocked }, close: closers.close }
   const { openQueue } = await import('./queue.ts')
   const { distributeTo } = await import('./distribute.ts')
   // What fails in the upkeep of the queue is the workers' concern, too, and they report it.
   const queue = await openQueue(store, hostOf(baseUrl), () => undefined)
   closers.add(queue.stop)
-  return { context: { openPacer, distribute: distributeTo(queue) }, close: closers.close }
+  return { context: { openPacer, onLocked, distribute: distributeTo(queue) }, close: closers.close }
 }

@@ -32,6 +32,8 @@ export interface SyncContext
   readonly onReject?: OnReject
   /** Opens a pace that is shared with other processes. Default: a pace of this process. */
   readonly openPacer?: OpenPacer | undefined
+  /** Called once the run has the writer's lock, before its first request is planned. */
+  readonly onLocked?: (() => Promise<void>) | undefined
   /** Executes a plan elsewhere, such as by workers. Default: in this process. */
   readonly distribute?: Distribute | undefined
   /** What earlier jobs of the same command requested: it is not requested again. */

@@ -43,6 +43,7 @@ export async function executeRun(
 ): Promise<Executed> {
   const { store, now, signal, distribute } = context
   const began = now()
+  await context.onLocked?.()
   const all = Symbol.asyncIterator in steps ? steps[Symbol.asyncIterator]() : steps[Symbol.iterator]()
   // A mistake in the job shows in the first step; then there is no run.
   let step = await all.next()
