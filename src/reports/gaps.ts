@@ -1,4 +1,4 @@
-import type { Expression, ExpressionBuilder, SqlBool } from 'kysely'
+import type { ExpressionBuilder } from 'kysely'
 import type { NamedSeries } from '../db/engine.ts'
 import type { Reader } from '../db/store.ts'
 import { ALL_GEOS, GAP_REASONS, type GapReason } from '../db/tables/codes.ts'
@@ -119,10 +119,8 @@ async function listGaps<Reason extends ListedReason>(
  * Leaves out ranges that reach into the future and that no job selects: they lie before windows that a clock ahead of time
  * requested.
  */
-export const withoutFuture =
-  (now: Instant) =>
-  (of: ExpressionBuilder<{ gaps: Database['gaps'] }, 'gaps'>): Expression<SqlBool> =>
-    of.or([of('gaps.job', 'is not', null), of('gaps.reason', '<>', 'never requested'), of('gaps.to_at', '<=', now)])
+export const withoutFuture = (now: Instant) => (of: ExpressionBuilder<{ gaps: Database['gaps'] }, 'gaps'>) =>
+  of.or([of('gaps.job', 'is not', null), of('gaps.reason', '<>', 'never requested'), of('gaps.to_at', '<=', now)])
 
 /** Every gap of every series, in order: the rows of the view `gaps` without ranges of the future. Values that may still come are not gaps. */
 export async function findGaps(db: Reader, now: Instant = Math.floor(Date.now() / 1000)): Promise<Gap[]> {

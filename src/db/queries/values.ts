@@ -68,6 +68,18 @@ const superseded = prepared((db, { seriesId, geoId, from, to }: SeriesRange) =>
     .orderBy('fetch_id'),
 )
 
+const supersedingFetches = prepared((db, { seriesId, geoId, from, to }: SeriesRange) =>
+  db
+    .selectFrom('observation_revision as r')
+    .innerJoin('_fetch as f', 'f.id', 'r.superseded_by')
+    .select(['f.id', 'f.finished_at'])
+    .distinct()
+    .where('r.series_id', '=', seriesId)
+    .where('r.geo_id', '=', geoId)
+    .where('r.at', '>=', from)
+    .where('r.at', '<', to),
+)
+
 /**
  * Every time that a value of a range was replaced or withdrawn, after a moment if one is given; the latest first. Both tables are
  * read once, in the order of their keys, and joined here: a lookup of what follows each version takes three times as long.
@@ -76,11 +88,7 @@ async function readRevisions(db: Kysely<Database>, range: SeriesRange, after: st
   const replaced = await superseded.all(db, range)
   if (replaced.length === 0) return []
   const now = await current.all(db, range)
-  const fetches = await db
-    .selectFrom('_fetch')
-    .select(['id', 'finished_at'])
-    .where('id', 'in', [...new Set(replaced.map(({ superseded_by }) => superseded_by))])
-    .execute()
+  const fetches = await supersedingFetches.all(db, range)
   const momentOf = new Map(fetches.map(({ id, finished_at }) => [id, finished_at]))
   const found: Revision[] = []
   let next = 0
