@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
-import { onTestFinished } from 'vitest'
+import { afterAll, onTestFinished } from 'vitest'
 import type { Store } from '../src/db/store.ts'
 import { type EmulatorOptions, startEmulator } from '../src/emulator/emulator.ts'
 import type { BreakerOptions } from '../src/fetch/breaker.ts'
@@ -16,10 +16,11 @@ import type { Requested } from '../src/plan/requested.ts'
 import { SERVICES, type Service } from '../src/service/services.ts'
 import type { SyncContext } from '../src/sync/context.ts'
 import type { OnReject } from '../src/sync/execute.ts'
+import { replay } from '../src/sync/replay.ts'
 import type { Summary } from '../src/sync/sync.ts'
 import { sync } from '../src/sync/sync.ts'
 import type { OnEvent } from '../src/util/events.ts'
-import { openStore, type Store as TestStore } from './store.ts'
+import { openReader, openStore, type Store as TestStore } from './store.ts'
 
 export { type Done, runCli, runClone, runCommand, whenSaid } from './command.ts'
 export { ON_SERVER, onlyInFile } from './onServer.ts'
@@ -31,11 +32,28 @@ export function tempFolder(): string {
   return folder
 }
 
+/** A folder for all tests of a file. */
+export function fileFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
 /** A new database on disk. */
 export async function tempStore(): Promise<TestStore> {
   const store = await openStore(join(tempFolder(), 'test.db'))
   onTestFinished(() => store.close())
   return store
+}
+
+/** The database that the stored replies of another one make. */
+export async function replayed({ file }: Pick<TestStore, 'file'>, now: () => number = Date.now): Promise<TestStore> {
+  const made = await openStore(join(tempFolder(), 'replayed.db'), { durability: 'none' })
+  onTestFinished(() => made.close())
+  const source = openReader(file)
+  await replay(source, made, { now })
+  await source.close()
+  return made
 }
 
 /** An embedded service that ends with the test. */
@@ -148,28 +166,15 @@ export function runJob(
 /** Milliseconds of an instant's text. */
 export const ms = (text: string): number => Date.parse(text)
 
-/** A service with hours before a local day and quarters from it on, which sums to hours what spans it. */
-export async function changing(changeUtc: string, indicatorId = 777) {
-  const change = ms(changeUtc) / 1000
-  const stamp = (at: number) => new Date(at * 1000).toISOString().replace('Z', '+00:00')
-  return serve((request, response) => {
-    const search = new URL(request.url!, 'http://x').searchParams
-    const from = ms(search.get('start_date')!) / 1000
-    const to = ms(search.get('end_date')!) / 1000
-    const spans = from < change && to > change
-    const rows: object[] = []
-    for (let at = from; at <= to; at += spans || at < change ? 3600 : 900)
-      rows.push({
-        value: spans ? at % 977 : at < change ? at % 991 : at % 983,
-        datetime: stamp(at),
-        geo_id: 3,
-        geo_name: 'España',
-      })
-    const tiempo = spans
-      ? { id: 223, name: 'Hora' }
-      : to < change
-        ? { id: 4, name: 'Hora' }
-        : { id: 218, name: 'Quince minutos' }
-    json(response, { indicator: { id: indicatorId, name: 'x', tiempo: [tiempo], geos: [], values: rows } })
-  })
+/** The window of a request in epoch seconds: its first and its last second. */
+export function askedWindow({ url }: IncomingMessage): { readonly from: number; readonly end: number } {
+  const search = new URL(url!, 'http://x').searchParams
+  return { from: ms(search.get('start_date')!) / 1000, end: ms(search.get('end_date')!) / 1000 }
 }
+
+/** A value as the service writes it. */
+export const valueAt = (at: number, value: unknown = 1, geo_id = 3) => ({
+  value,
+  datetime: new Date(at * 1000).toISOString().replace('Z', '+00:00'),
+  geo_id,
+})

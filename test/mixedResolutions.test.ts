@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { SERVICES } from '../src/service/services.ts'
 import { localDate } from '../src/util/time/zone.ts'
-import { json, ms, runJob, serve, tempStore } from './kit.ts'
+import { askedWindow, json, ms, runJob, serve, tempStore } from './kit.ts'
 import type { Store } from './store.ts'
 import { dayOf, type Question, type Resolution, serveTruth, type Truth, valuesOf, zoneOf } from './truth.ts'
 
@@ -231,8 +231,7 @@ test('an answer of an unknown resolution with values on one day is split once, w
   // The first event of the day came between the two answers: the distances are other ones.
   const requested: string[] = []
   const server = await serve((request, response) => {
-    const search = new URL(request.url!, 'http://x').searchParams
-    const [from, end] = ['start_date', 'end_date'].map((name) => ms(search.get(name)!) / 1000) as [number, number]
+    const { from, end } = askedWindow(request)
     requested.push(`${from}-${end}`)
     const values = [3, ...(requested.length > 1 ? [5.2] : []), 6, 11.5]
       .map((hour) => ({ value: hour, datetime: new Date(event(hour) * 1000).toISOString(), geo_id: 3 }))

@@ -1,16 +1,15 @@
-import { spawn } from 'node:child_process'
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { handler as quarantineCommand } from '../src/cli/commands/quarantine.ts'
 import { rebuild } from '../src/cli/commands/replay.ts'
 import { pruneReplies } from '../src/load/replies/prune.ts'
 import { SERVICES } from '../src/service/services.ts'
-import { replay } from '../src/sync/replay.ts'
 import { dump } from './dump.ts'
-import { changing, emulate, json, ms, ON_SERVER, runCommand, runJob, serve, tempFolder, tempStore } from './kit.ts'
+import { emulate, json, ms, ON_SERVER, replayed, runCommand, runJob, serve, tempFolder, tempStore } from './kit.ts'
 import { openReader, openStore, type Store } from './store.ts'
+import { serveTruth } from './truth.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const DAY = 86_400_000
@@ -72,15 +71,6 @@ async function afterNights(): Promise<Store> {
   return copy
 }
 
-async function replayed(store: Store): Promise<Store> {
-  const empty = await openStore(join(tempFolder(), 'empty.db'), { durability: 'none' })
-  onTestFinished(() => empty.close())
-  const source = openReader(store.file)
-  await replay(source, empty, { now: Date.now })
-  await source.close()
-  return empty
-}
-
 describe('the reply store', () => {
   test('makes the same database again, row for row: values, texts, both histories, coverage and records', async () => {
     const store = await afterNights()
@@ -94,7 +84,8 @@ describe('the reply store', () => {
 
   test('knows what was learned of a change of resolution, and what was answered across it', async () => {
     const store = await tempStore()
-    const server = await changing('2024-05-16T22:00:00Z')
+    const days = [...Array(137).fill({ step: 3600, id: 4 }), ...Array(229).fill({ step: 900, id: 218 })]
+    const server = await serveTruth(() => ({ truth: { id: 777, first: '2024-01-01', days } }))
     const yaml = 'series: [{ indicators: [777], window: { from: 2024-01-01, to: 2025-01-01 } }]'
     await runJob(store, server, yaml, { now: NOW })
     expect(store.get('select count(*) from _resolution')).toBe(1)
@@ -116,29 +107,6 @@ describe('the reply store', () => {
     expect(_run!.length).toBe(runs!.length + 1)
     if (!ON_SERVER) expect(reader.get('pragma journal_mode')).toBe('wal')
     await reader.close()
-  })
-
-  test('replaces it as a whole or not at all when the process is killed', async () => {
-    const store = await afterNights()
-    const before = dump(store)
-    const bin = resolve('src/cli/bin.js')
-    let killed = 0
-    for (let i = 0; i < 8; i++) {
-      const child = spawn(process.execPath, [bin, 'replay', '--database', store.file, '--quiet'])
-      const timer = setTimeout(() => child.kill('SIGKILL'), 250 + i * 60)
-      const signal = await new Promise((done) => child.on('close', (_code, name) => done(name)))
-      clearTimeout(timer)
-      if (signal === 'SIGKILL') killed++
-      const { _run, ...rest } = dump(store)
-      const { _run: runs, ...all } = before
-      expect(rest, `killed after ${250 + i * 60} ms`).toEqual(all)
-      if (ON_SERVER) continue
-      // A connection that is open keeps what it knows of the index until it searches again, and would report it as damaged.
-      const fresh = openReader(store.file)
-      expect(fresh.get('pragma integrity_check')).toBe('ok')
-      await fresh.close()
-    }
-    expect(killed).toBeGreaterThan(0)
   })
 
   test('keeps equal bodies once, and with keep: none only what could not be understood', async () => {

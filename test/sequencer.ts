@@ -19,7 +19,7 @@ const LONGEST = [
   'test/cli/commands/schedule.slow.test.ts',
   'test/cluster/connections.test.ts',
   'test/fetch/faults.process.test.ts',
-  'test/transform/hostile.process.test.ts',
+  'test/transform/hostile.test.ts',
   'test/page/statements.process.test.ts',
   'test/cli/commands/query.test.ts',
   'test/mixedResolutions.test.ts',

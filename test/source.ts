@@ -2,7 +2,7 @@ import type { Store } from '../src/db/store.ts'
 import type { PlanOptions } from '../src/plan/planning.ts'
 import { SERVICES, type Service } from '../src/service/services.ts'
 import { formatUtc } from '../src/util/time/instant.ts'
-import { json, ms, runJob, serve } from './kit.ts'
+import { askedWindow, json, ms, runJob, serve, valueAt } from './kit.ts'
 
 const HOUR = 3_600
 
@@ -36,10 +36,7 @@ export async function source(first: Partial<Source> = {}) {
   const requested: { path: string; from: string; to: string; geos: string }[] = []
   const server = await serve((request, response) => {
     const url = new URL(request.url!, 'http://x')
-    const [from, end] = ['start_date', 'end_date'].map((name) => ms(url.searchParams.get(name)!) / 1000) as [
-      number,
-      number,
-    ]
+    const { from, end } = askedWindow(request)
     const only = url.searchParams.getAll('geo_ids[]').map(Number)
     const window = { from, to: end + 1 }
     requested.push({ path: url.pathname, from: formatUtc(window.from), to: formatUtc(window.to), geos: only.join() })
@@ -50,11 +47,7 @@ export async function source(first: Partial<Source> = {}) {
     for (const at of [...hours, ...state.strays.filter((at) => at >= from && at <= end)])
       for (const geo of state.geos)
         if ((only.length === 0 || only.includes(geo)) && state.has(at, geo))
-          values.push({
-            value: state.spoiled(at) ? 'x' : 1,
-            datetime: formatUtc(at).replace('Z', '+00:00'),
-            geo_id: geo,
-          })
+          values.push(valueAt(at, state.spoiled(at) ? 'x' : 1, geo))
     json(response, {
       indicator: { id: Number(/\d+/.exec(url.pathname)![0]), tiempo: [{ id: state.tiempo }], geos: [], values },
     })

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { KeyError } from '../src/util/errors.ts'
 import type { SyncEvent } from '../src/util/events.ts'
-import { changing, emulate, json, ms, runJob, serve, tempStore } from './kit.ts'
+import { emulate, json, ms, runJob, serve, tempStore } from './kit.ts'
+import { serveTruth } from './truth.ts'
 
 const NOW = '2025-11-04T12:00:00Z'
 const SECONDS = ms(NOW) / 1000
@@ -16,38 +17,10 @@ describe('a job becomes rows', () => {
     expect(first).toMatchObject({ outcome: 'done', failures: [] })
     const count = (table: string) => store.get(`select count(*) from ${table}`) as number
     expect(count('observation')).toBeGreaterThan(50_000)
-    for (const table of [
-      'indicator',
-      'indicator_text',
-      'series',
-      'geo',
-      'geo_text',
-      'vocabulary',
-      'taxonomy_term',
-      'taxonomy_term_text',
-    ])
-      expect(count(table), table).toBeGreaterThan(0)
-    for (const table of [
-      'content',
-      'content_text',
-      'content_term',
-      'content_media',
-      'content_vocabulary',
-      'archive',
-      'archive_text',
-    ])
-      expect(count(table), table).toBeGreaterThan(0)
-    for (const table of [
-      'archive_edition',
-      'archive_term',
-      'widget',
-      'widget_text',
-      '_fetch',
-      '_reply',
-      '_coverage',
-      'time_zone_offset',
-    ])
-      expect(count(table), table).toBeGreaterThan(0)
+    const filled =
+      'indicator indicator_text series geo geo_text vocabulary taxonomy_term taxonomy_term_text content content_text content_term content_media content_vocabulary archive' +
+      ' archive_text archive_edition archive_term widget widget_text _fetch _reply _coverage time_zone_offset'
+    for (const table of filled.split(' ')) expect(count(table), table).toBeGreaterThan(0)
     expect(new Set(emulator.requests.map(({ route }) => route)).size).toBe(11)
     const before = emulator.requests.length
     const second = await runJob(store, emulator, yaml, { now: ms(NOW) + 60_000 })
@@ -129,7 +102,8 @@ describe('a job becomes rows', () => {
     'keep: %s keeps %i bodies of an answer that mixes resolutions, whose parts are all understood',
     async (keep, bodies) => {
       const store = await tempStore()
-      const service = await changing('2025-06-03T22:00:00Z')
+      const days = [3600, 900].map((step) => ({ step, id: step === 900 ? 218 : 4 }))
+      const service = await serveTruth(() => ({ truth: { id: 777, first: '2025-06-03', days } }))
       const yaml = `keep: ${keep}\nseries: [{ indicators: [777], window: { from: 2025-06-03, to: 2025-06-05 } }]`
       await runJob(store, service, yaml, { now: ms(NOW) })
       expect(store.get(`select count(*) from _fetch where outcome = 'coarse'`)).toBe(1)

@@ -1,5 +1,5 @@
 import { addUnits, floorTo, startOfDate } from '../src/util/time/zone.ts'
-import { json, ms, type Script, serve } from './kit.ts'
+import { askedWindow, json, type Script, serve } from './kit.ts'
 
 const ZONE = 'Europe/Madrid'
 const HOUR = 3_600
@@ -94,8 +94,8 @@ export async function serveTruth(
 ) {
   const questions: Question[] = []
   const server = await serve((request, response, call) => {
-    const search = new URL(request.url!, 'http://x').searchParams
-    const question = { from: ms(search.get('start_date')!) / 1000, to: ms(search.get('end_date')!) / 1000 + 1 }
+    const { from, end } = askedWindow(request)
+    const question = { from, to: end + 1 }
     questions.push(question)
     if (spoil(question, request, response, call)) return
     const { truth, emptyId = 4 } = now()

@@ -21,8 +21,8 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { logBytes } from '../../src/db/sqlite/file/wal.ts'
 import { startEmulator } from '../../src/emulator/emulator.ts'
 import { publish } from '../../src/reports/publish.ts'
-import { BusyError, SignalError, StoreError } from '../../src/util/errors.ts'
-import { emulate, json, ms, runJob, serve, tempFolder, tempStore } from '../kit.ts'
+import { BusyError, SignalError } from '../../src/util/errors.ts'
+import { emulate, ms, runJob, tempFolder, tempStore } from '../kit.ts'
 import { PROGRAM_ENV, programBin } from '../program.ts'
 import { openReader, openStore, type Store } from '../store.ts'
 
@@ -163,14 +163,6 @@ describe('a file', () => {
     expect(cli(['publish', join(tempFolder(), 'p.db'), '--database', file]).code).toBe(7)
   })
 
-  test('that is a folder, or has no name, is refused', async () => {
-    await expect(openStore(tempFolder())).rejects.toThrow(/not a folder/)
-    expect(cli(['status', '--database', ''])).toMatchObject({
-      code: 2,
-      err: expect.stringMatching(/--database is empty/),
-    })
-  })
-
   test('whose path begins or ends with white space is refused, and no other file is made or read', () => {
     const folder = tempFolder()
     copyFileSync(held, join(folder, 'held.db'))
@@ -307,23 +299,6 @@ test.each([
   await store.close()
 })
 
-describe('a clock', () => {
-  test('that jumps back does not make old answers look fresh for ever', async () => {
-    const store = await tempStore()
-    const emulator = await emulate({ now: NOW / 1000 })
-    const yaml =
-      'series: [{ indicators: [551], window: { last: 3d }, lookback: 10d, refresh: 1h }]\ncontent: [{ kinds: [news], refresh: 1h }]'
-    await runJob(store, emulator, yaml, { now: NOW + 400 * 86_400_000 })
-    const before = emulator.requests.length
-    // Back in the present, what a clock of next year recorded is asked again, and the history stays in order of the fetches.
-    const summary = await runJob(store, emulator, yaml, { now: NOW })
-    expect(emulator.requests.length - before).toBeGreaterThanOrEqual(2)
-    expect(summary.outcome).toBe('done')
-    const again = await runJob(store, emulator, yaml, { now: NOW + 60_000 })
-    expect(again.counts.requests).toBe(0)
-  })
-})
-
 describe('a published copy', () => {
   test('of a database that is being written is consistent, checked and whole, or not there', async () => {
     const file = heldFile()
@@ -401,16 +376,4 @@ describe('a published copy', () => {
     expect(cli(['publish', file, '--database', file])).toMatchObject({ code: 2 })
     expect(cli(['publish', join(file, 'x.db'), '--database', file])).toMatchObject({ code: 2 })
   })
-})
-
-test('an answer that is broken off in the middle leaves the earlier data as they are', async () => {
-  const file = heldFile()
-  const store = await openStore(file)
-  const before = values(store)
-  const server = await serve((_request, response) => json(response, '{"indicator":{"id":1739,"values":[{"value":1,'))
-  const summary = await runJob(store, server, JOB.replace('2025-10-01', '2025-10-20'), { now: NOW })
-  expect(summary.outcome).toBe('partial')
-  expect(values(store)).toEqual(before)
-  await store.close()
-  expect(StoreError).toBeDefined()
 })

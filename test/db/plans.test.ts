@@ -1,9 +1,8 @@
-import { closeSync, mkdtempSync, openSync, readSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { VIEWS } from '../../src/db/tables/schema.ts'
-import { runJob, serve, tempStore } from '../kit.ts'
+import { fileFolder, runJob, serve, tempStore } from '../kit.ts'
 import { copyMarket } from '../marketCopy.ts'
 import { RECIPES } from '../recipes.ts'
 import { openReader, type Store } from '../store.ts'
@@ -42,16 +41,12 @@ async function market(change = () => 0) {
 }
 
 let store: Store
-let folder: string
+const folder = fileFolder()
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
   store = await copyMarket(join(folder, 'market.db'))
   store.run('analyze', [])
 })
-afterAll(async () => {
-  await store.close()
-  rmSync(folder, { recursive: true })
-})
+afterAll(() => store.close())
 
 /** The steps of a plan that read whole tables of values. */
 const scans = (sql: string, parameters: object | unknown[] = []): string[] =>

@@ -11,11 +11,16 @@ describe('a moment as it is written', () => {
     ['2025-10-01T12:00Z', { kind: 'instant', at: parseInstant('2025-10-01T12:00:00Z') }],
     ['-2h', { kind: 'relative', span: { count: -2, unit: 'hour' } }],
     ['+ 2h ', { kind: 'relative', span: { count: 2, unit: 'hour' } }],
-  ])('%s is one', (text, moment) => expect(parseMoment(text)).toEqual(moment))
+  ])('%s is a moment', (text, moment) => expect(parseMoment(text)).toEqual(moment))
 
-  test.each(['2025-02-30', 'x2025-10-01', '2025-10-01x', '2025-10-01T12:00:61', '2025-10-01T12:00Zx', '+', '1d'])(
-    '%s is none',
-    (text) => expect(parseMoment(text)).toBeUndefined(),
+  test.each([
+    ...'2025-02-30 x2025-10-01 2025-10-01x 2025-10-01T12:00:61 2025-10-01T12:00Zx + 1d 2023-02-29'.split(' '),
+    ...'2023-13-01 tomorrow +2 2d 2025-1-1 2025-01-01T25:00 +2x'.split(' '),
+    '',
+  ])('%j is no moment', (text) => expect(parseMoment(text)).toBeUndefined())
+
+  test.each(['', '3', 'd', '-3d', '3.5d', '3 d', '3dd'])('%j is not a span', (text) =>
+    expect(parseSpan(text)).toBeUndefined(),
   )
 
   test('spaces around a span do no harm', () => expect(parseSpan(' 3d ')).toEqual({ count: 3, unit: 'day' }))

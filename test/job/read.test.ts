@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseMoment, parseSpan, resolveMoment, resolveWindow } from '../../src/job/moment.ts'
+import { parseMoment, resolveMoment, resolveWindow } from '../../src/job/moment.ts'
 import { findMistakes, mistakeText, readJob } from '../../src/job/read.ts'
 import { CONTENT_ROUTES, GEO_LEVELS, TIME_TRUNCS } from '../../src/service/routes.ts'
 import { InputError } from '../../src/util/errors.ts'
@@ -288,14 +288,6 @@ describe('points of time', () => {
     const end = Date.UTC(2025, 2, 31, 12) / 1000
     expect(formatLocal('UTC', resolveMoment(parseMoment('-1mo')!, 'UTC', end))).toBe('2025-02-28T00:00:00+00:00')
   })
-
-  test.each(['2023-02-29', '2023-13-01', 'tomorrow', '+2', '2d', '2025-1-1', '2025-01-01T25:00', '', '+2x'])(
-    '%j is none',
-    (text) => expect(parseMoment(text)).toBeUndefined(),
-  )
-  test.each(['', '3', 'd', '-3d', '3.5d', '3 d', '3dd'])('%j is not a span', (text) =>
-    expect(parseSpan(text)).toBeUndefined(),
-  )
 
   test('the last 7 days are seven whole days and today', () => {
     const { from, to } = resolveWindow(readJob(SERIES, 'f').series[0]!.window!, 'Europe/Madrid', now)

@@ -10,9 +10,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { zstdDecompressSync } from 'node:zlib'
 import SQLite from 'better-sqlite3'
-import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
+import { asyncBufferFromFile, parquetMetadataAsync } from 'hyparquet'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { checkLake } from '../../src/lake/checkLake.ts'
 import { LAKE_TABLE_NAMES, type LakeTableName } from '../../src/lake/lakeTables.ts'
@@ -22,7 +21,7 @@ import { syncLake } from '../../src/lake/syncLake.ts'
 import { addSeries, fillBy } from '../cli/filled.ts'
 import { tempFolder } from '../kit.ts'
 import { openReader } from '../store.ts'
-import { requireManifest } from './same.ts'
+import { requireManifest, rowsOf } from './same.ts'
 
 let dir: string
 const lake = (): string => join(dir, 'lake')
@@ -54,16 +53,7 @@ function edit(file: string, change: (manifest: LakeManifest) => unknown): void {
   writeFileSync(file, JSON.stringify({ ...manifest, ...(change(manifest) as object) }))
 }
 
-async function rowsOf(table: LakeTableName): Promise<Record<string, unknown>[]> {
-  const { folder, tables } = requireManifest(lake())
-  const all = tables[table].files.map(async ({ path }) =>
-    parquetReadObjects({
-      file: await asyncBufferFromFile(join(lake(), folder, path)),
-      compressors: { ZSTD: (piece) => new Uint8Array(zstdDecompressSync(piece)) },
-    }),
-  )
-  return (await Promise.all(all)).flat()
-}
+const readRows = async (table: LakeTableName) => (await rowsOf(lake(), table)).map(({ row }) => row)
 
 beforeEach(async () => {
   dir = realpathSync(tempFolder())
@@ -176,7 +166,7 @@ describe('what a lake may meet', () => {
         .raw()
         .all(),
     )
-    const rows = (await rowsOf('observation')).map(({ series_id, geo_id, at_utc, value, step_s }) => [
+    const rows = (await readRows('observation')).map(({ series_id, geo_id, at_utc, value, step_s }) => [
       ...[Number(series_id), Number(geo_id), (at_utc as Date).getTime() / 1000, value, step_s],
     ])
     expect(rows).toEqual(expected)
@@ -192,7 +182,7 @@ describe('what a lake may meet', () => {
       { min_value: -1.7976931348623157e308, max_value: Number.POSITIVE_INFINITY, null_count: 1n },
     ])
     const [geo] = own((db) => db.prepare(`select name from geo_text`).raw().all()) as [string][]
-    expect((await rowsOf('geo')).map(({ name }) => name)).toContain(geo![0])
+    expect((await readRows('geo')).map(({ name }) => name)).toContain(geo![0])
     expect(requireManifest(lake()).tables.observation.files.map(({ part }) => part)).toEqual([
       ...['1969-01', '1970-01', '2023-10', '2025-05', '2262-01'],
     ])
@@ -229,14 +219,14 @@ describe('what a lake may meet', () => {
     alter(`create temp table f as select * from _fetch; update f set id = 2, rows_new = 0, rows_revised = 1; insert into _fetch select * from f;
       update observation set value = 7, fetch_id = 2`)
     await sync()
-    expect((await rowsOf('observation')).map(({ value }) => value)).toEqual([7])
+    expect((await readRows('observation')).map(({ value }) => value)).toEqual([7])
     // The second fetch of the other history has the number, and the moment, of the one that the lake knows.
     writeFileSync(join(dir, 'own.db'), before)
     alter(
       `create temp table f as select * from _fetch; update f set id = 2, rows_new = 0; insert into _fetch select * from f`,
     )
     await sync()
-    expect((await rowsOf('observation')).map(({ value }) => value)).toEqual([1.5])
+    expect((await readRows('observation')).map(({ value }) => value)).toEqual([1.5])
   })
 
   test('a replay that understands more of the stored answers is noticed where the totals of days are the same', async () => {
@@ -246,8 +236,8 @@ describe('what a lake may meet', () => {
     await sync()
     alter(`update observation set value = 4 - value; update _fetch set rows_new = 3`)
     await sync()
-    expect((await rowsOf('observation')).map(({ value }) => value)).toEqual([2.5, 1.5])
-    expect((await rowsOf('observation_revision')).length).toBe(
+    expect((await readRows('observation')).map(({ value }) => value)).toEqual([2.5, 1.5])
+    expect((await readRows('observation_revision')).length).toBe(
       own((db) => db.prepare('select count(*) from observation_revision').pluck().get()),
     )
   })

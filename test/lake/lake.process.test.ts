@@ -10,18 +10,18 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { zstdDecompressSync } from 'node:zlib'
 import SQLite from 'better-sqlite3'
-import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
+import { asyncBufferFromFile, parquetMetadataAsync } from 'hyparquet'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { takeLockFile } from '../../src/db/lock.ts'
+import type { LakeTableName } from '../../src/lake/lakeTables.ts'
 import { folderPlace } from '../../src/lake/places/folder.ts'
 import { syncLake } from '../../src/lake/syncLake.ts'
 import { addSeries, fillBy } from '../cli/filled.ts'
 import { type Done, runCommand, tempFolder } from '../kit.ts'
 import { copyMarket } from '../marketCopy.ts'
 import { openReader } from '../store.ts'
-import { requireManifest } from './same.ts'
+import { differences, requireManifest, rowsOf } from './same.ts'
 
 let dir: string
 const database = (): string => join(dir, 'own.db')
@@ -43,21 +43,7 @@ async function sync(options: { full?: boolean; graceMs?: number; now?: number } 
 
 const run = (...args: string[]): Promise<Done> => runCommand(dir, args, { INDICATOR_SYNC_DATABASE: 'own.db' })
 
-/** The rows of a table of the lake, as its manifest has them. */
-async function rowsOf(
-  table: 'observation' | 'observation_revision' | 'day' | 'series',
-): Promise<Record<string, unknown>[]> {
-  const { folder, tables } = requireManifest(lake())
-  const all: Record<string, unknown>[] = []
-  for (const { path } of tables[table].files)
-    all.push(
-      ...(await parquetReadObjects({
-        file: await asyncBufferFromFile(join(lake(), folder, path)),
-        compressors: { ZSTD: (piece) => new Uint8Array(zstdDecompressSync(piece)) },
-      })),
-    )
-  return all
-}
+const readRows = async (table: LakeTableName) => (await rowsOf(lake(), table)).map(({ row }) => row)
 
 const parts = (): string[] => requireManifest(lake()).tables.observation.files.map(({ part }) => part)
 const paths = (): string[] => requireManifest(lake()).tables.observation.files.map(({ path }) => path)
@@ -106,42 +92,11 @@ describe('a lake', () => {
     const store = await copyMarket(database())
     await store.close()
     const done = await sync()
-    const db = new SQLite(database(), { readonly: true })
-    const values = db
-      .prepare(
-        `select o.series_id, o.geo_id, o.at, o.value, o.step_s, f.finished_at from observation o join _fetch f on f.id = o.fetch_id
-         order by o.at / 86400 >= 0, strftime('%Y-%m', o.at, 'unixepoch'), o.series_id, o.geo_id, o.at`,
-      )
-      .raw()
-      .all()
-    const read = await rowsOf('observation')
-    expect(
-      read.map(({ series_id, geo_id, at_utc, value, step_s, fetched_at }) => [
-        ...[Number(series_id), Number(geo_id), (at_utc as Date).getTime() / 1000, value, step_s],
-        (fetched_at as Date).toISOString(),
-      ]),
-    ).toEqual(values)
-    expect(done.rows.observation).toBe(values.length)
-    const days = db
-      .prepare(
-        'select series_id, geo_id, local_date, count, min, max, avg, sum, energy, hours from observations_daily order by 1, 2, 3',
-      )
-      .raw()
-      .all() as unknown[][]
-    const sameDays = (await rowsOf('day')).map((row) => [
-      ...[
-        Number(row.series_id),
-        Number(row.geo_id),
-        (row.local_date as Date).toISOString().slice(0, 10),
-        Number(row.count),
-      ],
-      ...[row.min, row.max, row.avg, row.sum, row.energy, row.hours],
-    ])
-    expect(sameDays).toEqual(days)
-    const superseded = db.prepare('select count(*) from observation_revision').pluck().get()
-    expect(done.rows.observation_revision).toBe(superseded)
-    expect(await rowsOf('series')).toHaveLength(db.prepare('select count(*) from series').pluck().get() as number)
-    db.close()
+    const reader = openReader(database())
+    expect((await differences(lake(), reader)).found).toEqual([])
+    expect(done.rows.observation).toBe(reader.get('select count(*) from observation'))
+    expect(done.rows.observation_revision).toBe(reader.get('select count(*) from observation_revision'))
+    await reader.close()
     // What lies in a file and in each of its groups is said.
     const { folder, tables } = requireManifest(lake())
     for (const { path, rows, min, max } of tables.observation.files) {
@@ -176,8 +131,8 @@ describe('a lake', () => {
     expect(next).toMatchObject({ snapshot: 2, changed: true })
     const second = paths()
     expect([second[0] === first[0], second[1] === first[1], second[2] === first[2]]).toEqual([true, false, true])
-    expect((await rowsOf('observation')).map(({ value }) => value)).toEqual([0.25, 99, 2.25, 3.25, null, -0.5])
-    expect(await rowsOf('observation_revision')).toMatchObject([{ value: 1.25, series_id: 1n }])
+    expect((await readRows('observation')).map(({ value }) => value)).toEqual([0.25, 99, 2.25, 3.25, null, -0.5])
+    expect(await readRows('observation_revision')).toMatchObject([{ value: 1.25, series_id: 1n }])
     // The same file under a second name, and the old snapshot for whoever reads it.
     const inode = (snapshot: number): number => statSync(join(lake(), `snapshot-${snapshot}`, first[0]!)).ino
     expect(inode(1)).toBe(inode(2))

@@ -8,6 +8,23 @@ import type { Reader, Store } from '../store.ts'
 /** Reads the manifest of a lake in a folder; throws unless it is of this version. */
 export const requireManifest = (folder: string): LakeManifest => knownManifest(readLakeManifest(folder), folder)
 
+/** The rows of a table of a lake in a folder, as its manifest has them, each with the path of its file. */
+export async function rowsOf(
+  lake: string,
+  table: LakeTableName,
+): Promise<{ row: Record<string, unknown>; path: string }[]> {
+  const { folder, tables } = requireManifest(lake)
+  const all: { row: Record<string, unknown>; path: string }[] = []
+  for (const { path } of tables[table].files) {
+    const rows = await parquetReadObjects({
+      file: await asyncBufferFromFile(join(lake, folder, path)),
+      compressors: { ZSTD: (piece) => new Uint8Array(zstdDecompressSync(piece)) },
+    })
+    for (const row of rows) all.push({ row, path })
+  }
+  return all
+}
+
 const indicatorName = (kind: string, id: string): string =>
   `(select t.name from indicator_text t where t.kind = ${kind} and t.id = ${id} and t.name is not null order by t.locale <> 'es', t.locale limit 1)`
 const MONTH = `strftime('%Y-%m', o.at, 'unixepoch')`
@@ -48,27 +65,17 @@ function dated(table: LakeTableName, name: string, value: unknown): unknown {
 
 /** Compares every row of every table of a lake in a folder with the database; answers how many values, and the first difference of each table. */
 export async function differences(lake: string, db: Reader | Store): Promise<{ values: number; found: string[] }> {
-  const { folder, tables } = requireManifest(lake)
   const found: string[] = []
   let values = 0
   for (const table of Object.keys(EXPECTED) as LakeTableName[]) {
     const got: unknown[][] = []
-    for (const { path } of tables[table].files) {
-      const rows = await parquetReadObjects({
-        file: await asyncBufferFromFile(join(lake, folder, path)),
-        compressors: { ZSTD: (piece) => new Uint8Array(zstdDecompressSync(piece)) },
-      })
-      for (const row of rows) {
-        const columns = Object.entries(row).map(([name, value]) => dated(table, name, value))
-        const year = /year=(\d+)/.exec(path)?.[1]
-        const own =
-          table === 'day'
-            ? Number(String(columns[2]).slice(0, 4))
-            : new Date(Number(columns[2]) * 1000).getUTCFullYear()
-        if (year !== undefined && Number(year) !== own)
-          found.push(`${table}: ${JSON.stringify(columns)} lies in ${year}`)
-        got.push(columns)
-      }
+    for (const { row, path } of await rowsOf(lake, table)) {
+      const columns = Object.entries(row).map(([name, value]) => dated(table, name, value))
+      const year = /year=(\d+)/.exec(path)?.[1]
+      const own =
+        table === 'day' ? Number(String(columns[2]).slice(0, 4)) : new Date(Number(columns[2]) * 1000).getUTCFullYear()
+      if (year !== undefined && Number(year) !== own) found.push(`${table}: ${JSON.stringify(columns)} lies in ${year}`)
+      got.push(columns)
     }
     const expected = (await db.all(EXPECTED[table])) as Record<string, unknown>[]
     if (got.length !== expected.length) found.push(`${table}: ${got.length} rows in place of ${expected.length}`)

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { findGaps } from '../../src/reports/gaps.ts'
-import { formatUtc } from '../../src/util/time/instant.ts'
-import { json, ms, runJob, serve, tempStore } from '../kit.ts'
+import { askedWindow, json, ms, runJob, serve, tempStore, valueAt } from '../kit.ts'
 
 const DAY = 86_400_000
 const START = ms('2025-11-01T00:00:00Z') / 1000
@@ -13,12 +12,11 @@ const EVENTS = [
 /** A service of events at some minutes after the start. */
 const events = (minutes: readonly number[], tiempo?: readonly object[]) =>
   serve((request, response) => {
-    const search = new URL(request.url!, 'http://x').searchParams
-    const [from, end] = ['start_date', 'end_date'].map((name) => ms(search.get(name)!) / 1000) as [number, number]
+    const { from, end } = askedWindow(request)
     const values = minutes
       .map((minute) => START + minute * 60)
       .filter((at) => at >= from && at <= end)
-      .map((at) => ({ value: 1, datetime: formatUtc(at).replace('Z', '+00:00'), geo_id: 3 }))
+      .map((at) => valueAt(at))
     json(response, { indicator: { id: 888, ...(tiempo ? { tiempo } : {}), values } })
   })
 

@@ -14,23 +14,6 @@ const gapsOf = async (store: Parameters<typeof findGaps>[0]) =>
     .map(({ reason, geo_id, from, to }) => `${reason} ${geo_id} ${from.slice(5, 10)}..${to.slice(5, 10)}`)
 
 describe('a known geo that an answer for all geos lacks', () => {
-  test('is absent in a window in which none of its values are stored, and is requested again like any other absence', async () => {
-    const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
-    await market.run(store, job('2025-10-01', '2025-10-10'), night(0))
-    market.state.geos = [3]
-    const later = job('2025-10-10', '2025-10-15')
-    await market.run(store, later, night(1))
-    expect(await gapsOf(store)).toEqual(['absent 4 10-10..10-15'])
-    expect(await market.run(store, later, night(1) + 7_200_000)).toEqual([])
-    const nights: number[] = []
-    for (let n = 2; n < 40; n++) if ((await market.run(store, later, night(n))).length > 0) nights.push(n)
-    expect(nights).toEqual([2, 4, 8, 16, 32])
-    market.state.geos = [3, 4]
-    expect(await market.run(store, later, night(64))).toHaveLength(1)
-    expect(await gapsOf(store)).toEqual([])
-    expect(await market.run(store, later, night(200))).toEqual([])
-  })
-
   test('is absent before its first value and after its last one', async () => {
     const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
     const at = (text: string) => ms(text) / 1000
@@ -44,21 +27,6 @@ describe('a known geo that an answer for all geos lacks', () => {
       'absent 4 03-08..03-10',
       'absent 4 10-01..10-05',
     ])
-  })
-
-  test('is no gap while it may still come, nor if it follows no step', async () => {
-    const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
-    const since = ms('2025-11-03T23:00:00Z') / 1000
-    market.state.has = (i, geo) => geo === 3 || i < since
-    const rolling = 'series: [{ indicators: [5], window: { last: 3d }, chunk: 1d, lookback: 1d, refresh: 1h }]'
-    await market.run(store, rolling, night(0))
-    expect(await gapsOf(store)).toEqual([])
-    const [other, events] = [await tempStore(), await source({ geos: [3, 4] })]
-    events.state.has = (i, geo) => geo === 3 || i % 50_400 === 0
-    await events.run(other, job('2025-10-01', '2025-10-20'), night(0))
-    events.state.has = (_, geo) => geo === 3
-    await events.run(other, job('2025-10-20', '2025-10-22'), night(0))
-    expect(await gapsOf(other)).toEqual([])
   })
 
   test('that has ended costs a few calls and rows, however many nights go by', async () => {

@@ -1,11 +1,8 @@
-import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { findGaps } from '../../src/reports/gaps.ts'
-import { replay } from '../../src/sync/replay.ts'
 import { dump } from '../dump.ts'
-import { json, ms, runJob, serve, tempFolder, tempStore } from '../kit.ts'
+import { askedWindow, json, ms, replayed, runJob, serve, tempStore, valueAt } from '../kit.ts'
 import { source } from '../source.ts'
-import { openReader, openStore } from '../store.ts'
 
 const NOW = ms('2025-11-04T20:15:00Z')
 const job = (from: string, to: string, geo = '') =>
@@ -18,12 +15,9 @@ const gapsOf = async (store: Parameters<typeof findGaps>[0]) =>
 /** Hours under a number that nobody knows; single days bring nothing, so nobody can tell what the whole is made of. */
 const sums = () =>
   serve((request, response) => {
-    const search = new URL(request.url!, 'http://x').searchParams
-    const [from, end] = ['start_date', 'end_date'].map((name) => ms(search.get(name)!) / 1000) as [number, number]
+    const { from, end } = askedWindow(request)
     const values = []
-    if (end - from > 90_000)
-      for (let at = from; at <= end; at += 3600)
-        values.push({ value: 1, datetime: new Date(at * 1000).toISOString().replace('Z', '+00:00'), geo_id: 3 })
+    if (end - from > 90_000) for (let at = from; at <= end; at += 3600) values.push(valueAt(at))
     json(response, { indicator: { id: 777, tiempo: [{ id: 999, name: 'Hora' }], geos: [], values } })
   })
 
@@ -39,12 +33,8 @@ test('what was put aside as coarse and not asked in parts is a hole, at the end 
   // The first answer is made of sums; after that the key is refused, and the run ends.
   const server = await serve((request, response, call) => {
     if (call > 1) return json(response, { message: 'no' }, 401)
-    const from = ms(new URL(request.url!, 'http://x').searchParams.get('start_date')!) / 1000
-    const values = Array.from({ length: 30 * 24 }, (_, i) => ({
-      value: i,
-      datetime: new Date((from + i * 3600) * 1000).toISOString().replace('Z', '+00:00'),
-      geo_id: 3,
-    }))
+    const { from } = askedWindow(request)
+    const values = Array.from({ length: 30 * 24 }, (_, i) => valueAt(from + i * 3600, i))
     json(response, { indicator: { id: 5, tiempo: [{ id: 223, name: 'Hora' }], geos: [], values } })
   })
   await runJob(store, server, job('2025-09-01', '2025-10-01', ', chunk: 1mo'), { now: NOW }).catch(() => undefined)
@@ -58,27 +48,5 @@ test('the parts of a coarse answer come out the same in a replay', async () => {
   const yaml = 'series: [{ indicators: [777], window: { from: 2025-09-01, to: 2025-09-11 }, chunk: 1mo }]'
   await runJob(store, market, yaml, { now: NOW })
   expect(store.get(`select count(*) from _fetch where outcome = 'coarse'`)).toBeGreaterThan(0)
-  const empty = await openStore(join(tempFolder(), 'empty.db'), { durability: 'none' })
-  onTestFinished(() => empty.close())
-  const from = openReader(store.file)
-  await replay(from, empty, { now: Date.now })
-  await from.close()
-  expect(dump(empty)).toEqual(dump(store))
-})
-
-test('when a geo was last requested is reported for it alone, also for an instant', async () => {
-  const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
-  await market.run(store, job('2025-10-20', '2025-10-25'), NOW)
-  store.run(
-    `insert into _fetch (id, params, finished_at, run_id, entry, route, target, series_id, started_at, outcome, status, attempts, ms, bytes, rows_new, rows_unchanged,
-       rows_revised, rows_withdrawn, rows_rejected, rows_outside)
-     select id + 100, '{"geo_ids":[4]}', '2030-01-01T00:00:00.000Z', run_id, entry, route, target, series_id, started_at, outcome, status, attempts, ms, bytes, rows_new, rows_unchanged,
-       rows_revised, rows_withdrawn, rows_rejected, rows_outside
-     from _fetch`,
-    [],
-  )
-  expect(store.all('select geo_id, checked_at from freshness order by 1')).toEqual([
-    { geo_id: 3, checked_at: '2025-11-04T20:15:00.000Z' },
-    { geo_id: 4, checked_at: '2030-01-01T00:00:00.000Z' },
-  ])
+  expect(dump(await replayed(store))).toEqual(dump(store))
 })

@@ -39,7 +39,8 @@ const OUTSIDE = { value: 1, datetime: '2025-10-05T00:00:00.000+02:00', geo_id: 3
 /** Of both kinds of series: the indicator, its text, a geo, its name, and values. */
 const SERIES: Shape['nights'] = [
   [series('A', [value(0, 1), value(1, 2)]), [6, 0, 0, 0, 0, 0]],
-  [series('A', [value(0, 1), value(1, 2), OUTSIDE]), [0, 6, 0, 0, 0, 1]],
+  // What comes twice counts once.
+  [series('A', [value(0, 1), value(0, 1), value(1, 2), OUTSIDE]), [0, 6, 0, 0, 0, 1]],
   [series('B', [value(0, 1), value(1, 3), value(2, 4)]), [1, 4, 2, 0, 0, 0]],
   [series('B', [value(0, 1), value(2, 4), value(2, 4, 4)], { composited: true }), [4, 5, 0, 1, 0, 0]],
   [series('B', [value(0, 1), value(2, 'x'), value(2, 4, 4)], { step_type: 'linear' }), [0, 7, 1, 0, 1, 0]],

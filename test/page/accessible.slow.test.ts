@@ -1,9 +1,9 @@
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import SQLite from 'better-sqlite3'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { PAGES } from '../../src/page/pages.ts'
+import { fileFolder } from '../kit.ts'
 import { copyMarket } from '../marketCopy.ts'
 import { accessibilityFaults, window } from './browser.ts'
 import { servePage } from './site.ts'
@@ -27,10 +27,9 @@ const ADDRESSES = [
   ...['/sql?recipe=daily-average', '/nothing-of-this-name'],
 ]
 
-let folder: string
+const folder = fileFolder()
 let file: string
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
   file = join(folder, 'market.db')
   const store = await copyMarket(file)
   store.run(
@@ -46,7 +45,6 @@ beforeAll(async () => {
   store.tidy()
   await store.close()
 })
-afterAll(() => rmSync(folder, { recursive: true }))
 
 const COLOURS = [
   { colorScheme: 'dark', forcedColors: 'none' },

@@ -1,30 +1,22 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { BandSegment, ValueSegment } from '../../src/page/client/segments.ts'
 import { asOf } from '../../src/page/queries/series/asOf.ts'
 import { readChanges } from '../../src/page/queries/series/runChanges.ts'
 import { type GeoSeries, readDays, readWindow } from '../../src/page/queries/series/window.ts'
-import { emulate, ms, onlyInFile, runJob, tempStore } from '../kit.ts'
+import { emulate, fileFolder, ms, runJob, tempStore } from '../kit.ts'
 import type { Reader } from '../store.ts'
 import { NIGHTS, nightsReader } from './nights.ts'
-import { scansOf } from './plans.ts'
 
 let reader: Reader
-let folder: string
+const folder = fileFolder()
 let lines: GeoSeries[]
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
   reader = await nightsReader(folder)
   lines = reader.all(
     'select g.series_id as "seriesId", g.geo_id as "geoId", s.time_zone as zone from series_geo g join series s on s.id = g.series_id',
   ) as GeoSeries[]
 })
-afterAll(async () => {
-  await reader.close()
-  rmSync(folder, { recursive: true })
-})
+afterAll(() => reader.close())
 
 const at = (text: string): number => ms(text) / 1000
 const RANGE = { from: at('2025-10-19T22:00:00Z'), to: at('2025-10-31T23:00:00Z') }
@@ -42,14 +34,6 @@ const moments = (): string[] =>
   (reader.all('select distinct finished_at as at from _fetch order by 1') as { at: string }[]).flatMap(({ at: one }) =>
     [-1, 0, 1].map((by) => new Date(Date.parse(one) + by).toISOString()),
   )
-
-test('the fetches of a series are numbered in the order of the moments at which they were recorded', () => {
-  const pairs = reader.all(
-    `select a.id from _fetch a join _fetch b on b.series_id = a.series_id and b.id > a.id and b.finished_at < a.finished_at`,
-  )
-  expect(reader.get('select count(*) from _fetch where series_id is not null')).toBeGreaterThan(10)
-  expect(pairs).toEqual([])
-})
 
 test('where a clock was put back, what was known is what the last fetch by number left', async () => {
   const store = await tempStore()
@@ -180,20 +164,5 @@ describe('a picture', () => {
     const [{ at: first, step }] = history(line, '2999') as unknown as [{ at: number; step: number }]
     const drawn = await readWindow(reader, line, { from: first + step / 2, to: first + step }, 100, null)
     expect(drawn.segments[0]!.from).toBe(first)
-  })
-
-  test.skipIf(onlyInFile('plan'))('is read by keys', async () => {
-    const [line] = lines as [GeoSeries]
-    const { fetchId } = await asOf(reader, line.seriesId, NIGHTS[2])
-    const scans = await scansOf(reader, async () => {
-      for (const fetch of [null, fetchId])
-        for (const days of [3, 12, 400])
-          await readWindow(reader, line, { from: RANGE.to - days * 86_400, to: RANGE.to }, 50, fetch)
-      for (const days of [12, 900]) await readChanges(reader, line, { from: RANGE.to - days * 86_400, to: RANGE.to })
-      await asOf(reader, line.seriesId, NIGHTS[1])
-    })
-    expect(scans).toEqual([])
-    const whole = async () => reader.all('select sum(value) from observation')
-    expect(await scansOf(reader, whole)).toHaveLength(1)
   })
 })

@@ -4,19 +4,16 @@ import { join } from 'node:path'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { RunningServer } from '../../src/page/server/start.ts'
+import { fileFolder } from '../kit.ts'
 import { accessibilityFaults, window } from './browser.ts'
 import { fillNights, NIGHTS, serveNights } from './nights.ts'
 
 let server: RunningServer
-let folder: string
+const folder = fileFolder()
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
   server = await serveNights(folder)
 })
-afterAll(async () => {
-  await server.close()
-  rmSync(folder, { recursive: true })
-})
+afterAll(() => server.close())
 
 /** A page with its chart drawn; whatever the browser complains of fails the test. */
 async function open(path: string, options: BrowserContextOptions = {}): Promise<Page> {

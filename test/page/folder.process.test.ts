@@ -1,21 +1,11 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { writePage } from '../../src/page/folder/folder.ts'
 import { pageFiles } from '../../src/page/folder/pageFiles.ts'
 import { SERVICES } from '../../src/service/services.ts'
-import { runCommand, tempFolder } from '../kit.ts'
+import { fileFolder, runCommand, tempFolder } from '../kit.ts'
 import { copyMarket } from '../marketCopy.ts'
 import { openReader, type Reader } from '../store.ts'
 
@@ -23,12 +13,11 @@ const NOW = Date.parse('2025-11-05T12:00:00Z') / 1000
 /** What bookkeeping holds of what was requested and said: it is in no file. */
 const PRIVATE = 'nobodys-business'
 
-let folder: string
+const folder = fileFolder()
 let file: string
 let reader: Reader
 let files: ReadonlyMap<string, string>
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
   file = join(folder, 'market.db')
   const store = await copyMarket(file)
   store.run(`update _run set message = ?`, [PRIVATE])
@@ -48,10 +37,7 @@ beforeAll(async () => {
     made.set(name, body)
   files = made
 })
-afterAll(async () => {
-  await reader.close()
-  rmSync(folder, { recursive: true })
-})
+afterAll(() => reader.close())
 
 const write = (path: string, overwrite = false) =>
   writePage(reader, path, { locale: 'en', service: SERVICES.generic, now: NOW, overwrite, sources: [file] })
@@ -68,15 +54,7 @@ const contents = (path: string): Record<string, string> =>
 describe('the files of a page', () => {
   test('are the status, the coverage, the series with their pictures, and the texts; together less than 1.2 megabytes', () => {
     const names = [...files.keys()]
-    for (const name of [
-      'index',
-      'coverage',
-      'coverage/600',
-      'series/600',
-      'series/600.geo-3',
-      'texts',
-      'texts.kind-glossary',
-    ])
+    for (const name of 'index coverage coverage/600 series/600 series/600.geo-3 texts texts.kind-glossary'.split(' '))
       expect(names).toContain(`${name}.html`)
     expect(names.filter((name) => name.startsWith('texts/')).length).toBeGreaterThan(10)
     for (const [name, body] of files)

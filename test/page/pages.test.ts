@@ -1,20 +1,17 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { VIEWS } from '../../src/db/tables/schema.ts'
 import { excerptOf } from '../../src/page/queries/search.ts'
 import { fillBy } from '../cli/filled.ts'
-import { tempFolder } from '../kit.ts'
+import { fileFolder, tempFolder } from '../kit.ts'
 import { copyMarket } from '../marketCopy.ts'
 import { openReader, openStore } from '../store.ts'
 import { askPage } from './askPage.ts'
 import { scansOf, stepsOf } from './plans.ts'
 
-let folder: string
+const folder = fileFolder()
 let reader: ReturnType<typeof openReader>
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
   const store = await copyMarket(join(folder, 'market.db'))
   // Two later versions of a text, and of the name of an indicator.
   const last = store.get('select max(id) from _fetch') as number
@@ -31,10 +28,7 @@ beforeAll(async () => {
   await store.close()
   reader = openReader(join(folder, 'market.db'))
 })
-afterAll(async () => {
-  await reader.close()
-  rmSync(folder, { recursive: true })
-})
+afterAll(() => reader.close())
 
 /** What a page answers; `any` for tests that look into it. */
 // biome-ignore lint/suspicious/noExplicitAny: each page has data of its own
@@ -228,31 +222,11 @@ describe('SQL', () => {
 
 /** Addresses of every page here, with what makes it long. */
 const ADDRESSES = [
-  ...[
-    '/runs',
-    '/runs/1',
-    '/runs/1?before=30',
-    '/search?q=precio',
-    '/search?q=a&in=content',
-    '/texts',
-    '/texts?kind=glossary',
-  ],
-  ...[
-    '/texts/indicator/600',
-    '/archives',
-    '/archives?date=2025-11-03',
-    '/archives/archive/79',
-    '/widgets',
-    '/indicators',
-  ],
-  ...[
-    '/indicators?q=precio',
-    '/indicators?held=other',
-    '/dictionary',
-    '/dictionary/_fetch',
-    '/sql',
-    '/sql?recipe=search',
-  ],
+  ...'/runs /runs/1 /runs/1?before=30 /search?q=precio /search?q=a&in=content /texts /texts?kind=glossary'.split(' '),
+  ...'/texts/indicator/600 /archives /archives?date=2025-11-03 /archives/archive/79 /widgets /indicators /indicators?q=precio'.split(
+    ' ',
+  ),
+  ...'/indicators?held=other /dictionary /dictionary/_fetch /sql /sql?recipe=search'.split(' '),
   `/sql?sql=${encodeURIComponent('select * from observations limit 1000')}`,
 ]
 
@@ -324,9 +298,8 @@ describe('where there is much', () => {
     const { data, html } = await askPage<any>(many, '/search?q=demanda')
     expect(data.results).toHaveLength(40)
     expect(html).toContain('The first 40 of 1,000 or more')
-    // biome-ignore lint/suspicious/noExplicitAny: each page has data of its own
-    const rare = await askPage<any>(many, '/search?q=demanda+rara')
-    expect(rare.data.results.map(({ id }: { id: number }) => id)).toEqual([2900])
+    const rare = await askPage<{ results: { id: number }[] }>(many, '/search?q=demanda+rara')
+    expect(rare.data.results.map(({ id }) => id)).toEqual([2900])
     expect(rare.html).toContain('1 found.')
   })
 })

@@ -1,26 +1,22 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { assets } from '../../src/page/assets.ts'
 import type { RunningServer } from '../../src/page/server/start.ts'
+import { fileFolder } from '../kit.ts'
 import { openReader, openStore, type Reader } from '../store.ts'
 import { NIGHTS, serveNights } from './nights.ts'
 import { scansOf } from './plans.ts'
 
 let server: RunningServer & { readonly file: string }
 let reader: Reader
-let folder: string
+const folder = fileFolder()
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
   server = await serveNights(folder)
   reader = openReader(server.file)
 })
 afterAll(async () => {
   await reader.close()
   await server.close()
-  rmSync(folder, { recursive: true })
 })
 
 const get = (path: string) => fetch(server.url + path)

@@ -1,24 +1,22 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createStatementRunner, STATEMENT_LIMITS } from '../../src/page/statements/statements.ts'
 import { addSeries, fillBy } from '../cli/filled.ts'
+import { fileFolder } from '../kit.ts'
 import { openStore } from '../store.ts'
 
 /** More than a slow machine needs to begin. */
 const PATIENT: typeof STATEMENT_LIMITS = { ...STATEMENT_LIMITS, ms: 120_000 }
 const ENDLESS = 'with recursive n (i) as (select 1 union all select i + 1 from n) select max(i) from n'
 
-let folder: string
+const folder = fileFolder()
 let file: string
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
   file = join(folder, 'own.db')
   await fillBy(file, (store) => addSeries(store, 1, {}, 3, [['2025-05-01', 1.5]]))
 })
-afterAll(() => rmSync(folder, { recursive: true }))
 
 function runner(limits = PATIENT) {
   const made = createStatementRunner(limits)

@@ -7,7 +7,7 @@ import { plan } from '../../src/plan/plan.ts'
 import { borderUnit } from '../../src/plan/windows.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { floorTo, startOfDate, type Unit } from '../../src/util/time/zone.ts'
-import { emulate, ms, runJob, serve, tempStore } from '../kit.ts'
+import { askedWindow, emulate, ms, runJob, serve, tempStore } from '../kit.ts'
 
 const ZONE = 'Europe/Madrid'
 const NOW = ms('2025-11-04T12:00:00Z')
@@ -72,9 +72,8 @@ test.each([
     const emulator = await emulate({ now: NOW / 1000 })
     let refused = 0
     const server = await serve(async (request, response) => {
-      const search = new URL(request.url!, 'http://x').searchParams
-      const length = (ms(search.get('end_date')!) - ms(search.get('start_date')!)) / 1000
-      if (length > limit) {
+      const { from, end } = askedWindow(request)
+      if (end - from > limit) {
         refused++
         response.writeHead(504).end('<html>timeout</html>')
         return

@@ -92,50 +92,6 @@ describe('unverified data stays open whatever its age', () => {
 })
 
 describe('nothing is requested twice in one run', () => {
-  test('by two entries that overlap, whichever comes first', async () => {
-    const [store, market] = [await tempStore(), await source({ geos: [3, 8741] })]
-    const yaml = `series:
-  - { indicators: [5], geoIds: [3], window: { from: 2025-10-01, to: 2025-10-05 }, refresh: 1h }
-  - { indicators: [5], window: { from: 2025-10-03, to: 2025-10-07 }, refresh: 1h }
-  - { indicators: [5], geoIds: [3, 8741], window: { from: 2025-10-04, to: 2025-10-09 }, refresh: 1h }
-`
-    const once = [
-      '2025-10-02T22..2025-10-06T22',
-      '2025-09-30T22..2025-10-02T22 3',
-      '2025-10-06T22..2025-10-08T22 3,8741',
-    ]
-    expect((await market.run(store, yaml, NOON)).sort()).toEqual(once.sort())
-    expect((await market.run(store, yaml, night(30), { restate: true })).sort()).toEqual(once)
-  })
-
-  test('by geos of one entry that miss different intervals: each interval is asked once, for all that miss it', async () => {
-    const [store, market] = [await tempStore(), await source({ geos: [1, 3] })]
-    const of = (geos: string, from: string, to: string) =>
-      `series: [{ indicators: [5], geoIds: [${geos}], window: { from: ${from}, to: ${to} }, refresh: 1h }]`
-    await market.run(store, of('1', '2025-10-01', '2025-10-20'), NOON)
-    await market.run(store, of('3', '2025-10-10', '2025-10-12'), NOON)
-    const both = of('1, 3', '2025-10-01', '2025-10-25')
-    const rest = [
-      '2025-09-30T22..2025-10-09T22 3',
-      '2025-10-11T22..2025-10-19T22 3',
-      '2025-10-19T22..2025-10-24T22 1,3',
-    ]
-    expect((await market.run(store, both, NOON)).sort()).toEqual(rest)
-    expect(await market.run(store, both, NOON)).toEqual([])
-    const newest = await market.run(
-      await tempStore(),
-      `pace: { perSecond: 50, concurrency: 1 }\nnewestFirst: true\nseries:
-  - { indicators: [5], geoIds: [1], window: { from: 2025-10-01, to: 2025-10-06 } }
-  - { indicators: [5], geoIds: [1, 3], window: { from: 2025-10-04, to: 2025-10-09 } }`,
-      NOON,
-    )
-    expect(newest.sort()).toEqual([
-      '2025-09-30T22..2025-10-05T22 1',
-      '2025-10-03T22..2025-10-05T22 3',
-      '2025-10-05T22..2025-10-08T22 1,3',
-    ])
-  })
-
   test('an id that the service does not know is requested once a run, and at growing intervals', async () => {
     const [store, market] = [await tempStore(), await source()]
     market.state.status = (path) => (path === '/indicators/99' ? 404 : undefined)

@@ -7,31 +7,19 @@ import { driverConfig } from '../../src/db/postgres/connection/driverConfig.ts'
 import { runCommand, tempFolder } from '../kit.ts'
 import { migratedDatabase, serverUrl, tempDatabase, withClient } from './database.ts'
 
+/** What follows a server's name in an address that is refused. */
+const REFUSED = [
+  ...'?port=five ?statement_timeout=5s ?service=x ?dbname=x ?hostaddr=127.0.0.1 ?passfile=x'.split(' '),
+  ...'?channel_binding=require ?sslmode=verfy-full ?sslmode=prefer ?sslmode=allow'.split(' '),
+  ...'?sslmode=verify-ca ?sslmode=require&sslrootcert=system ?pooling=statement'.split(' '),
+  ...'?sslmode=verify-full&sslmode=disable ?sslnegotiation=bad #b ?host=x#b'.split(' '),
+]
+
 test.each([
-  'postgres:/u:secret@h/d',
-  'postgres:u:secret@h/d',
-  'postgres://u:secret%zz@h/d',
-  'postgres://u:secret@h:99999/d',
-  'postgres://u:se/cret@h:1/d',
-  'postgres://[::1/secret',
-  'postgres://u:123?secret@h/d',
-  'postgres://u:secret@h/d?port=five',
-  'postgres://u:secret@h/d?statement_timeout=5s',
-  'postgres://u:secret@h/d?service=x',
-  'postgres://u:secret@h/d?dbname=x',
-  'postgres://u:secret@h/d?hostaddr=127.0.0.1',
-  'postgres://u:secret@h/d?passfile=x',
-  'postgres://u:secret@h/d?channel_binding=require',
-  'postgres://u:secret@h/d?sslmode=verfy-full',
-  'postgres://u:secret@h/d?sslmode=prefer',
-  'postgres://u:secret@h/d?sslmode=allow',
-  'postgres://u:secret@h/d?sslmode=verify-ca',
-  'postgres://u:secret@h/d?sslmode=require&sslrootcert=system',
-  'postgres://u:secret@h/d?pooling=statement',
-  'postgres://u:secret@h/d?sslmode=verify-full&sslmode=disable',
-  'postgres://u:secret@h/d?sslnegotiation=bad',
-  'postgres://u:secret@h/d#b',
-  'postgres://u:secret@h/d?host=x#b',
+  ...'postgres:/u:secret@h/d postgres:u:secret@h/d postgres://u:secret%zz@h/d'.split(' '),
+  ...'postgres://u:secret@h:99999/d postgres://u:se/cret@h:1/d postgres://[::1/secret'.split(' '),
+  ...'postgres://u:123?secret@h/d'.split(' '),
+  ...REFUSED.map((rest) => `postgres://u:secret@h/d${rest}`),
 ])('%s is refused before anybody connects, and its password is not told', async (address) => {
   expect(isAddress(address)).toBe(true)
   const error = (await Promise.resolve(address)

@@ -51,25 +51,8 @@ describe('SQL that is asked of the page of a server', () => {
     const { url } = await servePage(visitor.href)
     const many = await query(url, 'select g from generate_series(1, 1000000) g')
     expect([many.answer?.rows.length, many.answer?.cut]).toEqual([1000, 'rows'])
-    for (const attack of [
-      'delete from series',
-      'with gone as (delete from series returning 1) select * from gone',
-      'drop table series',
-      'select 1; drop table series',
-      'commit; drop table series',
-      'set role postgres',
-      'set transaction read write',
-      `select set_config('transaction_read_only', 'off', false), nextval(pg_get_serial_sequence('public._run', 'id'))`,
-      `select pg_read_file('/etc/passwd')`,
-      `select pg_terminate_backend(pid) from pg_stat_activity where usename = 'postgres'`,
-      `copy series to program 'id'`,
-      `do $$ begin execute 'drop table series'; end $$`,
-      'select * from pg_authid',
-      'select * from series for update',
-      'declare c cursor with hold for select 1',
-      'vacuum',
-      'notify x',
-    ])
+    // More of them are in security.test.ts: both ask through the same code.
+    for (const attack of ['delete from series', 'commit; drop table series', 'set role postgres', 'notify x'])
       expect((await query(url, attack)).refused?.message, attack).toMatch(/\.$/)
     // Before 16 a transaction that only reads may write a large object; it is taken back at its end.
     await query(url, `select lo_from_bytea(0, 'x')`)

@@ -207,6 +207,10 @@ describe('a statement of a user', () => {
       'listen x',
       'call x()',
       'lock table series',
+      'with gone as (delete from series returning 1) select * from gone',
+      'set transaction read write',
+      'declare c cursor with hold for select 1',
+      'vacuum',
     ]) {
       const answer = await query(visitor.href, attack)
       // The server answers null, false or a refusal: of who is superuser, nobody is ended.

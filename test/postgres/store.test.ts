@@ -14,6 +14,7 @@ import type { Reader, Store } from '../../src/db/store.ts'
 import type { Database } from '../../src/db/tables/schema.ts'
 import { prometheusText } from '../../src/reports/metrics.ts'
 import { BusyError, InputError, StoreError } from '../../src/util/errors.ts'
+import { jobFolder, serviceAt } from '../cli/jobFolder.ts'
 import { emulate, ms, runCommand, runJob, tempFolder } from '../kit.ts'
 import { databaseWithRoles, migratedDatabase, tempDatabase, withClient } from './database.ts'
 import { startServer } from './server.ts'
@@ -424,4 +425,19 @@ test('a worker refuses a database that a newer version has changed, and says wha
   expect(code).toBe(7)
   expect(err).toContain('has schema 9999; this version of indicator-sync supports up to')
   expect(err).toContain('→ Update indicator-sync')
+})
+
+test('a worker fetches and loads what a sync hands out, and says how much', async () => {
+  const emulator = await emulate()
+  const env = { ...serviceAt(emulator.url, emulator.key), INDICATOR_SYNC_DATABASE: await migratedDatabase() }
+  const dir = jobFolder()
+  const synced = runCommand(dir, ['sync', 'job.yaml', '--distributed', '--json'], env)
+  // Until the plan is in the queue there is nothing to do.
+  let worked: string
+  do worked = (await runCommand(dir, ['worker', '--until-empty'], env)).out
+  while (worked === '0 requests done, 0 of them failed.\n' && emulator.requests.length === 0)
+  const { code, out } = await synced
+  expect([code, JSON.parse(out)]).toMatchObject([0, [{ job: 'one', outcome: 'done', requests: 1, failures: [] }]])
+  expect(worked).toBe('1 request done, 0 of them failed.\n')
+  expect(emulator.requests).toHaveLength(1)
 })

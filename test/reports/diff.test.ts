@@ -1,12 +1,10 @@
 import { expect, test } from 'vitest'
 import { type Difference, differences } from '../../src/reports/diff.ts'
-import { json, ms, runJob, serve, tempStore } from '../kit.ts'
+import { askedWindow, json, ms, runJob, serve, tempStore, valueAt } from '../kit.ts'
 import type { Store } from '../store.ts'
 
 const JOB = `catalogue: true
 series: [{ indicators: [600], geoIds: [3], window: { from: 2025-01-01, to: 2025-01-02 }, lookback: 8mo }]`
-const stamp = (at: number) => new Date(at * 1000).toISOString().replace('Z', '+00:00')
-
 /** A service whose hours, name and list are what they are told to be. */
 async function service(said: { values: (number | null)[]; name: string; listed: number[] }) {
   return serve((request, response) => {
@@ -15,9 +13,9 @@ async function service(said: { values: (number | null)[]; name: string; listed: 
         indicators: said.listed.map((id) => ({ id, name: `Name ${id}`, short_name: said.name })),
         meta: {},
       })
-    const from = ms(new URL(request.url!, 'http://x').searchParams.get('start_date')!) / 1000
+    const { from } = askedWindow(request)
     const values = said.values.flatMap((value, i) =>
-      value === null ? [] : [{ value, datetime: stamp(from + i * 3600), geo_id: 3, geo_name: 'España' }],
+      value === null ? [] : [{ ...valueAt(from + i * 3600, value), geo_name: 'España' }],
     )
     return json(response, {
       indicator: {

@@ -1,13 +1,11 @@
-import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { runChecks } from '../../src/reports/check.ts'
 import { staleSeries } from '../../src/reports/lag.ts'
 import { prometheusText } from '../../src/reports/metrics.ts'
 import { missedRuns } from '../../src/reports/rhythm.ts'
-import { replay } from '../../src/sync/replay.ts'
-import { emulate, ms, runJob, tempFolder, tempStore } from '../kit.ts'
+import { emulate, ms, replayed, runJob, tempStore } from '../kit.ts'
 import { source } from '../source.ts'
-import { openReader, openStore } from '../store.ts'
+import { openStore } from '../store.ts'
 
 const DAY = 86_400_000
 const night = (n: number) => ms('2025-11-04T20:15:00Z') + n * DAY
@@ -123,11 +121,6 @@ test('a reply store with holes keeps when everything was first seen', async () =
   const yaml = 'keep: latest\ncatalogue: { refresh: 1h }'
   for (const n of [0, 3]) await runJob(store, emulator, yaml, { now: night(n) })
   store.run(`update _fetch set reply_hash = null where id = 1`, [])
-  const empty = await openStore(join(tempFolder(), 'empty.db'), { durability: 'none' })
-  const from = openReader(store.file)
-  await replay(from, empty, { now: Date.now })
   const seen = (db: typeof store) => db.all('select kind, id, first_seen_at from indicator order by 1, 2')
-  expect(seen(empty)).toEqual(seen(store))
-  await from.close()
-  await empty.close()
+  expect(seen(await replayed(store))).toEqual(seen(store))
 })

@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -7,25 +6,21 @@ import { chartText, shrink, stripText } from '../../src/cli/terminal/chart.ts'
 import { SEARCH_SCOPES, type SearchScope, searchItems } from '../../src/reports/search.ts'
 import { STALE } from '../docs/pages.ts'
 import { recipesText } from '../docs/recipesText.ts'
-import { type Done, onlyInFile, runCommand, tempFolder } from '../kit.ts'
+import { type Done, fileFolder, onlyInFile, runCommand, tempFolder } from '../kit.ts'
 import { copyMarket } from '../marketCopy.ts'
 import { RECIPES } from '../recipes.ts'
 import { openReader, type Store } from '../store.ts'
 
 let store: Store
 let file: string
-let folder: string
+const folder = fileFolder()
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
   file = join(folder, 'market.db')
   store = await copyMarket(file)
   store.tidy()
 })
-afterAll(async () => {
-  await store.close()
-  rmSync(folder, { recursive: true })
-})
+afterAll(() => store.close())
 
 /** Runs a command on the demo database, as a user does: its words, and a last one that may have spaces. */
 const cli = (words: string, ...last: string[]): Promise<Done> =>

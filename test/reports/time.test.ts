@@ -1,18 +1,15 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { planRetry } from '../../src/plan/retry.ts'
 import { runChecks } from '../../src/reports/check.ts'
 import { failedRequests } from '../../src/reports/failedRequests.ts'
 import { findGaps } from '../../src/reports/gaps.ts'
 import { SERVICES } from '../../src/service/services.ts'
-import { emulate, json, ms, ON_SERVER, runJob, serve, tempStore } from '../kit.ts'
-import { openReader, type Store } from '../store.ts'
+import { askedWindow, emulate, json, ms, runJob, serve, tempStore, valueAt } from '../kit.ts'
+import { openReader } from '../store.ts'
 
 const NOW = '2025-11-04T12:00:00Z'
 const SECONDS = ms(NOW) / 1000
 const now = { now: ms(NOW) }
-const values = (store: Store) =>
-  store.all('select indicator_id, geo_id, at_utc, step_s, value from observations order by 1, 2, 3, 4')
 
 describe('a change of resolution', () => {
   test('that was announced is never spanned by a request', async () => {
@@ -63,19 +60,12 @@ describe('what is missing', () => {
   test('a failed window, a hole at the source and a hole that was never asked are told apart', async () => {
     const store = await tempStore()
     let broken = true
-    const hour = (at: number) => ({
-      value: 1,
-      datetime: new Date(at * 1000).toISOString().replace('Z', '+00:00'),
-      geo_id: 3,
-    })
     const server = await serve((request, response) => {
-      const search = new URL(request.url!, 'http://x').searchParams
-      const from = ms(search.get('start_date')!) / 1000
-      const to = ms(search.get('end_date')!) / 1000
+      const { from, end: to } = askedWindow(request)
       if (broken && from <= ms('2025-03-09T23:00:00Z') / 1000 && to > ms('2025-03-09T23:00:00Z') / 1000)
         return json(response, {}, 400)
       const rows = []
-      for (let at = from; at <= to; at += 3600) if (at !== ms('2025-03-30T00:00:00Z') / 1000) rows.push(hour(at))
+      for (let at = from; at <= to; at += 3600) if (at !== ms('2025-03-30T00:00:00Z') / 1000) rows.push(valueAt(at))
       json(response, { indicator: { id: 5, tiempo: [{ id: 4 }], geos: [], values: rows } })
     })
     const yaml =
@@ -154,48 +144,6 @@ describe('what is missing', () => {
 })
 
 describe('whatever happens on the way', () => {
-  test('any order of syncs, revisions and failures ends in the rows of one undisturbed run', async () => {
-    const yaml = (from: number, to: number) =>
-      `series:\n  - { indicators: [1739, 551], geoIds: [3, 8741], window: { from: 2025-10-${from}, to: 2025-10-${to} }, lookback: 1y, refresh: 1m, chunk: 2d }`
-    const clean = await tempStore()
-    const end = { now: ms(NOW) + 100 * 3_600_000 }
-    const calm = await emulate({ now: SECONDS + 100 * 3600 })
-    await runJob(clean, calm, yaml(10, 20), end)
-    const step = fc.record({
-      from: fc.integer({ min: 10, max: 15 }),
-      length: fc.integer({ min: 1, max: 4 }),
-      fails: fc.integer({ min: 0, max: 3 }),
-      restate: fc.boolean(),
-    })
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 4 }), async (steps) => {
-        const store = await tempStore()
-        const emulator = await emulate({ now: SECONDS })
-        let call = 0
-        let fails = 0
-        const flaky = await serve(async (request, response) => {
-          if (fails > 0 && ++call % (fails + 1) === 0) return json(response, {}, 400)
-          const answer = await fetch(`${emulator.url}${request.url}`, { headers: { 'x-api-key': emulator.key } })
-          json(response, await answer.text(), answer.status)
-        })
-        for (const [i, { from, length, fails: rate, restate }] of steps.entries()) {
-          fails = rate
-          emulator.setNow(SECONDS + i * 20 * 3600)
-          await runJob(store, flaky, yaml(from, from + length), {
-            now: ms(NOW) + i * 20 * 3_600_000,
-            options: { restate },
-          })
-        }
-        fails = 0
-        emulator.setNow(SECONDS + 100 * 3600)
-        await runJob(store, flaky, yaml(10, 20), end)
-        expect(values(store)).toEqual(values(clean))
-        if (!ON_SERVER) expect(store.all('pragma integrity_check')).toEqual([{ integrity_check: 'ok' }])
-      }),
-      { numRuns: 6 },
-    )
-  })
-
   test('what was known at any past time is what the service answered then', async () => {
     const store = await tempStore()
     const emulator = await emulate({ now: SECONDS })

@@ -186,3 +186,26 @@ describe('a job names a route that only its service has', () => {
     ).toMatchObject([{ route: 'flows' }])
   })
 })
+
+test('a job has the words and languages of its service', () => {
+  const { indicator, news } = ROUTES
+  const time_trunc = { ...indicator.query.time_trunc, values: ['month', 'hour'], aliases: { monthly: 'month' } }
+  const geo_agg = { ...indicator.query.geo_agg, values: ['median'], aliases: {} }
+  const routes: Record<string, Route> = {
+    ...ROUTES,
+    indicator: { ...indicator, query: { ...indicator.query, time_trunc, geo_agg } },
+    news: { ...news, query: { ...news.query, order: { ...news.query.order, values: ['published', 'read'] } } },
+  }
+  const other: Service = { ...SERVICES.generic, routes, locales: ['en'] }
+  const series = (more: string) =>
+    `name: one\nseries:\n  - { indicators: [600], window: { last: 7d }, timeAgg: avg, ${more} }\n`
+  const { series: entries } = readJob(series('timeTrunc: monthly'), 'job.yaml', undefined, other)
+  expect(entries).toMatchObject([{ timeTrunc: 'month', timeAgg: 'average', locale: 'en' }])
+  const refused = (text: string, why: RegExp) => expect(() => readJob(text, 'job.yaml', undefined, other)).toThrow(why)
+  refused(series('timeTrunc: day'), /"day" is not legal; legal: month, hour, monthly/)
+  refused(series('timeTrunc: hour, locale: es'), /"es" is not legal; legal: en/)
+  refused(series('timeTrunc: hour, geoTrunc: town'), /geoTrunc needs geoAgg; legal: median$/)
+  const content = (kind: string, order: string) => `name: one\ncontent:\n  - { kinds: [${kind}], order: ${order} }\n`
+  expect(readJob(content('news', 'read'), 'job.yaml', undefined, other).content).toMatchObject([{ order: 'read' }])
+  refused(content('glossaries', 'read'), /read is an order of news only; legal: published, updated, created/)
+})

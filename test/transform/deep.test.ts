@@ -1,11 +1,8 @@
-import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { handler as quarantineCommand } from '../../src/cli/commands/quarantine.ts'
-import { replay } from '../../src/sync/replay.ts'
 import { brief, canonical } from '../../src/util/json.ts'
 import { dump } from '../dump.ts'
-import { json, ms, ON_SERVER, runJob, serve, tempFolder, tempStore } from '../kit.ts'
-import { openReader, openStore } from '../store.ts'
+import { json, ms, ON_SERVER, replayed, runJob, serve, tempStore } from '../kit.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const FROM = ms('2025-09-30T22:00:00Z') / 1000
@@ -42,12 +39,7 @@ test.each([
     const reasons = store.all('select reason from _quarantine')
     expect(reasons).toEqual(quarantined === 0 ? [] : [{ reason: 'The body is nested too deeply.' }])
 
-    const again = await openStore(join(tempFolder(), 'again.db'), { durability: 'none' })
-    onTestFinished(() => again.close())
-    const reader = openReader(store.file)
-    await replay(reader, again, { now: Date.now })
-    await reader.close()
-    expect(dump(again)).toEqual(dump(store))
+    expect(dump(await replayed(store))).toEqual(dump(store))
     if (ON_SERVER) return
     const args = {
       database: store.file,

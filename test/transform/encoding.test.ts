@@ -1,9 +1,6 @@
-import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
-import { openReader } from '../../src/db/open.ts'
-import { replay } from '../../src/sync/replay.ts'
-import { ms, runJob, serve, tempFolder, tempStore } from '../kit.ts'
-import { openStore, type Store } from '../store.ts'
+import { expect, test } from 'vitest'
+import { ms, replayed, runJob, serve, tempStore } from '../kit.ts'
+import type { Store } from '../store.ts'
 
 const [NOW, DAY] = [ms('2025-11-04T12:00:00Z'), 86_400_000]
 const FROM = ms('2025-11-01T00:00:00+01:00')
@@ -78,11 +75,7 @@ test.each([
       '$.indicators[0].description: description is not in UTF-8 {"description":"\ufffdnerg\ufffda","id":600}',
       '$.indicators[0].name: name is not in UTF-8 {"id":600,"name":"Pr\ufffdcio"}',
     ])
-    const again = await openStore(join(tempFolder(), 'again.db'), { durability: 'none' })
-    onTestFinished(() => again.close())
-    const source = openReader(store.file)
-    await replay(source, again, { now: () => NOW + 2 * DAY })
-    await source.close()
+    const again = await replayed(store, () => NOW + 2 * DAY)
     expect(texts(again)).toEqual(held)
     expect(rejects(again)).toEqual(rejects(store))
 

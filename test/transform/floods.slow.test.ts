@@ -1,5 +1,10 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { brotliCompressSync, constants } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { json, ms, runJob, serve, tempStore } from '../kit.ts'
+import { serviceAt } from '../cli/jobFolder.ts'
+import { json, ms, runCli, runJob, serve, tempFolder, tempStore } from '../kit.ts'
+import { openReader } from '../store.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const SERIES = 'series: [{ indicators: [1739], window: { from: 2025-10-01, to: 2025-10-02 } }]'
@@ -133,4 +138,29 @@ describe('400 kB of one thing over and over', () => {
     // A smaller `chunk` would not help: the window was halved down to a day.
     expect(one.failures).toMatchObject([{ error: { code: 'body-too-large', hint: expect.stringContaining('geoIds') } }])
   })
+})
+
+test('an answer of 500,000 values is loaded in a process that may have 128 MB of objects', async () => {
+  const lines = Array.from({ length: 500_000 }, (_, i) => {
+    const at = new Date((ms('2025-09-30T22:00:00Z') / 1000 + i * 300) * 1000).toISOString()
+    return `{"value":${i % 977},"datetime":"${at.replace('Z', '+00:00')}","datetime_utc":"${at}","tz_time":"${at}","geo_id":3,"geo_name":"España"}`
+  })
+  const body = brotliCompressSync(`{"indicator":{"id":1739,"name":"x","tiempo":[{"id":279}],"values":[${lines}]}}`, {
+    params: { [constants.BROTLI_PARAM_QUALITY]: 1 },
+  })
+  const server = await serve((_request, response) => {
+    response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Encoding': 'br' }).end(body)
+  })
+  const folder = tempFolder()
+  writeFileSync(
+    join(folder, 'job.yaml'),
+    'name: huge\nseries: [{ indicators: [1739], window: { from: 2025-10-01, to: 2030-12-01 }, chunk: 10y }]\n',
+  )
+  const env = { ...serviceAt(server.url), NODE_OPTIONS: '--max-old-space-size=128' }
+  const { code, out } = await runCli(folder, ['sync', 'job.yaml', '--database', 'x.db', '--json'], env)
+  expect(code).toBe(0)
+  expect(JSON.parse(out)).toMatchObject([{ outcome: 'done', rows_rejected: 0 }])
+  const held = openReader(join(folder, 'x.db'))
+  expect(held.get('select count(*) from observation')).toBe(500_000)
+  await held.close()
 })

@@ -59,22 +59,6 @@ const read = (values: unknown, over: object = {}, series: Partial<SeriesIdentity
   transform(body(values, over), planned(series))
 
 describe('values become observations', () => {
-  test('the second of two equal clock hours is an hour of its own, whatever datetime_utc says', () => {
-    const { observations } = read([
-      value({
-        datetime: '2021-10-31T02:00:00.000+02:00',
-        tz_time: '2021-10-31T00:00:00.000Z',
-        datetime_utc: '2021-10-31T00:00:00Z',
-      }),
-      value({
-        datetime: '2021-10-31T02:00:00.000+01:00',
-        tz_time: '2021-10-31T01:00:00.000Z',
-        datetime_utc: '2021-10-31T00:00:00Z',
-      }),
-    ])
-    expect(observations!.at).toEqual([at('2021-10-31T00:00:00Z'), at('2021-10-31T01:00:00Z')])
-  })
-
   test('the key of the answer that has the values is that of the route', () => {
     const { generic } = SERVICES
     const routes = { ...generic.routes, indicator: { ...generic.routes.indicator!, root: 'serie' } }
@@ -97,23 +81,6 @@ describe('values become observations', () => {
 
   test('an empty answer is empty, and no error', () => {
     expect(read([], { values_updated_at: null })).toMatchObject({ empty: true, rejects: [], observations: { at: [] } })
-  })
-
-  test.each([
-    [{ tiempo: [{ name: 'Hora', id: 223 }] }, 3600],
-    [{ tiempo: [{ name: 'Quince minutos', id: 218 }] }, 900],
-    [{ tiempo: [{ name: 'Cinco minutos', id: 99_999 }] }, 300],
-    [{ tiempo: [] }, 3600],
-  ])('the step of %o is %i s', (over, step) => expect(read([value()], over).observations!.steps).toBe(step))
-
-  test('a day that the service grouped is as long as its calendar says', () => {
-    const steps = read([value()], {}, { timeTrunc: 'day', timeAgg: 'sum' }).observations!.steps
-    expect(steps).toBe(25 * 3600)
-  })
-
-  test('fields without a column stay in the payload', () => {
-    const { tables } = read([value()], { colour: 'green' })
-    expect(tables.find(({ table }) => table === 'indicator')!.rows[0]).toMatchObject({ payload: '{"colour":"green"}' })
   })
 })
 

@@ -3,20 +3,23 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { emulate, runCli, runCommand, runJob, serve, tempFolder, tempStore } from '../../kit.ts'
 import { openReader } from '../../store.ts'
+import { serviceAt } from '../jobFolder.ts'
 
 const NOW = Date.parse('2025-11-04T12:00:00Z')
 const KEY = '0123456789abcdef'.repeat(4)
 
 const cli = (args: readonly string[], env: Record<string, string>) => runCommand(tempFolder(), args, env)
 
-test('files of archives are downloaded once, recorded, and kept by a replay; what fails is told', async () => {
+/** A database that has the archives of a day. */
+async function listedStore() {
   const store = await tempStore()
-  await runJob(
-    store,
-    await emulate({ now: NOW / 1000 }),
-    'archives: [{ window: { from: 2025-11-03, to: 2025-11-04 } }]',
-    { now: NOW },
-  )
+  const job = 'archives: [{ window: { from: 2025-11-03, to: 2025-11-04 } }]'
+  await runJob(store, await emulate({ now: NOW / 1000 }), job, { now: NOW })
+  return store
+}
+
+test('files of archives are downloaded once, recorded, and kept by a replay; what fails is told', async () => {
+  const store = await listedStore()
   const editions = store.get('select count(distinct url) from archive_edition') as number
   const storage = await serve((request, response) => {
     response.setHeader('Content-Type', 'text/plain')
@@ -26,7 +29,7 @@ test('files of archives are downloaded once, recorded, and kept by a replay; wha
     if (call === 2) return response.writeHead(404).end()
     return response.writeHead(307, { Location: `${storage.url}${request.url}` }).end()
   })
-  const env = { INDICATOR_SYNC_DATABASE: store.file, INDICATOR_SYNC_BASE_URL: server.url, INDICATOR_SYNC_API_KEY: KEY }
+  const env = { ...serviceAt(server.url, KEY), INDICATOR_SYNC_DATABASE: store.file }
   const first = await cli(['archives', 'download', '--limit', '4', '--json'], env)
   expect(first.code).toBe(1)
   expect(JSON.parse(first.out)).toMatchObject({ files: 3, failed: [{ reason: 'the answer has status 404' }], held: 0 })
@@ -61,15 +64,9 @@ test('a list only reads: a name that is mistyped makes no database', async () =>
 })
 
 test('a key that is refused ends it at once', async () => {
-  const store = await tempStore()
-  await runJob(
-    store,
-    await emulate({ now: NOW / 1000 }),
-    'archives: [{ window: { from: 2025-11-03, to: 2025-11-04 } }]',
-    { now: NOW },
-  )
+  const store = await listedStore()
   const server = await serve((_, response) => response.writeHead(403).end())
-  const env = { INDICATOR_SYNC_DATABASE: store.file, INDICATOR_SYNC_BASE_URL: server.url, INDICATOR_SYNC_API_KEY: KEY }
+  const env = { ...serviceAt(server.url, KEY), INDICATOR_SYNC_DATABASE: store.file }
   const done = await cli(['archives', 'download'], env)
   expect(done.code).toBe(3)
   expect(server.calls).toHaveLength(1)
@@ -77,13 +74,7 @@ test('a key that is refused ends it at once', async () => {
 })
 
 test('what a killed download left is tidied, and its budget is that of a job', async () => {
-  const store = await tempStore()
-  await runJob(
-    store,
-    await emulate({ now: NOW / 1000 }),
-    'archives: [{ window: { from: 2025-11-03, to: 2025-11-04 } }]',
-    { now: NOW },
-  )
+  const store = await listedStore()
   const { port } = new URL((await serve((_, response) => response.end('x'))).url)
   const server = await serve((_, response, call): unknown => {
     response.setHeader('ETag', '"1"')
@@ -91,7 +82,7 @@ test('what a killed download left is tidied, and its budget is that of a job', a
     response.setHeader('Content-Length', 100_000)
     return response.write('part of it')
   })
-  const env = { INDICATOR_SYNC_DATABASE: store.file, INDICATOR_SYNC_BASE_URL: server.url, INDICATOR_SYNC_API_KEY: KEY }
+  const env = { ...serviceAt(server.url, KEY), INDICATOR_SYNC_DATABASE: store.file }
   const parts = join(store.file, '..', 'archives', 'parts')
   const killed = await runCli(tempFolder(), ['archives', 'download'], env, (child) => {
     const timer = setInterval(() => {

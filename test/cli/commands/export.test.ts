@@ -237,24 +237,9 @@ describe('the three forms of an export are equal, value for value', () => {
     expect((await run('query', sql, '--json')).out).toBe('[\n  {"a":9007199254740993,"b":-0.0}\n]\n')
     expect((await run('query', sql, '--format', 'csv')).out).toBe('a,b\n9007199254740993,-0.0\n')
     expect((await run('query', sql)).out).toContain('9007199254740993')
-    expect(
-      (
-        await run(
-          'query',
-          'select typeof(:a) a, typeof(:b) b, typeof(:c) c, :d d',
-          '--param',
-          'a=5',
-          '--param',
-          'b=5.0',
-          '--param',
-          'c=x',
-          '--param',
-          'd=9007199254740993',
-          '--format',
-          'csv',
-        )
-      ).out,
-    ).toBe('a,b,c,d\ninteger,real,text,9007199254740993\n')
+    const typed = ['query', 'select typeof(:a) a, typeof(:b) b, typeof(:c) c, :d d']
+    const parameters = '--param a=5 --param b=5.0 --param c=x --param d=9007199254740993 --format csv'.split(' ')
+    expect((await run(...typed, ...parameters)).out).toBe('a,b,c,d\ninteger,real,text,9007199254740993\n')
   })
 })
 

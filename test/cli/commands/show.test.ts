@@ -1,14 +1,12 @@
 import { expect, test } from 'vitest'
-import { json, ms, runCommand, runJob, serve, tempFolder, tempStore } from '../../kit.ts'
-
-const stamp = (at: number) => new Date(at * 1000).toISOString().replace('Z', '+00:00')
+import { askedWindow, json, ms, runCommand, runJob, serve, tempFolder, tempStore, valueAt } from '../../kit.ts'
 
 test('show draws what was said then beside what is said now, and tells what was revised when', async () => {
   const hours: (number | null)[] = Array.from({ length: 24 }, (_, i) => i)
   const server = await serve((request, response) => {
-    const from = ms(new URL(request.url!, 'http://x').searchParams.get('start_date')!) / 1000
+    const { from } = askedWindow(request)
     const values = hours.flatMap((value, i) =>
-      value === null ? [] : [{ value, datetime: stamp(from + i * 3600), geo_id: 3, geo_name: 'España' }],
+      value === null ? [] : [{ ...valueAt(from + i * 3600, value), geo_name: 'España' }],
     )
     const body = { id: 600, name: 'Precio', tiempo: [{ id: 4, name: 'Hora' }], geos: [], values }
     json(response, { indicator: body })

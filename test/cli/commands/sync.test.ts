@@ -111,26 +111,6 @@ test('a second signal ends at once, and what was committed stays', async () => {
   expect((await runCommand(dir, ['sync', 'job.yaml'], serviceAt(emulator.url, emulator.key))).code).toBe(0)
 })
 
-test('a signal ends the waiting for a program that holds the database', async () => {
-  const dir = jobFolder()
-  let child: ChildProcess | undefined
-  let other: SQLite.Database | undefined
-  const server = await serve((_request, response) => {
-    other = new SQLite(join(dir, 'data/indicator-sync.db'))
-    other.exec('begin immediate')
-    child!.kill('SIGINT')
-    json(response, { indicator: { id: 1739, tiempo: [{ id: 4 }], geos: [], values: [] } })
-  })
-  const result = await runCli(dir, ['sync', 'job.yaml'], serviceAt(server.url), (started) => {
-    child = started
-  })
-  // It is held to this moment.
-  expect(other!.inTransaction).toBe(true)
-  other!.close()
-  expect(result.code).toBe(130)
-  expect(result.err).toMatch(/Stopping after the current replies[\s\S]*Stopped by a signal/)
-})
-
 test('a second writer exits 5 and says who writes', async () => {
   let other: Promise<Done> | undefined
   const dir = jobFolder()

@@ -1,22 +1,6 @@
 import { expect, test } from 'vitest'
-import { emulate, runCommand, tempFolder } from '../../kit.ts'
-import { migratedDatabase } from '../../postgres/database.ts'
-import { jobFolder, serviceAt } from '../jobFolder.ts'
-
-test('a worker fetches and loads what a sync hands out, and says how much', async () => {
-  const emulator = await emulate()
-  const env = { ...serviceAt(emulator.url, emulator.key), INDICATOR_SYNC_DATABASE: await migratedDatabase() }
-  const dir = jobFolder()
-  const synced = runCommand(dir, ['sync', 'job.yaml', '--distributed', '--json'], env)
-  // Until the plan is in the queue there is nothing to do.
-  let worked: string
-  do worked = (await runCommand(dir, ['worker', '--until-empty'], env)).out
-  while (worked === '0 requests done, 0 of them failed.\n' && emulator.requests.length === 0)
-  const { code, out } = await synced
-  expect([code, JSON.parse(out)]).toMatchObject([0, [{ job: 'one', outcome: 'done', requests: 1, failures: [] }]])
-  expect(worked).toBe('1 request done, 0 of them failed.\n')
-  expect(emulator.requests).toHaveLength(1)
-})
+import { runCommand, tempFolder } from '../../kit.ts'
+import { serviceAt } from '../jobFolder.ts'
 
 test.each<[string, string[], Record<string, string>, RegExp]>([
   ['no service', [], {}, /No base address/],
