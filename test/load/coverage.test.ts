@@ -231,6 +231,21 @@ describe('absences', () => {
   })
 })
 
+test('once a series proves monthly, a row that joins answers is as old as its oldest part', () => {
+  const [first, second] = [day(30) + 10 * HOUR, day(33) + 10 * HOUR]
+  const empty = { ...none, lookback: DAY }
+  const month = new Map([[3, { at: [day(32)], steps: 30 * DAY }]])
+  const { coverage } = history(
+    { ...empty, at: first, days: [1, 32] },
+    { ...empty, at: second, days: [20, 32] },
+    { at: second, days: [32, 33], values: month, lookback: DAY },
+  )
+  const october = coverage.find(({ to }) => to === day(32))!
+  expect(october).toMatchObject({ from: day(1), fetchedAt: first })
+  // The value of October was read before the month was over.
+  expect(october.settledFor).toBeLessThan(0)
+})
+
 describe('an answer whose rejects were dismissed', () => {
   const spoiled: Said = { ...full, rejects: 1 }
   test('has values where some are stored', () => {

@@ -279,7 +279,10 @@ export function dutiesOf(scene: Scene, plan: Plan): Duties {
         const later = by === 'not' ? dutyOf(standing, last, now, entry) : by
         // Where it begins, its value comes and is revised; who holds none does not know that it is a month.
         const begins = month && unit.from === border(SERVICE_ZONE, unit.from, 'month') && isHeld(truth, geo)
-        const need = later !== 'not' && by === 'not' && !begins ? 'may' : later
+        // Answers that were accepted before its first value may have become one row, which counts as fetched when the oldest was.
+        const isJoined = month && truth.dismissed.size > 0
+        const mayBe = by === 'not' && (later === 'not' ? isJoined : !begins)
+        const need = mayBe ? 'may' : later
         const duty = plan.do !== 'restate' && need !== 'not' ? refusedDuty(oracle, entry.key, now, need) : need
         const absent = need === 'not' && (isAbsent(truth, unit, geo) || (geo === null && wasEmpty(truth, unit)))
         if (absent && isLongDue(scene, truth, entry, unit, geo)) due.push({ key: entry.key, geo, ...unit })

@@ -171,15 +171,14 @@ const settledFor = (row: Coverage, part: Interval, { periods }: Series): number 
 const lastPeriodEnd = ({ to }: Interval, periods: Periods | null): Instant =>
   periods?.isCalendar ? Math.max(to, periods.ceil(to)) : to
 
-/** Rows from before the series was known to have calendar periods: they are past revision only when the last period is. */
-const limitSettled = (rows: readonly Coverage[], periods: Periods | null): Coverage[] =>
-  rows.map((row) => ({
-    ...row,
-    settledFor: Math.min(
-      row.settledFor,
-      periods?.isCalendar && periods.ceil(row.to) > row.to ? row.fetchedAt - periods.ceil(row.to) : row.settledFor,
-    ),
-  }))
+/**
+ * Rows from before the series was known to have calendar periods: they are past revision only when the last period is. A row that
+ * joins several answers may have parts that end within a period, so it counts as fetched when its oldest part was.
+ */
+const limitSettled = (rows: readonly Coverage[], periods: Periods | null): readonly Coverage[] =>
+  periods?.isCalendar
+    ? rows.map((row) => ({ ...row, settledFor: Math.min(row.settledFor, row.fetchedAt - lastPeriodEnd(row, periods)) }))
+    : rows
 
 /** Rule 15: whether no entry can tell two adjacent rows from one. */
 function canMerge(a: Coverage, b: Coverage, { longestLookback, periods }: Series): boolean {
