@@ -12,7 +12,7 @@ const read = (file: string) => readFileSync(file, 'utf8')
 const manifest = JSON.parse(read('package.json'))
 const lock = JSON.parse(read('package-lock.json'))
 
-describe('what is installed', () => {
+describe('the installed package', () => {
   test('npm compiles nothing: the lock file says that better-sqlite3 brings its binaries', () => {
     expect(lock.packages['node_modules/better-sqlite3'].gypfile).toBe(false)
     expect(manifest.allowScripts).toEqual({ 'better-sqlite3': false, node: true })
@@ -109,7 +109,7 @@ describe('what is installed', () => {
   })
 })
 
-describe('what is written is true', () => {
+describe('the texts of the package are true', () => {
   const readme = read('README.md')
   test('the README names every command', () => {
     for (const name of Object.keys(COMMANDS)) expect(readme, name).toContain(`\`${name}`)

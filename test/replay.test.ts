@@ -82,7 +82,7 @@ describe('the reply store', () => {
     expect(dump(await replayed(store))).toEqual(dump(store))
   })
 
-  test('knows what was learned of a change of resolution, and what was answered across it', async () => {
+  test('restores a change of resolution that was found, and the responses across it', async () => {
     const store = await tempStore()
     const days = [...Array(137).fill({ step: 3600, id: 4 }), ...Array(229).fill({ step: 900, id: 218 })]
     const server = await serveTruth(() => ({ truth: { id: 777, first: '2024-01-01', days } }))

@@ -22,7 +22,7 @@ describe('a key that cannot be one', () => {
     ['changeme', /placeholder/],
     ['indicator', /occur in data/],
     ['2025-10-01', /occur in data/],
-  ])('%j is told what it is', (text, fault) => {
+  ])('%j is refused with its fault', (text, fault) => {
     expect(keyFault(text)).toMatch(fault)
     if (text.length > 3) expect(keyFault(text)).not.toContain(text)
   })
@@ -31,7 +31,7 @@ describe('a key that cannot be one', () => {
     expect(checkKey(text, 'here', API_KEY)).toBe(text.trim()),
   )
 
-  test('is told in the form that the service declares', () => {
+  test('is checked against the form that the service declares', () => {
     const digits = { header: 'x-key', issued: { pattern: '[0-9]{20}', words: '20 digits' } }
     expect(unlikeIssued(API_KEY, KEY)).toBeUndefined()
     expect(unlikeIssued(digits, KEY)).toBe('20 digits')

@@ -63,7 +63,7 @@ series: [{ indicators: [${ids}], window: { from: 2025-10-01, to: 2025-10-02 } }]
   return dir
 }
 
-describe('what a run tells', () => {
+describe('the log of a run', () => {
   test('is JSON with the facts of every request, however it ended', async () => {
     const dir = folderFor('1, 2, 3, 4')
     const env = await misbehaving()
@@ -163,7 +163,7 @@ describe('what a run tells', () => {
   })
 })
 
-describe('the line that tells how far a run is', () => {
+describe('the line that shows how far a run is', () => {
   test('says what is fetched, how fast, what is left in time and budget, and fits', async () => {
     const job = readJob(
       'name: x\nseries: [{ indicators: [600], chunk: 1mo, window: { from: 2025-09-01, to: 2025-11-01 } }]',

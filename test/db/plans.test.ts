@@ -54,7 +54,7 @@ const scans = (sql: string, parameters: object | unknown[] = []): string[] =>
     .map(({ detail }) => detail)
     .filter((detail) => /^SCAN (observation|observation_revision|o|l|r|_fetch|f)\b/.test(detail))
 
-describe('what is asked often goes by a key', () => {
+describe('frequent queries use a key', () => {
   const bySeries = Object.entries(VIEWS).filter(([, { columns }]) => 'series_id' in columns)
   test.each(bySeries.map(([name]) => name))('%s, of one series', (name) => {
     expect(scans(`select * from ${name} where series_id = 3`)).toEqual([])

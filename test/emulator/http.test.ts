@@ -64,7 +64,7 @@ test.each([
   if (status === 403) expect(answer.bytes.toString()).toBe('{"Status":403,"message":"Forbidden"}')
 })
 
-test('without a key nothing is told', async () => {
+test('without a key nothing is answered but the refusal', async () => {
   const { emulator } = await open()
   expect((await raw(`${emulator.url}/widgets`, {})).status).toBe(403)
 })
@@ -144,7 +144,7 @@ test('HEAD has the headers and no body', async () => {
   expect(emulator.requests.at(-1)).toMatchObject({ method: 'HEAD', route: 'widgets', status: 200 })
 })
 
-test('answers wait as long as they are told to', async () => {
+test('responses are delayed by the configured time', async () => {
   const { ask: planned } = await open({ latencyMs: 60 })
   const start = performance.now()
   await planned('/widgets')

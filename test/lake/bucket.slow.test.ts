@@ -172,7 +172,7 @@ test.each<[string, string, Record<string, string>, RegExp, number]>([
   expect(done.code).toBe(code)
 })
 
-test('an answer that breaks off is asked for again, and told where all of them do', async () => {
+test('a response that breaks off is requested again, and reported if every attempt breaks off', async () => {
   const own = await storage()
   const place = await openPlace(LAKE, own.access)
   await sync(place)

@@ -9,8 +9,8 @@ const at = (text: string) => ms(text) / 1000
 const FIXED = 'series: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-10-11 }, lookback: 2d, refresh: 1h }]'
 const within = (from: string, to: string) => (instant: number) => instant >= at(from) && instant < at(to)
 
-describe('what the source has not', () => {
-  test('is asked again at distances of 1, 2, 4, 8 … days up to half a year, then by restate only', async () => {
+describe('a value that the source lacks', () => {
+  test('is requested again after 1, 2, 4, 8 … days up to half a year, then by restate only', async () => {
     const [store, market] = [await tempStore(), await source()]
     const hole = within('2025-10-05T08:00:00Z', '2025-10-05T11:00:00Z')
     market.state.has = (instant) => !hole(instant)
@@ -86,7 +86,7 @@ describe('what the source has not', () => {
     expect(nights).toEqual([1, 3, 7, 15])
   })
 
-  test('is asked again only where a job wants it, and gaps says so', async () => {
+  test('is requested again only where a job selects it, and gaps says so', async () => {
     const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
     market.state.has = (instant) => !within('2025-10-25T08:00:00Z', '2025-10-25T11:00:00Z')(instant)
     const job = (what: string) => `series: [{ ${what}, lookback: 2d, refresh: 1h }]`

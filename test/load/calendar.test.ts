@@ -61,8 +61,8 @@ const absences = async (store: Parameters<typeof findGaps>[0]) =>
     ({ reason, from, to, missing }) => `${reason} ${from.slice(0, 10)}..${to.slice(0, 10)} ${missing}`,
   )
 
-describe('a period is held, awaited or absent as a whole', () => {
-  test('a month that is published five days after its end, asked every evening', async () => {
+describe('a period is present, awaited or absent as a whole', () => {
+  test('a month that is published five days after its end is requested every evening', async () => {
     const store = await tempStore()
     let now = 0
     const source = await calendar(KINDS.month!, ({ to }) => now >= to + 5 * DAY)
@@ -85,7 +85,7 @@ describe('a period is held, awaited or absent as a whole', () => {
     expect([...new Set(held)]).toEqual(['1', '2', '3'])
   })
 
-  test('check is green on every day of a year for a series that is held', async () => {
+  test('check passes on every day of a year for a series that is complete', async () => {
     const store = await tempStore()
     let now = 0
     const source = await calendar(KINDS.month!, ({ to }) => now >= to)

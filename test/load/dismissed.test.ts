@@ -23,8 +23,8 @@ async function bothTables(store: Store) {
   ) as [object, object]
 }
 
-describe('what is dismissed is accepted', () => {
-  test('check turns green, nothing is asked again, and a replay ends in the same', async () => {
+describe('a dismissed entry of quarantine counts as accepted', () => {
+  test('check passes, nothing is requested again, and a replay gives the same', async () => {
     const [store, market] = [await tempStore(), await source({ spoiled: (instant) => instant === WRONG })]
     for (const n of [0, 1, 3]) expect(await market.run(store, FIXED, night(n))).toHaveLength(1)
     expect(openIds(store)).toEqual([1, 2, 3])

@@ -150,7 +150,7 @@ describe('absent, null and empty are three things', () => {
     expect(store.get('select slug from content_text')).toBe('dos')
   })
 
-  test('what is sent as null is null, and what is sent empty is empty', async () => {
+  test('a field sent as null is stored as null, and one sent empty as empty', async () => {
     const gone = { ...full, step_type: null, short_name: '', description: null, composited: null }
     await nights([{ indicator: full }, { indicator: gone }], (store, night) => {
       if (night === 0) return

@@ -35,7 +35,7 @@ const moments = (): string[] =>
     [-1, 0, 1].map((by) => new Date(Date.parse(one) + by).toISOString()),
   )
 
-test('where a clock was put back, what was known is what the last fetch by number left', async () => {
+test('after a clock was put back, the value as of a moment is that of the fetch with the highest number', async () => {
   const store = await tempStore()
   const emulator = await emulate({ now: at(NIGHTS[1]) })
   const job =
@@ -56,7 +56,7 @@ test('where a clock was put back, what was known is what the last fetch by numbe
   expect(await read(new Date(ms(NIGHTS[0]) - 1).toISOString())).toEqual([])
 })
 
-describe('what was known at a moment', () => {
+describe('the values as of a moment', () => {
   test('equals the view of all versions, at every moment and for every series', async () => {
     let versions = 0
     for (const line of lines)

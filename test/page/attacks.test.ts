@@ -61,7 +61,7 @@ async function say(url: string, text: string): Promise<string> {
 /** Something secret that is in the data: no refused answer may hold it. */
 const HELD = /Precio|indicator_id|mercado|Demanda/
 
-describe('whoever asks', () => {
+describe('a request to the page', () => {
   test.each([
     'evil.example',
     'evil.example:8420',
@@ -148,7 +148,7 @@ describe('whoever asks', () => {
     expect(data.status).toBe(403)
   })
 
-  test('gets headers by which nothing from elsewhere runs in the page, frames it or reads it, whatever was asked', async () => {
+  test('is answered with headers that keep other sites from running in the page, framing it or reading it', async () => {
     const { url } = await servePage(await sharedFile())
     const { body } = await send(`${url}/`)
     const asset = /\/-\/[\w-]+\/page\.js/.exec(body)![0]

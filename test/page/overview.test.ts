@@ -25,7 +25,7 @@ describe('the overview', () => {
     expect(text).toContain('<code data-copy>npx indicator-sync plan test.yaml --verbose</code>')
   })
 
-  test('shows how far every series reaches, and what is held of the last ninety local days', async () => {
+  test('shows how far every series reaches, and which of the last ninety local days have values', async () => {
     const { url } = await servePage(await sharedFile())
     const { series, runs } = JSON.parse(await get(`${url}/index.json`))
     const [offer, spot] = series

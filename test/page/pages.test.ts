@@ -171,7 +171,7 @@ test('widgets are listed, and each is shown with all that the service has about 
   await expect(get('/widgets/99999999')).rejects.toThrow(/not found/)
 })
 
-test('the catalogue shows what is held, and the line of a job for what is not', async () => {
+test('the catalogue shows the stored series, and for any other the line of a job file that adds it', async () => {
   const { data, html } = await get('/indicators')
   expect(data.more).toBe(true)
   const held = (await get('/indicators?held=held')).data.indicators

@@ -103,13 +103,13 @@ describe('a range', () => {
   )
 })
 
-test('numbers that count all geos of a request are told as the most that they can be', async () => {
+test('a number that counts all geos of a request is shown as an upper limit', async () => {
   const range = (from: string) => `/series/600?geo=3&from=${from}&to=2025-11-01`
   expect(await (await get(range('2023-01-01'))).text()).toContain('≤ ')
   expect(await (await get(range('2025-10-01'))).text()).not.toContain('≤ ')
 })
 
-test('what was known then is shown beside what is known now, and where they differ', async () => {
+test('values as of an earlier moment are shown beside the current ones, with their differences', async () => {
   const { chart, table } = await data(
     `/series/544.json?from=2025-10-26&to=2025-10-26T07:00:00%2B01:00&asof=${NIGHTS[1]}`,
   )
@@ -148,7 +148,7 @@ test('where the service changed the step of its values, the chart and a sentence
   expect((await data('/series/600.json?from=2025-10-26&to=2025-10-27')).chart.steps).toEqual([])
 })
 
-test('CSV has every value of the range, and what was known then beside it', async () => {
+test('CSV has every value of the range, and the value as of an earlier moment beside it', async () => {
   const query = `from=2025-10-26&to=2025-10-26T07:00:00%2B01:00&asof=${NIGHTS[1]}`
   const lines = (await text(`/api/csv/544/8741?${query}`)).trim().split('\n')
   const { table } = await data(`/series/544.json?${query}`)
@@ -178,7 +178,7 @@ test('the hours of a day in which the clocks go back are 25, and of one in which
   expect(spring.days[0].hours[2]).toBe(false)
 })
 
-test('a value is told back to its versions, requests, runs and its place in the stored answer', async () => {
+test('the page of a value names its versions, requests, runs and its place in the stored response', async () => {
   const revised = reader.all(
     `select at, count(*) as versions from observation_revision r join series s on s.id = r.series_id
      where s.indicator_id = 544 group by at order by versions desc, at limit 1`,

@@ -4,7 +4,7 @@ import { servePage, sharedFile } from './site.ts'
 const ENDLESS = 'with recursive n (i) as (select 1 union all select i + 1 from n) select max(i) from n'
 const addressOf = (sql: string, path = '/sql'): string => `${path}?sql=${encodeURIComponent(sql)}`
 
-describe('SQL that is asked of the page', () => {
+describe('a SQL statement sent to the page', () => {
   test('is ended when it does not end, and others are answered beside it', async () => {
     const { url } = await servePage(await sharedFile())
     const endless = fetch(url + addressOf(ENDLESS)).then((answer) => answer.text())

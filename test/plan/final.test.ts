@@ -10,7 +10,7 @@ const job = (lookback: string, window = '{ from: 2025-10-01, to: +1d }', more = 
   `series: [{ indicators: [5], window: ${window}, lookback: ${lookback}, refresh: 1h${more} }]`
 
 describe('each entry decides by its own lookback what is final', () => {
-  test('a job with a longer lookback requests again what is final by a shorter one', async () => {
+  test('a job with a longer lookback requests values again that are final by a shorter one', async () => {
     const [store, market] = [await tempStore(), await source()]
     for (let n = 0; n < 12; n++) await market.run(store, job('1d'), night(n))
     // Every day was last asked a day and a bit after it ended, but for what was settled already on the first night.
@@ -19,7 +19,7 @@ describe('each entry decides by its own lookback what is final', () => {
     expect(await market.run(store, job('1d'), night(12) + 60_000)).toEqual([])
   })
 
-  test('what came seconds ago is not asked again by a job with a longer lookback', async () => {
+  test('a value that came seconds ago is not requested again by a job with a longer lookback', async () => {
     const [store, market] = [await tempStore(), await source()]
     for (let n = 0; n < 5; n++) await market.run(store, job('1d'), night(n))
     expect(await market.run(store, job('30d'), night(4) + 2_000)).toEqual(['2025-10-04T22..2025-11-05T23'])
@@ -29,7 +29,7 @@ describe('each entry decides by its own lookback what is final', () => {
     expect(await market.run(fresh, job('20d'), night(0) + 2_000)).toEqual([])
   })
 
-  test('nights collapse into few rows, and the view shows what is final for the longest lookback', async () => {
+  test('nights collapse into few rows, and the view shows which values are final for the longest lookback', async () => {
     const [store, market] = [await tempStore(), await source()]
     for (let n = 0; n < 20; n++) await market.run(store, job('2d'), night(n))
     expect(store.get('select count(*) from _coverage')).toBeLessThanOrEqual(4)
@@ -79,7 +79,7 @@ describe('unverified data stays open whatever its age', () => {
     expect(await findGaps(store)).toEqual([])
   })
 
-  test('all geos are asked again where one is unverified', async () => {
+  test('all geos are requested again where one is unverified', async () => {
     const [store, market] = [await tempStore(), await source({ geos: [3, 8741] })]
     await market.run(store, FIXED, NOON)
     market.state.geos = [3]

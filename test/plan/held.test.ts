@@ -44,7 +44,7 @@ describe('what nobody revises any more', () => {
   })
 })
 
-describe('the part of an answer that need not be asked again', () => {
+describe('the part of a response that need not be requested again', () => {
   test.each([
     ['all of it within the time of `refresh`', held({ fetchedAt: NOW - 3_599 }), window.to],
     ['no longer at its end', held({ fetchedAt: NOW - 3_600 }), at('2025-07-08T00:00')],
@@ -83,7 +83,7 @@ describe('the part of an answer that need not be asked again', () => {
   ])('is %s', (_, row, to) => expect(stillGood(row, freshness)).toMatchObject({ from: window.from, to }))
 })
 
-describe('a listing is asked', () => {
+describe('a listing is requested', () => {
   test.each([
     ['when it was never answered', undefined, window, true],
     ['not within the time of `refresh`', NOW - 3_599, null, false],

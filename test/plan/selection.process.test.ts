@@ -45,7 +45,7 @@ test('a job names indicators by the catalogue, which is fetched first; plan says
   expect(requests.filter(({ url }) => url.startsWith('/indicators?')).length).toBe(1)
 })
 
-test('a catalogue that one job could not have is asked again by the next job of the same call', async () => {
+test('a catalogue that one job failed to fetch is requested again by the next job of the same call', async () => {
   let down = true
   const server = await serve((request, response) => {
     const isListing = request.url!.startsWith('/indicators?')

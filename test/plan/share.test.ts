@@ -18,7 +18,7 @@ const ids = (n: number, first = 1) => Array.from({ length: n }, (_, i) => first 
 const lacking = () => source({ has: (at) => at % 86_400 !== 0 })
 const absent = (store: Store) => store.get(`select count(*) from _fetch where reason = 'absent'`)
 
-test('a run of few calls asks one window a day of what is absent, however often it comes and whatever it finds', async () => {
+test('a run of few calls requests one window a day of absent values, however often it runs and whatever it finds', async () => {
   const [store, market] = [await tempStore(), await lacking()]
   const yaml = `series:\n${series(ids(6))}${others(ids(3, 20))}`
   await market.run(store, yaml, night(0))

@@ -51,7 +51,7 @@ test('without a password for a server that asks for one, the connection ends at 
   await ended.promise
 })
 
-test('who finds no connection left is told whose limit it is', () => {
+test('an error of no free connection names whose limit it is', () => {
   const refusal = new Error('too many connections for role "analyst"')
   const error = asStoreError(Object.assign(refusal, { severity: 'FATAL', code: '53300' }), ADDRESS)
   expect(error).toMatchObject({

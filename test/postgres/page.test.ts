@@ -29,7 +29,7 @@ const working = (url: string): Promise<number> =>
     return rows[0].n
   })
 
-describe('SQL that is asked of the page of a server', () => {
+describe('a SQL statement sent to the page of a PostgreSQL database', () => {
   test('is ended on the server, too, when it does not end', async () => {
     const file = await migratedDatabase()
     const { url } = await servePage(file)
@@ -60,7 +60,7 @@ describe('SQL that is asked of the page of a server', () => {
     expect((await query(url, kept)).answer?.rows).toEqual([[0, 0]])
   })
 
-  test('is asked with the password of the page, wherever that has it from', async () => {
+  test('runs with the password of the page, wherever that comes from', async () => {
     const server = await startServer()
     onTestFinished(() => server.close())
     const secret = 'pass-word-nobody-says'
@@ -94,7 +94,7 @@ test.each(['SIGTERM', 'SIGKILL'] as const)('a query whose command ends by %s end
   await expect.poll(() => working(file), { timeout: 60_000 }).toBe(0)
 })
 
-test('who has the newest page is told so, until something is written', async () => {
+test('the newest page is answered as unchanged until something is written', async () => {
   const file = await migratedDatabase()
   const { url } = await servePage(file)
   let etag = ''

@@ -12,7 +12,7 @@ const night = (n: number) => ms('2025-11-04T20:15:00Z') + n * DAY
 const seconds = (at: number) => Math.floor(at / 1000)
 const LIVE = 'series: [{ indicators: [5], window: { last: 5d }, refresh: 1h }]'
 
-describe('what is late', () => {
+describe('late values', () => {
   /** A source that publishes everything up to `lag` hours ago, asked every night. */
   const nights = async (count: number, yaml = LIVE) => {
     const [store, market] = [await tempStore(), await source()]

@@ -138,7 +138,7 @@ describe('query', () => {
 })
 
 describe('export', () => {
-  test('Parquet is read back as it is held, with types and units', async () => {
+  test('Parquet is read back as it is stored, with types and units', async () => {
     const out = join(tempFolder(), 'spot.parquet')
     expect((await cli('export --indicator 600 --geo 3 --format parquet --output', out)).code).toBe(0)
     const buffer = await asyncBufferFromFile(out)
@@ -183,7 +183,7 @@ describe('export', () => {
 })
 
 describe('content as people read it', () => {
-  test('views join terms and vocabularies, and tell what is over', () => {
+  test('views join terms and vocabularies, and show which items are over', () => {
     const news = store.all(`select * from news where locale = 'es' order by id`) as Record<string, unknown>[]
     expect(news.length).toBeGreaterThan(10)
     expect(news.some(({ terms }) => typeof terms === 'string')).toBe(true)

@@ -47,7 +47,7 @@ describe('a change of resolution', () => {
   })
 })
 
-describe('what is missing', () => {
+describe('missing values', () => {
   test('a finding names the series and all geos in words', async () => {
     const store = await tempStore()
     const server = await serve((_request, response) => json(response, {}, 400))

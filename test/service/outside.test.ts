@@ -11,7 +11,7 @@ const OUTSIDE = (readdirSync('src', { recursive: true }) as string[])
     code: readFileSync(join('src', file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$|\s\/\/ .*$/gm, ''),
   }))
 
-test('what is particular to a service is in its declaration, and in the copy of it for tests', () => {
+test('the words of a service appear only in its declaration and in its emulator', () => {
   const { wellKnown, mainGeos, routes } = SERVICES.generic
   const oneOf = (words: Iterable<string | number>): string => `(${[...new Set(words)].join('|')})`
   const indicators = oneOf(Object.values(wellKnown).map(({ indicator }) => indicator))

@@ -113,7 +113,7 @@ describe('a request is built from the row of its route', () => {
     if (window === null || params.date !== undefined) expect(sentParams({ params, window })).toEqual(params)
   })
 
-  test('what is refused has a code and names the route', () => {
+  test('a refused request has a code and names the route', () => {
     const refused = () => build('indicator', { id: 1, time_agg: 'median' })
     expect(refused).toThrow(expect.objectContaining({ code: 'illegal-parameter' }))
     expect(refused).toThrow(/^"median" is not a value of time_agg \(route indicator\); legal: sum, average\.$/)

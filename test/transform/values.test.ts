@@ -67,7 +67,7 @@ describe('a row that is understood', () => {
   })
 })
 
-describe('what is gathered', () => {
+describe('the gathered values', () => {
   test('lies by geo and in order of time, however it came', () => {
     const { observations, rejected } = read(row(2), row(0, { geo_id: 1 }), row(1), row(3, { geo_id: 1 }), row(0))
     expect(observations.geoIds).toEqual([1, 1, 3, 3, 3])

@@ -269,7 +269,7 @@ test('what comes together when a terminal is written is looked through again', a
     }
 })
 
-test('a key in an error of the program itself is not told', async () => {
+test('a key in an error of the program itself is not printed', async () => {
   const folder = tempFolder()
   const { err, out } = await runCommand(folder, ['sync', KEY], {
     INDICATOR_SYNC_BASE_URL: 'http://127.0.0.1:9',

@@ -14,7 +14,7 @@ const thrownBy = (work: () => unknown): unknown => {
   }
 }
 
-test('what was thrown is told by what it is: ours, of the system, or a bug with what it says', () => {
+test('an error is reported by its kind: ours, of the system, or a bug with its message', () => {
   const ours = new StoreError('The disk is full.', { code: 'full' })
   expect(asSyncError(ours)).toBe(ours)
   const folder = tempFolder()

@@ -18,7 +18,7 @@ async function listedStore() {
   return store
 }
 
-test('files of archives are downloaded once, recorded, and kept by a replay; what fails is told', async () => {
+test('files of archives are downloaded once, recorded, and kept by a replay; failures are reported', async () => {
   const store = await listedStore()
   const editions = store.get('select count(distinct url) from archive_edition') as number
   const storage = await serve((request, response) => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { emulate, runCommand } from '../../kit.ts'
 import { jobFolder, serviceAt } from '../jobFolder.ts'
 
-test('diff tells what a run changed, every row where a program reads it', async () => {
+test('diff lists what a run changed, with every row in CSV', async () => {
   const { url, key } = await emulate()
   const dir = jobFolder()
   await runCommand(dir, ['sync', 'job.yaml'], serviceAt(url, key))

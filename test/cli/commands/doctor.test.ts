@@ -18,7 +18,7 @@ describe('doctor', () => {
     expect((await runCommand(folder, ['doctor'])).out).toMatch(/^ok {3}\.env .*owner only$/m)
   })
 
-  test('tells a key that cannot be one, and an address that would show it', async () => {
+  test('reports a key that cannot be one, and an address that would show it', async () => {
     const { code, out } = await runCommand(tempFolder(), ['doctor'], to('http://api.example', 'your-api-key'))
     expect(code).toBe(6)
     expect(out).toMatch(/^FIX +key .*placeholder/m)
@@ -51,7 +51,7 @@ describe('doctor', () => {
     expect(server.calls).toHaveLength(1)
   })
 
-  test('--online tells a host that is not there, and asks a real one for little', async () => {
+  test('--online reports a host that is not there, and sends a real one few requests', async () => {
     const none = await runCommand(tempFolder(), ['doctor', '--online'], to('https://no-such-host.invalid'))
     expect(none.code).toBe(6)
     expect(none.out).toMatch(/^FIX +service .*cannot be resolved/m)

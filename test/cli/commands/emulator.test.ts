@@ -34,7 +34,7 @@ test('serves a script on the address that it is given, says where, and ends by a
   expect(code).toBe(143)
 })
 
-test('an address that cannot be had is told in a sentence', async () => {
+test('an address that is not available is an error of one sentence', async () => {
   const taken = createServer()
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void taken.close())
@@ -53,7 +53,7 @@ test('an address that cannot be had is told in a sentence', async () => {
     expect(await of(`--port=${bad}`), bad).toMatchObject({ code: 2, err: expect.stringContaining('0 to 65535') })
 })
 
-test('a mistake in a script is told with its place', async () => {
+test('a mistake in a script is reported with its place', async () => {
   const folder = tempFolder()
   writeFileSync(join(folder, 'bad.yaml'), '- { id: 1, geos: [3], resolutions: [{ from: soon, every: week }] }')
   writeFileSync(join(folder, 'worse.yaml'), '- { id: 1')

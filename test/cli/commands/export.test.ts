@@ -265,7 +265,7 @@ describe('as of an instant', () => {
     expect(await of(asOf)).toEqual(values)
   })
 
-  test('what is no instant is told', async () => {
+  test('a moment that cannot be read is an error', async () => {
     for (const text of ['yesterday', '2025-07-01T10:00:00.Z', '2025-02-30', '2025-07-01T10:00:00.5x'])
       expect(await run('export', '--indicator', '800', '--as-of', text)).toMatchObject({
         code: 2,

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { emulate, runCommand, tempFolder } from '../../kit.ts'
 import { flawedStore } from '../flawed.ts'
 
-test('prune takes away old bodies, but not what is in quarantine, and says how much', async () => {
+test('prune deletes old bodies, but not those in quarantine, and says how much', async () => {
   const { store } = await flawedStore()
   const prune = (...args: string[]) => runCommand(tempFolder(), ['prune', '--database', store.file, ...args])
   const bodies = () => store.get('select count(*) from _reply')

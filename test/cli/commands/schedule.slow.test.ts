@@ -72,7 +72,7 @@ describe.skipIf(process.platform !== 'linux')('schedule', () => {
     expect(failed()).toMatchObject({ event: 'failed', job: 'hanging', stop: { code: 'stalled' } })
   })
 
-  test('tells that the process of a job was killed', async () => {
+  test('reports that the process of a job was killed', async () => {
     let parent: ChildProcess | undefined
     const server = await serve(() => {
       const [child] = readFileSync(`/proc/${parent!.pid}/task/${parent!.pid}/children`, 'utf8').trim().split(' ')
@@ -145,7 +145,7 @@ describe.skipIf(process.platform !== 'linux')('schedule', () => {
   })
 })
 
-test('a job file that is wrong later is told to the addresses of the start, and its runs go on when it is right again', async () => {
+test('a job file that becomes wrong is reported to the addresses known at the start, and its runs go on once it is right again', async () => {
   const heard: FailedRun[] = []
   let dir = ''
   const file = (text: string) => writeFileSync(join(dir, 'sound.yaml'), text)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { askedWindow, json, ms, runCommand, runJob, serve, tempFolder, tempStore, valueAt } from '../../kit.ts'
 
-test('show draws what was said then beside what is said now, and tells what was revised when', async () => {
+test('show draws the values as of a moment beside the current ones, and lists when each was revised', async () => {
   const hours: (number | null)[] = Array.from({ length: 24 }, (_, i) => i)
   const server = await serve((request, response) => {
     const { from } = askedWindow(request)

@@ -125,7 +125,7 @@ test('a second writer exits 5 and says who writes', async () => {
   expect(second.err).toMatch(/Process \d+ on .* has been writing .*sync one/)
 })
 
-test('retry asks exactly what failed', async () => {
+test('retry requests exactly the windows that failed', async () => {
   let broken = true
   const server = await serve((request, response) => {
     const id = Number(/indicators\/(\d+)/.exec(request.url!)![1])

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { runCommand } from '../../kit.ts'
 import { jobFolder, SERIES, serviceAt } from '../jobFolder.ts'
 
-test('what is legal and hardly meant is a warning with its number, not a mistake', async () => {
+test('a setting that is legal and hardly meant is a warning with its number, not a mistake', async () => {
   const dir = jobFolder({
     'job.yaml': SERIES.replace('[1739]', `[${Array.from({ length: 400 }, (_, i) => i + 1)}]`).replace(
       'from: 2025-01-01, to: 2025-02-01 }',
@@ -15,7 +15,7 @@ test('what is legal and hardly meant is a warning with its number, not a mistake
   expect(code).toBe(0)
 })
 
-test('mistakes of job files are all told before anything is sent', async () => {
+test('all mistakes of job files are reported before anything is sent', async () => {
   const dir = jobFolder({ 'job.yaml': 'name: x\nseris: []\nwidgets: {}\n', 'other.yaml': '' })
   for (const command of ['validate', 'sync', 'plan']) {
     const { code, out, err } = await runCommand(dir, [command, 'job.yaml', 'other.yaml'], serviceAt('http://x'))

@@ -62,7 +62,7 @@ test('a job of which --only leaves nothing says so, and what the others want bes
   expect(JSON.parse(result.out)).toMatchObject([{ selected: true }, { selected: false }])
 })
 
-test('what a later job asks for all geos is asked of all at once, and as planned', async () => {
+test('windows that a later job needs for all geos are requested for all at once, as planned', async () => {
   const { planned, sent, url } = await two(
     `series:
   - { indicators: [600], geoIds: [1, 3], window: { from: 2025-01-01, to: 2025-01-11 } }

@@ -56,7 +56,7 @@ const env = (url: string, more: Record<string, string> = {}) => ({
   ...more,
 })
 
-describe('a run tells how it ended', () => {
+describe('a run notifies its addresses of how it ended', () => {
   test('as JSON, with every field that the page names, and without the key', async () => {
     const { url, heard } = await listener()
     const { code, err } = await runCommand(
@@ -97,7 +97,7 @@ describe('a run tells how it ended', () => {
     expect(heard[3]!.body).toMatch(/1 request failed/)
   })
 
-  test('per outcome: each is told what it wants to know', async () => {
+  test('each address is notified of the outcomes it names', async () => {
     const { url, paths } = await listener()
     const text = job(
       `notify:\n  - { url: "${url}/trouble", on: [partial, failed] }\n  - { url: "${url}/good", on: [done] }\n  - ${url}/any\n`,
@@ -161,7 +161,7 @@ describe('a run tells how it ended', () => {
     expect(JSON.parse(heard.at(-1)!.body).stop).toMatchObject({ code, message })
   })
 
-  test('whoever cannot be told is a warning without the address, and the run is as good as it was', async () => {
+  test('an address that cannot be notified is a warning that does not show it, and the exit code of the run stays', async () => {
     const { url, paths } = await listener(404)
     const gone = 'http://127.0.0.1:9/t0ken-gone'
     const args = ['sync', 'job.yaml', '--notify', `${url}/t0ken-here`, '--notify', gone, '--verbose']
@@ -208,7 +208,7 @@ describe('a message', () => {
   })
 })
 
-test('a run that is stopped does not wait for those who are told: what was under way is given up, and the end is told once', async () => {
+test('a run that is stopped does not wait for notifications: those under way are given up, and the end is sent once', async () => {
   const heard: string[] = []
   // It takes every message and answers none; the service answers nothing either.
   const receiver = await serve((request) => {
@@ -271,7 +271,7 @@ describe('an address that is not one', () => {
     expect(err).toMatch(/variable NOWHERE is not set/)
   })
 
-  test('a word that is not an outcome is told with those that are', () => {
+  test('the message for an unknown outcome lists the known ones', () => {
     const mistakes = findMistakes(job('notify: [{ url: https://a.example, on: [failure] }]\n'), 'job.yaml')
     expect(mistakes.map(mistakeText).join()).toMatch(
       /"failure" is not legal; legal: start, done, partial, stopped, failed/,

@@ -59,7 +59,7 @@ test('a text is wrapped by the cells that it takes, also where one word is longe
   }
 })
 
-test('a next step is told as this person calls the program', () => {
+test('a next step is written as the user calls the program', () => {
   const { npm_command: before } = process.env
   try {
     process.env.npm_command = 'exec'

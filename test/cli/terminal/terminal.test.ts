@@ -112,7 +112,7 @@ describe('what the system refuses', () => {
       encoding: 'utf8',
     })
 
-  test('a folder in place of .env, of a job or of a key file is told', () => {
+  test('a folder in place of .env, of a job or of a key file is named in the message', () => {
     const folder = tempFolder()
     mkdirSync(join(folder, '.env'))
     const status = run(['status'], ['ignore', 'pipe', 'pipe'], folder)
