@@ -31,7 +31,7 @@ const FILES: readonly (readonly [name: string, modules: RegExp])[] = [
   ['reports', /\/reports.(status|metrics|gaps|lastRuns)\.ts$/],
   [
     'command',
-    /(cli.(settings.config|terminal.output|jobs.jobLakes|listening)|util.(host|text|time.localDay)|job.entryRoutes)\.ts$/,
+    /(cli.(settings.config|terminal.output|jobs.jobLakes|listening)|util.(host|text|time.localDay)|queries.catalogueNames|job.entryRoutes)\.ts$/,
   ],
   ['http', /node_modules.(@hono|hono).|util.listen\.ts$/],
   ['page', /(commands.serve|views.home)\.ts$/],
