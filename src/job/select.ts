@@ -1,6 +1,5 @@
 import { InputError } from '../util/errors.ts'
-import { didYouMean } from '../util/suggest.ts'
-import { quantity } from '../util/text.ts'
+import { didYouMean, quantity } from '../util/text.ts'
 import type { Job, Selector } from './job.ts'
 
 /** An indicator of the catalogue, with its names in all stored languages. */

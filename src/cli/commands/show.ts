@@ -1,7 +1,7 @@
 import { openReader } from '../../db/open.ts'
+import { endOfValues } from '../../db/queries/seriesLookup.ts'
 import type { Reader } from '../../db/store.ts'
 import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
-import { lastVersionAt } from '../../reports/versions.ts'
 import type { Service } from '../../service/services.ts'
 import { InputError } from '../../util/errors.ts'
 import { formatMillis, parseInstant } from '../../util/time/instant.ts'
@@ -108,7 +108,9 @@ async function readShown(reader: Reader, args: ShowArgs, service: Service): Prom
   const asOf = args.asOf === undefined ? null : formatMillis(millisOfFlag('as-of', args.asOf, first.zone, Date.now()))
   const then = asOf ?? (args.revisions ? 'first' : 'now')
   const range = rangeOfFlags(args, first.zone, Math.floor(Date.now() / 1000))
-  const last = Math.max(first.lastAt, second?.lastAt ?? 0, then === 'now' ? 0 : await lastVersionAt(reader, first))
+  const lastVersion =
+    then === 'now' ? null : await endOfValues(reader, first, 'last', { table: 'observation_revision' })
+  const last = Math.max(first.lastAt, second?.lastAt ?? 0, lastVersion ?? 0)
   const to = Math.min(range?.to ?? Number.POSITIVE_INFINITY, last + 1)
   const from = Math.max(range?.from ?? to - USUAL, Math.min(first.firstAt, second?.firstAt ?? first.firstAt))
   if (from >= to)

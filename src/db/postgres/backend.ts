@@ -1,21 +1,13 @@
 import { onlyFiles } from '../copying.ts'
-import type { Backend, Reader } from '../store.ts'
+import type { Backend } from '../store.ts'
 import { rowsOf } from './connection/statements.ts'
 import { isLocked, lockWriter } from './lock.ts'
 import { openReader, openStore } from './open.ts'
 import { schemaState } from './schema.ts'
 import { takeOver } from './takeOver.ts'
 
-/**
- * Which transactions are visible. Each that writes has a number, and after a crash of the server some numbers are given again.
- */
-const SNAPSHOT_SQL =
-  "select concat_ws(' ', current_database(), pg_postmaster_start_time(), pg_current_snapshot()) as seen"
-
-/** A text that is another one whenever something was written. */
-async function stampOf({ kysely }: Reader): Promise<string> {
-  return (await rowsOf<{ seen: string }>(kysely, SNAPSHOT_SQL))[0]!.seen
-}
+/** The visible transactions. After a crash of the server some of their numbers are given again. */
+const SNAPSHOT = "select concat_ws(' ', current_database(), pg_postmaster_start_time(), pg_current_snapshot()) as seen"
 
 /** PostgreSQL: a database is on a server, and its name is its address. */
 export const postgres: Backend = {
@@ -48,5 +40,5 @@ export const postgres: Backend = {
   },
   remove: () => Promise.reject(onlyFiles('A database is removed')),
   isPublishedCopy: () => false,
-  stampOf,
+  stampOf: async ({ kysely }) => (await rowsOf<{ seen: string }>(kysely, SNAPSHOT))[0]!.seen,
 }

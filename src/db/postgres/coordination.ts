@@ -70,12 +70,9 @@ export function createCoordination(
       return Number(row?.at ?? 0)
     },
     // `information_schema` lists only tables on which the user has a right.
-    hasTable: async (schema, table) =>
-      (
-        await rowsOf(kysely, 'select from pg_catalog.pg_tables where schemaname = $1 and tablename = $2', [
-          schema,
-          table,
-        ])
-      ).length > 0,
+    async hasTable(schema, table) {
+      const sql = 'select from pg_catalog.pg_tables where schemaname = $1 and tablename = $2'
+      return (await rowsOf(kysely, sql, [schema, table])).length > 0
+    },
   }
 }

@@ -1,7 +1,6 @@
 import type { Transaction } from 'kysely'
 import type { Dangling, Engine } from '../engine.ts'
-import { differentDays, rebuildDays } from '../queries/rebuildDays.ts'
-import { valueReads } from '../queries/values.ts'
+import { sharedEngine } from '../sharedEngine.ts'
 import type { RowValues } from '../tables/rows.ts'
 import { type Database, type TableName, tableOf } from '../tables/schema.ts'
 import type { Connection } from './connection/connection.ts'
@@ -53,15 +52,13 @@ export function createEngine(connection: Connection): Engine {
     upsertObservations,
     withdrawObservations,
     upsertDays,
-    rebuildDays,
-    differentDays: (...of) => differentDays(kysely, ...of),
     dayTotalsChecksums: () => dayTotalsChecksums(kysely),
     valuesBeyond: (limit) => valuesBeyond(kysely, limit),
     lockReplies,
     deleteOthers,
     search: (text, kinds) => search(kysely, text, kinds),
     values: (of, asOf) => values(kysely, of, asOf),
-    ...valueReads(kysely),
+    ...sharedEngine(kysely),
     extremes: (...of) => extremesOf(kysely, ...of),
     query: (sql, parameters) => query(connection, sql, parameters),
     seen: (sql, columns) => seen(connection, sql, columns),

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { shownAddress } from '../address.ts'
 import { type LockHolder, lockedBy } from '../holder.ts'
-import { connectAlone, LOCKS, nameLock } from './connection/connection.ts'
+import { connectAlone, LOCKS, nameLock, withClient } from './connection/connection.ts'
 
 const { program: PROGRAM, writer: WRITER, schema: SCHEMA } = LOCKS
 
@@ -36,7 +36,7 @@ export async function lockWriter(address: string): Promise<() => Promise<void>> 
   let client: pg.Client | undefined
   try {
     client = await connectAlone(address)
-    await client.query(`${KEEPALIVE}`)
+    await client.query(KEEPALIVE)
     const began = performance.now()
     for (;;) {
       const { rows } = await client.query<{ taken: 0 | 1 }>('select pg_try_advisory_lock($1, $2) as taken', [
@@ -63,32 +63,22 @@ export async function lockWriter(address: string): Promise<() => Promise<void>> 
 
 /** Runs work while no other process creates or changes the schema of a database; waits for one that does. */
 export async function withSchemaLock<T>(address: string, work: () => Promise<T>): Promise<T> {
-  let client: pg.Client | undefined
   try {
-    client = await connectAlone(address)
-    await client.query('select pg_advisory_lock($1, $2)', [PROGRAM, SCHEMA])
-    return await work()
+    return await withClient(address, async (client) => {
+      await client.query('select pg_advisory_lock($1, $2)', [PROGRAM, SCHEMA])
+      return work()
+    })
   } catch (error) {
     throw await nameLock(error, address)
-  } finally {
-    await client?.end().catch(() => undefined)
   }
 }
 
 /** Whether somebody holds a database for writing; undefined when that cannot be found out. */
 export async function isLocked(address: string): Promise<boolean | undefined> {
   try {
-    const client = await connectAlone(address)
-    try {
-      const { rows } = await client.query(
-        `select 1 from pg_locks where locktype = 'advisory' and classid = $1 and objid = $2 and granted
-         and database = (select oid from pg_database where datname = current_database())`,
-        [PROGRAM, WRITER],
-      )
-      return rows.length > 0
-    } finally {
-      await client.end()
-    }
+    const held = `select 1 from pg_locks where locktype = 'advisory' and classid = $1 and objid = $2 and granted
+      and database = (select oid from pg_database where datname = current_database())`
+    return (await withClient(address, (client) => client.query(held, [PROGRAM, WRITER]))).rows.length > 0
   } catch {
     return undefined
   }

@@ -14,7 +14,7 @@ import {
 } from '../migrations.ts'
 import type { SchemaState, Store } from '../store.ts'
 import type { Database } from '../tables/schema.ts'
-import { connectAlone, nameLock } from './connection/connection.ts'
+import { nameLock, withClient } from './connection/connection.ts'
 import { rowsOf, runSql } from './connection/statements.ts'
 
 /** The schema that this program speaks. */
@@ -83,13 +83,8 @@ export const migrate = (db: Kysely<Database>): Promise<void> => migrateToLatest(
 /** The schema of a database, and the migrations that this program knows; of an unfinished copy only where `unfinished`. */
 export async function schemaState(address: string, unfinished = false): Promise<SchemaState> {
   try {
-    const client = await connectAlone(address)
-    try {
-      const version = await checkOwner(client, address, unfinished)
-      return stateAt(POSTGRES_MIGRATIONS, version > 0, version)
-    } finally {
-      await client.end()
-    }
+    const version = await withClient(address, (client) => checkOwner(client, address, unfinished))
+    return stateAt(POSTGRES_MIGRATIONS, version > 0, version)
   } catch (error) {
     throw await nameLock(error, address)
   }

@@ -1,6 +1,5 @@
 import type { Dangling, Engine } from '../engine.ts'
-import { differentDays, rebuildDays } from '../queries/rebuildDays.ts'
-import { valueReads } from '../queries/values.ts'
+import { sharedEngine } from '../sharedEngine.ts'
 import type { RowValues } from '../tables/rows.ts'
 import type { TableName } from '../tables/schema.ts'
 import type { Connection } from './connection.ts'
@@ -42,15 +41,13 @@ export function createEngine({ kysely, raw, prepare }: Connection, file: string)
     upsertObservations: async (_tx, ...what) => upsertObservations(prepare, ...what),
     withdrawObservations: async (_tx, ...what) => withdrawObservations(prepare, ...what),
     upsertDays: async (_tx, ...what) => upsertDays(prepare, ...what),
-    rebuildDays,
-    differentDays: (...of) => differentDays(kysely, ...of),
     dayTotalsChecksums: () => dayTotalsChecksums(kysely),
     valuesBeyond: (limit) => valuesBeyond(kysely, limit),
     lockReplies: async (_tx, hashes) => lockReplies(prepare, hashes),
     deleteOthers: async (_tx, ...what) => deleteOthers(prepare, ...what),
     search: async (text, kinds, most) => search(prepare, text, kinds, most),
     values: (of, asOf) => values({ kysely, raw }, of, asOf),
-    ...valueReads(kysely),
+    ...sharedEngine(kysely),
     extremes: async (of, borders, fetchId) => extremesOf(prepare, of, borders, fetchId),
     query: async (sql, parameters) => query(raw, sql, parameters),
     seen: async (sql, columns) => seen(raw, sql, columns),

@@ -1,5 +1,5 @@
+import type { data_dictionary } from './bookkeeping.ts'
 import type { RowOf } from './declare.ts'
-import type { data_dictionary } from './product.ts'
 import { TABLE_NAMES, tableOf, VIEWS } from './schema.ts'
 
 /** Units and forms of columns by name, whatever their table; other columns have none. */

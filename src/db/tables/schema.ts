@@ -2,7 +2,6 @@ import * as bookkeeping from './bookkeeping.ts'
 import * as contents from './content.ts'
 import type { RowOf, Table } from './declare.ts'
 import * as indicators from './indicator.ts'
-import * as product from './product.ts'
 import * as seriesTables from './series.ts'
 import type { ViewRows } from './sql/views.ts'
 
@@ -11,7 +10,6 @@ export const TABLES = {
   ...indicators,
   ...seriesTables,
   ...contents,
-  ...product,
   ...bookkeeping,
 }
 

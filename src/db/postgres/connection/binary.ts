@@ -36,31 +36,26 @@ function arrayHeader(type: number, count: number, hasNull: boolean): Buffer {
   return count === 0 ? bytes.subarray(0, 12) : bytes
 }
 
-/** Whole numbers as `bigint[]`. */
-export function wholeNumbers(numbers: readonly (number | null)[]): Buffer {
-  const bytes = arrayHeader(OID.int8, numbers.length, numbers.includes(null))
+function encode(
+  type: number,
+  numbers: readonly (number | null)[],
+  write: (bytes: Buffer, number: number, at: number) => number,
+): Buffer {
+  const bytes = arrayHeader(type, numbers.length, numbers.includes(null))
   let at = HEADER
   for (const number of numbers)
-    if (number === null) at = bytes.writeInt32BE(NULL, at)
-    else {
-      at = bytes.writeInt32BE(8, at)
-      // Two halves: a bigint would be an object for each number.
-      const high = Math.floor(number / 0x1_0000_0000)
-      at = bytes.writeInt32BE(high, at)
-      at = bytes.writeUInt32BE(number - high * 0x1_0000_0000, at)
-    }
+    at = number === null ? bytes.writeInt32BE(NULL, at) : write(bytes, number, bytes.writeInt32BE(8, at))
   return numbers.length === 0 ? bytes : bytes.subarray(0, at)
 }
 
+/** Whole numbers as `bigint[]`. */
+export const wholeNumbers = (numbers: readonly (number | null)[]): Buffer =>
+  encode(OID.int8, numbers, (bytes, number, at) => {
+    // Two halves: a bigint would be an object for each number.
+    const high = Math.floor(number / 0x1_0000_0000)
+    return bytes.writeUInt32BE(number - high * 0x1_0000_0000, bytes.writeInt32BE(high, at))
+  })
+
 /** Doubles as `float8[]`. */
-export function doubles(numbers: readonly (number | null)[]): Buffer {
-  const bytes = arrayHeader(OID.float8, numbers.length, numbers.includes(null))
-  let at = HEADER
-  for (const number of numbers)
-    if (number === null) at = bytes.writeInt32BE(NULL, at)
-    else {
-      at = bytes.writeInt32BE(8, at)
-      at = bytes.writeDoubleBE(number, at)
-    }
-  return numbers.length === 0 ? bytes : bytes.subarray(0, at)
-}
+export const doubles = (numbers: readonly (number | null)[]): Buffer =>
+  encode(OID.float8, numbers, (bytes, number, at) => bytes.writeDoubleBE(number, at))

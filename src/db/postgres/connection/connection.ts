@@ -119,6 +119,16 @@ export async function connectAlone(address: string): Promise<pg.Client> {
   }
 }
 
+/** Works on a connection of its own, and ends it. */
+export async function withClient<T>(address: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = await connectAlone(address)
+  try {
+    return await work(client)
+  } finally {
+    await client.end().catch(() => undefined)
+  }
+}
+
 /**
  * The session that most likely keeps others waiting: it has the strongest lock on a table of ours, or on its schema, and its
  * transaction is the oldest.
@@ -146,16 +156,11 @@ export async function nameLock(error: unknown, address: string): Promise<unknown
   if (!isLockWait(error)) return asStoreError(error, shownAddress(address))
   let holder: LockingSession | undefined
   try {
-    const client = await connectAlone(address)
-    try {
-      const [row] = (await client.query<LockHolderRow>(LOCK_HOLDER)).rows
-      if (row) {
-        const { pid, program, role, state, since, object } = row
-        const details = [program, `user ${role}`, state, since && `since ${since}`, `lock on ${object}`].filter(Boolean)
-        holder = { pid, session: `Session ${pid} (${details.join(', ')})` }
-      }
-    } finally {
-      await client.end()
+    const { rows } = await withClient(address, (client) => client.query<LockHolderRow>(LOCK_HOLDER))
+    if (rows[0]) {
+      const { pid, program, role, state, since, object } = rows[0]
+      const details = [program, `user ${role}`, state, since && `since ${since}`, `lock on ${object}`].filter(Boolean)
+      holder = { pid, session: `Session ${pid} (${details.join(', ')})` }
     }
   } catch {
     // The original error is reported without a name.

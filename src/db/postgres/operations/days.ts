@@ -33,11 +33,10 @@ const UPSERT = `insert into _day (series_id, ${COLUMNS.join(', ')})
 /** Writes the totals of days; equal ones write nothing. */
 export async function upsertDays(tx: Transaction<Database>, seriesId: number, days: readonly GeoDay[]): Promise<void> {
   if (days.length === 0) return
-  const rows = days.map(
-    ([geoId, { month, dayOfMonth }, { count, hours, min, max, sum, energy, firstS, lastS, missing }]) => [
-      ...[geoId, month, dayOfMonth, count, hours, min, max, sum, energy, firstS, lastS, missing],
-    ],
-  )
+  const rows = days.map(([geoId, { month, dayOfMonth }, day]) => [
+    ...[geoId, month, dayOfMonth, day.count, day.hours, day.min, day.max, day.sum, day.energy],
+    ...[day.firstS, day.lastS, day.missing],
+  ])
   const columns = COLUMNS.map((column, i) => {
     const values = rows.map((row) => row[i]!)
     return DOUBLES.includes(column) ? doubles(values) : wholeNumbers(values)

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Instant } from '../../../util/time/instant.ts'
 import type { Blocks, Extremes, SeriesRange } from '../../engine.ts'
-import { knownQuery, valuesQuery } from '../../queries/values.ts'
+import { knownQuery, valuesQuery } from '../../sharedEngine.ts'
 import type { Database } from '../../tables/schema.ts'
 
 /** Values that are read at a time. Each block begins where the one before ended, so that nothing stays open between them. */

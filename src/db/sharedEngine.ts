@@ -1,8 +1,9 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
-import type { Engine, Revision, SeriesRange, ValueAt, ValueVersion } from '../engine.ts'
-import { prepared } from '../prepared.ts'
-import type { Database } from '../tables/schema.ts'
-import { geosOf } from './seriesLookup.ts'
+import type { Engine, Revision, SeriesRange, ValueAt, ValueVersion } from './engine.ts'
+import { prepared } from './prepared.ts'
+import { geosOf } from './queries/seriesLookup.ts'
+import type { Database } from './tables/schema.ts'
+import { dayTotals, differentDaySql } from './tables/sql/daySql.ts'
 
 const isIn = ({ seriesId, geoId, from, to }: SeriesRange): RawBuilder<unknown> =>
   sql`series_id = ${seriesId} and geo_id = ${geoId} and at >= ${from} and at < ${to}`
@@ -119,13 +120,12 @@ async function* readChangedVersions(
   }
 }
 
-type ValueReads = Pick<
-  Engine,
-  'heldIn' | 'supersededIn' | 'valuesThen' | 'knownValues' | 'revisions' | 'changedVersions'
->
+type Shared =
+  | ('heldIn' | 'supersededIn' | 'valuesThen' | 'knownValues' | 'revisions' | 'changedVersions')
+  | ('rebuildDays' | 'differentDays')
 
-/** The reads of values that are the same in both databases. */
-export const valueReads = (db: Kysely<Database>): ValueReads => ({
+/** The operations that are the same in both databases. */
+export const sharedEngine = (db: Kysely<Database>): Pick<Engine, Shared> => ({
   heldIn: async (range) =>
     (await current.all(db, range)).map(({ at, value, step_s, fetch_id }) => [at, value, step_s, fetch_id]),
   supersededIn: async (range) =>
@@ -141,4 +141,23 @@ export const valueReads = (db: Kysely<Database>): ValueReads => ({
     ).rows,
   revisions: (range, after) => readRevisions(db, range, after),
   changedVersions: (...question) => readChangedVersions(db, ...question),
+  rebuildDays,
+  differentDays: (...of) => differentDays(db, ...of),
 })
+
+/**
+ * Recomputes the totals of all days, from the values, of the series whose days are counted in a zone. Runs inside a transaction.
+ */
+async function rebuildDays(db: Kysely<Database>, zone: string): Promise<void> {
+  const series = db.selectFrom('series').select('id').where('time_zone', '=', zone)
+  await db.deleteFrom('_day').where('series_id', 'in', series).execute()
+  const timelines = await db.selectFrom('series_geo').selectAll().where('series_id', 'in', series).execute()
+  for (const { series_id, geo_id } of timelines)
+    await sql`insert into _day ${sql.raw(dayTotals(series_id, geo_id))}`.execute(db)
+}
+
+/** The local days of a series and geo whose totals are not those of its values, in order. */
+async function differentDays(db: Kysely<Database>, series: number, geo: number): Promise<string[]> {
+  const { rows } = await sql<{ date: string }>`${sql.raw(differentDaySql(series, geo))}`.execute(db)
+  return rows.map(({ date }) => date)
+}
