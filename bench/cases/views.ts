@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { HELD_VIEWS } from '../../src/db/tables/sql/heldViews.ts'
+import { COVERAGE_VIEWS } from '../../src/db/tables/sql/coverageViews.ts'
 import { VALUE_VIEWS } from '../../src/db/tables/sql/valueViews.ts'
 import { type Bench, fixed, grouped, type Section } from '../bench.ts'
 import { type Measured, measure, median } from '../measure.ts'
@@ -18,7 +18,7 @@ export async function measureViews(
   series: number,
 ): Promise<Section> {
   const timings: string[][] = []
-  for (const view of Object.keys({ ...VALUE_VIEWS, ...HELD_VIEWS })) {
+  for (const view of Object.keys({ ...VALUE_VIEWS, ...COVERAGE_VIEWS })) {
     const timed = async (scope: 'one' | 'all' | 'total'): Promise<string> => {
       const all: Measured[] = []
       for (let run = 1; run <= runs; run++) {

@@ -1,5 +1,5 @@
 import { setImmediate as yieldOnce } from 'node:timers/promises'
-import { coordinationOf } from '../db/coordination.ts'
+import { requireCoordination } from '../db/coordination.ts'
 import { isFailure } from '../db/queries/fetchOutcomes.ts'
 import { type QueueState, queueOf, readQueues } from '../db/queries/queues.ts'
 import type { IdentityRow } from '../db/queries/seriesLookup.ts'
@@ -114,7 +114,7 @@ async function waitUntilDone(
     if (left === 0) return dead > 0 ? deadError(dead) : true
     silent = counts.requests - counts.failed === answered ? silent + 1 : 0
     answered = counts.requests - counts.failed
-    const lastOutage = await coordinationOf(store).lastOutage(host)
+    const lastOutage = await requireCoordination(store).lastOutage(host)
     if (silent === 0) outage = lastOutage
     else if (silent >= SILENT_LOOKS && lastOutage > outage) return outageError(host)
     idle = active === 0 ? idle + 1 : 0

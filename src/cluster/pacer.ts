@@ -1,4 +1,4 @@
-import { type Coordination, coordinationOf } from '../db/coordination.ts'
+import { type Coordination, requireCoordination } from '../db/coordination.ts'
 import type { Store } from '../db/store.ts'
 import { budgetSpent, DAY_MS, limitsOf } from '../fetch/budget.ts'
 import type { Pacer } from '../fetch/pacer.ts'
@@ -35,7 +35,7 @@ export function createSharedPacer(
   pace: Pace,
   options: PacerOptions,
 ): Pacer {
-  const coordination = coordinationOf(store)
+  const coordination = requireCoordination(store)
   let last: Promise<unknown> = Promise.resolve()
   return {
     take(host, signal) {

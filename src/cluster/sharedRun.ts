@@ -1,4 +1,4 @@
-import { coordinationOf } from '../db/coordination.ts'
+import { requireCoordination } from '../db/coordination.ts'
 import { clearQueue } from '../db/queries/queues.ts'
 import type { Store } from '../db/store.ts'
 import { hostOf } from '../fetch/hosts.ts'
@@ -24,7 +24,7 @@ export async function openSharedRun(
 ): Promise<SharedRun> {
   const closers = createClosers()
   const openPacer: OpenPacer = (pace, onPause) => createSharedPacer(store, pace, { onPause })
-  coordinationOf(store)
+  requireCoordination(store)
   const onLocked = (): Promise<void> => clearQueue(store.kysely, hostOf(baseUrl))
   if (!distributed) return { context: { openPacer, onLocked }, close: closers.close }
   const { openQueue } = await import('./queue.ts')

@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import { coordinationOf } from '../db/coordination.ts'
+import { requireCoordination } from '../db/coordination.ts'
 import { UNKNOWN_STATUSES } from '../db/queries/fetchOutcomes.ts'
 import { readQueues } from '../db/queries/queues.ts'
 import { findSeries } from '../db/queries/seriesLookup.ts'
@@ -222,7 +222,7 @@ function openFetchingOf({ context, fetchings, emit }: Working, data: QueuedReque
   const known = fetchings.get(key)
   if (known) return known
   const openPacer: OpenPacer = (pace, onPause) => createSharedPacer(context.store, pace, { isPatient: true, onPause })
-  const onGivenUp = (host: string): Promise<void> => coordinationOf(context.store).recordOutage(host)
+  const onGivenUp = (host: string): Promise<void> => requireCoordination(context.store).recordOutage(host)
   const opened = openFetching({ ...context, openPacer, onGivenUp }, data, { runId: data.run, emit })
   fetchings.set(key, opened)
   opened.catch(() => fetchings.delete(key))

@@ -37,7 +37,7 @@ export interface Coordination {
 }
 
 /** What processes share in this database. Throws InputError if it is a file. */
-export function coordinationOf({
+export function requireCoordination({
   coordination,
   file,
 }: {

@@ -35,7 +35,7 @@ export const onlyFiles = (what: string): StoreError =>
   })
 
 /** How a database is copied. Throws StoreError where it is on a server. */
-export function copyingOf({ copying }: Pick<TakeOverSource, 'copying'>): Copying {
+export function requireCopying({ copying }: Pick<TakeOverSource, 'copying'>): Copying {
   if (copying) return copying
   throw onlyFiles('A copy is made')
 }

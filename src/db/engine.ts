@@ -7,7 +7,7 @@ import type { Database, TableName } from './tables/schema.ts'
 /** Rows that come some at a time, so that memory stays flat however many there are. */
 export type Blocks<T> = AsyncIterable<readonly T[]>
 
-/** A result that one database has at once, and another has to be asked for. */
+/** A result that SQLite returns at once, and PostgreSQL later. */
 export type Awaitable<T> = T | Promise<T>
 
 /** What an upsert did. */
@@ -43,7 +43,7 @@ export interface ValueAt {
 }
 
 /** A value as it is held. */
-type HeldValue = readonly [at: Instant, value: number | null, step: number, fetchId: number]
+type StoredValue = readonly [at: Instant, value: number | null, step: number, fetchId: number]
 
 /** A value that was replaced or withdrawn. */
 type SupersededValue = readonly [at: Instant, value: number | null, step: number, fetchId: number, supersededBy: number]
@@ -196,10 +196,10 @@ export interface Engine {
    * the millisecond), in order of time. Several may be read side by side.
    */
   values(of: SeriesRange, asOf: string | null): Blocks<readonly [at: Instant, value: number | null, step: number]>
-  /** All values of an interval at once, each with the fetch that brought it, in order of time. */
-  heldIn(of: SeriesRange): Awaitable<readonly HeldValue[]>
+  /** All values of an interval at once, each with its fetch, in order of time. */
+  currentValues(of: SeriesRange): Promise<readonly StoredValue[]>
   /** All superseded and withdrawn values of an interval at once, in order of time. */
-  supersededIn(of: SeriesRange): Awaitable<readonly SupersededValue[]>
+  supersededValues(of: SeriesRange): Promise<readonly SupersededValue[]>
   /** The values of an interval: as they are, as they were known at an instant (UTC to the millisecond), or as each was first. */
   valuesThen(of: SeriesRange, then: string | 'now' | 'first'): Promise<ValueAt[]>
   /** The first values of an interval in order of time: as they are, or as they were known when a fetch of its series had been recorded. */

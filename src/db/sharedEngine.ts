@@ -121,14 +121,14 @@ async function* readChangedVersions(
 }
 
 type Shared =
-  | ('heldIn' | 'supersededIn' | 'valuesThen' | 'knownValues' | 'revisions' | 'changedVersions')
+  | ('currentValues' | 'supersededValues' | 'valuesThen' | 'knownValues' | 'revisions' | 'changedVersions')
   | ('rebuildDays' | 'differentDays')
 
 /** The operations that are the same in both databases. */
 export const sharedEngine = (db: Kysely<Database>): Pick<Engine, Shared> => ({
-  heldIn: async (range) =>
+  currentValues: async (range) =>
     (await current.all(db, range)).map(({ at, value, step_s, fetch_id }) => [at, value, step_s, fetch_id]),
-  supersededIn: async (range) =>
+  supersededValues: async (range) =>
     (await superseded.all(db, range)).map((row) => [row.at, row.value, row.step_s, row.fetch_id, row.superseded_by]),
   async valuesThen(range, then) {
     const query = then === 'first' ? firstValuesQuery(range) : valuesQuery(range, then === 'now' ? null : then)

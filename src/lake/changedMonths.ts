@@ -9,7 +9,7 @@ export interface SnapshotSource {
   /** The last fetch, and when it was recorded. */
   readonly fetch: number
   readonly fetched_at: string | null
-  /** How many fetches there are, and the rows that they brought: it differs after one was read again. */
+  /** The number of fetches and of their rows. It differs after a replay. */
   readonly counted?: Counted
   /**
    * A checksum of the day totals of every local month. Values do not change without changing it, except by exchanging places
@@ -18,7 +18,7 @@ export interface SnapshotSource {
   readonly months: Readonly<Record<Month, string>>
 }
 
-/** Fetches up to one of them, and the rows that they brought. */
+/** Fetches up to one of them, and their rows. */
 interface Counted {
   readonly fetches: number
   readonly rows: number
@@ -50,7 +50,7 @@ export async function sourceOf(db: Reader): Promise<SnapshotSource> {
   }
 }
 
-/** What the fetches up to one brought. Each kind of row is weighted differently, so that one cannot stand in for another. */
+/** Counts the rows of the fetches up to one. Each kind of row is weighted differently, so that one cannot stand in for another. */
 async function countedUpTo({ kysely }: Reader, fetch: number): Promise<Counted> {
   const { fetches, fresh, revised, withdrawn } = await kysely
     .selectFrom('_fetch')

@@ -58,7 +58,7 @@ export async function timelinesOf({ kysely }: Reader): Promise<SeriesExtent[]> {
 /** When fetches were recorded, in epoch milliseconds; null for one that does not exist any more. */
 type TimesOf = (fetches: Iterable<number>) => Promise<(fetch: number) => number | null>
 
-/** Fetches that are looked up together: neighbouring ones brought values of the same nights. */
+/** Fetches that are looked up together: neighbours have values of the same nights. */
 const NEIGHBOURS = 4096
 
 /**
@@ -103,7 +103,7 @@ export async function* observations(
   const interval = monthInterval(month)
   for (const { seriesId, geoId, held } of timelines) {
     if (!touches(held, interval)) continue
-    const values = await engine.heldIn({ seriesId, geoId, ...interval })
+    const values = await engine.currentValues({ seriesId, geoId, ...interval })
     const timeOf = await timesOf(new Set(values.map(([, , , fetch]) => fetch)))
     yield values.map(([at, value, step, fetch]) => [seriesId, geoId, at * 1000, value, step, timeOf(fetch)])
   }
@@ -119,7 +119,7 @@ export async function* revisions(
   const interval = monthInterval(month)
   for (const { seriesId, geoId, superseded } of timelines) {
     if (!touches(superseded, interval)) continue
-    const values = await engine.supersededIn({ seriesId, geoId, ...interval })
+    const values = await engine.supersededValues({ seriesId, geoId, ...interval })
     const timeOf = await timesOf(new Set(values.flatMap(([, , , fetch, by]) => [fetch, by])))
     yield values.map(([at, value, step, fetch, by]) => [
       seriesId,

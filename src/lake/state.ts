@@ -12,7 +12,7 @@ export interface LakeState {
   readonly values: number
   /** When it was last found equal to the database, UTC to the millisecond. */
   readonly synced_at: string
-  /** Fetches since then that brought something. */
+  /** Fetches since then with changed rows. */
   readonly fetches_behind: number
 }
 

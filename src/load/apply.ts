@@ -14,7 +14,7 @@ import { type Database, tableOf } from '../db/tables/schema.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import { formatMillis } from '../util/time/instant.ts'
 import { LONGEST_FIXED } from '../util/time/periods.ts'
-import { recordCoverage } from './coverage/heldCoverage.ts'
+import { recordCoverage } from './coverage/recordCoverage.ts'
 import { markListing, replaceOwned } from './listing.ts'
 import { undismissed } from './quarantine/dismissed.ts'
 import { readStoredSeries } from './storedSeries.ts'
@@ -47,7 +47,11 @@ async function stepNear(
 }
 
 /** The same rows; where their steps are only guessed, with the steps of the stored values next to them. */
-async function likeStored(tx: Transaction<Database>, seriesId: number, rows: Observations): Promise<Observations> {
+async function inferStepsFromStored(
+  tx: Transaction<Database>,
+  seriesId: number,
+  rows: Observations,
+): Promise<Observations> {
   const { geoIds, at, steps, guessed } = rows
   if (!guessed || typeof steps !== 'number' || steps >= LONGEST_FIXED) return rows
   const near = new Map<number, number>()
@@ -106,7 +110,7 @@ export async function applyRows(
   }
   if (rows.listing) withdrawn += await markListing(tx, rows.listing, now)
   if (rows.observations && seriesId !== null) {
-    const observations = await likeStored(tx, seriesId, rows.observations)
+    const observations = await inferStepsFromStored(tx, seriesId, rows.observations)
     const upserted = await engine.upsertObservations(tx, seriesId, fetchId, planned.window, observations)
     written = addWritten(written, upserted)
     const known = await readStoredSeries(tx, seriesId)

@@ -59,7 +59,7 @@ export function lookbacksOf(job: Job): ReadonlyMap<string, number> {
 const lookbacks = new WeakMap<Job, ReadonlyMap<string, number>>()
 
 /** Everything that a job wants of series with windows, without the options of the user. */
-export function wantedOf(planning: Planning): Wanted[] {
+export function wantedSeries(planning: Planning): Wanted[] {
   return planning.job.series.flatMap((entry) => {
     if (!entry.window) return []
     const range = wantedRange({ ...planning, options: {} }, entry.window, borderUnit(entry.timeTrunc))

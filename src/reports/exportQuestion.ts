@@ -77,7 +77,7 @@ const someOf = (ids: readonly number[]): string =>
   ids.length === 0 ? 'none' : `${ids.slice(0, 20).join(', ')}${ids.length > 20 ? ` and ${ids.length - 20} more` : ''}`
 
 /** Throws where no values of an indicator or geo are held: a file without it would look as if it had no values. */
-export async function requireHeld(db: Reader, question: ExportQuestion): Promise<void> {
+export async function requireStored(db: Reader, question: ExportQuestion): Promise<void> {
   const allSeries = await exportedGeoSeries(db, { ...question, geos: [] })
   const { indicators, kind = ENTRY_ROUTES.series } = question
   const unknown = indicators.filter((id) => !allSeries.some((one) => one.indicatorId === id))

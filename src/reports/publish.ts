@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { copyingOf, OWN_TABLES } from '../db/copying.ts'
+import { OWN_TABLES, requireCopying } from '../db/copying.ts'
 import { isPublishedCopy, openReader, openStore, removeDatabase } from '../db/open.ts'
 import { writeDictionary } from '../db/queries/referenceTables.ts'
 import type { Reader } from '../db/store.ts'
@@ -92,7 +92,7 @@ export async function publish(
     const store = await openStore(copy, { durability: 'none', copies: true })
     try {
       await writeDictionary(store.kysely)
-      await copyingOf(store).finishCopy(part, bookkeeping)
+      await requireCopying(store).finishCopy(part, bookkeeping)
     } finally {
       await store.close()
     }
@@ -137,7 +137,7 @@ export async function copyInto(source: Reader, file: string): Promise<void> {
   await source.engine.beginSnapshot()
   const copy = await openStore(file, { durability: 'none' })
   try {
-    await copyingOf(copy).takeTables(source, COPIED)
+    await requireCopying(copy).takeTables(source, COPIED)
   } finally {
     await copy.close()
   }

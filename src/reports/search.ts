@@ -1,5 +1,5 @@
 import type { SearchHit } from '../db/engine.ts'
-import { heldKinds } from '../db/queries/catalogueNames.ts'
+import { storedKinds } from '../db/queries/catalogueNames.ts'
 import type { Reader } from '../db/store.ts'
 import { parseInstant } from '../util/time/instant.ts'
 import { localDate } from '../util/time/zone.ts'
@@ -18,7 +18,7 @@ export async function searchItems(
   places: readonly SearchScope[],
   most?: number,
 ): Promise<SearchHit[]> {
-  const kinds = await Promise.all(places.map((place) => heldKinds(db, TABLE_OF_SCOPE[place])))
+  const kinds = await Promise.all(places.map((place) => storedKinds(db, TABLE_OF_SCOPE[place])))
   return db.engine.search(text, kinds.flat(), most)
 }
 

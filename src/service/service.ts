@@ -45,7 +45,7 @@ export interface Examples {
 }
 
 /** Returns examples from the data of a service. */
-export function examplesOf({ wellKnown, exampleTexts }: Pick<Service, 'wellKnown' | 'exampleTexts'>): Examples {
+export function exampleValues({ wellKnown, exampleTexts }: Pick<Service, 'wellKnown' | 'exampleTexts'>): Examples {
   const [indicator = 1, second = 2] = Object.values(wellKnown).flatMap((series) => series.indicator ?? [])
   return { indicator, second, ...(exampleTexts ?? { word: 'word', term: 'term' }) }
 }

@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import { useHeldZones } from '../db/queries/referenceTables.ts'
+import { useStoredZones } from '../db/queries/referenceTables.ts'
 import type { Reader, Store } from '../db/store.ts'
 import type { Database } from '../db/tables/schema.ts'
 import { applyRows, type HeldTables } from '../load/apply.ts'
@@ -67,7 +67,7 @@ export async function replay(
   const replies = batches(readReplies(source, service))
   let batch = await replies.next()
   await copyRecords(store, source)
-  await useHeldZones(store)
+  await useStoredZones(store)
   const restorer = await createSeriesRestorer(source)
   const acceptor = await createAcceptor(store)
   let done: Replayed = { replies: 0, rows: 0, unread: 0, damaged: [] }

@@ -5,7 +5,7 @@ import type { Job } from '../job/job.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { SkippedItem } from '../job/plannerState.ts'
 import { applySelectors, type Listed, namesAnything, needsCatalogue, resolveSelectors } from '../job/select.ts'
-import { namesGeos, wantedOf } from '../plan/entries.ts'
+import { namesGeos, wantedSeries } from '../plan/entries.ts'
 import { planSelection } from '../plan/listings.ts'
 import { plan } from '../plan/plan.ts'
 import type { Planning, PlanOptions } from '../plan/planning.ts'
@@ -118,5 +118,5 @@ async function rememberSelected(store: Store, planning: Planning, catalogue: rea
   const { whole = planning.job } = planning.job
   const isUnknown = needsCatalogue(whole) && catalogue.length === 0
   const job = applySelectors(whole, catalogue)
-  await rememberWanted(store, planning, wantedOf({ ...planning, job }), isUnknown)
+  await rememberWanted(store, planning, wantedSeries({ ...planning, job }), isUnknown)
 }

@@ -45,7 +45,7 @@ test('an error of the database is reported as one of ours, whichever call raised
     },
     'the check before something is written': () => store.write(async () => undefined),
     'the check itself': () => store.check(),
-    'an operation that answers at once': () => store.engine.heldIn(range),
+    'an operation that answers at once': () => store.engine.currentValues(range),
     'an operation': () => store.engine.valuesThen(range, 'now'),
     'an operation that answers row by row': () => allRows(store.engine.values(range, null)),
     "a user's statement": () => store.engine.query('select * from _run').then(({ rows }) => allRows(rows)),

@@ -91,7 +91,7 @@ export function prepare(before: Memory, said: Said): { series: Series; answer: A
     geos: window ? (geos ?? [0]) : [],
   }
   const stored = { ...before, values }
-  return { series, answer, stored, held: heldIn(stored, answer) }
+  return { series, answer, stored, held: currentValues(stored, answer) }
 }
 
 const sorted = (values: ReadonlyMap<number, number> | undefined): Values | undefined => {
@@ -100,7 +100,7 @@ const sorted = (values: ReadonlyMap<number, number> | undefined): Values | undef
 }
 
 /** All that is stored, as the rules read it. */
-export function heldIn({ values, coverage, absences }: Memory, { window, rows, dismissed }: Answer): Held {
+export function currentValues({ values, coverage, absences }: Memory, { window, rows, dismissed }: Answer): Held {
   const inside = (at: number): boolean => window !== null && at >= window.from && at < window.to
   const lacking = [...values].filter(([geo, some]) => !rows.has(geo) && [...some.keys()].some(inside))
   const near = new Map(
@@ -158,7 +158,7 @@ export function accept(before: Memory, said: Said): Memory {
     }),
   )
   const accepted = { ...answer, rows, window: answer.window!, newGeos: [] }
-  return apply(before, decideAcceptance(series, accepted, heldIn(before, accepted)))
+  return apply(before, decideAcceptance(series, accepted, currentValues(before, accepted)))
 }
 
 const date = (at: number): string => {

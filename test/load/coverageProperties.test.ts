@@ -2,16 +2,16 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Coverage } from '../../src/job/plannerState.ts'
 import { decideCoverage } from '../../src/load/coverage/decideCoverage.ts'
-import { stillGood } from '../../src/plan/held.ts'
+import { freshPart } from '../../src/plan/freshness.ts'
 import { type Interval, intersect } from '../../src/util/time/interval.ts'
 import {
   apply,
+  currentValues,
   DAY,
   day,
   EMPTY,
   HOUR,
   hear,
-  heldIn,
   type Memory,
   night,
   prepare,
@@ -92,7 +92,7 @@ describe('after any history of answers', () => {
       const before = all.slice(0, -1).reduce(hear, EMPTY)
       const { series, answer, held, stored } = prepare(before, all.at(-1)!)
       const after = apply(stored, decideCoverage(series, answer, held))
-      const again = decideCoverage(series, { ...answer, newGeos: [] }, heldIn(after, answer))
+      const again = decideCoverage(series, { ...answer, newGeos: [] }, currentValues(after, answer))
       expect(again).toEqual({ coverage: { remove: [], insert: [] }, absences: { remove: [], insert: [] } })
     }))
 
@@ -171,7 +171,7 @@ describe('after any history of answers', () => {
       const freshness = { zone: ZONE, now: at + 60, lookbackS: 2 * DAY, refreshS: HOUR, unit: 'day' } as const
       expect(
         intersect(
-          coverage.map((row) => stillGood(row, freshness)),
+          coverage.map((row) => freshPart(row, freshness)),
           [{ from: 0, to: at * 2 }],
         ),
       ).toEqual([{ from: day(FIRST), to: day(LAST) }])

@@ -74,7 +74,7 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'settled for one is settled for all',
-    'plan/held.ts',
+    'plan/freshness.ts',
     'if (held.settledFor - ahead >= freshness.lookbackS) return held',
     'if (held.settledFor - ahead >= 86_400) return held',
   ),
@@ -92,7 +92,7 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'a month is past revision day by day',
-    'plan/held.ts',
+    'plan/freshness.ts',
     'return periods ? floorTo(zone, periods.floor(border), unit) : border',
     'return border',
   ),
@@ -153,7 +153,7 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'what is unverified is left alone',
-    'plan/held.ts',
+    'plan/freshness.ts',
     "if (held.state === 'unverified' &&",
     "if (held.state === 'unverified' && held.to < 0 &&",
   ),
@@ -177,7 +177,7 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'an unknown id is asked in every run',
-    'plan/held.ts',
+    'plan/freshness.ts',
     'if (now >= nextAt - EARLY_S ||',
     'if (now >= nextAt - EARLY_S || nextAt > 0 ||',
   ),
@@ -208,7 +208,7 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'a failure never ends',
     'db/queries/fetchOutcomes.ts',
-    'const intervals = subtract([window], [...broughtFor(later, geoId), ...ofEach])',
+    'const intervals = subtract([window], [...answeredFor(later, geoId), ...ofEach])',
     'const intervals = [window]',
   ),
   mutant(
@@ -221,7 +221,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'the view gaps lists nothing unverified',
     edits: [
       {
-        file: 'src/db/tables/sql/heldViews.ts',
+        file: 'src/db/tables/sql/coverageViews.ts',
         find: "join _coverage c on c.series_id = s.id where c.state = 'unverified'",
         put: "join _coverage c on c.series_id = s.id where c.state = 'unverified' and 0",
       },
@@ -231,7 +231,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'the view gaps knows nothing absent',
     edits: [
       {
-        file: 'src/db/tables/sql/heldViews.ts',
+        file: 'src/db/tables/sql/coverageViews.ts',
         find: 'join _absent a on a.series_id = s.id',
         put: 'join _absent a on a.series_id = s.id and 0',
       },
@@ -241,7 +241,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'a geo is as fresh as its series',
     edits: [
       {
-        file: 'src/db/tables/sql/heldViews.ts',
+        file: 'src/db/tables/sql/coverageViews.ts',
         find: "like '%,' || g.geo_id || ',%', 1 = 1)",
         put: "like '%,' || g.geo_id || ',%' or 1 = 1, 1 = 1)",
       },

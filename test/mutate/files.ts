@@ -7,7 +7,7 @@ export const FILES: Readonly<Record<string, readonly string[]>> = {
   'src/service/request.ts': ['test/service/request.test.ts'],
   'src/job/moment.ts': ['test/util/time/time.test.ts', 'test/job/read.test.ts', 'test/job/moment.test.ts'],
   'src/plan/windows.ts': ['test/plan/windows.test.ts'],
-  'src/plan/held.ts': ['test/plan/held.test.ts'],
+  'src/plan/freshness.ts': ['test/plan/freshness.test.ts'],
   'src/transform/values/readValues.ts': ['test/transform/values.test.ts'],
   'src/load/coverage/decideCoverage.ts': ['test/load/coverage.test.ts'],
   'src/load/coverage/decideAbsences.ts': ['test/load/coverage.test.ts'],

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { placeOf } from '../../db/address.ts'
 import { openWriter } from '../../db/lock.ts'
 import { openReader } from '../../db/open.ts'
-import { heldKinds } from '../../db/queries/catalogueNames.ts'
+import { storedKinds } from '../../db/queries/catalogueNames.ts'
 import type { Reader, Store } from '../../db/store.ts'
 import { type OnRetry, openClient } from '../../fetch/client.ts'
 import { type DownloadOptions, download } from '../../fetch/files/download.ts'
@@ -80,7 +80,7 @@ function requestedDates(range: RangeArgs, zone: string): { from: string | null; 
 /** Refuses a kind of archives that neither the service declares nor the database holds. */
 async function checkKind(db: Reader, kind: string, { routes }: Service): Promise<void> {
   const declared = routesOf(routes, 'archives').map((name) => itemKind(routes, name))
-  const legal = [...new Set(['all', ...declared, ...(await heldKinds(db, 'archive'))])]
+  const legal = [...new Set(['all', ...declared, ...(await storedKinds(db, 'archive'))])]
   if (!legal.includes(kind))
     throw new InputError(
       `--kind ${kind} is not a kind of archives; legal: ${legal.join(', ')}.${didYouMean(kind, legal)}`,

@@ -2,9 +2,9 @@ import { extname } from 'node:path'
 import { openReader } from '../../db/open.ts'
 import type { Reader } from '../../db/store.ts'
 import { type Exported, exportLong, exportWide } from '../../reports/export.ts'
-import { type ExportQuestion, exportedGeoSeries, requireHeld } from '../../reports/exportQuestion.ts'
+import { type ExportQuestion, exportedGeoSeries, requireStored } from '../../reports/exportQuestion.ts'
 import { runStatement, startStatement } from '../../reports/statements/runner.ts'
-import { examplesOf, type Service } from '../../service/service.ts'
+import { exampleValues, type Service } from '../../service/service.ts'
 import { InputError } from '../../util/errors.ts'
 import { quantity } from '../../util/text.ts'
 import { EARLIEST, formatMillis, LATEST } from '../../util/time/instant.ts'
@@ -81,7 +81,7 @@ function checkFlags(args: ExportPlan, service: Service): void {
   if ((sql === undefined) === (indicator === undefined))
     refuseExport(
       'Missing data to export: give either --indicator or --sql.',
-      `indicator-sync export --indicator ${examplesOf(service).indicator} --output spot.csv`,
+      `indicator-sync export --indicator ${exampleValues(service).indicator} --output spot.csv`,
     )
   if (args.kind !== undefined && indicator === undefined)
     refuseExport('--kind only works with --indicator.', 'Add --indicator, or leave out --kind.')
@@ -119,7 +119,7 @@ async function exportQuestion(db: Reader, args: ExportArgs): Promise<ExportQuest
     to: (zone: string) => range(zone).to,
     asOf: null,
   }
-  await requireHeld(db, question)
+  await requireStored(db, question)
   const [first] = await exportedGeoSeries(db, question)
   return {
     ...question,

@@ -1,6 +1,6 @@
 import { isNeeded, type Recipe } from '../../reports/recipes/recipe.ts'
 import { runStatement, startStatement } from '../../reports/statements/runner.ts'
-import { examplesOf } from '../../service/service.ts'
+import { exampleValues } from '../../service/service.ts'
 import type { Service } from '../../service/services.ts'
 import { InputError } from '../../util/errors.ts'
 import type { Args } from '../command.ts'
@@ -73,7 +73,7 @@ async function listRecipes(service: Service, json: boolean): Promise<void> {
       ...(Object.keys(recipe.parameters).length > 0 ? [wrapped(parametersText(recipe), cells, '    ')] : []),
     ].join('\n'),
   )
-  const { indicator } = examplesOf(service)
+  const { indicator } = exampleValues(service)
   print(
     `${recipes.join('\n')}\n\nRun one: ${called()} query --recipe daily-average --indicator ${indicator} --from 2025-10-01`,
   )

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
 import { openReader } from '../../db/open.ts'
-import { useHeldZones } from '../../db/queries/referenceTables.ts'
+import { useStoredZones } from '../../db/queries/referenceTables.ts'
 import { type RunningServer, startServer } from '../../page/server/start.ts'
 import type { Service } from '../../service/service.ts'
 import { isHere } from '../../util/host.ts'
@@ -90,7 +90,7 @@ export async function handler(args: ServeArgs): Promise<number> {
   const service = serviceSetting().value
   // A fault of the file is reported at once, not by every page.
   const reader = openReader(file)
-  await useHeldZones(reader).finally(() => reader.close())
+  await useStoredZones(reader).finally(() => reader.close())
   const signals = watchSignals(() => undefined)
   const running = await listening(args, file, service).catch((error) => {
     throw listenError(error, host, port ?? PORT)

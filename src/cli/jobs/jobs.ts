@@ -2,7 +2,7 @@ import { dirname, isAbsolute, join, normalize } from 'node:path'
 import type { Job } from '../../job/job.ts'
 import { type ReadOther, readJob } from '../../job/read.ts'
 import { onlyIndicators } from '../../job/select.ts'
-import { examplesOf, type Service } from '../../service/service.ts'
+import { exampleValues, type Service } from '../../service/service.ts'
 import { InputError } from '../../util/errors.ts'
 import { systemWords } from '../../util/systemErrors.ts'
 import { readSettings, readSmall, type SettingFlags } from '../settings/config.ts'
@@ -61,7 +61,7 @@ export async function readJobsOf(
   const read = readJobs(jobs, service)
   if (only === undefined) return read
   const ids = only.split(',').map((text) => (/^\s*\d+\s*$/.test(text) ? Number(text) : Number.NaN))
-  const { indicator, second } = examplesOf(service)
+  const { indicator, second } = exampleValues(service)
   if (ids.some(Number.isNaN))
     throw new InputError(`--only ${JSON.stringify(only)} is not a list of numbers.`, {
       hint: `Give numbers of indicators, separated by commas: --only ${indicator},${second}`,

@@ -58,7 +58,7 @@ export function openReader(address: string): Reader {
   return readerOf(connect(address, { connections: READER_CONNECTIONS, first }), address)
 }
 
-/** How many times the outcome of a transaction is asked for, and the first pause between two attempts. */
+/** Attempts to learn the outcome of a transaction, and the first pause between two of them. */
 const MAX_ATTEMPTS = 8
 const PAUSE_MS = 50
 

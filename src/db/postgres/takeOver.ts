@@ -12,7 +12,7 @@ const REFERENCED_TABLES: readonly TableName[] = [
   ...(['search_item', 'geo', 'vocabulary', 'taxonomy_term', 'indicator', 'content', 'archive', 'widget'] as const),
   ...(['series', '_run', '_fetch'] as const),
 ]
-/** What says which values are held: whoever looks meanwhile is not told of values that are not there yet. */
+/** Written last: readers must not see coverage of values that are not copied yet. */
 const LAST_TABLE: TableName = '_coverage'
 const TABLES_IN_ORDER: readonly TableName[] = [
   ...REFERENCED_TABLES,

@@ -31,7 +31,7 @@ export const geoNameColumn = <A extends string>(id: string, alias: A) =>
     .as(alias)
 
 /** The kinds of indicators, content or archives that are held, whatever service they came from. */
-export async function heldKinds({ kysely }: Reader, table: 'indicator' | 'content' | 'archive'): Promise<string[]> {
+export async function storedKinds({ kysely }: Reader, table: 'indicator' | 'content' | 'archive'): Promise<string[]> {
   const rows = await kysely.selectFrom(table).select('kind').distinct().orderBy('kind').execute()
   return rows.map(({ kind }) => kind)
 }

@@ -53,8 +53,8 @@ interface Later extends Interval {
   readonly geos: readonly number[] | null
 }
 
-/** The intervals that later answers brought for one geo; what was answered for all geos was answered for each. */
-const broughtFor = (later: readonly Later[], geoId: number): Interval[] =>
+/** The intervals of later answers for one geo; an answer for all geos counts for each. */
+const answeredFor = (later: readonly Later[], geoId: number): Interval[] =>
   merge(later.filter(({ geos }) => geos === null || geos.includes(geoId)))
 
 /** Later answers that count: all of them, or only those whose rejects were all dismissed. */
@@ -117,10 +117,10 @@ export function createAnswered(db: Kysely<Database>, sound: boolean): (request: 
     // What was read soundly for every known geo by itself counts as read for all.
     const known = sound && geoIds === null ? await geosOf(db, seriesId) : []
     const ofEach = known
-      .map((geoId) => broughtFor(later, geoId))
+      .map((geoId) => answeredFor(later, geoId))
       .reduce((a, b) => intersect(a, b), known.length > 0 ? [window] : [])
     return (geoIds ?? [ALL_GEOS]).flatMap((geoId): Unanswered[] => {
-      const intervals = subtract([window], [...broughtFor(later, geoId), ...ofEach])
+      const intervals = subtract([window], [...answeredFor(later, geoId), ...ofEach])
       return intervals.length === 0 ? [] : [{ geoId, intervals }]
     })
   }

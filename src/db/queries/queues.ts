@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { coordinationOf } from '../coordination.ts'
+import { requireCoordination } from '../coordination.ts'
 import type { Reader, Store } from '../store.ts'
 import type { Database } from '../tables/schema.ts'
 
@@ -45,7 +45,7 @@ const canReadQueues = async (db: Kysely<Database>): Promise<boolean> =>
 
 /** Whether there are queues at all, also where this user may not read them. */
 export const isQueueMade = (store: Pick<Store, 'file' | 'coordination'>): Promise<boolean> =>
-  coordinationOf(store).hasTable(BOSS_SCHEMA, 'job')
+  requireCoordination(store).hasTable(BOSS_SCHEMA, 'job')
 
 /**
  * Deletes what is queued for a host, being executed, or dead. Whatever a worker is executing is rolled back, because it checks its

@@ -50,7 +50,7 @@ export async function rememberZone(
 }
 
 /**
- * The same in a transaction of its own, only where there is something to write; the runtime is not asked again for what is held.
+ * Does the same in a transaction of its own, if there is something to write. Otherwise it uses the stored clock changes.
  */
 export async function ensureZone(store: Pick<Store, 'kysely' | 'engine' | 'write'>, zone: string): Promise<void> {
   if (!(await useHeld(store.kysely, zone))) await store.write((tx) => rememberZone(tx, store.engine, zone))
@@ -73,7 +73,7 @@ async function useHeld(db: Kysely<Database>, zone: string): Promise<boolean> {
 }
 
 /** The same for all zones that the database holds. */
-export async function useHeldZones({ kysely }: Pick<Store, 'kysely'>): Promise<void> {
+export async function useStoredZones({ kysely }: Pick<Store, 'kysely'>): Promise<void> {
   const zones = await kysely.selectFrom('time_zone_offset').select('zone').distinct().execute()
   for (const { zone } of zones) await useHeld(kysely, zone)
 }

@@ -55,7 +55,7 @@ function compiledUpsert(
     return target
       .doUpdateSet(({ or }) => {
         const set = Object.fromEntries(updated.map((column) => [column, next(column)]))
-        // A version began with the fetch that brought what the history keeps of it.
+        // A version began with the fetch of the columns that the history keeps.
         const begins = sql`case when ${or(versioned)} then excluded.fetch_id else ${sql.ref(`${table}.fetch_id`)} end`
         return (HISTORIES[table] ? { ...set, fetch_id: begins } : set) as never
       })

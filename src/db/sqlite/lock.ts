@@ -28,7 +28,7 @@ function realPathOf(file: string): string {
 }
 
 /**
- * The file that the writer of a database locks. It stays empty and is never deleted: whoever deleted it could lock another one.
+ * The file that the writer of a database locks. It stays empty and is never deleted: a second file of that name would be a second lock.
  */
 const lockFileOf = (file: string): string => `${realPathOf(file)}.lock`
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { routesOf, wordsFor } from '../../service/routes.ts'
-import { type Examples, examplesOf, type Service } from '../../service/service.ts'
+import { type Examples, exampleValues, type Service } from '../../service/service.ts'
 import { ENTRY_ROUTES } from '../entryRoutes.ts'
 import { MOMENT_FORM, parseMoment, parseSpan, SPAN_FORM } from '../moment.ts'
 
@@ -95,7 +95,7 @@ function entryKeys(service: Service) {
     series: {
       route: z.enum(values).optional().describe(`Route of the values; default: ${ENTRY_ROUTES.series}`),
       ...offers,
-      indicators: selectionLike(examplesOf(service)).describe('Indicator ids, all, or { match, terms, exclude }'),
+      indicators: selectionLike(exampleValues(service)).describe('Indicator ids, all, or { match, terms, exclude }'),
       geoIds: ids.optional().describe('Only these geos; default: all'),
       timeTrunc: routeWord(service, 'time_trunc', values).optional().describe('Step to group values into'),
       timeAgg: routeWord(service, 'time_agg', values)

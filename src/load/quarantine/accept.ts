@@ -8,7 +8,7 @@ import { numbersOf } from '../../util/json.ts'
 import { floorToSecond } from '../../util/time/instant.ts'
 import { type Interval, subtract } from '../../util/time/interval.ts'
 import { decideAcceptance } from '../coverage/decideCoverage.ts'
-import { describeSeries, readHeld, readValues, writeCoverage } from '../coverage/heldCoverage.ts'
+import { describeSeries, readStoredCoverage, readValues, writeCoverage } from '../coverage/recordCoverage.ts'
 import { readStoredSeries } from '../storedSeries.ts'
 
 /** Later answers that overlap the window of an answer and came before it was accepted. */
@@ -65,7 +65,7 @@ async function acceptAnswer(tx: Transaction<Database>, dismissed: DismissedAnswe
         settledBefore: dismissed.settledBefore ?? from,
       }
       const series = await describeSeries(tx, stored, rows, { timeZone: stored.timeZone, lookbackS: null })
-      const held = await readHeld(tx, seriesId, series, answer)
+      const held = await readStoredCoverage(tx, seriesId, series, answer)
       await writeCoverage(tx, seriesId, decideAcceptance(series, answer, held))
     }
   }

@@ -54,8 +54,8 @@ export interface Deleted {
 const AT_ONCE = 1_000
 
 /**
- * Deletes those of some bodies, in the order of their hashes, that nobody uses. Whoever refers to a body keeps it locked: asked again
- * once it is locked here, everybody who refers to it is seen.
+ * Deletes unused ones of some bodies, in the order of their hashes. A transaction that refers to a body locks it, so use is checked
+ * again once the body is locked here.
  */
 export async function deleteUnused(
   tx: Transaction<Database>,

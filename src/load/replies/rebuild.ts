@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import { copyingOf } from '../../db/copying.ts'
+import { requireCopying } from '../../db/copying.ts'
 import type { Reader, Store } from '../../db/store.ts'
 import { type Database, TABLE_NAMES, type TableName } from '../../db/tables/schema.ts'
 import { insertIndicator } from '../storedSeries.ts'
@@ -22,7 +22,7 @@ export const REBUILT_TABLES: readonly TableName[] = [
 
 /** Copies the records of another database of the same schema into an empty one. */
 export const copyRecords = async (store: Store, source: Reader): Promise<void> =>
-  copyingOf(store).takeTables(source, RECORD_TABLES)
+  requireCopying(store).takeTables(source, RECORD_TABLES)
 
 /** Inserts the series of another database, each before its first reply is replayed, so that every "first seen" is as it was. */
 export async function createSeriesRestorer({
@@ -78,4 +78,4 @@ const FIRST_SEEN_KEYS = {
 
 /** Copies when each row was first seen: where earlier replies are missing in the reply store, a replay would take a later time. */
 export const copyFirstSeen = async (store: Store, source: Reader): Promise<void> =>
-  copyingOf(store).takeFirstSeen(source, FIRST_SEEN_KEYS)
+  requireCopying(store).takeFirstSeen(source, FIRST_SEEN_KEYS)

@@ -1,5 +1,5 @@
 import { prepared } from '../../db/prepared.ts'
-import { heldKinds } from '../../db/queries/catalogueNames.ts'
+import { storedKinds } from '../../db/queries/catalogueNames.ts'
 import { readJobFiles } from '../../db/queries/jobRuns.ts'
 import type { LakeState } from '../../lake/state.ts'
 import { withoutFuture } from '../../reports/gaps.ts'
@@ -186,7 +186,7 @@ async function readUnits({ store }: PageRequest, ids: readonly number[]): Promis
   const rows = await store.kysely
     .selectFrom('indicator')
     .select(['kind', 'id', 'magnitude'])
-    .where('kind', 'in', await heldKinds(store, 'indicator'))
+    .where('kind', 'in', await storedKinds(store, 'indicator'))
     .where('id', 'in', [...new Set(ids)])
     .execute()
   return new Map(rows.map(({ kind, id, magnitude }) => [`${kind} ${id}`, magnitude]))

@@ -1,4 +1,4 @@
-import { heldKinds } from '../../db/queries/catalogueNames.ts'
+import { storedKinds } from '../../db/queries/catalogueNames.ts'
 import type { Reader } from '../../db/store.ts'
 import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
 import { floorToSecond } from '../../util/time/instant.ts'
@@ -31,7 +31,7 @@ async function readKeys(db: Reader, { text, held, page }: CatalogueQuestion): Pr
   const { kysely, engine } = db
   const from = (page - 1) * INDICATORS_A_PAGE
   if (/[\p{L}\p{N}]/u.test(text)) {
-    const found = await engine.search(text, await heldKinds(db, 'indicator'))
+    const found = await engine.search(text, await storedKinds(db, 'indicator'))
     if (held === 'all') return found.slice(from, from + INDICATORS_A_PAGE + 1)
     const rows = await kysely
       .selectFrom('series as s')

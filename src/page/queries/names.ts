@@ -1,4 +1,4 @@
-import { heldKinds } from '../../db/queries/catalogueNames.ts'
+import { storedKinds } from '../../db/queries/catalogueNames.ts'
 import type { PageRequest } from '../page.ts'
 import { inLanguage } from './locale.ts'
 
@@ -31,7 +31,7 @@ export async function indicatorNames(
   const rows = await store.kysely
     .selectFrom('indicator_text')
     .select(['kind', 'id', 'locale', 'name'])
-    .where('kind', 'in', await heldKinds(store, 'indicator'))
+    .where('kind', 'in', await storedKinds(store, 'indicator'))
     .where('id', 'in', [...new Set(ids)])
     .execute()
   return pickNames(

@@ -1,4 +1,4 @@
-import { heldKinds } from '../../db/queries/catalogueNames.ts'
+import { storedKinds } from '../../db/queries/catalogueNames.ts'
 import type { Reader } from '../../db/store.ts'
 import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
 import { SEARCH_SCOPES, type SearchScope, searchItems } from '../../reports/search.ts'
@@ -72,7 +72,7 @@ export async function readSearch(
     .where('kind', 'in', [...new Set(shown.map(({ kind }) => kind))])
     .execute()
   const series = await heldSeriesOf(db, shown)
-  const archives = await heldKinds(db, 'archive')
+  const archives = await storedKinds(db, 'archive')
   const results = shown.map((one) => {
     const own = texts.filter(({ kind, item_id }) => kind === one.kind && item_id === one.id)
     const ordered = [...own].sort((a, b) => Number(b.locale === one.locale) - Number(a.locale === one.locale))

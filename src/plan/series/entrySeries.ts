@@ -4,7 +4,7 @@ import type { SeriesState } from '../../job/plannerState.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import { periodsOf } from '../../util/time/periods.ts'
 import { coveredGeos, identityOf, lookbacksOf } from '../entries.ts'
-import { type Freshness, freshnessOf } from '../held.ts'
+import { type Freshness, freshnessOf } from '../freshness.ts'
 import { type Planning, wantedRange } from '../planning.ts'
 import { borderUnit } from '../windows.ts'
 

@@ -1,7 +1,7 @@
 import { ALL_GEOS } from '../../db/tables/codes.ts'
 import type { Coverage, SeriesState } from '../../job/plannerState.ts'
 import { type Interval, intersect, merge, subtract } from '../../util/time/interval.ts'
-import { type Freshness, stillGood } from '../held.ts'
+import { type Freshness, freshPart } from '../freshness.ts'
 import type { Planning } from '../planning.ts'
 import type { EntrySeries } from './entrySeries.ts'
 import { type GeoGroup, groupHoles } from './groups.ts'
@@ -12,7 +12,7 @@ function goodOf(geoId: number, { coverage }: SeriesState, freshness: Freshness):
   const all: Coverage[] = []
   const others: Coverage[] = []
   for (const row of coverage) (row.geo === ALL_GEOS ? all : row.geo === geoId ? own : others).push(row)
-  const good = (rows: readonly Coverage[]): Interval[] => rows.map((row) => stillGood(row, freshness))
+  const good = (rows: readonly Coverage[]): Interval[] => rows.map((row) => freshPart(row, freshness))
   if (geoId !== ALL_GEOS) return merge([...good(own), ...subtract(good(all), own)])
   // Where one geo is unverified, all geos are requested again.
   const unverified = others.filter(({ state }) => state === 'unverified')

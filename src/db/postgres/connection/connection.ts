@@ -210,7 +210,7 @@ export function connect(address: string, { connections, settings, first }: Conne
     taken.add(client)
     return client
   }
-  const giveBack = (client: pg.PoolClient, error?: Error | boolean): void => {
+  const releaseClient = (client: pg.PoolClient, error?: Error | boolean): void => {
     if (client !== frozen && taken.delete(client)) client.release(error)
   }
   let readings = 0
@@ -225,7 +225,7 @@ export function connect(address: string, { connections, settings, first }: Conne
             const answer: unknown = client.query(...question)
             return answer instanceof Promise ? answer.then(lastOf, rethrow) : answer
           }) as never,
-          release: (discarded?: boolean) => giveBack(client, discarded),
+          release: (discarded?: boolean) => releaseClient(client, discarded),
         }
       },
       end: async () => undefined,
@@ -251,8 +251,8 @@ export function connect(address: string, { connections, settings, first }: Conne
           if (!open) return
           open = false
           await client.query(end).then(
-            () => giveBack(client),
-            (error: Error) => giveBack(client, error),
+            () => releaseClient(client),
+            (error: Error) => releaseClient(client, error),
           )
         },
       }

@@ -9,7 +9,7 @@ import { badAddress, parseAddress } from '../../address.ts'
 // biome-ignore lint/style/noProcessEnv: the driver itself reads these variables.
 const variables = process.env
 
-/** What is asked of a server for its identity: in the address, or in the variable of the same name (PGSSLMODE …). */
+/** Settings of TLS: in the address, or in the variable of the same name (PGSSLMODE …). */
 const CERTIFICATE_FILES = ['sslrootcert', 'sslcert', 'sslkey'] as const
 const IDENTITY_SETTINGS = ['sslmode', ...CERTIFICATE_FILES] as const
 const MODES: readonly string[] = ['disable', 'require', 'verify-ca', 'verify-full']

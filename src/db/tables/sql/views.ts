@@ -1,6 +1,6 @@
 import type { RecordedOutcome } from '../../../util/eventFields.ts'
 import type { GapReason } from '../codes.ts'
-import { HELD_VIEWS } from './heldViews.ts'
+import { COVERAGE_VIEWS } from './coverageViews.ts'
 import { TEXT_VIEWS } from './textViews.ts'
 import { VALUE_VIEWS } from './valueViews.ts'
 
@@ -13,9 +13,12 @@ export interface DatabaseView {
 }
 
 /** Every view of the database. */
-export const VIEWS = { ...VALUE_VIEWS, ...HELD_VIEWS, ...TEXT_VIEWS } as const satisfies Record<string, DatabaseView>
+export const VIEWS = { ...VALUE_VIEWS, ...COVERAGE_VIEWS, ...TEXT_VIEWS } as const satisfies Record<
+  string,
+  DatabaseView
+>
 
-type Views = typeof VALUE_VIEWS & typeof HELD_VIEWS & typeof TEXT_VIEWS
+type Views = typeof VALUE_VIEWS & typeof COVERAGE_VIEWS & typeof TEXT_VIEWS
 
 type Numbers =
   | (

@@ -1,4 +1,4 @@
-import { heldKinds } from '../../../db/queries/catalogueNames.ts'
+import { storedKinds } from '../../../db/queries/catalogueNames.ts'
 import type { Reader } from '../../../db/store.ts'
 import { difference, type Piece } from '../../difference.ts'
 import { inLanguage } from '../locale.ts'
@@ -25,7 +25,7 @@ interface ShownVersion {
 type About = 'content' | 'indicator'
 
 const aboutOf = async (db: Reader, kind: string): Promise<About> =>
-  (await heldKinds(db, 'indicator')).includes(kind) ? 'indicator' : 'content'
+  (await storedKinds(db, 'indicator')).includes(kind) ? 'indicator' : 'content'
 
 /** The languages in which something has texts. */
 async function localesOf({ kysely }: Reader, about: About, kind: string, id: number): Promise<{ locale: string }[]> {

@@ -1,4 +1,4 @@
-import { heldKinds } from '../../../db/queries/catalogueNames.ts'
+import { storedKinds } from '../../../db/queries/catalogueNames.ts'
 import { contentKinds } from '../../../service/routes.ts'
 import type { PageRequest } from '../../page.ts'
 import { inLanguage } from '../locale.ts'
@@ -12,7 +12,7 @@ const SUMMARY = 200
 /** The kinds of content that the page shows, each with its route: those of the service, the last declared first, and others that are held. */
 async function kindsOf({ store, service: { routes } }: Pick<PageRequest, 'store' | 'service'>) {
   const known = new Map([...contentKinds(routes)].reverse())
-  for (const kind of await heldKinds(store, 'content')) if (!known.has(kind)) known.set(kind, kind)
+  for (const kind of await storedKinds(store, 'content')) if (!known.has(kind)) known.set(kind, kind)
   return known
 }
 

@@ -56,7 +56,7 @@ function settledPart(held: Coverage, freshness: Freshness): Interval {
  * The part of a held interval that need not be requested: all of it when it was fetched within `refresh`, otherwise what was
  * past revision when it was fetched. What is unverified is requested whatever its age, at growing distances.
  */
-export function stillGood(held: Coverage, freshness: Freshness): Interval {
+export function freshPart(held: Coverage, freshness: Freshness): Interval {
   if (isFresh(held.fetchedAt, freshness)) return held
   if (held.state === 'unverified' && isUnverifiedDue(held.since ?? held.fetchedAt, held.fetchedAt, freshness.now))
     return { from: held.from, to: held.from }

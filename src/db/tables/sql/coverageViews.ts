@@ -216,7 +216,7 @@ const FRESHNESS_VIEW = `select s.id as series_id, s.kind, s.indicator_id, ${indi
     cross join ${clockJoinSql('o.at')}`
 
 /** Views on what is held, what is missing and how far it reaches. */
-export const HELD_VIEWS = {
+export const COVERAGE_VIEWS = {
   coverage: {
     about: 'Stored ranges in local time. Whether a range is final depends on the longest lookback of the series.',
     columns: {

@@ -39,7 +39,11 @@ export async function recordCoverage(
     settledBefore,
   }
   const series = await describeSeries(tx, stored, values, planned)
-  await writeCoverage(tx, stored.id, decideCoverage(series, answer, await readHeld(tx, stored.id, series, answer)))
+  await writeCoverage(
+    tx,
+    stored.id,
+    decideCoverage(series, answer, await readStoredCoverage(tx, stored.id, series, answer)),
+  )
 }
 
 /** What the rules know of a series. */
@@ -96,7 +100,7 @@ function valuesByGeo(rows: Observations): Map<Geo, Values> {
 const NOTHING = { from: 0, to: 0 }
 
 /** Reads what is stored of a series near the window of an answer. */
-export async function readHeld(
+export async function readStoredCoverage(
   tx: Transaction<Database>,
   seriesId: number,
   series: Series,

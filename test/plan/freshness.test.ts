@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Coverage } from '../../src/job/plannerState.ts'
-import { type Freshness, isDue, settledBefore, stillGood } from '../../src/plan/held.ts'
+import { type Freshness, freshPart, isDue, settledBefore } from '../../src/plan/freshness.ts'
 import { parseInstant } from '../../src/util/time/instant.ts'
 import { periodsOf } from '../../src/util/time/periods.ts'
 
@@ -80,7 +80,7 @@ describe('the part of a response that need not be requested again', () => {
       held({ state: 'unverified', fetchedAt: NOW - DAY, since: NOW - 9 * DAY }),
       at('2025-07-07T00:00'),
     ],
-  ])('is %s', (_, row, to) => expect(stillGood(row, freshness)).toMatchObject({ from: window.from, to }))
+  ])('is %s', (_, row, to) => expect(freshPart(row, freshness)).toMatchObject({ from: window.from, to }))
 })
 
 describe('a listing is requested', () => {
