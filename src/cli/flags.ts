@@ -4,7 +4,7 @@ import type { Flags, Positionals } from './command.ts'
 
 /** Flags that every command has. */
 export const COMMON_FLAGS = {
-  quiet: { type: 'boolean', default: false, describe: 'Print only results and errors' },
+  quiet: { type: 'boolean', default: false, describe: 'Print only results, errors and warnings that need attention' },
   verbose: { type: 'boolean', default: false, describe: 'Log more detail' },
   'log-format': { choices: ['pretty', 'json'], default: 'pretty', describe: 'Set the format of the log on stderr' },
 } as const satisfies Flags

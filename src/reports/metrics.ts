@@ -127,7 +127,7 @@ export const METRICS: readonly Metric[] = [
   {
     name: 'open_failures',
     type: 'gauge',
-    help: 'Failed requests without a later answer.',
+    help: 'Failed requests without a later success.',
     samples: async (db) => [{ value: (await failures(db)).length }],
   },
   {
@@ -210,7 +210,7 @@ export const METRICS: readonly Metric[] = [
   {
     name: 'bytes_total',
     type: 'counter',
-    help: 'Decoded bytes of all answers.',
+    help: 'Decoded bytes of all responses.',
     samples: async ({ kysely }) => [{ value: (await runTotals(kysely)).bytes ?? 0 }],
   },
   {

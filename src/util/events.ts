@@ -46,7 +46,7 @@ export const EVENTS = {
   'request.done': {
     level: 'info',
     pretty: 'verbose',
-    when: 'A reply was loaded.',
+    when: 'A response was loaded.',
     fields: [...REQUEST_FIELDS, 'attempt', 'status', 'ms', 'bytes', 'rows', 'loaded'],
     sentence: (of) =>
       `${what(of)}: ${answered(of)}, ${of.loaded === false ? 'mixed resolutions, requested in smaller windows' : rowsText(of.rows)}`,
@@ -62,7 +62,7 @@ export const EVENTS = {
   'request.divided': {
     level: 'info',
     pretty: 'verbose',
-    when: 'A window is too large and is split; with 0 pieces, by a later run.',
+    when: 'A window is too large and is split. If `pieces` is 0, a later run splits it.',
     fields: [...REQUEST_FIELDS, 'attempt', 'pieces', 'status', 'ms', 'code', 'reason'],
     sentence: (of) =>
       of.pieces === 0
@@ -94,7 +94,7 @@ export const EVENTS = {
   'run.progress': {
     level: 'info',
     pretty: 'always',
-    when: 'Once a minute, if stderr is not a terminal.',
+    when: 'Progress of the run, once a minute if stderr is not a terminal.',
     fields: [
       ...REQUEST_FIELDS,
       ...([
@@ -149,7 +149,7 @@ export const EVENTS = {
   'workers.missing': {
     level: 'warn',
     pretty: 'always',
-    when: 'A distributed plan waits, and no worker takes its requests.',
+    when: '`sync --distributed` waits, and no worker takes its requests.',
     fields: [...RUN_FIELDS, 'total', 'reason', 'hint'],
     sentence: ({ job, reason, hint }) => `${job}: ${reason} ${hint}`,
   },
@@ -157,7 +157,7 @@ export const EVENTS = {
     level: 'warn',
     pretty: 'always',
     selfHealing: true,
-    when: 'The host asked for a long pause: a worker keeps its requests and tries again later.',
+    when: 'The service asked for a long pause: a worker keeps its requests and tries again later.',
     fields: ['job', 'command', 'wait_ms', 'code', 'reason', 'hint'],
     sentence: ({ wait_ms, reason }) => `Trying again in ${seconds(wait_ms)}: ${reason}`,
   },
@@ -165,7 +165,7 @@ export const EVENTS = {
     level: 'warn',
     pretty: 'always',
     selfHealing: true,
-    when: 'Another worker, or a new plan, has taken a request over; its answer here was not loaded.',
+    when: 'Another worker or a new `sync` has taken over a request. This worker did not load its response.',
     fields: [...REQUEST_FIELDS, 'attempt', 'code', 'reason'],
     sentence: (of) => `${what(of)}: ${of.reason}`,
   },
@@ -235,7 +235,7 @@ export const EVENTS = {
   note: {
     level: 'info',
     pretty: 'always',
-    when: 'A message without fields, of any level.',
+    when: 'A message without fields. Its level varies.',
     fields: [],
     sentence: ({ reason }) => reason ?? '',
   },

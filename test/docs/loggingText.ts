@@ -27,8 +27,8 @@ export function loggingText(): string {
   const events = Object.entries(EVENTS).map(([name, kind]) => {
     const shown = [
       kind.level,
-      ...(kind.pretty === 'always' ? [] : ['with `--verbose`']),
-      ...('selfHealing' in kind ? ['not with `--quiet`'] : []),
+      ...(kind.pretty === 'always' ? [] : ['only with `--verbose` or JSON']),
+      ...('selfHealing' in kind ? ['hidden by `--quiet`'] : []),
     ]
     const fields = fieldsText(kind.fields)
     return `- \`${name}\` (${shown.join(', ')}): ${kind.when}${fields === '' ? '' : ` Fields: ${fields}.`}`
@@ -38,10 +38,10 @@ export function loggingText(): string {
     '```sh\nindicator-sync sync jobs/nightly.yaml --log-format json 2> run.ndjson\n```',
     'Results go to stdout, events to stderr, one line each. Lines never contain the key or control characters.',
     [
-      '- Default: warnings, errors and the progress of the run.',
+      '- Default: warnings, errors and the progress of the run. Failures of single requests are summarised at its end.',
       '- `--verbose`: also the outcome of every request.',
       '- `--quiet`: only errors, and warnings that need attention.',
-      '- `--log-format json`: one JSON object for each event, whatever the other flags. Names and fields are stable; others may be added.',
+      '- `--log-format json`: one JSON object for each event; with `--quiet`, only errors and warnings that need attention. Names and fields are stable; others may be added.',
     ].join('\n'),
     'JSON lines have the field names of [pino](https://getpino.io): `level` (20 debug, 30 info, 40 warn, 50 error), `time` (epoch milliseconds), `event`, and `msg`, a sentence that may change.',
     '## Events',

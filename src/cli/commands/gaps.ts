@@ -13,7 +13,7 @@ import { lackingGeosTexts } from '../text/summary.ts'
 
 export const flags = {
   ...DATABASE_FLAG,
-  provisional: { type: 'boolean', default: false, describe: 'Also list missing data that every sync re-fetches' },
+  provisional: { type: 'boolean', default: false, describe: 'Also list missing values that may still be published' },
   fail: { type: 'boolean', default: false, describe: 'Exit 6 if data is missing' },
   ...JSON_FLAG,
 } as const

@@ -34,19 +34,21 @@ export const readOther: ReadOther = (name, from) => {
 
 /** Reads job files; the mistakes of all of them come in one error. */
 export function readJobs(files: readonly string[], service: Service): Job[] {
-  const mistakes: string[] = []
+  const mistakes: InputError[] = []
   const jobs = files.flatMap((file) => {
     try {
       return readJob(readJobText(file), normalize(file), readOther, service)
     } catch (error) {
       if (!(error instanceof InputError)) throw error
-      mistakes.push(error.message)
+      mistakes.push(error)
       return []
     }
   })
   if (mistakes.length > 0)
-    throw new InputError(mistakes.join('\n'), {
-      hint: 'docs/jobs.md and jobs/job.schema.json describe the format.',
+    throw new InputError(mistakes.map(({ message }) => message).join('\n'), {
+      hint: mistakes.every(({ code }) => code === 'no-job-file')
+        ? NAME_A_JOB
+        : 'docs/jobs.md and jobs/job.schema.json describe the format.',
       code: 'bad-job',
     })
   return jobs
