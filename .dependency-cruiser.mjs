@@ -1,7 +1,8 @@
 /** The folders and files of `src`, from the top down: each imports itself and what lies below, never its neighbours. */
 const LAYERS = [
   ['cli'],
-  ['index.ts', 'page'],
+  ['index.ts'],
+  ['library.ts', 'page'],
   ['cluster', 'emulator'],
   ['sync'],
   ['plan', 'fetch', 'transform', 'load', 'reports', 'lake'],

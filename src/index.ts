@@ -2,23 +2,17 @@
 
 export { openSharedRun, type SharedRun } from './cluster/sharedRun.ts'
 export { lockWriter, openWriter } from './db/lock.ts'
-export { openReader, openStore } from './db/open.ts'
+export { openReader, openStore as openDatabase } from './db/open.ts'
 export type { Durability, Reader, Store, StoreOptions } from './db/store.ts'
 export { type Database, TABLES, VIEWS } from './db/tables/schema.ts'
 export { type Emulator, type EmulatorOptions, startEmulator } from './emulator/emulator.ts'
 export type { Job } from './job/job.ts'
 export type { PlannedRequest } from './job/plannedRequest.ts'
 export { findMistakes, type Mistake, readJob } from './job/read.ts'
+export { plan, type SyncOptions, sync } from './library.ts'
 export type { Counts } from './load/counts.ts'
-export { plan } from './plan/plan.ts'
-export type { Planning, PlanOptions } from './plan/planning.ts'
 export { type Finding, runChecks } from './reports/check.ts'
-export {
-  type ExportColumn,
-  type Exported,
-  exportLong,
-  exportWide,
-} from './reports/export.ts'
+export { type ExportColumn, type Exported, exportLong, exportWide } from './reports/export.ts'
 export type { ExportQuestion } from './reports/exportQuestion.ts'
 export { findGaps, type Gap } from './reports/gaps.ts'
 export { type Manifest, publish } from './reports/publish.ts'
@@ -26,11 +20,22 @@ export { type OpenFailure, readStatus, type Status, type StatusSeries } from './
 export { buildRequest } from './service/request.ts'
 export { type Params, ROUTES, type RouteName } from './service/routes.ts'
 export { SERVICES, type Service } from './service/services.ts'
-export type { Failed, Progress, SyncContext } from './sync/context.ts'
-export type { OnReject } from './sync/execute.ts'
-export { readPlannerState } from './sync/readPlannerState.ts'
-export { type Summary, sync } from './sync/sync.ts'
-export * from './util/errors.ts'
+export type { Failed, Progress } from './sync/context.ts'
+export type { Summary } from './sync/sync.ts'
+export {
+  BudgetError,
+  BusyError,
+  InputError,
+  KeyError,
+  PermanentError,
+  SchemaError,
+  SignalError,
+  StoppedError,
+  StoreError,
+  SyncError,
+  TransientError,
+  UnavailableError,
+} from './util/errors.ts'
 export type { EventFields } from './util/eventFields.ts'
 export { EVENTS, type EventName, type OnEvent, type SyncEvent } from './util/events.ts'
 export { formatUtc, type Instant, parseInstant } from './util/time/instant.ts'

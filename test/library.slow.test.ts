@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { BusyError, lockWriter, openStore } from '../src/index.ts'
+import { BusyError, lockWriter, openDatabase } from '../src/index.ts'
 import { emulate, runJob, tempFolder } from './kit.ts'
 import { compileStrictly, installPacked, runNode } from './packed.ts'
 
@@ -12,13 +12,14 @@ describe('the package as a library', () => {
   test('compiles under the strictest settings, and the example of the page runs as it stands', () => {
     const folder = tempFolder()
     installPacked(folder)
-    writeFileSync(join(folder, 'example.ts'), blocks[0]!)
+    writeFileSync(join(folder, 'short.ts'), blocks[0]!)
+    writeFileSync(join(folder, 'example.ts'), blocks[1]!)
     writeFileSync(join(folder, 'service.ts'), blocks.find((text) => text.includes('my-service'))!)
     writeFileSync(
       join(folder, 'all.ts'),
       "import * as all from 'indicator-sync'\nexport const names = Object.keys(all)\n",
     )
-    expect(compileStrictly(folder, ['example.ts', 'service.ts', 'all.ts'])).toBe('')
+    expect(compileStrictly(folder, ['short.ts', 'example.ts', 'service.ts', 'all.ts'])).toBe('')
     const out = runNode(folder, ['example.ts'])
     expect(out).toMatch(/^plan: indicator missing \/indicators\/600\?/m)
     expect(out).toMatch(/^done \d+ new rows$/m)
@@ -40,7 +41,7 @@ describe('the package as a library', () => {
 test('sync takes the writer’s lock itself, says who has it, and gives it back', async () => {
   const file = join(tempFolder(), 'x.db')
   const emulator = await emulate()
-  const [one, two] = [await openStore(file), await openStore(file)]
+  const [one, two] = [await openDatabase(file), await openDatabase(file)]
   onTestFinished(async () => {
     await one.close()
     await two.close()

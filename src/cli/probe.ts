@@ -5,7 +5,7 @@ import { createPacer } from '../fetch/pacer.ts'
 import { refuseExposed } from '../service/key.ts'
 import { buildRequest } from '../service/request.ts'
 import { KeyError, SyncError } from '../util/errors.ts'
-import { version } from './program.ts'
+import { version } from '../util/package.ts'
 import { requireService, type Settings } from './settings/config.ts'
 
 /** One finding of `doctor`. */

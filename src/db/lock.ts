@@ -16,7 +16,11 @@ export const takeLockFile = (file: string): (() => void) => backendOf(file).take
  * Makes an open database the only one that writes to its file, and returns how to release that. Throws BusyError, naming the
  * holder, while another one has it.
  */
-export async function lockWriter(store: Store, command: string, now: () => number): Promise<() => Promise<void>> {
+export async function lockWriter(
+  store: Store,
+  command: string,
+  now: () => number = Date.now,
+): Promise<() => Promise<void>> {
   const release = await backendOf(store.address).lock(store.address, now())
   try {
     const leave = await addHolder(store, command, now)

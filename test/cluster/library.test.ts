@@ -3,14 +3,15 @@ import { work } from '../../src/cluster/worker.ts'
 import { hostOf } from '../../src/fetch/hosts.ts'
 import {
   InputError,
+  openDatabase,
   openSharedRun,
-  openStore,
   readJob,
   SERVICES,
-  type SyncContext,
   type SyncEvent,
+  type SyncOptions,
   sync,
 } from '../../src/index.ts'
+import { sync as syncJob } from '../../src/sync/sync.ts'
 import { emulate, json, serve, tempStore } from '../kit.ts'
 import { migratedDatabase, withClient } from '../postgres/database.ts'
 
@@ -18,28 +19,33 @@ const JOB = readJob(
   'name: program\npace: { perSecond: 50 }\nseries:\n  - { indicators: [600], geoIds: [3], window: { from: 2025-10-01, to: 2025-10-04 }, chunk: 1d }\n',
   'program.yaml',
 )
-const context = { service: SERVICES.generic, version: 'test', now: Date.now, signal: new AbortController().signal }
+/** What is the caller's business only inside of this project. */
+const INTERNAL = { version: 'test', now: Date.now, signal: new AbortController().signal }
+const context = { service: SERVICES.generic }
 
 test('a program shares the pace of a database, and has its plan executed by workers', async () => {
   const emulator = await emulate()
   const file = await migratedDatabase()
   const open = async () => {
-    const store = await openStore(file)
+    const store = await openDatabase(file)
     onTestFinished(() => store.close())
     return store
   }
   const store = await open()
-  const mine: SyncContext = { ...context, store, baseUrl: emulator.url, key: emulator.key }
+  const mine = { ...context, store, baseUrl: emulator.url, key: emulator.key }
   const alone = await openSharedRun(store, mine)
-  const range = { interval: { from: Date.UTC(2025, 9, 2, 22) / 1000, to: Date.UTC(2025, 9, 3, 22) / 1000 } }
-  const first = await sync({ ...mine, ...alone.context }, JOB, 'sync', { range: { ...range, how: 'narrow' } })
+  const range = { from: Date.UTC(2025, 9, 2, 22) / 1000, to: Date.UTC(2025, 9, 3, 22) / 1000 }
+  const first = await sync(JOB, { ...mine, sharedRun: alone, range })
   expect(first).toMatchObject({ outcome: 'done', counts: { requests: 1 } })
   await alone.close()
   const worker = await open()
   const handing = await openSharedRun(store, mine, true)
   const stopping = new AbortController()
-  const working = work({ ...mine, store: worker, signal: stopping.signal, onReject: 'quarantine' }, { concurrency: 2 })
-  expect(await sync({ ...mine, ...handing.context }, JOB)).toMatchObject({ outcome: 'done', counts: { requests: 2 } })
+  const working = work(
+    { ...mine, ...INTERNAL, store: worker, signal: stopping.signal, onReject: 'quarantine' },
+    { concurrency: 2 },
+  )
+  expect(await sync(JOB, { ...mine, sharedRun: handing })).toMatchObject({ outcome: 'done', counts: { requests: 2 } })
   await handing.close()
   stopping.abort()
   expect(await working).toMatchObject({ done: 2 })
@@ -49,14 +55,14 @@ test('a program shares the pace of a database, and has its plan executed by work
 test('a program reports a pause of a host that others began, and so does its log', async () => {
   const emulator = await emulate()
   const file = await migratedDatabase()
-  const store = await openStore(file)
+  const store = await openDatabase(file)
   onTestFinished(() => store.close())
   const until = Date.now() + 3_500
   await withClient(file, (client) =>
     client.query(`insert into _host (host, next_at) values ('${hostOf(emulator.url)}', ${until})`),
   )
   const [told, events]: [string[], SyncEvent[]] = [[], []]
-  const mine: SyncContext = {
+  const mine: SyncOptions & { baseUrl: string } = {
     ...context,
     store,
     baseUrl: emulator.url,
@@ -64,9 +70,9 @@ test('a program reports a pause of a host that others began, and so does its log
     onPause: (_ms, reason) => void told.push(reason),
     onEvent: (event) => void events.push(event),
   }
-  const { context: turns, close } = await openSharedRun(store, mine)
-  onTestFinished(close)
-  expect(await sync({ ...mine, ...turns }, JOB)).toMatchObject({ outcome: 'done' })
+  const sharedRun = await openSharedRun(store, mine)
+  onTestFinished(sharedRun.close)
+  expect(await sync(JOB, { ...mine, sharedRun })).toMatchObject({ outcome: 'done' })
   expect(told[0]).toBe('all calls to the host are paused')
   const { run } = events[0]!
   expect(events.find(({ event }) => event === 'calls.paused')).toMatchObject({ run, reason: told[0] })
@@ -79,27 +85,27 @@ test.each([
   const server = await serve((request, response) =>
     status === null ? request.socket.destroy() : json(response, {}, status),
   )
-  const store = await openStore(await migratedDatabase())
+  const store = await openDatabase(await migratedDatabase())
   onTestFinished(() => store.close())
   const breaker = { failures: 3, pauseMs: 5, openings: 2, ...more }
-  const mine: SyncContext = { ...context, store, baseUrl: server.url, key: 'k'.repeat(64), breaker, retryMs: 5 }
+  const mine = { ...context, ...INTERNAL, store, baseUrl: server.url, key: 'k'.repeat(64), breaker, retryMs: 5 }
   const { context: turns, close } = await openSharedRun(store, mine)
   onTestFinished(close)
-  expect(await sync({ ...mine, ...turns }, JOB)).toMatchObject({ outcome: 'failed', stop: { code: 'unavailable' } })
+  expect(await syncJob({ ...mine, ...turns }, JOB)).toMatchObject({ outcome: 'failed', stop: { code: 'unavailable' } })
   expect(server.calls.length).toBeLessThan(12)
 })
 
 test('a program sends its key unencrypted to no other machine, unless it says so', async () => {
   const store = await tempStore()
-  const exposed: SyncContext = { ...context, store, baseUrl: 'http://service.invalid', key: 'k'.repeat(64) }
-  await expect(sync(exposed, JOB)).rejects.toThrow(InputError)
+  const exposed: SyncOptions = { ...context, store, baseUrl: 'http://service.invalid', key: 'k'.repeat(64) }
+  await expect(sync(JOB, exposed)).rejects.toThrow(InputError)
   expect(store.all('select * from _run')).toEqual([])
   const stopped = { ...exposed, allowHttp: true, signal: AbortSignal.abort() }
-  expect(await sync(stopped, JOB)).toMatchObject({ outcome: 'stopped', stop: { code: 'signal' } })
+  expect(await sync(JOB, stopped)).toMatchObject({ outcome: 'stopped', stop: { code: 'signal' } })
 })
 
 test('a program that wants to share a file with other machines is told that only a server can be shared', async () => {
-  const mine: SyncContext = { ...context, store: await tempStore(), baseUrl: 'http://127.0.0.1:9', key: 'k'.repeat(64) }
+  const mine = { ...context, store: await tempStore(), baseUrl: 'http://127.0.0.1:9', key: 'k'.repeat(64) }
   const refused = await openSharedRun(mine.store, mine).catch((error: unknown) => error)
   expect(refused).toBeInstanceOf(InputError)
   expect(refused).toMatchObject({ code: 'only-servers', message: expect.stringContaining('test.db is a file') })

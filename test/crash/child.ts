@@ -66,18 +66,12 @@ const store = await openWriter(orders.file, 'crash', { durability: orders.durabi
   },
 )
 process.stdout.write('ready\n')
-const summary = await sync(
-  {
-    store,
-    service: SERVICES.generic,
-    baseUrl: orders.url,
-    key: orders.key,
-    version: 'test',
-    now: () => orders.now,
-    signal: new AbortController().signal,
-    retryMs: 5,
-  },
-  readJob(orders.job, 'crash.yaml'),
-)
+const summary = await sync(readJob(orders.job, 'crash.yaml'), {
+  store,
+  service: SERVICES.generic,
+  baseUrl: orders.url,
+  key: orders.key,
+  now: () => Math.floor(orders.now / 1000),
+})
 await store.close()
 process.stdout.write(`${summary.outcome}\n`)

@@ -128,7 +128,9 @@ export function scenarios(held: string, url: string): Record<string, Scenario> {
           await syncLake(reader, folderPlace(lake(folder)), { program: 'test', now })
           await reader.close()
           const { raw } = connect(database(folder))
-          raw.exec('update observation set value = value + 1 where at % 7200 = 0; update _day set min = min + 1')
+          // Other values each time: one fetch revises a value once.
+          const rest = hours === 3 ? 0 : 3600
+          raw.exec(`update observation set value = value + 1 where at % 7200 = ${rest}; update _day set min = min + 1`)
           raw.close()
         }
       },

@@ -3,8 +3,8 @@ import type { Dialect } from '../../reports/cells.ts'
 import type { Exported } from '../../reports/export.ts'
 import { partFileOf, removeStalePartsNow } from '../../util/files/partFiles.ts'
 import { asWriteError, moveIntoPlace, prepareTarget } from '../../util/files/target.ts'
+import { version } from '../../util/package.ts'
 import type { ExportForm } from '../flags.ts'
-import { version } from '../program.ts'
 import { format } from '../terminal/output.ts'
 
 /** How a file is written. */

@@ -1,0 +1,88 @@
+import type { SharedRun } from './cluster/sharedRun.ts'
+import type { Reader, Store } from './db/store.ts'
+import type { Job } from './job/job.ts'
+import type { PlannedRequest } from './job/plannedRequest.ts'
+import { applySelectors } from './job/select.ts'
+import { plan as planJob } from './plan/plan.ts'
+import type { PlanOptions } from './plan/planning.ts'
+import { createRequested } from './plan/requested.ts'
+import { SERVICES, type Service } from './service/services.ts'
+import type { SyncContext } from './sync/context.ts'
+import { readPlanning } from './sync/readPlanning.ts'
+import { type Summary, sync as syncJob } from './sync/sync.ts'
+import { InputError } from './util/errors.ts'
+import { version } from './util/package.ts'
+import type { Instant } from './util/time/instant.ts'
+import type { Interval } from './util/time/interval.ts'
+
+/* The functions of the library, with defaults for what a program need not decide. Times are epoch seconds. */
+
+/** The part of a job that is requested, and how. */
+interface Part {
+  /** Default: e·sios. */
+  readonly service?: Service
+  /** Cuts the job's windows down to this range. */
+  readonly range?: Interval
+  /** Requests stored ranges again, too. */
+  readonly restate?: boolean
+  /** The clock. Default: that of the system. */
+  readonly now?: () => Instant
+}
+
+/** How a job is synced. */
+export interface SyncOptions
+  extends Part,
+    Pick<SyncContext, 'store' | 'key' | 'allowHttp' | 'onEvent' | 'onProgress' | 'onPause' | 'onReject'> {
+  /** Default: the address of the service. */
+  readonly baseUrl?: string
+  /** Ends the run early: requests under way are finished. */
+  readonly signal?: AbortSignal
+  /** Shares pace and queue with other processes; see `openSharedRun`. */
+  readonly sharedRun?: SharedRun
+}
+
+const systemClock = (): Instant => Math.floor(Date.now() / 1000)
+
+const planOptions = ({ range, restate = false }: Part): PlanOptions => ({
+  ...(range ? { range: { interval: range, how: 'narrow' } } : {}),
+  restate,
+})
+
+/**
+ * Fetches and loads the missing data of a job. Throws what prevents a run, such as InputError and BusyError; what ends it early is
+ * in the summary.
+ */
+export async function sync(job: Job, options: SyncOptions): Promise<Summary> {
+  const { service = SERVICES.esios, sharedRun, now, range, restate, ...rest } = options
+  const baseUrl = rest.baseUrl ?? service.baseUrl
+  if (baseUrl === null)
+    throw new InputError(`The service ${service.name} has no address of its own.`, { hint: 'Give its baseUrl.' })
+  const context: SyncContext = {
+    ...rest,
+    ...sharedRun?.context,
+    service,
+    baseUrl,
+    version: version(),
+    now: now ? () => now() * 1000 : Date.now,
+    signal: rest.signal ?? new AbortController().signal,
+  }
+  return syncJob(context, job, 'sync', planOptions(options))
+}
+
+/** Lists the requests that a sync of a job would send now. Requests may be iterated once. */
+export async function plan(
+  job: Job,
+  options: Part & { readonly store: Reader | Store },
+): Promise<Iterable<PlannedRequest>> {
+  const { store, service = SERVICES.esios, now = systemClock } = options
+  const at = now()
+  const { plannerState, catalogue } = await readPlanning(store, at)
+  return planJob({
+    job: applySelectors(job, catalogue),
+    service,
+    plannerState,
+    now: at,
+    options: planOptions(options),
+    requested: createRequested(),
+  })
+}
