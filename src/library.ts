@@ -6,7 +6,7 @@ import { applySelectors } from './job/select.ts'
 import { plan as planJob } from './plan/plan.ts'
 import type { PlanOptions } from './plan/planning.ts'
 import { createRequested } from './plan/requested.ts'
-import { SERVICES, type Service } from './service/services.ts'
+import { LIVE, SERVICES, type Service } from './service/services.ts'
 import type { SyncContext } from './sync/context.ts'
 import { readPlanning } from './sync/readPlanning.ts'
 import { type Summary, sync as syncJob } from './sync/sync.ts'
@@ -19,7 +19,7 @@ import type { Interval } from './util/time/interval.ts'
 
 /** The part of a job that is requested, and how. */
 interface Part {
-  /** Default: e·sios. */
+  /** Default: the live service. */
   readonly service?: Service
   /** Cuts the job's windows down to this range. */
   readonly range?: Interval
@@ -53,7 +53,7 @@ const planOptions = ({ range, restate = false }: Part): PlanOptions => ({
  * in the summary.
  */
 export async function sync(job: Job, options: SyncOptions): Promise<Summary> {
-  const { service = SERVICES.esios, sharedRun, now, range, restate, ...rest } = options
+  const { service = SERVICES[LIVE], sharedRun, now, range, restate, ...rest } = options
   const baseUrl = rest.baseUrl ?? service.baseUrl
   if (baseUrl === null)
     throw new InputError(`The service ${service.name} has no address of its own.`, { hint: 'Give its baseUrl.' })
@@ -74,7 +74,7 @@ export async function plan(
   job: Job,
   options: Part & { readonly store: Reader | Store },
 ): Promise<Iterable<PlannedRequest>> {
-  const { store, service = SERVICES.esios, now = systemClock } = options
+  const { store, service = SERVICES[LIVE], now = systemClock } = options
   const at = now()
   const { plannerState, catalogue } = await readPlanning(store, at)
   return planJob({

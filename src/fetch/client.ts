@@ -157,7 +157,10 @@ export function openClient(options: ClientOptions): Client {
     if (coolDownMs > MAX_WAIT_MS && isOutage(error)) {
       await pacer.pause(host, coolDownMs)
       const { message, hint } = tooLong(coolDownMs)
-      throw new UnavailableError(new StoppedError(`${error.message} ${message}`, { cause: error }), hint)
+      throw new UnavailableError(
+        new TransientError(`${error.message} ${message}`, { code: error.code, cause: error }),
+        hint,
+      )
     }
     await pause(host, breakerMs ?? longestPauseMs, 'the service keeps failing; one call will probe it')
     await pause(host, coolDownMs, error.message)

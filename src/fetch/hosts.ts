@@ -1,6 +1,6 @@
 import type { Store } from '../db/store.ts'
 import type { Service } from '../service/service.ts'
-import { StoppedError } from '../util/errors.ts'
+import { StoppedError, UnavailableError } from '../util/errors.ts'
 import type { EmitEvent } from '../util/events.ts'
 import { quantity } from '../util/text.ts'
 import { CLOCK_ERROR_MS, formatMillis } from '../util/time/instant.ts'
@@ -96,7 +96,8 @@ export interface ServiceCaller {
 
 /**
  * Returns what must be called before each call to a host. The first time it records the host, warns of times in the future, and
- * waits for the end of a pause that the host asked an earlier process for. Throws StoppedError if that is too far away.
+ * waits for the end of a pause that the host asked an earlier process for. If that is too far away, throws UnavailableError after an
+ * outage, otherwise StoppedError.
  */
 export function createHostOpener(caller: ServiceCaller): (host: string) => Promise<void> {
   const { store, service, baseUrl, now } = caller
@@ -135,17 +136,24 @@ async function reportFutureTimes(host: string, { store, service, now, emit }: Se
   })
 }
 
+/** Whether the last request failed because the service was down, rather than because too much was requested. */
+async function wasOutage({ kysely }: Store): Promise<boolean> {
+  const last = await kysely.selectFrom('_fetch').select('status').orderBy('id', 'desc').limit(1).executeTakeFirst()
+  return (last?.status ?? 0) >= 500
+}
+
 /** Waits until the end of a pause that a host asked an earlier process for. */
 async function waitForPause(host: string, { store, service, now, signal, onPause }: ServiceCaller): Promise<void> {
   const until = await waitUntil(store, host, now())
   if (until === undefined) return
   const left = until - now()
   const at = formatLocal(service.timeZone, Math.ceil(until / 1000))
-  if (left > MAX_WAIT_MS)
-    throw new StoppedError(`The service asked an earlier run to wait until ${at} (${service.timeZone}).`, {
-      hint: 'Run the same command again after that time. It continues where it stopped.',
-      code: 'retry-after',
-    })
+  if (left > MAX_WAIT_MS) {
+    const hint = 'Run the same command again after that time. It continues where it stopped.'
+    const message = `The service asked an earlier run to wait until ${at} (${service.timeZone}).`
+    const pause = new StoppedError(message, { hint, code: 'retry-after' })
+    throw (await wasOutage(store)) ? new UnavailableError(pause, hint) : pause
+  }
   onPause?.(left, `the service asked an earlier run to wait until ${at}`)
   await wait(left, signal)
 }

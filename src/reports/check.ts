@@ -75,7 +75,7 @@ export async function runChecks(
   { deep = false }: { readonly deep?: boolean } = {},
 ): Promise<Finding[]> {
   const found: Finding[] = (await missedRuns(db, now)).map(({ what }) => ({ check: 'no run', what }))
-  for (const gap of await findGaps(db, now)) found.push({ check: `gap (${gap.reason})`, what: gapText(gap) })
+  for (const gap of await findGaps(db)) found.push({ check: `gap (${gap.reason})`, what: gapText(gap) })
   const checks = deep ? [...CHECKS, ['day totals', differingDays] as const] : CHECKS
   for (const [check, find] of checks) found.push(...(await find(db, now)).map((what) => ({ check, what })))
   return found

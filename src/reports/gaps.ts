@@ -5,7 +5,7 @@ import { ALL_GEOS, GAP_REASONS, type GapReason } from '../db/tables/codes.ts'
 import type { Database } from '../db/tables/schema.ts'
 import { unknownNext } from '../job/plannerState.ts'
 import { shellWord } from '../util/text.ts'
-import { formatUtc, type Instant } from '../util/time/instant.ts'
+import { formatUtc } from '../util/time/instant.ts'
 import { addUnits, floorTo, formatLocal } from '../util/time/zone.ts'
 import { pendingRanges } from './pending.ts'
 import { seriesName } from './seriesName.ts'
@@ -116,17 +116,17 @@ async function listGaps<Reason extends ListedReason>(
 }
 
 /**
- * Leaves out ranges that reach into the future and that no job selects: they lie before windows that a clock ahead of time
- * requested.
+ * Whether a row of the view `gaps` is missing data. A range that was never requested is not if no job selects it: it lies
+ * between a backfill and the windows of the jobs, and no run would fetch it.
  */
-export const withoutFuture = (now: Instant) => (of: ExpressionBuilder<{ gaps: Database['gaps'] }, 'gaps'>) =>
-  of.or([of('gaps.job', 'is not', null), of('gaps.reason', '<>', 'never requested'), of('gaps.to_at', '<=', now)])
+export const isMissed = (of: ExpressionBuilder<{ gaps: Database['gaps'] }, 'gaps'>) =>
+  of.or([of('gaps.job', 'is not', null), of('gaps.reason', '<>', 'never requested')])
 
-/** Every gap of every series, in order: the rows of the view `gaps` without ranges of the future. Values that may still come are not gaps. */
-export async function findGaps(db: Reader, now: Instant = Math.floor(Date.now() / 1000)): Promise<Gap[]> {
+/** Every gap of every series, in order: the rows of the view `gaps` without ranges that nobody wants. Values that may still come are not gaps. */
+export async function findGaps(db: Reader): Promise<Gap[]> {
   const rows = await db.kysely
     .selectFrom('gaps')
-    .where(withoutFuture(now))
+    .where(isMissed)
     .innerJoin('series as s', 's.id', 'gaps.series_id')
     .selectAll('gaps')
     .select(['s.time_zone', 's.geo_agg'])

@@ -146,12 +146,12 @@ export async function findLackingGeos(db: Reader, named: readonly NamedGeo[]): P
 /** How many geos of an indicator are listed. */
 const SHOWN_GEOS = 10
 
-/** `indicator 600 has no values for geo 8741; geos with values: 1 (Portugal), 3 (España).` */
+/** `indicator 600 has no values for geo 8741; values are stored for 1 (Portugal), 3 (España).` */
 export function lackingGeosText({ kind, indicatorId, geoIds, stored }: LackingGeos): string {
   const lacks = `${kind.replace('_', ' ')} ${indicatorId} has no values for geo ${geoIds.join(', ')}`
   if (stored.length === 0)
     return `${lacks}; no values are stored for any geo. Remove geoIds from the job to fetch all geos.`
   const listed = stored.slice(0, SHOWN_GEOS).map(({ id, name }) => (name === null ? `${id}` : `${id} (${name})`))
   const more = stored.length > SHOWN_GEOS ? ` and ${stored.length - SHOWN_GEOS} more` : ''
-  return `${lacks}; geos with values: ${listed.join(', ')}${more}.`
+  return `${lacks}; values are stored for ${listed.join(', ')}${more}.`
 }

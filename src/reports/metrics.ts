@@ -134,8 +134,7 @@ export const METRICS: readonly Metric[] = [
     name: 'gaps',
     type: 'gauge',
     help: 'Gaps by reason.',
-    samples: async (db, _outside, now) =>
-      Object.entries(gapCounts(await findGaps(db, now))).map(([reason, value]) => ({ reason, value })),
+    samples: async (db) => Object.entries(gapCounts(await findGaps(db))).map(([reason, value]) => ({ reason, value })),
   },
   {
     name: 'stale_series',

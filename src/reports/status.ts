@@ -118,7 +118,7 @@ export async function readStatus(db: Reader, now: Instant = Math.floor(Date.now(
     .select(({ fn }) => fn.countAll<number>().as('quarantined'))
     .where('resolved_at', 'is', null)
     .executeTakeFirstOrThrow()
-  const gaps = await findGaps(db, now)
+  const gaps = await findGaps(db)
   return {
     runs: await withDeadRuns(db, await db.kysely.selectFrom('runs').selectAll().limit(5).execute()),
     series: await seriesEnds(db, now),

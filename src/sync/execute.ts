@@ -10,7 +10,7 @@ import { absentPiece, halfOf, piecesOf, withWindow } from '../plan/pieces.ts'
 import { absentShare } from '../plan/series/absences.ts'
 import type { LastAnswer, Reply } from '../service/request.ts'
 import { release } from '../util/bytes.ts'
-import { KeyError, NotFoundError, SchemaError, type SyncError } from '../util/errors.ts'
+import { KeyError, NotFoundError, SchemaError, type SyncError, UnavailableError } from '../util/errors.ts'
 import type { EmitEvent } from '../util/events.ts'
 import type { Interval } from '../util/time/interval.ts'
 import { absencesOf, dayIdsOf, neighboursOf } from './neighbours.ts'
@@ -244,8 +244,8 @@ async function fail(
 /** Records a request that was under way when the run ended, and throws the error that ends it. */
 async function endRun(run: Run, request: PlannedRequest, { error, last }: FailedFetch): Promise<never> {
   if (last.attempts > 0) {
-    const recorded =
-      error instanceof KeyError ? fail(run, request, error, last) : loadUnanswered(run, request, 'stopped', error, last)
+    const failure = error instanceof UnavailableError ? error.cause : error instanceof KeyError ? error : null
+    const recorded = failure ? fail(run, request, failure, last) : loadUnanswered(run, request, 'stopped', error, last)
     // The error that ends the run is reported, not that its record could not be written.
     await recorded.catch(() => undefined)
   }

@@ -30,7 +30,7 @@ interface RunContext {
   readonly isPart?: boolean | undefined
 }
 
-/** The outcome of a run that went on until its end, or to what stopped it; `troubles`: how many requests failed and rows were rejected. */
+/** The outcome of a run that went on until its end, or to what stopped it; `troubles`: how many requests failed, rows were rejected and items were left out. */
 export function runOutcome(stop: SyncError | null, troubles: number): RunOutcome {
   if ([KeyError, RejectLimitError, UnavailableError].some((one) => stop instanceof one)) return 'failed'
   if (stop) return 'stopped'

@@ -17,6 +17,8 @@ export interface Executed {
   readonly runId: number
   readonly job: string
   readonly command: string
+  /** Whether only a part of the job was requested. */
+  readonly isPart: boolean
   readonly outcome: RunOutcome
   readonly counts: Counts
   readonly failures: readonly Failed[]
@@ -34,14 +36,18 @@ export interface Step {
   readonly isLocal?: boolean
 }
 
-/** Executes the steps of a run and records it. It ends early if the key is refused, the budget is spent or a signal comes. */
+/**
+ * Executes the steps of a run and records it. It ends early if the key is refused, the budget is spent or a signal comes.
+ * `countSkipped`: how many items of the job the plan left out; a run without them is partial.
+ */
 export async function executeRun(
   context: SyncContext,
   job: Job,
   command: string,
   steps: Iterable<Step> | AsyncIterable<Step>,
+  countSkipped: () => number = () => 0,
 ): Promise<Executed> {
-  const { store, now, signal, distribute } = context
+  const { store, now, signal, distribute, isPart = false } = context
   const began = now()
   await context.onLocked?.()
   const all = Symbol.asyncIterator in steps ? steps[Symbol.asyncIterator]() : steps[Symbol.iterator]()
@@ -82,12 +88,12 @@ export async function executeRun(
     const counts = await countsOf(store, record.runId)
     const { failures } = progress
     const stop = ended ?? findOutage(failures, counts)
-    const outcome = runOutcome(stop, failures.length + counts.rows_rejected)
+    const outcome = runOutcome(stop, failures.length + counts.rows_rejected + countSkipped())
     await record.end(outcome, stop)
     // A run without requests writes so little that closing the database is enough.
     if (!isIdle) await store.tidy()
     const seconds = (now() - began) / 1000
-    return { runId: record.runId, job: job.name, command, outcome, counts, failures, seconds, stop }
+    return { runId: record.runId, job: job.name, command, isPart, outcome, counts, failures, seconds, stop }
   } catch (error) {
     await record.fail(error)
     throw error

@@ -49,7 +49,13 @@ export async function sync(
     const skipped = new Map<string, SkippedItem>()
     const planning = await openPlanning(context, job, options, (one) => skipped.set(`${one.route} ${one.id}`, one))
     const selection: Selection = { job: null }
-    const executed = await executeRun(context, job, command, planSteps(context, planning, selection))
+    const executed = await executeRun(
+      context,
+      job,
+      command,
+      planSteps(context, planning, selection),
+      () => skipped.size,
+    )
     return {
       ...executed,
       skipped: [...skipped.values()],

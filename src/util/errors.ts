@@ -120,6 +120,7 @@ export class BudgetError extends StoppedError {}
 
 /** The service is down or cannot be reached, and the run gives up: an unplanned stop, which counts as a failure. */
 export class UnavailableError extends StoppedError {
+  declare readonly cause: SyncError
   /** `hint` says when to try again. */
   constructor(
     cause: SyncError,

@@ -52,6 +52,47 @@ describe('a run that gets no answer ends as unavailable, with exit code 8', () =
     expect(stop).toMatchObject({ code: 'unavailable', message: expect.stringContaining('a pause of 60 minutes') })
     expect(server.calls).toHaveLength(1)
   })
+
+  test('also a second run, within the pause that the service asked for', async () => {
+    const server = await serve((_request, response) => json(response, {}, 503, { 'Retry-After': '3600' }))
+    const store = await tempStore()
+    await runJob(store, server, MANY, { now: NOW })
+    const again = await runJob(store, server, MANY, { now: NOW + 60_000 })
+    expect(again).toMatchObject({ outcome: 'failed', stop: { code: 'unavailable' } })
+    expect(exitCodeOf(again.stop)).toBe(8)
+    expect(again.stop?.hint).toContain('Run the same command again after that time.')
+    expect(server.calls).toHaveLength(1)
+  })
+
+  test('its requests are failed, and those that it did not send were never requested', async () => {
+    const store = await tempStore()
+    await runJob(store, await closedPort(), MANY, { now: NOW, breaker: BREAKER })
+    expect(store.all('select distinct reason from gaps order by 1')).toEqual([
+      { reason: 'failed' },
+      { reason: 'never requested' },
+    ])
+  })
+})
+
+test('a run that left out what the service does not know is partial, also when it sent nothing', async () => {
+  const store = await tempStore()
+  const wrong = await serve((_request, response) => json(response, {}, 404))
+  await runJob(store, wrong, ONE, { now: NOW })
+  const summary = await runJob(store, await emulate({ now: NOW / 1000 }), ONE, { now: NOW + 60_000 })
+  expect(summary).toMatchObject({ outcome: 'partial', counts: { requests: 0 } })
+  expect(summaryText(summary)).toMatch(
+    /^test: nothing requested; the service does not know 1 item of the job:\n.*indicator 600 since /,
+  )
+})
+
+test('a run of a part that is up to date says nothing about the rest of the job', async () => {
+  const [store, emulator] = [await tempStore(), await emulate({ now: NOW / 1000 })]
+  const job = ONE.replace('[600]', '[600, 1001]')
+  const run = (only?: number[]) => runJob(store, emulator, job, { now: NOW, ...(only ? { only } : {}) })
+  await run([600])
+  expect(summaryText(await run([600]))).toBe('test: nothing to do; the selected part is up to date.')
+  await run()
+  expect(summaryText(await run())).toBe('test: nothing to do; up to date.')
 })
 
 test('a run that was answered once is partial when other requests fail', async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { runChecks } from '../../src/reports/check.ts'
 import { findGaps } from '../../src/reports/gaps.ts'
 import { dump } from '../dump.ts'
 import { askedWindow, json, ms, replayed, runJob, serve, tempStore, valueAt } from '../kit.ts'
@@ -21,11 +22,20 @@ const sums = () =>
     json(response, { indicator: { id: 777, tiempo: [{ id: 999, name: 'Hora' }], geos: [], values } })
   })
 
-test('a geo was asked for as far as all were: the hole between is its own', async () => {
+test('a hole between a range of one geo and a range of all is its own; nothing misses it, because no job selects it', async () => {
   const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
   await market.run(store, job('2025-10-20', '2025-10-25', ', geoIds: [3]'), NOW)
   await market.run(store, job('2025-10-28', '2025-11-02'), NOW)
-  expect(await gapsOf(store)).toEqual(['never requested 3 10-25..10-28'])
+  expect(store.all('select geo_id, reason, from_local, to_local from gaps')).toEqual([
+    {
+      geo_id: 3,
+      reason: 'never requested',
+      from_local: '2025-10-25T00:00:00+02:00',
+      to_local: '2025-10-28T00:00:00+01:00',
+    },
+  ])
+  expect(await gapsOf(store)).toEqual([])
+  expect(await runChecks(store)).toEqual([])
 })
 
 test('what was put aside as coarse and not asked in parts is a hole, at the end of the range too', async () => {

@@ -106,7 +106,7 @@ describe('nothing is requested twice in one run', () => {
     }
     expect(nights).toEqual([0, 1, 3, 7, 15])
     const summary = await runJob(store, market, yaml, { now: night(20) })
-    expect(summary).toMatchObject({ outcome: 'done', skipped: [{ route: 'indicator', id: 99 }] })
+    expect(summary).toMatchObject({ outcome: 'partial', skipped: [{ route: 'indicator', id: 99 }] })
     market.state.status = () => undefined
     expect((await market.run(store, yaml, night(21), { restate: true })).length).toBe(20)
     expect(await market.run(store, yaml, night(22))).toEqual([])

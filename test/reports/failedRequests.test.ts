@@ -66,12 +66,12 @@ describe('a failure is open until it is answered', () => {
     const gaps = (await findGaps(store)).map(
       ({ geo_id, from, to, reason }) => `${geo_id} ${from.slice(5, 10)} ${to.slice(5, 10)} ${reason}`,
     )
-    expect(gaps).toEqual(['3 10-01 10-03 failed', '3 10-10 10-11 failed', '8741 10-05 10-08 never requested'])
+    expect(gaps).toEqual(['3 10-01 10-03 failed', '3 10-10 10-11 failed'])
     expect(
       store.all(
         `select geo_id || ' ' || substr(from_local, 6, 5) || ' ' || substr(to_local, 6, 5) || ' ' || reason as gap from gaps order by geo_id, from_at`,
       ),
-    ).toEqual(gaps.map((gap) => ({ gap })))
+    ).toEqual([...gaps, '8741 10-05 10-08 never requested'].map((gap) => ({ gap })))
   })
 })
 

@@ -17,7 +17,7 @@ test('sync, plan, gaps and check name a geo that an indicator does not have, and
     'right.yaml': `name: one\n${pace}${entry('1, 3')}`,
   })
   const env = serviceAt(emulator.url, emulator.key)
-  const warning = 'indicator 600 has no values for geo 8741; geos with values: 1 (Portugal), 3 (España).'
+  const warning = 'indicator 600 has no values for geo 8741; values are stored for 1 (Portugal), 3 (España).'
   expect((await runCommand(dir, ['plan', 'job.yaml'], env)).out).not.toContain('has no values')
   expect(await runCommand(dir, ['sync', 'job.yaml'], env)).toMatchObject({
     code: 0,
@@ -59,11 +59,11 @@ test.each([
     `[{ indicators: [5], geoIds: [7, 8], ${REST} }]`,
     [`${lacks} 7, 8; no values are stored for any geo. Remove geoIds from the job to fetch all geos.`],
   ],
-  ['some that it lacks', `[{ indicators: [5], geoIds: [3, 7], ${REST} }]`, [`${lacks} 7; geos with values: 3.`]],
+  ['some that it lacks', `[{ indicators: [5], geoIds: [3, 7], ${REST} }]`, [`${lacks} 7; values are stored for 3.`]],
   [
     'one that the values of all geos lack',
     `[{ indicators: [5], ${REST} }, { indicators: [5], geoIds: [7], ${REST} }]`,
-    [`${lacks} 7; geos with values: 3, 4.`],
+    [`${lacks} 7; values are stored for 3, 4.`],
   ],
   ['geos that it has', `[{ indicators: [5], geoIds: [3, 4], ${REST} }]`, []],
   ['no geos', `[{ indicators: [5], ${REST} }]`, []],
@@ -82,7 +82,7 @@ test('plan knows the geos of an indicator from other jobs', async () => {
   await runJob(store, market, `series: [{ indicators: [5], ${REST} }]`, { now: ms(NOW) })
   const other = readJob(`name: other\nseries: [{ indicators: [5], geoIds: [4, 7], ${REST} }]`, 'other.yaml')
   expect((await findLackingGeos(store, namedGeos(other))).map(lackingGeosText)).toEqual([
-    `${lacks} 7; geos with values: 3, 4.`,
+    `${lacks} 7; values are stored for 3, 4.`,
   ])
 })
 
@@ -94,7 +94,7 @@ test('an entry with an instant is warned too, until its job names other geos', a
     expect(await findLackingGeos(store, await storedNamedGeos(store))).toEqual(lackingGeos)
     return lackingGeos.map(lackingGeosText)
   }
-  expect(await run('3, 8741')).toEqual(['indicator 600 has no values for geo 8741; geos with values: 3 (España).'])
+  expect(await run('3, 8741')).toEqual(['indicator 600 has no values for geo 8741; values are stored for 3 (España).'])
   expect(await run('3')).toEqual([])
   expect(await run('3, 8742', '2025-11-05T12:00'), 'not published yet').toEqual([])
 })

@@ -4,7 +4,7 @@ import { COMMANDS } from './commands.ts'
 /** The meaning of every exit code. */
 export const EXIT_CODES = [
   ['0', 'done, or nothing to do'],
-  ['1', 'partial: some requests failed, the rest is kept; run `retry`'],
+  ['1', 'partial: some requests failed or were left out; the rest is stored'],
   ['2', 'wrong usage or configuration'],
   ['3', 'API key refused'],
   ['4', 'stopped: the budget is spent; run the same command later'],

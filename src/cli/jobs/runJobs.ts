@@ -145,6 +145,7 @@ async function recordUnreached({ options, store, emitLog }: Running, job: Job, s
       runId: run.runId,
       job: job.name,
       command: options.command,
+      isPart,
       outcome: 'stopped',
       counts: NO_COUNTS,
       failures: [],

@@ -34,9 +34,18 @@ const NOTHING_REQUESTED: Readonly<Record<string, string>> = {
   backfill: 'nothing to do; no data is missing in this range.',
 }
 
+/** Why a run sent no request. */
+function idleText({ command, selected, skipped, isPart }: Summary): string {
+  if (!selected) return NOTHING_SELECTED
+  if (skipped.length > 0)
+    return `nothing requested; the service does not know ${quantity(skipped.length, 'item')} of the job:`
+  const isUpToDate = isPart ? 'nothing to do; the selected part is up to date.' : 'nothing to do; up to date.'
+  return NOTHING_REQUESTED[command] ?? isUpToDate
+}
+
 /** What a run did, for a person. */
 export function summaryText(summary: Summary): string {
-  const { job, command, outcome, counts, failures, seconds, stop, skipped, lackingGeos, selected } = summary
+  const { job, outcome, counts, failures, seconds, stop, skipped, lackingGeos } = summary
   const rows = [
     `${grouped(counts.rows_new)} new`,
     `${grouped(counts.rows_unchanged)} unchanged`,
@@ -45,7 +54,7 @@ export function summaryText(summary: Summary): string {
   ].join(', ')
   const lines =
     counts.requests === 0 && !stop && failures.length === 0
-      ? [`${job}: ${selected ? (NOTHING_REQUESTED[command] ?? 'nothing to do; up to date.') : NOTHING_SELECTED}`]
+      ? [`${job}: ${idleText(summary)}`]
       : [`${job}: ${outcome} in ${seconds.toFixed(1)} s. ${quantity(counts.requests, 'request')}, rows: ${rows}.`]
   if (stop)
     lines.push(

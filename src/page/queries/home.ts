@@ -2,7 +2,7 @@ import { prepared } from '../../db/prepared.ts'
 import { storedKinds } from '../../db/queries/catalogueNames.ts'
 import { readJobFiles } from '../../db/queries/jobRuns.ts'
 import type { LakeState } from '../../lake/state.ts'
-import { withoutFuture } from '../../reports/gaps.ts'
+import { isMissed } from '../../reports/gaps.ts'
 import { type Reach, reaches } from '../../reports/lag.ts'
 import { failedRuns, unfinishedRuns, withDeadRuns } from '../../reports/lastRuns.ts'
 import { rhythms } from '../../reports/rhythm.ts'
@@ -67,7 +67,7 @@ const countQuarantine = async ({ store }: PageRequest): Promise<number> => {
 }
 
 /** The gaps of each series by reason: how many, from when to when, how long together, and one of the jobs that want them. */
-const gapsBySeries = async ({ store, now }: PageRequest) => {
+const gapsBySeries = async ({ store }: PageRequest) => {
   const all = await store.kysely
     .selectFrom('gaps')
     .select(({ fn, eb }) => [
@@ -80,7 +80,7 @@ const gapsBySeries = async ({ store, now }: PageRequest) => {
       fn.count<number>('geo_id').distinct().as('geos'),
       fn.min('job').as('job'),
     ])
-    .select((of) => withoutFuture(now)(of).as('isGap'))
+    .select((of) => isMissed(of).as('isGap'))
     .groupBy(['series_id', 'reason', 'isGap'])
     .execute()
   // Grouped and not filtered: a condition on the view makes SQLite read whole tables.
