@@ -15,13 +15,22 @@ import { SERVICES } from '../../src/service/services.ts'
 import { beginRun } from '../../src/sync/record.ts'
 import { KeyError, PermanentError, TransientError } from '../../src/util/errors.ts'
 import type { SyncEvent } from '../../src/util/events.ts'
-import { emulate, json, runCli, serve, tempFolder } from '../kit.ts'
+import { emulate, json, runCli, serve, tempFolder, valueAt } from '../kit.ts'
 import { askPage } from '../page/askPage.ts'
 import { databaseWithRoles, migratedDatabase, withClient } from '../postgres/database.ts'
 import { distribute, JOB, jobStates, joined, LAST_DAY, NOW, startWorker, YAML } from './joined.ts'
 import { machine } from './machines.ts'
 
 const WAIT = { timeout: 60_000 }
+
+const ONE_VALUE = {
+  indicator: {
+    id: 600,
+    tiempo: [{ id: 4 }],
+    geos: [{ geo_id: 3, geo_name: 'España' }],
+    values: [valueAt(NOW - 86_400)],
+  },
+}
 
 /** A service, and processes that share a database. */
 async function machines(options: Omit<Parameters<typeof emulate>[0], 'now'> = {}) {
@@ -200,12 +209,15 @@ test.each<[string, string, (context: WorkerContext, sql: (text: string) => Promi
   ],
   ['a new plan has replaced', '', (context) => clearQueue(context.store.kysely, new URL(context.baseUrl).host)],
 ])('a worker writes nothing for a request that %s', async (_who, state, take) => {
-  const { emulator, join, sql, states } = await machines({ latencyMs: 1_000 })
-  const context = await join()
+  const { file, join, sql } = await machines()
+  const taken = Promise.withResolvers<void>()
+  const service = await serve((_request, response) => void taken.promise.then(() => json(response, ONE_VALUE)))
+  const context = { ...(await join()), baseUrl: service.url }
   await send(context, LAST_DAY)
   const { events, names } = startRecorded(context)
-  await expect.poll(() => emulator.requests.length, WAIT).toBe(1)
+  await expect.poll(() => service.calls.length, WAIT).toBe(1)
   await take(context, sql)
+  taken.resolve()
   await expect.poll(names, WAIT).toContain('claim.lost')
   expect(events.find(({ event }) => event === 'claim.lost')).toMatchObject({
     ...{ command: 'worker', job: 'shared', run: 1, route: 'indicator', indicator: 600, attempt: 1, code: 'claim-lost' },
@@ -213,7 +225,7 @@ test.each<[string, string, (context: WorkerContext, sql: (text: string) => Promi
   })
   for (const table of ['_fetch', '_coverage', 'observation'])
     expect((await sql(`select from ${table}`)).rowCount, table).toBe(0)
-  expect(Object.keys(await states())).toEqual(state === '' ? [] : [state])
+  expect(Object.keys(await jobStates(file, service.url))).toEqual(state === '' ? [] : [state])
   await sql(`delete from pgboss.job`)
 })
 
