@@ -2,14 +2,17 @@ import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
 const text = readFileSync('CONTRIBUTING.md', 'utf8')
+const extending = readFileSync('docs/extending.md', 'utf8')
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
 
 /** Scripts that others run. */
 const PARTS = ['test:time', 'test:zones']
 
-test('every file that CONTRIBUTING.md names is there', () => {
+test('every file that CONTRIBUTING.md and docs/extending.md name is there', () => {
   const named = [
-    ...[...text.matchAll(/`((?:src|test|docs|jobs|migrations)\/[\w./-]*|README\.md)`/g)].map(([, file]) => file!),
+    ...[...`${text}${extending}`.matchAll(/`((?:src|test|docs|jobs|migrations)\/[\w./-]*|README\.md)`/g)].map(
+      ([, file]) => file!,
+    ),
     ...[...text.matchAll(/\]\(([^)#]+)\)/g)].map(([, file]) => file!),
   ]
   expect(named.length).toBeGreaterThan(30)
@@ -22,6 +25,10 @@ test('every command that it names is one of the package', () => {
   for (const name of named) expect(Object.keys(scripts), name).toContain(name)
   for (const name of Object.keys(scripts).filter((one) => one.startsWith('test:')))
     if (!PARTS.includes(name)) expect(named, name).toContain(name)
+})
+
+test('CONTRIBUTING.md can be read in five minutes', () => {
+  expect(text.split(/\s+/).length).toBeLessThan(1000)
 })
 
 test('the glossary has at most 25 terms, each once', () => {
