@@ -10,9 +10,7 @@ const PRIVATE_WORDS =
   /\b(held|wanted|brought|told|tells|unasked|by itself|by themselves|in hand|hand(ed)? out|give[sn]? back|(in )?doubt)\b/i
 
 const pages = [
-  'README.md',
-  'CHANGELOG.md',
-  'CONTRIBUTING.md',
+  ...readdirSync('.').filter((name) => name.endsWith('.md')),
   ...(readdirSync('docs', { recursive: true }) as string[])
     .map((name) => `docs/${name}`)
     .filter((name) => name.endsWith('.md')),
@@ -57,7 +55,7 @@ const findings = pages.flatMap((page) =>
 for (const finding of findings) process.stderr.write(`${finding}\n`)
 let failed = findings.length > 0
 if (existsSync('node_modules/cspell')) {
-  const { status } = spawnSync('npm', ['run', '--silent', 'spell'], { stdio: 'inherit' })
+  const { status } = spawnSync('npm run --silent spell', { shell: true, stdio: 'inherit' })
   if (status !== 0) process.stderr.write('Correct the words, or add them to build/words.txt.\n')
   failed ||= status !== 0
 } else process.stderr.write('The spelling is not checked: cspell is not installed. Run npm ci.\n')
