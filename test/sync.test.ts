@@ -165,11 +165,11 @@ describe('what goes wrong stays where it is', () => {
   test.each([
     ['404 for one', 404, { message: 'not found' }, 'refused', 1],
     ['400 for one', 400, { message: 'bad' }, 'refused', 1],
-    ['a page with status 200', 200, '<!doctype html><html>maintenance</html>', 'passing', 2],
+    ['a page with status 200', 200, '<!doctype html><html>maintenance</html>', 'transient', 2],
     ['values that are no list', 200, { indicator: { id: 2, values: 7 } }, 'shape', 1],
     ['a message in place of data', 200, { message: 'No values' }, 'shape', 1],
-    ['an empty body', 200, '', 'passing', 2],
-    ['500 for one', 500, { message: 'oops' }, 'passing', 4],
+    ['an empty body', 200, '', 'transient', 2],
+    ['500 for one', 500, { message: 'oops' }, 'transient', 4],
   ])(
     '%s: the others are loaded, exit is partial, the failure recorded',
     async (_name, status, body, outcome, tries) => {

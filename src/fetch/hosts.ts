@@ -37,7 +37,7 @@ async function rememberSource(store: Store, { baseUrl, service }: CalledService,
   await store.write(async (tx) => {
     await tx
       .insertInto('_source')
-      .values({ host, ...source, first_asked_at: formatMillis(nowMs) })
+      .values({ host, ...source, first_called_at: formatMillis(nowMs) })
       .onConflict((conflict) => conflict.column('host').doUpdateSet(source))
       .execute()
   })

@@ -32,128 +32,124 @@ const nullableColumn = (name: string, type: LakeType, about: string): LakeColumn
   about,
 })
 
-const SERIES_COLUMN = lakeColumn('series_id', 'int64', 'The series (series.series_id)')
-const GEO_COLUMN = lakeColumn('geo_id', 'int64', 'The geo (geo.geo_id); 0 where the service names none')
-const AT_COLUMN = lakeColumn('at_utc', 'timestamp', 'When the period begins; the folder is its year in UTC')
+const SERIES_COLUMN = lakeColumn('series_id', 'int64', 'Series (series.series_id)')
+const GEO_COLUMN = lakeColumn('geo_id', 'int64', 'Geo (geo.geo_id); 0 = none')
+const AT_COLUMN = lakeColumn('at_utc', 'timestamp', 'Start of the period; its UTC year is the folder')
 const KIND_COLUMN = lakeColumn('kind', 'string', INDICATOR_KIND)
-const INDICATOR_COLUMN = lakeColumn('indicator_id', 'int64', 'The number that the service gives it')
-const NAME_COLUMN = nullableColumn('name', 'string', 'Its name, in the first stored language')
+const INDICATOR_COLUMN = lakeColumn('indicator_id', 'int64', 'Id at the service')
+const NAME_COLUMN = nullableColumn('name', 'string', 'Name, in the first available language')
 
 /** Every table of the lake. Rows have the values in this order. */
 export const LAKE_TABLES = {
   observation: {
-    about: 'The current value of a series at an instant; a file a month.',
+    about: 'Current values, one file per month.',
     byYear: true,
     sortedBy: ['series_id', 'geo_id', 'at_utc'],
     columns: [
       SERIES_COLUMN,
       GEO_COLUMN,
       AT_COLUMN,
-      nullableColumn('value', 'double', "The value in the indicator's own unit; null only where the service sent null"),
+      nullableColumn('value', 'double', 'Value; null only if the service sent null'),
       lakeColumn('step_s', 'int32', `Length of the period in seconds. Weight averages by it: ${WEIGHT_ABOUT}`),
-      nullableColumn('fetched_at', 'timestamp', 'When this value came'),
+      nullableColumn('fetched_at', 'timestamp', 'Fetch time'),
     ],
   },
   observation_revision: {
-    about: 'A superseded or withdrawn value, with the instants between which it was known; a file a month.',
+    about: 'Superseded and withdrawn values, one file per month.',
     byYear: true,
     sortedBy: ['series_id', 'geo_id', 'at_utc', 'valid_from'],
     columns: [
       SERIES_COLUMN,
       GEO_COLUMN,
       AT_COLUMN,
-      nullableColumn('value', 'double', 'The value at that time'),
-      lakeColumn('step_s', 'int32', 'Length of the period at that time, in seconds'),
-      nullableColumn('valid_from', 'timestamp', 'Since when it was known here'),
-      nullableColumn('valid_to', 'timestamp', 'Until when'),
+      nullableColumn('value', 'double', 'Value of this version'),
+      lakeColumn('step_s', 'int32', 'Length of the period in this version, in seconds'),
+      nullableColumn('valid_from', 'timestamp', 'Version known from'),
+      nullableColumn('valid_to', 'timestamp', 'Version known until'),
     ],
   },
   day: {
-    about: "Totals of the values of a series and geo in a day of the series' zone; a file a year.",
+    about: 'Aggregates per local day, one file per year.',
     byYear: true,
     sortedBy: ['series_id', 'geo_id', 'local_date'],
     columns: [
       SERIES_COLUMN,
       GEO_COLUMN,
-      lakeColumn('local_date', 'date', "The day in the series' zone; the folder is its year"),
-      lakeColumn('count', 'int64', 'Values that are not null'),
-      nullableColumn('min', 'double', 'The smallest value'),
-      nullableColumn('max', 'double', 'The largest value'),
+      lakeColumn('local_date', 'date', "Day in the series' zone; its year is the folder"),
+      lakeColumn('count', 'int64', 'Number of non-null values'),
+      nullableColumn('min', 'double', 'Minimum'),
+      nullableColumn('max', 'double', 'Maximum'),
       nullableColumn('avg', 'double', AVERAGE_ABOUT),
-      nullableColumn('sum', 'double', 'The plain sum: for energy per period (MWh)'),
+      nullableColumn('sum', 'double', 'Sum of values; meaningful for energy per period'),
       nullableColumn('energy', 'double', ENERGY_ABOUT),
-      nullableColumn('hours', 'double', 'Hours that the values cover'),
+      nullableColumn('hours', 'double', 'Hours with values'),
     ],
   },
   series: {
-    about: 'An indicator together with the aggregation it was requested with.',
+    about: 'Time series of indicators, native or aggregated by the service.',
     byYear: false,
     sortedBy: ['series_id'],
     columns: [
-      lakeColumn('series_id', 'int64', 'Its number'),
+      lakeColumn('series_id', 'int64', 'Id'),
       KIND_COLUMN,
-      lakeColumn(
-        'indicator_id',
-        'int64',
-        'The indicator (indicator.indicator_id), of which there may be several series',
-      ),
-      nullableColumn('name', 'string', 'The name of the indicator, in the first stored language'),
-      nullableColumn('unit', 'string', "The indicator's unit, as the service names it"),
-      nullableColumn('time_trunc', 'string', 'The step that the service grouped by; null for the native step'),
-      nullableColumn('time_agg', 'string', 'How it combined the values of a step: sum or average'),
-      nullableColumn('geo_agg', 'string', 'How it combined geos: sum or average; null where it did not'),
-      nullableColumn('geo_trunc', 'string', 'The level to which it grouped geos'),
-      nullableColumn('geo_ids', 'string', 'With geo_agg only: the geos that went in, separated by commas'),
-      lakeColumn('time_zone', 'string', 'The zone in which its days are counted (time_zone_offset.zone)'),
+      lakeColumn('indicator_id', 'int64', 'Indicator (indicator.indicator_id); several series can share it'),
+      nullableColumn('name', 'string', 'Name of the indicator, in the first available language'),
+      nullableColumn('unit', 'string', 'Quantity, as the service names it; power is in MW, energy in MWh'),
+      nullableColumn('time_trunc', 'string', 'Time step of the aggregation by the service; null = native'),
+      nullableColumn('time_agg', 'string', 'Aggregation over time: sum or average; null = native'),
+      nullableColumn('geo_agg', 'string', 'Aggregation over geos: sum or average; null = none'),
+      nullableColumn('geo_trunc', 'string', 'Geographic level of the aggregation'),
+      nullableColumn('geo_ids', 'string', 'Aggregated geos, comma-separated; null without geo_agg'),
+      lakeColumn('time_zone', 'string', 'Time zone of its local days (time_zone_offset.zone)'),
     ],
   },
   indicator: {
-    about: 'One indicator of the catalogue, or one whose values were fetched.',
+    about: 'Indicators in the catalogue or with fetched values.',
     byYear: false,
     sortedBy: ['kind', 'indicator_id'],
     columns: [
       KIND_COLUMN,
       INDICATOR_COLUMN,
       NAME_COLUMN,
-      nullableColumn('unit', 'string', "The service's word for what is measured"),
-      nullableColumn('step_type', 'string', 'How the service draws it: linear or step'),
-      nullableColumn('composited', 'boolean', 'Whether it is the sum of others'),
-      nullableColumn('disaggregated', 'boolean', 'Whether it is split by geo'),
-      nullableColumn('withdrawn_at', 'timestamp', 'When a complete listing no longer had it; null while it is listed'),
+      nullableColumn('unit', 'string', 'Quantity, as the service names it'),
+      nullableColumn('step_type', 'string', 'Chart style at the service: linear or step'),
+      nullableColumn('composited', 'boolean', 'True if calculated from other indicators'),
+      nullableColumn('disaggregated', 'boolean', 'True if it has values for several geos'),
+      nullableColumn('withdrawn_at', 'timestamp', 'First found missing from a complete listing; null while listed'),
     ],
   },
   indicator_text: {
-    about: "An indicator's texts in one language.",
+    about: 'Texts of indicators, by language.',
     byYear: false,
     sortedBy: ['kind', 'indicator_id', 'locale'],
     columns: [
       KIND_COLUMN,
       INDICATOR_COLUMN,
-      lakeColumn('locale', 'string', 'The language, such as es'),
-      nullableColumn('name', 'string', 'Its name'),
-      nullableColumn('short_name', 'string', 'Its short name'),
-      nullableColumn('description', 'string', 'Its description as plain text'),
+      lakeColumn('locale', 'string', 'Language, such as es'),
+      nullableColumn('name', 'string', 'Name'),
+      nullableColumn('short_name', 'string', 'Short name'),
+      nullableColumn('description', 'string', 'Description as plain text'),
     ],
   },
   geo: {
-    about: 'A geographic entity.',
+    about: 'Geographic areas.',
     byYear: false,
     sortedBy: ['geo_id'],
     columns: [
-      lakeColumn('geo_id', 'int64', 'The number that the service gives it'),
-      nullableColumn('level', 'string', 'country, electric_system, autonomous_community …, if an answer named it'),
+      lakeColumn('geo_id', 'int64', 'Id at the service'),
+      nullableColumn('level', 'string', 'country, electric_system, autonomous_community …; null if unknown'),
       NAME_COLUMN,
     ],
   },
   time_zone_offset: {
-    about: 'The clock changes of the zones, for engines that do not know them.',
+    about: 'UTC offsets of time zones, for engines without time zone data.',
     byYear: false,
     sortedBy: ['zone', 'from_s'],
     columns: [
       lakeColumn('zone', 'string', 'IANA name'),
       lakeColumn('from_s', 'int64', 'First instant with this offset (epoch seconds, UTC)'),
-      lakeColumn('to_s', 'int64', 'First instant with the next one (epoch seconds, UTC)'),
-      lakeColumn('offset_s', 'int32', 'What is to be added to UTC, in seconds'),
+      lakeColumn('to_s', 'int64', 'First instant with the next offset (epoch seconds, UTC)'),
+      lakeColumn('offset_s', 'int32', 'Local time minus UTC, in seconds'),
     ],
   },
 } as const satisfies Record<string, LakeTable>

@@ -12,7 +12,7 @@ const OUTCOME_OF_ERROR = [
   [KeyError, 'key'],
   [PermanentError, 'refused'],
   [SchemaError, 'shape'],
-  [TransientError, 'passing'],
+  [TransientError, 'transient'],
 ] as const
 
 /** What is recorded of a failure. */

@@ -145,7 +145,7 @@ export async function findProvisional(db: Reader): Promise<ListedGap[]> {
     .select(['s.id', 's.kind', 's.indicator_id', 's.time_trunc', 's.geo_agg', 's.time_zone'])
     .select((of) =>
       of
-        .selectFrom('_wanted as w')
+        .selectFrom('_job_range as w')
         .select(({ fn }) => fn.min('w.job').as('job'))
         .whereRef('w.series_id', '=', 's.id')
         .as('job'),

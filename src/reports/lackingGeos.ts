@@ -78,7 +78,7 @@ async function readInstantRequests({ kysely }: Reader, indicators?: readonly num
 /** The geos that the stored jobs name one by one. */
 export async function storedNamedGeos(db: Reader): Promise<NamedGeo[]> {
   const rows = await db.kysely
-    .selectFrom('_wanted as w')
+    .selectFrom('_job_range as w')
     .innerJoin('series as s', 's.id', 'w.series_id')
     .select(['s.kind', 's.indicator_id as indicatorId', 'w.geo_ids'])
     .distinct()

@@ -19,7 +19,7 @@ export function forgetJob(
       .orderBy('id', 'desc')
       .limit(1)
       .executeTakeFirst()
-    const { numDeletedRows } = await tx.deleteFrom('_wanted').where('job', '=', job).executeTakeFirst()
+    const { numDeletedRows } = await tx.deleteFrom('_job_range').where('job', '=', job).executeTakeFirst()
     if (numDeletedRows === 0n && (last === undefined || last.command === FORGET)) return false
     const at = formatMillis(nowMs)
     await tx

@@ -74,7 +74,7 @@ export const emitDivided = (
   { code, message: reason }: SyncError,
   last: LastAnswer,
   pieces: number,
-): void => emit('request.divided', { ...eventRequest(request), ...eventAnswer(last), pieces, code, reason })
+): void => emit('request.split', { ...eventRequest(request), ...eventAnswer(last), pieces, code, reason })
 
 /** Emits that a request failed for good. */
 export const emitFailed = (

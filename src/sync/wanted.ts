@@ -6,7 +6,7 @@ import { seriesKey, storedIdentity, type Wanted } from '../job/plannedRequest.ts
 import { seriesIdOf } from '../load/storedSeries.ts'
 import type { Planning } from '../plan/planning.ts'
 
-type WantedRow = Insertable<Database['_wanted']>
+type WantedRow = Insertable<Database['_job_range']>
 
 /** Series that jobs may want, by their keys. */
 async function readSeriesIds({ kysely }: Store): Promise<Map<string, number>> {
@@ -29,7 +29,7 @@ export async function rememberWanted(
   part = false,
 ): Promise<void> {
   const ids = await readSeriesIds(store)
-  const stored = await store.kysely.selectFrom('_wanted').selectAll().where('job', '=', job).execute()
+  const stored = await store.kysely.selectFrom('_job_range').selectAll().where('job', '=', job).execute()
   const gone = new Map(stored.map((row) => [`${row.series_id} ${row.entry}`, row]))
   const changed = new Map<string, Wanted>()
   for (const one of wanted) {
@@ -66,14 +66,14 @@ export async function rememberWanted(
 
 const forget = prepared((db, row: WantedRow) =>
   db
-    .deleteFrom('_wanted')
+    .deleteFrom('_job_range')
     .where('series_id', '=', row.series_id)
     .where('job', '=', row.job)
     .where('entry', '=', row.entry),
 )
 const insertWanted = prepared((db, row: WantedRow) =>
   db
-    .insertInto('_wanted')
+    .insertInto('_job_range')
     .values({
       series_id: row.series_id,
       job: row.job,

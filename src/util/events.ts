@@ -59,7 +59,7 @@ export const EVENTS = {
     fields: [...REQUEST_FIELDS, 'attempt', 'status', 'code', 'reason', 'url'],
     sentence: (of) => `${what(of)}: attempt ${of.attempt} failed, sent again: ${of.reason}`,
   },
-  'request.divided': {
+  'request.split': {
     level: 'info',
     pretty: 'verbose',
     when: 'A window is too large and is split. If `pieces` is 0, a later run splits it.',

@@ -216,7 +216,7 @@ describe('publish destroys nothing', () => {
   test('a copy says where its data came from, and nothing of who asked what', async () => {
     const db = new SQLite(path('own'))
     db.exec(
-      `insert into _source (host, base_url, service, first_asked_at) values ('api.test:8443', 'http://api.test:8443/v1', 'x', '')`,
+      `insert into _source (host, base_url, service, first_called_at) values ('api.test:8443', 'http://api.test:8443/v1', 'x', '')`,
     )
     db.exec(`update _fetch set target = '/secret', message = 'secret', hint = 'secret', evidence = 'secret'`)
     db.exec(`update _run set message = 'secret'`)

@@ -32,32 +32,28 @@ const SOURCES = `| source | tables |
 | \`/archives\`, \`/archives_json\` | \`archive\`, \`archive_text\`, \`archive_edition\`, \`archive_term\`, \`archive_vocabulary\`, \`archive_file\` |
 | \`/widgets\`, \`/widgets/{id}\` | \`widget\`, \`widget_text\` |
 | terms of all routes | \`vocabulary\`, \`vocabulary_text\`, \`taxonomy_term\`, \`taxonomy_term_text\` |
-| computed | \`time_zone_offset\`, \`search_item\`, \`data_dictionary\`, \`_day\` |
-| bookkeeping | ${NAMES.filter((name) => name.startsWith('_') && name !== '_day')
-  .map((name) => `\`${name}\``)
-  .join(', ')} |`
+| computed | \`time_zone_offset\`, \`search_item\`, \`data_dictionary\` |`
 
 const INTRODUCTION = `# Tables and views
 
-Day-ahead prices of a local day:
+Day-ahead prices of a day:
 
 \`\`\`sql
 select at_local, value, unit from observations
-where indicator_id = 600 and geo_id = 3 and time_trunc is null and local_date = '2025-11-04';
+where indicator_id = 600 and geo_id = 3 and time_trunc is null and geo_agg is null
+  and local_date = '2025-11-04';
 \`\`\`
 
-Demand as known at the start of 4 November:
+Demand as known at 00:00 UTC on 4 November:
 
 \`\`\`sql
 select at_local, value from observation_history
-where indicator_id = 1293 and time_trunc is null and geo_agg is null
+where indicator_id = 1293 and geo_id = 8741 and time_trunc is null and geo_agg is null
   and valid_from <= '2025-11-04' and (valid_to is null or valid_to > '2025-11-04');
 \`\`\`
 
 Start with the views: they add names, units and local time to the tables. **${SEVERAL_SERIES}**
-[recipes.md](recipes.md) has twenty-one typical analyst queries.
-
-The database describes itself: \`select * from data_dictionary\`. This page is generated from the same declarations by \`npm run docs\`.`
+[recipes.md](recipes.md) has typical analyst queries. The table \`data_dictionary\` has the content of this page.`
 
 type Line = readonly [name: string, text: string]
 
@@ -71,7 +67,7 @@ const lines = (object: string): Line[] =>
         ...(type === null ? [] : [nullable ? `${type}?` : type]),
         ...(unit === null ? [] : [unit.replace(' to the millisecond', '')]),
       ]
-      return [name, `${form.length > 0 ? ` (${form.join('; ')})` : ''}: ${meaning.replace(` (${unit})`, '')}`]
+      return [name, `${form.length > 0 ? ` (${form.join('; ')})` : ''}: ${meaning}`]
     })
 
 const names = (columns: readonly string[]): string => columns.map((column) => `\`${column}\``).join(', ')
@@ -141,7 +137,7 @@ export function schemaText(): string {
       columnsText(name, inTables),
     ]),
     '## Bookkeeping',
-    "For the meaning of a column: `select * from data_dictionary where object = '_fetch'`.",
+    "Column descriptions: `select * from data_dictionary where object = '_fetch'`.",
     NAMES.filter((name) => name.startsWith('_'))
       .map((name) => `- \`${name}\`: ${tableOf(name).about} Columns: ${names(Object.keys(tableOf(name).columns))}.`)
       .join('\n'),

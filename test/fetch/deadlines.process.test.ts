@@ -172,7 +172,7 @@ describe('a host that is not reached in time', () => {
     // The deadline of the answer passes first.
     const { failures } = await runJob(store, { url: await silent() }, job, { limits: { timeoutMs: 200 } })
     expect(failures).toMatchObject([{ error: { name: 'TransientError', code: 'network' } }])
-    expect(store.all('select outcome, attempts from _fetch')).toEqual([{ outcome: 'passing', attempts: 4 }])
+    expect(store.all('select outcome, attempts from _fetch')).toEqual([{ outcome: 'transient', attempts: 4 }])
     expect(store.get('select count(*) from series where window_s is not null')).toBe(0)
   })
 })

@@ -261,7 +261,7 @@ describe('where there is much', () => {
       store.run(
         `${numbers} insert into _fetch (run_id, entry, route, target, params, from_at, to_at, started_at, finished_at, outcome, attempts,
            ms, bytes, rows_new, rows_unchanged, rows_revised, rows_withdrawn, rows_rejected, rows_outside)
-         select 1, 'series[0]', 'indicator', '/indicators/1', '{}', 0, 3600, ?, ?, iif(i < 4, 'passing', 'ok'), 1, 1, 1, 0, 0, 0, 0, 0, 0 from n`,
+         select 1, 'series[0]', 'indicator', '/indicators/1', '{}', 0, 3600, ?, ?, iif(i < 4, 'transient', 'ok'), 1, 1, 1, 0, 0, 0, 0, 0, 0 from n`,
         [at, at],
       )
       store.run(`${numbers} insert into content (kind, id, first_seen_at) select 'news', i, ? from n where i < 3000`, [

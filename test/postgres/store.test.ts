@@ -25,7 +25,7 @@ const open = async (url: string): Promise<Store> => {
   return store
 }
 
-const rowOf = (host: string) => ({ host, base_url: 'x', service: 'x', first_asked_at: 'x', wait_until: null })
+const rowOf = (host: string) => ({ host, base_url: 'x', service: 'x', first_called_at: 'x', wait_until: null })
 const hosts = async (store: Store): Promise<string[]> =>
   (await store.kysely.selectFrom('_source').select('host').orderBy('host').execute()).map(({ host }) => host)
 
@@ -94,7 +94,7 @@ describe('a transaction', () => {
     expect(attempts.reduce((sum, n) => sum + n)).toBe(3)
   })
 
-  const insert = preparedInsert('_source', ['host', 'base_url', 'service', 'first_asked_at', 'wait_until'])
+  const insert = preparedInsert('_source', ['host', 'base_url', 'service', 'first_called_at', 'wait_until'])
 
   test.each([
     ['at its end', async () => undefined],

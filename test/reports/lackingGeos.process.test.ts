@@ -24,7 +24,7 @@ test('sync, plan, gaps and check name a geo that an indicator does not have, and
     out: expect.stringContaining(`\nWarning: ${warning}\n`),
   })
   const [again] = JSON.parse((await runCommand(dir, ['sync', 'job.yaml', '--json'], env)).out)
-  expect(again.lacking_geos).toEqual([
+  expect(again.missing_geos).toEqual([
     {
       kind: 'indicator',
       indicator_id: 600,

@@ -108,7 +108,7 @@ export const summaryJson = ({
     since: formatUtc(since),
     next_at: formatUtc(nextAt),
   })),
-  lacking_geos: lackingGeos.map(({ kind, indicatorId, geoIds, stored }) => ({
+  missing_geos: lackingGeos.map(({ kind, indicatorId, geoIds, stored }) => ({
     kind,
     indicator_id: indicatorId,
     geo_ids: geoIds,

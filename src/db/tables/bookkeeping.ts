@@ -24,21 +24,21 @@ export const _run = table(
     id: rowid('Id'),
     command: text('sync, backfill, retry …'),
     job: text('Job name'),
-    job_file: optional(text('Path of the job file, as it was given to the command')),
-    narrowed: optional(flag('1 if it covered part of the job (--only, a range, retry); else NULL')),
+    job_file: optional(text('Path of the job file, as given on the command line')),
+    narrowed: optional(flag('1 if limited to part of the job (--only, a range, retry); else NULL')),
     version: text('Version of indicator-sync'),
     started_at: moment('Start'),
     finished_at: optional(moment('End; NULL while running or after a crash')),
     outcome: word<RecordedOutcome>('running, done, partial, stopped or failed'),
-    requests: integer('Requests sent, one per row of _fetch; retries are not counted'),
+    requests: integer('Requests sent, not counting retries; one per row of _fetch'),
     failed: integer('Requests that failed after all retries'),
     bytes: integer('Decoded bytes of all responses'),
-    rows_new: integer('New rows, and rows in which only empty columns were filled'),
+    rows_new: integer('New rows, and rows in which only NULLs were replaced'),
     rows_unchanged: integer('Unchanged rows'),
-    rows_revised: integer('Changed rows; the history keeps old values and texts'),
+    rows_revised: integer('Changed rows; the history keeps their old values and texts'),
     rows_withdrawn: integer('Values, items and links missing from a complete response'),
     rows_rejected: integer('Rows and fields quarantined'),
-    message: optional(text('Why it stopped early')),
+    message: optional(text('Reason for an early end')),
     schedule: optional(text('Cron expression of the job')),
     time_zone: optional(text('Time zone of the cron expression')),
   },
@@ -58,31 +58,31 @@ export const _fetch = table(
     geo_ids: optional(text('Requested geos, comma-separated; NULL = all')),
     from_at: optional(instant('Start of the window')),
     to_at: optional(instant('End of the window, exclusive')),
-    started_at: moment('Time sent'),
-    finished_at: moment('Time recorded'),
+    started_at: moment('Time when the request was sent'),
+    finished_at: moment('Time when the response was recorded'),
     outcome: word<FetchOutcome>(
-      'ok, empty, coarse (spans a change of resolution; fetched again in parts), too-large (split), stopped (run ended first), or a failure: refused, passing, shape, key, failed',
+      'ok, empty, coarse (mixed resolutions, fetched again in parts), too-large (split), stopped (the run ended first), or a failure: refused (by the service), transient, shape (unexpected body), key (rejected), failed (other)',
     ),
     status: optional(integer('HTTP status; NULL without a response')),
     attempts: integer('Calls sent, retries included'),
     ms: integer('Milliseconds from the first call to the last byte'),
     bytes: integer('Decoded bytes of the body'),
     reply_hash: optional(text('SHA-256 of the body (_reply.hash)')),
-    step_s: optional(integer('Resolution of the response, in seconds')),
-    resolution_id: optional(integer("The service's number for the resolution (tiempo)")),
+    step_s: optional(integer('Step of the response')),
+    resolution_id: optional(integer('Id of the resolution in the response (tiempo)')),
     source_updated_at: optional(text('values_updated_at as received')),
-    rows_new: integer('New rows, and rows in which only empty columns were filled'),
+    rows_new: integer('New rows, and rows in which only NULLs were replaced'),
     rows_unchanged: integer('Unchanged rows'),
-    rows_revised: integer('Changed rows; the history keeps old values and texts'),
+    rows_revised: integer('Changed rows; the history keeps their old values and texts'),
     rows_withdrawn: integer('Values, items and links missing from a complete response'),
-    rows_rejected: integer('Rows and fields quarantined, without those dismissed before'),
-    rows_outside: integer('Rows outside the window, dropped'),
+    rows_rejected: integer('Rows and fields quarantined, without dismissed ones'),
+    rows_outside: integer('Rows outside the window, which are ignored'),
     message: optional(text('Error message')),
     hint: optional(text('Suggested fix')),
     evidence: optional(text('First 2 kB of an unreadable body')),
-    settled_before: optional(instant('Values that ended before this instant were final')),
+    settled_before: optional(instant('Values before this instant were final')),
     time_zone: optional(text('Time zone of the service')),
-    complete: optional(flag('1 if the listing was unfiltered, so missing items count as withdrawn')),
+    complete: optional(flag('1 if the listing was unfiltered, so that missing items count as withdrawn')),
     lookback_s: optional(integer('Longest lookback of the series so far, in seconds; NULL for listings and retries')),
     last_at: optional(instant('Last instant with a value')),
     reason: optional(word<Reason>('missing, refresh, unverified, absent, restate or retry; NULL if not recorded')),
@@ -98,7 +98,7 @@ export const _fetch = table(
 )
 
 export const _reply = table(
-  'A stored response body; equal bodies are stored once.',
+  'A stored response body. Identical bodies are stored once.',
   {
     hash: text('SHA-256 of the decoded body, hex'),
     body: blob('Decoded body, compressed with zstd'),
@@ -116,12 +116,12 @@ export const _quarantine = table(
     fetch_id: integer('Fetch that received it (_fetch.id)'),
     path: text('JSON path in the body'),
     reason: text('Why it could not be parsed'),
-    fragment: text('The fragment as JSON, at most 4 kB'),
-    created_at: moment('Time found'),
-    resolved_at: optional(moment('When a replay parsed it, a clean response replaced it, or it was dismissed')),
+    fragment: text('Rejected JSON, at most 4 kB'),
+    created_at: moment('Time of the rejection'),
+    resolved_at: optional(moment('Time when it was dismissed, parsed by a replay or replaced by a valid response')),
     dismissed: optional(text('Reason for the dismissal; NULL if not dismissed')),
     dismissed_after: optional(
-      integer('Last fetch before the dismissal (_fetch.id); later equal rejects are dismissed too'),
+      integer('Last fetch before the dismissal (_fetch.id); identical rejects from later fetches are dismissed too'),
     ),
     geo_id: optional(integer('Geo of the rejected value; NULL if unknown')),
     at: optional(instant('Instant of the rejected value')),
@@ -136,48 +136,48 @@ export const _quarantine = table(
 )
 
 export const _budget = table(
-  'Calls of the last day, for budgets that outlive a process.',
+  'Calls of the last day, to enforce budgets across processes.',
   {
     id: rowid('Id'),
-    host: text('Host called'),
-    called_at: integer('Time sent (epoch milliseconds, UTC)'),
+    host: text('Called host'),
+    called_at: integer('Time of the call (epoch milliseconds, UTC)'),
   },
   { key: ['id'] },
 )
 
 export const _source = table(
-  'A service that was called.',
+  'A called service.',
   {
-    host: text('Host, with its port if given'),
+    host: text('Host, with the port if not the default'),
     base_url: text('Base address, without user name and password'),
-    service: text('Name of the service declaration used'),
-    first_asked_at: moment('Time of the first call'),
-    wait_until: optional(integer('End of a pause requested by the service (epoch milliseconds, UTC)')),
+    service: text('Name of the service definition'),
+    first_called_at: moment('Time of the first call'),
+    wait_until: optional(integer('End of the pause that the service requested (epoch milliseconds, UTC)')),
   },
   { key: ['host'], withoutRowid: true },
 )
 
 export const _lock = table(
-  'The current writer, for messages; the lock itself is an operating system lock on the `.lock` file.',
+  'The current writer, for messages. The lock itself is a file lock on the `.lock` file.',
   {
     name: text('writer'),
     fence: integer('Fence number of the writer (_fence.number)'),
     pid: integer('Process id'),
     host: text('Host name'),
     command: text('Command'),
-    acquired_at: moment('Time acquired'),
+    acquired_at: moment('Time of the acquisition'),
   },
   { key: ['name'], withoutRowid: true },
 )
 
 export const _fence = table(
-  'Counter of lock acquisitions; a writer with an older number must not write.',
+  'Counter of lock acquisitions. Writers with an older number are refused.',
   { name: text('writer'), number: integer('Number of acquisitions') },
   { key: ['name'], withoutRowid: true },
 )
 
 export const data_dictionary = table(
-  'Meaning of every table, view and column.',
+  'Description of every table, view and column.',
   {
     object: text('Table or view'),
     column_name: text('Column; empty for the table or view itself'),
@@ -185,13 +185,13 @@ export const data_dictionary = table(
     position: integer('Position of the column, from 1; 0 for the table or view itself'),
     type: optional(text('integer, real, text or blob; NULL for columns of views')),
     unit: optional(text('Unit or format')),
-    meaning: text('Meaning'),
+    meaning: text('Description'),
   },
   { key: ['object', 'column_name'], withoutRowid: true },
 )
 
 export const search_item = table(
-  'A searchable text; its id is the rowid of `search`, an FTS5 index (name, more, text; accents folded).',
+  'A searchable text. Its id is the rowid in `search`, an FTS5 index of name, more and text that ignores accents.',
   {
     id: rowid('Local id'),
     kind: text(SEARCHED_KIND),

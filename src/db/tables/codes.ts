@@ -10,7 +10,7 @@ export const FETCH_OUTCOMES = {
   /** Neither answered nor failed: its parts were requested in its place, or the run ended before the answer. */
   unanswered: ['too-large', 'stopped'],
   /** Failed for good; `failed` stands for errors without a word of their own. */
-  failed: ['refused', 'passing', 'shape', 'key', 'failed'],
+  failed: ['refused', 'transient', 'shape', 'key', 'failed'],
 } as const
 
 export type FetchOutcome = (typeof FETCH_OUTCOMES)[keyof typeof FETCH_OUTCOMES][number]

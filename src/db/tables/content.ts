@@ -1,19 +1,19 @@
 import { ARCHIVE_KIND, CONTENT_KIND, flag, integer, json, moment, optional, table, text } from './declare.ts'
 
 export const content = table(
-  'An item of editorial content.',
+  'A news item, glossary entry, document or page.',
   {
     kind: text(CONTENT_KIND),
     id: integer('Id at the service'),
     published_status: optional(text('Publication state at the service')),
     published_at: optional(text('Publication date, as received (ISO 8601 with offset)')),
-    updated_at: optional(text('Last changed, as received')),
+    updated_at: optional(text('Time of the last change, as received')),
     expires_at: optional(text('Expiry date, as received')),
-    created_at: optional(text('Created, as received')),
+    created_at: optional(text('Creation date, as received')),
     sticky: optional(flag('1 if pinned')),
     first_seen_at: moment('First seen'),
     last_seen_at: optional(moment('Last seen in a complete listing')),
-    withdrawn_at: optional(moment('First missing from a complete listing; the item is kept')),
+    withdrawn_at: optional(moment('First found missing from a complete listing; the item is kept')),
   },
   { key: ['kind', 'id'], silent: ['first_seen_at', 'last_seen_at', 'withdrawn_at'] },
 )
@@ -25,14 +25,14 @@ export const content_text = table(
     id: integer('Item (content.id)'),
     locale: text('Language, such as es'),
     title: optional(text('Title')),
-    slug: optional(text('Name in addresses')),
+    slug: optional(text('URL slug')),
     permalink: optional(text("Path on the service's site")),
     summary: optional(text('Summary')),
     body: optional(text('Body, HTML as received')),
     body_text: optional(text('Body as plain text')),
     payload: optional(json('Other fields as JSON')),
     last_seen_at: optional(moment('Last seen in a complete listing in this language')),
-    withdrawn_at: optional(moment('First missing from a complete listing in this language')),
+    withdrawn_at: optional(moment('First found missing from a complete listing in this language')),
     fetch_id: integer('Fetch that received this version (_fetch.id)'),
   },
   {
@@ -49,10 +49,10 @@ export const content_revision = table(
     id: integer('Item (content.id)'),
     locale: text('Language, such as es'),
     fetch_id: integer('Fetch that received this version (_fetch.id)'),
-    title: optional(text('Title at that time')),
-    summary: optional(text('Summary at that time')),
-    body: optional(text('Body at that time, HTML as received')),
-    payload: optional(json('Other fields at that time, as JSON')),
+    title: optional(text('Title of this version')),
+    summary: optional(text('Summary of this version')),
+    body: optional(text('Body of this version, HTML as received')),
+    payload: optional(json('Other fields of this version, as JSON')),
     superseded_by: integer('Fetch that received the next version (_fetch.id)'),
   },
   { key: ['kind', 'id', 'locale', 'fetch_id'] },
@@ -72,7 +72,7 @@ export const content_term = table(
 )
 
 export const content_vocabulary = table(
-  'A vocabulary of an item; some have no term.',
+  'A vocabulary of an item, even without a term.',
   { kind: text(CONTENT_KIND), id: integer('Item (content.id)'), vocabulary_id: integer('Vocabulary (vocabulary.id)') },
   {
     key: ['kind', 'id', 'vocabulary_id'],
@@ -85,29 +85,33 @@ export const content_vocabulary = table(
 )
 
 export const content_media = table(
-  'A file, picture or video of an item.',
+  'A file or image attached to an item.',
   {
     kind: text(CONTENT_KIND),
     id: integer('Item (content.id)'),
     locale: text('Language, such as es'),
-    media_id: integer('Id of the medium at the service'),
+    media_id: integer('Id of the file at the service'),
     title: optional(text('Title')),
-    media_type: optional(text('Document, Photo …')),
+    media_type: optional(text('Type at the service: Document, Photo …')),
     file_name: optional(text('File name')),
     content_type: optional(text('MIME type')),
     file_size: optional(integer('Size')),
-    url: optional(text('Download address as received, relative to the service')),
+    url: optional(text('Download URL as received, relative to the service')),
     payload: optional(json('Other fields as JSON')),
   },
   { key: ['kind', 'id', 'locale', 'media_id'], references: [{ columns: ['kind', 'id'], of: 'content' }] },
 )
 
 export const archive = table(
-  'A file that the service publishes regularly.',
+  'A regularly published file.',
   {
     kind: text(ARCHIVE_KIND),
     id: integer('Id at the service'),
-    horizon: optional(text('Period of an edition: D M A H S T QM O NA')),
+    horizon: optional(
+      text(
+        'Period of an edition, as the service abbreviates it: D day, M month, T quarter, A year; also H, S, QM, O and NA',
+      ),
+    ),
     archive_type: optional(text('zip, xls, xml, pdf, csv or json')),
     first_seen_at: moment('First seen'),
     payload: optional(json('Other fields as JSON')),
@@ -128,16 +132,16 @@ export const archive_text = table(
 )
 
 export const archive_edition = table(
-  'An edition of an archive, with the days that it covers and its publication days.',
+  'A published edition of an archive.',
   {
     kind: text(ARCHIVE_KIND),
     id: integer('Archive (archive.id)'),
-    date: text('Listed day, YYYY-MM-DD'),
-    date_times: json('Covered days: JSON array of none, one or two (first and last)'),
-    publication_dates: json('Publication days: JSON array of none, one or two (first and last)'),
-    url: optional(text('Download address as received, relative to the service')),
+    date: text('Day under which the service lists it, YYYY-MM-DD'),
+    date_times: json('Covered days as a JSON array: none, one, or first and last'),
+    publication_dates: json('Publication days as a JSON array: none, one, or first and last'),
+    url: optional(text('Download URL as received, relative to the service')),
     first_seen_at: moment('First seen'),
-    payload: optional(json('Dates and download as received, as JSON')),
+    payload: optional(json('Dates and download link as received, as JSON')),
   },
   {
     key: ['kind', 'id', 'date', 'date_times', 'publication_dates'],
@@ -177,15 +181,15 @@ export const archive_vocabulary = table(
 )
 
 export const archive_file = table(
-  'A downloaded archive file, stored next to the database and named by its checksum.',
+  'A downloaded archive file, named by its checksum.',
   {
-    url: text('Download address (archive_edition.url)'),
+    url: text('Download URL (archive_edition.url)'),
     sha256: text('SHA-256, hex'),
     bytes: integer('Size'),
     content_type: optional(text('MIME type from the response')),
     file_name: optional(text('File name from the response')),
-    path: text('Path below the downloads folder'),
-    fetched_at: moment('Time received'),
+    path: text('Path relative to the downloads folder'),
+    fetched_at: moment('Fetch time'),
   },
   { key: ['url'], silent: ['fetched_at'], withoutRowid: true },
 )
@@ -194,11 +198,11 @@ export const widget = table(
   "A widget of the service's site.",
   {
     id: integer('Id (id_widget in the response)'),
-    slug: optional(text('Name in addresses (id in the response)')),
+    slug: optional(text('URL slug (id in the response)')),
     type: optional(text('Widget or offer')),
     first_seen_at: moment('First seen'),
-    last_seen_at: optional(moment('Last seen in a complete list')),
-    withdrawn_at: optional(moment('First missing from a complete list; the widget is kept')),
+    last_seen_at: optional(moment('Last seen in a complete listing')),
+    withdrawn_at: optional(moment('First found missing from a complete listing; the widget is kept')),
   },
   { key: ['id'], silent: ['first_seen_at', 'last_seen_at', 'withdrawn_at'] },
 )
@@ -210,10 +214,10 @@ export const widget_text = table(
     locale: text('Language, such as es'),
     name: optional(text('Name')),
     subtitle: optional(text('Subtitle')),
-    payload_v1: optional(json('Entry of the list (API version 1), as JSON')),
-    payload_v2: optional(json('Single widget (API version 2), as JSON')),
-    last_seen_at: optional(moment('Last seen in a complete list in this language')),
-    withdrawn_at: optional(moment('First missing from a complete list in this language')),
+    payload_v1: optional(json('List entry (API version 1) as JSON')),
+    payload_v2: optional(json('Widget (API version 2) as JSON')),
+    last_seen_at: optional(moment('Last seen in a complete listing in this language')),
+    withdrawn_at: optional(moment('First found missing from a complete listing in this language')),
   },
   { key: ['id', 'locale'], silent: ['last_seen_at', 'withdrawn_at'], references: [{ columns: ['id'], of: 'widget' }] },
 )

@@ -2,7 +2,7 @@ import type { data_dictionary } from './bookkeeping.ts'
 import type { RowOf } from './declare.ts'
 import { TABLE_NAMES, tableOf, VIEWS } from './schema.ts'
 
-/** Units and forms of columns by name, whatever their table; other columns have none. */
+/** Units and formats of columns by name, in every table. */
 const COLUMN_UNITS: Readonly<Record<string, string>> = {
   value: 'unit of the indicator',
   min: 'unit of the indicator',
@@ -29,9 +29,9 @@ const COLUMN_UNITS: Readonly<Record<string, string>> = {
   local_month: 'local month, YYYY-MM',
 }
 
-/** The form in brackets at the end of a meaning, as instants, moments and JSON have it. */
-const formOf = (meaning: string): string | null =>
-  /\((epoch seconds, UTC|UTC, ISO 8601 to the millisecond|ISO 8601 with offset)\)/.exec(meaning)?.[1] ?? null
+/** The format in parentheses that a description contains. */
+const formatIn = (about: string): string | null =>
+  /\((epoch (?:milli)?seconds, UTC|UTC, ISO 8601 to the millisecond|ISO 8601 with offset)\)/.exec(about)?.[1] ?? null
 
 type DictionaryEntry = RowOf<typeof data_dictionary>
 
@@ -60,8 +60,8 @@ export function dictionaryRows(): DictionaryEntry[] {
       kind,
       position: i + 1,
       type: store,
-      unit: COLUMN_UNITS[column] ?? formOf(meaning),
-      meaning,
+      unit: COLUMN_UNITS[column] ?? formatIn(meaning),
+      meaning: meaning.replace(` (${formatIn(meaning)})`, ''),
     })),
   ])
 }

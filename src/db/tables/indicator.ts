@@ -4,7 +4,7 @@ export const geo = table(
   'A geographic area.',
   {
     id: integer('Id at the service'),
-    level: optional(text('country, electric_system, autonomous_community …; NULL if no response had it')),
+    level: optional(text('country, electric_system, autonomous_community …; NULL if unknown')),
   },
   { key: ['id'] },
 )
@@ -20,7 +20,7 @@ export const geo_text = table(
 )
 
 export const time_zone_offset = table(
-  'Clock changes of a time zone, for local time in plain SQL.',
+  'UTC offsets of time zones, for local time in plain SQL.',
   {
     zone: text('IANA name'),
     from_at: integer('First instant with this offset (epoch seconds, UTC)'),
@@ -31,7 +31,7 @@ export const time_zone_offset = table(
   { key: ['zone', 'from_at'], withoutRowid: true },
 )
 
-export const vocabulary = table('A list of terms.', { id: integer('Id at the service') }, { key: ['id'] })
+export const vocabulary = table('A vocabulary of terms.', { id: integer('Id at the service') }, { key: ['id'] })
 
 export const vocabulary_text = table(
   'The name of a vocabulary in one language.',
@@ -40,7 +40,7 @@ export const vocabulary_text = table(
 )
 
 export const taxonomy_term = table(
-  'A term of items and archives.',
+  'A term used by items and archives.',
   {
     id: integer('Id at the service'),
     vocabulary_id: optional(integer('Vocabulary (vocabulary.id)')),
@@ -55,18 +55,18 @@ export const taxonomy_term_text = table(
 )
 
 export const indicator = table(
-  'An indicator of the catalogue, or one with fetched values.',
+  'An indicator in the catalogue or with fetched values.',
   {
     kind: text(INDICATOR_KIND),
     id: integer('Id at the service'),
-    step_type: optional(text('How the service draws it: linear or step')),
-    composited: optional(flag('1 if it is a sum of other indicators')),
-    disaggregated: optional(flag('1 if it is split by geo')),
-    magnitude_id: optional(integer('Quantity: 13 energy, 20 power, 23 price')),
-    magnitude: optional(text("The service's name of the quantity, in the first language fetched")),
+    step_type: optional(text('Chart style at the service: linear or step')),
+    composited: optional(flag('1 if calculated from other indicators')),
+    disaggregated: optional(flag('1 if it has values for several geos')),
+    magnitude_id: optional(integer('Id of the quantity: 13 energy, 20 power, 23 price')),
+    magnitude: optional(text('Quantity, as the service names it in the language fetched first')),
     first_seen_at: moment('First seen'),
     last_seen_at: optional(moment('Last seen in a complete listing')),
-    withdrawn_at: optional(moment('First missing from a complete listing; NULL while listed')),
+    withdrawn_at: optional(moment('First found missing from a complete listing; NULL while listed')),
     payload: optional(json('Other fields as JSON')),
   },
   { key: ['kind', 'id'], silent: ['first_seen_at', 'last_seen_at', 'withdrawn_at'] },
@@ -83,7 +83,7 @@ export const indicator_text = table(
     description: optional(text('Description, HTML as received')),
     description_text: optional(text('Description as plain text')),
     last_seen_at: optional(moment('Last seen in a complete listing in this language')),
-    withdrawn_at: optional(moment('First missing from a complete listing in this language')),
+    withdrawn_at: optional(moment('First found missing from a complete listing in this language')),
     fetch_id: integer('Fetch that received this version (_fetch.id)'),
   },
   {
@@ -100,16 +100,16 @@ export const indicator_revision = table(
     id: integer('Indicator (indicator.id)'),
     locale: text('Language, such as es'),
     fetch_id: integer('Fetch that received this version (_fetch.id)'),
-    name: optional(text('Name at that time')),
-    short_name: optional(text('Short name at that time')),
-    description: optional(text('Description at that time, HTML as received')),
+    name: optional(text('Name of this version')),
+    short_name: optional(text('Short name of this version')),
+    description: optional(text('Description of this version, HTML as received')),
     superseded_by: integer('Fetch that received the next version (_fetch.id)'),
   },
   { key: ['kind', 'id', 'locale', 'fetch_id'] },
 )
 
 export const indicator_term = table(
-  'A catalogue term of an indicator, known only for terms that a job requested.',
+  'A catalogue term of an indicator. Only terms that a job filters by are known.',
   {
     term: text('Term, as the service spells it'),
     kind: text(INDICATOR_KIND),

@@ -1,18 +1,18 @@
 import { INDICATOR_KIND, instant, integer, moment, optional, real, rowid, table, text, word } from './declare.ts'
 
 export const series = table(
-  'An indicator with the aggregation requested from the service; native series have no time_trunc and no geo_agg.',
+  'A time series of an indicator, native or aggregated by the service. Native series have no time_trunc and no geo_agg.',
   {
     id: rowid('Local id'),
     kind: text(INDICATOR_KIND),
     indicator_id: integer('Indicator (indicator.id)'),
-    time_trunc: optional(text('Step grouped by the service (hour, day …); NULL = native')),
-    time_agg: optional(text('sum or average over time; NULL = native')),
-    geo_agg: optional(text('sum or average over geos; NULL = not combined')),
-    geo_trunc: optional(text('Level to which geos were grouped')),
-    geo_ids: optional(text('With geo_agg: the combined geos, comma-separated')),
+    time_trunc: optional(text('Time step of the aggregation by the service (hour, day …); NULL = native')),
+    time_agg: optional(text('Aggregation over time: sum or average; NULL = native')),
+    geo_agg: optional(text('Aggregation over geos: sum or average; NULL = none')),
+    geo_trunc: optional(text('Geographic level of the aggregation')),
+    geo_ids: optional(text('Aggregated geos, comma-separated; NULL without geo_agg')),
     time_zone: text('Time zone of its local days (time_zone_offset.zone)'),
-    window_s: optional(integer('Largest window that the service has answered, in seconds')),
+    window_s: optional(integer('Largest window that the service has returned')),
     created_at: moment('First requested'),
     lookback_s: optional(integer('Longest lookback requested so far, in seconds (a month = 31 days, a year = 366)')),
   },
@@ -29,14 +29,14 @@ export const series_geo = table(
 )
 
 export const observation = table(
-  'The current value of a series and geo at an instant.',
+  'A current value.',
   {
     series_id: integer('Series (series.id)'),
-    geo_id: integer('Geo (geo.id); 0 = none, as in a sum over geos'),
+    geo_id: integer('Geo (geo.id); 0 = none, as in a total of all geos'),
     at: instant('Start of the period'),
-    value: optional(real('The value; NULL only if the service sent null')),
+    value: optional(real('Value; NULL only if the service sent null')),
     step_s: integer(
-      'Length of the period, from the resolution of the response; for irregular events estimated from neighbours, else 3600',
+      'Length of the period. For irregular events it is estimated from neighbouring values; 3600 without any',
     ),
     fetch_id: integer('Fetch that received this value (_fetch.id)'),
   },
@@ -44,46 +44,46 @@ export const observation = table(
 )
 
 export const observation_revision = table(
-  'A superseded or withdrawn value of a series.',
+  'A superseded or withdrawn value.',
   {
     series_id: integer('Series (series.id)'),
     geo_id: integer('Geo (geo.id)'),
     at: instant('Start of the period'),
     fetch_id: integer('Fetch that received this value (_fetch.id)'),
-    value: optional(real('The value at that time')),
-    step_s: integer('Length of the period at that time'),
+    value: optional(real('Value of this version')),
+    step_s: integer('Length of the period in this version'),
     superseded_by: integer('Fetch that replaced or withdrew it (_fetch.id)'),
   },
   { key: ['series_id', 'geo_id', 'at', 'fetch_id'], withoutRowid: true },
 )
 
 export const _day = table(
-  'Totals of a series and geo for each local day, read by observations_daily and observations_monthly.',
+  'Daily totals of each series and geo, read by observations_daily and observations_monthly.',
   {
     series_id: integer('Series (series.id)'),
     geo_id: integer('Geo (geo.id)'),
     month: integer("12 * year + month - 1, in the series' zone"),
     day: integer('Day of the month, from 1'),
-    count: integer('Number of values, without NULL'),
+    count: integer('Number of non-NULL values'),
     hours: optional(real('Hours covered; NULL without values')),
-    min: optional(real('Smallest value')),
-    max: optional(real('Largest value')),
-    sum: optional(real('Sum of the values')),
+    min: optional(real('Minimum')),
+    max: optional(real('Maximum')),
+    sum: optional(real('Sum of values')),
     energy: optional(
-      real('Sum of value × hours; NULL if all periods have the same length (then it is sum * hours / count)'),
+      real('Sum of value × hours; NULL if all periods have the same length, because it is then sum * hours / count'),
     ),
     first_s: optional(integer('Seconds from midnight to the first value')),
     last_s: optional(integer('Seconds from the start of the last value to midnight')),
-    missing: integer('Missing periods, counted in the shortest step of the day'),
+    missing: integer('Number of missing periods, counted in the shortest step of the day'),
   },
   { key: ['series_id', 'geo_id', 'month', 'day'], withoutRowid: true },
 )
 
 export const _resolution = table(
-  'Known changes of the step of a series.',
+  'Known changes of resolution of a series.',
   {
     series_id: integer('Series (series.id)'),
-    from_at: instant('First instant with this step'),
+    from_at: instant('First instant with the new step'),
     step_s: integer('New step in seconds'),
   },
   { key: ['series_id', 'from_at'], references: [{ columns: ['series_id'], of: 'series' }], withoutRowid: true },
@@ -93,15 +93,15 @@ export const _resolution = table(
 export type CoveredState = 'values' | 'empty' | 'unverified'
 
 export const _coverage = table(
-  'Answered intervals of each series and geo: half-open and disjoint; the row of one geo takes precedence over that of all geos.',
+  'Intervals of each series and geo for which a response was loaded. They never overlap. The row of a geo takes precedence over that of all geos.',
   {
     series_id: integer('Series (series.id)'),
     geo_id: integer('Requested geo; 0 = all'),
     from_at: instant('Start of the interval'),
     to_at: instant('End, exclusive'),
-    state: word<CoveredState>('values, empty (the service had none) or unverified (see coverage.state)'),
-    fetched_at: instant('Fetch time of its oldest part'),
-    settled_s: integer('Longest lookback in seconds for which it was already final when fetched'),
+    state: word<CoveredState>('values, empty (the service had no values) or unverified (see coverage.state)'),
+    fetched_at: instant('Fetch time of the oldest data in the range'),
+    settled_s: integer('Longest lookback, in seconds, for which the data was final when fetched'),
     since_at: optional(instant('Unverified since; NULL if verified')),
   },
   {
@@ -112,14 +112,14 @@ export const _coverage = table(
 )
 
 export const _absent = table(
-  'Periods for which a response lacked an expected value.',
+  'Periods that are missing from a response although the resolution implies them.',
   {
     series_id: integer('Series (series.id)'),
-    geo_id: integer('Geo (geo.id); 0 = no geo has a value'),
+    geo_id: integer('Geo (geo.id); 0 = missing for all geos'),
     from_at: instant('Start of the interval'),
     to_at: instant('End, exclusive'),
-    step_s: optional(integer('Step there, in seconds; NULL if unknown')),
-    missing: optional(integer('Missing periods; NULL if the step is unknown')),
+    step_s: optional(integer('Length of a missing period, in seconds; NULL if unknown')),
+    missing: optional(integer('Number of missing periods; NULL if their length is unknown')),
     since_at: instant('First confirmed absent'),
     checked_at: instant('Last confirmed absent'),
   },
@@ -130,8 +130,8 @@ export const _absent = table(
   },
 )
 
-export const _wanted = table(
-  'The range of each series that each job selected when last planned.',
+export const _job_range = table(
+  'The range that each job selects of each series, as last planned.',
   {
     series_id: integer('Series (series.id)'),
     job: text('Job name'),
@@ -139,7 +139,7 @@ export const _wanted = table(
     geo_ids: optional(text('Selected geos, comma-separated; NULL = all')),
     from_at: instant('Start of the range'),
     to_at: instant('End, exclusive'),
-    refresh_s: integer('Age in seconds from which data that can still change is fetched again'),
+    refresh_s: integer('Age, in seconds, at which data that can still change is fetched again'),
   },
   { key: ['series_id', 'job', 'entry'], references: [{ columns: ['series_id'], of: 'series' }], withoutRowid: true },
 )

@@ -63,8 +63,8 @@ export async function createSeriesRestorer({
 export async function copyLearned({ kysely }: Reader, tx: Transaction<Database>): Promise<void> {
   for (const row of await kysely.selectFrom('_resolution').selectAll().execute())
     await tx.insertInto('_resolution').values(row).execute()
-  for (const row of await kysely.selectFrom('_wanted').selectAll().execute())
-    await tx.insertInto('_wanted').values(row).execute()
+  for (const row of await kysely.selectFrom('_job_range').selectAll().execute())
+    await tx.insertInto('_job_range').values(row).execute()
 }
 
 /** Tables with `first_seen_at`, and their keys. */

@@ -110,7 +110,7 @@ const holesIn = (intervals: readonly CoverageInterval[], from: number, to: numbe
 const jobsOf = async ({ store }: PageRequest, seriesId: number): Promise<string[]> =>
   (
     await store.kysely
-      .selectFrom('_wanted')
+      .selectFrom('_job_range')
       .select('job')
       .distinct()
       .where('series_id', '=', seriesId)

@@ -107,7 +107,7 @@ const SINGLE = `select series_id, geo_id, iif(state <> 'unverified' or not exist
             ), 1, 0) as single from _coverage k where geo_id <> ${ALL_GEOS}
             union select f.series_id, g.value, 1 from _fetch f, json_each('[' || f.geo_ids || ']') g where ${FAILED} and f.series_id is not null
             union select f.series_id, g.value, 1 from _fetch f, json_each('[' || f.geo_ids || ']') g where ${COARSE} and f.series_id is not null
-            union select w.series_id, g.value, 0 from _wanted w, json_each('[' || w.geo_ids || ']') g`
+            union select w.series_id, g.value, 0 from _job_range w, json_each('[' || w.geo_ids || ']') g`
 
 /** Requests without success: for all geos, for one geo, and those for all geos once more for each geo that they concern. */
 const failedRequests = (which: string): string => `select ${SERIES_SELECT}, ${ALL_GEOS}, f.from_at, f.to_at, 0, 1, 1
@@ -139,10 +139,10 @@ const BEARING = `select ${SERIES_SELECT}, c.geo_id, c.from_at, c.to_at, 1 as cov
           ${failedRequests(COARSE)}
           union all
           select ${SERIES_SELECT}, ${ALL_GEOS}, w.from_at, w.to_at, 0, 0, 1
-          from series s join _wanted w on w.series_id = s.id where w.geo_ids is null
+          from series s join _job_range w on w.series_id = s.id where w.geo_ids is null
           union all
           select ${SERIES_SELECT}, g.value, w.from_at, w.to_at, 0, 0, 1
-          from series s join _wanted w on w.series_id = s.id, json_each('[' || w.geo_ids || ']') g`
+          from series s join _job_range w on w.series_id = s.id, json_each('[' || w.geo_ids || ']') g`
 
 /** The intervals of a range that no answer covers, each between two instants at which something begins or ends. */
 const HOLES = islands(
@@ -163,7 +163,7 @@ const HOLES = islands(
 
 const HALF_YEAR = 182 * DAY
 /** A value if a job wants some of the interval, by the first of these jobs; null otherwise, because then nothing requests it. */
-const ifWanted = (of: string, value: string, order = 'w.job'): string => `(select ${value} from _wanted w
+const ifWanted = (of: string, value: string, order = 'w.job'): string => `(select ${value} from _job_range w
         where w.series_id = ${of}.series_id and w.from_at < ${of}.to_at and w.to_at > ${of}.from_at
           and (w.geo_ids is null or ${of}.geo_id = ${ALL_GEOS} or ',' || w.geo_ids || ',' like '%,' || ${of}.geo_id || ',%') order by ${order} limit 1)`
 /** Scheduled runs may be early by as much (`job/again.ts`). */
@@ -218,7 +218,8 @@ const FRESHNESS_VIEW = `select s.id as series_id, s.kind, s.indicator_id, ${indi
 /** Views on what is held, what is missing and how far it reaches. */
 export const COVERAGE_VIEWS = {
   coverage: {
-    about: 'Stored ranges in local time. Whether a range is final depends on the longest lookback of the series.',
+    about:
+      'Stored ranges of each series and geo. A range is final if it was fetched after its end plus the longest lookback of the series.',
     columns: {
       ...HELD_SERIES_ABOUT,
       geo_id: 'Requested geo; 0 = all',
@@ -227,39 +228,39 @@ export const COVERAGE_VIEWS = {
       from_local: 'Start',
       to_local: 'End, exclusive',
       state:
-        'final, provisional (may still be revised), empty (final, without values) or unverified (the response had invalid rows or lacked stored values; it will be fetched again)',
-      fetched_at: 'Fetch time of its oldest part',
+        'final, provisional (may still be revised), empty (final, no values) or unverified (the response had invalid rows or lacked stored values, so it is fetched again)',
+      fetched_at: 'Fetch time of the oldest data in the range',
     },
     sql: COVERAGE_VIEW,
   },
   gaps: {
-    about: 'Missing data of each series and geo in requested ranges, with its reason.',
+    about: 'Missing data in the ranges that jobs select, and in requested ranges.',
     columns: {
       ...HELD_SERIES_ABOUT,
-      time_trunc: 'Step grouped by the service (hour, day …); NULL = native',
+      time_trunc: 'Time step of the aggregation by the service (hour, day …); NULL = native',
       geo_id: 'Geo (geo.id); 0 = all',
       from_at: 'Start (epoch seconds, UTC)',
       to_at: 'End, exclusive (epoch seconds, UTC)',
       from_local: 'Start',
       to_local: 'End, exclusive',
-      reason: 'never requested, failed, unverified (see coverage.state) or absent (the service has no value)',
-      step_s: 'Step, if absent; NULL if unknown',
-      missing: 'Missing periods, if absent; NULL if the step is unknown',
+      reason: 'never requested, failed, unverified (see coverage.state) or absent (the service has no values)',
+      step_s: 'Length of a missing period, if absent; NULL if unknown',
+      missing: 'Number of missing periods, if absent; NULL if their length is unknown',
       next_at:
-        'Earliest next request, if absent or unverified (UTC); NULL if no job includes it, or if retries ended because it was missing for half a year',
-      job: 'First job that includes it; NULL if none',
+        'Earliest next request (UTC), if absent or unverified; NULL if no job selects it, or after half a year of retries',
+      job: 'First job that selects it; NULL if none',
     },
     sql: GAPS_VIEW,
   },
   freshness: {
-    about: 'First and last value of every series and geo, with the last successful request.',
+    about: 'First and last value of each series and geo, and the last successful request.',
     columns: {
       ...HELD_SERIES_ABOUT,
       ...HELD_GEO_ABOUT,
       first_utc: 'First instant with a value',
       last_utc: 'Last instant with a value',
-      last_local: 'Last instant in local time',
-      checked_at: 'Last successful request for this geo (UTC)',
+      last_local: 'Last instant with a value',
+      checked_at: 'Time of the last successful request (UTC)',
     },
     sql: FRESHNESS_VIEW,
   },

@@ -13,7 +13,7 @@ import {
 
 /** What every reader of values has to know first. */
 export const SEVERAL_SERIES =
-  'An indicator may have several series: native (time_trunc and geo_agg are null) and grouped by the service. Select one by series_id, or by indicator_id, time_trunc and geo_agg.'
+  'An indicator can have several series: native (time_trunc and geo_agg are null) and aggregated by the service. Select one by series_id, or by indicator_id, time_trunc and geo_agg.'
 
 /** Which series a row is of. */
 const SERIES_ABOUT = {
@@ -21,37 +21,37 @@ const SERIES_ABOUT = {
   kind: INDICATOR_KIND,
   indicator_id: 'Indicator (indicator.id); several series may share it',
   indicator_name: 'Name, in the first language available',
-  time_trunc: 'Step grouped by the service (hour, day …); NULL = native',
-  time_agg: 'sum or average over time; NULL = native',
-  geo_agg: 'sum or average over geos; NULL = not combined',
-  geo_trunc: 'Level to which geos were grouped',
-  unit: 'Unit at the service (indicator.magnitude)',
+  time_trunc: 'Time step of the aggregation by the service (hour, day …); NULL = native',
+  time_agg: 'Aggregation over time: sum or average; NULL = native',
+  geo_agg: 'Aggregation over geos: sum or average; NULL = none',
+  geo_trunc: 'Geographic level of the aggregation',
+  unit: 'Quantity, as the service names it; power is in MW, energy in MWh',
 } as const
 const GEO_ABOUT = {
   geo_id: 'Geo (geo.id); 0 = none',
   geo_name: 'Name, in the first language available',
 } as const
 /** Why averages need the length of periods. */
-export const WEIGHT_ABOUT = 'sum(value * step_s) / sum(step_s), because avg(value) is wrong over a change of resolution'
+export const WEIGHT_ABOUT = 'sum(value * step_s) / sum(step_s). If the resolution changes, avg(value) is wrong'
 const WHEN = {
   at: 'Start of the period (epoch seconds, UTC)',
   at_utc: 'Start of the period',
   at_local: "Start of the period in the series' zone",
-  local_date: 'Local day of the start',
-  step_s: `Length of the period in seconds. For native daily and monthly series the actual length (a day may have 23 or 25 hours). Weight averages by it: ${WEIGHT_ABOUT}`,
+  local_date: 'Local day in which the period starts',
+  step_s: `Length of the period, also of days with 23 or 25 hours. Weight averages by it: ${WEIGHT_ABOUT}`,
 } as const
 /** What the lake says of its columns too. */
-export const AVERAGE_ABOUT = 'Average weighted by time'
+export const AVERAGE_ABOUT = 'Time-weighted average'
 export const ENERGY_ABOUT =
-  'Sum of value × hours; NULL unless the values are powers (magnitude_id 20, not summed over time)'
+  'Energy: sum of value × hours. NULL unless the values are power (magnitude_id 20, not summed over time)'
 const TOTALS_ABOUT = {
-  count: 'Number of values, without NULL',
-  min: 'Smallest value',
-  max: 'Largest value',
+  count: 'Number of non-NULL values',
+  min: 'Minimum',
+  max: 'Maximum',
   avg: AVERAGE_ABOUT,
-  sum: 'Sum of the values, for energies',
+  sum: 'Sum of values; meaningful for energy per period',
   energy: ENERGY_ABOUT,
-  hours: 'Hours covered by values',
+  hours: 'Hours with values',
 } as const
 
 const which = (of: string): string => `${of}.kind, ${of}.indicator_id,
@@ -171,33 +171,33 @@ const MONTHLY_VIEW = `select d.series_id, ${which('d')},
 /** Views on values. */
 export const VALUE_VIEWS = {
   observations: {
-    about: `Current values with names and local time. ${SEVERAL_SERIES}`,
+    about: `Current values. ${SEVERAL_SERIES}`,
     columns: {
       ...SERIES_ABOUT,
       ...GEO_ABOUT,
       ...WHEN,
       value: 'Value',
-      fetched_at: 'Time received (UTC, ISO 8601 to the millisecond)',
+      fetched_at: 'Fetch time (UTC, ISO 8601 to the millisecond)',
     },
     sql: observationsSql(BY_KEY),
     postgres: observationsSql(BY_LATERAL),
   },
   observation_history: {
-    about: `All versions of all values; known at T: valid_from <= T and (valid_to is null or valid_to > T). ${SEVERAL_SERIES}`,
+    about: `All versions of values. Values known at T: valid_from <= T and (valid_to is null or valid_to > T). ${SEVERAL_SERIES}`,
     columns: {
       ...SERIES_ABOUT,
       ...GEO_ABOUT,
       ...WHEN,
       value: 'Value',
-      fetched_at: 'Time received (UTC, ISO 8601 to the millisecond)',
-      valid_from: 'Known since (UTC, ISO 8601 to the millisecond)',
-      valid_to: 'Known until; NULL = current version',
+      fetched_at: 'Fetch time (UTC, ISO 8601 to the millisecond)',
+      valid_from: 'Version known from (UTC, ISO 8601 to the millisecond)',
+      valid_to: 'Version known until; NULL = current',
     },
     sql: historySql(BY_KEY),
     postgres: historySql(BY_LATERAL),
   },
   observations_daily: {
-    about: `Totals by local day (23, 24 or 25 hours); a period counts on the day in which it begins. ${SEVERAL_SERIES}`,
+    about: `Aggregates per local day of 23, 24 or 25 hours. A period belongs to the day in which it starts. ${SEVERAL_SERIES}`,
     columns: {
       ...SERIES_ABOUT,
       ...GEO_ABOUT,
@@ -208,7 +208,7 @@ export const VALUE_VIEWS = {
     sql: DAILY_VIEW,
   },
   observations_monthly: {
-    about: `Totals by local month; a period counts in the month in which it begins. ${SEVERAL_SERIES}`,
+    about: `Aggregates per local month. A period belongs to the month in which it starts. ${SEVERAL_SERIES}`,
     columns: {
       ...SERIES_ABOUT,
       ...GEO_ABOUT,
@@ -219,13 +219,13 @@ export const VALUE_VIEWS = {
     sql: MONTHLY_VIEW,
   },
   latest: {
-    about: `Last value of every series and geo. ${SEVERAL_SERIES}`,
+    about: `Last value of each series and geo. ${SEVERAL_SERIES}`,
     columns: {
       ...SERIES_ABOUT,
       ...GEO_ABOUT,
       ...WHEN,
       value: 'Value',
-      fetched_at: 'Time received (UTC, ISO 8601 to the millisecond)',
+      fetched_at: 'Fetch time (UTC, ISO 8601 to the millisecond)',
     },
     sql: LATEST_VIEW,
   },
