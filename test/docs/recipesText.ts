@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { format } from '../../src/cli/terminal/output.ts'
 import { DAY_RANGE, IN_RANGE, NATIVE_SERIES, ONE_GEO, type Recipe, UNSAID } from '../../src/reports/recipes/recipe.ts'
-import { NIGHTS } from '../market.ts'
 import { RECIPES } from '../recipes.ts'
 import type { Store } from '../store.ts'
 
@@ -63,9 +62,9 @@ export async function recipesText(store: Store): Promise<string> {
   return `${[
     '# Recipes',
     '```sh\nindicator-sync query --recipe daily-average --indicator 600 --from 2025-10-01\nindicator-sync query --recipes        # list them\n```',
-    'Set parameters by `--indicator`, `--geo`, `--from`, `--to` or `--param name=value`. `from` and `to` (not included) are local days, or instants such as `2025-11-03T18:00:00Z`. The command exits 2 if the database lacks the data of a recipe.',
-    'A recipe reads the native series of an indicator; `--param series=ID` selects another one (`query --recipe reach` lists them). Averages are weighted by time.',
-    `The statements below are plain SQL, without the conditions for \`--from\`, \`--to\` and \`series\`. Other tools bind \`:name\` in their own way. The first rows are those of the demo database, with made-up values of ${NIGHTS.map((night) => night.slice(0, 10)).join(' and ')}.`,
+    'Set parameters by `--indicator`, `--geo`, `--from`, `--to` or `--param name=value`. `from` and `to` (exclusive) are local days, or instants such as `2025-11-03T18:00:00Z`. Without the data of a recipe, the command exits 2.',
+    'A recipe reads the native series of an indicator; `--param series=ID` selects another one (`query --recipe data-range` lists them). Averages are weighted by time.',
+    'The SQL below works in any tool that binds `:name` parameters; it omits the conditions for `--from`, `--to` and `series`. The inner `round` removes floating-point noise. Results are the first rows of a demo database of November 2025, with made-up values.',
     ...parts,
   ].join('\n\n')}\n`
 }

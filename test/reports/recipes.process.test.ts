@@ -143,8 +143,8 @@ describe('every recipe', () => {
       'known-at': expect.stringMatching(
         /No value of indicator 1293, geo 8741 was stored yet at 2025-11-19T23:00:00.000Z/,
       ),
-      'revisions-by-age': expect.stringMatching(/No value of this time has been revised/),
-      holes: expect.stringMatching(/no holes/),
+      'revisions-by-age': expect.stringMatching(/No value in this range has been revised/),
+      'missing-data': expect.stringMatching(/No data is missing/),
     })
     for (const id of [600, 612, 1001, 1739, 602, 10211, 1293])
       expect(
@@ -170,11 +170,11 @@ describe('numbers, against a loop over the raw values', () => {
     const days = grouped(raw(store, 600, geo), ({ day }) => day)
     const rows = await rowsOf(store, 'daily-average', { geo })
     expect(rows.map(({ local_date }) => local_date)).toEqual([...days.keys()])
-    for (const { local_date, periods, average, lowest } of rows) {
+    for (const { local_date, periods, average, minimum } of rows) {
       const all = days.get(String(local_date))!
       expect(periods).toBe(all.length)
       expect(average).toBeCloseTo(mean(all), 1)
-      expect(lowest).toBe(Math.min(...all.map(({ value }) => value)))
+      expect(minimum).toBe(Math.min(...all.map(({ value }) => value)))
     }
     const periods = Object.fromEntries(rows.map((row) => [row.local_date, row.periods]))
     expect([periods['2025-03-30'], periods['2025-09-30'], periods['2025-10-01'], periods['2025-10-26']]).toEqual([
@@ -210,9 +210,9 @@ describe('numbers, against a loop over the raw values', () => {
     const whole = sorted.reduce((sum, { step }) => sum + step, 0)
     const curve = await rowsOf(store, 'price-duration-curve')
     expect(curve.map(({ percent_of_time }) => percent_of_time)).toEqual(Array.from({ length: 20 }, (_, i) => 5 * i + 5))
-    for (const { percent_of_time, at_least } of curve) {
-      const time = sorted.filter(({ value }) => value >= Number(at_least)).reduce((sum, { step }) => sum + step, 0)
-      const less = sorted.filter(({ value }) => value > Number(at_least)).reduce((sum, { step }) => sum + step, 0)
+    for (const { percent_of_time, price } of curve) {
+      const time = sorted.filter(({ value }) => value >= Number(price)).reduce((sum, { step }) => sum + step, 0)
+      const less = sorted.filter(({ value }) => value > Number(price)).reduce((sum, { step }) => sum + step, 0)
       expect(time * 100).toBeGreaterThanOrEqual(whole * Number(percent_of_time))
       expect(less * 100).toBeLessThan(whole * Number(percent_of_time))
     }
@@ -265,7 +265,7 @@ describe('numbers, against a loop over the raw values', () => {
     const [row] = await rowsOf(store, 'renewable-share', { demand: 544, renewables: '551,1295', ...range })
     expect(row).toMatchObject({
       hours: 1,
-      mwh: Math.round(eleven(551) + eleven(1295)),
+      renewable_mwh: Math.round(eleven(551) + eleven(1295)),
       demand_mwh: Math.round(eleven(544)),
     })
     expect(await rowsOf(store, 'residual-load', { demand: 544, renewables: '551', ...range })).toHaveLength(1)
@@ -274,11 +274,11 @@ describe('numbers, against a loop over the raw values', () => {
 
   test('hours inside of a day are no time for what counts whole days', async () => {
     const range = { from: '2025-10-25T10:30:00Z', to: '2025-10-25T12:15:00Z' }
-    expect(await answerOf(store, 'monthly-energy', { indicators: '551', ...range })).toMatch(/whole days are counted/)
+    expect(await answerOf(store, 'monthly-energy', { indicators: '551', ...range })).toMatch(/counts whole local days/)
   })
 
   test('monthly-energy has no energy of a price', async () => {
-    expect(await answerOf(store, 'monthly-energy', { indicators: '600' })).toMatch(/only powers have an energy/)
+    expect(await answerOf(store, 'monthly-energy', { indicators: '600' })).toMatch(/only indicators of power/)
     expect(await rowsOf(store, 'monthly-energy', { indicators: '600,551' })).toMatchObject([{ indicator_id: 551 }])
   })
 
@@ -288,8 +288,8 @@ describe('numbers, against a loop over the raw values', () => {
         (a, b) => a - b,
       )
       expect(day).toHaveLength(25)
-      expect(row.buys_at).toBeCloseTo((day[0]! + day[1]!) / 2, 1)
-      expect(row.sells_at).toBeCloseTo((day[23]! + day[24]!) / 2, 1)
+      expect(row.buy_price).toBeCloseTo((day[0]! + day[1]!) / 2, 1)
+      expect(row.sell_price).toBeCloseTo((day[23]! + day[24]!) / 2, 1)
     }
   })
 

@@ -55,7 +55,11 @@ export async function seriesOfNeed(
     const found = await recipeSeries(db).where('s.id', '=', Number(wanted)).executeTakeFirst()
     return [
       found ??
-        refuseRecipe(`Series ${wanted} does not exist.`, 'List the stored series: query --recipe reach.', 'no-series'),
+        refuseRecipe(
+          `Series ${wanted} does not exist.`,
+          'List the stored series: query --recipe data-range.',
+          'no-series',
+        ),
     ]
   }
   if ((parameters[need.of] ?? null) === null)

@@ -38,12 +38,12 @@ export const sql = {
         '¿Qué parte de la demanda cubrieron unas tecnologías, día a día? Solo cuentan las horas de las que se tienen todas enteras.',
       'known-at':
         '¿Qué se sabía de una serie en un instante, el comienzo de hoy si nadie dice otro, frente a lo que se sabe ahora?',
-      'revisions-by-age': '¿Cuántas veces se revisan los valores, por serie y por los días pasados desde entonces?',
+      'revisions-by-age': '¿Cuántas revisiones hay, por serie y por antigüedad del valor en días?',
       completeness:
         '¿Cómo de completa está una serie, mes a mes? Los cambios de hora cuentan: un marzo tiene 743 horas, un octubre 745.',
       'clock-change-days': '¿En qué días de una serie cambió la hora, de modo que tienen 23 o 25?',
-      holes: '¿Qué falta dentro de lo que se pidió, y por qué?',
-      reach: '¿Hasta dónde llega cada serie, y cuándo se pidió por última vez?',
+      'missing-data': '¿Qué falta dentro de lo que se pidió, y por qué?',
+      'data-range': '¿Hasta dónde llega cada serie, y cuándo se pidió por última vez?',
       search:
         '¿Dónde se habla de algo: en indicadores, contenidos o archivos? Los acentos no importan; las palabras del nombre cuentan más.',
       'latest-news': '¿Qué hay de nuevo?',

@@ -29,7 +29,7 @@ export const energyRecipes = ({
   {
     name: 'monthly-energy',
     question:
-      'How much energy did each technology deliver in each local month? Counts whole local days and indicators of power.',
+      'How much energy did each technology generate per month? Only for indicators of power; counts whole local days.',
     parameters: { indicators: numbers(wind, solar, hydro, nuclear, combinedCycle), geo: wind.geo, ...ALWAYS },
     needs: [{ of: 'indicators', geo: 'geo' }],
     sql: `select substr(local_date, 1, 7) as local_month, indicator_id, indicator_name, ${rounded('sum(energy)')} as mwh,
@@ -39,13 +39,13 @@ where ${NATIVE_SERIES} and ${inList('indicators')} and geo_id = :geo and energy 
   and ${DAY_RANGE}
 group by local_month, indicator_id, indicator_name order by local_month, mwh desc, indicator_id`,
     nothing: {
-      says: 'No local day with values of a power begins in this time: whole days are counted, and only powers have an energy.',
+      says: 'No energy in this range: the recipe counts whole local days, and only indicators of power.',
       answers: false,
     },
   },
   {
     name: 'monthly-traded-energy',
-    question: 'How much energy was traded in each month, if the length of periods changes?',
+    question: 'How much energy was traded per month, by length of the period?',
     parameters: { ...about(tradedEnergy), ...ALWAYS },
     needs: [ONE_NEED],
     sql: `select substr(local_date, 1, 7) as local_month, step_s, count(*) as periods, ${rounded('sum(value)')} as mwh,
@@ -58,7 +58,7 @@ group by local_month, step_s order by local_month, step_s desc`,
   },
   {
     name: 'forecast-error',
-    question: 'How far was the forecast of demand from the real one, day by day?',
+    question: 'How accurate was the demand forecast each day (bias, MAE, MAPE)?',
     parameters: { forecast: demandForecast.indicator, real: demand.indicator, geo: demand.geo, ...ALWAYS },
     needs: [
       { of: 'forecast', geo: 'geo', hourly: true },
@@ -72,15 +72,15 @@ group by local_month, step_s order by local_month, step_s desc`,
   group by indicator_id, hour ${WHOLE_HOUR}
 )
 select r.local_date, count(*) as hours, ${rounded('avg(r.mw)')} as real_mw, ${rounded('avg(f.mw - r.mw)')} as bias_mw,
-  ${rounded('avg(abs(f.mw - r.mw))')} as mean_error_mw, ${rounded('100 * avg(abs((f.mw - r.mw) / nullif(r.mw, 0)))', 2)} as mean_error_percent
+  ${rounded('avg(abs(f.mw - r.mw))')} as mae_mw, ${rounded('100 * avg(abs((f.mw - r.mw) / nullif(r.mw, 0)))', 2)} as mape_percent
 from hourly r join hourly f on f.hour = r.hour and f.indicator_id = :forecast
 where r.indicator_id = :real
 group by r.local_date order by r.local_date`,
-    nothing: { says: 'The forecast and the real values have no hour in common in this time.', answers: false },
+    nothing: { says: 'The forecast and the real values have no common hour in this range.', answers: false },
   },
   {
     name: 'residual-load',
-    question: 'What is the residual load (demand minus wind and solar) by local hour: average, minimum and maximum?',
+    question: 'What is the residual load (demand minus wind and solar) by local hour?',
     parameters: { demand: demand.indicator, renewables: numbers(wind, solar), geo: demand.geo, ...ALWAYS },
     needs: [
       { of: 'demand', geo: 'geo', hourly: true },
@@ -98,13 +98,13 @@ group by r.local_date order by r.local_date`,
   from hourly group by hour
   having count(*) = 1 + json_array_length('[' || :renewables || ']')
 )
-select local_hour, ${rounded('avg(mw)')} as average_mw, round(min(mw), 0) as least_mw, round(max(mw), 0) as most_mw
+select local_hour, ${rounded('avg(mw)')} as average_mw, round(min(mw), 0) as min_mw, round(max(mw), 0) as max_mw
 from residual group by local_hour order by local_hour`,
-    nothing: { says: 'The demand and the renewables have no hour in common in this time.', answers: false },
+    nothing: { says: 'The demand and the renewables have no common hour in this range.', answers: false },
   },
   {
     name: 'renewable-share',
-    question: 'What share of the demand did renewables meet each day? Counts hours with complete data.',
+    question: 'What share of demand did renewables cover each day? Only counts hours with complete data.',
     parameters: { demand: demand.indicator, renewables: numbers(wind, solar, hydro), geo: demand.geo, ...ALWAYS },
     needs: [
       { of: 'demand', geo: 'geo', hourly: true },
@@ -117,14 +117,14 @@ from residual group by local_hour order by local_hour`,
     and geo_id = :geo and value is not null
     and ${IN_RANGE}
   group by indicator_id, hour ${WHOLE_HOUR}
-), whole as (
+), complete as (
   select min(local_date) as local_date, sum(iif(indicator_id = :demand, 0, mw)) as renewable, sum(iif(indicator_id = :demand, mw, 0)) as demand
   from hourly group by hour
   having count(*) = 1 + json_array_length('[' || :renewables || ']')
 )
-select local_date, count(*) as hours, ${rounded('sum(renewable)')} as mwh, ${rounded('sum(demand)')} as demand_mwh,
-  ${rounded('100 * sum(renewable) / nullif(sum(demand), 0)', 1)} as percent
-from whole group by local_date order by local_date`,
-    nothing: { says: 'The demand and the renewables have no hour in common in this time.', answers: false },
+select local_date, count(*) as hours, ${rounded('sum(renewable)')} as renewable_mwh, ${rounded('sum(demand)')} as demand_mwh,
+  ${rounded('100 * sum(renewable) / nullif(sum(demand), 0)', 1)} as share_percent
+from complete group by local_date order by local_date`,
+    nothing: { says: 'The demand and the renewables have no common hour in this range.', answers: false },
   },
 ]

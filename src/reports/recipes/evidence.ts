@@ -10,13 +10,13 @@ import {
   type Subjects,
 } from './recipe.ts'
 
-/** The instant of `known-at`, for tools that do not give one. */
+/** The instant of `known-at`; default: the start of the day. */
 const THEN = `coalesce(:at, strftime('%Y-%m-%dT00:00:00.000Z', 'now'))`
 
 export const evidenceRecipes = ({ wellKnown: { spotPrice, demand } }: Subjects): readonly Recipe[] => [
   {
     name: 'known-at',
-    question: 'How do the values known at an instant differ from those known now?',
+    question: 'Which values have changed since an instant?',
     parameters: { ...about(demand), at: null, ...ALWAYS },
     shown: { at: '2025-11-03T18:00:00.000Z' },
     needs: [ONE_NEED],
@@ -24,7 +24,7 @@ export const evidenceRecipes = ({ wellKnown: { spotPrice, demand } }: Subjects):
       {
         sql: `select exists(select 1 from observation_history where ${ONE_GEO} and valid_from <= ${THEN})`,
         lacks: 'No value of indicator {indicator}, geo {geo} was stored yet at {at}.',
-        hint: 'Choose a later instant: --param at=now, or --param at=2025-11-03T18:00:00Z; `query --recipe reach` lists what is stored.',
+        hint: 'Choose a later instant: --param at=now, or --param at=2025-11-03T18:00:00Z; `query --recipe data-range` lists the stored series.',
       },
     ],
     sql: `select h.at_local, h.value as known_then, o.value as known_now, round(o.value - h.value, 2) as difference
@@ -36,39 +36,39 @@ from (
 left join observation o on o.series_id = h.series_id and o.geo_id = h.geo_id and o.at = h.at
 where o.value is distinct from h.value
 order by h.at`,
-    nothing: { says: 'What was known then is what is known now.', answers: true },
+    nothing: { says: 'No value has changed since then.', answers: true },
   },
   {
     name: 'revisions-by-age',
-    question: 'How often are values revised, by series and age in days?',
+    question: 'How many revisions are there, by series and age of the value in days?',
     parameters: { indicator: null, ...ALWAYS },
     needs: [],
-    sql: `select series_id, indicator_id, indicator_name, time_trunc, (unixepoch(valid_to) - at) / 86400 as days_after,
-  count(*) as revised, min(local_date) as first_day, max(local_date) as last_day
+    sql: `select series_id, indicator_id, indicator_name, time_trunc, (unixepoch(valid_to) - at) / 86400 as age_days,
+  count(*) as revisions, min(local_date) as first_day, max(local_date) as last_day
 from observation_history
 where valid_to is not null and (:indicator is null or indicator_id = :indicator)
   and ${IN_RANGE}
-group by series_id, indicator_id, indicator_name, time_trunc, days_after order by indicator_id, time_trunc nulls first, series_id, days_after`,
-    nothing: { says: 'No value of this time has been revised since it first came.', answers: true },
+group by series_id, indicator_id, indicator_name, time_trunc, age_days order by indicator_id, time_trunc nulls first, series_id, age_days`,
+    nothing: { says: 'No value in this range has been revised.', answers: true },
   },
   {
     name: 'completeness',
-    question: 'How complete is a series each month? With clock changes: 743 hours in March, 745 in October.',
+    question: 'How complete is a series each month?',
     parameters: { ...about(spotPrice) },
     needs: [ONE_NEED],
-    sql: `with held as (
+    sql: `with months as (
   select series_id, local_month, count, hours from observations_monthly
   where ${ONE_GEO}
 ), bounds as (
-  select h.*, s.time_zone, unixepoch(local_month || '-01') as from_at, unixepoch(local_month || '-01', '+1 month') as to_at
-  from held h join series s on s.id = h.series_id
+  select m.*, s.time_zone, unixepoch(local_month || '-01') as from_at, unixepoch(local_month || '-01', '+1 month') as to_at
+  from months m join series s on s.id = m.series_id
 ), lengths as (
   select *, (to_at - (select offset_s from time_zone_offset z where z.zone = b.time_zone and z.from_at + z.offset_s <= b.to_at order by z.from_at desc limit 1)
     - from_at + (select offset_s from time_zone_offset z where z.zone = b.time_zone and z.from_at + z.offset_s <= b.from_at order by z.from_at desc limit 1)) / 3600.0 as hours_of_month
   from bounds b
 )
 select local_month, series_id, count as periods, coalesce(hours, 0) as hours, hours_of_month,
-  ${rounded('100 * coalesce(hours, 0) / hours_of_month', 1)} as percent
+  ${rounded('100 * coalesce(hours, 0) / hours_of_month', 1)} as complete_percent
 from lengths order by local_month`,
     nothing: NONE_IN_RANGE,
   },
@@ -84,20 +84,20 @@ where ${ONE_GEO} and value is not null
 group by local_date
 having count(distinct substr(at_local, 20)) > 1 or (max(step_s) between 80000 and 93000 and max(step_s) <> 86400)
 order by local_date`,
-    nothing: { says: 'No clock change lies in the stored values of this time.', answers: true },
+    nothing: { says: 'The stored values in this range include no clock change.', answers: true },
   },
   {
-    name: 'holes',
+    name: 'missing-data',
     question: 'What data is missing, and why?',
     parameters: {},
     needs: [],
     sql: `select series_id, indicator_id, iif(geo_id = 0, 'all geos', cast(geo_id as text)) as geo, from_local, to_local, reason, missing
 from gaps order by indicator_id, series_id, geo_id, from_local`,
-    nothing: { says: 'There are no holes in the ranges that were requested.', answers: true },
+    nothing: { says: 'No data is missing.', answers: true },
   },
   {
-    name: 'reach',
-    question: 'What are the first and last values of every series, and when was it last checked?',
+    name: 'data-range',
+    question: 'What are the first and last values of each series, and when was it last checked?',
     parameters: {},
     needs: [],
     sql: `select f.series_id, f.indicator_id, s.time_trunc, s.time_agg, f.geo_id, f.geo_name, f.first_utc, f.last_utc, f.checked_at

@@ -19,10 +19,10 @@ const HOURLY = { ...ONE_NEED, hourly: true } as const
 export const priceRecipes = ({ wellKnown: { spotPrice, sessionPrice, solar } }: Subjects): readonly Recipe[] => [
   {
     name: 'daily-average',
-    question: 'What were the average, lowest and highest values of each local day?',
+    question: 'What were the average, minimum and maximum of each local day?',
     parameters: { ...about(spotPrice), ...ALWAYS },
     needs: [ONE_NEED],
-    sql: `select local_date, count(*) as periods, ${rounded(MEAN, 2)} as average, round(min(value), 2) as lowest, round(max(value), 2) as highest
+    sql: `select local_date, count(*) as periods, ${rounded(MEAN, 2)} as average, round(min(value), 2) as minimum, round(max(value), 2) as maximum
 from observations
 where ${ONE_GEO} and value is not null
   and ${IN_RANGE}
@@ -31,25 +31,25 @@ group by local_date order by local_date`,
   },
   {
     name: 'price-duration-curve',
-    question: 'For what share of the time was the price at or above a level?',
+    question: 'What price was reached or exceeded in what share of the time?',
     parameters: { ...about(spotPrice), ...ALWAYS },
     needs: [ONE_NEED],
     sql: `with recursive share(percent) as (
   select 5 union all select percent + 5 from share where percent < 100
 ), ranked as (
-  select value, sum(step_s) over (order by value desc rows unbounded preceding) as so_far, sum(step_s) over () as whole
+  select value, sum(step_s) over (order by value desc rows unbounded preceding) as cumulative_s, sum(step_s) over () as total_s
   from observations
   where ${ONE_GEO} and value is not null
     and ${IN_RANGE}
 )
-select percent as percent_of_time, max(value) as at_least
-from ranked join share on 100 * so_far >= percent * whole
+select percent as percent_of_time, max(value) as price
+from ranked join share on 100 * cumulative_s >= percent * total_s
 group by percent order by percent`,
     nothing: NONE_IN_RANGE,
   },
   {
     name: 'negative-price-hours',
-    question: 'How many hours of each month had zero or negative prices?',
+    question: 'How many hours per month had zero or negative prices?',
     parameters: { ...about(spotPrice), ...ALWAYS },
     needs: [ONE_NEED],
     sql: `select substr(local_date, 1, 7) as local_month,
@@ -64,7 +64,7 @@ group by 1 order by 1`,
   },
   {
     name: 'capture-price',
-    question: 'What price did a technology capture, and what share of the average price is that?',
+    question: 'What was the capture price of a technology, also in percent of the average price?',
     parameters: { ...about(spotPrice), ...ALWAYS, generation: solar.indicator, generation_geo: solar.geo },
     needs: [HOURLY, { of: 'generation', geo: 'generation_geo', hourly: true }],
     sql: `with price as (
@@ -73,7 +73,7 @@ group by 1 order by 1`,
   where ${ONE_GEO} and value is not null
     and ${IN_RANGE}
   group by hour
-), made as (
+), generation as (
   select ${HOUR_NUMBER} as hour, sum(value * step_s) / 3600 as mwh
   from observations
   where ${NATIVE_SERIES} and indicator_id = :generation and geo_id = :generation_geo and value is not null
@@ -82,41 +82,41 @@ group by 1 order by 1`,
 )
 select substr(local_date, 1, 7) as local_month, ${rounded('sum(mwh)')} as mwh,
   ${rounded('sum(eur_mwh * mwh) / nullif(sum(mwh), 0)', 2)} as capture_price, ${rounded('avg(eur_mwh)', 2)} as average_price,
-  iif(round(avg(eur_mwh), 6) > 0, ${rounded('100 * sum(eur_mwh * mwh) / nullif(sum(mwh), 0) / avg(eur_mwh)', 1)}, null) as percent
-from price join made using (hour)
+  iif(round(avg(eur_mwh), 6) > 0, ${rounded('100 * sum(eur_mwh * mwh) / nullif(sum(mwh), 0) / avg(eur_mwh)', 1)}, null) as capture_percent
+from price join generation using (hour)
 group by 1 order by 1`,
-    nothing: { says: 'The price and the generation have no hour in common in this time.', answers: false },
+    nothing: { says: 'The price and the generation have no common hour in this range.', answers: false },
   },
   {
     name: 'session-spread',
-    question: 'How far apart were the prices of two market sessions each day?',
+    question: 'What was the price spread between two market sessions each day?',
     parameters: { ...about(spotPrice), ...ALWAYS, other: sessionPrice.indicator },
     needs: [HOURLY, { of: 'other', geo: 'geo', hourly: true }],
-    sql: `with one as (
+    sql: `with session_a as (
   select min(local_date) as local_date, ${HOUR_NUMBER} as hour, ${MEAN} as value
   from observations
   where ${ONE_GEO} and value is not null
     and ${IN_RANGE}
   group by hour ${WHOLE_HOUR}
-), two as (
+), session_b as (
   select ${HOUR_NUMBER} as hour, ${MEAN} as value
   from observations
   where ${NATIVE_SERIES} and indicator_id = :other and geo_id = :geo and value is not null
     and ${IN_RANGE}
   group by hour ${WHOLE_HOUR}
 )
-select one.local_date, count(*) as hours, ${rounded('avg(two.value - one.value)', 2)} as mean_spread,
-  ${rounded('avg(abs(two.value - one.value))', 2)} as mean_distance, round(max(abs(two.value - one.value)), 2) as widest
-from one join two using (hour)
-group by one.local_date order by one.local_date`,
-    nothing: { says: 'The two sessions have no hour in common in this time.', answers: false },
+select session_a.local_date, count(*) as hours, ${rounded('avg(session_b.value - session_a.value)', 2)} as mean_spread,
+  ${rounded('avg(abs(session_b.value - session_a.value))', 2)} as mean_abs_spread, round(max(abs(session_b.value - session_a.value)), 2) as max_abs_spread
+from session_a join session_b using (hour)
+group by session_a.local_date order by session_a.local_date`,
+    nothing: { says: 'The two sessions have no common hour in this range.', answers: false },
   },
   {
     name: 'daily-profile',
-    question: 'What is the average day by local hour, on weekdays and weekends?',
+    question: 'What is the average value by local hour, on weekdays and at weekends?',
     parameters: { ...about(spotPrice), ...ALWAYS },
     needs: [HOURLY],
-    sql: `with timed as (
+    sql: `with hours as (
   select substr(at_local, 12, 2) as local_hour, strftime('%w', local_date) in ('0', '6') as weekend, value, step_s
   from observations
   where ${ONE_GEO} and value is not null
@@ -125,13 +125,14 @@ group by one.local_date order by one.local_date`,
 select local_hour,
   ${rounded('sum(iif(weekend, 0, value * step_s)) / nullif(sum(iif(weekend, 0, step_s)), 0)', 2)} as weekday,
   ${rounded('sum(iif(weekend, value * step_s, 0)) / nullif(sum(iif(weekend, step_s, 0)), 0)', 2)} as weekend
-from timed
+from hours
 group by local_hour order by local_hour`,
     nothing: NONE_IN_RANGE,
   },
   {
     name: 'battery-spread',
-    question: 'What could a battery earn by charging in the cheapest hours and selling in the most expensive ones?',
+    question:
+      'What could a battery earn per day, charging in the cheapest hours and discharging in the most expensive ones?',
     parameters: { ...about(spotPrice), ...ALWAYS, hours: 4 },
     needs: [HOURLY],
     sql: `with hourly as (
@@ -141,13 +142,13 @@ group by local_hour order by local_hour`,
     and ${IN_RANGE}
   group by hour
 ), ranked as (
-  select local_date, value, row_number() over (partition by local_date order by value) as low,
-    row_number() over (partition by local_date order by value desc) as high
+  select local_date, value, row_number() over (partition by local_date order by value) as cheap_rank,
+    row_number() over (partition by local_date order by value desc) as expensive_rank
   from hourly
 )
-select local_date, ${rounded('avg(iif(low <= :hours, value, null))', 2)} as buys_at,
-  ${rounded('avg(iif(high <= :hours, value, null))', 2)} as sells_at,
-  ${rounded('avg(iif(high <= :hours, value, null)) - avg(iif(low <= :hours, value, null))', 2)} as spread
+select local_date, ${rounded('avg(iif(cheap_rank <= :hours, value, null))', 2)} as buy_price,
+  ${rounded('avg(iif(expensive_rank <= :hours, value, null))', 2)} as sell_price,
+  ${rounded('avg(iif(expensive_rank <= :hours, value, null)) - avg(iif(cheap_rank <= :hours, value, null))', 2)} as spread
 from ranked group by local_date order by local_date`,
     nothing: NONE_IN_RANGE,
   },

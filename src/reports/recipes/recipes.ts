@@ -4,7 +4,7 @@ import { priceRecipes } from './prices.ts'
 import type { Recipe, Subjects } from './recipe.ts'
 import { textRecipes } from './texts.ts'
 
-/** Every recipe, in the order of the documentation, with the indicators and the language of a service as defaults. */
+/** Every recipe in the order of the documentation, with defaults of a service. */
 export const recipesOf = (service: Subjects): readonly Recipe[] => [
   ...priceRecipes(service),
   ...energyRecipes(service),

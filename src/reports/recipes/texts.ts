@@ -1,12 +1,12 @@
 import type { Recipe, Subjects } from './recipe.ts'
 
-/** The day of `archives-published`, for tools that do not give one. */
+/** The day of `archives-published`; default: today. */
 const DAY_SQL = `coalesce(:date, strftime('%Y-%m-%d', 'now'))`
 
 export const textRecipes = ({ exampleTexts, locales }: Subjects): readonly Recipe[] => [
   {
     name: 'search',
-    question: 'Which indicators, texts and archives mention a word? Ignores accents; names rank first.',
+    question: 'Which indicators, texts and archives mention a word? Ignores accents and ranks names first.',
     parameters: { text: exampleTexts && `${exampleTexts.word}*`, locale: locales[0] },
     needs: [],
     required: ['text'],
@@ -24,7 +24,7 @@ join texts t on t.id = i.id
 where search match :text and i.locale = :locale
 order by bm25(search, 10, 4, 1), i.kind, i.item_id
 limit 20`,
-    nothing: { says: 'No text speaks of it.', answers: true },
+    nothing: { says: 'No text matches.', answers: true },
   },
   {
     name: 'latest-news',
@@ -34,36 +34,36 @@ limit 20`,
     preconditions: [
       {
         sql: 'select exists(select 1 from news where locale = :locale and withdrawn_at is null)',
-        lacks: 'It needs news in the language {locale}, and none are stored.',
+        lacks: 'No news in the language {locale} is stored.',
         hint: `A job fetches them: content: [{ kinds: [news] }], with locales: [${locales.join(', ')}].`,
       },
     ],
-    sql: `select id, substr(published_at, 1, 10) as published, title, trim(substr(body_text, 1, 60)) as begins, terms
+    sql: `select id, substr(published_at, 1, 10) as published, title, trim(substr(body_text, 1, 60)) as beginning, terms
 from news where locale = :locale and withdrawn_at is null
 order by published_at desc, id limit 10`,
     nothing: { says: 'There is no news.', answers: true },
   },
   {
     name: 'archives-published',
-    question: 'Which archives were published on a day, and what days do they cover?',
+    question: 'Which archives are listed for a day, and which days do they cover?',
     parameters: { date: null },
     shown: { date: '2025-11-03' },
     needs: [],
     preconditions: [
       {
         sql: `select exists(select 1 from archive_publications where kind = 'archive')`,
-        lacks: 'It needs the listing of archives, and none is stored.',
+        lacks: 'No listing of archives is stored.',
         hint: 'A job fetches it: archives: [{ window: { last: 7d } }].',
       },
       {
         sql: `select exists(select 1 from archive_publications where kind = 'archive' and date = ${DAY_SQL})`,
         lacks: 'No stored archive was listed for {date}.',
-        hint: 'Name another day: --param date=-1d, or --param date=2025-11-03; `archives list` shows the stored days.',
+        hint: 'Choose another day: --param date=-1d, or --param date=2025-11-03; `archives list` shows the stored days.',
       },
     ],
     sql: `select id, name, archive_type, horizon, about_from, about_to, published_from
 from archive_publications where date = ${DAY_SQL} and kind = 'archive'
 order by id limit 20`,
-    nothing: { says: 'No archive was listed for this day.', answers: true },
+    nothing: { says: 'No archive is listed for this day.', answers: true },
   },
 ]
