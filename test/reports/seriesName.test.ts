@@ -36,7 +36,7 @@ test('a gap tells an offer indicator from an indicator of the same number, and h
       [7200, 10_800],
     ])
       store.run("insert into _coverage values (?, 3, ?, ?, 'values', 1762257600, 1000000, null)", [id, from, to])
-    store.run("insert into _wanted values (?, 'job', 'entry', '3', 0, 10800, 86400)", [id])
+    store.run("insert into _job_range values (?, 'job', 'entry', '3', 0, 10800, 86400)", [id])
   }
   expect((await findGaps(store)).map(({ series_id, kind, geo_agg }) => [series_id, kind, geo_agg])).toEqual([
     [1, 'indicator', null],
