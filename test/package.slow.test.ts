@@ -48,6 +48,8 @@ describe('the installed package', () => {
     const manual = read(join(app, manifest.man[0]))
     expect(manual).toContain(`"indicator\\-sync ${manifest.version}"`)
     for (const name of Object.keys(COMMANDS)) expect(manual).toContain(`.SS "indicator\\-sync ${name}`)
+    const printed = execFileSync(node, [join(app, 'src/cli/bin.js'), '--version'], { cwd: folder, encoding: 'utf8' })
+    expect(printed).toBe(`${manifest.version}\n`)
     const out = execFileSync(node, [join(app, 'src/cli/bin.js'), 'migrate'], { cwd: folder, encoding: 'utf8' })
     expect(out).toMatch(/has schema/)
     // The program is few files of one folder, and packages of many modules are in them, with their licences.

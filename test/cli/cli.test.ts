@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { commandGroups } from '../../build/manText.ts'
 import { COMMANDS } from '../../src/cli/commandLine/commands.ts'
-import { emulate, runCli, runCommand, tempFolder } from '../kit.ts'
+import { emulate, runCli, runClone, runCommand, tempFolder } from '../kit.ts'
 import { jobFolder, SERIES, serviceAt } from './jobFolder.ts'
 
 describe('the command line', () => {
@@ -134,6 +134,11 @@ describe('the command line', () => {
   test('the source runs by itself on the right runtime, as `bin.js` does', () => {
     const out = execFileSync(process.execPath, [resolve('src/cli/main.ts'), '--version'], { encoding: 'utf8' })
     expect(out.trim()).toMatch(/^\d+\.\d+\.\d+/)
+  })
+
+  test.runIf(existsSync('.git'))('`--version` also names the commit in a clone, after a command too', async () => {
+    for (const args of [['--version'], ['sync', '--version']])
+      expect((await runClone(tempFolder(), args)).out).toMatch(/^\d+\.\d+\.\d+ \([0-9a-f]{7,}\)\n$/)
   })
 
   test('plan, sync, sync again, status, query, doctor: one file, and results on stdout only', async () => {

@@ -1,6 +1,6 @@
 import yargs, { type Argv, type Options } from 'yargs'
 import { InputError } from '../../util/errors.ts'
-import { version } from '../../util/package.ts'
+import { version, versionAndCommit } from '../../util/package.ts'
 import { redact } from '../../util/redact.ts'
 import { visible } from '../../util/text.ts'
 import type { CommandModule } from '../command.ts'
@@ -85,7 +85,7 @@ async function parse(name: CommandName, module: CommandModule, words: readonly s
         parsed = args
       },
     )
-    .version(version())
+    .version(words.includes('--version') ? versionAndCommit() : version())
     .strict()
     // Otherwise yargs ends the process before the output is known to be written.
     .exitProcess(false)
@@ -130,7 +130,7 @@ async function run(argv: readonly string[]): Promise<number> {
   }
   const { name, words } = splitCommand(argv)
   if (name === '--version') {
-    process.stdout.write(`${version()}\n`)
+    process.stdout.write(`${versionAndCommit()}\n`)
     return EXIT.done
   }
   if (!isCommand(name)) throw missingCommand(name)
