@@ -1,6 +1,6 @@
--- Three roles for a database of indicator-sync on PostgreSQL. Run it once as a superuser, connected to that database:
+-- Three roles for an indicator-sync database on PostgreSQL. Run this once as a superuser, connected to that database:
 --   psql -d indicators -f docs/roles.sql
--- Then give them to your users; what a writer makes has to be the role's own:
+-- Then grant them to your users. The role, not the user, must own the tables:
 --   grant indicator_reader to alice;
 --   grant indicator_writer to loader;  alter role loader set role indicator_writer;
 do $$ declare name text; begin
@@ -9,7 +9,7 @@ do $$ declare name text; begin
   end loop;
 end $$;
 
--- The writer makes and owns the tables: run `indicator-sync migrate` as a user who has this role.
+-- The writer creates and owns the tables: run `indicator-sync migrate` as a user with this role.
 do $$ begin
   execute format('grant connect, create, temporary on database %I to indicator_writer', current_database());
   execute format('grant connect on database %I to indicator_worker, indicator_reader', current_database());
@@ -18,7 +18,7 @@ grant usage, create on schema public to indicator_writer;
 grant usage on schema public to indicator_worker, indicator_reader;
 revoke create on schema public from public;
 
--- What is there already, and what the writer will make.
+-- Existing objects, and future objects of the writer.
 create schema if not exists compat authorization indicator_writer;
 grant usage on schema compat to indicator_worker, indicator_reader;
 grant select on all tables in schema public to indicator_reader;
@@ -28,7 +28,7 @@ alter default privileges for role indicator_writer in schema public grant select
 alter default privileges for role indicator_writer in schema public grant select, insert, update, delete on tables to indicator_worker;
 alter default privileges for role indicator_writer in schema public grant usage on sequences to indicator_worker;
 
--- The queue of workers: the first `sync --distributed` of a writer makes it.
+-- The queue of the workers, which the first `sync --distributed` of a writer creates.
 create schema if not exists pgboss authorization indicator_writer;
 grant usage on schema pgboss to indicator_worker, indicator_reader;
 grant select on all tables in schema pgboss to indicator_reader;
