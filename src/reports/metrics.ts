@@ -17,24 +17,23 @@ type Sample = Readonly<Record<string, string | number | null>>
 /** Metrics that do not come from the database. */
 export interface OutsideFigures {
   readonly version: string
-  /** Calls that each job may still make, where it has a budget. */
+  /** Calls left in the budget of each job that has one. */
   readonly callsLeft: readonly { readonly job: string; readonly calls: number }[]
-  /** When each lake was last found up to date, and how many fetches have changed the database since. */
+  /** Time when each lake was last up to date, and the number of fetches with changes since then. */
   readonly lakes?: readonly { readonly folder: string; readonly synced_at: string; readonly fetches_behind: number }[]
 }
 
-/** One figure: its name, type, meaning, and its samples. */
+/** A metric with a function that reads its samples. */
 interface Metric {
   readonly name: string
   readonly type: 'gauge' | 'counter'
   readonly help: string
-  /** Reads them as they are at an instant. */
   readonly samples: (db: Reader, outside: OutsideFigures, now: Instant) => Promise<readonly Sample[]>
 }
 
 const countAll = expressionBuilder<Database>().fn.countAll<number>().as('value')
 
-/** The runs of jobs that ended. */
+/** Finished runs of jobs. */
 const endedRuns = (kysely: Kysely<Database>, now: Instant) =>
   kysely
     .selectFrom('_run')
@@ -43,11 +42,11 @@ const endedRuns = (kysely: Kysely<Database>, now: Instant) =>
     .where('finished_at', '<=', formatMillis((now + CLOCK_ERROR) * 1000))
     .where('command', '<>', FORGET)
 
-/** When runs last ended, in epoch seconds. */
+/** End of the last run, in epoch seconds. */
 const lastEnds = (kysely: Kysely<Database>, now: Instant) =>
   endedRuns(kysely, now).select((eb) => eb.fn.max<number>(epochOf(eb, 'finished_at')).as('value'))
 
-/** When runs last ended, by job and outcome. A run whose process ended before it failed when it began, for no end is recorded. */
+/** End of the last run by job and outcome. A run whose process died has no recorded end: its start counts, as `failed`. */
 async function lastRunEnds(
   db: Reader,
   _outside: OutsideFigures,
@@ -66,7 +65,7 @@ async function lastRunEnds(
   ]
 }
 
-/** Requests in the queue of each host, by their state; none in a file. */
+/** Queued requests by host and state; none in a file. */
 const queuedRequests = async (db: Reader): Promise<{ host: string; state: string; value: number }[]> =>
   ((await readQueues(db)) ?? []).flatMap(({ host, ...states }) =>
     Object.entries(states).map(([state, value]) => ({ host, state, value })),
@@ -74,7 +73,7 @@ const queuedRequests = async (db: Reader): Promise<{ host: string; state: string
 
 const ROW_COUNTERS = ['new', 'unchanged', 'revised', 'withdrawn', 'rejected'] as const
 
-/** The totals of all runs; null where there was none. */
+/** Totals of all runs; null without runs. */
 const runTotals = (kysely: Kysely<Database>) =>
   kysely
     .selectFrom('_run')
@@ -82,12 +81,12 @@ const runTotals = (kysely: Kysely<Database>) =>
     .select(({ fn }) => ROW_COUNTERS.map((what) => fn.sum<number | null>(`rows_${what}`).as(`rows_${what}`)))
     .executeTakeFirstOrThrow()
 
-/** Every metric of `status --format prometheus`; names in alert rules and dashboards are checked against this list. */
+/** Every metric of `status --format prometheus`. Tests compare alert rules and dashboards with this list. */
 export const METRICS: readonly Metric[] = [
   {
     name: 'build_info',
     type: 'gauge',
-    help: 'Always 1, with the versions of program and schema.',
+    help: 'Always 1; the labels are the versions of program and schema.',
     samples: async ({ schema }, { version }) => [{ version, schema, value: 1 }],
   },
   {
@@ -139,13 +138,13 @@ export const METRICS: readonly Metric[] = [
   {
     name: 'stale_series',
     type: 'gauge',
-    help: 'Series later than usual.',
+    help: 'Series whose last value is older than usual.',
     samples: async (db, _outside, now) => [{ value: (await staleSeries(db, now)).length }],
   },
   {
     name: 'missed_runs',
     type: 'gauge',
-    help: '1 if a regular run is missed, else 0.',
+    help: '1 if a run is overdue, else 0.',
     samples: async (db, _outside, now) =>
       (await rhythms(db, now)).map(({ job, missedFrom }) => ({ job, value: now > missedFrom ? 1 : 0 })),
   },
@@ -177,7 +176,7 @@ export const METRICS: readonly Metric[] = [
   {
     name: 'lake_synced_timestamp_seconds',
     type: 'gauge',
-    help: 'When a lake was last up to date; only with --job.',
+    help: 'Time when a lake was last up to date; only with --job.',
     samples: async (_db, { lakes = [] }) =>
       lakes.map(({ folder, synced_at }) => ({ lake: folder, value: Date.parse(synced_at) / 1000 })),
   },
@@ -224,7 +223,7 @@ export const METRICS: readonly Metric[] = [
   {
     name: 'last_run_timestamp_seconds',
     type: 'gauge',
-    help: 'End of the last run, by outcome; runs of part of a job are never counted as done.',
+    help: 'End of the last run by outcome; runs of part of a job never count as done.',
     samples: lastRunEnds,
   },
   {

@@ -18,8 +18,8 @@ interface Rule {
   readonly annotations: { readonly summary: string; readonly description: string }
 }
 
-describe('figures', () => {
-  test('say what is open, missing, stale, in quarantine, how long it took and when all was well', async () => {
+describe('metrics', () => {
+  test('report open failures, gaps, stale series, quarantine, duration and last success', async () => {
     const store = await tempStore()
     const emulator = await emulate({ now: Date.parse('2025-11-04T12:00:00Z') / 1000 })
     const yaml = (ids: string) => `series:\n  - { indicators: [${ids}], window: { last: 2d } }`
@@ -46,7 +46,7 @@ describe('figures', () => {
     }
   })
 
-  test('of a job with a budget: the calls that it has left', async () => {
+  test('include the calls left in the budget of a job', async () => {
     const dir = tempFolder()
     const emulator = await emulate()
     writeFileSync(
@@ -59,7 +59,7 @@ describe('figures', () => {
     expect(out).toContain('indicator_sync_calls_left{job="one"} 9\n')
   })
 
-  test('have a row each on the page, as every field of a message has', () => {
+  test('have one row each on the page, like the fields of a message', () => {
     const rows = [...readFileSync('docs/monitoring.md', 'utf8').matchAll(/^\| (`[^|]+`) \|/gm)].map(([, head]) => head!)
     const fields = rows.flatMap((head) => head.split(', '))
     expect(new Set(fields).size, 'a row twice').toBe(fields.length)
@@ -72,7 +72,7 @@ describe('figures', () => {
 describe('alert rules and dashboard', () => {
   const rules = (parse(read('alerts.yml')) as { groups: { rules: Rule[] }[] }).groups.flatMap((group) => group.rules)
 
-  test('name figures that exist', () => {
+  test('use only metrics that exist', () => {
     for (const file of ['alerts.yml', 'alerts.test.yml', 'grafana.json'])
       for (const name of mentioned(read(file))) expect(names, `${file}: ${name}`).toContain(name)
   })
@@ -97,6 +97,20 @@ describe('alert rules and dashboard', () => {
       'last_success_timestamp_seconds',
     ])
       expect(watched).toContain(name)
+  })
+
+  test('the tests of rules expect the descriptions of the rules', () => {
+    const { tests } = parse(read('alerts.test.yml')) as {
+      tests: { alert_rule_test: { alertname: string; exp_alerts: { exp_annotations: { description: string } }[] }[] }[]
+    }
+    const expected = tests.flatMap(({ alert_rule_test }) => alert_rule_test)
+    expect(expected.length).toBeGreaterThan(5)
+    for (const { alertname, exp_alerts } of expected) {
+      const rule = rules.find(({ alert }) => alert === alertname)
+      expect(rule, alertname).toBeDefined()
+      for (const { exp_annotations } of exp_alerts)
+        expect(exp_annotations.description).toBe(rule!.annotations.description)
+    }
   })
 
   test.runIf(promtool)('promtool finds nothing wrong, and the rules fire when they should', () => {
