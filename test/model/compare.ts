@@ -1,4 +1,6 @@
 /* Everything in the database beside what the model holds. */
+
+import { NEARBY } from '../../src/load/coverage/decideAbsences.ts'
 import { oracleDays } from '../load/dayOracle.ts'
 import { DAY, HOUR, SERVICE_ZONE, type Unit, unitsOf } from './calendar.ts'
 import { isAbsent, isMonthly, isPromised } from './duties.ts'
@@ -298,6 +300,22 @@ function compareAbsent(scene: Scene, row: Row, truth: SeriesTruth, gaps: readonl
 }
 
 /**
+ * Whether most of the days, months or years around a unit had no value when its answer came: a series that an outage has emptied so
+ * looks like one of events, whose absences are unknown.
+ */
+function looksIrregular({ values }: SeriesTruth, unit: { from: number; to: number }, then: number): boolean {
+  const length = (unit.to - unit.from) * 1.2
+  return [...values.values()].some((one) => {
+    const known = [...one].filter(([, [first]]) => first!.from <= then).map(([at]) => at)
+    const before = known.filter((at) => at < unit.from).sort((a, b) => a - b)
+    const after = known.filter((at) => at >= unit.to).sort((a, b) => a - b)
+    const near = [...before.slice(-NEARBY), ...after.slice(0, NEARBY)]
+    const apart = near.filter((at, i) => i > 0 && at - near[i - 1]! > length).length
+    return apart * 2 > Math.max(0, near.length - 1)
+  })
+}
+
+/**
  * Where the last settled answer for all geos had no values at all, all geos are said to be absent. Where it had values of others
  * only, a geo of which values are held there is said to be unverified, any other that is known to be absent.
  */
@@ -318,7 +336,8 @@ function compareNothing(scene: Scene, { key, trunc }: Row, truth: SeriesTruth, g
       window.from > unit.from ||
       window.to < unit.to ||
       last.at < unit.to + lookback + HOUR ||
-      !isPromised(scene, key, trunc, last.at)
+      !isPromised(scene, key, trunc, last.at) ||
+      looksIrregular(truth, unit, last.at)
     )
       continue
     const place = `gaps of ${key}, ${new Date(unit.from * 1000).toISOString()}`
