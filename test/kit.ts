@@ -25,17 +25,20 @@ import { openReader, openStore, type Store as TestStore } from './store.ts'
 export { type Done, runCli, runClone, runCommand, whenSaid } from './command.ts'
 export { ON_SERVER, onlyInFile } from './onServer.ts'
 
+/** Removes a folder; Windows refuses for as long as a file in it is open. */
+const remove = (folder: string): void => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+
 /** A folder that goes with the test. */
 export function tempFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  onTestFinished(() => remove(folder))
   return folder
 }
 
 /** A folder for all tests of a file. */
 export function fileFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  afterAll(() => remove(folder))
   return folder
 }
 

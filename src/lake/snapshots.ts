@@ -17,6 +17,7 @@ import {
 } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
 import { InputError } from '../util/errors.ts'
+import { flushFolder } from '../util/files/flush.ts'
 import { partFileOf, removeStaleParts } from '../util/files/partFiles.ts'
 import { makeFolder } from '../util/files/targetFolder.ts'
 import { filesOf, type LakeManifest, MANIFEST, manifestText, readLakeManifest } from './manifest.ts'
@@ -31,18 +32,6 @@ const PART = /^(snapshot|current|manifest\.json)\.[\w-]+\.part$/
 
 /** The folder of a snapshot. */
 export const folderOf = (snapshot: number): string => `snapshot-${snapshot}`
-
-/** Flushes what was written into a folder to the disk. */
-function flushFolder(path: string): void {
-  const handle = openSync(path, 'r')
-  try {
-    fsyncSync(handle)
-  } catch {
-    // Some file systems cannot do this for folders.
-  } finally {
-    closeSync(handle)
-  }
-}
 
 /** The folder of a lake, created where there is none. Refuses anything but a lake or an empty folder, and does not touch it. */
 export function openLake(asWritten: string): string {
@@ -173,8 +162,12 @@ export function replaceManifest(folder: string, manifest: LakeManifest): void {
   flushFolder(folder)
 }
 
+/** Whether a lake has a link to its snapshot. Windows makes links for few users and cannot replace them in one step. */
+export const HAS_LINK = process.platform !== 'win32'
+
 /** Points the link of a lake to a snapshot, in one step. Where links cannot be made, readers use the manifest. */
 export function pointTo(folder: string, snapshot: string): void {
+  if (!HAS_LINK) return
   const part = partFileOf(join(folder, CURRENT))
   try {
     rmSync(part, { force: true })

@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, rmSync, statSync } from 'node:fs'
+import { rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { OWN_TABLES, requireCopying } from '../db/copying.ts'
 import { isPublishedCopy, openReader, openStore, removeDatabase } from '../db/open.ts'
@@ -7,6 +7,7 @@ import type { Reader } from '../db/store.ts'
 import { type Database, TABLE_NAMES, type TableName } from '../db/tables/schema.ts'
 import { sha256OfFile } from '../util/checksum.ts'
 import { StoreError } from '../util/errors.ts'
+import { flushFile, flushFolder } from '../util/files/flush.ts'
 import { partFileOf, removeStalePartsNow } from '../util/files/partFiles.ts'
 import { moveIntoPlace, prepareTarget, type Target } from '../util/files/target.ts'
 import { quantity } from '../util/text.ts'
@@ -68,12 +69,6 @@ async function countRows({ kysely, engine }: Reader): Promise<Record<string, num
   return counts
 }
 
-function flushFile(path: string): void {
-  const handle = openSync(path, 'r')
-  fsyncSync(handle)
-  closeSync(handle)
-}
-
 /**
  * Makes a consistent copy of a database in a single file, while others may write to it. The copy is checked, checksummed and
  * renamed into place, so that a reader finds the old file or the new one. Returns the manifest.
@@ -113,7 +108,7 @@ export async function publish(
     const done = { bytes: statSync(part).size, sha256: sha256OfFile(part), ...manifest }
     flushFile(part)
     moveIntoPlace(part, target)
-    flushFile(dirname(file))
+    flushFolder(dirname(file))
     return done
   } finally {
     for (const made of [copy, part]) removeDatabase(made)

@@ -34,7 +34,10 @@ export function endWithParent(parent: number, maxBytes = Number.POSITIVE_INFINIT
   const watch = new Worker(
     `const { workerData: { parent, maxBytes } } = require('node:worker_threads')
      const end = () => process.kill(process.pid, 'SIGKILL')
-     setInterval(() => process.ppid !== parent && end(), 200)
+     const isRunning = () => { try { return process.kill(parent, 0) } catch (error) { return error.code === 'EPERM' } }
+     // Windows leaves the number of the parent as it was.
+     const isAlone = () => process.platform === 'win32' ? !isRunning() : process.ppid !== parent
+     setInterval(() => isAlone() && end(), 200)
      if (maxBytes < Infinity) setInterval(() => process.memoryUsage.rss() > maxBytes && end(), 10)`,
     { eval: true, workerData: { parent, maxBytes } },
   )

@@ -10,6 +10,7 @@ import { readPlannerState } from '../../src/sync/readPlannerState.ts'
 import { FIELD_MEANINGS } from '../../src/util/eventFields.ts'
 import { EVENTS, type EventName } from '../../src/util/events.ts'
 import { json, runCli, runCommand, serve, tempFolder, tempStore } from '../kit.ts'
+import { testSignals } from '../systems.ts'
 
 const KEY = 'c0ffee'.repeat(10)
 const NASTY = `no \u001b[2J\u0085\u202e"such"\u2028 thing ${KEY}`
@@ -117,7 +118,7 @@ describe('the log of a run', () => {
     ])
   })
 
-  test('says why it stopped', async () => {
+  testSignals('says why it stopped', async () => {
     let kill: () => void = () => undefined
     const env = await misbehaving(() => kill())
     const { code, err } = await runCli(folderFor('1, 5'), ['sync', 'job.yaml', '--log-format=json'], env, (child) => {

@@ -23,6 +23,7 @@ import { moveIntoPlace, prepareTarget } from '../../src/util/files/target.ts'
 import { type Done, runCli, runCommand } from '../kit.ts'
 import { PROGRAM_ENV, programBin } from '../program.ts'
 import { openStore } from '../store.ts'
+import { testLinks, testLinux, testShell } from '../systems.ts'
 import { addSeries, fillBy } from './filled.ts'
 
 let template: string
@@ -84,7 +85,7 @@ async function refused(doing: () => Promise<Done>, message: RegExp): Promise<voi
 }
 
 describe('an export destroys nothing', () => {
-  test.each<[string, () => string, RegExp]>([
+  testLinks.each<[string, () => string, RegExp]>([
     ['the database itself', () => 'own', /database itself/],
     ['the database by another way', () => `../${dir.split('/').at(-1)}/./own`, /database itself/],
     ['a link to the database', () => made('link.csv', symlinkSync('own', path('link.csv'))), /database itself/],
@@ -133,7 +134,7 @@ describe('an export destroys nothing', () => {
     expect(readFileSync(path('a.csv'), 'utf8').trim().split('\n')).toHaveLength(4)
   })
 
-  test('--overwrite through a link replaces the file and keeps the link', async () => {
+  testLinks('--overwrite through a link replaces the file and keeps the link', async () => {
     expect((await exportTo('a')).code).toBe(0)
     const first = statSync(path('a')).ino
     symlinkSync('a', path('link'))
@@ -143,7 +144,7 @@ describe('an export destroys nothing', () => {
     expect(statSync(path('a')).ino).not.toBe(first)
   })
 
-  test('devices and pipes are written into', async () => {
+  testShell('devices and pipes are written into', async () => {
     expect((await exportTo('/dev/null')).err).toBe('3 rows in /dev/null.\n')
     expect(statSync('/dev/null').isCharacterDevice()).toBe(true)
     for (const name of ['-', '/dev/stdout']) expect((await exportTo(name)).out.split('\n')).toHaveLength(5)
@@ -233,7 +234,7 @@ describe('publish destroys nothing', () => {
     expect((await run('publish', 'again.db', '--database', 'public/a.db')).code).toBe(0)
   })
 
-  test('only a regular file can be a copy', async () => {
+  testShell('only a regular file can be a copy', async () => {
     await refused(() => run('publish', '/dev/null'), /device/)
     await refused(() => run('publish', 'metadata.yaml'), /reserved for the description of the copy/)
     mkdirSync(path('folder'))
@@ -285,7 +286,7 @@ describe('what a killed command left', () => {
   })
 })
 
-describe('output that nobody takes', () => {
+describe.skipIf(process.platform === 'win32')('output that nobody takes', () => {
   const shell = (command: string) => {
     const bin = `"${process.execPath}" "${programBin()}"`
     const env = { PATH: process.env.PATH ?? '', ...PROGRAM_ENV, HOME: dir, INDICATOR_SYNC_DATABASE: 'own' }
@@ -293,7 +294,7 @@ describe('output that nobody takes', () => {
   }
   const MANY = `'with recursive n(i) as (select 1 union all select i + 1 from n where i < 200000) select i from n'`
 
-  test.each([`query ${MANY} --format csv`, `export --sql ${MANY}`, 'status'])(
+  testShell.each([`query ${MANY} --format csv`, `export --sql ${MANY}`, 'status'])(
     '%s to a reader that leaves ends in silence',
     (command) => {
       const done = shell(`IT ${command} | head -1 >&2; exit "\${PIPESTATUS[0]}"`)
@@ -302,7 +303,7 @@ describe('output that nobody takes', () => {
     },
   )
 
-  test('a run whose output nobody reads exits as the run did', () => {
+  testShell('a run whose output nobody reads exits as the run did', () => {
     writeFileSync(
       path('refused.yaml'),
       'name: refused\nseries: [{ indicators: [600], window: { from: 2024-01-01, to: 2024-01-02 } }]\n',
@@ -323,7 +324,7 @@ describe('output that nobody takes', () => {
     expect(existsSync(left)).toBe(false)
   })
 
-  test('where nobody reads what goes wrong either, the code is the same', () => {
+  testLinux('where nobody reads what goes wrong either, the code is the same', () => {
     expect(shell('IT export --indicator 600 --output a.csv 2>&-').status).toBe(0)
     expect(shell('IT export --indicator 600 > /dev/full 2> /dev/full').status).toBe(7)
     expect(shell(`IT export --indicator 4242 2>&1 >/dev/null | true; exit "\${PIPESTATUS[0]}"`).status).toBe(2)
@@ -340,7 +341,7 @@ test('replay in place touches no file beside that it did not make', async () => 
   expect(readdirSync(dir).filter((name) => /part|copy/.test(name))).toEqual([])
 })
 
-test('replay --output replaces nothing', async () => {
+testLinks('replay --output replaces nothing', async () => {
   writeFileSync(path('a.db'), 'x')
   await refused(() => run('replay', '--output', 'a.db'), /a\.db: it exists/)
   await refused(() => run('replay', '--output', 'own'), /database itself/)
@@ -363,7 +364,7 @@ describe('between the look and the replacement', () => {
     expect(readFileSync(path('a'), 'utf8')).toBe('mine')
   })
 
-  test.each<[string, () => void, RegExp]>([
+  testLinks.each<[string, () => void, RegExp]>([
     ['a database', () => writeFileSync(path('a'), readFileSync(path('own'))), /is a database/],
     ['a link to a folder', () => symlinkSync('b', path('a')), /folder/],
   ])('%s that appears is never lost, even with --overwrite', (_, appear, message) => {

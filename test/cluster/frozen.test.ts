@@ -2,10 +2,11 @@ import { writeFileSync } from 'node:fs'
 import { createServer, connect as dial, type Socket } from 'node:net'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { openStore } from '../../src/db/open.ts'
 import { emulate, ms, tempFolder } from '../kit.ts'
 import { migratedDatabase, withClient } from '../postgres/database.ts'
+import { testSignals } from '../systems.ts'
 import { KEY, type Machine, machine } from './machines.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z') / 1000
@@ -46,7 +47,7 @@ series:
   return { emulator, url, plan }
 }
 
-test('a worker that is frozen when it has taken a slot holds no lock', async () => {
+testSignals('a worker that is frozen when it has taken a slot holds no lock', async () => {
   const { emulator, url, plan } = await frozenAfter('_host[^;]*for update')
   await withClient(url, (client) => client.query('select from _host for update nowait'))
   const other = started(url, emulator.url, ['worker', '--concurrency', '2'])
@@ -55,7 +56,7 @@ test('a worker that is frozen when it has taken a slot holds no lock', async () 
   expect(await other.ended).toBe(143)
 })
 
-test('the locks of a worker that is frozen in a transaction end soon, and others go on', async () => {
+testSignals('the locks of a worker that is frozen in a transaction end soon, and others go on', async () => {
   const store = await openStore(await migratedDatabase())
   onTestFinished(() => store.close())
   const limit = await store.write((tx) =>
@@ -73,7 +74,7 @@ test('the locks of a worker that is frozen in a transaction end soon, and others
   expect(await other.ended).toBe(143)
 })
 
-test('a worker that is asked to stop ends even if its database no longer answers', async () => {
+testSignals('a worker that is asked to stop ends even if its database no longer answers', async () => {
   const emulator = await emulate({ key: KEY, now: NOW })
   const url = new URL(await migratedDatabase())
   const sockets = new Set<Socket>()

@@ -18,6 +18,7 @@ import type { SyncEvent } from '../../src/util/events.ts'
 import { emulate, json, runCli, serve, tempFolder, valueAt } from '../kit.ts'
 import { askPage } from '../page/askPage.ts'
 import { databaseWithRoles, migratedDatabase, withClient } from '../postgres/database.ts'
+import { testSignals } from '../systems.ts'
 import { distribute, JOB, jobStates, joined, LAST_DAY, NOW, startWorker, YAML } from './joined.ts'
 import { machine } from './machines.ts'
 
@@ -178,7 +179,7 @@ test('a request whose workers died too often is reported, and the next plan requ
   expect(await readQueues(planner.store)).toEqual([])
 })
 
-test('a plan and a plain sync refuse a database that another plan has, and say which one', async () => {
+testSignals('a plan and a plain sync refuse a database that another plan has, and say which one', async () => {
   const { emulator, file, states } = await machines()
   const folder = tempFolder()
   writeFileSync(join(folder, 'job.yaml'), YAML)
@@ -242,7 +243,7 @@ test('a worker for another service ends, and leaves the request to others', asyn
   expect(await states()).toEqual({ completed: 1 })
 })
 
-test('a worker process that gets SIGTERM ends the calls under way and takes nothing more', async () => {
+testSignals('a worker process that gets SIGTERM ends the calls under way and takes nothing more', async () => {
   const { emulator, file, join, sql, states } = await machines({ latencyMs: 1_000 })
   await send(await join())
   const env = { INDICATOR_SYNC_DATABASE: file, INDICATOR_SYNC_API_KEY: emulator.key }

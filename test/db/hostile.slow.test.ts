@@ -25,6 +25,7 @@ import { BusyError, SignalError } from '../../src/util/errors.ts'
 import { emulate, ms, runJob, tempFolder, tempStore } from '../kit.ts'
 import { PROGRAM_ENV, programBin } from '../program.ts'
 import { openReader, openStore, type Store } from '../store.ts'
+import { testLinux } from '../systems.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const JOB = 'series: [{ indicators: [600, 1739], window: { from: 2025-01-01, to: 2025-10-01 }, chunk: 1mo }]'
@@ -175,32 +176,29 @@ describe('a file', () => {
     expect(readdirSync(folder)).toEqual(['held.db'])
   })
 
-  test.skipIf(process.platform === 'win32')(
-    'that is a pipe, a device, below a file or too long a name is refused',
-    () => {
-      const folder = tempFolder()
-      execFileSync('mkfifo', [join(folder, 'pipe')])
-      writeFileSync(join(folder, 'text'), 'x')
-      for (const name of ['pipe', 'text/x.db', 'x'.repeat(300)])
-        expect(cli(['migrate', '--database', join(folder, name)]), name).toMatchObject({
-          code: 7,
-          err: expect.stringMatching(/must be a regular file|Cannot open the database/),
-        })
-      expect(cli(['migrate', '--database', '/dev/full'])).toMatchObject({ code: 7 })
-      if (existsSync('/proc/self'))
-        expect(cli(['migrate', '--database', '/proc/none/new/x.db'], { timeout: 60_000 })).toMatchObject({
-          code: 7,
-          err: expect.stringMatching(/Cannot open the database .*: .*\n {2}→ /),
-        })
-      mkdirSync(join(folder, 'x.db.lock'))
-      expect(cli(['migrate', '--database', join(folder, 'x.db')])).toMatchObject({
+  testLinux('that is a pipe, a device, below a file or too long a name is refused', () => {
+    const folder = tempFolder()
+    execFileSync('mkfifo', [join(folder, 'pipe')])
+    writeFileSync(join(folder, 'text'), 'x')
+    for (const name of ['pipe', 'text/x.db', 'x'.repeat(300)])
+      expect(cli(['migrate', '--database', join(folder, name)]), name).toMatchObject({
         code: 7,
-        err: expect.stringMatching(/cannot be locked.*\n.*→/),
+        err: expect.stringMatching(/must be a regular file|Cannot open the database/),
       })
-      const few = `ulimit -n 22; exec '${process.execPath}' '${programBin()}' status --database '${join(folder, 'text')}'`
-      expect(spawnSync('sh', ['-c', few], { encoding: 'utf8' }).status).not.toBe(70)
-    },
-  )
+    expect(cli(['migrate', '--database', '/dev/full'])).toMatchObject({ code: 7 })
+    if (existsSync('/proc/self'))
+      expect(cli(['migrate', '--database', '/proc/none/new/x.db'], { timeout: 60_000 })).toMatchObject({
+        code: 7,
+        err: expect.stringMatching(/Cannot open the database .*: .*\n {2}→ /),
+      })
+    mkdirSync(join(folder, 'x.db.lock'))
+    expect(cli(['migrate', '--database', join(folder, 'x.db')])).toMatchObject({
+      code: 7,
+      err: expect.stringMatching(/cannot be locked.*\n.*→/),
+    })
+    const few = `ulimit -n 22; exec '${process.execPath}' '${programBin()}' status --database '${join(folder, 'text')}'`
+    expect(spawnSync('sh', ['-c', few], { encoding: 'utf8' }).status).not.toBe(70)
+  })
 
   test('whose first migration was killed is still ours', async () => {
     const file = join(tempFolder(), 'young.db')

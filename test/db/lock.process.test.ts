@@ -24,6 +24,7 @@ import { BusyError } from '../../src/util/errors.ts'
 import { partFileOf } from '../../src/util/files/partFiles.ts'
 import { tempFolder } from '../kit.ts'
 import { openReader, openStore, openWriter } from '../store.ts'
+import { testLinks, testShell, testSignals } from '../systems.ts'
 
 const WRITER = resolve('test/db/writer.ts')
 
@@ -101,7 +102,7 @@ describe('the writer’s lock', () => {
     unlock()
   })
 
-  test('stays with a process that is suspended, and goes with one that is killed', async () => {
+  testSignals('stays with a process that is suspended, and goes with one that is killed', async () => {
     const file = join(tempFolder(), 'x.db')
     const first = writer(file)
     expect(await first.until('\n')).toBe('holds 1\n')
@@ -125,7 +126,7 @@ describe('the writer’s lock', () => {
     expect(geos(file)).toEqual([7])
   })
 
-  test('is one lock under all names of a file', async () => {
+  testLinks('is one lock under all names of a file', async () => {
     const folder = tempFolder()
     symlinkSync(join(folder, 'real.db'), join(folder, 'link.db'))
     const store = await openWriter(join(folder, 'link.db'), 'first')
@@ -173,7 +174,7 @@ describe('the writer’s lock', () => {
     expect(geos(two)).toEqual([1])
   })
 
-  test('is refused for a file that was mounted alone, where mounts can be made', async () => {
+  testShell('is refused for a file that was mounted alone, where mounts can be made', async () => {
     const folder = tempFolder()
     const [one, two] = [join(folder, 'a.db'), join(folder, 'b b.db')]
     await (await openStore(one)).close()

@@ -10,6 +10,7 @@ import { StoppedError } from '../../src/util/errors.ts'
 import { redactorOf } from '../../src/util/redact.ts'
 import { runCli, runJob, serve, tempFolder, tempStore } from '../kit.ts'
 import { openReader } from '../store.ts'
+import { testSignals } from '../systems.ts'
 import { type TestOptions, testClient } from './testClient.ts'
 
 const REQUEST = { route: 'indicators', target: '/indicators', headers: {} } as const
@@ -243,7 +244,7 @@ describe('a signal ends what is under way', () => {
     await expect(pacer.take('any', signal)).rejects.toThrow(StoppedError)
   })
 
-  test.each(['SIGINT', 'SIGTERM'] as const)(
+  testSignals.each(['SIGINT', 'SIGTERM'] as const)(
     '%s while a service drips: the process ends, and another may write',
     async (name) => {
       const folder = tempFolder()

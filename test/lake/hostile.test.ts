@@ -21,6 +21,7 @@ import { syncLake } from '../../src/lake/syncLake.ts'
 import { addSeries, fillBy } from '../cli/filled.ts'
 import { tempFolder } from '../kit.ts'
 import { openReader } from '../store.ts'
+import { testLinks } from '../systems.ts'
 import { requireManifest, rowsOf } from './same.ts'
 
 let dir: string
@@ -118,7 +119,7 @@ describe('somebody else writes into the folder of a lake', () => {
     expect(await what()).toEqual([])
   })
 
-  test('a link in the place of a folder of a replaced snapshot leads nothing away', async () => {
+  testLinks('a link in the place of a folder of a replaced snapshot leads nothing away', async () => {
     await sync()
     const [file] = requireManifest(lake()).tables.geo.files
     mkdirSync(join(dir, 'elsewhere'))
@@ -132,7 +133,7 @@ describe('somebody else writes into the folder of a lake', () => {
     expect(readdirSync(join(dir, 'elsewhere'))).toEqual([file!.path.split('/')[1]])
   })
 
-  test('the lock is a file of its own, and no link', async () => {
+  testLinks('the lock is a file of its own, and no link', async () => {
     await sync()
     rmSync(join(lake(), 'lake.lock'))
     writeFileSync(join(dir, 'precious'), 'x')

@@ -21,6 +21,7 @@ import { addSeries, fillBy } from '../cli/filled.ts'
 import { type Done, runCommand, tempFolder } from '../kit.ts'
 import { copyMarket } from '../marketCopy.ts'
 import { openReader } from '../store.ts'
+import { testLinks } from '../systems.ts'
 import { differences, requireManifest, rowsOf } from './same.ts'
 
 let dir: string
@@ -118,26 +119,29 @@ describe('a lake', () => {
     expect(requireManifest(lake()).tables.observation.bytes / rows.observation).toBeLessThan(6)
   })
 
-  test('reads again only the months in which fetches wrote, and makes no snapshot where nothing changed', async () => {
-    expect(await sync()).toMatchObject({ snapshot: 1, changed: true, rows: { observation: 6 } })
-    expect(parts()).toEqual(['2023-12', '2024-02', '2025-05'])
-    const first = paths()
-    const again = await sync()
-    expect(again).toMatchObject({ snapshot: 1, changed: false, written: { files: 0, rows: 0 } })
-    // A fetch of a window that spans two months, and wrote in one of them.
-    fetched('from_at = 1706745600, to_at = 1711929600')
-    alter(`update observation set value = 99, fetch_id = 2 where at = 1706745600 and series_id = 1`)
-    const next = await sync()
-    expect(next).toMatchObject({ snapshot: 2, changed: true })
-    const second = paths()
-    expect([second[0] === first[0], second[1] === first[1], second[2] === first[2]]).toEqual([true, false, true])
-    expect((await readRows('observation')).map(({ value }) => value)).toEqual([0.25, 99, 2.25, 3.25, null, -0.5])
-    expect(await readRows('observation_revision')).toMatchObject([{ value: 1.25, series_id: 1n }])
-    // The same file under a second name, and the old snapshot for whoever reads it.
-    const inode = (snapshot: number): number => statSync(join(lake(), `snapshot-${snapshot}`, first[0]!)).ino
-    expect(inode(1)).toBe(inode(2))
-    expect(readlinkSync(join(lake(), 'current'))).toBe('snapshot-2')
-  })
+  testLinks(
+    'reads again only the months in which fetches wrote, and makes no snapshot where nothing changed',
+    async () => {
+      expect(await sync()).toMatchObject({ snapshot: 1, changed: true, rows: { observation: 6 } })
+      expect(parts()).toEqual(['2023-12', '2024-02', '2025-05'])
+      const first = paths()
+      const again = await sync()
+      expect(again).toMatchObject({ snapshot: 1, changed: false, written: { files: 0, rows: 0 } })
+      // A fetch of a window that spans two months, and wrote in one of them.
+      fetched('from_at = 1706745600, to_at = 1711929600')
+      alter(`update observation set value = 99, fetch_id = 2 where at = 1706745600 and series_id = 1`)
+      const next = await sync()
+      expect(next).toMatchObject({ snapshot: 2, changed: true })
+      const second = paths()
+      expect([second[0] === first[0], second[1] === first[1], second[2] === first[2]]).toEqual([true, false, true])
+      expect((await readRows('observation')).map(({ value }) => value)).toEqual([0.25, 99, 2.25, 3.25, null, -0.5])
+      expect(await readRows('observation_revision')).toMatchObject([{ value: 1.25, series_id: 1n }])
+      // The same file under a second name, and the old snapshot for whoever reads it.
+      const inode = (snapshot: number): number => statSync(join(lake(), `snapshot-${snapshot}`, first[0]!)).ino
+      expect(inode(1)).toBe(inode(2))
+      expect(readlinkSync(join(lake(), 'current'))).toBe('snapshot-2')
+    },
+  )
 
   test('notices what was written without a fetch, as a replay does, and a database that was put back', async () => {
     await sync()
@@ -148,7 +152,7 @@ describe('a lake', () => {
     expect(await sync()).toMatchObject({ snapshot: 3, rows: { observation: 4 } })
   })
 
-  test('keeps a replaced snapshot for a while, and removes nothing that somebody else put there', async () => {
+  testLinks('keeps a replaced snapshot for a while, and removes nothing that somebody else put there', async () => {
     const start = Date.parse('2025-06-01T00:00:00Z')
     await sync({ now: start })
     writeFileSync(join(lake(), 'snapshot-1/series/mine'), 'mine')
@@ -177,7 +181,7 @@ describe('a lake', () => {
     expect(paths().map((path, i) => path === [first, second, third][i])).toEqual([true, false, true])
   })
 
-  test('repairs a file that is missing and a link that leads elsewhere; check finds them', async () => {
+  testLinks('repairs a file that is missing and a link that leads elsewhere; check finds them', async () => {
     await sync()
     expect((await run('lake', 'check', 'lake')).out).toMatch(/snapshot 1 is complete, 6 values/)
     const [first, second] = paths()
@@ -199,7 +203,7 @@ describe('a lake', () => {
 })
 
 describe('a lake destroys nothing', () => {
-  test.each<[string, () => void, RegExp]>([
+  testLinks.each<[string, () => void, RegExp]>([
     ['a folder with other things', () => put('notes', 'x'), /do not belong to a lake/],
     ['a manifest of somebody else', () => put('manifest.json', '{"name":"app"}'), /do not belong to a lake/],
     ['a file', () => writeFileSync(lake(), 'x'), /is not a folder/],

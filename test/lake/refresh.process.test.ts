@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { emulate, runCli, runCommand, tempFolder, whenSaid } from '../kit.ts'
+import { testSignals } from '../systems.ts'
 
 const job = (lake: string, to: string): string => `name: nightly
 pace: { perSecond: 50 }
@@ -10,7 +11,7 @@ schedule: "* * * * * *"
 series: [{ indicators: [1739], window: { from: 2025-01-01, to: ${to} }, lookback: 0d }]
 ${lake}`
 
-test('the lake of a job is brought up to date after each run; status and metrics show its state', async () => {
+testSignals('the lake of a job is brought up to date after each run; status and metrics show its state', async () => {
   const dir = tempFolder()
   const emulator = await emulate()
   const env = { INDICATOR_SYNC_BASE_URL: emulator.url, INDICATOR_SYNC_API_KEY: emulator.key }
@@ -54,7 +55,7 @@ test('a lake that cannot be written fails the command and nothing that was synce
   })
 })
 
-test('status and the page show how old the lakes of the jobs in their folder are', async () => {
+testSignals('status and the page show how old the lakes of the jobs in their folder are', async () => {
   const dir = tempFolder()
   const emulator = await emulate()
   const env = { INDICATOR_SYNC_BASE_URL: emulator.url, INDICATOR_SYNC_API_KEY: emulator.key }

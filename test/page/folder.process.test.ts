@@ -8,6 +8,7 @@ import { SERVICES } from '../../src/service/services.ts'
 import { fileFolder, runCommand, tempFolder } from '../kit.ts'
 import { copyMarket } from '../marketCopy.ts'
 import { openReader, type Reader } from '../store.ts'
+import { testLinks } from '../systems.ts'
 
 const NOW = Date.parse('2025-11-05T12:00:00Z') / 1000
 /** What bookkeeping holds of what was requested and said: it is in no file. */
@@ -112,7 +113,7 @@ describe('a folder', () => {
     expect(existsSync(join(dirname(place), 'outside.html'))).toBe(true)
   })
 
-  test.each<[string, (place: string) => unknown, RegExp]>([
+  testLinks.each<[string, (place: string) => unknown, RegExp]>([
     ['another first page', (place) => writeFileSync(join(place, 'index.html'), '<h1>mine</h1>'), /it exists/],
     ['a list of somebody', (place) => writeFileSync(join(place, 'indicator-sync-page.json'), '[]'), /it exists/],
     [

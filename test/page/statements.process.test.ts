@@ -6,6 +6,7 @@ import { createStatementRunner, STATEMENT_LIMITS } from '../../src/page/statemen
 import { addSeries, fillBy } from '../cli/filled.ts'
 import { fileFolder } from '../kit.ts'
 import { openStore } from '../store.ts'
+import { testLinux } from '../systems.ts'
 
 /** More than a slow machine needs to begin. */
 const PATIENT: typeof STATEMENT_LIMITS = { ...STATEMENT_LIMITS, ms: 120_000 }
@@ -121,7 +122,7 @@ describe('a statement of anybody', () => {
       if (answer.status === 'rejected') expect(answer.reason).toMatchObject({ code: 'busy' })
   })
 
-  test('runs in a process without our environment', async () => {
+  testLinux('runs in a process without our environment', async () => {
     process.env.INDICATOR_SYNC_API_KEY = 'k'.repeat(64)
     onTestFinished(() => void delete process.env.INDICATOR_SYNC_API_KEY)
     const made = createStatementRunner(PATIENT)

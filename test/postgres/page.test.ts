@@ -5,6 +5,7 @@ import { openStore } from '../../src/db/open.ts'
 import { createStatementRunner } from '../../src/page/statements/statements.ts'
 import { runCli, tempFolder } from '../kit.ts'
 import { servePage } from '../page/site.ts'
+import { testSignals } from '../systems.ts'
 import { databaseWithRoles, migratedDatabase, withClient } from './database.ts'
 import { startServer } from './server.ts'
 
@@ -83,16 +84,19 @@ describe('a SQL statement sent to the page of a PostgreSQL database', () => {
   })
 })
 
-test.each(['SIGTERM', 'SIGKILL'] as const)('a query whose command ends by %s ends on the server', async (signal) => {
-  const file = await migratedDatabase()
-  await runCli(tempFolder(), ['query', ENDLESS, '--database', file], {}, (child) => {
-    void expect
-      .poll(() => working(file), { timeout: 60_000 })
-      .toBe(1)
-      .finally(() => child.kill(signal))
-  })
-  await expect.poll(() => working(file), { timeout: 60_000 }).toBe(0)
-})
+testSignals.each(['SIGTERM', 'SIGKILL'] as const)(
+  'a query whose command ends by %s ends on the server',
+  async (signal) => {
+    const file = await migratedDatabase()
+    await runCli(tempFolder(), ['query', ENDLESS, '--database', file], {}, (child) => {
+      void expect
+        .poll(() => working(file), { timeout: 60_000 })
+        .toBe(1)
+        .finally(() => child.kill(signal))
+    })
+    await expect.poll(() => working(file), { timeout: 60_000 }).toBe(0)
+  },
+)
 
 test('the newest page is answered as unchanged until something is written', async () => {
   const file = await migratedDatabase()

@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { openReader, openStore, schemaState } from '../../src/db/open.ts'
 import { connectAlone } from '../../src/db/postgres/connection/connection.ts'
 import { runCommand, tempFolder } from '../kit.ts'
+import { testModes } from '../systems.ts'
 import { databaseWithRoles, migratedDatabase, withClient } from './database.ts'
 import { type Server, startServer } from './server.ts'
 
@@ -48,7 +49,7 @@ const address = (server: Server, parameters: string, { host = '127.0.0.1', user 
   return url.href
 }
 
-test('sslmode means what it means to every program of PostgreSQL, and each refusal is explained', async () => {
+testModes('sslmode means what it means to every program of PostgreSQL, and each refusal is explained', async () => {
   const folder = tempFolder()
   const [ours, another] = [certify(folder, 'localhost'), certify(folder, 'elsewhere')]
   const server = await withServer()
@@ -99,7 +100,7 @@ test('sslmode means what it means to every program of PostgreSQL, and each refus
     })
 })
 
-test('a password comes from PGPASSWORD or from a file, and is shown nowhere', async () => {
+testModes('a password comes from PGPASSWORD or from a file, and is shown nowhere', async () => {
   const server = await withServer()
   const secret = 'pass-word-nobody-says'
   await withClient(server.url, (client) => client.query(`create role guest login superuser password '${secret}'`))

@@ -71,6 +71,9 @@ const BEGIN_MS = 60_000
 /** How long a process may take to end after a signal; what it was doing then is requested again by the next run. */
 const LAST_MS = 4_000
 
+/** Whether Ctrl-C in a console reaches child processes too: Windows has no signals that one process could send to another. */
+const SHARES_CONSOLE = process.platform === 'win32'
+
 /** Waits until a process has ended; throws where it could not be started. */
 const ended = (child: ChildProcess): Promise<[code: number | null, signal: NodeJS.Signals | null]> =>
   new Promise((resolve, reject) => {
@@ -93,13 +96,13 @@ export async function runInChild(
   let watch: NodeJS.Timeout | undefined
   let last: NodeJS.Timeout | undefined
   const pass = () => {
-    child?.kill(signals.code() === EXIT.sigint ? 'SIGINT' : 'SIGTERM')
+    if (!SHARES_CONSOLE) child?.kill(signals.code() === EXIT.sigint ? 'SIGINT' : 'SIGTERM')
     last = setTimeout(() => child?.kill('SIGKILL'), LAST_MS)
   }
   try {
     child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
       // Not in the group of the terminal: Ctrl-C comes to it once, from here.
-      detached: true,
+      detached: !SHARES_CONSOLE,
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       env: { ...process.env, [CHILD_RUN]: `${index}:${process.pid}` },
     })

@@ -19,7 +19,8 @@ export const signalCode = (error: unknown): number | undefined => (error instanc
 /** Ends the process as the signal itself would: `process.exit` waits for threads, and calls everything that listens for the end. */
 function endNow(name: StopSignal): void {
   process.removeAllListeners(name)
-  process.kill(process.pid, name)
+  // On Windows this would exit with code 1.
+  if (process.platform !== 'win32') process.kill(process.pid, name)
   // The first process of a container is not ended by its own signal.
   process.exit(EXIT_BY_SIGNAL[name])
 }

@@ -11,7 +11,7 @@ import {
   rmSync,
   statSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { join, sep } from 'node:path'
 import { takeLockFile } from '../../db/lock.ts'
 import { sha256OfFile } from '../../util/checksum.ts'
 import { BusyError } from '../../util/errors.ts'
@@ -20,6 +20,7 @@ import {
   CURRENT,
   commit,
   folderOf,
+  HAS_LINK,
   LOCK,
   linkOrCopy,
   openLake,
@@ -67,7 +68,9 @@ function foreignFiles(root: string, manifest: LakeManifest): LakeFinding[] {
   const known = new Set(filesOf(manifest).map(({ path }) => path))
   if (statSync(place, { throwIfNoEntry: false }))
     for (const entry of readdirSync(place, { recursive: true, withFileTypes: true })) {
-      const path = join(entry.parentPath, entry.name).slice(place.length + 1)
+      const path = join(entry.parentPath, entry.name)
+        .slice(place.length + 1)
+        .replaceAll(sep, '/')
       // A link may lead anywhere, also to a folder.
       if (entry.isSymbolicLink() || (!entry.isDirectory() && path.endsWith('.parquet') && !known.has(path)))
         findings.push({
@@ -76,7 +79,7 @@ function foreignFiles(root: string, manifest: LakeManifest): LakeFinding[] {
         })
     }
   const leads = linkTarget(root)
-  if (leads !== manifest.folder)
+  if (HAS_LINK && leads !== manifest.folder)
     findings.push({
       file: CURRENT,
       what: `It leads to ${leads ?? 'nothing'} in place of ${manifest.folder}; the next sync corrects it.`,

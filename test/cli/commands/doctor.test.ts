@@ -2,12 +2,13 @@ import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { emulate, runCommand, type Script, serve, tempFolder } from '../../kit.ts'
+import { testModes } from '../../systems.ts'
 
 const KEY = 'f00dfacecafe0123'.repeat(4)
 const to = (url: string, key = KEY) => ({ INDICATOR_SYNC_BASE_URL: url, INDICATOR_SYNC_API_KEY: key })
 
 describe('doctor', () => {
-  test.skipIf(process.platform === 'win32')('warns of a .env that others may read', async () => {
+  testModes('warns of a .env that others may read', async () => {
     const folder = tempFolder()
     writeFileSync(join(folder, '.env'), `INDICATOR_SYNC_API_KEY=${KEY}\nINDICATOR_SYNC_BASE_URL=https://api.example\n`)
     chmodSync(join(folder, '.env'), 0o644)

@@ -5,8 +5,9 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { runCli, runCommand, tempFolder } from '../../kit.ts'
+import { testSignals } from '../../systems.ts'
 
-test('serves a script on the address that it is given, says where, and ends by a signal', async () => {
+testSignals('serves a script on the address that it is given, says where, and ends by a signal', async () => {
   const folder = tempFolder()
   writeFileSync(
     join(folder, 'script.yaml'),
@@ -83,7 +84,7 @@ test('keys that are lists bring no warning of the parser, in a script or in a jo
   }
 })
 
-test('the embedded service serves until it is stopped', async () => {
+testSignals('the embedded service serves until it is stopped', async () => {
   const result = await runCli(tempFolder(), ['emulator', '--now', '2025-11-04T12:00:00Z'], {}, (child) =>
     child.stdout!.once('data', () => child.kill('SIGINT')),
   )

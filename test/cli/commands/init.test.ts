@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { emulate, runCommand } from '../../kit.ts'
 import { PROGRAM_ENV, programBin } from '../../program.ts'
+import { testShell } from '../../systems.ts'
 import { jobFolder, serviceAt } from '../jobFolder.ts'
 
 test('init writes what is needed to begin, and never overwrites', async () => {
@@ -22,7 +23,7 @@ test('init writes what is needed to begin, and never overwrites', async () => {
   expect(readFileSync(join(dir, 'mine/.env.example'), 'utf8')).toBe('mine')
 })
 
-test('what init prints can be followed line by line, and everything lies in its folder', async () => {
+testShell('what init prints can be followed line by line, and everything lies in its folder', async () => {
   const emulator = await emulate({ now: Date.now() / 1000 })
   const dir = jobFolder({})
   const { out } = await runCommand(dir, ['init', 'my-market'])

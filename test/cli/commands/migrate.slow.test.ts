@@ -6,8 +6,9 @@ import SQLite from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { APPLICATION_ID } from '../../../src/db/sqlite/schema.ts'
 import { runCommand, tempFolder } from '../../kit.ts'
+import { testLinks } from '../../systems.ts'
 
-test('migrate makes a database, and --list only looks', async () => {
+testLinks('migrate makes a database, and --list only looks', async () => {
   const dir = tempFolder()
   const migrate = (...args: string[]) => runCommand(dir, ['migrate', '--database', 'x.db', ...args])
   expect((await migrate('--list')).out).toMatch(/^x\.db does not exist yet\.\n {2}pending {2}0001_schema\n/)

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { runCli, runCommand, tempFolder } from '../../kit.ts'
 import { openStore } from '../../store.ts'
+import { testLinux } from '../../systems.ts'
 
 async function folder(): Promise<string> {
   const dir = tempFolder()
@@ -12,7 +13,7 @@ async function folder(): Promise<string> {
 }
 const ENDLESS = 'with recursive n (i) as (select 1 union all select i + 1 from n) select count(*) from n'
 
-test.skipIf(process.platform !== 'linux').each<[NodeJS.Signals, number | null]>([
+testLinux.each<[NodeJS.Signals, number | null]>([
   ['SIGKILL', null],
   ['SIGTERM', 143],
 ])('a query dies with its parent, when that alone gets %s', async (signal, code) => {

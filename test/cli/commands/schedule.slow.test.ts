@@ -6,6 +6,7 @@ import SQLite from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { openWriter } from '../../../src/db/lock.ts'
 import { json, runCli, runCommand, serve, tempFolder, whenSaid } from '../../kit.ts'
+import { testLinux, testSignals } from '../../systems.ts'
 import { jobFolder, SERIES, serviceAt } from '../jobFolder.ts'
 
 const KEY = 'k'.repeat(64)
@@ -48,7 +49,7 @@ const answer = (id: number) => ({
 })
 
 describe.skipIf(process.platform !== 'linux')('schedule', () => {
-  test('ends a job from which nothing is heard, and the others go on', async () => {
+  testSignals('ends a job from which nothing is heard, and the others go on', async () => {
     // The first one is never answered.
     const server = await serve((request, response) => {
       if (request.url!.includes('/601')) json(response, answer(601))
@@ -72,7 +73,7 @@ describe.skipIf(process.platform !== 'linux')('schedule', () => {
     expect(failed()).toMatchObject({ event: 'failed', job: 'hanging', stop: { code: 'stalled' } })
   })
 
-  test('reports that the process of a job was killed', async () => {
+  testLinux('reports that the process of a job was killed', async () => {
     let parent: ChildProcess | undefined
     const server = await serve(() => {
       const [child] = readFileSync(`/proc/${parent!.pid}/task/${parent!.pid}/children`, 'utf8').trim().split(' ')
@@ -90,7 +91,7 @@ describe.skipIf(process.platform !== 'linux')('schedule', () => {
     })
   })
 
-  test('runs the other jobs when the file of one is no job any more', async () => {
+  testSignals('runs the other jobs when the file of one is no job any more', async () => {
     const server = await serve((_request, response) => json(response, answer(601)))
     const dir = folder({ edited: 601, sound: 601 })
     const { code } = await runCli(dir, ['schedule', 'edited.yaml', 'sound.yaml'], to(server.url), (child) => {
@@ -100,7 +101,7 @@ describe.skipIf(process.platform !== 'linux')('schedule', () => {
     expect(code).toBe(143)
   })
 
-  test.each([
+  testSignals.each([
     ['SIGTERM', 143],
     ['SIGINT', 130],
     ['SIGHUP', 129],
@@ -117,7 +118,7 @@ describe.skipIf(process.platform !== 'linux')('schedule', () => {
     db.close()
   })
 
-  test('takes its job with it when it is killed', async () => {
+  testLinux('takes its job with it when it is killed', async () => {
     let parent: ChildProcess | undefined
     let children: number[] = []
     const server = await serve(() => {
@@ -131,7 +132,7 @@ describe.skipIf(process.platform !== 'linux')('schedule', () => {
     while (existsSync(`/proc/${children[0]}/exe`)) await sleep(50)
   })
 
-  test('waits for a database that another one writes to, and says so', async () => {
+  testSignals('waits for a database that another one writes to, and says so', async () => {
     const server = await serve((_request, response) => json(response, answer(601)))
     const dir = folder({ sound: 601 })
     writeFileSync(join(dir, 'sound.yaml'), job('sound', 601).replace('* * * * * *', '*/4 * * * * *'))
@@ -145,36 +146,39 @@ describe.skipIf(process.platform !== 'linux')('schedule', () => {
   })
 })
 
-test('a job file that becomes wrong is reported to the addresses known at the start, and its runs go on once it is right again', async () => {
-  const heard: FailedRun[] = []
-  let dir = ''
-  const file = (text: string) => writeFileSync(join(dir, 'sound.yaml'), text)
-  const server = await serve(async (request, response) => {
-    if (request.method === 'GET') return json(response, answer(601))
-    const pieces: Buffer[] = []
-    for await (const piece of request) pieces.push(piece as Buffer)
-    const message = JSON.parse(Buffer.concat(pieces).toString())
-    heard.push(message)
-    json(response, {})
-    file(message.event === 'done' ? 'name: sound\nnonsense: 1\n' : job('sound', 601))
-  })
-  dir = folder({ sound: 601 })
-  const { code } = await runCli(
-    dir,
-    ['schedule', 'sound.yaml', '--notify', server.url],
-    to(server.url),
-    (child) => void whenSaid(child, /could not begin[\s\S]*sound: nothing to do/, () => child.kill('SIGTERM')),
-  )
-  expect(code).toBe(143)
-  expect(heard.slice(0, 2).map(({ event, job }) => [event, job])).toEqual([
-    ['done', 'sound'],
-    ['failed', 'sound'],
-  ])
-  expect(heard[1]!.stop.message).toMatch(/could not begin: [\s\S]*nonsense/)
-  expect(heard[1]!.stop.code).toBe('bad-job')
-})
+testSignals(
+  'a job file that becomes wrong is reported to the addresses known at the start, and its runs go on once it is right again',
+  async () => {
+    const heard: FailedRun[] = []
+    let dir = ''
+    const file = (text: string) => writeFileSync(join(dir, 'sound.yaml'), text)
+    const server = await serve(async (request, response) => {
+      if (request.method === 'GET') return json(response, answer(601))
+      const pieces: Buffer[] = []
+      for await (const piece of request) pieces.push(piece as Buffer)
+      const message = JSON.parse(Buffer.concat(pieces).toString())
+      heard.push(message)
+      json(response, {})
+      file(message.event === 'done' ? 'name: sound\nnonsense: 1\n' : job('sound', 601))
+    })
+    dir = folder({ sound: 601 })
+    const { code } = await runCli(
+      dir,
+      ['schedule', 'sound.yaml', '--notify', server.url],
+      to(server.url),
+      (child) => void whenSaid(child, /could not begin[\s\S]*sound: nothing to do/, () => child.kill('SIGTERM')),
+    )
+    expect(code).toBe(143)
+    expect(heard.slice(0, 2).map(({ event, job }) => [event, job])).toEqual([
+      ['done', 'sound'],
+      ['failed', 'sound'],
+    ])
+    expect(heard[1]!.stop.message).toMatch(/could not begin: [\s\S]*nonsense/)
+    expect(heard[1]!.stop.code).toBe('bad-job')
+  },
+)
 
-test.each([
+testSignals.each([
   [
     'cannot be started',
     "Object.defineProperty(process, 'execPath', { get: () => (isMended() ? execPath : '/nowhere/node') })",
@@ -214,7 +218,7 @@ ${fault}
   })
 })
 
-test('a clock that is set back does not make jobs wait until it is as late again', async () => {
+testSignals('a clock that is set back does not make jobs wait until it is as late again', async () => {
   const server = await serve((_request, response) => json(response, answer(601)))
   const dir = folder({ sound: 601 })
   const ahead = join(dir, 'ahead')
@@ -248,7 +252,7 @@ test('schedule refuses what never comes', async () => {
   expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(/never comes|not a cron/) })
 })
 
-test('schedule runs a job at its times, survives one that fails, and stops at a signal', async () => {
+testSignals('schedule runs a job at its times, survives one that fails, and stops at a signal', async () => {
   const server = await serve((_request, response) => json(response, {}, 400))
   const dir = jobFolder({ 'job.yaml': `${SERIES}schedule: "* * * * * *"\n` })
   const result = await runCli(dir, ['schedule', 'job.yaml'], serviceAt(server.url), (child) =>

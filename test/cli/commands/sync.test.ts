@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { type Done, emulate, json, runCli, runCommand, serve, whenSaid } from '../../kit.ts'
+import { testSignals } from '../../systems.ts'
 import { jobFolder, SERIES, serviceAt } from '../jobFolder.ts'
 
 test('a wrong key exits 3 and is not shown', async () => {
@@ -59,7 +60,7 @@ test('a retry keeps the budget of the job that it is given', async () => {
   expect(server.calls).toHaveLength(2)
 })
 
-test.each([
+testSignals.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
   ['SIGHUP', 129],
@@ -91,7 +92,7 @@ test.each([
   db.close()
 })
 
-test('a second signal ends at once, and what was committed stays', async () => {
+testSignals('a second signal ends at once, and what was committed stays', async () => {
   let child: ChildProcess | undefined
   const dir = jobFolder({ 'job.yaml': SERIES.replace('to: 2025-02-01 }', 'to: 2025-02-01 }, chunk: 1d') })
   const server = await serve((_request, response, call) => {

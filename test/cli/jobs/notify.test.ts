@@ -9,6 +9,7 @@ import { findMistakes, mistakeText, readJob } from '../../../src/job/read.ts'
 import type { SyncEvent } from '../../../src/util/events.ts'
 import { createLog } from '../../../src/util/log.ts'
 import { emulate, json, runCli, runCommand, runJob, serve, tempFolder, tempStore } from '../../kit.ts'
+import { testSignals } from '../../systems.ts'
 
 const KEY = 'deadbeef'.repeat(8)
 const SILENT = createLog({ level: 'silent', format: 'json', color: false, secrets: [] })
@@ -208,31 +209,34 @@ describe('a message', () => {
   })
 })
 
-test('a run that is stopped does not wait for notifications: those under way are given up, and the end is sent once', async () => {
-  const heard: string[] = []
-  // It takes every message and answers none; the service answers nothing either.
-  const receiver = await serve((request) => {
-    let body = ''
-    request.on('data', (data) => {
-      body += data
+testSignals(
+  'a run that is stopped does not wait for notifications: those under way are given up, and the end is sent once',
+  async () => {
+    const heard: string[] = []
+    // It takes every message and answers none; the service answers nothing either.
+    const receiver = await serve((request) => {
+      let body = ''
+      request.on('data', (data) => {
+        body += data
+      })
+      request.on('end', () => heard.push(JSON.parse(body).event))
     })
-    request.on('end', () => heard.push(JSON.parse(body).event))
-  })
-  let child: ChildProcess | undefined
-  const silent = await serve(() => child!.kill('SIGTERM'))
-  const done = await runCli(
-    folder(job(`notify: [{ url: "${receiver.url}/x", on: [start, stopped] }]\n`)),
-    ['sync', 'job.yaml'],
-    env(silent.url),
-    (started) => {
-      child = started
-    },
-  )
-  expect(done.code).toBe(143)
-  expect(done.err).toMatch(/did not receive the notification start: the run stopped before the server answered/)
-  expect(done.err).toMatch(/did not receive the notification stopped: no answer within 1\.5 s/)
-  expect(heard).toEqual(['start', 'stopped'])
-})
+    let child: ChildProcess | undefined
+    const silent = await serve(() => child!.kill('SIGTERM'))
+    const done = await runCli(
+      folder(job(`notify: [{ url: "${receiver.url}/x", on: [start, stopped] }]\n`)),
+      ['sync', 'job.yaml'],
+      env(silent.url),
+      (started) => {
+        child = started
+      },
+    )
+    expect(done.code).toBe(143)
+    expect(done.err).toMatch(/did not receive the notification start: the run stopped before the server answered/)
+    expect(done.err).toMatch(/did not receive the notification stopped: no answer within 1\.5 s/)
+    expect(heard).toEqual(['start', 'stopped'])
+  },
+)
 
 describe('an address that is not one', () => {
   test.each(['ftp://host/t0ken', 'not-an-address-t0ken', 'https://user:t0ken@host/x'])(

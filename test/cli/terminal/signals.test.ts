@@ -2,8 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { tempFolder } from '../../kit.ts'
+import { testSignals } from '../../systems.ts'
 
 const HANGING = join(import.meta.dirname, 'busy.ts')
 
@@ -23,7 +24,7 @@ function hanging(how: string, go: string): { child: ChildProcess; said: (word: s
   }
 }
 
-test.each([
+testSignals.each([
   ['the event loop is busy', 'loop'],
   ['the end of the process is held up', 'exit'],
 ])('a second signal ends the process while %s', async (_what, how) => {
@@ -40,7 +41,7 @@ test.each([
   }
 })
 
-test('of two signals that come while the event loop is busy, the second ends the process', async () => {
+testSignals('of two signals that come while the event loop is busy, the second ends the process', async () => {
   const go = join(tempFolder(), 'go')
   const { child, said } = hanging('both', go)
   await said('ready')

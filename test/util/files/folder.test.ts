@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { makeFolder } from '../../../src/util/files/targetFolder.ts'
 import { tempFolder } from '../../kit.ts'
+import { testLinks } from '../../systems.ts'
 
 test('a folder is made with those that it lies in, and may be there already', () => {
   const folder = join(tempFolder(), 'a/b/c')
@@ -11,7 +12,7 @@ test('a folder is made with those that it lies in, and may be there already', ()
   expect(statSync(folder).isDirectory()).toBe(true)
 })
 
-test('where it cannot be made it is said why, and what to do', () => {
+testLinks('where it cannot be made it is said why, and what to do', () => {
   const root = tempFolder()
   writeFileSync(join(root, 'file'), '')
   symlinkSync(join(root, 'nowhere'), join(root, 'link'))
