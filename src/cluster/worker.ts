@@ -270,10 +270,10 @@ async function lockSeries(tx: Transaction<Database>, { series }: QueuedRequest):
 const eventJob = ({
   data,
   retryCount,
-}: ActiveJob): Pick<EventFields, 'run' | 'job' | 'where' | 'route' | 'attempt' | 'indicator' | 'window'> => ({
+}: ActiveJob): Pick<EventFields, 'run' | 'job' | 'entry' | 'route' | 'attempt' | 'indicator' | 'window'> => ({
   run: data.run,
   job: data.job,
-  where: data.entry,
+  entry: data.entry,
   route: data.route,
   attempt: retryCount + 1,
   indicator: data.series?.indicatorId ?? null,

@@ -24,8 +24,8 @@ export const eventRequest = ({
   window,
   request,
   service,
-}: PlannedRequest): Pick<EventFields, 'where' | 'route' | 'target' | 'indicator' | 'window'> => ({
-  where: entry,
+}: PlannedRequest): Pick<EventFields, 'entry' | 'route' | 'target' | 'indicator' | 'window'> => ({
+  entry,
   route,
   target: request.target,
   indicator:

@@ -1,13 +1,13 @@
 /* The fields of events. */
 import type { SyncError } from './errors.ts'
 
-/** How a run may end. */
+/** The outcome of a finished run. */
 export type RunOutcome = 'done' | 'partial' | 'stopped' | 'failed'
 
-/** What the record of a run says: how it ended, or that it has not ended. */
+/** The recorded outcome of a run. */
 export type RecordedOutcome = RunOutcome | 'running'
 
-/** Rows by what became of them. */
+/** Rows by result. */
 export interface EventRows {
   readonly new: number
   readonly unchanged: number
@@ -16,12 +16,12 @@ export interface EventRows {
   readonly rejected: number
 }
 
-/** The fields that an event may have; `FIELD_MEANINGS` describes them. */
+/** The fields of events; `FIELD_MEANINGS` describes them. */
 export interface EventFields {
   readonly run?: number
   readonly job?: string
   readonly command?: string
-  readonly where?: string
+  readonly entry?: string
   readonly route?: string
   readonly indicator?: number | null
   readonly window?: { readonly from: string; readonly to: string } | null
@@ -50,43 +50,43 @@ export interface EventFields {
   readonly signal?: string
 }
 
-/** The fields of an event that describe an error, or that there was none. */
+/** The fields of an event that describe an error; null without one. */
 export const errorFields = (error: SyncError | null): Required<Pick<EventFields, 'code' | 'reason' | 'hint'>> => ({
   code: error?.code ?? null,
   reason: error?.message ?? null,
   hint: error?.hint ?? null,
 })
 
-/** The meaning of each field, for `docs/logging.md`. */
+/** The description of each field, for `docs/logging.md`. */
 export const FIELD_MEANINGS: Readonly<Record<keyof EventFields, string>> = {
   run: 'Run (`_run.id`)',
   job: 'Job name',
   command: 'Command',
-  where: 'Entry of the job file',
+  entry: 'Entry of the job file',
   route: 'Route, or `download`',
   indicator: 'Indicator id, or null',
   window: 'Requested `from` and `to` (exclusive), ISO 8601 in UTC; null for listings',
   target: 'Path and query',
-  attempt: 'Attempts so far',
-  status: 'HTTP status; null without an answer',
-  ms: 'Milliseconds from the first call to the last byte, with retries and waits; null without an answer',
+  attempt: 'Number of attempts so far',
+  status: 'HTTP status; null without a response',
+  ms: 'Milliseconds from the first call to the last byte, including retries and waits; null without a response',
   bytes: 'Decoded bytes of the body',
   rows: 'Rows: `new`, `unchanged`, `revised`, `withdrawn`, `rejected`',
-  loaded: 'false if the answer mixes resolutions and is split',
+  loaded: 'false if the response mixes resolutions and its window is split',
   outcome: '`done`, `partial`, `stopped` or `failed`',
   code: 'Error code; null without an error',
   reason: 'Error message',
   hint: 'Suggested fix',
   wait_ms: 'Milliseconds to wait',
   pieces: 'Number of smaller windows',
-  requests: 'Requests recorded by the run',
-  failed: 'Requests that failed after all retries',
+  requests: 'Number of requests of the run',
+  failed: 'Number of requests that failed after all retries',
   at: 'Instant, ISO 8601 in UTC',
-  done: 'Requests done',
-  total: 'Planned requests; null if not counted',
-  values_per_second: 'Rows a second since the start',
-  left_seconds: 'Estimated seconds left; null if unknown',
+  done: 'Number of finished requests',
+  total: 'Number of planned requests; null if not counted',
+  values_per_second: 'Rows per second since the start',
+  left_seconds: 'Estimated remaining seconds; null if unknown',
   calls_left: 'Calls left in the budget; null without one',
-  url: 'Address of the file',
+  url: 'URL of the file',
   signal: 'SIGINT, SIGTERM or SIGHUP',
 }

@@ -1,13 +1,13 @@
-/* The events of a run: emitted where they happen, for the hook `onEvent` of a program and for the log. */
+/* The events of a run, for the hook `onEvent` and for the log. */
 import type { EventFields, EventRows, RunOutcome } from './eventFields.ts'
 import { quantity } from './text.ts'
 
-/** What is declared of an event. */
+/** The declaration of an event. */
 interface EventDeclaration {
   readonly level: 'info' | 'warn' | 'error'
-  /** Whether the pretty log shows it always, or only with `--verbose` because the summary or the progress line has it, too. */
+  /** Whether the pretty log always shows it, or only with `--verbose` because the summary or the progress line has it. */
   readonly pretty: 'always' | 'verbose'
-  /** Whether the run recovers from it by itself: `--quiet` leaves it out. */
+  /** Whether the run recovers from it, so that `--quiet` omits it. */
   readonly selfHealing?: true
   readonly when: string
   readonly fields: readonly (keyof EventFields)[]
@@ -15,16 +15,16 @@ interface EventDeclaration {
   readonly sentence: (fields: EventFields) => string
 }
 
-const REQUEST_FIELDS = ['run', 'job', 'command', 'where', 'route', 'indicator', 'window', 'target'] as const
+const REQUEST_FIELDS = ['run', 'job', 'command', 'entry', 'route', 'indicator', 'window', 'target'] as const
 const RUN_FIELDS = ['run', 'job', 'command'] as const
 const ERROR = ['code', 'reason', 'hint'] as const
 
-const what = ({ where, route, target, url }: EventFields): string =>
-  [where, route, target ?? url].filter((part) => part !== undefined && part !== '').join(' ')
+const what = ({ entry, route, target, url }: EventFields): string =>
+  [entry, route, target ?? url].filter((part) => part !== undefined && part !== '').join(' ')
 const seconds = (ms: number | undefined): string => `${Math.ceil((ms ?? 0) / 1000)} s`
 const answered = ({ status, ms, attempt = 1 }: EventFields): string =>
   [
-    status ? `status ${status}` : 'no answer',
+    status ? `status ${status}` : 'no response',
     ...(ms === null || ms === undefined ? [] : [`in ${Math.round(ms)} ms`]),
     ...(attempt > 1 ? [`at attempt ${attempt}`] : []),
   ].join(' ')
@@ -39,9 +39,9 @@ export const EVENTS = {
   'run.started': {
     level: 'info',
     pretty: 'verbose',
-    when: 'A run of a job begins.',
+    when: 'A run starts.',
     fields: RUN_FIELDS,
-    sentence: ({ job, run, command }) => `${job}: run ${run} (${command}) begins`,
+    sentence: ({ job, run, command }) => `${job}: run ${run} (${command}) starts`,
   },
   'request.done': {
     level: 'info',
@@ -49,7 +49,7 @@ export const EVENTS = {
     when: 'A response was loaded.',
     fields: [...REQUEST_FIELDS, 'attempt', 'status', 'ms', 'bytes', 'rows', 'loaded'],
     sentence: (of) =>
-      `${what(of)}: ${answered(of)}, ${of.loaded === false ? 'mixed resolutions, requested in smaller windows' : rowsText(of.rows)}`,
+      `${what(of)}: ${answered(of)}, ${of.loaded === false ? 'mixed resolutions, split into smaller windows' : rowsText(of.rows)}`,
   },
   'request.retried': {
     level: 'warn',
@@ -57,17 +57,17 @@ export const EVENTS = {
     selfHealing: true,
     when: 'An attempt failed and is retried.',
     fields: [...REQUEST_FIELDS, 'attempt', 'status', 'code', 'reason', 'url'],
-    sentence: (of) => `${what(of)}: attempt ${of.attempt} failed, sent again: ${of.reason}`,
+    sentence: (of) => `${what(of)}: attempt ${of.attempt} failed, retrying: ${of.reason}`,
   },
   'request.split': {
     level: 'info',
     pretty: 'verbose',
-    when: 'A window is too large and is split. If `pieces` is 0, a later run splits it.',
+    when: 'A window is too large and is split; if `pieces` is 0, by a later run.',
     fields: [...REQUEST_FIELDS, 'attempt', 'pieces', 'status', 'ms', 'code', 'reason'],
     sentence: (of) =>
       of.pieces === 0
-        ? `${what(of)}: left for a later run: ${of.reason}`
-        : `${what(of)}: requested in ${quantity(of.pieces ?? 0, 'smaller window')}: ${of.reason}`,
+        ? `${what(of)}: postponed to a later run: ${of.reason}`
+        : `${what(of)}: split into ${quantity(of.pieces ?? 0, 'smaller window')}: ${of.reason}`,
   },
   'request.failed': {
     level: 'error',
@@ -80,14 +80,14 @@ export const EVENTS = {
     level: 'warn',
     pretty: 'always',
     selfHealing: true,
-    when: 'All calls wait, because the service asked for a pause or keeps failing.',
+    when: 'All calls wait, because the service requested a pause or keeps failing.',
     fields: [...RUN_FIELDS, 'wait_ms', 'reason'],
     sentence: ({ wait_ms, reason }) => `Waiting ${seconds(wait_ms)}: ${reason}`,
   },
   'clock.wrong': {
     level: 'warn',
     pretty: 'always',
-    when: 'Calls or pauses recorded in the future are ignored: a clock was wrong.',
+    when: 'A clock was wrong: recorded calls or pauses in the future are ignored.',
     fields: [...RUN_FIELDS, 'code', 'reason', 'hint'],
     sentence: ({ reason, hint }) => `${reason} ${hint}`,
   },
@@ -113,7 +113,7 @@ export const EVENTS = {
   'run.ended': {
     level: 'info',
     pretty: 'verbose',
-    when: 'A run ends: info if done, warn if partial or stopped, error if failed.',
+    when: 'A run ends. Level: info if done, warn if partial or stopped, error if failed.',
     fields: [...RUN_FIELDS, 'outcome', 'ms', 'requests', 'failed', 'bytes', 'rows', 'code', 'reason', 'hint'],
     sentence: ({ job, run, outcome, ms, requests, failed, rows, reason }) =>
       `${job}: run ${run} ${outcome} in ${seconds(ms ?? 0)}, ${quantity(requests ?? 0, 'request')}, ${failed} failed, ${rowsText(rows)}${reason ? `: ${reason}` : ''}`,
@@ -121,25 +121,25 @@ export const EVENTS = {
   'signal.received': {
     level: 'warn',
     pretty: 'always',
-    when: 'The process received a signal to stop.',
+    when: 'The process received a stop signal.',
     fields: ['signal', 'reason'],
     sentence: ({ reason }) => reason ?? '',
   },
   'schedule.next': {
     level: 'info',
     pretty: 'always',
-    when: '`schedule` announces the next run of a job.',
+    when: '`schedule` waits for the next run of a job.',
     fields: ['job', 'at', 'reason'],
     sentence: ({ job, reason }) => `${job}: ${reason}`,
   },
   'schedule.waiting': {
     level: 'warn',
     pretty: 'always',
-    when: '`schedule` waits, because another process writes to the database.',
+    when: '`schedule` waits for another process that writes to the database.',
     fields: ['job', 'reason'],
     sentence: ({ job, reason }) => `${job}: ${reason}`,
   },
-  'schedule.broken': {
+  'schedule.failed': {
     level: 'error',
     pretty: 'always',
     when: 'A scheduled run stalled, was killed or could not start.',
@@ -149,7 +149,7 @@ export const EVENTS = {
   'workers.missing': {
     level: 'warn',
     pretty: 'always',
-    when: '`sync --distributed` waits, and no worker takes its requests.',
+    when: '`sync --distributed` waits, because no worker takes its requests.',
     fields: [...RUN_FIELDS, 'total', 'reason', 'hint'],
     sentence: ({ job, reason, hint }) => `${job}: ${reason} ${hint}`,
   },
@@ -157,15 +157,15 @@ export const EVENTS = {
     level: 'warn',
     pretty: 'always',
     selfHealing: true,
-    when: 'The service asked for a long pause: a worker keeps its requests and tries again later.',
+    when: 'The service requested a long pause; the worker retries its requests later.',
     fields: ['job', 'command', 'wait_ms', 'code', 'reason', 'hint'],
-    sentence: ({ wait_ms, reason }) => `Trying again in ${seconds(wait_ms)}: ${reason}`,
+    sentence: ({ wait_ms, reason }) => `Retrying in ${seconds(wait_ms)}: ${reason}`,
   },
   'claim.lost': {
     level: 'warn',
     pretty: 'always',
     selfHealing: true,
-    when: 'Another worker or a new `sync` has taken over a request. This worker did not load its response.',
+    when: 'Another worker or a new `sync` took over a request; this worker did not load the response.',
     fields: [...REQUEST_FIELDS, 'attempt', 'code', 'reason'],
     sentence: (of) => `${what(of)}: ${of.reason}`,
   },
@@ -179,14 +179,14 @@ export const EVENTS = {
   'database.lost': {
     level: 'warn',
     pretty: 'always',
-    when: 'The database does not respond to a worker, which keeps trying.',
+    when: 'The database does not respond; the worker keeps trying.',
     fields: ['command', ...ERROR],
     sentence: ({ reason }) => `The database does not respond: ${reason}`,
   },
   'database.back': {
     level: 'info',
     pretty: 'always',
-    when: 'The database responds to a worker again.',
+    when: 'The database responds again.',
     fields: ['command', 'ms'],
     sentence: ({ ms }) => `The database responds again after ${seconds(ms ?? 0)}.`,
   },
@@ -200,7 +200,7 @@ export const EVENTS = {
   'lake.failed': {
     level: 'error',
     pretty: 'always',
-    when: 'The lake of a job could not be updated; the run is not affected.',
+    when: 'The lake of a job could not be updated. The run is not affected.',
     fields: ['job', 'command', 'code', 'reason', 'hint'],
     sentence: ({ job, reason, hint }) => `${job}: lake: ${reason}${hint ? ` ${hint}` : ''}`,
   },
@@ -254,7 +254,7 @@ export type OnEvent = (event: SyncEvent) => void
 /** The fields of an event, as it declares them. */
 export type FieldsOf<N extends EventName> = Pick<EventFields, (typeof EVENTS)[N]['fields'][number]>
 
-/** Emits an event by its name. Fields that it does not declare are refused, also where an object is spread into them. */
+/** Emits an event by its name. Undeclared fields are type errors, even in a spread object. */
 export type EmitEvent = <N extends EventName, F extends FieldsOf<N>>(
   name: N,
   fields: F & { readonly [K in Exclude<keyof F, keyof FieldsOf<N>>]: never },
@@ -272,7 +272,7 @@ const OUTCOMES: Readonly<Partial<Record<RunOutcome, EventDeclaration['level']>>>
   failed: 'error',
 }
 
-/** How serious an event is. */
+/** The level of an event. */
 export const levelOf = ({ event, outcome }: SyncEvent): EventDeclaration['level'] =>
   (outcome && OUTCOMES[outcome]) ?? EVENTS[event].level
 

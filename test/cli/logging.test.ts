@@ -135,7 +135,7 @@ describe('the log of a run', () => {
     const verbose = await runCommand(folderFor('1, 2'), ['sync', 'job.yaml', '--verbose'], await misbehaving())
     expect(verbose.code).toBe(0)
     expect(verbose.err).toMatch(/indicator \/indicators\/1\?\S+: status 200 in \d+ ms, \d+ new/)
-    expect(verbose.err).toMatch(/\/indicators\/2\?\S+: attempt 1 failed, sent again: .*503/)
+    expect(verbose.err).toMatch(/\/indicators\/2\?\S+: attempt 1 failed, retrying: .*503/)
     expect(verbose.err).toMatch(/\/indicators\/2\?\S+: status 200 in \d+ ms at attempt 2, \d+ new/)
     for (const more of [[], ['--log-format', 'json']]) {
       const quiet = await runCommand(

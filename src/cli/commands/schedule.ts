@@ -135,7 +135,7 @@ export async function handler(args: ScheduleArgs): Promise<number> {
   }
   /** Reports a run whose process could not report it. */
   const broken = async (job: Job, how: string, code: string, hint?: string): Promise<void> => {
-    emit('schedule.broken', { job: job.name, code, reason: how, hint: hint ?? null })
+    emit('schedule.failed', { job: job.name, code, reason: how, hint: hint ?? null })
     const notifier = createNotifier([job], notifyTargets(args), { command: 'schedule', log })
     notifier.broke(job, new StoppedError(`The run broke: ${how}`, { code, ...(hint && { hint }) }))
     if (signals.signal.aborted) notifier.abort()
