@@ -123,28 +123,18 @@ async function logAsJson(error: unknown): Promise<void> {
   eventsTo(log)({ event: 'command.failed', ...failedFields(error) })
 }
 
-async function run(argv: readonly string[]): Promise<number> {
-  if (argv.includes('--get-yargs-completions')) {
-    await complete(argv)
-    return EXIT.done
-  }
-  const { name, words } = splitCommand(argv)
-  if (name === '--version') {
-    process.stdout.write(`${versionAndCommit()}\n`)
-    return EXIT.done
-  }
-  if (!isCommand(name)) throw missingCommand(name)
-  const module: CommandModule = await COMMANDS[name].load()
-  if (module.endsWithOutput) endWithOutput()
-  const args = await parse(name, module, words)
-  return args === undefined ? EXIT.done : module.handler(args as never)
-}
-
 /** Runs the command of a command line and sets the exit code of the process. */
 export async function runCommandLine(argv: readonly string[]): Promise<void> {
   rememberSecret(process.env.INDICATOR_SYNC_API_KEY ?? '')
   try {
-    process.exitCode = await run(argv)
+    if (argv.includes('--get-yargs-completions')) return await complete(argv)
+    const { name, words } = splitCommand(argv)
+    if (name === '--version') return void process.stdout.write(`${versionAndCommit()}\n`)
+    if (!isCommand(name)) throw missingCommand(name)
+    const module: CommandModule = await COMMANDS[name].load()
+    if (module.endsWithOutput) endWithOutput()
+    const args = await parse(name, module, words)
+    process.exitCode = args === undefined ? EXIT.done : await module.handler(args as never)
   } catch (error) {
     process.exitCode = signalCode(error) ?? exitCodeOf(error)
     if (isJson(argv)) await logAsJson(error)

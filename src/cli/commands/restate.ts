@@ -8,5 +8,7 @@ export const examples = ['restate jobs/nightly.yaml --from 2025-01-01 --to 2025-
 /** Fetches a stored range again. */
 export async function handler(args: Args<typeof flags, typeof positionals>): Promise<number> {
   const { fetchJobs } = await import('../jobs/fetchJobs.ts')
-  return fetchJobs(args, 'restate', (range) => ({ range: { interval: range!, how: 'narrow' }, restate: true }))
+  return fetchJobs(args, 'restate', {
+    optionsFor: (range) => ({ range: { interval: range!, how: 'narrow' }, restate: true }),
+  })
 }

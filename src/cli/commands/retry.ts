@@ -7,5 +7,8 @@ export const positionals = {
 export const flags = { ...RUN_FLAGS, ...JSON_FLAG } as const
 export const examples = ['retry', 'retry jobs/nightly.yaml']
 
-export const handler = async (args: Args<typeof flags, typeof positionals>): Promise<number> =>
-  (await import('../jobs/fetchJobs.ts')).retryFailed(args)
+export async function handler(args: Args<typeof flags, typeof positionals>): Promise<number> {
+  const { fetchJobs } = await import('../jobs/fetchJobs.ts')
+  const { retryFailed, retryJob } = await import('../jobs/retry.ts')
+  return fetchJobs(args, 'retry', { jobs: [retryJob(args)], runOne: retryFailed })
+}

@@ -13,5 +13,7 @@ export const examples = ['sync jobs/nightly.yaml', 'sync jobs/nightly.yaml --onl
 
 export async function handler(args: Args<typeof flags, typeof positionals>): Promise<number> {
   const { fetchJobs } = await import('../jobs/fetchJobs.ts')
-  return fetchJobs(args, 'sync', (range) => ({ ...(range ? { range: { interval: range, how: 'narrow' } } : {}) }))
+  return fetchJobs(args, 'sync', {
+    optionsFor: (range) => ({ ...(range ? { range: { interval: range, how: 'narrow' } } : {}) }),
+  })
 }

@@ -54,7 +54,7 @@ test('a job of which --only leaves nothing says so, and what the others want bes
   const before = await wants()
   expect(JSON.parse(before)).toHaveLength(3)
   const narrowed = await runCommand(dir, ['sync', ...files, '--only', '600'], env)
-  expect(narrowed.out).toMatch(/a: nothing to do; up to date/)
+  expect(narrowed.out).toMatch(/a: nothing to do; the selected part is up to date/)
   expect(narrowed.out).toMatch(/b: nothing selected/)
   expect((await runCommand(dir, ['plan', ...files, '--only', '600'], env)).out).toMatch(/b: nothing selected/)
   expect(await wants()).toBe(before)
