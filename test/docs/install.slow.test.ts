@@ -74,9 +74,15 @@ describe('the image', () => {
 })
 
 test('the services of docs/compose run commands that exist, with no rights that they do not need', () => {
-  const { services } = parse(read('docs/compose/postgres.yaml'), { merge: true })
-  for (const [name, service] of Object.entries(services) as [string, Record<string, unknown>][]) {
+  const { services, volumes } = parse(read('docs/compose/postgres.yaml'), { merge: true })
+  const { schedule } = parse(read('compose.yaml')).services
+  expect(services.worker).toMatchObject({ scale: 2 })
+  for (const [name, { extends: base, ...own }] of Object.entries(services) as [string, Record<string, unknown>][]) {
     if (name === 'database') continue
+    expect(base).toEqual({ file: '../../compose.yaml', service: 'schedule' })
+    const service = { ...schedule, ...own }
+    for (const volume of service.volumes.filter((one: string) => !one.startsWith('.')))
+      expect(Object.keys(volumes)).toContain(volume.split(':')[0])
     checkCommand(service.command as string[])
     expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] })
   }
