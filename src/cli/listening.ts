@@ -13,7 +13,7 @@ const CAUSES: Readonly<Record<string, string>> = {
 /** Throws if the value of `--port` is not a port. */
 export function checkPort(port: number): void {
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    throw new InputError(`--port ${port} is not a port: give a whole number from 0 to 65535.`, { code: 'bad-port' })
+    throw new InputError(`--port ${port} is not valid; expected a whole number from 0 to 65535.`, { code: 'bad-port' })
 }
 
 /** The error of a server that cannot listen; other errors as they are. */
@@ -21,7 +21,7 @@ export function listenError(error: NodeJS.ErrnoException, host: string, port: nu
   const cause = CAUSES[error.code ?? '']
   if (cause === undefined) return error
   return new InputError(`Cannot listen on ${host}, port ${port}: ${cause}.`, {
-    hint: 'Leave out --port to use any free port, and --host to use 127.0.0.1.',
+    hint: 'Pass another --port or --host. Without them, a free port of 127.0.0.1 is used.',
     code: 'cannot-listen',
     cause: error,
   })

@@ -14,7 +14,7 @@ export function instantOfFlag(flag: string, text: string, zone: string, now: num
   const moment = parseMoment(text)
   if (moment === undefined)
     throw new InputError(`--${flag} ${JSON.stringify(text)} is not a valid date.`, {
-      hint: 'Give a day (2025-10-01), an instant (2025-10-01T12:00:00Z) or a distance from today (-30d).',
+      hint: 'Use a day (2025-10-01), an instant (2025-10-01T12:00:00Z) or an offset from today (-30d).',
       code: 'bad-date',
     })
   return resolveMoment(moment, zone, now)
@@ -37,6 +37,6 @@ export function rangeOfFlags({ from, to }: RangeArgs, zone: string, now: number)
     to: to === undefined ? LATEST : instantOfFlag('to', to, zone, now),
   }
   if (range.from >= range.to)
-    throw new InputError('--from must come before --to, which is not included.', { code: 'empty-range' })
+    throw new InputError('--from must be earlier than --to, because --to is exclusive.', { code: 'empty-range' })
   return range
 }

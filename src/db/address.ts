@@ -22,7 +22,7 @@ export const placeOf = (name: string): DatabasePlace =>
   isAddress(name) ? ON_SERVER : { ...IN_FILE, folder: dirname(name) }
 
 const ADDRESS_HINT =
-  'Write it as postgres://USER@HOST:PORT/DATABASE; a password with other characters than letters and digits has them as %XX, or is given by PGPASSWORD or ~/.pgpass.'
+  'Use postgres://USER@HOST:PORT/DATABASE. Write special characters of a password as %XX, or put the password into PGPASSWORD or ~/.pgpass.'
 
 export const badAddress = (message: string, hint = ADDRESS_HINT, cause?: unknown): StoreError =>
   new StoreError(message, { hint, code: 'bad-address', ...(cause === undefined ? {} : { cause }) })
@@ -62,35 +62,34 @@ export function parseAddress(address: string): URL {
   try {
     url = readUrl(address)
     for (const part of [url.username, url.password, url.hostname, url.pathname]) decodeURIComponent(part)
-    if ([...url.searchParams.keys()].some((name) => !/^\w+$/.test(name)))
-      throw new Error('There is a ? in the password.')
+    if ([...url.searchParams.keys()].some((name) => !/^\w+$/.test(name))) throw new Error('The password contains a ?.')
     if (!/^\w+:\/\//.test(address)) throw new Error('There is no // after the colon.')
-    if (url.hash !== '') throw new Error('A # in a name or password is written as %23.')
+    if (url.hash !== '') throw new Error('Write # in a user name or password as %23.')
   } catch (error) {
     // What cannot be read may hold a password, and is not repeated.
     const reason = error instanceof Error ? error.message.replace(address, '…') : error
-    throw badAddress('The address of the database cannot be read.', ADDRESS_HINT, reason)
+    throw badAddress('The database address is not valid.', ADDRESS_HINT, reason)
   }
   const names = [...url.searchParams.keys()]
   const twice = names.find((name, i) => names.indexOf(name) < i)
-  if (twice !== undefined) throw badAddress(`The address of the database has ${twice}=… twice.`, 'Give it once.')
+  if (twice !== undefined) throw badAddress(`The database address contains ${twice}=… twice.`, 'Keep one.')
   for (const name of names)
     if (!KNOWN_PARAMETERS.includes(name))
       throw badAddress(
-        `The address of the database has ${name}=…, which is not a known parameter.`,
-        `Legal: ${PARAMETERS.join(', ')}. The database comes after the host: postgres://USER@HOST:PORT/DATABASE.`,
+        `The database address contains the unknown parameter ${name}=….`,
+        `Known parameters: ${PARAMETERS.join(', ')}. The database follows the host: postgres://USER@HOST:PORT/DATABASE.`,
       )
   for (const name of NUMBER_PARAMETERS)
     if (!/^\d{1,9}$/.test(url.searchParams.get(name) ?? '0'))
       throw badAddress(
-        `The address of the database has ${name}=${url.searchParams.get(name)}, which is not a whole number.`,
-        'Times are given in milliseconds: ?statement_timeout=60000.',
+        `The database address contains ${name}=${url.searchParams.get(name)}; expected a whole number.`,
+        'Use milliseconds: ?statement_timeout=60000.',
       )
   const pooling = url.searchParams.get('pooling')
   if (pooling !== null && !POOLING.includes(pooling))
     throw badAddress(
-      `The address of the database has pooling=${pooling}, which is not a known value.`,
-      `Legal: session (as without it), transaction (a pooler that hands out connections for one transaction).`,
+      `The database address contains the unknown value pooling=${pooling}.`,
+      `Use session (default), or transaction for a pooler in transaction mode.`,
     )
   return url
 }

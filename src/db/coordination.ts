@@ -45,8 +45,8 @@ export function requireCoordination({
   readonly coordination: Coordination | null
 }): Coordination {
   if (coordination) return coordination
-  throw new InputError(`${file} is a file: machines share only a database on a server.`, {
-    hint: 'Name one with --database postgres://USER@HOST/DATABASE.',
+  throw new InputError(`Workers cannot share ${file}: it is a file.`, {
+    hint: 'Pass --database postgres://USER@HOST/DATABASE.',
     code: 'only-servers',
   })
 }

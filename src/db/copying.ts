@@ -29,15 +29,15 @@ export interface Copying {
 
 /** What is made of a file can only be made of a file. */
 export const onlyFiles = (what: string): StoreError =>
-  new StoreError(`${what} only with a database in a file.`, {
-    hint: 'Keep a file beside the server with the same job (it requests what it lacks), and do it there; docs/scale.md lists other ways.',
+  new StoreError(`${what} requires an SQLite file.`, {
+    hint: 'Run it on an SQLite file that the same job keeps up to date; docs/scale.md lists other ways.',
     code: 'only-files',
   })
 
 /** How a database is copied. Throws StoreError where it is on a server. */
 export function requireCopying({ copying }: Pick<TakeOverSource, 'copying'>): Copying {
   if (copying) return copying
-  throw onlyFiles('A copy is made')
+  throw onlyFiles('A copy')
 }
 
 /** A row by the names of its columns. */

@@ -24,7 +24,7 @@ export const severalStatements = (cause: unknown): InputError =>
 
 export const missingParameter = (message: string, cause: unknown): InputError =>
   new InputError(message, {
-    hint: 'Give each :name in the statement a value: --param name=value.',
+    hint: 'Pass a value for each :name in the statement: --param name=value.',
     code: 'missing-parameter',
     cause,
   })

@@ -121,7 +121,7 @@ async function toDisk<T>(work: () => Promise<T>, file: string): Promise<T> {
   } catch (error) {
     const { code } = (error instanceof InputError ? error.cause : error) as NodeJS.ErrnoException
     throw new StoreError(`${file} cannot be written: ${code}.`, {
-      hint: 'Free disk space, check the permissions of the folder, or name another one with --output.',
+      hint: 'Free disk space, check the permissions of the directory, or choose another one with --output.',
       code: 'no-download-folder',
       cause: error,
     })

@@ -22,7 +22,7 @@ export interface Notify {
 }
 
 /** Examples of legal addresses, for messages, which must not repeat the given one. */
-export const NOTIFY_FORM = 'an address such as https://host/path, or $NAME for a variable that holds one'
+export const NOTIFY_FORM = 'https://HOST/PATH, or $NAME for a variable that contains such an address'
 
 /** Whether an address is legal; addresses with a user or password are not. */
 export function isNotifyUrl(text: string): boolean {

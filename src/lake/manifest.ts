@@ -108,7 +108,7 @@ export function knownManifest(manifest: LakeManifest | null, folder: string): La
   if (manifest.schema > LAKE_SCHEMA)
     throw new InputError(
       `${folder} is a lake of version ${manifest.schema}; this program supports versions up to ${LAKE_SCHEMA}.`,
-      { hint: 'Update indicator-sync, or name another folder.', code: 'newer-lake' },
+      { hint: 'Update indicator-sync, or choose another directory.', code: 'newer-lake' },
     )
   return manifest
 }

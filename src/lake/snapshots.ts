@@ -37,8 +37,8 @@ export const folderOf = (snapshot: number): string => `snapshot-${snapshot}`
 export function openLake(asWritten: string): string {
   const there = statSync(asWritten, { throwIfNoEntry: false })
   if (there && !there.isDirectory())
-    throw new InputError(`${asWritten} is not a folder; a lake must be one.`, {
-      hint: 'Name a folder. Nothing was changed.',
+    throw new InputError(`${asWritten} is not a directory; a lake must be one.`, {
+      hint: 'Choose a directory. Nothing was changed.',
       code: 'target-exists',
     })
   if (!there) makeFolder(asWritten)
@@ -49,7 +49,7 @@ export function openLake(asWritten: string): string {
     : names.every((name) => name === LOCK || PART.test(name) || isOwnSnapshot(folder, name))
   if (!known)
     throw new InputError(`${asWritten} contains files that do not belong to a lake.`, {
-      hint: 'Name an empty or new folder. Nothing was changed.',
+      hint: 'Choose an empty or new directory. Nothing was changed.',
       code: 'target-exists',
     })
   const link = lstatSync(join(folder, CURRENT), { throwIfNoEntry: false })

@@ -55,7 +55,7 @@ function checkSame(asWritten: string, before: LakeManifest | null, now: Snapshot
   throw new InputError(
     `${asWritten} was created from another database: the first run of that one began ${before.source.began}, the first run of this one ${now.began ?? 'never'}.`,
     {
-      hint: 'Name another folder, or the original database. Nothing was changed.',
+      hint: 'Choose another directory, or pass the original database. Nothing was changed.',
       code: 'other-database',
     },
   )

@@ -24,7 +24,7 @@ export const unlikeIssued = ({ issued }: ApiKey, key: string): string | undefine
   issued === null || new RegExp(`^"?(?:${issued.pattern})"?$`).test(key) ? undefined : issued.words
 
 const hintOf = ({ issued }: ApiKey): string =>
-  `${issued === null ? 'Give it' : `An issued key consists of ${issued.words}. Give it`} bare or in double quotes, on one line, as INDICATOR_SYNC_API_KEY or in a file for --api-key-file.`
+  `${issued === null ? '' : `An issued key has ${issued.words}. `}Set INDICATOR_SYNC_API_KEY, or put the key on one line of a file for --api-key-file.`
 
 /** Placeholders for a key. */
 const PLACEHOLDER =
@@ -53,7 +53,7 @@ export function checkKey(text: string, from: string, form: ApiKey): string {
   const key = text.trim()
   const fault = keyFault(key)
   if (fault !== undefined)
-    throw new InputError(`The API key ${fault} (from ${from}).`, { hint: hintOf(form), code: 'bad-key' })
+    throw new InputError(`The API key (from ${from}) ${fault}.`, { hint: hintOf(form), code: 'bad-key' })
   return key
 }
 

@@ -50,7 +50,7 @@ export function formatDate(form: DateForm, at: Instant, timeZone: string): strin
 
 function refuseParameter(route: string, name: string, value: unknown, legal: string, extra = ''): never {
   throw new InputError(
-    `${JSON.stringify(value)} is not a value of ${name} (route ${route}); legal: ${legal}.${extra}`,
+    `${JSON.stringify(value)} is not a valid ${name} of route ${route}; expected ${legal}.${extra}`,
     {
       code: 'illegal-parameter',
     },
@@ -96,7 +96,7 @@ export function buildRequest<R extends string>(service: Service, route: R, param
     if (Object.hasOwn(row.slots, name) || Object.hasOwn(row.query, name)) continue
     const names = [...Object.keys(row.slots), ...Object.keys(row.query)]
     throw new InputError(
-      `${JSON.stringify(name)} is not a parameter of route ${route}; legal: ${names.join(', ')}.${didYouMean(name, names)}`,
+      `${JSON.stringify(name)} is not a parameter of route ${route}; expected one of: ${names.join(', ')}.${didYouMean(name, names)}`,
       { code: 'illegal-parameter' },
     )
   }

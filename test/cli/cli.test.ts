@@ -21,23 +21,23 @@ describe('the command line', () => {
 
   test.each<[string, string[], Record<string, string>, number, RegExp]>([
     ['no command', [], {}, 2, /^Missing command\.\n.*--help/],
-    ['an unknown command', ['snyc'], {}, 2, /"snyc" is not a command\. Did you mean "sync"\?/],
-    ['no job', ['sync'], {}, 2, /^sync needs <jobs>: .*\n.*sync --help/m],
-    ['no action', ['archives'], {}, 2, /^archives needs <action>: list, download\.\n.*archives --help/m],
-    ['half of what is needed', ['lake', 'sync'], {}, 2, /^lake needs <folder>: Directory/m],
+    ['an unknown command', ['snyc'], {}, 2, /Unknown command "snyc"\. Did you mean "sync"\?/],
+    ['no job', ['sync'], {}, 2, /^Missing argument <jobs>: .*\n.*sync --help/m],
+    ['no action', ['archives'], {}, 2, /^Missing argument <action>: expected list, download\.\n.*archives --help/m],
+    ['half of what is needed', ['lake', 'sync'], {}, 2, /^Missing argument <folder>: Directory/m],
     [
       'a flag of few values',
       ['status', '--format', 'jsn'],
       {},
       2,
-      /^--format "jsn" is not legal; legal: text, json, prometheus\. Did you mean "json"\?/m,
+      /^--format "jsn" is not valid; expected one of: text, json, prometheus\. Did you mean "json"\?/m,
     ],
     [
       'another action',
       ['archives', 'lst'],
       {},
       2,
-      /^<action> "lst" is not legal; legal: list, download\. Did you mean "list"\?/m,
+      /^<action> "lst" is not valid; expected one of: list, download\. Did you mean "list"\?/m,
     ],
     [
       'an unknown flag',
@@ -63,7 +63,7 @@ describe('the command line', () => {
       ['sync', 'job.yaml', '--service', 'esos'],
       {},
       2,
-      /legal: generic, esios.*Did you mean "esios"/,
+      /expected one of: generic, esios.*Did you mean "esios"/,
     ],
     [
       'a bad address with a password',
@@ -78,7 +78,7 @@ describe('the command line', () => {
       ['sync', 'job.yaml'],
       serviceAt('http://x', 'a\nb'),
       2,
-      /key (?:is empty|cannot be sent in a header)/,
+      /key .*(?:is empty|cannot be sent in a header)/,
     ],
     ['no such job file', ['sync', 'none.yaml'], serviceAt('http://x'), 2, /none\.yaml does not exist/],
     [
@@ -89,9 +89,9 @@ describe('the command line', () => {
       /--from "yesterday" is not a valid date/,
     ],
     ['no file', ['status', '--database', ':memory:'], {}, 2, /":memory:" \(from flag --database\) is not a file/],
-    ['a folder', ['sync', 'job.yaml', '--database', 'x/'], serviceAt('http://x'), 2, /"x\/" .* is a folder/],
+    ['a folder', ['sync', 'job.yaml', '--database', 'x/'], serviceAt('http://x'), 2, /"x\/" .* is a directory/],
     ['the lock of a database', ['status', '--database', 'h.db.lock'], {}, 2, /is the lock file/],
-    ['the log of a database', ['status', '--database', 'h.db-wal'], {}, 2, /is the log of/],
+    ['the log of a database', ['status', '--database', 'h.db-wal'], {}, 2, /is the write-ahead log of/],
     ['no database yet', ['status'], {}, 7, /database data\/indicator-sync\.db does not exist yet/],
   ])('%s', async (_name, args, env, code, message) => {
     const result = await runCommand(jobFolder(), args, env)

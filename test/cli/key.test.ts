@@ -44,8 +44,8 @@ describe('a key that cannot be one', () => {
         return (error as InputError).hint
       }
     }
-    expect(hintOf(digits)).toMatch(/An issued key consists of 20 digits. Give it bare/)
-    expect(hintOf({ ...digits, issued: null })).toMatch(/^Give it bare/)
+    expect(hintOf(digits)).toMatch(/An issued key has 20 digits. Set/)
+    expect(hintOf({ ...digits, issued: null })).toMatch(/^Set INDICATOR_SYNC_API_KEY/)
   })
 
   test('stops whoever needs a key, and nobody else', async () => {
@@ -54,7 +54,7 @@ describe('a key that cannot be one', () => {
     const env = { INDICATOR_SYNC_BASE_URL: 'http://127.0.0.1:9', INDICATOR_SYNC_API_KEY: 'my secret key' }
     const sync = await runCommand(folder, ['sync', 'job.yaml'], env)
     expect(sync.code).toBe(2)
-    expect(sync.err).toMatch(/contains a space \(from variable INDICATOR_SYNC_API_KEY\)/)
+    expect(sync.err).toMatch(/\(from variable INDICATOR_SYNC_API_KEY\) cannot be sent .* contains a space/)
     expect(sync.out + sync.err).not.toContain('my secret key')
     expect((await runCommand(folder, ['plan', 'job.yaml'], env)).code).toBe(0)
     expect(readdirSync(folder)).not.toContain('data')

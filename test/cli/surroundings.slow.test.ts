@@ -72,7 +72,7 @@ describe.skipIf(process.platform !== 'linux')('odd surroundings', () => {
       expect(done).toEqual({
         code: 2,
         out: '',
-        err: expect.stringMatching(/Cannot create the folder \/proc\/none.*: .*\n {2}→ /),
+        err: expect.stringMatching(/Cannot create the directory \/proc\/none.*: .*\n {2}→ /),
       })
     },
   )

@@ -86,20 +86,20 @@ async function refused(doing: () => Promise<Done>, message: RegExp): Promise<voi
 
 describe('an export destroys nothing', () => {
   testLinks.each<[string, () => string, RegExp]>([
-    ['the database itself', () => 'own', /database itself/],
-    ['the database by another way', () => `../${dir.split('/').at(-1)}/./own`, /database itself/],
-    ['a link to the database', () => made('link.csv', symlinkSync('own', path('link.csv'))), /database itself/],
+    ['the database itself', () => 'own', /source database/],
+    ['the database by another way', () => `../${dir.split('/').at(-1)}/./own`, /source database/],
+    ['a link to the database', () => made('link.csv', symlinkSync('own', path('link.csv'))), /source database/],
     [
       'a second name of the database',
       () => made('hard.csv', linkSync(path('own'), path('hard.csv'))),
-      /database itself/,
+      /source database/,
     ],
     ['the log of the database', () => made('own-wal', writeFileSync(path('own-wal'), '')), /belongs to the database/],
     ['a log that the database does not have yet', () => 'own-journal', /belongs to the database/],
     [
       'a copy of the log under another name',
       () => made('w', writeFileSync(path('w'), Buffer.from('377f0682', 'hex'))),
-      /is the log/,
+      /write-ahead log/,
     ],
     ['another database of ours', () => made('b', writeFileSync(path('b'), readFileSync(path('own')))), /is a database/],
     [
@@ -109,8 +109,8 @@ describe('an export destroys nothing', () => {
     ],
     ['settings', () => made('.env', writeFileSync(path('.env'), 'KEY=1')), /settings and keys/],
     ['settings that are not there yet', () => '.env.csv', /settings and keys/],
-    ['a folder', () => made('docs', mkdirSync(path('docs')), writeFileSync(path('docs/a'), 'a')), /is a folder/],
-    ['an empty folder', () => made('empty/', mkdirSync(path('empty'))), /folder/],
+    ['a folder', () => made('docs', mkdirSync(path('docs')), writeFileSync(path('docs/a'), 'a')), /is a directory/],
+    ['an empty folder', () => made('empty/', mkdirSync(path('empty'))), /directory/],
     [
       'a link that leads nowhere',
       () => made('l.csv', symlinkSync('nowhere', path('l.csv'))),
@@ -238,7 +238,7 @@ describe('publish destroys nothing', () => {
     await refused(() => run('publish', '/dev/null'), /device/)
     await refused(() => run('publish', 'metadata.yaml'), /reserved for the description of the copy/)
     mkdirSync(path('folder'))
-    await refused(() => run('publish', 'folder'), /is a folder/)
+    await refused(() => run('publish', 'folder'), /is a directory/)
   })
 })
 
@@ -344,7 +344,7 @@ test('replay in place touches no file beside that it did not make', async () => 
 testLinks('replay --output replaces nothing', async () => {
   writeFileSync(path('a.db'), 'x')
   await refused(() => run('replay', '--output', 'a.db'), /a\.db: it exists/)
-  await refused(() => run('replay', '--output', 'own'), /database itself/)
+  await refused(() => run('replay', '--output', 'own'), /source database/)
   symlinkSync('nowhere', path('link.db'))
   await refused(() => run('replay', '--output', 'link.db'), /is a broken symbolic link/)
 })
@@ -366,7 +366,7 @@ describe('between the look and the replacement', () => {
 
   testLinks.each<[string, () => void, RegExp]>([
     ['a database', () => writeFileSync(path('a'), readFileSync(path('own'))), /is a database/],
-    ['a link to a folder', () => symlinkSync('b', path('a')), /folder/],
+    ['a link to a folder', () => symlinkSync('b', path('a')), /directory/],
   ])('%s that appears is never lost, even with --overwrite', (_, appear, message) => {
     mkdirSync(path('b'))
     writeFileSync(path('a'), 'old')

@@ -33,10 +33,10 @@ describe('indicators by their catalogue entries', () => {
   })
 
   test.each<[string, RegExp]>([
-    ['al', /"al" does not name indicators; legal: \[600, 612\], all, \{ match/],
-    ['{}', /selects nothing; legal: match, terms, exclude/],
+    ['al', /"al" does not select indicators; expected \[600, 612\], all, \{ match/],
+    ['{}', /selects nothing; set match, terms or exclude/],
     ['{ match: "+++" }', /match contains no word/],
-    ['{ mach: precio }', /indicators\.mach {2}is not a key here; .*Did you mean "match"/],
+    ['{ mach: precio }', /indicators\.mach {2}unknown key; .*Did you mean "match"/],
     ['[]', /indicators/],
   ])('%s is a mistake', (written, message) => expect(() => job(written)).toThrow(message))
 
@@ -104,7 +104,7 @@ describe('a job that extends another', () => {
 
   test('a mistake is reported in the file that has it', () => {
     expect(mistakesOf('extends: wrong.yaml\nname: x y\ncatalogue: true\n')).toEqual([
-      expect.stringMatching(/^wrong\.yaml:1:7 {2}keep {2}"everything" is not legal/),
+      expect.stringMatching(/^wrong\.yaml:1:7 {2}keep {2}"everything" is not valid/),
       expect.stringMatching(/^wrong\.yaml:2:\d+ {2}pace\.perSecond/),
       expect.stringMatching(/^mine\.yaml:2:7 {2}name/),
     ])

@@ -206,7 +206,7 @@ describe('a lake destroys nothing', () => {
   testLinks.each<[string, () => void, RegExp]>([
     ['a folder with other things', () => put('notes', 'x'), /do not belong to a lake/],
     ['a manifest of somebody else', () => put('manifest.json', '{"name":"app"}'), /do not belong to a lake/],
-    ['a file', () => writeFileSync(lake(), 'x'), /is not a folder/],
+    ['a file', () => writeFileSync(lake(), 'x'), /is not a directory/],
     ['the folder of the database', () => symlinkSync('.', lake()), /do not belong to a lake/],
   ])('%s is refused', async (_, make, message) => {
     make()

@@ -41,7 +41,7 @@ test('a lake that cannot be written fails the command and nothing that was synce
   writeFileSync(join(dir, 'job.yaml'), job('lake: job.yaml', '2025-01-02'))
   const done = await runCommand(dir, ['sync', 'job.yaml'], env)
   expect(done.code).toBe(2)
-  expect(done.err).toContain('nightly: lake: job.yaml is not a folder')
+  expect(done.err).toContain('nightly: lake: job.yaml is not a directory')
   expect(done.out).toContain('done')
   expect(readFileSync(join(dir, 'job.yaml'), 'utf8')).toContain('name: nightly')
   // The rest of the status is printed all the same.

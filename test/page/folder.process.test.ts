@@ -121,7 +121,7 @@ describe('a folder', () => {
       (place) => writeFileSync(join(place, 'series'), ''),
       /is not part of a published page/,
     ],
-    ['a folder in place of a file', (place) => mkdirSync(join(place, 'texts.html')), /is a folder/],
+    ['a folder in place of a file', (place) => mkdirSync(join(place, 'texts.html')), /is a directory/],
     [
       'a link that leads elsewhere',
       (place) => symlinkSync(tmpdir(), join(place, 'texts')),
@@ -136,8 +136,8 @@ describe('a folder', () => {
     expect(readdirSync(place)).toEqual(before)
   })
 
-  test('that is not a folder is refused, and another file is replaced when a flag says so', async () => {
-    await expect(write(file)).rejects.toThrow(/is not a folder/)
+  test('that is not a directory is refused, and another file is replaced when a flag says so', async () => {
+    await expect(write(file)).rejects.toThrow(/is not a directory/)
     const place = tempFolder()
     writeFileSync(join(place, 'index.html'), '<h1>mine</h1>')
     await write(place, true)

@@ -162,7 +162,11 @@ describe('export', () => {
     ['both', ['export --indicator 1 --sql', 'select 1'], /either --indicator or --sql/],
     ['Parquet on a terminal', ['export --indicator 600 --format parquet'], /--output FILE/],
     ['flags of the other kind', ['export --wide --sql', 'select 1'], /--sql does not work with --wide/],
-    ['a folder that is not there', ['export --indicator 600 --output /nowhere/x.csv'], /cannot be written/],
+    [
+      'a folder that is not there',
+      ['export --indicator 600 --output /nowhere/x.csv'],
+      /Cannot write .*directory does not exist/,
+    ],
     ['a statement that writes', ['export --sql', 'delete from geo'], /read-only/],
   ])('%s is told, and leaves nothing behind', async (_, args, message) => {
     const done = await cli(...args)
@@ -250,7 +254,7 @@ describe('pictures', () => {
     expect(JSON.parse((await cli('show 1293 --json')).out)[0].values.length).toBeGreaterThan(100)
     expect(await cli('show prices')).toMatchObject({
       code: 2,
-      err: expect.stringMatching(/^<indicator> takes a number/),
+      err: expect.stringMatching(/^<indicator> must be a number/),
     })
     expect(await cli('show 4242')).toMatchObject({
       code: 2,

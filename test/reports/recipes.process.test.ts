@@ -355,7 +355,7 @@ describe('one series', () => {
     ['a text for a number', 'daily-average', { indicator: 'x' }, /indicator takes a number/],
     ['a list that is none', 'monthly-energy', { indicators: '551,x' }, /indicators takes numbers/],
     ['no date', 'daily-average', { from: '2025-02-30' }, /--from "2025-02-30" is/],
-    ['the wrong order', 'daily-average', { from: '2025-10-02', to: '2025-10-01' }, /--from must come before --to/],
+    ['the wrong order', 'daily-average', { from: '2025-10-02', to: '2025-10-01' }, /--from must be earlier than --to/],
   ])('%s is told', async (_, name, given, message) => {
     expect(await answerOf(store, name, given)).toMatch(message)
   })

@@ -114,7 +114,7 @@ describe('a job names a route that only its service has', () => {
     )
     expect((await run('archives', 'list', '--kind', 'bulletin')).out).toMatch(/bulletin/)
     expect((await run('archives', 'list', '--kind', 'buletin')).err).toMatch(
-      /legal: all, archive, archive_json, bulletin\. Did you mean "bulletin"/,
+      /expected one of: all, archive, archive_json, bulletin\. Did you mean "bulletin"/,
     )
     const asService = { INDICATOR_SYNC_BASE_URL: server.url, INDICATOR_SYNC_API_KEY: 'k'.repeat(64) }
     const found = await runCommand(folder, ['discover', 'flow'], { INDICATOR_SYNC_DATABASE: file, ...asService })
@@ -137,32 +137,32 @@ describe('a job names a route that only its service has', () => {
     [
       'a route of another service',
       `series:\n  - { route: flow, indicators: [7], ${WINDOW} }`,
-      '"flow" is not legal; legal: indicator, offer_indicator, flows. Did you mean "flows"?',
+      '"flow" is not valid; expected one of: indicator, offer_indicator, flows. Did you mean "flows"?',
     ],
     [
       'a route of another shape',
       `archives:\n  - { route: flows, ${WINDOW} }`,
-      '"flows" is not legal; legal: archives, archives_json, bulletins.',
+      '"flows" is not valid; expected one of: archives, archives_json, bulletins.',
     ],
     [
       'what it does not take',
       `series:\n  - { route: flows, indicators: [7], geoIds: [1], ${WINDOW} }`,
-      'is not supported by route flows; legal of this kind: timeTrunc',
+      'is not supported by route flows; supported: timeTrunc',
     ],
     [
       'a word that it does not take',
       `series:\n  - { route: flows, indicators: [7], timeTrunc: day, ${WINDOW} }`,
-      '"day" is not supported by route flows; legal: hour, month',
+      '"day" is not supported by route flows; expected one of: hour, month',
     ],
     [
       'a word that only it takes',
       `series:\n  - { indicators: [7], timeTrunc: month, timeAgg: sum, ${WINDOW} }`,
-      '"month" is not supported by route indicator; legal: hour, day',
+      '"month" is not supported by route indicator; expected one of: hour, day',
     ],
     [
       'a selection by the catalogue',
       `series:\n  - { route: flows, indicators: all, ${WINDOW} }`,
-      'selects by the catalogue, which does not list route flows; legal: a list of numbers',
+      'cannot select from the catalogue, which does not list route flows; expected a list of ids',
     ],
   ])('%s is refused', (_name, text, message) => {
     const mistakes = findMistakes(job(text), 'job.yaml', undefined, service)
@@ -176,7 +176,7 @@ describe('a job names a route that only its service has', () => {
       expect(() => readJob(job(text), 'job.yaml', undefined, less)).toThrow(why)
     refused(
       `series:\n  - { indicators: [7], ${WINDOW} }`,
-      /the service more has no route indicator; legal: route: flows/,
+      /the service more has no route indicator; expected route: flows/,
     )
     refused(`offers:\n  - { indicators: [7], ${WINDOW} }`, /the service more has no route offer_indicator/)
     refused('catalogue: true', /catalogue {2}the service more has no route indicators/)
@@ -202,10 +202,10 @@ test('a job has the words and languages of its service', () => {
   const { series: entries } = readJob(series('timeTrunc: monthly'), 'job.yaml', undefined, other)
   expect(entries).toMatchObject([{ timeTrunc: 'month', timeAgg: 'average', locale: 'en' }])
   const refused = (text: string, why: RegExp) => expect(() => readJob(text, 'job.yaml', undefined, other)).toThrow(why)
-  refused(series('timeTrunc: day'), /"day" is not legal; legal: month, hour, monthly/)
-  refused(series('timeTrunc: hour, locale: es'), /"es" is not legal; legal: en/)
-  refused(series('timeTrunc: hour, geoTrunc: town'), /geoTrunc needs geoAgg; legal: median$/)
+  refused(series('timeTrunc: day'), /"day" is not valid; expected one of: month, hour, monthly/)
+  refused(series('timeTrunc: hour, locale: es'), /"es" is not valid; expected one of: en/)
+  refused(series('timeTrunc: hour, geoTrunc: town'), /geoTrunc needs geoAgg; expected one of: median$/)
   const content = (kind: string, order: string) => `name: one\ncontent:\n  - { kinds: [${kind}], order: ${order} }\n`
   expect(readJob(content('news', 'read'), 'job.yaml', undefined, other).content).toMatchObject([{ order: 'read' }])
-  refused(content('glossaries', 'read'), /read is an order of news only; legal: published, updated, created/)
+  refused(content('glossaries', 'read'), /read is supported only by news; expected one of: published, updated, created/)
 })

@@ -116,11 +116,11 @@ describe('a request is built from the row of its route', () => {
   test('a refused request has a code and names the route', () => {
     const refused = () => build('indicator', { id: 1, time_agg: 'median' })
     expect(refused).toThrow(expect.objectContaining({ code: 'illegal-parameter' }))
-    expect(refused).toThrow(/^"median" is not a value of time_agg \(route indicator\); legal: sum, average\.$/)
+    expect(refused).toThrow(/^"median" is not a valid time_agg of route indicator; expected sum, average\.$/)
     const misspelt = () => build('widget', { id: 1, locales: 'es' } as never)
     expect(misspelt).toThrow(expect.objectContaining({ code: 'illegal-parameter' }))
     expect(misspelt).toThrow(
-      /^"locales" is not a parameter of route widget; legal: id, locale, .*Did you mean "locale"\?$/,
+      /^"locales" is not a parameter of route widget; expected one of: id, locale, .*Did you mean "locale"\?$/,
     )
   })
 
@@ -129,13 +129,13 @@ describe('a request is built from the row of its route', () => {
   })
 
   test.each([
-    ['indicator', { id: 1, time_agg: 'median' }, /legal: sum, average/],
+    ['indicator', { id: 1, time_agg: 'median' }, /expected sum, average/],
     ['indicator', { id: 1, time_trunc: 'hours' }, /Did you mean "hour"/],
-    ['indicator', { id: 1, geoids: [3] }, /legal: id, locale, datetime.*Did you mean "geo_ids"/],
+    ['indicator', { id: 1, geoids: [3] }, /expected one of: id, locale, datetime.*Did you mean "geo_ids"/],
     ['indicator', { id: 1.5 }, /a whole number/],
     ['indicator', {}, /a whole number/],
-    ['documentations', { language: 'es', order: 'expires' }, /legal: published, updated, created\./],
-    ['documentations', { language: 'en' }, /legal: es/],
+    ['documentations', { language: 'es', order: 'expires' }, /expected published, updated, created\./],
+    ['documentations', { language: 'en' }, /expected es/],
     ['archives', { start_date: 'today' }, /whole epoch seconds/],
     ['widget', { id: '../news' }, /a whole number or a name/],
     ['news', { language: 'es', sticky: 'yes' }, /true, false/],
@@ -145,8 +145,8 @@ describe('a request is built from the row of its route', () => {
     ['indicator', { id: 1, geo_ids: [3, ''] }, /a list/],
     ['indicator', { id: 1, geo_ids: [3, 1.5] }, /a list/],
     ['indicator', { id: 1, geo_ids: [3, true] }, /a list/],
-    ['indicator', { id: 1, time_agg: 7 }, /legal: sum, average/],
-    ['indicator', { id: 1, locale: 'toString' }, /legal: es, en/],
+    ['indicator', { id: 1, time_agg: 7 }, /expected sum, average/],
+    ['indicator', { id: 1, locale: 'toString' }, /expected es, en/],
     ['widget', { id: -1 }, /a whole number or a name/],
     ['widget', { id: true }, /a whole number or a name/],
     ['widget', { id: 'a?b' }, /a whole number or a name/],

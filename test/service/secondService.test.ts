@@ -127,7 +127,7 @@ describe('a service of a library user', () => {
       findMistakes('name: bad\nseries: [{ indicators: al, window: { last: 1d } }]\n', 'x', undefined, service),
     ).toEqual([
       expect.objectContaining({
-        message: expect.stringContaining('legal: [70, 2], all, { match: vento, terms: [Energia], exclude: [70] }'),
+        message: expect.stringContaining('expected [70, 2], all, { match: vento, terms: [Energia], exclude: [70] }'),
       }),
     ])
   })

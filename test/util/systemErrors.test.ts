@@ -22,7 +22,7 @@ test('an error is reported by its kind: ours, of the system, or a bug with its m
   expect(ofSystem).toMatchObject({
     name: 'InputError',
     code: 'eisdir',
-    message: expect.stringContaining('is a folder'),
+    message: expect.stringContaining('is a directory'),
   })
 })
 

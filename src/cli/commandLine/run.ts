@@ -48,18 +48,22 @@ function joinFlagValues(argv: readonly string[]): string[] {
 }
 
 /** Throws if a number is not one, which yargs makes NaN, or if a flag for one value has several, which yargs makes a list. */
-function checkValues({ flags, positionals = {} }: CommandModule, args: Readonly<Record<string, unknown>>): void {
+function checkValues(
+  name: CommandName,
+  { flags, positionals = {} }: CommandModule,
+  args: Readonly<Record<string, unknown>>,
+): void {
   const refuse = (message: string): never => {
-    throw new InputError(message, { hint: 'indicator-sync --help', code: 'usage' })
+    throw new InputError(message, { hint: `indicator-sync ${name} --help`, code: 'usage' })
   }
-  for (const [name, { type, array }] of Object.entries({ ...positionals, ...flags, ...COMMON_FLAGS } as Record<
+  for (const [argument, { type, array }] of Object.entries({ ...positionals, ...flags, ...COMMON_FLAGS } as Record<
     string,
     Options
   >)) {
-    const value = args[name]
-    if (!array && Array.isArray(value)) refuse(`--${name} is given twice. Keep one.`)
+    const value = args[argument]
+    if (!array && Array.isArray(value)) refuse(`--${argument} is given twice; keep one.`)
     if (type === 'number' && [value].flat().some(Number.isNaN))
-      refuse(`${name in positionals ? `<${name}>` : `--${name}`} takes a number.`)
+      refuse(`${argument in positionals ? `<${argument}>` : `--${argument}`} must be a number.`)
   }
 }
 
@@ -96,7 +100,7 @@ async function parse(name: CommandName, module: CommandModule, words: readonly s
       throw error && error.name !== 'YError' ? error : usageError(message ?? error.message, name, module, words)
     })
   await parser.parseAsync()
-  if (parsed) checkValues(module, parsed as Record<string, unknown>)
+  if (parsed) checkValues(name, module, parsed as Record<string, unknown>)
   return parsed
 }
 

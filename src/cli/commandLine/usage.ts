@@ -9,7 +9,7 @@ export function missingCommand(word: string | undefined): InputError {
   const message =
     word === undefined || word.startsWith('-')
       ? 'Missing command.'
-      : `${JSON.stringify(word)} is not a command.${didYouMean(word, Object.keys(COMMANDS))}`
+      : `Unknown command ${JSON.stringify(word)}.${didYouMean(word, Object.keys(COMMANDS))}`
   return new InputError(message, { hint: 'indicator-sync --help', code: 'usage' })
 }
 
@@ -21,24 +21,30 @@ function unknownFlag(words: readonly string[], flags: readonly string[]): string
 }
 
 /** The first argument that a command line lacks, with its legal values. */
-function missingArgument(name: string, { positionals = {} }: CommandModule, given: number): string {
+function missingArgument({ positionals = {} }: CommandModule, given: number): string {
   const [argument, { choices, describe }] = Object.entries(positionals).filter(([, { demandOption }]) => demandOption)[
     given
   ]!
-  return `${name} needs <${argument}>: ${choices ? choices.join(', ') : describe}.`
+  return `Missing argument <${argument}>: ${choices ? `expected ${choices.join(', ')}` : describe}.`
 }
 
 /** A value that a flag or an argument does not take. */
 function illegalValue({ flags }: CommandModule, argument: string, given: string, choices: string): string {
   const label = argument in flags || argument in COMMON_FLAGS ? `--${argument}` : `<${argument}>`
   const legal = [...choices.matchAll(/"([^"]*)"/g)].map(([, one]) => one!)
-  return `${label} ${given} is not legal; legal: ${legal.join(', ')}.${didYouMean(given.replaceAll('"', ''), legal)}`
+  return `${label} ${given} is not valid; expected one of: ${legal.join(', ')}.${didYouMean(given.replaceAll('"', ''), legal)}`
 }
 
 /** A message of yargs in terms of the command. */
-function translate(message: string, name: string, module: CommandModule): string {
+function translate(message: string, module: CommandModule): string {
   const [, given] = /^Not enough non-option arguments: got (\d+)/.exec(message) ?? []
-  if (given !== undefined) return missingArgument(name, module, Number(given))
+  if (given !== undefined) return missingArgument(module, Number(given))
+  const [, missing] = /^Missing required arguments?: (.*)/.exec(message) ?? []
+  if (missing !== undefined)
+    return `Missing ${missing
+      .split(', ')
+      .map((flag) => `--${flag}`)
+      .join(', ')}.`
   const [, flag] = /^Not enough arguments following: (\S+)/.exec(message) ?? []
   if (flag !== undefined) return `--${flag} needs a value.`
   const [, argument, value, choices] = /Argument: (\S+), Given: (.*), Choices: (.*)/.exec(message) ?? []
@@ -52,7 +58,7 @@ export function usageError(message: string, name: string, module: CommandModule,
   const options = flags.map((flag) => `--${flag}`)
   return new InputError(
     unknown === undefined
-      ? translate(message, name, module)
+      ? translate(message, module)
       : `${name} has no flag --${unknown}.${didYouMean(`--${unknown}`, options)}`,
     { hint: `indicator-sync ${name} --help`, code: 'usage' },
   )

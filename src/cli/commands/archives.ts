@@ -83,7 +83,7 @@ async function checkKind(db: Reader, kind: string, { routes }: Service): Promise
   const legal = [...new Set(['all', ...declared, ...(await storedKinds(db, 'archive'))])]
   if (!legal.includes(kind))
     throw new InputError(
-      `--kind ${kind} is not a kind of archives; legal: ${legal.join(', ')}.${didYouMean(kind, legal)}`,
+      `--kind ${JSON.stringify(kind)} is not valid; expected one of: ${legal.join(', ')}.${didYouMean(kind, legal)}`,
       {
         code: 'usage',
       },

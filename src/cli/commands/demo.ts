@@ -66,7 +66,7 @@ async function checkTarget(file: string): Promise<void> {
     throw new InputError(
       `${file} contains real data from job ${real.job}; the demo would mix it with made-up values.`,
       {
-        hint: 'Name another file: indicator-sync demo --database data/demo.db',
+        hint: 'Choose another file: indicator-sync demo --database data/demo.db',
         code: 'not-a-demo',
       },
     )

@@ -45,7 +45,7 @@ async function diffRange(reader: Reader, args: DiffArgs, zone: string): Promise<
       to: args.to === undefined ? formatMillis(now) : momentOfFlag('to', args.to, zone, now),
     }
   if (args.from !== undefined || args.to !== undefined || args.run.length > 2)
-    throw new InputError('Give one run, two runs, or --from and --to.', { code: 'usage' })
+    throw new InputError('Pass --run once or twice, or --from and --to.', { code: 'usage' })
   const spans: { from: string; to: string }[] = []
   for (const run of args.run) {
     const span = await spanOfRun(reader, run, now)

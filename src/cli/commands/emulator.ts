@@ -73,7 +73,7 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
   const now = args.now === undefined ? undefined : parseInstant(args.now)
   if (Number.isNaN(now))
     throw new InputError(`--now ${JSON.stringify(args.now)} is not a valid instant.`, {
-      hint: 'Give it as 2025-11-04T12:00:00Z.',
+      hint: 'Use an instant such as 2025-11-04T12:00:00Z.',
       code: 'bad-date',
     })
   checkPort(port)

@@ -68,10 +68,10 @@ function chooseForm({ output, format: form }: ExportArgs): ExportForm {
   if (extension !== '' && !named)
     refuseExport(
       `Cannot export to ${output}: no format has the extension .${extension}.`,
-      `Legal: ${EXPORT_FORMS.map((known) => `.${known}`).join(', ')}, or no extension with --format.`,
+      `Use ${EXPORT_FORMS.map((known) => `.${known}`).join(', ')}, or no extension with --format.`,
     )
   if (named && form && named !== form)
-    refuseExport(`${output} does not match --format ${form}.`, `Leave out --format, or end the name with .${form}.`)
+    refuseExport(`${output} does not match --format ${form}.`, `Omit --format, or end the name with .${form}.`)
   return named ?? form ?? 'csv'
 }
 
@@ -84,7 +84,7 @@ function checkFlags(args: ExportPlan, service: Service): void {
       `indicator-sync export --indicator ${exampleValues(service).indicator} --output spot.csv`,
     )
   if (args.kind !== undefined && indicator === undefined)
-    refuseExport('--kind only works with --indicator.', 'Add --indicator, or leave out --kind.')
+    refuseExport('--kind only works with --indicator.', 'Add --indicator, or omit --kind.')
   if (sql !== undefined && (args.wide || args.asOf || args.geo || args.from || args.to))
     refuseExport(
       '--sql does not work with --wide, --as-of, --geo, --from or --to.',
@@ -94,7 +94,7 @@ function checkFlags(args: ExportPlan, service: Service): void {
   if (form !== 'csv' && (args.safe || args.excel))
     refuseExport(
       `--${args.safe ? 'safe' : 'excel'} only works with CSV, not with ${form}.`,
-      `Use --format csv and a name that ends with .csv, or leave out --${args.safe ? 'safe' : 'excel'}.`,
+      `Use --format csv and a name that ends with .csv, or omit --${args.safe ? 'safe' : 'excel'}.`,
     )
 }
 

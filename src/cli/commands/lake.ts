@@ -63,6 +63,6 @@ async function checkFolder({ folder, json }: LakeArgs): Promise<number> {
 }
 
 export async function handler(args: LakeArgs): Promise<number> {
-  if (args.folder.trim() === '') throw new InputError('The name of the folder is empty.', { code: 'empty-flag' })
+  if (args.folder.trim() === '') throw new InputError('The name of the directory is empty.', { code: 'empty-flag' })
   return args.action === 'sync' ? syncLakeFolder(args) : checkFolder(args)
 }

@@ -36,7 +36,7 @@ async function copyToServer(from: string, into: string, args: MigrateArgs): Prom
   // Refuses a database that does not exist: a writer would create it.
   if (!(await schemaState(from)).exists)
     throw new InputError(`The database ${from} does not exist.`, {
-      hint: 'Name the file to copy with --from.',
+      hint: 'Pass the file to copy as --from FILE.',
       code: 'no-source',
     })
   const log = logFor(args, [])

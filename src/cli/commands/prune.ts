@@ -33,7 +33,7 @@ export async function handler(args: PruneArgs): Promise<number> {
   // `1m` is a minute: whoever writes it means a month.
   if (!span || span.unit === 'minute' || span.unit === 'hour')
     throw new InputError(`${JSON.stringify(args.age)} is not a valid age.`, {
-      hint: 'Legal: days, weeks, months or years, such as 90d, 12w, 6mo or 2y.',
+      hint: 'Pass days, weeks, months or years, such as 90d, 12w, 6mo or 2y.',
       code: 'bad-span',
     })
   const before = formatMillis(Date.now() - spanSeconds(span) * 1000)

@@ -100,21 +100,21 @@ async function publishPage(source: Reader, folder: string, { overwrite, language
   const now = Math.floor(Date.now() / 1000)
   const how = { locale: language, service, now, overwrite, sources: [source.file] }
   const made = await writePage(source, folder, how)
-  const summary = `${folder}: ${quantity(made.files, 'file')}, ${grouped(made.bytes)} bytes. Open ${join(folder, 'index.html')}, or put the folder on a web server.`
+  const summary = `${folder}: ${quantity(made.files, 'file')}, ${grouped(made.bytes)} bytes. Open ${join(folder, 'index.html')}, or put the directory on a web server.`
   return { folder, ...made, summary }
 }
 
 export async function handler(args: PublishArgs): Promise<number> {
   const { file, page } = args
   if (file === undefined && page === undefined)
-    throw new InputError('Missing target: name a file for the copy, or --page DIRECTORY.', {
+    throw new InputError('Missing target: pass a file for the copy, or --page DIRECTORY.', {
       hint: 'indicator-sync publish public/market.db, or publish --page public',
       code: 'nothing-to-publish',
     })
   for (const target of [file, page])
     if (target !== undefined && placeOf(target).folder === null)
       throw new InputError('Cannot publish to a server: the target is a file, or a directory for --page.', {
-        hint: 'Name a file. Readers of a server need no copy, only a read-only role (docs/scale.md).',
+        hint: 'Pass a file. Readers of a server need no copy, only a read-only role (docs/scale.md).',
         code: 'publish-on-server',
       })
   const { database, service } = readSettings({ database: args.database })

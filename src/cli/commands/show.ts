@@ -101,7 +101,7 @@ async function readDrawn(
 async function readShown(reader: Reader, args: ShowArgs, service: Service): Promise<Shown> {
   const { kind, indicator: id } = args
   if (args.revisions && args.with !== undefined)
-    throw new InputError('--revisions compares a series with itself. Leave out --with.', { code: 'usage' })
+    throw new InputError('--revisions compares a series with itself. Omit --with.', { code: 'usage' })
   const first = await findShownSeries(reader, kind, id, args.geo, service)
   const second =
     args.with === undefined ? null : await findShownSeries(reader, ENTRY_ROUTES.series, args.with, args.geo, service)
@@ -123,7 +123,7 @@ async function readShown(reader: Reader, args: ShowArgs, service: Service): Prom
   for (const series of shown) all.push(await readDrawn(reader, series, from, to, then))
   if (asOf !== null && all.every((drawn) => drawnValues(drawn).length === 0))
     throw new InputError(`No values of ${wordOf(kind)} ${id} for this time were known at ${asOf}.`, {
-      hint: 'Give a later instant, or --revisions alone for the first version of each value.',
+      hint: 'Pass a later instant, or use --revisions without --as-of to see the first version of each value.',
       code: 'nothing-known',
     })
   const revised = args.revisions ? await reader.engine.revisions({ ...first, from, to }, asOf) : null

@@ -8,7 +8,11 @@ const AGAIN_MS = 30_000
 /** When a job is next due after an instant (epoch milliseconds), in its own time zone. */
 export function nextTime({ name, schedule, timeZone }: Job, after: number): number {
   const next = new Cron(schedule ?? '', { timezone: timeZone, paused: true }).nextRun(new Date(after))
-  if (!next) throw new InputError(`The schedule of ${name} has no next time.`, { code: 'no-next-time' })
+  if (!next)
+    throw new InputError(`The schedule of job ${name} never comes: ${JSON.stringify(schedule)}.`, {
+      hint: 'Correct `schedule` in the job file.',
+      code: 'no-next-time',
+    })
   return next.getTime()
 }
 

@@ -57,7 +57,7 @@ export function isDistributed(
     })
   if (!placeOf(database.value).isShared)
     throw new InputError(`Cannot distribute ${database.value}: workers need a shared database on PostgreSQL.`, {
-      hint: 'Use --database postgres://USER@HOST/DATABASE, or leave out --distributed.',
+      hint: 'Use --database postgres://USER@HOST/DATABASE, or omit --distributed.',
       code: 'no-server',
     })
   return true

@@ -21,7 +21,7 @@ export function readYamlText(file: string, what: string, hint: string): string {
   }
 }
 
-const NAME_A_JOB = 'Name a job file, such as jobs/demo.yaml; `indicator-sync init` writes one.'
+const NAME_A_JOB = 'Pass a job file, such as jobs/nightly.yaml. `indicator-sync init` writes one.'
 
 /** The text of a job file. */
 export const readJobText = (file: string): string => readYamlText(file, 'job file', NAME_A_JOB)
@@ -65,8 +65,8 @@ export async function readJobsOf(
   const ids = only.split(',').map((text) => (/^\s*\d+\s*$/.test(text) ? Number(text) : Number.NaN))
   const { indicator, second } = exampleValues(service)
   if (ids.some(Number.isNaN))
-    throw new InputError(`--only ${JSON.stringify(only)} is not a list of numbers.`, {
-      hint: `Give numbers of indicators, separated by commas: --only ${indicator},${second}`,
+    throw new InputError(`--only ${JSON.stringify(only)} is not a list of indicator ids.`, {
+      hint: `Pass ids separated by commas: --only ${indicator},${second}`,
       code: 'bad-only',
     })
   return onlyIndicators(read, ids)

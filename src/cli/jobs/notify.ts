@@ -38,7 +38,7 @@ function resolveTarget(target: Notify): NotifyTarget {
       code: 'no-notify-url',
     })
   if (!isNotifyUrl(url) || url.startsWith('$'))
-    throw new InputError(`The address of a notification is invalid; legal: ${NOTIFY_FORM}.`, {
+    throw new InputError(`The notification address is not valid; expected ${NOTIFY_FORM}.`, {
       hint: 'Check --notify, INDICATOR_SYNC_NOTIFY and notify in the job file. The address may be a secret, so it is not shown.',
       code: 'bad-notify-url',
     })

@@ -111,7 +111,7 @@ function checkUrl({ value, from }: Setting<string>): Setting<string> {
     throw new InputError(
       `The base address ${JSON.stringify(withoutSecrets(value))} (from ${from}) is not the address of a service.`,
       {
-        hint: 'Give it as https://host or https://host/path, without user, query or fragment.',
+        hint: 'Use https://HOST or https://HOST/PATH, without user, query or fragment.',
         code: 'bad-base-url',
       },
     )
@@ -131,7 +131,7 @@ function readKeyFile(file: string): Setting<string> {
 function requireFilled(name: string, value: string): string {
   if (value.trim() === '')
     throw new InputError(`--${name} is empty.`, {
-      hint: `Give it a value, or leave --${name} out.`,
+      hint: `Pass a value, or omit --${name}.`,
       code: 'empty-flag',
     })
   return value
@@ -170,7 +170,7 @@ function serviceNamed(named: Setting<string> | null): Setting<Service> {
   const { value, from } = named ?? { value: 'generic', from: 'default' }
   if (!SERVICE_NAMES.includes(value as ServiceName))
     throw new InputError(
-      `${JSON.stringify(value)} (from ${from}) is not a service; legal: ${SERVICE_NAMES.join(', ')}.${didYouMean(value, SERVICE_NAMES)}`,
+      `${JSON.stringify(value)} (from ${from}) is not a known service; expected one of: ${SERVICE_NAMES.join(', ')}.${didYouMean(value, SERVICE_NAMES)}`,
       { code: 'unknown-service' },
     )
   return { value: SERVICES[value as ServiceName], from }
@@ -202,9 +202,9 @@ export function readSettings(flags: SettingFlags, directory = process.cwd()): Se
 /** Names that are not those of a database, with what they are. */
 const NOT_DATABASES: readonly (readonly [RegExp, string])[] = [
   [/^:memory:$|^file:/i, 'is not a file'],
-  [/[\\/]$/, 'is a folder'],
+  [/[\\/]$/, 'is a directory'],
   [/\.lock$/i, 'is the lock file of a database'],
-  [/-(?:wal|shm|journal)$/i, 'is the log of a database'],
+  [/-(?:wal|shm|journal)$/i, 'is the write-ahead log of a database'],
 ]
 
 /** Addresses of other servers, and what other programs take for one of PostgreSQL. */
@@ -228,13 +228,13 @@ function checkDatabase(database: Setting<string>): Setting<string> {
   if (OTHER_SERVER.test(database.value))
     // It may hold a password, and is not repeated.
     throw new InputError(`The database (from ${database.from}) is neither a file nor a PostgreSQL address.`, {
-      hint: `Name a file, such as ${DEFAULT_DATABASE}, or a server: postgres://USER@HOST/DATABASE.`,
+      hint: `Use a file, such as ${DEFAULT_DATABASE}, or a server: postgres://USER@HOST/DATABASE.`,
       code: 'bad-database',
     })
   const [, what] = NOT_DATABASES.find(([form]) => form.test(database.value)) ?? []
   if (what === undefined) return database
   throw new InputError(`The database ${JSON.stringify(database.value)} (from ${database.from}) ${what}.`, {
-    hint: `Name a file, such as ${DEFAULT_DATABASE}, or a server: postgres://USER@HOST/DATABASE.`,
+    hint: `Use a file, such as ${DEFAULT_DATABASE}, or a server: postgres://USER@HOST/DATABASE.`,
     code: 'bad-database',
   })
 }

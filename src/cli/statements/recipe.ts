@@ -102,7 +102,7 @@ export async function prepareRecipe(
     if (isNeeded(recipe, name) && (given[name] ?? null) === null)
       refuseRecipe(
         `${recipe.name} has no default for ${name}: the service does not declare any.`,
-        `Name it: --param ${name}=…`,
+        `Pass it: --param ${name}=…`,
         'no-parameter',
       )
   const needed: { need: Need; series: RecipeSeries[] }[] = []

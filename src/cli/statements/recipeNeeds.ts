@@ -65,7 +65,7 @@ export async function seriesOfNeed(
   if ((parameters[need.of] ?? null) === null)
     return refuseRecipe(
       `${name} has no default for ${need.of}: the service does not declare which indicator it is about.`,
-      `Name it: ${need.of === 'indicator' ? '--indicator 7' : `--param ${need.of}=7`}; \`indicator-sync discover\` finds its number.`,
+      `Pass it: ${need.of === 'indicator' ? '--indicator 7' : `--param ${need.of}=7`}; \`indicator-sync discover\` finds ids.`,
       'no-indicator',
     )
   const ids = [...new Set(String(parameters[need.of]).split(',').map(Number))]
@@ -127,7 +127,7 @@ export async function chooseGeo(
     geo === null
       ? `Indicator ${series[place]!.indicatorId} is stored for several geos: ${and(own.map(named))}.`
       : `No values of indicator ${series[place]!.indicatorId} are stored for geo ${named(geo)}; stored geos: ${and(own.map(named))}.`,
-    `Name one of them: ${parameter === 'geo' ? '--geo' : `--param ${parameter}`}${parameter === 'geo' ? ' ' : '='}${common[0] ?? own[0]}.`,
+    `Pass one of them: ${parameter === 'geo' ? '--geo' : `--param ${parameter}`}${parameter === 'geo' ? ' ' : '='}${common[0] ?? own[0]}.`,
     'geo-not-held',
   )
 }

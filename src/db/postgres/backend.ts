@@ -24,7 +24,7 @@ export const postgres: Backend = {
   },
   lock: lockWriter,
   takeLockFile: () => {
-    throw onlyFiles('A lock that is a file is taken')
+    throw onlyFiles('A file lock')
   },
   isLocked,
   schemaState,
@@ -38,7 +38,7 @@ export const postgres: Backend = {
       await release()
     }
   },
-  remove: () => Promise.reject(onlyFiles('A database is removed')),
+  remove: () => Promise.reject(onlyFiles('Removing a database')),
   isPublishedCopy: () => false,
   stampOf: async ({ kysely }) => (await rowsOf<{ seen: string }>(kysely, SNAPSHOT))[0]!.seen,
 }

@@ -34,7 +34,7 @@ async function checkOwner(client: pg.ClientBase, address: string, unfinished = f
   const { there, mark, tables } = rows[0]!
   if (there === null && tables > 0)
     throw new StoreError(`${named(address)} contains tables of another program.`, {
-      hint: 'Name another database with --database. This one was not changed. Put your own tables into their own schema.',
+      hint: 'Pass another database with --database, or move your own tables into another schema. Nothing was changed.',
       code: 'foreign-database',
     })
   if (there === null) {

@@ -92,7 +92,7 @@ const REASONS: Readonly<Record<string, readonly [message: string, hint: string]>
   EAI_AGAIN: ['The host name of the database{} cannot be resolved: DNS does not respond.', CONNECT],
   tls: [
     'The TLS connection to the database{} failed: {reason}.',
-    'Name the certificate of its authority (sslrootcert=FILE) and use the host name in the certificate, or choose a weaker sslmode (docs/scale.md).',
+    'Set sslrootcert=FILE to the certificate of its authority and use the host name in the certificate, or choose a weaker sslmode (docs/scale.md).',
   ],
   'no-password': [
     'The server of the database{} requires a password, and none is set.',
@@ -120,7 +120,7 @@ const REASONS: Readonly<Record<string, readonly [message: string, hint: string]>
   '53100': ['The disk of the database server{} is full.', 'Free disk space. Committed data is kept.'],
   '53300': [
     'The server of the database{} has no free connections: {reason}.',
-    'A sync needs up to four, a worker three, a reading command four. Raise max_connections or the limit of the role or database, or run fewer commands.',
+    'Each command needs up to four connections. Raise max_connections or the limit of the role or database, or run fewer commands.',
   ],
   '57014': [
     'A statement on the database{} exceeded the time limit of the server.',
@@ -128,7 +128,7 @@ const REASONS: Readonly<Record<string, readonly [message: string, hint: string]>
   ],
   '25006': [
     'The database{} is read-only.',
-    'Name the primary server instead of a replica, and a user whose default_transaction_read_only is off.',
+    'Use the primary server instead of a replica, and a user with default_transaction_read_only off.',
   ],
   '0A000': ['The server of the database{} lacks a required feature: {reason}.', 'Use PostgreSQL 15 or later.'],
   XX: ['The database{} is damaged, or its server has a fault: {reason}.', 'Check the server log.'],

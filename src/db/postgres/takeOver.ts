@@ -71,7 +71,7 @@ export async function takeOver(
   const held = await readMark(target)
   if (held !== mark && (held !== null || (await lastKey(target, '_run')) !== undefined))
     throw new StoreError(`The database ${target.file} is not empty, and not an unfinished copy of ${source.file}.`, {
-      hint: 'Name an empty database: createdb NAME creates one.',
+      hint: 'Use an empty database: createdb NAME creates one.',
       code: 'not-empty',
     })
   await writeMark(target, mark)

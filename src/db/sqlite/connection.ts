@@ -167,18 +167,18 @@ function refuseOthers(file: string): void {
   // The driver would open the trimmed path: another file, or none.
   if (file !== file.trim())
     throw new StoreError(`The database path ${JSON.stringify(file)} begins or ends with white space.`, {
-      hint: 'Rename the file, or name another one with --database.',
+      hint: 'Rename the file, or pass another one with --database.',
       code: 'spaces',
     })
   const stat = statSync(file, { throwIfNoEntry: false })
   if (stat?.isDirectory())
-    throw new StoreError(`${file} must be a regular file, not a folder.`, {
-      hint: 'Name a file in it with --database.',
+    throw new StoreError(`${file} must be a regular file, not a directory.`, {
+      hint: 'Pass a file in it with --database.',
       code: 'folder',
     })
   if (stat && !stat.isFile())
     throw new StoreError(`${file} must be a regular file.`, {
-      hint: 'Name another file with --database.',
+      hint: 'Pass another file with --database.',
       code: 'not-a-file',
     })
 }
@@ -187,7 +187,7 @@ function refuseOthers(file: string): void {
 function asFileError(error: unknown, file: string): unknown {
   if (!(error instanceof Error && 'syscall' in error)) return asStoreError(error, file)
   return new StoreError(`Cannot open the database ${file}: ${error.message}.`, {
-    hint: 'Make sure its folder exists or can be created, and is writable; or name another file with --database.',
+    hint: 'Check that its directory is writable, or pass another file with --database.',
     code: 'no-folder',
     cause: error,
   })
@@ -214,7 +214,7 @@ export function connect(
       refuseOthers(file)
       if (!existsSync(file))
         throw new StoreError(`The database ${file} does not exist yet.`, {
-          hint: 'Run `indicator-sync sync <job>` or `indicator-sync demo` first, or name another file with --database.',
+          hint: 'Run `indicator-sync sync <job>` or `indicator-sync demo` first, or pass another file with --database.',
           code: 'no-database',
         })
     }

@@ -54,7 +54,7 @@ export function addStandIns(connection: Connection): void {
 export function checkWhole(connection: Connection, file: string): void {
   if (!isPartial(connection)) return
   throw new StoreError(`${file} is a published copy and therefore read-only.`, {
-    hint: 'Name the original database with --database. Only copies made with --bookkeeping are writable.',
+    hint: 'Pass the original database with --database. Only copies made with --bookkeeping are writable.',
     code: 'published-copy',
   })
 }

@@ -152,7 +152,7 @@ function prepareFile(connection: Connection, file: string, durability: Durabilit
   const mode = raw.pragma(`journal_mode = ${durability === 'none' ? 'off' : 'wal'}`, { simple: true })
   if (durability !== 'none' && mode !== 'wal' && mode !== 'memory')
     throw new StoreError(`${file} is on a file system that does not support a write-ahead log.`, {
-      hint: 'Use a local disk instead of a network file system, and name the new place with --database.',
+      hint: 'Move it from the network file system to a local disk, and pass the new path with --database.',
       code: 'no-log',
     })
   raw.pragma(`synchronous = ${durability === 'none' ? 'off' : durability}`)
@@ -199,7 +199,7 @@ export function openReader(file: string): SqliteReader {
     const version = checkOwner(connection, file)
     if (version < SCHEMA_VERSION) {
       const hint = isPartial(connection)
-        ? 'It is a published copy: publish it again with this version.'
+        ? 'Publish it again with this version.'
         : `Run \`indicator-sync migrate\`. It first copies the file to ${file}.schema-${version}.`
       throw olderSchema(file, version, SCHEMA_VERSION, hint)
     }

@@ -30,7 +30,7 @@ export function checkOwner(connection: Connection, file: string): number {
   const tables = connection.raw.prepare('select count(*) from sqlite_schema').pluck().get() as number
   if (tables > 0 && pragma(connection, 'application_id') !== APPLICATION_ID)
     throw new StoreError(`${file} belongs to another program.`, {
-      hint: 'Name another file (--database, or --from of `migrate`). This one was not changed.',
+      hint: 'Pass another file with --database (`migrate`: --from). This one was not changed.',
       code: 'foreign-database',
     })
   refuseUnknownSchema(file, version, SCHEMA_VERSION, version > 0 && isUnreleased(connection))

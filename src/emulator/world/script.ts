@@ -5,7 +5,7 @@ const scriptedInstant = z.union([
   z.int(),
   z.string().transform((text, context): Instant => {
     const at = parseInstant(text)
-    if (Number.isNaN(at)) context.addIssue('is not a valid instant; legal: 2025-11-04T12:00:00Z')
+    if (Number.isNaN(at)) context.addIssue('is not a valid instant; expected 2025-11-04T12:00:00Z')
     return at
   }),
 ])

@@ -5,19 +5,15 @@ import { ENTRY_ROUTES } from '../entryRoutes.ts'
 import { MOMENT_FORM, parseMoment, parseSpan, SPAN_FORM } from '../moment.ts'
 
 /** A string that is parsed while it is checked. */
-const parsed = <T>(parse: (text: string) => T | undefined, notText: string, notParsed = notText) =>
-  z.string({ error: notText }).transform((text, context): T => {
+const parsed = <T>(parse: (text: string) => T | undefined, message: string) =>
+  z.string({ error: message }).transform((text, context): T => {
     const value = parse(text)
     if (value !== undefined) return value
-    context.addIssue({ code: 'custom', message: notParsed, input: text })
+    context.addIssue({ code: 'custom', message, input: text })
     return z.NEVER
   })
-const span = parsed(parseSpan, `is not a valid span; legal: ${SPAN_FORM}`)
-const momentValue = parsed(
-  parseMoment,
-  `is not a valid date; legal: ${MOMENT_FORM}`,
-  `is not a date that exists; legal: ${MOMENT_FORM}`,
-)
+const span = parsed(parseSpan, `is not a valid span; expected ${SPAN_FORM}`)
+const momentValue = parsed(parseMoment, `is not a valid date; expected ${MOMENT_FORM}`)
 
 const some = <T extends z.ZodType>(item: T) => z.array(item).min(1)
 const ids = some(z.int().positive())
@@ -49,7 +45,7 @@ const selectionLike = ({ indicator, second, word, term }: Examples) =>
       }),
     ],
     {
-      error: `does not name indicators; legal: [${indicator}, ${second}], all, { match: ${word}, terms: [${term}], exclude: [${indicator}] }`,
+      error: `does not select indicators; expected [${indicator}, ${second}], all, { match: ${word}, terms: [${term}], exclude: [${indicator}] }`,
     },
   )
 

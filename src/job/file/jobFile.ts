@@ -24,7 +24,7 @@ function schemaFor(service: Service) {
     .strictObject({
       name: z
         .string()
-        .regex(/^[\w.-]{1,64}$/, { error: 'is not a name; legal: letters, digits, dots, dashes, at most 64' }),
+        .regex(/^[\w.-]{1,64}$/, { error: 'is not a valid name; expected up to 64 letters, digits, dots and dashes' }),
       extends: z
         .string()
         .min(1)
@@ -43,7 +43,7 @@ function schemaFor(service: Service) {
           'Which response bodies to keep: all; latest, one per request; none, only those that could not be parsed',
         ),
       newestFirst: z.boolean().optional().describe('Fetch the latest windows first'),
-      lake: z.string().min(1).optional().describe('Folder or s3://bucket/name for Parquet, updated after each run'),
+      lake: z.string().min(1).optional().describe('Directory or s3://bucket/name for Parquet, updated after each run'),
       pace: z
         .strictObject({
           perSecond: z.number().positive().max(50).optional().describe('Calls a second; default: 2'),

@@ -56,12 +56,14 @@ export function explainIssue(
         return {
           path: [...path, key],
           key: true,
-          message: `is not a key here; legal: ${known.join(', ')}.${didYouMean(key, known)}`,
+          message: `unknown key; valid keys: ${known.join(', ')}.${didYouMean(key, known)}`,
         }
       })
     case 'invalid_value': {
       const legal = issue.values.map(String)
-      return one(`${shown} is not legal; legal: ${legal.join(', ')}.${suggestion(String(value), legal, service)}`)
+      return one(
+        `${shown} is not valid; expected one of: ${legal.join(', ')}.${suggestion(String(value), legal, service)}`,
+      )
     }
     case 'invalid_union': {
       const branches = issue.errors.filter((errors) => errors.length > 0)
@@ -79,19 +81,34 @@ export function explainIssue(
       )
     }
     case 'invalid_type':
-      if (value === undefined) return one(`is missing (${issue.expected})`)
+      if (value === undefined) return one(`is missing; expected ${withArticle(issue.expected)}`)
       if (path.at(-1) === 'window' && typeof value === 'string' && parseSpan(value))
         return one(`${shown} is not a window; did you mean { last: ${value} }?`)
       if (issue.expected === 'array' && typeof value !== 'object')
         return one(`${shown} is not a list; write [${String(value)}]`)
       return one(
-        `${shown} ${issue.message.startsWith('is not') ? issue.message : `is not ${/^[aeiou]/.test(issue.expected) ? 'an' : 'a'} ${issue.expected}`}`,
+        `${shown} ${issue.message.startsWith('is not') ? issue.message : `is not ${withArticle(issue.expected)}`}`,
       )
+    case 'too_small':
+    case 'too_big':
+      return one(sizeMistake(issue, shown))
     case 'custom':
       return isRule(issue) ? [{ path, key: true, message: issue.message }] : one(`${shown} ${issue.message}`)
     default:
-      return one(`${shown === undefined ? '' : `${shown}: `}${issue.message}`)
+      return one(shown === undefined ? issue.message : `${shown} ${issue.message}`)
   }
+}
+
+const withArticle = (type: string): string => `${/^[aeiou]/.test(type) ? 'an' : 'a'} ${type}`
+
+/** A number, list or text outside its limits. */
+function sizeMistake(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig, shown: string): string {
+  if (issue.code === 'too_small' && issue.origin !== 'number' && issue.origin !== 'int') return `${shown} is empty`
+  const limit =
+    issue.code === 'too_small'
+      ? `${issue.inclusive ? 'at least' : 'more than'} ${issue.minimum}`
+      : `at most ${issue.maximum}`
+  return `${shown} is too ${issue.code === 'too_small' ? 'small' : 'large'}; expected ${limit}`
 }
 
 /** The number of issues about the type of the whole value. */

@@ -19,8 +19,7 @@ type KeyPath = readonly (string | number)[]
 /** A part of a job file, its words, spans and moments parsed where they are legal. Others are reported elsewhere and ignored here. */
 type WrittenEntry = Readonly<Record<string, unknown>>
 
-const SUMS =
-  'timeTrunc needs timeAgg: without it the service would sum, and hourly prices of 15-minute data would come out four times too high'
+const SUMS = 'timeTrunc needs timeAgg: without it, the service sums values, which is wrong for prices'
 
 /** The route of an entry: the one that it names, else that of its part of the job. */
 const routeOfEntry = ({ route }: WrittenEntry, [part]: KeyPath): string =>
@@ -48,7 +47,7 @@ function routeRules(
     const others = ['series', 'archives'].includes(String(path[0]))
       ? routesOf(routes, path[0] as 'series' | 'archives')
       : []
-    const legal = others.length > 0 ? `; legal: ${others.map((other) => `route: ${other}`).join(', ')}` : ''
+    const legal = others.length > 0 ? `; expected ${others.map((other) => `route: ${other}`).join(', ')}` : ''
     return entry.route === undefined ? [{ path, message: `the service ${service} has no route ${name}${legal}` }] : []
   }
   const takes = (key: string): boolean =>
@@ -59,7 +58,7 @@ function routeRules(
       return [
         {
           path: [...path, key],
-          message: `is not supported by route ${name}; legal of this kind: ${legal.join(', ') || 'none'}`,
+          message: `is not supported by route ${name}; supported: ${legal.join(', ') || 'none'}`,
         },
       ]
     }
@@ -68,7 +67,7 @@ function routeRules(
     return [
       {
         path: [...path, key],
-        message: `${JSON.stringify(value)} is not supported by route ${name}; legal: ${values.join(', ')}`,
+        message: `${JSON.stringify(value)} is not supported by route ${name}; expected one of: ${values.join(', ')}`,
       },
     ]
   })
@@ -80,14 +79,14 @@ function seriesRules(entry: WrittenEntry, path: KeyPath, { service: { routes }, 
   const legal = (parameter: string): string => wordsFor(routes, route, parameter).values.join(', ')
   const breaks: RuleBreak[] = []
   const report = (key: string, message: string) => breaks.push({ path: [...path, key], message })
-  if (entry.timeTrunc && !entry.timeAgg) report('timeTrunc', `${SUMS}; legal: ${legal('time_agg')}`)
-  if (entry.timeAgg && !entry.timeTrunc) report('timeAgg', 'timeAgg needs timeTrunc, the step to group by')
-  if (entry.geoTrunc && !entry.geoAgg) report('geoTrunc', `geoTrunc needs geoAgg; legal: ${legal('geo_agg')}`)
+  if (entry.timeTrunc && !entry.timeAgg) report('timeTrunc', `${SUMS}; expected one of: ${legal('time_agg')}`)
+  if (entry.timeAgg && !entry.timeTrunc) report('timeAgg', 'timeAgg needs timeTrunc')
+  if (entry.geoTrunc && !entry.geoAgg) report('geoTrunc', `geoTrunc needs geoAgg; expected one of: ${legal('geo_agg')}`)
   const { indicators } = entry
   if (route !== ENTRY_ROUTES.series && indicators !== undefined && !Array.isArray(indicators))
-    report('indicators', `selects by the catalogue, which does not list route ${route}; legal: a list of numbers`)
+    report('indicators', `cannot select from the catalogue, which does not list route ${route}; expected a list of ids`)
   if (isObject(indicators) && Object.keys(indicators).length === 0 && isLegal([...path, 'indicators']))
-    report('indicators', 'selects nothing; legal: match, terms, exclude; every indicator is written: indicators: all')
+    report('indicators', 'selects nothing; set match, terms or exclude, or use `indicators: all`')
   if (isObject(indicators) && typeof indicators.match === 'string' && wordsOf(indicators.match).length === 0)
     report('indicators', 'match contains no word')
   const twice = (key: string, what: string) => {
@@ -111,7 +110,7 @@ const timeRules =
     if (needed && entry.window === undefined && entry[point] === undefined)
       breaks.push({
         path,
-        message: `window is missing (or ${point}); legal: { from: 2025-01-01, to: 2025-02-01 }, { last: 7d }`,
+        message: `window is missing (or ${point}); expected { from: 2025-01-01, to: 2025-02-01 } or { last: 7d }`,
       })
     return [...breaks, ...windowRules(entry, path, context)]
   }
@@ -127,7 +126,7 @@ function windowRules({ window }: WrittenEntry, path: KeyPath, { zone, isLegal }:
   if (last !== undefined && (from !== undefined || to !== undefined))
     return at('last', `last and ${from === undefined ? 'to' : 'from'} cannot be combined; keep one`)
   if (last === undefined && from === undefined)
-    return at('from', 'is missing; legal: { from: 2025-01-01, to: 2025-02-01 }, { last: 7d }')
+    return at('from', 'is missing; expected { from: 2025-01-01, to: 2025-02-01 } or { last: 7d }')
   const moment = (key: string) => (isLegal([...path, 'window', key]) ? (window[key] as Moment | undefined) : undefined)
   const [first, second] = [moment('from'), moment('to')]
   if (!first || !second) return []
@@ -136,7 +135,7 @@ function windowRules({ window }: WrittenEntry, path: KeyPath, { zone, isLegal }:
   // Mostly two days, which can be compared without the zone; loading a zone is slow.
   if (first.kind === 'date' && second.kind === 'date' && first.date < second.date) return []
   if (resolveMoment(first, zone, SOME_DAY) < resolveMoment(second, zone, SOME_DAY)) return []
-  return at('to', 'to must come after from; the day it names is not included')
+  return at('to', 'to must be later than from, because to is exclusive')
 }
 
 /** `locale` and `locales` exclude one another. */
@@ -155,18 +154,20 @@ function errorMessage(attempt: () => unknown): string | undefined {
   }
 }
 
-function topRules(job: WrittenEntry, service: Service): RuleBreak[] {
+function topRules(job: WrittenEntry): RuleBreak[] {
   const breaks: RuleBreak[] = []
   const { timeZone, schedule } = job
   const zone = typeof timeZone === 'string' ? errorMessage(() => checkZone(timeZone)) : undefined
-  if (zone !== undefined)
-    breaks.push({ path: ['timeZone'], message: `${zone} Legal: a name such as ${service.timeZone}` })
+  if (zone !== undefined) breaks.push({ path: ['timeZone'], message: zone })
   const cron = typeof schedule === 'string' ? errorMessage(() => new Cron(schedule, { paused: true })) : undefined
   if (cron !== undefined)
-    breaks.push({ path: ['schedule'], message: `is not a cron expression: ${cron}; legal: "15 21 * * *"` })
+    breaks.push({ path: ['schedule'], message: `is not a cron expression: ${cron}; example: "15 21 * * *"` })
   const wanted = ['series', 'offers', 'content', 'archives', 'archivesJson', 'widgets', 'catalogue']
   if (wanted.every((part) => job[part] === undefined || job[part] === false))
-    breaks.push({ path: [], message: `the job requests nothing; legal: catalogue, ${wanted.slice(0, -1).join(', ')}` })
+    breaks.push({
+      path: [],
+      message: `the job selects no data; add one of: catalogue, ${wanted.slice(0, -1).join(', ')}`,
+    })
   return breaks
 }
 
@@ -177,7 +178,7 @@ function orderRule({ order, kinds }: WrittenEntry, path: KeyPath, { service: { r
   const able = known.filter((route) => ordersOf(route).includes(order))
   const unable = known.find((route) => listOf(kinds).includes(route) && !able.includes(route))
   if (able.length === 0 || unable === undefined) return []
-  const message = `${order} is an order of ${able.join(', ')} only; legal: ${ordersOf(unable).join(', ')}`
+  const message = `${order} is supported only by ${able.join(', ')}; expected one of: ${ordersOf(unable).join(', ')}`
   return [{ path: [...path, 'order'], message }]
 }
 
@@ -203,7 +204,7 @@ function widgetRules(widgets: WrittenEntry, context: RuleContext): RuleBreak[] {
     if (widgets[key] && !service.routes[route])
       breaks.push({ path: ['widgets', key], message: `the service ${service.name} has no route ${route}` })
   if (!widgets.list && !widgets.names)
-    breaks.push({ path: ['widgets'], message: 'widgets requests nothing; legal: list: true, names' })
+    breaks.push({ path: ['widgets'], message: 'widgets selects no data; set list: true, or names' })
   if (widgets.widgetType && !widgets.list)
     breaks.push({ path: ['widgets', 'widgetType'], message: 'widgetType filters the list; it needs list: true' })
   return breaks
@@ -216,13 +217,13 @@ const notifyRules = (notify: unknown): RuleBreak[] =>
     const [url, path] = isObject(entry) ? [entry.url, [...at, 'url']] : [entry, at]
     return typeof url !== 'string' || isNotifyUrl(url)
       ? []
-      : [{ path, message: `is not an address that can be notified; legal: ${NOTIFY_FORM}` }]
+      : [{ path, message: `is not a valid address; expected ${NOTIFY_FORM}` }]
   })
 
 /** Every rule that a parsed job file breaks, each with its reason. Some of its values may be illegal. */
 export function brokenRules(job: unknown, service: Service, isLegal: RuleContext['isLegal']): RuleBreak[] {
   if (!isObject(job)) return []
-  const breaks = topRules(job, service)
+  const breaks = topRules(job)
   const zone = breaks.some(({ path }) => path[0] === 'timeZone') ? 'UTC' : String(job.timeZone ?? service.timeZone)
   const context = { service, zone, isLegal }
   for (const [name, rules] of Object.entries(RULES))

@@ -99,7 +99,7 @@ function nodeAt(document: Document, path: DocumentPath, key: boolean): Node | nu
 /** The message for an error of the parser; a repeated key is named. */
 const yamlMessage = ({ code, message, pos }: YAMLError, text: string): string =>
   code === 'DUPLICATE_KEY'
-    ? `${/^[^:\s]*/.exec(text.slice(pos[0]))?.[0] ?? 'a key'} is given twice in the same place; keep one`
+    ? `${/^[^:\s]*/.exec(text.slice(pos[0]))?.[0] ?? 'a key'} is a duplicate key; keep one`
     : `is not valid YAML: ${message.split('\n')[0]?.replace(/ at line .*$/, '')}`
 
 /**
@@ -108,7 +108,7 @@ const yamlMessage = ({ code, message, pos }: YAMLError, text: string): string =>
  */
 export function parseYaml(text: string): { mistakes: readonly TextMistake[]; parsed: Parsed | null } {
   const whole = (message: string) => ({ mistakes: [{ line: 1, column: 1, message }], parsed: null })
-  if (text.length > MAX_LENGTH) return whole('is over 1 MiB, which no job file is')
+  if (text.length > MAX_LENGTH) return whole('is too large for a job file (limit 1 MiB)')
   if (/^(?:\uFFFD\uFFFD|\uFEFF?.?\0)/s.test(text)) return whole('is not UTF-8 but looks like UTF-16; save it as UTF-8')
   if (nestsDeeply(text)) return whole(`is nested deeper than ${MAX_DEPTH} levels`)
   const lines = new LineCounter()
@@ -128,7 +128,7 @@ export function parseYaml(text: string): { mistakes: readonly TextMistake[]; par
   const [document] = documents as [Document]
   const mistakes = document.errors.map((error) => ({ ...place(error.pos[0]), message: yamlMessage(error, text) }))
   if (document.errors.some(({ code }) => code !== 'DUPLICATE_KEY')) return { mistakes, parsed: null }
-  if (documents.length > 1) return whole('holds several YAML documents; a job file is one')
+  if (documents.length > 1) return whole('contains several YAML documents; expected one')
   const bad = tooComplex(document)
   if (bad) return whole(bad)
   const aliases = badAliases(document).map(({ offset, message }) => ({ ...place(offset), message }))

@@ -112,7 +112,7 @@ async function bucketWriter(held: BucketFolder, now: number): Promise<LakeWriter
   let objects = await listObjects(held)
   if (before === null && objects.some(({ key }) => key !== CONDITIONS && !DATA_FILE.test(key) && !REPLACED.test(key)))
     throw new InputError(`${asWritten} contains objects that do not belong to a lake.`, {
-      hint: 'Name an unused prefix of the bucket. Nothing was changed.',
+      hint: 'Choose an unused prefix of the bucket. Nothing was changed.',
       code: 'target-exists',
     })
   if (before) knownManifest(before, asWritten)

@@ -75,7 +75,7 @@ function foreignFiles(root: string, manifest: LakeManifest): LakeFinding[] {
       if (entry.isSymbolicLink() || (!entry.isDirectory() && path.endsWith('.parquet') && !known.has(path)))
         findings.push({
           file: join(manifest.folder, path),
-          what: 'It is not part of the lake, but readers of the folder would read it.',
+          what: 'It is not part of the lake, but readers of the directory would read it.',
         })
     }
   const leads = linkTarget(root)

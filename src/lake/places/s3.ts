@@ -18,7 +18,7 @@ async function loadPeer<T>(name: string, what: string, instead: string): Promise
       if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw error
     }
   throw new InputError(`${what} needs the package ${name}, which is not installed.`, {
-    hint: `npm install ${name} in this folder, or ${instead}.`,
+    hint: `npm install ${name} in this directory, or ${instead}.`,
     code: 'no-engine',
   })
 }
@@ -84,7 +84,7 @@ function asStorageError(error: unknown, address: string): SyncError {
       'no-credentials',
     )
   if (name === 'NoSuchBucket')
-    return input('Create the bucket, or name another one; AWS_ENDPOINT_URL is the address of the storage.', 'no-bucket')
+    return input('Create the bucket or choose another one, and check AWS_ENDPOINT_URL.', 'no-bucket')
   if (status === 401 || status === 403)
     return input(
       'These credentials lack a permission (read, list, write or delete), or belong to another storage.',
@@ -117,7 +117,7 @@ const quiet = (): void => undefined
 /** Opens a bucket with the client of AWS, which is installed only where it is needed. */
 export async function openBucket(bucket: string, { endpoint, region, credentials }: S3Access): Promise<Bucket> {
   const address = `s3://${bucket}`
-  const sdk = await loadPeer<typeof Sdk>(PACKAGE, `A lake at ${address}`, 'name a folder')
+  const sdk = await loadPeer<typeof Sdk>(PACKAGE, `A lake at ${address}`, 'use a local directory')
   const client: Sdk.S3Client = new sdk.S3Client({
     ...(endpoint === undefined ? {} : { endpoint }),
     // Storages other than AWS have no regions, but a request has to be signed for one.

@@ -42,7 +42,7 @@ function checkFolders(folder: string, name: string): void {
     const there = lstatSync(join(folder, place), { throwIfNoEntry: false })
     if (!there || there.isDirectory()) continue
     throw new InputError(`${join(folder, place)} is not part of a published page.`, {
-      hint: 'Move it away, or name another folder. Nothing was changed.',
+      hint: 'Move it away, or choose another directory. Nothing was changed.',
       code: 'target-exists',
     })
   }
@@ -53,7 +53,7 @@ function claim(folder: string, name: string, { overwrite, sources }: FolderOptio
   const target = prepareTarget(join(folder, name), { what: 'a file of a page', overwrite, sources })
   if (!target.isStream) return target
   throw new InputError(`${target.file} is a pipe or a device.`, {
-    hint: 'Move it away, or name another folder. Nothing was changed.',
+    hint: 'Move it away, or choose another directory. Nothing was changed.',
     code: 'target-exists',
   })
 }

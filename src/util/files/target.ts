@@ -71,9 +71,13 @@ function truePath(asWritten: string): string {
     return link ? realpathSync(path) : join(realpathSync(dirname(path)), basename(path))
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (link) return refuseTarget(`${asWritten} is a broken symbolic link.`, 'Remove it, or name another file.')
-    throw new InputError(`${asWritten} cannot be written: ${code === 'ENOENT' ? 'its folder does not exist' : code}.`, {
-      hint: 'Name a file in an existing, writable folder.',
+    if (link)
+      return refuseTarget(
+        `Cannot write ${asWritten}: it is a broken symbolic link.`,
+        'Remove it, or choose another file.',
+      )
+    throw new InputError(`Cannot write ${asWritten}: ${code === 'ENOENT' ? 'its directory does not exist' : code}.`, {
+      hint: 'Choose a file in an existing, writable directory.',
       code: 'cannot-write',
       cause: error,
     })
@@ -84,20 +88,23 @@ function truePath(asWritten: string): string {
 function checkName(asWritten: string, file: string, { what, isReplaceableDatabase }: ReplacePolicy): void {
   for (const path of [resolve(asWritten), file]) {
     if (/^\.env(\.|$)/i.test(basename(path)))
-      refuseTarget(`${asWritten} is reserved for settings and keys; ${what} cannot replace it.`, 'Name another file.')
+      refuseTarget(
+        `Cannot write ${what} to ${asWritten}: the name is reserved for settings and keys.`,
+        'Choose another file.',
+      )
     for (const end of COMPANIONS)
       if (path.toLowerCase().endsWith(end) && at(path.slice(0, -end.length)) !== null)
         refuseTarget(
-          `${asWritten} belongs to the database ${path.slice(0, -end.length)}.`,
-          'Name another file.',
+          `Cannot write ${asWritten}: it belongs to the database ${path.slice(0, -end.length)}.`,
+          'Choose another file.',
           'database',
         )
   }
   for (const end of LOGGED)
     if (at(`${file}${end}`) !== null && (isReplaceableDatabase || at(file) !== null))
       refuseTarget(
-        `${asWritten}${end} exists, so ${asWritten} is a database in use, or was one.`,
-        'Name another file. Nothing was changed.',
+        `Cannot write ${asWritten}: ${asWritten}${end} exists, so it is or was a database in use.`,
+        'Choose another file. Nothing was changed.',
         'database',
       )
 }
@@ -106,36 +113,40 @@ function checkName(asWritten: string, file: string, { what, isReplaceableDatabas
 function checkExisting(asWritten: string, file: string, existing: BigIntStats, policy: ReplacePolicy): void {
   const { what, overwrite, isReplaceableDatabase } = policy
   if (existing.isDirectory())
-    refuseTarget(`${asWritten} is a folder; ${what} is a file.`, 'Name a file in it.', 'folder')
-  if (!existing.isFile()) refuseTarget(`${asWritten} is a device or a socket.`, 'Name a file.')
+    refuseTarget(`Cannot write ${what} to ${asWritten}: it is a directory.`, 'Choose a file in it.', 'folder')
+  if (!existing.isFile()) refuseTarget(`Cannot write ${asWritten}: it is a device or a socket.`, 'Choose a file.')
   const head = headOf(file, SQLITE.length)
   if (LOGS.some((magic) => head.subarray(0, magic.length).equals(magic)))
-    refuseTarget(`${asWritten} is the log of a database.`, 'Name another file.', 'database')
+    refuseTarget(
+      `Cannot write ${asWritten}: it is the write-ahead log of a database.`,
+      'Choose another file.',
+      'database',
+    )
   if (head.equals(SQLITE) && !isReplaceableDatabase?.(file))
     refuseTarget(
-      `${asWritten} is a database; ${what} cannot replace it.`,
-      'Name another file, or delete the database first.',
+      `Cannot write ${what} to ${asWritten}: it is a database.`,
+      'Choose another file, or delete the database first.',
       'database',
     )
   if (!overwrite)
     refuseTarget(
       `Cannot write ${asWritten}: it exists.`,
-      `Name another file${overwrite === undefined ? '' : ', or replace it: --overwrite'}.`,
+      `Choose another file${overwrite === undefined ? '' : ', or pass --overwrite'}.`,
     )
 }
 
 /** Checks that a file may be put at a path; throws InputError if something would be lost. */
 export function prepareTarget(asWritten: string, policy: ReplacePolicy): Target {
-  if (asWritten.trim() === '') refuseTarget('The name of the file is empty.', 'Give a file name.', 'empty-flag')
+  if (asWritten.trim() === '') refuseTarget('The file name is empty.', 'Pass a file name.', 'empty-flag')
   if (/[\\/]$/.test(asWritten))
-    refuseTarget(`${asWritten} names a folder; ${policy.what} is a file.`, 'Name a file in it.', 'folder')
+    refuseTarget(`Cannot write ${policy.what} to ${asWritten}: it is a directory.`, 'Choose a file in it.', 'folder')
   const file = truePath(asWritten)
   policy.tidy?.(file)
   const existing = at(file)
   for (const source of policy.sources ?? []) {
     const own = at(source)
     if (own && own.dev === existing?.dev && own.ino === existing.ino)
-      refuseTarget(`${asWritten} is the database itself.`, 'Name another file.', 'same-file')
+      refuseTarget(`Cannot write ${asWritten}: it is the source database.`, 'Choose another file.', 'same-file')
   }
   checkName(asWritten, file, policy)
   if (existing && !policy.isReplaceableDatabase && (existing.isFIFO() || existing.isCharacterDevice()))
@@ -179,7 +190,11 @@ export function moveIntoPlace(part: string, target: Target): void {
     if (tryMoveIntoPlace(part, now)) return
     now = prepareTarget(target.asWritten, policy)
   }
-  refuseTarget(`${target.asWritten} keeps changing.`, 'Name another file.', 'target-changed')
+  refuseTarget(
+    `Cannot write ${target.asWritten}: another program keeps replacing it.`,
+    'Choose another file.',
+    'target-changed',
+  )
 }
 
 const TARGET_FAILURES: Readonly<Record<string, string>> = {
@@ -192,13 +207,13 @@ export function asWriteError(error: unknown, asWritten: string): unknown {
   if (!(error instanceof Error && 'syscall' in error && 'code' in error)) return error
   const code = String(error.code)
   if (['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO'].includes(code))
-    return new StoreError(`${asWritten} cannot be written: ${TARGET_FAILURES[code] ?? 'the disk is full'} (${code}).`, {
+    return new StoreError(`Cannot write ${asWritten}: ${TARGET_FAILURES[code] ?? 'the disk is full'} (${code}).`, {
       hint: 'Free disk space and run the command again. The previous file was not changed.',
       code: 'disk',
       cause: error,
     })
-  return new InputError(`${asWritten} cannot be written: ${code}.`, {
-    hint: 'Name a file in an existing, writable folder.',
+  return new InputError(`Cannot write ${asWritten}: ${code}.`, {
+    hint: 'Choose a file in an existing, writable directory.',
     code: 'cannot-write',
     cause: error,
   })

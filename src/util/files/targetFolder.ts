@@ -6,10 +6,10 @@ import { asWriteError } from './target.ts'
 /** Why a folder cannot be made, by the code of the system and the folder that it would lie in. */
 const FOLDER_FAILURES: Readonly<Record<string, (parent: string) => string>> = {
   EROFS: (parent) => `${parent} is on a read-only file system`,
-  ENOENT: (parent) => `${parent} does not accept folders`,
+  ENOENT: (parent) => `${parent} does not accept directories`,
   EACCES: (parent) => `this user may not write to ${parent}`,
   EPERM: (parent) => `this user may not write to ${parent}`,
-  ENOTDIR: (parent) => `${parent} is not a folder`,
+  ENOTDIR: (parent) => `${parent} is not a directory`,
   EEXIST: (parent) => `a file of this name exists in ${parent}`,
   ENAMETOOLONG: () => 'its name is too long',
 }
@@ -33,8 +33,8 @@ export function makeFolder(asWritten: string): void {
       const { code = '' } = error as NodeJS.ErrnoException
       const why = FOLDER_FAILURES[code]
       if (!why) throw asWriteError(error, asWritten)
-      throw new InputError(`Cannot create the folder ${asWritten}: ${why(dirname(folder))} (${code}).`, {
-        hint: 'Name a folder below one that this user may write to, or create it with write permission for this user.',
+      throw new InputError(`Cannot create the directory ${asWritten}: ${why(dirname(folder))} (${code}).`, {
+        hint: 'Choose a directory that this user can create, or create it with write permission for this user.',
         code: 'cannot-write',
         cause: error,
       })
@@ -45,8 +45,8 @@ export function makeFolder(asWritten: string): void {
 export function openTargetFolder(path: string, what: string): { readonly folder: string; readonly made: boolean } {
   const there = statSync(path, { throwIfNoEntry: false })
   if (there && !there.isDirectory())
-    throw new InputError(`${path} is not a folder; ${what} needs one.`, {
-      hint: 'Name a folder. Nothing was changed.',
+    throw new InputError(`${path} is not a directory; ${what} needs one.`, {
+      hint: 'Choose a directory. Nothing was changed.',
       code: 'target-exists',
     })
   if (!there) mkdirSync(resolve(path))

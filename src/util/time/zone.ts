@@ -38,8 +38,8 @@ function createOffsets(zone: string): (at: Instant) => number {
       return (sign === '-' ? -1 : 1) * (hours * 3600 + minutes * 60 + seconds)
     }
   } catch (error) {
-    throw new InputError(`There is no time zone ${JSON.stringify(zone)}.${didYouMean(zone, zoneNames())}`, {
-      hint: 'Use a name of the IANA database, such as Europe/Lisbon.',
+    throw new InputError(`Unknown time zone ${JSON.stringify(zone)}.${didYouMean(zone, zoneNames())}`, {
+      hint: 'Use a name from the IANA database, such as Europe/Lisbon.',
       code: 'unknown-zone',
       cause: error,
     })

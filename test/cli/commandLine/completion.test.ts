@@ -55,6 +55,6 @@ describe('every shell', () => {
   test('another one is refused with those that work', async () => {
     const { code, err } = await runCommand(tempFolder(), ['completion', 'tcsh'])
     expect(code).toBe(2)
-    expect(err).toMatch(/<shell> "tcsh" is not legal; legal: bash, zsh, fish\./)
+    expect(err).toMatch(/<shell> "tcsh" is not valid; expected one of: bash, zsh, fish\./)
   })
 })

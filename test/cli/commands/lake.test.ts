@@ -48,7 +48,7 @@ test('lake writes a snapshot, says when nothing changed, and check finds what is
 })
 
 test.each<[string, string[], RegExp]>([
-  ['no name', ['sync', ' '], /name of the folder is empty/],
+  ['no name', ['sync', ' '], /name of the directory is empty/],
   ['no lake', ['check', 'lake'], /lake/],
 ])('lake with %s is a mistake, and makes nothing', async (_, args, message) => {
   const { dir, lake } = await place()

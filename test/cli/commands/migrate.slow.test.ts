@@ -58,7 +58,7 @@ test('a later version migrates a database, keeps a copy of it, and earlier versi
     }),
   )
   await runCommand(dir, ['publish', 'copy.db', '--database', 'x.db'])
-  expect(() => later('status', '--database', 'copy.db')).toThrow(/outdated schema 1.*publish it again/s)
+  expect(() => later('status', '--database', 'copy.db')).toThrow(/outdated schema 1.*Publish it again/s)
   expect(later('migrate')).toBe('x.db has schema 2 of 2.\n  applied  0001_schema\n  applied  0002_made_up\n')
   const rows = (name: string, sql: string): unknown[] => {
     const db = new SQLite(join(dir, name), { readonly: true })

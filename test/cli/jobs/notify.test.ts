@@ -244,7 +244,7 @@ describe('an address that is not one', () => {
     async (url) => {
       const flag = await runCommand(folder(), ['sync', 'job.yaml', '--notify', url], env('http://127.0.0.1:9'))
       expect(flag.code).toBe(2)
-      expect(flag.err).toMatch(/legal: an address such as https:\/\/host\/path/)
+      expect(flag.err).toMatch(/expected https:\/\/HOST\/PATH/)
       expect(flag.out + flag.err).not.toContain('t0ken')
       const texts = ['notify: X\n', 'notify: [X]\n', 'notify: [{ url: X }]\n'].map((more) =>
         findMistakes(job(more.replace('X', url)), 'job.yaml')
@@ -252,7 +252,7 @@ describe('an address that is not one', () => {
           .join(),
       )
       for (const text of texts) {
-        expect(text).toMatch(/^job\.yaml:3:\d+ {2}notify.* is not an address that can be notified/)
+        expect(text).toMatch(/^job\.yaml:3:\d+ {2}notify.* is not a valid address/)
         expect(text).not.toContain('t0ken')
       }
     },
@@ -278,7 +278,7 @@ describe('an address that is not one', () => {
   test('the message for an unknown outcome lists the known ones', () => {
     const mistakes = findMistakes(job('notify: [{ url: https://a.example, on: [failure] }]\n'), 'job.yaml')
     expect(mistakes.map(mistakeText).join()).toMatch(
-      /"failure" is not legal; legal: start, done, partial, stopped, failed/,
+      /"failure" is not valid; expected one of: start, done, partial, stopped, failed/,
     )
   })
 })

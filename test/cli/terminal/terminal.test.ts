@@ -116,7 +116,7 @@ describe('what the system refuses', () => {
     const folder = tempFolder()
     mkdirSync(join(folder, '.env'))
     const status = run(['status'], ['ignore', 'pipe', 'pipe'], folder)
-    expect(status).toMatchObject({ status: 2, stderr: expect.stringMatching(/\.env is a folder \(EISDIR\)/) })
+    expect(status).toMatchObject({ status: 2, stderr: expect.stringMatching(/\.env is a directory \(EISDIR\)/) })
     const job = run(['validate', '.'], ['ignore', 'pipe', 'pipe'])
     expect(job.status).toBe(2)
     const key = run(['doctor', '--api-key-file', '.'], ['ignore', 'pipe', 'pipe'])

@@ -17,15 +17,15 @@ testLinks('where it cannot be made it is said why, and what to do', () => {
   writeFileSync(join(root, 'file'), '')
   symlinkSync(join(root, 'nowhere'), join(root, 'link'))
   for (const [folder, why] of [
-    [join(root, 'file/lake'), `${join(root, 'file')} is not a folder (ENOTDIR)`],
+    [join(root, 'file/lake'), `${join(root, 'file')} is not a directory (ENOTDIR)`],
     [join(root, 'file'), `a file of this name exists in ${root} (EEXIST)`],
     [join(root, 'link'), `a file of this name exists in ${root} (EEXIST)`],
     [join(root, 'x'.repeat(300)), 'its name is too long (ENAMETOOLONG)'],
   ] as const)
     expect(() => makeFolder(folder)).toThrow(
       expect.objectContaining({
-        message: `Cannot create the folder ${folder}: ${why}.`,
-        hint: expect.stringContaining('Name a folder'),
+        message: `Cannot create the directory ${folder}: ${why}.`,
+        hint: expect.stringContaining('Choose a directory'),
         code: 'cannot-write',
       }),
     )
@@ -34,6 +34,6 @@ testLinks('where it cannot be made it is said why, and what to do', () => {
 // Whoever runs this may write everywhere, but not there.
 test.runIf(existsSync('/proc/self'))('a disk that takes no folders is told at once', () => {
   expect(() => makeFolder('/proc/lake/new')).toThrow(
-    /Cannot create the folder \/proc\/lake\/new: \/proc (does not accept folders|is on a read-only file system)|may not/,
+    /Cannot create the directory \/proc\/lake\/new: \/proc (does not accept directories|is on a read-only file system)|may not/,
   )
 })

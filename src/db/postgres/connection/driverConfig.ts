@@ -21,8 +21,8 @@ function requireReadable(name: string, file: string): void {
   try {
     readFileSync(file)
   } catch (error) {
-    throw new StoreError(`The file of ${name} cannot be read: ${(error as Error).message}.`, {
-      hint: 'Name one that this user may read, by its whole path.',
+    throw new StoreError(`Cannot read the file of ${name}: ${(error as Error).message}.`, {
+      hint: 'Use the absolute path of a file that this user can read.',
       code: 'tls-file',
       cause: error,
     })
@@ -42,19 +42,19 @@ function setTls({ searchParams }: URL, isSocket: boolean): void {
   if (mode !== null && !MODES.includes(mode))
     throw badAddress(
       `sslmode=${mode} is not supported.`,
-      'Legal: disable, require (encrypts), verify-ca, verify-full (the server must prove its name, too). Those that accept a connection without encryption are not supported: name what you need.',
+      'Use disable, require, verify-ca or verify-full. Modes that fall back to an unencrypted connection are not supported.',
     )
   if (root === SYSTEM_AUTHORITIES) {
     if (mode !== 'verify-full')
       throw badAddress(
         'sslrootcert=system needs sslmode=verify-full.',
-        'Anybody has a certificate of such an authority.',
+        'Otherwise any certificate of a public authority would be accepted.',
       )
     searchParams.delete('sslrootcert')
   } else if (mode === 'verify-ca' && root === null)
     throw badAddress(
-      'sslmode=verify-ca needs an authority.',
-      'Name its certificate (sslrootcert=FILE), or take sslmode=verify-full, which believes public ones.',
+      'sslmode=verify-ca needs sslrootcert.',
+      'Set sslrootcert=FILE, or use sslmode=verify-full, which trusts public authorities.',
     )
   for (const name of CERTIFICATE_FILES) {
     const file = searchParams.get(name)
@@ -74,7 +74,7 @@ export function driverConfig(address: string): pg.ClientConfig {
   const { searchParams } = url
   searchParams.delete('pooling')
   const port = searchParams.get('port') || url.port || variables.PGPORT || '5432'
-  if (!/^\d{1,5}$/.test(port)) throw badAddress(`The port ${port} (PGPORT) is not a number.`)
+  if (!/^\d{1,5}$/.test(port)) throw badAddress(`PGPORT ${port} is not a number.`)
   const host = searchParams.get('host') || decodeURIComponent(url.hostname) || variables.PGHOST
   setTls(url, host?.startsWith('/') ?? false)
   const { parseIntoClientConfig } = loadPackage<typeof PgConnectionString>('pg-connection-string')

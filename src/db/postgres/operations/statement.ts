@@ -81,13 +81,10 @@ const WITHOUT_ROWS = new RegExp(`^(${WRITING.split(/\s+/).join('|')})\\b|^$`, 'i
 /** Refuses a statement with words that only SQLite has. */
 function refuseOthers(sql: string): void {
   if (!/\bsearch\s+match\b/i.test(sql)) return
-  throw new InputError(
-    '`match` is a word of SQLite: on PostgreSQL texts are searched by `indicator-sync discover TEXT`.',
-    {
-      hint: "In SQL: select t.* from search s join texts t on t.id = s.id where s.words @@ to_tsquery('word:*')",
-      code: 'bad-sql',
-    },
-  )
+  throw new InputError('PostgreSQL has no `match`. Search texts with `indicator-sync discover TEXT`.', {
+    hint: "In SQL: select t.* from search s join texts t on t.id = s.id where s.words @@ to_tsquery('word:*')",
+    code: 'bad-sql',
+  })
 }
 
 /** The tables that columns come from, by their numbers. */
@@ -173,7 +170,7 @@ function asStatementError(thrown: unknown): unknown {
   if (code === '42601' && /multiple commands/.test(message)) return severalStatements(error)
   if (code === '42501')
     return new InputError(`SQL: ${message}.`, {
-      hint: 'A query may read what the user of the address may: docs/scale.md has the roles.',
+      hint: 'Check the privileges of the user in the database address; docs/scale.md lists the roles.',
       code: 'not-allowed',
       cause: error,
     })

@@ -71,7 +71,7 @@ export function refuseForeignJournal(file: string): void {
   if (readSync(openSync(file, 'r'), head, 0, HEADER, 0) < HEADER) return
   if (head[VERSION_OFFSET] !== IN_LOG_MODE || head.readUInt32BE(USER_VERSION) === 0) return
   throw new StoreError(`${journal} belongs to another database; nothing was changed.`, {
-    hint: `Move ${journal} away and run the command again. Only if ${file} was a published copy, and the command that was to write it first was killed, it belongs to it: then fold it in with: sqlite3 ${file} "select 1 from sqlite_schema"`,
+    hint: `Move ${journal} away and run the command again. If ${file} was a published copy and its first writer was killed, merge the journal instead: sqlite3 ${file} "select 1 from sqlite_schema"`,
     code: 'foreign-journal',
   })
 }

@@ -31,15 +31,15 @@ export function refuseOtherNames(file: string, now: number): void {
   if (names() > 1) removeStaleParts(file, now)
   if (names() > 1)
     throw new StoreError(
-      `The database ${file} has ${names()} names (hard links); its log and its lock would belong to only one of them.`,
+      `The database ${file} has ${names()} names (hard links); its write-ahead log and lock would belong to only one of them.`,
       {
-        hint: `Keep one of them: find the others with \`find DISK -samefile ${file}\`, or put a separate copy in this place (\`indicator-sync publish\`, or \`cp\` while nothing writes). A symbolic link does no harm. Nothing was touched.`,
+        hint: `Keep one of them: find the others with \`find DISK -samefile ${file}\`, or replace this one with a separate copy (\`indicator-sync publish\`, or \`cp\` while nothing writes). Symbolic links are safe. Nothing was changed.`,
         code: 'hard-links',
       },
     )
   if (isMountPoint(file))
-    throw new StoreError(`The database ${file} is mounted as a single file, without its log and its lock.`, {
-      hint: 'Mount its folder instead of the file. Nothing was changed.',
+    throw new StoreError(`The database ${file} is mounted as a single file, without its write-ahead log and lock.`, {
+      hint: 'Mount its directory instead of the file. Nothing was changed.',
       code: 'mounted-file',
     })
 }
@@ -60,7 +60,7 @@ export async function requireOneName(file: string): Promise<void> {
     // Whoever opens the file reports what else is wrong with it.
     if (!isBusy(error)) return
     throw new BusyError(`Another process has the database ${file} open under another name.`, {
-      hint: 'The file was renamed or mounted elsewhere while that process runs: wait for it, or stop it.',
+      hint: 'The file was renamed or mounted elsewhere. Wait for that process, or stop it.',
       code: 'other-name',
       cause: error,
     })

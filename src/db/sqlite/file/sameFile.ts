@@ -24,20 +24,20 @@ export function watchFile(file: string): Watch {
   let ourLog: string | undefined
   const gone = (what: string, code: string): StoreError =>
     new StoreError(`${what} while this command was writing to it; nothing has been written since.`, {
-      hint: 'Find out what happened to the file, restore it, and run the command again. It continues where this one stopped.',
+      hint: 'Restore the file, then run the command again. It continues where this one stopped.',
       code,
     })
   return {
     check() {
       const now = fileIdentity(file)
       if (now === undefined) throw gone(`The database ${file} was deleted or renamed`, 'file-gone')
-      if (now !== ours) throw gone(`Another file was put in the place of the database ${file}`, 'file-replaced')
+      if (now !== ours) throw gone(`Another file replaced the database ${file}`, 'file-replaced')
       const logNow = fileIdentity(log)
       ourLog ??= logNow
       if (logNow === ourLog) return
       throw logNow === undefined
         ? gone(`The write-ahead log of the database ${file} was deleted`, 'log-gone')
-        : gone(`Another file was put in the place of the write-ahead log of the database ${file}`, 'log-replaced')
+        : gone(`Another file replaced the write-ahead log of the database ${file}`, 'log-replaced')
     },
     moved: () => fileIdentity(file) !== ours,
   }

@@ -18,7 +18,7 @@ export function momentOf(query: URLSearchParams): string | null {
   const instant = text.replace(/ (?=\d\d:\d\d$)/, '+')
   if (Number.isNaN(parseInstant(instant)))
     throw new InputError(`asof=${JSON.stringify(text)} is not a valid instant.`, {
-      hint: 'Give an instant with its offset, such as 2025-11-03T18:00:00Z, or leave it out for the current values.',
+      hint: 'Use an instant with its offset, such as 2025-11-03T18:00:00Z, or omit it for the current values.',
       code: 'bad-time',
     })
   return formatMillis(Date.parse(instant))

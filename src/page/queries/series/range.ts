@@ -13,7 +13,7 @@ const USUAL_DAYS = 30
 /** The longest interval of time that is shown at once: a century. */
 const LONGEST_RANGE = 100 * 366 * 86_400
 
-const BORDER_HINT = 'Give a local day, 2025-10-01, or an instant with its offset, 2025-10-01T12:00:00+02:00.'
+const BORDER_HINT = 'Use a local day (2025-10-01) or an instant with its offset (2025-10-01T12:00:00+02:00).'
 
 /** An instant of an address: a local day, or an instant with its offset. */
 function instantOfText(zone: string, name: string, text: string): Instant {

@@ -17,7 +17,7 @@ export function dayIn(query: URLSearchParams, name: string): LocalDate | null {
   if (!day) return null
   if (startOfDate('UTC', day) !== undefined) return day
   throw new InputError(`${name}=${JSON.stringify(day)} is not a valid date.`, {
-    hint: 'Give a day: 2025-10-01.',
+    hint: 'Use a day such as 2025-10-01.',
     code: 'bad-time',
   })
 }
