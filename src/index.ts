@@ -9,7 +9,7 @@ export { type Emulator, type EmulatorOptions, startEmulator } from './emulator/e
 export type { Job } from './job/job.ts'
 export type { PlannedRequest } from './job/plannedRequest.ts'
 export { findMistakes, type Mistake, readJob } from './job/read.ts'
-export { plan, type SyncOptions, sync } from './library.ts'
+export { type PlanOptions, plan, type SyncOptions, sync } from './library.ts'
 export type { Counts } from './load/counts.ts'
 export { type Finding, runChecks } from './reports/check.ts'
 export { type ExportColumn, type Exported, exportLong, exportWide } from './reports/export.ts'

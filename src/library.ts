@@ -4,13 +4,14 @@ import type { Job } from './job/job.ts'
 import type { PlannedRequest } from './job/plannedRequest.ts'
 import { applySelectors } from './job/select.ts'
 import { plan as planJob } from './plan/plan.ts'
-import type { PlanOptions } from './plan/planning.ts'
+import type { PlanOptions as Planning } from './plan/planning.ts'
 import { createRequested } from './plan/requested.ts'
 import { LIVE, SERVICES, type Service } from './service/services.ts'
-import type { SyncContext } from './sync/context.ts'
+import type { Progress, SyncContext } from './sync/context.ts'
 import { readPlanning } from './sync/readPlanning.ts'
 import { type Summary, sync as syncJob } from './sync/sync.ts'
 import { InputError } from './util/errors.ts'
+import type { OnEvent } from './util/events.ts'
 import { version } from './util/package.ts'
 import type { Instant } from './util/time/instant.ts'
 import type { Interval } from './util/time/interval.ts'
@@ -29,21 +30,39 @@ interface Part {
   readonly now?: () => Instant
 }
 
+/** Which requests of a job to list. */
+export interface PlanOptions extends Part {
+  /** The open database. */
+  readonly store: Reader | Store
+}
+
 /** How a job is synced. */
-export interface SyncOptions
-  extends Part,
-    Pick<SyncContext, 'store' | 'key' | 'allowHttp' | 'onEvent' | 'onProgress' | 'onPause' | 'onReject'> {
+export interface SyncOptions extends Part {
+  /** The open database. */
+  readonly store: Store
+  /** The API key. */
+  readonly key: string
   /** Default: the address of the service. */
   readonly baseUrl?: string
+  /** Whether the key may be sent unencrypted to another machine. Default: no. */
+  readonly allowHttp?: boolean
   /** Ends the run early: requests under way are finished. */
   readonly signal?: AbortSignal
   /** Shares pace and queue with other processes; see `openSharedRun`. */
   readonly sharedRun?: SharedRun
+  /** What to do with a reply that cannot be parsed: keep it in the quarantine (default), or end the run. */
+  readonly onReject?: 'quarantine' | 'fail'
+  /** Called for every event of `EVENTS`. It must return soon and never throw. */
+  readonly onEvent?: OnEvent
+  /** Called after every request. */
+  readonly onProgress?: (progress: Progress) => void | Promise<void>
+  /** Called when all calls pause, with the milliseconds and the reason. */
+  readonly onPause?: (ms: number, reason: string) => void
 }
 
 const systemClock = (): Instant => Math.floor(Date.now() / 1000)
 
-const planOptions = ({ range, restate = false }: Part): PlanOptions => ({
+const planOptions = ({ range, restate = false }: Part): Planning => ({
   ...(range ? { range: { interval: range, how: 'narrow' } } : {}),
   restate,
 })
@@ -70,10 +89,7 @@ export async function sync(job: Job, options: SyncOptions): Promise<Summary> {
 }
 
 /** Lists the requests that a sync of a job would send now. Requests may be iterated once. */
-export async function plan(
-  job: Job,
-  options: Part & { readonly store: Reader | Store },
-): Promise<Iterable<PlannedRequest>> {
+export async function plan(job: Job, options: PlanOptions): Promise<Iterable<PlannedRequest>> {
   const { store, service = SERVICES[LIVE], now = systemClock } = options
   const at = now()
   const { plannerState, catalogue } = await readPlanning(store, at)

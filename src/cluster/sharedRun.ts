@@ -9,7 +9,9 @@ import { createSharedPacer } from './pacer.ts'
 
 /** What a run takes from others that share its database: for its context. */
 export interface SharedRun {
+  /** @internal */
   readonly context: Pick<SyncContext, 'openPacer' | 'onLocked' | 'distribute'>
+  /** Releases the connections to the shared pace and queue. */
   close(): Promise<void>
 }
 
@@ -19,7 +21,7 @@ export interface SharedRun {
  */
 export async function openSharedRun(
   store: Store,
-  { baseUrl }: Pick<SyncContext, 'baseUrl'>,
+  { baseUrl }: { readonly baseUrl: string },
   distributed = false,
 ): Promise<SharedRun> {
   const closers = createClosers()

@@ -48,12 +48,15 @@ type StoredValue = readonly [at: Instant, value: number | null, step: number, fe
 /** A value that was replaced or withdrawn. */
 type SupersededValue = readonly [at: Instant, value: number | null, step: number, fetchId: number, supersededBy: number]
 
-/** What tells the series of an indicator apart, by the columns of the table `series`. */
+/** Identifies a series of an indicator, by the columns of the table `series`. */
 export interface NamedSeries {
+  /** The id of the series. */
   readonly series_id: number
   /** The route of its values. */
   readonly kind: string
+  /** The id of its indicator. */
   readonly indicator_id: number
+  /** The step by which the service grouped the values; null for the native series. */
   readonly time_trunc: string | null
   /** How the service combined geos; null where it did not. */
   readonly geo_agg: string | null

@@ -12,12 +12,15 @@ export interface Reader {
   readonly address: string
   /** The version of its schema, which is the one of this program. */
   readonly schema: number
+  /** Typed queries on every table and view. */
   readonly kysely: Kysely<Database>
+  /** @internal */
   readonly engine: Engine
-  /** What machines that share the database do together there; null of a file, which is of one machine. */
+  /** What machines that share the database do together there; null of a file, which is of one machine. @internal */
   readonly coordination: Coordination | null
-  /** How a file is copied; null of a database on a server. */
+  /** How a file is copied; null of a database on a server. @internal */
   readonly copying: Copying | null
+  /** Closes the database. */
   close(): Promise<void>
 }
 
@@ -28,15 +31,16 @@ export interface Store extends Reader {
   /**
    * Replaces the rows of some tables with those of a database that was rebuilt from this one, in one transaction: readers see
    * the old rows or the new ones. Equal rows stay as they are, and so does what other programs added.
+   * @internal
    */
   replaceTables(rebuilt: Reader, tables: readonly TableName[]): Promise<void>
   /** Tidies, as far as others let it: statistics for the query planner, and what was written folded into the database. */
   tidy(): Awaitable<void>
   /** Throws when nothing may be written any more: the database is not the one that was opened, or another writer has taken it over. */
   check(): Awaitable<void>
-  /** Sets the number that the writer's lock gave: from now on nothing is written where there is a later one. Null gives it up. */
+  /** Sets the number that the writer's lock gave: from now on nothing is written where there is a later one. Null gives it up. @internal */
   fence(number: number | null): void
-  /** Whether this store has the writer’s lock. */
+  /** Whether this store has the writer’s lock. @internal */
   fenced(): boolean
 }
 
@@ -55,6 +59,7 @@ export interface LockTimeout {
 
 /** How a database is written. */
 export interface StoreOptions extends LockTimeout {
+  /** What a commit survives. Default: `normal`. */
   readonly durability?: Durability
   /** Opens a published copy, too. */
   readonly copies?: boolean

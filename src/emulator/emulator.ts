@@ -7,7 +7,7 @@ import type { Script } from './world/script.ts'
 /** The key that the embedded service accepts unless it is given another one. */
 export const EMULATOR_KEY = '0123456789abcdef'.repeat(4)
 
-/** How an embedded service is set up; everything may be left out. */
+/** Settings of an embedded service; all are optional. */
 export interface EmulatorOptions {
   /** The same seed gives the same values. */
   readonly seed?: number
@@ -17,6 +17,7 @@ export interface EmulatorOptions {
   readonly port?: number
   /** The address to listen on; this machine's loopback address when left out. */
   readonly host?: string
+  /** The API key to accept. Default: a fixed one. */
   readonly key?: string
   /** Milliseconds that every answer waits. */
   readonly latencyMs?: number
@@ -38,6 +39,7 @@ export interface EmulatorOptions {
 export interface Emulator {
   /** Where it listens, without a slash at the end. */
   readonly url: string
+  /** The API key that it accepts. */
   readonly key: string
   /** Every request since it started, in the order of the answers. */
   readonly requests: readonly RequestLogEntry[]
@@ -49,6 +51,7 @@ export interface Emulator {
   setScripts(scripts: readonly Script[]): void
   /** Replaces the limit of days times geos. */
   setGeoDays(geoDays: number): void
+  /** Stops it and closes all connections. */
   close(): Promise<void>
 }
 

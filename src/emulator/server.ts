@@ -16,11 +16,13 @@ import type { World } from './world/world.ts'
 export interface RequestLogEntry {
   /** The service's clock when it was answered. */
   readonly at: Instant
+  /** The HTTP method. */
   readonly method: string
   /** Path and query as received. */
   readonly url: string
   /** Null for a path without a route. */
   readonly route: RouteName | null
+  /** The HTTP status of the answer. */
   readonly status: number
   /** Bytes of the body as sent. */
   readonly bytes: number

@@ -115,15 +115,21 @@ export interface WidgetsEntry extends Entry {
 
 /** How fast the service is called, and the most calls within a span; null for no limit. */
 export interface Pace {
+  /** Most calls in a second. */
   readonly perSecond: number
+  /** Most calls at once. */
   readonly concurrency: number
+  /** Most calls in a minute. */
   readonly callsPerMinute: number | null
+  /** Most calls in an hour. */
   readonly callsPerHour: number | null
+  /** Most calls in a day. */
   readonly callsPerDay: number | null
 }
 
 /** A normalized job: every default applied, every alias resolved, every value legal. */
 export interface Job {
+  /** The name of the job. */
   readonly name: string
   /** The path of its file as it was given; null if it was not read from a file. */
   readonly file: string | null
@@ -131,8 +137,11 @@ export interface Job {
   readonly whole?: Job
   /** A cron expression in `timeZone`, or null. */
   readonly schedule: string | null
+  /** The IANA time zone of local days and of the schedule. */
   readonly timeZone: string
+  /** Languages of texts, in order of preference. */
   readonly locales: readonly Locale[]
+  /** Limits on calls. */
   readonly pace: Pace
   /** Which reply bodies stay in the database. */
   readonly keep: 'all' | 'latest' | 'none'
@@ -142,9 +151,14 @@ export interface Job {
   readonly lake: string | null
   /** Who is notified of runs. */
   readonly notify: readonly Notify[]
+  /** Which catalogue to fetch; null for none. */
   readonly catalogue: CatalogueEntry | null
+  /** Which series to fetch. */
   readonly series: readonly SeriesEntry[]
+  /** Which texts to fetch. */
   readonly content: readonly ContentEntry[]
+  /** Which archives to list. */
   readonly archives: readonly ArchivesEntry[]
+  /** Which widgets to fetch; null for none. */
   readonly widgets: WidgetsEntry | null
 }

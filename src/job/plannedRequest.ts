@@ -47,8 +47,11 @@ export const seriesKey = (series: SeriesIdentity): string => canonical(Object.va
 export interface PlannedRequest extends Call {
   /** The path of the entry in the job file. */
   readonly entry: string
+  /** Method, path and query. */
   readonly request: ApiRequest
+  /** The language of the texts in the answer. */
   readonly locale: Locale
+  /** Why it is requested. */
   readonly reason: Reason
   /** The series, for routes with values. */
   readonly series: SeriesIdentity | null

@@ -50,10 +50,15 @@ export interface UnknownItem {
 
 /** An indicator or widget that is not requested now because the service does not know it, and when it will be again. */
 export interface SkippedItem {
+  /** The path of the entry in the job file. */
   readonly entry: string
+  /** The route of the request. */
   readonly route: string
+  /** The id that the service does not know. */
   readonly id: string | number
+  /** When the service first refused it. */
   readonly since: Instant
+  /** When it is requested again. */
   readonly nextAt: Instant
 }
 

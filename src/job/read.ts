@@ -10,11 +10,15 @@ import { normalizeJob } from './normalize.ts'
 
 /** A mistake in a job file, with its line and column (counted from 1). */
 export interface Mistake {
+  /** The job file. */
   readonly file: string
+  /** The line, from 1. */
   readonly line: number
+  /** The column, from 1. */
   readonly column: number
   /** The path in the job: `series[0].timeAgg`; empty for the file as a whole. */
   readonly path: string
+  /** What is wrong. */
   readonly message: string
 }
 
@@ -132,7 +136,7 @@ function readText(text: string, file: string, readOther: ReadOther, service: Ser
   return { mistakes: all, job: all.length === 0 && checked.success ? checked.data : null }
 }
 
-/** Every mistake of a job file, after those of the files that it extends; in the order of their lines. */
+/** Lists every mistake of a job file, after those of the files that it extends; in the order of their lines. */
 export const findMistakes = (
   text: string,
   file: string,

@@ -4,13 +4,21 @@ import type { Database } from '../db/tables/schema.ts'
 
 /** Counters of a run, as in `_run`. */
 export interface Counts {
+  /** Requests that were completed, without retries. */
   readonly requests: number
+  /** Requests that failed for good. */
   readonly failed: number
+  /** Bytes of all replies, decoded. */
   readonly bytes: number
+  /** Rows that were not stored before. */
   readonly rows_new: number
+  /** Rows that were stored already with the same values. */
   readonly rows_unchanged: number
+  /** Rows whose values changed. */
   readonly rows_revised: number
+  /** Rows that the service no longer has. */
   readonly rows_withdrawn: number
+  /** Rows that could not be parsed; they are in the quarantine. */
   readonly rows_rejected: number
 }
 

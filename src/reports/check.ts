@@ -11,7 +11,9 @@ import { openFailures } from './status.ts'
 
 /** A finding of a check. */
 export interface Finding {
+  /** The name of the check, as in docs/monitoring.md. */
   readonly check: string
+  /** What is wrong, in one sentence. */
   readonly what: string
 }
 

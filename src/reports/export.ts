@@ -5,18 +5,23 @@ import { formatOffset } from '../util/time/zone.ts'
 import { columnOf, type ExportedGeoSeries, type ExportQuestion, exportedGeoSeries, rangeIn } from './exportQuestion.ts'
 import { sideBySide } from './sideBySide.ts'
 
-/** How a column of an export is typed, where a format has types. */
+/** A column of an export. */
 export interface ExportColumn {
+  /** The name of the column. */
   readonly name: string
+  /** The type of its values. */
   readonly type: 'integer' | 'real' | 'text' | 'instant'
+  /** The unit of its values, if known. */
   readonly unit?: string
   /** What it holds, in words, where its name has only numbers. */
   readonly about?: string
 }
 
-/** What an export holds: its columns, and its rows some at a time, so that memory stays flat however many there are. Instants are `YYYY-MM-DDTHH:MM:SSZ`. */
+/** An export: its columns, and its rows in batches, so that memory stays flat. Instants are `YYYY-MM-DDTHH:MM:SSZ`. */
 export interface Exported {
+  /** The columns, in the order of the cells. */
   readonly columns: readonly ExportColumn[]
+  /** The rows, in batches. Iterate once. */
   readonly rows: Blocks<readonly unknown[]>
 }
 
@@ -75,7 +80,7 @@ const SERIES_COLUMNS = {
   geo_name: ['text', 'geoName'],
 } as const satisfies Record<string, readonly [ExportColumn['type'], keyof ExportedGeoSeries]>
 
-/** A row a value, ordered by kind, indicator, series, geo and instant. */
+/** Exports one row per value, ordered by kind, indicator, series, geo and instant. */
 export async function exportLong(db: Reader, question: ExportQuestion): Promise<Exported> {
   const allSeries = await exportedGeoSeries(db, question)
   const clocks = new Map<string, Times>()
@@ -99,7 +104,7 @@ export async function exportLong(db: Reader, question: ExportQuestion): Promise<
   }
 }
 
-/** A row an instant, and a column a series and geo: `600_3`, `1293_8741_hour_average`, `offer_25_3`. Where a series has no value, its cell is empty. */
+/** Exports one row per instant and one column per series and geo: `600_3`, `1293_8741_hour_average`, `offer_25_3`. Where a series has no value, its cell is empty. */
 export async function exportWide(db: Reader, question: ExportQuestion): Promise<Exported> {
   const allSeries = await exportedGeoSeries(db, question)
   const times = await createClock(db, allSeries[0]?.zone ?? '')

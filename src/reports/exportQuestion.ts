@@ -10,13 +10,15 @@ type Border = Instant | ((zone: string) => Instant)
 
 /** Which values to export, and as of when. */
 export interface ExportQuestion {
+  /** Ids of the indicators. */
   readonly indicators: readonly number[]
   /** The kind of these: the route of their values; `indicator` when left out. */
   readonly kind?: string | undefined
   /** Empty for all. */
   readonly geos: readonly number[]
+  /** Where to begin. */
   readonly from: Border
-  /** Not included. */
+  /** Where to end; not included. */
   readonly to: Border
   /** UTC, ISO 8601 to the millisecond; null for the current values. */
   readonly asOf: string | null

@@ -13,13 +13,17 @@ import { readUnknown } from './unknownItems.ts'
 
 /** A gap in the range that was requested of a series or that a job wants. */
 export interface Gap extends NamedSeries {
+  /** The geo; 0 if the series has none. */
   readonly geo_id: number
-  /** First instant of the gap and first instant after it, local with offset. */
+  /** First instant of the gap, local with offset. */
   readonly from: string
+  /** First instant after the gap, local with offset. */
   readonly to: string
+  /** Why the values are missing. */
   readonly reason: GapReason
-  /** Seconds of a period, and how many periods are missing; null where no value shows the step. */
+  /** Seconds of a period; null if no value shows the step. */
   readonly step_s: number | null
+  /** Number of missing periods; null if no value shows the step. */
   readonly missing: number | null
   /** How many periods the local day in which the gap begins has in all: 23, 24 or 25 hours, 92, 96 or 100 quarter-hours. */
   readonly expected_in_day: number | null
@@ -122,7 +126,7 @@ async function listGaps<Reason extends ListedReason>(
 export const isMissed = (of: ExpressionBuilder<{ gaps: Database['gaps'] }, 'gaps'>) =>
   of.or([of('gaps.job', 'is not', null), of('gaps.reason', '<>', 'never requested')])
 
-/** Every gap of every series, in order: the rows of the view `gaps` without ranges that nobody wants. Values that may still come are not gaps. */
+/** Finds every gap of every series, in order: the rows of the view `gaps` without ranges that nobody wants. Values that may still come are not gaps. */
 export async function findGaps(db: Reader): Promise<Gap[]> {
   const rows = await db.kysely
     .selectFrom('gaps')

@@ -14,8 +14,11 @@ interface NamedGeo {
 
 /** Geos that jobs name for an indicator and for which the service answered without any value. */
 export interface LackingGeos {
+  /** The route of the values. */
   readonly kind: string
+  /** The indicator. */
   readonly indicatorId: number
+  /** Geos without any value. */
   readonly geoIds: readonly number[]
   /** The geos for which values are stored. */
   readonly stored: readonly { readonly id: number; readonly name: string | null }[]

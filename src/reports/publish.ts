@@ -20,10 +20,13 @@ const COLUMNS = [
 
 /** The manifest of a published file. */
 export interface Manifest {
+  /** Size of the file. */
   readonly bytes: number
   /** SHA-256 of the file, hex. */
   readonly sha256: string
+  /** Version of the schema. */
   readonly schema: number
+  /** When the copy was made, UTC. */
   readonly published_at: string
   /** Rows by table. */
   readonly rows: Readonly<Record<string, number>>

@@ -14,12 +14,19 @@ import { readUnknown } from './unknownItems.ts'
 
 /** A request that failed and has not been answered since. */
 export interface OpenFailure {
+  /** The path of the entry in the job file. */
   readonly entry: string
+  /** The route of the request. */
   readonly route: string
+  /** Path and query of the request. */
   readonly target: string
+  /** The kind of failure. */
   readonly outcome: FailureOutcome
+  /** When it last failed, UTC. */
   readonly failed_at: string
+  /** What failed. */
   readonly message: string | null
+  /** What to do about it. */
   readonly hint: string | null
   /** Where the service does not know the id: the earliest time at which a sync requests it again (UTC); null where the next sync does. */
   readonly next_at: string | null
@@ -41,6 +48,7 @@ export interface StatusSeries
     Database['freshness'],
     'series_id' | 'indicator_id' | 'indicator_name' | 'geo_id' | 'geo_name' | 'first_utc' | 'last_local' | 'checked_at'
   > {
+  /** The step by which the service grouped the values; null for the native series. */
   readonly time_trunc: string | null
   /** Hours since the beginning of the last period, negative for the future. */
   readonly lag_hours: number
@@ -48,8 +56,11 @@ export interface StatusSeries
 
 /** The state of a database in a few numbers and lists. */
 export interface Status {
+  /** The last run of each job. */
   readonly runs: readonly Database['runs'][]
+  /** Each series and geo with its first and last value. */
   readonly series: readonly StatusSeries[]
+  /** Requests that failed and have not succeeded since. */
   readonly failures: readonly OpenFailure[]
   /** Sentences: jobs whose run is missed, and series that are further behind than usual. */
   readonly late: readonly string[]
@@ -57,8 +68,11 @@ export interface Status {
   readonly gaps: Readonly<Record<GapReason, number>>
   /** Sentences: ranges that a job wants and that were never requested. */
   readonly never_requested: readonly string[]
+  /** Number of open quarantine entries. */
   readonly quarantined: number
+  /** What the stored replies take up. */
   readonly replies: ReplyStoreState
+  /** Number of rows by table. */
   readonly rows: Readonly<Record<string, number>>
   /** Large tables whose number of rows is an estimate from the statistics of the query planner. */
   readonly estimated: readonly string[]

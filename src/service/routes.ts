@@ -203,6 +203,7 @@ export const ROUTES = {
   },
 } as const satisfies Record<string, Route>
 
+/** The name of a route. */
 export type RouteName = keyof typeof ROUTES
 /** The route by which it is found out whether a service can be reached: a short listing. */
 export const PROBE: RouteName = 'widgets'

@@ -6,6 +6,7 @@ import type { Windows } from './windowSizes.ts'
 
 /** A service as data: everything that is particular to one, except the fields of its answers (`transform/` reads them). */
 export interface Service {
+  /** The name of the service, as `--service` takes it. */
   readonly name: string
   /** The word in the media type `application/vnd.<vendor>-v<N>+json`. */
   readonly vendor: string

@@ -55,16 +55,21 @@ export type Distribute = (
 
 /** A request that failed for good. */
 export interface Failed {
+  /** The request. */
   readonly planned: PlannedRequest
+  /** Why it failed. */
   readonly error: SyncError
 }
 
 /** The progress of a run. */
 export interface Progress {
+  /** The request that is done. */
   readonly planned: PlannedRequest
+  /** The counters of this request. */
   readonly counts: Counts
-  /** Requests that are done, and how many there are in all, with the parts of those that were split; null if they were not counted. */
+  /** Requests that are done, with the parts of those that were split. */
   readonly done: number
+  /** Requests in all, with these parts; null if they were not counted. */
   readonly total: number | null
   /** Calls left within the job's budget; undefined if it has none. */
   readonly callsLeft: number | undefined

@@ -14,14 +14,21 @@ import { countsOf, findOutage, type OpenRun, openRun, runOutcome } from './recor
 
 /** The result of a run. */
 export interface Executed {
+  /** The id of the run in `_run`. */
   readonly runId: number
+  /** The name of the job. */
   readonly job: string
+  /** The command that ran it, such as `sync`. */
   readonly command: string
   /** Whether only a part of the job was requested. */
   readonly isPart: boolean
+  /** How the run ended. */
   readonly outcome: RunOutcome
+  /** The counters of the run. */
   readonly counts: Counts
+  /** Requests that failed for good. */
   readonly failures: readonly Failed[]
+  /** Duration. */
   readonly seconds: number
   /** Why it ended early, if it did. */
   readonly stop: SyncError | null

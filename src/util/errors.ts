@@ -2,7 +2,9 @@ import { inspect } from 'node:util'
 
 /** A request, for messages and records. Never contains the key. */
 export interface RequestSummary {
+  /** The route of the request. */
   readonly route: string
+  /** Its address. */
   readonly url: string
 }
 
@@ -17,8 +19,11 @@ interface ErrorDetails {
 
 /** The base class of all errors of this program: `hint` is for people, `code` for machines, and the class decides what happens next. */
 export class SyncError extends Error {
+  /** What to do about it. */
   readonly hint: string | undefined
+  /** A word for programs, such as `locked`. */
   readonly code: string
+  /** The request that failed, if one did. */
   readonly request: RequestSummary | undefined
 
   constructor(message: string, { hint, code = 'error', request, cause }: ErrorDetails = {}) {
@@ -120,6 +125,7 @@ export class BudgetError extends StoppedError {}
 
 /** The service is down or cannot be reached, and the run gives up: an unplanned stop, which counts as a failure. */
 export class UnavailableError extends StoppedError {
+  /** The last failure of a request. */
   declare readonly cause: SyncError
   /** `hint` says when to try again. */
   constructor(

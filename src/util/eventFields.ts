@@ -9,14 +9,19 @@ export type RecordedOutcome = RunOutcome | 'running'
 
 /** Rows by result. */
 export interface EventRows {
+  /** Not stored before. */
   readonly new: number
+  /** Stored already with the same values. */
   readonly unchanged: number
+  /** Stored with other values. */
   readonly revised: number
+  /** No longer served. */
   readonly withdrawn: number
+  /** Not parsed. */
   readonly rejected: number
 }
 
-/** The fields of events; `FIELD_MEANINGS` describes them. */
+/** The fields of events. */
 export interface EventFields {
   readonly run?: number
   readonly job?: string

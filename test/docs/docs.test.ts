@@ -3,11 +3,16 @@ import { describe, expect, test } from 'vitest'
 import { commandGroups, manText } from '../../build/manText.ts'
 import { COMMANDS } from '../../src/cli/commandLine/commands.ts'
 import { helpText } from '../../src/cli/commandLine/help.ts'
+import { uncommented } from './apiText.ts'
 import { PAGES, STALE } from './pages.ts'
 
 describe('what is made from the code', () => {
   test.each(Object.entries(PAGES))('%s is what the code says', async (file, text) => {
     expect(readFileSync(file, 'utf8') === (await text()), `${file} ${STALE}`).toBe(true)
+  })
+
+  test('every public function, type and option has a comment', () => {
+    expect(uncommented()).toEqual([])
   })
 
   test('every command stands once in the help, those first that one needs first', () => {

@@ -1,5 +1,6 @@
 import { jobSchema } from '../../src/job/file/jobFile.ts'
 import type { Store } from '../store.ts'
+import { apiText } from './apiText.ts'
 import { commandsText } from './commandsText.ts'
 import { loggingText } from './loggingText.ts'
 import { recipesText } from './recipesText.ts'
@@ -7,6 +8,7 @@ import { schemaText } from './schemaText.ts'
 
 /** The files that are made from declarations alone. */
 export const PAGES: Readonly<Record<string, () => string | Promise<string>>> = {
+  'docs/api.md': apiText,
   'docs/schema.md': schemaText,
   'docs/commands.md': commandsText,
   'docs/logging.md': loggingText,

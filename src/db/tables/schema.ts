@@ -5,7 +5,7 @@ import * as indicators from './indicator.ts'
 import * as seriesTables from './series.ts'
 import type { ViewRows } from './sql/views.ts'
 
-/** Every table of the database. */
+/** Every table of the database; docs/schema.md describes them. */
 export const TABLES = {
   ...indicators,
   ...seriesTables,

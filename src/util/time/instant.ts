@@ -75,7 +75,7 @@ export function parseInstant(text: string): Instant {
   return sign === '+' ? local - offset : local + offset
 }
 
-/** `2025-10-01T00:00:00Z`: how the database and the service's indicator routes write an instant. */
+/** Formats an instant as `2025-10-01T00:00:00Z`: how the database and the service's indicator routes write an instant. */
 export const formatUtc = (at: Instant): string => `${new Date(at * 1000).toISOString().slice(0, 19)}Z`
 
 /** `2025-10-01T00:00:00.000Z`: UTC to the millisecond, from epoch milliseconds; for what happened here rather than at the source. */

@@ -2,7 +2,9 @@ import type { Instant } from './instant.ts'
 
 /** A half-open interval of time, `[from, to)`. */
 export interface Interval {
+  /** First instant. */
   readonly from: Instant
+  /** First instant after the interval. */
   readonly to: Instant
 }
 
