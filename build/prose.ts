@@ -11,6 +11,7 @@ const PRIVATE_WORDS =
 
 const pages = [
   ...readdirSync('.').filter((name) => name.endsWith('.md')),
+  'examples/README.md',
   ...(readdirSync('docs', { recursive: true }) as string[])
     .map((name) => `docs/${name}`)
     .filter((name) => name.endsWith('.md')),

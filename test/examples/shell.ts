@@ -1,0 +1,35 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { tempFolder } from '../kit.ts'
+import { PROGRAM_ENV, programBin } from '../program.ts'
+
+/** The Python of the examples; its packages are those of their comments. */
+export const PYTHON = process.env.PYTHON ?? 'python3'
+
+/** A copy of the examples, and a folder with the command. */
+export function examples(): { readonly dir: string; readonly bin: string } {
+  const folder = tempFolder()
+  cpSync('examples', join(folder, 'examples'), { recursive: true })
+  writeFileSync(join(folder, 'indicator-sync'), `#!/bin/sh\nexec '${process.execPath}' '${programBin()}' "$@"\n`, {
+    mode: 0o755,
+  })
+  return { dir: join(folder, 'examples'), bin: folder }
+}
+
+/** Runs a program in the folder of the examples. */
+export async function run(
+  { dir, bin }: ReturnType<typeof examples>,
+  [program, ...args]: readonly [string, ...string[]],
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ readonly code: number | null; readonly out: string; readonly err: string }> {
+  const child = spawn(program, args, {
+    cwd: dir,
+    env: { PATH: `${bin}:${process.env.PATH}`, HOME: dir, PYTHON, ...PROGRAM_ENV, ...env },
+  })
+  child.stdin.end()
+  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
+  return { code, out, err }
+}

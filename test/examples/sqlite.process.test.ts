@@ -1,0 +1,41 @@
+import { appendFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { serviceAt } from '../cli/jobFolder.ts'
+import { emulate } from '../kit.ts'
+import { openReader } from '../store.ts'
+import { testShell } from '../systems.ts'
+import { examples, run } from './shell.ts'
+
+testShell('a night syncs, publishes a copy and finds nothing, again and again', async () => {
+  const emulator = await emulate({ now: Date.now() / 1000 })
+  const folder = examples()
+  for (let night = 0; night < 2; night++)
+    expect(await run(folder, ['sh', 'nightly.sh'], serviceAt(emulator.url, emulator.key))).toMatchObject({
+      code: 0,
+      err: '',
+    })
+  const copy = openReader(join(folder.dir, 'public/prices.db'))
+  expect((await copy.kysely.selectFrom('observation').select('value').execute()).length).toBeGreaterThan(1000)
+  await copy.close()
+})
+
+testShell('a backfill continues after its budget is spent', async () => {
+  const emulator = await emulate({ now: Date.now() / 1000 })
+  const folder = examples()
+  appendFileSync(join(folder.dir, 'prices.yaml'), 'pace: { callsPerDay: 1 }\n')
+  // The next day comes at once.
+  writeFileSync(
+    join(folder.bin, 'sleep'),
+    '#!/bin/sh\ngrep -v callsPerDay prices.yaml > next && mv next prices.yaml\n',
+    {
+      mode: 0o755,
+    },
+  )
+  const done = await run(
+    folder,
+    ['sh', 'backfill.sh', '2025-01-01', '2025-02-01'],
+    serviceAt(emulator.url, emulator.key),
+  )
+  expect(done).toMatchObject({ code: 0, out: expect.stringMatching(/prices: stopped[\s\S]*prices: done/) })
+})
