@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
-import { STYLE } from './style/style.ts'
+import { STYLE } from './style.ts'
 
 /** A file that the page needs: small, and the same as long as this program is the same. */
 interface Asset {

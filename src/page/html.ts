@@ -28,9 +28,3 @@ const unicodeEscape = (letter: string): string => `\\u${letter.charCodeAt(0).toS
 /** Data for the scripts of a page, which find it by its id. It is never run. */
 export const jsonScript = (id: string, data: unknown): Html =>
   html`<script type="application/json" id="${id}">${raw(JSON.stringify(data).replaceAll(UNSAFE_IN_SCRIPT, unicodeEscape))}</script>`
-
-/** An address from the source as a link may have it: http or https; else null. */
-export function webAddress(text: string | null): string | undefined {
-  const url = text === null ? null : URL.parse(text)
-  return url && ['http:', 'https:'].includes(url.protocol) && url.username === '' ? url.href : undefined
-}

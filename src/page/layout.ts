@@ -1,18 +1,10 @@
 import { basename } from 'node:path'
-import type { RecordedOutcome } from '../util/eventFields.ts'
+import { momentText } from './elements.ts'
+import type { LastRun } from './etag.ts'
 import { type Html, type HtmlPart, html } from './html.ts'
 import type { Page, PageRequest } from './page.ts'
-import { momentText } from './views/times.ts'
 import { PAGE_LOCALES } from './words/locale.ts'
 import { WORDS } from './words/words.ts'
-
-/** The newest run, as the header shows it. */
-export interface LastRun {
-  readonly id: number
-  readonly outcome: RecordedOutcome
-  readonly requests: number
-  readonly finished_at: string | null
-}
 
 /** A page, and how it can be reached. */
 export interface ShownPage {
@@ -26,10 +18,6 @@ export interface ShownPage {
   /** The address of the page's data for programs; undefined where there is none. */
   readonly machine: string | undefined
 }
-
-/** The pages that the navigation names. */
-const topOf = (pages: readonly Page[], live: boolean): readonly Page[] =>
-  pages.filter((page) => page.top && (live || !page.live))
 
 /** The first part of a path, which marks the place in the navigation: `/runs` of `/runs/7`. */
 const sectionOf = (path: string): string => /^\/[^/]*/.exec(path)![0]
@@ -52,7 +40,7 @@ function runState({ lastRun: run }: ShownPage, { words, link, service }: PageReq
   const sign = isRunning ? 'running' : run.outcome === 'done' ? 'good' : 'bad'
   return html`<a class="synced" href="${link(`/runs/${run.id}`)}"><span class="${sign}">${
     isRunning || run.finished_at === null
-      ? `${runs.outcomes.running}: ${common.number(run.requests)} ${runs.requests.toLowerCase()}`
+      ? runs.running(run.requests)
       : html`${common.lastSync} <time data-ago datetime="${run.finished_at}">${momentText(service.timeZone, run.finished_at).slice(0, 16)}</time>`
   }</span></a>`
 }
@@ -77,10 +65,12 @@ ${scripts.map((name) => html`<script type="module" src="${asset(`${name}.js`)}">
 <header><div>
 <a class="brand" href="${link('/')}">indicator-sync</a>
 <nav aria-label="${common.navigation}"><ul>
-${topOf(pages, live).map(
-  ({ path: to, name }) =>
-    html`<li><a href="${link(to)}"${sectionOf(to) === sectionOf(path) && html` aria-current="${to === path ? 'page' : 'true'}"`}>${common.pages[name]}</a></li>\n`,
-)}</ul></nav>
+${pages
+  .filter((page) => page.top && (live || !page.live))
+  .map(
+    ({ path: to, name }) =>
+      html`<li><a href="${link(to)}"${sectionOf(to) === sectionOf(path) && html` aria-current="${to === path ? 'page' : 'true'}"`}>${common.pages[name]}</a></li>\n`,
+  )}</ul></nav>
 ${live && html`<form class="find" role="search" aria-label="${common.find}" action="${link('/search')}"><input type="search" name="q" aria-label="${common.find}" placeholder="${common.find}"></form>`}
 ${runState(shown, request)}</div></header>
 <main id="main" tabindex="-1"${shown.still && html` data-still`}>

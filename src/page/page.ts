@@ -1,4 +1,6 @@
+import type { Blocks } from '../db/engine.ts'
 import type { Reader } from '../db/store.ts'
+import { csvCell } from '../reports/cells.ts'
 import type { Service } from '../service/service.ts'
 import type { Html } from './html.ts'
 import type { PageLocale } from './words/locale.ts'
@@ -6,6 +8,14 @@ import type { Words } from './words/words.ts'
 
 /** The query of an address; undefined values are left out. */
 export type Query = Readonly<Record<string, string | number | undefined>>
+
+/** The address of one of our pages: its path and query. */
+export function addressOf(path: string, query: Query = {}): string {
+  const given = Object.entries(query).flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, String(value)]],
+  )
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`
+}
 
 /** What a page is made from. */
 export interface PageRequest {
@@ -57,7 +67,7 @@ export interface View<Data> {
 }
 
 /** A view whose data only the view itself knows. */
-export type AnyView = View<unknown>
+type AnyView = View<unknown>
 
 /** Declares a view; `read` determines the type of the data that it shows. */
 export const view = <Data>(declared: View<Data>): AnyView => declared as AnyView
@@ -91,7 +101,7 @@ export interface Page extends Routed {
 /** An answer: its media type and body; with a name it is a file to be saved. */
 export interface PageAnswer {
   readonly type: string
-  readonly body: string | Buffer | AsyncIterable<string> | Iterable<string>
+  readonly body: string | AsyncIterable<string>
   readonly file?: string
   /** Default: 200. */
   readonly status?: number
@@ -111,6 +121,26 @@ export const jsonAnswer = (data: unknown): PageAnswer => ({
   body: JSON.stringify(data),
 })
 
+/** Characters that are sent at once: otherwise each block of rows would be sent separately. */
+const CHUNK = 64 * 1024
+
+/** Rows as a file of CSV. A browser may pass them to a spreadsheet, so no text of the service may be a formula there. */
+export function csvAnswer(file: string, columns: readonly string[], rows: Blocks<readonly unknown[]>): PageAnswer {
+  const line = (cells: readonly unknown[]): string =>
+    `${cells.map((value) => csvCell(value, { safe: true })).join(',')}\n`
+  async function* body(): AsyncGenerator<string, void> {
+    let text = line(columns)
+    for await (const block of rows) {
+      text += block.map(line).join('')
+      if (text.length < CHUNK) continue
+      yield text
+      text = ''
+    }
+    yield text
+  }
+  return { type: 'text/csv; charset=utf-8', file, body: body() }
+}
+
 /** Thrown where something does not exist; becomes a page with status 404. */
 export class NotFound extends Error {
   readonly what: string
@@ -120,8 +150,13 @@ export class NotFound extends Error {
   }
 }
 
-/** A whole number from the query of an address; null where there is none. */
-export function wholeOf(query: URLSearchParams, name: string): number | null {
-  const text = query.get(name) ?? ''
-  return /^\d{1,15}$/.test(text) ? Number(text) : null
+/** A whole number in an address; null where there is none. */
+export const wholeNumber = (text: string | null | undefined): number | null =>
+  /^\d{1,15}$/.test(text ?? '') ? Number(text) : null
+
+/** The part of a list that the `page` of an address names, from 1; the nearest one for a number that there is not. */
+export function pageNumber<Row>({ query }: PageRequest, all: readonly Row[], size: number) {
+  const pages = Math.max(1, Math.ceil(all.length / size))
+  const page = Math.min(pages, Math.max(1, wholeNumber(query.get('page')) ?? 1))
+  return { page, pages, shown: all.slice((page - 1) * size, page * size) }
 }

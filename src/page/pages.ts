@@ -1,76 +1,63 @@
 import type { Endpoint, Page } from './page.ts'
 
+/* The code of a page is loaded on its first request. */
+const archives = () => import('./views/archives.ts')
+const catalogue = () => import('./views/catalogue.ts')
+const coverage = () => import('./views/coverage.ts')
+const runs = () => import('./views/runs.ts')
+const sql = () => import('./views/sql.ts')
+const texts = () => import('./views/texts.ts')
+const endpoints = () => import('./endpoints.ts')
+
 /** Every page; the navigation names those at the top, in this order. */
 export const PAGES: readonly Page[] = [
-  { path: '/', name: 'home', top: true, clock: true, view: async () => (await import('./views/home.ts')).homeView },
   {
-    path: '/coverage',
-    name: 'coverage',
+    path: '/',
+    name: 'home',
     top: true,
-    view: async () => (await import('./views/coverage.ts')).coverageView,
+    clock: true,
+    view: async () => (await import('./views/overview.ts')).overviewView,
   },
+  { path: '/coverage', name: 'coverage', top: true, view: async () => (await coverage()).coverageView },
   {
     path: '/coverage/:id',
     name: 'coverageOf',
     scripts: ['grid'],
-    view: async () => (await import('./views/coverage.ts')).coverageOfSeriesView,
+    view: async () => (await coverage()).coverageOfSeriesView,
   },
   {
     path: '/series/:id',
     name: 'series',
     scripts: ['interactiveChart', 'carpet'],
-    view: async () => (await import('./views/series/seriesPage.ts')).seriesView,
+    view: async () => (await import('./views/series.ts')).seriesView,
   },
   {
     path: '/series/:id/vintages',
     name: 'vintages',
-    view: async () => (await import('./views/series/vintages.ts')).vintagesView,
+    view: async () => (await import('./views/vintages.ts')).vintagesView,
   },
   {
     path: '/explain/:id/:geo/:at',
     name: 'explain',
-    view: async () => (await import('./views/series/explain.ts')).explainView,
+    view: async () => (await import('./views/explain.ts')).explainView,
   },
   {
     path: '/indicators',
     name: 'indicators',
     top: true,
     live: true,
-    view: async () => (await import('./views/indicators.ts')).indicatorsView,
+    view: async () => (await catalogue()).indicatorsView,
   },
-  {
-    path: '/search',
-    name: 'search',
-    live: true,
-    view: async () => (await import('./views/search.ts')).searchView,
-  },
-  { path: '/texts', name: 'texts', top: true, view: async () => (await import('./views/texts/texts.ts')).textsView },
-  { path: '/texts/:kind/:id', name: 'text', view: async () => (await import('./views/texts/textPage.ts')).textView },
-  {
-    path: '/archives',
-    name: 'archives',
-    top: true,
-    view: async () => (await import('./views/texts/archives.ts')).archivesView,
-  },
-  {
-    path: '/archives/:kind/:id',
-    name: 'archive',
-    view: async () => (await import('./views/texts/archive.ts')).archiveView,
-  },
-  {
-    path: '/widgets',
-    name: 'widgets',
-    top: true,
-    view: async () => (await import('./views/texts/widgets.ts')).widgetsView,
-  },
-  { path: '/widgets/:id', name: 'widget', view: async () => (await import('./views/texts/widgets.ts')).widgetView },
-  { path: '/runs', name: 'runs', top: true, view: async () => (await import('./views/runs.ts')).runsView },
-  { path: '/runs/:id', name: 'run', view: async () => (await import('./views/run.ts')).runView },
-  {
-    path: '/quarantine',
-    name: 'quarantine',
-    view: async () => (await import('./views/quarantine.ts')).quarantineView,
-  },
+  { path: '/search', name: 'search', live: true, view: async () => (await catalogue()).searchView },
+  { path: '/texts', name: 'texts', top: true, view: async () => (await texts()).textsView },
+  { path: '/texts/:kind/:id', name: 'text', view: async () => (await texts()).textView },
+  { path: '/archives', name: 'archives', top: true, view: async () => (await archives()).archivesView },
+  { path: '/archives/:kind/:id', name: 'archive', view: async () => (await archives()).archiveView },
+  { path: '/widgets', name: 'widgets', top: true, view: async () => (await archives()).widgetsView },
+  { path: '/widgets/:id', name: 'widget', view: async () => (await archives()).widgetView },
+  { path: '/runs', name: 'runs', top: true, view: async () => (await runs()).runsView },
+  { path: '/runs/:id', name: 'run', view: async () => (await runs()).runView },
+  { path: '/quarantine', name: 'quarantine', view: async () => (await runs()).quarantineView },
   {
     path: '/sql',
     name: 'sql',
@@ -79,14 +66,10 @@ export const PAGES: readonly Page[] = [
     own: true,
     still: true,
     fresh: true,
-    view: async () => (await import('./views/sql.ts')).sqlView,
+    view: async () => (await sql()).sqlView,
   },
-  { path: '/dictionary', name: 'dictionary', view: async () => (await import('./views/dictionary.ts')).dictionaryView },
-  {
-    path: '/dictionary/:name',
-    name: 'dictionary',
-    view: async () => (await import('./views/dictionary.ts')).dictionaryEntryView,
-  },
+  { path: '/dictionary', name: 'dictionary', view: async () => (await sql()).dictionaryView },
+  { path: '/dictionary/:name', name: 'dictionary', view: async () => (await sql()).dictionaryEntryView },
 ]
 
 /**
@@ -94,23 +77,13 @@ export const PAGES: readonly Page[] = [
  * by another site.
  */
 export const ENDPOINTS: readonly Endpoint[] = [
-  { path: '/api/series/:id/:geo', answer: async () => (await import('./views/series/seriesEndpoints.ts')).answerChart },
-  {
-    path: '/api/vintages/:id/:geo',
-    answer: async () => (await import('./views/series/seriesEndpoints.ts')).answerVintages,
-  },
-  {
-    path: '/api/carpet/:id/:geo',
-    answer: async () => (await import('./views/series/seriesEndpoints.ts')).answerCarpet,
-  },
-  { path: '/api/csv/:id/:geo', answer: async () => (await import('./views/series/seriesEndpoints.ts')).answerCsv },
-  { path: '/sql.csv', own: true, fresh: true, answer: async () => (await import('./views/sql.ts')).answerSqlCsv },
-  { path: '/api/live', fresh: true, answer: async () => (await import('./views/machine.ts')).answerState },
-  { path: '/metrics', clock: true, own: true, answer: async () => (await import('./views/machine.ts')).answerMetrics },
-  {
-    path: '/status.json',
-    clock: true,
-    own: true,
-    answer: async () => (await import('./views/machine.ts')).answerStatus,
-  },
+  { path: '/api/series/:id/:geo', answer: async () => (await endpoints()).answerChart },
+  { path: '/api/vintages/:id/:geo', answer: async () => (await endpoints()).answerVintages },
+  { path: '/api/carpet/:id/:geo', answer: async () => (await endpoints()).answerCarpet },
+  { path: '/api/csv/:id/:geo', answer: async () => (await endpoints()).answerCsv },
+  { path: '/api/names', answer: async () => (await endpoints()).answerNames },
+  { path: '/sql.csv', own: true, fresh: true, answer: async () => (await sql()).answerSqlCsv },
+  { path: '/api/live', fresh: true, answer: async () => (await endpoints()).answerState },
+  { path: '/metrics', clock: true, own: true, answer: async () => (await endpoints()).answerMetrics },
+  { path: '/status.json', clock: true, own: true, answer: async () => (await endpoints()).answerStatus },
 ]

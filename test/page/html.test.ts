@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { html, htmlText, jsonScript, webAddress } from '../../src/page/html.ts'
+import { html, htmlText, jsonScript } from '../../src/page/html.ts'
 
 /** What a browser makes of the references that we write. */
 const read = (text: string): string =>
@@ -47,18 +47,6 @@ test('data for a script ends no element, and is the same when it is read', () =>
       expect(JSON.parse(body)).toEqual(JSON.parse(JSON.stringify({ data, text, end: '</script><!--<script>' })))
     }),
   )
-})
-
-test.each([
-  ['https://www.example.org/a?b=c', 'https://www.example.org/a?b=c'],
-  ['javascript:alert(1)', undefined],
-  [' java\nscript:alert(1)', undefined],
-  ['data:text/html,x', undefined],
-  ['//example.org', undefined],
-  ['https://user:password@example.org/', undefined],
-  [null, undefined],
-])('an address of the source is a link only where it is one of the web: %j', (text, address) => {
-  expect(webAddress(text)).toBe(address)
 })
 
 test('in every template a value of an attribute is in double quotes, and no tag has a style', () => {

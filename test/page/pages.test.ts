@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { VIEWS } from '../../src/db/tables/schema.ts'
-import { excerptOf } from '../../src/page/queries/search.ts'
+import { excerptOf } from '../../src/page/views/catalogue.ts'
 import { fillBy } from '../cli/filled.ts'
 import { fileFolder, tempFolder } from '../kit.ts'
 import { copyMarket } from '../marketCopy.ts'
@@ -201,7 +201,7 @@ describe('SQL', () => {
       'select local_date, min, max from observations_daily where indicator_id = 600 and geo_id = :geo and time_trunc is null'
     const { html, data } = await get(`/sql?sql=${encodeURIComponent(statement)}&p.geo=3`)
     expect(data.refused).toBeNull()
-    expect(html).toMatch(/<svg class="drawing"[^>]*aria-label="min, max, from 2025-10-04 to /)
+    expect(html).toMatch(/<svg class="figure"[^>]*aria-label="min, max, from 2025-10-04 to /)
     expect(html).toContain('href="/sql.csv?sql=select+local_date')
     expect(html).toContain('name="p.geo" value="3"')
   })

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { clockAt, timeTicks } from '../../src/page/client/clock.ts'
 import { type Drawn, drawBand, drawSteps, eachPeriod, periodAt } from '../../src/page/client/segments.ts'
-import { segmentsOf } from '../../src/page/queries/series/segments.ts'
-import { readStates } from '../../src/page/queries/series/states.ts'
+import { readStates } from '../../src/page/queries/intervals.ts'
+import { segmentsOf } from '../../src/page/queries/series/window.ts'
 import { formatUtc } from '../../src/util/time/instant.ts'
 import { startOfDate, transitions } from '../../src/util/time/zone.ts'
 import { ms, tempStore } from '../kit.ts'
@@ -25,11 +25,11 @@ test('every part of a range has one state, the worst that applies to it, and not
   await service.run(store, job('2025-06-02', '2025-06-13'), now)
   const { id } = store.all('select id from series')[0] as { id: number }
   const range = { from: at('2025-05-30T22:00Z'), to: at('2025-06-20T22:00Z') }
-  const states = await readStates(store, { seriesId: id, geoId: 3 }, range, at(now))
+  const states = await readStates({ store, now: at(now) }, { seriesId: id, geoId: 3 }, range)
   expect(
     states.map(({ from, to, state }) => `${formatUtc(from).slice(0, 13)}..${formatUtc(to).slice(0, 13)} ${state}`),
   ).toEqual([
-    '2025-05-30T22..2025-06-01T22 unasked',
+    '2025-05-30T22..2025-06-01T22 none',
     '2025-06-01T22..2025-06-03T10 final',
     '2025-06-03T10..2025-06-03T14 absent',
     '2025-06-03T14..2025-06-06T22 final',

@@ -1,7 +1,8 @@
 import uPlot from 'uplot'
-import { coloursOf, drawChanges, drawStates, type StateRow } from './behind.ts'
 import { type Offsets, timeTicks } from './clock.ts'
-import { type Drawn, drawBand, drawSteps, eachPeriod, reachOf } from './segments.ts'
+import { valueText } from './format.ts'
+import { type Drawn, differing, drawBand, drawSteps, eachPeriod, reachOf } from './segments.ts'
+import { SIGNS } from './signs.ts'
 
 /** What a chart shows. */
 export interface ShownChart {
@@ -10,44 +11,115 @@ export interface ShownChart {
   readonly offsets: Offsets
   readonly now: Drawn
   readonly before: Drawn | null
-  readonly second: { readonly drawn: Drawn; readonly unit: string | null } | null
+  readonly compared: readonly { readonly name: string; readonly drawn: Drawn; readonly unit: string | null }[]
   readonly unit: string | null
-  readonly states: readonly StateRow[]
+  /** Intervals that are not final, each with its state. */
+  readonly states: readonly (readonly [from: number, to: number, state: keyof typeof SIGNS])[]
   readonly steps: readonly (readonly [at: number, step: number])[]
 }
 
 /** The events of a chart. */
-export interface ChartEvents {
-  /** The cursor is at an instant, or nowhere. */
-  readonly cursor: (at: number | null) => void
+interface ChartEvents {
+  /** The cursor is at an instant, or nowhere; `left` is its place in the chart if the mouse has moved it. */
+  readonly cursor: (at: number | null, left: number | null) => void
   /** An interval was selected with the mouse, or requested by a key. */
   readonly zoom: (from: number, to: number) => void
-}
-
-/** A chart on the page. */
-export interface Chart {
-  show(shown: ShownChart): void
-  /** Draws the known data over another range until the new data arrives. */
-  preview(from: number, to: number): void
-  /** Moves the cursor to the next or an earlier period. */
-  move(by: number): void
-  /** How many columns it has. */
-  columns(): number
+  /** An instant was clicked. */
+  readonly open: (at: number) => void
 }
 
 const CHART_HEIGHT = 320
 const EMPTY: Drawn = { kind: 'values', segments: [] }
 
+/** The colours of the style, as the canvas takes them. */
+function coloursOf(element: HTMLElement): (name: string) => string {
+  const swatch = element.appendChild(document.createElement('span'))
+  const known = new Map<string, string>()
+  return (name) => {
+    let colour = known.get(name)
+    if (colour === undefined) {
+      swatch.style.color = `var(--${name})`
+      colour = getComputedStyle(swatch).color
+      known.set(name, colour)
+    }
+    return colour
+  }
+}
+
+type Colours = ReturnType<typeof coloursOf>
+
+/** The distance of the stripes behind intervals that are not final: closer together the worse the state is. */
+const STRIPES: Readonly<Record<string, number>> = { provisional: 14, unverified: 8, absent: 8, failed: 5 }
+/** The size of a sign, and the width that it needs. */
+const [SIGN_SIZE, SIGN_WIDTH] = [14, 20]
+
+/** Intervals that are not final: stripes, a letter, and a bar at the foot of the picture. */
+function drawStates(u: uPlot, states: ShownChart['states'], colour: Colours): void {
+  const { ctx, bbox } = u
+  const clip = (left: number, width: number): void => {
+    ctx.save()
+    ctx.beginPath()
+    ctx.rect(left, bbox.top, width, bbox.height)
+    ctx.clip()
+  }
+  clip(bbox.left, bbox.width)
+  for (const [from, to, state] of states) {
+    const [left, right] = [u.valToPos(from, 'x', true), u.valToPos(to, 'x', true)]
+    const distance = STRIPES[state] ?? 0
+    const width = Math.max(1, right - left)
+    ctx.strokeStyle = ctx.fillStyle = colour(`state-${state}`)
+    ctx.globalAlpha = 0.12
+    ctx.fillRect(left, bbox.top, width, bbox.height)
+    ctx.globalAlpha = 0.35
+    if (distance > 0) {
+      clip(left, width)
+      ctx.beginPath()
+      const step = distance * devicePixelRatio
+      for (let x = Math.max(left, bbox.left) - bbox.height; x < Math.min(right, bbox.left + bbox.width); x += step) {
+        ctx.moveTo(x, bbox.top + bbox.height)
+        ctx.lineTo(x + bbox.height, bbox.top)
+      }
+      ctx.stroke()
+      ctx.restore()
+    }
+    // The whole at the foot of the picture: what is held, on the same axis.
+    ctx.globalAlpha = 1
+    const foot = 6 * devicePixelRatio
+    ctx.fillRect(left, bbox.top + bbox.height - foot, width, foot)
+    const [first, end] = [Math.max(left, bbox.left), Math.min(left + width, bbox.left + bbox.width)]
+    if (end - first >= SIGN_WIDTH * devicePixelRatio) {
+      ctx.font = `bold ${SIGN_SIZE * devicePixelRatio}px system-ui, sans-serif`
+      ctx.textAlign = 'center'
+      ctx.textBaseline = 'top'
+      ctx.fillText(SIGNS[state], first + (SIGN_WIDTH / 2) * devicePixelRatio, bbox.top + 4 * devicePixelRatio)
+    }
+  }
+  ctx.restore()
+}
+
+/** Where the service changed the step of its values: a dotted line. */
+function drawChanges({ ctx, bbox, valToPos }: uPlot, steps: ShownChart['steps'], colour: Colours): void {
+  ctx.save()
+  ctx.setLineDash([2, 4])
+  ctx.strokeStyle = colour('ink')
+  ctx.beginPath()
+  for (const [at] of steps) {
+    ctx.moveTo(valToPos(at, 'x', true), bbox.top)
+    ctx.lineTo(valToPos(at, 'x', true), bbox.top + bbox.height)
+  }
+  ctx.stroke()
+  ctx.restore()
+}
+
 /** A drawn line as paths of uPlot: the steps as a stroke, and the band of extremes as a filled area. */
 const pathsOf =
-  (drawnOf: () => Drawn, scale: string): uPlot.Series.PathBuilder =>
+  (drawn: Drawn, scale: string): uPlot.Series.PathBuilder =>
   (u) => {
     const scales = {
       x: (at: number) => u.valToPos(at, 'x', true),
       y: (value: number) => u.valToPos(value, scale, true),
     }
     const [stroke, fill] = [new Path2D(), new Path2D()]
-    const drawn = drawnOf()
     drawSteps(drawn, stroke, scales)
     if (drawn.kind === 'extremes') drawBand(drawn, fill, scales)
     return { stroke, fill, flags: 1 }
@@ -60,68 +132,67 @@ function plotData(lines: readonly Drawn[]): uPlot.AlignedData {
   return [at, ...maps.map((map) => at.map((one) => map.get(one) ?? null))] as uPlot.AlignedData
 }
 
-const padded = (reach: { low: number; high: number } | undefined): [number, number] => {
+const padded = (drawn: readonly Drawn[]): [number, number] => {
+  const reach = reachOf(drawn)
   if (!reach) return [0, 1]
   const more = (reach.high - reach.low) * 0.05 || 1
   return [reach.low - more, reach.high + more]
 }
 
 /** Makes a chart in an element. */
-export function createChart(element: HTMLElement, first: ShownChart, locale: string, events: ChartEvents): Chart {
+export function createChart(element: HTMLElement, first: ShownChart, locale: string, events: ChartEvents) {
   let shown = first
   const box = element.appendChild(document.createElement('div'))
   const colour = coloursOf(box)
-  const linesOf = (): [Drawn, Drawn, Drawn] => [shown.second?.drawn ?? EMPTY, shown.now, shown.before ?? EMPTY]
-  const isTwoScales = (): boolean => shown.second !== null && shown.second.unit !== shown.unit
-  const write = new Intl.NumberFormat(locale, { maximumFractionDigits: 3 })
-  const numbers = (_: uPlot, values: number[]): string[] => values.map((value) => write.format(value))
+  const numbers = (_: uPlot, values: number[]): string[] => values.map((value) => value.toLocaleString(locale))
 
   /** The instant that a key moves the cursor to; the pixel of the cursor is not exact. */
   let exact: number | null = null
   let cursorAt: number | null = null
 
   function make(): uPlot {
-    const two = isTwoScales()
-    const line = (i: 0 | 1 | 2, name: string, width: number, dash: number[], scale: string): uPlot.Series => ({
-      scale,
-      width,
-      dash,
-      stroke: colour(`chart-${name}`),
-      fill: colour(`chart-${name}-band`),
-      paths: pathsOf(() => linesOf()[i], scale),
-      points: { show: false },
-    })
+    const { now, before, compared, unit } = shown
+    // Series of other units share a scale of their own, at the right.
+    const others = compared.filter((one) => one.unit !== unit)
+    const lines: uPlot.Series[] = []
+    const all: Drawn[] = []
+    const add = (drawn: Drawn, name: string, width: number, scale = 'y', dash: number[] = []): void => {
+      all.push(drawn)
+      const [stroke, fill] = [colour(`chart-${name}`), colour(`chart-${name}-band`)]
+      lines.push({ scale, width, dash, stroke, fill, paths: pathsOf(drawn, scale), points: { show: false } })
+    }
+    for (const [i, one] of compared.entries()) add(one.drawn, `with-${i}`, 1.5, one.unit === unit ? 'y' : 'z')
+    // Where a past state is shown, only what differs is strong.
+    add(now, 'now', before ? 1 : 1.5, 'y', before ? [4, 4] : [])
+    if (before) add(before, 'then', 0.5)
+    if (before) add(differing(now, before), 'then', 2)
     const axis = { stroke: colour('ink'), ticks: { stroke: colour('line') }, font: '12px system-ui, sans-serif' }
-    const grid = { stroke: colour('line'), width: 1 }
+    const value = { ...axis, size: 64, values: numbers, labelSize: 20, labelFont: axis.font }
+    const onY = [now, before ?? EMPTY, ...compared.filter((one) => one.unit === unit).map(({ drawn }) => drawn)]
     const options: uPlot.Options = {
       width: Math.max(200, element.clientWidth),
       height: CHART_HEIGHT,
       legend: { show: false },
       scales: {
         x: { time: false, range: () => [shown.from, shown.to] },
-        y: { range: () => padded(reachOf(two ? [shown.now, shown.before ?? EMPTY] : linesOf())) },
-        z: { range: () => padded(reachOf([shown.second?.drawn ?? EMPTY])) },
+        y: { range: () => padded(onY) },
+        z: { range: () => padded(others.map(({ drawn }) => drawn)) },
       },
-      series: [
-        {},
-        line(0, 'second', 1, [], two ? 'z' : 'y'),
-        line(1, 'now', 1.5, shown.before ? [4, 4] : [], 'y'),
-        line(2, 'then', 2, [], 'y'),
-      ],
+      series: [{}, ...lines],
       axes: [
         {
           ...axis,
           grid: { show: false },
-          splits: (_u, _axis, from, to) => timeTicks(shown.offsets, from, to).map(({ at }) => at),
+          splits: (_u, _axis, from, to) => timeTicks(shown.offsets, from, to, locale).map(({ at }) => at),
           values: (_u, splits) => {
-            const labels = new Map(
-              timeTicks(shown.offsets, splits[0] ?? 0, splits.at(-1) ?? 0).map(({ at, label }) => [at, label]),
-            )
-            return splits.map((at) => labels.get(at) ?? '')
+            const ticks = timeTicks(shown.offsets, shown.from, shown.to, locale)
+            return splits.map((at) => ticks.find((tick) => tick.at === at)?.label ?? '')
           },
         },
-        { ...axis, grid, scale: 'y', size: 64, values: numbers },
-        ...(two ? [{ ...axis, grid: { show: false }, scale: 'z', side: 1, size: 64, values: numbers }] : []),
+        { ...value, grid: { stroke: colour('line'), width: 1 }, scale: 'y', ...(unit ? { label: unit } : {}) },
+        ...(others.length === 0
+          ? []
+          : [{ ...value, grid: { show: false }, scale: 'z', side: 1 as const, label: others[0]!.unit ?? '' }]),
       ],
       cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false }, y: false },
       hooks: {
@@ -131,7 +202,7 @@ export function createChart(element: HTMLElement, first: ShownChart, locale: str
           (u) => {
             const left = u.cursor.left ?? -1
             cursorAt = exact ?? (left < 0 ? null : u.posToVal(left, 'x'))
-            events.cursor(cursorAt)
+            events.cursor(cursorAt, exact === null && left >= 0 ? left + u.bbox.left / devicePixelRatio : null)
           },
         ],
         setSelect: [
@@ -142,9 +213,20 @@ export function createChart(element: HTMLElement, first: ShownChart, locale: str
             events.zoom(u.posToVal(left, 'x'), u.posToVal(left + width, 'x'))
           },
         ],
+        ready: [
+          ({ over }) => {
+            let pressedAt = 0
+            over.addEventListener('mousedown', ({ clientX }) => {
+              pressedAt = clientX
+            })
+            over.addEventListener('click', ({ clientX }) => {
+              if (Math.abs(clientX - pressedAt) < 4 && cursorAt !== null) events.open(cursorAt)
+            })
+          },
+        ],
       },
     }
-    return new uPlot(options, plotData(linesOf()), box)
+    return new uPlot(options, plotData(all), box)
   }
 
   let plot = make()
@@ -152,30 +234,28 @@ export function createChart(element: HTMLElement, first: ShownChart, locale: str
     plot.destroy()
     plot = make()
   }
-  const resized = new ResizeObserver(() => {
+  new ResizeObserver(() => {
     const width = Math.max(200, element.clientWidth)
     if (width !== plot.width) plot.setSize({ width, height: CHART_HEIGHT })
-  })
-  resized.observe(element)
-  const schemes = ['(prefers-color-scheme: dark)', '(forced-colors: active)'].map((query) => matchMedia(query))
-  const recolour = (): void => {
-    box.replaceChildren()
-    plot = make()
-  }
-  for (const scheme of schemes) scheme.addEventListener('change', recolour)
+  }).observe(element)
+  for (const query of ['(prefers-color-scheme: dark)', '(forced-colors: active)'])
+    matchMedia(query).addEventListener('change', () => {
+      box.replaceChildren()
+      plot = make()
+    })
 
   return {
-    show(next) {
-      const isOther = (next.before === null) !== (shown.before === null) || next.second?.unit !== shown.second?.unit
+    show(next: ShownChart): void {
       shown = next
-      if (isOther) again()
-      else plot.setData(plotData(linesOf()))
+      again()
     },
-    preview(from, to) {
+    /** Draws the known data over another range until the new data arrives. */
+    preview(from: number, to: number): void {
       shown = { ...shown, from, to }
       plot.setData(plot.data)
     },
-    move(by) {
+    /** Moves the cursor to the next or an earlier period. */
+    move(by: number): void {
       // The first period may begin before the picture does.
       const at = [...new Set(plot.data[0].filter((one) => one < shown.to).map((one) => Math.max(one, shown.from)))]
       if (at.length === 0) return
@@ -184,6 +264,11 @@ export function createChart(element: HTMLElement, first: ShownChart, locale: str
       plot.setCursor({ left: Math.max(0, plot.valToPos(exact, 'x')), top: CHART_HEIGHT / 3 })
       exact = null
     },
-    columns: () => Math.round(plot.bbox.width / devicePixelRatio),
+    /** How many columns it has. */
+    columns: (): number => Math.round(plot.bbox.width / devicePixelRatio),
   }
 }
+
+/** A value with its unit. */
+export const withUnit = (value: number, unit: string | null, locale: string): string =>
+  `${valueText(value, locale)}${unit ? ` ${unit}` : ''}`

@@ -1,3 +1,5 @@
+import { padTwo, writtenLocale } from './format.ts'
+
 /*
  * Local time in the service's zone, from offsets that the server sends: the zone of the browser is never used. Server and
  * browser share this file.
@@ -13,9 +15,6 @@ const offsetAt = (offsets: Offsets, at: number): number =>
 /** The clock at an instant: `2025-10-26T02:15:00`. */
 export const clockAt = (offsets: Offsets, at: number): string =>
   new Date((at + offsetAt(offsets, at)) * 1000).toISOString().slice(0, 19)
-
-/** A number of a clock or a date: `07`. */
-export const padTwo = (number: number): string => String(number).padStart(2, '0')
 
 /** An offset as `+02:00`. */
 const offsetText = (seconds: number): string =>
@@ -44,7 +43,7 @@ function instantAt(offsets: Offsets, local: number): number {
 }
 
 /** A mark of a time axis. */
-export interface TimeTick {
+interface TimeTick {
   readonly at: number
   readonly label: string
 }
@@ -90,29 +89,37 @@ function* unitBegins(
   }
 }
 
-const LABEL_SLICES = { day: [5, 10], month: [0, 7], year: [0, 4] } as const
+/** How the marks of each unit are written. The first day of a month names it. */
+const LABELS: Readonly<Record<'weekday' | AxisUnit, Intl.DateTimeFormatOptions>> = {
+  hour: { hour: '2-digit', minute: '2-digit' },
+  weekday: { weekday: 'short', day: 'numeric' },
+  day: { day: 'numeric', month: 'short' },
+  month: { month: 'short', year: 'numeric' },
+  year: { year: 'numeric' },
+}
 
 /** Marks at local borders; with their offset on a day on which the clocks change, because an hour may come twice. */
-export function timeTicks(offsets: Offsets, from: number, to: number): TimeTick[] {
+export function timeTicks(offsets: Offsets, from: number, to: number, locale = 'en'): TimeTick[] {
   const [, unit, count] = AXIS_STEPS.find(([days]) => (to - from) / DAY <= days)!
+  const label = (local: number, how: keyof typeof LABELS): string =>
+    new Intl.DateTimeFormat(writtenLocale(locale), { ...LABELS[how], timeZone: 'UTC' }).format(local * 1000)
+  if (unit !== 'hour')
+    return [...unitBegins(from + offsetAt(offsets, from), to + offsetAt(offsets, to), unit, count)]
+      .map((local) => {
+        const isFirst = new Date(local * 1000).getUTCDate() === 1
+        return {
+          at: instantAt(offsets, local),
+          label: label(local, unit === 'day' && count === 1 && !isFirst ? 'weekday' : unit),
+        }
+      })
+      .filter(({ at }) => at >= from && at <= to)
   const ticks: TimeTick[] = []
-  if (unit !== 'hour') {
-    for (const local of unitBegins(from + offsetAt(offsets, from), to + offsetAt(offsets, to), unit, count)) {
-      const at = instantAt(offsets, local)
-      if (at >= from && at <= to)
-        ticks.push({ at, label: new Date(local * 1000).toISOString().slice(...LABEL_SLICES[unit]) })
-    }
-    return ticks
-  }
   for (let at = Math.ceil(from / 3_600) * 3_600; at <= to; at += 3_600) {
-    const clock = clockAt(offsets, at)
-    const hour = Number(clock.slice(11, 13))
+    const local = at + offsetAt(offsets, at)
+    const hour = Math.floor(local / 3_600) % 24
     if (hour % count !== 0) continue
-    const label = hour === 0 ? clock.slice(5, 10) : clock.slice(11, 16)
-    ticks.push({
-      at,
-      label: isOddDay(offsets, at) ? `${label} ${offsetText(offsetAt(offsets, at)).slice(0, 3)}` : label,
-    })
+    const text = label(local, hour === 0 ? 'weekday' : 'hour')
+    ticks.push({ at, label: isOddDay(offsets, at) ? `${text} ${offsetText(offsetAt(offsets, at)).slice(0, 3)}` : text })
   }
   return ticks
 }

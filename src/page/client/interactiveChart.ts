@@ -1,14 +1,15 @@
-import { createChart, type ShownChart } from './chart.ts'
+import { createChart, type ShownChart, withUnit } from './chart.ts'
 import { addressText, timeText } from './clock.ts'
+import { lengthText, valueText } from './format.ts'
 import { refreshPage } from './live.ts'
-import { type Drawn, eachPeriod, periodAt } from './segments.ts'
-import { createSlider } from './slider.ts'
+import { type Drawn, differing, periodAt } from './segments.ts'
+import { createSlider, type PastState } from './slider.ts'
 
 /** The data that the page has embedded for this script. */
 interface EmbeddedData {
-  readonly chart: ShownChart & { readonly asOf: string | null; readonly second: { readonly name: string } | null }
+  readonly chart: ShownChart & { readonly asOf: string | null }
   readonly label: string
-  readonly changes: readonly { readonly at: string; readonly run: number; readonly text: string }[]
+  readonly changes: readonly PastState[]
   readonly locale: string
   readonly api: string
   readonly explain: string
@@ -19,31 +20,6 @@ interface EmbeddedData {
 const filled = (sentence: string | undefined, what: string | number): string =>
   (sentence ?? '').replace('{}', String(what))
 
-/** How many periods have a different value now than they had then. */
-function differing(now: Drawn, then: Drawn | null): number {
-  if (!then) return 0
-  const before = new Map([...eachPeriod(then)].map(({ from, mean }) => [from, mean]))
-  let count = 0
-  for (const { from, mean } of eachPeriod(now)) {
-    if ((before.get(from) ?? null) !== mean) count++
-    before.delete(from)
-  }
-  for (const mean of before.values()) if (mean !== null) count++
-  return count
-}
-
-/** The length of a period: `6 h`. */
-function lengthText(seconds: number): string {
-  const [size, unit] = (
-    [
-      [86_400, 'd'],
-      [3_600, 'h'],
-      [60, 'min'],
-    ] as const
-  ).find(([length]) => seconds % length === 0) ?? [1, 's']
-  return `${seconds / size} ${unit}`
-}
-
 /** Makes the chart of a page interactive. */
 function beginChart(): void {
   const source = document.querySelector('#data')
@@ -52,46 +28,49 @@ function beginChart(): void {
   if (!source || !place || !cursorText) return
   let text = source.textContent ?? ''
   let given = JSON.parse(text) as EmbeddedData
-  const { words } = given
+  const { words, locale } = given
   let chart = given.chart
   let at: number | null = null
   const main = document.querySelector('main')!
 
-  const number = new Intl.NumberFormat(given.locale, { maximumFractionDigits: 3 })
-  const valueText = (drawn: Drawn, when: number): string | undefined => {
-    const held = periodAt(drawn, when)
-    if (held?.mean === null || held?.mean === undefined) return undefined
-    if (drawn.kind === 'values') return number.format(held.mean)
-    return `${number.format(held.mean)} (${number.format(held.min!)} – ${number.format(held.max!)})`
+  const valueAt = (drawn: Drawn, when: number, unit: string | null): string => {
+    const { mean = null, min, max } = periodAt(drawn, when) ?? {}
+    if (mean === null) return '–'
+    const value = withUnit(mean, unit, locale)
+    return drawn.kind === 'values' ? value : `${value} (${valueText(min!, locale)} – ${valueText(max!, locale)})`
   }
 
-  /** The sentence about an instant. */
-  function sentence(when: number): string {
+  /** What there is at an instant, in parts. */
+  function reading(when: number): string[] {
     const held = periodAt(chart.now, when) ?? (chart.before ? periodAt(chart.before, when) : undefined)
     const state = chart.states.find(([from, to]) => when >= from && when < to)?.[2]
     return [
       timeText(chart.offsets, held?.from ?? Math.floor(when)),
-      `${valueText(chart.now, when) ?? '–'}${chart.unit ? ` ${chart.unit}` : ''}`,
-      chart.before && filled(words.thenValue, valueText(chart.before, when) ?? '–'),
-      chart.second && `${chart.second.name}: ${valueText(chart.second.drawn, when) ?? '–'}`,
-      state && words.states[state],
-    ]
-      .filter(Boolean)
-      .join(' · ')
+      valueAt(chart.now, when, chart.unit),
+      chart.before ? filled(words.thenValue, valueAt(chart.before, when, chart.unit)) : '',
+      ...chart.compared.map(({ name, drawn, unit }) => `${name}: ${valueAt(drawn, when, unit)}`),
+      (state && words.states[state]) ?? '',
+    ].filter(Boolean)
   }
 
   let timer: ReturnType<typeof setTimeout> | undefined
-  const announce = (text: string): void => {
+  const announce = (parts: readonly string[]): void => {
     clearTimeout(timer)
     // A screen reader hears where the cursor stops, not everything that it passes.
     timer = setTimeout(() => {
-      cursorText.textContent = text
+      cursorText.textContent = parts.join(' · ')
     }, 60)
   }
+  const tip = document.createElement('div')
+  tip.className = 'tip'
+  tip.ariaHidden = 'true'
+  tip.hidden = true
 
   let loading = new AbortController()
   let shownFor = ''
   let isOwnRefresh = false
+  const sayDifference = (): void =>
+    slider?.say(chart.before ? filled(words.differ, differing(chart.now, chart.before).count) : '')
   /** Requests what the chart is to show; a later request cancels an earlier one. */
   async function load(from: number, to: number, asOf: string | null, isDone: boolean): Promise<void> {
     loading.abort()
@@ -118,7 +97,7 @@ function beginChart(): void {
       view.show(chart)
       showLegend()
       place!.dataset.drawn = String(Number(place!.dataset.drawn ?? 0) + 1)
-      slider?.say(chart.asOf === null ? '' : filled(words.differ, differing(chart.now, chart.before)))
+      sayDifference()
       if (isDone) {
         isOwnRefresh = true
         await refreshPage(signal)
@@ -150,15 +129,30 @@ function beginChart(): void {
     view.preview(first, last)
     void load(first, last, chart.asOf, true)
   }
+  /** Shows where a value comes from. A summary of several values is looked into first. */
+  const explain = (when: number | null): void => {
+    const held = when === null ? undefined : periodAt(chart.now, when)
+    if (!held) return
+    if (chart.now.kind === 'values') location.href = `${given.explain}${held.from}`
+    else zoom(held.from, held.to)
+  }
 
-  const view = createChart(place, chart, given.locale, {
-    cursor: (when) => {
+  const view = createChart(place, chart, locale, {
+    cursor(when, left) {
       at = when
-      if (when !== null) announce(sentence(when))
+      const parts = when === null ? [] : reading(when)
+      if (when !== null) announce(parts)
+      tip.hidden = left === null
+      if (left === null) return
+      tip.replaceChildren(...parts.map((part) => Object.assign(document.createElement('div'), { textContent: part })))
+      tip.classList.toggle('start', left > place.clientWidth / 2)
+      tip.style.left = `${left}px`
     },
     zoom,
+    open: explain,
   })
   place.querySelector('svg.figure')?.remove()
+  place.append(tip)
   place.tabIndex = 0
   place.setAttribute('role', 'group')
   place.setAttribute('aria-label', given.label)
@@ -171,7 +165,7 @@ function beginChart(): void {
       load(chart.from, chart.to, asOf, isDone),
     )
   let slider = makeSlider()
-  slider?.say(chart.asOf === null ? '' : filled(words.differ, differing(chart.now, chart.before)))
+  sayDifference()
 
   const whole = { from: chart.from, to: chart.to }
   const about = (factor: number): void => {
@@ -188,13 +182,7 @@ function beginChart(): void {
     Home: () => zoom(whole.from, whole.to),
     '[': () => slider?.step(-1),
     ']': () => slider?.step(1),
-    e: () => {
-      const held = at === null ? undefined : periodAt(chart.now, at)
-      if (!held) return
-      // A summary of several values is looked into first.
-      if (chart.now.kind === 'values') location.href = `${given.explain}${held.from}`
-      else zoom(held.from, held.to)
-    },
+    e: () => explain(at),
   }
   place.addEventListener('keydown', (event) => {
     const act = KEYS[event.key]
@@ -203,7 +191,9 @@ function beginChart(): void {
     act()
   })
   // The embedded data is replaced by finer data where the picture has room for it.
-  const isCoarse = [chart.now, chart.before, chart.second?.drawn].some((drawn) => drawn?.kind === 'extremes')
+  const isCoarse = [chart.now, chart.before, ...chart.compared.map(({ drawn }) => drawn)].some(
+    (drawn) => drawn?.kind === 'extremes',
+  )
   if (isCoarse) void load(chart.from, chart.to, chart.asOf, false)
   else shownFor = `${chart.from} ${chart.to}`
   showLegend()

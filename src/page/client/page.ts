@@ -1,6 +1,6 @@
 /**
- * What every page has: buttons that copy commands, and the address on paper. Without this module, commands are text to be
- * selected.
+ * What every page has: buttons that copy commands, ages, names to choose from, and the address on paper. Without this module,
+ * commands are text to be selected.
  */
 
 /** Where the page says that something was copied; it holds the words for that, in the language of the page. */
@@ -13,7 +13,7 @@ function addButtons(): void {
     const button = document.createElement('button')
     button.type = 'button'
     button.textContent = copy
-    button.setAttribute('aria-label', `${copy}: ${code.textContent}`)
+    button.ariaLabel = `${copy}: ${code.textContent}`
     button.addEventListener('click', async () => {
       await navigator.clipboard.writeText(code.textContent ?? '')
       button.textContent = copied
@@ -46,6 +46,14 @@ function showAges(): void {
     time.textContent = format.format(-Math.floor(seconds / size), unit)
   }
 }
+
+/** Offers the series that have what is typed in their names. */
+document.addEventListener('input', async ({ target }) => {
+  if (!(target instanceof HTMLInputElement) || !target.dataset.pick || !target.list) return
+  const answer = await fetch(`${target.dataset.pick}?q=${encodeURIComponent(target.value)}`)
+  const found = answer.ok ? ((await answer.json()) as { path: string; name: string }[]) : []
+  target.list.replaceChildren(...found.map(({ path, name }) => new Option(`${path} ${name}`, path)))
+})
 
 showAges()
 setInterval(showAges, 30_000)

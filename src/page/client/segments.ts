@@ -133,3 +133,24 @@ export function drawBand(drawn: Drawn, pen: Pen, { x, y }: Scales): void {
   }
   close()
 }
+
+/**
+ * What was known then where it differs from now: the values of then, with a band to those of now. `count`: how many periods
+ * differ, those included that have no value in one of the two.
+ */
+export function differing(now: Drawn, then: Drawn): Drawn & { readonly count: number } {
+  const current = new Map([...eachPeriod(now)].map(({ from, mean }) => [from, mean]))
+  const segments: BandSegment[] = []
+  let count = 0
+  for (const { from, to, mean } of eachPeriod(then)) {
+    const value = current.get(from) ?? null
+    current.delete(from)
+    if (mean === value) continue
+    count++
+    if (mean === null) continue
+    const both = [mean, value ?? mean]
+    segments.push({ from, step: to - from, min: [Math.min(...both)], max: [Math.max(...both)], mean: [mean] })
+  }
+  for (const value of current.values()) if (value !== null) count++
+  return { kind: 'extremes', segments, count }
+}

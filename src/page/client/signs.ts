@@ -6,7 +6,6 @@ export const SIGNS = {
   none: '·',
   unverified: '?',
   failed: '!',
-  // States that only the page of a series distinguishes.
+  // A state that only the page of a series distinguishes.
   absent: '–',
-  unasked: '·',
 } as const

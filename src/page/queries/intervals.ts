@@ -1,5 +1,8 @@
 import { expressionBuilder } from 'kysely'
 import { ALL_GEOS, type GapReason } from '../../db/tables/codes.ts'
+import type { Instant } from '../../util/time/instant.ts'
+import { type Interval, intersect, subtract } from '../../util/time/interval.ts'
+import { addUnits, floorTo, localDate } from '../../util/time/zone.ts'
 import type { PageRequest } from '../page.ts'
 
 /** The states of an interval of a series: never requested, or from the best to the worst of what was answered. */
@@ -7,10 +10,8 @@ export const COVERAGE_STATES = ['none', 'final', 'provisional', 'empty', 'unveri
 export type CoverageState = (typeof COVERAGE_STATES)[number]
 
 /** An interval of a series and geo in one state (epoch seconds), with what is known of it. */
-export interface CoverageInterval {
+export interface CoverageInterval extends Interval {
   readonly geoId: number
-  readonly from: number
-  readonly to: number
   readonly state: CoverageState
   /** Why there is nothing: absent at the source, an unverified answer, a request that failed, or never requested. */
   readonly reason: GapReason | null
@@ -27,103 +28,132 @@ const OF_GAP = { absent: 'unverified', unverified: 'unverified', failed: 'failed
  * read from a table does not, and with `=` each sort of the views is repeated for every series, which takes fifty times as
  * long.
  */
-export const listed = (ids: readonly number[]) => ids.map((id) => expressionBuilder().val(id))
+const listed = (ids: readonly number[]) => ids.map((id) => expressionBuilder().val(id))
 
 /**
- * Everything that is known of the coverage of some series: first what is held, with its state, then what is missing, with the
- * reason. Reads no values.
+ * Everything that is known of the coverage of some series, or of an interval of it: first what is held, with its state, then
+ * what is missing, with the reason. Reads no values.
  */
 export async function coverageIntervalsOf(
   { store }: Pick<PageRequest, 'store'>,
   ids: readonly number[],
+  within?: Interval,
 ): Promise<ReadonlyMap<number, CoverageInterval[]>> {
   const found = new Map(ids.map((id): [number, CoverageInterval[]] => [id, []]))
   if (ids.length === 0) return found
   const held = await store.kysely
     .selectFrom('coverage')
-    .select(['series_id', 'geo_id', 'from_at', 'to_at', 'state'])
+    .select(['series_id', 'geo_id as geoId', 'from_at as from', 'to_at as to', 'state'])
     .where('series_id', 'in', listed(ids))
+    .$if(within !== undefined, (of) => of.where('to_at', '>', within!.from).where('from_at', '<', within!.to))
     .$narrowType<{ state: 'final' | 'provisional' | 'empty' | 'unverified' }>()
     .execute()
-  for (const { series_id, geo_id, from_at, to_at, state } of held)
-    found.get(series_id)!.push({
-      geoId: geo_id,
-      from: from_at,
-      to: to_at,
-      state,
-      reason: null,
-      missing: null,
-      nextAt: null,
-    })
-  const missing = await store.kysely
+  for (const { series_id, ...row } of held)
+    found.get(series_id)!.push({ ...row, reason: null, missing: null, nextAt: null })
+  const gaps = await store.kysely
     .selectFrom('gaps')
-    .select(['series_id', 'geo_id', 'from_at', 'to_at', 'reason', 'missing', 'next_at'])
+    .select([
+      'series_id',
+      'geo_id as geoId',
+      'from_at as from',
+      'to_at as to',
+      'reason',
+      'missing',
+      'next_at as nextAt',
+    ])
     .where('series_id', 'in', listed(ids))
+    .$if(within !== undefined, (of) => of.where('to_at', '>', within!.from).where('from_at', '<', within!.to))
     .execute()
-  for (const { series_id, geo_id, from_at, to_at, reason, missing: count, next_at } of missing)
-    found.get(series_id)!.push({
-      geoId: geo_id,
-      from: from_at,
-      to: to_at,
-      state: OF_GAP[reason],
-      reason,
-      missing: count,
-      nextAt: next_at,
-    })
+  for (const { series_id, ...row } of gaps) found.get(series_id)!.push({ ...row, state: OF_GAP[row.reason] })
   return found
 }
 
-/** An interval of a timeline that has one state, without what is known of it. */
-export interface TimelinePiece {
-  readonly from: number
-  readonly to: number
-  readonly state: CoverageState
+/** Precedence: what is missing covers what is held, an answer for a geo covers one for all; then the worst state counts. */
+const rankOf = ({ geoId, reason, state }: CoverageInterval, geo: number): number =>
+  (geoId === geo ? 40 : 0) +
+  (reason === null ? 0 : 20) +
+  2 * COVERAGE_STATES.indexOf(state) -
+  Number(reason === 'absent')
+
+/** The timeline of a geo: disjoint intervals in order; each instant has what counts most of the given intervals. */
+function painted(intervals: readonly CoverageInterval[], geo: number): CoverageInterval[] {
+  const own = intervals.filter(({ geoId }) => geoId === geo || geoId === ALL_GEOS).sort((a, b) => a.from - b.from)
+  const borders = [...new Set(own.flatMap(({ from, to }) => [from, to]))].sort((a, b) => a - b)
+  const result: CoverageInterval[] = []
+  let active: CoverageInterval[] = []
+  let next = 0
+  for (const [i, from] of borders.slice(0, -1).entries()) {
+    const to = borders[i + 1]!
+    active = active.filter((interval) => interval.to > from)
+    while (next < own.length && own[next]!.from <= from) active.push(own[next++]!)
+    if (active.length === 0) continue
+    const top = active.reduce((best, one) => (rankOf(one, geo) > rankOf(best, geo) ? one : best))
+    const last = result.at(-1)
+    const isSame = last?.to === from && last.state === top.state && last.reason === top.reason
+    if (isSame && last.nextAt === top.nextAt && last.missing === top.missing)
+      result[result.length - 1] = { ...last, to }
+    else result.push({ ...top, from, to })
+  }
+  return result
+}
+
+/** The timelines of a series by the geos that were requested (0: all at once). */
+export type Timelines = ReadonlyMap<number, readonly CoverageInterval[]>
+
+/** The timelines of all geos that some intervals have. */
+export function timelines(intervals: readonly CoverageInterval[]): Timelines {
+  const geos = [...new Set(intervals.map(({ geoId }) => geoId))].sort((a, b) => a - b)
+  return new Map(geos.map((geo) => [geo, painted(intervals, geo)]))
+}
+
+/** The states that the page of a series tells apart. */
+export type IntervalState = CoverageState | 'absent'
+
+/** An interval of one state on the page of a series, with what is known of it. */
+export interface ChartState extends Interval, Pick<CoverageInterval, 'missing' | 'nextAt'> {
+  readonly state: IntervalState
 }
 
 /**
- * The timelines of a series, one for each geo that was requested (0: all at once): disjoint intervals in order. Where intervals
- * overlap, what is missing covers what is held, and an answer for a geo covers an answer for all.
+ * The state of every part of a range of a series and geo, in order and without gaps. What is after `now` and was not requested,
+ * or is not published yet, is left out.
  */
-export function timelines(intervals: readonly CoverageInterval[]): ReadonlyMap<number, TimelinePiece[]> {
-  const geos = [...new Set(intervals.map(({ geoId }) => geoId))].sort((a, b) => a - b)
-  return new Map(
-    geos.map((geo) => [
-      geo,
-      painted(
-        intervals.filter(({ geoId }) => geoId === geo || geoId === ALL_GEOS),
-        geo,
-      ),
-    ]),
+export async function readStates(
+  request: Pick<PageRequest, 'store' | 'now'>,
+  { seriesId, geoId }: { readonly seriesId: number; readonly geoId: number },
+  range: Interval,
+): Promise<ChartState[]> {
+  const { store, now } = request
+  const intervals = (await coverageIntervalsOf(request, [seriesId], range)).get(seriesId)!
+  const newest = await store.kysely
+    .selectFrom('observation')
+    .select(['at', 'step_s'])
+    .where('series_id', '=', seriesId)
+    .where('geo_id', '=', geoId)
+    .orderBy('at', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  const published = Math.max(now, newest ? newest.at + newest.step_s : now)
+  const timeline = painted(
+    intervals.filter(({ reason }) => reason !== 'never requested'),
+    geoId,
   )
-}
-
-const layerOf = ({ geoId, reason }: CoverageInterval, geo: number): number =>
-  (geoId === geo ? 2 : 0) + (reason === null ? 0 : 1)
-
-/** Disjoint intervals: each instant has the state of the uppermost layer; within a layer, the worst state. */
-function painted(intervals: readonly CoverageInterval[], geo: number): TimelinePiece[] {
-  const begins = [...intervals].sort((a, b) => a.from - b.from)
-  const borders = [...new Set(intervals.flatMap(({ from, to }) => [from, to]))].sort((a, b) => a - b)
-  const result: TimelinePiece[] = []
-  let active: CoverageInterval[] = []
-  let next = 0
-  for (const [i, from] of borders.entries()) {
-    const to = borders[i + 1]
-    if (to === undefined) break
-    active = active.filter((interval) => interval.to > from)
-    while (next < begins.length && begins[next]!.from <= from) active.push(begins[next++]!)
-    if (active.length === 0) continue
-    const { state } = active.reduce((best, interval) => {
-      const [a, b] = [layerOf(best, geo), layerOf(interval, geo)]
-      return b > a || (b === a && COVERAGE_STATES.indexOf(interval.state) > COVERAGE_STATES.indexOf(best.state))
-        ? interval
-        : best
-    })
-    const last = result.at(-1)
-    if (last && last.to === from && last.state === state) result[result.length - 1] = { ...last, to }
-    else result.push({ from, to, state })
-  }
-  return result
+  const known = timeline.flatMap(({ from, to, state, reason, missing, nextAt }): ChartState[] =>
+    intersect([{ from, to: state === 'provisional' ? Math.min(to, published) : to }], [range]).map((part) => ({
+      ...part,
+      state: reason === 'absent' ? reason : state,
+      missing,
+      nextAt,
+    })),
+  )
+  const past = { from: range.from, to: Math.min(range.to, Math.max(range.from, now)) }
+  const never = subtract([past], timeline).map((hole) => ({
+    ...hole,
+    state: 'none' as const,
+    missing: null,
+    nextAt: null,
+  }))
+  return [...known, ...never].sort((a, b) => a.from - b.from).filter(({ from, to }) => from < to)
 }
 
 /** The share of each state in a time; together they are 1. States with no share are left out. */
@@ -149,18 +179,11 @@ export async function geosBySeries(
  * The shares of the states in consecutive periods, over all timelines of a series. That of all geos stands for those of its geos
  * that have none of their own.
  */
-export function sharesOf(
-  lines: ReadonlyMap<number, readonly TimelinePiece[]>,
-  borders: readonly number[],
-  geos: readonly number[],
-): Shares[] {
+export function sharesOf(lines: Timelines, borders: readonly number[], geos: readonly number[]): Shares[] {
   const others = geos.length === 0 ? 1 : geos.filter((geo) => geo === ALL_GEOS || !lines.has(geo)).length
   const countOf = (geo: number): number => (geo === ALL_GEOS ? others : 1)
   const count = [...lines.keys()].reduce((sum, geo) => sum + countOf(geo), 0)
-  const cells = Array.from(
-    { length: Math.max(0, borders.length - 1) },
-    (): Partial<Record<CoverageState, number>> => ({}),
-  )
+  const cells = borders.slice(1).map((): Partial<Record<CoverageState, number>> => ({}))
   for (const [geo, line] of lines) {
     if (countOf(geo) === 0) continue
     let cell = 0
@@ -177,10 +200,9 @@ export function sharesOf(
 
 /** Seconds by state as shares of a whole; the rest was never requested. Rounded, to keep the JSON short. */
 function sharesIn(seconds: Partial<Record<CoverageState, number>>, whole: number): Shares {
-  const { none = 0, ...known } = seconds
-  const rest = whole - Object.values(known).reduce((sum, part) => sum + part, 0) - none
-  const all = { ...known, ...(none + rest > 0 || whole === 0 ? { none: none + rest } : {}) }
   if (whole === 0) return { none: 1 }
+  const rest = whole - Object.values(seconds).reduce((sum, part) => sum + part, 0)
+  const all = rest > 0 ? { ...seconds, none: (seconds.none ?? 0) + rest } : seconds
   return Object.fromEntries(
     COVERAGE_STATES.flatMap((state) =>
       all[state] === undefined ? [] : [[state, Math.round((all[state] / whole) * 1e4) / 1e4]],
@@ -190,4 +212,21 @@ function sharesIn(seconds: Partial<Record<CoverageState, number>>, whole: number
 
 /** The worst state with a share in a period. */
 export const worstOf = (shares: Shares): CoverageState =>
-  [...COVERAGE_STATES].reverse().find((state) => shares[state] !== undefined) ?? 'none'
+  COVERAGE_STATES.findLast((state) => shares[state] !== undefined) ?? 'none'
+
+/** Consecutive local days: their dates, and their borders, of which there is one more. */
+export interface Days {
+  readonly dates: readonly string[]
+  readonly borders: readonly Instant[]
+}
+
+/** The local days of a zone from one instant to before another. */
+export function daysBetween(zone: string, from: Instant, to: Instant): Days {
+  const borders = [floorTo(zone, from, 'day')]
+  while (borders.at(-1)! < to) borders.push(addUnits(zone, borders.at(-1)!, 'day', 1))
+  return { dates: borders.slice(0, -1).map((at) => localDate(zone, at)), borders }
+}
+
+/** The last local days of a zone, as many as given, up to and including the one that holds an instant. */
+export const lastDays = (zone: string, now: Instant, count: number): Days =>
+  daysBetween(zone, addUnits(zone, floorTo(zone, now, 'day'), 'day', 1 - count), now + 1)

@@ -1,26 +1,28 @@
 import { storedKinds } from '../../db/queries/catalogueNames.ts'
 import type { PageRequest } from '../page.ts'
-import { inLanguage } from './locale.ts'
 
 /** What names are read by. */
 export type LocaleRequest = Pick<PageRequest, 'store' | 'languages'>
 
-interface NameRow<K> {
-  readonly key: K
-  readonly locale: string
-  readonly name: string | null
+/** Picks one of the languages of the same thing: the first of those wanted that there is, else any. */
+export const inLanguage = <T extends { readonly locale: string }>(
+  rows: readonly T[],
+  languages: readonly string[],
+): T | undefined => {
+  const wanted = languages.find((language) => rows.some(({ locale }) => locale === language))
+  return rows.find(({ locale }) => locale === wanted) ?? rows[0]
 }
 
 /** The name of each item in the first of the wanted languages that has one, else in another one. */
-const pickNames = <K>(rows: readonly NameRow<K>[], languages: readonly string[]): ReadonlyMap<K, string> =>
-  new Map(
-    [
-      ...Map.groupBy(
-        rows.filter(({ name }) => name !== null),
-        ({ key }) => key,
-      ),
-    ].map(([key, names]) => [key, inLanguage(names, languages)!.name!]),
+function pickNames<K>(
+  rows: readonly { readonly key: K; readonly locale: string; readonly name: string | null }[],
+  languages: readonly string[],
+): ReadonlyMap<K, string> {
+  const named = rows.filter(({ name }) => name !== null)
+  return new Map(
+    [...Map.groupBy(named, ({ key }) => key)].map(([key, names]) => [key, inLanguage(names, languages)!.name!]),
   )
+}
 
 /** The names of indicators, by `kind id`, in the language of a request where they are held in it. */
 export async function indicatorNames(
@@ -52,4 +54,16 @@ export async function geoNames(
     .where('id', 'in', [...new Set(ids)])
     .execute()
   return pickNames(rows, languages)
+}
+
+/** A geo with its name, where one is held. */
+export interface NamedGeo {
+  readonly id: number
+  readonly name: string | null
+}
+
+/** Some geos with their names, in order. */
+export async function namedGeos(request: LocaleRequest, ids: readonly number[]): Promise<NamedGeo[]> {
+  const names = await geoNames(request, ids)
+  return ids.map((id) => ({ id, name: names.get(id) ?? null }))
 }

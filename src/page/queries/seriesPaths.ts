@@ -1,9 +1,11 @@
+import type { Reader } from '../../db/store.ts'
 import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
 import { NotFound, type PageRequest } from '../page.ts'
+import { indicatorNames, type LocaleRequest } from './names.ts'
 
 /** Every series with its name in addresses: the native series of an indicator (else its first one) has the indicator's number. */
-const seriesRows = ({ store }: Pick<PageRequest, 'store'>) =>
-  store.kysely
+const seriesRows = ({ kysely }: Reader) =>
+  kysely
     .selectFrom('series as s')
     .selectAll('s')
     .select((of) =>
@@ -12,12 +14,17 @@ const seriesRows = ({ store }: Pick<PageRequest, 'store'>) =>
         .select('f.id')
         .where('f.kind', '=', ENTRY_ROUTES.series)
         .whereRef('f.indicator_id', '=', 's.indicator_id')
-        .orderBy((by) => by.case().when('f.time_trunc', 'is', null).then(0).else(1).end())
-        .orderBy((by) => by.case().when('f.geo_agg', 'is', null).then(0).else(1).end())
+        .orderBy((by) => by('f.time_trunc', 'is not', null))
+        .orderBy((by) => by('f.geo_agg', 'is not', null))
         .orderBy('f.id')
         .limit(1)
         .as('first_id'),
     )
+    .orderBy('s.kind')
+    .orderBy('s.indicator_id')
+    .orderBy((by) => by('s.time_trunc', 'is not', null))
+    .orderBy((by) => by('s.geo_agg', 'is not', null))
+    .orderBy('s.id')
 
 export type SeriesRow = Awaited<ReturnType<ReturnType<typeof seriesRows>['execute']>>[number]
 
@@ -30,38 +37,67 @@ export const seriesPath = ({
 
 /** The series that an address names: `600` is the native one of the indicator, `s12` the one with this number. */
 export async function findSeriesByPath(
-  request: Pick<PageRequest, 'store'>,
+  { store }: Pick<PageRequest, 'store'>,
   name: string | undefined,
 ): Promise<SeriesRow> {
   const [, own, number] = /^(s?)(\d{1,15})$/.exec(name ?? '') ?? []
-  if (number === undefined) throw new NotFound(`series ${name}`)
-  const all = seriesRows(request)
-  const found =
-    own === 's'
-      ? await all.where('s.id', '=', Number(number)).executeTakeFirst()
-      : (
-          await all.where('s.kind', '=', ENTRY_ROUTES.series).where('s.indicator_id', '=', Number(number)).execute()
-        ).find(({ id, first_id }) => id === first_id)
-  if (!found) throw new NotFound(`series ${name}`)
-  return found
+  const rows = seriesRows(store)
+  const found = !number
+    ? []
+    : own === 's'
+      ? await rows.where('s.id', '=', Number(number)).execute()
+      : await rows.where('s.kind', '=', ENTRY_ROUTES.series).where('s.indicator_id', '=', Number(number)).execute()
+  const series = found.find(({ id, first_id }) => own === 's' || id === first_id)
+  if (!series) throw new NotFound(`series ${name}`)
+  return series
 }
 
 /** Every series, in the order of their indicators, of each the native one first: numbers are given as the first answers come. */
-export const allSeries = (request: Pick<PageRequest, 'store'>): Promise<SeriesRow[]> =>
-  seriesRows(request)
-    .orderBy('s.kind')
-    .orderBy('s.indicator_id')
-    .orderBy((by) => by.case().when('s.time_trunc', 'is', null).then(0).else(1).end())
-    .orderBy((by) => by.case().when('s.geo_agg', 'is', null).then(0).else(1).end())
-    .orderBy('s.id')
-    .execute()
+export const allSeries = ({ store }: Pick<PageRequest, 'store'>): Promise<SeriesRow[]> => seriesRows(store).execute()
+
+/** The headings of some series in lists, with the names of their indicators. */
+export async function seriesHeads(request: LocaleRequest, rows: readonly SeriesRow[]) {
+  const names = await indicatorNames(
+    request,
+    rows.map(({ indicator_id }) => indicator_id),
+  )
+  return (row: SeriesRow) => ({
+    path: seriesPath(row),
+    kind: row.kind,
+    indicatorId: row.indicator_id,
+    name: names.get(`${row.kind} ${row.indicator_id}`) ?? null,
+    timeTrunc: row.time_trunc,
+    geoAgg: row.geo_agg,
+  })
+}
 
 /** The heading of a series in a list. */
-export const seriesHead = (row: SeriesRow, names: ReadonlyMap<string, string>) => ({
-  path: seriesPath(row),
-  kind: row.kind,
-  indicatorId: row.indicator_id,
-  name: names.get(`${row.kind} ${row.indicator_id}`) ?? null,
-  timeTrunc: row.time_trunc,
-  geoAgg: row.geo_agg,
-})
+export type SeriesHead = ReturnType<Awaited<ReturnType<typeof seriesHeads>>>
+
+/** The series whose number or name has a text in it, without accents and capitals. */
+export async function matchingSeries(
+  request: LocaleRequest,
+  all: readonly SeriesRow[],
+  text: string,
+): Promise<readonly SeriesRow[]> {
+  const folded = (name: string): string => name.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase()
+  const wanted = folded(text.trim())
+  if (wanted === '') return all
+  const head = await seriesHeads(request, all)
+  return all.filter((row) => folded(`${row.indicator_id} ${head(row).name ?? ''}`).includes(wanted))
+}
+
+/** The held series of some indicators, by kind and number of the indicator, each with its name in addresses. */
+export async function heldSeriesOf(db: Reader, of: readonly { kind: string; id: number }[]) {
+  const rows = await seriesRows(db)
+    .where('s.kind', 'in', [...new Set(of.map(({ kind }) => kind))])
+    .where('s.indicator_id', 'in', [...new Set(of.map(({ id }) => id))])
+    .execute()
+  const groups = Map.groupBy(rows, ({ kind, indicator_id }) => `${kind} ${indicator_id}`)
+  return new Map(
+    [...groups].map(([key, series]) => [
+      key,
+      series.map((row) => ({ time_trunc: row.time_trunc, geo_agg: row.geo_agg, path: seriesPath(row) })),
+    ]),
+  )
+}

@@ -1,36 +1,159 @@
+import { readJobFiles } from '../../db/queries/jobRuns.ts'
 import { ALL_GEOS } from '../../db/tables/codes.ts'
+import { addUnits, floorTo, formatLocal, localDate, startOfDate } from '../../util/time/zone.ts'
 import { SIGNS } from '../client/signs.ts'
+import { sharesText, stateLegend } from '../coveragePictures.ts'
+import {
+  commandLine,
+  groupingText,
+  jobFile,
+  kindText,
+  localText,
+  numberedPager,
+  options,
+  scrolled,
+  serviceText,
+  table,
+} from '../elements.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
-import { type PageRequest, view } from '../page.ts'
-import { type Coverage, type CoverageOf, readCoverage, readCoverageOf } from '../queries/coverage.ts'
-import { COVERAGE_STATES, type Shares, worstOf } from '../queries/intervals.ts'
-import { commandLine, groupingText, jobFile, kindText, pager, scrolled, serviceText } from './elements.ts'
-import { sharesText, stateLegend } from './strip.ts'
-import { localText } from './times.ts'
+import { NotFound, type PageRequest, pageNumber, view } from '../page.ts'
+import {
+  COVERAGE_STATES,
+  coverageIntervalsOf,
+  daysBetween,
+  geosBySeries,
+  type Shares,
+  sharesOf,
+  type Timelines,
+  timelines,
+  worstOf,
+} from '../queries/intervals.ts'
+import { namedGeos } from '../queries/names.ts'
+import { allSeries, findSeriesByPath, type SeriesHead, seriesHeads } from '../queries/seriesPaths.ts'
 
-type CoverageSeries = Coverage['series'][number]
+/** Series on one page. */
+const SERIES_A_PAGE = 40
+/** How many gaps are listed. */
+const HOLES_SHOWN = 25
 
-const headName = (request: PageRequest, head: Omit<CoverageSeries, 'years'>): string =>
-  [
-    kindText(head.kind, request),
-    head.indicatorId,
-    head.name,
-    groupingText(request, head) === '' ? null : `(${groupingText(request, head)})`,
-  ]
-    .filter((part) => part !== null)
-    .join(' ')
+const localYear = (zone: string, at: number): number => Number(localDate(zone, at).slice(0, 4))
 
-/** Bars of shares: each is drawn once in a page, and shown by reference in every cell with these shares. */
-interface Bars {
-  of(shares: Shares): Html
-  /** All bars drawn so far; they come after the tables. */
-  drawn(): HtmlPart
+/** The local years of some timelines, their borders, and the end; undefined where there is nothing. */
+function yearsOf(zone: string, lines: Timelines) {
+  const all = [...lines.values()].filter(({ length }) => length > 0)
+  if (all.length === 0) return undefined
+  const end = Math.max(...all.map((line) => line.at(-1)!.to))
+  const [first, last] = [localYear(zone, Math.min(...all.map((line) => line[0]!.from))), localYear(zone, end - 1)]
+  const years = Array.from({ length: last - first + 1 }, (_, i) => first + i)
+  const borders = [...years, last + 1].map((year) => startOfDate(zone, `${String(year).padStart(4, '0')}-01-01`)!)
+  return { years, borders, end }
 }
 
-function createBars(): Bars {
+/** Every series with the shares of its years. */
+export async function readCoverage(request: PageRequest) {
+  const { page, pages, shown } = pageNumber(request, await allSeries(request), SERIES_A_PAGE)
+  const head = await seriesHeads(request, shown)
+  const ids = shown.map(({ id }) => id)
+  const intervals = await coverageIntervalsOf(request, ids)
+  const geos = await geosBySeries(request, ids)
+  const series = shown.map((row) => {
+    const lines = timelines(intervals.get(row.id)!)
+    const { years, borders } = yearsOf(row.time_zone, lines) ?? { years: [], borders: [] }
+    const shares = sharesOf(lines, borders, geos.get(row.id) ?? [])
+    return { ...head(row), years: years.map((year, i) => ({ year, shares: shares[i]! })) }
+  })
+  return { series, page, pages }
+}
+
+type Coverage = Awaited<ReturnType<typeof readCoverage>>
+
+/** The requested geo: null for all together, and for a geo with values that was only ever requested with all others. */
+function requestedGeo({ query }: PageRequest, lines: Timelines, known: readonly number[]): number | null {
+  const chosen = query.get('geo')
+  if (chosen === null || chosen === '') return null
+  const geo = /^\d{1,15}$/.test(chosen) ? Number(chosen) : -1
+  if (!lines.has(geo) && !known.includes(geo)) throw new NotFound(`geo ${chosen}`)
+  return lines.has(geo) ? geo : null
+}
+
+/** The first local day that begins at or after an instant. */
+function endDate(zone: string, at: number): string {
+  const day = floorTo(zone, at, 'day')
+  return localDate(zone, day === at ? at : addUnits(zone, day, 'day', 1))
+}
+
+/** The jobs that want a series. */
+const jobsOf = async ({ store }: PageRequest, seriesId: number): Promise<string[]> =>
+  (
+    await store.kysely
+      .selectFrom('_job_range')
+      .select('job')
+      .distinct()
+      .where('series_id', '=', seriesId)
+      .orderBy('job')
+      .execute()
+  ).map(({ job }) => job)
+
+/** One series: its years by month, one year by day, and what is missing in it. */
+export async function readCoverageOf(request: PageRequest) {
+  const row = await findSeriesByPath(request, request.params.id)
+  const zone = row.time_zone
+  const intervals = (await coverageIntervalsOf(request, [row.id])).get(row.id)!
+  const all = timelines(intervals)
+  const known = (await geosBySeries(request, [row.id])).get(row.id) ?? []
+  const geo = requestedGeo(request, all, known)
+  const lines: Timelines = geo === null ? all : new Map([[geo, all.get(geo)!]])
+  const head = {
+    ...(await seriesHeads(request, [row]))(row),
+    jobs: await jobsOf(request, row.id),
+    jobFiles: await readJobFiles(request.store),
+    geo,
+    geos: await namedGeos(request, [...all.keys()]),
+  }
+  const found = yearsOf(zone, lines)
+  if (!found) return { ...head, year: null, years: [], days: [], holes: [], more: 0 }
+  const { years, borders } = found
+  const wanted = Number(request.query.get('year') ?? localYear(zone, Math.min(request.now, found.end - 1)))
+  const nth = years.includes(wanted) ? years.indexOf(wanted) : years.length - 1
+  const [from, to] = [borders[nth]!, borders[nth + 1]!]
+  const holes = intervals
+    .filter(({ geoId }) => geo === null || geoId === geo || geoId === ALL_GEOS)
+    .filter((interval) => interval.reason !== null && interval.from < to && interval.to > from)
+    .sort((a, b) => a.from - b.from || a.to - b.to)
+  const monthBorders = (january: number): number[] =>
+    Array.from({ length: 13 }, (_, month) => addUnits(zone, january, 'month', month))
+  const days = daysBetween(zone, from, to)
+  const dayShares = sharesOf(lines, days.borders, known)
+  return {
+    ...head,
+    year: years[nth]!,
+    years: years.map((year, i) => ({ year, months: sharesOf(lines, monthBorders(borders[i]!), known) })),
+    days: days.dates.map((date, i) => ({ date, shares: dayShares[i]! })),
+    holes: holes.slice(0, HOLES_SHOWN).map(({ geoId, from, to, ...hole }) => ({
+      ...hole,
+      geo: geoId,
+      from: formatLocal(zone, from),
+      to: formatLocal(zone, to),
+      // Whole local days, because commands take those.
+      fromDate: localDate(zone, floorTo(zone, from, 'day')),
+      toDate: endDate(zone, to),
+    })),
+    more: Math.max(0, holes.length - HOLES_SHOWN),
+  }
+}
+
+type CoverageOf = Awaited<ReturnType<typeof readCoverageOf>>
+
+const headName = (request: PageRequest, { kind, indicatorId, name, timeTrunc, geoAgg }: SeriesHead): string => {
+  const grouping = groupingText(request, timeTrunc, geoAgg)
+  return [kindText(kind, request), indicatorId, name, grouping && `(${grouping})`].filter(Boolean).join(' ')
+}
+
+/** Draws bars of shares: each is drawn once in a page, and shown by reference in every cell with these shares. */
+function createBars() {
   const known = new Map<string, { readonly id: string; readonly shape: Html }>()
   return {
-    of(shares) {
+    of(shares: Shares): Html {
       // What is missing stays visible, however little it is.
       const widths = COVERAGE_STATES.filter((state) => (shares[state] ?? 0) > 0).map(
         (state) => [state, Math.max(2, Math.round(shares[state]! * 24))] as const,
@@ -48,50 +171,77 @@ function createBars(): Bars {
       }
       return html`<svg aria-hidden="true"><use href="#${known.get(key)!.id}"/></svg>`
     },
-    drawn: () =>
+    /** All bars drawn so far; they come after the tables. */
+    drawn: (): HtmlPart =>
       known.size > 0 &&
       html`<svg class="quiet" aria-hidden="true">${[...known.values()].map(({ shape }) => shape)}</svg>`,
   }
 }
 
-/** A cell of a table: words, which the style shows as the sign of the worst state, and a bar where there are several states. */
-function cell(request: PageRequest, shares: Shares, href: string, name: string, bars: Bars): Html {
-  const isOne = Object.keys(shares).length === 1
-  return html`<td class="${worstOf(shares)}${!isOne && ' mixed'}"><a href="${href}">${name}: ${sharesText(request, shares)}${!isOne && bars.of(shares)}</a></td>`
+type Bars = ReturnType<typeof createBars>
+
+/** A cell of a grid: the shares that it shows, where it leads, and its name. */
+type GridCell = readonly [shares: Shares, href: string, name: string] | undefined
+
+interface Grid {
+  readonly caption: string
+  readonly style?: string
+  readonly heads: readonly HtmlPart[]
+  readonly rows: readonly { readonly head: HtmlPart; readonly cells: readonly GridCell[] }[]
 }
 
-function seriesList(data: Coverage, request: PageRequest): Html {
-  const { coverage, common } = request.words
-  const { link } = request
-  const bars = createBars()
-  const years = [...new Set(data.series.flatMap(({ years }) => years.map(({ year }) => year)))].sort((a, b) => a - b)
-  return html`${request.live && html`<p>${coverage.about}</p>`}${stateLegend(request)}
-${scrolled(
-  coverage.caption,
-  html`<table class="grid"><caption>${coverage.caption}</caption>
-<thead><tr><th scope="col">${common.series}</th>${years.map((year) => html`<th scope="col">${year}</th>`)}</tr></thead>
-<tbody>${data.series.map((head) => {
-    const of = new Map(head.years.map(({ year, shares }) => [year, shares]))
-    return html`<tr><th scope="row"><a href="${link(`/coverage/${head.path}`)}">${serviceText(headName(request, head))}</a></th>${years.map(
-      (year) => {
-        const shares = of.get(year)
-        return shares
-          ? cell(request, shares, link(`/coverage/${head.path}`, { year }), String(year), bars)
-          : html`<td></td>`
-      },
-    )}</tr>\n`
-  })}</tbody></table>`,
-)}${bars.drawn()}${pager(request, data.page, data.pages)}`
+/** A table of cells: each has words, which the style shows as the sign of the worst state, and a bar where there are several states. */
+function gridTable({ caption, style = 'grid', heads, rows }: Grid, request: PageRequest, bars: Bars): Html {
+  const cell = (one: GridCell): Html => {
+    if (!one) return html`<td></td>`
+    const [shares, href, name] = one
+    const isMixed = Object.keys(shares).length > 1
+    return html`<td class="${worstOf(shares)}${isMixed && ' mixed'}"><a href="${href}">${name}: ${sharesText(request, shares)}${isMixed && bars.of(shares)}</a></td>`
+  }
+  return scrolled(
+    caption,
+    html`<table class="${style}"><caption class="${style !== 'grid' && 'quiet'}">${caption}</caption>
+<thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>
+<tbody data-grid>${rows.map(({ head, cells }) => html`<tr><th scope="row">${head}</th>${cells.map(cell)}</tr>\n`)}</tbody></table>`,
+  )
 }
+
+/** `/coverage`: what do I have? */
+export const coverageView = view<Coverage>({
+  read: readCoverage,
+  show(data, request) {
+    const { coverage, common } = request.words
+    const { link } = request
+    const bars = createBars()
+    const years = [...new Set(data.series.flatMap(({ years }) => years.map(({ year }) => year)))].sort((a, b) => a - b)
+    const rows = data.series.map((head) => {
+      const path = `/coverage/${head.path}`
+      const of = new Map(head.years.map(({ year, shares }) => [year, shares]))
+      return {
+        head: html`<a href="${link(path)}">${serviceText(headName(request, head))}</a>`,
+        cells: years.map((year): GridCell => {
+          const shares = of.get(year)
+          return shares && [shares, link(path, { year }), String(year)]
+        }),
+      }
+    })
+    return html`${request.live && html`<p>${coverage.about}</p>`}${stateLegend(request)}
+${gridTable({ caption: coverage.caption, heads: [common.series, ...years], rows }, request, bars)}
+${bars.drawn()}${numberedPager(request, data.page, data.pages)}`
+  },
+})
 
 /** The choice of a geo. */
-function geoForm(data: CoverageOf, request: PageRequest): HtmlPart {
+function geoForm({ geos, geo, year }: CoverageOf, request: PageRequest): HtmlPart {
   const { words, link, path, live } = request
-  if (data.geos.length <= 1 || !live) return null
-  return html`<form action="${link(path)}" method="get"><label>${words.coverage.geoLabel} <select name="geo">
-<option value="">${words.coverage.together}</option>
-${data.geos.map(({ id, name }) => html`<option value="${id}"${id === data.geo && html` selected`}>${id === 0 ? words.common.allGeos : `${id} ${name ?? ''}`}</option>`)}
-</select></label> ${data.year !== null && html`<input type="hidden" name="year" value="${data.year}">`}<button>${words.coverage.show}</button></form>`
+  if (geos.length <= 1 || !live) return null
+  const choices = geos.map(
+    ({ id, name }) => [String(id), id === ALL_GEOS ? words.common.allGeos : `${id} ${name ?? ''}`] as const,
+  )
+  return html`<form action="${link(path)}" method="get"><label>${words.coverage.geoLabel} <select name="geo">${options(
+    [['', words.coverage.together], ...choices],
+    String(geo ?? ''),
+  )}</select></label> <input type="hidden" name="year" value="${year}"><button>${words.common.show}</button></form>`
 }
 
 /** The months in the language of the page. */
@@ -104,46 +254,40 @@ const monthNames = ({ locale }: PageRequest): string[] => {
 function yearTable(data: CoverageOf, request: PageRequest, bars: Bars): Html {
   const { coverage } = request.words
   const names = monthNames(request)
-  const to = (year: number): string =>
-    `${request.link(`/coverage/${data.path}`, { geo: data.geo ?? undefined, year })}#days`
-  return scrolled(
-    coverage.yearsCaption,
-    html`<table class="grid"><caption>${coverage.yearsCaption}</caption>
-<thead><tr><th scope="col">${coverage.year}</th>${names.map((month) => html`<th scope="col"><abbr title="${month}">${month.slice(0, 3)}</abbr></th>`)}</tr></thead>
-<tbody data-grid>${data.years.map(
-      ({ year, months }) =>
-        html`<tr><th scope="row">${year}</th>${months.map((shares, i) => cell(request, shares, to(year), `${names[i]} ${year}`, bars))}</tr>\n`,
-    )}</tbody></table>`,
-  )
+  const rows = data.years.map(({ year, months }) => {
+    const to = `${request.link(`/coverage/${data.path}`, { geo: data.geo ?? undefined, year })}#days`
+    return { head: year, cells: months.map((shares, i): GridCell => [shares, to, `${names[i]} ${year}`]) }
+  })
+  const heads = names.map((month) => html`<abbr title="${month}">${month.slice(0, 3)}</abbr>`)
+  return gridTable({ caption: coverage.yearsCaption, heads: [coverage.year, ...heads], rows }, request, bars)
 }
 
 /** One year: a row a month, a column a day; a cell leads to the values of its day. */
-function dayTable(data: CoverageOf & { readonly year: number }, request: PageRequest, bars: Bars): Html {
+function dayTable(data: CoverageOf, year: number, request: PageRequest, bars: Bars): Html {
   const { coverage } = request.words
   const names = monthNames(request)
-  const rows = Map.groupBy(data.days, ({ date }) => Number(date.slice(5, 7)))
-  const caption = coverage.daysCaption(data.year)
+  const caption = coverage.daysCaption(String(year))
+  const numbers = Array.from({ length: 31 }, (_, i) => i + 1)
+  const rows = [...Map.groupBy(data.days, ({ date }) => Number(date.slice(5, 7)))].map(([month, days]) => {
+    const byDay = new Map(days.map(({ date, shares }) => [Number(date.slice(8)), { date, shares }]))
+    return {
+      head: names[month - 1],
+      cells: numbers.map((number): GridCell => {
+        const day = byDay.get(number)
+        const query = { geo: data.geo || undefined, day: day?.date }
+        return day && [day.shares, request.link(`/series/${data.path}`, query), day.date]
+      }),
+    }
+  })
   return html`<h2 id="days">${caption}</h2>${request.live && html`<p class="soft">${coverage.daysHint}</p>`}
-${scrolled(
-  caption,
-  html`<table class="grid days">
-<thead><tr><th scope="col">${coverage.month}</th>${Array.from({ length: 31 }, (_, i) => html`<th scope="col">${i + 1}</th>`)}</tr></thead>
-<tbody data-grid>${[...rows].map(([month, days]) => {
-    const byDay = new Map(days.map((day) => [Number(day.date.slice(8)), day]))
-    return html`<tr><th scope="row">${names[month - 1]}</th>${Array.from({ length: 31 }, (_, i) => {
-      const day = byDay.get(i + 1)
-      if (!day) return html`<td></td>`
-      const href = request.link(`/series/${data.path}`, { geo: data.geo || undefined, day: day.date })
-      return cell(request, day.shares, href, day.date, bars)
-    })}</tr>\n`
-  })}</tbody></table>`,
-)}`
+${gridTable({ caption, style: 'grid days', heads: [coverage.month, ...numbers], rows }, request, bars)}`
 }
 
+type Hole = CoverageOf['holes'][number]
+
 /** How a gap is closed: by a command, or by the next sync. */
-function remedy(hole: CoverageOf['holes'][number], data: CoverageOf, request: PageRequest): Html {
-  const { coverage, home } = request.words
-  const { reason, fromDate, toDate, nextAt } = hole
+function remedy({ reason, fromDate, toDate, nextAt }: Hole, data: CoverageOf, request: PageRequest): Html {
+  const { coverage } = request.words
   const job = jobFile(data.jobFiles, data.jobs[0] ?? 'nightly')
   const range = `${job} --only ${data.indicatorId} --from ${fromDate} --to ${toDate}`
   const command = {
@@ -154,42 +298,33 @@ function remedy(hole: CoverageOf['holes'][number], data: CoverageOf, request: Pa
   }[reason!]
   const waits =
     reason === 'failed'
-      ? home.alone
+      ? coverage.alone
       : nextAt !== null
         ? coverage.again(localText(request, nextAt))
-        : reason === 'absent'
-          ? coverage.never
-          : null
-  return html`${waits !== null && html`<span>${waits}</span> `}${commandLine(request.command(command))}`
+        : reason === 'absent' && coverage.never
+  return html`${waits && html`<span>${waits}</span> `}${commandLine(request.command(command))}`
 }
 
-function holeTable(data: CoverageOf & { readonly year: number }, request: PageRequest): Html {
+function holeTable(data: CoverageOf, year: number, request: PageRequest): Html {
   const { coverage, common } = request.words
-  const caption = coverage.holes(data.year)
+  const caption = coverage.holes(String(year))
   if (data.holes.length === 0) return html`<h2>${caption}</h2><p class="good">${coverage.noHoles}</p>`
   const names = new Map(data.geos.map(({ id, name }) => [id, name]))
+  const time = (at: string): Html => html`<time datetime="${at}">${at}</time>`
   return html`<h2>${caption}</h2>
-${scrolled(
-  caption,
-  html`<table><thead><tr>${[coverage.from, coverage.to, common.geo, coverage.why, coverage.count, coverage.mend].map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>
-<tbody>${data.holes.map(
-    (
-      hole,
-    ) => html`<tr><td><time datetime="${hole.from}">${hole.from}</time></td><td><time datetime="${hole.to}">${hole.to}</time></td>
-<td>${hole.geo === ALL_GEOS ? common.allGeos : serviceText(`${hole.geo} ${names.get(hole.geo) ?? ''}`)}</td>
-<td><span class="cell ${hole.state}" aria-hidden="true">${SIGNS[hole.state]}</span> ${coverage.reasons[hole.reason!]}</td>
-<td class="number">${hole.missing}</td><td>${remedy(hole, data, request)}</td></tr>\n`,
-  )}</tbody></table>`,
-)}${data.more > 0 && html`<p>${coverage.more(data.more)}</p>`}`
+${table<Hole>(caption, data.holes, [
+  [coverage.from, ({ from }) => time(from)],
+  [coverage.to, ({ to }) => time(to)],
+  [common.geo, ({ geo }) => (geo === ALL_GEOS ? common.allGeos : serviceText(`${geo} ${names.get(geo) ?? ''}`))],
+  [
+    common.why,
+    ({ state, reason }) =>
+      html`<span class="cell ${state}" aria-hidden="true">${SIGNS[state]}</span> ${coverage.reasons[reason!]}`,
+  ],
+  [coverage.count, ({ missing }) => missing, 'number'],
+  [coverage.mend, (hole) => remedy(hole, data, request)],
+])}${data.more > 0 && html`<p>${coverage.more(data.more)}</p>`}`
 }
-
-const hasYear = (data: CoverageOf): data is CoverageOf & { readonly year: number } => data.year !== null
-
-/** `/coverage`: what do I have? */
-export const coverageView = view<Coverage>({
-  read: readCoverage,
-  show: seriesList,
-})
 
 /** `/coverage/ID`: what do I have of this series, what is missing, why, and how do I get it? */
 export const coverageOfSeriesView = view<CoverageOf>({
@@ -198,7 +333,11 @@ export const coverageOfSeriesView = view<CoverageOf>({
   show(data, request) {
     const { link, words } = request
     const bars = createBars()
-    return html`<p><a href="${link(`/series/${data.path}`)}">${words.coverage.chart}</a></p>
-${hasYear(data) ? html`${geoForm(data, request)}${stateLegend(request)}${yearTable(data, request, bars)}${dayTable(data, request, bars)}${bars.drawn()}${holeTable(data, request)}` : html`<p>${words.coverage.none}</p>`}`
+    return html`<p><a href="${link(`/series/${data.path}`)}">${words.common.viewValues}</a></p>
+${
+  data.year === null
+    ? html`<p>${words.coverage.none}</p>`
+    : html`${geoForm(data, request)}${stateLegend(request)}${yearTable(data, request, bars)}${dayTable(data, data.year, request, bars)}${bars.drawn()}${holeTable(data, data.year, request)}`
+}`
   },
 })

@@ -1,27 +1,183 @@
-import { csvCell } from '../../reports/cells.ts'
-import type { Exported } from '../../reports/export.ts'
+import { dictionaryRows } from '../../db/tables/dictionary.ts'
 import { isNeeded } from '../../reports/recipes/recipe.ts'
 import { recipesOf } from '../../reports/recipes/recipes.ts'
-import { InputError } from '../../util/errors.ts'
+import { parameterOf, type StatementRequest } from '../../reports/statements/runner.ts'
+import { InputError, StoppedError, SyncError } from '../../util/errors.ts'
 import { shellWord, visible } from '../../util/text.ts'
-import { drawing, lineLegend } from '../drawing.ts'
+import type { Interval } from '../../util/time/interval.ts'
+import type { Drawn } from '../client/segments.ts'
+import { command, scrolled, table } from '../elements.ts'
+import { figure } from '../figure.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
-import { type Answering, type PageRequest, view } from '../page.ts'
-import { objects } from '../queries/dictionary.ts'
-import type { NamedGeo } from '../queries/series/geoSeries.ts'
-import { PARAMETER_PREFIX, readGeoChoices, runSqlQuery, type SqlQuery, streamOfSql } from '../queries/sql.ts'
-import { linesOfAnswer } from '../statements/chart.ts'
-import { STATEMENT_LIMITS, type StatementAnswer } from '../statements/statements.ts'
-import { command, scrolled } from './elements.ts'
+import { type Answering, csvAnswer, NotFound, type PageRequest, view } from '../page.ts'
+import { type NamedGeo, namedGeos } from '../queries/names.ts'
+import { segmentsOf } from '../queries/series/window.ts'
+import { createStatementRunner, STATEMENT_LIMITS, type StatementAnswer } from '../statements.ts'
+import { RECIPE_QUESTIONS } from '../words/operation.ts'
 
+/** Letters of a statement. */
+const LONGEST_SQL = 20_000
+/** Begins the names of fields that hold the parameters of a statement. */
+const PARAMETER_PREFIX = 'p.'
+/** Geos that are offered for a parameter. */
+const MAX_OFFERED_GEOS = 200
+/** How many lines can be distinguished. */
+const MAX_CHART_LINES = 4
 /** The most letters of all cells that a page shows, and of one cell; the file has all. */
-const SHOWN_LETTERS = 16_000
-const SHOWN_CELL_LETTERS = 200
+const [SHOWN_LETTERS, SHOWN_CELL_LETTERS] = [16_000, 200]
 
-type Cell = string | number | null
+/** Statements run in processes that all pages share and that end with this one. */
+const runner = createStatementRunner()
+
+/** A parameter of a statement, as it was written; empty for no value. */
+interface Parameter {
+  readonly name: string
+  readonly value: string
+}
+
+/** A statement with its parameters. */
+interface GivenStatement {
+  readonly sql: string
+  /** The recipe that the statement was taken from, to be changed or run. */
+  readonly recipe: string | null
+  readonly parameters: readonly Parameter[]
+}
+
+/** A statement and its result. */
+interface SqlQuery extends GivenStatement {
+  readonly answer: StatementAnswer | null
+  /** Why there is no answer; `isLate`: the statement took too long; in a terminal it may take longer. */
+  readonly refused: {
+    readonly message: string
+    readonly hint: string | null
+    readonly code: string
+    readonly isLate: boolean
+  } | null
+  /** Whether another site led here, so that the statement was not run. */
+  readonly foreign: boolean
+  /** The geos to choose from, where a statement has a parameter `geo`. */
+  readonly geos: readonly NamedGeo[]
+}
+
+/** The names of the parameters of a statement, each once: `:name`, `@name` and `$name`, but not in texts, names and comments. */
+function parametersIn(sql: string): string[] {
+  const bare = sql.replaceAll(/'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g, ' ')
+  return [...new Set([...bare.matchAll(/[:@$]([A-Za-z_]\w*)/g)].map(([, name]) => name!))]
+}
+
+/** The statement in an address with its parameters, or a recipe with its defaults. */
+function givenStatement({ service, query }: PageRequest): GivenStatement {
+  const recipe = recipesOf(service).find(({ name }) => name === query.get('recipe'))
+  const sql = (query.get('sql') ?? recipe?.sql ?? '').slice(0, LONGEST_SQL)
+  const parameters = parametersIn(sql).map((name) => ({
+    name,
+    value: query.get(`${PARAMETER_PREFIX}${name}`) ?? String(recipe?.parameters[name] ?? ''),
+  }))
+  return { sql, recipe: recipe?.name ?? null, parameters }
+}
+
+/** Runs a statement in a process that can be ended; null where there is none yet. Throws as the runner does. */
+async function runGiven<Answer>(
+  { store: { address }, query }: PageRequest,
+  { sql, parameters }: GivenStatement,
+  run: (statement: StatementRequest) => Promise<Answer>,
+): Promise<Answer | null> {
+  // A user who opens the page will run a statement.
+  if (!query.has('sql') || sql.trim() === '') {
+    runner.warm()
+    return null
+  }
+  const values = Object.fromEntries(
+    parameters.map(({ name, value }) => [name, value === '' ? null : parameterOf(value)]),
+  )
+  try {
+    return await run({ file: address, sql, parameters: values })
+  } finally {
+    runner.warm()
+  }
+}
+
+/** The geos of the indicator that a statement names, or all that have values, where it has a parameter `geo`. */
+async function readGeoChoices(request: PageRequest, parameters: readonly Parameter[]): Promise<NamedGeo[]> {
+  const given = new Map(parameters.map(({ name, value }) => [name, value]))
+  if (!given.has('geo')) return []
+  const indicator = Number(given.get('indicator') || Number.NaN)
+  const rows = await request.store.kysely
+    .selectFrom('series_geo as g')
+    .select('g.geo_id')
+    .distinct()
+    .$if(Number.isSafeInteger(indicator), (of) =>
+      of.innerJoin('series as s', 's.id', 'g.series_id').where('s.indicator_id', '=', indicator),
+    )
+    .orderBy('g.geo_id')
+    .limit(MAX_OFFERED_GEOS)
+    .execute()
+  return namedGeos(
+    request,
+    rows.map(({ geo_id }) => geo_id),
+  )
+}
+
+/** A statement with its answer. What is wrong with it is part of the result. */
+async function readSqlQuery(request: PageRequest): Promise<SqlQuery> {
+  const { foreign } = request
+  const statement = givenStatement(request)
+  const given = { ...statement, foreign, geos: await readGeoChoices(request, statement.parameters) }
+  if (foreign) return { ...given, answer: null, refused: null }
+  try {
+    return { ...given, answer: await runGiven(request, given, runner.run), refused: null }
+  } catch (error) {
+    if (!(error instanceof SyncError)) throw error
+    const { message, hint = null, code } = error
+    return { ...given, answer: null, refused: { message, hint, code, isLate: error instanceof StoppedError } }
+  }
+}
+
+/** A day, or an instant with or without its offset. */
+const TIME = /^\d{4}-\d{2}(?:-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?)?)?$/
+/** Columns of numbers that are not measurements. */
+const NO_MEASURE = /(?:^|_)(?:id|at|s|geo|series)$/
+
+/** The instant of a cell of the first column; NaN where it is not a time. */
+const timeOf = (cell: string | number | null | undefined): number =>
+  typeof cell === 'string' && TIME.test(cell)
+    ? Date.parse(/[T ]\d.*(?:Z|[+-]\d{2}:\d{2})$/.test(cell) ? cell : `${cell}${cell.length > 10 ? 'Z' : ''}`) / 1000
+    : Number.NaN
+
+/** The lines of an answer whose first column is a time; null where it has none. A time that comes twice does not make a line. */
+function linesOfAnswer({ columns, rows }: StatementAnswer) {
+  const sorted = rows.map((row) => ({ at: timeOf(row[0]), row })).sort((a, b) => a.at - b.at)
+  const times = sorted.map(({ at }) => at)
+  if (rows.length < 2 || times.some(Number.isNaN) || new Set(times).size < times.length) return null
+  const measures = columns.flatMap((name, i) => {
+    const cells = rows.map((row) => row[i] ?? null)
+    const isMeasure = i > 0 && !NO_MEASURE.test(name) && cells.every((cell) => typeof cell !== 'string')
+    return isMeasure && cells.some((cell) => cell !== null) ? [{ name, i }] : []
+  })
+  if (measures.length === 0) return null
+  // A value holds until the next one; the last one as long as the one before it.
+  const steps = times.map((at, i) => (times[i + 1] ?? 2 * at - times[i - 1]!) - at)
+  const range: Interval = { from: times[0]!, to: times.at(-1)! + steps.at(-1)! }
+  const lines = measures.slice(0, MAX_CHART_LINES).map(({ name, i }) => {
+    const values = sorted.map(({ at, row }, n) => ({ at, value: row[i] as number | null, step: steps[n]! }))
+    return { name, drawn: { kind: 'values', segments: segmentsOf(values) } satisfies Drawn }
+  })
+  return { lines, range, ends: [sorted[0]!, sorted.at(-1)!].map(({ row }) => String(row[0])) }
+}
+
+function chart(answer: StatementAnswer, { words, locale }: PageRequest): HtmlPart {
+  const drawn = linesOfAnswer(answer)
+  if (!drawn) return null
+  const { lines, range, ends } = drawn
+  const label = words.sql.chartOf(lines.map(({ name }) => name).join(', '), ends[0]!, ends[1]!)
+  const styled = lines.map((line, i) => ({ ...line, style: `with-${i}` as const }))
+  return html`<h2>${words.common.chart}</h2><figure>${figure({ range, offsets: [[0, 0]], lines: styled, label, locale })}<ul class="legend" data-part="legend">${styled.map(
+    ({ name, style }) => html`<li class="${style}">${name}</li>`,
+  )}</ul></figure>`
+}
 
 /** A cell of the table; a long one is cut and marked. */
-function cell(value: Cell, { words }: PageRequest): Html {
+function cell(value: string | number | null, { words }: PageRequest): Html {
   if (value === null) return html`<td class="soft">${words.sql.noValue}</td>`
   // Nine digits are enough to read; the file has all of them.
   if (typeof value === 'number')
@@ -55,43 +211,33 @@ const queryParameters = ({ sql, recipe, parameters }: SqlQuery) => ({
   ...Object.fromEntries(parameters.map(({ name, value }) => [`${PARAMETER_PREFIX}${name}`, value])),
 })
 
-function chart(answer: StatementAnswer, { words, locale }: PageRequest): HtmlPart {
-  const drawn = linesOfAnswer(answer)
-  if (!drawn) return null
-  const { lines, ends } = drawn
-  const label = words.sql.chartOf(lines.map(({ name }) => name).join(', '), ...ends)
-  return html`<h2>${words.sql.chart}</h2><figure>${drawing({ label, lines, ends, locale })}${lineLegend(lines)}</figure>`
-}
-
 function result(sqlQuery: SqlQuery, answer: StatementAnswer, request: PageRequest): Html {
   const { words, link } = request
   const { sql: own } = words
   const { columns, rows, cut } = answer
   const shown = shownRows(answer)
+  const count = shown.length < rows.length ? own.firstRows(shown.length, rows.length) : own.rows(rows.length)
   return html`${chart(answer, request)}
 <h2>${own.answer}</h2>
-<p role="status">${rows.length === 0 ? own.empty : own.rows(shown.length, rows.length)} ${cut === 'rows' && own.cut.rows(STATEMENT_LIMITS.rows)}${cut === 'bytes' && own.cut.bytes}
+<p role="status">${rows.length === 0 ? own.empty : count} ${cut === 'rows' && own.cutRows(STATEMENT_LIMITS.rows)}${cut === 'bytes' && own.cutBytes}
 ${rows.length > 0 && html`<a href="${link('/sql.csv', queryParameters(sqlQuery))}">${own.csv}</a>`}</p>
 ${cut !== null && html`<p>${own.whole}</p>${command(request.command(inTerminal(sqlQuery)))}`}
 ${
   rows.length > 0 &&
-  html`${scrolled(
+  scrolled(
     own.answer,
     html`<table>
 <thead><tr>${columns.map((name) => html`<th scope="col"><bdi>${visible(name)}</bdi></th>`)}</tr></thead>
 <tbody>
 ${shown.map((row) => html`<tr>${row.map((value) => cell(value, request))}</tr>\n`)}</tbody></table>`,
-  )}`
+  )
 }`
 }
 
 /** The height of the text box in lines: that of the statement, within limits. */
 const linesOfBox = (sql: string): number => Math.min(16, Math.max(5, sql.split('\n').length + 1))
 
-function form(
-  sqlQuery: SqlQuery & { readonly geos: readonly NamedGeo[] },
-  { words, link, service }: PageRequest,
-): Html {
+function form(sqlQuery: SqlQuery, { words, link, service }: PageRequest): Html {
   const { sql: own } = words
   const recipe = recipesOf(service).find(({ name }) => name === sqlQuery.recipe)
   return html`<form action="${link('/sql')}" class="question">
@@ -113,10 +259,10 @@ function beside({ words, link, locale, service }: PageRequest): Html {
   return html`<aside>
 <h2>${own.recipes}</h2><p>${own.recipesAbout}</p>
 <ul class="found">${recipesOf(service).map(({ name, question }) => {
-    const own = words.sql.questions[name]
-    return html`<li><a href="${link('/sql', { recipe: name })}" lang="en">${name}</a> <span lang="${own ? locale : 'en'}">${own ?? question}</span></li>\n`
+    const translated = RECIPE_QUESTIONS[locale]?.[name]
+    return html`<li><a href="${link('/sql', { recipe: name })}" lang="en">${name}</a> <span lang="${translated ? locale : 'en'}">${translated ?? question}</span></li>\n`
   })}</ul>
-<h2>${own.dictionary}</h2>
+<h2>${words.common.pages.dictionary}</h2>
 <p>${objects()
     .filter(({ name }) => !name.startsWith('_'))
     .map(({ name }) => html`<a href="${link(`/dictionary/${name}`)}"><code>${name}</code></a> `)}
@@ -125,11 +271,8 @@ function beside({ words, link, locale, service }: PageRequest): Html {
 }
 
 /** `/sql?sql=`: any other question. */
-export const sqlView = view<SqlQuery & { readonly geos: readonly NamedGeo[] }>({
-  read: async (request) => {
-    const sqlQuery = await runSqlQuery(request)
-    return { ...sqlQuery, geos: await readGeoChoices(request, sqlQuery) }
-  },
+export const sqlView = view<SqlQuery>({
+  read: readSqlQuery,
   status: ({ refused }) => (refused === null ? 200 : refused.isLate ? 503 : 400),
   show(sqlQuery, request) {
     const { sql: own } = request.words
@@ -148,17 +291,63 @@ ${answer !== null && result(sqlQuery, answer, request)}
   },
 })
 
-/** Rows as lines of CSV. A browser may pass them to a spreadsheet, so no text of the service may be a formula there. */
-async function* csvLines({ columns, rows }: Pick<Exported, 'columns' | 'rows'>): AsyncGenerator<string, void> {
-  const line = (cells: readonly unknown[]): string =>
-    `${cells.map((value) => csvCell(value, { safe: true })).join(',')}\n`
-  yield line(columns.map(({ name }) => name))
-  for await (const block of rows) yield block.map(line).join('')
-}
-
 /** `/sql.csv?sql=`: all rows of the answer as a file. */
 export const answerSqlCsv: Answering = async (request) => {
-  const answer = await streamOfSql(request)
+  const answer = await runGiven(request, givenStatement(request), runner.stream)
   if (!answer) throw new InputError('The statement is missing.', { hint: 'Example: /sql.csv?sql=select …' })
-  return { type: 'text/csv; charset=utf-8', file: 'answer.csv', body: csvLines(answer) }
+  const names = answer.columns.map(({ name }) => name)
+  return csvAnswer('answer.csv', names, answer.rows)
 }
+
+/** Every table and view with what it holds, those for readers before those for bookkeeping. */
+const objects = () =>
+  dictionaryRows()
+    .filter(({ column_name }) => column_name === '')
+    .map(({ object, kind, meaning }) => ({ name: object, kind, meaning }))
+    .sort((a, b) => Number(a.name.startsWith('_')) - Number(b.name.startsWith('_')) || (a.name < b.name ? -1 : 1))
+
+type DictionaryObject = ReturnType<typeof objects>[number]
+
+/** `/dictionary`: tables, views and columns. */
+export const dictionaryView = view<{ readonly objects: readonly DictionaryObject[] }>({
+  read: async () => ({ objects: objects() }),
+  show({ objects: rows }, { words: { sql: own }, link }) {
+    const list = (title: string, kind: string): Html => html`<h2>${title}</h2>
+<ul class="found" lang="en">${rows
+      .filter((row) => row.kind === kind)
+      .map(
+        ({ name, meaning }) =>
+          html`<li><a href="${link(`/dictionary/${name}`)}"><code>${name}</code></a> ${meaning}</li>\n`,
+      )}</ul>`
+    return html`<p>${own.dictionaryAbout}</p>
+${list(own.views, 'view')}
+${list(own.tables, 'table')}`
+  },
+})
+
+/** `/dictionary/observations`: what the columns of a table or view mean. */
+async function readObject({ params: { name } }: PageRequest) {
+  const object = objects().find((one) => one.name === name)
+  if (!object) throw new NotFound(`table ${name}`)
+  const columns = dictionaryRows()
+    .filter((row) => row.object === name && row.column_name !== '')
+    .map(({ column_name, type, unit, meaning }) => ({ name: column_name, type, unit, meaning }))
+  return { ...object, columns }
+}
+
+type ObjectColumns = Awaited<ReturnType<typeof readObject>>
+
+export const dictionaryEntryView = view<ObjectColumns>({
+  read: readObject,
+  title: ({ name }) => name,
+  show({ name, meaning, columns }, { words: { sql: own, common }, link, live }) {
+    return html`<p lang="en">${meaning}</p>
+${live && html`<p><a href="${link('/sql', { sql: `select * from ${name} limit 20` })}">${own.ask}</a></p>`}
+${table<ObjectColumns['columns'][number]>(name, columns, [
+  [own.column, (column) => html`<code>${column.name}</code>`],
+  [common.type, ({ type }) => type],
+  [common.unit, ({ unit }) => unit],
+  [own.meaning, (column) => html`<span lang="en">${column.meaning}</span>`],
+])}`
+  },
+})

@@ -6,10 +6,4 @@ export const isLocale = (text: string | null | undefined): text is PageLocale =>
   (PAGE_LOCALES as readonly (string | null | undefined)[]).includes(text)
 
 /** A text in both languages, in the order of `PAGE_LOCALES`. */
-export type Pair<Text = string> = readonly [en: Text, es: Text]
-
-/** A text with parameters in both languages. */
-export const t = <Given extends unknown[]>(
-  en: (...given: Given) => string,
-  es: (...given: Given) => string,
-): Pair<(...given: Given) => string> => [en, es]
+export type Pair = readonly [en: string, es: string]

@@ -1,5 +1,3 @@
-import { t } from './locale.ts'
-
 /** Words of the page on a series. */
 export const series = {
   range: ['Range', 'Periodo'],
@@ -9,13 +7,16 @@ export const series = {
     month: ['Month', 'Mes'],
     year: ['Year', 'Año'],
   },
-  previous: ['Previous', 'Anterior'],
-  next: ['Next', 'Siguiente'],
+  lastWeek: ['Last 7 days', 'Últimos 7 días'],
+  lastYear: ['Same period last year', 'Mismo periodo del año anterior'],
   from: ['From', 'Desde'],
   to: ['until (exclusive)', 'hasta (no incluido)'],
-  geo: ['Geo', 'Zona'],
   with: ['Compare with', 'Comparar con'],
-  withHint: ['number of an indicator, with :geo if another', 'número de un indicador, con :zona si es otra'],
+  withHint: [
+    'Type a name or a number; six series at most. Append :geo for another geo.',
+    'Escriba un nombre o un número; seis series como máximo. Añada :zona para otra zona.',
+  ],
+  remove: ['Remove {0}', 'Quitar {0}'],
   asOf: ['As known at', 'Datos conocidos a'],
   now: ['now', 'ahora'],
   problems: {
@@ -32,37 +33,13 @@ export const series = {
       'No existe esa serie para comparar. Escriba el número de un indicador, como 600.',
     ],
   },
-  show: ['Show', 'Mostrar'],
-  run: t(
-    (number: number) => `run ${number}`,
-    (number) => `ejecución ${number}`,
-  ),
-  known: t(
-    (moment: string) => `known at ${moment}`,
-    (moment) => `conocido el ${moment}`,
-  ),
+  run: ['run {0}', 'ejecución {0}'],
   values: ['current values', 'valores actuales'],
-  valuesThen: t(
-    (moment: string) => `as known at ${moment}`,
-    (moment) => `como se conocía el ${moment}`,
-  ),
-  differ: t(
-    (count: string) => `${count} values differ`,
-    (count) => `${count} valores difieren`,
-  ),
-  bucket: t(
-    (length: string) => `line: mean of each ${length}; band: smallest to largest`,
-    (length) => `línea: media de cada ${length}; banda: de mínimo a máximo`,
-  ),
-  thenValue: t(
-    (value: string) => `known then ${value}`,
-    (value) => `se conocía ${value}`,
-  ),
-  chart: ['Chart', 'Gráfico'],
-  label: t(
-    (name: string, from: string, to: string) => `${name}, ${from} to ${to}. The table below says the same.`,
-    (name, from, to) => `${name}, de ${from} a ${to}. La tabla de abajo dice lo mismo.`,
-  ),
+  valuesThen: ['as known at {0}', 'como se conocía el {0}'],
+  differ: ['{0} values differ', '{0} valores difieren'],
+  bucket: ['line: mean of each {0}; band: smallest to largest', 'línea: media de cada {0}; banda: de mínimo a máximo'],
+  thenValue: ['known then {0}', 'se conocía {0}'],
+  label: ['{0}, {1} to {2}. The table below says the same.', '{0}, de {1} a {2}. La tabla de abajo dice lo mismo.'],
   nothing: ['No data in this range.', 'No hay datos de este periodo.'],
   low: ['smallest', 'mínimo'],
   high: ['largest', 'máximo'],
@@ -87,21 +64,12 @@ export const series = {
     unverified: ['unverified', 'sin verificar'],
     absent: ['missing at the source', 'ausente en la fuente'],
     failed: ['request failed', 'petición fallida'],
-    unasked: ['never requested', 'nunca solicitado'],
+    none: ['never requested', 'nunca solicitado'],
   },
-  missing: t(
-    (count: string) => `${count} missing`,
-    (count) => `faltan ${count}`,
-  ),
-  again: t(
-    (moment: string) => `requested again from ${moment}`,
-    (moment) => `se pide de nuevo desde ${moment}`,
-  ),
+  missing: ['{0} missing', '{0?falta|faltan} {0}'],
+  again: ['requested again from {0}', 'se pide de nuevo desde {0}'],
   mend: ['Reasons and fixes', 'Motivos y soluciones'],
-  more: t(
-    (count: string) => `and ${count} more periods`,
-    (count) => `y ${count} periodos más`,
-  ),
+  more: ['and {0} more periods', 'y {0|periodo|periodos} más'],
   carpet: ['Heat map by hour', 'Mapa de calor por horas'],
   carpetHint: [
     'Arrow keys go from hour to hour. A day in which the clocks go back has an hour twice.',
@@ -109,28 +77,88 @@ export const series = {
   ],
   carpetMuch: ['Choose a year at most to see it hour by hour.', 'Elija un año como máximo para verlo hora a hora.'],
   noHour: ['the clocks skip this hour', 'el reloj se salta esta hora'],
-  steps: t(
-    (at: string, step: string) => `From ${at} on a value every ${step}.`,
-    (at, step) => `Desde ${at}, un valor cada ${step}.`,
-  ),
-  same: ['Get this data', 'Obtener estos datos'],
+  steps: ['From {0} on a value every {1}.', 'Desde {0}, un valor cada {1}.'],
   csv: ['CSV', 'CSV'],
   sql: ['SQL', 'SQL'],
   command: ['Command', 'Comando'],
   versions: ['How it was revised', 'Cómo se revisó'],
-  explain: ['Where it comes from', 'De dónde viene'],
   keys: [
     'Keys: ← → move, + − zoom, Home shows all, E explains, [ ] go through what was known when.',
     'Teclas: ← → mueven, + − amplían, Inicio muestra todo, E explica, [ ] recorren lo que se conocía y cuándo.',
   ],
-  change: t(
-    (n: string) => `${n} values changed`,
-    (n) => `${n} valores cambiaron`,
-  ),
-  loading: ['Reading …', 'Leyendo …'],
+  change: ['{0} values changed', '{0} valores cambiaron'],
   failed: ['The server did not answer; is it still running?', 'El servidor no respondió; ¿sigue en marcha?'],
-  held: t(
-    (from: string, to: string) => `covers ${from} to ${to}`,
-    (from, to) => `abarca de ${from} a ${to}`,
-  ),
+  held: ['covers {0} to {1}', 'abarca de {0} a {1}'],
+} as const
+
+/** Texts of the page on the origin of a value. */
+export const explain = {
+  title: ['{0} at {1}', '{0}, {1}'],
+  now: ['now', 'ahora'],
+  was: ['was', 'era'],
+  withdrawn: ['The source does not give this value any more.', 'La fuente ya no da este valor.'],
+  since: ['since {0}', 'desde {0}'],
+  until: ['until {0}', 'hasta {0}'],
+  step: ['Lasts', 'Dura'],
+  brought: ['Fetched by', 'Obtenido por'],
+  ended: ['Replaced by', 'Sustituido por'],
+  run: ['run {0} ({1} {2})', 'ejecución {0} ({1} {2})'],
+  reason: ['Reason', 'Motivo'],
+  entry: ['Place in the job', 'Lugar en la tarea'],
+  place: ['Place in the stored answer', 'Lugar en la respuesta guardada'],
+  places: {
+    pruned: ['The answer is not kept any more.', 'La respuesta ya no se guarda.'],
+    damaged: [
+      'The stored answer is damaged and cannot be read.',
+      'La respuesta guardada está dañada y no se puede leer.',
+    ],
+    'not-found': [
+      'It does not stand in the answer as one value with this time.',
+      'No figura en la respuesta como un valor con esta hora.',
+    ],
+    large: [
+      'The answer is too large to be searched here.',
+      'La respuesta es demasiado grande para buscar en ella aquí.',
+    ],
+  },
+  confirmed: ['Last confirmed by the source: {0}.', 'Confirmado por la fuente por última vez: {0}.'],
+  previous: ['Value before', 'Valor anterior'],
+  next: ['Value after', 'Valor siguiente'],
+} as const
+
+/** Words of the page on the versions of a series. */
+export const vintages = {
+  intro: [
+    'The values of this range as they were known at different times. The thick line is the newest.',
+    'Los valores de este periodo tal como se conocían en distintos momentos. La línea gruesa es la más reciente.',
+  ],
+  range: ['From {0} to {1}.', 'De {0} a {1}.'],
+  fan: ['Versions over time', 'Versiones en el tiempo'],
+  fanLabel: [
+    '{0} states of the past, drawn over each other. The table below names them.',
+    '{0} estados del pasado, superpuestos. La tabla de abajo los nombra.',
+  ],
+  changes: ['Runs that changed something', 'Ejecuciones que cambiaron algo'],
+  at: ['recorded', 'registrado'],
+  run: ['run', 'ejecución'],
+  job: ['job', 'tarea'],
+  brought: ['values fetched', 'valores obtenidos'],
+  replaced: ['replaced or withdrawn', 'sustituidos o retirados'],
+  byAge: ['Revisions by age', 'Revisiones por antigüedad'],
+  age: ['age of the value', 'antigüedad del valor'],
+  count: ['revisions', 'revisiones'],
+  withdrawn: ['withdrawn', 'retirados'],
+  mean: ['mean change', 'cambio medio'],
+  largest: ['largest change', 'mayor cambio'],
+  heat: ['When which day was revised', 'Cuándo se revisó cada día'],
+  heatLabel: [
+    'Days from left to right, age of the values from top to bottom; darker where more was revised. The table says how much in all.',
+    'Los días de izquierda a derecha, la antigüedad de los valores de arriba abajo; más oscuro donde más se revisó. La tabla dice cuánto en total.',
+  ],
+  none: ['No revisions in this range.', 'Sin revisiones en este periodo.'],
+  before: ['before it began', 'antes de empezar'],
+  day: ['the day itself', 'el mismo día'],
+  nthDay: ['day {0}', 'día {0}'],
+  days: ['days {0} to {1}', 'días {0} a {1}'],
+  later: ['after day {0}', 'después del día {0}'],
 } as const

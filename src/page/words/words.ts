@@ -1,17 +1,8 @@
-import { archives } from './archives.ts'
-import { coverage } from './coverage.ts'
-import { common } from './everywhere.ts'
-import { explain } from './explain.ts'
-import { home } from './home.ts'
-import { indicators } from './indicators.ts'
-import { PAGE_LOCALES, type PageLocale, type Pair } from './locale.ts'
-import { queues } from './queues.ts'
-import { runs } from './runs.ts'
-import { search } from './search.ts'
-import { series } from './series.ts'
-import { sql } from './sql.ts'
-import { texts } from './texts.ts'
-import { vintages } from './vintages.ts'
+import { archives, indicators, search, texts } from './catalogue.ts'
+import { common, coverage, home } from './common.ts'
+import { PAGE_LOCALES, type PageLocale } from './locale.ts'
+import { queues, runs, sql } from './operation.ts'
+import { explain, series, vintages } from './series.ts'
 
 /** The texts of all pages, from the files of this folder. */
 const PARTS = {
@@ -30,15 +21,47 @@ const PARTS = {
   queues,
 }
 
-type InOneLanguage<T> = T extends Pair<infer Text> ? Text : { readonly [K in keyof T]: InOneLanguage<T[K]> }
+type Value = string | number
+
+/** A text, or a function if it has placeholders, of which `{2}` is the third. */
+type Message<Text extends string> = Text extends `${string}{2${string}`
+  ? (first: Value, second: Value, third: Value) => string
+  : Text extends `${string}{1${string}`
+    ? (first: Value, second: Value) => string
+    : Text extends `${string}{0${string}`
+      ? (first: Value) => string
+      : string
+
+type InOneLanguage<T> = T extends readonly [infer English extends string, string]
+  ? Message<English>
+  : { readonly [K in keyof T]: InOneLanguage<T[K]> }
 
 /** The page's own words in one language, by part. */
 export type Words = InOneLanguage<typeof PARTS>
 
+/** `{0}` is the first value, `{0|row|rows}` a count with its noun, `{0?was|were}` a word that agrees with the count. */
+const PLACEHOLDER = /\{(\d)(?:([|?])([^|}]*)\|([^}]*))?\}/g
+
+function message(template: string, locale: PageLocale): string | ((...values: readonly Value[]) => string) {
+  if (!template.includes('{0')) return template
+  const plural = new Intl.PluralRules(locale)
+  return (...values) =>
+    template.replaceAll(PLACEHOLDER, (_, place: string, kind?: string, one?: string, other?: string) => {
+      const value = values[Number(place)]!
+      const text = typeof value === 'number' ? value.toLocaleString(locale) : value
+      if (kind === undefined) return text
+      const word = plural.select(Number(value)) === 'one' ? one! : other!
+      return kind === '|' ? `${text} ${word}` : word
+    })
+}
+
 /** Texts in one language. */
 const wordsIn = (parts: object, i: number): unknown =>
   Object.fromEntries(
-    Object.entries(parts).map(([name, part]) => [name, Array.isArray(part) ? part[i] : wordsIn(part as object, i)]),
+    Object.entries(parts).map(([name, part]) => [
+      name,
+      Array.isArray(part) ? message(part[i] as string, PAGE_LOCALES[i]!) : wordsIn(part as object, i),
+    ]),
   )
 
 /** The page's words by language. */

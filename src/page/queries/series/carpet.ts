@@ -1,9 +1,8 @@
 import type { Reader } from '../../../db/store.ts'
-import { HOUR } from '../../../util/time/instant.ts'
+import { DAY, HOUR } from '../../../util/time/instant.ts'
 import type { Interval } from '../../../util/time/interval.ts'
-import { dayIntervalAt, localDay } from '../../../util/time/localDay.ts'
 import { localClock, localDate, offsetAt } from '../../../util/time/zone.ts'
-import type { GeoSeries } from './window.ts'
+import { type GeoSeries, localDays, sixDigits } from './window.ts'
 
 /** An hour of the clock: a day in which the clocks go back has one of them twice. */
 interface Slot {
@@ -14,7 +13,7 @@ interface Slot {
 }
 
 /** The days of an interval by hour: the mean over time of each hour. */
-export interface Carpet {
+interface Carpet {
   readonly slots: readonly Slot[]
   readonly days: readonly CarpetDay[]
 }
@@ -47,11 +46,8 @@ export async function readCarpet(
   fetchId: number | null,
 ): Promise<Carpet | undefined> {
   const { zone } = line
-  const [first, last] = [dayIntervalAt(zone, range.from).day, dayIntervalAt(zone, range.to - 1).day]
-  if (last - first + 1 > MAX_CARPET_DAYS) return undefined
-  const days = Array.from({ length: last - first + 1 }, (_, i) => localDay(zone, first + i)).filter(
-    (day) => day.seconds > 0,
-  )
+  if ((range.to - range.from) / DAY > MAX_CARPET_DAYS) return undefined
+  const days = localDays(zone, range)
   const hours = days.flatMap(({ from, to }, day) =>
     Array.from({ length: Math.ceil((to - from) / HOUR) }, (_, i) => {
       const at = from + i * HOUR
@@ -64,8 +60,7 @@ export async function readCarpet(
   const keys = [...new Set([...everyDay, ...hours.map(({ key }) => key)])].sort((a, b) => a - b)
   const cells: (number | null | false)[][] = days.map(() => keys.map(() => false))
   for (const [i, { day, key }] of hours.entries()) {
-    const { mean } = found[i]!
-    cells[day]![keys.indexOf(key)] = mean === null ? null : Number(mean.toPrecision(6))
+    cells[day]![keys.indexOf(key)] = sixDigits(found[i]!.mean)
   }
   return {
     slots: keys.map((key) => ({ hour: key >> 1, again: key % 2 === 1 })),

@@ -1,20 +1,21 @@
+import type { Extremes } from '../../../db/engine.ts'
+import type { Reader } from '../../../db/store.ts'
 import type { Interval } from '../../../util/time/interval.ts'
-import { transitions } from '../../../util/time/zone.ts'
+import { addUnits, floorTo, transitions, type Unit } from '../../../util/time/zone.ts'
 import type { Drawn } from '../../client/segments.ts'
 import type { PageRequest } from '../../page.ts'
-import { type AsOf, asOf, momentOf } from './asOf.ts'
-import { type NamedGeoSeries, readNamedGeoSeries } from './geoSeries.ts'
-import { requestedRange } from './range.ts'
-import type { ChartState, IntervalState } from './states.ts'
-import { readWindow } from './window.ts'
+import type { ChartState, IntervalState } from '../intervals.ts'
+import { type ChartQuery, type NamedGeoSeries, readNamedGeoSeries } from './question.ts'
+import { type GeoSeries, readDays, readWindow, together } from './window.ts'
 
-/** A second series beside the first one. */
-interface ComparedSeries {
+/** A series that is compared with the first one. */
+export interface ComparedSeries {
   readonly path: string
   readonly name: string
   readonly geo: string | null
   readonly unit: string | null
   readonly drawn: Drawn
+  readonly line: GeoSeries
 }
 
 /** All data of a chart, as it is sent to the browser. */
@@ -27,7 +28,7 @@ export interface ChartData extends Interval {
   /** The values as known at a past moment; null where none is requested. */
   readonly before: Drawn | null
   readonly asOf: string | null
-  readonly second: ComparedSeries | null
+  readonly compared: readonly ComparedSeries[]
   readonly states: readonly (readonly [from: number, to: number, state: IntervalState])[]
   /** The changes of the series' step: the instant, and the step from there on in seconds. */
   readonly steps: readonly (readonly [at: number, step: number])[]
@@ -36,9 +37,10 @@ export interface ChartData extends Interval {
 /** Columns of the picture that is part of a page; a script requests as many as it has. */
 const USUAL_COLUMNS = 300
 const MOST_COLUMNS = 1_000
-
 /** The most parts of an interval whose states are sent. */
 const MOST_STATES = 400
+/** The most series beside the first one. */
+const MOST_COMPARED = 5
 
 /** The offsets of a zone in a range: the one at its beginning, and the changes. */
 export const offsetsOf = (zone: string, { from, to }: Interval): [number, number][] => {
@@ -61,48 +63,32 @@ const readSteps = async ({ store }: PageRequest, { seriesId }: NamedGeoSeries, {
       .execute()
   ).map(({ from_at, step_s }) => [from_at, step_s] as const)
 
-/** The series to compare with, from an address: `612`, or `612:3` with a geo. */
-export async function readSecond(
+/** The names of the series to compare with, from an address: `612`, or `612:3` with a geo. */
+export const comparedNames = (query: URLSearchParams): string[] =>
+  [...new Set(query.getAll('with').flatMap((text) => text.split(/[\s,]+/)))].filter(Boolean).slice(0, MOST_COMPARED)
+
+/** The series to compare with; each in the geo of the first one, where it has that and no other is named. */
+export async function readCompared(
   request: PageRequest,
   { geoId }: NamedGeoSeries,
   range: Interval,
-): Promise<ComparedSeries | null> {
-  const named = request.query.get('with')
-  if (!named) return null
-  const [name, geo] = named.split(':') as [string, string?]
-  const any = await readNamedGeoSeries(request, name, geo ?? null)
-  const dataset = geo === undefined && any.geos.some(({ id }) => id === geoId) ? { ...any, geoId } : any
-  const drawn = await readWindow(request.store, dataset, range, chartColumns(request.query), null)
-  const place = dataset.geos.find(({ id }) => id === dataset.geoId)
-  return { path: any.path, name: any.name, geo: place?.name ?? null, unit: any.unit, drawn }
-}
-
-/** What an address requests: a range of a series of one geo, current or as of a moment. */
-export interface ChartQuery {
-  /** The series of one geo, named as in the JSON of the page. */
-  readonly dataset: NamedGeoSeries
-  readonly range: Interval
-  readonly asOf: AsOf | null
-}
-
-/** Reads which series, range and moment an address means. */
-export async function readChartQuery(request: PageRequest): Promise<ChartQuery> {
-  const { params, query } = request
-  return readQueryOf(request, await readNamedGeoSeries(request, params.id, params.geo ?? query.get('geo')))
-}
-
-/** Reads which range and moment of a series an address means. */
-export async function readQueryOf(request: PageRequest, dataset: NamedGeoSeries): Promise<ChartQuery> {
-  const { store, query, now } = request
-  const range = requestedRange(dataset.zone, query, dataset.last ?? now)
-  const moment = momentOf(query)
-  return { dataset, range, asOf: moment === null ? null : await asOf(store, dataset.seriesId, moment) }
+): Promise<ComparedSeries[]> {
+  const found: ComparedSeries[] = []
+  for (const named of comparedNames(request.query)) {
+    const [name, geo] = named.split(':') as [string, string?]
+    const any = await readNamedGeoSeries(request, name, geo ?? null)
+    const place = geo === undefined ? (any.geos.find(({ id }) => id === geoId) ?? any.geo) : any.geo
+    const line = { seriesId: any.seriesId, geoId: place.id, zone: any.zone }
+    const drawn = await readWindow(request.store, line, range, chartColumns(request.query), null)
+    found.push({ path: any.path, name: any.name, geo: place.name, unit: any.unit, drawn, line })
+  }
+  return found
 }
 
 /** The number of columns of the requested picture. */
 export const chartColumns = (query: URLSearchParams): number => {
-  const chartQuery = Number(query.get('px') ?? USUAL_COLUMNS)
-  return Number.isFinite(chartQuery) ? Math.min(MOST_COLUMNS, Math.max(50, Math.round(chartQuery))) : USUAL_COLUMNS
+  const columns = Number(query.get('px') ?? USUAL_COLUMNS)
+  return Number.isFinite(columns) ? Math.min(MOST_COLUMNS, Math.max(50, Math.round(columns))) : USUAL_COLUMNS
 }
 
 /** All data of the requested chart, with the states of each part of the range. */
@@ -110,7 +96,7 @@ export async function readChart(
   request: PageRequest,
   { dataset, range, asOf: then }: ChartQuery,
   states: readonly ChartState[],
-  second?: ComparedSeries | null,
+  compared: readonly ComparedSeries[],
 ): Promise<ChartData> {
   const { store, query } = request
   const columns = chartColumns(query)
@@ -122,11 +108,108 @@ export async function readChart(
     now: await readWindow(store, dataset, range, columns, null),
     before: then && (await readWindow(store, dataset, range, columns, then.fetchId)),
     asOf: then?.moment ?? null,
-    second: second === undefined ? await readSecond(request, dataset, range) : second,
+    compared,
     states: states
       .filter(({ state }) => state !== 'final')
       .slice(0, MOST_STATES)
       .map(({ from, to, state }) => [from, to, state] as const),
     steps: await readSteps(request, dataset, range),
+  }
+}
+
+/** What a row of the table beside a chart is: a single value, or a local hour, day, month or year. */
+type TableLevel = 'values' | 'hour' | 'day' | 'month' | 'year'
+
+/** A row of the table beside a chart. */
+export interface ChartTableRow extends Interval, Omit<Extremes, 'seconds'> {
+  /** The mean as it was known at a past moment; left out where none is given. */
+  readonly before?: number | null
+  /** The means of the series that are compared; left out where there are none. */
+  readonly compared?: readonly (number | null)[]
+}
+
+/** The table of a range, short enough to be read: never more than a few hundred rows. */
+export interface ChartTable {
+  readonly level: TableLevel
+  readonly rows: readonly ChartTableRow[]
+}
+
+/** How many single values are listed. */
+const MOST_SINGLE = 100
+/** The longest interval, in days, that is shown by each step. */
+const LONGEST: readonly (readonly [Unit & TableLevel, number])[] = [
+  ['hour', 3],
+  ['day', 62],
+  ['month', 5 * 366],
+]
+
+/** The values of a range by local steps: current, or as known after a fetch. */
+async function byUnit(db: Reader, line: GeoSeries, range: Interval, unit: Unit, fetchId: number | null) {
+  const { zone } = line
+  const borders = [floorTo(zone, range.from, unit)]
+  while (borders.at(-1)! < range.to) borders.push(addUnits(zone, borders.at(-1)!, unit, 1))
+  if (unit === 'hour') {
+    const found = await db.engine.extremes(line, borders, fetchId)
+    return found.map((extremes, i) => ({ from: borders[i]!, to: borders[i + 1]!, ...extremes }))
+  }
+  const whole = { from: borders[0]!, to: borders.at(-1)! }
+  const days = Map.groupBy(await readDays(db, line, whole, fetchId), ([{ day, month }]) =>
+    unit === 'day' ? day : unit === 'month' ? month : Math.floor(month / 12),
+  )
+  return [...days.values()].map((some) => {
+    const extremes = some.map(([, one]) => one).reduce(together)
+    return { from: some[0]![0].from, to: some.at(-1)![0].to, ...extremes }
+  })
+}
+
+/** The values of a range one by one: current, or as known after a fetch; undefined where there are too many. */
+async function singleValues(db: Reader, line: GeoSeries, range: Interval, fetchId: number | null) {
+  const values = await db.engine.knownValues({ ...line, ...range }, fetchId, MOST_SINGLE + 1)
+  if (values.length > MOST_SINGLE) return undefined
+  return values.map(({ at, value, step }) => {
+    const count = value === null ? 0 : 1
+    return { from: at, to: at + step, count, min: value, max: value, mean: value }
+  })
+}
+
+/** The table of a range: current values, and beside them those known after a fetch, and those of other series. */
+export async function readRows(
+  db: Reader,
+  line: GeoSeries,
+  range: Interval,
+  fetchId: number | null,
+  others: readonly GeoSeries[] = [],
+): Promise<ChartTable> {
+  const few = await singleValues(db, line, range, null)
+  const fewThen = few && fetchId !== null ? await singleValues(db, line, range, fetchId) : []
+  const days = (range.to - range.from) / 86_400
+  const unit = LONGEST.find(([, longest]) => days <= longest)?.[0] ?? 'year'
+  const level = few && fewThen ? 'values' : unit
+  const read = async (of: GeoSeries, then: number | null) =>
+    (level === 'values' ? await singleValues(db, of, range, then) : await byUnit(db, of, range, unit, then)) ?? []
+  const now = level === 'values' ? few! : await read(line, null)
+  const then = fetchId === null ? [] : await read(line, fetchId)
+  const known = new Set(now.map(({ from }) => from))
+  // Values that were known then and have been withdrawn.
+  const withdrawn = then
+    .filter(({ from }) => !known.has(from))
+    .map(({ from, to }) => ({ from, to, count: 0, min: null, max: null, mean: null }))
+  const before = new Map(then.map(({ from, mean }) => [from, mean]))
+  const beside: ReadonlyMap<number, number | null>[] = []
+  for (const other of others) beside.push(new Map((await read(other, null)).map(({ from, mean }) => [from, mean])))
+  return {
+    level,
+    rows: [...now, ...withdrawn]
+      .sort((a, b) => a.from - b.from)
+      .map(({ from, to, count, min, max, mean }) => ({
+        from,
+        to,
+        count,
+        min,
+        max,
+        mean,
+        ...(fetchId === null ? {} : { before: before.get(from) ?? null }),
+        ...(others.length === 0 ? {} : { compared: beside.map((means) => means.get(from) ?? null) }),
+      })),
   }
 }

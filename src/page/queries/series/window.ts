@@ -1,11 +1,10 @@
-import type { Extremes, SeriesRange } from '../../../db/engine.ts'
+import type { Extremes, SeriesRange, ValueAt } from '../../../db/engine.ts'
 import { GOOD_OUTCOMES } from '../../../db/queries/fetchOutcomes.ts'
 import type { Reader } from '../../../db/store.ts'
 import type { Instant } from '../../../util/time/instant.ts'
 import { type Interval, intersect, merge } from '../../../util/time/interval.ts'
 import { dayIntervalAt, type LocalDay, localDay } from '../../../util/time/localDay.ts'
-import type { BandSegment, Drawn } from '../../client/segments.ts'
-import { bandsOf, segmentsOf } from './segments.ts'
+import type { BandSegment, Drawn, ValueSegment } from '../../client/segments.ts'
 
 /** A series of one geo, with the zone in which its days are counted. */
 export interface GeoSeries {
@@ -32,6 +31,42 @@ export function together(a: Extremes, b: Extremes): Extremes {
   return { count: a.count + b.count, seconds, min: least(a.min, b.min), max: most(a.max, b.max), mean }
 }
 
+/** Periods without a value that a segment may contain: sending them as null is shorter than beginning another segment. */
+const BRIDGED = 12
+
+/** Values as segments of periods of equal length. */
+export function segmentsOf(values: readonly ValueAt[]): ValueSegment[] {
+  const segments: ValueSegment[] = []
+  for (const { at, value, step } of values) {
+    const last = segments.at(-1)
+    const missing = last ? (at - last.from) / last.step - last.values.length : 0
+    if (last?.step === step && Number.isInteger(missing) && missing >= 0 && missing <= BRIDGED) {
+      for (let i = 0; i < missing; i++) last.values.push(null)
+      last.values.push(value)
+    } else segments.push({ from: at, step, values: [value] })
+  }
+  return segments
+}
+
+/** A mean with as many digits as any picture can show. */
+export const sixDigits = (mean: number | null): number | null => (mean === null ? null : Number(mean.toPrecision(6)))
+
+/** Intervals with their extremes and mean as segments; empty ones at both ends are left out. */
+function bandsOf(intervals: readonly (readonly [Interval, Extremes])[]): BandSegment[] {
+  const segments: BandSegment[] = []
+  for (const [{ from, to }, { count, min, max, mean }] of intervals) {
+    const last = segments.at(-1)
+    const follows = last?.step === to - from && last.from + last.min.length * last.step === from
+    if (count === 0 && !follows) continue
+    const segment = follows ? last : { from, step: to - from, min: [], max: [], mean: [] }
+    segment.min.push(min)
+    segment.max.push(max)
+    segment.mean.push(sixDigits(mean))
+    if (!follows) segments.push(segment)
+  }
+  return segments
+}
+
 /** The beginning of the period that reaches into an interval, where there is one; else that of the interval. */
 async function beginOf({ kysely }: Reader, { seriesId, geoId, from }: SeriesRange): Promise<Instant> {
   let begin = from
@@ -51,7 +86,7 @@ async function beginOf({ kysely }: Reader, { seriesId, geoId, from }: SeriesRang
 }
 
 /** The local days of an interval, including those at both ends. */
-function localDays(zone: string, { from, to }: Interval): LocalDay[] {
+export function localDays(zone: string, { from, to }: Interval): LocalDay[] {
   const [first, last] = [dayIntervalAt(zone, from).day, dayIntervalAt(zone, to - 1).day]
   return Array.from({ length: last - first + 1 }, (_, i) => localDay(zone, first + i)).filter(
     ({ seconds }) => seconds > 0,

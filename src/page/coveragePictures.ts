@@ -1,0 +1,58 @@
+import { SIGNS } from './client/signs.ts'
+import { type Html, html } from './html.ts'
+import type { PageRequest } from './page.ts'
+import { COVERAGE_STATES, type CoverageState, type Shares } from './queries/intervals.ts'
+
+/** What the signs and colours mean. */
+export const stateLegend = ({ words }: PageRequest): Html =>
+  html`<ul class="legend">${COVERAGE_STATES.map(
+    (state) =>
+      html`<li><span class="cell ${state}" aria-hidden="true">${SIGNS[state]}</span> ${words.common.states[state]}${state === 'provisional' && html`, ${words.common.mayChange}`}</li>`,
+  )}</ul>`
+
+const percent = (share: number): string =>
+  share > 0 && share < 0.01 ? '<1' : share < 1 && share > 0.99 ? '>99' : String(Math.round(share * 100))
+
+const entriesOf = (shares: Shares) => Object.entries(shares) as [CoverageState, number][]
+
+/** Shares in words, the largest first: `final 98 %, request failed 2 %`. */
+export const sharesText = ({ words }: PageRequest, shares: Shares): string =>
+  entriesOf(shares)
+    .filter(([, share]) => share > 0)
+    .sort(([, a], [, b]) => b - a)
+    .map(([state, share]) => `${words.common.states[state]}${share >= 1 ? '' : ` ${percent(share)} %`}`)
+    .join(', ')
+
+/** The shares of several equally long periods together. */
+function mergeShares(days: readonly Shares[]): Shares {
+  const sums: Partial<Record<CoverageState, number>> = {}
+  for (const [state, share] of days.flatMap(entriesOf)) sums[state] = (sums[state] ?? 0) + share / days.length
+  return sums
+}
+
+/** The height of a whole day in each state: states differ in height and colour. */
+const STATE_HEIGHTS = { final: 12, provisional: 8, empty: 3, none: 0, unverified: 12, failed: 12 } as const
+
+/** The rectangles of some days with the same shares: each of several states has its share of the height. */
+function rectangles(shares: Shares, from: number, width: number): Html[] {
+  const present = COVERAGE_STATES.filter((state) => state !== 'none' && (shares[state] ?? 0) > 0)
+  let top = 12
+  return present.map((state) => {
+    const isWhole = shares[state]! >= 1
+    // What is missing stays visible, however little it is.
+    const least = state === 'unverified' || state === 'failed' ? 2 : 0
+    const height = isWhole ? STATE_HEIGHTS[state] : Math.max(shares[state]! * 12, least)
+    top -= height
+    return html`<rect class="${state}" x="${from}" y="${Math.max(0, Math.round(top * 10) / 10)}" width="${width}" height="${Math.round(height * 10) / 10}"/>`
+  })
+}
+
+/** A strip of days as a picture, with an alternative text. Consecutive days with the same shares are drawn as one. */
+export function stripPicture(request: PageRequest, days: readonly Shares[]): Html {
+  const text = sharesText(request, mergeShares(days))
+  const keys = days.map((shares) => JSON.stringify(shares))
+  const begins = [...keys.keys()].filter((i) => keys[i] !== keys[i - 1])
+  return html`<svg class="strip" viewBox="0 0 ${days.length} 12" preserveAspectRatio="none" role="img" aria-label="${text}"><title>${text}</title>${begins.map(
+    (from, i) => rectangles(days[from]!, from, (begins[i + 1] ?? days.length) - from),
+  )}</svg>`
+}

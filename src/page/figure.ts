@@ -1,0 +1,98 @@
+import type { Interval } from '../util/time/interval.ts'
+import { type Offsets, timeTicks } from './client/clock.ts'
+import { type Drawn, drawBand, drawSteps, type Pen, reachOf, type Scales } from './client/segments.ts'
+import { type Html, type HtmlPart, html } from './html.ts'
+import type { IntervalState } from './queries/intervals.ts'
+
+/** A line of a picture: what it shows, and the class by which the style draws it. */
+export interface FigureLine {
+  readonly drawn: Drawn
+  readonly style: `${'now' | 'then'}${'' | ' faint'}` | `${'with' | 'fan'}-${number}`
+  /** Whether it has another unit than the axis, and so a scale of its own. */
+  readonly isOther?: boolean
+}
+
+/** A picture of lines over time. */
+interface Figure {
+  readonly range: Interval
+  readonly offsets: Offsets
+  readonly lines: readonly FigureLine[]
+  /** What is missing or may still change, drawn behind the lines. */
+  readonly states?: readonly (readonly [from: number, to: number, state: IntervalState])[]
+  /** The alternative text of the picture. */
+  readonly label: string
+  readonly locale: string
+  /** The unit of the axis. */
+  readonly unit?: string | null
+}
+
+const [WIDTH, HEIGHT] = [800, 280]
+const [LEFT_MARGIN, TOP_MARGIN, BOTTOM_MARGIN] = [60, 20, 24]
+
+/** A label at an end of the picture stays inside. */
+const anchorAt = (x: number): string => (x > WIDTH - 30 ? 'end' : 'middle')
+
+const oneDecimal = (number: number): string => String(Math.round(number * 10) / 10)
+
+/** Round numbers at about equal distances that reach over a range. */
+function ticksOf(low: number, high: number, count = 5): number[] {
+  const rough = (high - low) / count
+  const power = 10 ** Math.floor(Math.log10(rough))
+  const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough)
+  if (step === undefined || !(step > 0) || !Number.isFinite(low / step)) return [low]
+  const first = Math.ceil(low / step)
+  // Added up, tenths would not stay tenths.
+  return Array.from({ length: Math.floor(high / step) - first + 1 }, (_, i) =>
+    Number(((first + i) * step).toPrecision(12)),
+  )
+}
+
+/** A line as a path of SVG; parts along an axis need only one number. */
+function svgPath(draw: (drawn: Drawn, pen: Pen, scales: Scales) => void, drawn: Drawn, scales: Scales): string {
+  let path = ''
+  let [px, py] = ['', '']
+  const go = (letter: 'M' | 'L', x: number, y: number): void => {
+    const [nx, ny] = [oneDecimal(x), oneDecimal(y)]
+    if (letter === 'M' || (nx !== px && ny !== py)) path += `${letter}${nx} ${ny}`
+    else if (nx !== px) path += `H${nx}`
+    else if (ny !== py) path += `V${ny}`
+    ;[px, py] = [nx, ny]
+  }
+  draw(drawn, { moveTo: (x, y) => go('M', x, y), lineTo: (x, y) => go('L', x, y) }, scales)
+  return path
+}
+
+/** Lines over time as SVG: for pages without scripts, for paper, and for files. */
+export function figure({ range: { from, to }, offsets, lines, states = [], label, locale, unit }: Figure): Html {
+  const x = (at: number): number =>
+    LEFT_MARGIN + ((Math.min(Math.max(at, from), to) - from) / (to - from)) * (WIDTH - LEFT_MARGIN)
+  const scaleOf = (isOther: boolean) => {
+    const own = lines.filter((line) => (line.isOther ?? false) === isOther).map(({ drawn }) => drawn)
+    const found = reachOf(own) ?? { low: 0, high: 1 }
+    const [low, high] = found.low === found.high ? [found.low - 1, found.high + 1] : [found.low, found.high]
+    const y = (value: number): number =>
+      TOP_MARGIN + (1 - (value - low) / (high - low)) * (HEIGHT - TOP_MARGIN - BOTTOM_MARGIN)
+    return { low, high, x, y }
+  }
+  const [main, other] = [scaleOf(false), scaleOf(true)]
+  const line = ({ drawn, style, isOther }: FigureLine): HtmlPart => [
+    drawn.kind === 'extremes' &&
+      html`<path class="band ${style}" d="${svgPath(drawBand, drawn, isOther ? other : main)}"/>`,
+    html`<path class="line ${style}" d="${svgPath(drawSteps, drawn, isOther ? other : main)}"/>`,
+  ]
+  return html`<svg class="figure" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${label}">
+<g class="grid">${unit && html`<text x="0" y="10">${unit}</text>`}${ticksOf(main.low, main.high).map(
+    (tick) =>
+      html`<path d="M${LEFT_MARGIN} ${oneDecimal(main.y(tick))}H${WIDTH}"/><text x="${LEFT_MARGIN - 6}" y="${oneDecimal(main.y(tick) + 4)}" text-anchor="end">${tick.toLocaleString(locale)}</text>`,
+  )}${timeTicks(offsets, from, to, locale).map(
+    ({ at, label: text }) =>
+      html`<path d="M${oneDecimal(x(at))} ${HEIGHT - BOTTOM_MARGIN}v5"/><text x="${oneDecimal(x(at))}" y="${HEIGHT - 4}" text-anchor="${anchorAt(x(at))}">${text}</text>`,
+  )}</g>
+${states.map(
+  ([begin, end, state]) =>
+    state !== 'final' &&
+    html`<rect class="state-${state}" x="${oneDecimal(x(begin))}" y="${TOP_MARGIN}" width="${oneDecimal(Math.max(1, x(end) - x(begin)))}" height="${HEIGHT - TOP_MARGIN - BOTTOM_MARGIN}"/>`,
+)}
+${lines.map(line)}
+</svg>`
+}

@@ -1,0 +1,249 @@
+import { GOOD_OUTCOMES } from '../../../db/queries/fetchOutcomes.ts'
+import { endOfValues, geosOf } from '../../../db/queries/seriesLookup.ts'
+import type { Reader } from '../../../db/store.ts'
+import { ENTRY_ROUTES } from '../../../job/entryRoutes.ts'
+import { InputError } from '../../../util/errors.ts'
+import { formatMillis, formatUtc, type Instant, parseInstant } from '../../../util/time/instant.ts'
+import type { Interval } from '../../../util/time/interval.ts'
+import { addUnits, floorTo, formatLocal, localClock, startOfDate, type Unit } from '../../../util/time/zone.ts'
+import { NotFound, type PageRequest } from '../../page.ts'
+import { indicatorNames, type LocaleRequest, type NamedGeo, namedGeos } from '../names.ts'
+import { findSeriesByPath, seriesPath } from '../seriesPaths.ts'
+import type { GeoSeries } from './window.ts'
+
+/** A series of one geo, with its names, unit and grouping. */
+export interface NamedGeoSeries extends GeoSeries {
+  /** Its name in addresses: `600`. */
+  readonly path: string
+  readonly kind: string
+  readonly indicator: number
+  readonly name: string
+  readonly unit: string | null
+  /** The step and the aggregation; null for a native series. */
+  readonly trunc: string | null
+  readonly agg: string | null
+  readonly geoAgg: string | null
+  readonly geoTrunc: string | null
+  readonly geo: NamedGeo
+  readonly geos: readonly NamedGeo[]
+  /** The first and the last instant with a value; null where there is none. */
+  readonly first: Instant | null
+  readonly last: Instant | null
+}
+
+/** A series of one geo, from an address: the named geo, else a main one of the service, else the first. */
+export async function readNamedGeoSeries(
+  request: LocaleRequest & Pick<PageRequest, 'service'>,
+  name: string | undefined,
+  geo: string | null,
+): Promise<NamedGeoSeries> {
+  const { store, service } = request
+  const series = await findSeriesByPath(request, name)
+  const path = seriesPath(series)
+  const ids = (await geosOf(store.kysely, series.id)).sort((a, b) => a - b)
+  const geoId = geo ? Number(geo) : (service.mainGeos.find((id) => ids.includes(id)) ?? ids[0] ?? 0)
+  if (!Number.isSafeInteger(geoId) || (geo && ids.length > 0 && !ids.includes(geoId)))
+    throw new NotFound(`series ${path} geo ${geo}`)
+  const line = { seriesId: series.id, geoId }
+  const geos = await namedGeos(request, ids)
+  const { magnitude = null } =
+    (await store.kysely
+      .selectFrom('indicator')
+      .select('magnitude')
+      .where('kind', '=', series.kind)
+      .where('id', '=', series.indicator_id)
+      .executeTakeFirst()) ?? {}
+  const key = `${series.kind} ${series.indicator_id}`
+  return {
+    ...line,
+    zone: series.time_zone,
+    path,
+    kind: series.kind,
+    indicator: series.indicator_id,
+    name: (await indicatorNames(request, [series.indicator_id])).get(key) ?? key,
+    unit: magnitude,
+    trunc: series.time_trunc,
+    agg: series.time_agg,
+    geoAgg: series.geo_agg,
+    geoTrunc: series.geo_trunc,
+    geo: geos.find(({ id }) => id === geoId) ?? { id: geoId, name: null },
+    geos,
+    first: await endOfValues(store, line, 'first'),
+    last: await endOfValues(store, line, 'last'),
+  }
+}
+
+/** A past state: the last fetch of a series that had been recorded by a moment. */
+export interface AsOf {
+  /** UTC, to the millisecond. */
+  readonly moment: string
+  /** The number of the fetch; 0 where there was none yet. */
+  readonly fetchId: number
+}
+
+/** An instant as an address has it; a plus sign may have become a space. */
+const instantIn = (text: string): Instant => parseInstant(text.replace(/ (?=\d\d:\d\d$)/, '+'))
+
+/** The moment in an address, to the millisecond; null for now. */
+function momentOf(query: URLSearchParams): string | null {
+  const text = query.get('asof')
+  if (text === null || text === '' || text === 'now') return null
+  if (Number.isNaN(instantIn(text)))
+    throw new InputError(`asof=${JSON.stringify(text)} is not a valid instant.`, {
+      hint: 'Use an instant with its offset, such as 2025-11-03T18:00:00Z, or omit it for the current values.',
+      code: 'bad-time',
+    })
+  return formatMillis(Date.parse(text.replace(/ (?=\d\d:\d\d$)/, '+')))
+}
+
+/**
+ * The state of a series at a moment. Fetches are numbered in the order in which the one writer records them, so their numbers
+ * give the order even where a clock was set back.
+ */
+export async function asOf({ kysely }: Reader, seriesId: number, moment: string): Promise<AsOf> {
+  const last = await kysely
+    .selectFrom('_fetch')
+    .select(({ fn }) => fn.max('id').as('id'))
+    .where('series_id', '=', seriesId)
+    .where('outcome', 'in', GOOD_OUTCOMES)
+    .where('finished_at', '<=', moment)
+    .executeTakeFirst()
+  return { moment, fetchId: last?.id ?? 0 }
+}
+
+/** The calendar steps in which a reader goes through time. */
+export const SPANS = ['day', 'week', 'month', 'year'] as const
+type RangeSpan = (typeof SPANS)[number]
+
+/** How many local days are shown by default, up to the last one with a value. */
+const USUAL_DAYS = 30
+/** The longest interval of time that is shown at once: a century. */
+const LONGEST_RANGE = 100 * 366 * 86_400
+
+const BORDER_HINT = 'Use a local day (2025-10-01) or an instant with its offset (2025-10-01T12:00:00+02:00).'
+
+/** An instant of an address: a local day, or an instant with its offset. */
+function instantOfText(zone: string, name: string, text: string): Instant {
+  const at = startOfDate(zone, text) ?? instantIn(text)
+  if (Number.isNaN(at))
+    throw new InputError(`${name}=${JSON.stringify(text)} is not a valid time.`, {
+      hint: BORDER_HINT,
+      code: 'bad-time',
+    })
+  return at
+}
+
+/** A border of a range as an address has it: a local day where it is the beginning of one. */
+function borderText(zone: string, at: Instant): string {
+  const local = formatLocal(zone, at)
+  return floorTo(zone, at, 'day') === at ? local.slice(0, 10) : local
+}
+
+/** The borders of a range as the query of an address. */
+export const rangeQuery = (zone: string, { from, to }: Interval) => ({
+  from: borderText(zone, from),
+  to: borderText(zone, to),
+})
+
+/** The range in an address, or its one local `day`; `last` is the last instant with a value. */
+function requestedRange(zone: string, query: URLSearchParams, last: Instant): Interval {
+  const [first, end, day] = [query.get('from'), query.get('to'), query.get('day')]
+  if (day && !first && !end) return spanAt(zone, instantOfText(zone, 'day', day), 'day')
+  const to = end
+    ? instantOfText(zone, 'to', end)
+    : first
+      ? addUnits(zone, floorTo(zone, instantOfText(zone, 'from', first), 'day'), 'day', USUAL_DAYS)
+      : addUnits(zone, floorTo(zone, last, 'day'), 'day', 1)
+  const from = first ? instantOfText(zone, 'from', first) : addUnits(zone, floorTo(zone, to, 'day'), 'day', -USUAL_DAYS)
+  if (from >= to)
+    throw new InputError('The range ends before it begins.', {
+      hint: `${BORDER_HINT} to= is the first instant after it.`,
+      code: 'bad-range',
+    })
+  if (to - from > LONGEST_RANGE)
+    throw new InputError('The range is longer than a century.', { hint: BORDER_HINT, code: 'bad-range' })
+  return { from, to }
+}
+
+/** The Monday with which the local week of an instant begins. */
+function startOfWeek(zone: string, at: Instant): Instant {
+  const day = floorTo(zone, at, 'day')
+  const weekday = new Date(`${localClock(zone, day).slice(0, 10)}T00:00:00Z`).getUTCDay()
+  return addUnits(zone, day, 'day', -((weekday + 6) % 7))
+}
+
+/** The calendar span that holds an instant, moved by a number of spans. */
+function spanAt(zone: string, at: Instant, span: RangeSpan, moved = 0): Interval {
+  const [unit, count]: [Unit, number] = span === 'week' ? ['day', 7] : [span, 1]
+  const start = span === 'week' ? startOfWeek(zone, at) : floorTo(zone, at, unit)
+  const from = addUnits(zone, start, unit, count * moved)
+  return { from, to: addUnits(zone, from, unit, count) }
+}
+
+/** The ranges that a reader can go to: the previous and next one, and the calendar spans around its middle. */
+export interface RangeLinks {
+  /** The calendar span that the range is exactly; null for any other range. */
+  readonly span: RangeSpan | null
+  readonly previous: Interval
+  readonly next: Interval
+  readonly spans: Readonly<Record<RangeSpan, Interval>>
+}
+
+/** The ranges around a range: whole calendar spans where it is one, else as many local days, or as long a time. */
+export function rangeLinks(zone: string, range: Interval, last: Instant): RangeLinks {
+  const { from, to } = range
+  const span =
+    SPANS.find((one) => {
+      const whole = spanAt(zone, from, one)
+      return whole.from === from && whole.to === to
+    }) ?? null
+  const middle = from <= last && last < to ? last : Math.floor((from + to) / 2)
+  const spans = Object.fromEntries(SPANS.map((one) => [one, spanAt(zone, middle, one)])) as Record<RangeSpan, Interval>
+  if (span) return { span, previous: spanAt(zone, from, span, -1), next: spanAt(zone, from, span, 1), spans }
+  const whole = [from, to].every((at) => floorTo(zone, at, 'day') === at)
+  const days = Math.round((to - from) / 86_400)
+  const move = (at: Instant, by: number): Instant =>
+    whole ? addUnits(zone, at, 'day', by * days) : at + by * (to - from)
+  return { span, previous: { from: move(from, -1), to: from }, next: { from: to, to: move(to, 1) }, spans }
+}
+
+/** What an address requests: a range of a series of one geo, current or as of a moment. */
+export interface ChartQuery {
+  /** The series of one geo, named as in the JSON of the page. */
+  readonly dataset: NamedGeoSeries
+  readonly range: Interval
+  readonly asOf: AsOf | null
+}
+
+/** Reads which range and moment of a series an address means. */
+export async function readQueryOf(request: PageRequest, dataset: NamedGeoSeries): Promise<ChartQuery> {
+  const { store, query, now } = request
+  const range = requestedRange(dataset.zone, query, dataset.last ?? now)
+  const moment = momentOf(query)
+  return { dataset, range, asOf: moment === null ? null : await asOf(store, dataset.seriesId, moment) }
+}
+
+/** Reads which series, range and moment an address means. */
+export async function readChartQuery(request: PageRequest): Promise<ChartQuery> {
+  const { params, query } = request
+  return readQueryOf(request, await readNamedGeoSeries(request, params.id, params.geo ?? query.get('geo')))
+}
+
+/** The SQL statement for the values of a picture, for further use elsewhere. */
+export const sqlOf = ({ dataset: { seriesId, geoId }, range: { from, to }, asOf: then }: ChartQuery): string =>
+  `select at_local, value${then ? ', valid_from' : ''}
+from ${then ? 'observation_history' : 'observations'}
+where series_id = ${seriesId} and geo_id = ${geoId}
+  and at >= unixepoch('${formatUtc(from)}') and at < unixepoch('${formatUtc(to)}')${
+    then ? `\n  and valid_from <= '${then.moment}' and (valid_to is null or valid_to > '${then.moment}')` : ''
+  }
+  order by at`
+
+/** The arguments of the command that draws the same; null for a grouped series, which only SQL can name. */
+export function showOf({ dataset, range, asOf: then }: ChartQuery): string | null {
+  if (dataset.trunc !== null || dataset.geoAgg !== null) return null
+  const { kind, indicator, geoId, zone } = dataset
+  const { from, to } = rangeQuery(zone, range)
+  const which = `${indicator}${kind === ENTRY_ROUTES.series ? '' : ` --kind ${kind}`}`
+  return `show ${which} --geo ${geoId} --from ${from} --to ${to}${then ? ` --as-of ${then.moment}` : ''}`
+}

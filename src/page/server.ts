@@ -1,0 +1,176 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { getRequestListener, type HttpBindings } from '@hono/node-server'
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
+import { type Context, Hono } from 'hono'
+import { accepts } from 'hono/accepts'
+import { compress } from 'hono/compress'
+import { getCookie, setCookie } from 'hono/cookie'
+import type { StatusCode } from 'hono/utils/http-status'
+import { isDecodable, type Listening, listen } from '../util/listen.ts'
+import { answerOf, type PageCall, type SentAnswer, type Site } from './answer.ts'
+import { assets } from './assets.ts'
+import { ENDPOINTS, PAGES } from './pages.ts'
+import { foreignRefusal, refusal, SECURITY_HEADERS, TOKEN_COOKIE } from './security.ts'
+import { isLocale, PAGE_LOCALES, type PageLocale } from './words/locale.ts'
+
+export type { Site } from './answer.ts'
+
+/** Milliseconds in which a request must arrive, and between two checks of that. */
+const RECEIVE_MS = { headers: 10_000, check: 2_000 }
+/** Bytes of an address with its headers: enough for a long statement. */
+const LONGEST_HEADERS = 64 * 1024
+/** The name of the cookie that holds the language. */
+const LANGUAGE_COOKIE = 'indicator_sync_lang'
+/** A cookie that scripts cannot read and other sites cannot make the browser send. */
+const COOKIE = { path: '/', httpOnly: true, sameSite: 'Strict', maxAge: 31_536_000 } as const
+
+type PageContext = Context<{ Bindings: HttpBindings }>
+
+/** An answer of one line of text. */
+const line = (status: number, text: string): SentAnswer => ({
+  status,
+  headers: { 'Content-Type': 'text/plain; charset=utf-8' },
+  body: `${text}\n`,
+})
+
+/** Node's server: a request that is not allowed is refused before anything else reads it. */
+function guardedServer(handler: (request: IncomingMessage, response: ServerResponse) => unknown, site: Site): Server {
+  const { headers, check } = site.receiveTimeoutMs ?? RECEIVE_MS
+  const options = { maxHeaderSize: LONGEST_HEADERS, connectionsCheckingInterval: check, keepAliveTimeout: 5_000 }
+  return createServer({ ...options, headersTimeout: headers, requestTimeout: 2 * headers }, (request, response) => {
+    // Also of answers that are written to the connection itself.
+    for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value)
+    const refused = refusal(request, site.door)
+    if (!refused) return handler(request, response)
+    if (refused.status === 405) response.setHeader('Allow', 'GET, HEAD')
+    // The rest of the request is not waited for.
+    response.setHeader('Connection', 'close')
+    const { headers, body } = line(refused.status, refused.reason)
+    return response.writeHead(refused.status, headers).end(body)
+  })
+}
+
+/** Sends an answer. A stream goes to the connection itself, and ends with it. */
+async function send(c: PageContext, { status, headers, body }: SentAnswer, site: Site): Promise<Response> {
+  if (!(body instanceof Readable)) {
+    const length = status === 304 ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }
+    const bytes = body as string | Uint8Array<ArrayBuffer>
+    return c.newResponse(status === 304 ? null : bytes, status as StatusCode, { ...headers, ...length })
+  }
+  if (c.req.method === 'HEAD') {
+    body.destroy()
+    return c.newResponse(null, status as StatusCode, headers)
+  }
+  c.env.outgoing.writeHead(status, headers)
+  await pipeline(body, c.env.outgoing).catch((error: NodeJS.ErrnoException) => {
+    // A client that disconnects is not an error.
+    if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE') site.failed(error)
+  })
+  return RESPONSE_ALREADY_SENT
+}
+
+/** The address of a request; one that begins with two slashes would name another server in a link. */
+function requestUrl({ url = '/' }: Pick<IncomingMessage, 'url'>): URL {
+  const address = new URL(url.replace(/^\/+/, '/'), 'http://here')
+  address.pathname = address.pathname.replace(/^\/{2,}/, '/')
+  return address
+}
+
+/** The language of an answer: the one in the address, else the one chosen before, else the browser's, else the first one. */
+function chooseLocale(c: PageContext, address: URL): PageLocale {
+  const chosen = [address.searchParams.get('lang'), getCookie(c, LANGUAGE_COOKIE)].find(isLocale)
+  const preferred = accepts(c, {
+    header: 'Accept-Language',
+    supports: [...PAGE_LOCALES],
+    default: PAGE_LOCALES[0],
+    match: (accepted, { default: other }) =>
+      accepted
+        .filter(({ q }) => q > 0)
+        .sort((a, b) => b.q - a.q)
+        .map(({ type }) => type.slice(0, 2).toLowerCase())
+        .find(isLocale) ?? other,
+  })
+  return chosen ?? (preferred as PageLocale)
+}
+
+/** A page under its own address and as JSON. A slot at the end of a path has the `.json`, if any. */
+const pathsOf = (path: string): string[] =>
+  /:\w+$/.test(path) ? [path] : [path, path === '/' ? '/index.json' : `${path}.json`]
+
+/** Builds the server of all pages, which does not listen yet. */
+function buildPageServer(site: Site): Server {
+  const app = new Hono<{ Bindings: HttpBindings }>({ strict: false })
+
+  async function answer(c: PageContext, call: Pick<PageCall, 'page' | 'form' | 'endpoint'>): Promise<Response> {
+    const { incoming } = c.env
+    // A page of ours shows what another site links to, and does nothing costly.
+    const isOwn = (call.page ?? call.endpoint)?.own === true && call.form !== 'html'
+    const refused = isOwn ? foreignRefusal(incoming.headers) : undefined
+    if (refused) return send(c, line(refused.status, refused.reason), site)
+    const slots = Object.entries(c.req.param() as Record<string, string>)
+    const params = Object.fromEntries(
+      slots.map(([name, text]) => [name, call.form === 'json' ? text.replace(/\.json$/, '') : text]),
+    )
+    const address = requestUrl(incoming)
+    const locale = chooseLocale(c, address)
+    return send(c, await answerOf(site, { ...call, headers: incoming.headers, address, params, locale }), site)
+  }
+
+  app.use(compress())
+  app.use(async (c, next) => {
+    if (!isDecodable(c.env.incoming.url!)) return send(c, line(400, 'This is not a valid address.'), site)
+    const address = requestUrl(c.env.incoming)
+    const language = address.searchParams.get('lang')
+    if (isLocale(language) && getCookie(c, LANGUAGE_COOKIE) !== language)
+      setCookie(c, LANGUAGE_COOKIE, language, COOKIE)
+    const { token } = site.door
+    if (token === null || !address.searchParams.has('token')) return next()
+    // The token moves from the address into a cookie.
+    address.searchParams.delete('token')
+    setCookie(c, TOKEN_COOKIE, token, COOKIE)
+    return c.redirect(`${address.pathname}${address.search}`, 303)
+  })
+  for (const page of PAGES)
+    app.on('GET', pathsOf(page.path), (c) => answer(c, { page, form: c.req.path.endsWith('.json') ? 'json' : 'html' }))
+  // The list of all series is the first page.
+  app.get('/series', (c) => c.redirect('/'))
+  app.get('/series.json', (c) => c.redirect('/index.json'))
+  for (const endpoint of ENDPOINTS) app.get(endpoint.path, (c) => answer(c, { endpoint }))
+  app.get('/-/:folder/:name', async (c) => {
+    const known = assets()
+    const asset = c.req.param('folder') === known.folder ? await known.read(c.req.param('name')) : undefined
+    if (!asset) return answer(c, {})
+    const headers = { 'Cache-Control': 'public, max-age=31536000, immutable', 'Content-Type': asset.type }
+    return send(c, { status: 200, headers, body: asset.body }, site)
+  })
+  app.notFound((c) => answer(c, {}))
+  // An error of ours in the middle of an answer is reported in the terminal, and the connection ends.
+  app.onError((error, c) => {
+    site.failed(error)
+    c.env.outgoing.destroy()
+    return RESPONSE_ALREADY_SENT
+  })
+
+  const listener = getRequestListener(app.fetch, {
+    overrideGlobalObjects: false,
+    // An address that cannot be read does not reach the router.
+    errorHandler: () => new Response('This is not a valid address.\n', { status: 400 }),
+  })
+  return guardedServer(listener, site)
+}
+
+/** A running server. */
+export interface RunningServer extends Listening {
+  /** The token that every request must show; null where only this machine can connect. */
+  readonly token: string | null
+}
+
+/** Serves the pages of a database. Port 0 is any free one. */
+export async function startServer(
+  site: Site,
+  where: { readonly host: string; readonly port: number },
+): Promise<RunningServer> {
+  return { ...(await listen(buildPageServer(site), where)), token: site.door.token }
+}

@@ -1,0 +1,109 @@
+import PQueue from 'p-queue'
+import { allRows } from '../db/engine.ts'
+import { plain } from '../reports/cells.ts'
+import {
+  type Answer,
+  type Cut,
+  runStatement,
+  type StatementLimits,
+  type StatementProcess,
+  type StatementRequest,
+  startStatement,
+} from '../reports/statements/runner.ts'
+import { BusyError } from '../util/errors.ts'
+
+/** The answer of a statement; `cut`: the limit that ended it early. */
+export interface StatementAnswer {
+  readonly columns: readonly string[]
+  readonly rows: readonly (readonly (string | number | null)[])[]
+  readonly cut: Cut
+}
+
+/** Runs users' statements in processes of their own. */
+export interface StatementRunner {
+  /** The answer. Throws as `runStatement` does, and BusyError if too many wait. */
+  run(request: StatementRequest): Promise<StatementAnswer>
+  /** The same with all rows, as they come. The first block is read before this returns. */
+  stream(request: StatementRequest): Promise<Pick<Answer, 'columns' | 'rows'>>
+  /** Starts a process for the next statement, which is then answered sooner. */
+  warm(): void
+  /** Ends all processes. */
+  close(): void
+}
+
+/** The limits of the SQL page. */
+export const STATEMENT_LIMITS = { rows: 1000, bytes: 1_000_000, cellLetters: 100_000, ms: 3000 }
+/** Bytes of memory of a process. */
+const MEMORY = 256 * 1024 * 1024
+/** Statements that are answered at once, and those that wait for one of them. */
+const MAX_STATEMENTS = 2
+const WAITING = 8
+
+/** A value as JSON can hold it exactly: whole numbers beyond doubles and non-finite numbers as text. */
+const cellValue = (value: unknown): string | number | null =>
+  value === null || (typeof value === 'number' && Number.isFinite(value)) ? value : plain(value)
+
+/** Creates a runner of statements. The process of the next one is started in advance. */
+export function createStatementRunner(
+  limits: StatementLimits & { readonly ms: number } = STATEMENT_LIMITS,
+): StatementRunner {
+  const processes = new Set<StatementProcess>()
+  const queue = new PQueue({ concurrency: MAX_STATEMENTS })
+  let spare: StatementProcess | null = null
+
+  function warm(): StatementProcess {
+    if (spare) return spare
+    const started = startStatement(MEMORY)
+    const forget = () => {
+      processes.delete(started)
+      if (spare === started) spare = null
+    }
+    spare = started
+    processes.add(started)
+    started.child?.once('exit', forget)
+    void started.ready.then((isReady) => isReady || forget())
+    return started
+  }
+
+  /** Takes the process that is ready. */
+  function taken(): StatementProcess {
+    const own = warm()
+    spare = null
+    return own
+  }
+
+  async function answered(request: StatementRequest): Promise<StatementAnswer> {
+    const { columns, rows, cut } = await runStatement(taken(), request, limits)
+    const all = (await allRows(rows)).map((row) => row.map(cellValue))
+    return { columns: columns.map(({ name }) => name), rows: all, cut: cut() }
+  }
+
+  async function streamed(request: StatementRequest): Promise<Pick<Answer, 'columns' | 'rows'>> {
+    const { columns, rows } = await runStatement(taken(), request, { blockMs: limits.ms })
+    const blocks = rows[Symbol.asyncIterator]()
+    const first = await blocks.next()
+    async function* all(): Answer['rows'] {
+      try {
+        for (let { value, done } = first; !done; { value, done } = await blocks.next()) yield value
+      } finally {
+        await blocks.return?.()
+      }
+    }
+    return { columns, rows: all() }
+  }
+
+  function add<T>(work: () => Promise<T>): Promise<T> {
+    if (queue.size >= WAITING)
+      throw new BusyError('Too many statements are being answered.', { hint: 'Try again in a moment.', code: 'busy' })
+    return queue.add(work)
+  }
+
+  return {
+    warm: () => void warm(),
+    run: async (request) => add(() => answered(request)),
+    stream: async (request) => add(() => streamed(request)),
+    close() {
+      for (const { child } of processes) child?.kill('SIGKILL')
+    },
+  }
+}

@@ -1,0 +1,289 @@
+import { storedKinds } from '../../db/queries/catalogueNames.ts'
+import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
+import { SEARCH_SCOPES, searchItems } from '../../reports/search.ts'
+import { visible } from '../../util/text.ts'
+import { floorToSecond } from '../../util/time/instant.ts'
+import { localDate } from '../../util/time/zone.ts'
+import { command, kindText, options, pager, seriesLinks, serviceText, table } from '../elements.ts'
+import { type Html, html } from '../html.ts'
+import { type PageRequest, view, wholeNumber } from '../page.ts'
+import { inLanguage } from '../queries/names.ts'
+import { heldSeriesOf } from '../queries/seriesPaths.ts'
+
+/** Indicators and results that one page shows. */
+const [INDICATORS_A_PAGE, RESULTS] = [40, 40]
+/** Matching texts, in any language, of which the details are read: a common word is in most texts. */
+const MOST_FOUND = 1000
+/** How many letters of a text are shown around the first match. */
+const SNIPPET_LETTERS = 90
+
+const HELD_CHOICES = ['all', 'held', 'other'] as const
+
+/** A query of the catalogue. */
+interface CatalogueQuestion {
+  /** Words to look for; all indicators when empty. */
+  readonly text: string
+  /** Only those of which values are held, or only the others. */
+  readonly held: (typeof HELD_CHOICES)[number]
+  /** From 1. */
+  readonly page: number
+}
+
+/** The indicators of a question in order: by number, or as the search ranks them. */
+async function readKeys(db: PageRequest['store'], { text, held, page }: CatalogueQuestion) {
+  const { kysely, engine } = db
+  const from = (page - 1) * INDICATORS_A_PAGE
+  if (/[\p{L}\p{N}]/u.test(text)) {
+    const found = await engine.search(text, await storedKinds(db, 'indicator'))
+    if (held === 'all') return found.slice(from, from + INDICATORS_A_PAGE + 1)
+    const rows = await kysely
+      .selectFrom('series as s')
+      .innerJoin('series_geo as g', 'g.series_id', 's.id')
+      .select(['s.kind', 's.indicator_id'])
+      .distinct()
+      .execute()
+    const ours = new Set(rows.map(({ kind, indicator_id }) => `${kind} ${indicator_id}`))
+    return found
+      .filter(({ kind, id }) => ours.has(`${kind} ${id}`) === (held === 'held'))
+      .slice(from, from + INDICATORS_A_PAGE + 1)
+  }
+  return kysely
+    .selectFrom('indicator as i')
+    .select(['i.kind', 'i.id'])
+    .$if(held !== 'all', (of) =>
+      of.where(({ exists, not, selectFrom }) => {
+        const any = exists(
+          selectFrom('series as s')
+            .innerJoin('series_geo as g', 'g.series_id', 's.id')
+            .select('s.id')
+            .whereRef('s.kind', '=', 'i.kind')
+            .whereRef('s.indicator_id', '=', 'i.id'),
+        )
+        return held === 'held' ? any : not(any)
+      }),
+    )
+    .orderBy('i.kind')
+    .orderBy('i.id')
+    .limit(INDICATORS_A_PAGE + 1)
+    .offset(from)
+    .execute()
+}
+
+/** The local day of a moment (UTC, ISO 8601). */
+const dateIn = (zone: string, moment: string): string => localDate(zone, floorToSecond(moment))
+
+/** The line of a job that fetches an indicator from now on. */
+function jobLine(kind: string, id: number): string {
+  const isOffer = kind === ENTRY_ROUTES.offers
+  const route = isOffer || kind === ENTRY_ROUTES.series ? '' : `route: ${kind}, `
+  return `${isOffer ? 'offers' : 'series'}: [{ ${route}indicators: [${id}], window: { last: 30d } }]`
+}
+
+/** One page of the catalogue: each indicator with its texts in a language, and what is held of it. */
+async function readIndicators({ store: db, languages, query, locale }: PageRequest) {
+  const question = {
+    text: (query.get('q') ?? '').slice(0, 200),
+    held: HELD_CHOICES.find((one) => one === query.get('held')) ?? 'all',
+    page: Math.max(1, wholeNumber(query.get('page')) ?? 1),
+    locale,
+  }
+  const keys = await readKeys(db, question)
+  const shown = keys.slice(0, INDICATORS_A_PAGE)
+  const kinds = [...new Set(shown.map(({ kind }) => kind))]
+  const ids = [...new Set(shown.map(({ id }) => id))]
+  const known = await db.kysely
+    .selectFrom('indicator')
+    .select(['kind', 'id', 'magnitude', 'withdrawn_at'])
+    .where('kind', 'in', kinds)
+    .where('id', 'in', ids)
+    .execute()
+  const texts = await db.kysely
+    .selectFrom('indicator_text')
+    .select(['kind', 'id', 'locale', 'name', 'short_name'])
+    .where('kind', 'in', kinds)
+    .where('id', 'in', ids)
+    .orderBy('locale')
+    .execute()
+  const held = await db.kysely
+    .selectFrom('freshness as f')
+    .innerJoin('series as s', 's.id', 'f.series_id')
+    .select(['f.kind', 'f.indicator_id as id', 'f.geo_id', 'f.first_utc', 'f.last_utc', 's.time_zone'])
+    .where('f.kind', 'in', kinds)
+    .where('f.indicator_id', 'in', ids)
+    .execute()
+  const series = await heldSeriesOf(db, shown)
+  const indicators = shown.map(({ kind, id }) => {
+    const isSame = (row: { readonly kind: string; readonly id: number }) => row.kind === kind && row.id === id
+    const text = inLanguage(texts.filter(isSame), languages)
+    const own = held.filter(isSame)
+    const fact = known.find(isSame)
+    // Local days, as everywhere on the page.
+    const days = own.flatMap(({ time_zone, first_utc, last_utc }) =>
+      [first_utc, last_utc].map((moment) => dateIn(time_zone, moment)),
+    )
+    return {
+      kind,
+      id,
+      name: text?.name ?? null,
+      short_name: text?.short_name ?? null,
+      locale: text?.locale ?? null,
+      unit: fact?.magnitude ?? null,
+      withdrawn_at: fact?.withdrawn_at ?? null,
+      series: series.get(`${kind} ${id}`) ?? [],
+      geos: new Set(own.map(({ geo_id }) => geo_id)).size,
+      first_date: days.sort()[0] ?? null,
+      last_date: days.at(-1) ?? null,
+      job: jobLine(kind, id),
+    }
+  })
+  return { ...question, indicators, more: keys.length > INDICATORS_A_PAGE }
+}
+
+type Catalogue = Awaited<ReturnType<typeof readIndicators>>
+
+/** `/indicators`: the catalogue, held or not. */
+export const indicatorsView = view<Catalogue>({
+  read: readIndicators,
+  show({ text, held, page: at, indicators: rows, more }, request) {
+    const { words, link } = request
+    const { indicators: own, common } = words
+    const onPage = (page: number) => ({ q: text || undefined, held: held === 'all' ? undefined : held, page })
+    const none =
+      text === '' && held === 'all'
+        ? html`<p>${own.noneAtAll}</p>${command(request.command('discover --refresh'))}`
+        : html`<p>${own.none}</p>`
+    return html`<p>${own.about}</p>
+<form action="${link('/indicators')}" class="question">
+<label>${common.words} <input type="search" name="q" value="${text}" size="30"></label>
+<label>${own.which} <select name="held">${options(
+      HELD_CHOICES.map((one) => [one, own.held[one]]),
+      held,
+    )}</select></label>
+<button>${common.show}</button></form>
+${
+  rows.length === 0
+    ? none
+    : table<Catalogue['indicators'][number]>(common.pages.indicators, rows, [
+        [common.number, ({ id }) => id],
+        [
+          common.name,
+          ({ kind, id, name, locale, withdrawn_at }) => {
+            const of = kindText(kind, request)
+            return html`${!!name && html`<a href="${link(`/texts/${kind}/${id}`)}">${serviceText(name, locale)}</a>`}${of !== null && html` (${of})`}${withdrawn_at !== null && html` <span class="soft">${own.withdrawn}</span>`}`
+          },
+        ],
+        [common.unit, ({ unit }) => serviceText(unit)],
+        [
+          own.what,
+          ({ first_date, last_date, geos, series }) =>
+            first_date === null || last_date === null
+              ? own.not
+              : html`${own.days(first_date, last_date, geos)}<br>${seriesLinks(request, series)}`,
+        ],
+        [own.line, ({ first_date, job }) => first_date === null && command(job)],
+      ])
+}
+${pager(request, { before: at > 1 ? onPage(at - 1) : null, after: more ? onPage(at + 1) : null })}`
+  },
+})
+
+/** A piece of a text; `hit`: whether it matches. */
+interface Excerpt {
+  readonly text: string
+  readonly hit: boolean
+}
+
+/** A text without accents and capitals, with as many letters as before. */
+const foldedLetters = (text: string): string =>
+  [...text]
+    .map((letter) => {
+      const plain = letter.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase()
+      return plain.length === letter.length ? plain : letter.toLowerCase().slice(0, letter.length).padEnd(letter.length)
+    })
+    .join('')
+
+/** The part of a text around the first of some beginnings of words; empty when none occurs. */
+export function excerptOf(text: string, words: readonly string[]): Excerpt[] {
+  const plain = foldedLetters(text)
+  const hits = [...plain.matchAll(/[\p{L}\p{N}]+/gu)].flatMap(({ 0: found, index: from }) => {
+    const word = words.find((one) => found.startsWith(one))
+    return word === undefined ? [] : [{ from, to: from + word.length }]
+  })
+  const [first] = hits
+  if (!first) return []
+  const from = Math.max(0, first.from - SNIPPET_LETTERS)
+  const to = Math.min(text.length, first.to + SNIPPET_LETTERS)
+  const pieces: Excerpt[] = [{ text: from > 0 ? '…' : '', hit: false }]
+  let at = from
+  for (const hit of hits.filter((one) => one.to <= to)) {
+    pieces.push({ text: text.slice(at, hit.from), hit: false }, { text: text.slice(hit.from, hit.to), hit: true })
+    at = hit.to
+  }
+  pieces.push({ text: text.slice(at, to), hit: false }, { text: to < text.length ? '…' : '', hit: false })
+  return pieces.filter((piece) => piece.text !== '')
+}
+
+const SCOPE_CHOICES = ['all', ...SEARCH_SCOPES] as const
+
+/** The matches of some words, the best first, each with the place in its text and its held series. */
+async function readSearch({ store: db, service, query }: PageRequest) {
+  const text = (query.get('q') ?? '').slice(0, 200)
+  const place = SCOPE_CHOICES.find((one) => one === query.get('in')) ?? 'all'
+  const words = (text.match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => foldedLetters(word.normalize('NFC')))
+  if (words.length === 0) return { text, place, total: 0, more: false, results: [] }
+  const found = await searchItems(db, text, place === 'all' ? SEARCH_SCOPES : [place], MOST_FOUND)
+  const shown = found.slice(0, RESULTS)
+  const texts = await db.kysely
+    .selectFrom('texts')
+    .select(['kind', 'item_id', 'locale', 'text'])
+    .where('item_id', 'in', [...new Set(shown.map(({ id }) => id))])
+    .where('kind', 'in', [...new Set(shown.map(({ kind }) => kind))])
+    .execute()
+  const series = await heldSeriesOf(db, shown)
+  const archives = await storedKinds(db, 'archive')
+  const results = shown.map((one) => {
+    const own = texts.filter(({ kind, item_id }) => kind === one.kind && item_id === one.id)
+    const ordered = [...own].sort((a, b) => Number(b.locale === one.locale) - Number(a.locale === one.locale))
+    const excerpts = ordered.map(({ text: whole }) => excerptOf(whole ?? '', words))
+    return {
+      ...one,
+      archive: archives.includes(one.kind),
+      excerpt: excerpts.find((pieces) => pieces.length > 0) ?? [],
+      series: series.get(`${one.kind} ${one.id}`) ?? [],
+    }
+  })
+  // The same item may match in every language of the service.
+  return { text, place, total: found.length, more: found.length * service.locales.length >= MOST_FOUND, results }
+}
+
+type Results = Awaited<ReturnType<typeof readSearch>>
+
+function item(result: Results['results'][number], request: PageRequest): Html {
+  const { words, link } = request
+  const { kind, id, locale } = result
+  return html`<li><p><a href="${link(`/${result.archive ? 'archives' : 'texts'}/${kind}/${id}`)}">${serviceText(result.name, locale) ?? id}</a> <span class="soft">${words.search.kinds[kind] ?? kind} ${id}</span></p>
+${result.more && html`<p>${serviceText(result.more, locale)}</p>`}
+${result.excerpt.length > 0 && html`<p lang="${locale}"><bdi>${result.excerpt.map(({ text, hit }) => (hit ? html`<mark>${text}</mark>` : visible(text.replaceAll(/\s+/g, ' '))))}</bdi></p>`}
+${result.series.length > 0 && html`<p>${words.common.viewValues}: ${seriesLinks(request, result.series)}</p>`}</li>\n`
+}
+
+/** `/search?q=`: where does something occur? */
+export const searchView = view<Results>({
+  read: readSearch,
+  show({ text, place, total, results, more }, request) {
+    const { words, link } = request
+    const { search: own, common } = words
+    const first = more ? own.firstOfMore : own.first
+    const found = results.length < total ? first(results.length, total) : own.found(total)
+    return html`<p>${own.about}</p>
+<form role="search" action="${link('/search')}" class="question">
+<label>${common.words} <input type="search" name="q" value="${text}" size="40"></label>
+<label>${own.where} <select name="in">${options(
+      SCOPE_CHOICES.map((one) => [one, own.places[one]]),
+      place,
+    )}</select></label>
+<button>${own.find}</button></form>
+${text !== '' && html`<p role="status">${total === 0 ? own.none(text) : found}</p>`}
+${results.length > 0 && html`<ol class="found">\n${results.map((result) => item(result, request))}</ol>`}`
+  },
+})

@@ -1,0 +1,189 @@
+import { prepared } from '../../db/prepared.ts'
+import { GOOD_OUTCOMES } from '../../db/queries/fetchOutcomes.ts'
+import { endOfValues } from '../../db/queries/seriesLookup.ts'
+import type { Reader } from '../../db/store.ts'
+import { isObject, type Json } from '../../util/json.ts'
+import { decompressBody } from '../../util/storedBody.ts'
+import { type Instant, parseInstant } from '../../util/time/instant.ts'
+import { addUnits, floorTo } from '../../util/time/zone.ts'
+import { lengthText } from '../client/format.ts'
+import { momentText, numberText, timeText } from '../elements.ts'
+import { type Html, type HtmlPart, html } from '../html.ts'
+import { NotFound, type PageRequest, view } from '../page.ts'
+import { rangeQuery, readNamedGeoSeries, sqlOf } from '../queries/series/question.ts'
+import type { GeoSeries } from '../queries/series/window.ts'
+
+/** Bytes. Larger answers are not searched for a value. */
+const SEARCHED = 64 * 1024 * 1024
+
+const originOf = prepared((db, of: { id: number }) =>
+  db
+    .selectFrom('_fetch as f')
+    .leftJoin('_run as r', 'r.id', 'f.run_id')
+    .select(['f.id as fetch', 'f.run_id as run', 'r.job', 'r.command', 'f.entry', 'f.reason', 'f.target'])
+    .select(['f.status', 'f.ms', 'f.finished_at as at', 'f.reply_hash as reply'])
+    .where('f.id', '=', of.id),
+)
+
+/** A request, and the run that sent it; null for none, and for one that is not known any more. */
+const readOrigin = async ({ kysely }: Reader, id: number | null) =>
+  id === null ? null : ((await originOf.first(kysely, { id })) ?? null)
+
+type Origin = NonNullable<Awaited<ReturnType<typeof readOrigin>>>
+
+/** The geo of a value in an answer, by the rules of the loader. */
+const geoIn = ({ geo_id: id, geo_ids: ids }: Readonly<Record<string, unknown>>): unknown =>
+  id ?? (Array.isArray(ids) && ids.length === 1 ? ids[0] : 0)
+
+/** The last position of the value of an instant and geo in an answer, as a JSON path: where there are two, the later one counts. */
+function findValue(body: unknown, { geoId }: GeoSeries, at: Instant) {
+  for (const [name, dataset] of Object.entries(isObject(body) ? body : {})) {
+    if (!isObject(dataset) || !Array.isArray(dataset.values)) continue
+    const i = dataset.values.findLastIndex((row: unknown) => {
+      if (!isObject(row) || geoIn(row) !== geoId) return false
+      const text = row.datetime ?? row.tz_time
+      return typeof text === 'string' && parseInstant(text) === at
+    })
+    const fragment = JSON.stringify(dataset.values[i] as Json, null, 1)?.slice(0, 2_000)
+    if (i >= 0) return { path: `$.${name}.values[${i}]`, fragment }
+  }
+  return undefined
+}
+
+/** The position of a value in a stored answer, or why it cannot be shown. */
+async function findInAnswer({ kysely }: Reader, line: GeoSeries, at: Instant, hash: string | null) {
+  const row =
+    hash === null
+      ? undefined
+      : await kysely.selectFrom('_reply').select(['body', 'bytes']).where('hash', '=', hash).executeTakeFirst()
+  if (row === undefined) return 'pruned' as const
+  if (row.bytes > SEARCHED) return 'large' as const
+  try {
+    const body = await decompressBody(row.body, row.bytes)
+    return findValue(JSON.parse(body.toString('utf8')), line, at) ?? ('not-found' as const)
+  } catch {
+    return 'damaged' as const
+  }
+}
+
+/** The last answer that covered an instant of a series and geo, whether it changed anything or not. */
+async function confirmedBy({ kysely }: Reader, { seriesId, geoId }: GeoSeries, at: Instant): Promise<number | null> {
+  const rows = await kysely
+    .selectFrom('_fetch')
+    .select(['id', 'geo_ids'])
+    .where('series_id', '=', seriesId)
+    .where('outcome', 'in', GOOD_OUTCOMES)
+    .where('from_at', '<=', at)
+    .where('to_at', '>', at)
+    .orderBy('id', 'desc')
+    .execute()
+  return rows.find(({ geo_ids }) => geo_ids === null || geo_ids.split(',').includes(String(geoId)))?.id ?? null
+}
+
+/** Every version of a value, the newest first, back to its request, its run and the place in the stored answer. */
+async function readVersions(db: Reader, line: GeoSeries, at: Instant) {
+  const { seriesId, geoId } = line
+  const current = await db.kysely
+    .selectFrom('observation')
+    .select(['value', 'step_s as step', 'fetch_id'])
+    .where('series_id', '=', seriesId)
+    .where('geo_id', '=', geoId)
+    .where('at', '=', at)
+    .execute()
+  const earlier = await db.kysely
+    .selectFrom('observation_revision')
+    .select(['value', 'step_s as step', 'fetch_id', 'superseded_by'])
+    .where('series_id', '=', seriesId)
+    .where('geo_id', '=', geoId)
+    .where('at', '=', at)
+    .orderBy('fetch_id', 'desc')
+    .execute()
+  const versions = []
+  for (const { value, step, fetch_id, superseded_by } of [
+    ...current.map((row) => ({ ...row, superseded_by: null })),
+    ...earlier,
+  ]) {
+    const origin = await readOrigin(db, fetch_id)
+    // The request that ended it; null for the current version.
+    const until = await readOrigin(db, superseded_by)
+    versions.push({ value, step, origin, until, place: await findInAnswer(db, line, at, origin?.reply ?? null) })
+  }
+  return versions
+}
+
+/** A value with all its versions. */
+async function read(request: PageRequest) {
+  const { store, params } = request
+  const { id, geo = null, at: text = '' } = params
+  const dataset = await readNamedGeoSeries(request, id, geo)
+  // Seconds since 1970, or the instant as it is written elsewhere.
+  const at = /^-?\d{1,12}$/.test(text) ? Number(text) : parseInstant(text)
+  const versions = Number.isNaN(at) ? [] : await readVersions(store, dataset, at)
+  if (versions.length === 0) throw new NotFound(`value ${text}`)
+  return {
+    at,
+    versions,
+    confirmed: await readOrigin(store, await confirmedBy(store, dataset, at)),
+    dataset,
+    /** The instants of the neighbouring values; null where there is none. */
+    previous: await endOfValues(store, dataset, 'last', { beyond: at }),
+    next: await endOfValues(store, dataset, 'first', { beyond: at }),
+    /** The SQL statement that gives all versions. */
+    sql: sqlOf({ dataset, range: { from: at, to: at + 1 }, asOf: null })
+      .replace('from observations\n', 'from observation_history\n')
+      .replace('value\n', 'value, valid_from, valid_to\n'),
+  }
+}
+
+type Explained = Awaited<ReturnType<typeof read>>
+
+/** The request that brought or ended a version, and its run. */
+function originHtml(which: string, one: Origin, { dataset }: Explained, { words, link }: PageRequest): Html {
+  const { explain: own, common } = words
+  const { run, job, command, target, status, ms, reason, entry, at } = one
+  return html`<dt>${which}</dt><dd><a href="${link(`/runs/${run}`)}">${own.run(String(run), command ?? '', job ?? '')}</a>, ${momentText(dataset.zone, at)}${reason !== null && ` · ${own.reason}: ${reason}`}${entry !== '' && ` · ${own.entry}: ${entry}`}</dd>
+${target !== '' && html`<dt>${common.request}</dt><dd><code>GET ${target}</code> ${status ?? '–'}, ${ms} ms</dd>`}`
+}
+
+/** A version and its origin. */
+function versionHtml(one: Explained['versions'][number], data: Explained, request: PageRequest): Html {
+  const { explain: own } = request.words
+  const { zone, unit } = data.dataset
+  const when = [
+    one.origin && own.since(momentText(zone, one.origin.at)),
+    one.until && own.until(momentText(zone, one.until.at)),
+  ]
+  const place: HtmlPart =
+    typeof one.place === 'string'
+      ? own.places[one.place]
+      : html`<code>${one.place.path}</code><pre>${one.place.fragment}</pre>`
+  return html`<li class="version"><h2>${one.until === null ? own.now : own.was} <data value="${one.value}">${one.value === null ? 'null' : numberText(one.value, request.locale)}</data> ${unit}</h2>
+<p class="soft">${when.filter((text) => text !== null).join(', ')} · ${own.step} ${lengthText(one.step)}</p>
+<dl>${one.origin && originHtml(own.brought, one.origin, data, request)}${one.until && originHtml(own.ended, one.until, data, request)}
+<dt>${own.place}</dt><dd>${place}</dd></dl></li>`
+}
+
+/** `/explain/600/3/AT`: where a value comes from. */
+export const explainView = view<Explained>({
+  read,
+  title({ dataset, at, versions }, { locale, words }) {
+    const value = `${numberText(versions[0]?.value, locale)} ${dataset.unit ?? ''}`.trim()
+    return `${words.common.pages.explain}: ${words.explain.title(value, timeText(dataset.zone, at))}`
+  },
+  show(data, request) {
+    const { dataset, at, versions, confirmed } = data
+    const { words, link } = request
+    const { explain: own, common } = words
+    const { zone, path, geoId } = dataset
+    const day = floorTo(zone, at, 'day')
+    const range = rangeQuery(zone, { from: day, to: addUnits(zone, day, 'day', 1) })
+    const other = (to: Instant | null, rel: string, text: string): HtmlPart =>
+      to !== null && html`<a rel="${rel}" href="${link(`/explain/${path}/${geoId}/${to}`)}">${text}</a> `
+    return html`<p><bdi>${dataset.indicator} ${dataset.name}</bdi> · <bdi>${dataset.geo.name ?? geoId}</bdi> · ${timeText(zone, at)}</p>
+<p>${other(data.previous, 'prev', own.previous)}${other(data.next, 'next', own.next)}<a href="${link(`/series/${path}`, { geo: geoId, ...range })}">${common.back}</a></p>
+${versions[0]!.until !== null && html`<p class="bad">${own.withdrawn}</p>`}
+<ol class="versions">${versions.map((one) => versionHtml(one, data, request))}</ol>
+${confirmed && html`<p>${own.confirmed(momentText(zone, confirmed.at))}</p>`}
+<h2>${common.same}</h2><pre>${data.sql}</pre>`
+  },
+})

@@ -1,0 +1,211 @@
+import type { IncompleteRun } from '../../reports/lastRuns.ts'
+import { shellWord, visible } from '../../util/text.ts'
+import { valueText } from '../client/format.ts'
+import { stateLegend, stripPicture } from '../coveragePictures.ts'
+import {
+  type Column,
+  commandLine,
+  groupingText,
+  jobFile,
+  kindText,
+  localText,
+  numberedPager,
+  roughLength,
+  serviceText,
+  table,
+} from '../elements.ts'
+import { type Html, type HtmlPart, html } from '../html.ts'
+import { type PageRequest, view } from '../page.ts'
+import { type Overview, readOverview, type SeriesLine, STRIP_DAYS } from '../queries/overview.ts'
+import { runsTable } from './runs.ts'
+
+/** Commands that take a job. */
+const OF_JOB = ['plan', 'sync', 'validate', 'backfill', 'restate']
+
+/** The command that a hint names, with its job; a retry where it names none. */
+function commandIn(hint: string | null, job: string | null, files: Overview['jobFiles']): string {
+  const [, command] = /(?<![\w-])indicator-sync ((?:[a-z]+)(?: --?[\w-]+)*)/.exec(hint ?? '') ?? []
+  if (command === undefined) return 'retry'
+  const [name = ''] = command.split(' ')
+  if (!OF_JOB.includes(name)) return command
+  return `${name} ${jobFile(files, job ?? 'nightly')}${command.slice(name.length)}`
+}
+
+/** A range of time in the days that it touches: `14–16 Nov`. */
+function daysText({ locale, service, now }: PageRequest, from: number, to: number): string {
+  const isThisYear = to > now - 300 * 86_400
+  const format = new Intl.DateTimeFormat(locale === 'en' ? 'en-GB' : locale, {
+    timeZone: service.timeZone,
+    day: 'numeric',
+    month: 'short',
+    ...(isThisYear ? {} : { year: 'numeric' }),
+  })
+  return format.formatRange(from * 1000, Math.max(from, to - 1) * 1000)
+}
+
+interface Problem {
+  readonly text: HtmlPart
+  /** The arguments of the command that repairs it. */
+  readonly command: string
+}
+
+/** What is wrong, the worst first. */
+function problems({ health, failures, jobFiles }: Overview, request: PageRequest): Problem[] {
+  const { link, words } = request
+  const { home } = words
+  const sync = (job: string): string => `sync ${jobFile(jobFiles, job)}`
+  const runProblem = ({ run, job, command }: IncompleteRun, text: string): Problem => ({
+    text: html`<a href="${link(`/runs/${run}`)}">${text}</a>`,
+    command: command === 'schedule' || OF_JOB.includes(command) ? sync(job) : command,
+  })
+  const gapProblem = (gap: Overview['health']['gaps'][number]): Problem => ({
+    // The length is that of a geo on average: each may lack the same days.
+    text: html`<a href="${link(`/coverage/${gap.path}`)}">${gap.indicatorId} ${serviceText(gap.name)}</a>: ${home.gap[
+      gap.reason
+    ](roughLength(request, gap.seconds / gap.geos), daysText(request, gap.from, gap.to))}`,
+    command:
+      gap.reason === 'absent' ? 'gaps' : gap.reason !== 'never requested' ? 'retry' : gap.job ? sync(gap.job) : 'gaps',
+  })
+  const counted = (count: number, text: (count: number) => HtmlPart, command: string): Problem[] =>
+    count > 0 ? [{ text: text(count), command }] : []
+  return [
+    ...health.failedRuns.map((one) => runProblem(one, home.failedRun(one.job))),
+    ...health.unfinishedRuns.map((one) => runProblem(one, home.unfinishedRun(one.job))),
+    ...counted(health.failures, home.failures, 'retry'),
+    // Requests and messages of the service are only for users who can act on them.
+    ...(request.live ? failures : []).map(({ target, message, hint, next_at, job }) => ({
+      text: html`<code>${visible(target)}</code> <bdi lang="en">${message}</bdi> ${next_at !== null && home.after(localText(request, next_at))}`,
+      command: commandIn(hint, job, jobFiles),
+    })),
+    ...health.gaps.map(gapProblem),
+    ...counted(health.moreGaps, home.moreGaps, 'gaps'),
+    ...health.missed.map(({ job, lastAt, usualS }) => ({
+      text: home.missed(job, localText(request, lastAt), roughLength(request, usualS)),
+      command: sync(job),
+    })),
+    ...counted(health.late, home.late, 'check'),
+    ...counted(
+      health.quarantined,
+      (count) => html`<a href="${link('/quarantine')}">${home.quarantined(count)}</a>`,
+      'quarantine list',
+    ),
+  ]
+}
+
+/** Problems, each command once. */
+function healthSection(data: Overview, request: PageRequest): Html {
+  const { home } = request.words
+  const { series } = data.health
+  const found = problems(data, request)
+  if (found.length === 0)
+    return html`<section class="health"><p class="${series > 0 ? 'good' : 'soft'}">${series > 0 ? home.whole(series) : home.noSeries}</p></section>`
+  const groups = [...Map.groupBy(found, ({ command }) => command)]
+  return html`<section class="health problems" aria-label="${home.todo}">${groups.map(
+    ([command, some]) =>
+      html`<div><ul>${some.map(({ text }) => html`<li>${text}</li>`)}</ul>${request.live && commandLine(request.command(command))}</div>`,
+  )}</section>`
+}
+
+/** How old the lakes are, and the command that updates one that is behind. */
+function lakes({ lakes: all }: Overview, request: PageRequest): HtmlPart {
+  const { home, common } = request.words
+  const lakeText = (state: Overview['lakes'][number]['state']): HtmlPart => {
+    if (state === null) return home.noLake
+    if (typeof state === 'string') return html`<span lang="en">${visible(state)}</span>`
+    const length = common.ago(roughLength(request, request.now - Date.parse(state.synced_at) / 1000))
+    return state.fetches_behind === 0 ? home.lakeFresh(length) : home.lake(length, state.fetches_behind)
+  }
+  return (
+    all.length > 0 &&
+    html`<ul class="lakes">${all.map(({ folder, state }) => {
+      const isFresh = state !== null && typeof state === 'object' && state.fetches_behind === 0
+      return html`<li>${home.lakeName} <code>${visible(folder)}</code>: ${lakeText(state)} ${!isFresh && commandLine(request.command(`lake sync ${shellWord(folder)}`))}</li>\n`
+    })}</ul>`
+  )
+}
+
+/** How long ago the last value ended, and how long that usually is. */
+function age({ behindS, usualS, late }: SeriesLine, request: PageRequest): HtmlPart {
+  const { home, common } = request.words
+  if (behindS === null) return html`<span class="soft">${home.noValue}</span>`
+  const length = (seconds: number): string => {
+    const text = roughLength(request, seconds)
+    return seconds < 0 ? common.ahead(text) : text
+  }
+  return html`${late ? html`<strong class="bad">${roughLength(request, behindS)} (${home.isLate})</strong>` : length(behindS)}${
+    usualS !== null && html` <span class="soft">${home.usual} ${length(usualS)}</span>`
+  }`
+}
+
+/** The means of the last days as a small picture; decoration, because the page of the series says the same. */
+function sparkline(trend: SeriesLine['trend']): HtmlPart {
+  const values = trend.filter((value) => value !== null)
+  if (values.length < 2) return null
+  const [low, high] = [Math.min(...values), Math.max(...values)]
+  const points = trend.flatMap((value, x) => {
+    if (value === null) return []
+    const y = high === low ? 10 : Math.round((1 - (value - low) / (high - low)) * 180) / 10 + 1
+    return [`${(trend[x - 1] ?? null) === null ? 'M' : 'L'}${x} ${y}`]
+  })
+  return html`<svg class="spark" viewBox="0 0 ${trend.length - 1} 20" preserveAspectRatio="none" aria-hidden="true"><path d="${points.join('')}"/></svg>`
+}
+
+function seriesColumns(request: PageRequest): Column<SeriesLine>[] {
+  const { words, link, locale, live } = request
+  const { home, common } = words
+  const none = html`<span class="soft">${home.noValue}</span>`
+  return [
+    [
+      common.series,
+      ({ path, indicatorId, name, geo, geos, kind, timeTrunc, geoAgg }) => {
+        const where = geo ?? (geos > 1 ? home.geos(geos) : null)
+        const detail = [kindText(kind, request), groupingText(request, timeTrunc, geoAgg)].filter(Boolean).join(', ')
+        return html`<a href="${link(`/series/${path}`)}">${indicatorId} ${serviceText(name)}</a>
+<span class="soft">${detail} ${serviceText(where)}</span>`
+      },
+    ],
+    [
+      home.lastValue,
+      ({ value, unit }) =>
+        value === null ? none : html`<b>${valueText(value, locale)}</b> <span class="soft">${serviceText(unit)}</span>`,
+      'number latest',
+    ],
+    [
+      home.valueAt,
+      ({ valueLocal: at }) => at !== null && html`<time datetime="${at}">${at.slice(0, 16).replace('T', ' ')}</time>`,
+      'when',
+    ],
+    [home.trend, ({ trend }) => sparkline(trend)],
+    [live ? home.behind : home.behindThen, (line) => age(line, request), 'age'],
+    [
+      home.strip(STRIP_DAYS),
+      ({ path, days, gaps }) =>
+        html`<a href="${link(`/coverage/${path}`)}">${stripPicture(request, days)}${gaps > 0 && html` <span class="bad">${home.gapCount(gaps)}</span>`}</a>`,
+      'wide',
+    ],
+  ]
+}
+
+function seriesTable(data: Overview, request: PageRequest): Html {
+  const { home } = request.words
+  if (data.health.series === 0)
+    return html`<p>${home.nothing}</p><p>${commandLine(request.command('sync jobs/nightly.yaml'))}</p>`
+  const caption = html`<caption class="quiet">${home.caption(STRIP_DAYS)}</caption>`
+  return html`<h2>${home.seriesHeading}</h2>
+${request.live && html`<form class="question" action="${request.link('/')}"><label>${home.filter} <input type="search" name="q" value="${data.filter}" size="24"></label> <button>${home.find}</button></form>`}
+${data.series.length === 0 ? html`<p>${home.noMatch(data.filter)}</p>` : table(home.seriesHeading, data.series, seriesColumns(request), { style: 'series', caption })}
+${numberedPager(request, data.page, data.pages)}
+${stateLegend(request)}`
+}
+
+/** `/`: is my copy whole and fresh? */
+export const overviewView = view<Overview>({
+  read: readOverview,
+  title(data, request) {
+    const { home } = request.words
+    if (data.health.series === 0) return home.empty
+    return problems(data, request).length > 0 ? home.needs : home.upToDate
+  },
+  show: (data, request) => html`${healthSection(data, request)}${lakes(data, request)}${seriesTable(data, request)}
+${data.runs.length > 0 && html`<h2>${request.words.home.runsHeading}</h2>${runsTable(request.words.home.runsHeading, data.runs, request)}`}`,
+})

@@ -1,0 +1,338 @@
+import { InputError } from '../../util/errors.ts'
+import type { Interval } from '../../util/time/interval.ts'
+import { addLocal, addUnits, floorTo, localDate } from '../../util/time/zone.ts'
+import { lengthText } from '../client/format.ts'
+import { differing } from '../client/segments.ts'
+import { SIGNS } from '../client/signs.ts'
+import {
+  type Column,
+  countText,
+  groupingText,
+  momentText,
+  numberText,
+  options,
+  serviceText,
+  table,
+  timeText,
+} from '../elements.ts'
+import { type FigureLine, figure } from '../figure.ts'
+import { type Html, type HtmlPart, html, jsonScript } from '../html.ts'
+import { NotFound, type PageRequest, type Query, view } from '../page.ts'
+import { readStates } from '../queries/intervals.ts'
+import {
+  type ChartData,
+  type ChartTableRow,
+  comparedNames,
+  readChart,
+  readCompared,
+  readRows,
+} from '../queries/series/chart.ts'
+import {
+  type NamedGeoSeries,
+  rangeLinks,
+  rangeQuery,
+  readNamedGeoSeries,
+  readQueryOf,
+  SPANS,
+  showOf,
+  sqlOf,
+} from '../queries/series/question.ts'
+import { readChanges } from '../queries/series/runChanges.ts'
+
+/** How many intervals are listed. */
+const MAX_LISTED_INTERVALS = 20
+
+/** What is wrong with the form; then the usual range is shown. */
+interface Problem {
+  readonly code: 'bad-time' | 'bad-range' | 'not-found'
+  readonly message: string
+}
+
+/** The data of the page on a series. */
+async function readSeriesPage(request: PageRequest) {
+  const { store, now, params, query } = request
+  const dataset = await readNamedGeoSeries(request, params.id, query.get('geo'))
+  let problem = null as Problem | null
+  const read = async (usable: PageRequest) => {
+    const chartQuery = await readQueryOf(usable, dataset)
+    return { chartQuery, compared: await readCompared(usable, dataset, chartQuery.range) }
+  }
+  const { compared, chartQuery } = await read(request).catch((error: unknown) => {
+    if (error instanceof NotFound) problem = { code: 'not-found', message: error.message }
+    else if (error instanceof InputError && (error.code === 'bad-time' || error.code === 'bad-range'))
+      problem = { code: error.code, message: error.message }
+    else throw error
+    return read({ ...request, query: new URLSearchParams() })
+  })
+  const { range, asOf } = chartQuery
+  const states = await readStates(request, dataset, range)
+  const lines = compared.map(({ line }) => line)
+  return {
+    dataset,
+    range,
+    asOf,
+    neighbours: rangeLinks(dataset.zone, range, dataset.last ?? now),
+    changes: await readChanges(store, dataset, range),
+    chart: await readChart(request, chartQuery, states, compared),
+    table: await readRows(store, dataset, range, asOf?.fetchId ?? null, lines),
+    /** The parts of the range that are not final, in order. */
+    open: states.filter(({ state }) => state !== 'final'),
+    problem,
+    sql: sqlOf(chartQuery),
+    /** The words of the command that draws the same; null where no command can. */
+    command: showOf(chartQuery),
+  }
+}
+
+type SeriesData = Awaited<ReturnType<typeof readSeriesPage>>
+
+const seriesTitle = ({ indicator, name }: NamedGeoSeries): string => `${indicator} ${name}`
+
+/** Addresses of this page with some parameters changed. */
+function linker({ dataset }: SeriesData, { link, query, path }: PageRequest) {
+  const kept: Query = {
+    geo: dataset.geoId,
+    asof: query.get('asof') ?? undefined,
+    with: comparedNames(query).join(',') || undefined,
+  }
+  return (range: Interval, changed: Query = {}, to = path): string =>
+    link(to, { ...kept, ...rangeQuery(dataset.zone, range), ...changed })
+}
+
+type Here = ReturnType<typeof linker>
+
+/** Earlier and later, and the calendar spans. */
+function spans({ neighbours, dataset, range }: SeriesData, here: Here, { words, now }: PageRequest): Html {
+  const { series: own, common } = words
+  const { zone } = dataset
+  const today = floorTo(zone, now, 'day')
+  const week = { from: addUnits(zone, today, 'day', -6), to: addUnits(zone, today, 'day', 1) }
+  const lastYear = { from: addLocal(zone, range.from, 'year', -1), to: addLocal(zone, range.to, 'year', -1) }
+  return html`<nav class="spans" data-part="spans" aria-label="${own.range}">
+<a rel="prev" href="${here(neighbours.previous)}">‹ ${common.previous}</a>
+${SPANS.map(
+  (span) =>
+    html`<a href="${here(neighbours.spans[span])}"${neighbours.span === span && html` aria-current="true"`}>${own.spans[span]}</a> `,
+)}
+<a rel="next" href="${here(neighbours.next)}">${common.next} ›</a>
+<a href="${here(week)}">${own.lastWeek}</a>
+<a href="${here(lastYear)}">${own.lastYear}</a>
+</nav>`
+}
+
+/** The moments at which what was known changed, in words. A count that may be only the most that it can be has a sign. */
+const momentsOf = ({ changes, dataset }: SeriesData, { words: { series: own }, locale }: PageRequest) =>
+  changes.map(({ at, run, brought, replaced, exact }) => ({
+    at,
+    text: `${momentText(dataset.zone, at)} · ${own.run(String(run))} · ${own.change(`${exact ? '' : '≤ '}${countText({ locale }, Math.max(brought, replaced))}`)}`,
+  }))
+
+/** The form of what can be chosen: all of it goes into the address, with and without scripts. */
+function chooser(data: SeriesData, request: PageRequest): Html {
+  const { query, path, words } = request
+  const { series: own, common } = words
+  const { dataset, range, asOf, problem, chart } = data
+  const { zone } = dataset
+  const moments = momentsOf(data, request)
+  // A moment between two changes is listed separately.
+  const isListed = asOf === null || moments.some(({ at }) => at === asOf.moment)
+  const others = isListed ? [] : [{ at: asOf.moment, text: momentText(zone, asOf.moment) }]
+  const all = [...moments, ...others].sort((a, b) => (a.at < b.at ? -1 : 1)).map(({ at, text }) => [at, text] as const)
+  const borders = rangeQuery(zone, range)
+  const border = (name: 'from' | 'to', label: string): Html => {
+    // What is wrong stays in its field. A time of day is written with its offset, which a date field cannot hold.
+    const value = problem === null ? borders[name] : (query.get(name) ?? '')
+    const isDay = /^(\d{4}-\d\d-\d\d)?$/.test(value)
+    return html`<label>${label} <input type="${isDay ? 'date' : 'text'}" name="${name}" size="25" value="${value}"></label>`
+  }
+  const wanted = comparedNames(query)
+  return html`<form class="choose" method="get" action="${path}">
+<label>${common.geo} <select name="geo">${options(
+    dataset.geos.map(({ id, name }) => [id, name ?? id]),
+    dataset.geoId,
+  )}</select></label>
+${border('from', own.from)}
+${border('to', own.to)}
+<label>${own.asOf} <select name="asof" id="asof">${options([...all, ['', own.now]], asOf?.moment ?? '')}</select></label>
+${problem?.code !== 'not-found' && chart.compared.map((_, i) => html`<input type="hidden" name="with" value="${wanted[i]}">`)}
+<label>${own.with} <input name="with" size="20" list="names" data-pick="/api/names" autocomplete="off" value="${problem?.code === 'not-found' && wanted.join(',')}" aria-describedby="with-hint"></label><datalist id="names" data-own></datalist>
+<button>${common.show}</button>
+<small id="with-hint" class="soft">${own.withHint}</small>
+</form>`
+}
+
+/** The geos, each with its own page, for a page without a server, which has no form. */
+const geoLinks = ({ dataset }: SeriesData, { words, link, path }: PageRequest): HtmlPart =>
+  dataset.geos.length > 1 &&
+  html`<nav class="spans" aria-label="${words.common.geo}">${dataset.geos.map(
+    ({ id, name }) =>
+      html`<a href="${link(path, { geo: id })}"${id === dataset.geoId && html` aria-current="true"`}><bdi>${name ?? id}</bdi></a> `,
+  )}</nav>`
+
+/** The lines of a chart: past values are drawn over the current ones, and what differs over both. */
+const linesOf = ({ now, before, compared, unit }: ChartData): FigureLine[] => [
+  ...compared.map((one, i) => ({ drawn: one.drawn, style: `with-${i}` as const, isOther: one.unit !== unit })),
+  { drawn: now, style: before ? 'now faint' : 'now' },
+  ...(before
+    ? [
+        { drawn: before, style: 'then faint' as const },
+        { drawn: differing(now, before), style: 'then' as const },
+      ]
+    : []),
+]
+
+const chartLegend = ({ chart, dataset, asOf, range }: SeriesData, here: Here, request: PageRequest): Html => {
+  const { series: own } = request.words
+  const names = comparedNames(request.query)
+  return html`<ul class="legend" data-part="legend">
+<li class="now">${own.values}${dataset.unit && ` (${dataset.unit})`}</li>
+${asOf && html`<li class="then">${own.valuesThen(momentText(dataset.zone, asOf.moment))}</li>`}
+<li class="band" id="bucket" data-own hidden></li>
+${chart.compared.map(({ name, geo, unit, path }, i) => {
+  const others = names.filter((_, n) => n !== i).join(',') || undefined
+  return html`<li class="with-${i}"><a href="${request.link(`/series/${path}`)}"><bdi>${name}</bdi></a>${geo && `, ${geo}`}${unit && ` (${unit})`}${request.live && html` <a class="remove" href="${here(range, { with: others })}" aria-label="${own.remove(name)}">×</a>`}</li>`
+})}
+</ul>`
+}
+
+/** The picture: drawn by the server, and again by the script, which makes it interactive. */
+function picture(data: SeriesData, here: Here, request: PageRequest): Html {
+  const { dataset, range, chart } = data
+  const { words, live, link, locale } = request
+  const { series: own, common } = words
+  const { zone, path, geoId, unit } = dataset
+  const label = own.label(seriesTitle(dataset), timeText(zone, range.from), timeText(zone, range.to))
+  const lines = linesOf(chart)
+  const isNothing = lines.every(({ drawn }) => drawn.segments.length === 0)
+  const given = {
+    chart,
+    label,
+    locale,
+    changes: momentsOf(data, request),
+    api: link(`/api/series/${path}/${geoId}`),
+    carpet: link(`/api/carpet/${path}/${geoId}`),
+    explain: link(`/explain/${path}/${geoId}/`),
+    words: {
+      asOf: own.asOf,
+      now: own.now,
+      earlier: common.previous,
+      later: common.next,
+      failed: own.failed,
+      states: own.states,
+      differ: own.differ('{}'),
+      bucket: own.bucket('{}'),
+      thenValue: own.thenValue('{}'),
+      noHour: own.noHour,
+      carpetMuch: own.carpetMuch,
+      carpetHint: own.carpetHint,
+      carpet: own.carpet,
+    },
+  }
+  return html`<section aria-labelledby="chart-title">
+<h2 id="chart-title">${common.chart}</h2>
+${chartLegend(data, here, request)}
+<p class="bad"${!isNothing && html` hidden`}>${own.nothing}</p>
+<div id="chart" data-own>${figure({ range, offsets: chart.offsets, lines, states: chart.states, label, locale, unit })}</div>
+${live && html`<div id="slider" class="slider" data-own></div><p id="cursor" role="status" data-own></p><p id="keys" class="soft">${own.keys}</p>${jsonScript('data', given)}`}
+</section>`
+}
+
+/** Commands and SQL that give the same elsewhere, to copy. */
+function elsewhere({ dataset, range, sql, command }: SeriesData, here: Here, request: PageRequest): Html {
+  const { words, live, link } = request
+  const { series: own } = words
+  return html`<section data-part="same" aria-labelledby="same">
+<h2 id="same">${words.common.same}</h2>
+${
+  live &&
+  html`<ul>
+<li><a href="${here(range, {}, `/api/csv/${dataset.path}/${dataset.geoId}`)}">${own.csv}</a></li>
+<li><a href="${here(range, { asof: undefined, with: undefined }, `/series/${dataset.path}/vintages`)}">${own.versions}</a></li>
+</ul>`
+}
+${command !== null && html`<p>${own.command}</p><pre>${request.command(command)}</pre>`}
+<p>${own.sql}${live && html` · <a href="${link('/sql', { sql })}">/sql</a>`}</p><pre>${sql}</pre>
+</section>`
+}
+
+/** The intervals that are missing or may still change, with the reason. */
+function openIntervals({ open, dataset }: SeriesData, { words: { series: own }, link, live }: PageRequest): HtmlPart {
+  const { zone, path, geoId } = dataset
+  return (
+    open.length > 0 &&
+    html`<section aria-labelledby="open">
+<h2 id="open">${own.open}</h2>
+<ul class="intervals">${open
+      .slice(0, MAX_LISTED_INTERVALS)
+      .map(
+        ({ from, to, state, missing, nextAt }) =>
+          html`<li><span class="mark state-${state}" aria-hidden="true">${SIGNS[state]}</span> ${own.states[state]}: ${timeText(zone, from)} – ${timeText(zone, to)}${missing !== null && ` · ${own.missing(missing)}`}${nextAt && ` · ${own.again(momentText(zone, nextAt))}`}</li>\n`,
+      )}</ul>
+${open.length > MAX_LISTED_INTERVALS && html`<p>${own.more(open.length - MAX_LISTED_INTERVALS)}</p>`}
+<p><a href="${link(`/coverage/${path}`, live ? { geo: geoId } : {})}">${own.mend}</a></p>
+</section>`
+  )
+}
+
+/** The table next to the chart: the same data, and each row has a link. */
+function rowsTable({ dataset, table: found, asOf, chart }: SeriesData, here: Here, request: PageRequest): Html {
+  const { words, locale, link } = request
+  const { series: own } = words
+  const { zone, path, geoId, unit } = dataset
+  const { level, rows } = found
+  const isSingle = level === 'values'
+  const period = (at: number): string =>
+    level === 'values' || level === 'hour'
+      ? timeText(zone, at)
+      : localDate(zone, at).slice(0, { day: 10, month: 7, year: 4 }[level])
+  const number = (head: HtmlPart, of: (row: ChartTableRow) => number | null | undefined): Column<ChartTableRow> => [
+    head,
+    (row) => numberText(of(row), locale),
+    'number',
+  ]
+  const difference = ({ mean, before }: ChartTableRow): number | null =>
+    typeof before === 'number' && mean !== null ? mean - before : null
+  const columns: (Column<ChartTableRow> | false)[] = [
+    [
+      own.period,
+      (row) =>
+        html`<a href="${isSingle ? link(`/explain/${path}/${geoId}/${row.from}`) : here(row)}">${period(row.from)}</a>`,
+    ],
+    number(isSingle ? own.value : own.mean, ({ mean }) => mean),
+    !isSingle && number(own.low, ({ min }) => min),
+    !isSingle && number(own.high, ({ max }) => max),
+    !isSingle && number(own.count, ({ count }) => count),
+    asOf !== null && number(own.valuesThen(momentText(zone, asOf.moment)), ({ before }) => before),
+    asOf !== null && number(own.difference, difference),
+    ...chart.compared.map(({ name, unit }, i) =>
+      number(html`${serviceText(name)}${unit && ` (${unit})`}`, ({ compared }) => compared?.[i]),
+    ),
+  ]
+  const caption = html`<caption>${own.levels[level]}${unit && `, ${unit}`}</caption>`
+  return html`<section data-part="table"><h2>${own.table}</h2>
+${table(own.table, rows, columns, { caption })}</section>`
+}
+
+/** `/series/600`: the values of a series, current and past. */
+export const seriesView = view<SeriesData>({
+  read: readSeriesPage,
+  status: ({ problem }) => (problem === null ? 200 : problem.code === 'not-found' ? 404 : 400),
+  title: ({ dataset }) => `${seriesTitle(dataset)}${dataset.geo.name === null ? '' : ` · ${dataset.geo.name}`}`,
+  show(data, request) {
+    const { dataset, problem, chart } = data
+    const { words, live } = request
+    const { series: own, common } = words
+    const { zone, first, last, geo, unit, trunc, agg, geoAgg, geoTrunc } = dataset
+    const here = linker(data, request)
+    const held = first !== null && last !== null ? own.held(timeText(zone, first), timeText(zone, last)) : own.nothing
+    return html`<p class="soft"><bdi>${geo.name ?? geo.id}</bdi> · ${unit && html`<bdi>${unit}</bdi> · `}${groupingText(request, trunc, agg, geoAgg, geoTrunc) || common.native} · ${held}</p>
+${live && spans(data, here, request)}
+${problem !== null && html`<p class="bad" role="alert">${own.problems[problem.code]}</p>`}
+${live ? chooser(data, request) : geoLinks(data, request)}
+${picture(data, here, request)}
+<div data-part="open">${chart.steps.map(([at, step]) => html`<p class="soft">${own.steps(timeText(zone, at), lengthText(step))}</p>`)}${openIntervals(data, request)}</div>
+${live && html`<details id="carpet" class="carpet"><summary>${own.carpet}</summary><div data-own></div></details>`}
+${rowsTable(data, here, request)}
+${elsewhere(data, here, request)}`
+  },
+})

@@ -1,0 +1,131 @@
+import type { Pair } from './locale.ts'
+
+/** Words of the catalogue. */
+export const indicators = {
+  about: [
+    'Every indicator of the service. Add a line to a job to fetch one.',
+    'Todos los indicadores del servicio. Añada una línea a una tarea para obtener uno.',
+  ],
+  which: ['Which', 'Cuáles'],
+  held: {
+    all: ['all', 'todos'],
+    held: ['stored', 'guardados'],
+    other: ['not stored', 'no guardados'],
+  },
+  none: ['No results.', 'Sin resultados.'],
+  noneAtAll: ['The catalogue is not stored. Fetch it:', 'El catálogo no está guardado. Para obtenerlo:'],
+  what: ['Stored', 'Guardado'],
+  not: ['not stored', 'no guardado'],
+  days: ['{0} … {1}, {2|geo|geos}', '{0} … {1}, {2|zona|zonas}'],
+  line: ['Add to a job', 'Añadir a una tarea'],
+  withdrawn: ['no longer listed', 'ya no figura'],
+} as const
+
+/** Words of the search. */
+export const search = {
+  about: [
+    'Search the catalogue, texts and archives. Accents do not matter; a word also finds longer words that begin with it.',
+    'Busque en el catálogo, los textos y los archivos. Los acentos no importan; una palabra encuentra también las que empiezan por ella.',
+  ],
+  where: ['Where', 'Dónde'],
+  places: {
+    all: ['everywhere', 'en todo'],
+    catalogue: ['in the catalogue', 'en el catálogo'],
+    content: ['in texts', 'en textos'],
+    archives: ['in archives', 'en archivos'],
+  },
+  find: ['Find', 'Buscar'],
+  none: [
+    'No results for “{0}”. Try fewer words, or the beginnings of them.',
+    'Sin resultados para «{0}». Pruebe con menos palabras, o con sus comienzos.',
+  ],
+  found: ['{0} found.', '{0|encontrado|encontrados}.'],
+  first: ['The first {0} of {1}; more words find fewer.', 'Los primeros {0} de {1}; más palabras encuentran menos.'],
+  firstOfMore: [
+    'The first {0} of {1} or more; more words find fewer.',
+    'Los primeros {0} de {1} o más; más palabras encuentran menos.',
+  ],
+  kinds: {
+    indicator: ['Indicator', 'Indicador'],
+    offer_indicator: ['Offer indicator', 'Indicador de oferta'],
+    news: ['News', 'Noticia'],
+    glossary: ['Glossary', 'Glosario'],
+    documentation: ['Documentation', 'Documentación'],
+    static_page: ['Page', 'Página'],
+    archive: ['Archive', 'Archivo'],
+    archive_json: ['JSON archive', 'Archivo JSON'],
+  } as Readonly<Record<string, Pair>>,
+} as const
+
+/** Words of the pages on texts. */
+export const texts = {
+  about: ['Texts of the operator with all fetched versions.', 'Textos del operador con todas sus versiones.'],
+  kinds: {
+    news: ['News', 'Noticias'],
+    glossary: ['Glossary', 'Glosario'],
+    documentation: ['Documentation', 'Documentación'],
+    static_page: ['Pages', 'Páginas'],
+    indicator: ['Indicator', 'Indicador'],
+    offer_indicator: ['Offer indicator', 'Indicador de oferta'],
+  } as Readonly<Record<string, Pair>>,
+  which: ['Kinds of texts', 'Tipos de textos'],
+  none: ['None are stored.', 'No hay ninguno.'],
+  title: ['Title', 'Título'],
+  updated: ['Changed', 'Modificado'],
+  expires: ['Expires', 'Caduca'],
+  changes: ['{0} versions', '{0} versiones'],
+  untitled: ['without a title', 'sin título'],
+  languages: ['Languages', 'Idiomas'],
+  versions: ['Versions', 'Versiones'],
+  current: ['current', 'actual'],
+  earlier: ['This is an earlier version.', 'Esta es una versión anterior.'],
+  showCurrent: ['Show the current one', 'Mostrar la actual'],
+  since: ['Known since', 'Conocida desde'],
+  until: ['until', 'hasta'],
+  change: ['What changed', 'Qué cambió'],
+  changeOf: [
+    'Against the version of {0}: what went is struck through, what came is underlined.',
+    'Frente a la versión de {0}: lo que se fue está tachado, lo que llegó está subrayado.',
+  ],
+  compare: ['Compare with this one', 'Comparar con esta'],
+  same: [
+    'The words are the same; only their form on the wire differs.',
+    'Las palabras son las mismas; solo cambia la forma en que llegaron.',
+  ],
+  empty: ['It has no text.', 'No tiene texto.'],
+  cut: [
+    'The text is longer; this shows its beginning. All of it:',
+    'El texto es más largo; aquí está su comienzo. Entero:',
+  ],
+  summary: ['Summary', 'Resumen'],
+} as const
+
+/** Words of the pages on archives and widgets. */
+export const archives = {
+  about: [
+    'Files that the operator publishes regularly, by day.',
+    'Ficheros que el operador publica periódicamente, por día.',
+  ],
+  none: ['No editions are stored.', 'No hay ninguna edición.'],
+  noneOfDay: ['No editions for {0}.', 'No hay ediciones del {0}.'],
+  of: ['Editions of {0}', 'Ediciones del {0}'],
+  name: ['Archive', 'Archivo'],
+  kind: ['Format', 'Formato'],
+  horizon: ['Horizon', 'Horizonte'],
+  aboutDays: ['Covers', 'Abarca'],
+  file: ['File', 'Fichero'],
+  notHeld: ['not downloaded', 'sin descargar'],
+  download: ['Download the files of this day:', 'Los ficheros de este día se descargan con:'],
+  editions: ['Editions, the latest first', 'Ediciones, la última primero'],
+  more: [
+    'The first {0}; the archives themselves lead to the others.',
+    'Los primeros {0}; los propios archivos llevan a los demás.',
+  ],
+  widgetsAbout: ["Parts of the operator's own site.", 'Partes del sitio del operador.'],
+  widget: ['Widget', 'Widget'],
+  slug: ['Name in addresses', 'Nombre en direcciones'],
+  list: ['In the list', 'En la lista'],
+  single: ['On its own', 'Por separado'],
+  cut: ['The beginning of {0} letters.', 'El comienzo de {0} caracteres.'],
+  noWidgets: ['No widgets are stored.', 'No hay ningún widget.'],
+} as const

@@ -1,0 +1,175 @@
+import type { RecordedOutcome } from '../../util/eventFields.ts'
+import type { PageLocale, Pair } from './locale.ts'
+
+/** Words of the pages on runs and on quarantine. */
+export const runs = {
+  about: ['All runs, newest first.', 'Todas las ejecuciones, la última primero.'],
+  none: ['Nothing has run yet.', 'Todavía no se ha ejecutado nada.'],
+  noneHint: ['The first run fills the database:', 'La primera ejecución llena la base de datos:'],
+  what: ['Command', 'Comando'],
+  started: ['Started', 'Empezó'],
+  ended: ['Ended', 'Terminó'],
+  length: ['Took', 'Duró'],
+  outcome: ['Outcome', 'Resultado'],
+  outcomes: {
+    running: ['running', 'en curso'],
+    done: ['done', 'completa'],
+    partial: ['partial', 'parcial'],
+    stopped: ['stopped', 'detenida'],
+    failed: ['failed', 'fallida'],
+  } satisfies Record<RecordedOutcome, Pair>,
+  gone: ['under way, or it ended without finishing its record', 'en curso, o terminó sin completar su registro'],
+  requests: ['Requests', 'Peticiones'],
+  running: ['running: {0|request|requests}', 'en curso: {0|petición|peticiones}'],
+  failed: ['Failed', 'Fallidas'],
+  bytes: ['Bytes', 'Bytes'],
+  rows: ['Rows', 'Filas'],
+  fresh: ['New rows', 'Filas nuevas'],
+  unchanged: ['unchanged', 'sin cambios'],
+  revised: ['Revised', 'Revisadas'],
+  withdrawn: ['withdrawn', 'retiradas'],
+  rejected: ['rejected', 'rechazadas'],
+  message: ['Message', 'Mensaje'],
+  version: ['Version', 'Versión'],
+  schedule: ['Schedule', 'Planificación'],
+  strip: [
+    'How long the last {0|run|runs} took, the oldest first; the slowest took {1}. The table below says the same.',
+    'Cuánto duraron las últimas {0|ejecución|ejecuciones}, la más antigua primero; la más lenta duró {1}. La tabla dice lo mismo.',
+  ],
+  routes: ['Requests by route', 'Peticiones por ruta'],
+  route: ['Route', 'Ruta'],
+  attempts: ['Sent', 'Envíos'],
+  median: ['Median', 'Mediana'],
+  slowest: ['Slowest', 'La más lenta'],
+  when: ['When', 'Cuándo'],
+  dots: ['{0|request|requests} over the run', '{0|petición|peticiones} a lo largo de la ejecución'],
+  dotsFailed: [
+    '{0|request|requests} over the run, {1} of them failed, drawn higher',
+    '{0|petición|peticiones} a lo largo de la ejecución, {1} de ellas fallidas, dibujadas más altas',
+  ],
+  cut: ['Of the last {0} requests.', 'De las últimas {0} peticiones.'],
+  failures: ['Failed requests', 'Peticiones fallidas'],
+  failuresHint: ['Retry them:', 'Para repetirlas:'],
+  all: ['All requests, the latest first', 'Todas las peticiones, la última primero'],
+  noRequests: ['No requests.', 'Sin peticiones.'],
+  quarantine: [
+    'What could not be understood is kept with its place:',
+    'Lo que no se pudo entender se conserva con su lugar:',
+  ],
+  /** The page on what could not be understood. */
+  rejects: {
+    none: ['Quarantine is empty.', 'La cuarentena está vacía.'],
+    about: [
+      'Rows that this program could not read, newest first. The rest of the same answers is stored.',
+      'Filas que este programa no pudo leer, las últimas primero. El resto de las mismas respuestas está guardado.',
+    ],
+    replay: ['A newer version may understand it:', 'Una versión más nueva quizá lo entienda:'],
+    dismiss: [
+      'What is wrong at the source can be closed with a reason:',
+      'Lo que está mal en la fuente puede cerrarse con un motivo:',
+    ],
+    found: ['Found', 'Encontrado'],
+    path: ['Where', 'Dónde'],
+    fragment: ['What came', 'Qué llegó'],
+  },
+} as const
+
+/** Words about the queues of workers. */
+export const queues = {
+  heading: ['Queue', 'Cola'],
+  host: ['Service', 'Servicio'],
+  waiting: ['Waiting', 'En espera'],
+  active: ['Under way', 'En curso'],
+  dead: ['Dead', 'Abandonadas'],
+  deadHint: [
+    'Dead requests failed too often: the next sync plans them again.',
+    'Las peticiones abandonadas fallaron demasiadas veces: la próxima sincronización las planifica de nuevo.',
+  ],
+} as const
+
+/** Words of the box for SQL and of the data dictionary. */
+export const sql = {
+  about: [
+    'Query the database with SQL, read only, at most three seconds. The address of the answer can be shared.',
+    'Consulte la base de datos en SQL, solo lectura y tres segundos como máximo. La dirección de la respuesta se puede compartir.',
+  ],
+  statement: ['Statement', 'Sentencia'],
+  run: ['Run', 'Ejecutar'],
+  parameters: ['Parameters', 'Parámetros'],
+  parameterHint: ['An empty field is NULL.', 'Un campo vacío es NULL.'],
+  recipes: ['Recipes', 'Recetas'],
+  recipesAbout: [
+    'Questions that analysts ask. Each fills the box, and can be changed there.',
+    'Preguntas que hacen los analistas. Cada una llena el cuadro, y allí se puede cambiar.',
+  ],
+  dictionaryAll: ['All of them, and what they mean', 'Todas, y qué significan'],
+  dictionaryAbout: [
+    'What every table, view and column means.',
+    'Qué significa cada tabla, vista y columna, en inglés.',
+  ],
+  answer: ['Answer', 'Respuesta'],
+  rows: ['{0|row|rows}.', '{0|fila|filas}.'],
+  firstRows: ['The first {0} of {1} rows.', 'Las primeras {0} de {1} filas.'],
+  cutRows: [
+    'The answer has more than {0} rows; the others are not here.',
+    'La respuesta tiene más de {0} filas; las demás no están aquí.',
+  ],
+  cutBytes: [
+    'The answer is too large for a page; this is its beginning.',
+    'La respuesta es demasiado grande para una página; este es su comienzo.',
+  ],
+  whole: ['All of it, in a terminal:', 'Entera, en una terminal:'],
+  empty: ['No rows.', 'Ninguna fila.'],
+  csv: ['As CSV', 'Como CSV'],
+  long: ['{0} letters', '{0} caracteres'],
+  chartOf: [
+    '{0}, from {1} to {2}. The table below has the values.',
+    '{0}, de {1} a {2}. La tabla de abajo tiene los valores.',
+  ],
+  refused: ['Query failed', 'La consulta falló'],
+  foreign: [
+    'Another site links here. Read the statement, then run it.',
+    'Otro sitio enlaza aquí. Lea la sentencia antes de ejecutarla.',
+  ],
+  column: ['Column', 'Columna'],
+  meaning: ['Meaning', 'Significado'],
+  tables: ['Tables', 'Tablas'],
+  views: ['Views', 'Vistas'],
+  ask: ['Ask for its rows', 'Pedir sus filas'],
+  noValue: ['NULL', 'NULL'],
+} as const
+
+/** The questions of recipes in other languages than that of the recipes themselves. */
+export const RECIPE_QUESTIONS: Readonly<Partial<Record<PageLocale, Readonly<Record<string, string>>>>> = {
+  es: {
+    'daily-average': '¿Cuáles fueron la media, el mínimo y el máximo de cada día local?',
+    'price-duration-curve': '¿En qué parte del tiempo fue el precio al menos tan alto?',
+    'negative-price-hours': '¿Cuántas horas con precio cero o negativo tuvo cada mes?',
+    'capture-price': '¿Cuánto cobró una tecnología por megavatio hora, y qué parte del precio medio es eso?',
+    'session-spread': '¿Cuánto distaron dos sesiones del mercado, día a día?',
+    'daily-profile': '¿Cómo es un día corriente, hora a hora del reloj local, entre semana y en fin de semana?',
+    'battery-spread':
+      '¿Cuánto podría ganar una batería que se carga en las horas más baratas de un día y vende en las más caras?',
+    'monthly-energy':
+      '¿Cuánta energía entregó cada tecnología en cada mes local? Las potencias pesan lo que duran, así que un cambio de resolución no cambia nada.',
+    'monthly-traded-energy':
+      '¿Cuánta energía se negoció en cada mes, donde los valores son energías por periodo y el periodo se acortó por el camino?',
+    'forecast-error': '¿Cuánto distó la previsión de la demanda de la real, día a día?',
+    'residual-load':
+      '¿Qué queda de la demanda sin el viento y el sol: de media, como mínimo y como máximo, hora a hora del reloj local?',
+    'renewable-share':
+      '¿Qué parte de la demanda cubrieron unas tecnologías, día a día? Solo cuentan las horas de las que se tienen todas enteras.',
+    'known-at':
+      '¿Qué se sabía de una serie en un instante, el comienzo de hoy si nadie dice otro, frente a lo que se sabe ahora?',
+    'revisions-by-age': '¿Cuántas revisiones hay, por serie y por antigüedad del valor en días?',
+    completeness:
+      '¿Cómo de completa está una serie, mes a mes? Los cambios de hora cuentan: un marzo tiene 743 horas, un octubre 745.',
+    'clock-change-days': '¿En qué días de una serie cambió la hora, de modo que tienen 23 o 25?',
+    'missing-data': '¿Qué falta dentro de lo que se pidió, y por qué?',
+    'data-range': '¿Hasta dónde llega cada serie, y cuándo se pidió por última vez?',
+    search:
+      '¿Dónde se habla de algo: en indicadores, contenidos o archivos? Los acentos no importan; las palabras del nombre cuentan más.',
+    'latest-news': '¿Qué hay de nuevo?',
+    'archives-published': '¿Qué archivos se publicaron un día, hoy si nadie dice otro, y de qué tratan?',
+  },
+}
