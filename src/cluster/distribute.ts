@@ -152,10 +152,13 @@ async function readQueue(store: Store, host: string): Promise<Omit<QueueState, '
 }
 
 const deadError = (dead: number): StoppedError =>
-  new StoppedError(`${quantity(dead, 'request was', 'requests were')} given up: every worker that took them died.`, {
-    hint: 'Check the logs of the workers, then run the same command again: it fetches missing data.',
-    code: 'requests-dead',
-  })
+  new StoppedError(
+    `${quantity(dead, 'request is', 'requests are')} dead: every worker that tried ${dead === 1 ? 'it' : 'them'} died.`,
+    {
+      hint: 'Check the logs of the workers, then run the same command again: it fetches missing data.',
+      code: 'requests-dead',
+    },
+  )
 
 const outageError = (host: string): UnavailableError =>
   new UnavailableError(

@@ -33,7 +33,7 @@ export interface Queue {
 export class NoQueueError extends StoreError {
   constructor(message: string, cause?: unknown) {
     super(message, {
-      hint: 'Run `indicator-sync sync --distributed` once as a user of the role that writes; workers can start after that.',
+      hint: 'Run `indicator-sync sync --distributed` once as a user with the role of the writer, then start the workers.',
       code: 'no-queue',
       cause,
     })
@@ -121,7 +121,7 @@ export async function openQueue(
     // Timers of a queue that was begun keep the process alive.
     await stop(false).catch(() => undefined)
     if (!(error instanceof RightsError) || (await isQueueMade(store))) throw error
-    throw new NoQueueError('The database has no queue yet, and this user may not make it.', error)
+    throw new NoQueueError('The database has no queue yet, and this user may not create it.', error)
   }
   const attempt = ({ id, retryCount }: ActiveJob) => ({ id, retryCount })
   return {

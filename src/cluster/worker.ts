@@ -71,7 +71,7 @@ const isLasting = (error: SyncError): boolean => LASTING.some((one) => error ins
 /** Another worker has the request now, or a new plan replaced it: nothing more is written for it. */
 class LostClaimError extends SyncError {
   constructor() {
-    super('Another worker, or a new plan, has taken this request over.', { code: 'claim-lost' })
+    super('Another worker or a new plan took over this request.', { code: 'claim-lost' })
   }
 }
 

@@ -13,17 +13,17 @@ const fault = z
     route: z
       .enum(ROUTE_NAMES as [RouteName, ...RouteName[]])
       .optional()
-      .describe('Only this route; all when left out'),
-    id: z.int().positive().optional().describe('Only calls about this indicator'),
-    calls: z.array(z.int().positive()).optional().describe('These calls'),
+      .describe('Route; default: all'),
+    id: z.int().positive().optional().describe('Indicator; default: all'),
+    calls: z.array(z.int().positive()).optional().describe('Numbers of the calls'),
     every: z.int().positive().optional().describe('Every nth call'),
-    probability: z.number().min(0).max(1).optional().describe('This share of the calls, chosen by the seed'),
-    status: z.int().min(300).max(599).optional().describe('A status in place of the answer'),
+    probability: z.number().min(0).max(1).optional().describe('Share of the calls, chosen by the seed'),
+    status: z.int().min(300).max(599).optional().describe('Status code of the response'),
     retryAfter: z
       .union([z.int(), z.literal('date')])
       .optional()
-      .describe('Seconds, or date for a date two seconds ahead'),
-    latencyMs: z.int().positive().optional().describe('A wait before the answer'),
+      .describe('Seconds, or date: two seconds ahead, as a date'),
+    latencyMs: z.int().positive().optional().describe('Delay before the response'),
     body: z
       .enum([
         'drop',
@@ -38,11 +38,11 @@ const fault = z
         'slow',
       ])
       .optional()
-      .describe('What becomes of the body'),
-    rows: z.enum(ROW_FAULTS).optional().describe('What becomes of the values'),
+      .describe('Fault of the body'),
+    rows: z.enum(ROW_FAULTS).optional().describe('Fault of the values'),
   })
   .refine(({ status, latencyMs, body, rows }) => status ?? latencyMs ?? body ?? rows, {
-    error: 'a fault does something: status, latencyMs, body or rows',
+    error: 'a fault needs status, latencyMs, body or rows',
   })
 
 export const faultFile = z.array(fault)

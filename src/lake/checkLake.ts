@@ -14,12 +14,12 @@ export async function checkLake(place: LakePlace): Promise<{
     const find = (what: string): void => void found.push({ file: `${manifest.folder}/${file.path}`, what })
     const size = files.sizeOf(file)
     if (size === undefined) find('It is missing.')
-    else if (size !== file.bytes) find(`It has ${quantity(size, 'byte')} in place of ${file.bytes}.`)
-    else if ((await files.sha256Of(file)) !== file.sha256) find('Its bytes are not those that were written.')
+    else if (size !== file.bytes) find(`It has ${quantity(size, 'byte')} instead of ${file.bytes}.`)
+    else if ((await files.sha256Of(file)) !== file.sha256) find('Its content has changed.')
     else {
       const rows = await files.rowsOf?.(file)
       if (rows !== undefined && rows !== file.rows)
-        find(`It has ${quantity(rows, 'row')}; ${MANIFEST} states ${grouped(file.rows)}.`)
+        find(`It has ${quantity(rows, 'row')} instead of ${grouped(file.rows)}.`)
     }
   }
   for (const [table, { rows, files: parts }] of Object.entries(manifest.tables)) {
@@ -27,7 +27,7 @@ export async function checkLake(place: LakePlace): Promise<{
     if (sum !== rows)
       found.push({
         file: MANIFEST,
-        what: `It states ${quantity(rows, 'row')} of ${table}, and ${grouped(sum)} for its files.`,
+        what: `It counts ${quantity(rows, 'row')} in ${table}, but ${grouped(sum)} in its files.`,
       })
   }
   return { manifest, findings: [...found, ...findings] }

@@ -53,7 +53,7 @@ const createLook =
 function checkSame(asWritten: string, before: LakeManifest | null, now: SnapshotSource): void {
   if (!before || before.source.began === null || before.source.began === now.began) return
   throw new InputError(
-    `${asWritten} was created from another database: the first run of that one began ${before.source.began}, the first run of this one ${now.began ?? 'never'}.`,
+    `${asWritten} was created from another database: its first run was at ${before.source.began}, that of this database ${now.began === null ? 'never' : `at ${now.began}`}.`,
     {
       hint: 'Choose another directory, or pass the original database. Nothing was changed.',
       code: 'other-database',

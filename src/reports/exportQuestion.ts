@@ -93,7 +93,7 @@ export async function requireStored(db: Reader, question: ExportQuestion): Promi
       .orderBy('id')
       .execute()
     throw new InputError(`No values of ${kind.replaceAll('_', ' ')} ${unknown.join(', ')} are stored.`, {
-      hint: `Stored of route ${kind}: ${someOf(held.map(({ id }) => id))}. A job fetches others; \`indicator-sync discover\` finds their numbers.`,
+      hint: `Stored ids of ${kind}: ${someOf(held.map(({ id }) => id))}. To find others, use \`indicator-sync discover\`, then fetch them with a job.`,
       code: 'not-held',
     })
   }

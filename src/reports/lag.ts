@@ -116,7 +116,7 @@ const lagSeries = (db: Reader) =>
 
 /** How far a series reaches: `behind` are seconds since the end of its last period, negative for the future. */
 const reachText = (behind: number): string =>
-  behind < 0 ? `reaches ${roughDuration(behind)} into the future` : `ended ${roughDuration(behind)} ago`
+  behind < 0 ? `is ${roughDuration(behind)} in the future` : `ended ${roughDuration(behind)} ago`
 
 /** Whether the job that last requested a series has run since without requesting it, and so does not want it any more. */
 async function isAbandoned({ kysely }: Reader, seriesId: number, graceS: number): Promise<boolean> {
@@ -199,7 +199,7 @@ async function seriesReach(
     return known
   return {
     ...known,
-    late: `${name}: the last value is of ${formatUtc(last_at)}, although data up to ${formatUtc(requested)} has been requested`,
+    late: `${name}: the last value is from ${formatUtc(last_at)}, although data was requested up to ${formatUtc(requested)}`,
   }
 }
 

@@ -170,7 +170,7 @@ test('a request whose workers died too often is reported, and the next plan requ
     {
       outcome: 'stopped',
       counts: { requests: 4 },
-      stop: { code: 'requests-dead', message: expect.stringContaining('1 request was') },
+      stop: { code: 'requests-dead', message: expect.stringContaining('1 request is dead') },
     },
   ])
   expect(await readQueues(planner.store)).toMatchObject([{ queued: 0, active: 0, dead: 1 }])
@@ -275,7 +275,7 @@ test('a worker that may not make the queue says who makes it, and begins once it
   const open = async (of: typeof writer) => (await openQueue(of, 'service.test', () => undefined)).stop()
   await expect(open(worker)).rejects.toMatchObject({
     code: 'no-queue',
-    message: 'The database has no queue yet, and this user may not make it.',
+    message: 'The database has no queue yet, and this user may not create it.',
     hint: expect.stringContaining('sync --distributed'),
   })
   await open(writer)

@@ -217,8 +217,8 @@ describe('the writer’s lock', () => {
     other.close()
     truncateSync(`${file}-wal`)
     // Also when nothing more is to be written.
-    expect(() => store.tidy()).toThrow(/shortened by another program/)
-    await expect(put(6)).rejects.toThrow(/shortened by another program/)
+    expect(() => store.tidy()).toThrow(/truncated by another program/)
+    await expect(put(6)).rejects.toThrow(/truncated by another program/)
     await store.close()
     const db = new SQLite(file)
     expect(db.pragma('integrity_check', { simple: true })).toBe('ok')

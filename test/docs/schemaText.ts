@@ -137,9 +137,9 @@ export function schemaText(): string {
       columnsText(name, inTables),
     ]),
     '## Bookkeeping',
-    "Column descriptions: `select * from data_dictionary where object = '_fetch'`.",
+    "Tables that the program needs for itself. Columns: `select * from data_dictionary where object = '_fetch'`.",
     NAMES.filter((name) => name.startsWith('_'))
-      .map((name) => `- \`${name}\`: ${tableOf(name).about} Columns: ${names(Object.keys(tableOf(name).columns))}.`)
+      .map((name) => `- \`${name}\`: ${tableOf(name).about}`)
       .join('\n'),
   ].join('\n\n')}\n`
 }

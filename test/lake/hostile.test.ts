@@ -106,8 +106,8 @@ describe('somebody else writes into the folder of a lake', () => {
     writeFileSync(file, JSON.stringify(manifest))
     const what = async () => (await checkLake(folderPlace(lake()))).findings.map((finding) => finding.what)
     expect(await what()).toEqual([
-      `It has ${rows} row${rows === 1 ? '' : 's'}; manifest.json states ${rows + 5}.`,
-      expect.stringMatching(/^It states \d+ rows? of observation, and \d+ for its files\.$/),
+      `It has ${rows} row${rows === 1 ? '' : 's'} instead of ${rows + 5}.`,
+      expect.stringMatching(/^It counts \d+ rows? in observation, but \d+ in its files\.$/),
     ])
     manifest.tables.observation.rows += 5
     writeFileSync(file, JSON.stringify(manifest))

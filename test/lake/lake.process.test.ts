@@ -195,7 +195,7 @@ describe('a lake', () => {
     const { code, out } = await run('lake', 'check', 'lake', '--json')
     expect(code).toBe(6)
     expect(JSON.parse(out).findings.map(({ what }: { what: string }) => what.split(' ').slice(0, 3).join(' '))).toEqual(
-      ['It is missing.', 'Its bytes are', 'It is not', 'It leads to'],
+      ['It is missing.', 'Its content has', 'It is not', 'It points to'],
     )
     expect(await sync({ full: true })).toMatchObject({ snapshot: 2, rows: { observation: 6 } })
     expect((await run('lake', 'check', 'lake')).code).toBe(0)

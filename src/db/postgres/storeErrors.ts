@@ -85,7 +85,7 @@ export interface LockingSession {
 /** The message and the hint, by SQLSTATE, by its class, or by the code of the network. */
 const REASONS: Readonly<Record<string, readonly [message: string, hint: string]>> = {
   ECONNREFUSED: ['The server of the database{} refused the connection.', CONNECT],
-  ENOENT: ['The server of the database{} has no such socket ({reason}).', CONNECT],
+  ENOENT: ['The socket of the server of the database{} does not exist ({reason}).', CONNECT],
   EHOSTUNREACH: ['The server of the database{} cannot be reached ({reason}).', CONNECT],
   ETIMEDOUT: ['The server of the database{} did not respond in time ({reason}).', CONNECT],
   ENOTFOUND: ['The host name of the database{} cannot be resolved.', CONNECT],
@@ -108,7 +108,7 @@ const REASONS: Readonly<Record<string, readonly [message: string, hint: string]>
   ],
   '42501': [
     'This user lacks a privilege in the database{}: {reason}.',
-    'Grant it the privileges of its role: docs/scale.md has the script for writers, workers and readers.',
+    'Grant it the privileges of its role; docs/scale.md describes the roles.',
   ],
   '40001': LOCKED,
   '40P01': LOCKED,

@@ -2,11 +2,11 @@ import type { Generated } from 'kysely'
 import { contentKinds, ROUTES } from '../../service/routes.ts'
 
 /** The kinds of content, for descriptions. */
-export const CONTENT_KIND = `${[...contentKinds(ROUTES).keys()].join(', ')}, or another declared kind`
+export const CONTENT_KIND = [...contentKinds(ROUTES).keys()].join(', ')
 /** The kinds of indicators, for descriptions: each is a route of values. */
-export const INDICATOR_KIND = 'indicator, offer_indicator, or another declared kind'
+export const INDICATOR_KIND = 'indicator or offer_indicator'
 /** The kinds of archives, for descriptions. */
-export const ARCHIVE_KIND = 'archive, archive_json (JSON listing), or another declared kind'
+export const ARCHIVE_KIND = 'archive or archive_json (JSON listing)'
 /** The kinds of what can be searched, for descriptions. */
 export const SEARCHED_KIND = `indicator, offer_indicator, archive, archive_json, ${CONTENT_KIND}`
 

@@ -20,7 +20,7 @@ const REPLACED = /^replaced\/([1-9]\d*)\.json$/
 /** Milliseconds. A file that no snapshot has may belong to a running sync; after this long it does not. */
 const ORPHAN_MS = 24 * 3_600_000
 
-const CAUTION = 'This storage keeps no conditions: have only one process sync this lake.'
+const CAUTION = 'This storage ignores If-Match: run only one sync of this lake at a time.'
 
 /** The bucket and the prefix of a lake, from its address. */
 function parseBucketAddress(asWritten: string): { readonly name: string; readonly prefix: string } {
@@ -55,7 +55,7 @@ function filesAmong({ bucket, prefix }: BucketFolder, objects: readonly ListedOb
 
 const busy = (asWritten: string): BusyError =>
   new BusyError(`Another process published a snapshot of the lake ${asWritten} at the same time.`, {
-    hint: 'That snapshot is kept. If it is of an older state of the database, run the command again.',
+    hint: 'That snapshot is kept. If it shows an older state of the database, run the command again.',
     code: 'lake-locked',
   })
 

@@ -82,7 +82,7 @@ function foreignFiles(root: string, manifest: LakeManifest): LakeFinding[] {
   if (HAS_LINK && leads !== manifest.folder)
     findings.push({
       file: CURRENT,
-      what: `It leads to ${leads ?? 'nothing'} in place of ${manifest.folder}; the next sync corrects it.`,
+      what: `It points to ${leads ?? 'nothing'} instead of ${manifest.folder}; the next sync corrects it.`,
     })
   return findings
 }

@@ -103,9 +103,9 @@ async function requireTriggers(client: pg.ClientBase, address: string): Promise<
   const { role, name } = rows[0]!
   if (role !== 'replica') return
   throw new StoreError(
-    `${shownAddress(address)} has session_replication_role = replica: triggers and references have no effect.`,
+    `${shownAddress(address)} has session_replication_role = replica, which disables triggers and references.`,
     {
-      hint: `Once, as a superuser: alter role ${name} reset session_replication_role; Or reset it on the database, or remove it from the options of the address.`,
+      hint: `As a superuser, run: alter role ${name} reset session_replication_role; or reset it for the database, or remove it from the options of the address.`,
       code: 'not-set-up',
     },
   )

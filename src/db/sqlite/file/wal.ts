@@ -58,9 +58,9 @@ export function watchLength(
       const version = dataVersion.get() as number
       if (bytes < known.bytes && version === known.version)
         throw new StoreError(
-          `The write-ahead log of the database ${file} was shortened by another program while this command was writing to it.`,
+          `The write-ahead log of the database ${file} was truncated by another program while this command was writing to it.`,
           {
-            hint: 'Data that was only in the log is lost; nothing has been written since. Find out which program shortens it (logrotate?), run `indicator-sync doctor`, then run the command again: it fetches missing data.',
+            hint: 'Data that was only in the log is lost; nothing has been written since. Find the program that truncates it (logrotate?), run `indicator-sync doctor`, then run the command again: it fetches missing data.',
             code: 'log-shortened',
           },
         )
