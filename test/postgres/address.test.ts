@@ -100,7 +100,7 @@ test('PGSSLMODE and its files mean what they mean in an address, which wins', ()
   expect(() => driverConfig('postgres://h/d')).toThrow(/sslmode=prefer is not supported/)
   vi.stubEnv('PGSSLMODE', 'disable')
   vi.stubEnv('PGPORT', 'five')
-  expect(() => driverConfig('postgres://h/d')).toThrow(/port five/)
+  expect(() => driverConfig('postgres://h/d')).toThrow(/PGPORT five/)
 })
 
 /** A role may have settings by which a statement, or its answer, means something else. */

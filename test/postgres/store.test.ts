@@ -391,7 +391,7 @@ test('a pooler that hands out connections for one transaction needs settings in 
     code: 'not-set-up',
     hint: expect.stringContaining(`alter database "${name}" set search_path = public, compat`),
   })
-  await expect(openStore(`${url}?pooling=statement`)).rejects.toThrow('has pooling=statement')
+  await expect(openStore(`${url}?pooling=statement`)).rejects.toThrow('pooling=statement')
   const set = (...settings: readonly string[]) =>
     withClient(url, (client) =>
       client.query(settings.map((setting) => `alter database "${name}" set ${setting}`).join('; ')),
