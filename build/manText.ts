@@ -2,7 +2,7 @@ import type { Options } from 'yargs'
 import type { CommandModule } from '../src/cli/command.ts'
 import { COMMANDS } from '../src/cli/commandLine/commands.ts'
 import { EXIT_CODES, VARIABLES } from '../src/cli/commandLine/help.ts'
-import { usageOf } from '../src/cli/commandLine/run.ts'
+import { usageText } from '../src/cli/commandLine/run.ts'
 import { COMMON_FLAGS } from '../src/cli/flags.ts'
 
 /** A command with its module, and the words after the name of the program. */
@@ -17,7 +17,7 @@ export async function commandGroups(): Promise<Map<string, DescribedCommand[]>> 
   const groups = new Map<string, DescribedCommand[]>()
   for (const [name, { group, about, load }] of Object.entries(COMMANDS)) {
     const module: CommandModule = await load()
-    const described = { ...module, name, about, usage: `${name} ${usageOf(module)}`.trim() }
+    const described = { ...module, name, about, usage: `${name} ${usageText(module)}`.trim() }
     groups.set(group, [...(groups.get(group) ?? []), described])
   }
   return groups

@@ -1,5 +1,5 @@
-import { recipesOf } from '../src/reports/recipes/recipes.ts'
+import { recipesFor } from '../src/reports/recipes/recipes.ts'
 import { SERVICES } from '../src/service/services.ts'
 
 /** The recipes for the service of the specification. */
-export const RECIPES = recipesOf(SERVICES.generic)
+export const RECIPES = recipesFor(SERVICES.generic)

@@ -4,7 +4,7 @@ import { sendAll } from '../../src/cluster/distribute.ts'
 import { openQueue } from '../../src/cluster/queue.ts'
 import { openStore } from '../../src/db/open.ts'
 import { startEmulator } from '../../src/emulator/emulator.ts'
-import { hostOf } from '../../src/fetch/hosts.ts'
+import { parseHost } from '../../src/fetch/hosts.ts'
 import { EMPTY_STATE } from '../../src/job/plannerState.ts'
 import { readJob } from '../../src/job/read.ts'
 import { plan } from '../../src/plan/plan.ts'
@@ -40,7 +40,7 @@ series:
     'bench.yaml',
   )
   const store = await openStore(url)
-  const host = hostOf(emulator.url)
+  const host = parseHost(emulator.url)
   const queue = await openQueue(store, host, () => undefined)
   const machines = Array.from({ length: workers }, () =>
     machine(url, emulator.url, ['worker', '--service', 'generic', '--concurrency', '1', '--quiet']),

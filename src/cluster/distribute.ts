@@ -1,12 +1,12 @@
 import { setImmediate as yieldOnce } from 'node:timers/promises'
 import { requireCoordination } from '../db/coordination.ts'
 import { isFailure } from '../db/queries/fetchOutcomes.ts'
-import { type QueueState, queueOf, readQueues } from '../db/queries/queues.ts'
+import { type QueueState, queueNames, readQueues } from '../db/queries/queues.ts'
 import type { IdentityRow } from '../db/queries/seriesLookup.ts'
 import type { Store } from '../db/store.ts'
 import { ALL_GEOS } from '../db/tables/codes.ts'
 import { callsLeft } from '../fetch/budget.ts'
-import { hostOf } from '../fetch/hosts.ts'
+import { parseHost } from '../fetch/hosts.ts'
 import type { Job } from '../job/job.ts'
 import { type PlannedRequest, storedCall, storedIdentity } from '../job/plannedRequest.ts'
 import { recordedError } from '../load/recordFetch.ts'
@@ -14,7 +14,7 @@ import { planRequest } from '../plan/planRequest.ts'
 import { failures } from '../reports/failedRequests.ts'
 import type { Service } from '../service/services.ts'
 import type { Distribute, Failed, SyncContext } from '../sync/context.ts'
-import { countsOf, type OpenRun } from '../sync/record.ts'
+import { type OpenRun, readCounts } from '../sync/record.ts'
 import {
   KeyError,
   SignalError,
@@ -23,11 +23,11 @@ import {
   TransientError,
   UnavailableError,
 } from '../util/errors.ts'
-import { numbersOf } from '../util/json.ts'
+import { parseNumbers } from '../util/json.ts'
 import { quantity } from '../util/text.ts'
 import { wait } from '../util/time/wait.ts'
 import type { Queue } from './queue.ts'
-import { type NewJob, queuedOf } from './queuedRequest.ts'
+import { type NewJob, toQueuedRequest } from './queuedRequest.ts'
 
 /** Requests that are queued in one statement. */
 const BATCH = 2_000
@@ -51,7 +51,7 @@ export const distributeTo =
     const sent = await sendAll(queue, job, run.runId, requests, Math.floor(now() / 1000))
     const ended = await waitUntilDone(context, job, run, sent)
     // As in a run of one process, a refused key ends the run, and is no failure of a request.
-    const all = await failuresOf(store, service, run.runId, now())
+    const all = await readFailures(store, service, run.runId, now())
     failed.push(...all.filter(({ error }) => !(error instanceof KeyError)))
     return ended
   }
@@ -84,7 +84,7 @@ export async function sendAll(
   for (const planned of requests) {
     total++
     last = planned
-    batch.push(queuedOf(job, runId, planned, now))
+    batch.push(toQueuedRequest(job, runId, planned, now))
     if (batch.length === BATCH) await flush()
   }
   await flush()
@@ -100,7 +100,7 @@ async function waitUntilDone(
   { total, last }: Sent,
 ): Promise<SyncError | null> {
   const { store, signal, now } = context
-  const host = hostOf(context.baseUrl)
+  const host = parseHost(context.baseUrl)
   let [idle, failed, silent, answered] = [0, 0, 0, -1]
   /** The last outage that was recorded before the last answer. */
   let outage = 0
@@ -108,7 +108,7 @@ async function waitUntilDone(
   const look = async (): Promise<boolean | SyncError> => {
     const { queued, active, dead } = await readQueue(store, host)
     const left = queued + active
-    const counts = await countsOf(store, runId)
+    const counts = await readCounts(store, runId)
     const calls = await callsLeft(store, host, job.pace, now())
     if (last) await context.onProgress?.({ planned: last, counts, done: total - left, total, callsLeft: calls })
     if (left === 0) return dead > 0 ? deadError(dead) : true
@@ -146,9 +146,9 @@ async function waitUntilDone(
 
 /** The state of the queue of a host. */
 async function readQueue(store: Store, host: string): Promise<Omit<QueueState, 'host'>> {
-  const { queue } = queueOf(host)
+  const { queue } = queueNames(host)
   const queues = (await readQueues(store)) ?? []
-  return queues.find((one) => queueOf(one.host).queue === queue) ?? { queued: 0, active: 0, dead: 0 }
+  return queues.find((one) => queueNames(one.host).queue === queue) ?? { queued: 0, active: 0, dead: 0 }
 }
 
 const deadError = (dead: number): StoppedError =>
@@ -180,14 +180,14 @@ async function refusedKey({ kysely }: Store, runId: number): Promise<KeyError | 
 }
 
 /** The requests of a run that failed and were not answered later. */
-async function failuresOf(store: Store, service: Service, runId: number, nowMs: number): Promise<Failed[]> {
+async function readFailures(store: Store, service: Service, runId: number, nowMs: number): Promise<Failed[]> {
   return (await failures(store))
     .filter((failure) => failure.runId === runId)
     .map((failure) => {
       const { route, params, window } = storedCall(failure)
       const of = {
         window,
-        geoIds: numbersOf(failure.requested) ?? [ALL_GEOS],
+        geoIds: parseNumbers(failure.requested) ?? [ALL_GEOS],
         series: failure.id === null ? null : storedIdentity(failure as IdentityRow),
       }
       const planned = planRequest({ service, now: Math.floor(nowMs / 1000) }, failure.entry, route, params, of)

@@ -1,6 +1,6 @@
 import { type Coordination, requireCoordination } from '../db/coordination.ts'
 import type { Store } from '../db/store.ts'
-import { budgetSpent, DAY_MS, limitsOf } from '../fetch/budget.ts'
+import { budgetSpent, callLimits, DAY_MS } from '../fetch/budget.ts'
 import type { Pacer } from '../fetch/pacer.ts'
 import { MAX_WAIT_MS, tooLong } from '../fetch/waits.ts'
 import type { Pace } from '../job/job.ts'
@@ -55,7 +55,7 @@ async function takeSlot(
   signal: AbortSignal,
   { isPatient = false, onPause }: PacerOptions,
 ): Promise<void> {
-  const limits = limitsOf(pace)
+  const limits = callLimits(pace)
   const gap = Math.ceil((1000 * (1 + JITTER)) / pace.perSecond)
   const terms = {
     gap,

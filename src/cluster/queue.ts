@@ -1,6 +1,6 @@
 import { CompiledQuery, type Kysely } from 'kysely'
 import { type Db, PgBoss } from 'pg-boss'
-import { BOSS_SCHEMA, isQueueMade, queueOf } from '../db/queries/queues.ts'
+import { BOSS_SCHEMA, isQueueMade, queueNames } from '../db/queries/queues.ts'
 import type { Store } from '../db/store.ts'
 import type { Database } from '../db/tables/schema.ts'
 import { RightsError, StoreError, SyncError } from '../util/errors.ts'
@@ -105,7 +105,7 @@ export async function openQueue(
     await boss.stop({ graceful, timeout: STOP_MS, close: false })
     isClosed = true
   }
-  const { queue, dead } = queueOf(host)
+  const { queue, dead } = queueNames(host)
   try {
     await boss.start()
     await boss.createQueue(dead, RETENTION)

@@ -37,7 +37,7 @@ const FIRST = 366 * 86_400
  * Describes a planned request for the queue. The latest windows come first; requests without a window come before all, because
  * others may wait for them.
  */
-export function queuedOf(job: Job, run: number, planned: PlannedRequest, now: Instant): NewJob {
+export function toQueuedRequest(job: Job, run: number, planned: PlannedRequest, now: Instant): NewJob {
   const { request, service, ...rest } = planned
   const { name, pace, keep } = job
   return {
@@ -58,7 +58,7 @@ export class OtherServiceError extends InputError {
 }
 
 /** The planned request of what was queued. Throws OtherServiceError if it was planned for another service. */
-export function plannedOf(queued: QueuedRequest, service: Service): PlannedRequest {
+export function toPlannedRequest(queued: QueuedRequest, service: Service): PlannedRequest {
   const { job: _job, run: _run, pace: _pace, keep: _keep, profile, ...rest } = queued
   // Somebody may have edited it away.
   if (typeof profile === 'string' && profile !== service.name) throw new OtherServiceError(profile, service.name)

@@ -1,7 +1,7 @@
 import { requireCoordination } from '../db/coordination.ts'
 import { clearQueue } from '../db/queries/queues.ts'
 import type { Store } from '../db/store.ts'
-import { hostOf } from '../fetch/hosts.ts'
+import { parseHost } from '../fetch/hosts.ts'
 import type { OpenPacer } from '../fetch/pacer.ts'
 import type { SyncContext } from '../sync/context.ts'
 import { createClosers } from '../util/lifetime.ts'
@@ -27,12 +27,12 @@ export async function openSharedRun(
   const closers = createClosers()
   const openPacer: OpenPacer = (pace, onPause) => createSharedPacer(store, pace, { onPause })
   requireCoordination(store)
-  const onLocked = (): Promise<void> => clearQueue(store.kysely, hostOf(baseUrl))
+  const onLocked = (): Promise<void> => clearQueue(store.kysely, parseHost(baseUrl))
   if (!distributed) return { context: { openPacer, onLocked }, close: closers.close }
   const { openQueue } = await import('./queue.ts')
   const { distributeTo } = await import('./distribute.ts')
   // What fails in the upkeep of the queue is the workers' concern, too, and they report it.
-  const queue = await openQueue(store, hostOf(baseUrl), () => undefined)
+  const queue = await openQueue(store, parseHost(baseUrl), () => undefined)
   closers.add(queue.stop)
   return { context: { openPacer, onLocked, distribute: distributeTo(queue) }, close: closers.close }
 }

@@ -5,7 +5,7 @@ import { readQueues } from '../db/queries/queues.ts'
 import { findSeries } from '../db/queries/seriesLookup.ts'
 import type { Store } from '../db/store.ts'
 import type { Database } from '../db/tables/schema.ts'
-import { hostOf } from '../fetch/hosts.ts'
+import { parseHost } from '../fetch/hosts.ts'
 import type { OpenPacer } from '../fetch/pacer.ts'
 import { identityRow, type PlannedRequest } from '../job/plannedRequest.ts'
 import { createSizes } from '../load/learnedSizes.ts'
@@ -23,15 +23,15 @@ import {
   SyncError,
 } from '../util/errors.ts'
 import { type EventFields, errorFields } from '../util/eventFields.ts'
-import { type EmitEvent, emitterOf } from '../util/events.ts'
+import { createEmitter, type EmitEvent } from '../util/events.ts'
 import { canonical } from '../util/json.ts'
-import { redactorOf } from '../util/redact.ts'
+import { createRedactor } from '../util/redact.ts'
 import { asSyncError } from '../util/systemErrors.ts'
 import { formatUtc } from '../util/time/instant.ts'
 import { wait } from '../util/time/wait.ts'
 import { createSharedPacer } from './pacer.ts'
 import { type ActiveJob, NoQueueError, openQueue, type Queue } from './queue.ts'
-import { OtherServiceError, plannedOf, type QueuedRequest } from './queuedRequest.ts'
+import { OtherServiceError, type QueuedRequest, toPlannedRequest } from './queuedRequest.ts'
 
 /** What a worker needs, as a run does. Its signal ends waits; calls under way are finished. */
 export interface WorkerContext
@@ -89,7 +89,7 @@ interface Working {
 /** Fetches, transforms and loads requests of the queue, until it is asked to stop. Then it finishes the calls under way. */
 export async function work(context: WorkerContext, options: WorkOptions): Promise<Worked> {
   const { store, baseUrl } = context
-  const emit = emitterOf(context.onEvent, { command: 'worker' })
+  const emit = createEmitter(context.onEvent, { command: 'worker' })
   const ending = new AbortController()
   let stop: SyncError | null = null
   const end = (error: SyncError | null): void => {
@@ -98,7 +98,7 @@ export async function work(context: WorkerContext, options: WorkOptions): Promis
   }
   const outage = createOutage(emit, end)
   const signal = AbortSignal.any([context.signal, ending.signal])
-  const queue = await openQueue(store, hostOf(baseUrl), outage.note)
+  const queue = await openQueue(store, parseHost(baseUrl), outage.note)
   const working: Working = {
     context: { ...context, signal },
     queue,
@@ -164,7 +164,7 @@ async function handle(working: Working, job: ActiveJob, end: (error: SyncError) 
     if (isLasting(error)) end(error)
     if (!(error instanceof KeyError || error instanceof OtherServiceError || error instanceof SignalError))
       working.emit('claim.failed', { ...eventJob(job), ...fields })
-    throw new Error(redactorOf(working.context.key).text(fields.reason ?? ''))
+    throw new Error(createRedactor(working.context.key).text(fields.reason ?? ''))
   }
 }
 
@@ -172,7 +172,7 @@ async function handle(working: Working, job: ActiveJob, end: (error: SyncError) 
 async function execute(working: Working, job: ActiveJob): Promise<SyncError | null> {
   const { context, queue, emit } = working
   const { data } = job
-  const planned = plannedOf(data, context.service)
+  const planned = toPlannedRequest(data, context.service)
   const seriesId = (planned.series && (await findSeries(context.store.kysely, identityRow(planned.series)))?.id) ?? null
   if (seriesId !== null && (await isUnknown(context.store, data.run, seriesId))) {
     await context.store.write((tx) => queue.complete(job, tx))
@@ -186,7 +186,7 @@ async function execute(working: Working, job: ActiveJob): Promise<SyncError | nu
   let failed: SyncError | null = null
   while (requests.length > 0)
     try {
-      const fetching = await openFetchingOf(working, data)
+      const fetching = await openFetchingFor(working, data)
       const { guard, store } = claimed
       const own = { ...fetching.run, store, runId: run, keep, emit: ofRun, guard }
       const outcome = await processRequest({ ...own, sizes: createSizes(own) }, requests[0]!)
@@ -217,7 +217,7 @@ const isUnknown = async ({ kysely }: Store, run: number, seriesId: number): Prom
 const paceKey = ({ pace }: QueuedRequest): string => canonical([pace])
 
 /** The client for the pace of a request. */
-function openFetchingOf({ context, fetchings, emit }: Working, data: QueuedRequest): Promise<Fetching> {
+function openFetchingFor({ context, fetchings, emit }: Working, data: QueuedRequest): Promise<Fetching> {
   const key = paceKey(data)
   const known = fetchings.get(key)
   if (known) return known

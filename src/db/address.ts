@@ -18,7 +18,7 @@ const ON_SERVER: DatabasePlace = { isShared: true, isServed: true, folder: null 
 const IN_FILE: Omit<DatabasePlace, 'folder'> = { isShared: false, isServed: false }
 
 /** What follows from where a database is, by its name. */
-export const placeOf = (name: string): DatabasePlace =>
+export const parseDatabase = (name: string): DatabasePlace =>
   isAddress(name) ? ON_SERVER : { ...IN_FILE, folder: dirname(name) }
 
 const ADDRESS_HINT =

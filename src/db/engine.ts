@@ -42,7 +42,7 @@ export interface ValueAt {
   readonly step: number
 }
 
-/** A value as it is held. */
+/** A value as it is stored. */
 type StoredValue = readonly [at: Instant, value: number | null, step: number, fetchId: number]
 
 /** A value that was replaced or withdrawn. */
@@ -122,7 +122,7 @@ interface Integrity {
   readonly detail: string
 }
 
-/** What an upsert of values did, and the geos of which more is held in the window than the answer has. */
+/** What an upsert of values did, and the geos of which more is stored in the window than the answer has. */
 export interface Upserted extends UpsertCounts {
   readonly surplus: ReadonlySet<number>
 }

@@ -1,16 +1,16 @@
 import type { Awaitable } from './engine.ts'
 import { addHolder } from './holder.ts'
-import { backendOf } from './open.ts'
+import { selectBackend } from './open.ts'
 import type { Store, StoreOptions } from './store.ts'
 
 /** Whether somebody holds a database for writing; undefined when that cannot be found out. */
-export const isLocked = (file: string): Awaitable<boolean | undefined> => backendOf(file).isLocked(file)
+export const isLocked = (file: string): Awaitable<boolean | undefined> => selectBackend(file).isLocked(file)
 
 /**
  * Locks a file that is only a lock for this process, until it is released or the process ends. Throws BusyError where another one
  * holds it.
  */
-export const takeLockFile = (file: string): (() => void) => backendOf(file).takeLockFile(file)
+export const takeLockFile = (file: string): (() => void) => selectBackend(file).takeLockFile(file)
 
 /**
  * Makes an open database the only one that writes to its file, and returns how to release that. Throws BusyError, naming the
@@ -21,7 +21,7 @@ export async function lockWriter(
   command: string,
   now: () => number = Date.now,
 ): Promise<() => Promise<void>> {
-  const release = await backendOf(store.address).lock(store.address, now())
+  const release = await selectBackend(store.address).lock(store.address, now())
   try {
     const leave = await addHolder(store, command, now)
     return async () => {
@@ -72,7 +72,7 @@ export async function lockForRun(store: Store, command: string, now: () => numbe
  * is closed.
  */
 export async function openWriter(file: string, command: string, options: StoreOptions = {}): Promise<Store> {
-  const { store, release } = await backendOf(file).openLocked(file, options)
+  const { store, release } = await selectBackend(file).openLocked(file, options)
   try {
     const leave = await addHolder(store, command, Date.now)
     return {

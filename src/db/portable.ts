@@ -13,7 +13,7 @@ interface Token {
   text: string
 }
 
-const tokensOf = (sql: string): Token[] =>
+const tokenize = (sql: string): Token[] =>
   [...sql.matchAll(TOKEN)].map(([text, quoted, , cast, parameter, number, word, space]): Token => {
     if (quoted !== undefined) return { kind: text.startsWith('--') || text.startsWith('/*') ? 'space' : 'quoted', text }
     if (parameter !== undefined) return { kind: 'parameter', text }
@@ -34,7 +34,7 @@ const SHADOWED_FUNCTIONS = ['date', 'round']
 
 /** A statement as PostgreSQL understands it; `parameter` writes the placeholder of a named value. */
 export function portable(sql: string, parameter: (name: string) => string = (name) => `:${name}`): string {
-  const tokens = tokensOf(sql)
+  const tokens = tokenize(sql)
   const is = (token: Token | undefined, ...words: readonly string[]): boolean =>
     token?.kind === 'word' && words.includes(token.text.toLowerCase())
   const next = (from: number): number => {

@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Engine, Revision, SeriesRange, ValueAt, ValueVersion } from './engine.ts'
 import { prepared } from './prepared.ts'
-import { geosOf } from './queries/seriesLookup.ts'
+import { readGeos } from './queries/seriesLookup.ts'
 import type { Database } from './tables/schema.ts'
 import { dayTotals, differentDaySql } from './tables/sql/daySql.ts'
 
@@ -111,7 +111,7 @@ async function* readChangedVersions(
   range: { readonly from: number; readonly to: number },
   { from, to }: { readonly from: string; readonly to: string },
 ): AsyncGenerator<ValueVersion[]> {
-  for (const geoId of (await geosOf(db, seriesId)).sort((a, b) => a - b)) {
+  for (const geoId of (await readGeos(db, seriesId)).sort((a, b) => a - b)) {
     const { rows } = await sql<Omit<ValueVersion, 'geo_id'>>`
       select at, value, step_s, valid_from, valid_to from ${versions({ seriesId, geoId, ...range })}
       where (valid_from > ${from} and valid_from <= ${to}) or (valid_to > ${from} and valid_to <= ${to})

@@ -111,5 +111,5 @@ export interface Backend {
   /** Whether a database is a copy that `publish` made and nothing has opened for writing since. */
   isPublishedCopy(file: string): boolean
   /** A text that is another one whenever something was written; not each of them means that. */
-  stampOf(reader: Reader): Awaitable<string>
+  readStamp(reader: Reader): Awaitable<string>
 }

@@ -14,7 +14,7 @@ export const DAY_MS = 86_400_000
 export type CallLimit = { readonly calls: number; readonly ms: number; readonly word: string }
 
 /** The limits of a pace as rows: `calls` within `ms` milliseconds. */
-export const limitsOf = ({ callsPerMinute, callsPerHour, callsPerDay }: Pace) =>
+export const callLimits = ({ callsPerMinute, callsPerHour, callsPerDay }: Pace) =>
   [
     { calls: callsPerMinute, ms: 60_000, word: 'minute' },
     { calls: callsPerHour, ms: 3_600_000, word: 'hour' },
@@ -29,7 +29,7 @@ export async function callsLeft(
   nowMs: number,
 ): Promise<number | undefined> {
   const left: number[] = []
-  for (const { calls, ms } of limitsOf(pace)) left.push(calls - (await spent(kysely, host, ms, nowMs)))
+  for (const { calls, ms } of callLimits(pace)) left.push(calls - (await spent(kysely, host, ms, nowMs)))
   return left.length === 0 ? undefined : Math.max(0, Math.min(...left))
 }
 
@@ -108,7 +108,7 @@ export async function recentCalls(
  */
 export const spendCall = (store: Store, host: string, pace: Pace, nowMs: number): Promise<void> =>
   store.write(async (tx) => {
-    for (const limit of limitsOf(pace))
+    for (const limit of callLimits(pace))
       if ((await spent(tx, host, limit.ms, nowMs)) >= limit.calls) throw budgetSpent(limit)
     await addCall.run(tx, { host, called_at: nowMs })
     await forgetCalls.run(tx, { host, before: nowMs - DAY_MS, after: nowMs + DAY_MS })

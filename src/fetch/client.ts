@@ -14,7 +14,7 @@ import {
   TransientError,
   UnavailableError,
 } from '../util/errors.ts'
-import { redactorOf } from '../util/redact.ts'
+import { createRedactor } from '../util/redact.ts'
 import { BREAKER, type BreakerOptions, createBreaker } from './breaker.ts'
 import { type AttemptFailure, classifyAnswer, nameFailure } from './classify.ts'
 import { DeadlineError } from './deadlines.ts'
@@ -121,7 +121,7 @@ export function openClient(options: ClientOptions): Client {
   const { key, pacer, concurrency, signal, onFailure, onGivenUp, onPause, onWait, retryMs = FIRST_RETRY_MS } = options
   const baseUrl = options.baseUrl.replace(/\/+$/, '')
   const limits = { ...HTTP_LIMITS, ...options.limits }
-  const redactor = redactorOf(key)
+  const redactor = createRedactor(key)
   const dispatcher = createAgent(limits, concurrency, signal)
   // Begins at one, so that a wrong key costs one call; then more for each good answer, half as many for each failure.
   const queue = new PQueue({ concurrency: 1 })

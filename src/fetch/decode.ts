@@ -78,18 +78,18 @@ const SMALL = 8 * MIB
 const HARMLESS = 32 * MIB
 const DECODED_CHUNK = 64 * 1024
 
-const codingOf = (name: string, body: Buffer): Coding => {
+const findCoding = (name: string, body: Buffer): Coding => {
   const coding = CODINGS[name]
   if (!coding) throw new BodyError('BODY_ENCODING', JSON.stringify(name.slice(0, 40)))
   return name === 'deflate' && (body[0]! & 0x0f) !== 8 ? RAW : coding
 }
 
 /** The most bytes that a body may decompress to, by its size on the wire. */
-const mostOf = (wire: number, { maxBytes, maxRatio }: SizeLimits): number =>
+const mostBytes = (wire: number, { maxBytes, maxRatio }: SizeLimits): number =>
   Math.min(maxBytes, Math.max(HARMLESS, wire * maxRatio))
 
 const tooMuch = (wire: number, { maxBytes, maxRatio }: SizeLimits): BodyError =>
-  mostOf(wire, { maxBytes, maxRatio }) < maxBytes
+  mostBytes(wire, { maxBytes, maxRatio }) < maxBytes
     ? new BodyError('BODY_BOMB', `the body decompresses to more than ${maxRatio} times its size`)
     : tooLarge(maxBytes)
 
@@ -119,8 +119,8 @@ async function decompressBody(
   bounds: SizeLimits,
   stop: AbortSignal,
 ): Promise<Buffer> {
-  const coding = codingOf(name, body)
-  const most = mostOf(wire, bounds)
+  const coding = findCoding(name, body)
+  const most = mostBytes(wire, bounds)
   const likely = Math.max(DECODED_CHUNK, body.length * USUAL_RATIO)
   try {
     // In one piece: several would have to be joined, which needs twice the memory. Room that stays unused costs nothing.

@@ -17,7 +17,7 @@ interface CalledService {
 }
 
 /** The name under which calls of a service are counted: its host, with the port where one is given. */
-export const hostOf = (baseUrl: string): string => new URL(baseUrl).host
+export const parseHost = (baseUrl: string): string => new URL(baseUrl).host
 
 /** An address without user, password, query and fragment. */
 function withoutSecrets(address: string): string {
@@ -31,7 +31,7 @@ function withoutSecrets(address: string): string {
 
 /** Stores that a service is called, so that published copies can name their source. Writes nothing when it is stored already. */
 async function rememberSource(store: Store, { baseUrl, service }: CalledService, nowMs: number): Promise<void> {
-  const [host, source] = [hostOf(baseUrl), { base_url: withoutSecrets(baseUrl), service }]
+  const [host, source] = [parseHost(baseUrl), { base_url: withoutSecrets(baseUrl), service }]
   const known = await readSource(store, host)
   if (known?.base_url === source.base_url && known.service === service) return
   await store.write(async (tx) => {
@@ -101,7 +101,7 @@ export interface ServiceCaller {
  */
 export function createHostOpener(caller: ServiceCaller): (host: string) => Promise<void> {
   const { store, service, baseUrl, now } = caller
-  const own = hostOf(baseUrl)
+  const own = parseHost(baseUrl)
   const opened = new Map<string, Promise<void>>()
   const open = async (host: string): Promise<void> => {
     const address = host === own ? baseUrl : `https://${host}`

@@ -2,7 +2,7 @@ import PQueue from 'p-queue'
 import type { Pace } from '../job/job.ts'
 import { SignalError, SyncError } from '../util/errors.ts'
 import { recentCalls, spendCall } from './budget.ts'
-import { createHostOpener, hostOf, type ServiceCaller } from './hosts.ts'
+import { createHostOpener, parseHost, type ServiceCaller } from './hosts.ts'
 
 /** Decides when the next call to a host may be sent. In one process p-queue and the budget in the database; the cluster supplies a shared one. */
 export interface Pacer {
@@ -82,5 +82,5 @@ export async function openPacer(caller: ServiceCaller, pace: Pace): Promise<Pace
     await openHost(host)
     await spendCall(store, host, pace, now())
   }
-  return createPacer(pace, account, await recentCalls(store, hostOf(baseUrl), paceWindow(pace), now()))
+  return createPacer(pace, account, await recentCalls(store, parseHost(baseUrl), paceWindow(pace), now()))
 }

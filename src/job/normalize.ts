@@ -4,7 +4,7 @@ import { ENTRY_ROUTES } from './entryRoutes.ts'
 import type { JobFile } from './file/jobFile.ts'
 import type { ArchivesEntry, Job, Moment, Selector, SeriesEntry, WidgetsEntry, Window } from './job.ts'
 import { spanSeconds } from './moment.ts'
-import { wordsOf } from './select.ts'
+import { toWords } from './select.ts'
 
 /** The defaults of a job. The default zone and language are those of the service. */
 const JOB_DEFAULTS = {
@@ -31,10 +31,10 @@ function windowOrNull(window: NonNullable<JobFile['archives']>[number]['window']
 }
 
 /** The selector of `all` and `{ match, terms, exclude }`; null for numbers. */
-function selectorOf(indicators: NonNullable<JobFile['series']>[number]['indicators']): Selector | null {
+function toSelector(indicators: NonNullable<JobFile['series']>[number]['indicators']): Selector | null {
   if (Array.isArray(indicators)) return null
   const { match, terms = [], exclude = [] } = indicators === 'all' ? {} : indicators
-  return { match: wordsOf(match ?? ''), terms, exclude, only: null }
+  return { match: toWords(match ?? ''), terms, exclude, only: null }
 }
 
 interface LocaleKeys {
@@ -51,7 +51,7 @@ export function normalizeJob(file: JobFile, service: Service, path: string | nul
     path,
     route: entry.route ?? route,
     indicators: Array.isArray(entry.indicators) ? entry.indicators : [],
-    select: selectorOf(entry.indicators),
+    select: toSelector(entry.indicators),
     geoIds: entry.geoIds ?? [],
     timeTrunc: entry.timeTrunc ?? null,
     timeAgg: entry.timeAgg ?? null,

@@ -33,11 +33,11 @@ export function isNotifyUrl(text: string): boolean {
 }
 
 /** The default style of an address: a ping for healthchecks.io and compatible services, `https://host/ping/…`. */
-export const styleOf = (url: string): NotifyStyle =>
+export const notifyStyle = (url: string): NotifyStyle =>
   URL.canParse(url) && (new URL(url).hostname === 'hc-ping.com' || new URL(url).pathname.startsWith('/ping/'))
     ? 'ping'
     : 'json'
 
 /** The events that are notified by default in a style. */
-export const eventsOf = (style: NotifyStyle): readonly NotifyEvent[] =>
+export const notifyEvents = (style: NotifyStyle): readonly NotifyEvent[] =>
   style === 'ping' ? NOTIFY_EVENTS : NOTIFY_EVENTS.filter((event) => event !== 'start')

@@ -2,7 +2,7 @@ import type { Reason } from '../db/tables/bookkeeping.ts'
 import { ALL_GEOS } from '../db/tables/codes.ts'
 import { type ApiRequest, type Call, ownParams } from '../service/request.ts'
 import type { AnyParams, Locale, Route } from '../service/routes.ts'
-import { canonical, numbersOf } from '../util/json.ts'
+import { canonical, parseNumbers } from '../util/json.ts'
 import type { Instant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
 
@@ -37,7 +37,7 @@ export const storedIdentity = (row: ReturnType<typeof identityRow>): SeriesIdent
   timeAgg: row.time_agg,
   geoAgg: row.geo_agg,
   geoTrunc: row.geo_trunc,
-  geoIds: numbersOf(row.geo_ids),
+  geoIds: parseNumbers(row.geo_ids),
 })
 
 /** A key that is equal for equal series. */
@@ -104,7 +104,7 @@ export interface FailedRequest extends Omit<Call, 'service'> {
   readonly complete: boolean
 }
 
-/** The range that an entry of a job wants of a series, whether it is held or not. */
+/** The range that an entry of a job wants of a series, whether it is stored or not. */
 export interface Wanted extends Interval {
   readonly entry: string
   readonly series: SeriesIdentity

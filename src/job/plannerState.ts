@@ -76,7 +76,7 @@ export interface PlannerState {
 
 /** What is stored of the resolution around a window before its answer is loaded. */
 export interface Neighbours {
-  /** Steps in seconds of values held just before, inside and just after the window. */
+  /** Steps in seconds of values stored just before, inside and just after the window. */
   readonly steps: readonly number[]
   /** Whether a change of resolution is stored exactly at one of the window's ends. */
   readonly bordered: boolean

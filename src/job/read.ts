@@ -2,7 +2,7 @@ import type { Service } from '../service/service.ts'
 import { SERVICES } from '../service/services.ts'
 import { InputError } from '../util/errors.ts'
 import { isObject, pathText } from '../util/json.ts'
-import { isRule, type JobFile, jobFileOf } from './file/jobFile.ts'
+import { isRule, type JobFile, jobFileSchema } from './file/jobFile.ts'
 import { type ExplainedMistake, explainIssue, keysAt } from './file/mistakes.ts'
 import { type DocumentPath, parseYaml } from './file/yaml.ts'
 import type { Job } from './job.ts'
@@ -115,7 +115,7 @@ const noOther: ReadOther = (name) => {
 }
 
 function readText(text: string, file: string, readOther: ReadOther, service: Service): Read {
-  const schema = jobFileOf(service)
+  const schema = jobFileSchema(service)
   const { mistakes, value, positionOf } = readLayers(text, file, readOther, keysAt([], schema))
   if (value === null) return { mistakes, job: null }
   const placed = ({ path, message, key }: ExplainedMistake): Mistake => ({

@@ -14,10 +14,10 @@ export interface Listed {
 const withoutAccents = (text: string): string => text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase()
 
 /** The words of a text, without case and accents. */
-export const wordsOf = (text: string): string[] => withoutAccents(text).match(/[\p{L}\p{N}]+/gu) ?? []
+export const toWords = (text: string): string[] => withoutAccents(text).match(/[\p{L}\p{N}]+/gu) ?? []
 
 const matches = ({ match }: Selector, { names }: Listed): boolean => {
-  const words = names.flatMap(wordsOf)
+  const words = names.flatMap(toWords)
   return match.every((wanted) => words.some((word) => word.startsWith(wanted)))
 }
 
@@ -41,7 +41,9 @@ export const namesAnything = ({ catalogue, series, content, archives, widgets }:
   series.some(({ indicators, select: selector }) => selector !== null || indicators.length > 0)
 
 /** The terms whose listings a job needs. */
-export const termsOf = (job: Job): string[] => [...new Set(job.series.flatMap((entry) => entry.select?.terms ?? []))]
+export const selectorTerms = (job: Job): string[] => [
+  ...new Set(job.series.flatMap((entry) => entry.select?.terms ?? [])),
+]
 
 /** The job with its selectors replaced by the ids that they select, possibly none. */
 export const applySelectors = (job: Job, catalogue: readonly Listed[]): Job => ({

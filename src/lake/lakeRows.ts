@@ -6,7 +6,7 @@ import type { Interval } from '../util/time/interval.ts'
 import { type Month, monthInterval } from './changedMonths.ts'
 import type { LakeRow } from './parquetFile.ts'
 
-/** Rows in groups, so that no more are held at once than a series has in a month. */
+/** Rows in groups, so that no more are in memory at once than a series has in a month. */
 export type LakeBlocks = AsyncIterable<readonly LakeRow[]> | Iterable<readonly LakeRow[]>
 
 /** A series and geo, with the intervals in which it has values and superseded values. */
@@ -15,7 +15,7 @@ interface SeriesExtent {
   readonly geoId: number
   /** Whether value times hours is an energy. */
   readonly isPower: boolean
-  readonly held: Interval | null
+  readonly stored: Interval | null
   readonly superseded: Interval | null
 }
 
@@ -50,7 +50,7 @@ export async function timelinesOf({ kysely }: Reader): Promise<SeriesExtent[]> {
     seriesId,
     geoId,
     isPower: isPower(series),
-    held: interval(min0, max0),
+    stored: interval(min0, max0),
     superseded: interval(min1, max1),
   }))
 }
@@ -66,7 +66,7 @@ const NEIGHBOURS = 4096
  * group is first needed, and kept as bare numbers.
  */
 export function fetchTimes({ kysely }: Reader): TimesOf {
-  const held = new Map<number, Float64Array>()
+  const blocks = new Map<number, Float64Array>()
   const read = async (first: number): Promise<Float64Array> => {
     const times = new Float64Array(NEIGHBOURS).fill(Number.NaN)
     const rows = await kysely
@@ -79,13 +79,13 @@ export function fetchTimes({ kysely }: Reader): TimesOf {
     return times
   }
   const timeOf = (fetch: number): number | null => {
-    const time = held.get(Math.floor(fetch / NEIGHBOURS))![fetch % NEIGHBOURS]!
+    const time = blocks.get(Math.floor(fetch / NEIGHBOURS))![fetch % NEIGHBOURS]!
     return Number.isNaN(time) ? null : time
   }
   return async (fetches) => {
     for (const fetch of fetches) {
       const block = Math.floor(fetch / NEIGHBOURS)
-      if (!held.has(block)) held.set(block, await read(block * NEIGHBOURS))
+      if (!blocks.has(block)) blocks.set(block, await read(block * NEIGHBOURS))
     }
     return timeOf
   }
@@ -101,8 +101,8 @@ export async function* observations(
   timesOf: TimesOf,
 ): AsyncGenerator<LakeRow[]> {
   const interval = monthInterval(month)
-  for (const { seriesId, geoId, held } of timelines) {
-    if (!touches(held, interval)) continue
+  for (const { seriesId, geoId, stored } of timelines) {
+    if (!touches(stored, interval)) continue
     const values = await engine.currentValues({ seriesId, geoId, ...interval })
     const timeOf = await timesOf(new Set(values.map(([, , , fetch]) => fetch)))
     yield values.map(([at, value, step, fetch]) => [seriesId, geoId, at * 1000, value, step, timeOf(fetch)])

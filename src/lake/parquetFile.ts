@@ -5,7 +5,7 @@ import type { DecodedArray, SchemaElement, Statistics } from 'hyparquet'
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
 import type { LakeColumn, LakeType } from './lakeTables.ts'
 
-/** Rows that are held in memory at once, and that readers can skip together. */
+/** Rows in memory at once, and that readers can skip together. */
 const LAKE_GROUP_ROWS = 65_536
 
 /** In the form by which readers recognize known bugs of writers. */
@@ -175,11 +175,11 @@ export async function writeParquetFile(
       kvMetadata: columns.map(({ name, about }) => ({ key: `about.${name}`, value: about })),
       createdBy: CREATED_BY,
     })
-    const held = columns.map(({ type }) => PENDING_BY_TYPE[type]())
+    const pending = columns.map(({ type }) => PENDING_BY_TYPE[type]())
     let rows = 0
     const put = (): void => {
       const count = rows % LAKE_GROUP_ROWS || LAKE_GROUP_ROWS
-      const groups = held.map((of) => of.take(count))
+      const groups = pending.map((of) => of.take(count))
       const columnData = columns.map(({ name, type }, i) => {
         const { data, statistics } = groups[i]!
         // A dictionary would turn -0 into 0.
@@ -194,7 +194,7 @@ export async function writeParquetFile(
     }
     for await (const block of blocks)
       for (const row of block) {
-        for (let i = 0; i < held.length; i++) held[i]!.put(row[i], rows % LAKE_GROUP_ROWS)
+        for (let i = 0; i < pending.length; i++) pending[i]!.put(row[i], rows % LAKE_GROUP_ROWS)
         if (++rows % LAKE_GROUP_ROWS === 0) put()
       }
     if (rows % LAKE_GROUP_ROWS > 0) put()

@@ -18,7 +18,7 @@ import {
 import { dirname, join, sep } from 'node:path'
 import { InputError } from '../util/errors.ts'
 import { flushFolder } from '../util/files/flush.ts'
-import { partFileOf, removeStaleParts } from '../util/files/partFiles.ts'
+import { partFileName, removeStaleParts } from '../util/files/partFiles.ts'
 import { makeFolder } from '../util/files/targetFolder.ts'
 import { filesOf, type LakeManifest, MANIFEST, manifestText, readLakeManifest } from './manifest.ts'
 
@@ -126,7 +126,7 @@ export function tidyFolder(folder: string, current: number, graceMs: number, now
 
 /** The folder in which a snapshot is made. */
 export function stage(folder: string): string {
-  const staging = partFileOf(join(folder, 'snapshot'))
+  const staging = partFileName(join(folder, 'snapshot'))
   rmSync(staging, { recursive: true, force: true })
   mkdirSync(staging)
   return staging
@@ -155,7 +155,7 @@ function writeSafely(file: string, content: string): void {
 
 /** Replaces the manifest of a lake in one step. */
 export function replaceManifest(folder: string, manifest: LakeManifest): void {
-  const part = partFileOf(join(folder, MANIFEST))
+  const part = partFileName(join(folder, MANIFEST))
   rmSync(part, { force: true })
   writeSafely(part, manifestText(manifest))
   renameSync(part, join(folder, MANIFEST))
@@ -168,7 +168,7 @@ export const HAS_LINK = process.platform !== 'win32'
 /** Points the link of a lake to a snapshot, in one step. Where links cannot be made, readers use the manifest. */
 export function pointTo(folder: string, snapshot: string): void {
   if (!HAS_LINK) return
-  const part = partFileOf(join(folder, CURRENT))
+  const part = partFileName(join(folder, CURRENT))
   try {
     rmSync(part, { force: true })
     symlinkSync(snapshot, part)

@@ -8,7 +8,7 @@ import type { LakeBlocks } from './lakeRows.ts'
 import { LAKE_SCHEMA, LAKE_TABLE_NAMES, LAKE_TABLES, type LakeTableName } from './lakeTables.ts'
 import { filesOf, LAKE_FORMAT, type LakeFile, type LakeManifest } from './manifest.ts'
 import { writeParquetFile } from './parquetFile.ts'
-import type { HeldFiles, LakePlace, LakeWriter } from './places/place.ts'
+import type { LakePlace, LakeWriter, StoredFiles } from './places/place.ts'
 import { EMPTY_PART, emptyPart, partsOf, type TablePart } from './tableParts.ts'
 
 /** How a lake is synced. */
@@ -45,7 +45,7 @@ const GRACE_MS = 3_600_000
 type IsThere = (file: LakeFile) => Promise<boolean>
 
 const createLook =
-  (files: HeldFiles, closely: boolean): IsThere =>
+  (files: StoredFiles, closely: boolean): IsThere =>
   async (file) =>
     files.sizeOf(file) === file.bytes && (!closely || (await files.sha256Of(file)) === file.sha256)
 
@@ -108,15 +108,15 @@ const manifestTables = (files: ReadonlyMap<LakeTableName, LakeFile[]>): LakeMani
   Object.fromEntries(
     LAKE_TABLE_NAMES.map((name) => {
       const { about, byYear, sortedBy, columns } = LAKE_TABLES[name]
-      const held = files.get(name) ?? []
+      const stored = files.get(name) ?? []
       const state = {
         about,
         partitioned_by: byYear ? ['year'] : [],
         sorted_by: sortedBy,
         columns,
-        rows: sum(held, 'rows'),
-        bytes: sum(held, 'bytes'),
-        files: held,
+        rows: sum(stored, 'rows'),
+        bytes: sum(stored, 'bytes'),
+        files: stored,
       }
       return [name, state]
     }),

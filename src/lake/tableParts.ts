@@ -34,7 +34,7 @@ export async function partsOf(
   const timesOf = fetchTimes(db)
   const dirty = (months: readonly Month[]): boolean => changed === null || months.some((month) => changed.has(month))
   const monthly = (table: 'observation' | 'observation_revision'): TablePart[] => {
-    const ranges = timelines.flatMap(({ held, superseded }) => (table === 'observation' ? held : superseded) ?? [])
+    const ranges = timelines.flatMap(({ stored, superseded }) => (table === 'observation' ? stored : superseded) ?? [])
     const first = ranges.reduce((least, { from }) => Math.min(least, from), Number.POSITIVE_INFINITY)
     const last = ranges.reduce((most, { to }) => Math.max(most, to), Number.NEGATIVE_INFINITY)
     const read = table === 'observation' ? observations : revisions

@@ -71,14 +71,14 @@ export interface RecordedReply {
   /** The outcome under which it was recorded. */
   readonly outcome: FetchOutcome
   /** Where one transaction writes several answers: what earlier ones of them found stored already. */
-  readonly held?: HeldTables
+  readonly unchanged?: UnchangedTables
 }
 
 /**
  * Rows beside values, as text, that answers brought and that were stored already. Nothing else has been written to their tables
  * since.
  */
-export type HeldTables = Map<string, UpsertCounts>
+export type UnchangedTables = Map<string, UpsertCounts>
 
 /** What loading the rows of a reply changed. */
 export interface Applied extends UpsertCounts {
@@ -95,14 +95,14 @@ export interface Applied extends UpsertCounts {
 export async function applyRows(
   tx: Transaction<Database>,
   engine: Engine,
-  { fetchId, seriesId, planned, rows, ms, outcome, held }: RecordedReply,
+  { fetchId, seriesId, planned, rows, ms, outcome, unchanged }: RecordedReply,
 ): Promise<Applied> {
   const now = formatMillis(ms)
   const open = await undismissed(tx, { seriesId, target: planned.request.target, fetchId }, rows)
   let withdrawn = 0
   const [first] = planned.service.locales
   const stamps = { fetch_id: fetchId, first_seen_at: now }
-  let written = await writeTables(tx, rows, stamps, first, held)
+  let written = await writeTables(tx, rows, stamps, first, unchanged)
   for (const listed of rows.owned) {
     const owned = await onlyUndescribed(tx, listed, first)
     written = addWritten(written, await upsertRows(tx, owned, stamps, first))
@@ -165,17 +165,17 @@ async function writeTables(
   { tables, owned, listing }: Rows,
   stamps: RowValues & { readonly fetch_id: number },
   first: string,
-  held?: HeldTables,
+  unchanged?: UnchangedTables,
 ): Promise<UpsertCounts> {
-  const key = owned.length > 0 || listing ? undefined : held && JSON.stringify([first, tables])
-  const known = key && held?.get(key)
+  const key = owned.length > 0 || listing ? undefined : unchanged && JSON.stringify([first, tables])
+  const known = key && unchanged?.get(key)
   if (known) return known
   let written = NOTHING_WRITTEN
   for (const table of tables) {
     written = addWritten(written, await upsertRows(tx, table, stamps, first))
   }
-  if (key && written.fresh + written.revised === 0) held?.set(key, written)
-  else held?.clear()
+  if (key && written.fresh + written.revised === 0) unchanged?.set(key, written)
+  else unchanged?.clear()
   return written
 }
 

@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
 import { prepared } from '../db/prepared.ts'
-import { findSeries, geosOf } from '../db/queries/seriesLookup.ts'
+import { findSeries, readGeos } from '../db/queries/seriesLookup.ts'
 import type { Database } from '../db/tables/schema.ts'
 import { identityRow, type PlannedRequest } from '../job/plannedRequest.ts'
 import { formatMillis } from '../util/time/instant.ts'
@@ -52,5 +52,5 @@ const ofSeries = prepared((db, of: { id: number }) =>
 /** Reads a stored series. */
 export async function readStoredSeries(tx: Transaction<Database>, id: number): Promise<StoredSeries> {
   const { lookback_s, time_zone } = (await ofSeries.first(tx, { id }))!
-  return { id, lookbackS: lookback_s, timeZone: time_zone, geoIds: await geosOf(tx, id) }
+  return { id, lookbackS: lookback_s, timeZone: time_zone, geoIds: await readGeos(tx, id) }
 }

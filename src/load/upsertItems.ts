@@ -22,8 +22,8 @@ const textIn = (texts: TableName): Prepared<TextKey, { locale: string }> =>
       .select('locale')
       .where('id', '=', of.id)
     const ofKind = 'kind' in tableOf(texts).columns ? text.where('kind', '=', of.kind) : text
-    const held = isListedOnly(texts) ? ofKind.where('withdrawn_at', 'is', null) : ofKind
-    return held.where('locale', '=', of.locale).limit(1)
+    const stored = isListedOnly(texts) ? ofKind.where('withdrawn_at', 'is', null) : ofKind
+    return stored.where('locale', '=', of.locale).limit(1)
   })
 const TEXT_IN = new Map([...new Set(Object.values(TEXT_TABLES))].map((texts) => [texts, textIn(texts)]))
 
@@ -47,10 +47,10 @@ async function withHeld(
   before: RowValues,
   { locale, first = '' }: Languages,
 ): Promise<RowValues> {
-  const [held, now] = [JSON.parse(String(before.payload)), JSON.parse(String(row.payload))] as [object, object]
+  const [stored, now] = [JSON.parse(String(before.payload)), JSON.parse(String(row.payload))] as [object, object]
   const texts = locale === undefined || locale === first ? undefined : TEXT_TABLES[table]
   const keepsStored = texts !== undefined && (await hasText(tx, texts, row, first))
-  return { ...row, payload: canonical(keepsStored ? { ...now, ...held } : { ...held, ...now }) }
+  return { ...row, payload: canonical(keepsStored ? { ...now, ...stored } : { ...stored, ...now }) }
 }
 
 /** Only the rows of items that have no text in the first language yet; all rows where these are in the first language. */
@@ -81,12 +81,12 @@ const rowKey = (table: TableName, row: RowValues): string =>
 const ROWS_PER_READ = 16
 
 /** Queries of stored rows, by table and number of keys. */
-const held = new Map<string, Prepared<RowValues[string][], RowValues>>()
+const stored = new Map<string, Prepared<RowValues[string][], RowValues>>()
 
 /** The query for the stored rows of a table with one of `count` keys, given as one list of values. */
 function heldQuery(table: TableName, count: number): Prepared<RowValues[string][], RowValues> {
   const name = `${table} ${count}`
-  const known = held.get(name)
+  const known = stored.get(name)
   if (known) return known
   const { key } = tableOf(table)
   const query = prepared((db, values: RowValues[string][]) =>
@@ -101,7 +101,7 @@ function heldQuery(table: TableName, count: number): Prepared<RowValues[string][
         ),
       ),
   )
-  held.set(name, query)
+  stored.set(name, query)
   return query
 }
 

@@ -7,13 +7,13 @@ import type { Instant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
 import {
   type Civil,
-  civilOf,
   createCalendar,
   type DayNumber,
   dayIntervalAt,
   dayNumber,
   type LocalDay,
   localDay,
+  toCivil,
 } from '../util/time/localDay.ts'
 
 const valuesOfGeo = prepared((db, of: Interval & { seriesId: number; geoId: number }) =>
@@ -49,7 +49,7 @@ async function storedDays(
   zone: string,
   { from, to }: Interval,
 ): Promise<DayNumber[]> {
-  const [first, last] = [from, to - 1].map((at) => civilOf(dayIntervalAt(zone, at).day)) as [Civil, Civil]
+  const [first, last] = [from, to - 1].map((at) => toCivil(dayIntervalAt(zone, at).day)) as [Civil, Civil]
   const rows = await tx
     .selectFrom('_day')
     .select(['month', 'day'])
@@ -82,7 +82,7 @@ async function recomputeDay(
   const values = await readDay(tx, zone, seriesId, geoId, day)
   const whole = localDay(zone, day)
   if (values.at.length > 0)
-    await engine.upsertDays(tx, seriesId, [[geoId, whole, totalsOf(values, 0, values.at.length, whole)]])
+    await engine.upsertDays(tx, seriesId, [[geoId, whole, sumTotals(values, 0, values.at.length, whole)]])
   else await deleteDay.run(tx, { seriesId, geoId, month: whole.month, day: whole.dayOfMonth })
 }
 
@@ -99,7 +99,7 @@ export interface ChangedValues {
 }
 
 /** The index after the last value before `to`. Most values follow their step, so that the index can be computed and need not be searched. */
-function endOf({ at, steps }: Observations, begin: number, last: number, to: Instant): number {
+function findEnd({ at, steps }: Observations, begin: number, last: number, to: Instant): number {
   let end = begin + 1
   if (typeof steps === 'number') {
     const guess = Math.min(last, begin + Math.max(1, Math.ceil((to - at[begin]!) / steps)))
@@ -129,12 +129,12 @@ export async function writeDays(
     const unsureDays = new Set<DayNumber>()
     for (let begin = first, end = first; begin < last; begin = end) {
       const whole = calendar.dayAt(at[begin]!)
-      do end = endOf(rows, end, last, calendar.dayIntervalAt(at[end]!).to)
+      do end = findEnd(rows, end, last, calendar.dayIntervalAt(at[end]!).to)
       while (end < last && calendar.dayIntervalAt(at[end]!).day === whole.day)
       // Where the clocks go back over midnight, a day comes twice.
       const isNext = days.length === own || whole.day > days.at(-1)![1].day
       if (known && whole.from >= known.from && whole.to <= known.to && isNext)
-        days.push([geoId, whole, totalsOf(rows, begin, end, whole)])
+        days.push([geoId, whole, sumTotals(rows, begin, end, whole)])
       else unsureDays.add(whole.day)
     }
     if (withdrawn && window) {
@@ -157,7 +157,7 @@ interface Timeline {
 }
 
 /** Value times hours, added up. */
-function energyOf({ values }: Timeline, steps: readonly number[], first: number, end: number): number {
+function sumEnergy({ values }: Timeline, steps: readonly number[], first: number, end: number): number {
   let sum = 0
   let compensation = 0
   for (let i = first; i < end; i++) {
@@ -192,7 +192,7 @@ function periodLengths({ values, steps }: Timeline, first: number, end: number, 
 }
 
 /** The totals of a local day, whose values are those with index `first` up to (not including) `end`, in order of time. */
-function totalsOf(timeline: Timeline, first: number, end: number, day: LocalDay): DayTotals {
+function sumTotals(timeline: Timeline, first: number, end: number, day: LocalDay): DayTotals {
   const { at, values, steps } = timeline
   let count = 0
   let min = Number.POSITIVE_INFINITY
@@ -223,7 +223,7 @@ function totalsOf(timeline: Timeline, first: number, end: number, day: LocalDay)
     max,
     missing,
     sum: corrected(sum, compensation),
-    energy: isEven || typeof steps === 'number' ? null : energyOf(timeline, steps, first, end),
+    energy: isEven || typeof steps === 'number' ? null : sumEnergy(timeline, steps, first, end),
     firstS: firstAt - day.from,
     lastS: day.to - lastAt,
   }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { stampOf } from '../db/open.ts'
+import { readStamp } from '../db/open.ts'
 import type { Reader } from '../db/store.ts'
 
 /** The newest run: one lookup at the end of the table. */
@@ -19,7 +19,7 @@ export type LastRun = NonNullable<Awaited<ReturnType<typeof readLastRun>>>
  */
 export async function etagOf(reader: Reader, beside: readonly unknown[]): Promise<string> {
   const fetch = await reader.kysely.selectFrom('_fetch').select('id').orderBy('id', 'desc').limit(1).executeTakeFirst()
-  const state = [fetch?.id, await readLastRun(reader), await stampOf(reader), beside]
+  const state = [fetch?.id, await readLastRun(reader), await readStamp(reader), beside]
   return `"${createHash('sha256').update(JSON.stringify(state)).digest('base64url').slice(0, 22)}"`
 }
 

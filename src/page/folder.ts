@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import type { Reader } from '../db/store.ts'
 import type { Service } from '../service/service.ts'
 import { InputError } from '../util/errors.ts'
-import { partFileOf, removeStaleParts } from '../util/files/partFiles.ts'
+import { partFileName, removeStaleParts } from '../util/files/partFiles.ts'
 import { asWriteError, moveIntoPlace, prepareTarget, type Target } from '../util/files/target.ts'
 import { openTargetFolder } from '../util/files/targetFolder.ts'
 import { pageFiles } from './pageFiles.ts'
@@ -84,7 +84,7 @@ export async function writePage(
 ): Promise<{ files: number; bytes: number }> {
   try {
     const { folder } = openTargetFolder(path, 'a page')
-    const staging = partFileOf(join(folder, 'page'))
+    const staging = partFileName(join(folder, 'page'))
     try {
       removeStaleParts(join(folder, 'page'), Date.now())
       mkdirSync(staging)

@@ -8,7 +8,7 @@ import { type Planning, wantedRange } from './planning.ts'
 import { borderUnit } from './windows.ts'
 
 /** The series of an entry for one of its indicators. */
-export const identityOf = (entry: SeriesEntry, indicatorId: number): SeriesIdentity => ({
+export const toIdentity = (entry: SeriesEntry, indicatorId: number): SeriesIdentity => ({
   kind: entry.route,
   indicatorId,
   timeTrunc: entry.timeTrunc,
@@ -26,7 +26,8 @@ export const coveredGeos = ({ geoIds, geoAgg }: SeriesEntry): readonly number[] 
 export const coversAllGeos = (entry: SeriesEntry): boolean => coveredGeos(entry)[0] === ALL_GEOS
 
 /** The keys of the series of an entry. */
-export const keysOf = (entry: SeriesEntry): string[] => entry.indicators.map((id) => seriesKey(identityOf(entry, id)))
+export const seriesKeys = (entry: SeriesEntry): string[] =>
+  entry.indicators.map((id) => seriesKey(toIdentity(entry, id)))
 
 /** Whether a job requests some geos of a series where other jobs may request all. */
 export const namesGeos = (job: Job): boolean =>
@@ -37,20 +38,20 @@ export const sentGeos = ({ geoIds, geoAgg }: SeriesEntry, requested: readonly nu
   geoAgg === null ? requested.filter((geoId) => geoId !== ALL_GEOS) : geoIds
 
 /** The parameters that all requests of an entry share. */
-export const paramsOf = (entry: SeriesEntry, id: number, geoIds: readonly number[]): AnyParams => ({
+export const toParams = (entry: SeriesEntry, id: number, geoIds: readonly number[]): AnyParams => ({
   id,
   locale: entry.locale,
   ...seriesParams(entry, geoIds),
 })
 
 /** The longest lookback with which a job requests each of its series, in seconds. */
-export function lookbacksOf(job: Job): ReadonlyMap<string, number> {
+export function longestLookbacks(job: Job): ReadonlyMap<string, number> {
   const known = lookbacks.get(job)
   if (known) return known
   const longest = new Map<string, number>()
   for (const entry of job.series)
     for (const id of entry.window ? entry.indicators : []) {
-      const key = seriesKey(identityOf(entry, id))
+      const key = seriesKey(toIdentity(entry, id))
       longest.set(key, Math.max(longest.get(key) ?? 0, spanSeconds(entry.lookback)))
     }
   lookbacks.set(job, longest)
@@ -68,7 +69,7 @@ export function wantedSeries(planning: Planning): Wanted[] {
     const refreshS = spanSeconds(entry.refresh)
     return entry.indicators.map((id) => ({
       entry: entry.path,
-      series: identityOf(entry, id),
+      series: toIdentity(entry, id),
       geoIds,
       refreshS,
       ...range,

@@ -21,7 +21,7 @@ export interface Freshness {
 }
 
 /** What an entry says about the age of what it wants; for listings without a lookback nothing is revised. */
-export const freshnessOf = (
+export const toFreshness = (
   { service, now }: Pick<Planning, 'service' | 'now'>,
   { lookback, refresh }: { readonly lookback?: Span | undefined; readonly refresh: Span },
   unit: Unit = 'day',
@@ -44,23 +44,26 @@ export const settledBefore = (at: Instant, { zone, lookbackS, unit, periods }: F
 const isFresh = (fetchedAt: Instant, { now, refreshS }: Freshness): boolean =>
   fetchedAt > now - refreshS && !isFuture(fetchedAt, now)
 
-/** The part of a held interval that was past revision when it was fetched. */
-function settledPart(held: Coverage, freshness: Freshness): Interval {
-  const ahead = Math.max(0, held.fetchedAt - freshness.now)
-  if (held.settledFor - ahead >= freshness.lookbackS) return held
-  const border = settledBefore(held.fetchedAt - ahead, freshness)
-  return { from: held.from, to: Math.min(held.to, border) }
+/** The part of a stored interval that was past revision when it was fetched. */
+function settledPart(stored: Coverage, freshness: Freshness): Interval {
+  const ahead = Math.max(0, stored.fetchedAt - freshness.now)
+  if (stored.settledFor - ahead >= freshness.lookbackS) return stored
+  const border = settledBefore(stored.fetchedAt - ahead, freshness)
+  return { from: stored.from, to: Math.min(stored.to, border) }
 }
 
 /**
- * The part of a held interval that need not be requested: all of it when it was fetched within `refresh`, otherwise what was
+ * The part of a stored interval that need not be requested: all of it when it was fetched within `refresh`, otherwise what was
  * past revision when it was fetched. What is unverified is requested whatever its age, at growing distances.
  */
-export function freshPart(held: Coverage, freshness: Freshness): Interval {
-  if (isFresh(held.fetchedAt, freshness)) return held
-  if (held.state === 'unverified' && isUnverifiedDue(held.since ?? held.fetchedAt, held.fetchedAt, freshness.now))
-    return { from: held.from, to: held.from }
-  return settledPart(held, freshness)
+export function freshPart(stored: Coverage, freshness: Freshness): Interval {
+  if (isFresh(stored.fetchedAt, freshness)) return stored
+  if (
+    stored.state === 'unverified' &&
+    isUnverifiedDue(stored.since ?? stored.fetchedAt, stored.fetchedAt, freshness.now)
+  )
+    return { from: stored.from, to: stored.from }
+  return settledPart(stored, freshness)
 }
 
 /** Whether a listing has to be requested: it was never answered, or longer ago than `refresh` while its window could still be revised. */

@@ -2,14 +2,14 @@ import { ENTRY_ROUTES } from '../job/entryRoutes.ts'
 import type { ArchivesEntry, CatalogueEntry, ContentEntry, Span, WidgetsEntry } from '../job/job.ts'
 import { resolveMoment } from '../job/moment.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
-import { needsCatalogue, termsOf } from '../job/select.ts'
+import { needsCatalogue, selectorTerms } from '../job/select.ts'
 import { rangeParams } from '../service/request.ts'
 import type { AnyParams } from '../service/routes.ts'
 import type { Interval } from '../util/time/interval.ts'
-import { freshnessOf, isDue, isSkipped } from './freshness.ts'
+import { isDue, isSkipped, toFreshness } from './freshness.ts'
 import { isInRange, type Planning, wantedRange } from './planning.ts'
 import { planRequest } from './planRequest.ts'
-import { sizeOf } from './sizes.ts'
+import { toSize } from './sizes.ts'
 import { cut } from './windows.ts'
 
 const A_DAY: Span = { count: 1, unit: 'day' }
@@ -18,7 +18,7 @@ const A_DAY: Span = { count: 1, unit: 'day' }
 const unlessEmpty = <T>(list: readonly T[]): readonly T[] | undefined => (list.length === 0 ? undefined : list)
 
 /** The language in the path of a route: one that the route allows, whatever `locale` is requested. */
-function languageOf({ service }: Planning, route: string): string {
+function catalogueLanguage({ service }: Planning, route: string): string {
   const language = service.routes[route]?.slots.language
   return language?.kind === 'choice' ? language.values[0]! : service.locales[0]
 }
@@ -45,7 +45,7 @@ function* whenDue(
   const planned = planRequest(planning, path, route, params, { window, complete })
   const { target } = planned.request
   const last = plannerState.lastAnswer(target)
-  if (!options.restate && !isDue(last, window, freshnessOf(planning, times))) return
+  if (!options.restate && !isDue(last, window, toFreshness(planning, times))) return
   if (params.id !== undefined && isSkipped(planning, path, route, params.id as string | number)) return
   if (requested.addTarget(target))
     yield { ...planned, reason: options.restate ? 'restate' : last === undefined ? 'missing' : 'refresh' }
@@ -78,7 +78,7 @@ export function* planSelection(planning: Planning): Generator<PlannedRequest> {
   if (!needsCatalogue(job)) return
   const entry = { path: 'catalogue', locales: job.locales, taxonomyTerms: [], refresh: A_DAY, ...job.catalogue }
   yield* planCatalogue(planning, { ...entry, taxonomyTerms: [] })
-  for (const term of termsOf(job))
+  for (const term of selectorTerms(job))
     yield* planCatalogue(planning, { ...entry, locales: [job.locales[0]!], taxonomyTerms: [term] })
 }
 
@@ -92,7 +92,12 @@ function* planContent(planning: Planning, entry: ContentEntry): Generator<Planne
         vocabulary_ids: unlessEmpty(entry.vocabularyIds),
         sticky: entry.sticky ?? undefined,
       }
-      const params = { language: languageOf(planning, route), locale, ...filters, order: entry.order ?? undefined }
+      const params = {
+        language: catalogueLanguage(planning, route),
+        locale,
+        ...filters,
+        order: entry.order ?? undefined,
+      }
       const complete = Object.values(filters).every((value) => value === undefined)
       yield* whenDue(planning, { ...entry, route, params, complete })
     }
@@ -113,7 +118,7 @@ function* planArchives(planning: Planning, entry: ArchivesEntry): Generator<Plan
   }
   const wanted = wantedRange(planning, entry.window)
   const chunk = entry.chunk ?? (service.routes[route]?.byDay ? A_DAY : null)
-  const windows = chunk ? [...cut(service.timeZone, wanted, sizeOf(chunk))] : wanted.from < wanted.to ? [wanted] : []
+  const windows = chunk ? [...cut(service.timeZone, wanted, toSize(chunk))] : wanted.from < wanted.to ? [wanted] : []
   for (const window of job.newestFirst ? windows.reverse() : windows)
     for (const locale of entry.locales)
       yield* whenDue(planning, {

@@ -5,14 +5,14 @@ import { type Interval, intersect } from '../util/time/interval.ts'
 import { borderUnit, cut, widen } from './windows.ts'
 
 /** Half of a window's length in seconds; undefined for a request without a window or a series. */
-export const halfOf = ({ window, series }: PlannedRequest): number | undefined =>
+export const halfLength = ({ window, series }: PlannedRequest): number | undefined =>
   window && series ? Math.ceil((window.to - window.from) / 2) : undefined
 
 /**
  * The window of a request in pieces of at most `seconds`, on local borders; one piece where it is short enough already or cannot
  * be divided: a bucket, and a day, are requested as a whole.
  */
-export function piecesOf(planned: PlannedRequest, seconds: number | undefined): Interval[] {
+export function splitWindow(planned: PlannedRequest, seconds: number | undefined): Interval[] {
   const { window, series, timeZone } = planned
   if (!window) return []
   if (!series || seconds === undefined || window.to - window.from <= seconds) return [window]
@@ -38,7 +38,7 @@ export function absentPiece(
   )
   if (inside.length === 0) return null
   const from = Math.min(...inside.map((absence) => absence.from))
-  const [piece] = piecesOf({ ...planned, window: { from, to: window.to } }, seconds)
+  const [piece] = splitWindow({ ...planned, window: { from, to: window.to } }, seconds)
   const reached = inside.filter((absence) => absence.from < piece!.to)
   return { from, to: Math.min(piece!.to, Math.max(...reached.map(({ to }) => to))) }
 }

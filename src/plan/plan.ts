@@ -3,28 +3,28 @@ import type { SeriesEntry } from '../job/job.ts'
 import { resolveMoment } from '../job/moment.ts'
 import { type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
 import { type Interval, merge } from '../util/time/interval.ts'
-import { coversAllGeos, identityOf, keysOf, paramsOf } from './entries.ts'
-import { freshnessOf, isDue, isSkipped } from './freshness.ts'
+import { coversAllGeos, seriesKeys, toIdentity, toParams } from './entries.ts'
+import { isDue, isSkipped, toFreshness } from './freshness.ts'
 import { planCatalogue, planListings } from './listings.ts'
 import { isInRange, type Planning } from './planning.ts'
 import { planRequest } from './planRequest.ts'
 import { createRequested } from './requested.ts'
 import { planAbsences } from './series/absences.ts'
 import { seriesOf } from './series/entrySeries.ts'
-import { type MissingLater, missingOf } from './series/missing.ts'
+import { findMissing, type MissingLater } from './series/missing.ts'
 import { planSeries, type SeriesRequests } from './series/seriesRequests.ts'
 
 function findMissingLater(planning: Planning): ReadonlyMap<string, readonly Interval[]> {
   const { job, later: others = [] } = planning
   const found = new Map<string, readonly Interval[]>()
   if (others.length === 0) return found
-  const own = new Set(job.series.filter((entry) => !coversAllGeos(entry)).flatMap(keysOf))
+  const own = new Set(job.series.filter((entry) => !coversAllGeos(entry)).flatMap(seriesKeys))
   for (const later of own.size === 0 ? [] : others)
     for (const entry of later.job.series.filter(coversAllGeos)) {
       const laterPlanning = { ...planning, ...later }
-      const shared = entry.indicators.filter((id) => own.has(seriesKey(identityOf(entry, id))))
+      const shared = entry.indicators.filter((id) => own.has(seriesKey(toIdentity(entry, id))))
       for (const one of seriesOf(laterPlanning, entry, shared))
-        found.set(one.key, merge([...(found.get(one.key) ?? []), ...missingOf(laterPlanning, one, ALL_GEOS)]))
+        found.set(one.key, merge([...(found.get(one.key) ?? []), ...findMissing(laterPlanning, one, ALL_GEOS)]))
     }
   return found
 }
@@ -47,10 +47,10 @@ function* planInstants(planning: Planning, entry: SeriesEntry): Generator<Planne
   if (!entry.datetime) return
   const datetime = resolveMoment(entry.datetime, job.timeZone, now)
   if (!isInRange(planning, datetime)) return
-  const freshness = freshnessOf(planning, entry)
+  const freshness = toFreshness(planning, entry)
   for (const indicatorId of entry.indicators) {
-    const params = { ...paramsOf(entry, indicatorId, entry.geoIds), datetime }
-    const extra = { series: identityOf(entry, indicatorId), geoIds: [] }
+    const params = { ...toParams(entry, indicatorId, entry.geoIds), datetime }
+    const extra = { series: toIdentity(entry, indicatorId), geoIds: [] }
     const planned = planRequest(planning, entry.path, entry.route, params, extra)
     const { target } = planned.request
     const window = { from: datetime, to: datetime + 1 }
@@ -111,7 +111,8 @@ function* seriesRequests(planning: Planning, missingLater: MissingLater): Genera
 /** Entries in the order of the job, except that entries for some geos come after entries for all geos of the same series, which cover them. */
 function inOrder(entries: readonly SeriesEntry[]): readonly SeriesEntry[] {
   if (entries.every(coversAllGeos) || !entries.some(coversAllGeos)) return entries
-  const whole = new Set(entries.filter(coversAllGeos).flatMap(keysOf))
-  const isPart = (entry: SeriesEntry): boolean => !coversAllGeos(entry) && keysOf(entry).some((key) => whole.has(key))
+  const whole = new Set(entries.filter(coversAllGeos).flatMap(seriesKeys))
+  const isPart = (entry: SeriesEntry): boolean =>
+    !coversAllGeos(entry) && seriesKeys(entry).some((key) => whole.has(key))
   return [...entries.filter((entry) => !isPart(entry)), ...entries.filter(isPart)]
 }

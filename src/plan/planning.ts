@@ -12,7 +12,7 @@ import { widen } from './windows.ts'
 export interface PlanOptions {
   /** `narrow` cuts the job's windows down to the range; `replace` puts the range in their place. */
   readonly range?: { readonly interval: Interval; readonly how: 'narrow' | 'replace' }
-  /** Requests held ranges again, too. */
+  /** Requests stored ranges again, too. */
   readonly restate?: boolean
 }
 

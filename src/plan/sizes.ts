@@ -7,7 +7,7 @@ import { addUnits } from '../util/time/zone.ts'
 import { sentGeos } from './entries.ts'
 
 /** A span of a job file as a size; weeks become days, and nothing is smaller than a day. */
-export function sizeOf({ count, unit }: Span): Size {
+export function toSize({ count, unit }: Span): Size {
   if (unit === 'week') return { unit: 'day', count: count * 7 }
   if (unit === 'day' || unit === 'month' || unit === 'year') return { unit, count }
   return { unit: 'day', count: 1 }
@@ -38,7 +38,7 @@ export function sizeFor(
   { windowS, geoCount }: SeriesState,
   geoIds: readonly number[],
 ): Size {
-  if (entry.chunk) return sizeOf(entry.chunk)
+  if (entry.chunk) return toSize(entry.chunk)
   const first = firstSize(service, entry.route, entry.timeTrunc, sentGeos(entry, geoIds).length || geoCount || null)
   return windowS === null ? first : { unit: 'day', count: Math.max(1, Math.floor(windowS / DAY)) }
 }

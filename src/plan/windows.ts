@@ -43,7 +43,7 @@ export const addSize = (zone: string, from: Instant, { unit, count }: Size): Ins
 type Cutter = (hole: Interval, size: Size, changes: readonly Instant[]) => readonly Interval[]
 
 /** The cutter of a zone on borders of a unit, shared by all series of all entries. */
-export function cutterOf(zone: string, unit: Unit): Cutter {
+export function cutterFor(zone: string, unit: Unit): Cutter {
   const name = `${zone} ${unit}`
   const cutter = cutters.get(name) ?? createCutter(zone, unit)
   cutters.set(name, cutter)

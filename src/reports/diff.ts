@@ -56,14 +56,14 @@ const touchedSeries = ({ kysely }: Reader, { from, to }: DiffQuestion) =>
 type Touched = Awaited<ReturnType<typeof touchedSeries>>
 
 /** The kind of change between two states; undefined where nothing changed. */
-function changeOf<T>(before: T | undefined, after: T | undefined, same: (a: T, b: T) => boolean) {
+function classifyChange<T>(before: T | undefined, after: T | undefined, same: (a: T, b: T) => boolean) {
   if (before === undefined) return after === undefined ? undefined : 'new'
   if (after === undefined) return 'withdrawn'
   return same(before, after) ? undefined : 'revised'
 }
 
 /** Of all versions of one thing: the one that was valid at the first instant, and the one valid at the second where it is another one. */
-function sidesOf<V extends { readonly valid_from: string; readonly valid_to: string | null }>(
+function pairVersions<V extends { readonly valid_from: string; readonly valid_to: string | null }>(
   versions: readonly V[],
   { from, to }: DiffQuestion,
 ): { before: V | undefined; after: V | undefined; changed: string } {
@@ -103,8 +103,8 @@ async function* valueDifferences({ engine }: Reader, all: Touched, question: Dif
     const window = { from: series.from ?? Number.MIN_SAFE_INTEGER, to: series.to ?? Number.MAX_SAFE_INTEGER }
     const versions = engine.changedVersions(series_id, window, { from, to })
     for await (const group of groups(versions, ({ geo_id, at }) => `${geo_id} ${at}`)) {
-      const { before, after, changed } = sidesOf(group, question)
-      const change = changeOf(before, after, (a, b) => a.value === b.value && a.step_s === b.step_s)
+      const { before, after, changed } = pairVersions(group, question)
+      const change = classifyChange(before, after, (a, b) => a.value === b.value && a.step_s === b.step_s)
       const [{ geo_id, at }] = group as [ValueVersion]
       if (change)
         yield {
@@ -160,12 +160,12 @@ async function textDifferences(db: Reader, question: DiffQuestion): Promise<Diff
       .orderBy('valid_from')
       .execute()) as unknown as (TextVersion & { id: number })[]
     for await (const group of groups([versions], ({ kind, id, locale }) => `${kind} ${id} ${locale}`)) {
-      const { before, after, changed } = sidesOf(group, question)
+      const { before, after, changed } = pairVersions(group, question)
       const [{ kind, id, locale }] = group as [TextVersion & { id: number }]
       if (indicators.length > 0 && !indicators.includes(id)) continue
       for (const field of fields) {
         const [old, now] = [before?.[field] ?? undefined, after?.[field] ?? undefined]
-        const change = changeOf<string>(old, now, (a, b) => a === b)
+        const change = classifyChange<string>(old, now, (a, b) => a === b)
         const name = (after ?? before)?.[fields[0]] ?? null
         if (change)
           found.push({

@@ -2,7 +2,13 @@ import type { Blocks } from '../db/engine.ts'
 import type { Reader } from '../db/store.ts'
 import { formatUtc, type Instant } from '../util/time/instant.ts'
 import { formatOffset } from '../util/time/zone.ts'
-import { columnOf, type ExportedGeoSeries, type ExportQuestion, exportedGeoSeries, rangeIn } from './exportQuestion.ts'
+import {
+  columnName,
+  type ExportedGeoSeries,
+  type ExportQuestion,
+  exportedGeoSeries,
+  rangeIn,
+} from './exportQuestion.ts'
 import { sideBySide } from './sideBySide.ts'
 
 /** A column of an export. */
@@ -113,7 +119,7 @@ export async function exportWide(db: Reader, question: ExportQuestion): Promise<
       ...TIME_COLUMNS,
       ...allSeries.map(
         (series): ExportColumn => ({
-          name: columnOf(series),
+          name: columnName(series),
           type: 'real',
           unit: commonUnit([series]),
           about: `${series.name ?? `indicator ${series.indicatorId}`}, ${series.geoName ?? `geo ${series.geoId}`}`,

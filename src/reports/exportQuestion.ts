@@ -60,7 +60,7 @@ export function exportedGeoSeries({ kysely }: Reader, question: ExportQuestion):
       .select(['s.id as seriesId', 's.kind', 's.indicator_id as indicatorId', 's.time_trunc as timeTrunc'])
       .select(['s.time_agg as timeAgg', 's.geo_agg as geoAgg', 's.geo_trunc as geoTrunc', 's.geo_ids as geoIds'])
       .select(['s.time_zone as zone', 'g.geo_id as geoId', 'i.magnitude as unit'])
-      // The name in the first language where held, else in another one.
+      // The name in the first language where stored, else in another one.
       .select([indicatorNameColumn('s.kind', 's.indicator_id'), geoNameColumn('g.geo_id', 'geoName')])
       .where('s.kind', '=', kind)
       .where('s.indicator_id', 'in', indicators)
@@ -75,16 +75,16 @@ export function exportedGeoSeries({ kysely }: Reader, question: ExportQuestion):
 }
 
 /** A list for a message, shortened where it is long. */
-const someOf = (ids: readonly number[]): string =>
+const listSome = (ids: readonly number[]): string =>
   ids.length === 0 ? 'none' : `${ids.slice(0, 20).join(', ')}${ids.length > 20 ? ` and ${ids.length - 20} more` : ''}`
 
-/** Throws where no values of an indicator or geo are held: a file without it would look as if it had no values. */
+/** Throws where no values of an indicator or geo are stored: a file without it would look as if it had no values. */
 export async function requireStored(db: Reader, question: ExportQuestion): Promise<void> {
   const allSeries = await exportedGeoSeries(db, { ...question, geos: [] })
   const { indicators, kind = ENTRY_ROUTES.series } = question
   const unknown = indicators.filter((id) => !allSeries.some((one) => one.indicatorId === id))
   if (unknown.length > 0) {
-    const held = await db.kysely
+    const stored = await db.kysely
       .selectFrom('series as s')
       .innerJoin('series_geo as g', 'g.series_id', 's.id')
       .select('s.indicator_id as id')
@@ -93,21 +93,21 @@ export async function requireStored(db: Reader, question: ExportQuestion): Promi
       .orderBy('id')
       .execute()
     throw new InputError(`No values of ${kind.replaceAll('_', ' ')} ${unknown.join(', ')} are stored.`, {
-      hint: `Stored ids of ${kind}: ${someOf(held.map(({ id }) => id))}. To find others, use \`indicator-sync discover\`, then fetch them with a job.`,
-      code: 'not-held',
+      hint: `Stored ids of ${kind}: ${listSome(stored.map(({ id }) => id))}. To find others, use \`indicator-sync discover\`, then fetch them with a job.`,
+      code: 'not-stored',
     })
   }
   const geos = [...new Set(allSeries.map(({ geoId }) => geoId))].sort((a, b) => a - b)
   const missing = question.geos.filter((geo) => !geos.includes(geo))
   if (missing.length > 0)
     throw new InputError(`No values of geo ${missing.join(', ')} are stored.`, {
-      hint: `Stored geos: ${someOf(geos)}.`,
-      code: 'not-held',
+      hint: `Stored geos: ${listSome(geos)}.`,
+      code: 'not-stored',
     })
 }
 
 /** The name of the column of a geo series: unique, because it contains all that identifies the series, and the geo. */
-export function columnOf(series: ExportedGeoSeries): string {
+export function columnName(series: ExportedGeoSeries): string {
   const { kind, indicatorId, geoId, timeTrunc, timeAgg, geoAgg, geoTrunc, geoIds } = series
   const combined = geoAgg !== null || geoTrunc !== null || geoIds !== null
   return [

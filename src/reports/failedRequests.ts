@@ -11,7 +11,7 @@ import {
   storedWindow,
 } from '../job/plannedRequest.ts'
 import type { AnyParams } from '../service/routes.ts'
-import { numbersOf } from '../util/json.ts'
+import { parseNumbers } from '../util/json.ts'
 
 /** Every request that failed, with its job, and its series where it requested one. */
 const readFailed = ({ kysely }: Reader) =>
@@ -38,7 +38,7 @@ const recorded = (row: FailedRow): Recorded => ({
   target: row.target,
   seriesId: row.id,
   window: storedWindow(row),
-  geoIds: numbersOf(row.requested),
+  geoIds: parseNumbers(row.requested),
 })
 
 /** Every request that failed and has not been answered in full since, each once, in order. */

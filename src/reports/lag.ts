@@ -1,6 +1,6 @@
 import { GOOD_OUTCOMES } from '../db/queries/fetchOutcomes.ts'
 import type { Reader } from '../db/store.ts'
-import { epochOf } from '../db/tables/sql/expressions.ts'
+import { epochSeconds } from '../db/tables/sql/expressions.ts'
 import { DAY, floorToSecond, formatUtc, type Instant } from '../util/time/instant.ts'
 import { quantile, roughDuration } from './rhythm.ts'
 import { seriesName } from './seriesName.ts'
@@ -24,7 +24,7 @@ const answersOf = ({ kysely }: Reader) =>
           .whereRef('l.series_id', '=', 's.id')
           .where('l.outcome', 'in', GOOD_OUTCOMES)
           .where('l.last_at', 'is not', null)
-          .where((eb) => eb('l.to_at', '>=', eb(epochOf(eb, 'l.finished_at'), '-', 3600)))
+          .where((eb) => eb('l.to_at', '>=', eb(epochSeconds(eb, 'l.finished_at'), '-', 3600)))
           .orderBy('l.finished_at', 'desc')
           .limit(ANSWERS),
       ),
@@ -133,7 +133,7 @@ async function isAbandoned({ kysely }: Reader, seriesId: number, graceS: number)
     )
     .whereRef('n.id', '>', 'r.id')
     .where('n.requests', '>', 0)
-    .where((eb) => eb(epochOf(eb, 'n.started_at'), '>', eb(epochOf(eb, 'f.finished_at'), '+', graceS)))
+    .where((eb) => eb(epochSeconds(eb, 'n.started_at'), '>', eb(epochSeconds(eb, 'f.finished_at'), '+', graceS)))
     .limit(1)
     .executeTakeFirst()
   return later !== undefined
@@ -174,16 +174,16 @@ async function seriesReach(
   const { series_id, indicator_id, withdrawn, last_at, checked_at, reach } = row
   const step = row.step_s ?? 0
   const behind = last_at === null ? null : now - last_at - step
-  const held = {
+  const stored = {
     seriesId: series_id,
     indicatorId: indicator_id,
     lastAt: last_at,
     behindS: behind,
     checkedAt: checked_at,
   }
-  if (last_at === null || behind === null || checked_at === null) return { ...held, usualS: null, late: null }
+  if (last_at === null || behind === null || checked_at === null) return { ...stored, usualS: null, late: null }
   const usual = usualLag(answers, now)
-  const known = { ...held, usualS: usual?.usual ?? null, late: null }
+  const known = { ...stored, usualS: usual?.usual ?? null, late: null }
   if (withdrawn) return known
   const name = seriesName(row)
   if (usual) {

@@ -3,7 +3,7 @@ import { FORGET } from '../db/queries/jobRuns.ts'
 import { readQueues } from '../db/queries/queues.ts'
 import type { Reader } from '../db/store.ts'
 import type { Database } from '../db/tables/schema.ts'
-import { epochOf } from '../db/tables/sql/expressions.ts'
+import { epochSeconds } from '../db/tables/sql/expressions.ts'
 import { CLOCK_ERROR, DAY, formatMillis, type Instant } from '../util/time/instant.ts'
 import { failures } from './failedRequests.ts'
 import { findGaps, gapCounts } from './gaps.ts'
@@ -44,7 +44,7 @@ const endedRuns = (kysely: Kysely<Database>, now: Instant) =>
 
 /** End of the last run, in epoch seconds. */
 const lastEnds = (kysely: Kysely<Database>, now: Instant) =>
-  endedRuns(kysely, now).select((eb) => eb.fn.max<number>(epochOf(eb, 'finished_at')).as('value'))
+  endedRuns(kysely, now).select((eb) => eb.fn.max<number>(epochSeconds(eb, 'finished_at')).as('value'))
 
 /** End of the last run by job and outcome. A run whose process died has no recorded end: its start counts, as `failed`. */
 async function lastRunEnds(

@@ -16,7 +16,7 @@ export interface Pending {
 }
 
 /** What a geo has in an interval. */
-interface Held {
+interface Stored {
   /** In how many periods it has values. */
   readonly periods: number
   /** Seconds of a period; null where there are no values, or of several lengths. */
@@ -47,11 +47,11 @@ const coveredPeriods = prepared((db, of: Interval & { seriesId: number }) =>
 )
 
 /** What the geos of a series have in an interval. */
-async function readHeldPeriods(
+async function readStoredPeriods(
   { kysely }: Reader,
   seriesId: number,
   interval: Interval,
-): Promise<ReadonlyMap<number, Held>> {
+): Promise<ReadonlyMap<number, Stored>> {
   const rows = await coveredPeriods.all(kysely, { seriesId, ...interval })
   return new Map(
     rows.map(({ geo_id, least, most, periods }) => [
@@ -76,14 +76,14 @@ async function provisional({ kysely }: Reader): Promise<ReadonlyMap<number, (Int
 }
 
 /** How many periods of this length have no value in an interval. */
-const lackingOf = ({ from, to }: Interval, periods: number, step: number): number =>
+const countLacking = ({ from, to }: Interval, periods: number, step: number): number =>
   Math.max(0, Math.floor((to - from) / step) - periods)
 
 /**
  * Seconds of a period of a geo, if it promises a value in every period of an interval; null otherwise. It does so if it has most
  * values of the week before, or, if it begins with the interval, most of the interval itself.
  */
-function promisedStep(window: Interval, own: Held, before: Held | undefined): number | null {
+function promisedStep(window: Interval, own: Stored, before: Stored | undefined): number | null {
   const step = own.periods > 0 ? own.step : (before?.step ?? null)
   if (step === null || step > LONGEST_FIXED) return null
   const length = window.to - window.from
@@ -92,8 +92,8 @@ function promisedStep(window: Interval, own: Held, before: Held | undefined): nu
 }
 
 /** Whether a geo can lack values in an interval, whatever it had before. */
-const mayLack = (window: Interval, { periods, step }: Held): boolean =>
-  periods === 0 || (step !== null && lackingOf(window, periods, step) > 0)
+const mayLack = (window: Interval, { periods, step }: Stored): boolean =>
+  periods === 0 || (step !== null && countLacking(window, periods, step) > 0)
 
 const valuesOfGeo = prepared((db, of: Interval & { seriesId: number; geoId: number }) =>
   db
@@ -139,15 +139,15 @@ export async function* pendingRanges(db: Reader): AsyncGenerator<PendingRange> {
   for (const [seriesId, windows] of await provisional(db)) {
     const alone = new Set(windows.map(({ geoId }) => geoId))
     for (const window of windows) {
-      const own = [...(await readHeldPeriods(db, seriesId, window))].filter(
-        ([geoId, held]) =>
+      const own = [...(await readStoredPeriods(db, seriesId, window))].filter(
+        ([geoId, stored]) =>
           (window.geoId === ALL_GEOS ? geoId === ALL_GEOS || !alone.has(geoId) : geoId === window.geoId) &&
-          mayLack(window, held),
+          mayLack(window, stored),
       )
       if (own.length === 0) continue
-      const before = await readHeldPeriods(db, seriesId, { from: window.from - BEFORE, to: window.from })
-      for (const [geoId, held] of own) {
-        const step = promisedStep(window, held, before.get(geoId))
+      const before = await readStoredPeriods(db, seriesId, { from: window.from - BEFORE, to: window.from })
+      for (const [geoId, stored] of own) {
+        const step = promisedStep(window, stored, before.get(geoId))
         if (step !== null) yield* lackingRanges(db, { ...window, seriesId, geoId, step })
       }
     }

@@ -8,7 +8,7 @@ import { type Database, TABLE_NAMES, type TableName } from '../db/tables/schema.
 import { sha256OfFile } from '../util/checksum.ts'
 import { StoreError } from '../util/errors.ts'
 import { flushFile, flushFolder } from '../util/files/flush.ts'
-import { partFileOf, removeStalePartsNow } from '../util/files/partFiles.ts'
+import { partFileName, removeStalePartsNow } from '../util/files/partFiles.ts'
 import { moveIntoPlace, prepareTarget, type Target } from '../util/files/target.ts'
 import { quantity } from '../util/text.ts'
 import { formatMillis } from '../util/time/instant.ts'
@@ -83,8 +83,8 @@ export async function publish(
 ): Promise<Manifest> {
   const target = claimCopy(path, overwrite, [source.file])
   const { file } = target
-  const copy = partFileOf(file, 'copy')
-  const part = partFileOf(file)
+  const copy = partFileName(file, 'copy')
+  const part = partFileName(file)
   try {
     await copyInto(source, copy)
     const store = await openStore(copy, { durability: 'none', copies: true })

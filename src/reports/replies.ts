@@ -8,7 +8,7 @@ import type { Database } from '../db/tables/schema.ts'
 import { type PlannedRequest, storedCall, storedIdentity } from '../job/plannedRequest.ts'
 import type { Locale } from '../service/routes.ts'
 import type { Service } from '../service/service.ts'
-import { numbersOf } from '../util/json.ts'
+import { parseNumbers } from '../util/json.ts'
 
 /** One reply of the reply store: what was requested, what came, and how it was recorded. */
 export interface StoredReply {
@@ -73,7 +73,7 @@ const NEXT = {
 }
 
 /** A recorded request as a planned one, with all that is needed to parse its answer again. */
-function plannedRequestOf(row: StoredRow, service: Service): PlannedRequest {
+function readPlannedRequest(row: StoredRow, service: Service): PlannedRequest {
   const call = storedCall(row)
   const { params, window } = call
   const series = row.seriesId === null ? null : storedIdentity(row as IdentityRow)
@@ -84,7 +84,7 @@ function plannedRequestOf(row: StoredRow, service: Service): PlannedRequest {
     locale: (params.locale as Locale | undefined) ?? service.locales[0],
     reason: 'retry',
     series,
-    geoIds: numbersOf(row.requested) ?? (window || !series ? [ALL_GEOS] : []),
+    geoIds: parseNumbers(row.requested) ?? (window || !series ? [ALL_GEOS] : []),
     settledBefore: row.settled_before ?? window?.from ?? 0,
     lookbackS: row.lookback,
     timeZone: row.zone ?? service.timeZone,
@@ -107,7 +107,7 @@ export async function* readReplies(
         runId: row.runId,
         seriesId: row.seriesId,
         outcome: row.outcome,
-        planned: plannedRequestOf(row, service),
+        planned: readPlannedRequest(row, service),
         compressed: row.compressed,
         size: row.size,
         recordedAt: row.recordedAt,

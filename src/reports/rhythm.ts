@@ -1,7 +1,7 @@
 import { Cron } from 'croner'
 import { FORGET } from '../db/queries/jobRuns.ts'
 import type { Reader } from '../db/store.ts'
-import { epochOf } from '../db/tables/sql/expressions.ts'
+import { epochSeconds } from '../db/tables/sql/expressions.ts'
 import { CLOCK_ERROR, floorToSecond, formatMillis, formatUtc, type Instant } from '../util/time/instant.ts'
 
 /** How many of the last runs of a job are used. */
@@ -43,7 +43,7 @@ const jobRuns = ({ kysely }: Reader, job: string, now: Instant) =>
         selectFrom('_fetch as f')
           .select('f.id')
           .whereRef('f.run_id', '=', 'r.id')
-          .where((eb) => eb.or([eb('f.to_at', 'is', null), eb('f.to_at', '>=', epochOf(eb, 'r.started_at'))])),
+          .where((eb) => eb.or([eb('f.to_at', 'is', null), eb('f.to_at', '>=', epochSeconds(eb, 'r.started_at'))])),
       ).as('live'),
     )
     .where('r.job', '=', job)
@@ -56,7 +56,7 @@ const jobRuns = ({ kysely }: Reader, job: string, now: Instant) =>
 type RhythmRun = Awaited<ReturnType<typeof jobRuns>>[number]
 
 /** The rhythm of a job with a schedule: one run is enough to know when the next one is due. */
-function scheduledOf(job: string, last: RhythmRun | undefined): Rhythm | undefined {
+function readSchedule(job: string, last: RhythmRun | undefined): Rhythm | undefined {
   if (!last?.schedule) return undefined
   const lastAt = floorToSecond(last.started_at)
   const cron = new Cron(last.schedule, { paused: true, ...(last.time_zone ? { timezone: last.time_zone } : {}) })
@@ -67,9 +67,9 @@ function scheduledOf(job: string, last: RhythmRun | undefined): Rhythm | undefin
 }
 
 /** The rhythm of a job; undefined where it runs irregularly, or requests only the past. */
-async function rhythmOf(db: Reader, job: string, now: Instant): Promise<Rhythm | undefined> {
+async function readRhythm(db: Reader, job: string, now: Instant): Promise<Rhythm | undefined> {
   const runs = await jobRuns(db, job, now)
-  const scheduled = scheduledOf(job, runs[0])
+  const scheduled = readSchedule(job, runs[0])
   if (scheduled) return scheduled
   if (runs.filter(({ live }) => live).length * 2 < runs.length) return undefined
   const starts = runs.map(({ started_at }) => floorToSecond(started_at)).sort((a, b) => a - b)
@@ -101,7 +101,7 @@ export async function rhythms(db: Reader, now: Instant): Promise<Rhythm[]> {
     .execute()
   const found: Rhythm[] = []
   for (const { job } of jobs) {
-    const rhythm = await rhythmOf(db, job, now)
+    const rhythm = await readRhythm(db, job, now)
     if (rhythm) found.push(rhythm)
   }
   return found

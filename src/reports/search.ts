@@ -22,7 +22,7 @@ export async function searchItems(
   return db.engine.search(text, kinds.flat(), most)
 }
 
-/** The values that are held of an indicator. */
+/** The values that are stored of an indicator. */
 export interface Holding {
   readonly series: number
   readonly geos: number
@@ -34,7 +34,7 @@ export interface Holding {
   readonly last_day: string
 }
 
-/** The held values, by kind and number of the indicator: `indicator 600`. */
+/** The stored values, by kind and number of the indicator: `indicator 600`. */
 export async function holdings({ kysely }: Reader): Promise<ReadonlyMap<string, Holding>> {
   const rows = await kysely
     .selectFrom('freshness as f')

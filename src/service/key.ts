@@ -23,7 +23,7 @@ const SHORTEST_KEY = 8
 export const unlikeIssued = ({ issued }: ApiKey, key: string): string | undefined =>
   issued === null || new RegExp(`^"?(?:${issued.pattern})"?$`).test(key) ? undefined : issued.words
 
-const hintOf = ({ issued }: ApiKey): string =>
+const keyHint = ({ issued }: ApiKey): string =>
   `${issued === null ? '' : `An issued key has ${issued.words}. `}Set INDICATOR_SYNC_API_KEY, or put the key on one line of a file for --api-key-file.`
 
 /** Placeholders for a key. */
@@ -53,12 +53,12 @@ export function checkKey(text: string, from: string, form: ApiKey): string {
   const key = text.trim()
   const fault = keyFault(key)
   if (fault !== undefined)
-    throw new InputError(`The API key (from ${from}) ${fault}.`, { hint: hintOf(form), code: 'bad-key' })
+    throw new InputError(`The API key (from ${from}) ${fault}.`, { hint: keyHint(form), code: 'bad-key' })
   return key
 }
 
 /** The texts to keep out of every log and record: the key with and without its quotes. */
-export const secretsOf = (key: string): string[] => [...new Set([key, key.replaceAll('"', '')])]
+export const listSecrets = (key: string): string[] => [...new Set([key, key.replaceAll('"', '')])]
 
 /** Whether the key would be sent unencrypted to another machine. */
 export const isExposed = (baseUrl: string): boolean => new URL(baseUrl).protocol === 'http:' && !isHere(baseUrl)

@@ -6,14 +6,14 @@ import { type Counts, NO_COUNTS } from '../load/counts.ts'
 import type { Sizes } from '../load/learnedSizes.ts'
 import { type Loading, load, loadCoarse, loadFailure, loadUnanswered, type ParsedReply } from '../load/load.ts'
 import { undismissed } from '../load/quarantine/dismissed.ts'
-import { absentPiece, halfOf, piecesOf, withWindow } from '../plan/pieces.ts'
+import { absentPiece, halfLength, splitWindow, withWindow } from '../plan/pieces.ts'
 import { absentShare } from '../plan/series/absences.ts'
 import type { LastAnswer, Reply } from '../service/request.ts'
 import { release } from '../util/bytes.ts'
 import { KeyError, NotFoundError, SchemaError, type SyncError, UnavailableError } from '../util/errors.ts'
 import type { EmitEvent } from '../util/events.ts'
 import type { Interval } from '../util/time/interval.ts'
-import { absencesOf, dayIdsOf, neighboursOf } from './neighbours.ts'
+import { readAbsences, readDayIds, readNeighbours } from './neighbours.ts'
 import { readReply } from './readReply.ts'
 import { emitDivided, emitDone, emitFailed, emitRetried } from './requestEvents.ts'
 import { findSplit, hasSumId, needsDayIds } from './resolution.ts'
@@ -156,11 +156,11 @@ function createFilter() {
 export async function processRequest(run: Run, planned: PlannedRequest): Promise<Outcome> {
   const { client, emit, sizes, keep } = run
   const size = await sizes.get(planned)
-  const pieces = piecesOf(planned, size)
+  const pieces = splitWindow(planned, size)
   if (pieces.length > 1 && planned.reason !== 'absent') return split(planned, pieces, 'too-large')
   const request = pieces.length > 1 ? await firstAbsentPiece(run, planned, size) : planned
   if (!request) return { kind: 'loaded', request: planned, counts: NO_COUNTS }
-  const halves = piecesOf(request, halfOf(request))
+  const halves = splitWindow(request, halfLength(request))
   const reply = await client.get(request.request, {
     isDivisible: halves.length > 1,
     onRetry: ({ error, answer }, attempt) => emitRetried(emit, request, error, answer?.status ?? null, attempt),
@@ -190,8 +190,8 @@ const split = (
 async function loadOrSplit(run: Run, request: PlannedRequest, reply: Reply, parsed: ParsedReply): Promise<Outcome> {
   const { store, emit, sizes, probed } = run
   const { rows } = parsed
-  const around = await neighboursOf(store, request)
-  const dayIds = needsDayIds(request, rows) ? await dayIdsOf(store, request) : []
+  const around = await readNeighbours(store, request)
+  const dayIds = needsDayIds(request, rows) ? await readDayIds(store, request) : []
   const probe = request.series && `${seriesKey(request.series)} ${rows.resolutionId}`
   const found = findSplit(request, rows, { around, dayIds, isProbed: probe === null || probed.has(probe) })
   if (found) {
@@ -271,7 +271,7 @@ async function firstAbsentPiece(
   request: PlannedRequest,
   size: number | undefined,
 ): Promise<PlannedRequest | null> {
-  const piece = absentPiece(request, size, await absencesOf(store, request))
+  const piece = absentPiece(request, size, await readAbsences(store, request))
   return piece && withWindow(request, piece)
 }
 

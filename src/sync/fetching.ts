@@ -3,7 +3,7 @@ import { createHostOpener, rememberWait } from '../fetch/hosts.ts'
 import { openPacer, type Pacer } from '../fetch/pacer.ts'
 import type { Job } from '../job/job.ts'
 import { createSizes } from '../load/learnedSizes.ts'
-import { redactorOf } from '../util/redact.ts'
+import { createRedactor } from '../util/redact.ts'
 import type { SyncContext } from './context.ts'
 import type { Run } from './execute.ts'
 import type { OpenRun } from './record.ts'
@@ -38,7 +38,7 @@ export async function openFetching(
     // A database that cannot be written ends the run elsewhere.
     onWait: (ms, host) => void rememberWait(store, host, ms, now()).catch(() => undefined),
   })
-  const loading = { store, runId, keep, now, redactor: redactorOf(context.key) }
+  const loading = { store, runId, keep, now, redactor: createRedactor(context.key) }
   return {
     run: {
       ...loading,

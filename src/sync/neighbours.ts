@@ -37,7 +37,7 @@ const changesAt = prepared((db, of: { seriesId: number; from: number; to: number
 )
 
 /** What is stored of the resolution around and inside the window of a planned request. */
-export async function neighboursOf({ kysely }: Reader, { series, window }: PlannedRequest): Promise<Neighbours> {
+export async function readNeighbours({ kysely }: Reader, { series, window }: PlannedRequest): Promise<Neighbours> {
   const known = series && window ? await findSeries(kysely, identityRow(series)) : undefined
   if (known === undefined || !window) return { steps: [], bordered: false }
   const seriesId = known.id
@@ -62,7 +62,7 @@ const idsOfDays = prepared((db, of: { seriesId: number }) =>
 )
 
 /** The resolution ids with which single days of a planned request's series were answered. */
-export async function dayIdsOf({ kysely }: Reader, { series }: PlannedRequest): Promise<readonly number[]> {
+export async function readDayIds({ kysely }: Reader, { series }: PlannedRequest): Promise<readonly number[]> {
   const known = series ? await findSeries(kysely, identityRow(series)) : undefined
   if (known === undefined) return []
   const rows = await idsOfDays.all(kysely, { seriesId: known.id })
@@ -79,7 +79,10 @@ const absencesIn = prepared((db, of: { seriesId: number; from: number; to: numbe
 )
 
 /** The absences in the window of a planned request, of its geos and of all geos. */
-export async function absencesOf({ kysely }: Reader, { series, window, geoIds }: PlannedRequest): Promise<Interval[]> {
+export async function readAbsences(
+  { kysely }: Reader,
+  { series, window, geoIds }: PlannedRequest,
+): Promise<Interval[]> {
   const known = series && window ? await findSeries(kysely, identityRow(series)) : undefined
   if (known === undefined || !window) return []
   const rows = await absencesIn.all(kysely, { seriesId: known.id, ...window })

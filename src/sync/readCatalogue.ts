@@ -22,13 +22,13 @@ export async function readCatalogue({ kysely }: Reader): Promise<Listed[]> {
     .orderBy('g.term')
     .execute()
   const textsOf = Map.groupBy(texts, ({ id }) => id)
-  const termsOf = Map.groupBy(terms, ({ id }) => id)
+  const selectorTerms = Map.groupBy(terms, ({ id }) => id)
   return ids.map(({ id }) => ({
     id,
     names: [...new Set((textsOf.get(id) ?? []).flatMap(({ name, short_name }) => [name, short_name]))]
       .filter((name) => name !== null)
       .sort(),
-    terms: (termsOf.get(id) ?? []).map(({ term }) => term),
+    terms: (selectorTerms.get(id) ?? []).map(({ term }) => term),
   }))
 }
 

@@ -97,18 +97,18 @@ export async function readPlannerState(
     .orderBy('series_id')
     .orderBy('from_at')
     .execute()
-  const [coverageOf, changesOf, absencesOf] = [bySeries(coverage), bySeries(changes), bySeries(absences)]
+  const [coverageOf, findChanges, readAbsences] = [bySeries(coverage), bySeries(changes), bySeries(absences)]
   const series = new Map(
     (await seriesWithGeos(db)).map((row): [string, SeriesState] => [
       seriesKey(storedIdentity(row)),
       {
         coverage: coverageOf.get(row.id) ?? [],
         geoCount: row.geos ?? 0,
-        changes: (changesOf.get(row.id) ?? []).map(({ from_at }) => from_at),
+        changes: (findChanges.get(row.id) ?? []).map(({ from_at }) => from_at),
         windowS: row.window_s,
         lookbackS: row.lookback_s,
         period: row.period_at === null || row.period_s === null ? undefined : { at: row.period_at, step: row.period_s },
-        absences: absencesOf.get(row.id) ?? [],
+        absences: readAbsences.get(row.id) ?? [],
       },
     ]),
   )

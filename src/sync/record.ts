@@ -11,8 +11,8 @@ import {
   UnavailableError,
 } from '../util/errors.ts'
 import { errorFields, type RunOutcome } from '../util/eventFields.ts'
-import { type EmitEvent, emitterOf, type OnEvent } from '../util/events.ts'
-import { redactorOf } from '../util/redact.ts'
+import { createEmitter, type EmitEvent, type OnEvent } from '../util/events.ts'
+import { createRedactor } from '../util/redact.ts'
 import { asSyncError } from '../util/systemErrors.ts'
 import { formatMillis } from '../util/time/instant.ts'
 import { eventRows } from './requestEvents.ts'
@@ -71,11 +71,11 @@ export async function openRun(
   const { file: jobFile = null, schedule = null, timeZone } = job
   const record = { command, job: job.name, jobFile, isPart, version, now: formatMillis(began), schedule }
   const runId = await beginRun(store, timeZone === undefined ? record : { ...record, timeZone })
-  const emit = emitterOf(onEvent, { run: runId, job: job.name, command })
+  const emit = createEmitter(onEvent, { run: runId, job: job.name, command })
   /** What was thrown, as it is recorded and emitted. */
   const endFields = (error: SyncError | null) => {
     const fields = errorFields(error)
-    return { ...fields, reason: fields.reason && redactorOf(key).text(fields.reason) }
+    return { ...fields, reason: fields.reason && createRedactor(key).text(fields.reason) }
   }
   const emitEnded = (outcome: RunOutcome, fields: ReturnType<typeof endFields>, counts: Counts): void => {
     const { requests, failed, bytes, ...rows } = counts
@@ -94,14 +94,14 @@ export async function openRun(
     runId,
     emit,
     async end(outcome, error, counts) {
-      const all = counts ?? (await countsOf(store, runId))
+      const all = counts ?? (await readCounts(store, runId))
       const fields = endFields(error)
       await endRun(store, runId, outcome, fields.reason, formatMillis(now()))
       emitEnded(outcome, fields, all)
     },
     async fail(thrown, counts) {
       const fields = endFields(asSyncError(thrown))
-      const all = counts ?? (await countsOf(store, runId).catch(() => NO_COUNTS))
+      const all = counts ?? (await readCounts(store, runId).catch(() => NO_COUNTS))
       await endRun(store, runId, 'failed', fields.reason, formatMillis(now())).catch(() => undefined)
       emitEnded('failed', fields, all)
     },
@@ -109,7 +109,7 @@ export async function openRun(
 }
 
 /** The counters of a run so far, from its record: also right when the run was interrupted by an error. */
-export const countsOf = async ({ kysely }: Pick<Store, 'kysely'>, runId: number): Promise<Counts> =>
+export const readCounts = async ({ kysely }: Pick<Store, 'kysely'>, runId: number): Promise<Counts> =>
   (await countsOfRun.first(kysely, { runId }))!
 
 const countsOfRun = prepared((db, of: { runId: number }) =>

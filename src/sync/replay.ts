@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely'
 import { useStoredZones } from '../db/queries/referenceTables.ts'
 import type { Reader, Store } from '../db/store.ts'
 import type { Database } from '../db/tables/schema.ts'
-import { applyRows, type HeldTables } from '../load/apply.ts'
+import { applyRows, type UnchangedTables } from '../load/apply.ts'
 import { leaveUnverified } from '../load/load.ts'
 import { createAcceptor } from '../load/quarantine/accept.ts'
 import { requarantine } from '../load/quarantine/quarantine.ts'
@@ -75,7 +75,7 @@ export async function replay(
     tx: Transaction<Database>,
     stored: StoredReply,
     rows: StoredRows,
-    held: HeldTables,
+    unchanged: UnchangedTables,
   ): Promise<void> => {
     await restorer.upTo(tx, stored.fetchId)
     await acceptor.upTo(tx, stored.fetchId)
@@ -94,7 +94,7 @@ export async function replay(
         rows,
         ms,
         outcome,
-        held,
+        unchanged,
       })
       done = { ...done, rows: done.rows + fresh + revised }
       await requarantine(tx, { fetchId, runId, ms }, rejects, now())
@@ -104,8 +104,8 @@ export async function replay(
   const write = async (batch: readonly Parsing[]): Promise<void> => {
     const rows = await Promise.all(batch.map((one) => one.rows))
     await store.write(async (tx) => {
-      const held: HeldTables = new Map()
-      for (const [i, { stored }] of batch.entries()) await one(tx, stored, rows[i] ?? null, held)
+      const unchanged: UnchangedTables = new Map()
+      for (const [i, { stored }] of batch.entries()) await one(tx, stored, rows[i] ?? null, unchanged)
     })
     onProgress?.(done.replies)
   }

@@ -1,5 +1,5 @@
 import { callsLeft } from '../fetch/budget.ts'
-import { hostOf } from '../fetch/hosts.ts'
+import { parseHost } from '../fetch/hosts.ts'
 import type { Job } from '../job/job.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { Counts } from '../load/counts.ts'
@@ -10,7 +10,7 @@ import { quantity } from '../util/text.ts'
 import type { Failed, SyncContext } from './context.ts'
 import type { Outcome } from './execute.ts'
 import type { Fetching } from './fetching.ts'
-import { countsOf, findOutage, type OpenRun, openRun, runOutcome } from './record.ts'
+import { findOutage, type OpenRun, openRun, readCounts, runOutcome } from './record.ts'
 
 /** The result of a run. */
 export interface Executed {
@@ -92,7 +92,7 @@ export async function executeRun(
   }
   try {
     await closeQuarantine(store, now())
-    const counts = await countsOf(store, record.runId)
+    const counts = await readCounts(store, record.runId)
     const { failures } = progress
     const stop = ended ?? findOutage(failures, counts)
     const outcome = runOutcome(stop, failures.length + counts.rows_rejected + countSkipped())
@@ -127,8 +127,8 @@ function trackProgress({ store, baseUrl, now, onProgress, onReject }: SyncContex
       if (parts === 0) done++
       else if (total !== null) total += parts - 1
       if (kind === 'failed') failures.push({ planned, error: outcome.error })
-      const counts = await countsOf(store, runId)
-      const left = await callsLeft(store, hostOf(baseUrl), job.pace, now())
+      const counts = await readCounts(store, runId)
+      const left = await callsLeft(store, parseHost(baseUrl), job.pace, now())
       await onProgress?.({ planned, counts, done, total, callsLeft: left })
       if (onReject === 'fail' && counts.rows_rejected > 0) throw rejected(counts.rows_rejected)
     },

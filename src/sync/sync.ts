@@ -12,7 +12,7 @@ import type { Planning, PlanOptions } from '../plan/planning.ts'
 import { createRequested } from '../plan/requested.ts'
 import { findLackingGeos, type LackingGeos, namedGeos } from '../reports/lackingGeos.ts'
 import { refuseExposed } from '../service/key.ts'
-import { countOf } from '../util/count.ts'
+import { countItems } from '../util/count.ts'
 import type { SyncContext } from './context.ts'
 import { readCatalogue } from './readCatalogue.ts'
 import { readPlannerState } from './readPlannerState.ts'
@@ -112,7 +112,7 @@ async function* planSteps(context: SyncContext, first: Planning, selection: Sele
   }
   await rememberSelected(store, planning, catalogue)
   // Counted first for the estimate of the time left. Planning is quick, and the plan is never in memory as a whole.
-  const total = await countOf(plan({ ...planning, requested: requested.copy() }), signal)
+  const total = await countItems(plan({ ...planning, requested: requested.copy() }), signal)
   yield { requests: plan(planning), total }
 }
 

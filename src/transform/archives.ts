@@ -1,7 +1,7 @@
 import { NO_ROWS, type Rows, type RowValues } from '../db/tables/rows.ts'
 import { declaredRoute, type PlannedRequest } from '../job/plannedRequest.ts'
 import { itemKind } from '../service/routes.ts'
-import { canonical, isObject, type JsonObject, payloadOf, textOf } from '../util/json.ts'
+import { canonical, isObject, type JsonObject, toPayload, toText } from '../util/json.ts'
 import { localDate } from '../util/time/zone.ts'
 import { AS } from './fields.ts'
 import { FILED_LISTS, type Item, readItems } from './items.ts'
@@ -13,9 +13,9 @@ const KNOWN = [
 ]
 
 /** The day of an entry: its own where it has one, else the first requested day. */
-function dateOf({ item, part }: Item, planned: PlannedRequest): string {
+function archiveDate({ item, part }: Item, planned: PlannedRequest): string {
   const sent = isObject(item.date) ? (item.date.date ?? null) : (item.date ?? null)
-  const own = textOf(sent)
+  const own = toText(sent)
   if (own !== null && /^\d{4}-\d{2}-\d{2}/.test(own)) return own.slice(0, 10)
   if (sent !== null && sent !== '') part.misread('date', 'a day')
   return planned.window ? localDate(planned.timeZone, planned.window.from) : ''
@@ -36,11 +36,11 @@ export function transformArchives(body: JsonObject, planned: PlannedRequest): Ro
     return {
       kind,
       id,
-      date: dateOf(one, planned),
+      date: archiveDate(one, planned),
       date_times: canonical(part.list('date_times')),
       publication_dates: canonical(part.list('publication_date')),
       ...sent?.columns({ url: ['url', AS.text] }),
-      ...payloadOf({ date: item.date, download: sent?.object }, []),
+      ...toPayload({ date: item.date, download: sent?.object }, []),
     }
   })
   const filed = items.map(({ id, part }) => ({ owner: { kind, id }, part }))
@@ -57,7 +57,7 @@ export function transformArchives(body: JsonObject, planned: PlannedRequest): Ro
           kind,
           id,
           ...part.columns({ horizon: ['horizon', AS.text], archive_type: ['archive_type', AS.text] }),
-          ...payloadOf(item, KNOWN),
+          ...toPayload(item, KNOWN),
         })),
         locale,
       },

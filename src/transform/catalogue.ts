@@ -1,7 +1,7 @@
 import { NO_ROWS, type Rows, type RowValues } from '../db/tables/rows.ts'
 import { ENTRY_ROUTES } from '../job/entryRoutes.ts'
 import { declaredRoute, type PlannedRequest } from '../job/plannedRequest.ts'
-import { type JsonObject, payloadOf } from '../util/json.ts'
+import { type JsonObject, toPayload } from '../util/json.ts'
 import { readItems } from './items.ts'
 import { textColumns } from './plain.ts'
 
@@ -11,7 +11,7 @@ const KNOWN = ['name', 'short_name', 'description', 'id']
 export function transformCatalogue(body: JsonObject, planned: PlannedRequest): Rows {
   const { items, rejects, whole } = readItems(body, declaredRoute(planned).root, ['id'])
   const kind = ENTRY_ROUTES.series
-  const rows = items.map(({ id, item }): RowValues => ({ kind, id, ...payloadOf(item, KNOWN) }))
+  const rows = items.map(({ id, item }): RowValues => ({ kind, id, ...toPayload(item, KNOWN) }))
   const texts = items.map(({ id, part }): RowValues => ({ kind, id, locale: planned.locale, ...textColumns(part) }))
   const [term, ...more] = (planned.params.taxonomy_terms ?? []) as readonly string[]
   return {

@@ -1,11 +1,11 @@
 import { NO_ROWS, type Rows, type RowValues } from '../db/tables/rows.ts'
 import { declaredRoute, type PlannedRequest } from '../job/plannedRequest.ts'
 import { itemKind } from '../service/routes.ts'
-import { integerOf, isObject, type JsonObject, payloadOf } from '../util/json.ts'
+import { isObject, type JsonObject, toInteger, toPayload } from '../util/json.ts'
 import { AS, type FieldReader } from './fields.ts'
 import { FILED_LISTS, type Item, readItems } from './items.ts'
 import { withPlain } from './plain.ts'
-import { type CheckedPart, partOf, type Rejects } from './rejects.ts'
+import { type CheckedPart, checkPart, type Rejects } from './rejects.ts'
 import { taxonomyRows } from './taxonomy.ts'
 
 const KNOWN = [
@@ -63,14 +63,14 @@ const textRow = (kind: string, locale: string, { id, item, part }: Item): RowVal
     }),
     'body',
   ),
-  ...payloadOf(item, KNOWN),
+  ...toPayload(item, KNOWN),
 })
 
 const mediaRows = (kind: string, locale: string, { id, part }: Item, rejects: Rejects): RowValues[] =>
   part.list('media').flatMap((medium, i) => {
-    const mediaId = isObject(medium) ? integerOf(medium.id) : null
+    const mediaId = isObject(medium) ? toInteger(medium.id) : null
     if (!isObject(medium) || mediaId === null) return []
-    const sent = partOf(medium, `${part.path}.media[${i}]`, rejects, 'id')
+    const sent = checkPart(medium, `${part.path}.media[${i}]`, rejects, 'id')
     return {
       kind,
       id,
@@ -82,7 +82,7 @@ const mediaRows = (kind: string, locale: string, { id, part }: Item, rejects: Re
         url: ['download', AS.text],
       }),
       ...mediumFile(sent),
-      ...payloadOf(medium, KNOWN_MEDIA),
+      ...toPayload(medium, KNOWN_MEDIA),
     }
   })
 

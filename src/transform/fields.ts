@@ -1,5 +1,5 @@
 /* How the fields of an object of an answer become the columns of a row. */
-import { integerOf, type JsonObject } from '../util/json.ts'
+import { type JsonObject, toInteger } from '../util/json.ts'
 
 /** 1 or 0 for a boolean, as SQLite keeps it; null for anything else. */
 const booleanFlag = (value: unknown): 0 | 1 | null => (value === true ? 1 : value === false ? 0 : null)
@@ -29,7 +29,7 @@ export const AS = {
     read: (value) => (value === '' ? null : typeof value === 'string' || value === null ? value : undefined),
   },
   text: { type: TEXT, read: (value) => (typeof value === 'string' || value === null ? value : undefined) },
-  integer: { type: 'a whole number', read: orNull(integerOf) },
+  integer: { type: 'a whole number', read: orNull(toInteger) },
   flag: { type: 'true or false', read: orNull(booleanFlag) },
 } as const satisfies Record<string, FieldReader>
 

@@ -1,6 +1,6 @@
 import { SchemaError } from '../util/errors.ts'
-import { canonical, integerOf, isObject, type JsonObject } from '../util/json.ts'
-import { type CheckedPart, gatherRejects, partOf, type Rejects } from './rejects.ts'
+import { canonical, isObject, type JsonObject, toInteger } from '../util/json.ts'
+import { type CheckedPart, checkPart, gatherRejects, type Rejects } from './rejects.ts'
 
 /** An item of a listing. */
 export interface Item {
@@ -25,7 +25,7 @@ type ListKeys = Readonly<Record<string, string>>
 /** The lists by which items are filed, on every route that has them. */
 export const FILED_LISTS: ListKeys = { taxonomy_terms: 'id_taxonomy_term', vocabularies: 'id_vocabulary' }
 
-/** The item without the lists of which nothing is understood, so that what is held of them stays; what is not understood is a reject. */
+/** The item without the lists of which nothing is understood, so that what is stored of them stays; what is not understood is a reject. */
 function withLists(item: JsonObject, lists: ListKeys, path: string, gathered: Rejects): JsonObject {
   const isBad = ([key, idKey]: readonly [string, string]): boolean => {
     const list = item[key] ?? []
@@ -33,7 +33,7 @@ function withLists(item: JsonObject, lists: ListKeys, path: string, gathered: Re
       gathered.add(`${path}.${key}`, `${key} is not a list`, list)
       return true
     }
-    const wrong = list.flatMap((entry, i) => (isObject(entry) && integerOf(entry[idKey]) !== null ? [] : [i]))
+    const wrong = list.flatMap((entry, i) => (isObject(entry) && toInteger(entry[idKey]) !== null ? [] : [i]))
     for (const i of wrong) gathered.add(`${path}.${key}[${i}]`, `an entry without a whole number in ${idKey}`, list[i])
     return wrong.length > 0 && wrong.length === list.length
   }
@@ -59,7 +59,7 @@ export function readItems(
   let repeated = 0
   list.forEach((entry: unknown, i) => {
     const id = isObject(entry)
-      ? (idKeys.map((key) => integerOf(entry[key])).find((found) => found !== null) ?? null)
+      ? (idKeys.map((key) => toInteger(entry[key])).find((found) => found !== null) ?? null)
       : null
     if (!isObject(entry) || id === null) {
       gathered.add(`$.${root}[${i}]`, `an entry without a whole number in ${idKeys.join(' or ')}`, entry)
@@ -70,11 +70,11 @@ export function readItems(
     const read = {
       id,
       item,
-      part: partOf(
+      part: checkPart(
         item,
         path,
         gathered,
-        idKeys.find((key) => integerOf(item[key]) !== null),
+        idKeys.find((key) => toInteger(item[key]) !== null),
       ),
     }
     const index = once ? indexes.get(id) : undefined
@@ -89,7 +89,7 @@ export function readItems(
       gathered.add(`$.${root}[${i}]`, `two entries of number ${id} that differ; the later one holds`, earlier)
     items[index] = read
   })
-  const size = isObject(body.meta) ? integerOf(body.meta.size) : null
+  const size = isObject(body.meta) ? toInteger(body.meta.size) : null
   const hasStatedSize = size === null || size === items.length + repeated
   const whole = gathered.done().rejected === 0 && items.length > 0 && hasStatedSize
   return { items, rejects: gathered, whole }

@@ -50,7 +50,7 @@ export interface CheckedPart {
 }
 
 /** The object at a path. Its rejects name it by its number, in the field `idKey`, because its place changes from answer to answer. */
-export function partOf(object: JsonObject, path: string, rejects: Rejects, idKey?: string): CheckedPart {
+export function checkPart(object: JsonObject, path: string, rejects: Rejects, idKey?: string): CheckedPart {
   const misread = (key: string, type: string): void => {
     const named = idKey !== undefined && object[idKey] !== undefined ? { [idKey]: object[idKey] } : {}
     const expected = isUnreadable(object[key]) ? 'in UTF-8' : type
@@ -70,7 +70,7 @@ export function partOf(object: JsonObject, path: string, rejects: Rejects, idKey
     inner(key) {
       const value = object[key] ?? undefined
       if (value === undefined) return undefined
-      if (isObject(value)) return partOf(value, `${path}.${key}`, rejects)
+      if (isObject(value)) return checkPart(value, `${path}.${key}`, rejects)
       misread(key, 'an object')
       return undefined
     },

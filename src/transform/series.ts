@@ -2,13 +2,13 @@ import type { Rows, RowValues, TableRows } from '../db/tables/rows.ts'
 import { ENTRY_ROUTES } from '../job/entryRoutes.ts'
 import { declaredRoute, type PlannedRequest } from '../job/plannedRequest.ts'
 import { SchemaError } from '../util/errors.ts'
-import { brief, isObject, type JsonObject, payloadOf } from '../util/json.ts'
+import { brief, isObject, type JsonObject, toPayload } from '../util/json.ts'
 import { AS, type Fields } from './fields.ts'
 import { bounded } from './flood.ts'
 import { textColumns } from './plain.ts'
-import { type CheckedPart, gatherRejects, joinRejected, partOf, type Rejects } from './rejects.ts'
+import { type CheckedPart, checkPart, gatherRejects, joinRejected, type Rejects } from './rejects.ts'
 import { readValues, type Values } from './values/readValues.ts'
-import { claimedId, guessOf, isGuessed, stepsInParts, stepsOf } from './values/steps.ts'
+import { claimedId, guessStep, isGuessed, stepsInParts, stepsOf } from './values/steps.ts'
 
 const KNOWN = [
   'name',
@@ -26,10 +26,10 @@ const KNOWN = [
 ]
 
 /** The elements of a list, each to be read field by field; whatever is not an object is rejected. */
-const elementsOf = (part: CheckedPart, key: string, rejects: Rejects): CheckedPart[] =>
+const checkElements = (part: CheckedPart, key: string, rejects: Rejects): CheckedPart[] =>
   part.list(key).flatMap((element, i) => {
     const path = `${part.path}.${key}[${i}]`
-    if (isObject(element)) return [partOf(element, path, rejects, key === 'geos' ? 'geo_id' : 'id')]
+    if (isObject(element)) return [checkPart(element, path, rejects, key === 'geos' ? 'geo_id' : 'id')]
     rejects.add(path, `an element of ${key} is not an object`, element)
     return []
   })
@@ -52,7 +52,7 @@ function geoRows(
   rejects: Rejects,
 ): TableRows[] {
   const all = new Map(names)
-  for (const geo of elementsOf(indicator, 'geos', rejects)) {
+  for (const geo of checkElements(indicator, 'geos', rejects)) {
     const { id, name } = geo.columns(GEO_FIELDS)
     if (typeof id === 'number' && typeof name === 'string') all.set(id, name)
   }
@@ -65,13 +65,13 @@ function geoRows(
 
 function indicatorRows(indicator: CheckedPart, id: number, planned: PlannedRequest, rejects: Rejects): TableRows[] {
   const kind = planned.series?.kind ?? ENTRY_ROUTES.series
-  const [magnitude] = elementsOf(indicator, 'magnitud', rejects)
+  const [magnitude] = checkElements(indicator, 'magnitud', rejects)
   const row: RowValues = {
     kind,
     id,
     ...indicator.columns(INDICATOR_FIELDS),
     ...magnitude?.columns(MAGNITUDE),
-    ...payloadOf(indicator.object, KNOWN),
+    ...toPayload(indicator.object, KNOWN),
   }
   const text = textColumns(indicator)
   return [
@@ -104,20 +104,20 @@ export function transformSeries(body: JsonObject, planned: PlannedRequest, scann
   const { observations, rows, outside, geoNames, ...ofValues } =
     scanned ?? readValues(indicator.values, planned.window, root)
   const beside = gatherRejects()
-  const part = partOf(indicator, `$.${root}`, beside)
+  const part = checkPart(indicator, `$.${root}`, beside)
   const { window, timeZone, service } = planned
   const length = window ? window.to - window.from : 0
   const trunc = planned.series?.timeTrunc ?? null
   const steps = stepsOf(service.steps, timeZone, trunc, indicator.tiempo, observations, length)
   const guessed = trunc === null && isGuessed(service.steps, timeZone, indicator.tiempo, observations, steps)
   const { updated } = part.columns(UPDATED)
-  for (const tiempo of elementsOf(part, 'tiempo', beside).slice(0, 1)) tiempo.columns(PERIOD_FIELDS)
+  for (const tiempo of checkElements(part, 'tiempo', beside).slice(0, 1)) tiempo.columns(PERIOD_FIELDS)
   const eachStep = trunc === null && typeof steps === 'number' ? stepsInParts(timeZone, observations, steps) : steps
   // The resolution that an answer without values states means nothing.
   const has = observations.at.length > 0
   return bounded({
     observations: guessed
-      ? { ...observations, steps: guessOf(timeZone, observations, steps), guessed }
+      ? { ...observations, steps: guessStep(timeZone, observations, steps), guessed }
       : { ...observations, steps: eachStep },
     tables: [...indicatorRows(part, requested, planned, beside), ...geoRows(part, geoNames, planned, beside)],
     owned: [],

@@ -1,8 +1,8 @@
 import type { OwnedRows, RowValues, TableRows } from '../db/tables/rows.ts'
 import type { TableName } from '../db/tables/schema.ts'
-import { integerOf, isObject, textOf } from '../util/json.ts'
+import { isObject, toInteger, toText } from '../util/json.ts'
 import { AS } from './fields.ts'
-import { type CheckedPart, partOf, type Rejects } from './rejects.ts'
+import { type CheckedPart, checkPart, type Rejects } from './rejects.ts'
 
 /** An item, and the terms and vocabularies that it names. */
 export interface Filed {
@@ -18,10 +18,10 @@ const entriesOf = (
   rejects: Rejects,
 ): { id: number; entry: CheckedPart }[] =>
   part.list(key).flatMap((entry, i) => {
-    const id = isObject(entry) ? integerOf(entry[idKey]) : null
+    const id = isObject(entry) ? toInteger(entry[idKey]) : null
     return !isObject(entry) || id === null
       ? []
-      : [{ id, entry: partOf(entry, `${part.path}.${key}[${i}]`, rejects, idKey) }]
+      : [{ id, entry: checkPart(entry, `${part.path}.${key}[${i}]`, rejects, idKey) }]
   })
 
 const NAME_FIELD = ['name', AS.name] as const
@@ -40,17 +40,17 @@ export function taxonomyRows(
   for (const item of filed) {
     for (const { id, entry } of entriesOf(item.part, 'taxonomy_terms', 'id_taxonomy_term', rejects)) {
       const { name, vocabulary } = entry.columns({ name: NAME_FIELD, vocabulary: ['vocabulary_id', AS.integer] })
-      const vocabularyId = integerOf(vocabulary)
+      const vocabularyId = toInteger(vocabulary)
       const known = terms.get(id)
       terms.set(id, {
         vocabularyId: vocabularyId ?? known?.vocabularyId ?? null,
-        name: textOf(name) ?? known?.name ?? null,
+        name: toText(name) ?? known?.name ?? null,
       })
       if (vocabularyId !== null && !vocabularies.has(vocabularyId)) vocabularies.set(vocabularyId, null)
       termLinks.push({ ...item.owner, term_id: id })
     }
     for (const { id, entry } of entriesOf(item.part, 'vocabularies', 'id_vocabulary', rejects)) {
-      vocabularies.set(id, textOf(entry.columns({ name: NAME_FIELD }).name) ?? vocabularies.get(id) ?? null)
+      vocabularies.set(id, toText(entry.columns({ name: NAME_FIELD }).name) ?? vocabularies.get(id) ?? null)
       vocabularyLinks.push({ ...item.owner, vocabulary_id: id })
     }
   }

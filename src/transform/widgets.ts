@@ -1,10 +1,10 @@
 import { NO_ROWS, type Rows, type RowValues } from '../db/tables/rows.ts'
 import { declaredRoute, type PlannedRequest } from '../job/plannedRequest.ts'
 import { SchemaError } from '../util/errors.ts'
-import { canonical, integerOf, isObject, type JsonObject, textOf } from '../util/json.ts'
+import { canonical, isObject, type JsonObject, toInteger, toText } from '../util/json.ts'
 import { AS } from './fields.ts'
 import { type Items, readItems } from './items.ts'
-import { gatherRejects, partOf } from './rejects.ts'
+import { checkPart, gatherRejects } from './rejects.ts'
 
 /**
  * A single widget, with or without the root key. Its id is in the answer, or the requested one. Throws SchemaError where the
@@ -24,10 +24,10 @@ function singleWidget(body: JsonObject, planned: PlannedRequest): Items {
       path: `$.${root}.id`,
     })
   const id =
-    integerOf(item.id_widget) ?? integerOf(item.id) ?? (isNumber(requested) ? integerOf(Number(requested)) : null)
+    toInteger(item.id_widget) ?? toInteger(item.id) ?? (isNumber(requested) ? toInteger(Number(requested)) : null)
   if (id === null) throw new SchemaError('The widget has no number.', { path: `$.${root}.id_widget` })
   const rejects = gatherRejects()
-  const part = partOf(item, item === body ? '$' : `$.${root}`, rejects)
+  const part = checkPart(item, item === body ? '$' : `$.${root}`, rejects)
   return { items: [{ id, item, part }], rejects, whole: false }
 }
 
@@ -40,7 +40,7 @@ export function transformWidgets(body: JsonObject, planned: PlannedRequest): Row
   const { locale } = planned
   const ids = items.map(({ id }) => id)
   const rows = items.map(({ id, item, part }): RowValues => {
-    const slug = textOf(item.id)
+    const slug = toText(item.id)
     // Where it is the number, there is no other name.
     if (slug === null && item.id !== id && (item.id ?? '') !== '') part.misread('id', AS.text.type)
     if (item.id_widget !== id && (item.id_widget ?? null) !== null) part.misread('id_widget', AS.integer.type)

@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 const MOST_COUNTED = 1_000_000
 
 /** Counts the elements of a list that may be endless; null where there are too many. Checks for a signal in between. */
-export async function countOf(items: Iterable<unknown>, signal: AbortSignal): Promise<number | null> {
+export async function countItems(items: Iterable<unknown>, signal: AbortSignal): Promise<number | null> {
   let count = 0
   for (const _ of items) {
     if (++count > MOST_COUNTED) return null

@@ -263,7 +263,7 @@ export type EmitEvent = <N extends EventName, F extends FieldsOf<N>>(
 ) => void
 
 /** Emits events to a receiver, with `common` fields before those of each event. */
-export const emitterOf =
+export const createEmitter =
   (onEvent: OnEvent | undefined, common: EventFields = {}): EmitEvent =>
   (event, fields) =>
     onEvent?.({ event, ...common, ...(fields as EventFields) })
@@ -275,11 +275,11 @@ const OUTCOMES: Readonly<Partial<Record<RunOutcome, EventDeclaration['level']>>>
 }
 
 /** The level of an event. */
-export const levelOf = ({ event, outcome }: SyncEvent): EventDeclaration['level'] =>
+export const eventLevel = ({ event, outcome }: SyncEvent): EventDeclaration['level'] =>
   (outcome && OUTCOMES[outcome]) ?? EVENTS[event].level
 
 /** An event as a sentence for people. */
-export const sentenceOf = (event: SyncEvent): string => (EVENTS[event.event] as EventDeclaration).sentence(event)
+export const describeEvent = (event: SyncEvent): string => (EVENTS[event.event] as EventDeclaration).sentence(event)
 
 /** Whether an event is for a log with these settings. */
 export function isLogged(name: EventName, { pretty, level }: { pretty: boolean; level: string }): boolean {

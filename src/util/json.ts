@@ -56,19 +56,19 @@ export function parseJson(body: Buffer): unknown {
 }
 
 /** The text of a field; null where it is absent, empty or not a text. */
-export const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
+export const toText = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
 
 /** A whole number within what a double holds exactly, or null. */
-export const integerOf = (value: unknown): number | null => (Number.isSafeInteger(value) ? (value as number) : null)
+export const toInteger = (value: unknown): number | null => (Number.isSafeInteger(value) ? (value as number) : null)
 
 /** The elements of a list; none where the value is not a list. */
-export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+export const toList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
 /** The numbers of a list that a column stores as text, separated by commas; null where the column is null. */
-export const numbersOf = (list: string | null): number[] | null => list?.split(',').map(Number) ?? null
+export const parseNumbers = (list: string | null): number[] | null => list?.split(',').map(Number) ?? null
 
 /** The fields of an object that were sent and that no column holds, as canonical JSON in the column `payload`; no column when there are none. */
-export function payloadOf(object: JsonObject, known: readonly string[]): { readonly payload?: string } {
+export function toPayload(object: JsonObject, known: readonly string[]): { readonly payload?: string } {
   const rest = Object.entries(object).filter(([key, value]) => value !== undefined && !known.includes(key))
   return rest.length === 0 ? {} : { payload: canonical(Object.fromEntries(rest)) }
 }

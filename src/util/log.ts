@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import type { LogFn, LoggerOptions, Logger as Pino } from 'pino'
-import { isLogged, levelOf, type OnEvent, type SyncEvent, sentenceOf } from './events.ts'
+import { describeEvent, eventLevel, isLogged, type OnEvent, type SyncEvent } from './events.ts'
 import { redact } from './redact.ts'
 import { oneLine, visible } from './text.ts'
 
@@ -80,5 +80,5 @@ export const eventsTo =
   (log: Logger): OnEvent =>
   (event) => {
     const clean = tidied(event)
-    log[levelOf(event)](clean, sentenceOf(clean))
+    log[eventLevel(event)](clean, describeEvent(clean))
   }

@@ -19,7 +19,7 @@ export interface Redactor {
 const hex = (code: number, digits: number): string => code.toString(16).padStart(digits, '0')
 
 /** Matches a secret, each letter of it plain, JSON-escaped or URL-encoded, and these escaped up to four times. */
-function patternOf(secret: string): RegExp {
+function createPattern(secret: string): RegExp {
   const letters = [...secret].map((letter) => {
     const plain = letter.replace(/[\\^$.*+?()[\]{}|/-]/, '\\$&')
     const json = letter.split('').map((unit) => String.raw`\\{1,8}u${hex(unit.charCodeAt(0), 4)}`)
@@ -67,7 +67,7 @@ const noRedactor: Redactor = { text: (text) => text, bytes: (bytes) => bytes, fo
 function create(secret: string): Redactor {
   const { length } = secret
   if (length < SHORTEST_SECRET) return noRedactor
-  const pattern = patternOf(secret)
+  const pattern = createPattern(secret)
   return {
     text: (text) => text.replace(pattern, REDACTED),
     bytes(bytes) {
@@ -89,7 +89,7 @@ function create(secret: string): Redactor {
 const redactors = new Map<string, Redactor>()
 
 /** The redactor of a secret, made once. Quotes around the secret are not part of it. */
-export function redactorOf(secret: string): Redactor {
+export function createRedactor(secret: string): Redactor {
   const bare = secret.replace(/^"(.*)"$/s, '$1')
   const redactor = redactors.get(bare) ?? create(bare)
   redactors.set(bare, redactor)
@@ -98,4 +98,4 @@ export function redactorOf(secret: string): Redactor {
 
 /** Replaces every secret in a text. */
 export const redact = (text: string, secrets: readonly string[]): string =>
-  secrets.reduce((clean, secret) => redactorOf(secret).text(clean), text)
+  secrets.reduce((clean, secret) => createRedactor(secret).text(clean), text)

@@ -18,7 +18,7 @@ import { join } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
-import { partFileOf } from '../../src/util/files/partFiles.ts'
+import { partFileName } from '../../src/util/files/partFiles.ts'
 import { moveIntoPlace, prepareTarget } from '../../src/util/files/target.ts'
 import { type Done, runCli, runCommand } from '../kit.ts'
 import { PROGRAM_ENV, programBin } from '../program.ts'
@@ -246,12 +246,12 @@ describe('what a killed command left', () => {
   /** The name that a process of this machine which is gone gave it. */
   const left = (name: string, ending?: 'part' | 'copy'): string => {
     const { pid } = spawnSync(process.execPath, ['-e', ''])
-    return partFileOf(path(name), ending).replace(`.${process.pid}-`, `.${pid}-`)
+    return partFileName(path(name), ending).replace(`.${process.pid}-`, `.${pid}-`)
   }
 
   test('goes with the next run of the same name, and nothing else does', async () => {
     // The last is that of this process, which lives.
-    const kept = ['a.csv.part', 'a.csv.1.part', 'b.csv.part', partFileOf(path('a.csv')).slice(dir.length + 1)]
+    const kept = ['a.csv.part', 'a.csv.1.part', 'b.csv.part', partFileName(path('a.csv')).slice(dir.length + 1)]
     for (const name of kept) writeFileSync(path(name), 'x')
     writeFileSync(left('a.csv'), 'x')
     mkdirSync(path('public'))
@@ -318,7 +318,7 @@ describe.skipIf(process.platform === 'win32')('output that nobody takes', () => 
   test('what a killed command left beside its place is tidied before the place is refused', async () => {
     writeFileSync(path('theirs.csv'), 'not ours')
     const gone = spawnSync(process.execPath, ['-e', '']).pid
-    const left = partFileOf(path('theirs.csv')).replace(`.${process.pid}-`, `.${gone}-`)
+    const left = partFileName(path('theirs.csv')).replace(`.${process.pid}-`, `.${gone}-`)
     linkSync(path('theirs.csv'), left)
     expect((await run('export', '--indicator', '600', '--output', 'theirs.csv')).code).toBe(2)
     expect(existsSync(left)).toBe(false)
@@ -352,7 +352,7 @@ testLinks('replay --output replaces nothing', async () => {
 describe('between the look and the replacement', () => {
   const how = { what: 'an export', overwrite: false }
   const part = () => {
-    const name = partFileOf(path('a'))
+    const name = partFileName(path('a'))
     writeFileSync(name, 'new')
     return name
   }
@@ -385,6 +385,6 @@ describe('between the look and the replacement', () => {
     writeFileSync(path('a'), 'by another process')
     moveIntoPlace(part(), target)
     expect(readFileSync(path('a'), 'utf8')).toBe('new')
-    expect(existsSync(partFileOf(path('a')))).toBe(false)
+    expect(existsSync(partFileName(path('a')))).toBe(false)
   })
 })

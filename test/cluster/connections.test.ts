@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { openQueue } from '../../src/cluster/queue.ts'
-import { queuedOf } from '../../src/cluster/queuedRequest.ts'
+import { toQueuedRequest } from '../../src/cluster/queuedRequest.ts'
 import { openStore } from '../../src/db/open.ts'
-import { hostOf } from '../../src/fetch/hosts.ts'
+import { parseHost } from '../../src/fetch/hosts.ts'
 import { EMPTY_STATE } from '../../src/job/plannerState.ts'
 import { readJob } from '../../src/job/read.ts'
 import { plan } from '../../src/plan/plan.ts'
@@ -29,9 +29,9 @@ test('a busy worker has as many connections as the documentation says, and no mo
   const planner = await openStore(file)
   const run = { command: 'sync', job: JOB.name, version: 'test', now: '2025-11-04T12:00:00Z' }
   const runId = await beginRun(planner, run)
-  const queue = await openQueue(planner, hostOf(emulator.url), () => undefined)
+  const queue = await openQueue(planner, parseHost(emulator.url), () => undefined)
   const planned = plan({ job: JOB, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })
-  await queue.send([...planned].map((request) => queuedOf(JOB, runId, request, NOW)))
+  await queue.send([...planned].map((request) => toQueuedRequest(JOB, runId, request, NOW)))
   await queue.stop()
   await planner.close()
 

@@ -2,9 +2,9 @@ import { onTestFinished } from 'vitest'
 import { openSharedRun } from '../../src/cluster/sharedRun.ts'
 import { type WorkerContext, type WorkOptions, work } from '../../src/cluster/worker.ts'
 import { openStore } from '../../src/db/open.ts'
-import { queueOf } from '../../src/db/queries/queues.ts'
+import { queueNames } from '../../src/db/queries/queues.ts'
 import type { Store } from '../../src/db/store.ts'
-import { hostOf } from '../../src/fetch/hosts.ts'
+import { parseHost } from '../../src/fetch/hosts.ts'
 import type { Job } from '../../src/job/job.ts'
 import { readJob } from '../../src/job/read.ts'
 import { SERVICES } from '../../src/service/services.ts'
@@ -74,7 +74,7 @@ export async function distribute(
 export async function jobStates(file: string, baseUrl: string): Promise<Record<string, number>> {
   const { rows } = await withClient(file, (client) =>
     client.query('select state::text, count(*)::int from pgboss.job where name = $1 group by 1', [
-      queueOf(hostOf(baseUrl)).queue,
+      queueNames(parseHost(baseUrl)).queue,
     ]),
   )
   return Object.fromEntries(rows.map(({ state, count }) => [state, count]))

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { work } from '../../src/cluster/worker.ts'
-import { hostOf } from '../../src/fetch/hosts.ts'
+import { parseHost } from '../../src/fetch/hosts.ts'
 import {
   InputError,
   openDatabase,
@@ -59,7 +59,7 @@ test('a program reports a pause of a host that others began, and so does its log
   onTestFinished(() => store.close())
   const until = Date.now() + 3_500
   await withClient(file, (client) =>
-    client.query(`insert into _host (host, next_at) values ('${hostOf(emulator.url)}', ${until})`),
+    client.query(`insert into _host (host, next_at) values ('${parseHost(emulator.url)}', ${until})`),
   )
   const [told, events]: [string[], SyncEvent[]] = [[], []]
   const mine: SyncOptions & { baseUrl: string } = {

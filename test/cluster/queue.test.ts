@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { type ActiveJob, openQueue, type Queue } from '../../src/cluster/queue.ts'
-import { type QueuedRequest, queuedOf } from '../../src/cluster/queuedRequest.ts'
+import { type QueuedRequest, toQueuedRequest } from '../../src/cluster/queuedRequest.ts'
 import { openStore } from '../../src/db/open.ts'
 import { clearQueue, readQueues } from '../../src/db/queries/queues.ts'
 import { EMPTY_STATE } from '../../src/job/plannerState.ts'
@@ -13,7 +13,7 @@ import { machine } from './machines.ts'
 
 const HOST = 'service.test:8080'
 const PLANNED = [...plan({ job: JOB, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })]
-const JOBS = PLANNED.map((planned) => queuedOf(JOB, 1, planned, NOW))
+const JOBS = PLANNED.map((planned) => toQueuedRequest(JOB, 1, planned, NOW))
 
 /** A queue of one process, with its store and a way to execute SQL. */
 async function open(url?: string) {

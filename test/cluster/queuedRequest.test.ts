@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { plannedOf, type QueuedRequest, queuedOf } from '../../src/cluster/queuedRequest.ts'
+import { type QueuedRequest, toPlannedRequest, toQueuedRequest } from '../../src/cluster/queuedRequest.ts'
 import { EMPTY_STATE } from '../../src/job/plannerState.ts'
 import { readJob } from '../../src/job/read.ts'
 import { plan } from '../../src/plan/plan.ts'
@@ -18,10 +18,10 @@ widgets: { list: true, window: { from: 2025-11-01, to: 2025-11-03 } }
   'job.yaml',
 )
 const planned = [...plan({ job: JOB, service, plannerState: EMPTY_STATE, now: NOW, options: {} })]
-const queued = planned.map((one) => JSON.parse(JSON.stringify(queuedOf(JOB, 1, one, NOW).data)) as QueuedRequest)
+const queued = planned.map((one) => JSON.parse(JSON.stringify(toQueuedRequest(JOB, 1, one, NOW).data)) as QueuedRequest)
 
 test('a worker sends the planned request, whatever entry it is of', () => {
-  expect(queued.map((one) => plannedOf(one, service))).toEqual(planned)
+  expect(queued.map((one) => toPlannedRequest(one, service))).toEqual(planned)
 })
 
 test('queued requests have their parameters as they are sent', () => {

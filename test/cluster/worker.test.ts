@@ -2,9 +2,9 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { EXIT, exitCodeOf } from '../../src/cli/terminal/fail.ts'
+import { EXIT, exitCodeFor } from '../../src/cli/terminal/fail.ts'
 import { openQueue } from '../../src/cluster/queue.ts'
-import { queuedOf } from '../../src/cluster/queuedRequest.ts'
+import { toQueuedRequest } from '../../src/cluster/queuedRequest.ts'
 import type { WorkerContext } from '../../src/cluster/worker.ts'
 import { openStore } from '../../src/db/open.ts'
 import { clearQueue, readQueues } from '../../src/db/queries/queues.ts'
@@ -57,7 +57,7 @@ async function send(context: WorkerContext, job = JOB, service = SERVICES.generi
   })
   const queue = await openQueue(context.store, new URL(context.baseUrl).host, () => undefined)
   const planned = plan({ job, service, plannerState: EMPTY_STATE, now: NOW, options: {} })
-  await queue.send([...planned].map((request) => queuedOf(job, run, request, NOW)))
+  await queue.send([...planned].map((request) => toQueuedRequest(job, run, request, NOW)))
   await queue.stop()
 }
 
@@ -132,7 +132,7 @@ test('a plan ends when its workers cannot reach the service; they send its reque
   const [{ outcome, failures, stop } = {}] = await distribute(await join())
   expect({ outcome, failures }).toEqual({ outcome: 'failed', failures: [] })
   expect(stop).toMatchObject({ code: 'unavailable', hint: expect.stringContaining('stay in the queue') })
-  expect(exitCodeOf(stop!)).toBe(EXIT.unavailable)
+  expect(exitCodeFor(stop!)).toBe(EXIT.unavailable)
   expect(recorded.names()).toContain('calls.paused')
   await emulate({ now: NOW, port: Number(port), key: emulator.key })
   await expect.poll(states, WAIT).toEqual({ completed: 5 })
@@ -299,7 +299,7 @@ test.each([
   await withClient(url, (client) => client.query(meanwhile))
   const { stop } = await working
   expect(stop).toMatchObject(error)
-  expect(exitCodeOf(stop)).toBe(EXIT.store)
+  expect(exitCodeFor(stop)).toBe(EXIT.store)
   expect(names().filter((name) => name.startsWith('database'))).toEqual([])
 })
 

@@ -21,7 +21,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { isLocked, lockWriter, takeLockFile } from '../../src/db/lock.ts'
 import { copyInto } from '../../src/reports/publish.ts'
 import { BusyError } from '../../src/util/errors.ts'
-import { partFileOf } from '../../src/util/files/partFiles.ts'
+import { partFileName } from '../../src/util/files/partFiles.ts'
 import { tempFolder } from '../kit.ts'
 import { openReader, openStore, openWriter } from '../store.ts'
 import { testLinks, testShell, testSignals } from '../systems.ts'
@@ -154,7 +154,7 @@ describe('the writer’s lock', () => {
     await (await openWriter(one, 'third')).close()
     expect(geos(one)).toEqual([1, 2])
     // The second name that a killed command left of its making is tidied.
-    linkSync(one, partFileOf(one))
+    linkSync(one, partFileName(one))
     await (await openWriter(one, 'fourth')).close()
     expect(statSync(one).nlink).toBe(1)
   })

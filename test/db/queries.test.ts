@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { placeOf } from '../../src/db/address.ts'
+import { parseDatabase } from '../../src/db/address.ts'
 import { prepared } from '../../src/db/prepared.ts'
 import { rememberZone } from '../../src/db/queries/referenceTables.ts'
 import { FETCH_OUTCOMES } from '../../src/db/tables/codes.ts'
@@ -110,7 +110,7 @@ test.each([
   ['postgres.db', { isShared: false, isServed: false, folder: '.' }],
   ['postgres://user@host/market', { isShared: true, isServed: true, folder: null }],
   ['POSTGRESQL://host/market', { isShared: true, isServed: true, folder: null }],
-])('what follows from where %s lies', (name, place) => expect(placeOf(name)).toEqual(place))
+])('what follows from where %s lies', (name, place) => expect(parseDatabase(name)).toEqual(place))
 
 /** Lets everything run that can run now. */
 const turn = () => new Promise((resolve) => setImmediate(resolve))

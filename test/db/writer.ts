@@ -3,7 +3,7 @@
  * its input. `node test/db/writer.ts FILE`; exit code 5 when another one writes, 7 when the file is not the same any more.
  */
 import { createInterface } from 'node:readline'
-import { exitCodeOf } from '../../src/cli/terminal/fail.ts'
+import { exitCodeFor } from '../../src/cli/terminal/fail.ts'
 import { openWriter } from '../store.ts'
 
 const say = (text: string) => process.stdout.write(`${text}\n`)
@@ -20,6 +20,6 @@ try {
   }
 } catch (error) {
   say((error as Error).message)
-  process.exitCode = exitCodeOf(error)
+  process.exitCode = exitCodeFor(error)
   process.stdin.destroy()
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { exitCodeOf } from '../../src/cli/terminal/fail.ts'
+import { exitCodeFor } from '../../src/cli/terminal/fail.ts'
 import { startEmulator } from '../../src/emulator/emulator.ts'
 import { SyncError } from '../../src/util/errors.ts'
 import { json, ms, runJob, serve, tempFolder } from '../kit.ts'
@@ -193,7 +193,7 @@ describe('every route answers', () => {
     async (_name, answer) => {
       const { store, summary, before, after, healed } = await attacked(answer)
       expect(['done', 'partial', 'stopped', 'failed']).toContain(summary.outcome)
-      if (summary.stop) expect(exitCodeOf(summary.stop)).toBeLessThanOrEqual(8)
+      if (summary.stop) expect(exitCodeFor(summary.stop)).toBeLessThanOrEqual(8)
       for (const { error } of summary.failures) expect(error).toBeInstanceOf(SyncError)
       expect(after).toEqual(before)
       expect(healed).toMatchObject({ outcome: 'done', failures: [] })

@@ -7,7 +7,7 @@ import { nameFailure } from '../../src/fetch/classify.ts'
 import { createAgent, HTTP_LIMITS, type Limits, send } from '../../src/fetch/http.ts'
 import { createPacer } from '../../src/fetch/pacer.ts'
 import { StoppedError } from '../../src/util/errors.ts'
-import { redactorOf } from '../../src/util/redact.ts'
+import { createRedactor } from '../../src/util/redact.ts'
 import { runCli, runJob, serve, tempFolder, tempStore } from '../kit.ts'
 import { openReader } from '../store.ts'
 import { testSignals } from '../systems.ts'
@@ -145,7 +145,7 @@ test('a body that looks like a 100 Continue is not changed', async () => {
   const dispatcher = createAgent(PATIENT, 1, stop)
   onTestFinished(() => dispatcher.destroy())
   const sending = { dispatcher, url: server.url, headers: {}, limits: HTTP_LIMITS, stop, onSend: () => undefined }
-  const answer = await send({ ...sending, redactor: redactorOf('k'.repeat(64)) })
+  const answer = await send({ ...sending, redactor: createRedactor('k'.repeat(64)) })
   expect(answer.body.toString()).toBe(text)
 })
 
@@ -158,7 +158,7 @@ describe('a host that is not reached in time', () => {
     const stop = new AbortController().signal
     const dispatcher = createAgent({ timeoutMs: 200 }, 1, stop)
     onTestFinished(() => dispatcher.destroy())
-    const redactor = redactorOf('k'.repeat(64))
+    const redactor = createRedactor('k'.repeat(64))
     const limits = { ...HTTP_LIMITS, ...PATIENT }
     const sending = { dispatcher, url, headers: {}, limits, redactor, stop, onSend: () => undefined }
     const thrown = await send(sending).catch((error: unknown) => error)

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { type Downloaded, type DownloadOptions, download } from '../../src/fetch/files/download.ts'
-import { addressOf } from '../../src/fetch/files/links.ts'
+import { resolveLink } from '../../src/fetch/files/links.ts'
 import { findPart, tidyParts } from '../../src/fetch/files/partialFiles.ts'
 import { SyncError, TransientError } from '../../src/util/errors.ts'
 import { type Script, serve, tempFolder } from '../kit.ts'
@@ -270,8 +270,8 @@ describe('a file of an archive', () => {
   })
 
   test('addresses: what is relative is the service’s, and nothing but HTTP is followed', () => {
-    expect(addressOf('/a?b=1', 'https://api.example/x').href).toBe('https://api.example/x/a?b=1')
+    expect(resolveLink('/a?b=1', 'https://api.example/x').href).toBe('https://api.example/x/a?b=1')
     for (const url of ['file:///etc/passwd', 'ftp://x/y', '', '//host/x'])
-      expect(() => addressOf(url, 'https://a.b'), url).toThrow(/not a valid address/)
+      expect(() => resolveLink(url, 'https://a.b'), url).toThrow(/not a valid address/)
   })
 })

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { exitCodeOf } from '../../src/cli/terminal/fail.ts'
+import { exitCodeFor } from '../../src/cli/terminal/fail.ts'
 import { summaryText } from '../../src/cli/text/summary.ts'
 import { emulate, json, ms, runJob, type Script, serve, tempStore } from '../kit.ts'
 
@@ -39,7 +39,7 @@ describe('a run that gets no answer ends as unavailable, with exit code 8', () =
     const store = await tempStore()
     const summary = await runJob(store, await start(), job, { now: NOW, breaker: BREAKER })
     expect(summary).toMatchObject({ outcome: 'failed', stop: { code: 'unavailable' } })
-    expect(exitCodeOf(summary.stop)).toBe(8)
+    expect(exitCodeFor(summary.stop)).toBe(8)
     expect(summaryText(summary)).toContain('The service is unavailable.')
     expect(store.all('select outcome, message from _run')).toEqual([
       { outcome: 'failed', message: summary.stop?.message },
@@ -59,7 +59,7 @@ describe('a run that gets no answer ends as unavailable, with exit code 8', () =
     await runJob(store, server, MANY, { now: NOW })
     const again = await runJob(store, server, MANY, { now: NOW + 60_000 })
     expect(again).toMatchObject({ outcome: 'failed', stop: { code: 'unavailable' } })
-    expect(exitCodeOf(again.stop)).toBe(8)
+    expect(exitCodeFor(again.stop)).toBe(8)
     expect(again.stop?.hint).toContain('Run the same command again after that time.')
     expect(server.calls).toHaveLength(1)
   })

@@ -1,10 +1,10 @@
 /* Stored values, coverage and absences in memory: what the pure rules of coverage make of a history of answers. */
 
 import type { Absence, Coverage } from '../../src/job/plannerState.ts'
-import type { Answer, Change, Held, Series, Values } from '../../src/load/coverage/coverageTypes.ts'
+import type { Answer, Change, Series, StoredCoverage, Values } from '../../src/load/coverage/coverageTypes.ts'
 import { countPeriods, NEARBY } from '../../src/load/coverage/decideAbsences.ts'
 import { decideAcceptance, decideCoverage } from '../../src/load/coverage/decideCoverage.ts'
-import { periodsOf } from '../../src/util/time/periods.ts'
+import { findPeriods } from '../../src/util/time/periods.ts'
 import { floorTo, formatLocal, startOfDate } from '../../src/util/time/zone.ts'
 
 export const ZONE = 'Europe/Madrid'
@@ -54,7 +54,10 @@ function hourly({ days, has = [3, 4], hours = () => true }: Said): Map<number, V
 }
 
 /** The answer, what is known of the series, and what is stored before coverage is written. */
-export function prepare(before: Memory, said: Said): { series: Series; answer: Answer; held: Held; stored: Memory } {
+export function prepare(
+  before: Memory,
+  said: Said,
+): { series: Series; answer: Answer; held: StoredCoverage; stored: Memory } {
   const { at: fetchedAt, days, geos = null, rejects = 0, dismissed = [], lookback = 2 * DAY } = said
   const window = days && { from: day(days[0]), to: day(days[1]) }
   const rows = said.values ?? hourly(said)
@@ -73,7 +76,7 @@ export function prepare(before: Memory, said: Said): { series: Series; answer: A
   const last = all && { at: all.at.at(-1)!, step: typeof all.steps === 'number' ? all.steps : all.steps.at(-1)! }
   const series: Series = {
     knownGeos: [...values.keys()].sort((a, b) => a - b),
-    periods: (last && periodsOf(ZONE, last)) ?? null,
+    periods: (last && findPeriods(ZONE, last)) ?? null,
     longestLookback: lookback,
     timeZone: ZONE,
   }
@@ -100,7 +103,10 @@ const sorted = (values: ReadonlyMap<number, number> | undefined): Values | undef
 }
 
 /** All that is stored, as the rules read it. */
-export function currentValues({ values, coverage, absences }: Memory, { window, rows, dismissed }: Answer): Held {
+export function currentValues(
+  { values, coverage, absences }: Memory,
+  { window, rows, dismissed }: Answer,
+): StoredCoverage {
   const inside = (at: number): boolean => window !== null && at >= window.from && at < window.to
   const lacking = [...values].filter(([geo, some]) => !rows.has(geo) && [...some.keys()].some(inside))
   const near = new Map(

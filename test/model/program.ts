@@ -89,7 +89,7 @@ export async function openProgram(file: string, emulator: Pick<Emulator, 'url' |
       return result
     },
   }
-  const contextOf = (now: number): SyncContext => ({
+  const createContext = (now: number): SyncContext => ({
     store: {
       ...store,
       write: (work) => store.write((tx) => work(tx.withPlugin(death))),
@@ -120,9 +120,9 @@ export async function openProgram(file: string, emulator: Pick<Emulator, 'url' |
       dead = false
     },
     died: () => dead,
-    sync: (yaml, now, command, options = {}) => sync(contextOf(now), jobOf(yaml), command, options),
+    sync: (yaml, now, command, options = {}) => sync(createContext(now), jobOf(yaml), command, options),
     async retry(now) {
-      const context = contextOf(now)
+      const context = createContext(now)
       const again = planRetry({ service: context.service, now }, await failedRequests(store))
       return {
         ...(await executeRun(context, jobOf(RETRY), 'retry', [{ requests: again, total: null }])),

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { EMPTY_STATE } from '../../src/job/plannerState.ts'
 import { readJob } from '../../src/job/read.ts'
-import { halfOf, piecesOf, withWindow } from '../../src/plan/pieces.ts'
+import { halfLength, splitWindow, withWindow } from '../../src/plan/pieces.ts'
 import { plan } from '../../src/plan/plan.ts'
 import { borderUnit } from '../../src/plan/windows.ts'
 import { SERVICES } from '../../src/service/services.ts'
@@ -45,7 +45,7 @@ test('whatever the chunk, no window cuts a bucket, and halves of it do not eithe
         expect(next).toBeGreaterThanOrEqual(startOfDate(ZONE, date(first + length))!)
         let [planned] = requests
         for (let left = 40; left > 0; left--) {
-          const pieces = piecesOf(planned!, halfOf(planned!))
+          const pieces = splitWindow(planned!, halfLength(planned!))
           expect(pieces[0]!.from).toBe(planned!.window!.from)
           expect(pieces.at(-1)!.to).toBe(planned!.window!.to)
           for (const [i, { from, to }] of pieces.entries()) {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Coverage } from '../../src/job/plannerState.ts'
 import { type Freshness, freshPart, isDue, settledBefore } from '../../src/plan/freshness.ts'
 import { parseInstant } from '../../src/util/time/instant.ts'
-import { periodsOf } from '../../src/util/time/periods.ts'
+import { findPeriods } from '../../src/util/time/periods.ts'
 
 const ZONE = 'Europe/Madrid'
 const DAY = 86_400
@@ -39,7 +39,7 @@ describe('what nobody revises any more', () => {
     ],
     ['the month of a monthly period', 'day', { at: at('2025-06-01T00:00'), step: 30 * DAY }, '2025-07-01T00:00'],
   ] as const)('ends at %s', (_, unit, period, border) => {
-    const periods = period && periodsOf(ZONE, period)
+    const periods = period && findPeriods(ZONE, period)
     expect(settledBefore(NOW, { ...freshness, unit, periods })).toBe(at(border))
   })
 })

@@ -313,7 +313,10 @@ describe('numbers, against a loop over the raw values', () => {
 describe('one series', () => {
   test('the parameter series takes another than the native one, and only one', async () => {
     const id = store.get(`select id from series where indicator_id = 600 and time_trunc = 'hour'`) as number
-    expect((await rowsOf(store, 'daily-average', { series: id }))[0]).toMatchObject({ periods: 24, average: 100_000 })
+    expect((await rowsOf(store, 'daily-average', { series: id }))[0]).toMatchObject({
+      periods: 24,
+      average: 100_000,
+    })
     expect(await answerOf(store, 'daily-average', { series: 99 })).toMatch(/Series 99 does not exist/)
     expect(await answerOf(store, 'daily-average', { series: id, indicator: 551 })).toMatch(
       /is one of indicator 600, not of 551/,

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { prepareRecipe } from '../../src/cli/statements/recipe.ts'
 import { findMistakes } from '../../src/job/read.ts'
-import { recipesOf } from '../../src/reports/recipes/recipes.ts'
+import { recipesFor } from '../../src/reports/recipes/recipes.ts'
 import { ROUTES } from '../../src/service/routes.ts'
 import { SERVICES, type Service } from '../../src/service/services.ts'
 import type { WellKnown } from '../../src/service/wellKnown.ts'
@@ -114,7 +114,7 @@ describe('a service of a library user', () => {
 
   test('recipes and messages use its indicators and words', async () => {
     const reader = openReader(file)
-    const recipes = recipesOf(service)
+    const recipes = recipesFor(service)
     const find = (name: string) => recipes.find((one) => one.name === name)!
     const prepared = (name: string) => prepareRecipe(reader, find(name), {}, service, Date.now() / 1000)
     const { parameters } = await prepared('daily-average')

@@ -2,13 +2,13 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { readValues } from '../../src/transform/values/readValues.ts'
 import { scan } from '../../src/transform/values/scan.ts'
-import { type JsonObject, listOf } from '../../src/util/json.ts'
+import { type JsonObject, toList } from '../../src/util/json.ts'
 import type { Interval } from '../../src/util/time/interval.ts'
 
 /** What the parser of the whole makes of the same bytes. */
 function parsed(text: string, window: Interval | null) {
   const [holder] = Object.values(JSON.parse(text) as Record<string, JsonObject>)
-  return readValues(listOf(holder?.values), window, 'indicator')
+  return readValues(toList(holder?.values), window, 'indicator')
 }
 
 /** A row as the service writes it, for an instant and a geo. */

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
-import { countOf } from '../../src/util/count.ts'
+import { countItems } from '../../src/util/count.ts'
 
 test('a list is counted as far as that can be done soon, and until a signal comes', async () => {
   const controller = new AbortController()
-  expect(await countOf([1, 2, 3], controller.signal)).toBe(3)
+  expect(await countItems([1, 2, 3], controller.signal)).toBe(3)
   function* endless() {
     for (;;) yield taken++
   }
   let taken = 0
-  expect(await countOf(endless(), controller.signal)).toBeNull()
+  expect(await countItems(endless(), controller.signal)).toBeNull()
   taken = 0
   setImmediate(() => controller.abort())
-  expect(await countOf(endless(), controller.signal)).toBeNull()
+  expect(await countItems(endless(), controller.signal)).toBeNull()
   expect(taken).toBeLessThan(100_000)
 })

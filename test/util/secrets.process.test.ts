@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { REDACTED, redact, redactorOf, unquoted } from '../../src/util/redact.ts'
+import { createRedactor, REDACTED, redact, unquoted } from '../../src/util/redact.ts'
 import { json, runCommand, serve, tempFolder } from '../kit.ts'
 import { openReader, openStore } from '../store.ts'
 
@@ -52,7 +52,7 @@ describe('taking a secret out', () => {
     const length = Buffer.byteLength(text)
     expectNoKey(redact(text, [KEY]), 'text')
     expect(redact(text, [`"${KEY}"`])).toContain(REDACTED)
-    const bytes = redactorOf(KEY).bytes(Buffer.from(text))
+    const bytes = createRedactor(KEY).bytes(Buffer.from(text))
     expectNoKey(bytes, 'bytes')
     expect(bytes.length).toBe(length)
     expect(JSON.parse(bytes.toString('utf8'))).toMatchObject({ after: 1 })
@@ -60,9 +60,9 @@ describe('taking a secret out', () => {
 
   test('changes nothing else, however large, and nothing for a text too short to be a secret', () => {
     const text = JSON.stringify(Array.from({ length: 50_000 }, (_, i) => ({ at: i, name: `España ${i}%41\u0041` })))
-    expect(redactorOf(KEY).bytes(Buffer.from(text)).toString('utf8')).toBe(text)
+    expect(createRedactor(KEY).bytes(Buffer.from(text)).toString('utf8')).toBe(text)
     const far = Buffer.from(`${'x'.repeat(1024 * 1024 - 20)}${FORMS['as JSON']!(KEY)}`)
-    expectNoKey(redactorOf(KEY).bytes(far), 'across chunks')
+    expectNoKey(createRedactor(KEY).bytes(far), 'across chunks')
     expect(redact('a key', ['key'])).toBe('a key')
     const odd = 'p/ss+w(rd)[.]*1'
     expect(redact(`${odd} ${encodeURIComponent(odd)} ${JSON.stringify(odd)} p\\/ss+w(rd)[.]*1`, [odd])).not.toContain(
@@ -90,7 +90,7 @@ describe('the parts in which a secret can stand', () => {
     fc.assert(
       fc.property(fc.array(part, { maxLength: 12 }), (parts) => {
         const body = parts.join('')
-        expectNoKey(redactorOf(KEY).bytes(Buffer.from(body)), JSON.stringify(body))
+        expectNoKey(createRedactor(KEY).bytes(Buffer.from(body)), JSON.stringify(body))
       }),
     )
   })
@@ -106,7 +106,7 @@ test('JSON stays valid where a key touches an escape', () => {
       const written = form(key)
       const body = `{"x":"${left.join('')}${written}${right.join('')}","after":[1]}`
       fc.pre(isJson(body))
-      const bytes = redactorOf(key).bytes(Buffer.from(body))
+      const bytes = createRedactor(key).bytes(Buffer.from(body))
       expect(bytes.length).toBe(Buffer.byteLength(body))
       expect(JSON.parse(bytes.toString('utf8'))).toMatchObject({ after: [1] })
     }),
@@ -126,7 +126,7 @@ test.each(['contraseña 1', 'p/ss+w(rd)[.]*1', 'back\\slash"quoted"'])(
 
 test('a body that only begins like a key, again and again, takes no longer than others', () => {
   for (const part of ['\\', '%25', '\\u0066', KEY.slice(0, 60)])
-    expect(redactorOf(KEY).found(part.repeat(200_000))).toBe(false)
+    expect(createRedactor(KEY).found(part.repeat(200_000))).toBe(false)
 })
 
 test('a service that says the key back everywhere: it is nowhere afterwards', async () => {

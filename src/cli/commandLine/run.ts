@@ -5,7 +5,7 @@ import { redact } from '../../util/redact.ts'
 import { visible } from '../../util/text.ts'
 import type { CommandModule } from '../command.ts'
 import { COMMON_FLAGS } from '../flags.ts'
-import { describe, EXIT, exitCodeOf, failedFields } from '../terminal/fail.ts'
+import { describe, EXIT, exitCodeFor, failedFields } from '../terminal/fail.ts'
 import { endWithOutput } from '../terminal/pipes.ts'
 import { rememberSecret, secrets } from '../terminal/secrets.ts'
 import { signalCode } from '../terminal/signals.ts'
@@ -13,7 +13,7 @@ import { COMMANDS, type CommandName, isCommand } from './commands.ts'
 import { missingCommand, usageError } from './usage.ts'
 
 /** Positional arguments as yargs and help write them: `<action> [ids..]`. */
-export const usageOf = ({ positionals = {} }: CommandModule): string =>
+export const usageText = ({ positionals = {} }: CommandModule): string =>
   Object.entries(positionals)
     .map(([name, { array, demandOption }]) => {
       const word = `${name}${array ? '..' : ''}`
@@ -77,7 +77,7 @@ function splitCommand(argv: readonly string[]): { name: string | undefined; word
 
 /** Parses the words after a command; undefined if yargs has answered them itself, by help. */
 async function parse(name: CommandName, module: CommandModule, words: readonly string[]): Promise<object | undefined> {
-  const usage = usageOf(module)
+  const usage = usageText(module)
   let parsed: object | undefined
   const parser = yargs(joinFlagValues(words))
     .scriptName(`indicator-sync ${name}`)
@@ -111,7 +111,7 @@ async function complete(argv: readonly string[]): Promise<void> {
   const parser = yargs(argv).scriptName('indicator-sync').help().version(version()).exitProcess(false)
   for (const [each, { about }] of Object.entries(COMMANDS))
     if (module && each === name)
-      parser.command(`${each} ${usageOf(module)}`.trim(), about, (one) => declare(one, module))
+      parser.command(`${each} ${usageText(module)}`.trim(), about, (one) => declare(one, module))
     else parser.command(each, about)
   parser.parse()
 }
@@ -140,7 +140,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<void> {
     const args = await parse(name, module, words)
     process.exitCode = args === undefined ? EXIT.done : await module.handler(args as never)
   } catch (error) {
-    process.exitCode = signalCode(error) ?? exitCodeOf(error)
+    process.exitCode = signalCode(error) ?? exitCodeFor(error)
     if (isJson(argv)) await logAsJson(error)
     else process.stderr.write(`${visible(redact(describe(error), secrets()))}\n`)
   }

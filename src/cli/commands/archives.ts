@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { placeOf } from '../../db/address.ts'
+import { parseDatabase } from '../../db/address.ts'
 import { openWriter } from '../../db/lock.ts'
 import { openReader } from '../../db/open.ts'
 import { storedKinds } from '../../db/queries/catalogueNames.ts'
@@ -12,11 +12,11 @@ import { rememberWait } from '../../fetch/hosts.ts'
 import { openPacer } from '../../fetch/pacer.ts'
 import { normalizeJob } from '../../job/normalize.ts'
 import { recordFile } from '../../load/archiveFiles.ts'
-import { refuseExposed, secretsOf } from '../../service/key.ts'
+import { listSecrets, refuseExposed } from '../../service/key.ts'
 import { itemKind, routesOf } from '../../service/routes.ts'
 import type { Service } from '../../service/service.ts'
 import { InputError, StoppedError, SyncError } from '../../util/errors.ts'
-import { type EmitEvent, emitterOf } from '../../util/events.ts'
+import { createEmitter, type EmitEvent } from '../../util/events.ts'
 import { eventsTo } from '../../util/log.ts'
 import { version } from '../../util/package.ts'
 import { didYouMean, grouped, quantity } from '../../util/text.ts'
@@ -25,7 +25,7 @@ import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JSON_FLAG, LIMIT_FLAG, RANGE_FLAGS, SERVICE_FLAGS } from '../flags.ts'
 import { readJobs } from '../jobs/jobs.ts'
 import { readSettings, requireService } from '../settings/config.ts'
-import { EXIT, exitCodeOf, failedFields } from '../terminal/fail.ts'
+import { EXIT, exitCodeFor, failedFields } from '../terminal/fail.ts'
 import { logFor } from '../terminal/logging.ts'
 import { print } from '../terminal/output.ts'
 import { watchSignals } from '../terminal/signals.ts'
@@ -124,7 +124,7 @@ function listEditions(found: readonly Edition[], { json, limit }: ArchivesArgs):
 interface DownloadSummary {
   files: number
   bytes: number
-  held: number
+  stored: number
   failed: { url: string; reason: string }[]
   stop: SyncError | null
 }
@@ -137,10 +137,10 @@ async function fetchAll(
   options: DownloadOptions,
   emit: EmitEvent,
 ): Promise<DownloadSummary> {
-  const done: DownloadSummary = { files: 0, bytes: 0, held: 0, failed: [], stop: null }
+  const done: DownloadSummary = { files: 0, bytes: 0, stored: 0, failed: [], stop: null }
   const urls = new Map(found.flatMap(({ url, path }) => (url === null ? [] : [[url, path]])))
   const fresh = [...urls].filter(([, path]) => args.refresh || path === null || !existsSync(join(options.folder, path)))
-  done.held = urls.size - fresh.length
+  done.stored = urls.size - fresh.length
   const wanted = (args.limit > 0 ? fresh.slice(0, args.limit) : fresh).map(([url]) => url)
   tidyParts(options.folder, wanted)
   for (const url of wanted) {
@@ -187,10 +187,10 @@ async function fetchFiles(args: ArchivesArgs): Promise<number> {
   // One after the other, at the pace and within the budget of a job where one is given.
   const { pace } = like ?? normalizeJob({ name: 'archives', series: [] }, service)
   refuseExposed(reached)
-  const log = logFor(args, secretsOf(key))
-  const folder = args.output ?? join(placeOf(file).folder ?? 'data', 'archives')
+  const log = logFor(args, listSecrets(key))
+  const folder = args.output ?? join(parseDatabase(file).folder ?? 'data', 'archives')
   const store = await openWriter(file, 'archives download')
-  const emit = emitterOf(eventsTo(log))
+  const emit = createEmitter(eventsTo(log))
   const signals = watchSignals((fields) => emit('signal.received', fields))
   const { signal } = signals
   const onPause = (ms: number, reason: string): void =>
@@ -211,11 +211,11 @@ async function fetchFiles(args: ArchivesArgs): Promise<number> {
     if (args.json) print(JSON.stringify({ folder, ...done, stop: stop?.message ?? null }, null, 2))
     else {
       print(
-        `${quantity(done.files, 'file')}, ${quantity(done.bytes, 'byte')} in ${folder}; ${quantity(done.held, 'was', 'were')} there.`,
+        `${quantity(done.files, 'file')}, ${quantity(done.bytes, 'byte')} in ${folder}; ${quantity(done.stored, 'was', 'were')} there.`,
       )
       if (stop) emit('command.failed', failedFields(stop))
     }
-    return signals.code() ?? (stop ? exitCodeOf(stop) : done.failed.length > 0 ? EXIT.partial : EXIT.done)
+    return signals.code() ?? (stop ? exitCodeFor(stop) : done.failed.length > 0 ? EXIT.partial : EXIT.done)
   } finally {
     signals.release()
     pacer.close?.()

@@ -1,7 +1,7 @@
 import { openReader } from '../../db/open.ts'
 import { readJob } from '../../job/read.ts'
 import { holdings, SEARCH_SCOPES, searchItems } from '../../reports/search.ts'
-import { secretsOf } from '../../service/key.ts'
+import { listSecrets } from '../../service/key.ts'
 import type { Service } from '../../service/service.ts'
 import { grouped, quantity } from '../../util/text.ts'
 import type { Args } from '../command.ts'
@@ -38,7 +38,7 @@ const catalogue = ({ locales }: Service): string =>
 async function refreshCatalogue(args: DiscoverArgs, file: string): Promise<number> {
   const reached = requireService(readSettings(args))
   const { service, key } = reached
-  const log = logFor(args, secretsOf(key))
+  const log = logFor(args, listSecrets(key))
   const { code, summaries } = await runJobs([readJob(catalogue(service), 'discover', undefined, service)], {
     ...reached,
     file,
@@ -61,14 +61,14 @@ export async function handler(args: DiscoverArgs): Promise<number> {
     const places = args.in === 'all' ? SEARCH_SCOPES : [args.in]
     const text = args.text ?? ''
     const found = await searchItems(reader, text, places)
-    const held = await holdings(reader)
+    const stored = await holdings(reader)
     const shown = args.limit > 0 ? found.slice(0, args.limit) : found
     if (args.json) {
-      const rows = shown.map((one) => ({ ...one, held: held.get(`${one.kind} ${one.id}`) ?? null }))
+      const rows = shown.map((one) => ({ ...one, stored: stored.get(`${one.kind} ${one.id}`) ?? null }))
       print(JSON.stringify(rows, null, 2))
     } else if (found.length > 0) {
       const rows = shown.map(({ kind, id, name }) => {
-        const holding = held.get(`${kind} ${id}`)
+        const holding = stored.get(`${kind} ${id}`)
         const what = holding ? `${holding.first_day} … ${holding.last_day}, ${quantity(holding.geos, 'geo')}` : ''
         return [id, kind, name, what]
       })

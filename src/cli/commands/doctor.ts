@@ -1,6 +1,6 @@
 import { existsSync, statfsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { placeOf } from '../../db/address.ts'
+import { parseDatabase } from '../../db/address.ts'
 import { type LockHolder, readHolder } from '../../db/holder.ts'
 import { isLocked } from '../../db/lock.ts'
 import { openReader, schemaState } from '../../db/open.ts'
@@ -96,7 +96,7 @@ function zoneData(timeZone: string): Diagnosis {
 }
 
 function machineHealth(file: string, { timeZone }: Service): Diagnosis[] {
-  const folder = [resolve(placeOf(file).folder ?? '.'), process.cwd()].find(existsSync) ?? '.'
+  const folder = [resolve(parseDatabase(file).folder ?? '.'), process.cwd()].find(existsSync) ?? '.'
   const { bavail, bsize } = statfsSync(folder)
   const free = Math.floor((bavail * bsize) / 1024 / 1024)
   const now = Math.floor(Date.now() / 1000)
@@ -140,7 +140,7 @@ async function databaseHealth(file: string): Promise<Diagnosis[]> {
     const integrity = await reader.engine.integrity()
     const dangling = (await reader.engine.dangling()).length
     const log = await reader.engine.logBytes()
-    const { isServed } = placeOf(file)
+    const { isServed } = parseDatabase(file)
     const missed = await missedRuns(reader, Math.floor(Date.now() / 1000))
     return [
       good('schema', `${state.version} of ${state.known}`),
@@ -161,7 +161,7 @@ async function databaseHealth(file: string): Promise<Diagnosis[]> {
 }
 
 /** The health of the file; a file too damaged to be read is a finding like any other. */
-async function healthOf(file: string): Promise<Diagnosis[]> {
+async function checkHealth(file: string): Promise<Diagnosis[]> {
   try {
     return await databaseHealth(file)
   } catch (error) {
@@ -176,7 +176,7 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
   const findings = [
     ...configuration(settings),
     ...machineHealth(file, settings.service.value),
-    ...(await healthOf(file)),
+    ...(await checkHealth(file)),
     ...(args.online ? await probe(settings) : []),
   ]
   print(

@@ -1,4 +1,4 @@
-import { placeOf } from '../../db/address.ts'
+import { parseDatabase } from '../../db/address.ts'
 import { openWriter } from '../../db/lock.ts'
 import { schemaState, takeOver } from '../../db/open.ts'
 import { InputError } from '../../util/errors.ts'
@@ -28,7 +28,7 @@ const REPORT_MS = 10_000
 
 /** Copies a database in a file into one on a server; the file is locked meanwhile. */
 async function copyToServer(from: string, into: string, args: MigrateArgs): Promise<void> {
-  if (placeOf(from).isShared || !placeOf(into).isShared)
+  if (parseDatabase(from).isShared || !parseDatabase(into).isShared)
     throw new InputError('--from must be a file, and --database the address of a server.', {
       hint: `indicator-sync migrate --from ${DEFAULT_DATABASE} --database postgres://USER@HOST/DATABASE`,
       code: 'bad-copy',

@@ -13,7 +13,7 @@ import { grouped, quantity } from '../../util/text.ts'
 import type { Instant } from '../../util/time/instant.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JOBS, JSON_FLAG, ONLY_FLAG, RANGE_FLAGS, SERVICE_FLAG } from '../flags.ts'
-import { readJobsOf } from '../jobs/jobs.ts'
+import { readSelectedJobs } from '../jobs/jobs.ts'
 import { isThere, readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print, stream } from '../terminal/output.ts'
@@ -33,7 +33,7 @@ export const examples = ['plan jobs/nightly.yaml', 'plan jobs/nightly.yaml --fro
 
 type PlanArgs = Args<typeof flags, typeof positionals>
 
-/** What a plan needs in addition to the job: what is held, the time, and what earlier jobs request. */
+/** What a plan needs in addition to the job: what is stored, the time, and what earlier jobs request. */
 interface PlanContext {
   readonly args: PlanArgs
   readonly service: Service
@@ -46,7 +46,7 @@ interface PlanContext {
 /** A job and those after it. */
 type Jobs = readonly [Job, ...Job[]]
 
-/** Plans the first of some jobs against what is held. */
+/** Plans the first of some jobs against what is stored. */
 function planJob(
   { args, service, plannerState, catalogue, now, requested }: PlanContext,
   [job, ...rest]: Jobs,
@@ -95,7 +95,7 @@ function planJob(
 }
 
 /** The planned requests as a JSON array, one by one, because a plan may be long. */
-function* jsonOf(all: readonly PlannedJob[]): Generator<string> {
+function* planJson(all: readonly PlannedJob[]): Generator<string> {
   let count = 0
   for (const { job, requests } of all)
     for (const planned of requests()) {
@@ -107,7 +107,7 @@ function* jsonOf(all: readonly PlannedJob[]): Generator<string> {
 }
 
 export async function handler(args: PlanArgs): Promise<number> {
-  const jobs = await readJobsOf(args)
+  const jobs = await readSelectedJobs(args)
   const { database, baseUrl, service } = readSettings(args)
   const reader = (await isThere(database.value)) ? (await import('../../db/open.ts')).openReader(database.value) : null
   const readPlanning = reader && (await import('../../sync/readPlanning.ts')).readPlanning
@@ -126,7 +126,7 @@ export async function handler(args: PlanArgs): Promise<number> {
       if (i < jobs.length - 1) noteAll(requested, one.requests())
       return one
     })
-    if (args.json) await stream(jsonOf(all))
+    if (args.json) await stream(planJson(all))
     else
       for (const one of all) {
         const left = reader && host ? await callsLeft(reader, host, one.job.pace, Date.now()) : undefined

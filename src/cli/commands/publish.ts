@@ -1,13 +1,13 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, extname, join, resolve } from 'node:path'
-import { placeOf } from '../../db/address.ts'
+import { parseDatabase } from '../../db/address.ts'
 import { openReader } from '../../db/open.ts'
 import type { Reader } from '../../db/store.ts'
 import { PAGE_LOCALES } from '../../page/words/locale.ts'
 import { claimCopy, publish } from '../../reports/publish.ts'
 import type { Service } from '../../service/service.ts'
 import { InputError } from '../../util/errors.ts'
-import { partFileOf, removeStaleParts } from '../../util/files/partFiles.ts'
+import { partFileName, removeStaleParts } from '../../util/files/partFiles.ts'
 import { asWriteError, prepareTarget, type Target, tryMoveIntoPlace } from '../../util/files/target.ts'
 import { makeFolder } from '../../util/files/targetFolder.ts'
 import { version } from '../../util/package.ts'
@@ -41,7 +41,7 @@ const METADATA = 'metadata.yaml'
 function replaceSmallFile(claimIt: () => Target, make: (stands: string | null) => string): void {
   for (let attempt = 0; attempt < 10; attempt++) {
     const target = claimIt()
-    const part = partFileOf(target.file)
+    const part = partFileName(target.file)
     removeStaleParts(target.file, Date.now())
     try {
       writeFileSync(part, make(target.existing ? readFileSync(target.file, 'utf8') : null), { flag: 'wx' })
@@ -54,7 +54,7 @@ function replaceSmallFile(claimIt: () => Target, make: (stands: string | null) =
 }
 
 /** The addresses of the services that were called; an early call may have left only its host. */
-async function sourcesOf({ kysely }: Reader): Promise<string[]> {
+async function readSources({ kysely }: Reader): Promise<string[]> {
   const known = await kysely.selectFrom('_source').select(['host', 'base_url']).execute()
   const called = await kysely.selectFrom('_budget').select('host').distinct().execute()
   const others = called
@@ -88,7 +88,7 @@ async function publishCopy(
   const manifest = await publish(source, path, { bookkeeping: args.bookkeeping, overwrite })
   const whole = { file: name, program: `indicator-sync ${version()}`, ...manifest }
   replaceSmallFile(claimManifest, () => `${JSON.stringify(whole, null, 2)}\n`)
-  const publication = { service, sources: await sourcesOf(source) }
+  const publication = { service, sources: await readSources(source) }
   replaceSmallFile(claimMetadata, (stands) => metadataText(basename(name, extname(name)), publication, stands))
   const summary = `${path}: ${quantity(manifest.rows.observation ?? 0, 'value')}, ${grouped(manifest.bytes)} bytes, sha256 ${manifest.sha256}.\nBeside it: ${name}.manifest.json, and metadata.yaml for \`datasette ${name} -m metadata.yaml\`.`
   return Object.assign(whole, { summary })
@@ -112,7 +112,7 @@ export async function handler(args: PublishArgs): Promise<number> {
       code: 'nothing-to-publish',
     })
   for (const target of [file, page])
-    if (target !== undefined && placeOf(target).folder === null)
+    if (target !== undefined && parseDatabase(target).folder === null)
       throw new InputError('Cannot publish to a server: the target is a file, or a directory for --page.', {
         hint: 'Pass a file. Readers of a server need no copy, only a read-only role (docs/scale.md).',
         code: 'publish-on-server',

@@ -7,7 +7,7 @@ import type { Args } from '../command.ts'
 import { CSV_FLAGS, DATABASE_FLAG, FORMATS, JSON_FLAG, RANGE_FLAGS } from '../flags.ts'
 import { called } from '../program.ts'
 import { readSettings } from '../settings/config.ts'
-import { prepare, type Question, questionOf } from '../statements/question.ts'
+import { prepare, type Question, readQuestion } from '../statements/question.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { type Format, format, print, stream } from '../terminal/output.ts'
 import { EXIT_BY_SIGNAL, STOP_SIGNALS, type StopSignal } from '../terminal/signals.ts'
@@ -49,7 +49,7 @@ const TABLE_LETTERS = 100_000_000
 /** Prints what it means that a recipe has no rows; returns whether there is nothing more to print. */
 function printNoRows(how: Format, nothing: Question['nothing']): boolean {
   if (!nothing) return false
-  if (!nothing.answers) throw new InputError(nothing.says, { code: 'nothing-held' })
+  if (!nothing.answers) throw new InputError(nothing.says, { code: 'nothing-stored' })
   if (how === 'table') print(nothing.says)
   else process.stderr.write(`${nothing.says}\n`)
   return how === 'table'
@@ -62,8 +62,8 @@ const parametersText = (recipe: Recipe): string =>
 
 /** `--recipes`: lists the recipes. */
 async function listRecipes(service: Service, json: boolean): Promise<void> {
-  const { recipesOf } = await import('../../reports/recipes/recipes.ts')
-  const all = recipesOf(service)
+  const { recipesFor } = await import('../../reports/recipes/recipes.ts')
+  const all = recipesFor(service)
   if (json) return print(JSON.stringify(all, null, 2))
   const cells = cellsOfLine()
   const recipes = all.map((recipe) =>
@@ -101,7 +101,7 @@ export async function handler(args: QueryArgs): Promise<number> {
       hint: 'Add --format csv.',
       code: 'usage',
     })
-  const { given, recipe } = await questionOf(args, service)
+  const { given, recipe } = await readQuestion(args, service)
   // A signal ends the process of the statement, too.
   const exit = (name: StopSignal) => process.exit(EXIT_BY_SIGNAL[name])
   for (const name of STOP_SIGNALS) process.on(name, exit)

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { placeOf } from '../../db/address.ts'
+import { parseDatabase } from '../../db/address.ts'
 import { openWriter } from '../../db/lock.ts'
 import { openReader, openStore, removeDatabase } from '../../db/open.ts'
 import type { Store } from '../../db/store.ts'
@@ -11,7 +11,7 @@ import type { Service } from '../../service/service.ts'
 import { beginRun, endRun } from '../../sync/record.ts'
 import { type Replayed, replay } from '../../sync/replay.ts'
 import { InputError, StoreError } from '../../util/errors.ts'
-import { partFileOf, removeStaleParts, removeStalePartsNow } from '../../util/files/partFiles.ts'
+import { partFileName, removeStaleParts, removeStalePartsNow } from '../../util/files/partFiles.ts'
 import { moveIntoPlace, prepareTarget, type Target } from '../../util/files/target.ts'
 import { version } from '../../util/package.ts'
 import { grouped, quantity } from '../../util/text.ts'
@@ -97,9 +97,9 @@ export async function rebuild(
   onProgress: (replies: number) => void,
 ): Promise<Replayed> {
   await checkReplies(file, false)
-  const hasFolder = placeOf(file).folder !== null
+  const hasFolder = parseDatabase(file).folder !== null
   const folder = hasFolder ? null : mkdtempSync(join(tmpdir(), 'indicator-sync-replay-'))
-  const scratch = folder === null ? partFileOf(file) : join(folder, 'rebuilt.db')
+  const scratch = folder === null ? partFileName(file) : join(folder, 'rebuilt.db')
   let store: Store | undefined
   try {
     store = await openWriter(file, 'replay')
@@ -149,7 +149,7 @@ async function rebuildInto(
   onProgress: (replies: number) => void,
 ): Promise<Replayed> {
   const target = claimInto(file, into)
-  const scratch = partFileOf(target.file)
+  const scratch = partFileName(target.file)
   try {
     const done = await build(file, scratch, service, onProgress)
     // From now on it is a database like any other, with a write-ahead log.
@@ -170,7 +170,7 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
     throw new InputError('--incomplete only works with --output: a partial database never replaces a complete one.', {
       code: 'incomplete-in-place',
     })
-  if (args.output !== undefined && placeOf(args.output).folder === null) throw refuseServer()
+  if (args.output !== undefined && parseDatabase(args.output).folder === null) throw refuseServer()
   const began = performance.now()
   let reportedAt = began
   const onProgress = (replies: number): void => {

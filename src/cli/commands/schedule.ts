@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isLocked } from '../../db/lock.ts'
 import type { Job } from '../../job/job.ts'
-import { secretsOf } from '../../service/key.ts'
+import { listSecrets } from '../../service/key.ts'
 import { InputError, StoppedError } from '../../util/errors.ts'
-import { emitterOf } from '../../util/events.ts'
+import { createEmitter } from '../../util/events.ts'
 import { endWithParent } from '../../util/lifetime.ts'
 import { eventsTo } from '../../util/log.ts'
 import { formatMillis } from '../../util/time/instant.ts'
@@ -17,7 +17,7 @@ import { readJobs } from '../jobs/jobs.ts'
 import { createNotifier, notifyTargets } from '../jobs/notify.ts'
 import { runJobs } from '../jobs/runJobs.ts'
 import { readSettings, requireService } from '../settings/config.ts'
-import { describe, EXIT, exitCodeOf, failedFields } from '../terminal/fail.ts'
+import { describe, EXIT, exitCodeFor, failedFields } from '../terminal/fail.ts'
 import { logFor } from '../terminal/logging.ts'
 import { signalCode, watchSignals } from '../terminal/signals.ts'
 import { summaryText } from '../text/summary.ts'
@@ -52,7 +52,7 @@ async function readAgain(args: ScheduleArgs, index: number) {
     // The files of the others may be no jobs any more.
     const [job] = (await readScheduled({ ...args, jobs: [args.jobs[index]!] })) as [Job]
     const service = requireService(settings)
-    const log = logFor(args, secretsOf(service.key))
+    const log = logFor(args, listSecrets(service.key))
     createNotifier([job], notifyTargets(args), { command: 'schedule', log })
     return { job, file: settings.database.value, service, log }
   } catch (error) {
@@ -66,7 +66,7 @@ async function runOnce(args: ScheduleArgs, { index, parent }: ChildRun): Promise
   endWithParent(parent)
   reportAlive()
   const { job, file, service, log } = await readAgain(args, index)
-  const emit = emitterOf(eventsTo(log))
+  const emit = createEmitter(eventsTo(log))
   const signals = watchSignals((fields) => emit('signal.received', fields))
   try {
     const until = nextTime(job, Date.now())
@@ -100,7 +100,7 @@ async function runOnce(args: ScheduleArgs, { index, parent }: ChildRun): Promise
   } catch (error) {
     if (args.logFormat === 'json') emit('command.failed', failedFields(error))
     else log.error(describe(error))
-    return signalCode(error) ?? exitCodeOf(error)
+    return signalCode(error) ?? exitCodeFor(error)
   } finally {
     signals.release()
   }
@@ -113,9 +113,9 @@ export async function handler(args: ScheduleArgs): Promise<number> {
   const jobs = await readScheduled(args)
   // Reported now, not when the job is due.
   const { key } = requireService(readSettings(args))
-  const log = logFor(args, secretsOf(key))
+  const log = logFor(args, listSecrets(key))
   createNotifier(jobs, notifyTargets(args), { command: 'schedule', log })
-  const emit = emitterOf(eventsTo(log))
+  const emit = createEmitter(eventsTo(log))
   const signals = watchSignals((fields) =>
     emit('signal.received', { ...fields, reason: 'Stopping; repeat it to stop at once.' }),
   )

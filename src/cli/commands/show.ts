@@ -36,7 +36,7 @@ type ShowArgs = Args<typeof flags, typeof positionals>
 const USUAL = 7 * 86_400
 
 /** A kind of indicators in words. */
-const wordOf = (kind: string): string => kind.replaceAll('_', ' ')
+const kindWord = (kind: string): string => kind.replaceAll('_', ' ')
 
 /**
  * The series of an indicator to draw: native rather than aggregated; of the named geo, else of a main one of the service, else of
@@ -67,13 +67,13 @@ async function findShownSeries(
   if (found) {
     const { indicator_name, indicator_id, first_utc, last_utc, ...series } = found
     const [firstAt, lastAt] = [parseInstant(first_utc), parseInstant(last_utc)]
-    return { ...series, name: indicator_name ?? `${wordOf(kind)} ${indicator_id}`, firstAt, lastAt }
+    return { ...series, name: indicator_name ?? `${kindWord(kind)} ${indicator_id}`, firstAt, lastAt }
   }
   throw new InputError(
-    `No values of ${wordOf(kind)} ${indicator}${geo === undefined ? '' : ` for geo ${geo}`} are stored.`,
+    `No values of ${kindWord(kind)} ${indicator}${geo === undefined ? '' : ` for geo ${geo}`} are stored.`,
     {
       hint: 'List what is stored: indicator-sync discover. Fetch more: indicator-sync sync JOB.',
-      code: 'not-held',
+      code: 'not-stored',
     },
   )
 }
@@ -97,7 +97,7 @@ async function readDrawn(
   return { ...titled, step, values }
 }
 
-/** Reads what is to be shown. Throws InputError where nothing of it is held. */
+/** Reads what is to be shown. Throws InputError where nothing of it is stored. */
 async function readShown(reader: Reader, args: ShowArgs, service: Service): Promise<Shown> {
   const { kind, indicator: id } = args
   if (args.revisions && args.with !== undefined)
@@ -114,15 +114,15 @@ async function readShown(reader: Reader, args: ShowArgs, service: Service): Prom
   const to = Math.min(range?.to ?? Number.POSITIVE_INFINITY, last + 1)
   const from = Math.max(range?.from ?? to - USUAL, Math.min(first.firstAt, second?.firstAt ?? first.firstAt))
   if (from >= to)
-    throw new InputError(`No values of ${wordOf(kind)} ${id} are stored for this time.`, {
+    throw new InputError(`No values of ${kindWord(kind)} ${id} are stored for this time.`, {
       hint: `Stored values end at ${formatLocal(first.zone, last)}. Give --from and --to, or no range for the last week.`,
-      code: 'nothing-held',
+      code: 'nothing-stored',
     })
   const shown = [first, ...(second ? [second] : [])]
   const all: DrawnSeries[] = []
   for (const series of shown) all.push(await readDrawn(reader, series, from, to, then))
   if (asOf !== null && all.every((drawn) => drawnValues(drawn).length === 0))
-    throw new InputError(`No values of ${wordOf(kind)} ${id} for this time were known at ${asOf}.`, {
+    throw new InputError(`No values of ${kindWord(kind)} ${id} for this time were known at ${asOf}.`, {
       hint: 'Pass a later instant, or use --revisions without --as-of to see the first version of each value.',
       code: 'nothing-known',
     })

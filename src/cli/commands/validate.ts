@@ -36,7 +36,7 @@ function countRequests(planning: Parameters<typeof plan>[0]): number {
 }
 
 /** What is legal in a job and hardly meant: windows that begin before there was anything, and plans that never end. */
-function warningsOf(job: Job, service: Planning['service'], now: Instant): string[] {
+function findWarnings(job: Job, service: Planning['service'], now: Instant): string[] {
   const requests = countRequests({ job, service, plannerState: EMPTY_STATE, now, options: {} })
   const early = [...job.series, ...job.archives].flatMap(({ path, window }) => {
     const from = window && resolveWindow(window, job.timeZone, now).from
@@ -59,7 +59,7 @@ export async function handler({ jobs, json }: Args<typeof flags, typeof position
   const found = jobs.map((file) => {
     const text = readJobText(file)
     const mistakes = findMistakes(text, file, readOther, service)
-    const warnings = mistakes.length > 0 ? [] : warningsOf(readJob(text, file, readOther, service), service, now)
+    const warnings = mistakes.length > 0 ? [] : findWarnings(readJob(text, file, readOther, service), service, now)
     return { file, mistakes, warnings }
   })
   const mistakes = found.flatMap((one) => one.mistakes)

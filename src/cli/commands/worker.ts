@@ -1,16 +1,16 @@
 import { work } from '../../cluster/worker.ts'
-import { placeOf } from '../../db/address.ts'
+import { parseDatabase } from '../../db/address.ts'
 import { openStore } from '../../db/open.ts'
-import { refuseExposed, secretsOf } from '../../service/key.ts'
+import { listSecrets, refuseExposed } from '../../service/key.ts'
 import { InputError } from '../../util/errors.ts'
-import { emitterOf } from '../../util/events.ts'
+import { createEmitter } from '../../util/events.ts'
 import { eventsTo } from '../../util/log.ts'
 import { version } from '../../util/package.ts'
 import { quantity } from '../../util/text.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, ON_REJECT_FLAG, SERVICE_FLAGS } from '../flags.ts'
 import { readSettings, requireService } from '../settings/config.ts'
-import { EXIT, exitCodeOf, failedFields } from '../terminal/fail.ts'
+import { EXIT, exitCodeFor, failedFields } from '../terminal/fail.ts'
 import { logFor } from '../terminal/logging.ts'
 import { print } from '../terminal/output.ts'
 import { watchSignals } from '../terminal/signals.ts'
@@ -34,15 +34,15 @@ export async function handler(args: WorkerArgs): Promise<number> {
   const service = requireService(settings)
   refuseExposed(service)
   const file = settings.database.value
-  if (!placeOf(file).isShared)
+  if (!parseDatabase(file).isShared)
     throw new InputError(`Workers cannot use ${file}: they need a shared database on PostgreSQL.`, {
       hint: 'Set --database postgres://USER@HOST/DATABASE or INDICATOR_SYNC_DATABASE. For a file, use `sync`.',
       code: 'no-server',
     })
   if (!(Number.isInteger(args.concurrency) && args.concurrency >= 1 && args.concurrency <= 100))
     throw new InputError('--concurrency must be a whole number from 1 to 100.', { code: 'bad-concurrency' })
-  const onEvent = eventsTo(logFor(args, secretsOf(service.key)))
-  const emit = emitterOf(onEvent)
+  const onEvent = eventsTo(logFor(args, listSecrets(service.key)))
+  const emit = createEmitter(onEvent)
   const store = await openStore(file)
   const signals = watchSignals((fields) => emit('signal.received', fields))
   let heardAt = performance.now()
@@ -78,7 +78,7 @@ export async function handler(args: WorkerArgs): Promise<number> {
     if (!args.quiet) print(`${quantity(done, 'request')} done, ${failed} of them failed.`)
     if (stop) {
       emit('command.failed', failedFields(stop))
-      return exitCodeOf(stop)
+      return exitCodeFor(stop)
     }
     return signals.code() ?? (failed > 0 ? EXIT.partial : EXIT.done)
   } finally {

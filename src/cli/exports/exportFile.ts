@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs'
 import type { Dialect } from '../../reports/cells.ts'
 import type { Exported } from '../../reports/export.ts'
-import { partFileOf, removeStalePartsNow } from '../../util/files/partFiles.ts'
+import { partFileName, removeStalePartsNow } from '../../util/files/partFiles.ts'
 import { asWriteError, moveIntoPlace, prepareTarget } from '../../util/files/target.ts'
 import { version } from '../../util/package.ts'
 import type { ExportForm } from '../flags.ts'
@@ -86,7 +86,7 @@ export async function exportFile(
         closeSync(handle)
       }
     }
-    const part = partFileOf(target.file)
+    const part = partFileName(target.file)
     try {
       const rows = await writeFile(part, make, form)
       moveIntoPlace(part, target)

@@ -1,7 +1,7 @@
 import { isMap, parseDocument, stringify } from 'yaml'
 import { dictionaryRows } from '../../db/tables/dictionary.ts'
 import { isNeeded, UNSAID, withDefaults } from '../../reports/recipes/recipe.ts'
-import { recipesOf } from '../../reports/recipes/recipes.ts'
+import { recipesFor } from '../../reports/recipes/recipes.ts'
 import type { Service } from '../../service/service.ts'
 
 /** What a description of a published file is made from. */
@@ -53,7 +53,7 @@ function tableDescriptions(): Record<string, object> {
  * extension. Entries of other databases in the existing text are kept.
  */
 export function metadataText(database: string, publication: Publication, existingText: string | null): string {
-  const { facts, databases } = metadataOf(database, publication)
+  const { facts, databases } = createMetadata(database, publication)
   const existing = parseDocument(existingText ?? '')
   const isMetadata =
     existing.errors.length === 0 && isMap(existing.contents) && isMap(existing.get('databases') ?? existing.contents)
@@ -69,7 +69,7 @@ export function metadataText(database: string, publication: Publication, existin
   return existing.toString()
 }
 
-function metadataOf(
+function createMetadata(
   database: string,
   { service, sources }: Publication,
 ): { facts: Record<string, string>; databases: Record<string, object> } {
@@ -80,7 +80,7 @@ function metadataOf(
     ...(hosts.length > 0 ? { source: hosts.join(', ') } : {}),
     ...(sources[0] ? { source_url: sources[0] } : {}),
   }
-  const queries = recipesOf(service).map((recipe) => [
+  const queries = recipesFor(service).map((recipe) => [
     recipe.name,
     {
       title: recipe.question,

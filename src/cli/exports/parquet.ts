@@ -4,7 +4,7 @@ import { ByteWriter, parquetWriteRows } from 'hyparquet-writer'
 import { plain } from '../../reports/cells.ts'
 import type { ExportColumn, Exported } from '../../reports/export.ts'
 
-/** Rows that are held at once, and that readers find together. */
+/** Rows in memory at once, and that readers find together. */
 const EXPORT_GROUP_ROWS = 20_000
 
 /** The Parquet types of columns; instants are marked as UTC in the old and the new way. */

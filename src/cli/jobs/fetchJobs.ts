@@ -1,6 +1,6 @@
-import { placeOf } from '../../db/address.ts'
+import { parseDatabase } from '../../db/address.ts'
 import type { Job } from '../../job/job.ts'
-import { secretsOf } from '../../service/key.ts'
+import { listSecrets } from '../../service/key.ts'
 import { InputError } from '../../util/errors.ts'
 import type { Args } from '../command.ts'
 import type { DISTRIBUTED_FLAG, JSON_FLAG, ON_REJECT_FLAG, RANGE_FLAGS, RUN_FLAGS } from '../flags.ts'
@@ -9,7 +9,7 @@ import { EXIT } from '../terminal/fail.ts'
 import { logFor } from '../terminal/logging.ts'
 import { print } from '../terminal/output.ts'
 import { summaryJson, summaryText } from '../text/summary.ts'
-import { readJobsOf } from './jobs.ts'
+import { readSelectedJobs } from './jobs.ts'
 import { notifyTargets } from './notify.ts'
 import { type RunOptions, runJobs } from './runJobs.ts'
 
@@ -18,13 +18,13 @@ type FetchArgs = Args<typeof RUN_FLAGS & typeof JSON_FLAG> & Partial<Args<typeof
 
 /** Runs jobs, by default those of the job files, and prints their summaries. */
 export async function fetchJobs(
-  args: FetchArgs & Partial<Parameters<typeof readJobsOf>[0]>,
+  args: FetchArgs & Partial<Parameters<typeof readSelectedJobs>[0]>,
   command: string,
   { jobs, ...how }: Pick<RunOptions, 'optionsFor' | 'runOne'> & { readonly jobs?: readonly Job[] },
 ): Promise<number> {
   const settings = readSettings(args)
   const service = requireService(settings)
-  const { code, summaries } = await runJobs(jobs ?? (await readJobsOf({ jobs: [], ...args })), {
+  const { code, summaries } = await runJobs(jobs ?? (await readSelectedJobs({ jobs: [], ...args })), {
     ...service,
     command,
     ...how,
@@ -36,7 +36,7 @@ export async function fetchJobs(
     onReject: args.onReject,
     notify: notifyTargets(args),
     file: settings.database.value,
-    log: logFor(args, secretsOf(service.key)),
+    log: logFor(args, listSecrets(service.key)),
   })
   if (args.json) print(JSON.stringify(summaries.map(summaryJson), null, 2))
   // A quiet run that did everything prints nothing: cron mails what is printed.
@@ -55,7 +55,7 @@ export function isDistributed(
       hint: 'Start the workers with --on-reject fail.',
       code: 'usage',
     })
-  if (!placeOf(database.value).isShared)
+  if (!parseDatabase(database.value).isShared)
     throw new InputError(`Cannot distribute ${database.value}: workers need a shared database on PostgreSQL.`, {
       hint: 'Use --database postgres://USER@HOST/DATABASE, or omit --distributed.',
       code: 'no-server',

@@ -55,7 +55,7 @@ export function readJobs(files: readonly string[], service: Service): Job[] {
 }
 
 /** Reads the jobs of a command, narrowed to the indicators of `--only`. */
-export async function readJobsOf(
+export async function readSelectedJobs(
   args: SettingFlags & { readonly jobs: readonly string[]; readonly only?: string | undefined },
 ): Promise<Job[]> {
   const { jobs, only } = args

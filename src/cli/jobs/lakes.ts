@@ -3,13 +3,13 @@ import type { Job } from '../../job/job.ts'
 import { type LakeSummary, syncLake } from '../../lake/syncLake.ts'
 import { SyncError } from '../../util/errors.ts'
 import { errorFields } from '../../util/eventFields.ts'
-import { emitterOf } from '../../util/events.ts'
+import { createEmitter } from '../../util/events.ts'
 import { asWriteError } from '../../util/files/target.ts'
 import { eventsTo, type Logger } from '../../util/log.ts'
 import { version } from '../../util/package.ts'
 import { grouped, quantity } from '../../util/text.ts'
 import { withLake } from '../settings/storage.ts'
-import { EXIT, exitCodeOf } from '../terminal/fail.ts'
+import { EXIT, exitCodeFor } from '../terminal/fail.ts'
 
 /** What a sync of a lake did, in a sentence. */
 export function lakeText({ folder, snapshot, changed, rows, bytes, files, written, caution }: LakeSummary): string {
@@ -32,7 +32,7 @@ export async function syncLakes(
   jobs: readonly Job[],
   { file, command, log, onActivity }: LakesOptions,
 ): Promise<number> {
-  const emit = emitterOf(eventsTo(log), { command })
+  const emit = createEmitter(eventsTo(log), { command })
   const done = new Set<string>()
   let code: number = EXIT.done
   for (const { name: job, lake } of jobs) {
@@ -54,7 +54,7 @@ export async function syncLakes(
       const why = asWriteError(error, lake)
       if (!(why instanceof SyncError)) throw why
       emit('lake.failed', { job, ...errorFields(why) })
-      if (code === EXIT.done) code = exitCodeOf(why)
+      if (code === EXIT.done) code = exitCodeFor(why)
     } finally {
       await reader.close()
     }

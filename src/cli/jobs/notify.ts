@@ -1,9 +1,16 @@
 import { hostname } from 'node:os'
 import type { Job } from '../../job/job.ts'
-import { eventsOf, isNotifyUrl, NOTIFY_FORM, type Notify, type NotifyEvent, styleOf } from '../../job/notification.ts'
+import {
+  isNotifyUrl,
+  NOTIFY_FORM,
+  type Notify,
+  type NotifyEvent,
+  notifyEvents,
+  notifyStyle,
+} from '../../job/notification.ts'
 import type { Summary } from '../../sync/sync.ts'
 import { BudgetError, InputError } from '../../util/errors.ts'
-import { emitterOf } from '../../util/events.ts'
+import { createEmitter } from '../../util/events.ts'
 import { eventsTo, type Logger } from '../../util/log.ts'
 import { version } from '../../util/package.ts'
 import { redact } from '../../util/redact.ts'
@@ -44,8 +51,8 @@ function resolveTarget(target: Notify): NotifyTarget {
     })
   const { pathname, search, href } = new URL(url)
   for (const secret of [url, href, `${pathname}${search}`]) rememberSecret(secret)
-  const style = target.style ?? styleOf(url)
-  return { url, style, on: target.on ?? eventsOf(style) }
+  const style = target.style ?? notifyStyle(url)
+  return { url, style, on: target.on ?? notifyEvents(style) }
 }
 
 /** The address of a ping: the given one, or with an event appended to its path. */
@@ -124,7 +131,7 @@ export function createNotifier(
       .then((reason) => {
         if (reason === null) return
         const { host } = new URL(url)
-        emitterOf(eventsTo(log))('notify.failed', {
+        createEmitter(eventsTo(log))('notify.failed', {
           job,
           reason: `${host} did not receive the notification ${event}: ${reason}.`,
         })

@@ -1,5 +1,5 @@
 import type { SharedRun } from '../../cluster/sharedRun.ts'
-import { placeOf } from '../../db/address.ts'
+import { parseDatabase } from '../../db/address.ts'
 import { openWriter } from '../../db/lock.ts'
 import type { Durability, Store } from '../../db/store.ts'
 import type { Job } from '../../job/job.ts'
@@ -13,12 +13,12 @@ import { indicatorName } from '../../sync/readCatalogue.ts'
 import { openRun } from '../../sync/record.ts'
 import { type Summary, sync } from '../../sync/sync.ts'
 import { NothingAnsweredError, StoppedError } from '../../util/errors.ts'
-import { emitterOf, type OnEvent } from '../../util/events.ts'
+import { createEmitter, type OnEvent } from '../../util/events.ts'
 import { createClosers } from '../../util/lifetime.ts'
 import { eventsTo, type Logger } from '../../util/log.ts'
 import { version } from '../../util/package.ts'
 import type { Interval } from '../../util/time/interval.ts'
-import { EXIT, exitCodeOf } from '../terminal/fail.ts'
+import { EXIT, exitCodeFor } from '../terminal/fail.ts'
 import { createProgress } from '../terminal/progress.ts'
 import { isSignalCode, watchSignals } from '../terminal/signals.ts'
 import { type RangeArgs, rangeOfFlags } from '../times.ts'
@@ -105,7 +105,7 @@ async function runAll(
   closers.add(() => store.close())
   const emitLog = eventsTo(options.log)
   // Not before the database is open: until then there is nothing to finish, and a signal ends the process at once.
-  const signals = watchSignals((fields) => emitterOf(emitLog)('signal.received', fields), stopping)
+  const signals = watchSignals((fields) => createEmitter(emitLog)('signal.received', fields), stopping)
   signal.addEventListener('abort', emit.abort, { once: true })
   const summaries: Summary[] = []
   try {
@@ -165,7 +165,7 @@ function openFor(jobs: readonly Job[], options: RunOptions, signal: AbortSignal)
 /** Joins the other machines of a shared database; undefined for a file of this one. */
 async function joinMachines(store: Store, options: RunOptions): Promise<SharedRun | undefined> {
   const { file, distributed = false } = options
-  if (!placeOf(file).isShared) return undefined
+  if (!parseDatabase(file).isShared) return undefined
   const { openSharedRun } = await import('../../cluster/sharedRun.ts')
   return openSharedRun(store, options, distributed)
 }
@@ -176,11 +176,11 @@ async function runJob(running: Running, job: Job, later: readonly Job[]): Promis
   const { command, quiet, runOne } = options
   const progress = createProgress({
     quiet,
-    report: (fields) => emitterOf(emitLog, { job: job.name, command })('run.progress', fields),
+    report: (fields) => createEmitter(emitLog, { job: job.name, command })('run.progress', fields),
     nameOf: async ({ series }) => (series ? indicatorName(store, series.kind, series.indicatorId) : undefined),
   })
   const context: SyncContext = {
-    ...contextOf(running, job, later),
+    ...createContext(running, job, later),
     onProgress: (shown) => {
       options.onActivity?.()
       return progress.show(shown)
@@ -191,7 +191,7 @@ async function runJob(running: Running, job: Job, later: readonly Job[]): Promis
 }
 
 /** What a job runs with, apart from what depends on its progress. */
-function contextOf(running: Running, job: Job, later: readonly Job[]): SyncContext {
+function createContext(running: Running, job: Job, later: readonly Job[]): SyncContext {
   const { options, store, signal, sharedRun, requested, emitLog } = running
   let begun = false
   return {
@@ -226,7 +226,7 @@ const withOptions = (job: Job, options: RunOptions): JobWithOptions => ({
 
 /** A command is as good as its worst job: an outage is worse than a planned stop, and any other error is worse than an outage. */
 function worstCode(summaries: readonly Summary[]): number {
-  const codes = summaries.flatMap(({ stop }) => (stop ? [exitCodeOf(stop)] : []))
+  const codes = summaries.flatMap(({ stop }) => (stop ? [exitCodeFor(stop)] : []))
   const lesser: readonly number[] = [EXIT.unavailable, EXIT.stopped]
   const worst = codes.find((code) => !lesser.includes(code)) ?? lesser.find((code) => codes.includes(code))
   if (worst !== undefined) return worst

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
-import { passwordIn, placeOf, shownAddress } from '../../db/address.ts'
+import { parseDatabase, passwordIn, shownAddress } from '../../db/address.ts'
 import { checkKey } from '../../service/key.ts'
 import { LIVE, SERVICE_NAMES, SERVICES, type Service, type ServiceName } from '../../service/services.ts'
 import { InputError } from '../../util/errors.ts'
@@ -34,7 +34,9 @@ export function readSmall(file: string, what: string): string {
 
 /** Whether there is a database to be read under a name. */
 export const isThere = async (name: string): Promise<boolean> =>
-  placeOf(name).folder === null ? (await (await import('../../db/open.ts')).schemaState(name)).exists : existsSync(name)
+  parseDatabase(name).folder === null
+    ? (await (await import('../../db/open.ts')).schemaState(name)).exists
+    : existsSync(name)
 
 /** A setting with the place it came from, for `doctor`. */
 export interface Setting<T> {
@@ -216,7 +218,7 @@ const databaseNamed = (named: Setting<string> | null): Setting<string> =>
 
 /** Refuses a name under which SQLite stores nothing, or something other than a file. From here on, the address of a server has no password. */
 function checkDatabase(database: Setting<string>): Setting<string> {
-  if (placeOf(database.value).folder === null) {
+  if (parseDatabase(database.value).folder === null) {
     const password = passwordIn(database.value)
     if (password !== undefined) {
       rememberSecret(password)

@@ -1,11 +1,11 @@
 import { openReader } from '../../db/open.ts'
 import { exactNumber } from '../../reports/cells.ts'
 import type { Recipe } from '../../reports/recipes/recipe.ts'
-import { parameterOf } from '../../reports/statements/runner.ts'
+import { parseParameter } from '../../reports/statements/runner.ts'
 import type { Service } from '../../service/services.ts'
 import { InputError } from '../../util/errors.ts'
 import type { Settings } from '../settings/config.ts'
-import { prepareRecipe, recipeNamed, resolveTimes, zoneOf } from './recipe.ts'
+import { findZone, prepareRecipe, recipeNamed, resolveTimes } from './recipe.ts'
 import type { Parameters } from './recipeNeeds.ts'
 
 /** What a user gives as a question: a statement, or the name of a recipe, with parameters. */
@@ -33,7 +33,7 @@ function readParameter(text: string): [string, string | number | bigint] {
       hint: 'Write --param name=value.',
       code: 'bad-parameter',
     })
-  return [name, parameterOf(value)]
+  return [name, parseParameter(value)]
 }
 
 /** A statement with its parameters; for a recipe also the message for an empty result, and notes. */
@@ -45,7 +45,7 @@ export interface Question {
 }
 
 /** What the user gives, as far as it is known without the database. */
-export async function questionOf(
+export async function readQuestion(
   args: QuestionArgs,
   service: Service,
 ): Promise<{ given: Parameters; recipe: Recipe | undefined }> {
@@ -61,8 +61,8 @@ export async function questionOf(
       code: 'no-question',
     })
   if (args.recipe === undefined) return { given, recipe: undefined }
-  const { recipesOf } = await import('../../reports/recipes/recipes.ts')
-  return { given, recipe: recipeNamed(recipesOf(service), args.recipe) }
+  const { recipesFor } = await import('../../reports/recipes/recipes.ts')
+  return { given, recipe: recipeNamed(recipesFor(service), args.recipe) }
 }
 
 /** The question in full: borders of time as days or instants, a recipe's series found. */
@@ -88,7 +88,7 @@ export async function prepare(
       }
     }
     const range = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) }
-    const { times } = resolveTimes(range, await zoneOf(reader, [], service), now)
+    const { times } = resolveTimes(range, await findZone(reader, [], service), now)
     return { sql: args.sql!, parameters: { ...given, ...times }, notes: [] }
   } finally {
     await reader.close()

@@ -56,7 +56,7 @@ function checkRecipeParameters({ name, parameters, needs }: Recipe, given: Param
 }
 
 /** The zone whose days are meant: that of the series, else the service's. */
-export async function zoneOf({ kysely }: Reader, series: readonly RecipeSeries[], service: Service): Promise<string> {
+export async function findZone({ kysely }: Reader, series: readonly RecipeSeries[], service: Service): Promise<string> {
   if (series[0]) return series[0].zone
   const most = await kysely
     .selectFrom('series')
@@ -87,7 +87,7 @@ export function resolveTimes(
   return { times: { ...border('from'), ...border('to'), ...at, ...date }, range }
 }
 
-/** Completes the parameters of a recipe and checks that the data it needs are held. */
+/** Completes the parameters of a recipe and checks that the data it needs are stored. */
 export async function prepareRecipe(
   db: Reader,
   recipe: Recipe,
@@ -126,7 +126,7 @@ export async function prepareRecipe(
     if (wanted !== null && geo !== wanted) notes.push(`Geo ${geo}: nothing is stored for geo ${wanted}.`)
     parameters = { ...parameters, [parameter]: geo }
   }
-  const { times, range } = resolveTimes(parameters, await zoneOf(db, all, service), now)
+  const { times, range } = resolveTimes(parameters, await findZone(db, all, service), now)
   parameters = { ...parameters, ...times }
   for (const { need, series } of needed)
     for (const one of series) await requireValues(db, one, parameters[need.geo] as number, range, need, recipe.name)
@@ -136,7 +136,7 @@ export async function prepareRecipe(
       refuseRecipe(
         lacks.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(parameters[name])),
         hint,
-        'not-held',
+        'not-stored',
       )
   }
   return { parameters, notes }

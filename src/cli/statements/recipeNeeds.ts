@@ -35,7 +35,7 @@ const recipeSeries = ({ kysely }: Reader) =>
     .select(indicatorNameColumn('s.kind', 's.indicator_id'))
 
 /** Series of some indicators that have any values. */
-const readSeriesOf = (db: Reader, ids: readonly number[]) =>
+const readNamedSeries = (db: Reader, ids: readonly number[]) =>
   recipeSeries(db)
     .where('s.kind', '=', ENTRY_ROUTES.series)
     .where('s.indicator_id', 'in', ids)
@@ -43,7 +43,7 @@ const readSeriesOf = (db: Reader, ids: readonly number[]) =>
       exists(selectFrom('series_geo as g').select('g.geo_id').whereRef('g.series_id', '=', 's.id')),
     )
 
-/** The series of a need, each with its id; throws where one is not held, and lists what is. */
+/** The series of a need, each with its id; throws where one is not stored, and lists what is. */
 export async function seriesOfNeed(
   db: Reader,
   { name, parameters: known }: Recipe,
@@ -70,10 +70,13 @@ export async function seriesOfNeed(
     )
   const ids = [...new Set(String(parameters[need.of]).split(',').map(Number))]
   // As they came, without the service's own aggregation.
-  const found = await readSeriesOf(db, ids).where('s.time_trunc', 'is', null).where('s.geo_agg', 'is', null).execute()
+  const found = await readNamedSeries(db, ids)
+    .where('s.time_trunc', 'is', null)
+    .where('s.geo_agg', 'is', null)
+    .execute()
   const lacking = ids.filter((id) => !found.some(({ indicatorId }) => indicatorId === id))
   if (lacking.length === 0) return ids.map((id) => found.find(({ indicatorId }) => indicatorId === id)!)
-  const others = await readSeriesOf(db, lacking)
+  const others = await readNamedSeries(db, lacking)
     .select(['s.indicator_id as indicator', 's.time_trunc', 's.geo_agg'])
     .orderBy('s.indicator_id')
     .orderBy('s.id')
@@ -89,7 +92,7 @@ export async function seriesOfNeed(
   return refuseRecipe(
     `${name} needs native ${and(lacking)}; ${and(says)}.`,
     `A job fetches ${lacking.length > 1 ? 'them' : 'it'} without timeTrunc: series: [{ indicators: [${lacking.join(', ')}], window: { last: 30d } }].${own}`,
-    'not-held',
+    'not-stored',
   )
 }
 
@@ -100,19 +103,19 @@ export async function chooseGeo(
   { mainGeos, locales }: Service,
   { parameter, geo, isNamed }: { readonly parameter: string; readonly geo: number | null; readonly isNamed: boolean },
 ): Promise<number> {
-  const held: ReadonlySet<number>[] = []
+  const stored: ReadonlySet<number>[] = []
   for (const { id } of series) {
     const geos = kysely.selectFrom('series_geo').select('geo_id').where('series_id', '=', id).orderBy('geo_id')
-    held.push(new Set((await geos.execute()).map(({ geo_id }) => geo_id)))
+    stored.push(new Set((await geos.execute()).map(({ geo_id }) => geo_id)))
   }
-  if (geo !== null && held.every((ids) => ids.has(geo))) return geo
-  const common = [...held[0]!].filter((id) => held.every((ids) => ids.has(id)))
+  if (geo !== null && stored.every((ids) => ids.has(geo))) return geo
+  const common = [...stored[0]!].filter((id) => stored.every((ids) => ids.has(id)))
   if (!isNamed) {
     const other = mainGeos.find((id) => common.includes(id)) ?? (common.length === 1 ? common[0] : undefined)
     if (other !== undefined) return other
   }
-  const place = held.findIndex((ids) => geo === null || !ids.has(geo))
-  const own = [...held[place]!]
+  const place = stored.findIndex((ids) => geo === null || !ids.has(geo))
+  const own = [...stored[place]!]
   const texts = kysely
     .selectFrom('geo_text')
     .select(['id', 'name'])
@@ -128,11 +131,11 @@ export async function chooseGeo(
       ? `Indicator ${series[place]!.indicatorId} is stored for several geos: ${and(own.map(named))}.`
       : `No values of indicator ${series[place]!.indicatorId} are stored for geo ${named(geo)}; stored geos: ${and(own.map(named))}.`,
     `Pass one of them: ${parameter === 'geo' ? '--geo' : `--param ${parameter}`}${parameter === 'geo' ? ' ' : '='}${common[0] ?? own[0]}.`,
-    'geo-not-held',
+    'geo-not-stored',
   )
 }
 
-/** Refuses a time of which nothing is held, and periods that are too long for what is requested. */
+/** Refuses a time of which nothing is stored, and periods that are too long for what is requested. */
 export async function requireValues(
   { kysely }: Reader,
   { id, indicatorId, zone }: RecipeSeries,
@@ -152,7 +155,7 @@ export async function requireValues(
       first === undefined || last === undefined
         ? 'Fetch them with a sync.'
         : `Stored values go from ${formatLocal(zone, first)} to ${formatLocal(zone, last)}: change --from and --to, or sync more.`,
-      'nothing-held',
+      'nothing-stored',
     )
   }
   if (need.hourly && (await inside.where('step_s', '>', 3600).executeTakeFirst()) !== undefined)

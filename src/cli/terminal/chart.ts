@@ -7,7 +7,7 @@ const DOTS = [
 ] as const
 
 /** The lowest and highest of numbers; equal ones get room around them. */
-export function scaleOf(values: readonly (number | null)[]): { low: number; high: number } {
+export function findScale(values: readonly (number | null)[]): { low: number; high: number } {
   const numbers = values.filter((value) => value !== null)
   const low = numbers.reduce((least, value) => Math.min(least, value), Number.POSITIVE_INFINITY)
   const high = numbers.reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY)
@@ -59,16 +59,16 @@ export function chartText(
   })
 }
 
-/** Marks of a strip: final, provisional, empty at the source, unverified, and not held. */
+/** Marks of a strip: final, provisional, empty at the source, unverified, and not stored. */
 export const MARKS = { final: '█', provisional: '▒', empty: '░', unverified: '?', none: '·' } as const
 
 /** One mark for each interval of equal length: its most frequent state. */
-export function stripText(held: readonly StateInterval[], from: number, to: number, intervals: number): string {
+export function stripText(stored: readonly StateInterval[], from: number, to: number, intervals: number): string {
   const length = (to - from) / intervals
   return Array.from({ length: intervals }, (_, i) => {
     const begin = from + i * length
     const shares = new Map<keyof typeof MARKS, number>([['none', length]])
-    for (const { from: first, to: last, state } of held) {
+    for (const { from: first, to: last, state } of stored) {
       const inside = Math.min(last, begin + length) - Math.max(first, begin)
       if (inside <= 0) continue
       const mark = state as keyof typeof MARKS

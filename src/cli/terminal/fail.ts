@@ -47,7 +47,7 @@ const BY_CLASS = [
 ] as const
 
 /** The exit code of an error; anything that is not ours is a bug of ours. */
-export function exitCodeOf(thrown: unknown): number {
+export function exitCodeFor(thrown: unknown): number {
   const error = asSystemError(thrown)
   return BY_CLASS.find(([errorClass]) => error instanceof errorClass)?.[1] ?? EXIT.bug
 }

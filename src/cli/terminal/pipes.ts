@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs'
 import { StoreError } from '../../util/errors.ts'
 import { asWriteError } from '../../util/files/target.ts'
-import { describe, EXIT, exitCodeOf } from './fail.ts'
+import { describe, EXIT, exitCodeFor } from './fail.ts'
 
 /**
  * Node writes into a file with one call, and does not notice when there was room for the beginning only, on the disk or within
@@ -45,7 +45,7 @@ export function watchOutput(): void {
     }
     const known = asOutputError(error)
     process.stderr.write(`${describe(known)}\n`)
-    process.exit(exitCodeOf(known))
+    process.exit(exitCodeFor(known))
   })
 }
 

@@ -19,7 +19,7 @@ export interface ProgressOptions {
   readonly quiet: boolean
   /** Called once a minute where stderr is not a terminal. */
   readonly report: (fields: FieldsOf<'run.progress'>) => void
-  /** The name of what is fetched, where it is held. */
+  /** The name of what is fetched, where it is stored. */
   readonly nameOf: (planned: PlannedRequest) => Promise<string | undefined>
 }
 

@@ -30,7 +30,7 @@ const LEAST_LONG = 24
 const LONG_TEXT = 40
 
 /** The smallest useful width of a column, in cells. */
-function leastOf(column: string, texts: readonly string[], most: number): number {
+function leastWidth(column: string, texts: readonly string[], most: number): number {
   if (texts.some((text) => WORDS_COLUMN.test(text))) return Math.min(most, Math.max(width(column), LEAST_WORDS))
   return most > LONG_TEXT ? Math.max(width(column), LEAST_LONG) : most
 }
@@ -70,7 +70,7 @@ export function tableText({ columns, rows }: ResultRows, cells = cellsOfTable())
   const total = () => widths.reduce((sum, w) => sum + w + 2, -2)
   if (total() > cells) {
     const least = columns.map((column, i) =>
-      leastOf(
+      leastWidth(
         column,
         texts.map((row) => row[i] ?? ''),
         widths[i]!,

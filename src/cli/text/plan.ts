@@ -103,7 +103,7 @@ interface PlanLine {
 /** Entries of more indicators than this have one line for all of them. */
 const MAX_LINES_PER_ENTRY = 20
 
-const whatOf = ({ entry, route, params, series }: PlannedRequest, many: ReadonlyMap<string, number>): string =>
+const requestName = ({ entry, route, params, series }: PlannedRequest, many: ReadonlyMap<string, number>): string =>
   [
     ...(series && many.has(entry) ? [`${grouped(many.get(entry)!)} indicators`] : [route, params.id ?? '']),
     series?.timeTrunc ?? '',
@@ -129,7 +129,7 @@ export function planText(planned: PlannedJob, options: PlanTextOptions): string 
   for (const one of requests()) {
     calls++
     const { entry, reason, window } = one
-    const what = whatOf(one, many)
+    const what = requestName(one, many)
     const key = `${entry} ${what} ${reason}`
     const line = lines.get(key) ?? { entry, what, reason, calls: 0, from: window?.from, to: window?.to }
     line.calls++

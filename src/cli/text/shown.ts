@@ -2,7 +2,7 @@ import type { Revision } from '../../db/engine.ts'
 import { oneLine, quantity } from '../../util/text.ts'
 import { formatUtc } from '../../util/time/instant.ts'
 import { formatLocal } from '../../util/time/zone.ts'
-import { chartText, scaleOf } from '../terminal/chart.ts'
+import { chartText, findScale } from '../terminal/chart.ts'
 import { tableText } from '../terminal/table.ts'
 
 const shortNumber = (value: number): string => value.toLocaleString('en-GB', { maximumFractionDigits: 2 })
@@ -51,7 +51,7 @@ const revisionsJson = (revisions: readonly Revision[]): object[] =>
     revised_at: revisedAt,
   }))
 
-/** A series of one geo that is shown, and what is held of it. */
+/** A series of one geo that is shown, and what is stored of it. */
 export interface ShownSeries {
   readonly seriesId: number
   readonly zone: string
@@ -96,7 +96,7 @@ const mean = (numbers: readonly number[]): number => numbers.reduce((sum, value)
 
 function caption(drawn: DrawnSeries): string {
   const numbers = drawnValues(drawn)
-  const { low, high } = scaleOf(numbers)
+  const { low, high } = findScale(numbers)
   const head = oneLine(
     `${drawn.name}${drawn.geoName ? `, ${drawn.geoName}` : ''}${drawn.unit ? ` (${drawn.unit})` : ''}${drawn.state}`,
   )
@@ -150,11 +150,11 @@ export function shownText({ all, from, to, revised, current }: Shown, columns: n
   // One unit means one scale, so that the lines can be compared.
   const shared = all.every(({ unit }) => unit === first.unit)
   const pictures = [...all, ...(current ? [current] : [])]
-  const whole = scaleOf(pictures.flatMap(drawnValues))
+  const whole = findScale(pictures.flatMap(drawnValues))
   const width = Math.min(columns, PICTURE_WIDTH)
   const [begin, end] = [from, to].map((at) => formatLocal(first.zone, at).slice(0, 16))
   const drawings = pictures.map((drawn) => {
-    const { low, high } = shared ? whole : scaleOf(drawn.values)
+    const { low, high } = shared ? whole : findScale(drawn.values)
     const lines = chartText(drawn.values, { width, height: PICTURE_LINES, low, high })
     const margin = lines[0]!.indexOf('│') + 1
     const below =

@@ -1,6 +1,6 @@
 import { onlyFiles } from '../copying.ts'
 import type { Backend } from '../store.ts'
-import { rowsOf } from './connection/statements.ts'
+import { queryRows } from './connection/statements.ts'
 import { isLocked, lockWriter } from './lock.ts'
 import { openReader, openStore } from './open.ts'
 import { schemaState } from './schema.ts'
@@ -40,5 +40,5 @@ export const postgres: Backend = {
   },
   remove: () => Promise.reject(onlyFiles('Removing a database')),
   isPublishedCopy: () => false,
-  stampOf: async ({ kysely }) => (await rowsOf<{ seen: string }>(kysely, SNAPSHOT))[0]!.seen,
+  readStamp: async ({ kysely }) => (await queryRows<{ seen: string }>(kysely, SNAPSHOT))[0]!.seen,
 }

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import { CLOCK_ERROR_MS, DAY } from '../../util/time/instant.ts'
 import type { Coordination, Slot, SlotTerms } from '../coordination.ts'
 import type { Database } from '../tables/schema.ts'
-import { rowsOf } from './connection/statements.ts'
+import { queryRows } from './connection/statements.ts'
 
 /** A later slot than this (milliseconds from now) was recorded by a clock that was ahead. */
 const LATEST_MS = DAY * 1000 + CLOCK_ERROR_MS
@@ -52,27 +52,27 @@ export function createCoordination(
 ): Coordination {
   return {
     async takeSlot(host, terms) {
-      const [slot] = await repeated(() => rowsOf<Slot>(kysely, takeSlotSql(quoted(host), terms)))
+      const [slot] = await repeated(() => queryRows<Slot>(kysely, takeSlotSql(quoted(host), terms)))
       return { ...slot!, isTaken: Boolean(slot!.isTaken) }
     },
     async delayHost(host, ms) {
       const next = `least(greatest(next_at, now + ${Math.ceil(ms)}), now + ${LATEST_MS})`
       const sql = `${lockHost(quoted(host))}
         update _host set next_at = ${next} from (select ${NOW} as now) as clock where host = ${quoted(host)}`
-      await repeated(() => rowsOf(kysely, sql))
+      await repeated(() => queryRows(kysely, sql))
     },
     async recordOutage(host) {
       const sql = `${lockHost(quoted(host))} update _host set outage_at = ${NOW} where host = ${quoted(host)}`
-      await repeated(() => rowsOf(kysely, sql))
+      await repeated(() => queryRows(kysely, sql))
     },
     async lastOutage(host) {
-      const [row] = await rowsOf<{ at: number }>(kysely, 'select outage_at as at from _host where host = $1', [host])
+      const [row] = await queryRows<{ at: number }>(kysely, 'select outage_at as at from _host where host = $1', [host])
       return Number(row?.at ?? 0)
     },
     // `information_schema` lists only tables on which the user has a right.
     async hasTable(schema, table) {
       const sql = 'select from pg_catalog.pg_tables where schemaname = $1 and tablename = $2'
-      return (await rowsOf(kysely, sql, [schema, table])).length > 0
+      return (await queryRows(kysely, sql, [schema, table])).length > 0
     },
   }
 }

@@ -4,12 +4,12 @@ import { sharedEngine } from '../sharedEngine.ts'
 import type { RowValues } from '../tables/rows.ts'
 import { type Database, type TableName, tableOf } from '../tables/schema.ts'
 import type { Connection } from './connection/connection.ts'
-import { changedBy, rowsOf } from './connection/statements.ts'
+import { changedBy, queryRows } from './connection/statements.ts'
 import { dayTotalsChecksums, upsertDays, valuesBeyond } from './operations/days.ts'
 import { upsertObservations, withdrawObservations } from './operations/observations.ts'
 import { search } from './operations/search.ts'
 import { query, seen } from './operations/statement.ts'
-import { extremesOf, values } from './operations/values.ts'
+import { readExtremes, values } from './operations/values.ts'
 
 /** Locks bodies of the reply store until the transaction ends, in the order of their hashes; answers which of them are there. */
 async function lockReplies(
@@ -18,8 +18,8 @@ async function lockReplies(
   purpose: 'keep' | 'delete',
 ): Promise<readonly string[]> {
   const lock = purpose === 'keep' ? 'share' : 'update'
-  const held = `select hash from _reply where hash = any($1) order by hash for ${lock}`
-  return (await rowsOf<{ hash: string }>(tx, held, [hashes])).map(({ hash }) => hash)
+  const stored = `select hash from _reply where hash = any($1) order by hash for ${lock}`
+  return (await queryRows<{ hash: string }>(tx, stored, [hashes])).map(({ hash }) => hash)
 }
 
 /**
@@ -59,14 +59,14 @@ export function createEngine(connection: Connection): Engine {
     search: (text, kinds) => search(kysely, text, kinds),
     values: (of, asOf) => values(kysely, of, asOf),
     ...sharedEngine(kysely),
-    extremes: (...of) => extremesOf(kysely, ...of),
+    extremes: (...of) => readExtremes(kysely, ...of),
     query: (sql, parameters) => query(connection, sql, parameters),
     seen: (sql, columns) => seen(connection, sql, columns),
     // The server has limits of its own: work_mem, temp_file_limit.
     limitCache: () => undefined,
     beginSnapshot: () => connection.beginSnapshot(),
     async tables() {
-      const rows = await rowsOf<{ name: string }>(
+      const rows = await queryRows<{ name: string }>(
         kysely,
         `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
          and not relispartition order by 1`,
@@ -75,7 +75,7 @@ export function createEngine(connection: Connection): Engine {
     },
     // The server enforces references; values have no foreign keys.
     async dangling() {
-      const rows = await rowsOf<{ series_id: number }>(
+      const rows = await queryRows<{ series_id: number }>(
         kysely,
         'select series_id from series_geo g where not exists (select from series s where s.id = g.series_id)',
       )
@@ -83,7 +83,7 @@ export function createEngine(connection: Connection): Engine {
     },
     // With checksums, the server refuses to read what is damaged; without, nobody knows.
     async integrity() {
-      const [setting] = await rowsOf<{ checksums: string }>(
+      const [setting] = await queryRows<{ checksums: string }>(
         kysely,
         `select current_setting('data_checksums') as checksums`,
       )
@@ -95,11 +95,11 @@ export function createEngine(connection: Connection): Engine {
     },
     logBytes: async () => 0,
     async bytes() {
-      const [row] = await rowsOf<{ bytes: number }>(kysely, 'select pg_database_size(current_database()) as bytes')
+      const [row] = await queryRows<{ bytes: number }>(kysely, 'select pg_database_size(current_database()) as bytes')
       return row!.bytes
     },
     async rowsAtLeast(table) {
-      const [row] = await rowsOf<{ rows: number | null }>(
+      const [row] = await queryRows<{ rows: number | null }>(
         kysely,
         `select sum(greatest(reltuples, 0)) as rows from pg_class
          where oid in (select relid from pg_partition_tree($1::text::regclass) where isleaf) or oid = $1::text::regclass and relkind = 'r'`,

@@ -14,7 +14,7 @@ const INTRODUCTION_MS = 5_000
 const KEEPALIVE = 'set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3'
 
 /** Who holds a database, as it says itself: null while it has not said so yet, undefined where that cannot be read. */
-async function holderOf(client: pg.Client): Promise<LockHolder | null | undefined> {
+async function findHolder(client: pg.Client): Promise<LockHolder | null | undefined> {
   try {
     // A statement that fails would end the transaction that a lock behind a pooler lives in.
     const { rows: tables } = await client.query<{ there: string | null }>(`select to_regclass('public._lock') as there`)
@@ -44,7 +44,7 @@ export async function lockWriter(address: string): Promise<() => Promise<void>> 
         WRITER,
       ])
       if (rows[0]!.taken === 1) break
-      const holder = await holderOf(client)
+      const holder = await findHolder(client)
       if (holder !== undefined && performance.now() - began < (holder ? MEETING_MS : INTRODUCTION_MS)) {
         await new Promise((resolve) => setTimeout(resolve, 50))
         continue
@@ -76,9 +76,9 @@ export async function withSchemaLock<T>(address: string, work: () => Promise<T>)
 /** Whether somebody holds a database for writing; undefined when that cannot be found out. */
 export async function isLocked(address: string): Promise<boolean | undefined> {
   try {
-    const held = `select 1 from pg_locks where locktype = 'advisory' and classid = $1 and objid = $2 and granted
+    const stored = `select 1 from pg_locks where locktype = 'advisory' and classid = $1 and objid = $2 and granted
       and database = (select oid from pg_database where datname = current_database())`
-    return (await withClient(address, (client) => client.query(held, [PROGRAM, WRITER]))).rows.length > 0
+    return (await withClient(address, (client) => client.query(stored, [PROGRAM, WRITER]))).rows.length > 0
   } catch {
     return undefined
   }

@@ -8,13 +8,13 @@ import type { Reader, Store, StoreOptions } from '../store.ts'
 import type { Database } from '../tables/schema.ts'
 import { type Connection, connect } from './connection/connection.ts'
 import { writeIdleLimit } from './connection/session.ts'
-import { rowsOf, runSql } from './connection/statements.ts'
+import { queryRows, runSql } from './connection/statements.ts'
 import { createCoordination } from './coordination.ts'
 import { createEngine } from './engine.ts'
 import { withSchemaLock } from './lock.ts'
 import { replaceTables } from './replaceTables.ts'
 import { checkReadable, checkStillOurs, migrate, SCHEMA_VERSION, schemaState } from './schema.ts'
-import { isConnectionLost, maxAttemptsOf } from './storeErrors.ts'
+import { attemptsFor, isConnectionLost } from './storeErrors.ts'
 
 /**
  * Rows that changed since the last statistics, beyond which new ones are made here: the server itself never does for a
@@ -24,7 +24,7 @@ const CHANGED_ROWS = 20_000
 
 /** Makes statistics for the query planner where there are none, or many rows have changed since. */
 async function tidyDatabase(db: Kysely<Database>): Promise<void> {
-  const rows = await rowsOf<{ name: string }>(
+  const rows = await queryRows<{ name: string }>(
     db,
     `select distinct coalesce(p.inhparent, s.relid)::regclass::text as name
      from pg_stat_user_tables s left join pg_inherits p on p.inhrelid = s.relid
@@ -34,7 +34,7 @@ async function tidyDatabase(db: Kysely<Database>): Promise<void> {
   for (const { name } of rows) await runSql(db, `analyze ${name}`)
 }
 
-function readerOf(connection: Connection, address: string): Reader {
+function createReader(connection: Connection, address: string): Reader {
   return {
     file: shownAddress(address),
     address,
@@ -55,7 +55,7 @@ const WRITER_CONNECTIONS = 3
 /** Opens a database for reading only; what cannot be read is refused when the first query connects. */
 export function openReader(address: string): Reader {
   const first = (client: pg.ClientBase) => checkReadable(client, address)
-  return readerOf(connect(address, { connections: READER_CONNECTIONS, first }), address)
+  return createReader(connect(address, { connections: READER_CONNECTIONS, first }), address)
 }
 
 /** Attempts to learn the outcome of a transaction, and the first pause between two of them. */
@@ -86,7 +86,7 @@ export async function openStore(
   const settings = [`synchronous_commit = ${durability === 'full' ? 'on' : 'off'}`]
   const connection = connect(address, { connections: WRITER_CONNECTIONS, settings })
   const { kysely } = connection
-  const reader = readerOf(connection, address)
+  const reader = createReader(connection, address)
   try {
     await withSchemaLock(address, () => migrateAndCheck(reader, address, unfinished))
   } catch (error) {
@@ -99,8 +99,8 @@ export async function openStore(
   /** The number of a transaction; no other writer takes over before it ends, and no process that is frozen in it holds up others for long. */
   async function begin(tx: Transaction<Database>): Promise<string> {
     const begun = `select pg_current_xact_id()::text as id, ${idleLimit}`
-    if (ours === null) return (await rowsOf<{ id: string }>(tx, begun))[0]!.id
-    const [row] = await rowsOf<{ id: string; number: number }>(
+    if (ours === null) return (await queryRows<{ id: string }>(tx, begun))[0]!.id
+    const [row] = await queryRows<{ id: string; number: number }>(
       tx,
       `${begun}, number from _fence where name = 'writer' for share`,
     )
@@ -112,7 +112,7 @@ export async function openStore(
   async function isCommitted(id: string): Promise<boolean> {
     for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts++)
       try {
-        const [row] = await rowsOf<{ status: string | null }>(
+        const [row] = await queryRows<{ status: string | null }>(
           kysely,
           'select pg_xact_status($1::text::xid8) as status',
           [id],
@@ -153,7 +153,7 @@ export async function openStore(
       try {
         return await work()
       } catch (error) {
-        if (attempts + 1 >= maxAttemptsOf(error)) throw error
+        if (attempts + 1 >= attemptsFor(error)) throw error
         if (signal?.aborted) throw new SignalError(error)
         // A random factor, so that two that collided do not collide again.
         await sleep(PAUSE_MS * 2 ** Math.min(attempts, 6) * (0.5 + Math.random()))

@@ -3,8 +3,8 @@ import { StoreError } from '../../util/errors.ts'
 import { type Row, tableBlocks } from '../copying.ts'
 import type { Reader, Store } from '../store.ts'
 import { type Database, type TableName, tableOf } from '../tables/schema.ts'
-import { changedBy, rowsOf, runSql } from './connection/statements.ts'
-import { advanceSequences, arraysOf, columnList, packed } from './rowArrays.ts'
+import { changedBy, queryRows, runSql } from './connection/statements.ts'
+import { advanceSequences, arraySources, columnList, packed } from './rowArrays.ts'
 
 /** Follows its texts by itself, with numbers of its own. */
 const BY_ITSELF: readonly TableName[] = ['search_item']
@@ -41,7 +41,7 @@ async function writeBlock(
     ...key.map((name) => last[name]),
     ...(after ? key.map((name) => after[name]) : []),
   ]
-  const given = `${arraysOf(table)} n (${columnList(table)})`
+  const given = `${arraySources(table)} n (${columnList(table)})`
   await changedBy(
     tx,
     `delete from ${table} t where ${range} and not exists (
@@ -88,6 +88,6 @@ export function replaceTables(source: Reader, target: Store, tables: readonly Ta
     }
     await advanceSequences(tx, replaced)
     // References to nothing are found here, where they can be reported, and not at the end.
-    await rowsOf(tx, 'set constraints all immediate')
+    await queryRows(tx, 'set constraints all immediate')
   })
 }

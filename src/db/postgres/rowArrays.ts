@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Row } from '../copying.ts'
 import { type Database, type TableName, tableOf } from '../tables/schema.ts'
 import { doubles, wholeNumbers } from './connection/binary.ts'
-import { rowsOf } from './connection/statements.ts'
+import { queryRows } from './connection/statements.ts'
 
 const ARRAYS = { integer: 'bigint', real: 'float8', text: 'text', blob: 'bytea' } as const
 
@@ -23,7 +23,7 @@ export const packed = (table: TableName, rows: readonly Row[]): unknown[] =>
   )
 
 /** Rows of a table that come as parameters, one a column. */
-export const arraysOf = (table: TableName): string =>
+export const arraySources = (table: TableName): string =>
   `unnest(${Object.values(tableOf(table).columns)
     .map(({ store }, i) => `$${i + 1}::${ARRAYS[store]}[]`)
     .join(', ')})`
@@ -35,14 +35,14 @@ export const columnList = (table: TableName, row?: string): string =>
     .join(', ')
 
 /** The statement that writes rows of a table. */
-export const insertOf = (table: TableName): string =>
-  `insert into ${table} (${columnList(table)}) select * from ${arraysOf(table)}`
+export const insertStatement = (table: TableName): string =>
+  `insert into ${table} (${columnList(table)}) select * from ${arraySources(table)}`
 
 /** What is numbered as it comes is numbered on from the last number that is there. */
 export async function advanceSequences(db: Kysely<Database>, tables: readonly TableName[]): Promise<void> {
   for (const table of tables)
     if (tableOf(table).columns.id?.generated)
-      await rowsOf(
+      await queryRows(
         db,
         `select setval(pg_get_serial_sequence('public.${table}', 'id'), coalesce(max(id), 1), max(id) is not null) from ${table}`,
       )

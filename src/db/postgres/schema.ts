@@ -15,7 +15,7 @@ import {
 import type { SchemaState, Store } from '../store.ts'
 import type { Database } from '../tables/schema.ts'
 import { nameLock, withClient } from './connection/connection.ts'
-import { rowsOf, runSql } from './connection/statements.ts'
+import { queryRows, runSql } from './connection/statements.ts'
 
 /** The schema that this program speaks. */
 export const SCHEMA_VERSION = newestSchema(POSTGRES_MIGRATIONS)
@@ -62,7 +62,7 @@ async function requireUtf8(client: pg.ClientBase, address: string): Promise<void
 
 /** Refuses an open database that a newer version of this program has migrated meanwhile. */
 export async function checkStillOurs(db: Kysely<Database>, address: string): Promise<void> {
-  const [row] = await rowsOf<{ name: string }>(db, 'select max(name) as name from public._migration')
+  const [row] = await queryRows<{ name: string }>(db, 'select max(name) as name from public._migration')
   refuseUnknownSchema(named(address), migrationNumber(row!.name), SCHEMA_VERSION)
 }
 

@@ -1,11 +1,11 @@
 import { BusyError, NoTableError, RightsError, StoreError, SyncError } from '../../util/errors.ts'
 
 /** What the server says, with an SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html */
-const stateOf = (error: unknown): string | undefined =>
+const sqlState = (error: unknown): string | undefined =>
   error instanceof Error && 'severity' in error && 'code' in error ? String(error.code) : undefined
 
 /** The original error inside one of ours. */
-export const rawOf = (error: unknown): unknown => (error instanceof SyncError ? error.cause : error)
+export const underlyingError = (error: unknown): unknown => (error instanceof SyncError ? error.cause : error)
 
 /** Of the network, and what the driver itself says of it. */
 const NETWORK = ['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EPIPE', 'ENOENT']
@@ -28,7 +28,7 @@ const isCut = (error: unknown): boolean =>
   error instanceof Error && [CUT, LATE, ALL_BUSY, PLAIN, NO_PASSWORD].some((pattern) => pattern.test(error.message))
 
 /** What the network or the driver says; undefined of anything else. */
-const networkOf = (error: unknown): string | undefined => {
+const networkProblem = (error: unknown): string | undefined => {
   if (!(error instanceof Error)) return undefined
   const code = 'code' in error ? String(error.code) : ''
   if (NO_PASSWORD.test(error.message)) return 'no-password'
@@ -41,31 +41,31 @@ const networkOf = (error: unknown): string | undefined => {
 
 /** Whether the connection is lost (25P03: it was idle in a transaction for too long); a transaction that was not committed on it has changed nothing. */
 export function isConnectionLost(error: unknown): boolean {
-  const raw = rawOf(error)
+  const raw = underlyingError(error)
   return (
-    !['tls', 'no-password', 'all-busy', undefined].includes(networkOf(raw)) ||
-    /^(08|57P0[1235]|25P03)/.test(stateOf(raw) ?? '')
+    !['tls', 'no-password', 'all-busy', undefined].includes(networkProblem(raw)) ||
+    /^(08|57P0[1235]|25P03)/.test(sqlState(raw) ?? '')
   )
 }
 
 /** Whether a wait for a lock may have failed: the lock was not released in time, or every connection waits for one. */
 export const isLockWait = (error: unknown): boolean =>
-  stateOf(rawOf(error)) === '55P03' || networkOf(rawOf(error)) === 'all-busy'
+  sqlState(underlyingError(error)) === '55P03' || networkProblem(underlyingError(error)) === 'all-busy'
 
 /**
  * A conflict with another transaction: serialization, deadlock, a lock that was not released in time. The same work succeeds when
  * it is repeated.
  */
 const isConflict = (error: unknown): boolean =>
-  isLockWait(error) || ['40001', '40P01'].includes(stateOf(rawOf(error)) ?? '')
+  isLockWait(error) || ['40001', '40P01'].includes(sqlState(underlyingError(error)) ?? '')
 
 /**
  * A row that exists already: another writer made it meanwhile and the next try sees it, or it is a mistake that no try corrects.
  */
-const isTwice = (error: unknown): boolean => stateOf(rawOf(error)) === '23505'
+const isTwice = (error: unknown): boolean => sqlState(underlyingError(error)) === '23505'
 
 /** How many times work is tried in all; once where another try would not help. */
-export const maxAttemptsOf = (error: unknown): number =>
+export const attemptsFor = (error: unknown): number =>
   isConflict(error) || isConnectionLost(error) ? 8 : isTwice(error) ? 3 : 1
 
 const CONNECT = 'Check that the server is running, and the address: postgres://USER@HOST:PORT/DATABASE.'
@@ -147,7 +147,7 @@ const CLASSES: Readonly<Record<string, typeof StoreError>> = {
  */
 export function asStoreError(error: unknown, address?: string, holder?: LockingSession): unknown {
   // Without an address it is unknown whether an error of the network is one of the database.
-  const code = stateOf(error) ?? (address !== undefined || isCut(error) ? networkOf(error) : undefined)
+  const code = sqlState(error) ?? (address !== undefined || isCut(error) ? networkProblem(error) : undefined)
   if (code === undefined) return error
   const where = address === undefined ? '' : ` ${address}`
   const reason = (error as Error).message

@@ -3,8 +3,8 @@ import { StoreError } from '../../util/errors.ts'
 import { OWN_TABLES, type Row, tableBlocks } from '../copying.ts'
 import type { Reader, Store, TakenOver } from '../store.ts'
 import { TABLE_NAMES, type TableName, tableOf } from '../tables/schema.ts'
-import { changedBy, rowsOf } from './connection/statements.ts'
-import { advanceSequences, insertOf, packed } from './rowArrays.ts'
+import { changedBy, queryRows } from './connection/statements.ts'
+import { advanceSequences, insertStatement, packed } from './rowArrays.ts'
 import { MARK_SQL, markOf, writeMark } from './schema.ts'
 
 /** Tables that others refer to; and the index of texts, whose numbers must be there before the texts. */
@@ -24,7 +24,7 @@ const TABLES_IN_ORDER: readonly TableName[] = [
 async function lastKey({ kysely }: Store, table: TableName): Promise<Row | undefined> {
   const { key } = tableOf(table)
   const order = key.map((name) => `${name} desc`).join(', ')
-  return (await rowsOf<Row>(kysely, `select ${key.join(', ')} from ${table} order by ${order} limit 1`))[0]
+  return (await queryRows<Row>(kysely, `select ${key.join(', ')} from ${table} order by ${order} limit 1`))[0]
 }
 
 /** What a table holds, in numbers that two databases have in common. */
@@ -50,7 +50,7 @@ async function tableSummary({ kysely }: Reader, table: TableName): Promise<strin
 }
 
 const readMark = async ({ kysely }: Store): Promise<string | null> =>
-  (await rowsOf<{ mark: string | null }>(kysely, `select ${MARK_SQL} as mark`))[0]!.mark
+  (await queryRows<{ mark: string | null }>(kysely, `select ${MARK_SQL} as mark`))[0]!.mark
 
 /** What a source is known by: when its first run began. */
 async function databaseIdentity({ kysely }: Reader): Promise<string> {
@@ -68,8 +68,8 @@ export async function takeOver(
   onProgress: (table: string, rows: number) => void,
 ): Promise<TakenOver> {
   const mark = markOf(await databaseIdentity(source))
-  const held = await readMark(target)
-  if (held !== mark && (held !== null || (await lastKey(target, '_run')) !== undefined))
+  const stored = await readMark(target)
+  if (stored !== mark && (stored !== null || (await lastKey(target, '_run')) !== undefined))
     throw new StoreError(`The database ${target.file} is not empty, and not an unfinished copy of ${source.file}.`, {
       hint: 'Use an empty database: createdb NAME creates one.',
       code: 'not-empty',
@@ -77,7 +77,7 @@ export async function takeOver(
   await writeMark(target, mark)
   let rows = 0
   for (const table of TABLES_IN_ORDER) {
-    const insert = insertOf(table)
+    const insert = insertStatement(table)
     for await (const block of tableBlocks(source, table, await lastKey(target, table))) {
       const parameters = packed(table, block)
       rows += await target.write((tx) => changedBy(tx, insert, parameters))

@@ -5,7 +5,7 @@ import { FIRST_LOCALE } from '../tables/sql/expressions.ts'
 
 const expressions = expressionBuilder<Database, never>()
 
-/** The name of an indicator in the first language where it is held, else in another one; a column of a query that names its kind and number. */
+/** The name of an indicator in the first language where it is stored, else in another one; a column of a query that names its kind and number. */
 export const indicatorNameColumn = (kind: string, id: string) =>
   expressions
     .selectFrom('indicator_text as t')
@@ -30,7 +30,7 @@ export const geoNameColumn = <A extends string>(id: string, alias: A) =>
     .limit(1)
     .as(alias)
 
-/** The kinds of indicators, content or archives that are held, whatever service they came from. */
+/** The kinds of indicators, content or archives that are stored, whatever service they came from. */
 export async function storedKinds({ kysely }: Reader, table: 'indicator' | 'content' | 'archive'): Promise<string[]> {
   const rows = await kysely.selectFrom(table).select('kind').distinct().orderBy('kind').execute()
   return rows.map(({ kind }) => kind)

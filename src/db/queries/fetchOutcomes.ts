@@ -1,5 +1,5 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely'
-import { numbersOf } from '../../util/json.ts'
+import { parseNumbers } from '../../util/json.ts'
 import { type Interval, intersect, merge, subtract } from '../../util/time/interval.ts'
 import { type Prepared, prepared } from '../prepared.ts'
 import type { Reason } from '../tables/bookkeeping.ts'
@@ -11,7 +11,7 @@ import {
   NOT_FAILED_OUTCOMES,
 } from '../tables/codes.ts'
 import type { Database } from '../tables/schema.ts'
-import { geosOf } from './seriesLookup.ts'
+import { readGeos } from './seriesLookup.ts'
 
 /*
  * Outcomes and reasons of requests, as SQL literals: a partial index is used only where its condition stands word for word in
@@ -113,9 +113,9 @@ export function createAnswered(db: Kysely<Database>, sound: boolean): (request: 
       return again === undefined ? [{ geoId: ALL_GEOS, intervals: window ? [window] : [] }] : []
     }
     const rows = await laterOfSeries[which].all(db, { fetchId, seriesId, ...window })
-    const later = rows.map(({ geo_ids, ...row }) => ({ ...row, geos: numbersOf(geo_ids) }))
+    const later = rows.map(({ geo_ids, ...row }) => ({ ...row, geos: parseNumbers(geo_ids) }))
     // What was read soundly for every known geo by itself counts as read for all.
-    const known = sound && geoIds === null ? await geosOf(db, seriesId) : []
+    const known = sound && geoIds === null ? await readGeos(db, seriesId) : []
     const ofEach = known
       .map((geoId) => answeredFor(later, geoId))
       .reduce((a, b) => intersect(a, b), known.length > 0 ? [window] : [])

@@ -19,7 +19,7 @@ const bossTables = (db: Kysely<Database>): Kysely<BossTables> =>
 const OPEN_STATES = ['created', 'retry', 'active']
 
 /** The names of the queue of a host, and of its dead-letter queue. */
-export const queueOf = (host: string): { readonly queue: string; readonly dead: string } => {
+export const queueNames = (host: string): { readonly queue: string; readonly dead: string } => {
   const name = host.replaceAll(/[^\w.-]/g, '_')
   return { queue: `requests.${name}`, dead: `dead.${name}` }
 }
@@ -53,7 +53,7 @@ export const isQueueMade = (store: Pick<Store, 'file' | 'coordination'>): Promis
  */
 export async function clearQueue(db: Kysely<Database>, host: string): Promise<void> {
   if (!(await canReadQueues(db))) return
-  const { queue, dead } = queueOf(host)
+  const { queue, dead } = queueNames(host)
   await bossTables(db).deleteFrom('job').where('name', 'in', [queue, dead]).where('state', 'in', OPEN_STATES).execute()
 }
 

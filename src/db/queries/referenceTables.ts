@@ -9,15 +9,15 @@ import type { Database } from '../tables/schema.ts'
 /** The version of the zone data of this runtime, such as 2025b. */
 const ZONE_DATA = process.versions.tz ?? process.versions.icu ?? 'unknown'
 
-/** Whether the clock changes of a zone are held from this version of the zone data. */
+/** Whether the clock changes of a zone are stored from this version of the zone data. */
 async function isHeld(db: Kysely<Database>, zone: string, version: string): Promise<boolean> {
-  const held = await db
+  const stored = await db
     .selectFrom('time_zone_offset')
     .select('zone_data')
     .where('zone', '=', zone)
     .limit(1)
     .executeTakeFirst()
-  return held?.zone_data === version
+  return stored?.zone_data === version
 }
 
 /** Writes the clock changes of a zone, once a version of the zone data; the views turn instants into local time with them. */
@@ -59,7 +59,7 @@ export async function ensureZone(store: Pick<Store, 'kysely' | 'engine' | 'write
 /** Uses the clock changes of a zone from the database, where they are from this runtime's zone data. */
 async function useHeld(db: Kysely<Database>, zone: string): Promise<boolean> {
   if (!(await isHeld(db, zone, ZONE_DATA))) return false
-  const held = await db
+  const stored = await db
     .selectFrom('time_zone_offset')
     .select(['from_at', 'offset_s'])
     .where('zone', '=', zone)
@@ -67,7 +67,7 @@ async function useHeld(db: Kysely<Database>, zone: string): Promise<boolean> {
     .execute()
   useTransitions(
     zone,
-    held.map(({ from_at, offset_s }) => ({ at: Math.max(from_at, 0), offset: offset_s })),
+    stored.map(({ from_at, offset_s }) => ({ at: Math.max(from_at, 0), offset: offset_s })),
   )
   return true
 }
@@ -78,7 +78,7 @@ export async function useStoredZones({ kysely }: Pick<Store, 'kysely'>): Promise
   for (const { zone } of zones) await useHeld(kysely, zone)
 }
 
-/** The changes of a zone that are held, as a text. */
+/** The changes of a zone that are stored, as a text. */
 const zoneChanges = async (db: Kysely<Database>, zone: string): Promise<string> =>
   JSON.stringify(
     await db
@@ -89,7 +89,7 @@ const zoneChanges = async (db: Kysely<Database>, zone: string): Promise<string> 
       .execute(),
   )
 
-/** Writes the clock changes anew of every zone that is held from other zone data than this runtime's. */
+/** Writes the clock changes anew of every zone that is stored from other zone data than this runtime's. */
 export async function refreshZones(db: Kysely<Database>, engine: Engine, version = ZONE_DATA): Promise<void> {
   const outdated = await db
     .selectFrom('time_zone_offset')

@@ -34,7 +34,7 @@ const geosOfSeries = prepared((db, of: { seriesId: number }) =>
 )
 
 /** The geos for which a series ever had values. */
-export const geosOf = async (db: Kysely<Database>, seriesId: number): Promise<number[]> =>
+export const readGeos = async (db: Kysely<Database>, seriesId: number): Promise<number[]> =>
   (await geosOfSeries.all(db, { seriesId })).map(({ geo_id }) => geo_id)
 
 /** The first or the last instant with a value of a series and geo, or the one next to an instant: the first one beyond it, or the last one. */

@@ -45,9 +45,9 @@ function compiledUpsert(
           ? null
           : hasFirst(table, second, first)
     const next = (column: string): Expression<unknown> => {
-      const [held, sent] = [sql.ref(`${table}.${column}`), sql.ref(`excluded.${column}`)]
+      const [stored, sent] = [sql.ref(`${table}.${column}`), sql.ref(`excluded.${column}`)]
       if (better === null || silent.includes(column) || column === MERGED) return sent
-      return sql`case when ${better} then coalesce(${held}, ${sent}) else ${sent} end`
+      return sql`case when ${better} then coalesce(${stored}, ${sent}) else ${sent} end`
     }
     const differs = (column: string): Expression<SqlBool> =>
       sql<SqlBool>`${sql.ref(`${table}.${column}`)} is distinct from ${next(column)}`
@@ -120,6 +120,6 @@ export const isListedOnly = (texts: TableName): boolean => texts === 'content_te
 const hasFirst = (table: TableName, texts: TableName, first = ''): Expression<SqlBool> => {
   const keys = ['kind', 'id'].filter((column) => column in tableOf(texts).columns)
   const same = keys.map((column) => sql`t.${sql.ref(column)} = ${sql.ref(`${table}.${column}`)}`)
-  const held = isListedOnly(texts) ? sql` and t.withdrawn_at is null` : sql``
-  return sql<SqlBool>`exists (select 1 from ${sql.table(texts)} t where ${sql.join(same, sql` and `)} and t.locale = ${sql.lit(first)}${held})`
+  const stored = isListedOnly(texts) ? sql` and t.withdrawn_at is null` : sql``
+  return sql<SqlBool>`exists (select 1 from ${sql.table(texts)} t where ${sql.join(same, sql` and `)} and t.locale = ${sql.lit(first)}${stored})`
 }

@@ -7,7 +7,7 @@ import { openReader, openStore } from './open.ts'
 import { schemaState } from './schema.ts'
 
 /** What the file system says of a database and its log: another text whenever something was written, or another file put in its place. */
-const stampOf = ({ file }: Reader): string =>
+const readStamp = ({ file }: Reader): string =>
   [file, `${file}-wal`]
     .map((path) => statSync(path, { throwIfNoEntry: false, bigint: true }))
     .map((stat) => `${stat?.ino} ${stat?.size} ${stat?.mtimeNs}`)
@@ -39,5 +39,5 @@ export const sqlite: Backend = {
     ),
   remove: removeDatabase,
   isPublishedCopy,
-  stampOf,
+  readStamp,
 }

@@ -124,7 +124,7 @@ function createDriver(
  * SQLite can change its schema inside a transaction, which Kysely's own adapter does not say. Where nothing is written, any
  * number of queries may read their rows side by side.
  */
-const adapterOf = (readonly: boolean): SqliteAdapter =>
+const openAdapter = (readonly: boolean): SqliteAdapter =>
   Object.defineProperties(new SqliteAdapter(), {
     supportsTransactionalDdl: { value: true },
     supportsMultipleConnections: { value: readonly },
@@ -146,7 +146,7 @@ class ListCompiler extends SqliteQueryCompiler {
   }
 }
 
-function dialectOf(raw: SQLite.Database, driver: Driver, adapter: SqliteAdapter): Dialect {
+function createDialect(raw: SQLite.Database, driver: Driver, adapter: SqliteAdapter): Dialect {
   const base = new SqliteDialect({ database: raw })
   return {
     createAdapter: () => adapter,
@@ -225,10 +225,10 @@ export function connect(
     const prepare = createPreparer(raw)
     const run = createRunner(file, prepare)
     const driver = createDriver(raw, createQueries(raw, run), lockTimeout, () => check())
-    const adapter = adapterOf(readonly)
+    const adapter = openAdapter(readonly)
     runDirectly(adapter, run)
     return {
-      kysely: new Kysely<Database>({ dialect: dialectOf(raw, driver, adapter) }),
+      kysely: new Kysely<Database>({ dialect: createDialect(raw, driver, adapter) }),
       raw,
       prepare,
       guard(next) {

@@ -1,5 +1,5 @@
 import { StoreError } from '../../util/errors.ts'
-import { headOf } from '../../util/files/target.ts'
+import { readHead } from '../../util/files/target.ts'
 import { TABLE_NAMES, tableOf } from '../tables/schema.ts'
 import { type Connection, connect } from './connection.ts'
 import { APPLICATION_ID } from './schema.ts'
@@ -24,7 +24,7 @@ function isMarked(file: string): boolean {
  * database with a write-ahead log: a copy that this program has opened for writing is a live database.
  */
 export function isPublishedCopy(file: string): boolean {
-  const head = headOf(file, 100)
+  const head = readHead(file, 100)
   const isOurs = head.length === 100 && head.readUInt32BE(68) === APPLICATION_ID
   return isOurs && head[18] === 1 && head[19] === 1 && isMarked(file)
 }

@@ -5,16 +5,16 @@ import type { TableName } from '../tables/schema.ts'
 import type { Connection } from './connection.ts'
 import { logBytes } from './file/wal.ts'
 import { dayTotalsChecksums, upsertDays, valuesBeyond } from './operations/days.ts'
-import { tablesOf } from './operations/finishCopy.ts'
+import { listTables } from './operations/finishCopy.ts'
 import { upsertObservations, withdrawObservations } from './operations/observations.ts'
 import { search } from './operations/search.ts'
 import { query, seen } from './operations/statement.ts'
-import { extremesOf, values } from './operations/values.ts'
+import { readExtremes, values } from './operations/values.ts'
 
 /** Answers which bodies are in the reply store. Writers follow one another, so there is nothing to lock. */
 function lockReplies(prepare: Connection['prepare'], hashes: readonly string[]): readonly string[] {
-  const held = prepare('select hash from _reply where hash in (select value from json_each(?))')
-  return (held.all(JSON.stringify(hashes)) as { hash: string }[]).map(({ hash }) => hash)
+  const stored = prepare('select hash from _reply where hash in (select value from json_each(?))')
+  return (stored.all(JSON.stringify(hashes)) as { hash: string }[]).map(({ hash }) => hash)
 }
 
 /**
@@ -48,12 +48,12 @@ export function createEngine({ kysely, raw, prepare }: Connection, file: string)
     search: async (text, kinds, most) => search(prepare, text, kinds, most),
     values: (of, asOf) => values({ kysely, raw }, of, asOf),
     ...sharedEngine(kysely),
-    extremes: async (of, borders, fetchId) => extremesOf(prepare, of, borders, fetchId),
+    extremes: async (of, borders, fetchId) => readExtremes(prepare, of, borders, fetchId),
     query: async (sql, parameters) => query(raw, sql, parameters),
     seen: async (sql, columns) => seen(raw, sql, columns),
     limitCache: (bytes) => void raw.pragma(`cache_size = -${Math.ceil(bytes / 1024)}`),
     beginSnapshot: () => void raw.exec('begin'),
-    tables: async () => tablesOf(raw),
+    tables: async () => listTables(raw),
     async dangling() {
       const rows = raw.pragma('foreign_key_check') as { table: string; rowid: number | null; parent: string }[]
       return rows.map(({ table, rowid, parent }): Dangling => ({ table, row: rowid, parent }))

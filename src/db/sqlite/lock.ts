@@ -20,17 +20,17 @@ const INTRODUCTION_MS = 5_000
 const MAKING_MS = 30_000
 
 /** Resolves links, so that a database has one lock under all its names; also for a file that does not exist yet. */
-function realPathOf(file: string): string {
+function resolvePath(file: string): string {
   if (existsSync(file)) return realpathSync(file)
   if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink())
-    return realPathOf(resolve(dirname(file), readlinkSync(file)))
+    return resolvePath(resolve(dirname(file), readlinkSync(file)))
   return join(realpathSync(dirname(file)), basename(file))
 }
 
 /**
  * The file that the writer of a database locks. It stays empty and is never deleted: a second file of that name would be a second lock.
  */
-const lockFileOf = (file: string): string => `${realPathOf(file)}.lock`
+const lockFileName = (file: string): string => `${resolvePath(file)}.lock`
 
 /** Whether a process of this machine has ended; unknown, and so taken for alive, on another one. */
 function isGone({ pid, host }: LockHolder): boolean {
@@ -46,7 +46,7 @@ function isGone({ pid, host }: LockHolder): boolean {
 /** Whether somebody holds a database for writing; undefined when that cannot be found out. */
 export function isLocked(file: string): boolean | undefined {
   try {
-    const lock = lockFileOf(file)
+    const lock = lockFileName(file)
     if (!existsSync(lock)) return false
     lockExclusively(lock)()
     return false
@@ -90,7 +90,7 @@ export async function lockFile(file: string, now: number): Promise<() => void> {
   if (isInMemory(file)) return () => undefined
   const release = await lockPath(file)
   try {
-    refuseOtherNames(realPathOf(file), now)
+    refuseOtherNames(resolvePath(file), now)
     return release
   } catch (error) {
     release()
@@ -111,7 +111,7 @@ export function takeLockFile(file: string): () => void {
 async function lockPath(file: string): Promise<() => void> {
   let lock: string
   try {
-    lock = lockFileOf(file)
+    lock = lockFileName(file)
     return await retryWhileBusy(() => lockExclusively(lock), { busyTimeoutMs: MEETING_MS })
   } catch (error) {
     if (!isBusy(error)) {
@@ -141,7 +141,7 @@ export async function openLocked(
     makeRoom(file)
     // Another program's file is refused before a lock is put beside it.
     if (existsSync(file)) {
-      const real = realPathOf(file)
+      const real = resolvePath(file)
       refuseOtherNames(real, Date.now())
       refuseForeignJournal(real)
       await requireOneName(real)
@@ -150,7 +150,7 @@ export async function openLocked(
   }
   const release = await lockFile(file, Date.now())
   try {
-    if (!isInMemory(file)) refuseForeignLog(realPathOf(file))
+    if (!isInMemory(file)) refuseForeignLog(resolvePath(file))
     return { store: await openStore(file, options), release }
   } catch (error) {
     release()

@@ -43,13 +43,13 @@ export async function openStore(
   { durability = 'normal', copies = false, logLimit = LOG_LIMIT, encoding, ...lockTimeout }: StoreOptions = {},
 ): Promise<SqliteStore> {
   const connection = connect(file, lockTimeout)
-  const reader = readerOf(connection, file)
+  const reader = createReader(connection, file)
   const watch = watchFile(file)
   connection.guard(watch.check)
   try {
     if (encoding !== undefined) connection.raw.pragma(`encoding = '${encoding}'`)
     await bringUpToDate(connection, reader, { durability, copies, lockTimeout })
-    return storeOf(connection, reader, watch, logLimit)
+    return createStore(connection, reader, watch, logLimit)
   } catch (error) {
     await reader.close()
     throw asStoreError(error, file)
@@ -78,7 +78,7 @@ async function bringUpToDate(
 }
 
 /** What a file that is up to date offers to a writer. */
-function storeOf(connection: Connection, reader: SqliteReader, watch: Watch, logLimit: number): SqliteStore {
+function createStore(connection: Connection, reader: SqliteReader, watch: Watch, logLimit: number): SqliteStore {
   const { raw, kysely } = connection
   const { file } = reader
   const latest = raw.prepare(`select number from _fence where name = 'writer'`).pluck()
@@ -165,7 +165,7 @@ function prepareFile(connection: Connection, file: string, durability: Durabilit
 }
 
 /** What a database offers to readers: statements that are prepared once a text. */
-function readerOf(connection: Connection, file: string): SqliteReader {
+function createReader(connection: Connection, file: string): SqliteReader {
   const { kysely, raw, prepare } = connection
   return {
     file,
@@ -204,7 +204,7 @@ export function openReader(file: string): SqliteReader {
       throw olderSchema(file, version, SCHEMA_VERSION, hint)
     }
     addStandIns(connection)
-    return readerOf(connection, file)
+    return createReader(connection, file)
   } catch (error) {
     connection.raw.close()
     throw asStoreError(error, file)

@@ -87,14 +87,14 @@ export function scriptedSource(script: Script, { seed, now }: World): ValueSourc
       .filter((resolution) => resolution.from < resolution.to)
   const resolutionAt = (at: Instant): ActiveResolution => active.findLast(({ from }) => from <= at) ?? active[0]!
   const salt = seed * 1_000_003 + id
-  const lengthOf = (every: ScriptedResolution['every']): number =>
+  const periodLength = (every: ScriptedResolution['every']): number =>
     typeof every === 'number' ? every : every === 'irregular' ? HOUR : 82_800
   return {
     about: { id, es: name, en: name, short: name, magnitude },
     geos: script.geos,
     most: (from, to) =>
       within(from, to).reduce(
-        (sum, resolution) => sum + (resolution.to - resolution.from) / lengthOf(resolution.every),
+        (sum, resolution) => sum + (resolution.to - resolution.from) / periodLength(resolution.every),
         0,
       ),
     points(geos, from, to) {
@@ -103,7 +103,7 @@ export function scriptedSource(script: Script, { seed, now }: World): ValueSourc
         for (const at of instantsOf(resolution, resolution.from, resolution.to, salt))
           for (const geo of geos)
             if (isValueThere(actions, geo, at, now)) {
-              const chance = 50 + 40 * noise(seed, id, geo, at, lengthOf(resolution.every))
+              const chance = 50 + 40 * noise(seed, id, geo, at, periodLength(resolution.every))
               const value = chance + revisedBy(actions, geo, at, now)
               found.push({ at, geo, value: Math.round(value * 100) / 100 + 0 })
             }

@@ -7,7 +7,7 @@ import { type AttemptFailure, classifyAnswer } from '../classify.ts'
 import { type Client, hasFailed, type OnRetry } from '../client.ts'
 import { exchange } from '../http.ts'
 import { type DownloadAnswer, receive } from '../receive.ts'
-import { addressOf, DownloadError, type LinkPolicy, refusedDownload, refuseForeign } from './links.ts'
+import { DownloadError, type LinkPolicy, refusedDownload, refuseForeign, resolveLink } from './links.ts'
 import { dropParts, findPart, type PartialFile } from './partialFiles.ts'
 
 /** Where downloads go, and over what. */
@@ -38,7 +38,10 @@ const MAX_REDIRECTS = 5
 /** A file may take longer than an answer, because its download is resumed. */
 const TOTAL_MS = 60 * 60_000
 
-const linksOf = ({ client, allowHosts = [] }: DownloadOptions): LinkPolicy => ({ baseUrl: client.baseUrl, allowHosts })
+const linkPolicy = ({ client, allowHosts = [] }: DownloadOptions): LinkPolicy => ({
+  baseUrl: client.baseUrl,
+  allowHosts,
+})
 
 /**
  * Downloads a file to a path made of its checksum; resumes an earlier download where the server allows it. Returns why this file
@@ -57,8 +60,8 @@ export async function download(url: string, options: DownloadOptions): Promise<D
 
 /** Follows an address to its file, once. */
 async function followRedirects(url: string, options: DownloadOptions): Promise<Downloaded> {
-  let to = addressOf(url, options.client.baseUrl)
-  refuseForeign(to, linksOf(options))
+  let to = resolveLink(url, options.client.baseUrl)
+  refuseForeign(to, linkPolicy(options))
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
     const { part, headers, next } = await requestDownload(to, url, options)
     if (part) {
@@ -80,7 +83,7 @@ function requestDownload(to: URL, url: string, options: DownloadOptions): Promis
     'Accept-Encoding': 'identity',
     ...(before ? { Range: `bytes=${before.bytes}-`, 'If-Range': before.validator! } : {}),
   }
-  const links = linksOf(options)
+  const links = linkPolicy(options)
   return client.call(
     { route: 'download', url: to.href },
     (sending) => {
@@ -126,7 +129,7 @@ function messageIn({ file, bytes }: PartialFile): string | null {
   }
 }
 
-/** Refuses what the service answers with status 200 in place of a file: it would be held for good. */
+/** Refuses what the service answers with status 200 in place of a file: it would be stored for good. */
 function refuseOther(part: PartialFile, headers: Readonly<Record<string, string>>, folder: string, url: string): void {
   const message = messageIn(part)
   const why =

@@ -24,7 +24,7 @@ const isAllowed = ({ host, hostname }: URL, { allowHosts = [] }: LinkPolicy): bo
   allowHosts.includes(host) || allowHosts.includes(hostname)
 
 /** The address of a file: the service writes it as a path below its own. */
-export function addressOf(url: string, baseUrl: string): URL {
+export function resolveLink(url: string, baseUrl: string): URL {
   const address = url.startsWith('/') && !url.startsWith('//') ? URL.parse(`${baseUrl}${url}`) : URL.parse(url)
   if (!isHttp(address))
     throw refusedDownload(`${JSON.stringify(oneLine(url).slice(0, 100))} is not a valid address of a file`)

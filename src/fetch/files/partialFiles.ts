@@ -33,7 +33,7 @@ const namesIn = (folder: string): string[] => {
 }
 
 /** The validator of a part from its note; undefined where there is none. */
-function validatorOf(folder: string, name: string, url: string): string | undefined {
+function readValidator(folder: string, name: string, url: string): string | undefined {
   try {
     const note = JSON.parse(readFileSync(join(partsFolder(folder), `${name}${NOTE}`), 'utf8')) as Record<
       string,
@@ -55,7 +55,7 @@ export function findPart(folder: string, url: string): PartialFile | null {
   for (const name of namesIn(folder)) {
     if (name.endsWith(NOTE) || !name.startsWith(digest(url, 32))) continue
     const file = join(partsFolder(folder), name)
-    const validator = validatorOf(folder, name, url)
+    const validator = readValidator(folder, name, url)
     const bytes = statSync(file, { throwIfNoEntry: false })?.size ?? 0
     if (validator !== undefined && bytes > 0) return { file, bytes, validator }
   }
@@ -86,7 +86,7 @@ export function tidyParts(folder: string, wanted: readonly string[]): number {
   for (const name of namesIn(folder).filter((one) => PART_NAME.test(one))) {
     const bare = name.endsWith(NOTE) ? name.slice(0, -NOTE.length) : name
     const url = urls.get(bare.slice(0, 32))
-    if (kept.has(bare.slice(0, 32)) && url !== undefined && validatorOf(folder, bare, url) !== undefined) continue
+    if (kept.has(bare.slice(0, 32)) && url !== undefined && readValidator(folder, bare, url) !== undefined) continue
     rmSync(join(partsFolder(folder), name), { force: true })
     gone++
   }

@@ -76,7 +76,7 @@ function schemaFor(service: Service) {
 const schemas = new WeakMap<Service, ReturnType<typeof schemaFor>>()
 
 /** The schema of job files for a service; made once. */
-export function jobFileOf(service: Service): ReturnType<typeof schemaFor> {
+export function jobFileSchema(service: Service): ReturnType<typeof schemaFor> {
   const known = schemas.get(service) ?? schemaFor(service)
   schemas.set(service, known)
   return known
@@ -88,5 +88,5 @@ export type JobFile = z.output<ReturnType<typeof schemaFor>>
 /** The JSON schema of job files for a service, by which editors complete and check them. */
 export const jobSchema = (service: Service = SERVICES.generic): object => ({
   title: 'indicator-sync job',
-  ...z.toJSONSchema(jobFileOf(service), { target: 'draft-7', io: 'input' }),
+  ...z.toJSONSchema(jobFileSchema(service), { target: 'draft-7', io: 'input' }),
 })

@@ -1,13 +1,13 @@
 import { Cron } from 'croner'
 import { routesOf, wordsFor } from '../../service/routes.ts'
 import type { Service } from '../../service/service.ts'
-import { isObject, listOf } from '../../util/json.ts'
+import { isObject, toList } from '../../util/json.ts'
 import { checkZone } from '../../util/time/zone.ts'
 import { ENTRY_ROUTES, PARAMETER_OF } from '../entryRoutes.ts'
 import type { Moment } from '../job.ts'
 import { resolveMoment } from '../moment.ts'
 import { isNotifyUrl, NOTIFY_FORM } from '../notification.ts'
-import { wordsOf } from '../select.ts'
+import { toWords } from '../select.ts'
 
 /** A broken rule about several keys: where, and why. */
 export interface RuleBreak {
@@ -87,10 +87,10 @@ function seriesRules(entry: WrittenEntry, path: KeyPath, { service: { routes }, 
     report('indicators', `cannot select from the catalogue, which does not list route ${route}; expected a list of ids`)
   if (isObject(indicators) && Object.keys(indicators).length === 0 && isLegal([...path, 'indicators']))
     report('indicators', 'selects nothing; set match, terms or exclude, or use `indicators: all`')
-  if (isObject(indicators) && typeof indicators.match === 'string' && wordsOf(indicators.match).length === 0)
+  if (isObject(indicators) && typeof indicators.match === 'string' && toWords(indicators.match).length === 0)
     report('indicators', 'match contains no word')
   const twice = (key: string, what: string) => {
-    const ids = listOf(entry[key])
+    const ids = toList(entry[key])
     ids.forEach((id, i) => {
       if (ids.indexOf(id) < i) breaks.push({ path: [...path, key, i], message: `${what} ${id} is listed twice` })
     })
@@ -176,7 +176,7 @@ function orderRule({ order, kinds }: WrittenEntry, path: KeyPath, { service: { r
   const ordersOf = (route: string): readonly unknown[] => wordsFor(routes, route, 'order').values
   const known = routesOf(routes, 'content')
   const able = known.filter((route) => ordersOf(route).includes(order))
-  const unable = known.find((route) => listOf(kinds).includes(route) && !able.includes(route))
+  const unable = known.find((route) => toList(kinds).includes(route) && !able.includes(route))
   if (able.length === 0 || unable === undefined) return []
   const message = `${order} is supported only by ${able.join(', ')}; expected one of: ${ordersOf(unable).join(', ')}`
   return [{ path: [...path, 'order'], message }]
@@ -227,7 +227,7 @@ export function brokenRules(job: unknown, service: Service, isLegal: RuleContext
   const zone = breaks.some(({ path }) => path[0] === 'timeZone') ? 'UTC' : String(job.timeZone ?? service.timeZone)
   const context = { service, zone, isLegal }
   for (const [name, rules] of Object.entries(RULES))
-    listOf(job[name]).forEach((entry, i) => {
+    toList(job[name]).forEach((entry, i) => {
       if (isObject(entry)) for (const rule of rules) breaks.push(...rule(entry, [name, i], context))
     })
   breaks.push(...notifyRules(job.notify))

@@ -2,10 +2,10 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { BusyError, InputError } from '../../util/errors.ts'
-import { partFileOf, removeStaleParts } from '../../util/files/partFiles.ts'
+import { partFileName, removeStaleParts } from '../../util/files/partFiles.ts'
 import { filesOf, knownManifest, type LakeManifest, MANIFEST, manifestText, parseManifest } from '../manifest.ts'
 import { folderPlace } from './folder.ts'
-import { type HeldFiles, isBucket, type LakePlace, type LakeWriter } from './place.ts'
+import { isBucket, type LakePlace, type LakeWriter, type StoredFiles } from './place.ts'
 import { type Bucket, type ListedObject, notStored, openBucket, type S3Access } from './s3.ts'
 
 /** Where the files of all snapshots lie; the manifest says which of them belong to the current one. */
@@ -45,7 +45,7 @@ const listObjects = async ({ bucket, prefix }: BucketFolder): Promise<ListedObje
   (await bucket.list(prefix)).map((object) => ({ ...object, key: object.key.slice(prefix.length) }))
 
 /** Those of the listed objects that are files of a snapshot, each with its content. */
-function filesAmong({ bucket, prefix }: BucketFolder, objects: readonly ListedObject[]): HeldFiles {
+function filesAmong({ bucket, prefix }: BucketFolder, objects: readonly ListedObject[]): StoredFiles {
   const sizes = new Map(objects.map(({ key, bytes }) => [key, bytes]))
   return {
     sizeOf: ({ path }) => sizes.get(`${FILES_FOLDER}/${path}`),
@@ -105,11 +105,11 @@ async function tidyBucket(
 /** Where the files of a lake in a bucket are made before they are sent. */
 const STAGING = join(tmpdir(), 'indicator-sync-lake')
 
-async function bucketWriter(held: BucketFolder, now: number): Promise<LakeWriter> {
-  const { bucket, prefix, asWritten } = held
+async function bucketWriter(folder: BucketFolder, now: number): Promise<LakeWriter> {
+  const { bucket, prefix, asWritten } = folder
   const there = await bucket.text(prefix + MANIFEST)
   const before = there && parseManifest(there.text)
-  let objects = await listObjects(held)
+  let objects = await listObjects(folder)
   if (before === null && objects.some(({ key }) => key !== CONDITIONS && !DATA_FILE.test(key) && !REPLACED.test(key)))
     throw new InputError(`${asWritten} contains objects that do not belong to a lake.`, {
       hint: 'Choose an unused prefix of the bucket. Nothing was changed.',
@@ -117,11 +117,11 @@ async function bucketWriter(held: BucketFolder, now: number): Promise<LakeWriter
     })
   if (before) knownManifest(before, asWritten)
   const isGuarded = await keepsConditions(
-    held,
+    folder,
     objects.some(({ key }) => key === CONDITIONS),
   )
   let current: LakeManifest | null = null
-  const making = partFileOf(STAGING)
+  const making = partFileName(STAGING)
   removeStaleParts(STAGING, now)
   /** Replaces the manifest that was read, and no other one. */
   const replace = async (manifest: LakeManifest): Promise<void> => {
@@ -140,7 +140,7 @@ async function bucketWriter(held: BucketFolder, now: number): Promise<LakeWriter
     current = manifest
   }
   return {
-    ...filesAmong(held, objects),
+    ...filesAmong(folder, objects),
     before,
     caution: isGuarded ? null : CAUTION,
     folderOf: () => FILES_FOLDER,
@@ -159,12 +159,12 @@ async function bucketWriter(held: BucketFolder, now: number): Promise<LakeWriter
     async commit(manifest) {
       if (before) await bucket.putText(prefix + replacedKey(before.snapshot), manifestText(before), null)
       await replace(manifest)
-      objects = await listObjects(held)
+      objects = await listObjects(folder)
     },
     confirm: replace,
     async tidy(_, graceMs, at) {
       // Nothing can block a new snapshot: leftovers are removed when it is current.
-      if (current !== null) await tidyBucket(held, objects, current, graceMs, at)
+      if (current !== null) await tidyBucket(folder, objects, current, graceMs, at)
     },
     close: () => rmSync(making, { recursive: true, force: true }),
   }
@@ -174,12 +174,12 @@ async function bucketWriter(held: BucketFolder, now: number): Promise<LakeWriter
 async function bucketPlace(asWritten: string, access: S3Access): Promise<LakePlace> {
   const { name, prefix } = parseBucketAddress(asWritten)
   const bucket = await openBucket(name, access)
-  const held: BucketFolder = { bucket, prefix, asWritten }
+  const folder: BucketFolder = { bucket, prefix, asWritten }
   return {
     asWritten,
     manifest: async () => parseManifest((await bucket.text(prefix + MANIFEST))?.text ?? ''),
-    look: async () => ({ files: filesAmong(held, await listObjects(held)), findings: [] }),
-    write: (now) => bucketWriter(held, now),
+    look: async () => ({ files: filesAmong(folder, await listObjects(folder)), findings: [] }),
+    write: (now) => bucketWriter(folder, now),
     close: () => bucket.close(),
   }
 }

@@ -29,7 +29,7 @@ import {
   stage,
   tidyFolder,
 } from '../snapshots.ts'
-import type { HeldFiles, LakeFinding, LakePlace, LakeWriter } from './place.ts'
+import type { LakeFinding, LakePlace, LakeWriter, StoredFiles } from './place.ts'
 
 /** The number of rows in the description at the end of a file; the length of that description comes before the last four bytes. */
 async function rowsInFooter(file: string): Promise<number> {
@@ -49,7 +49,7 @@ async function rowsInFooter(file: string): Promise<number> {
   }
 }
 
-const filesIn = (folder: string): HeldFiles => ({
+const filesIn = (folder: string): StoredFiles => ({
   sizeOf: ({ path }) => statSync(join(folder, path), { throwIfNoEntry: false })?.size,
   sha256Of: async ({ path }) => sha256OfFile(join(folder, path)),
   rowsOf: ({ path }) => rowsInFooter(join(folder, path)),

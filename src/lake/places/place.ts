@@ -8,7 +8,7 @@ export interface LakeFinding {
 }
 
 /** The files of one snapshot, as they are stored. */
-export interface HeldFiles {
+export interface StoredFiles {
   /** Bytes of a file; undefined where it is missing. */
   sizeOf(file: LakeFile): number | undefined
   /** SHA-256 of the content of a file, hex; every byte is read. */
@@ -18,7 +18,7 @@ export interface HeldFiles {
 }
 
 /** The only writer of a lake, until it is closed. */
-export interface LakeWriter extends HeldFiles {
+export interface LakeWriter extends StoredFiles {
   /** The current snapshot; null while there is none. */
   readonly before: LakeManifest | null
   /** The folder of a snapshot with a number, for its manifest. */
@@ -49,7 +49,7 @@ export interface LakePlace {
   /** The manifest of the lake, whatever its schema; null where there is none of ours. */
   manifest(): Promise<LakeManifest | null>
   /** The files of a snapshot, with findings: files that readers would take for part of it, and files that they would miss. */
-  look(manifest: LakeManifest): Promise<{ readonly files: HeldFiles; readonly findings: readonly LakeFinding[] }>
+  look(manifest: LakeManifest): Promise<{ readonly files: StoredFiles; readonly findings: readonly LakeFinding[] }>
   /**
    * Locks the lake for this process, as far as the place supports that. Refuses anything that is not a lake, and does not touch
    * it.

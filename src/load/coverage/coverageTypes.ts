@@ -47,7 +47,7 @@ export interface Answer {
 }
 
 /** What is stored of the series near the window, read before coverage is written. */
-export interface Held {
+export interface StoredCoverage {
   /** Where `coverage` and `absences` were read; at least the window. */
   readonly reach: Interval
   readonly coverage: readonly Coverage[]

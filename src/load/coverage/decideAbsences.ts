@@ -4,7 +4,7 @@ import { DAY, type Instant } from '../../util/time/instant.ts'
 import { type Interval, intersect, subtract } from '../../util/time/interval.ts'
 import { isLong, isSameStep, type Periods } from '../../util/time/periods.ts'
 import { floorTo } from '../../util/time/zone.ts'
-import type { Answer, Geo, Held, Series, Values } from './coverageTypes.ts'
+import type { Answer, Geo, Series, StoredCoverage, Values } from './coverageTypes.ts'
 
 /* Rules 16–20 of coverage: the periods for which the step of a series promises a value and none came. Pure. */
 
@@ -31,16 +31,16 @@ export const NEARBY = 16
 export function decideAbsences(
   series: Series,
   answer: Answer,
-  held: Held,
+  stored: StoredCoverage,
   geos: readonly Geo[],
   isProof: (geo: Geo) => boolean,
 ): readonly Absence[] {
-  const before = inWholePeriods(series, answer, held.absences)
-  if (!answer.window) return merged(endAbsences(series, answer, held, before))
+  const before = inWholePeriods(series, answer, stored.absences)
+  if (!answer.window) return merged(endAbsences(series, answer, stored, before))
   const rows = addDismissed(answer)
   const judgement = { window: judgedWindow(series, answer.window), rows, geos, isProof }
-  const after = judge(series, answer, held, before, judgement)
-  return merged(judgeAround(series, answer, held, before, after, judgement))
+  const after = judge(series, answer, stored, before, judgement)
+  return merged(judgeAround(series, answer, stored, before, after, judgement))
 }
 
 /** Rule 17: a period belongs to the window in which it begins. */
@@ -67,7 +67,7 @@ export const needsNear = (
 function judge(
   series: Series,
   answer: Answer,
-  held: Held,
+  stored: StoredCoverage,
   before: readonly Absence[],
   { window, rows, geos, isProof }: Judgement,
 ): Absence[] {
@@ -78,11 +78,11 @@ function judge(
   const judged = isForAll && !isSplit && !isProof(ALL_GEOS) ? inside.map(({ geo }) => geo) : geos
   const found = [...new Set(judged)].flatMap((geo) => {
     // An absence of all geos says nothing about a geo whose values came since.
-    const isOfAll = isProof(geo) || (isSplit && !rows.has(geo) && !held.valuesInWindow.has(geo))
+    const isOfAll = isProof(geo) || (isSplit && !rows.has(geo) && !stored.valuesInWindow.has(geo))
     const isKnown = (row: Absence): boolean =>
       row.geo === geo || (isOfAll && (geo === ALL_GEOS || row.geo === ALL_GEOS))
     const known = inside.filter(isKnown)
-    const missing = missingPeriods(series, answer, held, window, geo, rows.get(geo), known, isProof(geo))
+    const missing = missingPeriods(series, answer, stored, window, geo, rows.get(geo), known, isProof(geo))
     return dated(geo, missing, known, answer.fetchedAt)
   })
   const isReplaced = ({ geo }: Absence): boolean =>
@@ -103,22 +103,22 @@ function missingIntervals(
   if (values && fills(window, values)) return []
   const over = Math.min(answer.settledBefore, answer.fetchedAt)
   const settled = { from: window.from, to: Math.min(window.to, periods?.floor(over) ?? over) }
-  return intersect(holesOf(window, values), [settled, ...known])
+  return intersect(findHoles(window, values), [settled, ...known])
 }
 
 /** Rules 18 and 19: the periods of a window that are missing of a geo. */
 function missingPeriods(
   series: Series,
   answer: Answer,
-  held: Held,
+  stored: StoredCoverage,
   window: Interval,
   geo: Geo,
   values: Values | undefined,
   known: readonly Absence[],
   isProof: boolean,
 ): Hole[] {
-  const holes = values && fills(window, values) ? [] : holesOf(window, values)
-  const near = held.near.get(geo === ALL_GEOS ? (series.knownGeos[0] ?? ALL_GEOS) : geo)
+  const holes = values && fills(window, values) ? [] : findHoles(window, values)
+  const near = stored.near.get(geo === ALL_GEOS ? (series.knownGeos[0] ?? ALL_GEOS) : geo)
   const missing = isProof ? missingIntervals(series, answer, window, values, known) : intersect(holes, known)
   if (missing.length === 0 || (isProof && near && !isRegular(join(near.before, values, near.after)))) return []
   const [beside = null] = near ? stepsOf(join(near.before, undefined, near.after)) : []
@@ -152,7 +152,7 @@ function dated(geo: Geo, missing: readonly Hole[], known: readonly Absence[], ch
 function judgeAround(
   series: Series,
   answer: Answer,
-  held: Held,
+  stored: StoredCoverage,
   before: readonly Absence[],
   judged: Absence[],
   { window, rows, geos, isProof }: Judgement,
@@ -160,16 +160,16 @@ function judgeAround(
   let after = judged
   for (const geo of geos) {
     const values = rows.get(geo)
-    const near = held.near.get(geo)
+    const near = stored.near.get(geo)
     if (!values || !near || !isProof(geo) || !reachesOut(answer)) continue
     const grid = join(near.before, values, near.after)
     if (answer.stepsGuessed && !isStepped(grid))
-      after = intersect([reachOf(near, values)], [held.reach]).reduce(
+      after = intersect([findReach(near, values)], [stored.reach]).reduce(
         (rest, reach) => rest.flatMap((row) => (row.geo === geo || row.geo === ALL_GEOS ? without(row, reach) : row)),
         after,
       )
-    for (const { missing, fetchedAt, lacking } of missingAround(series, held, before, window, geo, values))
-      if (!held.rejectedWindows.some((one) => overlaps(one, missing))) {
+    for (const { missing, fetchedAt, lacking } of missingAround(series, stored, before, window, geo, values))
+      if (!stored.rejectedWindows.some((one) => overlaps(one, missing))) {
         const known = before.filter((row) => overlaps(row, missing))
         const kept = after.flatMap((row) => (row.geo === lacking ? without(row, missing) : row))
         after = [...kept, ...dated(lacking, [missing], known, fetchedAt)]
@@ -188,24 +188,26 @@ interface EarlierHole {
 /** The holes between the values of a geo beside a window that earlier answers cover. */
 function missingAround(
   series: Series,
-  held: Held,
+  stored: StoredCoverage,
   absences: readonly Absence[],
   window: Interval,
   geo: Geo,
   values: Values,
 ): EarlierHole[] {
-  const near = held.near.get(geo)
+  const near = stored.near.get(geo)
   const grid = near && join(near.before, values, near.after)
   if (!grid || !isRegular(grid)) return []
   const known = absences.filter((row) => row.geo === geo || row.geo === ALL_GEOS)
-  const own = held.coverage.filter((row) => row.geo === geo)
-  const trusted = held.coverage.filter((row) => row.state !== 'unverified' && (row.geo === geo || row.geo === ALL_GEOS))
-  return holesOf(reachOf(near, values), grid).flatMap((hole) =>
+  const own = stored.coverage.filter((row) => row.geo === geo)
+  const trusted = stored.coverage.filter(
+    (row) => row.state !== 'unverified' && (row.geo === geo || row.geo === ALL_GEOS),
+  )
+  return findHoles(findReach(near, values), grid).flatMap((hole) =>
     trusted.flatMap((row) => {
       const hidden = row.geo === ALL_GEOS ? [window, ...known, ...own] : [window, ...known]
       const settled = settledPart(row, series)
       const lacking = row.geo === ALL_GEOS && row.state === 'empty' ? ALL_GEOS : geo
-      return subtract(intersect(intersect([hole], [settled.part]), [held.reach]), hidden).flatMap(
+      return subtract(intersect(intersect([hole], [settled.part]), [stored.reach]), hidden).flatMap(
         (rest): EarlierHole[] => {
           const part = series.periods ? wholePeriods(series.periods, rest, settled.over) : rest
           const from = hole.step === null || isLong(hole.step) ? part.from : firstDue(part.from, grid)
@@ -220,9 +222,9 @@ function missingAround(
 }
 
 /** The holes of all geos that earlier answers cover beside the window of an answer. */
-export const earlierHoles = (series: Series, answer: Answer, held: Held): EarlierHole[] =>
+export const earlierHoles = (series: Series, answer: Answer, stored: StoredCoverage): EarlierHole[] =>
   [...addDismissed(answer)].flatMap(([geo, values]) =>
-    missingAround(series, held, held.absences, judgedWindow(series, answer.window!), geo, values),
+    missingAround(series, stored, stored.absences, judgedWindow(series, answer.window!), geo, values),
   )
 
 /** The part of a row that was past revision for the longest lookback, and before which instant a period must have ended. */
@@ -233,7 +235,7 @@ function settledPart(row: Coverage, { longestLookback, timeZone }: Series): { pa
 }
 
 /** The interval in which values of an answer and those beside its window are all that there are. */
-export function reachOf({ before, after }: { before: Values; after: Values }, values: Values): Interval {
+export function findReach({ before, after }: { before: Values; after: Values }, values: Values): Interval {
   const { at } = join(before, values, after)
   return {
     // A single value does not show that there should be one before it.
@@ -243,7 +245,7 @@ export function reachOf({ before, after }: { before: Values; after: Values }, va
 }
 
 /** An answer for one instant ends the absence of its period; of other geos the period stays absent. */
-function endAbsences(series: Series, answer: Answer, held: Held, before: readonly Absence[]): Absence[] {
+function endAbsences(series: Series, answer: Answer, stored: StoredCoverage, before: readonly Absence[]): Absence[] {
   const values = [...answer.rows].flatMap(([geo, rows]) =>
     rows.at.map((at, i) => ({ geo, at, step: stepsOf(rows)[i]! })),
   )
@@ -253,7 +255,7 @@ function endAbsences(series: Series, answer: Answer, held: Held, before: readonl
     const rows = new Map(together.map(({ geo, step }): [Geo, Values] => [geo, { at: [at], steps: step }]))
     const geos = [...new Set([...rows.keys(), ...series.knownGeos])]
     const window = judgedWindow(series, { from: at, to })
-    absences = judge(series, answer, held, absences, { window, rows, geos, isProof: () => false })
+    absences = judge(series, answer, stored, absences, { window, rows, geos, isProof: () => false })
   }
   return absences
 }
@@ -360,7 +362,7 @@ function firstDue(from: Instant, values: Values): Instant {
 }
 
 /** The intervals of a window that the periods of values do not cover; the whole window without values. */
-function holesOf(window: Interval, values: Values | undefined): Hole[] {
+function findHoles(window: Interval, values: Values | undefined): Hole[] {
   if (!values || values.at.length === 0) return [{ ...window, step: null }]
   const steps = stepsOf(values)
   const holes: Hole[] = []

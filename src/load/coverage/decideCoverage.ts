@@ -4,47 +4,51 @@ import type { Absence, Coverage } from '../../job/plannerState.ts'
 import type { Instant } from '../../util/time/instant.ts'
 import { type Interval, intersect, subtract } from '../../util/time/interval.ts'
 import type { Periods } from '../../util/time/periods.ts'
-import type { Answer, Change, Geo, Held, RowChanges, Series } from './coverageTypes.ts'
+import type { Answer, Change, Geo, RowChanges, Series, StoredCoverage } from './coverageTypes.ts'
 import { decideAbsences } from './decideAbsences.ts'
 
 /* The rules of coverage (docs/decisions/001-coverage.md): what an answer changes in `_coverage` and `_absent`. Pure. */
 
 /** Decides what an answer changes. */
-export function decideCoverage(series: Series, answer: Answer, held: Held): Change {
+export function decideCoverage(series: Series, answer: Answer, stored: StoredCoverage): Change {
   const { window, newGeos } = answer
   if (!window)
     return changes(
-      held,
-      held.coverage,
-      decideAbsences(series, answer, held, [], () => false),
+      stored,
+      stored.coverage,
+      decideAbsences(series, answer, stored, [], () => false),
     )
-  const rows = newGeos.length > 0 ? limitSettled(held.coverage, series.periods) : held.coverage
+  const rows = newGeos.length > 0 ? limitSettled(stored.coverage, series.periods) : stored.coverage
   const unverified = new Set<Geo>()
   let next = [...rows]
   for (const geo of answer.geos) {
-    const state = stateFor(geo, answer, held)
+    const state = stateFor(geo, answer, stored)
     if (state === 'unverified') unverified.add(geo)
     // Rule 6: an all-geos answer replaces the rows of every geo, unless it is unverified or nothing in it was read.
     if (geo === ALL_GEOS && state !== 'unverified' && state !== 'kept')
       next = next.flatMap((row) => (row.geo === geo ? row : without(row, window, series)))
     next = replaceRows(next, geo, window, newRows(series, answer, rows, geo, state), series)
   }
-  for (const geo of lackingGeos(series, answer, held, unverified)) {
+  for (const geo of lackingGeos(series, answer, stored, unverified)) {
     unverified.add(geo)
     next = replaceRows(next, geo, window, newRows(series, answer, rows, geo, 'unverified'), series)
   }
   const judged = judgedGeos(series, answer)
-  const all = new Map([...answer.rows].map(([geo, values]) => [geo, held.values.get(geo) ?? values]))
+  const all = new Map([...answer.rows].map(([geo, values]) => [geo, stored.values.get(geo) ?? values]))
   const whole = { ...answer, rows: all }
   const isProof = (geo: Geo) => provesAbsence(geo, answer, unverified)
-  const absences = decideAbsences(series, whole, { ...held, coverage: rows }, judged, isProof)
-  return changes(held, mergeCoverage(next, series), absences)
+  const absences = decideAbsences(series, whole, { ...stored, coverage: rows }, judged, isProof)
+  return changes(stored, mergeCoverage(next, series), absences)
 }
 
 /** Rule 14: decides what changes once the last open reject of an answer is dismissed. `rows` are the stored values of its window. */
-export function decideAcceptance(series: Series, answer: Answer & { readonly window: Interval }, held: Held): Change {
+export function decideAcceptance(
+  series: Series,
+  answer: Answer & { readonly window: Interval },
+  stored: StoredCoverage,
+): Change {
   const { window, geos, rows, dismissed } = answer
-  const next = held.coverage.flatMap((row) => {
+  const next = stored.coverage.flatMap((row) => {
     const parts = geos.includes(row.geo) && row.state === 'unverified' ? intersect([row], [window]) : []
     if (parts.length === 0) return [row]
     const accepted = parts.map((part): Coverage => {
@@ -60,21 +64,23 @@ export function decideAcceptance(series: Series, answer: Answer & { readonly win
     })
     return [...without(row, window, series), ...accepted]
   })
-  const own = new Set(held.coverage.flatMap(({ geo, from, to }) => (from < window.to && to > window.from ? [geo] : [])))
+  const own = new Set(
+    stored.coverage.flatMap(({ geo, from, to }) => (from < window.to && to > window.from ? [geo] : [])),
+  )
   const judged = judgedGeos(series, answer).filter((geo) => geos.includes(geo) || !own.has(geo))
   const isKnown = rows.size > 0 && dismissed.every((key) => key !== null)
   const absences = isKnown
-    ? decideAbsences(series, answer, held, judged, (geo) => provesAbsence(geo, answer, new Set()))
-    : held.absences
-  return changes(held, mergeCoverage(next, series), absences)
+    ? decideAbsences(series, answer, stored, judged, (geo) => provesAbsence(geo, answer, new Set()))
+    : stored.absences
+  return changes(stored, mergeCoverage(next, series), absences)
 }
 
 /** Rules 1–5. `kept`: dismissed rejects may be all that the answer lacks, so that stored values keep their age. */
-function stateFor(geo: Geo, answer: Answer, held: Held): CoveredState | 'kept' {
+function stateFor(geo: Geo, answer: Answer, stored: StoredCoverage): CoveredState | 'kept' {
   const { isIncomplete, rows } = answer
   if (isIncomplete) return 'unverified'
   if (geo === ALL_GEOS ? rows.size > 0 : rows.has(geo)) return 'values'
-  if (!(geo === ALL_GEOS ? held.valuesInWindow.size > 0 : held.valuesInWindow.has(geo))) return 'empty'
+  if (!(geo === ALL_GEOS ? stored.valuesInWindow.size > 0 : stored.valuesInWindow.has(geo))) return 'empty'
   return isRejected(geo, answer) ? 'kept' : 'unverified'
 }
 
@@ -86,12 +92,12 @@ const isRejected = (geo: Geo, { rows, dismissed }: Answer): boolean =>
 function lackingGeos(
   { knownGeos }: Series,
   { geos, rows, dismissed }: Answer,
-  held: Held,
+  stored: StoredCoverage,
   unverified: ReadonlySet<Geo>,
 ) {
   if (!geos.includes(ALL_GEOS) || unverified.has(ALL_GEOS) || rows.size === 0) return []
   const rejected = new Set(dismissed.map((key) => key?.geo))
-  return knownGeos.filter((geo) => !rows.has(geo) && !rejected.has(geo) && held.valuesInWindow.has(geo))
+  return knownGeos.filter((geo) => !rows.has(geo) && !rejected.has(geo) && stored.valuesInWindow.has(geo))
 }
 
 /** Rule 16: the geos whose absences an answer decides. */
@@ -216,7 +222,7 @@ function difference<T extends object>(before: readonly T[], after: readonly T[],
   return { remove, insert } satisfies RowChanges<T>
 }
 
-const changes = (held: Held, coverage: readonly Coverage[], absences: readonly Absence[]): Change => ({
-  coverage: difference(held.coverage, coverage, ['geo', 'from', 'to', 'state', 'fetchedAt', 'settledFor', 'since']),
-  absences: difference(held.absences, absences, ['geo', 'from', 'to', 'step', 'since', 'checked']),
+const changes = (stored: StoredCoverage, coverage: readonly Coverage[], absences: readonly Absence[]): Change => ({
+  coverage: difference(stored.coverage, coverage, ['geo', 'from', 'to', 'state', 'fetchedAt', 'settledFor', 'since']),
+  absences: difference(stored.absences, absences, ['geo', 'from', 'to', 'step', 'since', 'checked']),
 })

@@ -7,10 +7,10 @@ import { DEFAULT_LOOKBACK } from '../../job/normalize.ts'
 import type { PlannedRequest } from '../../job/plannedRequest.ts'
 import type { Instant } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
-import { type Periods, periodsOf } from '../../util/time/periods.ts'
+import { findPeriods, type Periods } from '../../util/time/periods.ts'
 import type { StoredSeries } from '../storedSeries.ts'
-import type { Answer, Change, Geo, Held, Series, Values } from './coverageTypes.ts'
-import { countPeriods, earlierHoles, judgedWindow, NEARBY, needsNear, reachesOut, reachOf } from './decideAbsences.ts'
+import type { Answer, Change, Geo, Series, StoredCoverage, Values } from './coverageTypes.ts'
+import { countPeriods, earlierHoles, findReach, judgedWindow, NEARBY, needsNear, reachesOut } from './decideAbsences.ts'
 import { decideCoverage, judgedGeos } from './decideCoverage.ts'
 
 /* Reads what the rules of coverage need, and writes what they decide: a few queries an answer, however many geos. */
@@ -70,10 +70,10 @@ async function periodsOfSeries(
   const last = [...values.values()].at(-1)
   if (last) {
     const step = typeof last.steps === 'number' ? last.steps : last.steps.at(-1)!
-    return periodsOf(timeZone, { at: last.at.at(-1)!, step }) ?? null
+    return findPeriods(timeZone, { at: last.at.at(-1)!, step }) ?? null
   }
   const period = first === undefined ? undefined : await lastPeriod.first(tx, { seriesId, geo: first })
-  return (period && periodsOf(timeZone, period)) ?? null
+  return (period && findPeriods(timeZone, period)) ?? null
 }
 
 const lastPeriod = prepared((db, of: { seriesId: number; geo: Geo }) =>
@@ -105,13 +105,13 @@ export async function readStoredCoverage(
   seriesId: number,
   series: Series,
   answer: Answer,
-): Promise<Held> {
-  const window = answer.window ?? spanOf(answer) ?? NOTHING
+): Promise<StoredCoverage> {
+  const window = answer.window ?? findSpan(answer) ?? NOTHING
   const whole = hull([window, judgedWindow(series, window)])
   const geos = answer.window ? judgedGeos(series, answer) : []
   const isOpen = answer.window !== null && reachesOut(answer)
-  const readNear = (): Promise<Held['near']> => readNearby(tx, seriesId, geos, series.knownGeos[0], window)
-  let near: Held['near'] = isOpen ? await readNear() : new Map()
+  const readNear = (): Promise<StoredCoverage['near']> => readNearby(tx, seriesId, geos, series.knownGeos[0], window)
+  let near: StoredCoverage['near'] = isOpen ? await readNear() : new Map()
   const reach = hull([whole, ...reaches(answer, near)])
   // An absence from before the length of a period was known may lie anywhere.
   const absences = await absencesIn.all(tx, { seriesId, ...(series.periods ? EVER : reach) })
@@ -121,7 +121,7 @@ export async function readStoredCoverage(
   // An answer with rejects withdraws nothing, so its rows are not all that is stored.
   const isPartial = answer.window !== null && answer.dismissed.length > 0
   const values = isPartial ? await readValues(tx, seriesId, window) : answer.rows
-  const held = {
+  const before = {
     reach,
     coverage,
     absences,
@@ -129,8 +129,8 @@ export async function readStoredCoverage(
     values,
     valuesInWindow: new Set(valuesInWindow.map(({ geo }) => geo)),
   }
-  const isRejected = isOpen && earlierHoles(series, answer, { ...held, rejectedWindows: [] }).length > 0
-  return { ...held, rejectedWindows: isRejected ? await rejectedIn.all(tx, { seriesId, ...reach }) : [] }
+  const isRejected = isOpen && earlierHoles(series, answer, { ...before, rejectedWindows: [] }).length > 0
+  return { ...before, rejectedWindows: isRejected ? await rejectedIn.all(tx, { seriesId, ...reach }) : [] }
 }
 
 const EVER: Interval = { from: 0, to: Number.MAX_SAFE_INTEGER }
@@ -141,17 +141,17 @@ const hull = (all: readonly Interval[]): Interval => ({
 })
 
 /** The periods of the values of an answer about one instant; undefined without any. */
-function spanOf({ rows }: Answer): Interval | undefined {
+function findSpan({ rows }: Answer): Interval | undefined {
   const all = [...rows.values()].flatMap(({ at, steps }) =>
     at.map((from, i) => ({ from, to: from + (typeof steps === 'number' ? steps : steps[i]!) })),
   )
   return all.length === 0 ? undefined : hull(all)
 }
 
-const reaches = ({ rows }: Answer, near: Held['near']): Interval[] =>
+const reaches = ({ rows }: Answer, near: StoredCoverage['near']): Interval[] =>
   [...rows].flatMap(([geo, values]) => {
     const beside = near.get(geo)
-    return beside ? reachOf(beside, values) : []
+    return beside ? findReach(beside, values) : []
   })
 
 /** Whether geos without rows in an answer may have stored values in its window. */
@@ -296,7 +296,7 @@ async function readNearby(
   geos: readonly Geo[],
   first: Geo | undefined,
   { from, to }: Interval,
-): Promise<Held['near']> {
+): Promise<StoredCoverage['near']> {
   // The values of the first geo stand for all.
   const [geo = ALL_GEOS] = geos.length === 1 && geos[0] === ALL_GEOS ? [first] : geos
   const [before, after] = BESIDE[geos.length === 1 ? 'one' : 'all']

@@ -4,7 +4,7 @@ import type { Store } from '../../db/store.ts'
 import { ALL_GEOS, ANSWERED_OUTCOMES } from '../../db/tables/codes.ts'
 import { isAboutValues } from '../../db/tables/rows.ts'
 import type { Database } from '../../db/tables/schema.ts'
-import { numbersOf } from '../../util/json.ts'
+import { parseNumbers } from '../../util/json.ts'
 import { floorToSecond } from '../../util/time/instant.ts'
 import { type Interval, subtract } from '../../util/time/interval.ts'
 import { decideAcceptance } from '../coverage/decideCoverage.ts'
@@ -53,8 +53,8 @@ async function acceptAnswer(tx: Transaction<Database>, dismissed: DismissedAnswe
   // A reject without instant and geo may be any of the missing values, so it is not known what is absent.
   const withKey = ofValues.filter(({ at }) => at !== null).length
   const areAllKeysKnown = withKey >= dismissed.rejected - (entries.length - ofValues.length)
-  for (const geo of numbersOf(dismissed.geo_ids) ?? [ALL_GEOS]) {
-    const newer = later.filter(({ geo_ids }) => numbersOf(geo_ids)?.includes(geo) ?? true)
+  for (const geo of parseNumbers(dismissed.geo_ids) ?? [ALL_GEOS]) {
+    const newer = later.filter(({ geo_ids }) => parseNumbers(geo_ids)?.includes(geo) ?? true)
     for (const window of subtract([{ from, to }], newer)) {
       const values = await readValues(tx, seriesId, window)
       const rows = geo === ALL_GEOS ? values : new Map([...values].filter(([one]) => one === geo))
@@ -65,8 +65,8 @@ async function acceptAnswer(tx: Transaction<Database>, dismissed: DismissedAnswe
         settledBefore: dismissed.settledBefore ?? from,
       }
       const series = await describeSeries(tx, stored, rows, { timeZone: stored.timeZone, lookbackS: null })
-      const held = await readStoredCoverage(tx, seriesId, series, answer)
-      await writeCoverage(tx, seriesId, decideAcceptance(series, answer, held))
+      const before = await readStoredCoverage(tx, seriesId, series, answer)
+      await writeCoverage(tx, seriesId, decideAcceptance(series, answer, before))
     }
   }
 }

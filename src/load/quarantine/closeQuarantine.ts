@@ -4,7 +4,7 @@ import type { Store } from '../../db/store.ts'
 import { isAboutValues } from '../../db/tables/rows.ts'
 import type { Database } from '../../db/tables/schema.ts'
 import { storedWindow } from '../../job/plannedRequest.ts'
-import { numbersOf } from '../../util/json.ts'
+import { parseNumbers } from '../../util/json.ts'
 import { formatMillis } from '../../util/time/instant.ts'
 
 /** The open quarantine entries of a fetch, for an update. */
@@ -41,7 +41,7 @@ export async function closeQuarantine(store: Store, nowMs: number): Promise<void
       ...row,
       seriesId: series_id,
       window: storedWindow({ from_at, to_at }),
-      geoIds: numbersOf(geo_ids),
+      geoIds: parseNumbers(geo_ids),
     })
     const beside = left.length === 0 ? entries : entries.filter((entry) => !isAboutValues(entry))
     const isRead =

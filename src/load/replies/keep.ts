@@ -32,8 +32,8 @@ export async function keepReply(
   size: number,
   ms: number,
 ): Promise<void> {
-  const [held] = await engine.lockReplies(tx, [hash], 'keep')
-  if (held !== undefined) return
+  const [stored] = await engine.lockReplies(tx, [hash], 'keep')
+  if (stored !== undefined) return
   await insertReply.run(tx, { hash, body: compressed, bytes: size, first_seen_at: formatMillis(ms) })
 }
 

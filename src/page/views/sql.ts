@@ -1,7 +1,7 @@
 import { dictionaryRows } from '../../db/tables/dictionary.ts'
 import { isNeeded } from '../../reports/recipes/recipe.ts'
-import { recipesOf } from '../../reports/recipes/recipes.ts'
-import { parameterOf, type StatementRequest } from '../../reports/statements/runner.ts'
+import { recipesFor } from '../../reports/recipes/recipes.ts'
+import { parseParameter, type StatementRequest } from '../../reports/statements/runner.ts'
 import { InputError, StoppedError, SyncError } from '../../util/errors.ts'
 import { shellWord, visible } from '../../util/text.ts'
 import type { Interval } from '../../util/time/interval.ts'
@@ -67,7 +67,7 @@ function parametersIn(sql: string): string[] {
 
 /** The statement in an address with its parameters, or a recipe with its defaults. */
 function givenStatement({ service, query }: PageRequest): GivenStatement {
-  const recipe = recipesOf(service).find(({ name }) => name === query.get('recipe'))
+  const recipe = recipesFor(service).find(({ name }) => name === query.get('recipe'))
   const sql = (query.get('sql') ?? recipe?.sql ?? '').slice(0, LONGEST_SQL)
   const parameters = parametersIn(sql).map((name) => ({
     name,
@@ -88,7 +88,7 @@ async function runGiven<Answer>(
     return null
   }
   const values = Object.fromEntries(
-    parameters.map(({ name, value }) => [name, value === '' ? null : parameterOf(value)]),
+    parameters.map(({ name, value }) => [name, value === '' ? null : parseParameter(value)]),
   )
   try {
     return await run({ file: address, sql, parameters: values })
@@ -239,7 +239,7 @@ const linesOfBox = (sql: string): number => Math.min(16, Math.max(5, sql.split('
 
 function form(sqlQuery: SqlQuery, { words, link, service }: PageRequest): Html {
   const { sql: own } = words
-  const recipe = recipesOf(service).find(({ name }) => name === sqlQuery.recipe)
+  const recipe = recipesFor(service).find(({ name }) => name === sqlQuery.recipe)
   return html`<form action="${link('/sql')}" class="question">
 ${sqlQuery.recipe !== null && html`<input type="hidden" name="recipe" value="${sqlQuery.recipe}">`}
 <label for="sql">${own.statement}</label>
@@ -258,7 +258,7 @@ function beside({ words, link, locale, service }: PageRequest): Html {
   const { sql: own } = words
   return html`<aside>
 <h2>${own.recipes}</h2><p>${own.recipesAbout}</p>
-<ul class="found">${recipesOf(service).map(({ name, question }) => {
+<ul class="found">${recipesFor(service).map(({ name, question }) => {
     const translated = RECIPE_QUESTIONS[locale]?.[name]
     return html`<li><a href="${link('/sql', { recipe: name })}" lang="en">${name}</a> <span lang="${translated ? locale : 'en'}">${translated ?? question}</span></li>\n`
   })}</ul>

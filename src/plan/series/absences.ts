@@ -14,7 +14,7 @@ import { addSize, widen } from '../windows.ts'
 import { type EntrySeries, seriesOf } from './entrySeries.ts'
 import { groupHoles } from './groups.ts'
 import type { MissingLater } from './missing.ts'
-import { windowsOf } from './seriesWindows.ts'
+import { splitIntoWindows } from './seriesWindows.ts'
 
 interface Due extends Interval {
   readonly dueAt: Instant
@@ -42,7 +42,7 @@ function periodBeginsIn(periods: Periods, interval: Interval, window: Interval):
 }
 
 /** The absences of a geo that are due. Where the geo was answered by itself, absences of all geos do not count. */
-function dueOf({ state: { coverage, absences }, wanted }: EntrySeries, geoId: number, now: Instant): Due[] {
+function findDue({ state: { coverage, absences }, wanted }: EntrySeries, geoId: number, now: Instant): Due[] {
   const own = coverage.filter((row) => row.geo === geoId)
   return absences.flatMap((absence): Due[] => {
     const dueAt = isFuture(absence.checked, now) ? now : absentNext(absence)
@@ -67,7 +67,7 @@ function* candidates(planning: Planning, entry: SeriesEntry, missingLater: Missi
     const { series, key, state } = one
     const { unit, periods } = one.freshness
     if (state.absences.length === 0) continue
-    const due = new Map(one.geoIds.map((geoId) => [geoId, dueOf(one, geoId, now)]))
+    const due = new Map(one.geoIds.map((geoId) => [geoId, findDue(one, geoId, now)]))
     const geoIds = [...due].flatMap(([geoId, some]) => (some.length > 0 ? [geoId] : []))
     if (geoIds.length === 0 || isSkipped(planning, entry.path, entry.route, series.indicatorId)) continue
     const size = sizeOfOne(service, one, geoIds)
@@ -78,7 +78,7 @@ function* candidates(planning: Planning, entry: SeriesEntry, missingLater: Missi
     // What a later job requests for all geos covers it, too.
     const rest = subtract(intervals, missingLater(key))
     const groups = groupHoles(geoIds.map((geoId) => ({ geoId, holes: requested.untouched(key, geoId, rest) })))
-    const own = windowsOf(planning, one)
+    const own = splitIntoWindows(planning, one)
     for (const group of groups)
       for (const piece of own.cut(group.holes, size)) {
         // An answer contains a period only if the period begins in the window.
@@ -101,7 +101,7 @@ function* candidates(planning: Planning, entry: SeriesEntry, missingLater: Missi
 export const absentShare = (others: number): number => Math.floor(others / 10)
 
 /** How many requests of a run are for absences; where a tenth is less than one, one a day. */
-function shareOf({ job, plannerState, now }: Planning, others: number): number {
+function absentBudget({ job, plannerState, now }: Planning, others: number): number {
   const tenth = absentShare(others)
   if (tenth > 0) return tenth
   const last = plannerState.absentRequestedAt(job.name)
@@ -114,7 +114,7 @@ export function* planAbsences(
   others: number,
   missingLater: MissingLater,
 ): Generator<PlannedRequest> {
-  const share = planning.options.restate ? 0 : shareOf(planning, others)
+  const share = planning.options.restate ? 0 : absentBudget(planning, others)
   if (share === 0) return
   // Candidates beyond the share are not requested, so they are noted in a copy: other jobs may request them.
   const tentative = { ...planning, requested: planning.requested.copy() }

@@ -2,9 +2,9 @@ import type { SeriesEntry } from '../../job/job.ts'
 import { type SeriesIdentity, seriesKey } from '../../job/plannedRequest.ts'
 import type { SeriesState } from '../../job/plannerState.ts'
 import type { Interval } from '../../util/time/interval.ts'
-import { periodsOf } from '../../util/time/periods.ts'
-import { coveredGeos, identityOf, lookbacksOf } from '../entries.ts'
-import { type Freshness, freshnessOf } from '../freshness.ts'
+import { findPeriods } from '../../util/time/periods.ts'
+import { coveredGeos, longestLookbacks, toIdentity } from '../entries.ts'
+import { type Freshness, toFreshness } from '../freshness.ts'
 import { type Planning, wantedRange } from '../planning.ts'
 import { borderUnit } from '../windows.ts'
 
@@ -16,9 +16,9 @@ export interface EntrySeries {
   readonly state: SeriesState
   /** The geos under which its coverage is recorded. */
   readonly geoIds: readonly number[]
-  /** What the entry wants of it, held or not. */
+  /** What the entry wants of it, stored or not. */
   readonly wanted: Interval
-  /** Which of what is held is still good, with the unit on whose borders its windows begin and end, and its calendar periods where it has some. */
+  /** Which of what is stored is still good, with the unit on whose borders its windows begin and end, and its calendar periods where it has some. */
   readonly freshness: Freshness
   /** The longest lookback with which it was or is requested, in seconds. */
   readonly lookbackS: number
@@ -35,13 +35,13 @@ export function* seriesOf(
   const geoIds = coveredGeos(entry)
   const unit = borderUnit(entry.timeTrunc)
   const wanted = wantedRange(planning, entry.window, unit)
-  const freshness = freshnessOf(planning, entry, unit)
+  const freshness = toFreshness(planning, entry, unit)
   for (const id of indicators) {
-    const series = identityOf(entry, id)
+    const series = toIdentity(entry, id)
     const key = seriesKey(series)
     const state = plannerState.series(key)
-    const periods = state.period && periodsOf(service.timeZone, state.period)
-    const lookbackS = Math.max(state.lookbackS ?? 0, lookbacksOf(job).get(key)!)
+    const periods = state.period && findPeriods(service.timeZone, state.period)
+    const lookbackS = Math.max(state.lookbackS ?? 0, longestLookbacks(job).get(key)!)
     const own = periods?.isCalendar ? { ...freshness, periods } : freshness
     yield { entry, series, key, geoIds, state, wanted, freshness: own, lookbackS }
   }

@@ -7,7 +7,7 @@ import type { EntrySeries } from './entrySeries.ts'
 import { type GeoGroup, groupHoles } from './groups.ts'
 
 /** The intervals that need not be requested for a geo. Coverage of the geo alone goes before coverage of all geos. */
-function goodOf(geoId: number, { coverage }: SeriesState, freshness: Freshness): Interval[] {
+function findFresh(geoId: number, { coverage }: SeriesState, freshness: Freshness): Interval[] {
   const own: Coverage[] = []
   const all: Coverage[] = []
   const others: Coverage[] = []
@@ -20,9 +20,13 @@ function goodOf(geoId: number, { coverage }: SeriesState, freshness: Freshness):
 }
 
 /** The intervals that an entry has to request of one of its series for a geo. */
-export function missingOf({ options }: Planning, { state, wanted, freshness }: EntrySeries, geoId: number): Interval[] {
+export function findMissing(
+  { options }: Planning,
+  { state, wanted, freshness }: EntrySeries,
+  geoId: number,
+): Interval[] {
   if (options.restate || state.coverage.length === 0) return subtract([wanted], [])
-  return subtract([wanted], goodOf(geoId, state, freshness))
+  return subtract([wanted], findFresh(geoId, state, freshness))
 }
 
 /** The intervals of a series that later jobs of the same call need for all geos. */
@@ -33,7 +37,7 @@ export function missingGroups(planning: Planning, one: EntrySeries, missingLater
   const { key, geoIds } = one
   const missing = geoIds.map((geoId) => ({
     geoId,
-    holes: planning.requested.left(key, geoId, missingOf(planning, one, geoId)),
+    holes: planning.requested.left(key, geoId, findMissing(planning, one, geoId)),
   }))
   const ofAll = geoIds.includes(ALL_GEOS) ? [] : missingLater(key)
   if (ofAll.length === 0) return groupHoles(missing)

@@ -8,7 +8,7 @@ import type { Planning } from '../planning.ts'
 import { sizeFor } from '../sizes.ts'
 import { seriesOf } from './entrySeries.ts'
 import { type MissingLater, missingGroups } from './missing.ts'
-import { windowsOf } from './seriesWindows.ts'
+import { splitIntoWindows } from './seriesWindows.ts'
 
 /** The requests of one series: its windows in order, and the request of each, built lazily. */
 export interface SeriesRequests {
@@ -23,7 +23,7 @@ interface WindowGroup {
   readonly windows: readonly Interval[]
 }
 
-/** Plans an entry with a window: for every indicator what is wanted and not held, in windows on local borders. */
+/** Plans an entry with a window: for every indicator what is wanted and not stored, in windows on local borders. */
 export function* planSeries(
   planning: Planning,
   entry: SeriesEntry,
@@ -34,7 +34,7 @@ export function* planSeries(
     const { series, key, state } = one
     const groups = missingGroups(planning, one, missingLater)
     if (groups.length === 0 || isSkipped(planning, entry.path, entry.route, series.indicatorId)) continue
-    const own = windowsOf(planning, one)
+    const own = splitIntoWindows(planning, one)
     const windowGroups = groups.map(({ geoIds, holes }): WindowGroup => {
       const known = state.coverage.some(({ geo }) => geo === ALL_GEOS || geoIds.includes(geo))
       const windows = own.cut(holes, sizeFor(service, entry, state, geoIds))
@@ -42,7 +42,7 @@ export function* planSeries(
       return { geoIds, known, windows }
     })
     const request = (window: Interval, { geoIds, known }: WindowGroup): PlannedRequest => {
-      const reason = options.restate ? 'restate' : known ? reasonOf(window, state, own.settledBefore) : 'missing'
+      const reason = options.restate ? 'restate' : known ? requestReason(window, state, own.settledBefore) : 'missing'
       return own.request(window, { geoIds, reason })
     }
     yield inOrderOfTime(windowGroups, job.newestFirst, request)
@@ -68,7 +68,7 @@ function inOrderOfTime(
 }
 
 /** Why a window of a series with coverage is requested: `missing` where nothing in it was answered; else `refresh` goes before `unverified`. */
-function reasonOf(window: Interval, { coverage }: SeriesState, settled: number): PlannedRequest['reason'] {
+function requestReason(window: Interval, { coverage }: SeriesState, settled: number): PlannedRequest['reason'] {
   const answered = coverage.filter(({ from, to }) => from < window.to && to > window.from)
   if (answered.length === 0) return 'missing'
   return window.to > settled

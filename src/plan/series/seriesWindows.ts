@@ -5,15 +5,15 @@ import type { Size } from '../../service/windowSizes.ts'
 import type { Instant } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import { startOfDate } from '../../util/time/zone.ts'
-import { paramsOf, sentGeos } from '../entries.ts'
+import { sentGeos, toParams } from '../entries.ts'
 import { settledBefore } from '../freshness.ts'
 import type { Planning } from '../planning.ts'
 import { planRequest } from '../planRequest.ts'
-import { cutterOf } from '../windows.ts'
+import { cutterFor } from '../windows.ts'
 import type { EntrySeries } from './entrySeries.ts'
 
 /** Instants at which the resolution of a series changes, found or announced: no window spans one. */
-function changesOf(
+function findChanges(
   service: Service,
   { series: { indicatorId, timeTrunc }, state: { changes } }: EntrySeries,
 ): Instant[] {
@@ -31,18 +31,18 @@ export interface SeriesWindows {
 }
 
 /** The windows of a series of which something has to be requested. */
-export function windowsOf(planning: Planning, one: EntrySeries): SeriesWindows {
+export function splitIntoWindows(planning: Planning, one: EntrySeries): SeriesWindows {
   const { service, now } = planning
   const { entry, series, lookbackS, freshness } = one
   const zone = service.timeZone
-  const changes = changesOf(service, one)
+  const changes = findChanges(service, one)
   const settled = settledBefore(now, freshness)
-  const cutter = cutterOf(zone, freshness.unit)
+  const cutter = cutterFor(zone, freshness.unit)
   return {
     settledBefore: settled,
     cut: (holes, size) => holes.flatMap((hole) => cutter(hole, size, changes)),
     request(window, about) {
-      const params = paramsOf(entry, series.indicatorId, sentGeos(entry, about.geoIds))
+      const params = toParams(entry, series.indicatorId, sentGeos(entry, about.geoIds))
       const extra = { ...about, series, window, settledBefore: settled, lookbackS }
       return planRequest(planning, entry.path, entry.route, params, extra)
     },

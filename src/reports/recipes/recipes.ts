@@ -5,7 +5,7 @@ import type { Recipe, Subjects } from './recipe.ts'
 import { textRecipes } from './texts.ts'
 
 /** Every recipe in the order of the documentation, with defaults of a service. */
-export const recipesOf = (service: Subjects): readonly Recipe[] => [
+export const recipesFor = (service: Subjects): readonly Recipe[] => [
   ...priceRecipes(service),
   ...energyRecipes(service),
   ...evidenceRecipes(service),

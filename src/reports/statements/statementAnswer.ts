@@ -18,7 +18,7 @@ function typeFor(seen: number): Type {
 }
 
 /** What one value is, as bits. */
-function bitsOf(value: unknown): number {
+function countBits(value: unknown): number {
   if (value === null) return 0
   if (typeof value === 'bigint')
     return value > Number.MAX_SAFE_INTEGER || value < Number.MIN_SAFE_INTEGER ? SEEN.integer | SEEN.huge : SEEN.integer
@@ -48,7 +48,7 @@ export async function answerStatement(
   } catch {
     // A statement that cannot be a subquery, such as a pragma, has few rows.
     kept = await allRows(answer.rows)
-    types = columns.map((_, i) => typeFor(kept!.reduce((seen, row) => seen | bitsOf(row[i]), 0)))
+    types = columns.map((_, i) => typeFor(kept!.reduce((seen, row) => seen | countBits(row[i]), 0)))
   }
   async function* rows(): Exported['rows'] {
     for await (const block of kept ? [kept] : answer.rows) yield block.map((row) => row.map(exactNumber))

@@ -27,7 +27,8 @@ async function sendBlock(rows: readonly unknown[][]): Promise<void> {
 }
 
 /** The length of a cell as text, about. */
-const lettersOf = (cell: unknown): number => (typeof cell === 'string' || Buffer.isBuffer(cell) ? cell.length + 1 : 8)
+const countLetters = (cell: unknown): number =>
+  typeof cell === 'string' || Buffer.isBuffer(cell) ? cell.length + 1 : 8
 
 /** A text, or bytes as text, cut to a length; any other value unchanged. */
 function shortened(cell: unknown, letters: number): unknown {
@@ -50,7 +51,7 @@ async function answer({ request, limits }: Order): Promise<void> {
     reading: for await (const some of rows)
       for (const row of some) {
         const cells = cellLetters === undefined ? [...row] : row.map((cell) => shortened(cell, cellLetters))
-        const size = cells.reduce<number>((sum, cell) => sum + lettersOf(cell), 0)
+        const size = cells.reduce<number>((sum, cell) => sum + countLetters(cell), 0)
         if (size > MAX_ROW_LETTERS)
           throw new InputError(`A row has ${grouped(size)} characters; at most ${grouped(MAX_ROW_LETTERS)} fit.`, {
             hint: 'Select less of it, for example with substr(…).',

@@ -4,7 +4,7 @@ import { type Instant, parseInstant } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import { AS } from '../fields.ts'
 import { refuseGeos } from '../flood.ts'
-import { gatherRejects, partOf, type Rejected, type Rejects } from '../rejects.ts'
+import { checkPart, gatherRejects, type Rejected, type Rejects } from '../rejects.ts'
 
 /** The values of one geo in the order of the answer: instants and values side by side. */
 interface GeoColumns {
@@ -124,7 +124,7 @@ export function createCollector(window: Interval | null, root: string): ValueCol
     done() {
       const observations = join(columns, rejects, path)
       for (const { row, i } of misnamed.values())
-        partOf(row, `${path}[${i}]`, rejects, 'geo_id').columns({ name: ['geo_name', AS.name] })
+        checkPart(row, `${path}[${i}]`, rejects, 'geo_id').columns({ name: ['geo_name', AS.name] })
       return { observations, ...rejects.done(), rows, outside, geoNames }
     },
   }

@@ -195,7 +195,7 @@ export interface Scanned {
  * Parses the rest of an answer from the texts before and after its values; null where there may be another list of that name, or a
  * text that is not UTF-8.
  */
-function restOf(before: string, after: string): JsonObject | null {
+function parseRest(before: string, after: string): JsonObject | null {
   if (after.includes('"values"') || hasReplacementCharacter(before) || hasReplacementCharacter(after)) return null
   const rest: unknown = JSON.parse(before + after)
   if (!isObject(rest)) return null
@@ -211,7 +211,7 @@ export function scan(body: Buffer, window: Interval | null, root: string): Scann
     const end = scanRows(body, skipSpace(body, start), collector)
     if (end < 0) return null
     refuseFlood(body.subarray(0, start), body.subarray(end))
-    const rest = restOf(body.toString('utf8', 0, start), body.toString('utf8', end))
+    const rest = parseRest(body.toString('utf8', 0, start), body.toString('utf8', end))
     return rest && { rest, values: collector.done() }
   } catch (error) {
     if (error instanceof SyntaxError) return null

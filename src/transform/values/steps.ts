@@ -1,6 +1,6 @@
 import { type GeoRange, geoRanges } from '../../db/tables/rows.ts'
 import { ONE_DAY, ONE_MONTH, ONE_WEEK, ONE_YEAR, type PeriodLength, type Steps } from '../../service/resolutions.ts'
-import { integerOf, isObject, listOf } from '../../util/json.ts'
+import { isObject, toInteger, toList } from '../../util/json.ts'
 import { LONGEST_FIXED } from '../../util/time/periods.ts'
 import { addUnits, fixedSeconds, floorTo, UNITS, type Unit } from '../../util/time/zone.ts'
 import { usualDistance, type Values } from './readValues.ts'
@@ -15,7 +15,7 @@ function statedPeriod(
   { byNumber, byWord }: Steps,
   tiempo: unknown,
 ): { readonly period: PeriodLength; readonly isNumber: boolean } | null {
-  const [first] = listOf(tiempo)
+  const [first] = toList(tiempo)
   if (!isObject(first)) return null
   const known = byNumber[Number(first.id)]
   if (known !== undefined) return { period: known, isNumber: true }
@@ -26,12 +26,12 @@ function statedPeriod(
 
 /** The resolution id that an answer states. */
 export function claimedId(tiempo: unknown): number | null {
-  const [first] = listOf(tiempo)
-  return isObject(first) ? integerOf(first.id) : null
+  const [first] = toList(tiempo)
+  return isObject(first) ? toInteger(first.id) : null
 }
 
 /** The seconds of a period that begins at an instant. */
-const lengthOf = (zone: string, at: number, period: PeriodLength): number =>
+const periodLength = (zone: string, at: number, period: PeriodLength): number =>
   typeof period === 'number' ? period : addUnits(zone, at, period.unit, period.count) - at
 
 /** Whether all instants are borders of a local unit. */
@@ -112,7 +112,7 @@ export function stepsOf(
     ? (fixedSeconds(timeTrunc) ?? { unit: timeTrunc as 'day', count: 1 })
     : periodInSteps(known, zone, tiempo, observations, window)
   if (typeof period === 'number') return period
-  const steps = at.map((one) => lengthOf(zone, one, period))
+  const steps = at.map((one) => periodLength(zone, one, period))
   return steps.every((step) => step === steps[0]) ? (steps[0] ?? DEFAULT) : steps
 }
 
@@ -218,7 +218,7 @@ export function stepsInParts(
 const LIKELY: readonly number[] = [300, 600, 900, 3600]
 
 /** The guessed step of values: the calendar's for local midnights, else one fixed step, so that events have the same step in every window. */
-export function guessOf(
+export function guessStep(
   timeZone: string,
   { at }: Values['observations'],
   stated: number | number[],

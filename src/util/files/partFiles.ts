@@ -29,7 +29,7 @@ const thisMachine = (): NonNullable<typeof knownMachine> =>
 const STALE_MS = 24 * 3_600_000
 
 /** The name of a file while it is written, beside its final place: it names the process, so that what a killed one left is recognised. */
-export const partFileOf = (file: string, ending: 'part' | 'copy' = 'part'): string =>
+export const partFileName = (file: string, ending: 'part' | 'copy' = 'part'): string =>
   `${file}.${process.pid}-${thisMachine().host}-${thisMachine().start}.${ending}`
 
 /** Whether a process of this machine is running. */

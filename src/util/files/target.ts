@@ -53,7 +53,7 @@ const refuseTarget = (message: string, hint: string, code = 'target-exists'): ne
 }
 
 /** The first bytes of a file, fewer where it is shorter. */
-export function headOf(file: string, bytes: number): Buffer {
+export function readHead(file: string, bytes: number): Buffer {
   const handle = openSync(file, 'r')
   try {
     const head = Buffer.alloc(bytes)
@@ -115,7 +115,7 @@ function checkExisting(asWritten: string, file: string, existing: BigIntStats, p
   if (existing.isDirectory())
     refuseTarget(`Cannot write ${what} to ${asWritten}: it is a directory.`, 'Choose a file in it.', 'folder')
   if (!existing.isFile()) refuseTarget(`Cannot write ${asWritten}: it is a device or a socket.`, 'Choose a file.')
-  const head = headOf(file, SQLITE.length)
+  const head = readHead(file, SQLITE.length)
   if (LOGS.some((magic) => head.subarray(0, magic.length).equals(magic)))
     refuseTarget(
       `Cannot write ${asWritten}: it is the write-ahead log of a database.`,

@@ -19,10 +19,10 @@ export function merge(intervals: readonly Interval[]): Interval[] {
   return merged
 }
 
-/** What is in `wanted` and in none of `held`, in order. */
-export function subtract(wanted: readonly Interval[], held: readonly Interval[]): Interval[] {
+/** What is in `wanted` and in none of `stored`, in order. */
+export function subtract(wanted: readonly Interval[], stored: readonly Interval[]): Interval[] {
   const holes: Interval[] = []
-  const taken = merge(held)
+  const taken = merge(stored)
   let next = 0
   for (const want of merge(wanted)) {
     let { from } = want

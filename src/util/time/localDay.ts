@@ -55,7 +55,7 @@ export function localDay(zone: string, day: DayNumber): LocalDay {
     to = Math.max(to, end)
     seconds += end - start
   }
-  return { day, from, to, seconds, ...civilOf(day) }
+  return { day, from, to, seconds, ...toCivil(day) }
 }
 
 /** The number of a day of a month. */
@@ -66,7 +66,7 @@ export const dayNumber = ({ month, dayOfMonth }: Civil): DayNumber =>
  * The month of a day and its place in it.
  * Algorithm: Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", civil_from_days.
  */
-export function civilOf(day: DayNumber): Civil {
+export function toCivil(day: DayNumber): Civil {
   const shifted = day + 719_468
   const era = Math.floor(shifted / 146_097)
   const dayOfEra = shifted - era * 146_097

@@ -38,17 +38,17 @@ const PERIOD_KINDS: readonly PeriodKind[] = [
 export const isLong = (step: number): boolean => step > HOUR
 
 /** The kind of calendar period that has this length; undefined for a fixed length. */
-const kindOf = (step: number): PeriodKind | undefined =>
+const periodKind = (step: number): PeriodKind | undefined =>
   PERIOD_KINDS.find(({ days: [least, most] }) => step >= least * DAY - HOUR && step <= most * DAY + HOUR)
 
 /** Whether two steps are lengths of the same kind of period: two months may differ in length. */
 export const isSameStep = (a: number | null, b: number | null): boolean =>
-  a === b || (a !== null && b !== null && kindOf(a) !== undefined && kindOf(a) === kindOf(b))
+  a === b || (a !== null && b !== null && periodKind(a) !== undefined && periodKind(a) === periodKind(b))
 
 /** The periods of a series, from one that is known; undefined where they are so short that one begins with every local day. */
-export function periodsOf(zone: string, { at, step }: Period): Periods | undefined {
+export function findPeriods(zone: string, { at, step }: Period): Periods | undefined {
   if (!isLong(step)) return undefined
-  const kind = kindOf(step)
+  const kind = periodKind(step)
   const isCalendar = kind !== undefined && floorTo(zone, at, kind.unit) === at
   // The nth period after the known one.
   const begin = (n: number): Instant => (isCalendar ? addUnits(zone, at, kind.unit, n * kind.count) : at + n * step)

@@ -32,11 +32,15 @@ test('files of archives are downloaded once, recorded, and kept by a replay; fai
   const env = { ...serviceAt(server.url, KEY), INDICATOR_SYNC_DATABASE: store.file }
   const first = await cli(['archives', 'download', '--limit', '4', '--json'], env)
   expect(first.code).toBe(1)
-  expect(JSON.parse(first.out)).toMatchObject({ files: 3, failed: [{ reason: 'the answer has status 404' }], held: 0 })
+  expect(JSON.parse(first.out)).toMatchObject({
+    files: 3,
+    failed: [{ reason: 'the answer has status 404' }],
+    stored: 0,
+  })
   expect(storage.calls.every(({ headers }) => headers['x-api-key'] === undefined)).toBe(true)
   expect(server.calls.every(({ headers }) => headers['x-api-key'] === KEY)).toBe(true)
   const second = await cli(['archives', 'download', '--limit', '2', '--json'], env)
-  expect(JSON.parse(second.out)).toMatchObject({ files: 2, failed: [], held: 3 })
+  expect(JSON.parse(second.out)).toMatchObject({ files: 2, failed: [], stored: 3 })
   const rows = store.all('select * from archive_publications where path is not null') as { path: string; url: string }[]
   expect(new Set(rows.map(({ url }) => url)).size).toBe(5)
   const folder = join(store.file, '..', 'archives')

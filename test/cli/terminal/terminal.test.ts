@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { exitCodeOf } from '../../../src/cli/terminal/fail.ts'
+import { exitCodeFor } from '../../../src/cli/terminal/fail.ts'
 import { createLog } from '../../../src/util/log.ts'
 import { oneLine, visible } from '../../../src/util/text.ts'
 import { json, ms, runCommand, runJob, serve, tempFolder, tempStore } from '../../kit.ts'
@@ -102,7 +102,7 @@ describe('what the system refuses', () => {
     ['EMFILE', 7],
     ['ENOSPC', 7],
     ['EIO', 7],
-  ])('%s has exit code %i', (code, exit) => expect(exitCodeOf(fault(code))).toBe(exit))
+  ])('%s has exit code %i', (code, exit) => expect(exitCodeFor(fault(code))).toBe(exit))
 
   const run = (args: string[], stdio: ('ignore' | 'pipe')[], cwd = tempFolder()) =>
     spawnSync(process.execPath, [resolve('src/cli/bin.js'), ...args], {

@@ -5,7 +5,7 @@ import type { Backend, Reader, Store, StoreOptions } from '../../../src/db/store
 import { askAtOnce } from './atOnce.ts'
 import { makeOnServer, onServer } from './names.ts'
 
-export { isPublishedCopy, removeDatabase, stampOf, takeOver } from '../../../src/db/open.ts'
+export { isPublishedCopy, readStamp, removeDatabase, takeOver } from '../../../src/db/open.ts'
 
 const synchronous = <R extends Reader>(reader: R): R =>
   isAddress(reader.file) ? { ...reader, ...askAtOnce(reader.file) } : reader
@@ -21,8 +21,8 @@ export const openReader = (file: string): Reader => synchronous(real.openReader(
 export const openStore = async (file: string, options: StoreOptions = {}): Promise<Store> =>
   synchronous(await real.openStore(await named(file, options), options))
 export const schemaState = (file: string) => real.schemaState(onServer(file))
-export const backendOf = (name: string): Backend => {
-  const backend = real.backendOf(onServer(name))
+export const selectBackend = (name: string): Backend => {
+  const backend = real.selectBackend(onServer(name))
   return {
     ...backend,
     async openLocked(file, options) {

@@ -176,7 +176,7 @@ export interface ConnectOptions {
 }
 
 /** The answer to the last statement of a batch; none where the batch has a transaction of its own. */
-const lastOf = (answer: pg.QueryResult | pg.QueryResult[]): unknown => {
+const lastResult = (answer: pg.QueryResult | pg.QueryResult[]): unknown => {
   const last = Array.isArray(answer) ? answer.at(-1) : undefined
   return last && last.command !== 'COMMIT' ? last : answer
 }
@@ -223,7 +223,7 @@ export function connect(address: string, { connections, settings, first }: Conne
           // A cursor is no promise.
           query: ((...question: Parameters<typeof client.query>) => {
             const answer: unknown = client.query(...question)
-            return answer instanceof Promise ? answer.then(lastOf, rethrow) : answer
+            return answer instanceof Promise ? answer.then(lastResult, rethrow) : answer
           }) as never,
           release: (discarded?: boolean) => releaseClient(client, discarded),
         }

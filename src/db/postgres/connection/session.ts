@@ -58,7 +58,7 @@ export function writeIdleLimit(address: string): string {
 }
 
 /** What is set on a new connection to an address. */
-function settingsOf(address: string): readonly string[] {
+function sessionSettings(address: string): readonly string[] {
   const { searchParams } = parseAddress(address)
   const timeouts = Object.entries(TIMEOUTS).map(([name, ms]) => `${name} = ${searchParams.get(name) ?? ms}`)
   return [...SESSION_SETTINGS, ...timeouts]
@@ -144,7 +144,7 @@ export async function beginSession(
 ): Promise<void> {
   const pooled = isPooled(address)
   if (pooled) await requireSettings(client, address)
-  else await client.query(`${set([...settingsOf(address), ...more])}; ${setWhereKnown()}; ${FIRE_TRIGGERS}`)
+  else await client.query(`${set([...sessionSettings(address), ...more])}; ${setWhereKnown()}; ${FIRE_TRIGGERS}`)
   await requireTriggers(client, address)
   prepareOn(client, !pooled)
 }
@@ -153,6 +153,6 @@ export async function beginSession(
 export const beginAlone = (client: pg.ClientBase, address: string): Promise<unknown> =>
   client.query(
     isPooled(address)
-      ? `begin; ${set([...settingsOf(address), 'idle_in_transaction_session_timeout = 0'], 'set local')}; ${setWhereKnown(true)}`
-      : `${set(settingsOf(address))}; ${setWhereKnown()}`,
+      ? `begin; ${set([...sessionSettings(address), 'idle_in_transaction_session_timeout = 0'], 'set local')}; ${setWhereKnown(true)}`
+      : `${set(sessionSettings(address))}; ${setWhereKnown()}`,
   )

@@ -77,7 +77,7 @@ export const runSql = <Row>(
 ): Promise<QueryResult<Row>> => db.executeQuery(CompiledQuery.raw(sql, [...parameters])) as Promise<QueryResult<Row>>
 
 /** Its rows. */
-export const rowsOf = async <Row>(
+export const queryRows = async <Row>(
   db: Kysely<Database>,
   sql: string,
   parameters: readonly unknown[] = [],

@@ -3,7 +3,7 @@ import type { PlacedValue } from '../../engine.ts'
 import type { GeoDay } from '../../tables/rows.ts'
 import type { Database } from '../../tables/schema.ts'
 import { doubles, wholeNumbers } from '../connection/binary.ts'
-import { rowsOf, sendSql } from '../connection/statements.ts'
+import { queryRows, sendSql } from '../connection/statements.ts'
 
 const COLUMNS = [
   'geo_id',
@@ -46,7 +46,7 @@ export async function upsertDays(tx: Transaction<Database>, seriesId: number, da
 
 /** A checksum of the totals of the days of every month; whole numbers, for sums of others differ with the order in which a server adds them. */
 export async function dayTotalsChecksums(db: Kysely<Database>): Promise<Map<number, string>> {
-  const rows = await rowsOf<{ month: number; print: string }>(
+  const rows = await queryRows<{ month: number; print: string }>(
     db,
     'select month, sum(hash_record_extended(d, 0))::text as print from _day d group by month',
   )
@@ -58,7 +58,7 @@ export async function dayTotalsChecksums(db: Kysely<Database>): Promise<Map<numb
  * from the midnight, in UTC, with which its day begins.
  */
 export const valuesBeyond = (db: Kysely<Database>, limit: number): Promise<PlacedValue[]> =>
-  rowsOf(
+  queryRows(
     db,
     `select distinct s.id as series_id, s.kind, s.indicator_id, s.time_trunc, s.geo_agg, o.geo_id, o.value, o.at
      from (

@@ -4,15 +4,15 @@ import type { Upserted } from '../../engine.ts'
 import { geoRanges, type Observations } from '../../tables/rows.ts'
 import type { Database } from '../../tables/schema.ts'
 import { doubles, wholeNumbers } from '../connection/binary.ts'
-import { changedBy, rowsOf, sendSql } from '../connection/statements.ts'
+import { changedBy, queryRows, sendSql } from '../connection/statements.ts'
 
 /*
- * The hot path. The values held in the window are read first, by one scan of the key, and compared here: an equal value writes
+ * The hot path. The values stored in the window are read first, by one scan of the key, and compared here: an equal value writes
  * nothing and locks no row, and the old version of a changed one goes to the history without a trigger that would have to look
  * it up.
  */
 
-interface HeldRow {
+interface StoredRow {
   readonly geo_id: number
   readonly at: number
   readonly value: number | null
@@ -20,7 +20,7 @@ interface HeldRow {
   readonly fetch_id: number
 }
 
-const HELD = `select geo_id, at, value, step_s, fetch_id from observation
+const STORED = `select geo_id, at, value, step_s, fetch_id from observation
   where series_id = $1 and geo_id = any($2::bigint[]) and at >= $3 and at < $4`
 
 const INSERT = `insert into observation (series_id, geo_id, at, value, step_s, fetch_id)
@@ -65,25 +65,29 @@ function rowsInterval(at: readonly number[]): Interval {
   return { from, to: last + 1 }
 }
 
-/** What is held of some geos in a range, by geo and instant. */
-async function heldOf(
+/** What is stored of some geos in a range, by geo and instant. */
+async function readStoredValues(
   tx: Transaction<Database>,
   seriesId: number,
   geoIds: readonly number[],
   { from, to }: Interval,
-): Promise<Map<number, Map<number, HeldRow>>> {
-  const held = new Map(geoIds.map((geoId) => [geoId, new Map<number, HeldRow>()]))
-  const rows = await rowsOf<HeldRow>(tx, HELD, [seriesId, wholeNumbers(geoIds), from, to])
-  for (const row of rows) held.get(row.geo_id)!.set(row.at, row)
-  return held
+): Promise<Map<number, Map<number, StoredRow>>> {
+  const stored = new Map(geoIds.map((geoId) => [geoId, new Map<number, StoredRow>()]))
+  const rows = await queryRows<StoredRow>(tx, STORED, [seriesId, wholeNumbers(geoIds), from, to])
+  for (const row of rows) stored.get(row.geo_id)!.set(row.at, row)
+  return stored
 }
 
-/** Of which geos more is held in the window, or between their first and last instant, than was answered. */
-function surplusOf(held: Map<number, Map<number, HeldRow>>, window: Interval | null, rows: Observations): Set<number> {
+/** Of which geos more is stored in the window, or between their first and last instant, than was answered. */
+function findSurplus(
+  stored: Map<number, Map<number, StoredRow>>,
+  window: Interval | null,
+  rows: Observations,
+): Set<number> {
   const { at } = rows
   const surplus = new Set<number>()
   for (const { geoId, first, end: last } of geoRanges(rows)) {
-    const ofGeo = held.get(geoId)!
+    const ofGeo = stored.get(geoId)!
     if (ofGeo.size === 0) continue
     const { from, to } = window ?? { from: at[first]!, to: at[last - 1]! + 1 }
     const answered = new Set(at.slice(first, last))
@@ -106,12 +110,12 @@ export async function upsertObservations(
 ): Promise<Upserted> {
   const { geoIds, at, values, steps, guessed } = rows
   if (at.length === 0) return { fresh: 0, unchanged: 0, revised: 0, surplus: new Set() }
-  const held = await heldOf(tx, seriesId, [...new Set(geoIds)], window ?? rowsInterval(at))
+  const stored = await readStoredValues(tx, seriesId, [...new Set(geoIds)], window ?? rowsInterval(at))
   const [fresh, before, after] = [new ColumnArrays(), new ColumnArrays(), new ColumnArrays()]
   for (let i = 0; i < at.length; i++) {
     const [geoId, instant, value] = [geoIds[i]!, at[i]!, values[i]!]
     const step = typeof steps === 'number' ? steps : steps[i]!
-    const old = held.get(geoId)!.get(instant)
+    const old = stored.get(geoId)!.get(instant)
     if (old === undefined) fresh.add(geoId, instant, value, step)
     // A length that is only guessed does not replace the stored one.
     else if (old.value !== value || (!guessed && old.step_s !== step)) {
@@ -129,7 +133,7 @@ export async function upsertObservations(
     fresh: fresh.at.length,
     unchanged: at.length - fresh.at.length - after.at.length,
     revised: after.at.length,
-    surplus: surplusOf(held, window, rows),
+    surplus: findSurplus(stored, window, rows),
   }
 }
 

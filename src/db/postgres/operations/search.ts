@@ -2,9 +2,9 @@ import type { Kysely } from 'kysely'
 import type { SearchHit } from '../../engine.ts'
 import type { Database } from '../../tables/schema.ts'
 import { FIRST_LOCALE_SQL, localeOrderSql } from '../../tables/sql/expressions.ts'
-import { rowsOf } from '../connection/statements.ts'
+import { queryRows } from '../connection/statements.ts'
 
-/** Everything of some kinds, each once, in the first language where held. */
+/** Everything of some kinds, each once, in the first language where stored. */
 const ALL = `select kind, id, name, more, locale from (
     select kind, item_id as id, name, more, locale,
       row_number() over (partition by kind, item_id order by ${localeOrderSql('locale')}) as nth
@@ -14,7 +14,7 @@ const ALL = `select kind, id, name, more, locale from (
 /**
  * Finds items by the beginnings of words, whatever their case and accents: an exact number first, then an exact name, then
  * names that begin so, then by where the words stand: in the name, in the short name, in the text. Each item appears once, in
- * the first language where held, whatever language matched.
+ * the first language where stored, whatever language matched.
  */
 const MATCHING = `with question as materialized (
     select string_agg(quote_literal(word) || ':*', ' & ')::tsquery as words
@@ -40,8 +40,8 @@ const MATCHING = `with question as materialized (
 
 /** Searches the texts of some kinds; without words: all of them. */
 export function search(db: Kysely<Database>, text: string, kinds: readonly string[]): Promise<SearchHit[]> {
-  if (!/[\p{L}\p{N}]/u.test(text)) return rowsOf(db, ALL, [[...kinds]])
+  if (!/[\p{L}\p{N}]/u.test(text)) return queryRows(db, ALL, [[...kinds]])
   const trimmed = text.trim()
   const id = /^\d{1,15}$/.test(trimmed) ? Number(trimmed) : null
-  return rowsOf(db, MATCHING, [[...kinds], trimmed, id])
+  return queryRows(db, MATCHING, [[...kinds], trimmed, id])
 }

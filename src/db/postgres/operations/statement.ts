@@ -11,7 +11,7 @@ import {
 } from '../../statementErrors.ts'
 import { OID } from '../connection/binary.ts'
 import type { Connection, ReadTransaction } from '../connection/connection.ts'
-import { rawOf } from '../storeErrors.ts'
+import { underlyingError } from '../storeErrors.ts'
 
 /** Rows of a user's statement that are read at a time: they may be wide. */
 const ROWS_PER_FETCH = 250
@@ -59,7 +59,7 @@ const writtenStatement = (sql: string, parameters: StatementParameters): string 
 
 /** Names the value that is missing where a statement could not be read: a `:name` may also be the end of an array slice. */
 function explainMissingValue(thrown: unknown, sql: string, parameters: StatementParameters): void {
-  const error = rawOf(thrown)
+  const error = underlyingError(thrown)
   if (!(error instanceof Error && 'code' in error && error.code === '42601' && /":"/.test(error.message))) return
   const names = [...sql.matchAll(TOKEN)].flatMap(([, , name]) => name ?? [])
   const lacking = names.find((name) => !Object.hasOwn(parameters, name))
@@ -98,7 +98,7 @@ async function tableNames(client: ReadTransaction, fields: readonly pg.FieldDef[
   return new Map(rows.map(({ oid, relname }) => [Number(oid), relname]))
 }
 
-const typeOf = (oid: number): string | null =>
+const typeName = (oid: number): string | null =>
   WHOLE.includes(oid) ? 'integer' : REAL.includes(oid) ? 'real' : oid === OID.numeric ? null : 'text'
 
 let answers = 0
@@ -128,7 +128,7 @@ export async function query(
     const columns = fields.map(({ name, tableID, dataTypeID }) => ({
       name,
       table: tables.get(tableID) ?? null,
-      type: typeOf(dataTypeID),
+      type: typeName(dataTypeID),
     }))
     async function* rows(): QueryResult['rows'] {
       try {
@@ -161,7 +161,7 @@ const NO_ROOM = /^invalid memory alloc request size/
 
 /** An error in the statement keeps the words of the database; an error of the database has ours. */
 function asStatementError(thrown: unknown): unknown {
-  const error = rawOf(thrown)
+  const error = underlyingError(thrown)
   if (!(error instanceof Error)) return thrown
   const code = 'code' in error ? String(error.code) : ''
   if (OUT_OF_ROOM.test(code) || NO_ROOM.test(error.message)) return valueTooLarge(error)

@@ -26,7 +26,7 @@ export async function* values(
 type Totals = Omit<Extremes, 'mean'> & { readonly weighted: number | null }
 
 /** The extremes and the mean of every interval between two neighbours in a list of instants. */
-export async function extremesOf(
+export async function readExtremes(
   db: Kysely<Database>,
   of: Pick<SeriesRange, 'seriesId' | 'geoId'>,
   borders: readonly Instant[],

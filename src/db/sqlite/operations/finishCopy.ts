@@ -12,7 +12,7 @@ const PRIVATE: Readonly<Record<string, string>> = {
 }
 
 /** The tables of a database that are there, without those that stand in for them. */
-export const tablesOf = (raw: Connection['raw']): string[] =>
+export const listTables = (raw: Connection['raw']): string[] =>
   raw.prepare(`select name from main.sqlite_schema where type = 'table' order by name`).pluck().all() as string[]
 
 /** Whether a view or trigger that stays needs a table. */
@@ -28,7 +28,7 @@ const isUsed = (raw: Connection['raw'], table: string): boolean =>
 
 /** Takes out of a copy the bookkeeping that no view needs, and out of the rest what is private. */
 function removePrivate(raw: Connection['raw']): void {
-  const names = tablesOf(raw).filter((name) => name.startsWith('_'))
+  const names = listTables(raw).filter((name) => name.startsWith('_'))
   for (const table of names) {
     if (!isUsed(raw, table)) {
       raw.exec(`drop table "${table}"`)

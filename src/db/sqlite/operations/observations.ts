@@ -49,7 +49,7 @@ const supersededBy = (prepare: Prepare, fetchId: number, where: readonly number[
     [...where, fetchId],
   )
 
-/** The values of one geo in an answer, and the instants between which nothing else may be held, both included. */
+/** The values of one geo in an answer, and the instants between which nothing else may be stored, both included. */
 interface GeoRows extends GeoRange {
   readonly from: number
   readonly to: number
@@ -66,11 +66,11 @@ const GEOS_PER_COUNT = 32
 
 /** The statements that count the values of a number of geos. */
 const COUNT_STATEMENTS = Array.from({ length: GEOS_PER_COUNT + 1 }, (_, geos) => {
-  const held = `(select count(*) from observation where series_id = :series and geo_id = ? and at between ? and ?)`
-  return `select ${Array.from({ length: geos }, (_, i) => `${held} as n${i}`)}`
+  const stored = `(select count(*) from observation where series_id = :series and geo_id = ? and at between ? and ?)`
+  return `select ${Array.from({ length: geos }, (_, i) => `${stored} as n${i}`)}`
 })
 
-/** How many values of each of some geos are held between their instants. */
+/** How many values of each of some geos are stored between their instants. */
 function countHeld(prepare: Prepare, seriesId: number, geos: readonly GeoRows[]): number[] {
   const counts: number[] = []
   for (let first = 0; first < geos.length; first += GEOS_PER_COUNT) {
@@ -104,7 +104,7 @@ export function upsertObservations(
   const geos = rowsByGeo(rows, window)
   const counts = countHeld(prepare, seriesId, geos)
   for (const [n, { geoId, first, end: last, from, to }] of geos.entries()) {
-    const held = counts[n]!
+    const stored = counts[n]!
     let written = 0
     for (let i = first; i < last; ) {
       const step = stepOf(i)
@@ -120,8 +120,8 @@ export function upsertObservations(
       i = end
     }
     // Counted in the history itself: the number of all changes of the connection includes the index of texts.
-    const superseded = held > 0 && written > 0 ? supersededBy(prepare, fetchId, [seriesId, geoId, from, to]) : 0
-    if (held > last - first - (written - superseded)) surplus.add(geoId)
+    const superseded = stored > 0 && written > 0 ? supersededBy(prepare, fetchId, [seriesId, geoId, from, to]) : 0
+    if (stored > last - first - (written - superseded)) surplus.add(geoId)
     changed += written
     revised += superseded
   }

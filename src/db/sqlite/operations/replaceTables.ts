@@ -1,14 +1,14 @@
 import { StoreError } from '../../../util/errors.ts'
 import { TABLE_NAMES, type TableName, tableOf } from '../../tables/schema.ts'
 import type { Connection } from '../connection.ts'
-import { tablesOf } from './finishCopy.ts'
+import { listTables } from './finishCopy.ts'
 
 /** Triggers on the texts number these rows. */
 const BY_TRIGGERS: readonly TableName[] = ['search_item']
 
 /** Counts the rows of each table of other programs that refer to a missing row. */
 function danglingOthers({ raw }: Connection): Map<string, number> {
-  const others = tablesOf(raw).filter((table) => !(TABLE_NAMES as readonly string[]).includes(table))
+  const others = listTables(raw).filter((table) => !(TABLE_NAMES as readonly string[]).includes(table))
   const count = raw.prepare('select count(*) from pragma_foreign_key_check(?)').pluck()
   return new Map(others.map((table) => [table, count.get(table) as number]))
 }

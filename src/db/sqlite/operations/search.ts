@@ -3,9 +3,9 @@ import { FIRST_LOCALE_SQL, localeOrderSql } from '../../tables/sql/expressions.t
 import type { Connection } from '../connection.ts'
 
 /** Words as FTS5 takes them: each in quotes, as the beginning of a word. */
-const matchOf = (text: string): string => (text.match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => `"${word}"*`).join(' ')
+const matchText = (text: string): string => (text.match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => `"${word}"*`).join(' ')
 
-/** Everything of some kinds, each once, in the first language where held. */
+/** Everything of some kinds, each once, in the first language where stored. */
 const ALL = `select kind, id, name, more, locale from (
     select kind, item_id as id, name, more, locale,
       row_number() over (partition by kind, item_id order by ${localeOrderSql('locale')}) as nth
@@ -14,7 +14,7 @@ const ALL = `select kind, id, name, more, locale from (
 
 /**
  * What matches: an exact number first, then an exact name, then names that begin so, then by BM25 with the name counting
- * ten times and the short name four times. Each item once, whatever language matched: in the first one where held.
+ * ten times and the short name four times. Each item once, whatever language matched: in the first one where stored.
  */
 const MATCHING = `with hit as materialized (
     select search.rowid, bm25(search, 10, 4, 1) as score
@@ -42,7 +42,7 @@ const MATCHING = `with hit as materialized (
 /** Searches the texts of some kinds; without words: all of them. */
 export function search(prepare: Connection['prepare'], text: string, of: readonly string[], most = -1): SearchHit[] {
   const kinds = JSON.stringify(of)
-  const match = matchOf(text)
+  const match = matchText(text)
   if (match === '') return prepare(ALL).all({ kinds }) as SearchHit[]
   const trimmed = text.trim()
   const id = /^\d+$/.test(trimmed) ? Number(trimmed) : null

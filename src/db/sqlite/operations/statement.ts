@@ -73,5 +73,5 @@ export function seen(raw: Connection['raw'], sql: string, count: number): number
   )
   const plain = sql.trim().replace(/;+\s*$/, '')
   const statement = raw.prepare(`with q(${names.join(', ')}) as (${plain}\n) select ${bits.join(', ')} from q`)
-  return (statement.raw().get() as (number | null)[]).map((held) => held ?? 0)
+  return (statement.raw().get() as (number | null)[]).map((stored) => stored ?? 0)
 }

@@ -30,7 +30,7 @@ const TOTALS_THEN = `${TOTALS} (
 type ExtremesRow = Omit<Extremes, 'mean'> & { readonly weighted: number | null }
 
 /** The extremes and the mean of every interval between two neighbours in a list of instants; each is one look at the key. */
-export function extremesOf(
+export function readExtremes(
   prepare: Prepare,
   { seriesId: series, geoId: geo }: Pick<SeriesRange, 'seriesId' | 'geoId'>,
   borders: readonly Instant[],

@@ -215,7 +215,7 @@ const FRESHNESS_VIEW = `select s.id as series_id, s.kind, s.indicator_id, ${indi
     )
     cross join ${clockJoinSql('o.at')}`
 
-/** Views on what is held, what is missing and how far it reaches. */
+/** Views on what is stored, what is missing and how far it reaches. */
 export const COVERAGE_VIEWS = {
   coverage: {
     about:

@@ -4,7 +4,7 @@ import type { Instant } from '../../../util/time/instant.ts'
 
 /* Pieces of SQL that several views and queries share. `of` is the alias of the row that has the columns. */
 
-/** The language in which readers see names where it is held: the first one of the specification's service, whatever service filled the database. */
+/** The language in which readers see names where it is stored: the first one of the specification's service, whatever service filled the database. */
 export const [FIRST_LOCALE] = LOCALES
 /** That language as SQL. */
 export const FIRST_LOCALE_SQL = `'${FIRST_LOCALE}'`
@@ -12,13 +12,13 @@ export const FIRST_LOCALE_SQL = `'${FIRST_LOCALE}'`
 /** The order in which texts are taken: the first language, then the others by name. `locale` is the column. */
 export const localeOrderSql = (locale: string): string => `${locale} = ${FIRST_LOCALE_SQL} desc, ${locale}`
 
-/** The name of an indicator: in the first language where held, else in the one that is. */
+/** The name of an indicator: in the first language where stored, else in the one that is. */
 export const indicatorNameSql = (of: string): string => `coalesce(
       (select t.name from indicator_text t where t.kind = ${of}.kind and t.id = ${of}.indicator_id and t.locale = ${FIRST_LOCALE_SQL}),
       (select t.name from indicator_text t where t.kind = ${of}.kind and t.id = ${of}.indicator_id and t.name is not null order by t.locale limit 1)
     ) as indicator_name`
 
-/** The name of a geo: in the first language where held, else in the one that is. */
+/** The name of a geo: in the first language where stored, else in the one that is. */
 export const geoNameSql = (of: string): string => `coalesce(
       (select t.name from geo_text t where t.id = ${of}.geo_id and t.locale = ${FIRST_LOCALE_SQL}),
       (select t.name from geo_text t where t.id = ${of}.geo_id and t.name is not null order by t.locale limit 1)
@@ -79,7 +79,7 @@ export const instantSql = (zone: string, local: string): string => `(select max(
     ) c where ${local} - c.offset_s < c.to_at order by c.from_at limit 1)`
 
 /** The instant that a column holds as text, in UTC. PostgreSQL has the function, too: it is one of the schema `compat`. */
-export const epochOf = <DB, TB extends keyof DB>(
+export const epochSeconds = <DB, TB extends keyof DB>(
   { fn }: ExpressionBuilder<DB, TB>,
   column: ReferenceExpression<DB, TB>,
 ): ExpressionWrapper<DB, TB, Instant> => fn<Instant>('unixepoch', [column])

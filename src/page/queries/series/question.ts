@@ -1,5 +1,5 @@
 import { GOOD_OUTCOMES } from '../../../db/queries/fetchOutcomes.ts'
-import { endOfValues, geosOf } from '../../../db/queries/seriesLookup.ts'
+import { endOfValues, readGeos } from '../../../db/queries/seriesLookup.ts'
 import type { Reader } from '../../../db/store.ts'
 import { ENTRY_ROUTES } from '../../../job/entryRoutes.ts'
 import { InputError } from '../../../util/errors.ts'
@@ -40,7 +40,7 @@ export async function readNamedGeoSeries(
   const { store, service } = request
   const series = await findSeriesByPath(request, name)
   const path = seriesPath(series)
-  const ids = (await geosOf(store.kysely, series.id)).sort((a, b) => a - b)
+  const ids = (await readGeos(store.kysely, series.id)).sort((a, b) => a - b)
   const geoId = geo ? Number(geo) : (service.mainGeos.find((id) => ids.includes(id)) ?? ids[0] ?? 0)
   if (!Number.isSafeInteger(geoId) || (geo && ids.length > 0 && !ids.includes(geoId)))
     throw new NotFound(`series ${path} geo ${geo}`)
