@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, writeFileSync } from 'node:fs'
+import { appendFileSync, cpSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { tempFolder } from '../kit.ts'
@@ -13,6 +13,7 @@ export const PYTHON = process.env.PYTHON ?? 'python3'
 export function examples(): { readonly dir: string; readonly bin: string } {
   const folder = tempFolder()
   cpSync('examples', join(folder, 'examples'), { recursive: true })
+  appendFileSync(join(folder, 'examples/prices.yaml'), 'pace: { perSecond: 50 }\n')
   writeFileSync(join(folder, 'indicator-sync'), `#!/bin/sh\nexec '${process.execPath}' '${programBin()}' "$@"\n`, {
     mode: 0o755,
   })

@@ -1,4 +1,4 @@
-import { appendFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { serviceAt } from '../cli/jobFolder.ts'
@@ -23,15 +23,12 @@ testShell('a night syncs, publishes a copy and finds nothing, again and again', 
 testShell('a backfill continues after its budget is spent', async () => {
   const emulator = await emulate({ now: Date.now() / 1000 })
   const folder = examples()
-  appendFileSync(join(folder.dir, 'prices.yaml'), 'pace: { callsPerDay: 1 }\n')
+  const job = join(folder.dir, 'prices.yaml')
+  writeFileSync(job, readFileSync(job, 'utf8').replace('pace: {', '$& callsPerDay: 1,'))
   // The next day comes at once.
-  writeFileSync(
-    join(folder.bin, 'sleep'),
-    '#!/bin/sh\ngrep -v callsPerDay prices.yaml > next && mv next prices.yaml\n',
-    {
-      mode: 0o755,
-    },
-  )
+  writeFileSync(join(folder.bin, 'sleep'), '#!/bin/sh\ngrep -v ^pace prices.yaml > next && mv next prices.yaml\n', {
+    mode: 0o755,
+  })
   const done = await run(
     folder,
     ['sh', 'backfill.sh', '2025-01-01', '2025-02-01'],

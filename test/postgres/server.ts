@@ -116,7 +116,7 @@ export async function startServer(
     throw error
   }
   const port = await freePort()
-  const all = { ...SETTINGS, ...settings, port: `${port}`, unix_socket_directories: folder }
+  const all = { ...SETTINGS, ...settings, port: `${port}`, unix_socket_directories: '' }
   let log = ''
   let child: ChildProcess
   const start = (): Promise<void> =>
