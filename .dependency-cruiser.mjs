@@ -16,7 +16,7 @@ const LAYERS = [
 const CLI_LAYERS = ['commandLine', 'commands', 'jobs', 'exports', 'statements', 'text', 'settings', 'terminal']
 
 /** Packages that only these files use, so that each can be replaced in one place. */
-const DOORS = {
+const PACKAGE_USERS = {
   'better-sqlite3': ['db/sqlite/'],
   pg: ['db/postgres/'],
   'pg-boss': ['cluster/'],
@@ -70,7 +70,7 @@ const cliLayers = CLI_LAYERS.slice(1).map((name, index) =>
   ),
 )
 
-const doors = Object.entries(DOORS).map(([name, places]) =>
+const packageUsers = Object.entries(PACKAGE_USERS).map(([name, places]) =>
   error(
     `door-${name}`,
     'One folder uses the package, so that it can be replaced there.',
@@ -83,7 +83,7 @@ export default {
   forbidden: [
     ...layers,
     ...cliLayers,
-    ...doors,
+    ...packageUsers,
     error('no-circular', 'A reader of a circle finds no beginning.', {}, { circular: true }),
     error('resolvable', 'The file or package does not exist.', {}, { couldNotResolve: true }),
     error(

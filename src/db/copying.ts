@@ -30,7 +30,7 @@ export interface Copying {
 /** What is made of a file can only be made of a file. */
 export const onlyFiles = (what: string): StoreError =>
   new StoreError(`${what} requires an SQLite file.`, {
-    hint: 'Run it on an SQLite file that the same job keeps up to date; docs/scale.md lists other ways.',
+    hint: 'Run it on an SQLite file that the same job keeps up to date; docs/postgresql.md lists other ways.',
     code: 'only-files',
   })
 

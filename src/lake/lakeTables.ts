@@ -64,8 +64,8 @@ export const LAKE_TABLES = {
       AT_COLUMN,
       nullableColumn('value', 'double', 'Value of this version'),
       lakeColumn('step_s', 'int32', 'Length of the period in this version, in seconds'),
-      nullableColumn('valid_from', 'timestamp', 'Version known from'),
-      nullableColumn('valid_to', 'timestamp', 'Version known until'),
+      nullableColumn('valid_from', 'timestamp', 'Time at which this version became known'),
+      nullableColumn('valid_to', 'timestamp', 'Time at which it was replaced or withdrawn'),
     ],
   },
   day: {

@@ -20,7 +20,7 @@ series:
 `,
   'shared.yaml',
 )
-/** As docs/scale.md says. */
+/** As docs/postgresql.md says. */
 const MOST = 3
 
 test('a busy worker has as many connections as the documentation says, and no more', async () => {

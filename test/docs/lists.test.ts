@@ -66,8 +66,8 @@ test('the number of recipes is that of the program', () => {
   expect(read('README.md')).toContain('twenty-one typical analyst queries')
 })
 
-test('docs/scale.md lists only commands that use a database', async () => {
-  const [, table = ''] = read('docs/scale.md').split('| command | on PostgreSQL |\n|---|---|\n')
+test('docs/postgresql.md lists only commands that use a database', async () => {
+  const [, table = ''] = read('docs/postgresql.md').split('| command | on PostgreSQL |\n|---|---|\n')
   const rows = [...table.split('\n\n')[0]!.matchAll(/^\| (.*?) \| /gm)].map(([, commands]) => commands!)
   const commands = (await commandGroups()).values()
   const onDatabase = [...commands].flat().filter(({ flags }) => 'database' in flags)

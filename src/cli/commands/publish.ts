@@ -114,7 +114,7 @@ export async function handler(args: PublishArgs): Promise<number> {
   for (const target of [file, page])
     if (target !== undefined && parseDatabase(target).folder === null)
       throw new InputError('Cannot publish to a server: the target is a file, or a directory for --page.', {
-        hint: 'Pass a file. Readers of a server need no copy, only a read-only role (docs/scale.md).',
+        hint: 'Pass a file. Readers of a server need no copy, only a read-only role (docs/postgresql.md).',
         code: 'publish-on-server',
       })
   const { database, service } = readSettings({ database: args.database })

@@ -92,7 +92,7 @@ const REASONS: Readonly<Record<string, readonly [message: string, hint: string]>
   EAI_AGAIN: ['The host name of the database{} cannot be resolved: DNS does not respond.', CONNECT],
   tls: [
     'The TLS connection to the database{} failed: {reason}.',
-    'Set sslrootcert=FILE to the certificate of its authority and use the host name in the certificate, or choose a weaker sslmode (docs/scale.md).',
+    'Set sslrootcert=FILE to the certificate of its authority and use the host name in the certificate, or choose a weaker sslmode (docs/postgresql.md).',
   ],
   'no-password': [
     'The server of the database{} requires a password, and none is set.',
@@ -108,7 +108,7 @@ const REASONS: Readonly<Record<string, readonly [message: string, hint: string]>
   ],
   '42501': [
     'This user lacks a privilege in the database{}: {reason}.',
-    'Grant it the privileges of its role; docs/scale.md describes the roles.',
+    'Grant it the privileges of its role; docs/postgresql.md describes the roles.',
   ],
   '40001': LOCKED,
   '40P01': LOCKED,
