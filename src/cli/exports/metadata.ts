@@ -76,7 +76,7 @@ function createMetadata(
   const hosts = sources.map((address) => new URL(address).host)
   const facts = {
     title: 'Indicators',
-    description: `Time series, texts and archives of ${hosts.join(', ') || 'an indicator service'}, with every revision. Instants are UTC epoch seconds; the views tell local time. See the table data_dictionary.`,
+    description: `Time series, texts and archives of ${hosts.join(', ') || 'an indicator service'}, with every revision. Instants are epoch seconds in UTC; the views add local time. The table data_dictionary describes every column.`,
     ...(hosts.length > 0 ? { source: hosts.join(', ') } : {}),
     ...(sources[0] ? { source_url: sources[0] } : {}),
   }
@@ -86,7 +86,7 @@ function createMetadata(
       title: recipe.question,
       description: Object.entries(recipe.parameters)
         .map(([name, value]) =>
-          isNeeded(recipe, name) ? `${name}: needed` : `${name}: ${value ?? UNSAID[name] ?? 'all'} when empty`,
+          isNeeded(recipe, name) ? `${name}: required` : `${name}: default ${value ?? UNSAID[name] ?? 'all'}`,
         )
         .join('; '),
       sql: withDefaults(recipe),

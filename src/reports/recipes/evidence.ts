@@ -24,7 +24,7 @@ export const evidenceRecipes = ({ wellKnown: { spotPrice, demand } }: Subjects):
       {
         sql: `select exists(select 1 from observation_history where ${ONE_GEO} and valid_from <= ${THEN})`,
         lacks: 'No value of indicator {indicator}, geo {geo} was stored yet at {at}.',
-        hint: 'Choose a later instant: --param at=now, or --param at=2025-11-03T18:00:00Z; `query --recipe data-range` lists the stored series.',
+        hint: 'Choose a later instant, such as --param at=now; `query --recipe data-range` lists the stored series.',
       },
     ],
     sql: `select h.at_local, h.value as known_then, o.value as known_now, round(o.value - h.value, 2) as difference
