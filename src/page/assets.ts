@@ -53,81 +53,55 @@ function uplot(): string {
   return `${readFileSync(file, 'utf8')}\nexport default uPlot\n`
 }
 
+/** The name of a file for the browser. */
+const scriptName = (file: string): string => file.replace(/\.ts$/, '.js')
+
 const uplotStyle = (): string => readFileSync(new URL('uPlot.min.css', import.meta.resolve('uplot')), 'utf8')
 
-/** A file as it is read, with its name for the browser. */
-interface AssetSource {
-  readonly name: string
-  readonly type: string
-  readonly text: string
-  /** The language of one of our modules: TypeScript in a clone, JavaScript in a package. */
-  readonly written?: 'ts' | 'js'
-}
-
-/** All files of the page. */
-function sources(): AssetSource[] {
-  const modules = readdirSync(CLIENT).filter((file) => /^[\w-]+\.[tj]s$/.test(file))
-  return [
+/** The files of the page. */
+function createAssets() {
+  const sources = [
     { name: 'page.css', type: 'text/css; charset=utf-8', text: `${uplotStyle()}\n${STYLE}` },
     { name: 'icon.svg', type: 'image/svg+xml', text: ICON },
     { name: 'uplot.js', type: SCRIPT, text: uplot() },
-    ...modules.map((file): AssetSource => {
-      const [written, code] = [file.endsWith('.ts') ? 'ts' : 'js', readFileSync(new URL(file, CLIENT), 'utf8')] as const
-      return { name: file.replace(/ts$/, 'js'), type: SCRIPT, text: code, written }
-    }),
+    // TypeScript in a clone, JavaScript in a package.
+    ...readdirSync(CLIENT)
+      .filter((file) => /^[\w-]+\.[tj]s$/.test(file))
+      .map((file) => ({ name: file, type: SCRIPT, text: readFileSync(new URL(file, CLIENT), 'utf8') })),
   ]
-}
-
-const madeAsset = (type: string, text: string): Asset => ({ type, body: Buffer.from(text) })
-
-/** Our modules as the browser needs them, by name. */
-async function modulesOf(all: readonly AssetSource[]): Promise<ReadonlyMap<string, Asset>> {
-  const [typed, plain] = ['ts', 'js'].map((language) => all.filter(({ written }) => written === language)) as [
-    AssetSource[],
-    AssetSource[],
-  ]
-  const stripped = typed.length === 0 ? [] : await withoutTypes(typed.map(({ text }) => text))
-  const codes = [...typed.map((source, i) => ({ ...source, text: stripped[i]! })), ...plain]
-  return new Map(codes.map(({ name, type, text }) => [name, madeAsset(type, resolved(leanCode(text)))]))
-}
-
-/** The files of the page. */
-export interface Assets {
-  /** The name of their folder, which changes when any of them changes. */
-  readonly folder: string
-  readonly names: readonly string[]
-  /** The file of a name; undefined where there is none. */
-  read(name: string): Promise<Asset | undefined>
-}
-
-function createAssets(): Assets {
-  const all = sources()
-  const ready = new Map<string, Asset>()
-  let modules: Promise<ReadonlyMap<string, Asset>> | undefined
+  async function prepare(): Promise<ReadonlyMap<string, Asset>> {
+    const typed = sources.filter(({ name }) => name.endsWith('.ts'))
+    const stripped = typed.length === 0 ? [] : await withoutTypes(typed.map(({ text }) => text))
+    return new Map(
+      sources.map((source) => {
+        const { name, type } = source
+        const code = stripped[typed.indexOf(source)] ?? source.text
+        const isOurs = type === SCRIPT && name !== 'uplot.js'
+        return [scriptName(name), { type, body: Buffer.from(isOurs ? resolved(leanCode(code)) : code) }]
+      }),
+    )
+  }
+  let prepared: Promise<ReadonlyMap<string, Asset>> | undefined
   return {
-    folder: createHash('sha256').update(JSON.stringify(all)).digest('base64url').slice(0, 12),
-    names: all.map(({ name }) => name),
-    async read(name) {
-      const source = all.find((one) => one.name === name)
-      if (source?.written) {
-        modules ??= modulesOf(all).catch((error: unknown) => {
-          // The next request tries again.
-          modules = undefined
-          throw error
-        })
-        return (await modules).get(name)
-      }
-      const asset = ready.get(name) ?? (source && madeAsset(source.type, source.text))
-      if (asset) ready.set(name, asset)
-      return asset
+    /** The name of their folder, which changes when any of them changes. */
+    folder: createHash('sha256').update(JSON.stringify(sources)).digest('base64url').slice(0, 12),
+    names: sources.map(({ name }) => scriptName(name)),
+    /** The file of a name; undefined where there is none. */
+    async read(name: string): Promise<Asset | undefined> {
+      prepared ??= prepare().catch((error: unknown) => {
+        // The next request tries again.
+        prepared = undefined
+        throw error
+      })
+      return (await prepared).get(name)
     },
   }
 }
 
-let knownAssets: Assets | undefined
+let knownAssets: ReturnType<typeof createAssets> | undefined
 
 /** The files of the page: read once, and prepared for the browser on the first request. */
-export function assets(): Assets {
+export function assets() {
   knownAssets ??= createAssets()
   return knownAssets
 }

@@ -57,8 +57,9 @@ export interface PageRequest {
 }
 
 /** What a page reads, and how it shows that. `/x` is the HTML, and `/x.json` the result of `read`. */
-export interface View<Data> {
-  read(request: PageRequest): Promise<Data>
+export interface View<Data, Read = Data> {
+  /** Null: there is nothing of this name. */
+  read(request: PageRequest): Promise<Read>
   show(data: Data, request: PageRequest): Html
   /** The HTTP status. Default: 200. */
   status?(data: Data): number
@@ -66,11 +67,15 @@ export interface View<Data> {
   title?(data: Data, request: PageRequest): string
 }
 
-/** A view whose data only the view itself knows. */
-type AnyView = View<unknown>
-
-/** Declares a view; `read` determines the type of the data that it shows. */
-export const view = <Data>(declared: View<Data>): AnyView => declared as AnyView
+/** Declares a view; `read` determines the type of the data that it shows. Only the view itself knows that type. */
+export const view = <Data>(declared: View<Data, Data | null>): View<unknown> => ({
+  ...(declared as View<unknown>),
+  async read(request) {
+    const data = await declared.read(request)
+    if (data === null) throw new NotFound(request.path)
+    return data
+  },
+})
 
 /** What pages and endpoints have in common. */
 interface Routed {
@@ -95,7 +100,7 @@ export interface Page extends Routed {
   readonly still?: true
   /** Modules of `client/` that run in it, by their names: `chart` for `client/chart.ts`. */
   readonly scripts?: readonly string[]
-  readonly view: () => Promise<AnyView>
+  readonly view: () => Promise<View<unknown>>
 }
 
 /** An answer: its media type and body; with a name it is a file to be saved. */

@@ -117,7 +117,7 @@ test('while a sync writes, every page is answered, whole, and the sync is not he
 test('what scripts tell comes with the page, in its language', async () => {
   const { url } = await servePage(await filledFile(nothing))
   const home = await (await fetch(url, { headers: { 'accept-language': 'es' } })).text()
-  for (const word of ['data-copy="Copiar"', 'data-copied="Copiado"', 'data-changed="La base de datos ha cambiado;'])
+  for (const word of ['data-copy="Copiar"', 'data-copied="Copiado"', 'data-changed="La página se ha actualizado'])
     expect(home).toContain(word)
 })
 

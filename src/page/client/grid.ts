@@ -1,46 +1,37 @@
 /** In a table of cells, Tab reaches one cell and the arrow keys the others, so that a year is not 365 stops. */
 
-const cellsOf = (row: HTMLElement): (HTMLAnchorElement | null)[] =>
-  [...row.querySelectorAll('td')].map((cell) => cell.querySelector('a'))
-
 const MOVES: Readonly<Record<string, readonly [row: number, column: number]>> = {
   ArrowLeft: [0, -1],
   ArrowRight: [0, 1],
   ArrowUp: [-1, 0],
   ArrowDown: [1, 0],
-  Home: [0, Number.NEGATIVE_INFINITY],
-  End: [0, Number.POSITIVE_INFINITY],
 }
 
-/** The next cell with a link from a place on; null where there is none. */
-function next(
-  rows: (HTMLAnchorElement | null)[][],
-  row: number,
-  column: number,
-  [down, right]: readonly [number, number],
-): HTMLAnchorElement | null {
-  if (right === Number.NEGATIVE_INFINITY) return rows[row]!.find((cell) => cell !== null) ?? null
-  if (right === Number.POSITIVE_INFINITY) return rows[row]!.findLast((cell) => cell !== null) ?? null
-  for (let r = row + down, c = column + right; rows[r] && c >= 0 && c < rows[r]!.length; r += down, c += right)
-    if (rows[r]![c]) return rows[r]![c]!
-  return null
-}
-
-function enhance(grid: HTMLElement): void {
-  const links = (): HTMLAnchorElement[] => [...grid.querySelectorAll('a')]
-  const choose = (chosen: HTMLAnchorElement): void => {
-    for (const link of links()) link.tabIndex = link === chosen ? 0 : -1
+/** The link that a key leads to from a cell: the next one on its way, or the first or last of the row. */
+function target(grid: HTMLTableSectionElement, cell: HTMLTableCellElement, key: string): HTMLElement | undefined {
+  const row = cell.parentElement as HTMLTableRowElement
+  if (key === 'Home' || key === 'End') return [...row.querySelectorAll('a')].at(key === 'Home' ? 0 : -1)
+  const [down, right] = MOVES[key]!
+  let [r, c] = [row.sectionRowIndex + down, cell.cellIndex + right]
+  for (; grid.rows[r]?.cells[c]; r += down, c += right) {
+    const link = grid.rows[r]!.cells[c]!.querySelector<HTMLElement>('td > a')
+    if (link) return link
   }
-  const first = links().at(-1)
-  if (first) choose(first)
+  return undefined
+}
+
+function enhance(grid: HTMLTableSectionElement): void {
+  const choose = (chosen: HTMLElement): void => {
+    for (const link of grid.querySelectorAll('a')) link.tabIndex = link === chosen ? 0 : -1
+  }
+  const last = [...grid.querySelectorAll('a')].at(-1)
+  if (last) choose(last)
   grid.addEventListener('keydown', (event) => {
-    const move = MOVES[event.key]
-    const link = (event.target as HTMLElement).closest('a')
-    if (!move || !link || event.ctrlKey || event.metaKey || event.altKey) return
-    const rows = [...grid.querySelectorAll('tr')].map(cellsOf)
-    const row = rows.findIndex((cells) => cells.includes(link))
-    const to = next(rows, row, rows[row]!.indexOf(link), move)
+    const { key, ctrlKey, metaKey, altKey } = event
+    const cell = (event.target as HTMLElement).closest('td')
+    if (!cell || ctrlKey || metaKey || altKey || !(key in MOVES || key === 'Home' || key === 'End')) return
     event.preventDefault()
+    const to = target(grid, cell, key)
     if (!to) return
     choose(to)
     to.focus()
@@ -49,7 +40,7 @@ function enhance(grid: HTMLElement): void {
 
 const enhanced = new WeakSet<HTMLElement>()
 const enhanceAll = (): void => {
-  for (const grid of document.querySelectorAll<HTMLElement>('[data-grid]')) {
+  for (const grid of document.querySelectorAll<HTMLTableSectionElement>('[data-grid]')) {
     if (!enhanced.has(grid)) enhance(grid)
     enhanced.add(grid)
   }

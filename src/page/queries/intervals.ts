@@ -128,8 +128,7 @@ export async function readStates(
   const newest = await store.kysely
     .selectFrom('observation')
     .select(['at', 'step_s'])
-    .where('series_id', '=', seriesId)
-    .where('geo_id', '=', geoId)
+    .where((of) => of.and({ series_id: seriesId, geo_id: geoId }))
     .orderBy('at', 'desc')
     .limit(1)
     .executeTakeFirst()

@@ -3,7 +3,7 @@ import { InputError } from '../../util/errors.ts'
 import { type LocalDate, startOfDate } from '../../util/time/zone.ts'
 import { command, countText, facts, lines, olderPager, pager, serviceText, table, timeElement } from '../elements.ts'
 import { html } from '../html.ts'
-import { NotFound, type PageRequest, view, wholeNumber } from '../page.ts'
+import { type PageRequest, view, wholeNumber } from '../page.ts'
 import { inLanguage } from '../queries/names.ts'
 
 /** Editions that one page shows. */
@@ -97,9 +97,9 @@ async function readArchives(request: PageRequest) {
 }
 
 /** One archive with its texts and its latest editions, or those before a day; null when there is none. */
-async function readArchive(request: PageRequest, id: number | null, before: string | null) {
+async function readArchive(request: PageRequest) {
   const { store, params } = request
-  const { kind = '' } = params
+  const [{ kind = '' }, id, before] = [params, wholeNumber(params.id), dayIn(request.query, 'before')]
   if (id === null) return null
   const archive = await archives(store)
     .selectAll()
@@ -143,10 +143,8 @@ function dayIn(query: URLSearchParams, name: string): LocalDate | null {
 const daysText = ({ from, to }: { readonly from: string | null; readonly to: string | null }) =>
   from === null ? null : html`${serviceText(from)}${to !== from && html` … ${serviceText(to)}`}`
 
-type Archives = Awaited<ReturnType<typeof readArchives>>
-
 /** `/archives`: what was published, by day. */
-export const archivesView = view<Archives>({
+export const archivesView = view({
   read: readArchives,
   show({ date, before, after, editions, more }, request) {
     const { words, link, live } = request
@@ -160,9 +158,9 @@ ${pager(request, { before: before === null ? null : { date: before }, after: aft
 ${
   editions.length === 0
     ? html`<p>${own.noneOfDay(date)}</p>`
-    : table<Archives['editions'][number]>(own.of(date), editions, [
+    : table(own.of(date), editions, [
         [
-          own.name,
+          common.pages.archive,
           ({ kind, id, name, locale }) =>
             html`<a href="${link(`/archives/${kind}/${id}`)}">${serviceText(name, locale) ?? id}</a>`,
         ],
@@ -178,17 +176,10 @@ ${editions.some(({ bytes }) => bytes === null) && html`<p>${own.download}</p>${c
   },
 })
 
-type Archive = NonNullable<Awaited<ReturnType<typeof readArchive>>>
-
 /** `/archives/archive/79`: one archive with its editions. */
-export const archiveView = view<Archive>({
-  async read(request) {
-    const { params, query } = request
-    const found = await readArchive(request, wholeNumber(params.id), dayIn(query, 'before'))
-    if (!found) throw new NotFound(`archive ${params.kind} ${params.id}`)
-    return found
-  },
-  title: ({ name, archive: { id } }, { words }) => name?.trim() || `${words.archives.name} ${id}`,
+export const archiveView = view({
+  read: readArchive,
+  title: ({ name, archive: { id } }, { words }) => name?.trim() || `${words.common.pages.archive} ${id}`,
   show({ archive: one, description, locale, editions, older }, request) {
     const { words, link, live } = request
     const { archives: own, common } = words
@@ -199,7 +190,7 @@ ${facts([
   [common.firstSeen, timeElement(request, one.first_seen_at)],
 ])}
 <h2>${own.editions}</h2>
-${table<Archive['editions'][number]>(own.editions, editions, [
+${table(own.editions, editions, [
   [common.day, ({ date }) => (live ? html`<a href="${link('/archives', { date })}">${date}</a>` : date)],
   [own.aboutDays, ({ about }) => daysText(about)],
   [common.published, ({ published }) => daysText(published)],
@@ -242,7 +233,8 @@ const readable = (json: string | null) => {
 }
 
 /** One widget with all its fields; null when there is none. */
-async function readWidget({ store: { kysely }, languages }: PageRequest, id: number | null) {
+async function readWidget({ store: { kysely }, languages, params }: PageRequest) {
+  const id = wholeNumber(params.id)
   if (id === null) return null
   const widget = await kysely.selectFrom('widget').selectAll().where('id', '=', id).executeTakeFirst()
   if (!widget) return null
@@ -258,18 +250,16 @@ async function readWidget({ store: { kysely }, languages }: PageRequest, id: num
   }
 }
 
-type Widgets = Awaited<ReturnType<typeof readWidgets>>
-
 /** `/widgets`: what the operator's own site shows. */
-export const widgetsView = view<Widgets>({
+export const widgetsView = view({
   read: readWidgets,
   show({ widgets: rows }, request) {
     const { archives: own, common } = request.words
     if (rows.length === 0) return html`<p>${own.noWidgets} ${common.noneHint}</p>${command('widgets: [{}]')}`
     return html`<p>${own.widgetsAbout}</p>
-${table<Widgets['widgets'][number]>(common.pages.widgets, rows, [
+${table(common.pages.widgets, rows, [
   [
-    own.widget,
+    common.pages.widget,
     ({ id, name, locale, subtitle }) =>
       html`<a href="${request.link(`/widgets/${id}`)}">${serviceText(name, locale) ?? id}</a> ${serviceText(subtitle, locale)}`,
   ],
@@ -286,13 +276,9 @@ ${table<Widgets['widgets'][number]>(common.pages.widgets, rows, [
 type Widget = NonNullable<Awaited<ReturnType<typeof readWidget>>>
 
 /** `/widgets/7`: one widget with all its fields. */
-export const widgetView = view<Widget>({
-  async read(request) {
-    const found = await readWidget(request, wholeNumber(request.params.id))
-    if (!found) throw new NotFound(`widget ${request.params.id}`)
-    return found
-  },
-  title: ({ name, widget: { id } }, { words }) => name?.trim() || `${words.archives.widget} ${id}`,
+export const widgetView = view({
+  read: readWidget,
+  title: ({ name, widget: { id } }, { words }) => name?.trim() || `${words.common.pages.widget} ${id}`,
   show({ widget: one, subtitle, locale, list, single }, request) {
     const { archives: own, common } = request.words
     const payload = (title: string, part: Widget['list']) =>

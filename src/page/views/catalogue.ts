@@ -1,9 +1,7 @@
 import { storedKinds } from '../../db/queries/catalogueNames.ts'
 import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
-import { SEARCH_SCOPES, searchItems } from '../../reports/search.ts'
+import { holdings, SEARCH_SCOPES, searchItems } from '../../reports/search.ts'
 import { visible } from '../../util/text.ts'
-import { floorToSecond } from '../../util/time/instant.ts'
-import { localDate } from '../../util/time/zone.ts'
 import { command, kindText, options, pager, seriesLinks, serviceText, table } from '../elements.ts'
 import { type Html, html } from '../html.ts'
 import { type PageRequest, view, wholeNumber } from '../page.ts'
@@ -19,59 +17,6 @@ const SNIPPET_LETTERS = 90
 
 const HELD_CHOICES = ['all', 'held', 'other'] as const
 
-/** A query of the catalogue. */
-interface CatalogueQuestion {
-  /** Words to look for; all indicators when empty. */
-  readonly text: string
-  /** Only those of which values are held, or only the others. */
-  readonly held: (typeof HELD_CHOICES)[number]
-  /** From 1. */
-  readonly page: number
-}
-
-/** The indicators of a question in order: by number, or as the search ranks them. */
-async function readKeys(db: PageRequest['store'], { text, held, page }: CatalogueQuestion) {
-  const { kysely, engine } = db
-  const from = (page - 1) * INDICATORS_A_PAGE
-  if (/[\p{L}\p{N}]/u.test(text)) {
-    const found = await engine.search(text, await storedKinds(db, 'indicator'))
-    if (held === 'all') return found.slice(from, from + INDICATORS_A_PAGE + 1)
-    const rows = await kysely
-      .selectFrom('series as s')
-      .innerJoin('series_geo as g', 'g.series_id', 's.id')
-      .select(['s.kind', 's.indicator_id'])
-      .distinct()
-      .execute()
-    const ours = new Set(rows.map(({ kind, indicator_id }) => `${kind} ${indicator_id}`))
-    return found
-      .filter(({ kind, id }) => ours.has(`${kind} ${id}`) === (held === 'held'))
-      .slice(from, from + INDICATORS_A_PAGE + 1)
-  }
-  return kysely
-    .selectFrom('indicator as i')
-    .select(['i.kind', 'i.id'])
-    .$if(held !== 'all', (of) =>
-      of.where(({ exists, not, selectFrom }) => {
-        const any = exists(
-          selectFrom('series as s')
-            .innerJoin('series_geo as g', 'g.series_id', 's.id')
-            .select('s.id')
-            .whereRef('s.kind', '=', 'i.kind')
-            .whereRef('s.indicator_id', '=', 'i.id'),
-        )
-        return held === 'held' ? any : not(any)
-      }),
-    )
-    .orderBy('i.kind')
-    .orderBy('i.id')
-    .limit(INDICATORS_A_PAGE + 1)
-    .offset(from)
-    .execute()
-}
-
-/** The local day of a moment (UTC, ISO 8601). */
-const dateIn = (zone: string, moment: string): string => localDate(zone, floorToSecond(moment))
-
 /** The line of a job that fetches an indicator from now on. */
 function jobLine(kind: string, id: number): string {
   const isOffer = kind === ENTRY_ROUTES.offers
@@ -79,21 +24,22 @@ function jobLine(kind: string, id: number): string {
   return `${isOffer ? 'offers' : 'series'}: [{ ${route}indicators: [${id}], window: { last: 30d } }]`
 }
 
-/** One page of the catalogue: each indicator with its texts in a language, and what is held of it. */
+/** One page of the catalogue, by number or as the search ranks it: each indicator with its texts in a language, and what is held of it. */
 async function readIndicators({ store: db, languages, query, locale }: PageRequest) {
-  const question = {
-    text: (query.get('q') ?? '').slice(0, 200),
-    held: HELD_CHOICES.find((one) => one === query.get('held')) ?? 'all',
-    page: Math.max(1, wholeNumber(query.get('page')) ?? 1),
-    locale,
-  }
-  const keys = await readKeys(db, question)
-  const shown = keys.slice(0, INDICATORS_A_PAGE)
+  const text = (query.get('q') ?? '').slice(0, 200)
+  const held = HELD_CHOICES.find((one) => one === query.get('held')) ?? 'all'
+  const page = Math.max(1, wholeNumber(query.get('page')) ?? 1)
+  const stored = await holdings(db)
+  const found = /[\p{L}\p{N}]/u.test(text)
+    ? await searchItems(db, text, ['catalogue'])
+    : await db.kysely.selectFrom('indicator').select(['kind', 'id']).orderBy('kind').orderBy('id').execute()
+  const keys = found.filter(({ kind, id }) => held === 'all' || stored.has(`${kind} ${id}`) === (held === 'held'))
+  const shown = keys.slice((page - 1) * INDICATORS_A_PAGE, page * INDICATORS_A_PAGE)
   const kinds = [...new Set(shown.map(({ kind }) => kind))]
   const ids = [...new Set(shown.map(({ id }) => id))]
-  const known = await db.kysely
+  const facts = await db.kysely
     .selectFrom('indicator')
-    .select(['kind', 'id', 'magnitude', 'withdrawn_at'])
+    .select(['kind', 'id', 'magnitude as unit', 'withdrawn_at'])
     .where('kind', 'in', kinds)
     .where('id', 'in', ids)
     .execute()
@@ -104,45 +50,29 @@ async function readIndicators({ store: db, languages, query, locale }: PageReque
     .where('id', 'in', ids)
     .orderBy('locale')
     .execute()
-  const held = await db.kysely
-    .selectFrom('freshness as f')
-    .innerJoin('series as s', 's.id', 'f.series_id')
-    .select(['f.kind', 'f.indicator_id as id', 'f.geo_id', 'f.first_utc', 'f.last_utc', 's.time_zone'])
-    .where('f.kind', 'in', kinds)
-    .where('f.indicator_id', 'in', ids)
-    .execute()
   const series = await heldSeriesOf(db, shown)
+  const none = { name: null, short_name: null, locale: null, unit: null, withdrawn_at: null }
   const indicators = shown.map(({ kind, id }) => {
     const isSame = (row: { readonly kind: string; readonly id: number }) => row.kind === kind && row.id === id
-    const text = inLanguage(texts.filter(isSame), languages)
-    const own = held.filter(isSame)
-    const fact = known.find(isSame)
-    // Local days, as everywhere on the page.
-    const days = own.flatMap(({ time_zone, first_utc, last_utc }) =>
-      [first_utc, last_utc].map((moment) => dateIn(time_zone, moment)),
-    )
+    const { geos = 0, first_day: first_date = null, last_day: last_date = null } = stored.get(`${kind} ${id}`) ?? {}
     return {
+      ...none,
+      ...inLanguage(texts.filter(isSame), languages),
+      ...facts.find(isSame),
       kind,
       id,
-      name: text?.name ?? null,
-      short_name: text?.short_name ?? null,
-      locale: text?.locale ?? null,
-      unit: fact?.magnitude ?? null,
-      withdrawn_at: fact?.withdrawn_at ?? null,
       series: series.get(`${kind} ${id}`) ?? [],
-      geos: new Set(own.map(({ geo_id }) => geo_id)).size,
-      first_date: days.sort()[0] ?? null,
-      last_date: days.at(-1) ?? null,
+      geos,
+      first_date,
+      last_date,
       job: jobLine(kind, id),
     }
   })
-  return { ...question, indicators, more: keys.length > INDICATORS_A_PAGE }
+  return { text, held, page, locale, indicators, more: keys.length > page * INDICATORS_A_PAGE }
 }
 
-type Catalogue = Awaited<ReturnType<typeof readIndicators>>
-
 /** `/indicators`: the catalogue, held or not. */
-export const indicatorsView = view<Catalogue>({
+export const indicatorsView = view({
   read: readIndicators,
   show({ text, held, page: at, indicators: rows, more }, request) {
     const { words, link } = request
@@ -163,7 +93,7 @@ export const indicatorsView = view<Catalogue>({
 ${
   rows.length === 0
     ? none
-    : table<Catalogue['indicators'][number]>(common.pages.indicators, rows, [
+    : table(common.pages.indicators, rows, [
         [common.number, ({ id }) => id],
         [
           common.name,
@@ -261,14 +191,14 @@ type Results = Awaited<ReturnType<typeof readSearch>>
 function item(result: Results['results'][number], request: PageRequest): Html {
   const { words, link } = request
   const { kind, id, locale } = result
-  return html`<li><p><a href="${link(`/${result.archive ? 'archives' : 'texts'}/${kind}/${id}`)}">${serviceText(result.name, locale) ?? id}</a> <span class="soft">${words.search.kinds[kind] ?? kind} ${id}</span></p>
+  return html`<li><p><a href="${link(`/${result.archive ? 'archives' : 'texts'}/${kind}/${id}`)}">${serviceText(result.name, locale) ?? id}</a> <span class="soft">${words.texts.kinds[kind] ?? kind} ${id}</span></p>
 ${result.more && html`<p>${serviceText(result.more, locale)}</p>`}
 ${result.excerpt.length > 0 && html`<p lang="${locale}"><bdi>${result.excerpt.map(({ text, hit }) => (hit ? html`<mark>${text}</mark>` : visible(text.replaceAll(/\s+/g, ' '))))}</bdi></p>`}
 ${result.series.length > 0 && html`<p>${words.common.viewValues}: ${seriesLinks(request, result.series)}</p>`}</li>\n`
 }
 
 /** `/search?q=`: where does something occur? */
-export const searchView = view<Results>({
+export const searchView = view({
   read: readSearch,
   show({ text, place, total, results, more }, request) {
     const { words, link } = request

@@ -65,8 +65,6 @@ export async function readCoverage(request: PageRequest) {
   return { series, page, pages }
 }
 
-type Coverage = Awaited<ReturnType<typeof readCoverage>>
-
 /** The requested geo: null for all together, and for a geo with values that was only ever requested with all others. */
 function requestedGeo({ query }: PageRequest, lines: Timelines, known: readonly number[]): number | null {
   const chosen = query.get('geo')
@@ -207,7 +205,7 @@ function gridTable({ caption, style = 'grid', heads, rows }: Grid, request: Page
 }
 
 /** `/coverage`: what do I have? */
-export const coverageView = view<Coverage>({
+export const coverageView = view({
   read: readCoverage,
   show(data, request) {
     const { coverage, common } = request.words
@@ -252,19 +250,19 @@ const monthNames = ({ locale }: PageRequest): string[] => {
 
 /** Years by month; a cell leads to the days of its year. */
 function yearTable(data: CoverageOf, request: PageRequest, bars: Bars): Html {
-  const { coverage } = request.words
+  const { coverage, series } = request.words
   const names = monthNames(request)
   const rows = data.years.map(({ year, months }) => {
     const to = `${request.link(`/coverage/${data.path}`, { geo: data.geo ?? undefined, year })}#days`
     return { head: year, cells: months.map((shares, i): GridCell => [shares, to, `${names[i]} ${year}`]) }
   })
   const heads = names.map((month) => html`<abbr title="${month}">${month.slice(0, 3)}</abbr>`)
-  return gridTable({ caption: coverage.yearsCaption, heads: [coverage.year, ...heads], rows }, request, bars)
+  return gridTable({ caption: coverage.yearsCaption, heads: [series.spans.year, ...heads], rows }, request, bars)
 }
 
 /** One year: a row a month, a column a day; a cell leads to the values of its day. */
 function dayTable(data: CoverageOf, year: number, request: PageRequest, bars: Bars): Html {
-  const { coverage } = request.words
+  const { coverage, series } = request.words
   const names = monthNames(request)
   const caption = coverage.daysCaption(String(year))
   const numbers = Array.from({ length: 31 }, (_, i) => i + 1)
@@ -280,7 +278,7 @@ function dayTable(data: CoverageOf, year: number, request: PageRequest, bars: Ba
     }
   })
   return html`<h2 id="days">${caption}</h2>${request.live && html`<p class="soft">${coverage.daysHint}</p>`}
-${gridTable({ caption, style: 'grid days', heads: [coverage.month, ...numbers], rows }, request, bars)}`
+${gridTable({ caption, style: 'grid days', heads: [series.spans.month, ...numbers], rows }, request, bars)}`
 }
 
 type Hole = CoverageOf['holes'][number]
@@ -312,7 +310,7 @@ function holeTable(data: CoverageOf, year: number, request: PageRequest): Html {
   const names = new Map(data.geos.map(({ id, name }) => [id, name]))
   const time = (at: string): Html => html`<time datetime="${at}">${at}</time>`
   return html`<h2>${caption}</h2>
-${table<Hole>(caption, data.holes, [
+${table(caption, data.holes, [
   [coverage.from, ({ from }) => time(from)],
   [coverage.to, ({ to }) => time(to)],
   [common.geo, ({ geo }) => (geo === ALL_GEOS ? common.allGeos : serviceText(`${geo} ${names.get(geo) ?? ''}`))],
@@ -327,7 +325,7 @@ ${table<Hole>(caption, data.holes, [
 }
 
 /** `/coverage/ID`: what do I have of this series, what is missing, why, and how do I get it? */
-export const coverageOfSeriesView = view<CoverageOf>({
+export const coverageOfSeriesView = view({
   read: readCoverageOf,
   title: (data, request) => `${request.words.common.pages.coverage}: ${headName(request, data)}`,
   show(data, request) {

@@ -86,16 +86,12 @@ async function readVersions(db: Reader, line: GeoSeries, at: Instant) {
   const current = await db.kysely
     .selectFrom('observation')
     .select(['value', 'step_s as step', 'fetch_id'])
-    .where('series_id', '=', seriesId)
-    .where('geo_id', '=', geoId)
-    .where('at', '=', at)
+    .where((of) => of.and({ series_id: seriesId, geo_id: geoId, at }))
     .execute()
   const earlier = await db.kysely
     .selectFrom('observation_revision')
     .select(['value', 'step_s as step', 'fetch_id', 'superseded_by'])
-    .where('series_id', '=', seriesId)
-    .where('geo_id', '=', geoId)
-    .where('at', '=', at)
+    .where((of) => of.and({ series_id: seriesId, geo_id: geoId, at }))
     .orderBy('fetch_id', 'desc')
     .execute()
   const versions = []
@@ -164,7 +160,7 @@ function versionHtml(one: Explained['versions'][number], data: Explained, reques
 }
 
 /** `/explain/600/3/AT`: where a value comes from. */
-export const explainView = view<Explained>({
+export const explainView = view({
   read,
   title({ dataset, at, versions }, { locale, words }) {
     const value = `${numberText(versions[0]?.value, locale)} ${dataset.unit ?? ''}`.trim()

@@ -199,7 +199,7 @@ ${stateLegend(request)}`
 }
 
 /** `/`: is my copy whole and fresh? */
-export const overviewView = view<Overview>({
+export const overviewView = view({
   read: readOverview,
   title(data, request) {
     const { home } = request.words

@@ -16,7 +16,7 @@ import {
   timeElement,
 } from '../elements.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
-import { NotFound, type PageRequest, view, wholeNumber } from '../page.ts'
+import { type PageRequest, view, wholeNumber } from '../page.ts'
 
 /** Runs, entries of the quarantine, and requests that one page lists. */
 const [RUNS_A_PAGE, ENTRIES_A_PAGE, REQUESTS] = [50, 50, 40]
@@ -92,7 +92,7 @@ function queuesTable(queues: RunList['queues'] = [], request: PageRequest): Html
   const own = request.words.queues
   if (queues.length === 0) return null
   return html`<h2>${own.heading}</h2>
-${table<(typeof queues)[number]>(own.heading, queues, [
+${table(own.heading, queues, [
   [own.host, ({ host }) => serviceText(host)],
   [own.waiting, ({ queued }) => countText(request, queued), 'number'],
   [own.active, ({ active }) => countText(request, active), 'number'],
@@ -102,7 +102,7 @@ ${table<(typeof queues)[number]>(own.heading, queues, [
 }
 
 /** `/runs`: what ran, what failed. */
-export const runsView = view<RunList>({
+export const runsView = view({
   read: readRuns,
   show({ runs: rows, older, queues }, request) {
     const { runs: own, common } = request.words
@@ -160,7 +160,7 @@ async function readRun({ store, params, query }: PageRequest) {
   const [id, before] = [wholeNumber(params.id), wholeNumber(query.get('before'))]
   const run =
     id === null ? undefined : await store.kysely.selectFrom('_run').selectAll().where('id', '=', id).executeTakeFirst()
-  if (!run) throw new NotFound(`run ${params.id}`)
+  if (!run) return null
   const failed = run.failed === 0 ? [] : await failedOf(store, run.id).select(COLUMNS).limit(REQUESTS).execute()
   const requests = await requestsOfRun(store, run.id)
     .select(COLUMNS)
@@ -190,7 +190,7 @@ async function readRun({ store, params, query }: PageRequest) {
   }
 }
 
-type Run = Awaited<ReturnType<typeof readRun>>
+type Run = NonNullable<Awaited<ReturnType<typeof readRun>>>
 
 const LANE = { width: 300, height: 16 }
 
@@ -214,7 +214,7 @@ function routes({ routes: rows, dots, run, cut }: Run, request: PageRequest): Ht
   const seconds = run.seconds ?? Math.max(0, ...dots.map(({ at, ms }) => at + ms / 1000))
   const dotsOf = Map.groupBy(dots, ({ route }) => route)
   return html`<h2>${own.routes}</h2>${cut && html`<p>${own.cut(MOST_DRAWN)}</p>`}
-${table<Run['routes'][number]>(own.routes, rows, [
+${table(own.routes, rows, [
   [own.route, ({ route }) => serviceText(route)],
   [own.requests, ({ requests }) => countText(request, requests), 'number'],
   [own.failed, ({ failed }) => countText(request, failed), 'number'],
@@ -228,7 +228,7 @@ ${table<Run['routes'][number]>(own.routes, rows, [
 
 function requestsTable(label: string, rows: Run['requests'], request: PageRequest): Html {
   const { runs: own, common } = request.words
-  return table<Run['requests'][number]>(label, rows, [
+  return table(label, rows, [
     [common.number, ({ id }) => id],
     [own.started, ({ started_at }) => timeElement(request, started_at)],
     [
@@ -245,7 +245,7 @@ function requestsTable(label: string, rows: Run['requests'], request: PageReques
 }
 
 /** `/runs/7`: one run, its failures first. */
-export const runView = view<Run>({
+export const runView = view({
   read: readRun,
   title: ({ run: { id } }, { words }) => `${words.common.pages.run} ${id}`,
   show(data, request) {
@@ -307,17 +307,15 @@ async function readQuarantine({ store, query }: PageRequest) {
   return { entries, older: rows.length > ENTRIES_A_PAGE ? entries.at(-1)!.id : null }
 }
 
-type Quarantine = Awaited<ReturnType<typeof readQuarantine>>
-
 /** `/quarantine`: what could not be understood. */
-export const quarantineView = view<Quarantine>({
+export const quarantineView = view({
   read: readQuarantine,
   show({ entries, older }, request) {
     const { runs, common } = request.words
     const own = runs.rejects
     if (entries.length === 0) return html`<p>${own.none}</p>`
     return html`<p>${own.about}</p>
-${table<Quarantine['entries'][number]>(common.pages.quarantine, entries, [
+${table(common.pages.quarantine, entries, [
   [common.number, ({ id }) => id],
   [
     own.found,

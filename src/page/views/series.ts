@@ -314,7 +314,7 @@ ${table(own.table, rows, columns, { caption })}</section>`
 }
 
 /** `/series/600`: the values of a series, current and past. */
-export const seriesView = view<SeriesData>({
+export const seriesView = view({
   read: readSeriesPage,
   status: ({ problem }) => (problem === null ? 200 : problem.code === 'not-found' ? 404 : 400),
   title: ({ dataset }) => `${seriesTitle(dataset)}${dataset.geo.name === null ? '' : ` · ${dataset.geo.name}`}`,
@@ -327,7 +327,7 @@ export const seriesView = view<SeriesData>({
     const held = first !== null && last !== null ? own.held(timeText(zone, first), timeText(zone, last)) : own.nothing
     return html`<p class="soft"><bdi>${geo.name ?? geo.id}</bdi> · ${unit && html`<bdi>${unit}</bdi> · `}${groupingText(request, trunc, agg, geoAgg, geoTrunc) || common.native} · ${held}</p>
 ${live && spans(data, here, request)}
-${problem !== null && html`<p class="bad" role="alert">${own.problems[problem.code]}</p>`}
+${problem !== null && html`<p class="bad" role="alert">${problem.code === 'not-found' ? own.noSeries : common.errors[problem.code]}</p>`}
 ${live ? chooser(data, request) : geoLinks(data, request)}
 ${picture(data, here, request)}
 <div data-part="open">${chart.steps.map(([at, step]) => html`<p class="soft">${own.steps(timeText(zone, at), lengthText(step))}</p>`)}${openIntervals(data, request)}</div>

@@ -9,7 +9,7 @@ import type { Drawn } from '../client/segments.ts'
 import { command, scrolled, table } from '../elements.ts'
 import { figure } from '../figure.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
-import { type Answering, csvAnswer, NotFound, type PageRequest, view } from '../page.ts'
+import { type Answering, csvAnswer, type PageRequest, view } from '../page.ts'
 import { type NamedGeo, namedGeos } from '../queries/names.ts'
 import { segmentsOf } from '../queries/series/window.ts'
 import { createStatementRunner, STATEMENT_LIMITS, type StatementAnswer } from '../statements.ts'
@@ -271,7 +271,7 @@ function beside({ words, link, locale, service }: PageRequest): Html {
 }
 
 /** `/sql?sql=`: any other question. */
-export const sqlView = view<SqlQuery>({
+export const sqlView = view({
   read: readSqlQuery,
   status: ({ refused }) => (refused === null ? 200 : refused.isLate ? 503 : 400),
   show(sqlQuery, request) {
@@ -328,22 +328,20 @@ ${list(own.tables, 'table')}`
 /** `/dictionary/observations`: what the columns of a table or view mean. */
 async function readObject({ params: { name } }: PageRequest) {
   const object = objects().find((one) => one.name === name)
-  if (!object) throw new NotFound(`table ${name}`)
+  if (!object) return null
   const columns = dictionaryRows()
     .filter((row) => row.object === name && row.column_name !== '')
     .map(({ column_name, type, unit, meaning }) => ({ name: column_name, type, unit, meaning }))
   return { ...object, columns }
 }
 
-type ObjectColumns = Awaited<ReturnType<typeof readObject>>
-
-export const dictionaryEntryView = view<ObjectColumns>({
+export const dictionaryEntryView = view({
   read: readObject,
   title: ({ name }) => name,
   show({ name, meaning, columns }, { words: { sql: own, common }, link, live }) {
     return html`<p lang="en">${meaning}</p>
 ${live && html`<p><a href="${link('/sql', { sql: `select * from ${name} limit 20` })}">${own.ask}</a></p>`}
-${table<ObjectColumns['columns'][number]>(name, columns, [
+${table(name, columns, [
   [own.column, (column) => html`<code>${column.name}</code>`],
   [common.type, ({ type }) => type],
   [common.unit, ({ unit }) => unit],

@@ -5,7 +5,7 @@ import { visible } from '../../util/text.ts'
 import { difference, type Piece } from '../difference.ts'
 import { command, facts, lines, localText, pager, seriesLinks, serviceText, timeElement } from '../elements.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
-import { NotFound, type PageRequest, view, wholeNumber } from '../page.ts'
+import { type PageRequest, view, wholeNumber } from '../page.ts'
 import { inLanguage } from '../queries/names.ts'
 import { heldSeriesOf } from '../queries/seriesPaths.ts'
 
@@ -93,7 +93,7 @@ function item(one: TextList['texts'][number], kind: string, request: PageRequest
 }
 
 /** `/texts`: texts of the service, by kind. */
-export const textsView = view<TextList>({
+export const textsView = view({
   read: readTexts,
   show({ kinds, kind, route, page: at, texts: rows, more }, request) {
     const { words, link } = request
@@ -176,16 +176,14 @@ async function factsOf(db: Reader, { kind, id, isIndicator }: Item) {
     const item = await db.kysely
       .selectFrom('content')
       .select(['published_at', 'updated_at', 'expires_at', 'first_seen_at', 'withdrawn_at'])
-      .where('kind', '=', kind)
-      .where('id', '=', id)
+      .where((of) => of.and({ kind, id }))
       .executeTakeFirst()
     return { ...none, ...seen, ...item }
   }
   const item = await db.kysely
     .selectFrom('indicator')
     .select(['magnitude as unit', 'first_seen_at', 'withdrawn_at'])
-    .where('kind', '=', kind)
-    .where('id', '=', id)
+    .where((of) => of.and({ kind, id }))
     .executeTakeFirst()
   return { ...none, ...seen, ...item, series: (await heldSeriesOf(db, [{ kind, id }])).get(`${kind} ${id}`) ?? [] }
 }
@@ -201,8 +199,7 @@ async function readTextPage({ store, query, languages, params }: PageRequest) {
   const locales = await store.kysely
     .selectFrom(item.isIndicator ? 'indicator_text' : 'content_text')
     .select('locale')
-    .where('kind', '=', kind)
-    .where('id', '=', id)
+    .where((of) => of.and({ kind, id }))
     .orderBy('locale')
     .execute()
   const locale = inLanguage(locales, [query.get('locale') ?? [], languages].flat())?.locale
@@ -292,12 +289,8 @@ function versionList(data: TextPage, request: PageRequest): HtmlPart {
 }
 
 /** `/texts/news/7`: a text in one language, with its versions and what changed between them. */
-export const textView = view<TextPage>({
-  async read(request) {
-    const found = await readTextPage(request)
-    if (!found) throw new NotFound(`text ${request.path}`)
-    return found
-  },
+export const textView = view({
+  read: readTextPage,
   title: ({ title, kind, id }, { words }) => title?.trim() || `${words.texts.kinds[kind] ?? kind} ${id}`,
   show(data, request) {
     const { words, link, path } = request

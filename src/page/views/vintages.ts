@@ -7,7 +7,7 @@ import { type Html, type HtmlPart, html } from '../html.ts'
 import { type PageRequest, view } from '../page.ts'
 import { offsetsOf } from '../queries/series/chart.ts'
 import { rangeQuery, readChartQuery } from '../queries/series/question.ts'
-import { type RunChange, readChanges } from '../queries/series/runChanges.ts'
+import { readChanges } from '../queries/series/runChanges.ts'
 import { readWindows } from '../queries/series/window.ts'
 
 /** Ages of revisions, in days after the period began; the first of them is before its beginning. */
@@ -138,7 +138,7 @@ ${days.map(
 }
 
 /** `/series/600/vintages`: how the values of a series were revised. */
-export const vintagesView = view<Vintages>({
+export const vintagesView = view({
   read: readVintages,
   title: ({ dataset }, { words }) => `${words.common.pages.vintages}: ${dataset.indicator} ${dataset.name}`,
   show(data, request) {
@@ -155,7 +155,7 @@ ${fan(data, request)}
 ${
   ages.length === 0
     ? html`<p>${own.none}</p>`
-    : html`${table<(typeof ages)[number]>(own.byAge, ages, [
+    : html`${table(own.byAge, ages, [
         [own.age, ({ age }) => age],
         [own.count, ({ count }) => countText(request, count), 'number'],
         [own.withdrawn, ({ withdrawn }) => countText(request, withdrawn), 'number'],
@@ -164,7 +164,7 @@ ${
       ])}${heat(data, request)}`
 }
 <h2>${own.changes}</h2>
-${table<RunChange>(own.changes, data.changes.toReversed(), [
+${table(own.changes, data.changes.toReversed(), [
   [own.at, ({ at }) => html`<a href="${address(at)}">${momentText(zone, at)}</a>`],
   [own.run, ({ run }) => html`<a href="${link(`/runs/${run}`)}">${run}</a>`],
   [own.job, ({ job }) => serviceText(job)],

@@ -35,26 +35,10 @@ export const search = {
     archives: ['in archives', 'en archivos'],
   },
   find: ['Find', 'Buscar'],
-  none: [
-    'No results for “{0}”. Try fewer words, or the beginnings of them.',
-    'Sin resultados para «{0}». Pruebe con menos palabras, o con sus comienzos.',
-  ],
+  none: ['No results for “{0}”. Try fewer words.', 'Sin resultados para «{0}». Pruebe con menos palabras.'],
   found: ['{0} found.', '{0|encontrado|encontrados}.'],
   first: ['The first {0} of {1}; more words find fewer.', 'Los primeros {0} de {1}; más palabras encuentran menos.'],
-  firstOfMore: [
-    'The first {0} of {1} or more; more words find fewer.',
-    'Los primeros {0} de {1} o más; más palabras encuentran menos.',
-  ],
-  kinds: {
-    indicator: ['Indicator', 'Indicador'],
-    offer_indicator: ['Offer indicator', 'Indicador de oferta'],
-    news: ['News', 'Noticia'],
-    glossary: ['Glossary', 'Glosario'],
-    documentation: ['Documentation', 'Documentación'],
-    static_page: ['Page', 'Página'],
-    archive: ['Archive', 'Archivo'],
-    archive_json: ['JSON archive', 'Archivo JSON'],
-  } as Readonly<Record<string, Pair>>,
+  firstOfMore: ['The first {0} of {1} or more; add words.', 'Los primeros {0} de {1} o más; añada palabras.'],
 } as const
 
 /** Words of the pages on texts. */
@@ -67,6 +51,8 @@ export const texts = {
     static_page: ['Pages', 'Páginas'],
     indicator: ['Indicator', 'Indicador'],
     offer_indicator: ['Offer indicator', 'Indicador de oferta'],
+    archive: ['Archive', 'Archivo'],
+    archive_json: ['JSON archive', 'Archivo JSON'],
   } as Readonly<Record<string, Pair>>,
   which: ['Kinds of texts', 'Tipos de textos'],
   none: ['None are stored.', 'No hay ninguno.'],
@@ -88,28 +74,18 @@ export const texts = {
     'Frente a la versión de {0}: lo que se fue está tachado, lo que llegó está subrayado.',
   ],
   compare: ['Compare with this one', 'Comparar con esta'],
-  same: [
-    'The words are the same; only their form on the wire differs.',
-    'Las palabras son las mismas; solo cambia la forma en que llegaron.',
-  ],
+  same: ['Only the form of the words differs.', 'Solo cambia la forma de las palabras.'],
   empty: ['It has no text.', 'No tiene texto.'],
-  cut: [
-    'The text is longer; this shows its beginning. All of it:',
-    'El texto es más largo; aquí está su comienzo. Entero:',
-  ],
+  cut: ['This is the beginning. All of it:', 'Este es el comienzo. El texto entero:'],
   summary: ['Summary', 'Resumen'],
 } as const
 
 /** Words of the pages on archives and widgets. */
 export const archives = {
-  about: [
-    'Files that the operator publishes regularly, by day.',
-    'Ficheros que el operador publica periódicamente, por día.',
-  ],
+  about: ['Files that the operator publishes, by day.', 'Ficheros que publica el operador, por día.'],
   none: ['No editions are stored.', 'No hay ninguna edición.'],
   noneOfDay: ['No editions for {0}.', 'No hay ediciones del {0}.'],
   of: ['Editions of {0}', 'Ediciones del {0}'],
-  name: ['Archive', 'Archivo'],
   kind: ['Format', 'Formato'],
   horizon: ['Horizon', 'Horizonte'],
   aboutDays: ['Covers', 'Abarca'],
@@ -117,12 +93,8 @@ export const archives = {
   notHeld: ['not downloaded', 'sin descargar'],
   download: ['Download the files of this day:', 'Los ficheros de este día se descargan con:'],
   editions: ['Editions, the latest first', 'Ediciones, la última primero'],
-  more: [
-    'The first {0}; the archives themselves lead to the others.',
-    'Los primeros {0}; los propios archivos llevan a los demás.',
-  ],
+  more: ['The first {0}. Open an archive for the others.', 'Los primeros {0}. Abra un archivo para ver los demás.'],
   widgetsAbout: ["Parts of the operator's own site.", 'Partes del sitio del operador.'],
-  widget: ['Widget', 'Widget'],
   slug: ['Name in addresses', 'Nombre en direcciones'],
   list: ['In the list', 'En la lista'],
   single: ['On its own', 'Por separado'],

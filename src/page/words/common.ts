@@ -33,10 +33,7 @@ export const common = {
   lastSync: ['Last sync', 'Última sincronización:'],
   clock: ['Times: {0}', 'Horas: {0}'],
   made: ['Published {0}', 'Publicado el {0}'],
-  changed: [
-    'The database has changed; the page is updated.',
-    'La base de datos ha cambiado; la página se ha actualizado.',
-  ],
+  changed: ['The page is updated with new data.', 'La página se ha actualizado con nuevos datos.'],
   offer: ['Offer indicator', 'Indicador de oferta'],
   series: ['Series', 'Serie'],
   geo: ['Geo', 'Zona'],
@@ -103,10 +100,7 @@ export const common = {
   unreadable: ['The database cannot be read now.', 'La base de datos no se puede leer ahora.'],
   /** Sentences about errors, by their codes. */
   errors: {
-    busy: [
-      'Too many statements are being answered. Try again in a moment.',
-      'Hay demasiadas consultas. Inténtelo de nuevo en un momento.',
-    ],
+    busy: ['Too many queries run. Try again in a moment.', 'Hay demasiadas consultas. Inténtelo en un momento.'],
     'bad-time': [
       'This is not a valid time. Write a day, such as 2025-10-01.',
       'La fecha no es válida. Escriba un día, como 2025-10-01.',
@@ -140,22 +134,13 @@ export const home = {
   },
   moreGaps: ['{0} more series with missing data.', '{0|serie|series} más con datos ausentes.'],
   gapCount: ['{0|gap|gaps}', '{0|hueco|huecos}'],
-  late: [
-    '{0} series {0?is|are} further behind than usual.',
-    '{0|serie va más atrasada|series van más atrasadas} de lo habitual.',
-  ],
+  late: ['{0} series {0?is|are} late.', '{0|serie va con retraso|series van con retraso}.'],
   failures: [
     '{0|request|requests} failed and {0?was|were} not answered since.',
     '{0|petición falló y no tiene|peticiones fallaron y no tienen} respuesta desde entonces.',
   ],
-  quarantined: [
-    '{0|row is|rows are} invalid and quarantined.',
-    '{0|fila no válida está|filas no válidas están} en cuarentena.',
-  ],
-  missed: [
-    'The job {0} has not run since {1}; it usually runs every {2}.',
-    'La tarea {0} no se ejecuta desde {1}; suele hacerlo cada {2}.',
-  ],
+  quarantined: ['{0|row|rows} could not be read.', '{0|fila no se pudo leer|filas no se pudieron leer}.'],
+  missed: ['{0} has not run since {1}; usually every {2}.', '{0} no se ejecuta desde {1}; suele hacerlo cada {2}.'],
   lakeName: ['Lake', 'Lago de datos'],
   lake: ['updated {0}; {1|fetch|fetches} behind.', 'actualizado {0}; {1|petición|peticiones} por incorporar.'],
   lakeFresh: ['updated {0}; up to date.', 'actualizado {0}; al día.'],
@@ -191,8 +176,6 @@ export const coverage = {
     'Cobertura de cada serie por año. Una celda lleva a los días de su año.',
   ],
   caption: ['Share of each year by state', 'Parte de cada año por estado'],
-  year: ['Year', 'Año'],
-  month: ['Month', 'Mes'],
   yearsCaption: ['Years and months: share of each month by state', 'Años y meses: parte de cada mes por estado'],
   daysCaption: ['The days of {0}, in the local time of the source', 'Los días de {0}, en la hora local de la fuente'],
   daysHint: ['Arrow keys move between days; Enter opens one.', 'Las flechas van de un día a otro; Intro abre uno.'],
@@ -206,10 +189,7 @@ export const coverage = {
   mend: ['Fix', 'Solución'],
   reasons: {
     absent: ['The source answered without these values.', 'La fuente respondió sin estos valores.'],
-    unverified: [
-      'The answer had invalid rows, or lacked stored values.',
-      'La respuesta tenía filas no válidas, o le faltaban valores guardados.',
-    ],
+    unverified: ['The answer was incomplete or invalid.', 'La respuesta era incompleta o no válida.'],
     failed: ['The request failed.', 'La petición falló.'],
     'never requested': ['It was never requested.', 'Nadie lo ha pedido.'],
   },

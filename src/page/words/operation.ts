@@ -52,10 +52,7 @@ export const runs = {
   failuresHint: ['Retry them:', 'Para repetirlas:'],
   all: ['All requests, the latest first', 'Todas las peticiones, la última primero'],
   noRequests: ['No requests.', 'Sin peticiones.'],
-  quarantine: [
-    'What could not be understood is kept with its place:',
-    'Lo que no se pudo entender se conserva con su lugar:',
-  ],
+  quarantine: ['Rows that could not be read are kept:', 'Las filas que no se pudieron leer se conservan:'],
   /** The page on what could not be understood. */
   rejects: {
     none: ['Quarantine is empty.', 'La cuarentena está vacía.'],
@@ -64,10 +61,7 @@ export const runs = {
       'Filas que este programa no pudo leer, las últimas primero. El resto de las mismas respuestas está guardado.',
     ],
     replay: ['A newer version may understand it:', 'Una versión más nueva quizá lo entienda:'],
-    dismiss: [
-      'What is wrong at the source can be closed with a reason:',
-      'Lo que está mal en la fuente puede cerrarse con un motivo:',
-    ],
+    dismiss: ['Close errors of the source with a reason:', 'Cierre los errores de la fuente con un motivo:'],
     found: ['Found', 'Encontrado'],
     path: ['Where', 'Dónde'],
     fragment: ['What came', 'Qué llegó'],
@@ -103,34 +97,19 @@ export const sql = {
     'Preguntas que hacen los analistas. Cada una llena el cuadro, y allí se puede cambiar.',
   ],
   dictionaryAll: ['All of them, and what they mean', 'Todas, y qué significan'],
-  dictionaryAbout: [
-    'What every table, view and column means.',
-    'Qué significa cada tabla, vista y columna, en inglés.',
-  ],
+  dictionaryAbout: ['The meaning of tables, views and columns.', 'El significado de tablas, vistas y columnas.'],
   answer: ['Answer', 'Respuesta'],
   rows: ['{0|row|rows}.', '{0|fila|filas}.'],
   firstRows: ['The first {0} of {1} rows.', 'Las primeras {0} de {1} filas.'],
-  cutRows: [
-    'The answer has more than {0} rows; the others are not here.',
-    'La respuesta tiene más de {0} filas; las demás no están aquí.',
-  ],
-  cutBytes: [
-    'The answer is too large for a page; this is its beginning.',
-    'La respuesta es demasiado grande para una página; este es su comienzo.',
-  ],
+  cutRows: ['Only {0} rows are shown.', 'Solo se muestran {0} filas.'],
+  cutBytes: ['The answer is too large; this is its start.', 'La respuesta es demasiado larga; este es su inicio.'],
   whole: ['All of it, in a terminal:', 'Entera, en una terminal:'],
   empty: ['No rows.', 'Ninguna fila.'],
   csv: ['As CSV', 'Como CSV'],
   long: ['{0} letters', '{0} caracteres'],
-  chartOf: [
-    '{0}, from {1} to {2}. The table below has the values.',
-    '{0}, de {1} a {2}. La tabla de abajo tiene los valores.',
-  ],
+  chartOf: ['{0}, from {1} to {2}. The table has the values.', '{0}, de {1} a {2}. La tabla tiene los valores.'],
   refused: ['Query failed', 'La consulta falló'],
-  foreign: [
-    'Another site links here. Read the statement, then run it.',
-    'Otro sitio enlaza aquí. Lea la sentencia antes de ejecutarla.',
-  ],
+  foreign: ['Another site links here. Read it, then run it.', 'Otro sitio enlaza aquí. Léala antes de ejecutarla.'],
   column: ['Column', 'Columna'],
   meaning: ['Meaning', 'Significado'],
   tables: ['Tables', 'Tablas'],

@@ -1,3 +1,5 @@
+import { common } from './common.ts'
+
 /** Words of the page on a series. */
 export const series = {
   range: ['Range', 'Periodo'],
@@ -19,20 +21,7 @@ export const series = {
   remove: ['Remove {0}', 'Quitar {0}'],
   asOf: ['As known at', 'Datos conocidos a'],
   now: ['now', 'ahora'],
-  problems: {
-    'bad-time': [
-      'This is not a valid time. Write a day, such as 2025-10-01, or a time with its offset.',
-      'La fecha no es válida. Escriba un día, como 2025-10-01, o una hora con su desfase.',
-    ],
-    'bad-range': [
-      'The range must end after it begins and last a century at most.',
-      'El periodo debe acabar después de empezar y durar un siglo como máximo.',
-    ],
-    'not-found': [
-      'There is no such series to compare with. Write the number of an indicator, such as 600.',
-      'No existe esa serie para comparar. Escriba el número de un indicador, como 600.',
-    ],
-  },
+  noSeries: ['There is no such series to compare with.', 'No existe esa serie para comparar.'],
   run: ['run {0}', 'ejecución {0}'],
   values: ['current values', 'valores actuales'],
   valuesThen: ['as known at {0}', 'como se conocía el {0}'],
@@ -58,13 +47,9 @@ export const series = {
   },
   open: ['Missing or provisional data', 'Datos ausentes o provisionales'],
   states: {
-    final: ['final', 'definitivo'],
-    provisional: ['provisional', 'provisional'],
-    empty: ['empty at the source', 'vacío en la fuente'],
+    ...common.states,
     unverified: ['unverified', 'sin verificar'],
     absent: ['missing at the source', 'ausente en la fuente'],
-    failed: ['request failed', 'petición fallida'],
-    none: ['never requested', 'nunca solicitado'],
   },
   missing: ['{0} missing', '{0?falta|faltan} {0}'],
   again: ['requested again from {0}', 'se pide de nuevo desde {0}'],
@@ -108,18 +93,9 @@ export const explain = {
   place: ['Place in the stored answer', 'Lugar en la respuesta guardada'],
   places: {
     pruned: ['The answer is not kept any more.', 'La respuesta ya no se guarda.'],
-    damaged: [
-      'The stored answer is damaged and cannot be read.',
-      'La respuesta guardada está dañada y no se puede leer.',
-    ],
-    'not-found': [
-      'It does not stand in the answer as one value with this time.',
-      'No figura en la respuesta como un valor con esta hora.',
-    ],
-    large: [
-      'The answer is too large to be searched here.',
-      'La respuesta es demasiado grande para buscar en ella aquí.',
-    ],
+    damaged: ['The stored answer cannot be read.', 'La respuesta guardada no se puede leer.'],
+    'not-found': ['The answer has no such value.', 'La respuesta no tiene ese valor.'],
+    large: ['The answer is too large to be searched.', 'La respuesta es demasiado grande para buscar.'],
   },
   confirmed: ['Last confirmed by the source: {0}.', 'Confirmado por la fuente por última vez: {0}.'],
   previous: ['Value before', 'Valor anterior'],

@@ -2,37 +2,10 @@ import type { Extremes } from '../../../db/engine.ts'
 import type { Reader } from '../../../db/store.ts'
 import type { Interval } from '../../../util/time/interval.ts'
 import { addUnits, floorTo, transitions, type Unit } from '../../../util/time/zone.ts'
-import type { Drawn } from '../../client/segments.ts'
 import type { PageRequest } from '../../page.ts'
-import type { ChartState, IntervalState } from '../intervals.ts'
+import type { ChartState } from '../intervals.ts'
 import { type ChartQuery, type NamedGeoSeries, readNamedGeoSeries } from './question.ts'
 import { type GeoSeries, readDays, readWindow, together } from './window.ts'
-
-/** A series that is compared with the first one. */
-export interface ComparedSeries {
-  readonly path: string
-  readonly name: string
-  readonly geo: string | null
-  readonly unit: string | null
-  readonly drawn: Drawn
-  readonly line: GeoSeries
-}
-
-/** All data of a chart, as it is sent to the browser. */
-export interface ChartData extends Interval {
-  readonly zone: string
-  readonly unit: string | null
-  /** The offset of the zone in seconds at the beginning, and each later one, with the instant from which it holds. */
-  readonly offsets: readonly (readonly [at: number, seconds: number])[]
-  readonly now: Drawn
-  /** The values as known at a past moment; null where none is requested. */
-  readonly before: Drawn | null
-  readonly asOf: string | null
-  readonly compared: readonly ComparedSeries[]
-  readonly states: readonly (readonly [from: number, to: number, state: IntervalState])[]
-  /** The changes of the series' step: the instant, and the step from there on in seconds. */
-  readonly steps: readonly (readonly [at: number, step: number])[]
-}
 
 /** Columns of the picture that is part of a page; a script requests as many as it has. */
 const USUAL_COLUMNS = 300
@@ -68,12 +41,8 @@ export const comparedNames = (query: URLSearchParams): string[] =>
   [...new Set(query.getAll('with').flatMap((text) => text.split(/[\s,]+/)))].filter(Boolean).slice(0, MOST_COMPARED)
 
 /** The series to compare with; each in the geo of the first one, where it has that and no other is named. */
-export async function readCompared(
-  request: PageRequest,
-  { geoId }: NamedGeoSeries,
-  range: Interval,
-): Promise<ComparedSeries[]> {
-  const found: ComparedSeries[] = []
+export async function readCompared(request: PageRequest, { geoId }: NamedGeoSeries, range: Interval) {
+  const found = []
   for (const named of comparedNames(request.query)) {
     const [name, geo] = named.split(':') as [string, string?]
     const any = await readNamedGeoSeries(request, name, geo ?? null)
@@ -84,6 +53,8 @@ export async function readCompared(
   }
   return found
 }
+
+type ComparedSeries = Awaited<ReturnType<typeof readCompared>>[number]
 
 /** The number of columns of the requested picture. */
 export const chartColumns = (query: URLSearchParams): number => {
@@ -97,15 +68,17 @@ export async function readChart(
   { dataset, range, asOf: then }: ChartQuery,
   states: readonly ChartState[],
   compared: readonly ComparedSeries[],
-): Promise<ChartData> {
+) {
   const { store, query } = request
   const columns = chartColumns(query)
   return {
     ...range,
     zone: dataset.zone,
     unit: dataset.unit,
+    /** The offset of the zone in seconds at the beginning, and each later one, with the instant from which it holds. */
     offsets: offsetsOf(dataset.zone, range),
     now: await readWindow(store, dataset, range, columns, null),
+    /** The values as known at a past moment; null where none is requested. */
     before: then && (await readWindow(store, dataset, range, columns, then.fetchId)),
     asOf: then?.moment ?? null,
     compared,
@@ -113,9 +86,13 @@ export async function readChart(
       .filter(({ state }) => state !== 'final')
       .slice(0, MOST_STATES)
       .map(({ from, to, state }) => [from, to, state] as const),
+    /** The changes of the series' step: the instant, and the step from there on in seconds. */
     steps: await readSteps(request, dataset, range),
   }
 }
+
+/** All data of a chart, as it is sent to the browser. */
+export type ChartData = Awaited<ReturnType<typeof readChart>>
 
 /** What a row of the table beside a chart is: a single value, or a local hour, day, month or year. */
 type TableLevel = 'values' | 'hour' | 'day' | 'month' | 'year'
@@ -126,12 +103,6 @@ export interface ChartTableRow extends Interval, Omit<Extremes, 'seconds'> {
   readonly before?: number | null
   /** The means of the series that are compared; left out where there are none. */
   readonly compared?: readonly (number | null)[]
-}
-
-/** The table of a range, short enough to be read: never more than a few hundred rows. */
-export interface ChartTable {
-  readonly level: TableLevel
-  readonly rows: readonly ChartTableRow[]
 }
 
 /** How many single values are listed. */
@@ -179,12 +150,12 @@ export async function readRows(
   range: Interval,
   fetchId: number | null,
   others: readonly GeoSeries[] = [],
-): Promise<ChartTable> {
+) {
   const few = await singleValues(db, line, range, null)
   const fewThen = few && fetchId !== null ? await singleValues(db, line, range, fetchId) : []
   const days = (range.to - range.from) / 86_400
   const unit = LONGEST.find(([, longest]) => days <= longest)?.[0] ?? 'year'
-  const level = few && fewThen ? 'values' : unit
+  const level: TableLevel = few && fewThen ? 'values' : unit
   const read = async (of: GeoSeries, then: number | null) =>
     (level === 'values' ? await singleValues(db, of, range, then) : await byUnit(db, of, range, unit, then)) ?? []
   const now = level === 'values' ? few! : await read(line, null)
@@ -201,15 +172,17 @@ export async function readRows(
     level,
     rows: [...now, ...withdrawn]
       .sort((a, b) => a.from - b.from)
-      .map(({ from, to, count, min, max, mean }) => ({
-        from,
-        to,
-        count,
-        min,
-        max,
-        mean,
-        ...(fetchId === null ? {} : { before: before.get(from) ?? null }),
-        ...(others.length === 0 ? {} : { compared: beside.map((means) => means.get(from) ?? null) }),
-      })),
+      .map(
+        ({ from, to, count, min, max, mean }): ChartTableRow => ({
+          from,
+          to,
+          count,
+          min,
+          max,
+          mean,
+          ...(fetchId === null ? {} : { before: before.get(from) ?? null }),
+          ...(others.length === 0 ? {} : { compared: beside.map((means) => means.get(from) ?? null) }),
+        }),
+      ),
   }
 }

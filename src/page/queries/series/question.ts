@@ -7,36 +7,15 @@ import { formatMillis, formatUtc, type Instant, parseInstant } from '../../../ut
 import type { Interval } from '../../../util/time/interval.ts'
 import { addUnits, floorTo, formatLocal, localClock, startOfDate, type Unit } from '../../../util/time/zone.ts'
 import { NotFound, type PageRequest } from '../../page.ts'
-import { indicatorNames, type LocaleRequest, type NamedGeo, namedGeos } from '../names.ts'
+import { indicatorNames, type LocaleRequest, namedGeos } from '../names.ts'
 import { findSeriesByPath, seriesPath } from '../seriesPaths.ts'
-import type { GeoSeries } from './window.ts'
-
-/** A series of one geo, with its names, unit and grouping. */
-export interface NamedGeoSeries extends GeoSeries {
-  /** Its name in addresses: `600`. */
-  readonly path: string
-  readonly kind: string
-  readonly indicator: number
-  readonly name: string
-  readonly unit: string | null
-  /** The step and the aggregation; null for a native series. */
-  readonly trunc: string | null
-  readonly agg: string | null
-  readonly geoAgg: string | null
-  readonly geoTrunc: string | null
-  readonly geo: NamedGeo
-  readonly geos: readonly NamedGeo[]
-  /** The first and the last instant with a value; null where there is none. */
-  readonly first: Instant | null
-  readonly last: Instant | null
-}
 
 /** A series of one geo, from an address: the named geo, else a main one of the service, else the first. */
 export async function readNamedGeoSeries(
   request: LocaleRequest & Pick<PageRequest, 'service'>,
   name: string | undefined,
   geo: string | null,
-): Promise<NamedGeoSeries> {
+) {
   const { store, service } = request
   const series = await findSeriesByPath(request, name)
   const path = seriesPath(series)
@@ -57,21 +36,27 @@ export async function readNamedGeoSeries(
   return {
     ...line,
     zone: series.time_zone,
+    /** Its name in addresses: `600`. */
     path,
     kind: series.kind,
     indicator: series.indicator_id,
     name: (await indicatorNames(request, [series.indicator_id])).get(key) ?? key,
     unit: magnitude,
+    /** The step and the aggregation; null for a native series. */
     trunc: series.time_trunc,
     agg: series.time_agg,
     geoAgg: series.geo_agg,
     geoTrunc: series.geo_trunc,
     geo: geos.find(({ id }) => id === geoId) ?? { id: geoId, name: null },
     geos,
+    /** The first and the last instant with a value; null where there is none. */
     first: await endOfValues(store, line, 'first'),
     last: await endOfValues(store, line, 'last'),
   }
 }
+
+/** A series of one geo, with its names, unit and grouping. */
+export type NamedGeoSeries = Awaited<ReturnType<typeof readNamedGeoSeries>>
 
 /** A past state: the last fetch of a series that had been recorded by a moment. */
 export interface AsOf {
@@ -180,18 +165,13 @@ function spanAt(zone: string, at: Instant, span: RangeSpan, moved = 0): Interval
   return { from, to: addUnits(zone, from, unit, count) }
 }
 
-/** The ranges that a reader can go to: the previous and next one, and the calendar spans around its middle. */
-export interface RangeLinks {
-  /** The calendar span that the range is exactly; null for any other range. */
-  readonly span: RangeSpan | null
-  readonly previous: Interval
-  readonly next: Interval
-  readonly spans: Readonly<Record<RangeSpan, Interval>>
-}
-
-/** The ranges around a range: whole calendar spans where it is one, else as many local days, or as long a time. */
-export function rangeLinks(zone: string, range: Interval, last: Instant): RangeLinks {
+/**
+ * The ranges that a reader can go to: the previous and the next one, whole calendar spans where the range is one, else as many
+ * local days, or as long a time; and the calendar spans around its middle.
+ */
+export function rangeLinks(zone: string, range: Interval, last: Instant) {
   const { from, to } = range
+  // Null for any range that is no calendar span.
   const span =
     SPANS.find((one) => {
       const whole = spanAt(zone, from, one)

@@ -3,7 +3,7 @@ import type { Interval } from '../../../util/time/interval.ts'
 import type { GeoSeries } from './window.ts'
 
 /** A run that changed something in an interval, so that other values were known after it than before. */
-export interface RunChange {
+interface RunChange {
   readonly run: number
   readonly job: string
   /** When its last answer that changed something was recorded (UTC, to the millisecond). */
@@ -34,8 +34,7 @@ async function countVersions(
   const held = await kysely
     .selectFrom('observation')
     .select(({ fn }) => ['fetch_id', fn.countAll<number>().as('n')])
-    .where('series_id', '=', seriesId)
-    .where('geo_id', '=', geoId)
+    .where((of) => of.and({ series_id: seriesId, geo_id: geoId }))
     .where('at', '>=', from)
     .where('at', '<', to)
     .groupBy('fetch_id')
@@ -44,8 +43,7 @@ async function countVersions(
   const ended = await kysely
     .selectFrom('observation_revision')
     .select(({ fn }) => ['fetch_id', 'superseded_by', fn.countAll<number>().as('n')])
-    .where('series_id', '=', seriesId)
-    .where('geo_id', '=', geoId)
+    .where((of) => of.and({ series_id: seriesId, geo_id: geoId }))
     .where('at', '>=', from)
     .where('at', '<', to)
     .groupBy(['fetch_id', 'superseded_by'])

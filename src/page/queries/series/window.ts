@@ -74,8 +74,7 @@ async function beginOf({ kysely }: Reader, { seriesId, geoId, from }: SeriesRang
     const before = await kysely
       .selectFrom(table)
       .select(['at', 'step_s'])
-      .where('series_id', '=', seriesId)
-      .where('geo_id', '=', geoId)
+      .where((of) => of.and({ series_id: seriesId, geo_id: geoId }))
       .where('at', '<', from)
       .orderBy('at', 'desc')
       .limit(1)
@@ -104,8 +103,7 @@ async function readTotals(
   const rows = await kysely
     .selectFrom('_day')
     .select(['month', 'day', 'count', 'hours', 'min', 'max', 'sum', 'energy'])
-    .where('series_id', '=', seriesId)
-    .where('geo_id', '=', geoId)
+    .where((of) => of.and({ series_id: seriesId, geo_id: geoId }))
     .where('month', '>=', days[0]!.month)
     .where('month', '<=', days.at(-1)!.month)
     .execute()
