@@ -15,7 +15,7 @@ import {
   word,
 } from './declare.ts'
 
-/** Why something is requested: it was never stored, may still be revised, is unverified, was absent at the source, or the user wants it again. */
+/** The reason for a request. */
 export type Reason = 'missing' | 'refresh' | 'unverified' | 'absent' | 'restate' | 'retry'
 
 export const _run = table(

@@ -1,29 +1,29 @@
-/** The geo under which the answer to a request for all geos is recorded. A value has it where the service names no geo. */
+/** The geo of requests for all geos, and of values without a geo. */
 export const ALL_GEOS = 0
 
-/** What may become of a request, as `_fetch.outcome` records it, by what it means for those who read the record. */
+/** The values of `_fetch.outcome`, by their meaning for readers. */
 export const FETCH_OUTCOMES = {
-  /** Answered, and the answer is trusted. */
+  /** The response is trusted. */
   good: ['ok', 'empty'],
-  /** Answered with several resolutions in one: no row of it is used, and it was requested again in parts; after a request for absences, by a later run. */
+  /** The response mixes resolutions and is not used. Its parts were requested instead, or after a request for absences, a later run requests them. */
   coarse: ['coarse'],
-  /** Neither answered nor failed: its parts were requested in its place, or the run ended before the answer. */
+  /** No response and no failure: its parts were requested instead, or the run ended first. */
   unanswered: ['too-large', 'stopped'],
-  /** Failed for good; `failed` stands for errors without a word of their own. */
+  /** Failed after all retries; `failed` stands for errors without an outcome of their own. */
   failed: ['refused', 'transient', 'shape', 'key', 'failed'],
 } as const
 
 export type FetchOutcome = (typeof FETCH_OUTCOMES)[keyof typeof FETCH_OUTCOMES][number]
-/** The outcomes of requests that failed. */
+/** Outcomes of failed requests. */
 export type FailureOutcome = (typeof FETCH_OUTCOMES.failed)[number]
-/** The outcomes of requests that neither were answered nor failed. */
+/** Outcomes of requests without response and failure. */
 export type UnansweredOutcome = (typeof FETCH_OUTCOMES.unanswered)[number]
 
-/** Outcomes with an answer of the service. */
+/** Outcomes with a response. */
 export const ANSWERED_OUTCOMES = [...FETCH_OUTCOMES.good, ...FETCH_OUTCOMES.coarse] as const
 /** Outcomes that are not failures. */
 export const NOT_FAILED_OUTCOMES = [...ANSWERED_OUTCOMES, ...FETCH_OUTCOMES.unanswered] as const
 
-/** The reasons of the view `gaps`; `failed`: requested without success, `unverified`: the answer is not trusted, `absent`: missing at the source. */
+/** The reasons of the view `gaps`. */
 export const GAP_REASONS = ['never requested', 'failed', 'unverified', 'absent'] as const
 export type GapReason = (typeof GAP_REASONS)[number]

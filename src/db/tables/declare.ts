@@ -7,19 +7,19 @@ export const CONTENT_KIND = [...contentKinds(ROUTES).keys()].join(', ')
 export const INDICATOR_KIND = 'indicator or offer_indicator'
 /** The kinds of archives, for descriptions. */
 export const ARCHIVE_KIND = 'archive or archive_json (JSON listing)'
-/** The kinds of what can be searched, for descriptions. */
+/** The kinds of searchable texts, for descriptions. */
 export const SEARCHED_KIND = `indicator, offer_indicator, archive, archive_json, ${CONTENT_KIND}`
 
 type StorageClass = 'integer' | 'real' | 'text' | 'blob'
 
-/** One column: how SQLite keeps it, and what it means in one sentence. */
+/** A column with its storage class and its description. */
 export interface Column<T> {
   readonly store: StorageClass
   readonly nullable: boolean
-  /** Filled by the database when an insert leaves it out. */
+  /** Whether the database generates a missing value. */
   readonly generated: boolean
   readonly about: string
-  /** Only for the types: what a select reads. */
+  /** The selected type; not set at run time. */
   readonly type?: T
 }
 
@@ -33,9 +33,9 @@ export const text = column<string>('text')
 export const blob = column<Buffer>('blob')
 /** 1 or 0. */
 export const flag = column<0 | 1>('integer')
-/** Epoch seconds, UTC: an instant or a window's border at the source. */
+/** Epoch seconds, UTC: an instant at the source. */
 export const instant = (about: string): Column<number> => integer(`${about} (epoch seconds, UTC)`)
-/** Something that happened here: `YYYY-MM-DDTHH:MM:SS.mmmZ`. */
+/** The time of a local event: `YYYY-MM-DDTHH:MM:SS.mmmZ`. */
 export const moment = (about: string): Column<string> => text(`${about} (UTC, ISO 8601 to the millisecond)`)
 /** A text that is one of the words of `T`. */
 export const word = <T extends string>(about: string): Column<T> => column<T>('text')(about)
@@ -53,16 +53,16 @@ export const rowid = (about: string): Column<Generated<number>> => ({
   about,
 })
 
-/** One table: what a row is, its columns and its key. */
+/** A table with its description, columns and key. */
 export interface Table<C extends Record<string, Column<unknown>> = Record<string, Column<unknown>>> {
   readonly about: string
   readonly columns: C
   readonly key: readonly (keyof C & string)[]
-  /** Columns that alone do not count as a change of the row: when it was seen, and by which fetch. */
+  /** Columns whose changes alone do not change the row, such as the time when it was seen. */
   readonly silent: readonly (keyof C & string)[]
   /** Foreign keys: these columns are the key of a row of another table. */
   readonly references: readonly Reference<keyof C & string>[]
-  /** SQLite stores the rows in the order of the key, without a row number of their own. */
+  /** Whether SQLite stores the rows in the order of the key, without a rowid. */
   readonly withoutRowid: boolean
 }
 

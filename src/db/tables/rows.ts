@@ -1,18 +1,18 @@
 import type { LocalDay } from '../../util/time/localDay.ts'
 import type { TableName } from './schema.ts'
 
-/** Values of one series by column, ordered by geo, then instant, each pair once: the form in which they are written fastest. */
+/** Values of a series by column, ordered by geo and instant, without duplicates: the form that is fastest to write. */
 export interface Observations {
   readonly geoIds: readonly number[]
   readonly at: readonly number[]
   readonly values: readonly (number | null)[]
-  /** Seconds of every period, or of each where they differ. */
+  /** Seconds of every period, or of each if they differ. */
   readonly steps: number | readonly number[]
-  /** Whether the steps are only guessed, from irregular distances or from nothing: they do not revise stored steps. */
+  /** Whether the steps are estimates, which do not revise stored steps. */
   readonly guessed?: boolean
 }
 
-/** The values of one geo in an answer: from index `first` up to `end`. */
+/** The values of a geo in a response: from index `first` to `end` (exclusive). */
 export interface GeoRange {
   readonly geoId: number
   readonly first: number
@@ -41,37 +41,37 @@ export function geoRanges({ geoIds }: Pick<Observations, 'geoIds'>): GeoRange[] 
 export type RowValues = Readonly<Record<string, string | number | null>>
 
 /**
- * Rows of one table. A stored row is updated with the columns that the new one has, unless `when` is `kept`; where a listing
- * has described it better, only columns that are null are filled (`unlisted`).
+ * Rows of a table. A stored row is updated with the columns of the new one, unless `when` is `kept`. With `unlisted`, only NULLs are
+ * replaced in rows that a listing describes better.
  */
 export interface TableRows {
   readonly table: TableName
   readonly rows: readonly RowValues[]
   readonly when?: 'kept' | 'unlisted'
-  /** The language of the answer, for rows that all languages share: values in the first language of the service win, others fill what is null. */
+  /** The language of the response, for rows that all languages share: the first language of the service takes precedence, others replace NULLs. */
   readonly locale?: string
 }
 
-/** All rows that belong to some owners: rows that are not among them any more are deleted. */
+/** All rows of some owners: stored rows that are not among them are deleted. */
 export interface OwnedRows {
   readonly table: TableName
-  /** The columns that name the owner. */
+  /** The columns that identify the owner. */
   readonly owner: readonly string[]
   readonly owners: readonly RowValues[]
   readonly rows: readonly RowValues[]
-  /** The language of the answer, as in `TableRows`. */
+  /** The language of the response, as in `TableRows`. */
   readonly locale?: string
 }
 
-/** The items that a listing had, so that those it no longer has can be marked. */
+/** The items of a listing, so that missing ones can be marked. */
 export interface Listing {
   readonly item: 'indicator' | 'content' | 'widget'
   readonly text: 'indicator_text' | 'content_text' | 'widget_text'
-  /** The kind of items that the listing is about; null where the table has no kinds. */
+  /** The kind of the listed items; null if the table has no kinds. */
   readonly kind: string | null
   readonly locale: string
   readonly ids: readonly number[]
-  /** Whether the listing was whole and unfiltered. */
+  /** Whether the listing was complete and unfiltered. */
   readonly complete: boolean
 }
 
@@ -81,37 +81,37 @@ export interface ObservationKey {
   readonly at: number
 }
 
-/** A part of a reply that could not be understood. */
+/** A part of a reply that could not be parsed. */
 export interface Reject {
   /** JSON path. */
   readonly path: string
   readonly reason: string
   readonly fragment: unknown
-  /** The observation that it would have been, where that is known. */
+  /** The observation of the reject, if known. */
   readonly observation?: ObservationKey | undefined
 }
 
-/** Whether a reject of a series is about its values. Any other is about a field beside them, without which they are complete. */
+/** Whether a reject of a series concerns its values, not only another field. */
 export const isAboutValues = ({ path }: Pick<Reject, 'path'>): boolean => /\.values(\[\d+\])?$/.test(path)
 
-/** The rows of a reply. Columns that only the loader knows (fetch_id, first_seen_at) are left out. */
+/** The rows of a reply, without the columns that only the loader knows (fetch_id, first_seen_at). */
 export interface Rows {
   readonly observations: Observations | null
   readonly tables: readonly TableRows[]
   readonly owned: readonly OwnedRows[]
   readonly listing: Listing | null
-  /** The first parts that could not be understood, each with its fragment. */
+  /** The first rejects, each with its fragment. */
   readonly rejects: readonly Reject[]
-  /** How many parts could not be understood in all. */
+  /** The number of all rejects. */
   readonly rejected: number
-  /** The resolution that the answer states, in seconds; null where it states none. */
+  /** The declared resolution in seconds; null without one. */
   readonly stepS: number | null
-  /** The id of that resolution, as the service numbers them. */
+  /** The id of that resolution at the service. */
   readonly resolutionId: number | null
   readonly sourceUpdatedAt: string | null
-  /** How many rows outside the requested window were left out. */
+  /** The number of ignored rows outside the requested window. */
   readonly outside: number
-  /** Whether the answer is well-formed and has no rows. */
+  /** Whether the response is valid and has no rows. */
   readonly empty: boolean
 }
 
@@ -129,7 +129,7 @@ export const NO_ROWS: Rows = {
   empty: false,
 }
 
-/** Totals of the values of one series and geo in one local day: a row of `_day` without its key. */
+/** The totals of a series and geo in a local day: a row of `_day` without its key. */
 export interface DayTotals {
   readonly count: number
   readonly hours: number | null

@@ -15,7 +15,7 @@ export const TABLES = {
 
 export type TableName = keyof typeof TABLES
 export const TABLE_NAMES = Object.keys(TABLES) as TableName[]
-/** A declaration with its literal types forgotten, for code that treats all tables alike. */
+/** A declaration without its literal types, for code that treats all tables alike. */
 export const tableOf = (name: TableName): Table => TABLES[name] as unknown as Table
 
 /** The database as Kysely sees it: every table and every view. */

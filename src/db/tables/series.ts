@@ -89,7 +89,7 @@ export const _resolution = table(
   { key: ['series_id', 'from_at'], references: [{ columns: ['series_id'], of: 'series' }], withoutRowid: true },
 )
 
-/** What the answer for an interval had; `unverified`: the answer is not trusted. */
+/** The content of the response for an interval; `unverified`: it is not trusted. */
 export type CoveredState = 'values' | 'empty' | 'unverified'
 
 export const _coverage = table(

@@ -11,19 +11,19 @@ const HELD_SERIES_ABOUT = {
 }
 const HELD_GEO_ABOUT = { geo_id: 'Geo (geo.id); 0 = none', geo_name: 'Name, in the first language available' }
 
-/** The lookback of a series; two days, the default of jobs, if none was recorded for it yet. */
+/** The lookback of a series; default: two days, as in jobs. */
 const LOOKBACK = 'coalesce(s.lookback_s, 172800)'
-/** The columns whose values make one timeline. A condition on any of them reaches the tables below the window functions. */
+/** The columns that identify a timeline. Conditions on them reach the tables below the window functions. */
 const TIMELINE_COLUMNS = 'series_id, kind, indicator_id, time_trunc, time_zone, geo_id'
 
-/** The geo whose last period shows how long the periods of a series are. */
+/** The geo whose last period shows the length of the periods of a series. */
 const FIRST_GEO = '(select min(g.geo_id) from series_geo g where g.series_id = s.id)'
 const months = (at: string): string => `(strftime('%Y', ${at}, 'unixepoch') * 12 + strftime('%m', ${at}, 'unixepoch'))`
-/** Whether the last period of a series is a calendar period: its length is in a range of days, and it begins at a border of the calendar. */
+/** Whether the last period of a series is a calendar period: its length is in a range of days, and it starts at a calendar border. */
 const lasts = (least: number, most: number, border: string, time: string): string =>
   `d.step_s between ${least * DAY - HOUR} and ${most * DAY + HOUR} and strftime('${border}', d.last_s, 'unixepoch') = '${time}'`
 
-/** The beginning of the week, month, quarter or year in which a local day lies, if that is the period of the series; else the day. */
+/** The start of the week, month, quarter or year of a local day, if that is the period of the series; else the day. */
 const PERIOD_START = `case when ${lasts(7, 7, '%H:%M:%S', '00:00:00')} then d.day_s - ((d.day_s - d.last_s) / ${DAY} % 7 + 7) % 7 * ${DAY}
           when ${lasts(28, 31, '%d %H:%M:%S', '01 00:00:00')} then unixepoch(d.day_s, 'unixepoch', 'start of month')
           when ${lasts(90, 92, '%d %H:%M:%S', '01 00:00:00')} then unixepoch(d.day_s, 'unixepoch', 'start of month',
@@ -31,7 +31,7 @@ const PERIOD_START = `case when ${lasts(7, 7, '%H:%M:%S', '00:00:00')} then d.da
           when ${lasts(365, 366, '%m-%d %H:%M:%S', '01-01 00:00:00')} then unixepoch(d.day_s, 'unixepoch', 'start of year')
           else d.day_s end`
 
-/** The rows of coverage, each with the instant before which it is past revision by the longest lookback of its series. */
+/** The rows of coverage, each with the instant before which it is final for the longest lookback of its series. */
 const WITH_BORDER = `select c.*, case when c.state = 'unverified' or c.settled_s >= c.lookback_s then c.to_at
         else max(c.from_at, min(c.to_at, c.local_border - ${offsetSql('c', `c.local_border - ${offsetSql('c', 'c.seen_at')}`)})) end as border
       from (
@@ -71,7 +71,7 @@ const islands = (rows: string, what: string): string => `select * from (
       window island as (partition by ${TIMELINE_COLUMNS}, stretch)
     ) where fresh`
 
-// `with` instead of one more level of nesting: the SQLite in DuckDB's extension parses at most a hundred levels.
+// `with` saves a level of nesting: the SQLite in DuckDB's extension parses at most a hundred.
 const COVERAGE_VIEW = `with judged as not materialized (${WITH_BORDER})
   select h.series_id, h.kind, h.indicator_id, ${indicatorNameSql('h')}, h.geo_id, h.from_at, h.end_at as to_at,
     ${localTime('h.from_at', offsetSql('h', 'h.from_at'))} as from_local,
@@ -88,19 +88,19 @@ const COVERAGE_VIEW = `with judged as not materialized (${WITH_BORDER})
     )}
   ) h`
 
-/** Words as SQL. */
+/** Outcomes as a list in SQL. */
 const words = (outcomes: readonly FetchOutcome[]): string => outcomes.map((outcome) => `'${outcome}'`).join(', ')
 
-/** A failed request, as `f`: one that never became an answer. */
+/** A failed request, as `f`. */
 const FAILED = `f.outcome not in (${words(NOT_FAILED_OUTCOMES)}) and f.from_at is not null`
 const SERIES_SELECT = 's.id as series_id, s.kind, s.indicator_id, s.time_trunc, s.time_zone'
 
-/** A request, as `f`, whose answer was not used because it mixed several resolutions: what the requests for its parts did not answer is still open. */
+/** A request, as `f`, whose response mixed resolutions and was not used. Parts without a response of their own are still open. */
 const COARSE = `f.outcome = ${words(FETCH_OUTCOMES.coarse)} and f.from_at is not null`
 
 /**
- * Geos with rows of their own. `single`: requested by themselves. A geo that a job only wants, or that is only unverified after an
- * answer for all geos, has the coverage of all geos beneath.
+ * Geos with rows of their own. `single`: requested individually. A geo that a job only selects, or that is only unverified after a
+ * response for all geos, also has the coverage of all geos.
  */
 const SINGLE = `select series_id, geo_id, iif(state <> 'unverified' or not exists (
               select 1 from _coverage l where l.series_id = k.series_id and l.geo_id = ${ALL_GEOS} and l.from_at <= k.from_at and l.to_at >= k.to_at
@@ -109,7 +109,7 @@ const SINGLE = `select series_id, geo_id, iif(state <> 'unverified' or not exist
             union select f.series_id, g.value, 1 from _fetch f, json_each('[' || f.geo_ids || ']') g where ${COARSE} and f.series_id is not null
             union select w.series_id, g.value, 0 from _job_range w, json_each('[' || w.geo_ids || ']') g`
 
-/** Requests without success: for all geos, for one geo, and those for all geos once more for each geo that they concern. */
+/** Failed requests for all geos and for single geos; those for all geos also appear for each geo that they concern. */
 const failedRequests = (which: string): string => `select ${SERIES_SELECT}, ${ALL_GEOS}, f.from_at, f.to_at, 0, 1, 1
           from series s cross join _fetch f on f.series_id = s.id where ${which} and f.geo_ids is null
           union all
@@ -144,7 +144,7 @@ const BEARING = `select ${SERIES_SELECT}, c.geo_id, c.from_at, c.to_at, 1 as cov
           select ${SERIES_SELECT}, g.value, w.from_at, w.to_at, 0, 0, 1
           from series s join _job_range w on w.series_id = s.id, json_each('[' || w.geo_ids || ']') g`
 
-/** The intervals of a range that no answer covers, each between two instants at which something begins or ends. */
+/** The uncovered intervals of a range, each between two instants at which something starts or ends. */
 const HOLES = islands(
   `select ${TIMELINE_COLUMNS}, from_at, to_at, iif(failing > 0, 'failed', 'never requested') as reason, null as fetched_at
             from (
@@ -162,21 +162,21 @@ const HOLES = islands(
 )
 
 const HALF_YEAR = 182 * DAY
-/** A value if a job wants some of the interval, by the first of these jobs; null otherwise, because then nothing requests it. */
+/** A value of the first job that selects part of the interval; null without such a job, because nothing requests it then. */
 const ifWanted = (of: string, value: string, order = 'w.job'): string => `(select ${value} from _job_range w
         where w.series_id = ${of}.series_id and w.from_at < ${of}.to_at and w.to_at > ${of}.from_at
           and (w.geo_ids is null or ${of}.geo_id = ${ALL_GEOS} or ',' || w.geo_ids || ',' like '%,' || ${of}.geo_id || ',%') order by ${order} limit 1)`
 /** Scheduled runs may be early by as much (`job/again.ts`). */
 const EARLY_S = HOUR
-/** The wait after 1, 2, 4, 8 … days, less the hour by which a scheduled run may be early. */
+/** The delay of 1, 2, 4, 8 … days, minus the hour by which a scheduled run may be early. */
 const wait = (since: string, last: string): string => `${last} - ${since} + ${DAY - EARLY_S}`
-/** When an unverified window is requested again: never within `refresh`, and after half a year at the latest. */
+/** The next request of an unverified window: not within `refresh`, and after half a year at the latest. */
 const UNVERIFIED_NEXT = ifWanted(
   'c',
   `c.fetched_at + max(w.refresh_s, min(${HALF_YEAR - EARLY_S}, ${wait('c.since_at', 'c.fetched_at')}))`,
   'w.refresh_s, w.job',
 )
-/** When what was absent is requested again, as long as the wait is below half a year. */
+/** The next request of an absence, while the delay is below half a year. */
 const ABSENT_NEXT = ifWanted(
   'a',
   `iif(a.checked_at - a.since_at + ${DAY} > ${HALF_YEAR}, null, a.checked_at + ${wait('a.since_at', 'a.checked_at')})`,
@@ -215,7 +215,7 @@ const FRESHNESS_VIEW = `select s.id as series_id, s.kind, s.indicator_id, ${indi
     )
     cross join ${clockJoinSql('o.at')}`
 
-/** Views on what is stored, what is missing and how far it reaches. */
+/** Views on coverage, gaps and freshness. */
 export const COVERAGE_VIEWS = {
   coverage: {
     about:

@@ -1,16 +1,16 @@
-/* Totals of days from values, and their comparison, as SQL that both databases read. */
+/* Daily totals from values, and their comparison, in SQL for both databases. */
 
 /** Days from 1 March of the year 0 to 1970: counted from there, no date is negative. */
 const SHIFT = 719_468
-/** The local day of a clock time given as if it were UTC, in days since 1970. */
+/** The local day of a local time, which is given as if it were UTC, in days since 1970. */
 const dayNumberSql = (local: string): string => `(${local} + ${SHIFT * 86_400}) / 86400 - ${SHIFT}`
 /** The part of a clock `z` that lies in the day `d`. */
 const BEGINS = 'max(z.from_at, d.day * 86400 - z.offset_s)'
 const ENDS = 'min(z.to_at, d.day * 86400 + 86400 - z.offset_s)'
 
 /**
- * The rows of `_day` of one series and geo, computed from all their values. The offsets of the zone are the outer loop, so that
- * no value has to look up its own; `changed` has the true beginning and length of the days in which an offset changes.
+ * The rows of `_day` of a series and geo, computed from all values. The outer loop runs over the offsets of the zone, so that no
+ * value looks up its own; `changed` has the true start and length of the days with a clock change.
  */
 export const dayTotals = (series: number, geo: number): string => `with clock as materialized (
     select z.zone, z.from_at, z.to_at, z.offset_s from series s join time_zone_offset z on z.zone = s.time_zone
@@ -43,11 +43,11 @@ export const dayTotals = (series: number, geo: number): string => `with clock as
       cast(max(0, round(cast(coalesce(d.seconds, 86400) - coalesce(t.seconds, 0) as double precision) / t.shortest, 0)) as integer), 0) as missing
   from total t left join changed d on d.day = t.day`
 
-/** The most by which rounding may change a sum, in whatever order its values are added. */
+/** The largest rounding error of a sum, whatever the order of its values. */
 const ROUNDING = '1e-12 * m.count * max(abs(m.min), abs(m.max))'
 const EXACT_COLUMNS = ['count', 'hours', 'min', 'max', 'first_s', 'last_s', 'missing']
 
-/** The days of a series and geo whose totals differ from those of their values. */
+/** The days of a series and geo whose stored totals differ from their values. */
 export const differentDaySql = (
   series: number,
   geo: number,

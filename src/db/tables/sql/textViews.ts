@@ -29,7 +29,7 @@ const INDICATOR_HISTORY = `select h.kind, h.id, h.locale, h.name, h.short_name, 
     left join _fetch f on f.id = h.fetch_id
     left join _fetch n on n.id = h.superseded_by`
 
-/** What an item is filed under, in the language of a text, joined by commas. */
+/** The terms or vocabularies of an item in the language of a text, comma-separated. */
 const filed = (table: 'term' | 'vocabulary', text: string): string =>
   `(select group_concat(x.name, ', ') from (select n.name from content_${table} l join ${text} n on n.id = l.${table}_id and n.locale = t.locale
       where l.kind = c.kind and l.id = c.id order by n.name) x)`

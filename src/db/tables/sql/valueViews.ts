@@ -11,11 +11,11 @@ import {
   utcTime,
 } from './expressions.ts'
 
-/** What every reader of values has to know first. */
+/** The first thing that readers of values need to know. */
 export const SEVERAL_SERIES =
   'An indicator can have several series: native (time_trunc and geo_agg are null) and aggregated by the service. Select one by series_id, or by indicator_id, time_trunc and geo_agg.'
 
-/** Which series a row is of. */
+/** Columns that identify the series of a row. */
 const SERIES_ABOUT = {
   series_id: 'Series (series.id)',
   kind: INDICATOR_KIND,
@@ -40,7 +40,7 @@ const WHEN = {
   local_date: 'Local day in which the period starts',
   step_s: `Length of the period, also of days with 23 or 25 hours. Weight averages by it: ${WEIGHT_ABOUT}`,
 } as const
-/** What the lake says of its columns too. */
+/** Descriptions that the lake shares. */
 export const AVERAGE_ABOUT = 'Time-weighted average'
 export const ENERGY_ABOUT =
   'Energy: sum of value × hours. NULL unless the values are power (magnitude_id 20, not summed over time)'
@@ -59,7 +59,7 @@ const which = (of: string): string => `${of}.kind, ${of}.indicator_id,
     ${of}.time_trunc, ${of}.time_agg, ${of}.geo_agg, ${of}.geo_trunc,
     ${unitSql(of)}`
 
-/** The value `o` of the series `s` under the clock `z`. */
+/** The value `o` of the series `s` with the clock `z`. */
 const VALUE_SELECT = `s.id as series_id, ${which('s')},
     o.geo_id,
     ${geoNameSql('o')},
@@ -104,21 +104,21 @@ const historySql = (clock: string): string => `${versionsSelect('observation', '
   union all
   ${versionsSelect('observation_revision', 'o.superseded_by', clock)}`
 
-/** The midnight at which a day of the month begins, as if local time were UTC. Algorithm: Howard Hinnant, days_from_civil. */
+/** The midnight of a day of the month, as if local time were UTC. Algorithm: days_from_civil by Howard Hinnant. */
 const midnight = (day: string): string =>
   `((365 * ((d.month - 2) / 12) + (d.month - 2) / 48 - (d.month - 2) / 1200 + (d.month - 2) / 4800 + (153 * ((d.month - 2) % 12) + 2) / 5 + ${day} - 719469) * 86400)`
 
-/** The sum of value times hours of a day, which is stored only if the periods of its values differ in length. */
+/** The sum of value × hours of a day, which is stored only if its periods differ in length. */
 const ENERGY_SQL = 'coalesce(d.energy, d.sum * d.hours / d.count)'
 
-/** The month and the day of a local time given as if it were UTC; after the last year with four digits, a month later than all. */
+/** The month and the day of a local time, which is given as if it were UTC; after the year 9999, a later month than any. */
 const monthNumberSql = (local: string): string =>
   `ifnull(strftime('%Y', ${local}, 'unixepoch') * 12 + strftime('%m', ${local}, 'unixepoch') - 1, 120000)`
 const dayOfMonthSql = (local: string): string => `ifnull(strftime('%d', ${local}, 'unixepoch') + 0, 0)`
 
 /**
- * The offsets of all zones, each with the local days that begin while it is in force: from `first_day`, the first whose midnight
- * comes after the change to it, to before `end_day`. Computed once for each query instead of once for each day.
+ * The offsets of all zones, each with the local days that start while it applies, from `first_day` to `end_day` (exclusive). Computed
+ * once per query instead of once per day.
  */
 const CLOCK_SQL = `clock as materialized (
     select zone, from_at, offset_s, ${monthNumberSql('first_s')} as first_month, ${dayOfMonthSql('first_s')} as first_day,
@@ -130,7 +130,7 @@ const CLOCK_SQL = `clock as materialized (
     )
   )`
 
-// This grouping joins nothing: it makes names be looked up once for each series and geo, while conditions still reach the tables.
+// This grouping only makes the names be looked up once per series and geo; conditions still reach the tables.
 const SERIES_GEO = `(
     select s.id as series_id, ${which('s')}, s.time_zone, g.geo_id,
       ${geoNameSql('g')}, ${powerSql('s')} as is_power,
@@ -153,7 +153,7 @@ const DAILY_VIEW = `with ${CLOCK_SQL}
 
 const GROUPED_BY = 's.id, s.kind, s.indicator_id, s.time_trunc, s.time_agg, s.geo_agg, s.geo_trunc, d.geo_id, d.month'
 
-// The key of days is in the order of months, so that grouping sorts nothing; conditions on the grouped columns use the key.
+// The key of days is ordered by month, so that grouping needs no sort and conditions on the grouped columns use the key.
 const MONTHLY_VIEW = `select d.series_id, ${which('d')},
     d.geo_id,
     ${geoNameSql('d')},

@@ -4,7 +4,7 @@ import { COVERAGE_VIEWS } from './coverageViews.ts'
 import { TEXT_VIEWS } from './textViews.ts'
 import { VALUE_VIEWS } from './valueViews.ts'
 
-/** A view: what a row is, what its columns mean, its SQL, and that for PostgreSQL where it needs other words to be fast. */
+/** A view with the descriptions of its columns, its SQL, and faster SQL for PostgreSQL if there is one. */
 export interface DatabaseView {
   readonly about: string
   readonly columns: Readonly<Record<string, string>>
@@ -42,7 +42,7 @@ type Texts =
   | ('fetched_at' | 'first_utc' | 'last_utc' | 'last_local' | 'date' | 'first_seen_at' | 'command' | 'job')
   | 'started_at'
 
-/** What a column of some views holds that is another thing elsewhere. */
+/** Types of columns that differ between views. */
 interface Special {
   readonly gaps: { readonly reason: GapReason; readonly step_s: number | null; readonly job: string | null }
   readonly runs: { readonly outcome: RecordedOutcome }
@@ -55,7 +55,7 @@ type ColumnValue<V, C> = V extends keyof Special
     : ValueByName<C>
   : ValueByName<C>
 
-/** What a column holds by its name; what is in none of the lists is a text that may be NULL. */
+/** Types of columns by name; columns in none of the lists are nullable texts. */
 type ValueByName<C> = C extends Numbers
   ? number
   : C extends OptionalNumbers
@@ -66,5 +66,5 @@ type ValueByName<C> = C extends Numbers
         ? string
         : string | null
 
-/** The rows of every view, as they are read. */
+/** The rows of every view. */
 export type ViewRows = { [V in keyof Views]: { readonly [C in keyof Views[V]['columns']]: ColumnValue<V, C> } }
