@@ -3,22 +3,23 @@ import { isNotForgotten } from '../db/queries/jobRuns.ts'
 import type { Reader } from '../db/store.ts'
 import { ALL_GEOS, FETCH_OUTCOMES } from '../db/tables/codes.ts'
 import type { Job } from '../job/job.ts'
+import { parseNumbers } from '../util/json.ts'
 import { DAY, type Instant } from '../util/time/instant.ts'
 
-/** A geo of an indicator, as a job names it. */
+/** A geo of an indicator, as a job names it; `ALL_GEOS` if it names none. */
 interface NamedGeo {
   readonly kind: string
   readonly indicatorId: number
   readonly geoId: number
 }
 
-/** Geos that jobs name for an indicator and for which the service answered without any value. */
+/** Geos that jobs select of an indicator and for which the service answered without any value. */
 export interface LackingGeos {
   /** The route of the values. */
   readonly kind: string
   /** The indicator. */
   readonly indicatorId: number
-  /** Geos without any value. */
+  /** Geos without any value; empty if the indicator has no values at all. */
   readonly geoIds: readonly number[]
   /** The geos for which values are stored. */
   readonly stored: readonly { readonly id: number; readonly name: string | null }[]
@@ -29,12 +30,14 @@ const PUBLISHED_AFTER = 2 * DAY
 
 const keyOf = (kind: string, indicatorId: number): string => `${kind} ${indicatorId}`
 
-/** The geos that a job names one by one. */
+/** The geos that a job selects. */
 export const namedGeos = ({ series }: Job): NamedGeo[] =>
   series
     .filter(({ geoAgg }) => geoAgg === null)
     .flatMap(({ route, indicators, geoIds }) =>
-      indicators.flatMap((indicatorId) => geoIds.map((geoId) => ({ kind: route, indicatorId, geoId }))),
+      indicators.flatMap((indicatorId) =>
+        (geoIds.length > 0 ? geoIds : [ALL_GEOS]).map((geoId) => ({ kind: route, indicatorId, geoId })),
+      ),
     )
 
 /** A request of one instant, for geos that its job names. */
@@ -71,25 +74,28 @@ async function readInstantRequests({ kysely }: Reader, indicators?: readonly num
     .orderBy('s.indicator_id')
     .execute()
   return rows.map(({ kind, indicatorId, params, finished_at, outcome }) => {
-    const { datetime, geo_ids = [] } = JSON.parse(params) as { datetime: Instant; geo_ids?: readonly number[] }
+    const { datetime, geo_ids = [ALL_GEOS] } = JSON.parse(params) as { datetime: Instant; geo_ids?: readonly number[] }
     const isDue = datetime + PUBLISHED_AFTER <= Date.parse(finished_at) / 1000
     const isAnswered = isDue && (FETCH_OUTCOMES.good as readonly string[]).includes(outcome)
     return { kind, indicatorId, geoIds: geo_ids, isAnswered }
   })
 }
 
-/** The geos that the stored jobs name one by one. */
+/** The geos that the stored jobs select. */
 export async function storedNamedGeos(db: Reader): Promise<NamedGeo[]> {
   const rows = await db.kysely
     .selectFrom('_job_range as w')
     .innerJoin('series as s', 's.id', 'w.series_id')
     .select(['s.kind', 's.indicator_id as indicatorId', 'w.geo_ids'])
     .distinct()
-    .where('w.geo_ids', 'is not', null)
+    .where('s.geo_agg', 'is', null)
     .orderBy('s.kind')
     .orderBy('s.indicator_id')
     .execute()
-  const wanted = rows.map(({ geo_ids, ...indicator }) => ({ ...indicator, geoIds: geo_ids!.split(',').map(Number) }))
+  const wanted = rows.map(({ geo_ids, ...indicator }) => ({
+    ...indicator,
+    geoIds: parseNumbers(geo_ids) ?? [ALL_GEOS],
+  }))
   return [...wanted, ...(await readInstantRequests(db))].flatMap(({ kind, indicatorId, geoIds }) =>
     geoIds.map((geoId) => ({ kind, indicatorId, geoId })),
   )
@@ -130,7 +136,7 @@ async function readAnsweredGeos(db: Reader, indicators: readonly number[]) {
   return Map.groupBy([...rows, ...instants], (row) => keyOf(row.kind, row.indicator_id))
 }
 
-/** Finds the named geos for which the service answered and never had a value, by indicator. */
+/** Finds the selected geos for which the service answered and never had a value, by indicator. */
 export async function findLackingGeos(db: Reader, named: readonly NamedGeo[]): Promise<LackingGeos[]> {
   if (named.length === 0) return []
   const indicators = [...new Set(named.map(({ indicatorId }) => indicatorId))]
@@ -138,10 +144,13 @@ export async function findLackingGeos(db: Reader, named: readonly NamedGeo[]): P
   return [...Map.groupBy(named, (one) => keyOf(one.kind, one.indicatorId))].flatMap(([key, geos]) => {
     const has = stored.get(key) ?? []
     const empty = new Set((answered.get(key) ?? []).map(({ geo_id }) => geo_id))
-    const lacking = new Set(geos.map(({ geoId }) => geoId)).difference(new Set(has.map(({ id }) => id)))
+    const { kind, indicatorId } = geos[0]!
+    const named = new Set(geos.map(({ geoId }) => geoId))
+    if (has.length === 0 && named.has(ALL_GEOS) && empty.has(ALL_GEOS))
+      return [{ kind, indicatorId, geoIds: [], stored: [] }]
+    const lacking = named.difference(new Set([ALL_GEOS, ...has.map(({ id }) => id)]))
     const geoIds = [...lacking].filter((geoId) => empty.has(geoId) || empty.has(ALL_GEOS)).sort((a, b) => a - b)
     if (geoIds.length === 0) return []
-    const { kind, indicatorId } = geos[0]!
     return [{ kind, indicatorId, geoIds, stored: has.map(({ id, name }) => ({ id, name })) }]
   })
 }
@@ -151,7 +160,9 @@ const SHOWN_GEOS = 10
 
 /** `indicator 600 has no values for geo 8741; values are stored for 1 (Portugal), 3 (España).` */
 export function lackingGeosText({ kind, indicatorId, geoIds, stored }: LackingGeos): string {
-  const lacks = `${kind.replace('_', ' ')} ${indicatorId} has no values for geo ${geoIds.join(', ')}`
+  const indicator = `${kind.replace('_', ' ')} ${indicatorId}`
+  if (geoIds.length === 0) return `${indicator} has no values: the service answered without any.`
+  const lacks = `${indicator} has no values for geo ${geoIds.join(', ')}`
   if (stored.length === 0)
     return `${lacks}; no values are stored for any geo. Remove geoIds from the job to fetch all geos.`
   const listed = stored.slice(0, SHOWN_GEOS).map(({ id, name }) => (name === null ? `${id}` : `${id} (${name})`))

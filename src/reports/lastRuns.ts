@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely'
 import { isLocked } from '../db/lock.ts'
+import { FORGET } from '../db/queries/jobRuns.ts'
 import type { Reader } from '../db/store.ts'
 import type { Database } from '../db/tables/schema.ts'
 import type { RecordedOutcome } from '../util/eventFields.ts'
@@ -22,31 +23,48 @@ const DIED = 'its process died before the run finished'
 /** Whether a process has the lock, so that a run recorded as running may be alive. */
 const mayBeRunning = async ({ file }: Reader): Promise<boolean> => (await isLocked(file)) !== false
 
-type RunRow = Pick<Selectable<Database['_run']>, 'id' | 'job' | 'command' | 'started_at' | 'finished_at' | 'message'>
+type RunRow = Pick<
+  Selectable<Database['_run']>,
+  'id' | 'job' | 'command' | 'part' | 'started_at' | 'finished_at' | 'message'
+>
 
 /** A run with a sentence about it. */
-const described = ({ id, job, command, started_at, finished_at }: RunRow, state: string): IncompleteRun => ({
+const described = ({ id, job, command, part, started_at, finished_at }: RunRow, state: string): IncompleteRun => ({
   run: id,
   job,
   command,
-  what: `last run of ${job} (${command}, started ${started_at}) ${state}`,
+  what: `last run of ${job} (${part ?? command}, started ${started_at}) ${state}`,
   startedAt: started_at,
   isDead: finished_at === null,
 })
 
+/** Commands that request what their job need not: a later run of the job does not make up for them. */
+const BEYOND_JOB = ['backfill', 'restate']
+
+/** Whether a later run makes up for a run of a part of a job, or the job was forgotten. */
+function makesUpFor(
+  later: Pick<RunRow, 'id' | 'job' | 'command' | 'part'> & { outcome: string },
+  run: RunRow,
+): boolean {
+  if (later.id < run.id || later.part !== null) return false
+  if (run.command === 'retry') return later.outcome === 'done'
+  return later.job === run.job && (later.command === FORGET || !BEYOND_JOB.includes(run.command))
+}
+
 /**
- * The last run of each whole job, and a later run of a part of it: a part neither clears the failure of the whole nor completes it.
+ * The last run of each whole job, and of each part of it that no later run makes up for: a part neither clears the failure of the whole
+ * nor completes it.
  * `withEmptyStops`: also runs that were stopped before any request succeeded.
  */
 async function readLastRuns({ kysely }: Reader, withEmptyStops: boolean) {
   const runs = await kysely
     .selectFrom('_run')
-    .select(['id', 'job', 'command', 'narrowed', 'started_at', 'finished_at', 'outcome', 'message'])
+    .select(['id', 'job', 'command', 'part', 'started_at', 'finished_at', 'outcome', 'message'])
     .where('id', 'in', (of) => {
       const last = of
         .selectFrom('_run')
         .select(({ fn }) => fn.max('id').as('id'))
-        .groupBy(['job', 'narrowed'])
+        .groupBy(['job', 'part'])
       return withEmptyStops
         ? last
         : last.where((eb) => eb.or([eb('outcome', '<>', 'stopped'), eb('requests', '>', eb.ref('failed'))]))
@@ -54,7 +72,7 @@ async function readLastRuns({ kysely }: Reader, withEmptyStops: boolean) {
     .orderBy('job')
     .orderBy('id')
     .execute()
-  return runs.filter(({ id, job, narrowed }) => !narrowed || !runs.some((one) => one.job === job && one.id > id))
+  return runs.filter((run) => run.part === null || !runs.some((later) => makesUpFor(later, run)))
 }
 
 /**

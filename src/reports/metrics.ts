@@ -54,7 +54,7 @@ async function lastRunEnds(
 ): Promise<{ readonly job: string; readonly outcome: string; readonly value: number }[]> {
   const ends = await lastEnds(db.kysely, now)
     .select(['job', 'outcome'])
-    .where((of) => of.or([of('narrowed', 'is', null), of('outcome', '<>', 'done')]))
+    .where((of) => of.or([of('part', 'is', null), of('outcome', '<>', 'done')]))
     .groupBy(['job', 'outcome'])
     .execute()
   const dead = (await failedRuns(db)).filter(({ isDead }) => isDead)
@@ -97,7 +97,7 @@ export const METRICS: readonly Metric[] = [
       lastEnds(kysely, now)
         .select('job')
         .where('outcome', '=', 'done')
-        .where('narrowed', 'is', null)
+        .where('part', 'is', null)
         .groupBy('job')
         .execute(),
   },

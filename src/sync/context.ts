@@ -38,8 +38,8 @@ export interface SyncContext
   readonly distribute?: Distribute | undefined
   /** What earlier jobs of the same command requested: it is not requested again. */
   readonly requested?: Requested
-  /** Whether only a part of the job is requested; `sync` decides it. */
-  readonly isPart?: boolean | undefined
+  /** The command and flags that select a part of the job. Default: described by `sync`, if it requests only a part. */
+  readonly part?: string | undefined
   /** Later jobs of the same command: if one of them needs all geos of a series, all are requested at once. */
   readonly later?: readonly JobWithOptions[]
 }

@@ -26,8 +26,8 @@ interface RunContext {
   readonly onEvent?: OnEvent | undefined
   /** The key of the service, which no record may show. */
   readonly key?: string
-  /** Whether only a part of the job is requested. */
-  readonly isPart?: boolean | undefined
+  /** The command and flags that select a part of the job. */
+  readonly part?: string | undefined
 }
 
 /** The outcome of a run that went on until its end, or to what stopped it; `troubles`: how many requests failed, rows were rejected and items were left out. */
@@ -63,13 +63,13 @@ export interface OpenRun {
 
 /** Begins a run of a job: records it and emits `run.started`. */
 export async function openRun(
-  { store, version, now, onEvent, key = '', isPart = false }: RunContext,
+  { store, version, now, onEvent, key = '', part }: RunContext,
   command: string,
   job: Pick<Job, 'name'> & Partial<Pick<Job, 'file' | 'schedule' | 'timeZone'>>,
 ): Promise<OpenRun> {
   const began = now()
   const { file: jobFile = null, schedule = null, timeZone } = job
-  const record = { command, job: job.name, jobFile, isPart, version, now: formatMillis(began), schedule }
+  const record = { command, job: job.name, jobFile, part: part ?? null, version, now: formatMillis(began), schedule }
   const runId = await beginRun(store, timeZone === undefined ? record : { ...record, timeZone })
   const emit = createEmitter(onEvent, { run: runId, job: job.name, command })
   /** What was thrown, as it is recorded and emitted. */
@@ -123,7 +123,7 @@ export async function beginRun(
     command: string
     job: string
     jobFile?: string | null
-    isPart?: boolean
+    part?: string | null
     version: string
     now: string
     schedule?: string | null
@@ -142,7 +142,7 @@ export async function beginRun(
         command: run.command,
         job: run.job,
         job_file: run.jobFile ?? null,
-        narrowed: run.isPart ? 1 : null,
+        part: run.part ?? null,
         version: run.version,
         started_at: run.now,
         outcome: 'running',

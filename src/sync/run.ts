@@ -54,7 +54,7 @@ export async function executeRun(
   steps: Iterable<Step> | AsyncIterable<Step>,
   countSkipped: () => number = () => 0,
 ): Promise<Executed> {
-  const { store, now, signal, distribute, isPart = false } = context
+  const { store, now, signal, distribute } = context
   const began = now()
   await context.onLocked?.()
   const all = Symbol.asyncIterator in steps ? steps[Symbol.asyncIterator]() : steps[Symbol.iterator]()
@@ -100,7 +100,17 @@ export async function executeRun(
     // A run without requests writes so little that closing the database is enough.
     if (!isIdle) await store.tidy()
     const seconds = (now() - began) / 1000
-    return { runId: record.runId, job: job.name, command, isPart, outcome, counts, failures, seconds, stop }
+    return {
+      runId: record.runId,
+      job: job.name,
+      command,
+      isPart: context.part !== undefined,
+      outcome,
+      counts,
+      failures,
+      seconds,
+      stop,
+    }
   } catch (error) {
     await record.fail(error)
     throw error

@@ -13,6 +13,7 @@ import { createRequested } from '../plan/requested.ts'
 import { findLackingGeos, type LackingGeos, namedGeos } from '../reports/lackingGeos.ts'
 import { refuseExposed } from '../service/key.ts'
 import { countItems } from '../util/count.ts'
+import { formatUtc } from '../util/time/instant.ts'
 import type { SyncContext } from './context.ts'
 import { readCatalogue } from './readCatalogue.ts'
 import { readPlannerState } from './readPlannerState.ts'
@@ -39,8 +40,8 @@ export async function sync(
   command = 'sync',
   options: PlanOptions = {},
 ): Promise<Summary> {
-  const isPart = job.whole !== undefined || options.range !== undefined
-  const context = { ...given, isPart, requested: given.requested ?? createRequested() }
+  const part = given.part ?? describePart(job, command, options)
+  const context = { ...given, part, requested: given.requested ?? createRequested() }
   refuseExposed(context)
   const { store, now } = context
   const unlock = await lockForRun(store, `${command} ${job.name}`, now)
@@ -65,6 +66,12 @@ export async function sync(
   } finally {
     await unlock()
   }
+}
+
+/** The part of a job that is requested; undefined if it is all of it. */
+function describePart(job: Job, command: string, { range }: PlanOptions): string | undefined {
+  if (range) return `${command} ${formatUtc(range.interval.from)} to ${formatUtc(range.interval.to)}`
+  return job.whole && `${command} of ${job.series.flatMap(({ indicators }) => indicators).join(', ')}`
 }
 
 /** The job with the indicators that it selects; null until the catalogue is there. */

@@ -37,6 +37,10 @@ test('sync, plan, gaps and check name a geo that an indicator does not have, and
   ])
   for (const command of [['plan', 'job.yaml'], ['gaps']])
     expect(await runCommand(dir, command, env)).toMatchObject({ code: 0, out: expect.stringContaining(warning) })
+  expect(await runCommand(dir, ['gaps', '--fail'], env)).toMatchObject({
+    code: 6,
+    out: expect.not.stringContaining('No gaps'),
+  })
   const check = await runCommand(dir, ['check', '--json'], env)
   expect([check.code, JSON.parse(check.out)]).toEqual([6, expect.arrayContaining([{ check: 'geo', what: warning }])])
 
@@ -70,6 +74,13 @@ test.each([
   ['geos to add up', `[{ indicators: [5], geoIds: [3, 7], geoAgg: sum, ${REST} }]`, []],
 ])('a job that names %s is warned exactly about the geos without values', async (_name, series, warnings) => {
   expect(await lackingOf(`series: ${series}`)).toEqual(warnings)
+})
+
+test('an indicator without any value is reported, also while its values may still be revised', async () => {
+  const late = REST.replace('lookback: 1d', 'lookback: 8mo')
+  const says = ['indicator 5 has no values: the service answered without any.']
+  for (const rest of [REST, late])
+    expect(await lackingOf(`series: [{ indicators: [5], ${rest} }]`, NOW, () => false)).toEqual(says)
 })
 
 test('a geo whose values are only late is not reported', async () => {

@@ -112,7 +112,7 @@ test('check reports a run that its budget stopped as unfinished, also of texts, 
   const says = [expect.stringMatching(/^last run of test \(sync, started .*\) did not finish: /)]
   expect(await unfinished(store)).toEqual(says)
   const { out } = await runCommand(tempFolder(), ['gaps'], { INDICATOR_SYNC_DATABASE: store.file })
-  expect(out).toMatch(/No known gaps, but data may be missing because:\n {2}last run of test \(.*\) did not finish/)
+  expect(out).toMatch(/No known gaps, but data may be missing:\nWarning: last run of test \(.*\) did not finish/)
   await runJob(store, emulator, texts, { now: NOW + 90_000_000 })
   expect(await unfinished(store)).toEqual([])
 })
@@ -141,6 +141,38 @@ test('a part of a job that was stopped is unfinished until the whole runs', asyn
   expect(await unfinished(store)).toHaveLength(1)
   await runJob(store, market, SERIES, { now: NOW + 90_000_000 })
   expect(await unfinished(store)).toEqual([])
+})
+
+test('a backfill that did not finish is reported until the same command does, or the job is forgotten', async () => {
+  const emulator = await emulate({ now: NOW / 1000 })
+  const job = (pace: string) =>
+    `name: a\npace: { perSecond: 50${pace} }\nseries: [{ indicators: [600], window: { from: 2025-10-20, to: 2025-10-25 }, lookback: 1d, chunk: 1w }]`
+  const dir = tempFolder()
+  writeFileSync(join(dir, 'a.yaml'), job(''))
+  writeFileSync(join(dir, 'slow.yaml'), job(', callsPerDay: 2'))
+  const env = { INDICATOR_SYNC_BASE_URL: emulator.url, INDICATOR_SYNC_API_KEY: emulator.key }
+  const run = async (...args: string[]) => (await runCommand(dir, args, env)).code
+  const found = async () =>
+    JSON.parse((await runCommand(dir, ['check', '--json'])).out)
+      .filter(({ check }: { check: string }) => check === 'unfinished')
+      .map(({ what }: { what: string }) => what)
+  const backfill = ['--from', '2025-01-01', '--to', '2025-02-01']
+  const says = [
+    expect.stringMatching(/^last run of a \(backfill --from 2025-01-01 --to 2025-02-01, started .* did not/),
+  ]
+  expect(await run('sync', 'a.yaml')).toBe(0)
+  expect(await run('backfill', 'slow.yaml', ...backfill)).toBe(4)
+  expect(await found()).toEqual(says)
+  expect(await run('backfill', 'a.yaml', '--from', '2025-03-01', '--to', '2025-03-03')).toBe(0)
+  expect(await run('sync', 'a.yaml')).toBe(0)
+  expect(await found()).toEqual(says)
+  expect((await runCommand(dir, ['gaps'])).out).toContain('No known gaps, but data may be missing')
+  expect(await run('backfill', 'a.yaml', ...backfill)).toBe(0)
+  expect(await found()).toEqual([])
+  expect(await run('backfill', 'slow.yaml', '--from', '2024-01-01', '--to', '2024-02-01')).toBe(4)
+  expect(await found()).toHaveLength(1)
+  expect(await run('prune', '--job', 'a')).toBe(0)
+  expect(await found()).toEqual([])
 })
 
 test('check reports the jobs that a command did not reach', async () => {

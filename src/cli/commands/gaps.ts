@@ -43,23 +43,20 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
   try {
     const incomplete = [...(await failedRuns(reader)), ...(await unfinishedRuns(reader))]
     const gaps = [...(await findGaps(reader)), ...(args.provisional ? await findProvisional(reader) : [])]
+    const lacking = await findLackingGeos(reader, await storedNamedGeos(reader))
     if (args.json) print(JSON.stringify(gaps, null, 2))
-    else if (gaps.length === 0) {
-      const pending = pendingText(await pendingValues(reader))
+    else {
+      const rows = gaps.map((gap) => COLUMNS.map((column) => gapCell(column, gap[column])))
+      if (rows.length > 0) print(tableText({ columns: COLUMNS, rows }))
+      else if (incomplete.length + lacking.length > 0) print('No known gaps, but data may be missing:')
+      else print('No gaps: every final value that the jobs select is stored.')
       // A run that failed may not even have known what its job selects.
-      print(
-        incomplete.length > 0
-          ? `No known gaps, but data may be missing because:\n${incomplete.map(({ what }) => `  ${what}`).join('\n')}`
-          : 'No gaps: every final value that the jobs select is stored.',
-      )
+      for (const { what } of incomplete) print(`Warning: ${what}`)
+      for (const line of lackingGeosTexts(lacking)) print(line)
+      const pending = rows.length === 0 && pendingText(await pendingValues(reader))
       if (pending) print(pending)
-    } else
-      print(
-        tableText({ columns: COLUMNS, rows: gaps.map((gap) => COLUMNS.map((column) => gapCell(column, gap[column]))) }),
-      )
-    if (!args.json)
-      for (const line of lackingGeosTexts(await findLackingGeos(reader, await storedNamedGeos(reader)))) print(line)
-    return args.fail && gaps.length + incomplete.length > 0 ? EXIT.check : EXIT.done
+    }
+    return args.fail && gaps.length + incomplete.length + lacking.length > 0 ? EXIT.check : EXIT.done
   } finally {
     await reader.close()
   }

@@ -30,6 +30,7 @@ export async function fetchJobs(
     ...how,
     from: args.from,
     to: args.to,
+    only: args.only,
     quiet: args.quiet,
     durability: args.durability,
     distributed: isDistributed(args, settings),

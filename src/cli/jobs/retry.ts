@@ -21,6 +21,6 @@ export function retryJob(args: SettingFlags & { readonly job?: string | undefine
 export async function retryFailed(context: SyncContext, job: Job): Promise<Summary> {
   const { store, service, now } = context
   const requests = planRetry({ service, now: Math.floor(now() / 1000) }, await failedRequests(store))
-  const run = await executeRun({ ...context, isPart: true }, job, 'retry', [{ requests, total: null }])
+  const run = await executeRun({ ...context, part: 'retry' }, job, 'retry', [{ requests, total: null }])
   return { ...run, skipped: [], lackingGeos: [], selected: true }
 }

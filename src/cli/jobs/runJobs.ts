@@ -30,6 +30,8 @@ export interface RunOptions
     Pick<SyncContext, 'service' | 'baseUrl' | 'key' | 'allowHttp' | 'onReject'> {
   readonly file: string
   readonly command: string
+  /** The value of `--only`. */
+  readonly only?: string | undefined
   readonly log: Logger
   readonly quiet: boolean
   readonly durability?: Durability
@@ -136,8 +138,8 @@ async function recordUnreached({ options, store, emitLog }: Running, job: Job, s
     hint: 'Run the same command again, or this job alone.',
     code: 'not-reached',
   })
-  const isPart = job.whole !== undefined || withOptions(job, options).options.range !== undefined
-  const context = { store, version: version(), now: Date.now, onEvent: emitLog, isPart }
+  const part = partText(options)
+  const context = { store, version: version(), now: Date.now, onEvent: emitLog, part }
   const run = await openRun(context, options.command, job)
   await run.end('stopped', stop)
   return {
@@ -145,7 +147,7 @@ async function recordUnreached({ options, store, emitLog }: Running, job: Job, s
       runId: run.runId,
       job: job.name,
       command: options.command,
-      isPart,
+      isPart: part !== undefined,
       outcome: 'stopped',
       counts: NO_COUNTS,
       failures: [],
@@ -200,6 +202,7 @@ function createContext(running: Running, job: Job, later: readonly Job[]): SyncC
     requested,
     version: version(),
     now: Date.now,
+    part: partText(options),
     later: later.map((one) => withOptions(one, options)),
     ...sharedRun?.context,
     signal,
@@ -213,6 +216,14 @@ function createContext(running: Running, job: Job, later: readonly Job[]): SyncC
     },
     onFailure: options.onActivity,
   }
+}
+
+/** The command with the flags that select a part of its jobs; undefined if it runs them whole. */
+function partText({ command, from, to, only }: RunOptions): string | undefined {
+  const flags = Object.entries({ from, to, only }).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name} ${value}`],
+  )
+  return flags.length === 0 ? undefined : [command, ...flags].join(' ')
 }
 
 /** The range of `--from` and `--to` in the zone of a job. */

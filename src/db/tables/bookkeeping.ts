@@ -25,7 +25,7 @@ export const _run = table(
     command: text('sync, backfill, retry …'),
     job: text('Job name'),
     job_file: optional(text('Path of the job file, as given on the command line')),
-    narrowed: optional(flag('1 if limited to part of the job (--only, a range, retry); else NULL')),
+    part: optional(text('Command and flags that selected part of the job (--only, a range, retry); NULL = all of it')),
     version: text('Version of indicator-sync'),
     started_at: moment('Start'),
     finished_at: optional(moment('End; NULL while running or after a crash')),
