@@ -74,7 +74,7 @@ test('a lake in a bucket has the files of one in a folder, continues by months, 
   appendFileSync(fileOf(`a/lake/files/${february!.path}`), 'x')
   const checked = await run('lake', 'check', LAKE)
   expect(checked.code).toBe(6)
-  expect(checked.out).toMatch(/It is missing[\s\S]*It has [\d,]+ bytes in place/)
+  expect(checked.out).toMatch(/It is missing[\s\S]*It has [\d,]+ bytes instead/)
   expect((await run('lake', 'sync', LAKE, '--full')).code).toBe(0)
   expect((await run('lake', 'check', LAKE)).code).toBe(0)
 })
@@ -131,13 +131,13 @@ test('a replaced snapshot stays for a while, and goes with the files that no lat
 })
 
 test.each([true, false])(
-  'of several syncs at once each wins or says so, where the storage keeps conditions: %s',
+  'concurrent syncs publish a snapshot or exit 5; the storage supports If-Match: %s',
   async (conditions) => {
     const own = await storage({ conditions })
     const place = await openPlace(LAKE, own.access)
     expect(await sync(place)).toMatchObject({
       snapshot: 1,
-      caution: conditions ? null : expect.stringContaining('no conditions'),
+      caution: conditions ? null : expect.stringContaining('ignores If-Match'),
     })
     another(1)
     // The first read what holds before the second one was done.
