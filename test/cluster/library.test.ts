@@ -108,5 +108,5 @@ test('a program that wants to share a file with other machines is told that only
   const mine = { ...context, store: await tempStore(), baseUrl: 'http://127.0.0.1:9', key: 'k'.repeat(64) }
   const refused = await openSharedRun(mine.store, mine).catch((error: unknown) => error)
   expect(refused).toBeInstanceOf(InputError)
-  expect(refused).toMatchObject({ code: 'only-servers', message: expect.stringContaining('test.db is a file') })
+  expect(refused).toMatchObject({ code: 'only-servers', message: expect.stringContaining('test.db: it is a file') })
 })
