@@ -29,6 +29,27 @@ describe('a job becomes rows', () => {
     expect(await store.engine.dangling()).toEqual([])
   })
 
+  test('a listing of one day that is not found leaves out no other day', async () => {
+    const store = await tempStore()
+    const emulator = await emulate({ now: SECONDS, faults: [{ route: 'archives', calls: [2], status: 404 }] })
+    const yaml = 'archives: [{ window: { from: 2025-10-01, to: 2025-10-08 } }]'
+    const { outcome, counts } = await runJob(store, emulator, yaml, { now: ms(NOW) })
+    expect({ outcome, requests: counts.requests, failed: counts.failed }).toEqual({
+      outcome: 'partial',
+      requests: 7,
+      failed: 1,
+    })
+  })
+
+  test('a catalogue without any indicator ends a job that selects by it, and is recorded', async () => {
+    const store = await tempStore()
+    const server = await serve((_request, response) => json(response, { indicators: [] }))
+    const yaml = 'series: [{ indicators: all, window: { last: 2d } }]'
+    for (const _ of ['first', 'again'])
+      await expect(runJob(store, server, yaml, { now: ms(NOW) })).rejects.toThrow(/matches none of 0 indicators/)
+    expect(store.all('select distinct outcome from _run')).toEqual([{ outcome: 'failed' }])
+  })
+
   test('a value that a complete answer no longer holds is withdrawn, and an empty answer withdraws nothing', async () => {
     const store = await tempStore()
     let rows = [0, 1, 2]

@@ -132,7 +132,7 @@ export async function* execute(run: Run, source: RequestSource): AsyncGenerator<
 
 /** Decides which planned requests are sent after all. */
 function createFilter() {
-  // Paths that the service has just answered with 404: their other windows are not requested.
+  // Items that the service has just answered with 404, by path: their other windows are not requested.
   const unknown = new Set<string>()
   let [absent, others] = [0, 0]
   const path = ({ request }: PlannedRequest): string => request.target.split('?')[0]!
@@ -144,7 +144,9 @@ function createFilter() {
       return ++absent <= Math.max(1, absentShare(others))
     },
     note(outcome: Outcome): void {
-      if (outcome.kind === 'failed' && outcome.error instanceof NotFoundError) unknown.add(path(outcome.request))
+      const { kind, request } = outcome
+      if (kind === 'failed' && request.params.id !== undefined && outcome.error instanceof NotFoundError)
+        unknown.add(path(request))
     },
   }
 }

@@ -110,7 +110,9 @@ async function* planSteps(context: SyncContext, first: Planning, selection: Sele
     planning = await openPlanning(context, job, options, first.onSkipped)
   }
   const catalogue = await readListed()
-  if (missing.length > 0 && needsCatalogue(job) && catalogue.length === 0) return
+  // Still due: its requests failed, and are reported. An empty catalogue is an answer, and selects nothing.
+  const isDue = () => [...planSelection({ ...planning, requested: createRequested() })].length > 0
+  if (missing.length > 0 && needsCatalogue(job) && catalogue.length === 0 && isDue()) return
   selection.job = resolveSelectors(job, catalogue)
   planning = {
     ...planning,

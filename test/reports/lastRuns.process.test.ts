@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { runChecks } from '../../src/reports/check.ts'
@@ -172,6 +172,34 @@ test('a backfill that did not finish is reported until the same command does, or
   expect(await run('backfill', 'slow.yaml', '--from', '2024-01-01', '--to', '2024-02-01')).toBe(4)
   expect(await found()).toHaveLength(1)
   expect(await run('prune', '--job', 'a')).toBe(0)
+  expect(await found()).toEqual([])
+})
+
+test('a run whose lake cannot be written has failed, and is reported and notified as failed', async () => {
+  const emulator = await emulate({ now: NOW / 1000 })
+  const notified: unknown[] = []
+  const receiver = await serve(async (request, response) => {
+    const { event } = JSON.parse((await request.toArray()).join('')) as { event: string }
+    notified.push(event)
+    response.end()
+  })
+  const dir = tempFolder()
+  writeFileSync(join(dir, 'taken'), 'a file')
+  writeFileSync(join(dir, 'a.yaml'), `name: a\npace: { perSecond: 50 }\nlake: taken\n${SERIES.replace('5', '600')}`)
+  const env = { INDICATOR_SYNC_BASE_URL: emulator.url, INDICATOR_SYNC_API_KEY: emulator.key }
+  const { code, out } = await runCommand(dir, ['sync', 'a.yaml', '--json', '--notify', receiver.url], env)
+  expect(code).toBe(2)
+  const [{ outcome, stop, rows_new }] = JSON.parse(out)
+  expect({ outcome, isStored: rows_new > 0 }).toEqual({ outcome: 'failed', isStored: true })
+  expect(stop.message).toContain('taken')
+  expect(notified.at(-1)).toBe('failed')
+  const found = async () =>
+    JSON.parse((await runCommand(dir, ['check', '--json'])).out).filter(
+      ({ check }: { check: string }) => check === 'last run',
+    )
+  expect(await found()).toMatchObject([{ what: expect.stringMatching(/^last run of a .* failed: lake: .*taken/) }])
+  rmSync(join(dir, 'taken'))
+  expect((await runCommand(dir, ['sync', 'a.yaml'], env)).code).toBe(0)
   expect(await found()).toEqual([])
 })
 

@@ -1,5 +1,4 @@
 import { openReader } from '../../db/open.ts'
-import type { Job } from '../../job/job.ts'
 import { type LakeSummary, syncLake } from '../../lake/syncLake.ts'
 import { SyncError } from '../../util/errors.ts'
 import { errorFields } from '../../util/eventFields.ts'
@@ -9,7 +8,6 @@ import { eventsTo, type Logger } from '../../util/log.ts'
 import { version } from '../../util/package.ts'
 import { grouped, quantity } from '../../util/text.ts'
 import { withLake } from '../settings/storage.ts'
-import { EXIT, exitCodeFor } from '../terminal/fail.ts'
 
 /** What a sync of a lake did, in a sentence. */
 export function lakeText({ folder, snapshot, changed, rows, bytes, files, written, caution }: LakeSummary): string {
@@ -20,44 +18,39 @@ export function lakeText({ folder, snapshot, changed, rows, bytes, files, writte
   return caution === null ? done : `${done} ${caution}`
 }
 
-interface LakesOptions {
+interface LakeOptions {
   readonly file: string
   readonly command: string
   readonly log: Logger
   readonly onActivity?: () => void
 }
 
-/** Brings the lakes of jobs up to date after their runs, each once. Answers the exit code of the first that failed; what was synced stays. */
-export async function syncLakes(
-  jobs: readonly Job[],
-  { file, command, log, onActivity }: LakesOptions,
-): Promise<number> {
+/** Brings the lake of a job up to date after its run. Returns why that failed, if it did. */
+export async function syncJobLake(
+  job: string,
+  lake: string,
+  { file, command, log, onActivity }: LakeOptions,
+): Promise<SyncError | null> {
   const emit = createEmitter(eventsTo(log), { command })
-  const done = new Set<string>()
-  let code: number = EXIT.done
-  for (const { name: job, lake } of jobs) {
-    if (lake === null || done.has(lake)) continue
-    done.add(lake)
-    const began = performance.now()
-    const reader = openReader(file)
-    try {
-      const summary = await withLake(lake, (place) =>
-        syncLake(reader, place, {
-          program: `indicator-sync ${version()}`,
-          now: Date.now,
-          onPart: () => onActivity?.(),
-        }),
-      )
-      const ms = performance.now() - began
-      emit('lake.synced', { job, ms, bytes: summary.bytes, reason: lakeText(summary) })
-    } catch (error) {
-      const why = asWriteError(error, lake)
-      if (!(why instanceof SyncError)) throw why
-      emit('lake.failed', { job, ...errorFields(why) })
-      if (code === EXIT.done) code = exitCodeFor(why)
-    } finally {
-      await reader.close()
-    }
+  const began = performance.now()
+  const reader = openReader(file)
+  try {
+    const summary = await withLake(lake, (place) =>
+      syncLake(reader, place, {
+        program: `indicator-sync ${version()}`,
+        now: Date.now,
+        onPart: () => onActivity?.(),
+      }),
+    )
+    const ms = performance.now() - began
+    emit('lake.synced', { job, ms, bytes: summary.bytes, reason: lakeText(summary) })
+    return null
+  } catch (error) {
+    const why = asWriteError(error, lake)
+    if (!(why instanceof SyncError)) throw why
+    emit('lake.failed', { job, ...errorFields(why) })
+    return why
+  } finally {
+    await reader.close()
   }
-  return code
 }

@@ -10,17 +10,19 @@ import { createRequested, type Requested } from '../../plan/requested.ts'
 import { refuseExposed } from '../../service/key.ts'
 import type { SyncContext } from '../../sync/context.ts'
 import { indicatorName } from '../../sync/readCatalogue.ts'
-import { openRun } from '../../sync/record.ts'
+import { endRun, openRun } from '../../sync/record.ts'
 import { type Summary, sync } from '../../sync/sync.ts'
 import { NothingAnsweredError, StoppedError } from '../../util/errors.ts'
 import { createEmitter, type OnEvent } from '../../util/events.ts'
 import { createClosers } from '../../util/lifetime.ts'
 import { eventsTo, type Logger } from '../../util/log.ts'
 import { version } from '../../util/package.ts'
+import { createRedactor } from '../../util/redact.ts'
+import { formatMillis } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import { EXIT, exitCodeFor } from '../terminal/fail.ts'
 import { createProgress } from '../terminal/progress.ts'
-import { isSignalCode, watchSignals } from '../terminal/signals.ts'
+import { watchSignals } from '../terminal/signals.ts'
 import { type RangeArgs, rangeOfFlags } from '../times.ts'
 import { createNotifier, type Notifier } from './notify.ts'
 
@@ -57,7 +59,7 @@ export async function runJobs(
   const notifier = createNotifier(jobs, options.notify ?? [], options)
   const open = new Set(jobs)
   try {
-    const result = await runAll(jobs, options, {
+    return await runAll(jobs, options, {
       started: notifier.started,
       abort: notifier.abort,
       ended: (job, summary) => {
@@ -65,13 +67,6 @@ export async function runJobs(
         notifier.ended(job, summary)
       },
     })
-    // After a stop, no further job is started.
-    if (isSignalCode(result.code)) return result
-    const ran = jobs.slice(0, result.summaries.length)
-    if (ran.every(({ lake }) => lake === null)) return result
-    const { syncLakes } = await import('./lakes.ts')
-    const code = await syncLakes(ran, options)
-    return { ...result, code: result.code === EXIT.done ? code : result.code }
   } catch (error) {
     for (const job of open) notifier.broke(job, error)
     throw error
@@ -117,12 +112,12 @@ async function runAll(
     const running: Running = { options, store, signal, sharedRun, requested, emitLog, started: emit.started }
     let stoppedBy: Job | undefined
     for (const [i, job] of jobs.entries()) {
-      const summary = stoppedBy
-        ? await recordUnreached(running, job, stoppedBy)
-        : await runJob(running, job, jobs.slice(i + 1))
+      const later = jobs.slice(i + 1)
+      const ran = stoppedBy ? await recordUnreached(running, job, stoppedBy) : await runJob(running, job, later)
+      if (ran.stop && !(ran.stop instanceof NothingAnsweredError)) stoppedBy ??= job
+      const summary = later.some(({ lake }) => lake === job.lake) ? ran : await withLakeSynced(running, job, ran)
       summaries.push(summary)
       emit.ended(job, summary)
-      if (summary.stop && !(summary.stop instanceof NothingAnsweredError)) stoppedBy ??= job
     }
   } finally {
     signals.release()
@@ -130,6 +125,17 @@ async function runAll(
     await closers.close()
   }
   return { code: signals.code() ?? worstCode(summaries), summaries }
+}
+
+/** Brings the lake of a job up to date after a run. If that fails, the run has failed. */
+async function withLakeSynced({ options, store, signal }: Running, job: Job, ran: Summary): Promise<Summary> {
+  if (job.lake === null || signal.aborted) return ran
+  const { syncJobLake } = await import('./lakes.ts')
+  const stop = await syncJobLake(job.name, job.lake, options)
+  if (stop === null || ran.outcome === 'failed') return ran
+  const message = createRedactor(options.key ?? '').text(`lake: ${stop.message}`)
+  await endRun(store, ran.runId, 'failed', message, formatMillis(Date.now()))
+  return { ...ran, outcome: 'failed', stop }
 }
 
 /** Records a job that was not reached because an earlier one ended the command: `check` reports it as unfinished. */

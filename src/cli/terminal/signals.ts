@@ -8,7 +8,6 @@ export type StopSignal = keyof typeof EXIT_BY_SIGNAL
 export const STOP_SIGNALS = Object.keys(EXIT_BY_SIGNAL) as readonly StopSignal[]
 
 /** Whether a command ended with this exit code because of a signal. */
-export const isSignalCode = (code: number): boolean => STOP_SIGNALS.some((name) => EXIT_BY_SIGNAL[name] === code)
 
 /** The exit code of the first signal that came, if one did. */
 let received: number | undefined

@@ -58,7 +58,9 @@ export function summaryText(summary: Summary): string {
       : [`${job}: ${outcome} in ${seconds.toFixed(1)} s. ${quantity(counts.requests, 'request')}, rows: ${rows}.`]
   if (stop)
     lines.push(
-      stop instanceof SignalError || stop instanceof UnavailableError ? stop.message : `Stopped: ${stop.message}`,
+      stop instanceof SignalError || stop instanceof UnavailableError
+        ? stop.message
+        : `${outcome === 'failed' ? 'Failed' : 'Stopped'}: ${stop.message}`,
       ...(stop.hint ? [`  → ${stop.hint}`] : []),
     )
   if (counts.rows_rejected > 0)
@@ -68,7 +70,7 @@ export function summaryText(summary: Summary): string {
     )
   lines.push(...skippedText(skipped), ...lackingGeosTexts(lackingGeos))
   if (failures.length > 0) {
-    lines.push(`${quantity(failures.length, 'request')} failed (all other data was saved):`)
+    lines.push(`${quantity(failures.length, 'request')} failed; all other responses are stored:`)
     for (const { planned, error } of failures.slice(0, SHOWN_FAILURES))
       lines.push(
         `  ${planned.entry}  ${planned.request.target}`,

@@ -24,7 +24,7 @@ test('one failure among many exits 1 and says what to do', async () => {
   const dir = jobFolder({ 'job.yaml': SERIES.replace('1739', '1739, 424242') })
   const result = await runCommand(dir, ['sync', 'job.yaml'], serviceAt(emulator.url, emulator.key))
   expect(result.code).toBe(1)
-  expect(result.out).toMatch(/1 request failed \(all other data was saved\)/)
+  expect(result.out).toMatch(/1 request failed; all other responses are stored:/)
   expect(result.out).toMatch(/\/indicators\/424242\?.*\n.*404/)
   expect((await runCommand(dir, ['status'])).out).toMatch(/424242/)
 })
