@@ -34,7 +34,7 @@ export const SERVICE_FLAG = {
 /** Flags of commands that call the service. */
 export const SERVICE_FLAGS = {
   ...SERVICE_FLAG,
-  'base-url': { type: 'string', describe: 'Set the base address of the service' },
+  'base-url': { type: 'string', describe: 'Set the base URL of the service' },
   'api-key-file': { type: 'string', describe: 'Read the API key from this file' },
 } as const satisfies Flags
 

@@ -31,18 +31,13 @@ function clockDiagnosis(answer: Answer | null): Diagnosis[] {
   const serverMs = Date.parse(answer?.headers.date ?? '')
   if (Number.isNaN(serverMs)) return []
   const skewS = Math.round((Date.now() - serverMs) / 1000)
-  if (Math.abs(skewS) <= MAX_SKEW_S) return [good('clock online', "agrees with the service's clock")]
+  if (Math.abs(skewS) <= MAX_SKEW_S) return [good('clock online', "matches the service's clock")]
   const how = skewS > 0 ? 'ahead of' : 'behind'
-  return [
-    bad(
-      'clock online',
-      `is ${Math.abs(skewS)} s ${how} the service's clock: correct it, because revision times depend on it`,
-    ),
-  ]
+  return [bad('clock online', `${Math.abs(skewS)} s ${how} the service's clock: correct this machine's clock`)]
 }
 
 const failedDiagnosis = (error: SyncError): Diagnosis =>
-  bad(error instanceof KeyError ? 'key online' : 'service', [error.message, error.hint].filter(Boolean).join(' '))
+  bad(error instanceof KeyError ? 'key online' : 'online', [error.message, error.hint].filter(Boolean).join(' '))
 
 /** One cheap call to the service, without retries: checks that it is reachable, who answers, the key and the clock. */
 export async function probe(settings: Settings): Promise<Diagnosis[]> {
@@ -63,8 +58,7 @@ export async function probe(settings: Settings): Promise<Diagnosis[]> {
     })
     client = opened
     const { service } = reached
-    if (service.probe === null)
-      return [good('service', `not called: ${service.name} declares no route for a test call`)]
+    if (service.probe === null) return [good('online', `not called: ${service.name} declares no route for a test call`)]
     const slots = Object.entries(service.routes[service.probe]!.slots)
     const words = slots.map(([name, kind]) => [name, kind.kind === 'choice' ? kind.values[0] : undefined])
     const request = buildRequest(service, service.probe, { ...Object.fromEntries(words), locale: service.locales[0] })
@@ -83,8 +77,8 @@ export async function probe(settings: Settings): Promise<Diagnosis[]> {
     const isJson = /^\s*[[{]/.test(answer.body.toString('latin1', 0, 64))
     return [
       (isJson ? good : bad)(
-        'service',
-        isJson ? `answers in ${ms} ms and accepts the key` : 'the response is not JSON; check the base address',
+        'online',
+        isJson ? `responds in ${ms} ms and accepts the key` : 'the response is not JSON; check the base URL',
       ),
       ...clockDiagnosis(answer),
     ]

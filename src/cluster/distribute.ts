@@ -162,8 +162,8 @@ const deadError = (dead: number): StoppedError =>
 
 const outageError = (host: string): UnavailableError =>
   new UnavailableError(
-    new TransientError(`No worker reaches ${host}.`, { code: 'network' }),
-    'Check the network and the base address. The requests stay in the queue, and workers send them once the service responds.',
+    new TransientError(`No worker can reach ${host}.`, { code: 'network' }),
+    'Check the network and the base URL. The requests stay in the queue.',
   )
 
 /** The refusal of the key, if that is the last answer to a run; null otherwise. */

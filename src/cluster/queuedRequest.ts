@@ -50,8 +50,8 @@ export function toQueuedRequest(job: Job, run: number, planned: PlannedRequest, 
 /** A request was planned for another service than that of this process: its days, steps and parameters may mean something else. */
 export class OtherServiceError extends InputError {
   constructor(planned: string, own: string) {
-    super(`The queue has requests for the service ${planned}, and this worker is for ${own}.`, {
-      hint: 'Start plans and workers with the same --service.',
+    super(`The queue has requests for service ${planned}, but this worker uses service ${own}.`, {
+      hint: 'Start `sync --distributed` and workers with the same --service.',
       code: 'other-service',
     })
   }

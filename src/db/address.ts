@@ -68,27 +68,27 @@ export function parseAddress(address: string): URL {
   } catch (error) {
     // What cannot be read may hold a password, and is not repeated.
     const reason = error instanceof Error ? error.message.replace(address, '…') : error
-    throw badAddress('The database address is not valid.', ADDRESS_HINT, reason)
+    throw badAddress('The database URL is not valid.', ADDRESS_HINT, reason)
   }
   const names = [...url.searchParams.keys()]
   const twice = names.find((name, i) => names.indexOf(name) < i)
-  if (twice !== undefined) throw badAddress(`The database address contains ${twice}=… twice.`, 'Keep one.')
+  if (twice !== undefined) throw badAddress(`The database URL contains ${twice}=… twice.`, 'Keep one.')
   for (const name of names)
     if (!KNOWN_PARAMETERS.includes(name))
       throw badAddress(
-        `The database address contains the unknown parameter ${name}=….`,
+        `The database URL contains the unknown parameter ${name}=….`,
         `Known parameters: ${PARAMETERS.join(', ')}. The database follows the host: postgres://USER@HOST:PORT/DATABASE.`,
       )
   for (const name of NUMBER_PARAMETERS)
     if (!/^\d{1,9}$/.test(url.searchParams.get(name) ?? '0'))
       throw badAddress(
-        `The database address contains ${name}=${url.searchParams.get(name)}; expected a whole number.`,
+        `The database URL contains ${name}=${url.searchParams.get(name)}; expected a whole number.`,
         'Use milliseconds: ?statement_timeout=60000.',
       )
   const pooling = url.searchParams.get('pooling')
   if (pooling !== null && !POOLING.includes(pooling))
     throw badAddress(
-      `The database address contains the unknown value pooling=${pooling}.`,
+      `The database URL contains the unknown value pooling=${pooling}.`,
       `Use session (default), or transaction for a pooler in transaction mode.`,
     )
   return url

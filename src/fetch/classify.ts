@@ -21,7 +21,7 @@ export interface AttemptFailure {
 export function classifyAnswer(answer: Answer, request: RequestSummary, now: number): AttemptFailure | undefined {
   const found = ANSWER_FAILURES.find(({ matches }) => matches(answer))
   if (!found) return undefined
-  const message = `${request.route}: ${found.message} (status ${answer.status}).`
+  const message = `Route ${request.route}: ${found.message} (status ${answer.status}).`
   const details = { code: found.code, hint: found.hint, request }
   const wait = retryAfterMs(answer.headers['retry-after'], now)
   const error = new found.error(message, { ...details, retryAfterMs: wait })

@@ -162,7 +162,7 @@ export function openClient(options: ClientOptions): Client {
         hint,
       )
     }
-    await pause(host, breakerMs ?? longestPauseMs, 'the service keeps failing; one call will probe it')
+    await pause(host, breakerMs ?? longestPauseMs, 'the service keeps failing')
     await pause(host, coolDownMs, error.message)
     throw new AttemptError(failure)
   }
@@ -181,7 +181,7 @@ export function openClient(options: ClientOptions): Client {
     if (quota > MAX_WAIT_MS) {
       ended = tooLong(quota)
       await pacer.pause(host, quota)
-    } else await pause(host, quota, 'the quota of the moment is spent')
+    } else await pause(host, quota, 'the rate limit of the service is used up')
     if (failure) return judgeFailure(host, failure)
     breaker.alive()
     if (queue.concurrency < concurrency) queue.concurrency++

@@ -53,8 +53,8 @@ export function startDeadlines({ timeoutMs, totalMs, minRate, graceMs }: Deadlin
   let infos = 0
   let bytes = 0
   let begun = false
-  after(totalMs, late('TOTAL_TIMEOUT', `the answer took over ${totalMs / 1000} s`))
-  const noHead = setTimeout(late('HEAD_TIMEOUT', `no answer within ${timeoutMs / 1000} s`), timeoutMs)
+  after(totalMs, late('TOTAL_TIMEOUT', `the response took over ${totalMs / 1000} s`))
+  const noHead = setTimeout(late('HEAD_TIMEOUT', `no response within ${timeoutMs / 1000} s`), timeoutMs)
   timers.add(noHead)
   if (stop.aborted) stopped()
   else stop.addEventListener('abort', stopped, { once: true })
@@ -64,14 +64,14 @@ export function startDeadlines({ timeoutMs, totalMs, minRate, graceMs }: Deadlin
       isSent = true
     },
     infoReceived() {
-      if (++infos > MAX_INFO_ANSWERS) abortWith('INFO_FLOOD', `over ${MAX_INFO_ANSWERS} answers before the answer`)()
+      if (++infos > MAX_INFO_ANSWERS) abortWith('INFO_FLOOD', `over ${MAX_INFO_ANSWERS} informational responses`)()
     },
     headReceived() {
       clearTimeout(noHead)
       const look = (): void => {
         // Before its first byte an answer may take as long as its head: some send that at once, and then begin to work.
         if (begun && bytes < minRate.bytes)
-          abortWith('TOO_SLOW', `under ${minRate.bytes} bytes in ${minRate.ms / 1000} s`)()
+          abortWith('TOO_SLOW', `less than ${minRate.bytes} bytes in ${minRate.ms / 1000} s`)()
         if (!begun && performance.now() - began > timeoutMs)
           abortWith('HEAD_TIMEOUT', `no body within ${timeoutMs / 1000} s`)()
         bytes = 0

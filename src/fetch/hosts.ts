@@ -132,7 +132,7 @@ async function reportFutureTimes(host: string, { store, service, now, emit }: Se
   emit?.('clock.wrong', {
     code: 'future-times',
     reason: `The database has times in the future, which are ignored: ${what} of ${host}, up to ${latest}.`,
-    hint: 'Check the clock of this machine. If it is right, it was ahead in an earlier run, and there is nothing to do.',
+    hint: 'Check the clock of this machine. If it is correct now, ignore this warning.',
   })
 }
 

@@ -48,7 +48,7 @@ async function post({ url, type, body, version }: Message, timeoutMs: number, st
     answer.body.on('error', () => undefined).destroy()
   } catch (error) {
     const { name, code } = error as NodeJS.ErrnoException
-    throw new UndeliveredError(signal.aborted ? `no answer within ${timeoutMs / 1000} s` : (code ?? name), true)
+    throw new UndeliveredError(signal.aborted ? `no response within ${timeoutMs / 1000} s` : (code ?? name), true)
   } finally {
     // Answers are not waited for.
     await dispatcher.destroy().catch(() => undefined)
@@ -80,7 +80,7 @@ export async function deliver(
     })
     return null
   } catch (error) {
-    if (stop.aborted) return 'the run stopped before the server answered'
+    if (stop.aborted) return 'the run stopped before the server responded'
     return error instanceof UndeliveredError ? error.message : 'it could not be sent'
   }
 }

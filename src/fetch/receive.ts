@@ -48,7 +48,7 @@ export async function receive(
     return { ...nothing, broken: why }
   }
   if (status === STATUS_RANGE_NOT_SATISFIABLE)
-    return broken('it is shorter than the part that came before; it is downloaded again')
+    return broken('it is shorter than the part downloaded before; it is downloaded again')
   if (status !== STATUS_OK && status !== STATUS_PARTIAL) {
     const pieces: Buffer[] = []
     for await (const piece of body as AsyncIterable<Buffer>) if (pieces.push(piece) > 0) break
@@ -56,23 +56,23 @@ export async function receive(
   }
   const encoding = headers['content-encoding'] ?? 'identity'
   if (encoding !== 'identity')
-    throw refusedDownload(`it is packed with ${oneLine(encoding).slice(0, 40)}, which was not requested`)
+    throw refusedDownload(`its Content-Encoding ${oneLine(encoding).slice(0, 40)} is not supported`)
   const validator = validatorIn(headers)
   let total = Number(headers['content-length'] ?? Number.NaN)
   if (status === STATUS_PARTIAL) {
     const [, first, last, whole] = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(headers['content-range'] ?? '') ?? []
-    if (!before || Number(first) !== before.bytes) return broken('another part of it came than was requested')
-    if (validator !== null && validator !== before.validator) return broken('it has changed since it was begun')
+    if (!before || Number(first) !== before.bytes) return broken('the server sent another range than requested')
+    if (validator !== null && validator !== before.validator) return broken('it changed during the download')
     total = whole === '*' ? Number(last) + 1 : Number(whole)
-    if (Number(last) !== total - 1) return broken('only a part of the rest came')
+    if (Number(last) !== total - 1) return broken('the server sent only part of the requested range')
   }
   if (total > maxBytes) {
     dropParts(folder, url)
-    throw refusedDownload(`it has ${total} bytes, and ${maxBytes} are allowed`)
+    throw refusedDownload(`it has ${total} bytes (limit ${maxBytes})`)
   }
   const part = status === STATUS_PARTIAL ? before! : await toDisk(async () => beginPart(folder, url, validator), folder)
   const bytes = await append(opened, part, options)
-  if (!Number.isNaN(total) && bytes !== total) return broken(`${bytes} of its ${total} bytes came`)
+  if (!Number.isNaN(total) && bytes !== total) return broken(`received ${bytes} of ${total} bytes`)
   return { ...nothing, part: { ...part, bytes } }
 }
 
@@ -99,9 +99,9 @@ async function append(
     for await (const piece of opened.body as AsyncIterable<Buffer>) {
       opened.watch.received(piece.length)
       bytes += piece.length
-      if (bytes > maxBytes) throw refusedDownload(`it is over ${maxBytes} bytes`)
+      if (bytes > maxBytes) throw refusedDownload(`it has more than ${maxBytes} bytes`)
       const text = tail + piece.toString('latin1')
-      if (redactor.found(text)) throw refusedDownload('it contains the key')
+      if (redactor.found(text)) throw refusedDownload('it contains the API key')
       tail = text.slice(-OVERLAP)
       await toDisk(() => file.writeFile(piece), part.file)
     }
@@ -120,7 +120,7 @@ async function toDisk<T>(work: () => Promise<T>, file: string): Promise<T> {
     return await work()
   } catch (error) {
     const { code } = (error instanceof InputError ? error.cause : error) as NodeJS.ErrnoException
-    throw new StoreError(`${file} cannot be written: ${code}.`, {
+    throw new StoreError(`Cannot write ${file}: ${code}.`, {
       hint: 'Free disk space, check the permissions of the directory, or choose another one with --output.',
       code: 'no-download-folder',
       cause: error,

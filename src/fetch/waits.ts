@@ -34,7 +34,7 @@ const numberAfter = (text: string | undefined, words: RegExp): number | undefine
 }
 
 /**
- * How long to wait because the quota of the moment is spent, in milliseconds, at most the longest pause; 0 when it is not. Reads `RateLimit` in the
+ * How long to wait because the rate limit of the service is used up, in milliseconds, at most the longest pause; 0 when it is not. Reads `RateLimit` in the
  * forms of the IETF's drafts (`limit=, remaining=, reset=` and `r=, t=`), and `X-RateLimit-Remaining` with `-Reset` in
  * seconds, or as epoch seconds.
  */

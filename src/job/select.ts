@@ -63,7 +63,7 @@ export function resolveSelectors(job: Job, catalogue: readonly Listed[]): Job {
     throw new InputError(
       `${job.name}: ${none.path}.indicators matches none of ${quantity(catalogue.length, 'indicator')}.`,
       {
-        hint: 'Try the words with `indicator-sync discover`. Terms must match those of the service exactly.',
+        hint: 'Try the words with `indicator-sync discover`. Terms must match exactly.',
         code: 'empty-selection',
       },
     )
@@ -75,13 +75,10 @@ export function onlyIndicators(jobs: readonly Job[], only: readonly number[]): J
   const named = new Set(jobs.flatMap((job) => job.series.flatMap(({ indicators }) => indicators)))
   const unknown = jobs.some(needsCatalogue) ? [] : only.filter((id) => !named.has(id))
   if (unknown.length > 0)
-    throw new InputError(
-      `--only ${unknown.join(',')}: no entry of the job names ${unknown.length > 1 ? 'them' : 'it'}.`,
-      {
-        hint: `The job names ${[...named].slice(0, 20).join(', ')}${named.size > 20 ? ', …' : ''}.${didYouMean(String(unknown[0]), [...named].map(String))}`,
-        code: 'unknown-indicator',
-      },
-    )
+    throw new InputError(`--only ${unknown.join(',')}: no job entry selects ${unknown.length > 1 ? 'them' : 'it'}.`, {
+      hint: `The job selects ${[...named].slice(0, 20).join(', ')}${named.size > 20 ? ', …' : ''}.${didYouMean(String(unknown[0]), [...named].map(String))}`,
+      code: 'unknown-indicator',
+    })
   return jobs.map((job) => ({
     ...job,
     whole: job,

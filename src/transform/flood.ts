@@ -17,10 +17,10 @@ const MOST_ROWS = 100_000
 const FEW_BYTES = 4 * MOST_FIELDS
 
 const limitMessage = (contents: string, most: number): string =>
-  `The answer holds ${contents}, and at most ${most} are read of one.`
+  `The response contains ${contents}; at most ${most} are supported.`
 const tooMany = (contents: string, most: number, code: string): SchemaError =>
   new SchemaError(limitMessage(contents, most), { path: '$', code, hint: REPORT })
-const REPORT = 'No service is known to send so many. The body is kept: see `indicator-sync quarantine list`.'
+const REPORT = 'The response is stored; see `indicator-sync quarantine list`.'
 
 /** Throws where parsing would create too many objects; called before anything is parsed. */
 export function refuseFlood(...parts: readonly Buffer[]): void {
@@ -48,22 +48,22 @@ export function refuseFlood(...parts: readonly Buffer[]): void {
       }
     }
   if (found > MOST_PARSED)
-    throw new OversizedError(limitMessage(`over ${MOST_PARSED} values`, MOST_PARSED), {
+    throw new OversizedError(limitMessage(`more than ${MOST_PARSED} values`, MOST_PARSED), {
       path: '$',
       code: 'body-too-large',
-      hint: 'Windows are divided down to a day: name fewer `geoIds` in the entry.',
+      hint: 'The window was already split down to one day: list fewer `geoIds` in the entry.',
     })
-  if (widest >= MOST_FIELDS) throw tooMany(`an object of ${widest + 1} fields`, MOST_FIELDS, 'too-many-fields')
+  if (widest >= MOST_FIELDS) throw tooMany(`an object with ${widest + 1} fields`, MOST_FIELDS, 'too-many-fields')
 }
 
 /** Throws where an answer has values of too many geos. */
 export function refuseGeos(geos: number): void {
-  if (geos > MOST_GEOS) throw tooMany(`values of over ${MOST_GEOS} geos`, MOST_GEOS, 'too-many-geos')
+  if (geos > MOST_GEOS) throw tooMany(`values for more than ${MOST_GEOS} geos`, MOST_GEOS, 'too-many-geos')
 }
 
 /** Returns the rows; throws where they are too many for a transaction. */
 export function bounded(rows: Rows): Rows {
   const count = [...rows.tables, ...rows.owned].reduce((sum, { rows: { length } }) => sum + length, 0)
-  if (count > MOST_ROWS) throw tooMany(`${count} rows beside values`, MOST_ROWS, 'too-many-rows')
+  if (count > MOST_ROWS) throw tooMany(`${count} rows other than values`, MOST_ROWS, 'too-many-rows')
   return rows
 }

@@ -34,7 +34,7 @@ function withLists(item: JsonObject, lists: ListKeys, path: string, gathered: Re
       return true
     }
     const wrong = list.flatMap((entry, i) => (isObject(entry) && toInteger(entry[idKey]) !== null ? [] : [i]))
-    for (const i of wrong) gathered.add(`${path}.${key}[${i}]`, `an entry without a whole number in ${idKey}`, list[i])
+    for (const i of wrong) gathered.add(`${path}.${key}[${i}]`, `entry has no whole number in ${idKey}`, list[i])
     return wrong.length > 0 && wrong.length === list.length
   }
   const bad = Object.entries(lists).filter(isBad)
@@ -62,7 +62,7 @@ export function readItems(
       ? (idKeys.map((key) => toInteger(entry[key])).find((found) => found !== null) ?? null)
       : null
     if (!isObject(entry) || id === null) {
-      gathered.add(`$.${root}[${i}]`, `an entry without a whole number in ${idKeys.join(' or ')}`, entry)
+      gathered.add(`$.${root}[${i}]`, `entry has no whole number in ${idKeys.join(' or ')}`, entry)
       return
     }
     const path = `$.${root}[${i}]`
@@ -86,7 +86,7 @@ export function readItems(
     repeated++
     const earlier = items[index]!.item
     if (canonical(earlier) !== canonical(item))
-      gathered.add(`$.${root}[${i}]`, `two entries of number ${id} that differ; the later one holds`, earlier)
+      gathered.add(`$.${root}[${i}]`, `duplicate id ${id} with different content; the later entry is used`, earlier)
     items[index] = read
   })
   const size = isObject(body.meta) ? toInteger(body.meta.size) : null

@@ -30,7 +30,7 @@ const checkElements = (part: CheckedPart, key: string, rejects: Rejects): Checke
   part.list(key).flatMap((element, i) => {
     const path = `${part.path}.${key}[${i}]`
     if (isObject(element)) return [checkPart(element, path, rejects, key === 'geos' ? 'geo_id' : 'id')]
-    rejects.add(path, `an element of ${key} is not an object`, element)
+    rejects.add(path, `${key} contains an element that is not an object`, element)
     return []
   })
 
@@ -93,12 +93,12 @@ export function transformSeries(body: JsonObject, planned: PlannedRequest, scann
   const { root } = declaredRoute(planned)
   // Only one root key is known from recordings; any object with values is accepted.
   const indicator = body[root] ?? Object.values(body).find((part) => isObject(part) && 'values' in part)
-  if (!isObject(indicator)) throw new SchemaError('The answer has no indicator.', { path: `$.${root}` })
-  if (!Array.isArray(indicator.values)) throw new SchemaError('values is not a list.', { path: `$.${root}.values` })
+  if (!isObject(indicator)) throw new SchemaError('The response has no field `indicator`.', { path: `$.${root}` })
+  if (!Array.isArray(indicator.values)) throw new SchemaError('`values` is not a list.', { path: `$.${root}.values` })
   const requested = planned.series?.indicatorId ?? 0
   const answered = indicator.id ?? requested
   if (String(answered) !== String(requested))
-    throw new SchemaError(`Indicator ${requested} was requested, but the answer is about ${brief(answered)}.`, {
+    throw new SchemaError(`Requested indicator ${requested}, but the response contains indicator ${brief(answered)}.`, {
       path: `$.${root}.id`,
     })
   const { observations, rows, outside, geoNames, ...ofValues } =

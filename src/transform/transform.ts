@@ -33,13 +33,13 @@ export function transform(body: Buffer, planned: PlannedRequest): Rows {
 
 /** Kinds of bodies that are not JSON, by their first bytes. */
 const SIGNATURES: readonly { readonly bytes: readonly number[]; readonly says: string }[] = [
-  { bytes: [0xff, 0xfe], says: 'UTF-16, which JSON is not to be sent in' },
-  { bytes: [0xfe, 0xff], says: 'UTF-16, which JSON is not to be sent in' },
-  { bytes: [0x7b, 0], says: 'UTF-16, which JSON is not to be sent in' },
-  { bytes: [0, 0x7b], says: 'UTF-16, which JSON is not to be sent in' },
+  { bytes: [0xff, 0xfe], says: 'UTF-16 instead of UTF-8' },
+  { bytes: [0xfe, 0xff], says: 'UTF-16 instead of UTF-8' },
+  { bytes: [0x7b, 0], says: 'UTF-16 instead of UTF-8' },
+  { bytes: [0, 0x7b], says: 'UTF-16 instead of UTF-8' },
   { bytes: [0x50, 0x4b, 3, 4], says: 'a ZIP file' },
-  { bytes: [0x1f, 0x8b], says: 'packed with gzip, and its headers do not say so' },
-  { bytes: [0x28, 0xb5, 0x2f, 0xfd], says: 'packed with zstd, and its headers do not say so' },
+  { bytes: [0x1f, 0x8b], says: 'gzip data without a Content-Encoding header' },
+  { bytes: [0x28, 0xb5, 0x2f, 0xfd], says: 'zstd data without a Content-Encoding header' },
   { bytes: [0x25, 0x50, 0x44, 0x46], says: 'a PDF file' },
 ]
 
@@ -74,7 +74,7 @@ function readBody(body: Buffer, planned: PlannedRequest): Rows {
   if (Array.isArray(parsed) && shape !== 'series') parsed = { [root]: parsed }
   if (!isObject(parsed)) throw new SchemaError('The body is not a JSON object.', { path: '$' })
   if (!(root in parsed) && typeof parsed.message === 'string')
-    throw new SchemaError(`The service answered with a message: ${oneLine(parsed.message).slice(0, 500)}`, {
+    throw new SchemaError(`The service sent a message instead of data: ${oneLine(parsed.message).slice(0, 500)}`, {
       path: '$.message',
     })
   return bounded(BY_SHAPE[shape](parsed, planned))

@@ -20,12 +20,12 @@ function singleWidget(body: JsonObject, planned: PlannedRequest): Items {
   // An answer with only a name may be about any id, and the other way round.
   const sameForm = names.filter((name) => isNumber(name) === isNumber(requested))
   if (sameForm.length > 0 && !names.includes(requested))
-    throw new SchemaError(`Widget ${requested} was requested, but the answer is about ${sameForm[0]}.`, {
+    throw new SchemaError(`Requested widget ${requested}, but the response contains widget ${sameForm[0]}.`, {
       path: `$.${root}.id`,
     })
   const id =
     toInteger(item.id_widget) ?? toInteger(item.id) ?? (isNumber(requested) ? toInteger(Number(requested)) : null)
-  if (id === null) throw new SchemaError('The widget has no number.', { path: `$.${root}.id_widget` })
+  if (id === null) throw new SchemaError('The widget has no id.', { path: `$.${root}.id_widget` })
   const rejects = gatherRejects()
   const part = checkPart(item, item === body ? '$' : `$.${root}`, rejects)
   return { items: [{ id, item, part }], rejects, whole: false }

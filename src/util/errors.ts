@@ -44,7 +44,11 @@ function thrownText(thrown: unknown): string {
 /** What nobody expected: `cause` is what was thrown. */
 export class BugError extends SyncError {
   constructor(cause: unknown) {
-    super(`an unexpected error: ${thrownText(cause)}`, { code: 'bug', hint: 'Please report it.', cause })
+    super(`Internal error: ${thrownText(cause)}`, {
+      code: 'bug',
+      hint: 'This is a bug in indicator-sync. Please report it.',
+      cause,
+    })
   }
 }
 
@@ -130,7 +134,7 @@ export class UnavailableError extends StoppedError {
   /** `hint` says when to try again. */
   constructor(
     cause: SyncError,
-    hint = 'Check the network and the base address with `indicator-sync doctor`. Then run the same command again: it continues where this one stopped.',
+    hint = 'Check the network and the base URL with `indicator-sync doctor`. Then run the same command again: it continues where this one stopped.',
   ) {
     super(`The service is unavailable. ${cause.message}`, {
       hint,

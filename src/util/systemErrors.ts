@@ -42,8 +42,8 @@ export function asSystemError(error: unknown): unknown {
   if (error instanceof SyncError || !(error instanceof Error)) return error
   const { code = '', syscall, path } = error as NodeJS.ErrnoException
   if (RUNTIME_LIMITS.includes(code) || /Invalid string length|Array buffer allocation failed/.test(error.message))
-    return new InputError('A value or the response is too large to process.', {
-      hint: 'Request less: fewer rows, fewer columns, or substr(…) of a long text.',
+    return new InputError('A value or the result is too large.', {
+      hint: 'Select fewer rows or columns, or substr(…) of a long text.',
       code: 'too-large',
       cause: error,
     })

@@ -56,7 +56,7 @@ describe('the command line', () => {
       2,
       /--on-reject fail does not work with --distributed.*\n.*workers with --on-reject fail/,
     ],
-    ['no base address', ['sync', 'job.yaml'], {}, 2, /No base address.*\n.*INDICATOR_SYNC_BASE_URL.*demo/],
+    ['no base URL', ['sync', 'job.yaml'], {}, 2, /No base URL.*\n.*INDICATOR_SYNC_BASE_URL.*demo/],
     ['no key', ['sync', 'job.yaml', '--service', 'esios'], {}, 2, /No API key.*\n.*INDICATOR_SYNC_API_KEY/],
     [
       'an unknown service',
@@ -70,7 +70,7 @@ describe('the command line', () => {
       ['sync', 'job.yaml', '--base-url', 'https://user:p@ss/word@host/path?token=secret#frag'],
       {},
       2,
-      /The base address "https:\/\/…@host\/path\?…" \(from flag/,
+      /The base URL "https:\/\/…@host\/path\?…" \(from flag/,
     ],
     ['a bad address', ['sync', 'job.yaml', '--base-url', 'ftp://x'], {}, 2, /is not the address of a service/],
     [
@@ -169,9 +169,9 @@ describe('the command line', () => {
     )
     const two = await runCommand(dir, ['query', 'select * from observation', '--limit', '2', '--format', 'ndjson'])
     expect(two.out.trim().split('\n')).toHaveLength(2)
-    expect(two.err).toMatch(/Only the first 2 rows/)
+    expect(two.err).toMatch(/Showing the first 2 rows/)
     const doctor = await runCommand(dir, ['doctor'])
-    expect(doctor.out).toMatch(/ok +key +set \(from \.env\); never shown/)
+    expect(doctor.out).toMatch(/ok +key +set \(\.env\); never shown/)
     expect(doctor.code).toBe(0)
     const state = JSON.parse((await runCommand(dir, ['migrate', '--list', '--json'])).out)
     expect(state).toMatchObject({ exists: true, version: state.known })

@@ -171,7 +171,7 @@ describe('an address', () => {
     expect(code).toBe(7)
     expect(err).toContain('nowhere')
     expect(`${out}${err}`).not.toContain(secret)
-    expect(() => openReader(`postgres://u:${secret}@ho st/x`)).toThrow(/database address is not valid/)
+    expect(() => openReader(`postgres://u:${secret}@ho st/x`)).toThrow(/database URL is not valid/)
   })
 })
 

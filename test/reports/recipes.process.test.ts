@@ -319,7 +319,7 @@ describe('one series', () => {
     })
     expect(await answerOf(store, 'daily-average', { series: 99 })).toMatch(/Series 99 does not exist/)
     expect(await answerOf(store, 'daily-average', { series: id, indicator: 551 })).toMatch(
-      /is one of indicator 600, not of 551/,
+      /belongs to indicator 600, not to 551/,
     )
   })
 
@@ -328,20 +328,25 @@ describe('one series', () => {
       'what is held grouped only',
       'daily-average',
       { indicator: 1293 },
-      /needs native 1293; stored by the hour\. → .*--param series=\d/,
+      /needs the native series of indicator 1293; stored only by the hour\. → .*--param series=\d/,
     ],
-    ['one of several', 'residual-load', {}, /residual-load needs native 1293; stored by the hour/],
+    [
+      'one of several',
+      'residual-load',
+      {},
+      /residual-load needs the native series of indicator 1293; stored only by the hour/,
+    ],
     [
       'what is not held at all',
       'session-spread',
       {},
-      /session-spread needs native 612; nothing is stored\. → .*indicators: \[612\]/,
+      /session-spread needs the native series of indicator 612; nothing is stored\. → .*indicators: \[612\]/,
     ],
     [
       'some of each',
       'monthly-energy',
       { indicators: '1293,546,551' },
-      /needs native 1293 and 546; 1293 is stored by the hour and nothing of 546 is stored/,
+      /needs the native series of indicator 1293 and 546; 1293 is stored by the hour and nothing of 546 is stored/,
     ],
     [
       'a geo',
@@ -353,10 +358,10 @@ describe('one series', () => {
       'a time',
       'daily-average',
       { from: '2024-01-01', to: '2024-02-01' },
-      /No values of indicator 600, geo 3 are stored for this time\. → .*2025-03-27T00:00:00\+01:00/,
+      /No values of indicator 600, geo 3 are stored in this range\. → .*2025-03-27T00:00:00\+01:00/,
     ],
-    ['a text for a number', 'daily-average', { indicator: 'x' }, /indicator takes a number/],
-    ['a list that is none', 'monthly-energy', { indicators: '551,x' }, /indicators takes numbers/],
+    ['a text for a number', 'daily-average', { indicator: 'x' }, /indicator must be a number/],
+    ['a list that is none', 'monthly-energy', { indicators: '551,x' }, /indicators must be a list of indicator ids/],
     ['no date', 'daily-average', { from: '2025-02-30' }, /--from "2025-02-30" is/],
     ['the wrong order', 'daily-average', { from: '2025-10-02', to: '2025-10-01' }, /--from must be earlier than --to/],
   ])('%s is told', async (_, name, given, message) => {
@@ -419,6 +424,10 @@ describe('times', () => {
     expect(JSON.parse(json.out)).toHaveLength(2)
     expect(sql.out).toBe('a,b\n2025-10-30T11:00:00Z,2025-11-01\n')
     expect(bad).toMatchObject({ code: 2, err: expect.stringMatching(/-30days/) })
-    expect(none).toMatchObject({ code: 2, out: '', err: expect.stringMatching(/needs native 1293/) })
+    expect(none).toMatchObject({
+      code: 2,
+      out: '',
+      err: expect.stringMatching(/needs the native series of indicator 1293/),
+    })
   })
 })

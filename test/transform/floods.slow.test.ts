@@ -121,7 +121,7 @@ describe('400 kB of one thing over and over', () => {
     expect(store.all('select f.outcome, r.bytes from _fetch f join _reply r on r.hash = f.reply_hash')).toEqual([
       { outcome: 'shape', bytes: Buffer.byteLength(body) },
     ])
-    expect(store.get('select reason from _quarantine')).toMatch(/^The answer holds .*, and at most \d+ are read of one/)
+    expect(store.get('select reason from _quarantine')).toMatch(/^The response contains .*; at most \d+ are supported/)
     expect(store.get('select count(*) from geo')).toBe(0)
   })
 

@@ -12,7 +12,11 @@ const LINKS = `select (select count(*) from content_media) as media, (select cou
 
 test.each([
   ['no lists', { media: { items: lists.media }, taxonomy_terms: 'z', vocabularies: 1 }, 'media is not a list'],
-  ['lists of something else', { media: [null], taxonomy_terms: [5], vocabularies: [{ name: 'v' }] }, 'without a whole'],
+  [
+    'lists of something else',
+    { media: [null], taxonomy_terms: [5], vocabularies: [{ name: 'v' }] },
+    'has no whole number',
+  ],
 ])('%s in an item are set aside, and what is held of them stays', async (_, damage, why) => {
   const store = await tempStore()
   const item = { id: 1, title: 't', ...lists }

@@ -90,9 +90,13 @@ describe('a body that is not what we believe', () => {
     ['truncated JSON', '{"indicator":{"values":[', /not JSON/],
     ['a list', '[]', /not a JSON object/],
     ['a message', '{"message":"No values for specified archive"}', /No values for specified archive/],
-    ['no indicator', '{"other":1}', /no indicator/],
-    ['values that are no list', '{"indicator":{"id":600,"values":{}}}', /values is not a list/],
-    ['another indicator', '{"indicator":{"id":601,"values":[]}}', /600 was requested, but the answer is about 601/],
+    ['no indicator', '{"other":1}', /no field `indicator`/],
+    ['values that are no list', '{"indicator":{"id":600,"values":{}}}', /`values` is not a list/],
+    [
+      'another indicator',
+      '{"indicator":{"id":601,"values":[]}}',
+      /Requested indicator 600, but the response contains indicator 601/,
+    ],
   ])('%s is a SchemaError', (_name, text, message) => {
     expect(() => transform(Buffer.from(text), planned())).toThrow(SchemaError)
     expect(() => transform(Buffer.from(text), planned())).toThrow(message)
@@ -118,6 +122,6 @@ describe('what no recording shows is read tolerantly', () => {
     expect(read('{"widget":{"id_widget":3,"id":"a","new":1}}', 'a')).toEqual([{ id: 3, slug: 'a' }])
     expect(read('{"id_widget":3,"id":"a"}', 'a')).toEqual([{ id: 3, slug: 'a' }])
     expect(read('{"widget":{"id":"a"}}', 3)).toEqual([{ id: 3, slug: 'a' }])
-    expect(() => read('{"widget":{"id":"a"}}', 'a')).toThrow(/no number/)
+    expect(() => read('{"widget":{"id":"a"}}', 'a')).toThrow(/no id/)
   })
 })

@@ -12,7 +12,7 @@ const reasonOf = (over: unknown): string =>
 
 describe('a row that cannot be understood is rejected with its reason', () => {
   test.each([
-    [null, 'a value is not an object'],
+    [null, 'value is not an object'],
     [{ value: '1' }, 'value "1" is not a number'],
     [{ value: Number.POSITIVE_INFINITY }, 'value "Infinity" is not a number'],
     [{ datetime: '2025-07-01T00:00:00' }, 'datetime "2025-07-01T00:00:00" is not an instant with an offset'],
@@ -21,8 +21,8 @@ describe('a row that cannot be understood is rejected with its reason', () => {
     [{ value: undefined }, 'value missing is not a number'],
     [{ datetime: undefined }, 'datetime missing is not an instant with an offset'],
     [{ datetime: undefined, tz_time: 'soon' }, 'datetime missing is not an instant with an offset'],
-    [{ tz_time: at(1) }, `datetime "${at(0)}" and tz_time "${at(1)}" disagree`],
-    [{ tz_time: '' }, `datetime "${at(0)}" and tz_time "" disagree`],
+    [{ tz_time: at(1) }, `datetime "${at(0)}" and tz_time "${at(1)}" differ`],
+    [{ tz_time: '' }, `datetime "${at(0)}" and tz_time "" differ`],
     [{ geo_id: '3' }, 'geo_id "3" is not a whole number'],
     [{ geo_id: 1.5 }, 'geo_id 1.5 is not a whole number'],
   ])('%j', (over, reason) => expect(reasonOf(over)).toBe(reason))
@@ -81,7 +81,7 @@ describe('the gathered values', () => {
     expect(rejects).toMatchObject([
       {
         path: '$.indicator.values',
-        reason: 'two values for one geo and instant; the later one holds',
+        reason: 'duplicate geo and instant with different values; the later value is used',
         fragment: { geo_id: 3, at: MIDNIGHT, value: 0 },
       },
     ])

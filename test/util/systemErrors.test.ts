@@ -35,12 +35,16 @@ test.each([
   ['an object, which may hold a secret', { key: 'secret' }, '[Object]'],
   ['an object of nothing', Object.create(null), '[Object: null prototype] {}'],
 ])('a bug that throws %s is told alike everywhere', (_, thrown, text) => {
-  const message = `an unexpected error: ${text}`
+  const message = `Internal error: ${text}`
   expect(asSyncError(thrown).message).toBe(message)
-  expect(errorFields(asSyncError(thrown))).toEqual({ code: 'bug', reason: message, hint: 'Please report it.' })
+  expect(errorFields(asSyncError(thrown))).toEqual({
+    code: 'bug',
+    reason: message,
+    hint: 'This is a bug in indicator-sync. Please report it.',
+  })
   const { reason, ...fields } = failedFields(thrown)
-  expect(fields).toEqual({ code: 'bug', hint: 'Please report it.' })
+  expect(fields).toEqual({ code: 'bug', hint: 'This is a bug in indicator-sync. Please report it.' })
   // Where it was thrown follows.
   expect(reason?.split('\n    at ')[0]).toBe(message)
-  expect(describe(thrown)).toMatch(/^Internal error of indicator-sync: /)
+  expect(describe(thrown)).toMatch(/^Internal error: /)
 })

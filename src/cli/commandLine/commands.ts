@@ -4,7 +4,7 @@ import type { Command } from '../command.ts'
 export const COMMANDS = {
   demo: {
     group: 'Start',
-    about: 'Try everything with made-up data: no key, no network',
+    about: 'Try it with invented data, without key or network',
     load: () => import('../commands/demo.ts'),
   },
   init: {

@@ -34,7 +34,7 @@ export function helpText(): string {
 /** Settings that can also be given as environment variables or in a `.env` file. */
 export const VARIABLES = [
   ['INDICATOR_SYNC_SERVICE', '--service', 'service: generic (default) or esios'],
-  ['INDICATOR_SYNC_BASE_URL', '--base-url', 'base address of the service; esios has one'],
+  ['INDICATOR_SYNC_BASE_URL', '--base-url', 'base URL of the service; esios has one'],
   ['INDICATOR_SYNC_API_KEY', '--api-key-file', 'the key itself; the flag names a file with the key'],
   ['INDICATOR_SYNC_ALLOW_HTTP', '', '1: send the key unencrypted (http) to another machine'],
   ['INDICATOR_SYNC_DATABASE', '--database', `database; default ${DEFAULT_DATABASE}`],

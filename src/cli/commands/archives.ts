@@ -115,10 +115,10 @@ function listEditions(found: readonly Edition[], { json, limit }: ArchivesArgs):
   const rows = shown.map((one) => [one.id, one.kind, one.name, one.date, one.bytes, one.path?.slice(0, 15) ?? ''])
   if (json) print(JSON.stringify(shown, null, 2))
   else if (shown.length === 0)
-    print('No editions are stored. Fetch them with a job: archives: [{ window: { last: 31d } }].')
+    print('No matching editions are stored. Add archives: [{ window: { last: 31d } }] to a job to fetch them.')
   else print(tableText({ columns: ['id', 'kind', 'name', 'date', 'bytes', 'file'], rows }))
   if (shown.length < found.length)
-    process.stderr.write(`The first ${limit} of ${grouped(found.length)}. Use --limit 0 to show all.\n`)
+    process.stderr.write(`Showing the first ${limit} of ${grouped(found.length)}. Use --limit 0 to show all.\n`)
 }
 
 interface DownloadSummary {
@@ -211,7 +211,7 @@ async function fetchFiles(args: ArchivesArgs): Promise<number> {
     if (args.json) print(JSON.stringify({ folder, ...done, stop: stop?.message ?? null }, null, 2))
     else {
       print(
-        `${quantity(done.files, 'file')}, ${quantity(done.bytes, 'byte')} in ${folder}; ${quantity(done.stored, 'was', 'were')} there.`,
+        `Downloaded ${quantity(done.files, 'file')} (${quantity(done.bytes, 'byte')}) to ${folder}; ${grouped(done.stored)} already existed.`,
       )
       if (stop) emit('command.failed', failedFields(stop))
     }

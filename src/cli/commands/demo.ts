@@ -32,13 +32,13 @@ const SPOT_PRICE = `indicator_id = ${spotPrice.indicator} and time_trunc is null
 /** Interesting queries on the demo database, with their SQL. */
 const QUESTIONS = [
   {
-    question: 'The average day-ahead price of the last days, in local days',
+    question: 'Average day-ahead price of the last five local days',
     sql: `select local_date, count, round(min, 2) as lowest, round(avg, 2) as average, round(max, 2) as highest
 from observations_daily
 where ${SPOT_PRICE} order by local_date desc limit 5`,
   },
   {
-    question: 'The dearest quarter-hours',
+    question: 'The most expensive quarter-hours',
     sql: `select at_local, geo_name, value as eur_mwh
 from observations
 where ${SPOT_PRICE} order by value desc limit 5`,
@@ -63,13 +63,10 @@ async function checkTarget(file: string): Promise<void> {
       .limit(1)
       .executeTakeFirst()
     if (real === undefined) return
-    throw new InputError(
-      `${file} contains real data from job ${real.job}; the demo would mix it with made-up values.`,
-      {
-        hint: 'Choose another file: indicator-sync demo --database data/demo.db',
-        code: 'not-a-demo',
-      },
-    )
+    throw new InputError(`${file} contains real data of job ${real.job}; the demo would mix it with invented values.`, {
+      hint: 'Choose another file: indicator-sync demo --database data/demo.db',
+      code: 'not-a-demo',
+    })
   } finally {
     await store.close()
   }
@@ -116,11 +113,11 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
   print(
     [
       'Next:',
-      `  npx indicator-sync demo                         the second run fetches only new data`,
+      `  npx indicator-sync demo                         run it again: it fetches only new data`,
       `  npx indicator-sync serve --open --database ${file}    open it in the browser`,
       `  npx indicator-sync status --database ${file}`,
       `  npx indicator-sync query --database ${file} "select * from latest"`,
-      `  npx indicator-sync init my-market              a job file of your own, for the live service`,
+      `  npx indicator-sync init my-market              create a job for the live service`,
     ].join('\n'),
   )
   return EXIT.done

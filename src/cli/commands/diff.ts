@@ -108,7 +108,9 @@ export async function handler(args: DiffArgs): Promise<number> {
       )
     print(`${question.from} … ${question.to}: ${total === 0 ? 'nothing changed' : countsText(counts)}.`)
     if (shown.length < total && !args.quiet)
-      process.stderr.write(`The first ${grouped(shown.length)} of ${grouped(total)}. Use --limit 0 to show all.\n`)
+      process.stderr.write(
+        `Showing the first ${grouped(shown.length)} of ${grouped(total)}. Use --limit 0 to show all.\n`,
+      )
     return EXIT.done
   } finally {
     await reader.close()

@@ -80,7 +80,7 @@ export async function handler(args: DiscoverArgs): Promise<number> {
     else
       print(`Nothing matches ${JSON.stringify(text)}. Try fewer words, or --in all; --refresh fetches the catalogue.`)
     if (shown.length < found.length && !args.quiet)
-      process.stderr.write(`The first ${args.limit} of ${grouped(found.length)}. Use --limit 0 to show all.\n`)
+      process.stderr.write(`Showing the first ${args.limit} of ${grouped(found.length)}. Use --limit 0 to show all.\n`)
     return code
   } finally {
     await reader.close()

@@ -57,7 +57,7 @@ function envFile(): Diagnosis[] {
   const others = found.mode & 0o077
   return [
     others === 0
-      ? good('.env', 'is readable by its owner only')
+      ? good('.env', 'readable only by its owner')
       : warn(
           '.env',
           `other users can access it (mode ${(found.mode & 0o777).toString(8).padStart(3, '0')}): chmod 600 .env`,
@@ -70,20 +70,20 @@ function configuration(settings: Settings): Diagnosis[] {
   const fault = key && keyFault(key.value)
   const unlike = key && unlikeIssued(service.value.apiKey, key.value)
   return [
-    good('service', `${service.value.name} (from ${service.from})`),
+    good('service', `${service.value.name} (${service.from})`),
     baseUrl
-      ? good('base address', `${baseUrl.value} (from ${baseUrl.from})`)
-      : bad('base address', `not set: INDICATOR_SYNC_BASE_URL, --base-url or --service ${LIVE}`),
+      ? good('base URL', `${baseUrl.value} (${baseUrl.from})`)
+      : bad('base URL', `not set: INDICATOR_SYNC_BASE_URL, --base-url or --service ${LIVE}`),
     ...exposure(settings),
     ...envFile(),
     !key
       ? bad('key', 'not set: INDICATOR_SYNC_API_KEY or --api-key-file')
       : fault
-        ? bad('key', `${fault} (from ${key.from})`)
+        ? bad('key', `${fault} (${key.from})`)
         : unlike
-          ? warn('key', `set (from ${key.from}), but does not look like an issued key (${unlike})`)
-          : good('key', `set (from ${key.from}); never shown`),
-    good('database', `${database.value} (from ${database.from})`),
+          ? warn('key', `set (${key.from}), but does not look like an issued key (${unlike})`)
+          : good('key', `set (${key.from}); never shown`),
+    good('database', `${database.value} (${database.from})`),
   ]
 }
 
@@ -92,7 +92,7 @@ function zoneData(timeZone: string): Diagnosis {
   const year = String(new Date().getUTCFullYear())
   const changes = transitions(timeZone).filter(({ at }) => formatUtc(at).startsWith(year)).length
   const version = process.versions.tz ?? 'built in'
-  return good('zone data', `knows ${timeZone} (${version}): ${quantity(changes, 'clock change')} in ${year}`)
+  return good('time zones', `${version}; ${timeZone} has ${quantity(changes, 'clock change')} in ${year}`)
 }
 
 function machineHealth(file: string, { timeZone }: Service): Diagnosis[] {
@@ -122,10 +122,10 @@ async function lockState(file: string, holder: LockHolder | undefined): Promise<
 
 const logState = (log: number): Diagnosis =>
   (log < MUCH_LOG ? good : bad)(
-    'log',
+    'WAL',
     log < MUCH_LOG
-      ? `${grouped(log)} bytes of write-ahead log`
-      : `${grouped(log)} bytes of write-ahead log: a reader has been open for a long time; close it`,
+      ? `${quantity(log, 'byte')}`
+      : `${quantity(log, 'byte')}: a long-running reader prevents checkpoints; close it`,
   )
 
 async function databaseHealth(file: string): Promise<Diagnosis[]> {
@@ -143,7 +143,7 @@ async function databaseHealth(file: string): Promise<Diagnosis[]> {
     const { isServed } = parseDatabase(file)
     const missed = await missedRuns(reader, Math.floor(Date.now() / 1000))
     return [
-      good('schema', `${state.version} of ${state.known}`),
+      good('schema', `version ${state.version} (current)`),
       (integrity.isSound ? good : bad)('integrity', integrity.detail),
       (dangling === 0 ? good : bad)(
         'references',
@@ -152,7 +152,7 @@ async function databaseHealth(file: string): Promise<Diagnosis[]> {
       ...(isServed ? [] : [logState(log)]),
       good('write lock', await lockState(file, await readHolder(reader.kysely))),
       ...(missed.length === 0
-        ? [good('runs', 'none missed')]
+        ? [good('runs', 'no scheduled run is missed')]
         : missed.map(({ what }) => bad('runs', `${what}; check that cron, the timer or \`schedule\` is running`))),
     ]
   } finally {

@@ -59,7 +59,7 @@ const refuseExport = (message: string, hint: string): never => {
   throw new InputError(message, { hint, code: 'bad-export' })
 }
 
-const intoFile = (what: string): never => refuseExport(`${what} needs a file.`, 'Use --output FILE.')
+const intoFile = (what: string): never => refuseExport(`Cannot write ${what} to stdout.`, 'Use --output FILE.')
 
 /** Returns the format that the file's extension or `--format` names; refuses a contradiction. */
 function chooseForm({ output, format: form }: ExportArgs): ExportForm {
@@ -80,7 +80,7 @@ function checkFlags(args: ExportPlan, service: Service): void {
   const { sql, indicator, output, format: form } = args
   if ((sql === undefined) === (indicator === undefined))
     refuseExport(
-      'Missing data to export: give either --indicator or --sql.',
+      'Pass either --indicator or --sql.',
       `indicator-sync export --indicator ${exampleValues(service).indicator} --output spot.csv`,
     )
   if (args.kind !== undefined && indicator === undefined)

@@ -17,7 +17,7 @@ export const flags = {} as const
 export const examples = ['init', 'init my-market']
 
 const ENVIRONMENT = `# Copy to .env and add your key. Flags override variables, variables override this file.
-# ${LIVE} is the live service; generic needs a base address.
+# ${LIVE} is the live service; generic needs a base URL.
 INDICATOR_SYNC_SERVICE=${LIVE}
 #INDICATOR_SYNC_BASE_URL=https://service.example
 INDICATOR_SYNC_API_KEY=
@@ -56,7 +56,7 @@ export async function handler({ dir }: Args<typeof flags, typeof positionals>): 
       '',
       'Next:',
       ...(resolve(dir) === process.cwd() ? [] : [`  cd ${shellWord(dir)}`]),
-      '  cp .env.example .env        # and put the key into it',
+      '  cp .env.example .env        # then add your API key',
       `  ${called()} plan jobs/nightly.yaml`,
       `  ${called()} sync jobs/nightly.yaml`,
     ].join('\n'),

@@ -57,7 +57,7 @@ async function checkFolder({ folder, json }: LakeArgs): Promise<number> {
     print(tableText({ columns: ['file', 'what'], rows: findings.map(({ file, what }) => [file, what]) }))
   else
     print(
-      `${folder}: snapshot ${snapshot} is complete, ${quantity(rows, 'value')}, last equal to the database at ${synced_at}.`,
+      `${folder}: snapshot ${snapshot} is complete, ${quantity(rows, 'value')}, in sync with the database at ${synced_at}.`,
     )
   return findings.length === 0 ? EXIT.done : EXIT.check
 }

@@ -82,7 +82,7 @@ function planJob(
     ? job.series.flatMap(({ path, select }, i) =>
         select ? [selected(path, resolved.series[i]!.indicators.length)] : [],
       )
-    : ['The catalogue is not stored yet. A sync fetches it first, then plans what it selects.']
+    : ['The catalogue is not stored yet. The next sync fetches it before it plans these entries.']
   return {
     job: resolved,
     *requests() {

@@ -5,7 +5,7 @@ import { pruneReplies } from '../../load/replies/prune.ts'
 import { forgetJob } from '../../sync/forgetJob.ts'
 import { InputError } from '../../util/errors.ts'
 import { version } from '../../util/package.ts'
-import { grouped, quantity } from '../../util/text.ts'
+import { quantity } from '../../util/text.ts'
 import { formatMillis } from '../../util/time/instant.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JSON_FLAG } from '../flags.ts'
@@ -47,7 +47,7 @@ export async function handler(args: PruneArgs): Promise<number> {
     print(
       args.json
         ? JSON.stringify({ before, ...pruned }, null, 2)
-        : `Deleted ${quantity(pruned.bodies, 'body', 'bodies')} last seen before ${before}: ${grouped(pruned.bytes)} bytes are free. Kept ${quantity(pruned.kept, 'older one', 'older ones')} that quarantined rows need.`,
+        : `Deleted ${quantity(pruned.bodies, 'response')} last received before ${before} (${quantity(pruned.bytes, 'byte')}). Kept ${quantity(pruned.kept, 'older one', 'older ones')} with quarantined rows.`,
     )
     return EXIT.done
   } finally {
@@ -62,11 +62,11 @@ async function forget(args: PruneArgs, job: string): Promise<number> {
   const store = await openWriter(file, 'prune')
   try {
     if (!(await forgetJob(store, { job, version: version(), nowMs: Date.now() })))
-      throw new InputError(`${file} has no job ${JSON.stringify(job)}.`, {
-        hint: 'indicator-sync status lists the last runs with their jobs.',
+      throw new InputError(`Unknown job ${JSON.stringify(job)} in ${file}.`, {
+        hint: '`indicator-sync status` lists the last runs with their jobs.',
         code: 'no-job',
       })
-    print(args.json ? JSON.stringify({ job }, null, 2) : `Forgot the job ${job}. Its values stay.`)
+    print(args.json ? JSON.stringify({ job }, null, 2) : `Forgot job ${job}. Its values are kept.`)
     return EXIT.done
   } finally {
     await store.close()

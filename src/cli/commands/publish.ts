@@ -25,7 +25,11 @@ export const flags = {
   page: { type: 'string', describe: 'Write a static page into this directory' },
   language: { choices: PAGE_LOCALES, default: PAGE_LOCALES[0], describe: 'Choose the language of the page' },
   ...OVERWRITE_FLAG,
-  bookkeeping: { type: 'boolean', default: false, describe: 'Include stored replies and requests (a backup)' },
+  bookkeeping: {
+    type: 'boolean',
+    default: false,
+    describe: 'Include stored responses and request records (full backup)',
+  },
   ...JSON_FLAG,
 } as const
 export const examples = [

@@ -86,7 +86,7 @@ async function listEntries(file: string, { json }: QuarantineArgs): Promise<numb
     const more = await notKept(reader)
     if (more && !json)
       print(
-        `${quantity(more, 'more row', 'more rows')} of the same answers ${more === 1 ? 'was' : 'were'} counted and not kept one by one; they stand in the replies of their fetches.`,
+        `${quantity(more, 'more row', 'more rows')} of the same responses ${more === 1 ? 'is' : 'are'} counted but not listed.`,
       )
     return EXIT.done
   } finally {
@@ -98,18 +98,18 @@ async function listEntries(file: string, { json }: QuarantineArgs): Promise<numb
 async function dismissed(file: string, { ids = [], reason = '', json }: QuarantineArgs): Promise<number> {
   const say = (message: string): never => {
     throw new InputError(message, {
-      hint: 'Example: `indicator-sync quarantine dismiss 17 18 --reason "known misprint of the source"`; `quarantine list` shows the numbers.',
+      hint: '`indicator-sync quarantine list` shows the ids. Example: indicator-sync quarantine dismiss 17 18 --reason "known misprint"',
       code: 'bad-dismissal',
     })
   }
-  if (ids.length === 0) say('quarantine dismiss needs the ids of the entries.')
-  if (ids.some((id) => !Number.isSafeInteger(id) || id < 1)) say('The numbers of entries are whole numbers from 1 on.')
-  if (reason.trim() === '') say('quarantine dismiss needs --reason, so that others can see later why.')
+  if (ids.length === 0) say('quarantine dismiss needs at least one id.')
+  if (ids.some((id) => !Number.isSafeInteger(id) || id < 1)) say('An id must be a whole number, 1 or more.')
+  if (reason.trim() === '') say('quarantine dismiss needs --reason.')
   const reader = openReader(file)
   const open = await openIn(reader)
   await reader.close()
   const strange = ids.filter((id) => !open.includes(id))
-  if (strange.length > 0) say(`Not open in quarantine: ${strange.join(', ')}.`)
+  if (strange.length > 0) say(`No open quarantine entry has the id ${strange.join(', ')}.`)
   const store = await openWriter(file, 'quarantine dismiss')
   try {
     const closed = await dismiss(store, [...new Set(ids)], reason.trim(), Date.now())
@@ -122,12 +122,10 @@ async function dismissed(file: string, { ids = [], reason = '', json }: Quaranti
       .where('f.outcome', 'not in', GOOD_OUTCOMES)
       .executeTakeFirstOrThrow()
     const says = [
-      `${grouped(closed.length)} dismissed, with all that say the same; ${grouped(left)} still open.`,
+      `${grouped(closed.length)} dismissed, including identical entries; ${grouped(left)} still open.`,
       ...(unread > 0
         ? [
-            unread === 1
-              ? '1 of the answers loaded nothing: it stays a failure, and its window is requested again.'
-              : `${grouped(unread)} of the answers loaded nothing: they stay failures, and their windows are requested again.`,
+            `${quantity(unread, 'response')} had no valid rows: the next sync requests ${unread === 1 ? 'its window' : 'their windows'} again.`,
           ]
         : []),
     ]
@@ -172,8 +170,8 @@ export async function handler(args: QuarantineArgs): Promise<number> {
   const service = settings.service.value
   if (args.action === 'dismiss') return dismissed(file, args)
   if ((args.ids ?? []).length > 0)
-    throw new InputError(`quarantine ${args.action} takes no numbers.`, {
-      hint: 'Only `quarantine dismiss` takes numbers.',
+    throw new InputError(`quarantine ${args.action} takes no ids.`, {
+      hint: 'Only `quarantine dismiss` takes ids.',
       code: 'too-many-arguments',
     })
   if (args.action === 'list') return listEntries(file, args)
@@ -185,10 +183,10 @@ export async function handler(args: QuarantineArgs): Promise<number> {
   const says = [
     open === 0
       ? 'The quarantine is empty.'
-      : `${grouped(understood)} of ${quantity(open, 'row')} in quarantine ${understood === 1 ? 'is' : 'are'} understood now${replayed ? ', and loaded' : ''}.`,
+      : `${grouped(understood)} of ${quantity(open, 'row')} in quarantine can now be parsed${replayed ? ' and loaded' : ''}.`,
     ...(understood > 0 && !whole
       ? [
-          '  → Not every reply is in the reply store, so they cannot take their place in the history; the next sync requests their windows again.',
+          '  → They are not loaded, because some earlier responses are not stored. The next sync requests their windows again.',
         ]
       : []),
   ]

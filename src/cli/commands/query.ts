@@ -127,7 +127,7 @@ export async function handler(args: QueryArgs): Promise<number> {
     const names = answer.columns.map(({ name }) => name)
     await stream(format(how, names, all, { safe, excel }))
     if (answer.cut() === 'rows' && !args.quiet)
-      process.stderr.write(`Only the first ${limit === 1 ? 'row' : `${limit} rows`}. Use --limit 0 to show all.\n`)
+      process.stderr.write(`Showing the first ${limit === 1 ? 'row' : `${limit} rows`}. Use --limit 0 to show all.\n`)
   } finally {
     for (const name of STOP_SIGNALS) process.off(name, exit)
   }

@@ -38,9 +38,9 @@ async function checkReplies(file: string, incomplete: boolean): Promise<void> {
   await reader.close()
   if (missing === 0 || incomplete) return
   throw new InputError(
-    `${quantity(missing, 'answer')} of ${file} ${missing === 1 ? 'is' : 'are'} not in the reply store (keep: latest or none, or pruned); a rebuilt database would lack their rows.`,
+    `Cannot rebuild all rows: ${quantity(missing, 'response')} of ${file} ${missing === 1 ? 'is' : 'are'} not stored (\`keep: latest\` or \`none\`, or pruned).`,
     {
-      hint: 'Rebuild the stored part into another file: indicator-sync replay --output other.db --incomplete. Or fetch the rest again: indicator-sync restate.',
+      hint: 'Rebuild the rest into another file with `indicator-sync replay --output other.db --incomplete`, or re-fetch the missing responses with `indicator-sync restate`.',
       code: 'incomplete-replies',
     },
   )
@@ -50,19 +50,16 @@ async function checkReplies(file: string, incomplete: boolean): Promise<void> {
 function damageText(damaged: readonly number[]): string {
   const first = damaged.slice(0, 10).map((id) => `fetch ${id}`)
   const more = damaged.length > first.length ? ` and ${grouped(damaged.length - first.length)} more` : ''
-  return `${quantity(damaged.length, 'body', 'bodies')} in the reply store ${damaged.length === 1 ? 'is' : 'are'} damaged (${first.join(', ')}${more})`
+  return `${quantity(damaged.length, 'stored response')} ${damaged.length === 1 ? 'is' : 'are'} damaged (${first.join(', ')}${more})`
 }
 
 /** Refuses to replace a database by one without the rows of damaged bodies. */
 function checkDamage(file: string, { damaged }: Replayed): void {
   if (damaged.length === 0) return
-  throw new StoreError(
-    `${damageText(damaged)}; a database rebuilt from it would lack their rows. ${file} was not changed.`,
-    {
-      hint: 'Rebuild the undamaged part into another file: indicator-sync replay --output other.db. Or fetch the rest again: indicator-sync restate.',
-      code: 'damaged-replies',
-    },
-  )
+  throw new StoreError(`Cannot rebuild all rows: ${damageText(damaged)}. ${file} was not changed.`, {
+    hint: 'Rebuild the rest into another file with `indicator-sync replay --output other.db`, or re-fetch the damaged responses with `indicator-sync restate`.',
+    code: 'damaged-replies',
+  })
 }
 
 /** Builds a database from the reply store of another one, in a file that is thrown away unless it is completed. */
@@ -78,8 +75,8 @@ async function build(
   try {
     const done = await replay(source, store, { service, now: Date.now, onProgress })
     if ((await store.engine.dangling()).length > 0)
-      throw new StoreError(`The reply store of ${file} does not make a complete database.`, {
-        hint: 'Check it with `indicator-sync doctor`. It was not changed.',
+      throw new StoreError(`The stored responses of ${file} lack rows that others refer to.`, {
+        hint: 'Check the database with `indicator-sync doctor`. It was not changed.',
         code: 'dangling-rebuild',
       })
     await store.tidy()
@@ -167,7 +164,7 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
   const file = settings.database.value
   const service = settings.service.value
   if (args.incomplete && args.output === undefined)
-    throw new InputError('--incomplete only works with --output: a partial database never replaces a complete one.', {
+    throw new InputError('--incomplete needs --output: a partial database cannot replace a complete one.', {
       code: 'incomplete-in-place',
     })
   if (args.output !== undefined && parseDatabase(args.output).folder === null) throw refuseServer()
@@ -176,7 +173,7 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
   const onProgress = (replies: number): void => {
     if (performance.now() - reportedAt < 10_000) return
     reportedAt = performance.now()
-    log.info(`${quantity(replies, 'reply', 'replies')} read again`)
+    log.info(`${quantity(replies, 'response')} parsed`)
   }
   if (args.output !== undefined) claimInto(file, args.output)
   await checkReplies(file, args.incomplete)
@@ -188,9 +185,9 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
   print(
     args.json
       ? JSON.stringify({ database: args.output ?? file, ...done, seconds }, null, 2)
-      : `${args.output ?? file} is rebuilt from ${quantity(done.replies, 'stored reply', 'stored replies')} in ${seconds.toFixed(1)} s: ${quantity(done.rows, 'row')} written${done.unread > 0 ? `; ${quantity(done.unread, 'reply', 'replies')} still cannot be read` : ''}.`,
+      : `${args.output ?? file} was rebuilt from ${quantity(done.replies, 'stored response')} in ${seconds.toFixed(1)} s: ${quantity(done.rows, 'row')} written${done.unread > 0 ? `; ${quantity(done.unread, 'response')} still cannot be parsed` : ''}.`,
   )
   if (done.damaged.length === 0) return EXIT.done
-  log.warn(`${damageText(done.damaged)} and skipped: their rows are not in ${args.output}.`)
+  log.warn(`${damageText(done.damaged)}; their rows are not in ${args.output}.`)
   return EXIT.partial
 }

@@ -39,7 +39,7 @@ async function readScheduled(args: ScheduleArgs): Promise<Job[]> {
   const jobs = readJobs(args.jobs, readSettings(args).service.value)
   const without = jobs.filter(({ schedule }) => schedule === null)
   if (without.length === 0) return jobs
-  throw new InputError(`${without.map(({ name }) => name).join(', ')}: no schedule.`, {
+  throw new InputError(`Missing schedule in job ${without.map(({ name }) => name).join(', ')}.`, {
     hint: 'Add a line such as schedule: "15 21 * * *" to the job file.',
     code: 'no-schedule',
   })
@@ -117,7 +117,7 @@ export async function handler(args: ScheduleArgs): Promise<number> {
   createNotifier(jobs, notifyTargets(args), { command: 'schedule', log })
   const emit = createEmitter(eventsTo(log))
   const signals = watchSignals((fields) =>
-    emit('signal.received', { ...fields, reason: 'Stopping; repeat it to stop at once.' }),
+    emit('signal.received', { ...fields, reason: 'Stopping; repeat the signal to stop immediately.' }),
   )
   const due = createDueTimes(jobs, Date.now())
   const logNext = (job: Job): void => {
@@ -137,7 +137,7 @@ export async function handler(args: ScheduleArgs): Promise<number> {
   const broken = async (job: Job, how: string, code: string, hint?: string): Promise<void> => {
     emit('schedule.failed', { job: job.name, code, reason: how, hint: hint ?? null })
     const notifier = createNotifier([job], notifyTargets(args), { command: 'schedule', log })
-    notifier.broke(job, new StoppedError(`The run broke: ${how}`, { code, ...(hint && { hint }) }))
+    notifier.broke(job, new StoppedError(`The run failed: ${how}`, { code, ...(hint && { hint }) }))
     if (signals.signal.aborted) notifier.abort()
     else signals.signal.addEventListener('abort', notifier.abort, { once: true })
     await notifier.finish()
@@ -160,7 +160,7 @@ export async function handler(args: ScheduleArgs): Promise<number> {
         await broken(job, how, 'stalled')
       } else if (typeof ended === 'object') {
         const { code, reason, hint } = ended.refused
-        await broken(job, `it could not begin: ${reason}`, code, hint)
+        await broken(job, `it could not start: ${reason}`, code, hint)
       } else if (ended === EXIT.busy) due.tryAgain(job, Date.now())
       else if (typeof ended === 'string' && !signals.signal.aborted)
         await broken(job, `its process was ended by ${ended}.`, 'killed')

@@ -98,9 +98,9 @@ export async function handler(args: ServeArgs): Promise<number> {
   })
   const token = running.token === null ? '' : `?token=${running.token}`
   const url = `${running.url}/${token}`
-  print(`${file} on ${url} until Ctrl-C.`)
+  print(`Serving ${file} on ${url} until Ctrl-C.`)
   if (token !== '' && !args.quiet)
-    process.stderr.write('Anyone with this address can read the whole database. The connection is not encrypted.\n')
+    process.stderr.write('Anyone with this URL can read the whole database. The connection is not encrypted.\n')
   if (args.open) openBrowser(url)
   if (!signals.signal.aborted) await once(signals.signal, 'abort')
   await running.close()

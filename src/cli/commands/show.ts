@@ -72,7 +72,7 @@ async function findShownSeries(
   throw new InputError(
     `No values of ${kindWord(kind)} ${indicator}${geo === undefined ? '' : ` for geo ${geo}`} are stored.`,
     {
-      hint: 'List what is stored: indicator-sync discover. Fetch more: indicator-sync sync JOB.',
+      hint: '`indicator-sync discover` lists stored series; `indicator-sync sync JOB` fetches more.',
       code: 'not-stored',
     },
   )
@@ -101,7 +101,7 @@ async function readDrawn(
 async function readShown(reader: Reader, args: ShowArgs, service: Service): Promise<Shown> {
   const { kind, indicator: id } = args
   if (args.revisions && args.with !== undefined)
-    throw new InputError('--revisions compares a series with itself. Omit --with.', { code: 'usage' })
+    throw new InputError('--revisions does not work with --with.', { code: 'usage' })
   const first = await findShownSeries(reader, kind, id, args.geo, service)
   const second =
     args.with === undefined ? null : await findShownSeries(reader, ENTRY_ROUTES.series, args.with, args.geo, service)
@@ -114,8 +114,8 @@ async function readShown(reader: Reader, args: ShowArgs, service: Service): Prom
   const to = Math.min(range?.to ?? Number.POSITIVE_INFINITY, last + 1)
   const from = Math.max(range?.from ?? to - USUAL, Math.min(first.firstAt, second?.firstAt ?? first.firstAt))
   if (from >= to)
-    throw new InputError(`No values of ${kindWord(kind)} ${id} are stored for this time.`, {
-      hint: `Stored values end at ${formatLocal(first.zone, last)}. Give --from and --to, or no range for the last week.`,
+    throw new InputError(`No values of ${kindWord(kind)} ${id} are stored in this range.`, {
+      hint: `The last stored value is at ${formatLocal(first.zone, last)}. Change --from and --to, or omit them to see the last week.`,
       code: 'nothing-stored',
     })
   const shown = [first, ...(second ? [second] : [])]

@@ -41,12 +41,12 @@ function findWarnings(job: Job, service: Planning['service'], now: Instant): str
   const early = [...job.series, ...job.archives].flatMap(({ path, window }) => {
     const from = window && resolveWindow(window, job.timeZone, now).from
     if (from === null || from >= FIRST_YEAR) return []
-    return [`${path}.window.from lies before 1990, where no service of this kind has values; every window is requested`]
+    return [`${path}.window.from is before 1990; every window since then is requested`]
   })
   const many =
     requests > MANY_REQUESTS
       ? [
-          `the job needs ${grouped(requests)} requests, ${quantity(Math.ceil(requests / job.pace.perSecond / 86_400), 'day')} at its pace; narrow its windows or enlarge its chunk`,
+          `the job needs ${grouped(requests)} requests, which take ${quantity(Math.ceil(requests / job.pace.perSecond / 86_400), 'day')}; shorten its windows or increase chunk`,
         ]
       : []
   return [...early, ...many]
@@ -66,7 +66,7 @@ export async function handler({ jobs, json }: Args<typeof flags, typeof position
   if (json) print(JSON.stringify(mistakes, null, 2))
   else
     for (const { file, mistakes } of found)
-      print(mistakes.length === 0 ? `${file}: no mistakes.` : mistakes.map(mistakeText).join('\n'))
+      print(mistakes.length === 0 ? `${file}: valid` : mistakes.map(mistakeText).join('\n'))
   for (const { file, warnings } of found)
     for (const warning of warnings) process.stderr.write(`${file}: warning: ${warning}.\n`)
   return mistakes.length === 0 ? EXIT.done : EXIT.usage

@@ -35,8 +35,8 @@ export async function handler(args: WorkerArgs): Promise<number> {
   refuseExposed(service)
   const file = settings.database.value
   if (!parseDatabase(file).isShared)
-    throw new InputError(`Workers cannot use ${file}: they need a shared database on PostgreSQL.`, {
-      hint: 'Set --database postgres://USER@HOST/DATABASE or INDICATOR_SYNC_DATABASE. For a file, use `sync`.',
+    throw new InputError(`Workers cannot use ${file}: they need PostgreSQL.`, {
+      hint: 'Pass --database postgres://USER@HOST/DATABASE, or use `sync` for a file.',
       code: 'no-server',
     })
   if (!(Number.isInteger(args.concurrency) && args.concurrency >= 1 && args.concurrency <= 100))
@@ -52,7 +52,7 @@ export async function handler(args: WorkerArgs): Promise<number> {
     emit('database.lost', {
       command: 'worker',
       code: 'silent',
-      reason: 'The database does not respond. The worker stops without waiting for it.',
+      reason: 'The database does not respond, so the worker stops.',
       hint: 'Other workers take over its requests.',
     })
     process.exit(signals.code())

@@ -121,8 +121,8 @@ export async function runInChild(
     const [code, signal] = await ended(child)
     if (code !== null && !begun && !signals.signal.aborted)
       throw noProcess(
-        `its process exited at once with code ${code}.`,
-        'Read its stderr, and check that the program was not moved.',
+        `its process exited immediately with code ${code}.`,
+        'Check its stderr, and that the program was not moved.',
       )
     return stalled ? 'stalled' : (refusal ?? code ?? signal ?? EXIT.bug)
   } catch (error) {

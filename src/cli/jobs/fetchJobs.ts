@@ -52,13 +52,13 @@ export function isDistributed(
 ): boolean {
   if (!distributed) return false
   if (onReject === 'fail')
-    throw new InputError('--on-reject fail does not work with --distributed: workers load the replies.', {
+    throw new InputError('--on-reject fail does not work with --distributed, because workers load the responses.', {
       hint: 'Start the workers with --on-reject fail.',
       code: 'usage',
     })
   if (!parseDatabase(database.value).isShared)
-    throw new InputError(`Cannot distribute ${database.value}: workers need a shared database on PostgreSQL.`, {
-      hint: 'Use --database postgres://USER@HOST/DATABASE, or omit --distributed.',
+    throw new InputError(`--distributed does not work with ${database.value}: workers need PostgreSQL.`, {
+      hint: 'Pass --database postgres://USER@HOST/DATABASE, or omit --distributed.',
       code: 'no-server',
     })
   return true

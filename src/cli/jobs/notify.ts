@@ -40,8 +40,8 @@ function resolveTarget(target: Notify): NotifyTarget {
   const name = /^\$(\w+)$/.exec(target.url)?.[1]
   const url = name === undefined ? target.url : environment().get(name)?.value
   if (url === undefined)
-    throw new InputError(`The variable ${name} is not set; it must contain the address of a notification.`, {
-      hint: 'Set it (in .env, too), or remove the notification from the job.',
+    throw new InputError(`The variable ${name} is not set, but a notification uses it as its address.`, {
+      hint: 'Set it in the environment or in .env, or remove the notification from the job.',
       code: 'no-notify-url',
     })
   if (!isNotifyUrl(url) || url.startsWith('$'))

@@ -140,7 +140,7 @@ async function withLakeSynced({ options, store, signal }: Running, job: Job, ran
 
 /** Records a job that was not reached because an earlier one ended the command: `check` reports it as unfinished. */
 async function recordUnreached({ options, store, emitLog }: Running, job: Job, stoppedBy: Job): Promise<Summary> {
-  const stop = new StoppedError(`Not started: job ${stoppedBy.name} ended the command.`, {
+  const stop = new StoppedError(`Not started, because job ${stoppedBy.name} ended the command.`, {
     hint: 'Run the same command again, or this job alone.',
     code: 'not-reached',
   })

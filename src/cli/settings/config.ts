@@ -111,7 +111,7 @@ function checkUrl({ value, from }: Setting<string>): Setting<string> {
     url.hash !== ''
   )
     throw new InputError(
-      `The base address ${JSON.stringify(withoutSecrets(value))} (from ${from}) is not the address of a service.`,
+      `The base URL ${JSON.stringify(withoutSecrets(value))} (from ${from}) is not the address of a service.`,
       {
         hint: 'Use https://HOST or https://HOST/PATH, without user, query or fragment.',
         code: 'bad-base-url',
@@ -249,16 +249,16 @@ export interface Reached {
   readonly allowHttp: boolean
 }
 
-/** The base address and the key, for a command that goes to the service. */
+/** The base URL and the key, for a command that goes to the service. */
 export function requireService({ service, baseUrl, key, allowHttp }: Settings): Reached {
   if (!baseUrl)
-    throw new InputError(`No base address is set, and the service ${service.value.name} has no default.`, {
-      hint: `Set INDICATOR_SYNC_BASE_URL or --base-url, or use --service ${LIVE} for the live service. To try without a service: indicator-sync demo.`,
+    throw new InputError(`No base URL is set, and service ${service.value.name} has no default.`, {
+      hint: `Pass --service ${LIVE} for the live service, or set INDICATOR_SYNC_BASE_URL. \`indicator-sync demo\` works without a service.`,
       code: 'no-base-url',
     })
   if (!key)
     throw new InputError('No API key is set.', {
-      hint: 'Set INDICATOR_SYNC_API_KEY (in .env, too) or --api-key-file.',
+      hint: 'Set INDICATOR_SYNC_API_KEY in the environment or in .env, or pass --api-key-file.',
       code: 'no-key',
     })
   return {

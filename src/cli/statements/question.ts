@@ -56,8 +56,8 @@ export async function readQuestion(
     ...Object.fromEntries(flags.map(([name, value]) => [name, wholeNumber(value)])),
   } as Parameters
   if ((args.sql === undefined) === (args.recipe === undefined))
-    throw new InputError('Missing query: give either a statement or --recipe NAME.', {
-      hint: 'indicator-sync query "select * from latest", or query --recipe daily-average; --recipes lists them.',
+    throw new InputError('Pass either an SQL statement or --recipe NAME.', {
+      hint: 'indicator-sync query "select * from latest", or query --recipe daily-average; query --recipes lists them.',
       code: 'no-question',
     })
   if (args.recipe === undefined) return { given, recipe: undefined }

@@ -22,8 +22,8 @@ export function recipeNamed(recipes: readonly Recipe[], name: string): Recipe {
   return (
     recipes.find((recipe) => recipe.name === name) ??
     refuseRecipe(
-      `There is no recipe ${JSON.stringify(name)}.${didYouMean(name, names)}`,
-      `There are: ${names.join(', ')}.`,
+      `Unknown recipe ${JSON.stringify(name)}.${didYouMean(name, names)}`,
+      `Recipes: ${names.join(', ')}.`,
       'no-recipe',
     )
   )
@@ -41,14 +41,14 @@ function checkRecipeParameters({ name, parameters, needs }: Recipe, given: Param
     const number = typeof parameters[key] === 'number' || key === 'series' || key === 'indicator'
     if (number && typeof value !== 'number')
       refuseRecipe(
-        `${key} takes a number, and ${JSON.stringify(value)} is none.`,
-        `Write --param ${key}=3.`,
+        `Parameter ${key} must be a number, not ${JSON.stringify(value)}.`,
+        `Example: --param ${key}=3`,
         'bad-parameter',
       )
     const list = needs.some(({ of }) => of === key) && !number
     if (list && !/^\d+(\s*,\s*\d+)*$/.test(String(value)))
       refuseRecipe(
-        `${key} takes numbers of indicators, and ${JSON.stringify(value)} is none.`,
+        `Parameter ${key} must be a list of indicator ids, not ${JSON.stringify(value)}.`,
         `Write --param ${key}=${parameters[key] ?? '7,8'}.`,
         'bad-parameter',
       )
@@ -101,8 +101,8 @@ export async function prepareRecipe(
   for (const name of recipe.required ?? [])
     if (isNeeded(recipe, name) && (given[name] ?? null) === null)
       refuseRecipe(
-        `${recipe.name} has no default for ${name}: the service does not declare any.`,
-        `Pass it: --param ${name}=…`,
+        `Recipe ${recipe.name} has no default for parameter ${name} with this service.`,
+        `Pass --param ${name}=…`,
         'no-parameter',
       )
   const needed: { need: Need; series: RecipeSeries[] }[] = []
@@ -110,8 +110,8 @@ export async function prepareRecipe(
   const all = needed.flatMap(({ series }) => series)
   if (given.series !== undefined && given.indicator !== undefined && all[0]?.indicatorId !== given.indicator)
     refuseRecipe(
-      `Series ${given.series} is one of indicator ${all[0]?.indicatorId}, not of ${given.indicator}.`,
-      'Give either series or indicator.',
+      `Series ${given.series} belongs to indicator ${all[0]?.indicatorId}, not to ${given.indicator}.`,
+      'Pass either series or indicator.',
       'bad-parameter',
     )
   if (given.series !== undefined) parameters = { ...parameters, indicator: all[0]!.indicatorId }
@@ -123,7 +123,7 @@ export async function prepareRecipe(
       geo: wanted,
       isNamed: given[parameter] !== undefined,
     })
-    if (wanted !== null && geo !== wanted) notes.push(`Geo ${geo}: nothing is stored for geo ${wanted}.`)
+    if (wanted !== null && geo !== wanted) notes.push(`No values are stored for geo ${wanted}; stored geo: ${geo}.`)
     parameters = { ...parameters, [parameter]: geo }
   }
   const { times, range } = resolveTimes(parameters, await findZone(db, all, service), now)

@@ -64,8 +64,8 @@ export async function seriesOfNeed(
   }
   if ((parameters[need.of] ?? null) === null)
     return refuseRecipe(
-      `${name} has no default for ${need.of}: the service does not declare which indicator it is about.`,
-      `Pass it: ${need.of === 'indicator' ? '--indicator 7' : `--param ${need.of}=7`}; \`indicator-sync discover\` finds ids.`,
+      `Recipe ${name} has no default for parameter ${need.of} with this service.`,
+      `Pass ${need.of === 'indicator' ? '--indicator 7' : `--param ${need.of}=7`}; \`indicator-sync discover\` finds ids.`,
       'no-indicator',
     )
   const ids = [...new Set(String(parameters[need.of]).split(',').map(Number))]
@@ -85,13 +85,13 @@ export async function seriesOfNeed(
   const ways = [...new Set(others.map(groupingName))]
   const grouped = lacking.filter((id) => !none.includes(id))
   const says = [
-    ...(grouped.length > 0 ? [`${none.length > 0 ? `${and(grouped)} is stored` : 'stored'} ${and(ways)}`] : []),
+    ...(grouped.length > 0 ? [`${none.length > 0 ? `${and(grouped)} is stored` : 'stored only'} ${and(ways)}`] : []),
     ...(none.length > 0 ? [`nothing ${grouped.length > 0 ? `of ${and(none)} ` : ''}is stored`] : []),
   ]
   const own = 'series' in known && others[0] ? ` Or use the stored series: --param series=${others[0].id}.` : ''
   return refuseRecipe(
-    `${name} needs native ${and(lacking)}; ${and(says)}.`,
-    `A job fetches ${lacking.length > 1 ? 'them' : 'it'} without timeTrunc: series: [{ indicators: [${lacking.join(', ')}], window: { last: 30d } }].${own}`,
+    `Recipe ${name} needs the native series of indicator ${and(lacking)}; ${and(says)}.`,
+    `Fetch ${lacking.length > 1 ? 'them' : 'it'} with a job entry without timeTrunc: series: [{ indicators: [${lacking.join(', ')}], window: { last: 30d } }].${own}`,
     'not-stored',
   )
 }
@@ -151,16 +151,16 @@ export async function requireValues(
       (await values.select('at').orderBy('at', order).limit(1).executeTakeFirst())?.at
     const [first, last] = [await end('asc'), await end('desc')]
     refuseRecipe(
-      `No values of indicator ${indicatorId}, geo ${geo} are stored for this time.`,
+      `No values of indicator ${indicatorId}, geo ${geo} are stored in this range.`,
       first === undefined || last === undefined
         ? 'Fetch them with a sync.'
-        : `Stored values go from ${formatLocal(zone, first)} to ${formatLocal(zone, last)}: change --from and --to, or sync more.`,
+        : `Stored values range from ${formatLocal(zone, first)} to ${formatLocal(zone, last)}. Change --from and --to, or sync more.`,
       'nothing-stored',
     )
   }
   if (need.hourly && (await inside.where('step_s', '>', 3600).executeTakeFirst()) !== undefined)
     refuseRecipe(
-      `${name} compares hours, but indicator ${indicatorId} (series ${id}) has longer periods.`,
+      `Recipe ${name} compares hours, but indicator ${indicatorId} (series ${id}) has longer periods.`,
       'Choose a series with steps of an hour or less.',
       'too-coarse',
     )

@@ -57,8 +57,8 @@ export function describe(thrown: unknown): string {
   const error = asSyncError(thrown)
   if (!(error instanceof BugError)) return error.hint ? `${error.message}\n  → ${asCalled(error.hint)}` : error.message
   const { cause, message } = error
-  const text = cause instanceof Error ? (cause.stack ?? cause.message) : message
-  return `Internal error of indicator-sync: ${text}\n  → Please report it with these lines.`
+  const text = cause instanceof Error ? `Internal error: ${cause.stack ?? cause.message}` : message
+  return `${text}\n  → This is a bug in indicator-sync. Please report it with the lines above.`
 }
 
 /** The same for machines: the fields of `command.failed`; of a bug also where in the code it was thrown. */

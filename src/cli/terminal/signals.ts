@@ -44,8 +44,8 @@ export function watchSignals(
       if (code !== undefined) return name === 'SIGHUP' ? undefined : endNow(name)
       code = EXIT_BY_SIGNAL[name]
       received ??= code
-      const again = name === 'SIGHUP' ? 'SIGTERM stops' : 'repeat it to stop'
-      const reason = `Stopping after the current replies; ${again} at once.`
+      const again = name === 'SIGHUP' ? 'SIGTERM stops' : 'repeat the signal to stop'
+      const reason = `Stopping after the requests in flight; ${again} immediately.`
       report({ signal: name, reason })
       // In the next turn: both may have come while the loop was busy, and whoever stops listening here would miss the second.
       setImmediate(() => {

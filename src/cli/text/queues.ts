@@ -6,5 +6,7 @@ export const queuesText = (queues: readonly QueueState[]): string[] =>
   queues.map(
     ({ host, queued, active, dead }) =>
       `queue of ${host}: ${quantity(queued, 'request waits', 'requests wait')}, ${grouped(active)} in progress` +
-      (dead === 0 ? '' : `, ${grouped(dead)} dead; \`sync --distributed\` queues ${dead === 1 ? 'it' : 'them'} again`),
+      (dead === 0
+        ? ''
+        : `, ${grouped(dead)} given up; \`sync --distributed\` queues ${dead === 1 ? 'it' : 'them'} again`),
   )

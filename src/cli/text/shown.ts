@@ -117,7 +117,7 @@ function compare(a: DrawnSeries, b: DrawnSeries): string {
     const [x, y] = [at(a, i), at(b, i)]
     if (x !== null && y !== null) pairs.push([x, y])
   }
-  if (pairs.length < 2) return 'The series share no timestamps.'
+  if (pairs.length < 2) return 'The two series have no timestamp in common.'
   const [mx, my] = [mean(pairs.map(([x]) => x)), mean(pairs.map(([, y]) => y))]
   const sum = (of: (x: number, y: number) => number): number =>
     pairs.reduce((all, [x, y]) => all + of(x - mx, y - my), 0)

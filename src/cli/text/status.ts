@@ -56,7 +56,7 @@ const minuteText = (text: unknown): string =>
 /** The reply store in a sentence. */
 const replyStoreText = ({ bodies, packed_bytes, bytes, since, missing }: ReplyStoreState): string =>
   [
-    `${quantity(bodies, 'body', 'bodies')}, ${mebibytes(bytes)} compressed to ${mebibytes(packed_bytes)}`,
+    `${grouped(bodies)}, ${mebibytes(bytes)} (${mebibytes(packed_bytes)} compressed)`,
     ...(since === null ? [] : [`since ${since}`]),
     ...(missing === 0
       ? []
@@ -102,7 +102,7 @@ const seriesText = (series: readonly StatusSeries[], cells: number): string =>
     ? '  none'
     : tableText(
         {
-          columns: ['id', 'indicator', 'step', 'geo', 'last local', 'hours ago'],
+          columns: ['id', 'indicator', 'step', 'geo', 'last value', 'hours ago'],
           rows: series.map((row) => [
             ...[row.indicator_id, row.indicator_name, row.time_trunc, row.geo_name ?? (row.geo_id || '')],
             ...[cells < ROOMY ? briefTime(row.last_local) : minuteText(row.last_local), row.lag_hours],
@@ -141,7 +141,7 @@ export function statusText(file: string, status: Status, drawn: string, cells: n
       : [`\nLate\n${linesOrNone(status.late, (what, width) => wrapped(what, width, '    ', '  '), cells)}`]),
     ...gapLines(status, cells),
     `\nOpen failures\n${linesOrNone(status.failures, failureText, cells)}`,
-    `\n${wrapped(`Reply store: ${replyStoreText(status.replies)}`, cells, '  ', '')}`,
+    `\n${wrapped(`Stored responses: ${replyStoreText(status.replies)}`, cells, '  ', '')}`,
     ...(status.quarantined > 0
       ? [
           `\n${wrapped(`${quantity(status.quarantined, 'row')} in quarantine (list them: indicator-sync quarantine list)`, cells, '  ', '')}`,

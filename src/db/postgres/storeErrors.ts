@@ -124,7 +124,7 @@ const REASONS: Readonly<Record<string, readonly [message: string, hint: string]>
   ],
   '57014': [
     'A statement on the database{} exceeded the time limit of the server.',
-    'Request less data at once, or raise statement_timeout in the address (?statement_timeout=…, in milliseconds).',
+    'Select less data at once, or raise statement_timeout in the address (?statement_timeout=…, in milliseconds).',
   ],
   '25006': [
     'The database{} is read-only.',

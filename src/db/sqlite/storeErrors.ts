@@ -25,9 +25,9 @@ const REASONS: Readonly<Record<string, readonly [string, string]>> = {
   ],
   SQLITE_TOOBIG: [
     "A value exceeds SQLite's size limit, or that of this program.",
-    'Request less of it: substr(…), length(…), or fewer rows in one value.',
+    'Select less of it: substr(…), length(…), or fewer rows in one value.',
   ],
-  SQLITE_NOMEM: ['There is not enough memory for this statement.', 'Request less data at once.'],
+  SQLITE_NOMEM: ['There is not enough memory for this statement.', 'Select less data at once.'],
   SQLITE_IOERR_GETTEMPPATH: [
     'No temporary directory is writable, and the database{} needs one.',
     'Set SQLITE_TMPDIR to a writable directory, then run the command again.',

@@ -70,7 +70,7 @@ async function followRedirects(url: string, options: DownloadOptions): Promise<D
     }
     to = next!
   }
-  throw refusedDownload(`it leads on and on, over ${MAX_REDIRECTS} times`)
+  throw refusedDownload(`more than ${MAX_REDIRECTS} redirects`)
 }
 
 /** Sends one request of a download: to the service with the key, to others without. */
@@ -112,7 +112,7 @@ function classifyDownload(
   const failure = classifyAnswer(answer, summary, now)
   if (failure && (failure.error instanceof TransientError || (ofKey && failure.error instanceof KeyError)))
     return failure
-  return { error: refusedDownload(`the answer has status ${answer.status}`), maxAttempts: 1, coolDownMs: 0, answer }
+  return { error: refusedDownload(`the response has status ${answer.status}`), maxAttempts: 1, coolDownMs: 0, answer }
 }
 
 /** A message of the service is not longer. */

@@ -27,7 +27,7 @@ const isAllowed = ({ host, hostname }: URL, { allowHosts = [] }: LinkPolicy): bo
 export function resolveLink(url: string, baseUrl: string): URL {
   const address = url.startsWith('/') && !url.startsWith('//') ? URL.parse(`${baseUrl}${url}`) : URL.parse(url)
   if (!isHttp(address))
-    throw refusedDownload(`${JSON.stringify(oneLine(url).slice(0, 100))} is not a valid address of a file`)
+    throw refusedDownload(`${JSON.stringify(oneLine(url).slice(0, 100))} is not a valid file address`)
   return address
 }
 
@@ -36,29 +36,26 @@ export function refuseForeign(address: URL, policy: LinkPolicy): void {
   const own = new URL(policy.baseUrl)
   if (address.origin === own.origin) return
   if (!isAllowed(address, policy))
-    throw refusedDownload(`it lies on another host; to follow such links, use --allow-host ${address.host}`)
+    throw refusedDownload(`it is on another host; to follow such links, pass --allow-host ${address.host}`)
   refuseDowngrade(own, address)
 }
 
 /** Refuses to go from an encrypted address to one that is not. */
 function refuseDowngrade(from: URL, to: URL): void {
-  if (from.protocol === 'https:' && to.protocol === 'http:')
-    throw refusedDownload('it leads from an encrypted address to one that is not')
+  if (from.protocol === 'https:' && to.protocol === 'http:') throw refusedDownload('it redirects from https to http')
 }
 
 /** The target of a redirect. Redirects of the service may lead to storage elsewhere, which does not get the key. */
 export function redirectTarget(location: string, from: URL, policy: LinkPolicy): URL {
   // Headers come without the key.
-  if (location.includes(REDACTED)) throw refusedDownload('it leads to an address with the key in it')
+  if (location.includes(REDACTED)) throw refusedDownload('it redirects to an address that contains the key')
   const next = URL.parse(location, from.href)
-  if (!isHttp(next)) throw refusedDownload('it leads to something that is not a valid address')
+  if (!isHttp(next)) throw refusedDownload('it redirects to an invalid address')
   refuseDowngrade(from, next)
   const own = new URL(policy.baseUrl)
   if (next.origin === own.origin) return next
-  if (next.username !== '' || next.password !== '') throw refusedDownload('it leads to an address with a password')
+  if (next.username !== '' || next.password !== '') throw refusedDownload('it redirects to an address with a password')
   if (isInside(next) && !isInside(own) && !isAllowed(next, policy))
-    throw refusedDownload(
-      `it leads into the network of this machine; where that is meant say --allow-host ${next.host}`,
-    )
+    throw refusedDownload(`it redirects to a private network; to follow it, pass --allow-host ${next.host}`)
   return next
 }

@@ -73,11 +73,11 @@ export const queues = {
   heading: ['Queue', 'Cola'],
   host: ['Service', 'Servicio'],
   waiting: ['Waiting', 'En espera'],
-  active: ['Under way', 'En curso'],
-  dead: ['Dead', 'Abandonadas'],
+  active: ['In progress', 'En curso'],
+  dead: ['Given up', 'Abandonadas'],
   deadHint: [
-    'Dead requests failed too often: the next sync plans them again.',
-    'Las peticiones abandonadas fallaron demasiadas veces: la próxima sincronización las planifica de nuevo.',
+    'Requests are given up if every worker that takes them dies. The next distributed sync queues them again.',
+    'Se abandona una petición si mueren todos los procesos que la toman. La próxima sincronización distribuida la pone en cola de nuevo.',
   ],
 } as const
 

@@ -33,7 +33,7 @@ function instantOfRow(row: Readonly<Record<string, unknown>>): Instant | string 
     return `datetime ${brief(datetime)} is not an instant with an offset`
   }
   if (utc !== undefined && utc !== null && check !== at)
-    return `datetime ${brief(datetime)} and tz_time ${brief(utc)} disagree`
+    return `datetime ${brief(datetime)} and tz_time ${brief(utc)} differ`
   return at
 }
 
@@ -103,7 +103,7 @@ export function createCollector(window: Interval | null, root: string): ValueCol
         rows++
         rejects.add(`${path}[${i}]`, reason, row, place)
       }
-      if (!isObject(row)) return reject('a value is not an object')
+      if (!isObject(row)) return reject('value is not an object')
       const { value, geo_name: name } = row
       // As JSON it would be null, which is a value.
       if (typeof value === 'number' && !Number.isFinite(value)) return this.read({ ...row, value: String(value) }, i)
@@ -168,7 +168,7 @@ function sorted(column: GeoColumns, geoId: number, rejects: Rejects, path: strin
     } else if (values[last] !== value) {
       rejects.add(
         path,
-        'two values for one geo and instant; the later one holds',
+        'duplicate geo and instant with different values; the later value is used',
         { geo_id: geoId, at: time, value: values[last] },
         { geoId, at: time },
       )

@@ -7,7 +7,7 @@ test('the demo writes nothing into a database of a real service', async () => {
   const dir = jobFolder()
   await runCommand(dir, ['sync', 'job.yaml'], serviceAt(url, key))
   const { code, err } = await runCommand(dir, ['demo', '--database', 'data/indicator-sync.db'])
-  expect([code, err]).toEqual([2, expect.stringMatching(/contains real data from job one/)])
+  expect([code, err]).toEqual([2, expect.stringMatching(/contains real data of job one/)])
   const jobs = await runCommand(dir, ['query', 'select count(*) from _run', '--format', 'csv'])
   expect(jobs.out.trim().split('\n')[1]).toBe('1')
 })

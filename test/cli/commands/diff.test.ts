@@ -8,7 +8,7 @@ test('diff lists what a run changed, with every row in CSV', async () => {
   await runCommand(dir, ['sync', 'job.yaml'], serviceAt(url, key))
   const shown = await runCommand(dir, ['diff', '--run', '1', '--limit', '2'])
   expect(shown.out).toMatch(/, 744 values new\.$/m)
-  expect(shown.err).toMatch(/The first 2 of 746/)
+  expect(shown.err).toMatch(/first 2 of 746/)
   const all = await runCommand(dir, ['diff', '--run', '1', '--format', 'csv'])
   expect(all.out.trim().split('\n')).toHaveLength(747)
   const none = await runCommand(dir, ['diff', '--from', '+1d', '--to', '+2d', '--json'])

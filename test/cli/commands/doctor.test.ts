@@ -16,7 +16,7 @@ describe('doctor', () => {
     expect(open.code).toBe(0)
     expect(open.out).toMatch(/^WARN \.env .*mode 644.*chmod 600 \.env$/m)
     chmodSync(join(folder, '.env'), 0o600)
-    expect((await runCommand(folder, ['doctor'])).out).toMatch(/^ok {3}\.env .*owner only$/m)
+    expect((await runCommand(folder, ['doctor'])).out).toMatch(/^ok {3}\.env .*only by its owner$/m)
   })
 
   test('reports a key that cannot be one, and an address that would show it', async () => {
@@ -37,12 +37,12 @@ describe('doctor', () => {
     (_request, response) =>
       response.writeHead(200, { Date: new Date(Date.now() + off).toUTCString() }).end('{"widgets":[]}')
   test.each<[string, Script, RegExp]>([
-    ['takes the key', clock(0), /^ok +service .*accepts the key[\s\S]*^ok +clock online/m],
+    ['takes the key', clock(0), /^ok +online .*accepts the key[\s\S]*^ok +clock online/m],
     ['refuses the key', (_q, s) => s.writeHead(403).end('{"message":"Forbidden"}'), /^FIX +key online .*refused/m],
-    ['has a firewall', (_q, s) => s.writeHead(403).end('<html>no</html>'), /^FIX +service .*firewall/m],
-    ['has another clock', clock(-3_600_000), /^FIX +clock online +is 36\d\d s ahead/m],
-    ['speaks something else', (_q, s) => s.end('hello'), /^FIX +service .*JSON/m],
-    ['sends us elsewhere', (_q, s) => s.writeHead(301, { Location: 'https://x' }).end(), /^FIX +service .*redirect/m],
+    ['has a firewall', (_q, s) => s.writeHead(403).end('<html>no</html>'), /^FIX +online .*firewall/m],
+    ['has another clock', clock(-3_600_000), /^FIX +clock online +36\d\d s ahead/m],
+    ['speaks something else', (_q, s) => s.end('hello'), /^FIX +online .*JSON/m],
+    ['sends us elsewhere', (_q, s) => s.writeHead(301, { Location: 'https://x' }).end(), /^FIX +online .*redirect/m],
   ])('--online asks once a service that %s', async (_name, script, says) => {
     const server = await serve(script)
     const { code, out } = await runCommand(tempFolder(), ['doctor', '--online'], to(server.url))
@@ -55,7 +55,7 @@ describe('doctor', () => {
   test('--online reports a host that is not there, and sends a real one few requests', async () => {
     const none = await runCommand(tempFolder(), ['doctor', '--online'], to('https://no-such-host.invalid'))
     expect(none.code).toBe(6)
-    expect(none.out).toMatch(/^FIX +service .*cannot be resolved/m)
+    expect(none.out).toMatch(/^FIX +online .*cannot be resolved/m)
     const emulator = await emulate()
     const well = await runCommand(tempFolder(), ['doctor', '--online', '--json'], to(emulator.url, emulator.key))
     expect(JSON.parse(well.out)).toContainEqual(expect.objectContaining({ what: 'service', good: true }))

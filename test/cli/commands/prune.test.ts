@@ -14,7 +14,7 @@ test('prune deletes old bodies, but not those in quarantine, and says how much',
   const done = await prune('1d')
   expect(done.code).toBe(0)
   expect(done.out).toMatch(
-    /^Deleted 1 body last seen before \d{4}-\S+: [\d,]+ bytes are free\. Kept 1 older one that quarantined rows need\.\n$/,
+    /^Deleted 1 response last received before \d{4}-\S+ \([\d,]+ bytes\)\. Kept 1 older one with quarantined rows\.\n$/,
   )
   expect(bodies()).toBe(before - 1)
 })
@@ -39,11 +39,11 @@ test('prune --job ends the findings of a job that no longer exists, and keeps it
   expect(await findings()).not.toEqual([])
   expect(await runCommand(dir, ['prune', '--job', 'new', ...args])).toMatchObject({
     code: 2,
-    err: expect.stringMatching(/no job "new"/),
+    err: expect.stringMatching(/Unknown job "new"/),
   })
   const rows = ['query', 'select count(*) as n from _fetch', '--format', 'csv', ...args]
   const before = await runCommand(dir, rows)
-  expect((await runCommand(dir, ['prune', '--job', 'old', ...args])).out).toBe('Forgot the job old. Its values stay.\n')
+  expect((await runCommand(dir, ['prune', '--job', 'old', ...args])).out).toBe('Forgot job old. Its values are kept.\n')
   expect(await findings()).toEqual([])
   expect(await runCommand(dir, rows)).toEqual(before)
   expect((await runCommand(dir, ['prune', '--job', 'old', ...args])).code).toBe(2)

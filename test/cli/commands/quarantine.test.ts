@@ -20,7 +20,7 @@ test('quarantine lists what could not be understood, tries it again, and closes 
   expect((await quarantine('list')).out).toMatch(/^id +created_at[\s\S]*\/indicators\/5\?/)
   expect(await quarantine('replay')).toMatchObject({
     code: 1,
-    out: '0 of 1 row in quarantine are understood now.\n',
+    out: '0 of 1 row in quarantine can now be parsed.\n',
   })
   expect(await quarantine('dismiss', '1', '--reason', ' a misprint ', '--json')).toMatchObject({ code: 0 })
   expect((await quarantine('list')).out).toBe('The quarantine is empty.\n')
@@ -29,11 +29,11 @@ test('quarantine lists what could not be understood, tries it again, and closes 
 })
 
 test.each<[string, string[], RegExp]>([
-  ['no number', ['dismiss', '--reason', 'x'], /needs the ids of the entries/],
-  ['a number that is none', ['dismiss', '0', '--reason', 'x'], /whole numbers from 1 on/],
+  ['no number', ['dismiss', '--reason', 'x'], /needs at least one id/],
+  ['a number that is none', ['dismiss', '0', '--reason', 'x'], /must be a whole number, 1 or more/],
   ['no reason', ['dismiss', '1'], /needs --reason/],
-  ['an entry that is not open', ['dismiss', '7', '--reason', 'x'], /Not open in quarantine: 7/],
-  ['a number where none is taken', ['list', '1'], /quarantine list takes no numbers/],
+  ['an entry that is not open', ['dismiss', '7', '--reason', 'x'], /No open quarantine entry has the id 7/],
+  ['a number where none is taken', ['list', '1'], /quarantine list takes no ids/],
 ])('quarantine with %s is a mistake and closes nothing', async (_, args, message) => {
   const { store } = await flawedStore()
   const done = await runCommand(tempFolder(), ['quarantine', ...args, '--database', store.file])

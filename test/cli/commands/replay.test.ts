@@ -30,7 +30,7 @@ test('replay rebuilds a database in its place or in another file, and says from 
   const { run, count } = await place('all')
   expect(await run('replay')).toMatchObject({
     code: 0,
-    out: expect.stringMatching(/^x\.db is rebuilt from 1 stored reply in [\d.]+ s: 748 rows written\.\n$/),
+    out: expect.stringMatching(/^x\.db was rebuilt from 1 stored response in [\d.]+ s: 748 rows written\.\n$/),
   })
   const into = await run('replay', '--output', 'new.db', '--json')
   expect([into.code, JSON.parse(into.out)]).toMatchObject([
@@ -43,11 +43,11 @@ test('replay rebuilds a database in its place or in another file, and says from 
 test('replay of a part goes into another file, and only when that is said', async () => {
   const { dir, run, count } = await place('none')
   const refused = await run('replay')
-  expect([refused.code, refused.err]).toEqual([2, expect.stringMatching(/1 answer of x\.db is not in the reply store/)])
+  expect([refused.code, refused.err]).toEqual([2, expect.stringMatching(/1 response of x\.db is not stored/)])
   expect(await count('x.db')).toBe(744)
   for (const [args, message] of [
-    [['--output', 'new.db'], /is not in the reply store/],
-    [['--incomplete'], /--incomplete only works with --output/],
+    [['--output', 'new.db'], /is not stored/],
+    [['--incomplete'], /--incomplete needs --output/],
     [['--output', 'postgres://u@127.0.0.1:9/x'], /must be a file, not a server/],
   ] as const)
     expect(await run('replay', ...args)).toMatchObject({ code: 2, err: expect.stringMatching(message) })

@@ -72,7 +72,7 @@ testSignals.each([
     const value = { value: call, datetime: `2025-01-0${call}T00:00:00.000+01:00`, geo_id: 3 }
     const body = { indicator: { id: 1739, tiempo: [{ id: 4 }], geos: [], values: [value] } }
     if (call === 1) return json(response, body)
-    whenSaid(child!, 'after the current replies', () => {
+    whenSaid(child!, 'after the requests in flight', () => {
       goOn()
       json(response, body)
     })
@@ -98,7 +98,7 @@ testSignals('a second signal ends at once, and what was committed stays', async 
   const server = await serve((_request, response, call) => {
     const value = { value: call, datetime: `2025-01-0${call}T00:00:00.000+01:00`, geo_id: 3 }
     if (call === 1) return json(response, { indicator: { id: 1739, tiempo: [{ id: 4 }], geos: [], values: [value] } })
-    whenSaid(child!, 'repeat it to stop at once', () => child!.kill('SIGTERM'))
+    whenSaid(child!, 'repeat the signal to stop immediately', () => child!.kill('SIGTERM'))
     child!.kill('SIGTERM')
   })
   const result = await runCli(dir, ['sync', 'job.yaml'], serviceAt(server.url), (started) => {
@@ -106,7 +106,7 @@ testSignals('a second signal ends at once, and what was committed stays', async 
   })
   // The system ends it, which a shell tells as 143; it may have ended in order just before.
   expect(result.signal ?? result.code).toBeOneOf(['SIGTERM', 143])
-  expect(result.err).toMatch(/repeat it to stop at once/)
+  expect(result.err).toMatch(/repeat the signal to stop immediately/)
   expect((await runCommand(dir, ['query', 'select count(*) as n from observation', '--json'])).out).toMatch(/"n": ?1\b/)
   const emulator = await emulate()
   expect((await runCommand(dir, ['sync', 'job.yaml'], serviceAt(emulator.url, emulator.key))).code).toBe(0)

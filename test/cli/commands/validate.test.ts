@@ -10,8 +10,8 @@ test('a setting that is legal and hardly meant is a warning with its number, not
     ),
   })
   const { code, err } = await runCommand(dir, ['validate', 'job.yaml'])
-  expect(err).toMatch(/series\[0\]\.window\.from lies before 1990/)
-  expect(err).toMatch(/needs 4,967,600 requests, 2 days at its pace/)
+  expect(err).toMatch(/series\[0\]\.window\.from is before 1990/)
+  expect(err).toMatch(/needs 4,967,600 requests, which take 2 days/)
   expect(code).toBe(0)
 })
 

@@ -3,7 +3,7 @@ import { runCommand, tempFolder } from '../../kit.ts'
 import { serviceAt } from '../jobFolder.ts'
 
 test.each<[string, string[], Record<string, string>, RegExp]>([
-  ['no service', [], {}, /No base address/],
+  ['no service', [], {}, /No base URL/],
   ['a file', ['--database', 'x.db'], serviceAt('http://127.0.0.1:9'), /Workers cannot use x\.db/],
   [
     'nothing at once',

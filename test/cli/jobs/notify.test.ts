@@ -139,9 +139,9 @@ describe('a run notifies its addresses of how it ended', () => {
       'a bug that names the key',
       new TypeError(`${KEY} is no function`),
       'bug',
-      'an unexpected error: [secret] is no function',
+      'Internal error: [secret] is no function',
     ],
-    ['a bug that throws nothing', null, 'bug', 'an unexpected error: null'],
+    ['a bug that throws nothing', null, 'bug', 'Internal error: null'],
   ])('alike in the database, the event and the notification, when it ends by %s', async (_, thrown, code, message) => {
     rememberSecret(KEY)
     const { url, heard } = await listener()
@@ -204,7 +204,7 @@ describe('a message', () => {
   test('to somebody who never answers is given up', async () => {
     const silent = await serve(() => undefined)
     const reason = await deliver({ ...message, url: silent.url }, { waitMs: 1, timeoutMs: 50, attempts: 2 })
-    expect(reason).toBe('no answer within 0.05 s')
+    expect(reason).toBe('no response within 0.05 s')
     expect(silent.calls.length).toBeLessThanOrEqual(2)
   })
 })
@@ -232,8 +232,8 @@ testSignals(
       },
     )
     expect(done.code).toBe(143)
-    expect(done.err).toMatch(/did not receive the notification start: the run stopped before the server answered/)
-    expect(done.err).toMatch(/did not receive the notification stopped: no answer within 1\.5 s/)
+    expect(done.err).toMatch(/did not receive the notification start: the run stopped before the server responded/)
+    expect(done.err).toMatch(/did not receive the notification stopped: no response within 1\.5 s/)
     expect(heard).toEqual(['start', 'stopped'])
   },
 )

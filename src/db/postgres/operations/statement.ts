@@ -170,7 +170,7 @@ function asStatementError(thrown: unknown): unknown {
   if (code === '42601' && /multiple commands/.test(message)) return severalStatements(error)
   if (code === '42501')
     return new InputError(`SQL: ${message}.`, {
-      hint: 'Check the privileges of the user in the database address; docs/postgresql.md lists the roles.',
+      hint: 'Check the privileges of the user in the database URL; docs/postgresql.md lists the roles.',
       code: 'not-allowed',
       cause: error,
     })
