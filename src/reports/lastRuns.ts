@@ -11,6 +11,8 @@ export interface IncompleteRun {
   readonly run: number
   readonly job: string
   readonly command: string
+  /** The command and flags that selected part of the job; null if it was run whole. */
+  readonly part: string | null
   readonly what: string
   readonly startedAt: string
   /** True if its process died before the run ended. */
@@ -33,6 +35,7 @@ const described = ({ id, job, command, part, started_at, finished_at }: RunRow, 
   run: id,
   job,
   command,
+  part,
   what: `last run of ${job} (${part ?? command}, started ${started_at}) ${state}`,
   startedAt: started_at,
   isDead: finished_at === null,

@@ -75,6 +75,11 @@ describe('the overview', () => {
     expect(await health()).toMatch(/Needs attention[\s\S]*The last run of test failed\./)
     await market.run(store, job, '2025-11-06T13:00:00Z')
     expect(await health()).toContain('Up to date')
+    const wrongGeo = job.replace('indicators: [1, 2]', 'indicators: [1], geoIds: [3, 99]')
+    await market.run(store, `name: other\n${wrongGeo}`, '2025-11-06T14:00:00Z')
+    expect(await health()).toMatch(
+      /Needs attention[\s\S]*1 indicator has no values for a selected geo, or none at all\./,
+    )
     const list = await get(`${url}/indicators?lang=en`)
     expect(list, 'local days').toContain('2025-10-01 … 2025-10-02, 1 geo')
   })

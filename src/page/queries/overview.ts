@@ -3,6 +3,7 @@ import { storedKinds } from '../../db/queries/catalogueNames.ts'
 import { readJobFiles } from '../../db/queries/jobRuns.ts'
 import type { LakeState } from '../../lake/state.ts'
 import { isMissed } from '../../reports/gaps.ts'
+import { findLackingGeos, storedNamedGeos } from '../../reports/lackingGeos.ts'
 import { type Reach, reaches } from '../../reports/lag.ts'
 import { failedRuns, unfinishedRuns, withDeadRuns } from '../../reports/lastRuns.ts'
 import { rhythms } from '../../reports/rhythm.ts'
@@ -229,6 +230,7 @@ export async function readOverview(request: PageRequest) {
       failures: failures.length,
       quarantined: await countQuarantine(request),
       missed: await missed(request),
+      lackingGeos: (await findLackingGeos(store, await storedNamedGeos(store))).length,
       failedRuns: await failedRuns(store),
       unfinishedRuns: await unfinishedRuns(store),
       gaps: await worstGaps(request, gaps, all),

@@ -54,9 +54,13 @@ function problems({ health, failures, jobFiles }: Overview, request: PageRequest
   const { link, words } = request
   const { home } = words
   const sync = (job: string): string => `sync ${jobFile(jobFiles, job)}`
-  const runProblem = ({ run, job, command }: IncompleteRun, text: string): Problem => ({
+  const runProblem = ({ run, job, command, part }: IncompleteRun, text: string): Problem => ({
     text: html`<a href="${link(`/runs/${run}`)}">${text}</a>`,
-    command: command === 'schedule' || OF_JOB.includes(command) ? sync(job) : command,
+    command: !['schedule', ...OF_JOB].includes(command)
+      ? command
+      : part === null
+        ? sync(job)
+        : part.replace(/^\w+/, (name) => `${name} ${jobFile(jobFiles, job)}`),
   })
   const gapProblem = (gap: Overview['health']['gaps'][number]): Problem => ({
     // The length is that of a geo on average: each may lack the same days.
@@ -83,6 +87,7 @@ function problems({ health, failures, jobFiles }: Overview, request: PageRequest
       text: home.missed(job, localText(request, lastAt), roughLength(request, usualS)),
       command: sync(job),
     })),
+    ...counted(health.lackingGeos, home.lackingGeos, 'check'),
     ...counted(health.late, home.late, 'check'),
     ...counted(
       health.quarantined,

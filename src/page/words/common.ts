@@ -134,6 +134,10 @@ export const home = {
   },
   moreGaps: ['{0} more series with missing data.', '{0|serie|series} más con datos ausentes.'],
   gapCount: ['{0|gap|gaps}', '{0|hueco|huecos}'],
+  lackingGeos: [
+    '{0|indicator has|indicators have} no values for a selected geo, or none at all.',
+    '{0|indicador no tiene|indicadores no tienen} valores para una zona elegida, o ninguno.',
+  ],
   late: ['{0} series {0?is|are} late.', '{0|serie va con retraso|series van con retraso}.'],
   failures: [
     '{0|request|requests} failed and {0?was|were} not answered since.',
