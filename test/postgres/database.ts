@@ -28,7 +28,12 @@ const LOCK = 4711
 
 /** A new database with all tables and views: a copy of one that the first test of the run made, for migrations take longer than most tests. */
 export async function migratedDatabase(): Promise<string> {
-  if (process.env.INDICATOR_SYNC_TEST_POSTGRES) return tempDatabase()
+  // On a server that is not ours nothing stays after the run, so that each database is migrated by itself.
+  if (process.env.INDICATOR_SYNC_TEST_POSTGRES) {
+    const url = await tempDatabase()
+    await (await openStore(url)).close()
+    return url
+  }
   const server = await serverUrl()
   await withClient(server, async (client) => {
     await client.query(`select pg_advisory_lock(${LOCK})`)
