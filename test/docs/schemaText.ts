@@ -57,6 +57,9 @@ Start with the views: they add names, units and local time to the tables. **${SE
 
 type Line = readonly [name: string, text: string]
 
+/** Tables with at most so many columns are described in one line. */
+const SMALL = 3
+
 /** A column as the page describes it: type, unit and meaning. */
 const lines = (object: string): Line[] =>
   dictionaryRows()
@@ -109,6 +112,8 @@ export function schemaText(): string {
   const groups = viewGroups()
   const inViews = commonColumns(groups.map(([first]) => first!))
   const data = NAMES.filter((name) => !name.startsWith('_'))
+  const small = data.filter((name) => Object.keys(tableOf(name).columns).length <= SMALL)
+  const large = data.filter((name) => !small.includes(name))
   const inTables = commonColumns(data)
   const about = (name: string): string => VIEWS[name as keyof typeof VIEWS].about.replace(` ${SEVERAL_SERIES}`, '')
   return `${[
@@ -131,11 +136,15 @@ export function schemaText(): string {
     ].join('\n'),
     'Columns of several tables (`?`: may be NULL):',
     list([...inTables]),
-    ...data.flatMap((name) => [
+    ...large.flatMap((name) => [
       `### \`${name}\``,
       `${tableOf(name).about} Key: ${names(tableOf(name).key)}.`,
       columnsText(name, inTables),
     ]),
+    '### Small tables',
+    small
+      .map((name) => `- \`${name}\`: ${tableOf(name).about} Columns: ${names(Object.keys(tableOf(name).columns))}.`)
+      .join('\n'),
     '## Bookkeeping',
     "Tables that the program needs for itself. Columns: `select * from data_dictionary where object = '_fetch'`.",
     NAMES.filter((name) => name.startsWith('_'))

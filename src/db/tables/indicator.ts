@@ -1,7 +1,7 @@
 import { flag, INDICATOR_KIND, integer, json, moment, optional, table, text } from './declare.ts'
 
 export const geo = table(
-  'A geographic area.',
+  'A geographic area. Its level is country, electric_system, autonomous_community …, or NULL if unknown.',
   {
     id: integer('Id at the service'),
     level: optional(text('country, electric_system, autonomous_community …; NULL if unknown')),
