@@ -12,7 +12,7 @@ export interface SnapshotSource {
   /** The number of fetches and of their rows. It differs after a replay. */
   readonly counted?: Counted
   /**
-   * A checksum of the day totals of every local month. Values do not change without changing it, except by exchanging places
+   * A checksum of the daily totals of every local month. Values do not change without changing it, except by exchanging places
    * within a day.
    */
   readonly months: Readonly<Record<Month, string>>

@@ -86,7 +86,7 @@ async function recomputeDay(
   else await deleteDay.run(tx, { seriesId, geoId, month: whole.month, day: whole.dayOfMonth })
 }
 
-/** What an answer changed, as far as day totals are concerned. */
+/** What an answer changed, as far as daily totals are concerned. */
 export interface ChangedValues {
   readonly seriesId: number
   /** The zone in which the days of the series are counted. */

@@ -78,7 +78,7 @@ export async function runChecks(
 ): Promise<Finding[]> {
   const found: Finding[] = (await missedRuns(db, now)).map(({ what }) => ({ check: 'no run', what }))
   for (const gap of await findGaps(db)) found.push({ check: `gap (${gap.reason})`, what: gapText(gap) })
-  const checks = deep ? [...CHECKS, ['day totals', differingDays] as const] : CHECKS
+  const checks = deep ? [...CHECKS, ['daily totals', differingDays] as const] : CHECKS
   for (const [check, find] of checks) found.push(...(await find(db, now)).map((what) => ({ check, what })))
   return found
 }

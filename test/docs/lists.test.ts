@@ -39,7 +39,7 @@ test('docs/monitoring.md names every check', () => {
   expect(named, 'its table has a row for each check, in the order of CHECKS').toEqual([
     ...['no run', 'gap'],
     ...CHECKS.map(([name]) => name),
-    'day totals',
+    'daily totals',
   ])
 })
 

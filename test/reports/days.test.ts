@@ -11,7 +11,7 @@ test('a day whose totals are not those of its values is named, and a value that 
   await runJob(store, emulator, yaml, { now: NOW })
   const found = async (deep: boolean) =>
     (await runChecks(store, NOW / 1000, { deep })).filter(({ check }) =>
-      ['day totals', 'out of range', 'overlap'].includes(check),
+      ['daily totals', 'out of range', 'overlap'].includes(check),
     )
   expect(await found(true)).toEqual([])
   const at = ms('2025-10-22T10:00:00Z') / 1000
@@ -22,7 +22,7 @@ test('a day whose totals are not those of its values is named, and a value that 
   expect(await found(false)).toEqual([])
   expect(await found(true)).toEqual([
     {
-      check: 'day totals',
+      check: 'daily totals',
       what: 'indicator 600, geo 3: the totals of 4 days do not match their values: 2025-10-22, 2025-10-24, 2025-10-26, 2025-10-31; `indicator-sync replay` recomputes them',
     },
   ])

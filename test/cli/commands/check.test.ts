@@ -19,6 +19,6 @@ test('check names each finding, and exits 6 until there is none', async () => {
   const deep = await check('--json', '--deep')
   expect([deep.code, JSON.parse(deep.out)]).toMatchObject([
     6,
-    [{ check: 'day totals', what: expect.stringContaining('3 days') }],
+    [{ check: 'daily totals', what: expect.stringContaining('3 days') }],
   ])
 })
