@@ -204,7 +204,9 @@ describe('a role with session_replication_role = replica', () => {
 test('a database that does not keep every sign is refused before its tables are made', async () => {
   const name = `latin_${process.pid}`
   const server = await serverUrl()
-  await withClient(server, (client) => client.query(`create database ${name} encoding 'LATIN1' template template0`))
+  await withClient(server, (client) =>
+    client.query(`create database ${name} encoding 'LATIN1' locale 'C' template template0`),
+  )
   onTestFinished(async () => void (await withClient(server, (client) => client.query(`drop database ${name}`))))
   const url = new URL(server)
   url.pathname = name

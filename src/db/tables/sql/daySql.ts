@@ -57,4 +57,4 @@ export const differentDaySql = (
     full join (select * from _day where series_id = ${series} and geo_id = ${geo}) h on h.month = m.month and h.day = m.day
     where ${EXACT_COLUMNS.map((column) => `m.${column} is distinct from h.${column}`).join(' or ')}
       or (m.energy is null) <> (h.energy is null) or abs(m.sum - h.sum) > ${ROUNDING} or abs(m.energy - h.energy) > 25 * ${ROUNDING}
-  ) order by date`
+  ) different order by date`
