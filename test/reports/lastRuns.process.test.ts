@@ -215,7 +215,7 @@ test('check reports the jobs that a command did not reach', async () => {
   const checked = JSON.parse((await runCommand(dir, ['check', '--json'])).out)
   expect(checked).toContainEqual({
     check: 'unfinished',
-    what: expect.stringMatching(/^last run of b \(.*\) did not finish: Not started: job a ended the command\./),
+    what: expect.stringMatching(/^last run of b \(.*\) did not finish: Not started, because job a ended the command\./),
   })
 })
 

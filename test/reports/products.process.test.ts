@@ -110,7 +110,7 @@ describe('query', () => {
     ['a write that answers', ['query', 'delete from observation returning *'], 2, /read-only/],
     ['a table', ['query', 'create table x (a)'], 2, /read-only/],
     ['a typing error', ['query', 'selekt 1'], 2, /syntax error/],
-    ['a column that is not there', ['query', 'select elsewhere from observation'], 2, /no such column/],
+    ['a column that is not there', ['query', 'select elsewhere from observation'], 2, /no such column|does not exist/],
     ['nothing', ['query'], 2, /Pass either/],
     ['an unknown recipe', ['query --recipe daily-avrage'], 2, /Did you mean|did you mean|There are/],
     ['a parameter that a recipe lacks', ['query --recipe daily-average --param zone=3'], 2, /has no parameter zone/],
