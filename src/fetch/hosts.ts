@@ -138,8 +138,14 @@ async function reportFutureTimes(host: string, { store, service, now, emit }: Se
 
 /** Whether the last request failed because the service was down, rather than because too much was requested. */
 async function wasOutage({ kysely }: Store): Promise<boolean> {
-  const last = await kysely.selectFrom('_fetch').select('status').orderBy('id', 'desc').limit(1).executeTakeFirst()
-  return (last?.status ?? 0) >= 500
+  const { outcome, status } =
+    (await kysely
+      .selectFrom('_fetch')
+      .select(['outcome', 'status'])
+      .orderBy('id', 'desc')
+      .limit(1)
+      .executeTakeFirst()) ?? {}
+  return outcome === 'transient' && (status ?? 0) >= 500
 }
 
 /** Waits until the end of a pause that a host asked an earlier process for. */

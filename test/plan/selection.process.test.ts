@@ -19,7 +19,7 @@ test('a job names indicators by the catalogue, which is fetched first; plan says
   const env = { INDICATOR_SYNC_BASE_URL: url, INDICATOR_SYNC_API_KEY: KEY }
   writeFileSync(join(folder, 'job.yaml'), JOB)
   const before = await runCommand(folder, ['plan', 'job.yaml'], env)
-  expect(before.out).toMatch(/The catalogue is not stored yet. A sync fetches it first/)
+  expect(before.out).toMatch(/The catalogue is not stored yet. The next sync fetches it before/)
   expect(before.out).toMatch(/: 1 call:/)
   const done = await runCommand(folder, ['sync', 'job.yaml'], env)
   expect(done.code, done.err).toBe(0)

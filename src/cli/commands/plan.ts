@@ -121,6 +121,7 @@ export async function handler(args: PlanArgs): Promise<number> {
       now,
       ...(readPlanning ? await readPlanning(reader, now) : { plannerState: EMPTY_STATE, catalogue: [] }),
     }
+    const isPart = [args.from, args.to, args.only].some((flag) => flag !== undefined)
     const all = jobs.map((job, i) => {
       const one = planJob({ ...context, requested: requested.copy() }, [job, ...jobs.slice(i + 1)])
       if (i < jobs.length - 1) noteAll(requested, one.requests())
@@ -132,7 +133,7 @@ export async function handler(args: PlanArgs): Promise<number> {
         const left = reader && host ? await callsLeft(reader, host, one.job.pace, Date.now()) : undefined
         const lacking = reader ? lackingGeosTexts(await findLackingGeos(reader, namedGeos(one.job))) : []
         const notes = () => [...one.notes(), ...lacking]
-        print(planText({ ...one, notes }, { now, zone: service.value.timeZone, left }))
+        print(planText({ ...one, notes }, { now, zone: service.value.timeZone, left, isPart }))
       }
   } finally {
     await reader?.close()

@@ -75,6 +75,8 @@ export interface PlanTextOptions {
   readonly zone: string
   /** Calls left today within the budget of the job; undefined where that is not known. */
   readonly left: number | undefined
+  /** Whether a range or `--only` selects a part of the job. */
+  readonly isPart: boolean
 }
 
 /** Calls side by side with the limits of the job: how long they take at least, and on how many days. */
@@ -118,7 +120,7 @@ const local = (zone: string, at: Instant | undefined | null): string =>
 /** The plan of a job as text: a table of its calls by what they are about, its notes and an estimate. */
 export function planText(planned: PlannedJob, options: PlanTextOptions): string {
   const { job, requests, notes } = planned
-  const { zone } = options
+  const { zone, isPart } = options
   const many = new Map(
     job.series.flatMap(({ path, indicators }) =>
       indicators.length > MAX_LINES_PER_ENTRY ? [[path, indicators.length]] : [],
@@ -142,7 +144,7 @@ export function planText(planned: PlannedJob, options: PlanTextOptions): string 
   if (calls === 0)
     return [
       ...notes(),
-      `${job.name}: ${namesAnything(job) ? 'nothing to request; up to date.' : NOTHING_SELECTED}`,
+      `${job.name}: ${!namesAnything(job) ? NOTHING_SELECTED : isPart ? 'nothing to request in the selected part of the job.' : 'nothing to request; up to date.'}`,
     ].join('\n')
   const result: ResultRows = {
     columns: ['entry', 'what', 'why', 'calls', 'from', 'to'],

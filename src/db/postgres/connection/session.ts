@@ -40,7 +40,8 @@ const SESSION_SETTINGS = [
 /** Milliseconds that a statement, a wait for a lock and an idle transaction may take, where the address says nothing else. */
 const TIMEOUTS = {
   statement_timeout: 900_000,
-  lock_timeout: 60_000,
+  // Less than the minute that `query` waits for a row: the error names who has the lock.
+  lock_timeout: 45_000,
   idle_in_transaction_session_timeout: 300_000,
 } as const
 
