@@ -1,5 +1,6 @@
+import { didYouMean } from '../util/didYouMean.ts'
 import { InputError } from '../util/errors.ts'
-import { didYouMean, quantity } from '../util/text.ts'
+import { quantity } from '../util/text.ts'
 import type { Job, Selector } from './job.ts'
 
 /** An indicator of the catalogue, with its names in all stored languages. */

@@ -1,5 +1,5 @@
+import { didYouMean } from '../util/didYouMean.ts'
 import { InputError } from '../util/errors.ts'
-import { didYouMean } from '../util/text.ts'
 import { formatUtc, type Instant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
 import { formatOffset, localClock, offsetAt } from '../util/time/zone.ts'

@@ -1,5 +1,4 @@
 import { stripVTControlCharacters } from 'node:util'
-import { distance } from 'fastest-levenshtein'
 
 /*
  * What may be written to a terminal or a log: visible characters, and the line ends that we write ourselves. Text from the
@@ -42,16 +41,3 @@ export const grouped = (n: number): string => {
 
 /** A number with what is counted, of which there is one or many: 1 request, 52,416 requests. */
 export const quantity = (n: number, one: string, many = `${one}s`): string => `${grouped(n)} ${n === 1 ? one : many}`
-
-/** The known word closest to a mistyped one, or undefined when none is close enough to be meant. */
-function suggest(word: string, known: readonly string[]): string | undefined {
-  const scored = known.map((candidate) => ({ candidate, far: distance(word.toLowerCase(), candidate.toLowerCase()) }))
-  const [best] = scored.sort((a, b) => a.far - b.far)
-  return best && best.far <= Math.max(2, Math.floor(word.length / 3)) ? best.candidate : undefined
-}
-
-/** ` Did you mean "x"?`, or nothing. */
-export function didYouMean(word: string, known: readonly string[]): string {
-  const best = suggest(word, known)
-  return best === undefined ? '' : ` Did you mean ${JSON.stringify(best)}?`
-}

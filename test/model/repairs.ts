@@ -75,8 +75,8 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'settled for one is settled for all',
     'plan/freshness.ts',
-    'if (held.settledFor - ahead >= freshness.lookbackS) return held',
-    'if (held.settledFor - ahead >= 86_400) return held',
+    'if (stored.settledFor - ahead >= freshness.lookbackS) return stored',
+    'if (stored.settledFor - ahead >= 86_400) return stored',
   ),
   mutant(
     'what became one is as settled as its oldest part',
@@ -129,14 +129,14 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'a geo that is missing is not unverified',
     'load/coverage/decideCoverage.ts',
-    '!rejected.has(geo) && held.valuesInWindow.has(geo)',
-    '!rejected.has(geo) && held.valuesInWindow.has(-1)',
+    '!rejected.has(geo) && stored.valuesInWindow.has(geo)',
+    '!rejected.has(geo) && stored.valuesInWindow.has(-1)',
   ),
   mutant(
     'what is dismissed stays unverified',
     'load/quarantine/accept.ts',
-    'await writeCoverage(tx, seriesId, decideAcceptance(series, answer, held))',
-    'decideAcceptance(series, answer, held)',
+    'await writeCoverage(tx, seriesId, decideAcceptance(series, answer, before))',
+    'decideAcceptance(series, answer, before)',
   ),
   mutant(
     'what was dismissed is news when it comes again',
@@ -154,8 +154,8 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'what is unverified is left alone',
     'plan/freshness.ts',
-    "if (held.state === 'unverified' &&",
-    "if (held.state === 'unverified' && held.to < 0 &&",
+    "stored.state === 'unverified' &&",
+    "stored.state === 'unverified' && stored.to < 0 &&",
   ),
   mutant(
     'what is absent is never asked again',
@@ -196,7 +196,7 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'what a complete answer lacks stays',
     'db/sqlite/operations/observations.ts',
-    'if (held > last - first - (written - superseded)) surplus.add(geoId)',
+    'if (stored > last - first - (written - superseded)) surplus.add(geoId)',
     '',
   ),
   mutant(

@@ -1,5 +1,5 @@
+import { didYouMean } from '../../util/didYouMean.ts'
 import { InputError } from '../../util/errors.ts'
-import { didYouMean } from '../../util/text.ts'
 import type { CommandModule } from '../command.ts'
 import { COMMON_FLAGS } from '../flags.ts'
 import { COMMANDS } from './commands.ts'

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { contentKinds, LANGUAGE_NAMES } from '../../service/routes.ts'
 import type { Service } from '../../service/service.ts'
-import { didYouMean } from '../../util/text.ts'
+import { didYouMean } from '../../util/didYouMean.ts'
 import { parseSpan } from '../moment.ts'
 import { isRule } from './jobFile.ts'
 import type { DocumentPath } from './yaml.ts'

@@ -5,8 +5,8 @@ import { addMonths } from 'date-fns/addMonths'
 import { addYears } from 'date-fns/addYears'
 import { startOfMonth } from 'date-fns/startOfMonth'
 import { startOfYear } from 'date-fns/startOfYear'
+import { didYouMean } from '../didYouMean.ts'
 import { InputError } from '../errors.ts'
-import { didYouMean } from '../text.ts'
 import { DAY, daysFromCivil, type Instant, isDate } from './instant.ts'
 
 /** A day of a local calendar, `YYYY-MM-DD`. */
