@@ -121,7 +121,7 @@ describe('a service of a library user', () => {
     expect([...reader.rows(find('daily-average').sql, parameters)][0]).toEqual(
       expect.arrayContaining(['2025-03-01', 24, 21, 23.3]),
     )
-    await expect(prepared('forecast-error')).rejects.toThrow(/has no default for forecast/)
+    await expect(prepared('forecast-error')).rejects.toThrow(/has no default for parameter forecast/)
     await reader.close()
     expect(
       findMistakes('name: bad\nseries: [{ indicators: al, window: { last: 1d } }]\n', 'x', undefined, service),
