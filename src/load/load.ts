@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
 import type { Store } from '../db/store.ts'
-import type { UnansweredOutcome } from '../db/tables/codes.ts'
+import type { FetchOutcome, UnansweredOutcome } from '../db/tables/codes.ts'
 import type { Rows, RowValues } from '../db/tables/rows.ts'
 import type { Database } from '../db/tables/schema.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
@@ -84,43 +84,73 @@ async function keptBody(
   return hasKey || (keep === 'none' && isUnderstood) ? null : (stored ?? (await compressBody(body)))
 }
 
+/** How a request is recorded. */
+interface Recording extends Pick<Recorded, 'as'> {
+  readonly outcome: FetchOutcome
+  readonly last: LastAnswer
+  /** The body that is kept. */
+  readonly stored?: StoredBody | null
+  readonly error?: SyncError
+  readonly evidence?: string
+}
+
+/** A record of a request: its number, its series, when it was made (epoch milliseconds), and the hash of the stored body. */
+interface FetchEntry {
+  readonly fetchId: number
+  readonly seriesId: number | null
+  readonly ms: number
+  readonly hash: string | null
+}
+
 /**
- * Writes a reply in one transaction: its rows, the versions they supersede, coverage, the record of the request, the body, and
- * the counters of the run. After a crash all of it is there, or nothing.
+ * Records a request in one transaction: its record, its body, what `write` writes, and the counters of the run. After a crash all of it
+ * is there, or nothing. `write` returns the counters that differ from those of a request without rows.
  */
+function recordRequest(
+  { store, runId, now, guard }: Loading,
+  planned: PlannedRequest,
+  { outcome, last, stored = null, as, error, evidence }: Recording,
+  write: (tx: Transaction<Database>, entry: FetchEntry) => Promise<Partial<Counts>> = async () => ({}),
+): Promise<Counts> {
+  return store.write(async (tx) => {
+    const ms = now()
+    const seriesId = await seriesIdOf(tx, planned, ms)
+    if (stored) await keepReply(tx, store.engine, stored, last.bytes, ms)
+    const hash = stored?.hash ?? null
+    const record = { runId, planned, seriesId, outcome, last, hash, recordedMs: ms }
+    const fetchId = await recordFetch(tx, { ...record, ...(error && { error }), evidence: evidence ?? null })
+    const written = await write(tx, { fetchId, seriesId, ms, hash })
+    const counts: Counts = { ...NO_COUNTS, requests: 1, bytes: last.bytes, ...written }
+    await countRun(tx, runId, counts)
+    await guard?.(tx, { request: planned, as, error: error ?? null })
+    return counts
+  })
+}
+
+/** Writes a reply in one transaction: its rows, the versions they supersede, coverage, and what is recorded of every request. */
 export async function load(
   loading: Loading,
   planned: PlannedRequest,
   reply: Reply,
   { rows: parsedRows, stored: compressed }: ParsedReply,
 ): Promise<Counts> {
-  const { store, runId, keep, now, guard } = loading
+  const { store, runId, keep } = loading
   const { rows, found } = withoutKey(loading, parsedRows)
   const stored = await keptBody(loading, found, rows.rejects.length === 0, reply, compressed)
-  return store.write(async (tx) => {
-    const ms = now()
-    const seriesId = await seriesIdOf(tx, planned, ms)
-    if (stored) await keepReply(tx, store.engine, stored, reply.bytes, ms)
-    const hash = stored?.hash ?? null
-    const outcome = answeredAs(rows)
-    const fetchId = await recordFetch(tx, { runId, planned, seriesId, outcome, last: reply, hash, recordedMs: ms })
+  const outcome = answeredAs(rows)
+  return recordRequest(loading, planned, { outcome, last: reply, stored, as: 'loaded' }, async (tx, entry) => {
+    const { fetchId, seriesId, ms, hash } = entry
     if (keep === 'latest' && hash !== null) await dropEarlier(tx, store.engine, planned.request.target, fetchId, hash)
     const applied = await applyRows(tx, store.engine, { fetchId, seriesId, planned, rows, ms, outcome })
     await quarantine(tx, { fetchId, runId, ms }, applied.rejects)
-    const counts: Counts = {
-      ...NO_COUNTS,
-      requests: 1,
-      bytes: reply.bytes,
+    await recordChanges(tx, planned, rows, seriesId)
+    return {
       rows_new: applied.fresh,
       rows_unchanged: applied.unchanged,
       rows_revised: applied.revised,
       rows_withdrawn: applied.withdrawn,
       rows_rejected: applied.rejected,
     }
-    await recordChanges(tx, planned, rows, seriesId)
-    await countRun(tx, runId, counts)
-    await guard?.(tx, { request: planned, as: 'loaded', error: null })
-    return counts
   })
 }
 
@@ -147,20 +177,12 @@ export async function loadCoarse(
   reply: Reply,
   { rows, stored: compressed }: ParsedReply,
 ): Promise<Counts> {
-  const { store, runId, now, guard } = loading
   const { found } = withoutKey(loading, rows)
   const stored = await keptBody(loading, found, true, reply, compressed)
-  return store.write(async (tx) => {
-    const ms = now()
-    const seriesId = await seriesIdOf(tx, planned, ms)
-    if (stored) await keepReply(tx, store.engine, stored, reply.bytes, ms)
-    const hash = stored?.hash ?? null
-    await recordFetch(tx, { runId, planned, seriesId, outcome: 'coarse', last: reply, hash, recordedMs: ms })
+  const recording = { outcome: 'coarse', last: reply, stored, as: 'split' } as const
+  return recordRequest(loading, planned, recording, async (tx, { seriesId, ms }) => {
     if (planned.reason === 'absent' && seriesId !== null) await leaveUnverified(tx, seriesId, planned, ms)
-    const counts: Counts = { ...NO_COUNTS, requests: 1, bytes: reply.bytes }
-    await countRun(tx, runId, counts)
-    await guard?.(tx, { request: planned, as: 'split', error: null })
-    return counts
+    return {}
   })
 }
 
@@ -168,27 +190,18 @@ export async function loadCoarse(
  * Records a request that was sent, was not answered, and did not fail: its window was `too-large` for the service and is
  * requested in parts, each a request of its own, or the run was `stopped` before the answer.
  */
-export async function loadUnanswered(
-  { store, runId, now, guard }: Loading,
+export const loadUnanswered = (
+  loading: Loading,
   planned: PlannedRequest,
   outcome: UnansweredOutcome,
   error: SyncError,
   last: LastAnswer,
-): Promise<Counts> {
-  return store.write(async (tx) => {
-    const ms = now()
-    const seriesId = await seriesIdOf(tx, planned, ms)
-    await recordFetch(tx, { runId, planned, seriesId, outcome, last, hash: null, recordedMs: ms, error })
-    const counts: Counts = { ...NO_COUNTS, requests: 1, bytes: last.bytes }
-    await countRun(tx, runId, counts)
-    await guard?.(tx, { request: planned, as: outcome === 'too-large' ? 'split' : 'stopped', error })
-    return counts
-  })
-}
+): Promise<Counts> =>
+  recordRequest(loading, planned, { outcome, last, error, as: outcome === 'too-large' ? 'split' : 'stopped' })
 
 /** Records a request that failed for good, with its last answer; what could not be parsed is quarantined. */
 export async function loadFailure(
-  { store, runId, now, guard }: Loading,
+  loading: Loading,
   planned: PlannedRequest,
   error: SyncError,
   last: LastAnswer,
@@ -196,38 +209,15 @@ export async function loadFailure(
 ): Promise<Counts> {
   const unparsable = error instanceof SchemaError
   const stored = unparsable ? await compressBody(last.body) : null
-  return store.write(async (tx) => {
-    const ms = now()
-    const seriesId = await seriesIdOf(tx, planned, ms)
-    if (stored) await keepReply(tx, store.engine, stored, last.bytes, ms)
-    const hash = stored?.hash ?? null
-    const evidence = last.body.subarray(0, 2_048).toString('utf8')
-    const fetchId = await recordFetch(tx, {
-      runId,
-      planned,
-      seriesId,
-      outcome: failureOutcome(error),
-      last,
-      hash,
-      recordedMs: ms,
-      error,
-      evidence,
-    })
+  const evidence = last.body.subarray(0, 2_048).toString('utf8')
+  const recording = { outcome: failureOutcome(error), last, stored, error, evidence, as: 'failed' } as const
+  return recordRequest(loading, planned, recording, async (tx, { fetchId, seriesId, ms }) => {
     const whole = unparsable ? [{ path: error.path, reason: error.message, fragment: evidence }] : []
     const found = rejects.length > 0 ? { rejects, rejected } : { rejects: whole, rejected: whole.length }
     const open = await undismissed(tx, { seriesId, target: planned.request.target, fetchId }, found)
-    await quarantine(tx, { fetchId, runId, ms }, open.rejects)
-    const counts: Counts = {
-      ...NO_COUNTS,
-      requests: 1,
-      failed: 1,
-      bytes: last.bytes,
-      rows_rejected: open.rejected,
-    }
-    const { rows_rejected } = counts
+    await quarantine(tx, { fetchId, runId: loading.runId, ms }, open.rejects)
+    const rows_rejected = open.rejected
     await tx.updateTable('_fetch').set({ rows_rejected }).where('id', '=', fetchId).execute()
-    await countRun(tx, runId, counts)
-    await guard?.(tx, { request: planned, as: 'failed', error })
-    return counts
+    return { failed: 1, rows_rejected }
   })
 }
