@@ -224,6 +224,6 @@ describe('the quarantine', () => {
     expect(one).toMatchObject({ outcome: 'failed', counts: { rows_rejected: 250 } })
     expect(store.get('select rows_rejected from _fetch')).toBe(250)
     const { out } = await runCommand(tempFolder(), ['quarantine', 'list', '--database', store.file])
-    expect(out).toContain('150 more rows of the same answers')
+    expect(out).toContain('150 more rows of the same responses')
   })
 })
