@@ -5,8 +5,8 @@ import type { Reader } from '../db/store.ts'
 import type { Service } from '../service/service.ts'
 import { InputError, SyncError } from '../util/errors.ts'
 import { assets } from './assets.ts'
-import { etagOf, matchesTag, readLastRun } from './etag.ts'
 import { html, htmlText } from './html.ts'
+import { etagOf, matchesTag, readShownRun } from './lastRun.ts'
 import { layout, type ShownPage } from './layout.ts'
 import { addressOf, type Endpoint, jsonAnswer, NotFound, type Page, type PageAnswer, type PageRequest } from './page.ts'
 import { PAGES } from './pages.ts'
@@ -148,7 +148,7 @@ async function pageAnswer({ page, endpoint, form, address }: PageCall, request: 
     body: view.show(data, request),
     scripts: page.scripts ?? [],
     still: page.still ?? false,
-    lastRun: await readLastRun(request.store),
+    lastRun: await readShownRun(request),
     machine: `${request.path === '/' ? '/index' : request.path}.json${address.search}`,
   }
   return { type: HTML['Content-Type'], body: htmlText(layout(shown, PAGES, request)), status }

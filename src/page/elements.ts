@@ -4,6 +4,7 @@ import { oneLine, shellWord, visible } from '../util/text.ts'
 import { floorToSecond, type Instant } from '../util/time/instant.ts'
 import { dayIntervalAt, localDay } from '../util/time/localDay.ts'
 import { formatLocal } from '../util/time/zone.ts'
+import { writtenLocale } from './client/format.ts'
 import { type Html, type HtmlPart, html } from './html.ts'
 import type { PageRequest, Query } from './page.ts'
 
@@ -152,6 +153,18 @@ export const localText = ({ service }: Pick<PageRequest, 'service'>, moment: str
 /** The same for a reader and for a program; nothing without a moment. */
 export const timeElement = (request: Pick<PageRequest, 'service'>, moment: string | null | undefined): HtmlPart =>
   moment ? html`<time datetime="${moment}">${localText(request, moment)}</time>` : null
+
+/** A range of time in the days that it touches: `14–16 Nov`. */
+export function daysText({ locale, service, now }: PageRequest, from: number, to: number): string {
+  const isThisYear = to > now - 300 * 86_400
+  const format = new Intl.DateTimeFormat(writtenLocale(locale), {
+    timeZone: service.timeZone,
+    day: 'numeric',
+    month: 'short',
+    ...(isThisYear ? {} : { year: 'numeric' }),
+  })
+  return format.formatRange(from * 1000, Math.max(from, to - 1) * 1000)
+}
 
 /** A length of time in words, rounded: minutes, hours or days. */
 export function roughLength({ words: { common } }: PageRequest, seconds: number): string {

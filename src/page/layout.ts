@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import { momentText } from './elements.ts'
-import type { LastRun } from './etag.ts'
 import { type Html, type HtmlPart, html } from './html.ts'
+import type { ShownRun } from './lastRun.ts'
 import type { Page, PageRequest } from './page.ts'
 import { PAGE_LOCALES } from './words/locale.ts'
 import { WORDS } from './words/words.ts'
@@ -14,7 +14,7 @@ export interface ShownPage {
   /** Whether it is not updated while a sync writes. */
   readonly still: boolean
   /** The newest run; null without one, and in files. */
-  readonly lastRun: LastRun | null
+  readonly lastRun: ShownRun
   /** The address of the page's data for programs; undefined where there is none. */
   readonly machine: string | undefined
 }
@@ -40,16 +40,28 @@ function runState({ lastRun: run }: ShownPage, { words, link, service }: PageReq
   const sign = isRunning ? 'running' : run.outcome === 'done' ? 'good' : 'bad'
   return html`<a class="synced" href="${link(`/runs/${run.id}`)}"><span class="${sign}">${
     isRunning || run.finished_at === null
-      ? runs.running(run.requests)
+      ? run.progress
+        ? runs.runningOf(run.progress.done, run.progress.expected)
+        : runs.running(run.requests)
       : html`${common.lastSync} <time data-ago datetime="${run.finished_at}">${momentText(service.timeZone, run.finished_at).slice(0, 16)}</time>`
   }</span></a>`
 }
+
+/** Addresses that the browser keeps under names; a script fills the list. */
+const savedViews = ({
+  words: { common },
+}: PageRequest): Html => html`<details class="saved" id="saved" hidden data-remove="${common.remove('{}')}">
+<summary>☆ ${common.saved}</summary><div>
+<form><label>${common.saveAs} <input name="name" required maxlength="80"></label> <button>${common.save}</button></form>
+<ul></ul>
+<a download="indicator-sync-views.json">${common.exportViews}</a> <label>${common.importViews} <input type="file" accept="application/json"></label>
+</div></details>`
 
 /** A whole document: head, navigation, the page, and where it comes from. */
 export function layout(shown: ShownPage, pages: readonly Page[], request: PageRequest): Html {
   const { words, link, asset, locale, path, live } = request
   const { common } = words
-  const scripts = [...(live ? ['live'] : []), 'page', ...shown.scripts]
+  const scripts = [...(live ? ['live', 'saved'] : []), 'page', ...shown.scripts]
   return html`<!doctype html>
 <html lang="${locale}">
 <head>
@@ -72,7 +84,7 @@ ${pages
       html`<li><a href="${link(to)}"${sectionOf(to) === sectionOf(path) && html` aria-current="${to === path ? 'page' : 'true'}"`}>${common.pages[name]}</a></li>\n`,
   )}</ul></nav>
 ${live && html`<form class="find" role="search" aria-label="${common.find}" action="${link('/search')}"><input type="search" name="q" aria-label="${common.find}" placeholder="${common.find}"></form>`}
-${runState(shown, request)}</div></header>
+${runState(shown, request)}${live && savedViews(request)}</div></header>
 <main id="main" tabindex="-1"${shown.still && html` data-still`}>
 <h1>${shown.title}</h1>
 ${shown.body}

@@ -69,6 +69,10 @@ header > div { display: flex; flex-wrap: wrap; align-items: center; gap: .25rem 
 .brand { display: inline-flex; align-items: center; gap: .5rem; color: var(--ink); font-weight: 650; text-decoration: none; }
 .brand::before { content: ""; width: 1.5rem; height: 1.5rem; background: url(icon.svg) center / contain no-repeat; }
 header nav { flex: 1 1 auto; }
+header > div { position: relative; }
+.saved { font-size: .8125rem; } .saved summary { cursor: pointer; padding: .375rem 0; } .saved > div { position: absolute; inset-inline-end: 1.25rem; top: 100%; z-index: 2; width: min(22rem, 90vw); padding: .75rem; background: var(--paper); border: 1px solid var(--line); border-radius: .5rem; }
+.saved li { display: flex; justify-content: space-between; gap: .5rem; overflow-wrap: anywhere; } .saved ul { padding: 0; list-style: none; } .saved input[type=file] { border: 0; max-width: 100%; }
+@media (max-width: 46rem) { .saved > div { position: static; width: auto; } }
 .find { flex: 0 1 15rem; } .find input { width: 100%; min-height: 2rem; padding: 0 .625rem; }
 .synced { color: var(--soft); font-size: .8125rem; text-decoration: none; min-height: 1.5rem; } .synced:hover { text-decoration: underline; }
 nav ul { display: flex; flex-wrap: wrap; gap: 0 1rem; margin: 0; padding: 0; list-style: none; }
@@ -172,7 +176,7 @@ figure { margin: .5rem 0; }
 .choose select { max-width: 18rem; }
 .choose small { flex-basis: 100%; }
 .remove { text-decoration: none; padding: 0 .375rem; }
-.slider input { width: min(30rem, 70vw); }
+.slider input[type=range] { width: min(30rem, 70vw); }
 .legend { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; list-style: none; padding: 0; margin: .25rem 0; }
 [data-part="legend"] li::before { content: ""; display: inline-block; width: 1.5rem; border-top: 3px solid; margin-right: .375rem; vertical-align: middle; }
 [data-part="legend"] .band::before { border-top: .75rem solid var(--chart-now-band); }

@@ -24,6 +24,8 @@ export interface Service {
   readonly probe: string | null
   /** The geos that are shown first by default, in this order. */
   readonly mainGeos: readonly number[]
+  /** The units of quantities, by their ids (`magnitude_id`), where the names of quantities do not state them. */
+  readonly units?: Readonly<Record<number, string>>
   /** The indicators that recipes, the demo and examples are about by default. */
   readonly wellKnown: WellKnown
   /** What searches and examples are about by default; null where nothing is known. */

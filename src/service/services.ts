@@ -13,6 +13,7 @@ const SHARED = {
   routes: ROUTES,
   probe: PROBE,
   mainGeos: MAIN_GEOS,
+  units: { 13: 'MWh', 20: 'MW', 23: '€/MWh' },
   wellKnown: WELL_KNOWN,
   exampleTexts: EXAMPLE_TEXTS,
   steps: STEPS,

@@ -159,6 +159,27 @@ test('a run that is under way is followed', async () => {
   await store.close()
 })
 
+test('a view is saved under a name in the browser, exported, removed and imported', async () => {
+  const { url } = await servePage(await sharedFile())
+  const page = await window()
+  await page.goto(`${url}/series/600?day=2025-10-02`)
+  await page.getByText('Saved views').click()
+  await page.getByLabel('Name of this view').fill('A day')
+  await page.getByRole('button', { name: 'Save' }).click()
+  const download = page.waitForEvent('download')
+  await page.getByRole('link', { name: 'Export' }).click()
+  const file = join(tempFolder(), 'views.json')
+  await (await download).saveAs(file)
+  await page.goto(`${url}/runs`)
+  await page.getByText('Saved views').click()
+  await page.getByRole('button', { name: 'Remove A day' }).click()
+  expect(await page.locator('#saved li').count()).toBe(0)
+  await page.getByLabel('Import').setInputFiles(file)
+  await page.getByRole('link', { name: 'A day' }).click()
+  await page.waitForURL(/series\/600\?day=2025-10-02$/)
+  expect(page.wrong).toEqual([])
+})
+
 test('a database made by a hostile service is shown as text: nothing of it runs, nothing is a tag, and nothing is asked elsewhere', async () => {
   const { url } = await servePage(await filledFile(spoil))
   const page = await window()

@@ -180,10 +180,76 @@ test('a key leads from a value to where it comes from', async () => {
   expect(await page.innerText('h1')).toContain('2025-10-26 00:00 +02:00')
 })
 
-test('a second series is drawn beside the first, with its own value', async () => {
-  const page = await open('/series/600?from=2025-10-26&to=2025-10-27&with=1293')
-  expect(await page.innerText('.legend .with-0')).toContain('demand')
-  expect(await move(page, 'ArrowRight')).toContain('demand: ')
+test('series are compared by name: the set is in the address, the table and the legend, and each can be removed', async () => {
+  const page = await open('/series/600?from=2025-10-26&to=2025-10-27')
+  await page.locator('input[name=with]').pressSequentially('demand')
+  const names = () => page.locator('#names option').allTextContents()
+  await poll(names).toContainEqual(expect.stringMatching(/^1293 .*demand/i))
+  await page.fill('input[name=with]', '1293')
+  await page.click('form.choose button')
+  await page.waitForURL(/with=1293/)
+  await page.fill('input[name=with]:not([type=hidden])', '544')
+  await page.click('form.choose button')
+  await page.waitForSelector('.legend .with-1')
+  expect(await page.innerText('.legend .with-0')).toMatch(/demand.*\(MW\)/i)
+  const heads = await page.locator('[data-part="table"] thead th').allInnerTexts()
+  expect(heads.filter((head) => head.includes('(MW)'))).toHaveLength(2)
+  expect(await page.innerText('[data-part="table"] tbody tr')).toMatch(/\d\d,\d\d\d/)
+  expect(await move(page, 'ArrowRight')).toMatch(/€\/MWh · .*demand: [\d,]+ MW/i)
+  await page.click('.legend .with-0 .remove')
+  await page.waitForURL(/with=544/)
+  expect(await page.locator('.legend [class^=with-]').count()).toBe(1)
+})
+
+test('six series have six colours and two axes', async () => {
+  const page = await open('/series/600?from=2025-10-26&to=2025-10-27&with=1293,544,600:1,s1,s2')
+  const colours = await page.evaluate(
+    `[...document.querySelectorAll('[data-part="legend"] li:not([hidden])')].map((item) => getComputedStyle(item, '::before').borderTopColor)`,
+  )
+  expect(new Set(colours as string[]).size).toBe(6)
+  expect(await page.locator('#chart .u-axis').count()).toBe(3)
+})
+
+test('the value at the mouse is beside it with its unit, and a click leads to where it comes from', async () => {
+  const page = await open('/series/600?from=2025-10-26&to=2025-10-27')
+  const box = (await page.locator('#chart .u-over').boundingBox())!
+  await page.mouse.move(box.x + box.width * 0.4, box.y + 50)
+  await page.locator('.tip').getByText('€/MWh').waitFor()
+  const tip = (await page.locator('.tip').boundingBox())!
+  expect(Math.abs(tip.x - box.x - box.width * 0.4)).toBeLessThan(40)
+  await page.mouse.click(box.x + box.width * 0.4, box.y + 50)
+  await page.waitForURL(/\/explain\/600\/3\/\d+$/)
+})
+
+test('ranges are chosen by days, the last week, and the same period of the year before', async () => {
+  const page = await open('/series/600?from=2025-10-20&to=2025-10-30')
+  expect(await page.getAttribute('[name=from]', 'type')).toBe('date')
+  await page.fill('[name=from]', '2025-10-24')
+  await page.click('form.choose button')
+  await page.waitForURL(/from=2025-10-24/)
+  await page.getByRole('link', { name: 'Same period last year' }).click()
+  await page.waitForURL(/from=2024-10-24&to=2024-10-30/)
+  await page.getByRole('link', { name: 'Last 7 days' }).click()
+  await page.waitForURL(/from=2025-10-23&to=2025-10-30/)
+})
+
+test('a day in the field beside the slider shows what was known at its end, and only what differs is strong', async () => {
+  const page = await open('/series/544?from=2025-10-26&to=2025-10-28')
+  await redrawn(page, () => page.fill('#slider input[type=date]', '2025-10-27'))
+  expect(new URL(page.url()).searchParams.get('asof')).toBe(new Date(NIGHTS[3]).toISOString())
+  const still = await window({ javaScriptEnabled: false })
+  await still.goto(page.url())
+  expect(await still.locator('#chart path.line.faint').count()).toBe(2)
+  expect(await still.locator('#chart path.band.then:not(.faint)').count()).toBe(1)
+})
+
+test('the heat map has a scale of colours with its ends, and days below it', async () => {
+  const page = await open('/series/600?from=2025-10-24&to=2025-10-30')
+  await page.click('#carpet summary')
+  await page.waitForSelector('#carpet canvas')
+  expect(await page.locator('.scale span').count()).toBe(10)
+  expect(await page.innerText('.scale')).toMatch(/^[\d.-]+\s+[\d.]+ €\/MWh$/)
+  expect(await page.locator('.days-axis span').first().innerText()).toBe('24 Oct')
 })
 
 test('a chart that is looked at while a sync writes shows what has come', async () => {

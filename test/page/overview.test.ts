@@ -2,6 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { htmlText } from '../../src/page/html.ts'
 import { readOverview } from '../../src/page/queries/overview.ts'
 import { coverageOfSeriesView, readCoverage, readCoverageOf } from '../../src/page/views/coverage.ts'
+import { WORDS } from '../../src/page/words/words.ts'
 import { StoreError } from '../../src/util/errors.ts'
 import { ms, runJob, tempStore } from '../kit.ts'
 import { onlyInFile } from '../onServer.ts'
@@ -41,7 +42,7 @@ describe('the overview', () => {
     expect(spot.days.at(-1)).toEqual({ provisional: 1 })
     expect(spot.days.at(-10)).toEqual({ final: 1 })
     expect(offer.days.at(-1)).toEqual({ failed: 1 })
-    expect(spot).toMatchObject({ unit: expect.any(String), value: expect.any(Number), gaps: 0 })
+    expect(spot).toMatchObject({ unit: '€/MWh', value: expect.any(Number), gaps: 0 })
     expect(spot.valueLocal).toBe('2025-11-04T13:00:00+01:00')
     expect(spot.trend.filter((mean: number | null) => mean !== null).length).toBeGreaterThan(20)
     expect(runs).toHaveLength(1)
@@ -60,6 +61,20 @@ describe('the overview', () => {
     expect(cookie).toMatch(/^indicator_sync_lang=es;/)
     for (const attribute of ['Path=/', 'HttpOnly', 'SameSite=Strict']) expect(cookie).toContain(attribute)
     expect(await get(`${url}/`, { cookie: cookie.split(';')[0]!, 'accept-language': 'en' })).toContain('lang="es"')
+  })
+
+  test('answers mistakes in the language of the page, and counts by its plurals', async () => {
+    const { url } = await servePage(await sharedFile())
+    for (const path of ['/archives?date=ayer', '/series/9999', '/nothing']) {
+      const text = await get(`${url}${path}${path.includes('?') ? '&' : '?'}lang=es`)
+      // What is in English says so.
+      const words = text.replaceAll(/<p class="soft" lang="en">[^<]*<\/p>/g, '')
+      expect(words, path).toMatch(/La fecha no es válida|No existe esa página/)
+      expect(words, path).not.toMatch(/valid date|Use a day|There is no/)
+    }
+    const { home, sql } = WORDS.es
+    expect([home.gapCount(1), home.gapCount(12_345)]).toEqual(['1 hueco', '12.345 huecos'])
+    expect([sql.rows(1), WORDS.en.sql.rows(12_345)]).toEqual(['1 fila.', '12,345 rows.'])
   })
 
   test('says up to date only if no range is missing and no run failed', async () => {

@@ -56,6 +56,36 @@ describe('runs', () => {
   })
 })
 
+test('a run under way shows how far it is, by the last complete run of its job', async () => {
+  const file = join(tempFolder(), 'running.db')
+  const store = await copyMarket(file)
+  store.run(
+    `insert into _run (command, job, version, started_at, outcome, requests, failed, bytes, rows_new, rows_unchanged, rows_revised,
+       rows_withdrawn, rows_rejected)
+     select command, job, version, '2025-11-04T23:59:00.000Z', 'running', requests / 2, 0, 0, 0, 0, 0, 0, 0 from _run where id = 1`,
+    [],
+  )
+  await store.close()
+  const running = openReader(file)
+  onTestFinished(() => running.close())
+  const [{ id, done }] = running.all(`select id, requests as done from _run where outcome = 'running'`) as [
+    { id: number; done: number },
+  ]
+  const all = running.get(
+    `select requests from _run where outcome = 'done' and job = (select job from _run where id = 1) order by id desc limit 1`,
+  )
+  const { html } = await askPage(running, `/runs/${id}`)
+  expect(html).toContain(`${done} of about ${all} requests · about `)
+  expect(html).toContain(`<progress value="${done}" max="${all}"`)
+})
+
+test('requests are named by indicator and days', async () => {
+  const first = reader.get(`select max(id) from _fetch where route = 'indicator' and run_id = 1`) as number
+  const { html } = await get(`/runs/1?before=${first + 1}`)
+  expect(html).toMatch(/>\d+ \w[^<]+, \d+(?: \w+)?\s–\s\d+ \w+/)
+  expect(html).not.toMatch(/>\/indicators|series\[\d/)
+})
+
 test('quarantine shows what is open, the latest first, found by the index of open entries, and what closes it', async () => {
   expect((await get('/quarantine')).html).toContain('Quarantine is empty')
   const file = join(tempFolder(), 'odd.db')

@@ -56,6 +56,26 @@ export async function geoNames(
   return pickNames(rows, languages)
 }
 
+/** The units of some indicators, by `kind id`: those of the service, else the names of their quantities. */
+export async function indicatorUnits(
+  { store, service }: Pick<PageRequest, 'store' | 'service'>,
+  ids: readonly number[],
+): Promise<ReadonlyMap<string, string | null>> {
+  if (ids.length === 0) return new Map()
+  const rows = await store.kysely
+    .selectFrom('indicator')
+    .select(['kind', 'id', 'magnitude', 'magnitude_id'])
+    .where('kind', 'in', await storedKinds(store, 'indicator'))
+    .where('id', 'in', [...new Set(ids)])
+    .execute()
+  return new Map(
+    rows.map(({ kind, id, magnitude, magnitude_id }) => [
+      `${kind} ${id}`,
+      service.units?.[magnitude_id ?? Number.NaN] ?? magnitude,
+    ]),
+  )
+}
+
 /** A geo with its name, where one is held. */
 export interface NamedGeo {
   readonly id: number

@@ -1,5 +1,4 @@
 import { prepared } from '../../db/prepared.ts'
-import { storedKinds } from '../../db/queries/catalogueNames.ts'
 import { readJobFiles } from '../../db/queries/jobRuns.ts'
 import type { LakeState } from '../../lake/state.ts'
 import { isMissed } from '../../reports/gaps.ts'
@@ -7,13 +6,14 @@ import { findLackingGeos, storedNamedGeos } from '../../reports/lackingGeos.ts'
 import { type Reach, reaches } from '../../reports/lag.ts'
 import { failedRuns, unfinishedRuns, withDeadRuns } from '../../reports/lastRuns.ts'
 import { rhythms } from '../../reports/rhythm.ts'
-import { openFailures } from '../../reports/status.ts'
+import { type OpenFailure, openFailures } from '../../reports/status.ts'
 import { formatUtc } from '../../util/time/instant.ts'
 import { dayIntervalAt, localDay } from '../../util/time/localDay.ts'
 import { formatLocal } from '../../util/time/zone.ts'
 import { type PageRequest, pageNumber } from '../page.ts'
 import { coverageIntervalsOf, geosBySeries, lastDays, sharesOf, timelines } from './intervals.ts'
-import { geoNames } from './names.ts'
+import { geoNames, indicatorUnits } from './names.ts'
+import { requestNames } from './requestNames.ts'
 import { allSeries, matchingSeries, type SeriesRow, seriesHeads } from './seriesPaths.ts'
 
 /** Days of the strip. */
@@ -92,18 +92,23 @@ async function lakesOf({ store, lakes }: PageRequest): Promise<{ folder: string;
   return found.flatMap(({ folder, state }) => (state === undefined ? [] : [{ folder, state }]))
 }
 
-/** The job that last requested something. */
-const jobOf = async ({ store }: PageRequest, target: string): Promise<string | null> =>
-  (
-    await store.kysely
-      .selectFrom('_fetch as f')
-      .innerJoin('_run as r', 'r.id', 'f.run_id')
-      .select('r.job')
-      .where('f.target', '=', target)
-      .orderBy('f.id', 'desc')
-      .limit(1)
-      .executeTakeFirst()
-  )?.job ?? null
+/** Failures with what they were for, and the job that last requested it. */
+async function listFailures(request: PageRequest, failures: readonly OpenFailure[]) {
+  const rows = await Promise.all(
+    failures.map(({ target }) =>
+      request.store.kysely
+        .selectFrom('_fetch as f')
+        .leftJoin('_run as r', 'r.id', 'f.run_id')
+        .select(['r.job', 'f.route', 'f.params', 'f.from_at', 'f.to_at'])
+        .where('f.target', '=', target)
+        .orderBy('f.id', 'desc')
+        .limit(1)
+        .executeTakeFirstOrThrow(),
+    ),
+  )
+  const name = await requestNames(request, rows)
+  return failures.map((failure, i) => ({ ...failure, name: name(rows[i]!), job: rows[i]!.job }))
+}
 
 /** The daily means of the last local days of some series: by series and geo, then by day. */
 async function readTrends({ store, now, service: { timeZone } }: PageRequest, ids: readonly number[]) {
@@ -141,18 +146,6 @@ const latestValue = prepared((db, of: { series: number; geo: number; now: number
     .limit(1),
 )
 
-/** The units of some indicators, by `kind id`. */
-async function readUnits({ store }: PageRequest, ids: readonly number[]): Promise<ReadonlyMap<string, string | null>> {
-  if (ids.length === 0) return new Map()
-  const rows = await store.kysely
-    .selectFrom('indicator')
-    .select(['kind', 'id', 'magnitude'])
-    .where('kind', 'in', await storedKinds(store, 'indicator'))
-    .where('id', 'in', [...new Set(ids)])
-    .execute()
-  return new Map(rows.map(({ kind, id, magnitude }) => [`${kind} ${id}`, magnitude]))
-}
-
 /** The lines of some series. */
 async function readLines(
   request: PageRequest,
@@ -169,7 +162,7 @@ async function readLines(
     [...geos.values()].flatMap((of) => (of.length === 1 ? of : [])),
   )
   const trends = await readTrends(request, ids)
-  const units = await readUnits(
+  const units = await indicatorUnits(
     request,
     series.map(({ indicator_id }) => indicator_id),
   )
@@ -220,9 +213,6 @@ export async function readOverview(request: PageRequest) {
   const filter = (query.get('q') ?? '').slice(0, 100)
   const { page, pages, shown } = pageNumber(request, await matchingSeries(request, all, filter), LINES_A_PAGE)
   const failures = await openFailures(store)
-  const listed = []
-  for (const failure of failures.slice(0, FAILURES))
-    listed.push({ ...failure, job: await jobOf(request, failure.target) })
   return {
     health: {
       series: all.length,
@@ -238,7 +228,7 @@ export async function readOverview(request: PageRequest) {
     },
     jobFiles: await readJobFiles(store),
     lakes: await lakesOf(request),
-    failures: listed,
+    failures: await listFailures(request, failures.slice(0, FAILURES)),
     runs: await withDeadRuns(store, await store.kysely.selectFrom('runs').selectAll().limit(RUNS_SHOWN).execute()),
     series: await readLines(request, shown, reach, gapsOf),
     filter,

@@ -5,7 +5,7 @@ import { visible } from '../../util/text.ts'
 import { command, kindText, options, pager, seriesLinks, serviceText, table } from '../elements.ts'
 import { type Html, html } from '../html.ts'
 import { type PageRequest, view, wholeNumber } from '../page.ts'
-import { inLanguage } from '../queries/names.ts'
+import { indicatorUnits, inLanguage } from '../queries/names.ts'
 import { heldSeriesOf } from '../queries/seriesPaths.ts'
 
 /** Indicators and results that one page shows. */
@@ -25,7 +25,7 @@ function jobLine(kind: string, id: number): string {
 }
 
 /** One page of the catalogue, by number or as the search ranks it: each indicator with its texts in a language, and what is held of it. */
-async function readIndicators({ store: db, languages, query, locale }: PageRequest) {
+async function readIndicators({ store: db, languages, query, locale, service }: PageRequest) {
   const text = (query.get('q') ?? '').slice(0, 200)
   const held = HELD_CHOICES.find((one) => one === query.get('held')) ?? 'all'
   const page = Math.max(1, wholeNumber(query.get('page')) ?? 1)
@@ -39,7 +39,7 @@ async function readIndicators({ store: db, languages, query, locale }: PageReque
   const ids = [...new Set(shown.map(({ id }) => id))]
   const facts = await db.kysely
     .selectFrom('indicator')
-    .select(['kind', 'id', 'magnitude as unit', 'withdrawn_at'])
+    .select(['kind', 'id', 'withdrawn_at'])
     .where('kind', 'in', kinds)
     .where('id', 'in', ids)
     .execute()
@@ -51,7 +51,8 @@ async function readIndicators({ store: db, languages, query, locale }: PageReque
     .orderBy('locale')
     .execute()
   const series = await heldSeriesOf(db, shown)
-  const none = { name: null, short_name: null, locale: null, unit: null, withdrawn_at: null }
+  const units = await indicatorUnits({ store: db, service }, ids)
+  const none = { name: null, short_name: null, locale: null, withdrawn_at: null }
   const indicators = shown.map(({ kind, id }) => {
     const isSame = (row: { readonly kind: string; readonly id: number }) => row.kind === kind && row.id === id
     const { geos = 0, first_day: first_date = null, last_day: last_date = null } = stored.get(`${kind} ${id}`) ?? {}
@@ -61,6 +62,7 @@ async function readIndicators({ store: db, languages, query, locale }: PageReque
       ...facts.find(isSame),
       kind,
       id,
+      unit: units.get(`${kind} ${id}`) ?? null,
       series: series.get(`${kind} ${id}`) ?? [],
       geos,
       first_date,

@@ -1,10 +1,11 @@
 import type { IncompleteRun } from '../../reports/lastRuns.ts'
-import { shellWord, visible } from '../../util/text.ts'
+import { oneLine, shellWord, visible } from '../../util/text.ts'
 import { valueText } from '../client/format.ts'
 import { stateLegend, stripPicture } from '../coveragePictures.ts'
 import {
   type Column,
   commandLine,
+  daysText,
   groupingText,
   jobFile,
   kindText,
@@ -29,18 +30,6 @@ function commandIn(hint: string | null, job: string | null, files: Overview['job
   const [name = ''] = command.split(' ')
   if (!OF_JOB.includes(name)) return command
   return `${name} ${jobFile(files, job ?? 'nightly')}${command.slice(name.length)}`
-}
-
-/** A range of time in the days that it touches: `14–16 Nov`. */
-function daysText({ locale, service, now }: PageRequest, from: number, to: number): string {
-  const isThisYear = to > now - 300 * 86_400
-  const format = new Intl.DateTimeFormat(locale === 'en' ? 'en-GB' : locale, {
-    timeZone: service.timeZone,
-    day: 'numeric',
-    month: 'short',
-    ...(isThisYear ? {} : { year: 'numeric' }),
-  })
-  return format.formatRange(from * 1000, Math.max(from, to - 1) * 1000)
 }
 
 interface Problem {
@@ -77,8 +66,8 @@ function problems({ health, failures, jobFiles }: Overview, request: PageRequest
     ...health.unfinishedRuns.map((one) => runProblem(one, home.unfinishedRun(one.job))),
     ...counted(health.failures, home.failures, 'retry'),
     // Requests and messages of the service are only for users who can act on them.
-    ...(request.live ? failures : []).map(({ target, message, hint, next_at, job }) => ({
-      text: html`<code>${visible(target)}</code> <bdi lang="en">${message}</bdi> ${next_at !== null && home.after(localText(request, next_at))}`,
+    ...(request.live ? failures : []).map(({ target, name, message, hint, next_at, job }) => ({
+      text: html`<bdi title="${visible(target)}">${oneLine(name)}</bdi>: <bdi lang="en">${message}</bdi> ${next_at !== null && home.after(localText(request, next_at))}`,
       command: commandIn(hint, job, jobFiles),
     })),
     ...health.gaps.map(gapProblem),

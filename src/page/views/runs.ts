@@ -3,6 +3,7 @@ import { readQueues } from '../../db/queries/queues.ts'
 import type { Reader } from '../../db/store.ts'
 import type { FetchOutcome } from '../../db/tables/codes.ts'
 import { withDeadRuns } from '../../reports/lastRuns.ts'
+import { oneLine } from '../../util/text.ts'
 import {
   type Column,
   command,
@@ -11,12 +12,15 @@ import {
   facts,
   olderPager,
   outcomeMark,
+  roughLength,
   serviceText,
   table,
   timeElement,
 } from '../elements.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
+import { readProgress } from '../lastRun.ts'
 import { type PageRequest, view, wholeNumber } from '../page.ts'
+import { requestNames } from '../queries/requestNames.ts'
 
 /** Runs, entries of the quarantine, and requests that one page lists. */
 const [RUNS_A_PAGE, ENTRIES_A_PAGE, REQUESTS] = [50, 50, 40]
@@ -134,6 +138,7 @@ const failedOf = ({ kysely }: Reader, run: number) =>
 const COLUMNS = [
   ...(['f.id', 'f.entry', 'f.route', 'f.target', 'f.series_id', 'f.geo_ids', 'f.started_at', 'f.outcome'] as const),
   ...(['f.status', 'f.attempts', 'f.ms', 'f.bytes', 'f.reason', 'f.message', 'f.hint'] as const),
+  ...(['f.params', 'f.from_at', 'f.to_at'] as const),
   ...(['f.rows_new', 'f.rows_revised', 'f.rows_withdrawn', 'f.rows_rejected'] as const),
 ] as const
 
@@ -156,7 +161,8 @@ function byRoute(
 }
 
 /** One run with its requests, the latest first: those that failed apart, and a part of the others. */
-async function readRun({ store, params, query }: PageRequest) {
+async function readRun(request: PageRequest) {
+  const { store, params, query } = request
   const [id, before] = [wholeNumber(params.id), wholeNumber(query.get('before'))]
   const run =
     id === null ? undefined : await store.kysely.selectFrom('_run').selectAll().where('id', '=', id).executeTakeFirst()
@@ -171,8 +177,11 @@ async function readRun({ store, params, query }: PageRequest) {
     .select(['f.route', 'f.outcome', 'f.started_at', 'f.attempts', 'f.bytes', 'f.ms'])
     .limit(MOST_DRAWN)
     .execute()
+  const name = await requestNames(request, [...failed, ...requests])
+  const named = (row: (typeof requests)[number]) => ({ ...row, name: name(row) })
   const began = Date.parse(run.started_at)
   return {
+    progress: run.outcome === 'running' ? await readProgress(store, run, request.now) : null,
     run: { ...run, seconds: secondsOf(run) },
     routes: byRoute(drawn),
     /** When each request was sent, in seconds after the run began, and how long it took. */
@@ -184,13 +193,20 @@ async function readRun({ store, params, query }: PageRequest) {
     })),
     /** Whether only the last requests of the run are drawn and added up. */
     cut: drawn.length === MOST_DRAWN,
-    failed,
-    requests: requests.slice(0, REQUESTS),
+    failed: failed.map(named),
+    requests: requests.slice(0, REQUESTS).map(named),
     older: requests.length > REQUESTS ? requests[REQUESTS - 1]!.id : null,
   }
 }
 
 type Run = NonNullable<Awaited<ReturnType<typeof readRun>>>
+
+/** How far a run is, by the last complete run of its job. */
+function progressBar({ done, expected, secondsLeft }: NonNullable<Run['progress']>, request: PageRequest): Html {
+  const { runs: own } = request.words
+  const left = secondsLeft === null ? '' : ` · ${own.left(roughLength(request, secondsLeft))}`
+  return html`<p class="running">${own.progress(done, expected)}${left} <progress value="${done}" max="${Math.max(done, expected)}" aria-label="${own.progress(done, expected)}"></progress></p>`
+}
 
 const LANE = { width: 300, height: 16 }
 
@@ -233,8 +249,8 @@ function requestsTable(label: string, rows: Run['requests'], request: PageReques
     [own.started, ({ started_at }) => timeElement(request, started_at)],
     [
       common.request,
-      ({ target, route, message, hint }) =>
-        html`<code>${serviceText(target || route)}</code>${message && html`<br>${serviceText(message, 'en')}`}${hint && html`<br>→ ${serviceText(hint, 'en')}`}`,
+      ({ target, name, message, hint }) =>
+        html`<bdi title="${oneLine(target)}">${oneLine(name)}</bdi>${message && html`<br>${serviceText(message, 'en')}`}${hint && html`<br>→ ${serviceText(hint, 'en')}`}`,
     ],
     [own.outcome, ({ outcome, status }) => html`${serviceText(outcome)} ${status}`],
     [own.length, ({ ms }) => `${ms} ms`, 'number'],
@@ -249,7 +265,7 @@ export const runView = view({
   read: readRun,
   title: ({ run: { id } }, { words }) => `${words.common.pages.run} ${id}`,
   show(data, request) {
-    const { run: one, failed, requests: all, older } = data
+    const { run: one, failed, requests: all, older, progress } = data
     const { runs: own, common } = request.words
     const rows = [
       [own.fresh, one.rows_new],
@@ -258,7 +274,7 @@ export const runView = view({
       [own.withdrawn, one.rows_withdrawn],
       [own.rejected, one.rows_rejected],
     ] as const
-    return html`${facts([
+    return html`${progress !== null && progressBar(progress, request)}${facts([
       [own.what, serviceText(one.command)],
       [common.job, serviceText(one.job)],
       [own.outcome, outcomeMark(one.outcome, request)],

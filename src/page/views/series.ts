@@ -1,7 +1,7 @@
 import { InputError } from '../../util/errors.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import { addLocal, addUnits, floorTo, localDate } from '../../util/time/zone.ts'
-import { lengthText } from '../client/format.ts'
+import { lengthText, valueText } from '../client/format.ts'
 import { differing } from '../client/segments.ts'
 import { SIGNS } from '../client/signs.ts'
 import {
@@ -182,7 +182,7 @@ const linesOf = ({ now, before, compared, unit }: ChartData): FigureLine[] => [
 ]
 
 const chartLegend = ({ chart, dataset, asOf, range }: SeriesData, here: Here, request: PageRequest): Html => {
-  const { series: own } = request.words
+  const { series: own, common } = request.words
   const names = comparedNames(request.query)
   return html`<ul class="legend" data-part="legend">
 <li class="now">${own.values}${dataset.unit && ` (${dataset.unit})`}</li>
@@ -190,7 +190,7 @@ ${asOf && html`<li class="then">${own.valuesThen(momentText(dataset.zone, asOf.m
 <li class="band" id="bucket" data-own hidden></li>
 ${chart.compared.map(({ name, geo, unit, path }, i) => {
   const others = names.filter((_, n) => n !== i).join(',') || undefined
-  return html`<li class="with-${i}"><a href="${request.link(`/series/${path}`)}"><bdi>${name}</bdi></a>${geo && `, ${geo}`}${unit && ` (${unit})`}${request.live && html` <a class="remove" href="${here(range, { with: others })}" aria-label="${own.remove(name)}">×</a>`}</li>`
+  return html`<li class="with-${i}"><a href="${request.link(`/series/${path}`)}"><bdi>${name}</bdi></a>${geo && `, ${geo}`}${unit && ` (${unit})`}${request.live && html` <a class="remove" href="${here(range, { with: others })}" aria-label="${common.remove(name)}">×</a>`}</li>`
 })}
 </ul>`
 }
@@ -285,9 +285,15 @@ function rowsTable({ dataset, table: found, asOf, chart }: SeriesData, here: Her
     level === 'values' || level === 'hour'
       ? timeText(zone, at)
       : localDate(zone, at).slice(0, { day: 10, month: 7, year: 4 }[level])
-  const number = (head: HtmlPart, of: (row: ChartTableRow) => number | null | undefined): Column<ChartTableRow> => [
+  // Means are rounded by their magnitude; the values themselves are not.
+  const number = (
+    head: HtmlPart,
+    of: (row: ChartTableRow) => number | null | undefined,
+    isMean = false,
+  ): Column<ChartTableRow> => [
     head,
-    (row) => numberText(of(row), locale),
+    (row) =>
+      isMean && !isSingle && typeof of(row) === 'number' ? valueText(of(row)!, locale) : numberText(of(row), locale),
     'number',
   ]
   const difference = ({ mean, before }: ChartTableRow): number | null =>
@@ -298,14 +304,14 @@ function rowsTable({ dataset, table: found, asOf, chart }: SeriesData, here: Her
       (row) =>
         html`<a href="${isSingle ? link(`/explain/${path}/${geoId}/${row.from}`) : here(row)}">${period(row.from)}</a>`,
     ],
-    number(isSingle ? own.value : own.mean, ({ mean }) => mean),
+    number(isSingle ? own.value : own.mean, ({ mean }) => mean, true),
     !isSingle && number(own.low, ({ min }) => min),
     !isSingle && number(own.high, ({ max }) => max),
     !isSingle && number(own.count, ({ count }) => count),
-    asOf !== null && number(own.valuesThen(momentText(zone, asOf.moment)), ({ before }) => before),
-    asOf !== null && number(own.difference, difference),
+    asOf !== null && number(own.valuesThen(momentText(zone, asOf.moment)), ({ before }) => before, true),
+    asOf !== null && number(own.difference, difference, true),
     ...chart.compared.map(({ name, unit }, i) =>
-      number(html`${serviceText(name)}${unit && ` (${unit})`}`, ({ compared }) => compared?.[i]),
+      number(html`${serviceText(name)}${unit && ` (${unit})`}`, ({ compared }) => compared?.[i], true),
     ),
   ]
   const caption = html`<caption>${own.levels[level]}${unit && `, ${unit}`}</caption>`

@@ -6,7 +6,7 @@ import { difference, type Piece } from '../difference.ts'
 import { command, facts, lines, localText, pager, seriesLinks, serviceText, timeElement } from '../elements.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { type PageRequest, view, wholeNumber } from '../page.ts'
-import { inLanguage } from '../queries/names.ts'
+import { indicatorUnits, inLanguage } from '../queries/names.ts'
 import { heldSeriesOf } from '../queries/seriesPaths.ts'
 
 /** Texts that one page lists. */
@@ -169,7 +169,7 @@ async function versionsOf({ kysely }: Reader, { kind, id, isIndicator }: Item, l
 }
 
 /** Facts about an item apart from its texts; dates as they came. */
-async function factsOf(db: Reader, { kind, id, isIndicator }: Item) {
+async function factsOf({ store: db, service }: PageRequest, { kind, id, isIndicator }: Item) {
   const none = { published_at: null, updated_at: null, expires_at: null, unit: null, series: [] }
   const seen = { first_seen_at: null, withdrawn_at: null }
   if (!isIndicator) {
@@ -182,17 +182,20 @@ async function factsOf(db: Reader, { kind, id, isIndicator }: Item) {
   }
   const item = await db.kysely
     .selectFrom('indicator')
-    .select(['magnitude as unit', 'first_seen_at', 'withdrawn_at'])
+    .select(['first_seen_at', 'withdrawn_at'])
     .where((of) => of.and({ kind, id }))
     .executeTakeFirst()
-  return { ...none, ...seen, ...item, series: (await heldSeriesOf(db, [{ kind, id }])).get(`${kind} ${id}`) ?? [] }
+  const key = `${kind} ${id}`
+  const unit = (await indicatorUnits({ store: db, service }, [id])).get(key) ?? null
+  return { ...none, ...seen, ...item, unit, series: (await heldSeriesOf(db, [{ kind, id }])).get(key) ?? [] }
 }
 
 /**
  * A text in a language with all its versions: the requested version, else the current one, and how it differs from the version
  * before it, or from another one; null when there is no such text.
  */
-async function readTextPage({ store, query, languages, params }: PageRequest) {
+async function readTextPage(request: PageRequest) {
+  const { store, query, languages, params } = request
   const [kind = '', id] = [params.kind, wholeNumber(params.id)]
   if (!/^\w+$/.test(kind) || id === null) return null
   const item = { kind, id, isIndicator: (await storedKinds(store, 'indicator')).includes(kind) }
@@ -224,7 +227,7 @@ async function readTextPage({ store, query, languages, params }: PageRequest) {
     id,
     locale,
     locales: locales.map((one) => one.locale),
-    facts: await factsOf(store, item),
+    facts: await factsOf(request, item),
     current: place === 0,
     ...head,
     text: text.slice(0, LETTERS_SHOWN),

@@ -18,7 +18,6 @@ export const series = {
     'Type a name or a number; six series at most. Append :geo for another geo.',
     'Escriba un nombre o un número; seis series como máximo. Añada :zona para otra zona.',
   ],
-  remove: ['Remove {0}', 'Quitar {0}'],
   asOf: ['As known at', 'Datos conocidos a'],
   now: ['now', 'ahora'],
   noSeries: ['There is no such series to compare with.', 'No existe esa serie para comparar.'],

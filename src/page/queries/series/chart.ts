@@ -167,7 +167,15 @@ export async function readRows(
     .map(({ from, to }) => ({ from, to, count: 0, min: null, max: null, mean: null }))
   const before = new Map(then.map(({ from, mean }) => [from, mean]))
   const beside: ReadonlyMap<number, number | null>[] = []
-  for (const other of others) beside.push(new Map((await read(other, null)).map(({ from, mean }) => [from, mean])))
+  // Another series may have shorter periods: its means over those of the first one.
+  const borders = [...new Set(now.flatMap(({ from, to }) => [from, to]))].sort((a, b) => a - b)
+  for (const other of others) {
+    const means =
+      level === 'values'
+        ? (await db.engine.extremes(other, borders, null)).map(({ mean }, i) => [borders[i]!, mean] as const)
+        : (await read(other, null)).map(({ from, mean }) => [from, mean] as const)
+    beside.push(new Map(means))
+  }
   return {
     level,
     rows: [...now, ...withdrawn]

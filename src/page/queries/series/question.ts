@@ -7,7 +7,7 @@ import { formatMillis, formatUtc, type Instant, parseInstant } from '../../../ut
 import type { Interval } from '../../../util/time/interval.ts'
 import { addUnits, floorTo, formatLocal, localClock, startOfDate, type Unit } from '../../../util/time/zone.ts'
 import { NotFound, type PageRequest } from '../../page.ts'
-import { indicatorNames, type LocaleRequest, namedGeos } from '../names.ts'
+import { indicatorNames, indicatorUnits, type LocaleRequest, namedGeos } from '../names.ts'
 import { findSeriesByPath, seriesPath } from '../seriesPaths.ts'
 
 /** A series of one geo, from an address: the named geo, else a main one of the service, else the first. */
@@ -25,13 +25,6 @@ export async function readNamedGeoSeries(
     throw new NotFound(`series ${path} geo ${geo}`)
   const line = { seriesId: series.id, geoId }
   const geos = await namedGeos(request, ids)
-  const { magnitude = null } =
-    (await store.kysely
-      .selectFrom('indicator')
-      .select('magnitude')
-      .where('kind', '=', series.kind)
-      .where('id', '=', series.indicator_id)
-      .executeTakeFirst()) ?? {}
   const key = `${series.kind} ${series.indicator_id}`
   return {
     ...line,
@@ -41,7 +34,7 @@ export async function readNamedGeoSeries(
     kind: series.kind,
     indicator: series.indicator_id,
     name: (await indicatorNames(request, [series.indicator_id])).get(key) ?? key,
-    unit: magnitude,
+    unit: (await indicatorUnits(request, [series.indicator_id])).get(key) ?? null,
     /** The step and the aggregation; null for a native series. */
     trunc: series.time_trunc,
     agg: series.time_agg,
