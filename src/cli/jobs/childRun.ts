@@ -30,7 +30,7 @@ export function reportAlive(): void {
   process.send?.('alive')
 }
 
-/** Why a run could not begin. */
+/** Why a run could not start. */
 interface BeginFailure {
   readonly refused: { readonly code: string; readonly reason: string; readonly hint: string | undefined }
 }
@@ -62,7 +62,7 @@ export function reportRefusal(error: unknown): void {
 /** What a child process tells its parent: that it is alive, or why the run cannot begin. */
 type RunMessage = 'alive' | BeginFailure
 
-/** How the process of a run ended: its exit code, that it was ended for its silence, the signal that ended it, or why it could not begin. */
+/** How the process of a run ended: its exit code, that it was ended for its silence, the signal that ended it, or why it could not start. */
 export type ChildEnd = number | 'stalled' | NodeJS.Signals | BeginFailure
 
 /** How long a process may take to begin, on a slow machine. */

@@ -32,7 +32,7 @@ test('lake writes a snapshot, says when nothing changed, and check finds what is
   expect((await lake('sync', 'other', '--verbose')).err).toMatch(/^observation 2024-05$/m)
   expect(await lake('check', 'lake')).toMatchObject({
     code: 0,
-    out: expect.stringMatching(/^lake: snapshot \d+ is complete, 2 values, last equal/),
+    out: expect.stringMatching(/^lake: snapshot \d+ is complete, 2 values, in sync/),
   })
   const { findings, rows } = JSON.parse((await lake('check', 'lake', '--json')).out)
   expect([findings, rows]).toEqual([[], 2])

@@ -166,14 +166,14 @@ testSignals(
       dir,
       ['schedule', 'sound.yaml', '--notify', server.url],
       to(server.url),
-      (child) => void whenSaid(child, /could not begin[\s\S]*sound: nothing to do/, () => child.kill('SIGTERM')),
+      (child) => void whenSaid(child, /could not start[\s\S]*sound: nothing to do/, () => child.kill('SIGTERM')),
     )
     expect(code).toBe(143)
     expect(heard.slice(0, 2).map(({ event, job }) => [event, job])).toEqual([
       ['done', 'sound'],
       ['failed', 'sound'],
     ])
-    expect(heard[1]!.stop.message).toMatch(/could not begin: [\s\S]*nonsense/)
+    expect(heard[1]!.stop.message).toMatch(/could not start: [\s\S]*nonsense/)
     expect(heard[1]!.stop.code).toBe('bad-job')
   },
 )
@@ -188,7 +188,7 @@ testSignals.each([
   [
     'ends before it begins',
     'if (process.env.INDICATOR_SYNC_CHILD_RUN && !isMended()) process.exit(1)',
-    'its process exited at once with code 1',
+    'its process exited immediately with code 1',
     'stderr',
   ],
 ])('a run whose process %s is told, and the next one starts as usual', async (_how, fault, message, hint) => {
@@ -207,7 +207,7 @@ ${fault}
   const options = `--import ${join(dir, 'fault.mjs')}`
   const environment = { ...to(server.url), NODE_OPTIONS: options }
   const { code } = await runCli(dir, ['schedule', 'sound.yaml', ...flags], environment, (child) => {
-    whenSaid(child, 'could not begin', () => writeFileSync(mended, ''))
+    whenSaid(child, 'could not start', () => writeFileSync(mended, ''))
     whenSaid(child, 'sound: done', () => child.kill('SIGTERM'))
   })
   expect(code).toBe(143)

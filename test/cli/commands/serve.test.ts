@@ -59,7 +59,7 @@ describe.skipIf(process.platform === 'win32')('serve', () => {
       expect((await fetch(`${url}api/live`)).status).toBe(200)
     })
     expect([code, err]).toEqual([130, ''])
-    expect(out).toMatch(/^data\/indicator-sync\.db on http/)
+    expect(out).toMatch(/^Serving data\/indicator-sync\.db on http/)
   })
 
   test('takes another port where the usual one is taken, and says so where that very one was asked for', async () => {
@@ -114,7 +114,7 @@ describe.skipIf(process.platform === 'win32')('serve', () => {
       },
       { INDICATOR_SYNC_API_KEY: KEY },
     )
-    expect(done.out).toMatch(/^data\/other\.db on/)
+    expect(done.out).toMatch(/^Serving data\/other\.db on/)
     expect(`${done.out}${done.err}`).not.toContain(KEY)
   })
 
