@@ -376,7 +376,7 @@ describe('the result does not depend on the order of answers', () => {
       fc.asyncProperty(fc.shuffledSubarray(steps, { minLength: steps.length }), async (order) => {
         expect(await result(order)).toEqual(expected)
       }),
-      { numRuns: 12 },
+      { numRuns: 6 },
     )
   })
 })

@@ -156,7 +156,7 @@ describe('answers that nobody should send', () => {
         await runJob(store, server, JOB, { now: NOW, options: { restate: true } })
         expect(dump(await replayed(store, () => NOW))).toEqual(dump(store))
       }),
-      { numRuns: 10 },
+      { numRuns: 5 },
     )
   })
 
