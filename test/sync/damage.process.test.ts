@@ -48,7 +48,7 @@ describe('a body of the reply store that something has changed', () => {
     const into = join(tempFolder(), 'again.db')
     const beside = await runCommand(tempFolder(), ['replay', '--output', into, '--json'], env)
     expect(beside.code, beside.err).toBe(1)
-    expect(beside.err).toMatch(new RegExp(`fetch ${fetchId}\\).*skipped`))
+    expect(beside.err).toMatch(new RegExp(`fetch ${fetchId}\\).*rows are not in`))
     expect(JSON.parse(beside.out)).toMatchObject({ damaged: [fetchId] })
     const again = openReader(into)
     expect(again.get('select count(*) from observation')).toBeGreaterThan(0)

@@ -188,6 +188,8 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
       : `${args.output ?? file} was rebuilt from ${quantity(done.replies, 'stored response')} in ${seconds.toFixed(1)} s: ${quantity(done.rows, 'row')} written${done.unread > 0 ? `; ${quantity(done.unread, 'response')} still cannot be parsed` : ''}.`,
   )
   if (done.damaged.length === 0) return EXIT.done
-  log.warn(`${damageText(done.damaged)}; their rows are not in ${args.output}.`)
+  log.warn(
+    `${damageText(done.damaged)}; ${done.damaged.length === 1 ? 'its' : 'their'} rows are not in ${args.output}.`,
+  )
   return EXIT.partial
 }
