@@ -36,15 +36,19 @@ function listedFiles(folder: string): string[] {
   }
 }
 
+/** An error about a file that cannot be replaced. */
+const inTheWay = (file: string, what: string): InputError =>
+  new InputError(`${file} is ${what}.`, {
+    hint: 'Move it away, or choose another directory. Nothing was changed.',
+    code: 'target-exists',
+  })
+
 /** Refuses links among the folders between the page's own and one of its files: they would lead elsewhere. */
 function checkFolders(folder: string, name: string): void {
   for (let place = dirname(name); place !== '.'; place = dirname(place)) {
     const there = lstatSync(join(folder, place), { throwIfNoEntry: false })
     if (!there || there.isDirectory()) continue
-    throw new InputError(`${join(folder, place)} is not part of a published page.`, {
-      hint: 'Move it away, or choose another directory. Nothing was changed.',
-      code: 'target-exists',
-    })
+    throw inTheWay(join(folder, place), 'not part of a published page')
   }
 }
 
@@ -52,10 +56,7 @@ function checkFolders(folder: string, name: string): void {
 function claim(folder: string, name: string, { overwrite, sources }: FolderOptions): Target {
   const target = prepareTarget(join(folder, name), { what: 'a file of a page', overwrite, sources })
   if (!target.isStream) return target
-  throw new InputError(`${target.file} is a pipe or a device.`, {
-    hint: 'Move it away, or choose another directory. Nothing was changed.',
-    code: 'target-exists',
-  })
+  throw inTheWay(target.file, 'a pipe or a device')
 }
 
 /** Deletes the files that are no longer made, and the folders that are empty then. */

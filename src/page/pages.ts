@@ -4,72 +4,50 @@ import type { Endpoint, Page } from './page.ts'
 const archives = () => import('./views/archives.ts')
 const catalogue = () => import('./views/catalogue.ts')
 const coverage = () => import('./views/coverage.ts')
+const explain = () => import('./views/explain.ts')
+const overview = () => import('./views/overview.ts')
 const runs = () => import('./views/runs.ts')
+const series = () => import('./views/series.ts')
 const sql = () => import('./views/sql.ts')
 const texts = () => import('./views/texts.ts')
+const vintages = () => import('./views/vintages.ts')
 const endpoints = () => import('./endpoints.ts')
+
+const page = (path: string, name: Page['name'], view: Page['view'], more: Partial<Page> = {}): Page => ({
+  ...more,
+  path,
+  name,
+  view,
+})
 
 /** Every page; the navigation names those at the top, in this order. */
 export const PAGES: readonly Page[] = [
-  {
-    path: '/',
-    name: 'home',
-    top: true,
-    clock: true,
-    view: async () => (await import('./views/overview.ts')).overviewView,
-  },
-  { path: '/coverage', name: 'coverage', top: true, view: async () => (await coverage()).coverageView },
-  {
-    path: '/coverage/:id',
-    name: 'coverageOf',
-    scripts: ['grid'],
-    view: async () => (await coverage()).coverageOfSeriesView,
-  },
-  {
-    path: '/series/:id',
-    name: 'series',
-    scripts: ['interactiveChart', 'carpet'],
-    view: async () => (await import('./views/series.ts')).seriesView,
-  },
-  {
-    path: '/series/:id/vintages',
-    name: 'vintages',
-    view: async () => (await import('./views/vintages.ts')).vintagesView,
-  },
-  {
-    path: '/explain/:id/:geo/:at',
-    name: 'explain',
-    view: async () => (await import('./views/explain.ts')).explainView,
-  },
-  {
-    path: '/indicators',
-    name: 'indicators',
-    top: true,
-    live: true,
-    view: async () => (await catalogue()).indicatorsView,
-  },
-  { path: '/search', name: 'search', live: true, view: async () => (await catalogue()).searchView },
-  { path: '/texts', name: 'texts', top: true, view: async () => (await texts()).textsView },
-  { path: '/texts/:kind/:id', name: 'text', view: async () => (await texts()).textView },
-  { path: '/archives', name: 'archives', top: true, view: async () => (await archives()).archivesView },
-  { path: '/archives/:kind/:id', name: 'archive', view: async () => (await archives()).archiveView },
-  { path: '/widgets', name: 'widgets', top: true, view: async () => (await archives()).widgetsView },
-  { path: '/widgets/:id', name: 'widget', view: async () => (await archives()).widgetView },
-  { path: '/runs', name: 'runs', top: true, view: async () => (await runs()).runsView },
-  { path: '/runs/:id', name: 'run', view: async () => (await runs()).runView },
-  { path: '/quarantine', name: 'quarantine', view: async () => (await runs()).quarantineView },
-  {
-    path: '/sql',
-    name: 'sql',
+  page('/', 'home', async () => (await overview()).overviewView, { top: true, clock: true }),
+  page('/coverage', 'coverage', async () => (await coverage()).coverageView, { top: true }),
+  page('/coverage/:id', 'coverageOf', async () => (await coverage()).coverageOfSeriesView, { scripts: ['grid'] }),
+  page('/series/:id', 'series', async () => (await series()).seriesView, { scripts: ['interactiveChart', 'carpet'] }),
+  page('/series/:id/vintages', 'vintages', async () => (await vintages()).vintagesView),
+  page('/explain/:id/:geo/:at', 'explain', async () => (await explain()).explainView),
+  page('/indicators', 'indicators', async () => (await catalogue()).indicatorsView, { top: true, live: true }),
+  page('/search', 'search', async () => (await catalogue()).searchView, { live: true }),
+  page('/texts', 'texts', async () => (await texts()).textsView, { top: true }),
+  page('/texts/:kind/:id', 'text', async () => (await texts()).textView),
+  page('/archives', 'archives', async () => (await archives()).archivesView, { top: true }),
+  page('/archives/:kind/:id', 'archive', async () => (await archives()).archiveView),
+  page('/widgets', 'widgets', async () => (await archives()).widgetsView, { top: true }),
+  page('/widgets/:id', 'widget', async () => (await archives()).widgetView),
+  page('/runs', 'runs', async () => (await runs()).runsView, { top: true }),
+  page('/runs/:id', 'run', async () => (await runs()).runView),
+  page('/quarantine', 'quarantine', async () => (await runs()).quarantineView),
+  page('/sql', 'sql', async () => (await sql()).sqlView, {
     top: true,
     live: true,
     own: true,
     still: true,
     fresh: true,
-    view: async () => (await sql()).sqlView,
-  },
-  { path: '/dictionary', name: 'dictionary', view: async () => (await sql()).dictionaryView },
-  { path: '/dictionary/:name', name: 'dictionary', view: async () => (await sql()).dictionaryEntryView },
+  }),
+  page('/dictionary', 'dictionary', async () => (await sql()).dictionaryView),
+  page('/dictionary/:name', 'dictionary', async () => (await sql()).dictionaryEntryView),
 ]
 
 /**

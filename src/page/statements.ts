@@ -19,18 +19,6 @@ export interface StatementAnswer {
   readonly cut: Cut
 }
 
-/** Runs users' statements in processes of their own. */
-export interface StatementRunner {
-  /** The answer. Throws as `runStatement` does, and BusyError if too many wait. */
-  run(request: StatementRequest): Promise<StatementAnswer>
-  /** The same with all rows, as they come. The first block is read before this returns. */
-  stream(request: StatementRequest): Promise<Pick<Answer, 'columns' | 'rows'>>
-  /** Starts a process for the next statement, which is then answered sooner. */
-  warm(): void
-  /** Ends all processes. */
-  close(): void
-}
-
 /** The limits of the SQL page. */
 export const STATEMENT_LIMITS = { rows: 1000, bytes: 1_000_000, cellLetters: 100_000, ms: 3000 }
 /** Bytes of memory of a process. */
@@ -44,9 +32,7 @@ const cellValue = (value: unknown): string | number | null =>
   value === null || (typeof value === 'number' && Number.isFinite(value)) ? value : plain(value)
 
 /** Creates a runner of statements. The process of the next one is started in advance. */
-export function createStatementRunner(
-  limits: StatementLimits & { readonly ms: number } = STATEMENT_LIMITS,
-): StatementRunner {
+export function createStatementRunner(limits: StatementLimits & { readonly ms: number } = STATEMENT_LIMITS) {
   const processes = new Set<StatementProcess>()
   const queue = new PQueue({ concurrency: MAX_STATEMENTS })
   let spare: StatementProcess | null = null
@@ -99,10 +85,14 @@ export function createStatementRunner(
   }
 
   return {
+    /** Starts a process for the next statement, which is then answered sooner. */
     warm: () => void warm(),
-    run: async (request) => add(() => answered(request)),
-    stream: async (request) => add(() => streamed(request)),
-    close() {
+    /** The answer. Throws as `runStatement` does, and BusyError if too many wait. */
+    run: async (request: StatementRequest) => add(() => answered(request)),
+    /** The same with all rows, as they come. The first block is read before this returns. */
+    stream: async (request: StatementRequest) => add(() => streamed(request)),
+    /** Ends all processes. */
+    close(): void {
       for (const { child } of processes) child?.kill('SIGKILL')
     },
   }

@@ -252,9 +252,9 @@ function requestsTable(label: string, rows: Run['requests'], request: PageReques
       ({ target, name, message, hint }) =>
         html`<bdi title="${oneLine(target)}">${oneLine(name)}</bdi>${message && html`<br>${serviceText(message, 'en')}`}${hint && html`<br>→ ${serviceText(hint, 'en')}`}`,
     ],
-    [own.outcome, ({ outcome, status }) => html`${serviceText(outcome)} ${status}`],
+    [own.outcome, ({ outcome, status }) => html`${serviceText(outcome, 'en')} ${status}`],
     [own.length, ({ ms }) => `${ms} ms`, 'number'],
-    [common.why, ({ reason }) => serviceText(reason)],
+    [common.why, ({ reason }) => serviceText(reason, 'en')],
     [own.fresh, ({ rows_new }) => countText(request, rows_new), 'number'],
     [own.revised, ({ rows_revised }) => countText(request, rows_revised), 'number'],
   ])

@@ -10,7 +10,7 @@ import { command, scrolled, table } from '../elements.ts'
 import { figure } from '../figure.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { type Answering, csvAnswer, type PageRequest, view } from '../page.ts'
-import { type NamedGeo, namedGeos } from '../queries/names.ts'
+import { namedGeos } from '../queries/names.ts'
 import { segmentsOf } from '../queries/series/window.ts'
 import { createStatementRunner, STATEMENT_LIMITS, type StatementAnswer } from '../statements.ts'
 import { RECIPE_QUESTIONS } from '../words/operation.ts'
@@ -29,36 +29,6 @@ const [SHOWN_LETTERS, SHOWN_CELL_LETTERS] = [16_000, 200]
 /** Statements run in processes that all pages share and that end with this one. */
 const runner = createStatementRunner()
 
-/** A parameter of a statement, as it was written; empty for no value. */
-interface Parameter {
-  readonly name: string
-  readonly value: string
-}
-
-/** A statement with its parameters. */
-interface GivenStatement {
-  readonly sql: string
-  /** The recipe that the statement was taken from, to be changed or run. */
-  readonly recipe: string | null
-  readonly parameters: readonly Parameter[]
-}
-
-/** A statement and its result. */
-interface SqlQuery extends GivenStatement {
-  readonly answer: StatementAnswer | null
-  /** Why there is no answer; `isLate`: the statement took too long; in a terminal it may take longer. */
-  readonly refused: {
-    readonly message: string
-    readonly hint: string | null
-    readonly code: string
-    readonly isLate: boolean
-  } | null
-  /** Whether another site led here, so that the statement was not run. */
-  readonly foreign: boolean
-  /** The geos to choose from, where a statement has a parameter `geo`. */
-  readonly geos: readonly NamedGeo[]
-}
-
 /** The names of the parameters of a statement, each once: `:name`, `@name` and `$name`, but not in texts, names and comments. */
 function parametersIn(sql: string): string[] {
   const bare = sql.replaceAll(/'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g, ' ')
@@ -66,15 +36,18 @@ function parametersIn(sql: string): string[] {
 }
 
 /** The statement in an address with its parameters, or a recipe with its defaults. */
-function givenStatement({ service, query }: PageRequest): GivenStatement {
+function givenStatement({ service, query }: PageRequest) {
   const recipe = recipesFor(service).find(({ name }) => name === query.get('recipe'))
   const sql = (query.get('sql') ?? recipe?.sql ?? '').slice(0, LONGEST_SQL)
+  // As they were written; empty for no value.
   const parameters = parametersIn(sql).map((name) => ({
     name,
     value: query.get(`${PARAMETER_PREFIX}${name}`) ?? String(recipe?.parameters[name] ?? ''),
   }))
   return { sql, recipe: recipe?.name ?? null, parameters }
 }
+
+type GivenStatement = ReturnType<typeof givenStatement>
 
 /** Runs a statement in a process that can be ended; null where there is none yet. Throws as the runner does. */
 async function runGiven<Answer>(
@@ -98,7 +71,7 @@ async function runGiven<Answer>(
 }
 
 /** The geos of the indicator that a statement names, or all that have values, where it has a parameter `geo`. */
-async function readGeoChoices(request: PageRequest, parameters: readonly Parameter[]): Promise<NamedGeo[]> {
+async function readGeoChoices(request: PageRequest, parameters: GivenStatement['parameters']) {
   const given = new Map(parameters.map(({ name, value }) => [name, value]))
   if (!given.has('geo')) return []
   const indicator = Number(given.get('indicator') || Number.NaN)
@@ -119,7 +92,7 @@ async function readGeoChoices(request: PageRequest, parameters: readonly Paramet
 }
 
 /** A statement with its answer. What is wrong with it is part of the result. */
-async function readSqlQuery(request: PageRequest): Promise<SqlQuery> {
+async function readSqlQuery(request: PageRequest) {
   const { foreign } = request
   const statement = givenStatement(request)
   const given = { ...statement, foreign, geos: await readGeoChoices(request, statement.parameters) }
@@ -129,9 +102,12 @@ async function readSqlQuery(request: PageRequest): Promise<SqlQuery> {
   } catch (error) {
     if (!(error instanceof SyncError)) throw error
     const { message, hint = null, code } = error
+    // A late statement may take longer in a terminal.
     return { ...given, answer: null, refused: { message, hint, code, isLate: error instanceof StoppedError } }
   }
 }
+
+type SqlQuery = Awaited<ReturnType<typeof readSqlQuery>>
 
 /** A day, or an instant with or without its offset. */
 const TIME = /^\d{4}-\d{2}(?:-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?)?)?$/

@@ -10,26 +10,15 @@ import { rangeQuery, readChartQuery } from '../queries/series/question.ts'
 import { readChanges } from '../queries/series/runChanges.ts'
 import { readWindows } from '../queries/series/window.ts'
 
-/** Ages of revisions, in days after the period began; the first of them is before its beginning. */
-const AGES = [
-  [null, 0],
-  [0, 1],
-  [1, 2],
-  [2, 3],
-  [3, 7],
-  [7, 14],
-  [14, 30],
-  [30, 90],
-  [90, null],
-] as const
+/** The borders of the ages of revisions, in days after the period began; the first age is before its beginning. */
+const AGES = [0, 1, 2, 3, 7, 14, 30, 90, Number.POSITIVE_INFINITY]
 
 /** The most days whose revisions are examined. */
 const MAX_REVISED_DAYS = 92
 /** States that are drawn, and columns of their picture. */
 const [MAX_DRAWN_STATES, PICTURE_COLUMNS] = [5, 200]
 
-const ageOf = (seconds: number): number =>
-  AGES.findIndex(([from, to]) => (from === null || seconds >= from * DAY) && (to === null || seconds < to * DAY))
+const ageOf = (seconds: number): number => AGES.findIndex((days) => seconds < days * DAY)
 
 /** How many revisions there are, and by how much the values changed, whatever the sign; null: withdrawn. */
 function summarize(changes: readonly (number | null)[]) {
@@ -103,9 +92,9 @@ ${figure({
 
 /** An age in words. */
 function ageText(i: number, { words: { vintages: own } }: PageRequest): string {
-  const [from, to] = AGES[i]!
-  if (from === null) return own.before
-  if (to === null) return own.later(from)
+  const [from, to] = [AGES[i - 1], AGES[i]!]
+  if (from === undefined) return own.before
+  if (to === Number.POSITIVE_INFINITY) return own.later(from)
   if (from === 0) return own.day
   return to === from + 1 ? own.nthDay(to) : own.days(from + 1, to)
 }

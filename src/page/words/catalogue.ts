@@ -2,10 +2,7 @@ import type { Pair } from './locale.ts'
 
 /** Words of the catalogue. */
 export const indicators = {
-  about: [
-    'Every indicator of the service. Add a line to a job to fetch one.',
-    'Todos los indicadores del servicio. Añada una línea a una tarea para obtener uno.',
-  ],
+  about: ['All indicators. A line in a job fetches one.', 'Todos los indicadores. Una línea en una tarea obtiene uno.'],
   which: ['Which', 'Cuáles'],
   held: {
     all: ['all', 'todos'],
@@ -69,10 +66,7 @@ export const texts = {
   since: ['Known since', 'Conocida desde'],
   until: ['until', 'hasta'],
   change: ['What changed', 'Qué cambió'],
-  changeOf: [
-    'Against the version of {0}: what went is struck through, what came is underlined.',
-    'Frente a la versión de {0}: lo que se fue está tachado, lo que llegó está subrayado.',
-  ],
+  changeOf: ['Against {0}: removed text is struck through.', 'Frente a {0}: el texto eliminado está tachado.'],
   compare: ['Compare with this one', 'Comparar con esta'],
   same: ['Only the form of the words differs.', 'Solo cambia la forma de las palabras.'],
   empty: ['It has no text.', 'No tiene texto.'],

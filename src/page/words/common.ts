@@ -97,20 +97,14 @@ export const common = {
   hours: ['{0} h', '{0} h'],
   days: ['{0|day|days}', '{0|día|días}'],
   notFound: ['There is no such page', 'No existe esa página'],
-  notFoundHint: [
-    'The address is wrong, or the data is not in this database.',
-    'La dirección es incorrecta o los datos no están en esta base de datos.',
-  ],
+  notFoundHint: ['The address is wrong, or there is no such data.', 'La dirección es incorrecta o no hay tales datos.'],
   refused: ['This cannot be answered', 'No se puede responder a esto'],
   badRequest: ['Correct the address or the form.', 'Corrija la dirección o el formulario.'],
   unreadable: ['The database cannot be read now.', 'La base de datos no se puede leer ahora.'],
   /** Sentences about errors, by their codes. */
   errors: {
     busy: ['Too many queries run. Try again in a moment.', 'Hay demasiadas consultas. Inténtelo en un momento.'],
-    'bad-time': [
-      'This is not a valid time. Write a day, such as 2025-10-01.',
-      'La fecha no es válida. Escriba un día, como 2025-10-01.',
-    ],
+    'bad-time': ['This is not a valid time; write 2025-10-01.', 'La fecha no es válida; escriba 2025-10-01.'],
     'bad-range': [
       'The range must end after it begins and last a century at most.',
       'El periodo debe acabar después de empezar y durar un siglo como máximo.',
@@ -157,10 +151,7 @@ export const home = {
   noLake: ['there is none yet.', 'todavía no hay ninguno.'],
   nothing: ['Run a job to fetch data:', 'Ejecute una tarea para obtener datos:'],
   seriesHeading: ['Series', 'Series'],
-  caption: [
-    'How far every series reaches, and the data of the last {0} local days',
-    'Hasta dónde llega cada serie, y qué hay de los últimos {0} días locales',
-  ],
+  caption: ['Latest value, age and coverage of {0} days', 'Último valor, antigüedad y cobertura de {0} días'],
   lastValue: ['Value now', 'Valor actual'],
   valueAt: ['At', 'A las'],
   trend: ['Last 30 days', 'Últimos 30 días'],
@@ -181,10 +172,7 @@ export const home = {
 
 /** Words of the pages on coverage. */
 export const coverage = {
-  about: [
-    'Coverage of every series by year. A cell leads to the days of its year.',
-    'Cobertura de cada serie por año. Una celda lleva a los días de su año.',
-  ],
+  about: ['Coverage by year. A cell leads to its days.', 'Cobertura por año. Una celda lleva a sus días.'],
   caption: ['Share of each year by state', 'Parte de cada año por estado'],
   yearsCaption: ['Years and months: share of each month by state', 'Años y meses: parte de cada mes por estado'],
   daysCaption: ['The days of {0}, in the local time of the source', 'Los días de {0}, en la hora local de la fuente'],

@@ -78,10 +78,7 @@ export const queues = {
   waiting: ['Waiting', 'En espera'],
   active: ['In progress', 'En curso'],
   dead: ['Given up', 'Abandonadas'],
-  deadHint: [
-    'Requests are given up if every worker that takes them dies. The next distributed sync queues them again.',
-    'Se abandona una petición si mueren todos los procesos que la toman. La próxima sincronización distribuida la pone en cola de nuevo.',
-  ],
+  deadHint: ['The next sync plans dead requests again.', 'La próxima sincronización repite las abandonadas.'],
 } as const
 
 /** Words of the box for SQL and of the data dictionary. */
@@ -95,10 +92,7 @@ export const sql = {
   parameters: ['Parameters', 'Parámetros'],
   parameterHint: ['An empty field is NULL.', 'Un campo vacío es NULL.'],
   recipes: ['Recipes', 'Recetas'],
-  recipesAbout: [
-    'Questions that analysts ask. Each fills the box, and can be changed there.',
-    'Preguntas que hacen los analistas. Cada una llena el cuadro, y allí se puede cambiar.',
-  ],
+  recipesAbout: ['Questions of analysts, to run or change.', 'Preguntas de analistas, para ejecutar o cambiar.'],
   dictionaryAll: ['All of them, and what they mean', 'Todas, y qué significan'],
   dictionaryAbout: ['The meaning of tables, views and columns.', 'El significado de tablas, vistas y columnas.'],
   answer: ['Answer', 'Respuesta'],
