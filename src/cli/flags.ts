@@ -92,14 +92,14 @@ export const RUN_FLAGS = {
   durability: {
     choices: ['normal', 'full'],
     default: 'normal',
-    describe: 'Use full to keep every commit through power loss',
+    describe: 'full: no commit is lost on power failure',
   },
   ...ON_REJECT_FLAG,
   notify: {
     type: 'string',
     array: true,
     nargs: 1,
-    describe: 'Notify this address (or $VARIABLE) of each run',
+    describe: 'Notify this webhook URL (or $VARIABLE) of each run',
   },
 } as const satisfies Flags
 

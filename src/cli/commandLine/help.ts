@@ -26,7 +26,7 @@ export function helpText(): string {
     ...[...groups].map(([title, commands]) =>
       [title, ...commands.map(([name, { about }]) => `  ${name.padEnd(12)}${about}`)].join('\n'),
     ),
-    'For every command: --help, --quiet, --verbose, --log-format json, --version',
+    'All commands: --help, --quiet, --verbose, --log-format json, --version',
     `Exit codes\n${EXIT_CODES.map(([code, meaning]) => `  ${code.padEnd(10)}${meaning}`).join('\n')}`,
   ].join('\n\n')
 }
@@ -38,5 +38,5 @@ export const VARIABLES = [
   ['INDICATOR_SYNC_API_KEY', '--api-key-file', 'the key itself; the flag names a file with the key'],
   ['INDICATOR_SYNC_ALLOW_HTTP', '', '1: send the key unencrypted (http) to another machine'],
   ['INDICATOR_SYNC_DATABASE', '--database', `database; default ${DEFAULT_DATABASE}`],
-  ['INDICATOR_SYNC_NOTIFY', '--notify', 'address that is notified of each run'],
+  ['INDICATOR_SYNC_NOTIFY', '--notify', 'webhook URL that is notified of each run'],
 ] as const

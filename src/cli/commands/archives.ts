@@ -34,7 +34,7 @@ import { tableText } from '../terminal/table.ts'
 import { rangeOfFlags } from '../times.ts'
 
 export const positionals = {
-  action: { type: 'string', choices: ['list', 'download'], demandOption: true, describe: 'What to do' },
+  action: { type: 'string', choices: ['list', 'download'], demandOption: true, describe: 'Action' },
   ids: { type: 'number', array: true, describe: 'Ids of archives; default: all' },
 } as const
 export const flags = {
@@ -51,7 +51,7 @@ export const flags = {
     nargs: 1,
     describe: 'Follow links to this host too (never sends the key)',
   },
-  job: { type: 'string', describe: 'Use the pace and budget of this job' },
+  job: { type: 'string', describe: 'Use pace and call budget of this job file' },
   ...JSON_FLAG,
 } as const
 export const examples = ['archives list --database data/demo.db', 'archives download 34 --from 2025-11-01']

@@ -16,7 +16,7 @@ export const flags = {
   ...DATABASE_FLAG,
   from: { ...MOMENT, defaultDescription: '-1d', describe: 'Set the start of the comparison' },
   to: { ...MOMENT, defaultDescription: 'now', describe: 'Set the end of the comparison' },
-  run: { type: 'number', array: true, nargs: 1, describe: 'Show changes of this run, or between two' },
+  run: { type: 'number', array: true, nargs: 1, describe: 'Show changes by this run; pass twice to compare two' },
   indicator: { type: 'number', array: true, describe: 'Limit to these indicators' },
   format: { choices: FORMATS, default: 'table', describe: 'Set the output format' },
   ...JSON_FLAG,
@@ -100,7 +100,7 @@ export async function handler(args: DiffArgs): Promise<number> {
     if (shown.length > 0)
       print(
         `${tableText({
-          columns: SHOWN_COLUMNS.map((column) => column.replace('_id', '').replace('at_local', 'at or text')),
+          columns: SHOWN_COLUMNS.map((column) => column.replace('_id', '').replace('at_local', 'time or field')),
           rows: shown.map((one) =>
             SHOWN_COLUMNS.map((column) => (column === 'at_local' ? (one.at_local ?? fieldText(one)) : one[column])),
           ),

@@ -14,7 +14,7 @@ import { print } from '../terminal/output.ts'
 import { tableText } from '../terminal/table.ts'
 import { summaryText } from '../text/summary.ts'
 
-export const positionals = { text: { type: 'string', describe: 'Words or an id' } } as const
+export const positionals = { text: { type: 'string', describe: 'Words to search for, or an id' } } as const
 export const flags = {
   ...DATABASE_FLAG,
   ...SERVICE_FLAGS,

@@ -28,7 +28,7 @@ import { millisOfFlag, rangeOfFlags } from '../times.ts'
 export const flags = {
   ...DATABASE_FLAG,
   indicator: { type: 'number', array: true, describe: 'Export these indicators' },
-  kind: { type: 'string', describe: 'Choose the kind of indicator' },
+  kind: { type: 'string', describe: 'Choose the kind: indicator, offer_indicator' },
   geo: { type: 'number', array: true, describe: 'Limit to these geos' },
   ...RANGE_FLAGS,
   'as-of': { ...MOMENT, describe: 'Export the values known at this instant' },

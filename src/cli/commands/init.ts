@@ -24,7 +24,7 @@ INDICATOR_SYNC_API_KEY=
 #INDICATOR_SYNC_DATABASE=${DEFAULT_DATABASE}
 # 1: send the key unencrypted (http) to another machine.
 #INDICATOR_SYNC_ALLOW_HTTP=1
-# Address for the outcome of every run; healthchecks.io gets pings.
+# Webhook URL that is notified of each run; healthchecks.io URLs get pings.
 #INDICATOR_SYNC_NOTIFY=https://hooks.example.org/T0/B0/xyz
 `
 

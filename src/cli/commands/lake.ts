@@ -15,12 +15,12 @@ import { print } from '../terminal/output.ts'
 import { tableText } from '../terminal/table.ts'
 
 export const positionals = {
-  action: { type: 'string', choices: ['sync', 'check'], demandOption: true, describe: 'What to do' },
+  action: { type: 'string', choices: ['sync', 'check'], demandOption: true, describe: 'Action' },
   folder: { type: 'string', demandOption: true, describe: 'Directory, or s3://bucket/name' },
 } as const
 export const flags = {
   ...DATABASE_FLAG,
-  full: { type: 'boolean', default: false, describe: 'Write all files anew, not only changed ones' },
+  full: { type: 'boolean', default: false, describe: 'Rewrite all files, not only changed ones' },
   ...JSON_FLAG,
 } as const
 export const examples = ['lake sync data/lake --database data/demo.db', 'lake check data/lake']

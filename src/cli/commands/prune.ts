@@ -14,7 +14,7 @@ import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
 
 export const positionals = {
-  age: { type: 'string', describe: 'Minimum time since last received: 90d, 12w, 6mo, 2y' },
+  age: { type: 'string', describe: 'Minimum age of responses: 90d, 12w, 6mo, 2y' },
 } as const
 export const flags = {
   ...DATABASE_FLAG,

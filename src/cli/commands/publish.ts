@@ -19,7 +19,7 @@ import { readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
 
-export const positionals = { file: { type: 'string', describe: 'File of the copy' } } as const
+export const positionals = { file: { type: 'string', describe: 'File to write' } } as const
 export const flags = {
   ...DATABASE_FLAG,
   page: { type: 'string', describe: 'Write a static page into this directory' },

@@ -16,7 +16,7 @@ import { format, print, stream } from '../terminal/output.ts'
 import { rebuild } from './replay.ts'
 
 export const positionals = {
-  action: { type: 'string', choices: ['list', 'replay', 'dismiss'], demandOption: true, describe: 'What to do' },
+  action: { type: 'string', choices: ['list', 'replay', 'dismiss'], demandOption: true, describe: 'Action' },
   ids: { type: 'number', array: true, describe: 'Ids of entries to dismiss' },
 } as const
 export const flags = {

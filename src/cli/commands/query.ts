@@ -16,11 +16,11 @@ import { cellsOfLine, wrapped } from '../terminal/wrap.ts'
 export const positionals = { sql: { type: 'string', describe: 'One SELECT statement' } } as const
 export const flags = {
   ...DATABASE_FLAG,
-  recipe: { type: 'string', describe: 'Run this recipe in place of SQL' },
+  recipe: { type: 'string', describe: 'Run this recipe (a stored query) instead of SQL' },
   recipes: { type: 'boolean', default: false, describe: 'List the recipes' },
   param: { type: 'string', array: true, nargs: 1, describe: 'Set a parameter of the statement: name=value' },
-  indicator: { type: 'number', describe: 'Set the parameter indicator' },
-  geo: { type: 'number', describe: 'Set the parameter geo' },
+  indicator: { type: 'number', describe: 'Set the recipe parameter "indicator"' },
+  geo: { type: 'number', describe: 'Set the recipe parameter "geo"' },
   ...RANGE_FLAGS,
   format: { choices: FORMATS, default: 'table', describe: 'Set the output format' },
   ...JSON_FLAG,

@@ -2,7 +2,7 @@ import type { Args } from '../command.ts'
 import { JSON_FLAG, RUN_FLAGS } from '../flags.ts'
 
 export const positionals = {
-  job: { type: 'string', describe: 'Job file (YAML) whose pace and budget apply' },
+  job: { type: 'string', describe: 'Job file (YAML) whose rate limit and call budget apply' },
 } as const
 export const flags = { ...RUN_FLAGS, ...JSON_FLAG } as const
 export const examples = ['retry', 'retry jobs/nightly.yaml']

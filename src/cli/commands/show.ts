@@ -19,7 +19,7 @@ export const positionals = {
 } as const
 export const flags = {
   ...DATABASE_FLAG,
-  kind: { type: 'string', default: ENTRY_ROUTES.series, describe: 'Choose the kind of indicator' },
+  kind: { type: 'string', default: ENTRY_ROUTES.series, describe: 'Choose the kind: indicator, offer_indicator' },
   with: { type: 'number', describe: 'Draw and compare a second indicator' },
   geo: { type: 'number', describe: 'Choose the geo' },
   ...RANGE_FLAGS,

@@ -8,7 +8,7 @@ export const flags = {
     type: 'string',
     array: true,
     nargs: 1,
-    describe: "Also show this job's lake and its remaining calls",
+    describe: 'Show the lake and remaining calls of this job file',
   },
   format: { choices: ['text', 'json', 'prometheus'], default: 'text', describe: 'Set the output format' },
   ...JSON_FLAG,

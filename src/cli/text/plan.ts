@@ -89,7 +89,7 @@ function estimate(job: Job, calls: number): string {
       : seconds < 7200
         ? `${Math.ceil(seconds / 60)} min`
         : `${Math.ceil(seconds / 3600)} h`
-  return `${quantity(calls, 'call')}: at least ${time} at ${quantity(job.pace.perSecond, 'call')} per second${days > 1 ? `; ${days} days at the limit of ${quantity(job.pace.callsPerDay!, 'call')} per day` : ''}`
+  return `${quantity(calls, 'call')}, at least ${time} at ${quantity(job.pace.perSecond, 'call')} per second${days > 1 ? `; ${days} days at the limit of ${quantity(job.pace.callsPerDay!, 'call')} per day` : ''}`
 }
 
 /** The calls of one entry for one thing, in one line. */
@@ -147,7 +147,7 @@ export function planText(planned: PlannedJob, options: PlanTextOptions): string 
       `${job.name}: ${!namesAnything(job) ? NOTHING_SELECTED : isPart ? 'nothing to request in the selected part of the job.' : 'nothing to request; up to date.'}`,
     ].join('\n')
   const result: ResultRows = {
-    columns: ['entry', 'what', 'why', 'calls', 'from', 'to'],
+    columns: ['entry', 'request', 'reason', 'calls', 'from', 'to'],
     rows: [...lines.values()].map((line) => [
       ...[line.entry, line.what, line.reason, line.calls, local(zone, line.from), local(zone, line.to)],
     ]),

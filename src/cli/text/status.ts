@@ -40,7 +40,7 @@ export function strips(series: readonly CoveredSeries[], zone: string, cells: nu
       ? [`${quantity(lines.length - shown.length, 'more year')}: query the view \`coverage\`.`]
       : []),
     wrapped(
-      `${marks === WEEKS ? 'One mark per week' : `${marks} marks per year`}: ${MARKS.final} final, ${MARKS.provisional} may still be revised, ${MARKS.empty} empty at the source, ${MARKS.unverified} unverified, ${MARKS.none} missing.`,
+      `One row per year, ${marks === WEEKS ? 'one mark per week' : `${marks} marks`}: ${MARKS.final} final, ${MARKS.provisional} may still be revised, ${MARKS.empty} empty at the source, ${MARKS.unverified} unverified, ${MARKS.none} missing.`,
       cells,
     ),
   ].join('\n')
@@ -57,17 +57,13 @@ const minuteText = (text: unknown): string =>
 const replyStoreText = ({ bodies, packed_bytes, bytes, since, missing }: ReplyStoreState): string =>
   [
     `${grouped(bodies)}, ${mebibytes(bytes)} (${mebibytes(packed_bytes)} compressed)`,
-    ...(since === null ? [] : [`since ${since}`]),
-    ...(missing === 0
-      ? []
-      : [
-          `${quantity(missing, 'response was', 'responses were')} not kept or ${missing === 1 ? 'was' : 'were'} pruned`,
-        ]),
+    ...(since === null ? [] : [`since ${minuteText(since)} UTC`]),
+    ...(missing === 0 ? [] : [`${quantity(missing, 'response was', 'responses were')} not stored or pruned`]),
   ].join(', ')
 
 const runText = (run: Status['runs'][number], cells: number): string =>
   [
-    wrapped(`${run.id} ${run.command}${run.job ? ` ${run.job}` : ''}: ${run.outcome}`, cells, '    ', '  '),
+    wrapped(`Run ${run.id}: ${run.command}${run.job ? ` of ${run.job}` : ''}, ${run.outcome}`, cells, '    ', '  '),
     wrapped(
       `${minuteText(run.started_at)} UTC${run.seconds === null ? '' : `, ${run.seconds} s`}, ${quantity(run.requests, 'request')}, ${grouped(run.failed)} failed; rows: ${grouped(run.rows_new)} new, ${grouped(run.rows_revised)} revised`,
       cells,

@@ -46,8 +46,8 @@ function schemaFor(service: Service) {
       lake: z.string().min(1).optional().describe('Directory or s3://bucket/name for Parquet, updated after each run'),
       pace: z
         .strictObject({
-          perSecond: z.number().positive().max(50).optional().describe('Calls a second; default: 2'),
-          concurrency: z.int().min(1).max(16).optional().describe('Calls at a time; default: 4'),
+          perSecond: z.number().positive().max(50).optional().describe('Calls per second; default: 2'),
+          concurrency: z.int().min(1).max(16).optional().describe('Concurrent calls; default: 4'),
           callsPerMinute: z.int().positive().optional(),
           callsPerHour: z.int().positive().optional(),
           callsPerDay: z.int().positive().optional(),

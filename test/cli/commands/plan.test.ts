@@ -11,7 +11,7 @@ test('plan says what a sync would request, why and how long it takes, and sends 
   const text = await plan()
   expect([text.code, text.err]).toEqual([0, ''])
   expect(text.out).toMatch(
-    /^entry +what +why +calls +from +to\n.*\nseries\[0\] +indicator 1739 +missing +5 +2025-01-01 +2025-02-01\n\none: 5 calls: at least 1 s at 50 calls per second\n/,
+    /^entry +request +reason +calls +from +to\n.*\nseries\[0\] +indicator 1739 +missing +5 +2025-01-01 +2025-02-01\n\none: 5 calls, at least 1 s at 50 calls per second\n/,
   )
   const planned = JSON.parse((await plan('--json')).out) as { target: string }[]
   expect(planned).toHaveLength(5)
