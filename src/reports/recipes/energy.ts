@@ -29,11 +29,11 @@ export const energyRecipes = ({
   {
     name: 'monthly-energy',
     question:
-      'How much energy did each technology generate per month? Only for indicators of power; counts whole local days.',
+      'How much energy did each technology generate per month? Only for indicators of power; a local day counts if it starts in the range.',
     parameters: { indicators: numbers(wind, solar, hydro, nuclear, combinedCycle), geo: wind.geo, ...ALWAYS },
     needs: [{ of: 'indicators', geo: 'geo' }],
     sql: `select substr(local_date, 1, 7) as local_month, indicator_id, indicator_name, ${rounded('sum(energy)')} as mwh,
-  ${rounded('sum(energy) / sum(hours)')} as average_mw, sum(hours) as hours
+  ${rounded('sum(energy) / sum(hours)')} as average_mw, ${rounded('sum(hours)', 2)} as hours
 from observations_daily
 where ${NATIVE_SERIES} and ${inList('indicators')} and geo_id = :geo and energy is not null
   and ${DAY_RANGE}

@@ -40,7 +40,7 @@ order by h.at`,
   },
   {
     name: 'revisions-by-age',
-    question: 'How many revisions are there, by series and age of the value in days?',
+    question: "How many revisions are there, by series and the value's age in days when it was revised?",
     parameters: { indicator: null, ...ALWAYS },
     needs: [],
     sql: `select series_id, indicator_id, indicator_name, time_trunc, (unixepoch(valid_to) - at) / 86400 as age_days,
@@ -67,7 +67,7 @@ group by series_id, indicator_id, indicator_name, time_trunc, age_days order by 
     - from_at + (select offset_s from time_zone_offset z where z.zone = b.time_zone and z.from_at + z.offset_s <= b.from_at order by z.from_at desc limit 1)) / 3600.0 as hours_of_month
   from bounds b
 )
-select local_month, series_id, count as periods, coalesce(hours, 0) as hours, hours_of_month,
+select local_month, series_id, count as periods, ${rounded('coalesce(hours, 0)', 2)} as hours, hours_of_month,
   ${rounded('100 * coalesce(hours, 0) / hours_of_month', 1)} as complete_percent
 from lengths order by local_month`,
     nothing: NONE_IN_RANGE,
