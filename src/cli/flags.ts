@@ -28,7 +28,11 @@ export const DATABASE_FLAG = {
 } as const satisfies Flags
 
 export const SERVICE_FLAG = {
-  service: { choices: SERVICE_NAMES, defaultDescription: 'generic', describe: 'Choose the service' },
+  service: {
+    choices: SERVICE_NAMES,
+    defaultDescription: 'generic',
+    describe: 'Choose the service; generic needs a base URL',
+  },
 } as const satisfies Flags
 
 /** Flags of commands that call the service. */
@@ -81,7 +85,7 @@ export const ON_REJECT_FLAG = {
   'on-reject': {
     choices: ['quarantine', 'fail'],
     default: 'quarantine',
-    describe: 'On invalid rows: quarantine them, or fail the response',
+    describe: 'On invalid rows: quarantine them, or reject the whole response',
   },
 } as const satisfies Flags
 

@@ -92,7 +92,7 @@ export const METRICS: readonly Metric[] = [
   {
     name: 'last_success_timestamp_seconds',
     type: 'gauge',
-    help: 'End of the last complete run with outcome done.',
+    help: 'End of the last run of the whole job with outcome done.',
     samples: ({ kysely }, _outside, now) =>
       lastEnds(kysely, now)
         .select('job')

@@ -235,7 +235,7 @@ export const EVENTS = {
   note: {
     level: 'info',
     pretty: 'always',
-    when: 'A message without fields. Its level varies.',
+    when: 'A message without fields; it can have another level.',
     fields: [],
     sentence: ({ reason }) => reason ?? '',
   },

@@ -41,7 +41,7 @@ export function loggingText(): string {
       '- Default: warnings, errors and progress; failed requests are summarised at the end.',
       '- `--verbose`: also the outcome of every request.',
       '- `--quiet`: only errors, and warnings that need attention.',
-      '- `--log-format json`: one JSON object per event, with `--quiet` only those that it shows. Event names and fields are stable; new ones may be added.',
+      '- `--log-format json`: one JSON object per event; together with `--quiet`, only the events that `--quiet` shows. Event names and fields are stable; new ones may be added.',
     ].join('\n'),
     'JSON lines have the field names of [pino](https://getpino.io): `level` (20 debug, 30 info, 40 warn, 50 error), `time` (epoch milliseconds), `event`, and `msg`, a sentence that may change.',
     '## Events',

@@ -10,7 +10,7 @@ import { tableText } from '../terminal/table.ts'
 
 export const flags = {
   ...DATABASE_FLAG,
-  deep: { type: 'boolean', default: false, describe: 'Compare daily totals with every value (slow)' },
+  deep: { type: 'boolean', default: false, describe: 'Also compare stored daily totals with the values (slow)' },
   ...JSON_FLAG,
 } as const
 export const examples = ['check --database data/demo.db', 'check --deep --json --database data/demo.db']

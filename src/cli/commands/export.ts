@@ -33,7 +33,7 @@ export const flags = {
   ...RANGE_FLAGS,
   'as-of': { ...MOMENT, describe: 'Export the values known at this instant' },
   sql: { type: 'string', describe: 'Export the rows of a SELECT statement' },
-  wide: { type: 'boolean', default: false, describe: 'One row per timestamp, one column per series' },
+  wide: { type: 'boolean', default: false, describe: 'One row per timestamp, one column per series and geo' },
   output: { type: 'string', defaultDescription: 'stdout', describe: 'Set the file: .csv, .tsv, .ndjson or .parquet' },
   format: { choices: EXPORT_FORMS, defaultDescription: 'extension of --output, or csv', describe: 'Set the format' },
   ...CSV_FLAGS,

@@ -31,7 +31,11 @@ export const time_zone_offset = table(
   { key: ['zone', 'from_at'], withoutRowid: true },
 )
 
-export const vocabulary = table('A vocabulary of terms.', { id: integer('Id at the service') }, { key: ['id'] })
+export const vocabulary = table(
+  'A group of terms, such as Process.',
+  { id: integer('Id at the service') },
+  { key: ['id'] },
+)
 
 export const vocabulary_text = table(
   'The name of a vocabulary in one language.',

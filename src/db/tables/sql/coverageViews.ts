@@ -234,7 +234,7 @@ export const COVERAGE_VIEWS = {
     sql: COVERAGE_VIEW,
   },
   gaps: {
-    about: 'Missing data in the ranges that jobs select, and in requested ranges.',
+    about: 'Missing data in ranges that a job selects, or that were requested before.',
     columns: {
       ...HELD_SERIES_ABOUT,
       time_trunc: 'Time step of the aggregation by the service (hour, day …); NULL = native',

@@ -13,7 +13,7 @@ import {
 
 /** The first thing that readers of values need to know. */
 export const SEVERAL_SERIES =
-  'An indicator can have several series: native (time_trunc and geo_agg are null) and aggregated by the service. Select one by series_id, or by indicator_id, time_trunc and geo_agg.'
+  'An indicator can have several series: a native one (time_trunc and geo_agg are null), and others that the service aggregated. Select the native one by kind and indicator_id with time_trunc is null and geo_agg is null, and any other by series_id.'
 
 /** Columns that identify the series of a row. */
 const SERIES_ABOUT = {
@@ -38,12 +38,12 @@ const WHEN = {
   at_utc: 'Start of the period',
   at_local: "Start of the period in the series' zone",
   local_date: 'Local day in which the period starts',
-  step_s: `Length of the period, also of days with 23 or 25 hours. Weight averages by it: ${WEIGHT_ABOUT}`,
+  step_s: `Length of the period; for a daily value, 23, 24 or 25 hours. Weight averages by it: ${WEIGHT_ABOUT}`,
 } as const
 /** Descriptions that the lake shares. */
 export const AVERAGE_ABOUT = 'Time-weighted average'
 export const ENERGY_ABOUT =
-  'Energy: sum of value × hours. NULL unless the values are power (magnitude_id 20, not summed over time)'
+  'Energy: sum of value × hours. NULL unless the indicator is power (magnitude_id 20) and time_agg is not sum'
 const TOTALS_ABOUT = {
   count: 'Number of non-NULL values',
   min: 'Minimum',
