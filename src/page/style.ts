@@ -68,12 +68,12 @@ header { background: var(--paper); border-bottom: 1px solid var(--line); }
 header > div { display: flex; flex-wrap: wrap; align-items: center; gap: .25rem 1.25rem; min-height: 3.25rem; }
 .brand { display: inline-flex; align-items: center; gap: .5rem; color: var(--ink); font-weight: 650; text-decoration: none; }
 .brand::before { content: ""; width: 1.5rem; height: 1.5rem; background: url(icon.svg) center / contain no-repeat; }
-header nav { flex: 1 1 auto; }
+header nav { margin-inline-end: auto; }
 header > div { position: relative; }
 .saved { font-size: .8125rem; } .saved summary { cursor: pointer; padding: .375rem 0; } .saved > div { position: absolute; inset-inline-end: 1.25rem; top: 100%; z-index: 2; width: min(22rem, 90vw); padding: .75rem; background: var(--paper); border: 1px solid var(--line); border-radius: .5rem; }
 .saved li { display: flex; justify-content: space-between; gap: .5rem; overflow-wrap: anywhere; } .saved ul { padding: 0; list-style: none; } .saved input[type=file] { border: 0; max-width: 100%; }
 @media (max-width: 46rem) { .saved > div { position: static; width: auto; } }
-.find { flex: 0 1 15rem; } .find input { width: 100%; min-height: 2rem; padding: 0 .625rem; }
+.find { flex: 0 1 11rem; } .find input { width: 100%; min-height: 2rem; padding: 0 .625rem; }
 .synced { color: var(--soft); font-size: .8125rem; text-decoration: none; min-height: 1.5rem; } .synced:hover { text-decoration: underline; }
 nav ul { display: flex; flex-wrap: wrap; gap: 0 1rem; margin: 0; padding: 0; list-style: none; }
 nav a { display: inline-block; padding: .5rem 0; text-decoration: none; }
@@ -160,7 +160,7 @@ table.series th[scope=row] .soft { display: block; font-size: .75rem; } .latest 
 .found { padding-inline-start: 1.25rem; }
 ul.found { list-style: none; padding: 0; }
 .found li { margin: 0 0 .5rem; } .found p { margin: 0; }
-.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 15rem), 1fr)); gap: .25rem 1rem; }
+.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 9.5rem), 1fr)); gap: .25rem 1rem; }
 .facts div { min-width: 0; } .facts dt { color: var(--soft); font-size: .875rem; } .facts dd { margin: 0; overflow-wrap: anywhere; }
 .lines { white-space: pre-wrap; max-width: 45rem; overflow-wrap: anywhere; }
 ins { background: light-dark(#d9f2e3, #173a2a); color: inherit; } del { background: light-dark(#fbe0de, #47201e); color: inherit; }

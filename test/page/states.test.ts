@@ -121,13 +121,20 @@ test('a band goes along the largest values and back along the smallest', () => {
   ])
 })
 
+test('a narrow time axis has as few marks as it has room for', () => {
+  const from = startOfDate('Europe/Madrid', '2025-03-01')!
+  const ticks = (days: number) => timeTicks([[0, 3_600]], from, from + days * 86_400, 'en', 4).map(({ label }) => label)
+  for (const days of [1, 12, 30, 70, 180, 4_000]) expect(ticks(days).length).toBeLessThanOrEqual(4)
+  expect(ticks(3)).toEqual(['1 Mar', 'Sun 2', 'Mon 3', 'Tue 4'])
+})
+
 test.each(['Europe/Madrid', 'America/New_York', 'Australia/Lord_Howe', 'Pacific/Chatham', 'Africa/Cairo'])(
   'marks of a time axis stand where the clocks of the service begin something: %s',
   (zone) => {
     const offsets = transitions(zone).map(({ at: from, offset }) => [from, offset] as const)
     for (const days of [1, 2, 12, 30, 70, 180, 500, 4_000]) {
       const from = startOfDate(zone, '2025-03-01')!
-      const ticks = timeTicks(offsets, from, from + days * 86_400)
+      const ticks = timeTicks(offsets, from, from + days * 86_400, 'en')
       expect(ticks.length).toBeGreaterThan(3)
       expect(ticks.length).toBeLessThan(20)
       // A whole hour that is skipped, as midnight in Cairo, is where the day begins all the same.

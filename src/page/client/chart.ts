@@ -144,6 +144,8 @@ export function createChart(element: HTMLElement, first: ShownChart, locale: str
   let shown = first
   const box = element.appendChild(document.createElement('div'))
   const colour = coloursOf(box)
+  const ticks = (from: number, to: number) =>
+    timeTicks(shown.offsets, from, to, locale, Math.max(2, Math.floor((element.clientWidth - 128) / 60)))
   const numbers = (_: uPlot, values: number[]): string[] => values.map((value) => value.toLocaleString(locale))
 
   /** The instant that a key moves the cursor to; the pixel of the cursor is not exact. */
@@ -183,10 +185,10 @@ export function createChart(element: HTMLElement, first: ShownChart, locale: str
         {
           ...axis,
           grid: { show: false },
-          splits: (_u, _axis, from, to) => timeTicks(shown.offsets, from, to, locale).map(({ at }) => at),
+          splits: (_u, _axis, from, to) => ticks(from, to).map(({ at }) => at),
           values: (_u, splits) => {
-            const ticks = timeTicks(shown.offsets, shown.from, shown.to, locale)
-            return splits.map((at) => ticks.find((tick) => tick.at === at)?.label ?? '')
+            const labels = new Map(ticks(shown.from, shown.to).map(({ at, label }) => [at, label]))
+            return splits.map((at) => labels.get(at) ?? '')
           },
         },
         { ...value, grid: { stroke: colour('line'), width: 1 }, scale: 'y', ...(unit ? { label: unit } : {}) },

@@ -98,8 +98,20 @@ const LABELS: Readonly<Record<'weekday' | AxisUnit, Intl.DateTimeFormatOptions>>
   year: { year: 'numeric' },
 }
 
-/** Marks at local borders; with their offset on a day on which the clocks change, because an hour may come twice. */
-export function timeTicks(offsets: Offsets, from: number, to: number, locale = 'en'): TimeTick[] {
+/** Marks at local borders, at most a number of them; with their offset on a day on which the clocks change, because an hour may come twice. */
+export function timeTicks(
+  offsets: Offsets,
+  from: number,
+  to: number,
+  locale: string,
+  most = Number.POSITIVE_INFINITY,
+): TimeTick[] {
+  const all = allTicks(offsets, from, to, locale)
+  const every = Math.ceil(all.length / most)
+  return all.filter((_, i) => i % Math.max(1, every) === 0)
+}
+
+function allTicks(offsets: Offsets, from: number, to: number, locale: string): TimeTick[] {
   const [, unit, count] = AXIS_STEPS.find(([days]) => (to - from) / DAY <= days)!
   const label = (local: number, how: keyof typeof LABELS): string =>
     new Intl.DateTimeFormat(writtenLocale(locale), { ...LABELS[how], timeZone: 'UTC' }).format(local * 1000)

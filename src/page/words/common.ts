@@ -30,7 +30,7 @@ export const common = {
   machine: ['This page as JSON', 'Esta página en JSON'],
   database: ['Database', 'Base de datos'],
   find: ['Search series and texts', 'Buscar series y textos'],
-  lastSync: ['Last sync', 'Última sincronización:'],
+  lastSync: ['Last sync', 'Sincronizado'],
   clock: ['Times: {0}', 'Horas: {0}'],
   made: ['Published {0}', 'Publicado el {0}'],
   changed: ['The page is updated with new data.', 'La página se ha actualizado con nuevos datos.'],
