@@ -11,7 +11,7 @@ export const valueTooLarge = (cause: unknown): InputError =>
   })
 
 export const withoutRows = (): InputError =>
-  new InputError('The statement returns no rows; queries are read-only.', {
+  new InputError('The statement does not return rows, and queries are read-only.', {
     hint: 'Use a SELECT statement.',
     code: 'no-rows',
   })
@@ -20,7 +20,11 @@ export const noWriting = (cause: unknown): InputError =>
   new InputError('This statement writes, but queries are read-only.', { code: 'no-writing', cause })
 
 export const severalStatements = (cause: unknown): InputError =>
-  new InputError('Only one statement can run at a time.', { code: 'several-statements', cause })
+  new InputError('The SQL contains more than one statement.', {
+    hint: 'Run one statement at a time.',
+    code: 'several-statements',
+    cause,
+  })
 
 export const missingParameter = (message: string, cause: unknown): InputError =>
   new InputError(message, {

@@ -81,6 +81,7 @@ describe('the command line', () => {
       /key .*(?:is empty|cannot be sent in a header)/,
     ],
     ['no such job file', ['sync', 'none.yaml'], serviceAt('http://x'), 2, /none\.yaml does not exist/],
+    ['no such job file and no key', ['sync', 'none.yaml', '--service', 'esios'], {}, 2, /none\.yaml does not exist/],
     [
       'a bad range',
       ['sync', 'job.yaml', '--from', 'yesterday'],

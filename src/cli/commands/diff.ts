@@ -76,7 +76,8 @@ export async function handler(args: DiffArgs): Promise<number> {
   try {
     const zone = service.value.timeZone
     const question: DiffQuestion = { ...(await diffRange(reader, args, zone)), indicators: args.indicator ?? [] }
-    if (question.from > question.to) throw new InputError('--from must not come after --to.', { code: 'empty-range' })
+    if (question.from > question.to)
+      throw new InputError('--from must not be later than --to.', { code: 'empty-range' })
     const counts = new Map<string, number>()
     const all = await differences(reader, question)
     async function* changes(): AsyncGenerator<Difference> {

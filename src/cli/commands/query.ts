@@ -94,8 +94,9 @@ export async function handler(args: QueryArgs): Promise<number> {
   }
   const how = args.json ? 'json' : args.format
   const { safe, excel, timeout, limit = how === 'table' ? TABLE_ROWS : 0 } = args
-  if (!(timeout >= 0 && limit >= 0))
-    throw new InputError('--timeout and --limit must be numbers, 0 or more.', { code: 'bad-limit' })
+  for (const [flag, value] of Object.entries({ timeout, limit }))
+    if (!(value >= 0))
+      throw new InputError(`--${flag} ${value} is not valid; expected 0 or more.`, { code: 'bad-limit' })
   if (how !== 'csv' && (safe || excel))
     throw new InputError(`--${safe ? 'safe' : 'excel'} only works with CSV.`, {
       hint: 'Add --format csv.',

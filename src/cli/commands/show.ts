@@ -122,7 +122,7 @@ async function readShown(reader: Reader, args: ShowArgs, service: Service): Prom
   const all: DrawnSeries[] = []
   for (const series of shown) all.push(await readDrawn(reader, series, from, to, then))
   if (asOf !== null && all.every((drawn) => drawnValues(drawn).length === 0))
-    throw new InputError(`No values of ${kindWord(kind)} ${id} for this time were known at ${asOf}.`, {
+    throw new InputError(`No values of ${kindWord(kind)} ${id} in this range were known at ${asOf}.`, {
       hint: 'Pass a later instant, or use --revisions without --as-of to see the first version of each value.',
       code: 'nothing-known',
     })

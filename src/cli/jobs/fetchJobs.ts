@@ -23,8 +23,10 @@ export async function fetchJobs(
   { jobs, ...how }: Pick<RunOptions, 'optionsFor' | 'runOne'> & { readonly jobs?: readonly Job[] },
 ): Promise<number> {
   const settings = readSettings(args)
+  // A mistyped job file is reported before a missing key.
+  const selected = jobs ?? (await readSelectedJobs({ jobs: [], ...args }))
   const service = requireService(settings)
-  const { code, summaries } = await runJobs(jobs ?? (await readSelectedJobs({ jobs: [], ...args })), {
+  const { code, summaries } = await runJobs(selected, {
     ...service,
     command,
     ...how,

@@ -125,7 +125,11 @@ function readKeyFile(file: string): Setting<string> {
     return { value: readSmall(file, 'key'), from: `file ${file}` }
   } catch (error) {
     if (error instanceof InputError) throw error
-    throw new InputError(`The key file ${file} ${systemWords(error)}.`, { code: 'no-key-file', cause: error })
+    throw new InputError(`The key file ${file} ${systemWords(error)}.`, {
+      hint: 'Pass a readable file that contains the API key as --api-key-file.',
+      code: 'no-key-file',
+      cause: error,
+    })
   }
 }
 

@@ -62,5 +62,5 @@ test.each([
 
 test.each(['', ' ; ', '/* nothing */'])('the statement "%s" is a mistake and not a bug', async (sql) => {
   const { code, err } = await runCommand(await folder(), ['query', sql, '--database', 'x.db'])
-  expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(/returns no rows.*\n {2}→ Use a SELECT/) })
+  expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(/does not return rows.*\n {2}→ Use a SELECT/) })
 })
