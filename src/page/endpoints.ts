@@ -58,7 +58,7 @@ export const answerVintages: Answering = async (request) => {
 /** `/api/carpet/…`: the hours of days. */
 export const answerCarpet: Answering = async (request) => {
   const { dataset, range, asOf: then } = await readChartQuery(request)
-  return jsonAnswer((await readCarpet(request.store, dataset, range, then?.fetchId ?? null)) ?? null)
+  return jsonAnswer(await readCarpet(request.store, dataset, range, then?.fetchId ?? null))
 }
 
 /** `/api/names?q=`: series whose number or name has a text in it, to choose from. */

@@ -11,7 +11,7 @@ import { momentText, numberText, timeText } from '../elements.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { NotFound, type PageRequest, view } from '../page.ts'
 import { rangeQuery, readNamedGeoSeries, sqlOf } from '../queries/series/question.ts'
-import type { GeoSeries } from '../queries/series/window.ts'
+import { type GeoSeries, isForGeo } from '../queries/series/window.ts'
 
 /** Bytes. Larger answers are not searched for a value. */
 const SEARCHED = 64 * 1024 * 1024
@@ -77,7 +77,7 @@ async function confirmedBy({ kysely }: Reader, { seriesId, geoId }: GeoSeries, a
     .where('to_at', '>', at)
     .orderBy('id', 'desc')
     .execute()
-  return rows.find(({ geo_ids }) => geo_ids === null || geo_ids.split(',').includes(String(geoId)))?.id ?? null
+  return rows.find(({ geo_ids }) => isForGeo(geo_ids, geoId))?.id ?? null
 }
 
 /** Every version of a value, the newest first, back to its request, its run and the place in the stored answer. */

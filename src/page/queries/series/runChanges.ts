@@ -1,6 +1,6 @@
 import type { Reader } from '../../../db/store.ts'
 import type { Interval } from '../../../util/time/interval.ts'
-import type { GeoSeries } from './window.ts'
+import { type GeoSeries, isForGeo } from './window.ts'
 
 /** A run that changed something in an interval, so that other values were known after it than before. */
 interface RunChange {
@@ -71,7 +71,7 @@ async function countFetches(
     .execute()
   return new Map(
     rows
-      .filter(({ geo_ids }) => geo_ids === null || geo_ids.split(',').includes(String(geoId)))
+      .filter(({ geo_ids }) => isForGeo(geo_ids, geoId))
       .map(({ id, rows_new, rows_revised, rows_withdrawn }) => [
         id,
         { brought: rows_new + rows_revised, replaced: rows_revised + rows_withdrawn },

@@ -116,6 +116,10 @@ async function readTotals(
   return days.map((day) => byDay.get(dayKey(day)) ?? NO_VALUES)
 }
 
+/** Whether a request was for a geo; null: for all. */
+export const isForGeo = (geoIds: string | null, geoId: number): boolean =>
+  geoIds === null || geoIds.split(',').includes(String(geoId))
+
 /** The windows of fetches, up to one of them and after it. */
 async function fetchWindows({ kysely }: Reader, { seriesId, geoId }: GeoSeries, fetchId: number) {
   const rows = await kysely
@@ -125,7 +129,7 @@ async function fetchWindows({ kysely }: Reader, { seriesId, geoId }: GeoSeries, 
     .where('outcome', 'in', GOOD_OUTCOMES)
     .execute()
   const ours = rows
-    .filter(({ geo_ids }) => geo_ids === null || geo_ids.split(',').includes(String(geoId)))
+    .filter(({ geo_ids }) => isForGeo(geo_ids, geoId))
     .map(({ id, from_at, to_at }) => ({
       id,
       from: from_at ?? Number.NEGATIVE_INFINITY,
