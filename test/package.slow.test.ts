@@ -112,11 +112,6 @@ describe('the installed package', () => {
 })
 
 describe('the texts of the package are true', () => {
-  const readme = read('README.md')
-  test('the README names every command', () => {
-    for (const name of Object.keys(COMMANDS)) expect(readme, name).toContain(`\`${name}`)
-  })
-
   test('every page that a page points to is there', () => {
     const pages = ['README.md', ...(readdirSync('docs', { recursive: true }) as string[]).map((name) => `docs/${name}`)]
     for (const page of pages.filter((name) => name.endsWith('.md')))
