@@ -131,25 +131,18 @@ interface Item {
 
 /** The versions of a text, the latest first: its title, its summary and its body as HTML, and the fetch that brought it. */
 async function versionsOf({ kysely }: Reader, { kind, id, isIndicator }: Item, locale: string) {
-  const own = { kind, id, locale }
-  const tables = ([0, 1] as const).map((i) =>
-    isIndicator
-      ? kysely
-          .selectFrom(OF_INDICATORS.tables[i])
-          .select(OF_INDICATORS.columns)
-          .where((of) => of.and(own))
-          .orderBy('fetch_id', 'desc')
-          .limit(MOST_VERSIONS)
-          .execute()
-      : kysely
-          .selectFrom(OF_CONTENT.tables[i])
-          .select(OF_CONTENT.columns)
-          .where((of) => of.and(own))
-          .orderBy('fetch_id', 'desc')
-          .limit(MOST_VERSIONS)
-          .execute(),
+  // The columns have the same names and types in the tables of both.
+  const { tables, columns } = (isIndicator ? OF_INDICATORS : OF_CONTENT) as typeof OF_CONTENT
+  const found = tables.map((table) =>
+    kysely
+      .selectFrom(table)
+      .select(columns)
+      .where((of) => of.and({ kind, id, locale }))
+      .orderBy('fetch_id', 'desc')
+      .limit(MOST_VERSIONS)
+      .execute(),
   )
-  const rows = (await Promise.all(tables)).flat()
+  const rows = (await Promise.all(found)).flat()
   const moments = await kysely
     .selectFrom('_fetch')
     .select(['id', 'finished_at'])
