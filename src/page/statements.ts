@@ -80,7 +80,7 @@ export function createStatementRunner(limits: StatementLimits & { readonly ms: n
 
   function add<T>(work: () => Promise<T>): Promise<T> {
     if (queue.size >= WAITING)
-      throw new BusyError('Too many statements are being answered.', { hint: 'Try again in a moment.', code: 'busy' })
+      throw new BusyError('Too many statements are running.', { hint: 'Try again in a moment.', code: 'busy' })
     return queue.add(work)
   }
 

@@ -139,7 +139,7 @@ test('the arrow keys move from the first period on, though it begins before the 
 
 test.each([
   ['from=yesterday', 400, 'not a valid time'],
-  ['from=2025-10-02&to=2025-10-01', 400, 'must end after it begins'],
+  ['from=2025-10-02&to=2025-10-01', 400, 'must end after it starts'],
   ['with=77', 404, 'no such series to compare'],
 ])('a mistake in the form is named above it, and the chart stays: %s', async (query, status, message) => {
   const page = await window()

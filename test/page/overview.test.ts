@@ -19,7 +19,7 @@ describe('the overview', () => {
   test('shows what needs attention, and for each open failure the request, the error, and the command', async () => {
     const { url } = await servePage(await sharedFile())
     const text = await get(`${url}/`)
-    expect(text).toContain('1 request failed and was not answered since.')
+    expect(text).toContain('1 request failed and has not succeeded since.')
     expect(text).toContain('/offer_indicators/25')
     expect(text).toContain('<code data-copy>npx indicator-sync retry</code>')
     expect(text).toContain('<code data-copy>npx indicator-sync plan test.yaml --verbose</code>')

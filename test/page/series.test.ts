@@ -84,7 +84,7 @@ describe('a range', () => {
   test.each([
     ['from=yesterday', 'from=\\"yesterday\\" is not a valid time.'],
     ['from=2025-02-30', 'from=\\"2025-02-30\\" is not a valid time.'],
-    ['from=2025-10-02&to=2025-10-01', 'The range ends before it begins.'],
+    ['from=2025-10-02&to=2025-10-01', 'The range ends before it starts.'],
     ['from=1900-01-01', 'longer than a century'],
     ['asof=tomorrow', 'asof=\\"tomorrow\\" is not a valid instant.'],
     ['asof=2025-02-30T00:00:00Z', 'is not a valid instant.'],

@@ -13,9 +13,9 @@ const scriptedInstant = z.union([
 const resolution = z.strictObject({
   from: scriptedInstant.describe('The first instant with this resolution'),
   every: z.union([z.int().positive(), z.enum(['day', 'month', 'year', 'irregular'])]).describe('Seconds, or a unit'),
-  tiempo: z.int().optional().describe('Its id in answers'),
+  tiempo: z.int().optional().describe('Its id in responses'),
 })
-const geoFilter = z.array(z.int()).optional().describe('Only these geos; all when left out')
+const geoFilter = z.array(z.int()).optional().describe('Only these geos; default: all')
 
 /** What happens to a scripted series at an instant of the service's clock. */
 const action = z.discriminatedUnion('do', [
@@ -32,7 +32,7 @@ const action = z.discriminatedUnion('do', [
     from: scriptedInstant,
     to: scriptedInstant,
     geos: geoFilter,
-    by: z.number().optional().describe('What is added; 1 when left out'),
+    by: z.number().optional().describe('Added to each value; default: 1'),
   }),
   z.strictObject({
     do: z.literal('resolve').describe('From then on the history is served in these resolutions'),
@@ -45,14 +45,14 @@ const script = z.strictObject({
   id: z.int().positive(),
   kind: z.enum(['indicator', 'offer_indicator']).optional(),
   name: z.string().optional(),
-  magnitude: z.tuple([z.int(), z.string()]).optional().describe('Number and name; 13, Energía when left out'),
+  magnitude: z.tuple([z.int(), z.string()]).optional().describe('Number and name; default: 13, Energía'),
   geos: z.array(z.int()).min(1),
   resolutions: z.array(resolution).min(1).describe('In order of `from`; nothing is older than the first'),
   lag: z
     .int()
     .optional()
-    .describe('Seconds from the beginning of a period until it is published; may be negative; 0 when left out'),
-  emptyTiempo: z.int().optional().describe('The resolution id in answers without values'),
+    .describe('Seconds from the start of a period until it is published; may be negative; default: 0'),
+  emptyTiempo: z.int().optional().describe('Resolution id of responses without values'),
   actions: z.array(action).optional(),
 })
 

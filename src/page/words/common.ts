@@ -98,7 +98,7 @@ export const common = {
   days: ['{0|day|days}', '{0|día|días}'],
   notFound: ['There is no such page', 'No existe esa página'],
   notFoundHint: ['The address is wrong, or there is no such data.', 'La dirección es incorrecta o no hay tales datos.'],
-  refused: ['This cannot be answered', 'No se puede responder a esto'],
+  refused: ['Request failed', 'No se puede responder a esto'],
   badRequest: ['Correct the address or the form.', 'Corrija la dirección o el formulario.'],
   unreadable: ['The database cannot be read now.', 'La base de datos no se puede leer ahora.'],
   /** Sentences about errors, by their codes. */
@@ -106,7 +106,7 @@ export const common = {
     busy: ['Too many queries run. Try again in a moment.', 'Hay demasiadas consultas. Inténtelo en un momento.'],
     'bad-time': ['This is not a valid time; write 2025-10-01.', 'La fecha no es válida; escriba 2025-10-01.'],
     'bad-range': [
-      'The range must end after it begins and last a century at most.',
+      'The range must end after it starts and cover at most a century.',
       'El periodo debe acabar después de empezar y durar un siglo como máximo.',
     ],
   },
@@ -129,7 +129,7 @@ export const home = {
   gap: {
     'never requested': ['{0} not requested yet, {1}', '{0} sin pedir todavía, {1}'],
     failed: ['{0} missing: the request failed, {1}', '{0} ausentes: la petición falló, {1}'],
-    unverified: ['{0} missing: the answer is unverified, {1}', '{0} ausentes: la respuesta está sin verificar, {1}'],
+    unverified: ['{0} missing: the response is unverified, {1}', '{0} ausentes: la respuesta está sin verificar, {1}'],
     absent: ['{0} missing at the source, {1}', '{0} ausentes en la fuente, {1}'],
   },
   moreGaps: ['{0} more series with missing data.', '{0|serie|series} más con datos ausentes.'],
@@ -140,7 +140,7 @@ export const home = {
   ],
   late: ['{0} series {0?is|are} late.', '{0|serie va con retraso|series van con retraso}.'],
   failures: [
-    '{0|request|requests} failed and {0?was|were} not answered since.',
+    '{0|request|requests} failed and {0?has|have} not succeeded since.',
     '{0|petición falló y no tiene|peticiones fallaron y no tienen} respuesta desde entonces.',
   ],
   quarantined: ['{0|row|rows} could not be read.', '{0|fila no se pudo leer|filas no se pudieron leer}.'],
@@ -172,7 +172,7 @@ export const home = {
 
 /** Words of the pages on coverage. */
 export const coverage = {
-  about: ['Coverage by year. A cell leads to its days.', 'Cobertura por año. Una celda lleva a sus días.'],
+  about: ['Coverage by year. Click a cell for its days.', 'Cobertura por año. Una celda lleva a sus días.'],
   caption: ['Share of each year by state', 'Parte de cada año por estado'],
   yearsCaption: ['Years and months: share of each month by state', 'Años y meses: parte de cada mes por estado'],
   daysCaption: ['The days of {0}, in the local time of the source', 'Los días de {0}, en la hora local de la fuente'],
@@ -186,14 +186,14 @@ export const coverage = {
   count: ['Periods', 'Periodos'],
   mend: ['Fix', 'Solución'],
   reasons: {
-    absent: ['The source answered without these values.', 'La fuente respondió sin estos valores.'],
-    unverified: ['The answer was incomplete or invalid.', 'La respuesta era incompleta o no válida.'],
+    absent: ['The response did not contain these values.', 'La fuente respondió sin estos valores.'],
+    unverified: ['The response was incomplete or invalid.', 'La respuesta era incompleta o no válida.'],
     failed: ['The request failed.', 'La petición falló.'],
     'never requested': ['It was never requested.', 'Nadie lo ha pedido.'],
   },
   alone: ['The next sync requests it again.', 'La próxima sincronización lo pide otra vez.'],
   again: ['A sync requests it again from {0} on.', 'Una sincronización lo pide otra vez a partir de {0}.'],
-  never: ['No sync requests it by itself any more.', 'Ninguna sincronización lo pide ya por sí misma.'],
+  never: ['No sync requests it any longer.', 'Ninguna sincronización lo pide ya por sí misma.'],
   more: ['and {0} more: indicator-sync gaps', 'y {0} más: indicator-sync gaps'],
   none: ['Nothing of this series was requested yet.', 'Todavía no se ha pedido nada de esta serie.'],
 } as const

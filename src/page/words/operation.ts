@@ -60,7 +60,7 @@ export const runs = {
   rejects: {
     none: ['Quarantine is empty.', 'La cuarentena está vacía.'],
     about: [
-      'Rows that this program could not read, newest first. The rest of the same answers is stored.',
+      'Rows that this program could not read, newest first. The rest of the same responses is stored.',
       'Filas que este programa no pudo leer, las últimas primero. El resto de las mismas respuestas está guardado.',
     ],
     replay: ['A newer version may understand it:', 'Una versión más nueva quizá lo entienda:'],
@@ -84,7 +84,7 @@ export const queues = {
 /** Words of the box for SQL and of the data dictionary. */
 export const sql = {
   about: [
-    'Query the database with SQL, read only, at most three seconds. The address of the answer can be shared.',
+    'Query the database with SQL, read only, at most three seconds. The URL of the result can be shared.',
     'Consulte la base de datos en SQL, solo lectura y tres segundos como máximo. La dirección de la respuesta se puede compartir.',
   ],
   statement: ['Statement', 'Sentencia'],
@@ -99,7 +99,7 @@ export const sql = {
   rows: ['{0|row|rows}.', '{0|fila|filas}.'],
   firstRows: ['The first {0} of {1} rows.', 'Las primeras {0} de {1} filas.'],
   cutRows: ['Only {0} rows are shown.', 'Solo se muestran {0} filas.'],
-  cutBytes: ['The answer is too large; this is its start.', 'La respuesta es demasiado larga; este es su inicio.'],
+  cutBytes: ['The result is too large; this is its start.', 'La respuesta es demasiado larga; este es su inicio.'],
   whole: ['All of it, in a terminal:', 'Entera, en una terminal:'],
   empty: ['No rows.', 'Ninguna fila.'],
   csv: ['As CSV', 'Como CSV'],

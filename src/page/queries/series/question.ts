@@ -134,7 +134,7 @@ function requestedRange(zone: string, query: URLSearchParams, last: Instant): In
       : addUnits(zone, floorTo(zone, last, 'day'), 'day', 1)
   const from = first ? instantOfText(zone, 'from', first) : addUnits(zone, floorTo(zone, to, 'day'), 'day', -USUAL_DAYS)
   if (from >= to)
-    throw new InputError('The range ends before it begins.', {
+    throw new InputError('The range ends before it starts.', {
       hint: `${BORDER_HINT} to= is the first instant after it.`,
       code: 'bad-range',
     })
