@@ -39,7 +39,7 @@ where ${NATIVE_SERIES} and ${inList('indicators')} and geo_id = :geo and energy 
   and ${DAY_RANGE}
 group by local_month, indicator_id, indicator_name order by local_month, mwh desc, indicator_id`,
     nothing: {
-      says: 'No energy in this range: the recipe counts whole local days, and only indicators of power.',
+      says: 'No energy in this range: a local day counts if it starts in the range, and only power has energy.',
       answers: false,
     },
   },
