@@ -274,7 +274,9 @@ describe('numbers, against a loop over the raw values', () => {
 
   test('hours inside of a day are no time for what counts whole days', async () => {
     const range = { from: '2025-10-25T10:30:00Z', to: '2025-10-25T12:15:00Z' }
-    expect(await answerOf(store, 'monthly-energy', { indicators: '551', ...range })).toMatch(/a local day counts if it starts in the range/)
+    expect(await answerOf(store, 'monthly-energy', { indicators: '551', ...range })).toMatch(
+      /a local day counts if it starts in the range/,
+    )
   })
 
   test('monthly-energy has no energy of a price', async () => {
