@@ -82,41 +82,30 @@ const HTML = { 'Content-Type': 'text/html; charset=utf-8' }
 /** Data of the database may be cached only by the browser, which must revalidate. */
 const DATA_HEADERS = { 'Cache-Control': 'private, no-cache', Vary: 'Cookie, Accept-Language, Accept-Encoding' }
 
-/** What went wrong, in the language of the page; `detail` and `hint` are in English. */
-interface Failure {
-  readonly status: number
-  readonly title: string
-  readonly text: string
-  readonly detail?: string
-  readonly hint?: string | undefined
-  readonly code: string
-}
-
-/** An error: mistakes of the user and errors of the database are shown, anything else is a bug. */
-function failureOf(site: Site, { words: { common } }: PageRequest, error: unknown): Failure {
-  if (error instanceof NotFound)
-    return { status: 404, title: common.notFound, text: common.notFoundHint, code: 'not-found' }
-  if (error instanceof SyncError) {
-    const { message: detail, hint, code } = error
-    const status = error instanceof InputError ? 400 : 503
-    const text =
-      (common.errors as Readonly<Record<string, string>>)[code] ??
-      (status === 400 ? common.badRequest : common.unreadable)
-    return { status, title: common.refused, text, detail, hint, code }
-  }
-  site.failed(error)
-  return { status: 500, title: common.broken, text: common.brokenHint, code: 'bug' }
-}
-
-/** An error as an answer: a page of its own, or data. */
+/**
+ * An error as an answer, a page of its own or data: mistakes of the user and errors of the database are shown, anything else is a
+ * bug. What the error itself says is in English.
+ */
 function errorAnswer(site: Site, request: PageRequest, isData: boolean, error: unknown): SentAnswer {
-  const { status, title, text, detail, hint, code } = failureOf(site, request, error)
+  const { common } = request.words
+  const known = error instanceof SyncError ? error : undefined
+  const isMissing = error instanceof NotFound
+  if (!known && !isMissing) site.failed(error)
+  const { message: detail, hint, code = isMissing ? 'not-found' : 'bug' } = known ?? ({} as Partial<SyncError>)
+  const status = isMissing ? 404 : error instanceof InputError ? 400 : known ? 503 : 500
+  const [title, usual] = {
+    400: [common.refused, common.badRequest],
+    404: [common.notFound, common.notFoundHint],
+    500: [common.broken, common.brokenHint],
+    503: [common.refused, common.unreadable],
+  }[status] as [string, string]
+  const text = (common.errors as Readonly<Record<string, string>>)[code] ?? usual
   const headers = { 'Cache-Control': 'no-store' }
   if (isData) {
-    const data = jsonAnswer({ error: detail ?? title, hint: detail === undefined ? text : hint, code })
+    const data = jsonAnswer({ error: detail ?? title, hint: known ? hint : text, code })
     return { status, headers: { ...headers, 'Content-Type': data.type }, body: data.body as string }
   }
-  const body = html`<p class="${detail !== undefined && 'bad'}">${text}</p>${detail !== undefined && html`<p class="soft" lang="en">${detail} ${hint}</p>`}`
+  const body = html`<p class="${known && 'bad'}">${text}</p>${known && html`<p class="soft" lang="en">${detail} ${hint}</p>`}`
   const shown: ShownPage = { title, body, scripts: [], still: true, lastRun: null, machine: undefined }
   return { status, headers: { ...headers, ...HTML }, body: htmlText(layout(shown, PAGES, request)) }
 }
