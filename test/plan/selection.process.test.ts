@@ -20,7 +20,7 @@ test('a job names indicators by the catalogue, which is fetched first; plan says
   writeFileSync(join(folder, 'job.yaml'), JOB)
   const before = await runCommand(folder, ['plan', 'job.yaml'], env)
   expect(before.out).toMatch(/The catalogue is not stored yet. The next sync fetches it before/)
-  expect(before.out).toMatch(/: 1 call:/)
+  expect(before.out).toMatch(/: 1 call, /)
   const done = await runCommand(folder, ['sync', 'job.yaml'], env)
   expect(done.code, done.err).toBe(0)
   const held = await runCommand(folder, ['query', 'select distinct indicator_id from series', '--format', 'csv'], env)
