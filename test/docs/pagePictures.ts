@@ -21,7 +21,7 @@ const PICTURES = {
       'select local_date, round(min, 2) as lowest, round(avg, 2) as average, round(max, 2) as highest\nfrom observations_daily\nwhere indicator_id = :indicator and time_trunc is null and geo_agg is null and geo_id = :geo',
     )}&p.indicator=600&p.geo=3`,
     height: 850,
-    ready: '.drawing',
+    ready: 'figure svg',
   },
 } as const
 
