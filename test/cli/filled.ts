@@ -72,6 +72,6 @@ export async function fillBy(file: string, fill: (store: Store) => void): Promis
       [zone, offset],
     )
   fill(store)
-  store.tidy()
+  await store.tidy()
   await store.close()
 }

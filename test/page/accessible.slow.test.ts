@@ -42,7 +42,7 @@ beforeAll(async () => {
      from _fetch where route = 'indicator' order by id limit 1`,
     [],
   )
-  store.tidy()
+  await store.tidy()
   await store.close()
 })
 

@@ -30,7 +30,7 @@ beforeAll(async () => {
     `update content_text set title = ? where kind = 'glossary' and id = (select min(id) from content where kind = 'glossary')`,
     ['<script src="//evil"></script> href="/x" <a href="#not-here">x</a>'],
   )
-  store.tidy()
+  await store.tidy()
   await store.close()
   reader = openReader(file)
   const made = new Map<string, string>()

@@ -47,7 +47,7 @@ export async function fillNights(file: string, nights: readonly string[] = NIGHT
 async function nightsFile(folder: string): Promise<string> {
   const file = join(folder, 'nights.db')
   const store = await copyPrepared('nights', file, (own) => fillNights(own))
-  store.tidy()
+  await store.tidy()
   await store.close()
   return store.file
 }

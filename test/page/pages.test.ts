@@ -24,7 +24,7 @@ beforeAll(async () => {
     `update indicator_text set name = 'Another name', fetch_id = ? where kind = 'indicator' and id = 600 and locale = 'en'`,
     [last],
   )
-  store.tidy()
+  await store.tidy()
   await store.close()
   reader = openReader(join(folder, 'market.db'))
 })
@@ -303,7 +303,7 @@ describe('where there is much', () => {
         [],
       )
     })
-    store.tidy()
+    await store.tidy()
     await store.close()
     const many = openReader(file)
     onTestFinished(() => many.close())

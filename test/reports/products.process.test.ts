@@ -18,7 +18,7 @@ const folder = fileFolder()
 beforeAll(async () => {
   file = join(folder, 'market.db')
   store = await copyMarket(file)
-  store.tidy()
+  await store.tidy()
 })
 afterAll(() => store.close())
 
