@@ -33,7 +33,7 @@ export const _run = table(
     requests: integer('Requests sent, not counting retries; one per row of _fetch'),
     failed: integer('Requests that failed after all retries'),
     bytes: integer('Decoded bytes of all responses'),
-    rows_new: integer('New rows, and rows in which only NULLs were replaced'),
+    rows_new: integer('New rows, and stored rows that changed only by filling in NULLs'),
     rows_unchanged: integer('Unchanged rows'),
     rows_revised: integer('Changed rows; the history keeps their old values and texts'),
     rows_withdrawn: integer('Values, items and links missing from a complete response'),
@@ -71,7 +71,7 @@ export const _fetch = table(
     step_s: optional(integer('Step of the response')),
     resolution_id: optional(integer('Id of the resolution in the response (tiempo)')),
     source_updated_at: optional(text('values_updated_at as received')),
-    rows_new: integer('New rows, and rows in which only NULLs were replaced'),
+    rows_new: integer('New rows, and stored rows that changed only by filling in NULLs'),
     rows_unchanged: integer('Unchanged rows'),
     rows_revised: integer('Changed rows; the history keeps their old values and texts'),
     rows_withdrawn: integer('Values, items and links missing from a complete response'),
@@ -146,7 +146,7 @@ export const _budget = table(
 )
 
 export const _source = table(
-  'A called service.',
+  'A service from which data was requested.',
   {
     host: text('Host, with the port if not the default'),
     base_url: text('Base address, without user name and password'),

@@ -72,7 +72,7 @@ export const content_term = table(
 )
 
 export const content_vocabulary = table(
-  'A vocabulary of an item, even without a term.',
+  'A vocabulary of an item, also if the item has no term of it.',
   { kind: text(CONTENT_KIND), id: integer('Item (content.id)'), vocabulary_id: integer('Vocabulary (vocabulary.id)') },
   {
     key: ['kind', 'id', 'vocabulary_id'],

@@ -12,7 +12,7 @@ export const series = table(
     geo_trunc: optional(text('Geographic level of the aggregation')),
     geo_ids: optional(text('Aggregated geos, comma-separated; NULL without geo_agg')),
     time_zone: text('Time zone of its local days (time_zone_offset.zone)'),
-    window_s: optional(integer('Largest window that the service has returned')),
+    window_s: optional(integer('Longest time range that the service has answered in one response')),
     created_at: moment('First requested'),
     lookback_s: optional(integer('Longest lookback requested so far, in seconds (a month = 31 days, a year = 366)')),
   },
@@ -36,7 +36,7 @@ export const observation = table(
     at: instant('Start of the period'),
     value: optional(real('Value; NULL only if the service sent null')),
     step_s: integer(
-      'Length of the period. For irregular events it is estimated from neighbouring values; 3600 without any',
+      'Length of the period. For irregular events it is estimated from neighbouring values; 3600 if there are none',
     ),
     fetch_id: integer('Fetch that received this value (_fetch.id)'),
   },
@@ -112,7 +112,7 @@ export const _coverage = table(
 )
 
 export const _absent = table(
-  'Periods that are missing from a response although the resolution implies them.',
+  'Periods that should exist by the resolution of the series, but are missing from the response.',
   {
     series_id: integer('Series (series.id)'),
     geo_id: integer('Geo (geo.id); 0 = missing for all geos'),

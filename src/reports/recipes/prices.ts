@@ -31,7 +31,7 @@ group by local_date order by local_date`,
   },
   {
     name: 'price-duration-curve',
-    question: 'What price was reached or exceeded in what share of the time?',
+    question: 'Which price was reached or exceeded during 5, 10, … 100 percent of the time?',
     parameters: { ...about(spotPrice), ...ALWAYS },
     needs: [ONE_NEED],
     sql: `with recursive share(percent) as (

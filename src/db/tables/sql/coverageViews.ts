@@ -219,7 +219,7 @@ const FRESHNESS_VIEW = `select s.id as series_id, s.kind, s.indicator_id, ${indi
 export const COVERAGE_VIEWS = {
   coverage: {
     about:
-      'Stored ranges of each series and geo. A range is final if it was fetched after its end plus the longest lookback of the series.',
+      'Stored ranges of each series and geo. A range is final if its end was older than the longest lookback of the series when it was fetched.',
     columns: {
       ...HELD_SERIES_ABOUT,
       geo_id: 'Requested geo; 0 = all',
@@ -228,7 +228,7 @@ export const COVERAGE_VIEWS = {
       from_local: 'Start',
       to_local: 'End, exclusive',
       state:
-        'final, provisional (may still be revised), empty (final, no values) or unverified (the response had invalid rows or lacked stored values, so it is fetched again)',
+        'final, provisional (may still be revised), empty (final, no values) or unverified (the response had invalid rows, or stored values were missing from it; it is fetched again)',
       fetched_at: 'Fetch time of the oldest data in the range',
     },
     sql: COVERAGE_VIEW,

@@ -161,7 +161,7 @@ export const TEXT_VIEWS = {
       requests: 'Requests sent',
       failed: 'Requests that failed after all retries',
       bytes: 'Decoded bytes of all responses',
-      rows_new: 'New rows, and rows in which only NULLs were replaced',
+      rows_new: 'New rows, and stored rows that changed only by filling in NULLs',
       rows_unchanged: 'Unchanged rows',
       rows_revised: 'Changed rows',
       rows_withdrawn: 'Withdrawn values',

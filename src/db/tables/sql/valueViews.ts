@@ -13,7 +13,7 @@ import {
 
 /** The first thing that readers of values need to know. */
 export const SEVERAL_SERIES =
-  'An indicator can have several series: a native one (time_trunc and geo_agg are null), and others that the service aggregated. Select the native one by kind and indicator_id with time_trunc is null and geo_agg is null, and any other by series_id.'
+  'An indicator can have several series: a native one (time_trunc and geo_agg are null), and others that the service aggregated. To select the native one, filter by kind, indicator_id, time_trunc is null and geo_agg is null; to select another one, filter by series_id.'
 
 /** Columns that identify the series of a row. */
 const SERIES_ABOUT = {
