@@ -74,7 +74,7 @@ export const FIELD_MEANINGS: Readonly<Record<keyof EventFields, string>> = {
   target: 'Path and query',
   attempt: 'Number of attempts so far',
   status: 'HTTP status; null without a response',
-  ms: 'Milliseconds from the first call to the last byte, including retries and waits; null without a response',
+  ms: 'Duration in milliseconds; of a request, from the first call to the last byte, with retries and waits; null without a response',
   bytes: 'Decoded bytes of the body',
   rows: 'Rows: `new`, `unchanged`, `revised`, `withdrawn`, `rejected`',
   loaded: 'false if the response mixes resolutions and its window is split',

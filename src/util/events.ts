@@ -62,7 +62,7 @@ export const EVENTS = {
   'request.split': {
     level: 'info',
     pretty: 'verbose',
-    when: 'A window is too large and is split; if `pieces` is 0, by a later run.',
+    when: 'A window is too large and is split. If `pieces` is 0, it is postponed to a later run.',
     fields: [...REQUEST_FIELDS, 'attempt', 'pieces', 'status', 'ms', 'code', 'reason'],
     sentence: (of) =>
       of.pieces === 0
