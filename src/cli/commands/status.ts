@@ -8,7 +8,7 @@ export const flags = {
     type: 'string',
     array: true,
     nargs: 1,
-    describe: 'Show the lake and remaining calls of this job file',
+    describe: "Add this job file's Parquet lake (prometheus: also calls left)",
   },
   format: { choices: ['text', 'json', 'prometheus'], default: 'text', describe: 'Set the output format' },
   ...JSON_FLAG,
