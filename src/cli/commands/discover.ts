@@ -14,7 +14,9 @@ import { print } from '../terminal/output.ts'
 import { tableText } from '../terminal/table.ts'
 import { summaryText } from '../text/summary.ts'
 
-export const positionals = { text: { type: 'string', describe: 'Words to search for, or an id' } } as const
+export const positionals = {
+  text: { type: 'string', describe: 'Words to search for, quoted if several, or an id' },
+} as const
 export const flags = {
   ...DATABASE_FLAG,
   ...SERVICE_FLAGS,

@@ -100,7 +100,7 @@ export const UNSAID: Readonly<Record<string, string>> = {
   from: 'no limit',
   to: 'no limit',
   series: 'native series',
-  at: 'start of today, UTC',
+  at: 'start of today',
   date: 'today',
 }
 
