@@ -122,7 +122,7 @@ interface Integrity {
   readonly detail: string
 }
 
-/** What an upsert of values did, and the geos of which more is stored in the window than the answer has. */
+/** The counts of an upsert, and the geos that have more stored values in the window than the answer. */
 export interface Upserted extends UpsertCounts {
   readonly surplus: ReadonlySet<number>
 }

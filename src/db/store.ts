@@ -16,7 +16,7 @@ export interface Reader {
   readonly kysely: Kysely<Database>
   /** @internal */
   readonly engine: Engine
-  /** What machines that share the database do together there; null of a file, which is of one machine. @internal */
+  /** Coordinates the machines that share a database; null for a file. @internal */
   readonly coordination: Coordination | null
   /** How a file is copied; null of a database on a server. @internal */
   readonly copying: Copying | null
@@ -40,7 +40,7 @@ export interface Store extends Reader {
   check(): Awaitable<void>
   /** Sets the number that the writer's lock gave: from now on nothing is written where there is a later one. Null gives it up. @internal */
   fence(number: number | null): void
-  /** Whether this store has the writer’s lock. @internal */
+  /** True if this store has the writer’s lock. @internal */
   fenced(): boolean
 }
 

@@ -48,8 +48,8 @@ export interface ClientOptions {
   readonly onFailure?: ((failure: AttemptFailure, attempt: number) => void) | undefined
   /** Called when all calls are paused: for how many milliseconds, and why. */
   readonly onPause?: ((ms: number, reason: string) => void) | undefined
-  /** Called when a host asks for a pause, even one longer than this process waits. */
-  readonly onWait?: ((ms: number, host: string) => void) | undefined
+  /** Called when a host asks for a pause, even one longer than this process waits; `isOutage`: because it is down. */
+  readonly onWait?: ((ms: number, host: string, isOutage: boolean) => void) | undefined
 }
 
 /** Called for an attempt that failed and is retried. */
@@ -176,7 +176,7 @@ export function openClient(options: ClientOptions): Client {
     const quota = quotaWaitMs(headers, Date.now())
     const requested = failure?.error instanceof TransientError ? failure.error.retryAfterMs : undefined
     const wait = Math.max(quota, requested ?? 0)
-    if (wait > 0) onWait?.(wait, host)
+    if (wait > 0) onWait?.(wait, host, wait > quota && failure !== undefined && isOutage(failure.error))
     // The answer that says that the quota is spent is used; nothing is sent until it is renewed.
     if (quota > MAX_WAIT_MS) {
       ended = tooLong(quota)

@@ -50,12 +50,17 @@ const readSource = ({ kysely }: Pick<Store, 'kysely'>, host: string) =>
 const latestEnd = (nowMs: number): number => nowMs + MAX_ACCEPTED_WAIT_MS + CLOCK_ERROR_MS
 
 /** Stores a pause of some milliseconds that a service asked for, for the next process; a shorter one does not end a longer one. */
-export const rememberWait = (store: Store, host: string, ms: number, nowMs: number): Promise<void> =>
+export const rememberWait = (
+  store: Store,
+  host: string,
+  { ms, isOutage }: { readonly ms: number; readonly isOutage: boolean },
+  nowMs: number,
+): Promise<void> =>
   store.write(async (tx) => {
     const until = Math.ceil(nowMs + ms)
     await tx
       .updateTable('_source')
-      .set({ wait_until: until })
+      .set({ wait_until: until, wait_outage: isOutage ? 1 : 0 })
       .where('host', '=', host)
       .where((of) =>
         of.or([
@@ -67,10 +72,11 @@ export const rememberWait = (store: Store, host: string, ms: number, nowMs: numb
       .execute()
   })
 
-/** The end of the pause that a service asked for (epoch milliseconds); undefined where there is none. */
-async function waitUntil(store: Pick<Store, 'kysely'>, host: string, nowMs: number): Promise<number | undefined> {
-  const until = (await readSource(store, host))?.wait_until ?? 0
-  return until > nowMs && until <= latestEnd(nowMs) ? until : undefined
+/** The pause that a service asked for: its end (epoch milliseconds), and whether the service was down; undefined if there is none. */
+async function readPause(store: Pick<Store, 'kysely'>, host: string, nowMs: number) {
+  const { wait_until, wait_outage } = (await readSource(store, host)) ?? {}
+  const until = wait_until ?? 0
+  return until > nowMs && until <= latestEnd(nowMs) ? { until, isOutage: wait_outage === 1 } : undefined
 }
 
 /** Forgets a pause that ends more than a day from now. Returns its end (epoch milliseconds), or undefined if there is none. */
@@ -78,7 +84,7 @@ async function forgetFutureWait(store: Store, host: string, nowMs: number): Prom
   const until = (await readSource(store, host))?.wait_until ?? 0
   if (until <= latestEnd(nowMs)) return undefined
   await store.write(async (tx) => {
-    await tx.updateTable('_source').set({ wait_until: null }).where('host', '=', host).execute()
+    await tx.updateTable('_source').set({ wait_until: null, wait_outage: null }).where('host', '=', host).execute()
   })
   return until
 }
@@ -136,29 +142,18 @@ async function reportFutureTimes(host: string, { store, service, now, emit }: Se
   })
 }
 
-/** Whether the last request failed because the service was down, rather than because too much was requested. */
-async function wasOutage({ kysely }: Store): Promise<boolean> {
-  const { outcome, status } =
-    (await kysely
-      .selectFrom('_fetch')
-      .select(['outcome', 'status'])
-      .orderBy('id', 'desc')
-      .limit(1)
-      .executeTakeFirst()) ?? {}
-  return outcome === 'transient' && (status ?? 0) >= 500
-}
-
 /** Waits until the end of a pause that a host asked an earlier process for. */
 async function waitForPause(host: string, { store, service, now, signal, onPause }: ServiceCaller): Promise<void> {
-  const until = await waitUntil(store, host, now())
-  if (until === undefined) return
+  const found = await readPause(store, host, now())
+  if (!found) return
+  const { until, isOutage } = found
   const left = until - now()
   const at = formatLocal(service.timeZone, Math.ceil(until / 1000))
   if (left > MAX_WAIT_MS) {
     const hint = 'Run the same command again after that time. It continues where it stopped.'
     const message = `The service asked an earlier run to wait until ${at} (${service.timeZone}).`
     const pause = new StoppedError(message, { hint, code: 'retry-after' })
-    throw (await wasOutage(store)) ? new UnavailableError(pause, hint) : pause
+    throw isOutage ? new UnavailableError(pause, hint) : pause
   }
   onPause?.(left, `the service asked an earlier run to wait until ${at}`)
   await wait(left, signal)

@@ -126,7 +126,7 @@ async function listGaps<Reason extends ListedReason>(
 export const isMissed = (of: ExpressionBuilder<{ gaps: Database['gaps'] }, 'gaps'>) =>
   of.or([of('gaps.job', 'is not', null), of('gaps.reason', '<>', 'never requested')])
 
-/** Finds every gap of every series, in order: the rows of the view `gaps` without ranges that nobody wants. Values that may still come are not gaps. */
+/** Finds every gap of every series, in order: the rows of the view `gaps` without ranges that no job selects. Values that may still be published are not gaps. */
 export async function findGaps(db: Reader): Promise<Gap[]> {
   const rows = await db.kysely
     .selectFrom('gaps')

@@ -36,7 +36,7 @@ export async function openFetching(
     concurrency: pace.concurrency,
     onPause,
     // A database that cannot be written ends the run elsewhere.
-    onWait: (ms, host) => void rememberWait(store, host, ms, now()).catch(() => undefined),
+    onWait: (ms, host, isOutage) => void rememberWait(store, host, { ms, isOutage }, now()).catch(() => undefined),
   })
   const loading = { store, runId, keep, now, redactor: createRedactor(context.key) }
   return {

@@ -64,6 +64,17 @@ describe('a run that gets no answer ends as unavailable, with exit code 8', () =
     expect(server.calls).toHaveLength(1)
   })
 
+  test('but not while another service limits its callers, whatever failed last', async () => {
+    const limited = await serve((_request, response) => json(response, {}, 429, { 'Retry-After': '3600' }))
+    const store = await tempStore()
+    await runJob(store, limited, ONE, { now: NOW })
+    await runJob(store, await closedPort(), ONE, { now: NOW + 1000, breaker: BREAKER })
+    const down = await serve((_request, response) => json(response, {}, 500))
+    await runJob(store, down, ONE, { now: NOW + 2000, breaker: BREAKER })
+    const again = await runJob(store, limited, ONE, { now: NOW + 60_000 })
+    expect([again.stop?.code, exitCodeFor(again.stop)]).toEqual(['retry-after', 4])
+  })
+
   test('its requests are failed, and those that it did not send were never requested', async () => {
     const store = await tempStore()
     await runJob(store, await closedPort(), MANY, { now: NOW, breaker: BREAKER })

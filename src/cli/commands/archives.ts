@@ -204,7 +204,7 @@ async function fetchFiles(args: ArchivesArgs): Promise<number> {
     concurrency: 1,
     signal,
     onPause,
-    onWait: (ms, host) => void rememberWait(store, host, ms, Date.now()).catch(() => undefined),
+    onWait: (ms, host, isOutage) => void rememberWait(store, host, { ms, isOutage }, Date.now()).catch(() => undefined),
   })
   try {
     const options = { client, folder, maxBytes: MAX_BYTES, allowHosts: args.allowHost ?? [] }

@@ -33,7 +33,7 @@ export const examples = ['plan jobs/nightly.yaml', 'plan jobs/nightly.yaml --fro
 
 type PlanArgs = Args<typeof flags, typeof positionals>
 
-/** What a plan needs in addition to the job: what is stored, the time, and what earlier jobs request. */
+/** The inputs of a plan besides the job: the stored state, the time, and the requests of earlier jobs. */
 interface PlanContext {
   readonly args: PlanArgs
   readonly service: Service

@@ -71,7 +71,7 @@ const BEGIN_MS = 60_000
 /** How long a process may take to end after a signal; what it was doing then is requested again by the next run. */
 const LAST_MS = 4_000
 
-/** Whether Ctrl-C in a console reaches child processes too: Windows has no signals that one process could send to another. */
+/** On Windows, Ctrl-C reaches every process of the console, and no process can send a signal to another. */
 const SHARES_CONSOLE = process.platform === 'win32'
 
 /** Waits until a process has ended; throws where it could not be started. */

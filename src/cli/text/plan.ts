@@ -75,7 +75,7 @@ export interface PlanTextOptions {
   readonly zone: string
   /** Calls left today within the budget of the job; undefined where that is not known. */
   readonly left: number | undefined
-  /** Whether a range or `--only` selects a part of the job. */
+  /** True if `--from`, `--to` or `--only` select a part of the job. */
   readonly isPart: boolean
 }
 

@@ -153,6 +153,7 @@ export const _source = table(
     service: text('Name of the service definition'),
     first_called_at: moment('Time of the first call'),
     wait_until: optional(integer('End of the pause that the service requested (epoch milliseconds, UTC)')),
+    wait_outage: optional(flag('1 if the service was down when it requested the pause, 0 if it limits its callers')),
   },
   { key: ['host'], withoutRowid: true },
 )

@@ -65,7 +65,7 @@ function rowsInterval(at: readonly number[]): Interval {
   return { from, to: last + 1 }
 }
 
-/** What is stored of some geos in a range, by geo and instant. */
+/** Reads the stored values of some geos in a range, by geo and instant. */
 async function readStoredValues(
   tx: Transaction<Database>,
   seriesId: number,
