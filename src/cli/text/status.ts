@@ -63,7 +63,7 @@ const replyStoreText = ({ bodies, packed_bytes, bytes, since, missing }: ReplySt
 
 const runText = (run: Status['runs'][number], cells: number): string =>
   [
-    wrapped(`Run ${run.id}: ${run.command}${run.job ? ` of ${run.job}` : ''}, ${run.outcome}`, cells, '    ', '  '),
+    wrapped(`Run ${run.id}: ${run.command}${run.job ? `, job ${run.job}` : ''}: ${run.outcome}`, cells, '    ', '  '),
     wrapped(
       `${minuteText(run.started_at)} UTC${run.seconds === null ? '' : `, ${run.seconds} s`}, ${quantity(run.requests, 'request')}, ${grouped(run.failed)} failed; rows: ${grouped(run.rows_new)} new, ${grouped(run.rows_revised)} revised`,
       cells,
