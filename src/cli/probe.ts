@@ -1,6 +1,6 @@
 import { classifyAnswer } from '../fetch/classify.ts'
 import { AttemptError, openClient } from '../fetch/client.ts'
-import { type Answer, send } from '../fetch/http.ts'
+import { type Answer, readAnswer, send } from '../fetch/http.ts'
 import { createPacer } from '../fetch/pacer.ts'
 import { refuseExposed } from '../service/key.ts'
 import { buildRequest } from '../service/request.ts'
@@ -68,7 +68,7 @@ export async function probe(settings: Settings): Promise<Diagnosis[]> {
     const answer = await opened.call(
       { route: request.route, url },
       async (sending) => {
-        came = await send({ ...sending, url, headers })
+        came = await send({ ...sending, url, headers }, readAnswer)
         return came
       },
       classifyAnswer,

@@ -18,7 +18,16 @@ import { createRedactor } from '../util/redact.ts'
 import { BREAKER, type BreakerOptions, createBreaker } from './breaker.ts'
 import { type AttemptFailure, classifyAnswer, nameFailure } from './classify.ts'
 import { DeadlineError } from './deadlines.ts'
-import { type Answer, createAgent, HTTP_LIMITS, type Limits, type SendOptions, send, userAgentHeader } from './http.ts'
+import {
+  type Answer,
+  createAgent,
+  HTTP_LIMITS,
+  type Limits,
+  readAnswer,
+  type SendOptions,
+  send,
+  userAgentHeader,
+} from './http.ts'
 import type { Pacer } from './pacer.ts'
 import { MAX_WAIT_MS, quotaWaitMs, tooLong } from './waits.ts'
 
@@ -190,6 +199,7 @@ export function openClient(options: ClientOptions): Client {
   const client: Client = {
     baseUrl,
     headers: (withKey) => ({
+      'Accept-Encoding': 'br, gzip',
       ...(withKey ? { [options.service.apiKey.header]: key } : {}),
       ...userAgentHeader(options.version),
     }),
@@ -256,7 +266,7 @@ export function openClient(options: ClientOptions): Client {
       const sendOnce = async (sending: Sending): Promise<Answer> => {
         attempts++
         answer = undefined
-        answer = await send({ ...sending, url, headers })
+        answer = await send({ ...sending, url, headers }, readAnswer)
         return answer
       }
       const last = (): LastAnswer => ({

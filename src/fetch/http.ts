@@ -141,7 +141,10 @@ export interface OpenResponse {
 }
 
 /** Sends one GET and lets `read` consume the response, within the deadlines. Throws network errors, DeadlineError or BodyError. */
-export async function exchange<T>(sending: SendOptions, read: (opened: OpenResponse) => Promise<T>): Promise<T> {
+export async function send<T>(
+  sending: SendOptions,
+  read: (opened: OpenResponse, sending: SendOptions) => Promise<T>,
+): Promise<T> {
   const { url, headers, limits, redactor, stop } = sending
   const watch = startDeadlines(limits, stop)
   const dispatcher = sending.dispatcher.compose(calling(watch.sent))
@@ -154,7 +157,7 @@ export async function exchange<T>(sending: SendOptions, read: (opened: OpenRespo
       name,
       redactor.text(Array.isArray(value) ? value.join(', ') : (value ?? '')),
     ])
-    return await read({ status: answer.statusCode, headers: Object.fromEntries(flat), body, watch })
+    return await read({ status: answer.statusCode, headers: Object.fromEntries(flat), body, watch }, sending)
   } catch (error) {
     // Whatever was thrown after a deadline had passed, the deadline is the reason.
     throw watch.signal.aborted ? watch.signal.reason : error
@@ -182,21 +185,22 @@ async function readAll({ body, headers, watch }: OpenResponse, maxBytes: number,
   return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
 }
 
-/** Sends one GET and reads the whole answer; the key is removed wherever the service repeats it. */
-export const send = (sending: SendOptions): Promise<Answer> =>
-  exchange({ ...sending, headers: { 'Accept-Encoding': 'br, gzip', ...sending.headers } }, async (opened) => {
-    const { limits, redactor } = sending
-    const { status, headers, watch } = opened
-    const good = status === 200
-    const wire = await readAll(opened, good ? limits.maxBytes : ERROR_BODY_BYTES, !good)
-    const bounds = good ? limits : { ...limits, maxBytes: 16 * ERROR_BODY_BYTES }
-    const body = await decode(wire, headers['content-encoding'], bounds, watch.signal).catch((error: unknown) => {
-      if (good) throw error
-      // The status is enough.
-      return Buffer.alloc(0)
-    })
-    return { status, headers, body: redactor.bytes(body) }
+/** Reads a whole answer; the key is removed wherever the service repeats it. */
+export async function readAnswer(
+  opened: OpenResponse,
+  { limits, redactor }: Pick<SendOptions, 'limits' | 'redactor'>,
+): Promise<Answer> {
+  const { status, headers, watch } = opened
+  const good = status === 200
+  const wire = await readAll(opened, good ? limits.maxBytes : ERROR_BODY_BYTES, !good)
+  const bounds = good ? limits : { ...limits, maxBytes: 16 * ERROR_BODY_BYTES }
+  const body = await decode(wire, headers['content-encoding'], bounds, watch.signal).catch((error: unknown) => {
+    if (good) throw error
+    // The status is enough.
+    return Buffer.alloc(0)
   })
+  return { status, headers, body: redactor.bytes(body) }
+}
 
 /** The header by which this program names itself to a service, and to the receivers of notifications. */
 export const userAgentHeader = (version: string): Readonly<Record<string, string>> => ({

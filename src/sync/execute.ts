@@ -76,13 +76,11 @@ export async function* execute(run: Run, source: RequestSource): AsyncGenerator<
 
   const begin = (task: Task): void => {
     const processed = processRequest(run, task.queue.shift()!)
-    underWay.set(
-      task,
-      processed.then(
-        (outcome) => ({ task, outcome }),
-        (error: unknown) => ({ task, error }),
-      ),
+    const ended = processed.then(
+      (outcome) => ({ task, outcome }),
+      (error: unknown) => ({ task, error }),
     )
+    underWay.set(task, ended)
   }
   const nextTask = async (): Promise<Task | null> => {
     for (;;) {

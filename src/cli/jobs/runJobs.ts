@@ -51,30 +51,6 @@ export interface RunOptions
   readonly runOne?: (context: SyncContext, job: Job) => Promise<Summary>
 }
 
-/** Runs jobs one after the other as the only writer of the file; stops at the first that ends early. */
-export async function runJobs(
-  jobs: readonly Job[],
-  options: RunOptions,
-): Promise<{ code: number; summaries: Summary[] }> {
-  const notifier = createNotifier(jobs, options.notify ?? [], options)
-  const open = new Set(jobs)
-  try {
-    return await runAll(jobs, options, {
-      started: notifier.started,
-      abort: notifier.abort,
-      ended: (job, summary) => {
-        open.delete(job)
-        notifier.ended(job, summary)
-      },
-    })
-  } catch (error) {
-    for (const job of open) notifier.broke(job, error)
-    throw error
-  } finally {
-    await notifier.finish()
-  }
-}
-
 /** What the jobs of one command have in common. */
 interface Running {
   readonly options: RunOptions
@@ -88,28 +64,32 @@ interface Running {
   readonly started: Notifier['started']
 }
 
-async function runAll(
+/** Runs jobs one after the other as the only writer of the file; stops at the first that ends early. */
+export async function runJobs(
   jobs: readonly Job[],
   options: RunOptions,
-  emit: Pick<Notifier, 'started' | 'ended' | 'abort'>,
 ): Promise<{ code: number; summaries: Summary[] }> {
-  for (const job of jobs) rangeOfJob(job, options)
-  refuseExposed(options)
+  const notifier = createNotifier(jobs, options.notify ?? [], options)
+  const unfinished = new Set(jobs)
   const stopping = new AbortController()
   const signal = options.signal ?? stopping.signal
-  const store = await openFor(jobs, options, signal)
   const closers = createClosers()
-  closers.add(() => store.close())
-  const emitLog = eventsTo(options.log)
-  // Not before the database is open: until then there is nothing to finish, and a signal ends the process at once.
-  const signals = watchSignals((fields) => createEmitter(emitLog)('signal.received', fields), stopping)
-  signal.addEventListener('abort', emit.abort, { once: true })
-  const summaries: Summary[] = []
   try {
+    for (const job of jobs) rangeOfJob(job, options)
+    refuseExposed(options)
+    const store = await openFor(jobs, options, signal)
+    closers.add(() => store.close())
+    const emitLog = eventsTo(options.log)
+    // Not before the database is open: until then there is nothing to finish, and a signal ends the process at once.
+    const signals = watchSignals((fields) => createEmitter(emitLog)('signal.received', fields), stopping)
+    closers.add(signals.release)
+    signal.addEventListener('abort', notifier.abort, { once: true })
+    closers.add(() => signal.removeEventListener('abort', notifier.abort))
     const sharedRun = await joinMachines(store, options)
     if (sharedRun) closers.add(sharedRun.close)
     const requested = createRequested()
-    const running: Running = { options, store, signal, sharedRun, requested, emitLog, started: emit.started }
+    const running: Running = { options, store, signal, sharedRun, requested, emitLog, started: notifier.started }
+    const summaries: Summary[] = []
     let stoppedBy: Job | undefined
     for (const [i, job] of jobs.entries()) {
       const later = jobs.slice(i + 1)
@@ -117,14 +97,16 @@ async function runAll(
       if (ran.stop && !(ran.stop instanceof NothingAnsweredError)) stoppedBy ??= job
       const summary = later.some(({ lake }) => lake === job.lake) ? ran : await withLakeSynced(running, job, ran)
       summaries.push(summary)
-      emit.ended(job, summary)
+      unfinished.delete(job)
+      notifier.ended(job, summary)
     }
+    return { code: signals.code() ?? worstCode(summaries), summaries }
+  } catch (error) {
+    for (const job of unfinished) notifier.broke(job, error)
+    throw error
   } finally {
-    signals.release()
-    signal.removeEventListener('abort', emit.abort)
-    await closers.close()
+    await closers.close().finally(notifier.finish)
   }
-  return { code: signals.code() ?? worstCode(summaries), summaries }
 }
 
 /** Brings the lake of a job up to date after a run. If that fails, the run has failed. */

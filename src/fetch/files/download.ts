@@ -5,7 +5,7 @@ import { KeyError, type RequestSummary, type SyncError, TransientError } from '.
 import { oneLine } from '../../util/text.ts'
 import { type AttemptFailure, classifyAnswer } from '../classify.ts'
 import { type Client, hasFailed, type OnRetry } from '../client.ts'
-import { exchange } from '../http.ts'
+import { send } from '../http.ts'
 import { type DownloadAnswer, receive } from '../receive.ts'
 import { DownloadError, type LinkPolicy, refusedDownload, refuseForeign, resolveLink } from './links.ts'
 import { dropParts, findPart, type PartialFile } from './partialFiles.ts'
@@ -89,7 +89,7 @@ function requestDownload(to: URL, url: string, options: DownloadOptions): Promis
     (sending) => {
       const limits = { ...sending.limits, totalMs: Math.max(TOTAL_MS, sending.limits.totalMs), graceMs: 0, maxBytes }
       const { redactor } = sending
-      return exchange({ ...sending, limits, url: to, headers }, (opened) =>
+      return send({ ...sending, limits, url: to, headers }, (opened) =>
         receive(opened, to, before, { url, folder, maxBytes, redactor, links }),
       )
     },
