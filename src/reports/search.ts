@@ -1,6 +1,11 @@
 import type { SearchHit } from '../db/engine.ts'
-import { storedKinds } from '../db/queries/catalogueNames.ts'
+import { geoNameColumn, storedKinds } from '../db/queries/catalogueNames.ts'
 import type { Reader } from '../db/store.ts'
+import { ENTRY_ROUTES } from '../job/entryRoutes.ts'
+import { findGeos, type NamedGeo } from '../job/geoNames.ts'
+import { toWords } from '../job/select.ts'
+import type { Service } from '../service/service.ts'
+import { isObject } from '../util/json.ts'
 import { parseInstant } from '../util/time/instant.ts'
 import { localDate } from '../util/time/zone.ts'
 
@@ -55,4 +60,54 @@ export async function holdings({ kysely }: Reader): Promise<ReadonlyMap<string, 
       return [`${kind} ${id}`, { ...holding, first_day: first_day!, last_day: last_day! }]
     }),
   )
+}
+
+/** Whether the catalogue of indicators was ever fetched. */
+export const hasCatalogue = async ({ kysely }: Reader): Promise<boolean> =>
+  (await kysely
+    .selectFrom('indicator')
+    .select('id')
+    .where('kind', '=', ENTRY_ROUTES.series)
+    .where('last_seen_at', 'is not', null)
+    .limit(1)
+    .executeTakeFirst()) !== undefined
+
+/** The geos that the service or the database knows, by id, with their stored names. `db`: null before there is a database. */
+export async function searchGeos(db: Reader | null, service: Service, text: string): Promise<NamedGeo[]> {
+  const found = new Map(findGeos(service, text).map(({ id, name }) => [id, name]))
+  const stored = db
+    ? await db.kysely
+        .selectFrom('geo')
+        .select(['id', geoNameColumn('geo.id', 'name')])
+        .execute()
+    : []
+  const wanted = toWords(text)
+  for (const { id, name } of stored) {
+    const words = toWords(`${id} ${name ?? ''}`)
+    if (found.has(id) || wanted.every((beginning) => words.some((word) => word.startsWith(beginning))))
+      found.set(id, name ?? found.get(id) ?? '')
+  }
+  return [...found].map(([id, name]) => ({ id, name })).sort((a, b) => a.id - b.id)
+}
+
+/** The ids of the geos of each indicator, by kind and number: those with values and those that its catalogue entry names. */
+export async function geosOfIndicators({ kysely }: Reader): Promise<ReadonlyMap<string, ReadonlySet<number>>> {
+  const withValues = await kysely
+    .selectFrom('series_geo as g')
+    .innerJoin('series as s', 's.id', 'g.series_id')
+    .select(['s.kind', 's.indicator_id as id', 'g.geo_id as geo'])
+    .execute()
+  const described = await kysely
+    .selectFrom('indicator')
+    .select(['kind', 'id', 'payload'])
+    .where('payload', 'like', '%"geos"%')
+    .execute()
+  const named = described.flatMap(({ kind, id, payload }) => {
+    const { geos } = JSON.parse(payload!) as { readonly geos?: unknown }
+    return (Array.isArray(geos) ? geos : []).flatMap((geo) =>
+      isObject(geo) && typeof geo.geo_id === 'number' ? [{ kind, id, geo: geo.geo_id }] : [],
+    )
+  })
+  const all = Map.groupBy([...withValues, ...named], ({ kind, id }) => `${kind} ${id}`)
+  return new Map([...all].map(([key, rows]) => [key, new Set(rows.map(({ geo }) => geo))]))
 }

@@ -24,6 +24,8 @@ export interface Service {
   readonly probe: string | null
   /** The geos that are shown first by default, in this order. */
   readonly mainGeos: readonly number[]
+  /** The names of geos, which jobs may use in place of ids; the one that is shown comes first. */
+  readonly geos?: Readonly<Record<number, readonly [name: string, other?: string]>>
   /** The units of quantities, by their ids (`magnitude_id`), where the names of quantities do not state them. */
   readonly units?: Readonly<Record<number, string>>
   /** The indicators that recipes, the demo and examples are about by default. */

@@ -1,3 +1,4 @@
+import { GEOS } from './geos.ts'
 import { API_KEY } from './key.ts'
 import { CHANGES, STEPS } from './resolutions.ts'
 import { LOCALES, PROBE, ROUTES } from './routes.ts'
@@ -13,6 +14,7 @@ const SHARED = {
   routes: ROUTES,
   probe: PROBE,
   mainGeos: MAIN_GEOS,
+  geos: GEOS,
   units: { 13: 'MWh', 20: 'MW', 23: '€/MWh' },
   wellKnown: WELL_KNOWN,
   exampleTexts: EXAMPLE_TEXTS,

@@ -10,6 +10,12 @@ import { formatLocal } from '../../src/util/time/zone.ts'
 const SERIES = 'name: x\nseries:\n  - indicators: [600]\n    window: { last: 7d }\n'
 const mistakesOf = (text: string) => findMistakes(text, 'job.yaml').map(mistakeText)
 
+test('geos are named in any language, without case and accents', () => {
+  expect(readJob(`${SERIES}    geoIds: [espana, France, ISLAS BALEARES, 77]`, 'job.yaml').series[0]?.geoIds).toEqual([
+    3, 2, 18, 77,
+  ])
+})
+
 describe('mistakes are reported with their place and what is legal', () => {
   test.each<[string, string, RegExp]>([
     [
@@ -107,6 +113,22 @@ describe('mistakes are reported with their place and what is legal', () => {
       SERIES.replace('[600]', '[600]\n    indicators: [601]'),
       /4:5 {2}indicators is a duplicate key/,
     ],
+    [
+      'a geo whose name is not unique',
+      `${SERIES}    geoIds: [3, canar]`,
+      /geoIds\[1\] {2}"canar" is not the name of a geo; expected one of: Islas Canarias \(19\), Canarias \(8742\)/,
+    ],
+    [
+      'a mistyped geo',
+      `${SERIES}    geoIds: [Portugl]`,
+      /"Portugl" is not the name of a geo; `indicator-sync discover --in geos` lists them\. Did you mean "Portugal"/,
+    ],
+    [
+      'a geo that is neither',
+      `${SERIES}    geoIds: [null, -1]`,
+      /geoIds\[0\] {2}null does not name a geo; expected an id/,
+    ],
+    ['a geo by name and by id', `${SERIES}    geoIds: [españa, 3]`, /geoIds\[1\] {2}geo 3 is listed twice/],
     ['a geo twice', `${SERIES}    geoIds: [3, 3]`, /geoIds\[1\] {2}geo 3 is listed twice/],
     ['no window', SERIES.replace('    window: { last: 7d }\n', ''), /3:5 {2}series\[0\] {2}window is missing/],
     ['window and datetime', `${SERIES}    datetime: 2024-01-01`, /cannot be combined/],

@@ -1,13 +1,22 @@
 import { openReader } from '../../db/open.ts'
+import type { Reader } from '../../db/store.ts'
+import type { NamedGeo } from '../../job/geoNames.ts'
 import { readJob } from '../../job/read.ts'
-import { holdings, SEARCH_SCOPES, searchItems } from '../../reports/search.ts'
+import {
+  geosOfIndicators,
+  hasCatalogue,
+  holdings,
+  SEARCH_SCOPES,
+  searchGeos,
+  searchItems,
+} from '../../reports/search.ts'
 import { listSecrets } from '../../service/key.ts'
 import type { Service } from '../../service/service.ts'
-import { grouped, quantity } from '../../util/text.ts'
+import { grouped } from '../../util/text.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JSON_FLAG, LIMIT_FLAG, SERVICE_FLAGS } from '../flags.ts'
 import { runJobs } from '../jobs/runJobs.ts'
-import { isThere, readSettings, requireService } from '../settings/config.ts'
+import { isThere, readSettings, requireService, type Settings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { logFor } from '../terminal/logging.ts'
 import { print } from '../terminal/output.ts'
@@ -22,7 +31,7 @@ export const flags = {
   ...SERVICE_FLAGS,
   refresh: { type: 'boolean', default: false, describe: 'Fetch the catalogue first' },
   in: {
-    choices: ['catalogue', 'content', 'archives', 'all'],
+    choices: ['catalogue', 'geos', 'content', 'archives', 'all'],
     default: 'catalogue',
     describe: 'Choose where to search',
   },
@@ -37,13 +46,13 @@ type DiscoverArgs = Args<typeof flags, typeof positionals>
 const catalogue = ({ locales }: Service): string =>
   `name: discover\nlocales: [${locales.join(', ')}]\ncatalogue: true\n`
 
-async function refreshCatalogue(args: DiscoverArgs, file: string): Promise<number> {
-  const reached = requireService(readSettings(args))
+async function refreshCatalogue(args: DiscoverArgs, settings: Settings): Promise<number> {
+  const reached = requireService(settings)
   const { service, key } = reached
   const log = logFor(args, listSecrets(key))
   const { code, summaries } = await runJobs([readJob(catalogue(service), 'discover', undefined, service)], {
     ...reached,
-    file,
+    file: settings.database.value,
     command: 'discover',
     log,
     quiet: args.quiet,
@@ -54,37 +63,82 @@ async function refreshCatalogue(args: DiscoverArgs, file: string): Promise<numbe
   return code
 }
 
+interface Found {
+  readonly kind: string
+  readonly id: number
+  readonly name: string | null
+}
+
+const GEOS_IN_LIST = 3
+
+/** The geos of an indicator: all if it is the only one that was found, else the first ones. */
+function geosText(geos: readonly NamedGeo[], only: boolean): string {
+  const shown = only ? geos : geos.slice(0, GEOS_IN_LIST)
+  const more = geos.length - shown.length
+  return [...shown.map(({ id, name }) => `${id} ${name}`), ...(more > 0 ? [`${more} more`] : [])].join(', ')
+}
+
+async function findItems(reader: Reader | null, service: Service, args: DiscoverArgs): Promise<Found[]> {
+  const text = args.text ?? ''
+  const geos = ['geos', 'all'].includes(args.in)
+    ? (await searchGeos(reader, service, text)).map((geo) => ({ kind: 'geo', ...geo }))
+    : []
+  if (args.in === 'geos' || !reader) return geos
+  return [...(await searchItems(reader, text, args.in === 'all' ? SEARCH_SCOPES : [args.in])), ...geos]
+}
+
+const openIfThere = async (file: string): Promise<Reader | null> => ((await isThere(file)) ? openReader(file) : null)
+
 export async function handler(args: DiscoverArgs): Promise<number> {
-  const file = readSettings(args).database.value
-  const code = args.refresh ? await refreshCatalogue(args, file) : EXIT.done
-  if (code !== EXIT.done && !(await isThere(file))) return code
-  const reader = openReader(file)
+  const settings = readSettings(args)
+  const [database, service] = [settings.database.value, settings.service.value]
+  const needsCatalogue = ['catalogue', 'all'].includes(args.in)
+  let code: number = EXIT.done
+  // With --refresh the run comes first: it may migrate the database.
+  let reader = args.refresh ? null : await openIfThere(database)
+  const isMissing = needsCatalogue && !(reader && (await hasCatalogue(reader)))
+  const canFetch = settings.key !== null && settings.baseUrl !== null
+  if (args.refresh || (isMissing && (canFetch || !reader))) {
+    await reader?.close()
+    code = await refreshCatalogue(args, settings)
+    reader = await openIfThere(database)
+    if (!reader) return code
+  }
+  // Opening a file that does not exist says what to do.
+  if (args.in !== 'geos') reader ??= openReader(database)
   try {
-    const places = args.in === 'all' ? SEARCH_SCOPES : [args.in]
-    const text = args.text ?? ''
-    const found = await searchItems(reader, text, places)
-    const stored = await holdings(reader)
-    const shown = args.limit > 0 ? found.slice(0, args.limit) : found
-    if (args.json) {
-      const rows = shown.map((one) => ({ ...one, stored: stored.get(`${one.kind} ${one.id}`) ?? null }))
-      print(JSON.stringify(rows, null, 2))
-    } else if (found.length > 0) {
-      const rows = shown.map(({ kind, id, name }) => {
-        const holding = stored.get(`${kind} ${id}`)
-        const what = holding ? `${holding.first_day} … ${holding.last_day}, ${quantity(holding.geos, 'geo')}` : ''
-        return [id, kind, name, what]
-      })
-      print(tableText({ columns: ['id', 'kind', 'name', 'stored'], rows }))
-    } else if (text === '')
-      print(
-        'The catalogue is empty. Fetch it with `indicator-sync discover --refresh`, or with `catalogue: true` in a job.',
-      )
-    else
-      print(`Nothing matches ${JSON.stringify(text)}. Try fewer words, or --in all; --refresh fetches the catalogue.`)
-    if (shown.length < found.length && !args.quiet)
+    const found = await findItems(reader, service, args)
+    const stored: Awaited<ReturnType<typeof holdings>> = reader ? await holdings(reader) : new Map()
+    const names = new Map((await searchGeos(reader, service, '')).map((geo) => [geo.id, geo]))
+    const ids: Awaited<ReturnType<typeof geosOfIndicators>> = reader ? await geosOfIndicators(reader) : new Map()
+    const rows = (args.limit > 0 ? found.slice(0, args.limit) : found).map((one) => {
+      const key = `${one.kind} ${one.id}`
+      const geos = [...(ids.get(key) ?? [])].sort((a, b) => a - b).map((id) => names.get(id) ?? { id, name: '' })
+      return { ...one, stored: stored.get(key) ?? null, geos }
+    })
+    if (args.json) print(JSON.stringify(rows, null, 2))
+    else if (args.in === 'geos' && rows.length > 0)
+      print(tableText({ columns: ['id', 'name'], rows: rows.map(({ id, name }) => [id, name]) }))
+    else if (rows.length > 0) {
+      const cells = rows.map(({ kind, id, name, stored: held, geos }) => [
+        id,
+        kind,
+        name,
+        held ? `${held.first_day} … ${held.last_day}` : '',
+        geosText(geos, rows.length === 1),
+      ])
+      print(tableText({ columns: ['id', 'kind', 'name', 'stored', 'geos'], rows: cells }))
+    } else print(nothingText(args, reader !== null && (await hasCatalogue(reader))))
+    if (rows.length < found.length && !args.quiet)
       process.stderr.write(`Showing the first ${args.limit} of ${grouped(found.length)}. Use --limit 0 to show all.\n`)
     return code
   } finally {
-    await reader.close()
+    await reader?.close()
   }
+}
+
+function nothingText({ text = '', in: place }: DiscoverArgs, listed: boolean): string {
+  if (!listed && ['catalogue', 'all'].includes(place))
+    return 'The catalogue is not stored. Fetch it with `indicator-sync discover --refresh`, or with `catalogue: true` in a job.'
+  return text === '' ? 'Nothing is stored.' : `Nothing matches ${JSON.stringify(text)}. Try fewer words, or --in all.`
 }

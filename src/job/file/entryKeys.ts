@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { routesOf, wordsFor } from '../../service/routes.ts'
 import { type Examples, exampleValues, type Service } from '../../service/service.ts'
 import { ENTRY_ROUTES } from '../entryRoutes.ts'
+import { geoIdNamed } from '../geoNames.ts'
 import { MOMENT_FORM, parseMoment, parseSpan, SPAN_FORM } from '../moment.ts'
 
 /** A string that is parsed while it is checked. */
@@ -19,6 +20,19 @@ const some = <T extends z.ZodType>(item: T) => z.array(item).min(1)
 const ids = some(z.int().positive())
 const names = some(z.string().min(1))
 const idsOrNames = some(z.union([z.int().positive(), z.string().min(1)]))
+
+/** Geos by id or name; a name becomes its id. */
+const geoList = (service: Service) =>
+  some(
+    z
+      .union([z.int().positive(), z.string()], { error: 'does not name a geo; expected an id or a name' })
+      .transform((given, context) => {
+        const id = typeof given === 'number' ? given : geoIdNamed(service, given)
+        if (typeof id === 'number') return id
+        context.addIssue({ code: 'custom', message: id.mistake, input: given })
+        return z.NEVER
+      }),
+  )
 
 const window = z
   .strictObject({
@@ -92,7 +106,7 @@ function entryKeys(service: Service) {
       route: z.enum(values).optional().describe(`Route of the values; default: ${ENTRY_ROUTES.series}`),
       ...offers,
       indicators: selectionLike(exampleValues(service)).describe('Indicator ids, all, or { match, terms, exclude }'),
-      geoIds: ids.optional().describe('Only these geos; default: all'),
+      geoIds: geoList(service).optional().describe('Only these geos, by id or name; default: all'),
       timeTrunc: routeWord(service, 'time_trunc', values).optional().describe('Step to group values into'),
       timeAgg: routeWord(service, 'time_agg', values)
         .optional()

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { emulate, tempFolder } from '../../kit.ts'
@@ -7,12 +8,13 @@ const market = onMarket()
 
 test('discover answers people and scripts', async () => {
   expect((await market.run(['discover', '600'])).out).toMatch(
-    /600 {2}indicator {2}Precio mercado SPOT Diario {2}2025-10-04 … 2025-11-04, 2 geos/,
+    /600 {2}indicator {2}Precio mercado SPOT Diario {2}2025-10-04 … 2025-11-04 {2}1 Portugal, 3 España\n/,
   )
   expect(JSON.parse((await market.run(['discover', 'demanda', '--json'])).out)[0]).toMatchObject({
     id: expect.any(Number),
     kind: 'indicator',
     name: expect.any(String),
+    geos: expect.any(Array),
   })
   expect((await market.run(['discover', 'qqqq'])).out).toMatch(/Nothing matches "qqqq"/)
 })
@@ -25,4 +27,46 @@ test('discover --refresh fetches the catalogue into an empty database', async ()
   )
   expect(code).toBe(0)
   expect(JSON.parse(out).length).toBeGreaterThan(3)
+})
+
+test('discover fetches a missing catalogue if a key is set, and says what is missing otherwise', async () => {
+  const emulator = await emulate({})
+  const database = ['--database', join(tempFolder(), 'new.db')]
+  const without = await market.run(['discover', 'eolica', ...database])
+  expect(without).toMatchObject({ code: 2, err: expect.stringMatching(/No base URL|No API key/) })
+  const env = { INDICATOR_SYNC_BASE_URL: emulator.url, INDICATOR_SYNC_API_KEY: emulator.key }
+  const found = await market.run(['discover', 'eolica', ...database], env)
+  expect(found).toMatchObject({ code: 0, out: expect.stringContaining('Generación T.Real eólica') })
+  await emulator.close()
+  expect((await market.run(['discover', 'eolica', ...database], env)).code).toBe(0)
+})
+
+test('discover names the key if a database has no catalogue', async () => {
+  const folder = tempFolder()
+  const emulator = await emulate({})
+  const env = { INDICATOR_SYNC_BASE_URL: emulator.url, INDICATOR_SYNC_API_KEY: emulator.key }
+  const job = join(folder, 'job.yaml')
+  writeFileSync(job, 'name: one\nseries:\n  - { indicators: [600], geoIds: [spain], window: { last: 1d } }\n')
+  const database = ['--database', join(folder, 'one.db')]
+  expect((await market.run(['sync', job, ...database], env)).code).toBe(0)
+  expect((await market.run(['discover', 'eolica', ...database])).out).toMatch(/catalogue is not stored.*--refresh/)
+})
+
+test('discover lists geos by name before any value is stored', async () => {
+  const nowhere = ['--database', join(tempFolder(), 'none.db')]
+  const { code, out } = await market.run(['discover', '--in', 'geos', 'canar', ...nowhere])
+  expect(code).toBe(0)
+  expect(out).toMatch(/ 19 {2}Islas Canarias\n8742 {2}Canarias/)
+})
+
+test('discover lists the geos that a catalogue entry names', async () => {
+  const geos = [{ geo_id: 2, geo_name: 'Francia' }, { geo_id: 77 }]
+  await market
+    .store()
+    .kysely.updateTable('indicator')
+    .set({ payload: JSON.stringify({ geos }) })
+    .where('id', '=', 10207)
+    .execute()
+  const [found] = JSON.parse((await market.run(['discover', '10207', '--json'])).out)
+  expect(found).toMatchObject({ id: 10207, stored: null, geos: [{ id: 2, name: 'Francia' }, { id: 77 }] })
 })
