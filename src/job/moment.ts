@@ -18,6 +18,10 @@ export function parseSpan(text: string): Span | undefined {
   return match ? { count: Number(match[1]), unit: SUFFIXES[match[2] as keyof typeof SUFFIXES] } : undefined
 }
 
+/** Writes a span as it is read: `30m`, `1y`. */
+export const spanText = ({ count, unit }: Span): string =>
+  `${count}${Object.entries(SUFFIXES).find(([, one]) => one === unit)![0]}`
+
 /** Reads a day, a local or absolute instant, `today`, `now` or a signed span; undefined for anything else, and for a date that does not exist. */
 export function parseMoment(text: string): Moment | undefined {
   const word = text.trim()

@@ -18,7 +18,8 @@ const JOB_DEFAULTS = {
 /** Seconds: the lookback of a series that was never requested with one. */
 export const DEFAULT_LOOKBACK = spanSeconds(JOB_DEFAULTS.lookback)
 
-const END_OF_TODAY: Moment = { kind: 'relative', span: { count: 1, unit: 'day' } }
+/** The end of windows that name none. */
+export const END_OF_TODAY: Moment = { kind: 'relative', span: { count: 1, unit: 'day' } }
 
 function windowOrNull(window: NonNullable<JobFile['archives']>[number]['window'] | undefined): Window | null {
   if (!window) return null

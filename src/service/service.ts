@@ -30,6 +30,8 @@ export interface Service {
   readonly units?: Readonly<Record<number, string>>
   /** The indicators that recipes, the demo and examples are about by default. */
   readonly wellKnown: WellKnown
+  /** Indicators whose values for tomorrow are published today: windows that end today leave them out. */
+  readonly publishedAhead?: readonly number[]
   /** What searches and examples are about by default; null where nothing is known. */
   readonly exampleTexts: ExampleTexts | null
   /** How it names the resolution of an answer. */

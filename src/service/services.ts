@@ -3,7 +3,7 @@ import { API_KEY } from './key.ts'
 import { CHANGES, STEPS } from './resolutions.ts'
 import { LOCALES, PROBE, ROUTES } from './routes.ts'
 import type { Service } from './service.ts'
-import { EXAMPLE_TEXTS, MAIN_GEOS, WELL_KNOWN } from './wellKnown.ts'
+import { EXAMPLE_TEXTS, MAIN_GEOS, PUBLISHED_AHEAD, WELL_KNOWN } from './wellKnown.ts'
 import { WINDOWS } from './windowSizes.ts'
 
 /** What the services have in common. Source: the specification. */
@@ -17,6 +17,7 @@ const SHARED = {
   geos: GEOS,
   units: { 13: 'MWh', 20: 'MW', 23: '€/MWh' },
   wellKnown: WELL_KNOWN,
+  publishedAhead: PUBLISHED_AHEAD,
   exampleTexts: EXAMPLE_TEXTS,
   steps: STEPS,
   windows: WINDOWS,

@@ -1,6 +1,7 @@
 import { callsLeft } from '../../fetch/budget.ts'
 import type { Job } from '../../job/job.ts'
 import { EMPTY_STATE, type PlannerState, type SkippedItem } from '../../job/plannerState.ts'
+import { publishedAheadHints } from '../../job/publishedAhead.ts'
 import { applySelectors, type Listed, needsCatalogue, resolveSelectors } from '../../job/select.ts'
 import { planSelection } from '../../plan/listings.ts'
 import { plan } from '../../plan/plan.ts'
@@ -132,7 +133,8 @@ export async function handler(args: PlanArgs): Promise<number> {
       for (const one of all) {
         const left = reader && host ? await callsLeft(reader, host, one.job.pace, Date.now()) : undefined
         const lacking = reader ? lackingGeosTexts(await findLackingGeos(reader, namedGeos(one.job))) : []
-        const notes = () => [...one.notes(), ...lacking]
+        const ahead = publishedAheadHints(one.job, service.value).map((hint) => `${hint}.`)
+        const notes = () => [...one.notes(), ...lacking, ...ahead]
         print(planText({ ...one, notes }, { now, zone: service.value.timeZone, left, isPart }))
       }
   } finally {

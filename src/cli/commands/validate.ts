@@ -1,6 +1,7 @@
 import type { Job } from '../../job/job.ts'
 import { resolveWindow } from '../../job/moment.ts'
 import { EMPTY_STATE } from '../../job/plannerState.ts'
+import { publishedAheadHints } from '../../job/publishedAhead.ts'
 import { findMistakes, mistakeText, readJob } from '../../job/read.ts'
 import { plan } from '../../plan/plan.ts'
 import type { Planning } from '../../plan/planning.ts'
@@ -35,7 +36,7 @@ function countRequests(planning: Parameters<typeof plan>[0]): number {
   return series.reduce((sum, requests) => sum + requests, listings)
 }
 
-/** What is legal in a job and hardly meant: windows that begin before there was anything, and plans that never end. */
+/** What is legal in a job and hardly meant: windows that begin before there was anything or leave out tomorrow, and plans that never end. */
 function findWarnings(job: Job, service: Planning['service'], now: Instant): string[] {
   const requests = countRequests({ job, service, plannerState: EMPTY_STATE, now, options: {} })
   const early = [...job.series, ...job.archives].flatMap(({ path, window }) => {
@@ -49,7 +50,7 @@ function findWarnings(job: Job, service: Planning['service'], now: Instant): str
           `the job needs ${grouped(requests)} requests, which take ${quantity(Math.ceil(requests / job.pace.perSecond / 86_400), 'day')}; shorten its windows or increase chunk`,
         ]
       : []
-  return [...early, ...many]
+  return [...early, ...many, ...publishedAheadHints(job, service)]
 }
 
 /** Exits 2 on a mistake, not on a warning. */

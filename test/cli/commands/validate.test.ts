@@ -15,6 +15,24 @@ test('a setting that is legal and hardly meant is a warning with its number, not
   expect(code).toBe(0)
 })
 
+test('windows that leave out published values of tomorrow are named by validate and plan', async () => {
+  const entries = [
+    '{ indicators: [600, 1293, 1001], window: { last: 2y } }',
+    '{ indicators: [1739], window: { from: 2025-01-01 } }',
+    '{ indicators: [600], geoIds: [1], window: { from: 2025-01-01, to: 2025-02-01 } }',
+    '{ indicators: [612], window: { from: -2y, to: +1d } }',
+    '{ indicators: [1293], geoIds: [3], window: { last: 2y } }',
+  ]
+  const dir = jobFolder({ 'job.yaml': `name: one\nseries:\n${entries.map((entry) => `  - ${entry}\n`).join('')}` })
+  const hints = [
+    "series[0].window leaves out tomorrow's values, which are published today for 600, 1001; use { from: -2y, to: +2d }.",
+    "series[1].window leaves out tomorrow's values, which are published today for 1739; use to: +2d.",
+  ]
+  const validated = await runCommand(dir, ['validate', 'job.yaml'])
+  expect(validated).toMatchObject({ code: 0, err: hints.map((hint) => `job.yaml: warning: ${hint}\n`).join('') })
+  expect((await runCommand(dir, ['plan', 'job.yaml'])).out).toContain(`\n\n${hints.join('\n\n')}\n\none: `)
+})
+
 test('all mistakes of job files are reported before anything is sent', async () => {
   const dir = jobFolder({ 'job.yaml': 'name: x\nseris: []\nwidgets: {}\n', 'other.yaml': '' })
   for (const command of ['validate', 'sync', 'plan']) {
