@@ -36,6 +36,8 @@ export interface Store extends Reader {
   replaceTables(rebuilt: Reader, tables: readonly TableName[]): Promise<void>
   /** Tidies, as far as others let it: statistics for the query planner, and what was written folded into the database. */
   tidy(): Awaitable<void>
+  /** Returns the space of deleted rows to the file system; others cannot write meanwhile. */
+  shrink(): Awaitable<void>
   /** Throws when nothing may be written any more: the database is not the one that was opened, or another writer has taken it over. */
   check(): Awaitable<void>
   /** Sets the number that the writer's lock gave: from now on nothing is written where there is a later one. Null gives it up. @internal */

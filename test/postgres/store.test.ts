@@ -313,7 +313,7 @@ content: [{ kinds: [news] }]
     ['publish', 'copy.db', '--page', 'public'],
     ['replay'],
     ['replay', '--output', 'rebuilt.db'],
-    ['prune', '1d'],
+    ['prune', '1d', '--vacuum'],
     ['archives', 'list'],
     ['migrate', '--from', 'rebuilt.db', '--database', other],
   ]) {

@@ -172,6 +172,10 @@ export async function openStore(
     },
     replaceTables: (rebuilt, tables) => replaceTables(rebuilt, store, tables),
     tidy: () => tidyDatabase(kysely),
+    // Only stored responses are deleted in bulk.
+    async shrink() {
+      await runSql(kysely, 'vacuum (full) _reply')
+    },
     async check() {
       await checkStillOurs(kysely, address)
       if (ours === null) return

@@ -118,6 +118,11 @@ function createStore(connection: Connection, reader: SqliteReader, watch: Watch,
         if (!isBusy(error)) throw error
       }
     },
+    shrink() {
+      check()
+      raw.exec('vacuum')
+      return writing.tidy()
+    },
     check,
     fence(number) {
       ours = number

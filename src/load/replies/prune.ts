@@ -30,18 +30,32 @@ const isEvidence = (of: ExpressionBuilder<Database, '_reply'>) =>
       .where('q.resolved_at', 'is', null),
   )
 
+const isUnused = (of: ExpressionBuilder<Database, '_reply'>, before: string) =>
+  of.and([isOld(of, before), of.not(isEvidence(of))])
+
+/** What `pruneReplies` would delete. */
+export async function countPrunable({ kysely }: Pick<Store, 'kysely'>, before: string): Promise<Pruned> {
+  const { kept } = await kysely
+    .selectFrom('_reply')
+    .where((of) => of.and([isOld(of, before), isEvidence(of)]))
+    .select(({ fn }) => fn.countAll<number>().as('kept'))
+    .executeTakeFirstOrThrow()
+  const { bodies, bytes } = await kysely
+    .selectFrom('_reply')
+    .where((of) => isUnused(of, before))
+    .select(({ fn }) => [fn.countAll<number>().as('bodies'), fn.sum<number>(fn('length', ['body'])).as('bytes')])
+    .executeTakeFirstOrThrow()
+  return { bodies, bytes: Number(bytes ?? 0), kept }
+}
+
 /** Deletes the bodies that were last received before a moment, except those that open quarantine entries refer to. */
 export const pruneReplies = (store: Store, before: string): Promise<Pruned> =>
   store.write(async (tx) => {
-    const isUnused = (of: ExpressionBuilder<Database, '_reply'>) => of.and([isOld(of, before), of.not(isEvidence(of))])
-    const { kept } = await tx
-      .selectFrom('_reply')
-      .where((of) => of.and([isOld(of, before), isEvidence(of)]))
-      .select(({ fn }) => fn.countAll<number>().as('kept'))
-      .executeTakeFirstOrThrow()
-    const unused = await tx.selectFrom('_reply').where(isUnused).select('hash').orderBy('hash').execute()
-    const hashes = unused.map(({ hash }) => hash)
-    return { ...(await deleteUnused(tx, store.engine, hashes, isUnused)), kept }
+    const { kept } = await countPrunable({ kysely: tx }, before)
+    const unused = (of: ExpressionBuilder<Database, '_reply'>) => isUnused(of, before)
+    const rows = await tx.selectFrom('_reply').where(unused).select('hash').orderBy('hash').execute()
+    const hashes = rows.map(({ hash }) => hash)
+    return { ...(await deleteUnused(tx, store.engine, hashes, unused)), kept }
   })
 
 /** What was deleted of the reply store. */

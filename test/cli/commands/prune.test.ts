@@ -1,4 +1,5 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { emulate, runCommand, tempFolder } from '../../kit.ts'
@@ -11,12 +12,47 @@ test('prune deletes old bodies, but not those in quarantine, and says how much',
   const young = await prune('90y', '--json')
   expect([young.code, JSON.parse(young.out)]).toMatchObject([0, { bodies: 0, bytes: 0, kept: 0 }])
   const before = bodies() as number
+  const dry = await prune('1d', '--dry-run')
+  expect(dry.out).toMatch(
+    /^Would delete 1 response last .* \([\d,]+ bytes\)\. Kept 1 older one with quarantined rows\.\n/,
+  )
+  expect(bodies()).toBe(before)
   const done = await prune('1d')
   expect(done.code).toBe(0)
   expect(done.out).toMatch(
-    /^Deleted 1 response last received before \d{4}-\S+ \([\d,]+ bytes\)\. Kept 1 older one with quarantined rows\.\n$/,
+    /^Deleted 1 response last received before \d{4}-\S+ \([\d,]+ bytes\)\. Kept 1 older one with quarantined rows\.\nThe file keeps its size and reuses the space\. --vacuum shrinks it and needs up to [\d,]+ bytes on disk meanwhile\.\n$/,
   )
   expect(bodies()).toBe(before - 1)
+  expect(JSON.parse((await prune('1d', '--dry-run', '--json')).out)).toMatchObject({ bodies: 0, bytes: 0, kept: 1 })
+})
+
+test('prune --vacuum shrinks the file and keeps its rows', async () => {
+  const { store } = await flawedStore()
+  const run = (...args: string[]) => runCommand(tempFolder(), [...args, '--database', store.file])
+  const rows = ['query', 'select * from observation order by series_id, geo_id, at', '--format', 'csv']
+  const before = await run(...rows)
+  store.run(`update _reply set body = zeroblob(4000000) where hash = (select min(hash) from _reply)`, [])
+  store.run(`update _reply set body = x'00' where hash = (select min(hash) from _reply)`, [])
+  const done = await run('prune', '1d', '--vacuum')
+  const [, from, to] = /Shrunk the file from ([\d,]+) bytes to ([\d,]+) bytes\.\n$/.exec(done.out) ?? []
+  const bytes = (text = '') => Number(text.replaceAll(',', ''))
+  expect(bytes(from)).toBeGreaterThan(bytes(to) + 3_000_000)
+  expect(bytes(to)).toBe(statSync(store.file).size)
+  expect(await run(...rows)).toEqual(before)
+})
+
+test.skipIf(!existsSync('/usr/bin/script'))('prune asks on a terminal before it deletes', async () => {
+  const { store } = await flawedStore()
+  const bodies = store.get('select count(*) from _reply') as number
+  const prune = (input: string, flag = '') => {
+    const line = `'${process.execPath}' src/cli/bin.js prune 1d ${flag} --database '${store.file}'`
+    return spawnSync('script', ['-qec', line, '/dev/null'], { input, encoding: 'utf8', timeout: 10_000 }).stdout
+  }
+  expect(prune('n\n')).toMatch(/Delete 1 response .*\? \[y\/N\] .*Nothing was deleted\./s)
+  expect(store.get('select count(*) from _reply')).toBe(bodies)
+  expect(prune('y\n')).toMatch(/Deleted 1 response/)
+  expect(store.get('select count(*) from _reply')).toBe(bodies - 1)
+  expect(prune('', '--yes')).not.toMatch(/\[y\/N\]/)
 })
 
 test('prune --job ends the findings of a job that no longer exists, and keeps its values', async () => {
@@ -56,11 +92,12 @@ test('prune refuses an age that is not in days or longer units, and makes no dat
     err: expect.stringMatching(/"yesterday" is not a valid age/),
   })
   // In job files `m` is a minute, and a body of a minute ago is no old one.
-  for (const span of ['1m', '6h'])
+  for (const span of ['1m', '6h', '0d'])
     expect(await runCommand(dir, ['prune', span])).toMatchObject({
       code: 2,
-      err: expect.stringMatching(/"\d[mh]" is not a valid age.\n.*90d, 12w, 6mo or 2y/),
+      err: expect.stringMatching(/"\d[mhd]" is not a valid age[^\n]*\.\n.*at least one day.*90d, 12w, 6mo or 2y/),
     })
+  expect((await runCommand(dir, ['prune', '3m'])).err).toMatch(/m may mean minutes or months; write 3mo for months/)
   expect(await runCommand(dir, ['prune', '1d'])).toMatchObject({ code: 7 })
   expect(existsSync(join(dir, 'data'))).toBe(false)
 })
