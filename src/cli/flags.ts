@@ -73,7 +73,11 @@ export const OVERWRITE_FLAG = {
 /** How CSV is written. */
 export const CSV_FLAGS = {
   safe: { type: 'boolean', default: false, describe: 'Escape CSV cells that spreadsheets treat as formulas' },
-  excel: { type: 'boolean', default: false, describe: 'Write semicolons, decimal commas and a BOM; implies --safe' },
+  excel: {
+    type: 'boolean',
+    default: false,
+    describe: 'Write semicolons, decimal commas, dates and a BOM; implies --safe',
+  },
 } as const satisfies Flags
 
 export const DISTRIBUTED_FLAG = {

@@ -4,7 +4,7 @@ import { visible } from '../util/text.ts'
 export interface Dialect {
   /** Whether text that a spreadsheet would take for a formula is escaped. */
   readonly safe?: boolean
-  /** For spreadsheets in languages that write 1,5: semicolons, a decimal comma and a byte order mark. */
+  /** For spreadsheets in languages that write 1,5: semicolons, a decimal comma, times as dates and a byte order mark. */
   readonly excel?: boolean
 }
 
@@ -40,6 +40,25 @@ export function csvCell(value: unknown, { safe = false, excel = false }: Dialect
   if ((safe || excel) && FORMULA.test(text)) return `"'${text.replaceAll('"', '""')}"`
   return /[",;\n\r]/.test(text) && (excel || /[",\n\r]/.test(text)) ? `"${text.replaceAll('"', '""')}"` : text
 }
+
+/** A time of ISO 8601: day, clock, seconds, offset. */
+const ISO_TIME = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2})(:\d{2})(?:\.\d+)?(?:Z|([+-])(\d{2}):(\d{2}))$/
+
+const isLocalTime = (column: string): boolean => column.endsWith('_local')
+
+/** The columns for spreadsheets: one with the offset from UTC in hours follows each local time. */
+export const excelColumns = (columns: readonly string[]): string[] =>
+  columns.flatMap((column) => (isLocalTime(column) ? [column, column.replace(/local$/, 'offset_h')] : [column]))
+
+/** The cells of a row under `excelColumns`: times as `2024-11-24 00:15`, without the `T` and offset that keep them from being dates. */
+export const excelCells = (columns: readonly string[], row: readonly unknown[]): unknown[] =>
+  row.flatMap((value, i) => {
+    const [, day, clock, seconds, sign, hours, minutes] =
+      (typeof value === 'string' ? ISO_TIME.exec(value) : null) ?? []
+    const cell = day === undefined ? value : `${day} ${clock}${seconds === ':00' ? '' : seconds}`
+    if (!isLocalTime(columns[i] ?? '')) return [cell]
+    return [cell, sign === undefined ? null : (Number(hours) + Number(minutes) / 60) * (sign === '-' ? -1 : 1)]
+  })
 
 /** A cell of a text with tabs between its columns; what has a tab, a quote or a line break in it is quoted as in CSV. */
 export function tsvCell(value: unknown): string {

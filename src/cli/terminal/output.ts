@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { allRows } from '../../db/engine.ts'
-import { csvCell, type Dialect, jsonCell, tsvCell } from '../../reports/cells.ts'
+import { csvCell, type Dialect, excelCells, excelColumns, jsonCell, tsvCell } from '../../reports/cells.ts'
 import { redact } from '../../util/redact.ts'
 import { visible } from '../../util/text.ts'
 import type { FORMATS } from '../flags.ts'
@@ -36,8 +36,13 @@ const WRITERS: Readonly<Record<Format, Writer>> = {
   async *csv(columns, rows, dialect) {
     const between = dialect.excel ? ';' : ','
     const line = (cells: readonly unknown[]): string => `${cells.map((cell) => csvCell(cell, dialect)).join(between)}\n`
-    yield (dialect.excel ? '\uFEFF' : '') + line(columns)
-    for await (const block of rows) yield block.map(line).join('')
+    if (dialect.excel) {
+      yield `\uFEFF${line(excelColumns(columns))}`
+      for await (const block of rows) yield block.map((row) => line(excelCells(columns, row))).join('')
+    } else {
+      yield line(columns)
+      for await (const block of rows) yield block.map(line).join('')
+    }
   },
   async *tsv(columns, rows) {
     const line = (cells: readonly unknown[]): string => `${cells.map(tsvCell).join('\t')}\n`

@@ -316,11 +316,27 @@ describe('CSV for spreadsheets', () => {
     const done = await run('export', '--indicator', '600', '--wide', '--excel', '--output', 'excel.csv')
     expect(done.code).toBe(0)
     const text = readFileSync(join(dir, 'excel.csv'), 'utf8')
-    expect(text.startsWith('\uFEFFat_utc;at_local;600_3;')).toBe(true)
-    expect(text).toMatch(/^2025-01-01T01:00:00Z;2025-\S+;0,1;/m)
+    expect(text.startsWith('\uFEFFat_utc;at_local;at_offset_h;600_3;')).toBe(true)
+    expect(text).toMatch(/^2025-01-01 01:00;2025-01-01 02:00;1;0,1;/m)
     expect((await run('export', '--indicator', '600', '--excel', '--output', 'long.csv')).code).toBe(0)
     expect((await run('export', '--indicator', '600', '--excel', '--format', 'ndjson')).code).toBe(2)
     expect(csvCell('a;b', { excel: true })).toBe('"a;b"')
+  })
+
+  test('--excel writes times as dates, with the offset of local ones in hours beside them', async () => {
+    const times = [
+      ['2024-10-27T02:00:00+01:00', 'from_local'],
+      ['2024-10-27T02:00:30-04:30', 'to_local'],
+      ['2024-11-25T12:10:39.561Z', 'fetched_at'],
+      ['2024-11-25', 'local_date'],
+      ['at 2024-11-25T12:10:39Z', 'text'],
+    ]
+    const sql = `select ${times.map(([value, name]) => `'${value}' as ${name}`).join(', ')}, null as last_local`
+    expect((await run('query', sql, '--format', 'csv', '--excel')).out).toBe(
+      `\uFEFFfrom_local;from_offset_h;to_local;to_offset_h;fetched_at;local_date;text;last_local;last_offset_h
+2024-10-27 02:00;1;2024-10-27 02:00:30;-4,5;2024-11-25 12:10:39;2024-11-25;at 2024-11-25T12:10:39Z;;
+`,
+    )
   })
 })
 
