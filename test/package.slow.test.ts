@@ -37,6 +37,25 @@ describe('the installed package', () => {
       expect(manifest.scripts).not.toHaveProperty(name)
   })
 
+  test('an older Node gets one sentence', () => {
+    const old = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.11.0' } })`
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      [`--import=data:text/javascript,${encodeURIComponent(old)}`, 'src/cli/bin.js', 'demo'],
+      { encoding: 'utf8' },
+    )
+    expect([status, stderr]).toEqual([
+      2,
+      expect.stringMatching(/^indicator-sync needs Node 22\.18 .* Node 20\.11\.0: [^.]+\.\n$/),
+    ])
+  })
+
+  test('a release names the repository that publishes it', () => {
+    const workflow = read('.github/workflows/release.yml')
+    for (const field of ['repository.url', 'homepage', 'bugs.url'])
+      expect(workflow).toMatch(new RegExp(`npm pkg set .*"${field}=`))
+  })
+
   test('a package of it runs in an empty folder', async () => {
     const folder = tempFolder()
     const node = process.execPath

@@ -3,8 +3,8 @@
 const [major, minor] = process.versions.node.split('.').map(Number)
 if (major < 22 || (major === 22 && minor < 18)) {
   process.stderr.write(
-    `indicator-sync needs Node 22.18 or newer; this is Node ${process.versions.node}. ` +
-      'In a clone run `npm ci` and use `npx indicator-sync`, which brings its own; otherwise install a newer Node.\n',
+    `indicator-sync needs Node 22.18 or newer, but this is Node ${process.versions.node}: ` +
+      'install a newer one, or run `npm ci` in a clone, where `npx indicator-sync` brings its own.\n',
   )
   process.exit(2)
 }
