@@ -5,6 +5,7 @@ import type { Reader } from '../db/store.ts'
 import type { Service } from '../service/service.ts'
 import { InputError, SyncError } from '../util/errors.ts'
 import { assets } from './assets.ts'
+import { messageText } from './elements.ts'
 import { html, htmlText } from './html.ts'
 import { etagOf, matchesTag, readShownRun } from './lastRun.ts'
 import { layout, type ShownPage } from './layout.ts'
@@ -105,7 +106,7 @@ function errorAnswer(site: Site, request: PageRequest, isData: boolean, error: u
     const data = jsonAnswer({ error: detail ?? title, hint: known ? hint : text, code })
     return { status, headers: { ...headers, 'Content-Type': data.type }, body: data.body as string }
   }
-  const body = html`<p class="${known && 'bad'}">${text}</p>${known && html`<p class="soft" lang="en">${detail} ${hint}</p>`}`
+  const body = html`<p class="${known && 'bad'}">${text}</p>${known && messageText(`${detail} ${hint ?? ''}`, request)}`
   const shown: ShownPage = { title, body, scripts: [], still: true, lastRun: null, machine: undefined }
   return { status, headers: { ...headers, ...HTML }, body: htmlText(layout(shown, PAGES, request)) }
 }

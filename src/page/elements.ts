@@ -35,6 +35,16 @@ export const groupingText = (
   ...others: readonly (string | null)[]
 ): string => [step && (common.steps[step] ?? step), ...others].filter((part) => part !== null).join(', ')
 
+/** What this program says, which is in English: folded in a page of another language. */
+export const messageText = (
+  message: string | null | undefined,
+  { locale, words: { common } }: PageRequest,
+): HtmlPart => {
+  if (!message) return null
+  const text = html`<p class="soft" lang="en">${visible(message)}</p>`
+  return locale === 'en' ? text : html`<details><summary>${common.original}</summary>${text}</details>`
+}
+
 /** Something that scrolls by itself where the window is narrow. */
 export const scrolled = (label: string, content: Html): Html =>
   html`<div class="scroll" role="region" aria-label="${label}" tabindex="0">${content}</div>`
@@ -64,10 +74,10 @@ export function table<Row>(
 }
 
 /** Facts with their names; those without a value are left out. */
-export const facts = (rows: readonly (readonly [name: string, value: HtmlPart])[]): Html =>
+export const facts = (rows: readonly (readonly [name: string, value: HtmlPart, style?: string])[]): Html =>
   html`<dl class="facts">${rows
     .filter(([, value]) => value !== null && value !== undefined && value !== false && value !== '')
-    .map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>\n`)}</dl>`
+    .map(([name, value, style]) => html`<div class="${style}"><dt>${name}</dt><dd>${value}</dd></div>\n`)}</dl>`
 
 /** The options of a choice. */
 export const options = <Value extends string | number>(

@@ -51,7 +51,7 @@ function runState({ lastRun: run }: ShownPage, { words, link, service }: PageReq
 const savedViews = ({
   words: { common },
 }: PageRequest): Html => html`<details class="saved" id="saved" hidden data-remove="${common.remove('{}')}">
-<summary>☆ ${common.saved}</summary><div>
+<summary>★ ${common.saved}</summary><div>
 <form><label>${common.saveAs} <input name="name" required maxlength="80"></label> <button>${common.save}</button></form>
 <ul></ul>
 <a download="indicator-sync-views.json">${common.exportViews}</a> <label>${common.importViews} <input type="file" accept="application/json"></label>

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
+import type { Words } from './words/words.ts'
 
 /** Who may send requests. */
 export interface Door {
@@ -11,9 +12,9 @@ export interface Door {
 }
 
 /** Why a request is refused. */
-interface Refusal {
+export interface Refusal {
   readonly status: 400 | 401 | 403 | 405
-  readonly reason: string
+  readonly reason: keyof Words['common']['refusals']
 }
 
 /** Headers of every answer: nothing from elsewhere runs in the page, frames it, reads it, or learns its address. */
@@ -57,7 +58,7 @@ function isEqual(a: string, b: string): boolean {
 export const TOKEN_COOKIE = 'indicator_sync_token'
 
 /** A cookie of a request. */
-const cookieOf = ({ cookie = '' }: IncomingHttpHeaders, name: string): string | undefined =>
+export const cookieOf = ({ cookie = '' }: IncomingHttpHeaders, name: string): string | undefined =>
   cookie
     .split(';')
     .map((pair) => pair.trim())
@@ -83,24 +84,16 @@ const isOpened = (headers: IncomingHttpHeaders): boolean =>
 export function refusal(request: IncomingMessage, door: Door): Refusal | undefined {
   const { method, headers, headersDistinct, url = '' } = request
   const hosts = headersDistinct.host ?? []
-  if (hosts.length !== 1 || !isOwnHost(hosts[0]!, door))
-    return {
-      status: 403,
-      reason: 'This server only accepts its own host name. Open the address that it printed at its start.',
-    }
-  if (!url.startsWith('/')) return { status: 400, reason: 'The request has no path.' }
+  if (hosts.length !== 1 || !isOwnHost(hosts[0]!, door)) return { status: 403, reason: 'host' }
+  if (!url.startsWith('/')) return { status: 400, reason: 'path' }
   // A URL parser reads it as a slash, and what follows as the name of a host.
-  if (url.includes('\\')) return { status: 400, reason: 'Write a backslash in an address as %5C.' }
-  if (method !== 'GET' && method !== 'HEAD') return { status: 405, reason: 'Only GET and HEAD are allowed.' }
-  if (isForeign(headers) && !isOpened(headers))
-    return { status: 403, reason: 'Another site sent this request. Only this page itself may.' }
-  if (door.token !== null && !hasToken(request, door.token))
-    return { status: 401, reason: 'Open the address with the token that the server printed at its start.' }
+  if (url.includes('\\')) return { status: 400, reason: 'backslash' }
+  if (method !== 'GET' && method !== 'HEAD') return { status: 405, reason: 'method' }
+  if (isForeign(headers) && !isOpened(headers)) return { status: 403, reason: 'foreign' }
+  if (door.token !== null && !hasToken(request, door.token)) return { status: 401, reason: 'token' }
   return undefined
 }
 
 /** Why data is refused to a request from elsewhere, if only our own pages may request it. */
 export const foreignRefusal = (headers: IncomingHttpHeaders): Refusal | undefined =>
-  isForeign(headers)
-    ? { status: 403, reason: 'Another site links here, and this query is expensive. Open it from the page itself.' }
-    : undefined
+  isForeign(headers) ? { status: 403, reason: 'expensive' } : undefined

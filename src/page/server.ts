@@ -1,19 +1,26 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { type Context, Hono } from 'hono'
-import { accepts } from 'hono/accepts'
 import { compress } from 'hono/compress'
-import { getCookie, setCookie } from 'hono/cookie'
+import { setCookie } from 'hono/cookie'
+import { parseAccept } from 'hono/utils/accept'
 import type { StatusCode } from 'hono/utils/http-status'
 import { isDecodable, type Listening, listen } from '../util/listen.ts'
 import { answerOf, type PageCall, type SentAnswer, type Site } from './answer.ts'
 import { assets } from './assets.ts'
 import { ENDPOINTS, PAGES } from './pages.ts'
-import { foreignRefusal, refusal, SECURITY_HEADERS, TOKEN_COOKIE } from './security.ts'
+import { cookieOf, foreignRefusal, type Refusal, refusal, SECURITY_HEADERS, TOKEN_COOKIE } from './security.ts'
 import { isLocale, PAGE_LOCALES, type PageLocale } from './words/locale.ts'
+import { WORDS } from './words/words.ts'
 
 export type { Site } from './answer.ts'
 
@@ -28,13 +35,6 @@ const COOKIE = { path: '/', httpOnly: true, sameSite: 'Strict', maxAge: 31_536_0
 
 type PageContext = Context<{ Bindings: HttpBindings }>
 
-/** An answer of one line of text. */
-const line = (status: number, text: string): SentAnswer => ({
-  status,
-  headers: { 'Content-Type': 'text/plain; charset=utf-8' },
-  body: `${text}\n`,
-})
-
 /** Node's server: a request that is not allowed is refused before anything else reads it. */
 function guardedServer(handler: (request: IncomingMessage, response: ServerResponse) => unknown, site: Site): Server {
   const { headers, check } = site.receiveTimeoutMs ?? RECEIVE_MS
@@ -47,7 +47,7 @@ function guardedServer(handler: (request: IncomingMessage, response: ServerRespo
     if (refused.status === 405) response.setHeader('Allow', 'GET, HEAD')
     // The rest of the request is not waited for.
     response.setHeader('Connection', 'close')
-    const { headers, body } = line(refused.status, refused.reason)
+    const { headers, body } = refusalLine(refused, chooseLocale(request.headers))
     return response.writeHead(refused.status, headers).end(body)
   })
 }
@@ -79,21 +79,23 @@ function requestUrl({ url = '/' }: Pick<IncomingMessage, 'url'>): URL {
 }
 
 /** The language of an answer: the one in the address, else the one chosen before, else the browser's, else the first one. */
-function chooseLocale(c: PageContext, address: URL): PageLocale {
-  const chosen = [address.searchParams.get('lang'), getCookie(c, LANGUAGE_COOKIE)].find(isLocale)
-  const preferred = accepts(c, {
-    header: 'Accept-Language',
-    supports: [...PAGE_LOCALES],
-    default: PAGE_LOCALES[0],
-    match: (accepted, { default: other }) =>
-      accepted
-        .filter(({ q }) => q > 0)
-        .sort((a, b) => b.q - a.q)
-        .map(({ type }) => type.slice(0, 2).toLowerCase())
-        .find(isLocale) ?? other,
-  })
-  return chosen ?? (preferred as PageLocale)
+function chooseLocale(headers: IncomingHttpHeaders, address?: URL): PageLocale {
+  const accepted = parseAccept(headers['accept-language'] ?? '').filter(({ q }) => q > 0)
+  return (
+    [
+      address?.searchParams.get('lang'),
+      cookieOf(headers, LANGUAGE_COOKIE),
+      ...accepted.map(({ type }) => type.slice(0, 2).toLowerCase()),
+    ].find(isLocale) ?? PAGE_LOCALES[0]
+  )
 }
+
+/** Why a request is refused, as one line of text. */
+const refusalLine = ({ status, reason }: Refusal, locale: PageLocale): SentAnswer => ({
+  status,
+  headers: { 'Content-Type': 'text/plain; charset=utf-8' },
+  body: `${WORDS[locale].common.refusals[reason]}\n`,
+})
 
 /** A page under its own address and as JSON. A slot at the end of a path has the `.json`, if any. */
 const pathsOf = (path: string): string[] =>
@@ -104,26 +106,27 @@ function buildPageServer(site: Site): Server {
   const app = new Hono<{ Bindings: HttpBindings }>({ strict: false })
 
   async function answer(c: PageContext, call: Pick<PageCall, 'page' | 'form' | 'endpoint'>): Promise<Response> {
-    const { incoming } = c.env
+    const { headers } = c.env.incoming
     // A page of ours shows what another site links to, and does nothing costly.
     const isOwn = (call.page ?? call.endpoint)?.own === true && call.form !== 'html'
-    const refused = isOwn ? foreignRefusal(incoming.headers) : undefined
-    if (refused) return send(c, line(refused.status, refused.reason), site)
+    const refused = isOwn ? foreignRefusal(headers) : undefined
+    const address = requestUrl(c.env.incoming)
+    const locale = chooseLocale(headers, address)
+    if (refused) return send(c, refusalLine(refused, locale), site)
     const slots = Object.entries(c.req.param() as Record<string, string>)
     const params = Object.fromEntries(
       slots.map(([name, text]) => [name, call.form === 'json' ? text.replace(/\.json$/, '') : text]),
     )
-    const address = requestUrl(incoming)
-    const locale = chooseLocale(c, address)
-    return send(c, await answerOf(site, { ...call, headers: incoming.headers, address, params, locale }), site)
+    return send(c, await answerOf(site, { ...call, headers, address, params, locale }), site)
   }
 
   app.use(compress())
   app.use(async (c, next) => {
-    if (!isDecodable(c.env.incoming.url!)) return send(c, line(400, 'This is not a valid address.'), site)
+    const { headers, url } = c.env.incoming
+    if (!isDecodable(url!)) return send(c, refusalLine({ status: 400, reason: 'address' }, chooseLocale(headers)), site)
     const address = requestUrl(c.env.incoming)
     const language = address.searchParams.get('lang')
-    if (isLocale(language) && getCookie(c, LANGUAGE_COOKIE) !== language)
+    if (isLocale(language) && cookieOf(headers, LANGUAGE_COOKIE) !== language)
       setCookie(c, LANGUAGE_COOKIE, language, COOKIE)
     const { token } = site.door
     if (token === null || !address.searchParams.has('token')) return next()

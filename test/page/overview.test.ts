@@ -77,6 +77,23 @@ describe('the overview', () => {
     expect([sql.rows(1), WORDS.en.sql.rows(12_345)]).toEqual(['1 fila.', '12,345 rows.'])
   })
 
+  test('says what became of requests and why in the words of the page, and folds what is in English', async () => {
+    const { url } = await servePage(await sharedFile())
+    const spanish = await get(`${url}/runs/1?lang=es`)
+    expect(spanish).toMatch(/rechazada por el servicio<\/span> <span class="soft">\(HTTP 400\)/)
+    expect(spanish).toContain('Mensaje en inglés')
+    expect(spanish.match(/todavía sin guardar/g)!.length).toBeGreaterThan(3)
+    const words = spanish.replaceAll(/<p class="soft" lang="en">[^<]*<\/p>/g, '').replaceAll(/<[^>]+>/g, ' ')
+    expect(words).not.toMatch(/\b(?:refused|missing|ok|Route|rejected|transient|offer_indicator)\b/)
+    const english = await get(`${url}/runs/1?lang=en`)
+    for (const text of ['rejected by the service', 'not stored yet', 'received', 'Offer indicator'])
+      expect(english).toContain(text)
+    const refused = await fetch(`${url}/metrics`, {
+      headers: { 'accept-language': 'es', 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' },
+    })
+    expect(await refused.text()).toMatch(/^Otro sitio/)
+  })
+
   test('says up to date only if no range is missing and no run failed', async () => {
     const [store, market] = [await tempStore(), await source()]
     const job = 'series: [{ indicators: [1, 2], window: { from: 2025-10-01, to: 2025-10-03 }, lookback: 2d }]'

@@ -1,4 +1,3 @@
-import { prepared } from '../../db/prepared.ts'
 import { readJobFiles } from '../../db/queries/jobRuns.ts'
 import type { LakeState } from '../../lake/state.ts'
 import { isMissed } from '../../reports/gaps.ts'
@@ -14,6 +13,7 @@ import { type PageRequest, pageNumber } from '../page.ts'
 import { coverageIntervalsOf, geosBySeries, lastDays, sharesOf, timelines } from './intervals.ts'
 import { geoNames, indicatorUnits } from './names.ts'
 import { requestNames } from './requestNames.ts'
+import { latestValue } from './series/question.ts'
 import { allSeries, matchingSeries, type SeriesRow, seriesHeads } from './seriesPaths.ts'
 
 /** Days of the strip. */
@@ -132,19 +132,6 @@ async function readTrends({ store, now, service: { timeZone } }: PageRequest, id
   return (seriesId: number, geoId: number): (number | null)[] =>
     keys.map(({ month, dayOfMonth }) => means.get(`${seriesId} ${geoId} ${month} ${dayOfMonth}`) ?? null)
 }
-
-/** The value of a series that holds now, or the last one before. */
-const latestValue = prepared((db, of: { series: number; geo: number; now: number }) =>
-  db
-    .selectFrom('observation')
-    .select(['at', 'value'])
-    .where('series_id', '=', of.series)
-    .where('geo_id', '=', of.geo)
-    .where('at', '<=', of.now)
-    .where('value', 'is not', null)
-    .orderBy('at', 'desc')
-    .limit(1),
-)
 
 /** The lines of some series. */
 async function readLines(

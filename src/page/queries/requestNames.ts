@@ -21,7 +21,10 @@ export async function requestNames(request: PageRequest, rows: readonly Recorded
   return (row: RecordedRequest): string => {
     const id = idOf(row)
     const name = names.get(`${row.route} ${id}`)
-    const what = name === undefined ? [row.route.replaceAll('_', ' '), id].filter(Boolean).join(' ') : `${id} ${name}`
+    const what =
+      name === undefined
+        ? [request.words.runs.targets[row.route] ?? row.route.replaceAll('_', ' '), id].filter(Boolean).join(' ')
+        : `${id} ${name}`
     return row.from_at === null || row.to_at === null ? what : `${what}, ${daysText(request, row.from_at, row.to_at)}`
   }
 }

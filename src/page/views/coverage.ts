@@ -335,7 +335,7 @@ export const coverageOfSeriesView = view({
 ${
   data.year === null
     ? html`<p>${words.coverage.none}</p>`
-    : html`${geoForm(data, request)}${stateLegend(request)}${yearTable(data, request, bars)}${dayTable(data, data.year, request, bars)}${bars.drawn()}${holeTable(data, data.year, request)}`
+    : html`${geoForm(data, request)}${holeTable(data, data.year, request)}${yearTable(data, request, bars)}${dayTable(data, data.year, request, bars)}${stateLegend(request)}${bars.drawn()}`
 }`
   },
 })

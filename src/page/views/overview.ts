@@ -10,6 +10,7 @@ import {
   jobFile,
   kindText,
   localText,
+  messageText,
   numberedPager,
   roughLength,
   serviceText,
@@ -53,12 +54,13 @@ function problems({ health, failures, jobFiles }: Overview, request: PageRequest
   })
   const gapProblem = (gap: Overview['health']['gaps'][number]): Problem => ({
     // The length is that of a geo on average: each may lack the same days.
-    text: html`<a href="${link(`/coverage/${gap.path}`)}">${gap.indicatorId} ${serviceText(gap.name)}</a>: ${home.gap[
+    text: html`<a href="${link(`/coverage/${gap.path}`)}">${gap.indicatorId}${gap.name !== null && html` ${serviceText(gap.name)}`}</a>: ${home.gap[
       gap.reason
     ](roughLength(request, gap.seconds / gap.geos), daysText(request, gap.from, gap.to))}`,
     command:
       gap.reason === 'absent' ? 'gaps' : gap.reason !== 'never requested' ? 'retry' : gap.job ? sync(gap.job) : 'gaps',
   })
+  const isListed = request.live && failures.length === health.failures
   const counted = (count: number, text: (count: number) => HtmlPart, command: string): Problem[] =>
     count > 0 ? [{ text: text(count), command }] : []
   return [
@@ -66,11 +68,12 @@ function problems({ health, failures, jobFiles }: Overview, request: PageRequest
     ...health.unfinishedRuns.map((one) => runProblem(one, home.unfinishedRun(one.job))),
     ...counted(health.failures, home.failures, 'retry'),
     // Requests and messages of the service are only for users who can act on them.
-    ...(request.live ? failures : []).map(({ target, name, message, hint, next_at, job }) => ({
-      text: html`<bdi title="${visible(target)}">${oneLine(name)}</bdi>: <bdi lang="en">${message}</bdi> ${next_at !== null && home.after(localText(request, next_at))}`,
+    ...(request.live ? failures : []).map(({ target, name, outcome, message, hint, next_at, job }) => ({
+      text: html`<bdi title="${visible(target)}">${oneLine(name)}</bdi>: ${words.runs.results[outcome]}. ${next_at !== null && home.after(localText(request, next_at))}${messageText(message, request)}`,
       command: commandIn(hint, job, jobFiles),
     })),
-    ...health.gaps.map(gapProblem),
+    // A failure that is listed names its gap.
+    ...health.gaps.filter(({ reason }) => reason !== 'failed' || !isListed).map(gapProblem),
     ...counted(health.moreGaps, home.moreGaps, 'gaps'),
     ...health.missed.map(({ job, lastAt, usualS }) => ({
       text: home.missed(job, localText(request, lastAt), roughLength(request, usualS)),

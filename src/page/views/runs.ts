@@ -10,6 +10,7 @@ import {
   countText,
   duration,
   facts,
+  messageText,
   olderPager,
   outcomeMark,
   roughLength,
@@ -114,7 +115,7 @@ export const runsView = view({
       return html`<p>${own.none} ${own.noneHint}</p>${command(request.command('sync my-market.yaml'))}${queuesTable(queues, request)}`
     return html`<p>${own.about}</p>
 <figure>${runStrip(rows, request)}</figure>
-${runsTable(common.pages.runs, rows, request, [own.message, ({ message }) => serviceText(message)])}
+${runsTable(common.pages.runs, rows, request, [own.message, ({ message }) => messageText(message, request)])}
 ${olderPager(request, older)}
 ${queuesTable(queues, request)}`
   },
@@ -231,7 +232,7 @@ function routes({ routes: rows, dots, run, cut }: Run, request: PageRequest): Ht
   const dotsOf = Map.groupBy(dots, ({ route }) => route)
   return html`<h2>${own.routes}</h2>${cut && html`<p>${own.cut(MOST_DRAWN)}</p>`}
 ${table(own.routes, rows, [
-  [own.route, ({ route }) => serviceText(route)],
+  [own.route, ({ route }) => own.targets[route] ?? serviceText(route)],
   [own.requests, ({ requests }) => countText(request, requests), 'number'],
   [own.failed, ({ failed }) => countText(request, failed), 'number'],
   [own.attempts, ({ attempts }) => countText(request, attempts), 'number'],
@@ -250,11 +251,15 @@ function requestsTable(label: string, rows: Run['requests'], request: PageReques
     [
       common.request,
       ({ target, name, message, hint }) =>
-        html`<bdi title="${oneLine(target)}">${oneLine(name)}</bdi>${message && html`<br>${serviceText(message, 'en')}`}${hint && html`<br>→ ${serviceText(hint, 'en')}`}`,
+        html`<bdi title="${oneLine(target)}">${oneLine(name)}</bdi>${messageText([message, hint].filter(Boolean).join(' '), request)}`,
     ],
-    [own.outcome, ({ outcome, status }) => html`${serviceText(outcome, 'en')} ${status}`],
+    [
+      own.outcome,
+      ({ outcome, status }) =>
+        html`<span class="${isFailure(outcome) && 'bad'}">${own.results[outcome]}</span>${isFailure(outcome) && status !== null && html` <span class="soft">(HTTP ${status})</span>`}`,
+    ],
     [own.length, ({ ms }) => `${ms} ms`, 'number'],
-    [common.why, ({ reason }) => serviceText(reason, 'en')],
+    [common.why, ({ reason }) => reason && (own.reasons[reason] ?? reason), 'when'],
     [own.fresh, ({ rows_new }) => countText(request, rows_new), 'number'],
     [own.revised, ({ rows_revised }) => countText(request, rows_revised), 'number'],
   ])
@@ -290,7 +295,7 @@ export const runView = view({
         one.schedule !== null && html`<code>${serviceText(one.schedule)}</code> ${serviceText(one.time_zone)}`,
       ],
       [own.version, serviceText(one.version)],
-      [own.message, serviceText(one.message, 'en')],
+      [own.message, messageText(one.message, request)],
     ])}
 ${one.rows_rejected > 0 && html`<p><a href="${request.link('/quarantine')}">${own.quarantine}</a></p>${command(request.command('quarantine list'))}`}
 ${
@@ -340,7 +345,7 @@ ${table(common.pages.quarantine, entries, [
   ],
   [common.request, ({ target }) => html`<code>${serviceText(target)}</code>`],
   [own.path, ({ path }) => html`<code>${serviceText(path)}</code>`],
-  [common.why, ({ reason }) => serviceText(reason, 'en')],
+  [common.why, ({ reason }) => messageText(reason, request)],
   [own.fragment, ({ fragment }) => html`<code>${serviceText(fragment)}</code>`],
 ])}
 ${olderPager(request, older)}

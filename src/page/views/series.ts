@@ -2,11 +2,12 @@ import { InputError } from '../../util/errors.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import { addLocal, addUnits, floorTo, localDate } from '../../util/time/zone.ts'
 import { lengthText, valueText } from '../client/format.ts'
-import { differing } from '../client/segments.ts'
+import { differing, eachPeriod, type PeriodValues } from '../client/segments.ts'
 import { SIGNS } from '../client/signs.ts'
 import {
   type Column,
   countText,
+  facts,
   groupingText,
   momentText,
   numberText,
@@ -28,6 +29,7 @@ import {
   readRows,
 } from '../queries/series/chart.ts'
 import {
+  latestValue,
   type NamedGeoSeries,
   rangeLinks,
   rangeQuery,
@@ -67,8 +69,14 @@ async function readSeriesPage(request: PageRequest) {
   const { range, asOf } = chartQuery
   const states = await readStates(request, dataset, range)
   const lines = compared.map(({ line }) => line)
+  const valueAt = async (at: number) =>
+    (await latestValue.first(store.kysely, { series: dataset.seriesId, geo: dataset.geoId, now: at })) ?? null
+  const latest = await valueAt(now)
   return {
     dataset,
+    /** The value that holds now, or the last one before, and the one a week earlier. */
+    latest,
+    weekAgo: latest && (await valueAt(addLocal(dataset.zone, latest.at, 'day', -7))),
     range,
     asOf,
     neighbours: rangeLinks(dataset.zone, range, dataset.last ?? now),
@@ -195,6 +203,31 @@ ${chart.compared.map(({ name, geo, unit, path }, i) => {
 </ul>`
 }
 
+/** What the range is like at a glance: the value now, and the mean and the extremes of the range. */
+function keyFigures({ latest, weekAgo, chart, dataset: { unit, zone } }: SeriesData, request: PageRequest): Html {
+  const { locale, words } = request
+  const { series: own } = words
+  const value = (number: number | null | undefined, detail?: HtmlPart): HtmlPart =>
+    typeof number === 'number' && html`${valueText(number, locale)} <span class="soft">${unit} ${detail}</span>`
+  const periods = [...eachPeriod(chart.now)].filter(({ mean }) => mean !== null)
+  const [low, high] = [
+    periods.reduce<PeriodValues | undefined>((best, one) => (best && best.min! <= one.min! ? best : one), undefined),
+    periods.reduce<PeriodValues | undefined>((best, one) => (best && best.max! >= one.max! ? best : one), undefined),
+  ]
+  const seconds = periods.reduce((sum, { from, to }) => sum + to - from, 0)
+  const mean = periods.reduce((sum, { from, to, mean }) => sum + mean! * (to - from), 0) / seconds
+  const change =
+    latest?.value != null && weekAgo?.value != null && weekAgo.at < latest.at && latest.value - weekAgo.value
+  const sign = typeof change === 'number' && change > 0 ? '+' : ''
+  return facts([
+    [own.latest, value(latest?.value, latest && timeText(zone, latest.at)), 'main'],
+    [own.weekAgo, typeof change === 'number' && html`${sign}${value(change)}`],
+    [own.mean, seconds > 0 && value(mean)],
+    [own.low, value(low?.min, low && timeText(zone, low.from))],
+    [own.high, value(high?.max, high && timeText(zone, high.from))],
+  ])
+}
+
 /** The picture: drawn by the server, and again by the script, which makes it interactive. */
 function picture(data: SeriesData, here: Here, request: PageRequest): Html {
   const { dataset, range, chart } = data
@@ -228,8 +261,10 @@ function picture(data: SeriesData, here: Here, request: PageRequest): Html {
       carpet: own.carpet,
     },
   }
-  return html`<section aria-labelledby="chart-title">
-<h2 id="chart-title">${common.chart}</h2>
+  return html`<section class="panel" aria-labelledby="chart-title">
+<h2 id="chart-title" class="quiet">${common.chart}</h2>
+${live && spans(data, here, request)}
+${live ? chooser(data, request) : geoLinks(data, request)}
 ${chartLegend(data, here, request)}
 <p class="bad"${!isNothing && html` hidden`}>${own.nothing}</p>
 <div id="chart" data-own>${figure({ range, offsets: chart.offsets, lines, states: chart.states, label, locale, unit })}</div>
@@ -331,10 +366,9 @@ export const seriesView = view({
     const { zone, first, last, geo, unit, trunc, agg, geoAgg, geoTrunc } = dataset
     const here = linker(data, request)
     const held = first !== null && last !== null ? own.held(timeText(zone, first), timeText(zone, last)) : own.nothing
-    return html`<p class="soft"><bdi>${geo.name ?? geo.id}</bdi> · ${unit && html`<bdi>${unit}</bdi> · `}${groupingText(request, trunc, agg, geoAgg, geoTrunc) || common.native} · ${held}</p>
-${live && spans(data, here, request)}
+    return html`<p class="soft">${geo.name === null && `${common.geo} ${geo.id} · `}${unit && html`<bdi>${unit}</bdi> · `}${groupingText(request, trunc, agg, geoAgg, geoTrunc) || common.native} · ${held}</p>
+${keyFigures(data, request)}
 ${problem !== null && html`<p class="bad" role="alert">${problem.code === 'not-found' ? own.noSeries : common.errors[problem.code]}</p>`}
-${live ? chooser(data, request) : geoLinks(data, request)}
 ${picture(data, here, request)}
 <div data-part="open">${chart.steps.map(([at, step]) => html`<p class="soft">${own.steps(timeText(zone, at), lengthText(step))}</p>`)}${openIntervals(data, request)}</div>
 ${live && html`<details id="carpet" class="carpet"><summary>${own.carpet}</summary><div data-own></div></details>`}

@@ -6,7 +6,7 @@ import { InputError, StoppedError, SyncError } from '../../util/errors.ts'
 import { shellWord, visible } from '../../util/text.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import type { Drawn } from '../client/segments.ts'
-import { command, scrolled, table } from '../elements.ts'
+import { command, messageText, scrolled, table } from '../elements.ts'
 import { figure } from '../figure.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { type Answering, csvAnswer, type PageRequest, view } from '../page.ts'
@@ -258,7 +258,7 @@ ${foreign && sqlQuery.sql !== '' && html`<p role="alert">${own.foreign}</p>`}
 ${form(sqlQuery, request)}
 ${
   refused !== null &&
-  html`<div role="alert"><p class="bad"><strong>${own.refused}.</strong> <span lang="en">${visible(refused.message)}</span></p>${refused.hint !== null && html`<p lang="en">${refused.hint}</p>`}</div>${
+  html`<div role="alert"><p class="bad"><strong>${own.refused}.</strong> </p>${messageText([refused.message, refused.hint].filter(Boolean).join(' '), request)}</div>${
     refused.isLate && html`<p>${own.whole}</p>${command(request.command(`${inTerminal(sqlQuery)} --timeout 600`))}`
   }`
 }

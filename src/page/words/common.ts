@@ -98,7 +98,8 @@ export const common = {
   days: ['{0|day|days}', '{0|día|días}'],
   notFound: ['There is no such page', 'No existe esa página'],
   notFoundHint: ['The address is wrong, or there is no such data.', 'La dirección es incorrecta o no hay tales datos.'],
-  refused: ['Request failed', 'No se puede responder a esto'],
+  refused: ['Request failed', 'La petición falló'],
+  original: ['Message', 'Mensaje en inglés'],
   badRequest: ['Correct the address or the form.', 'Corrija la dirección o el formulario.'],
   unreadable: ['The database cannot be read now.', 'La base de datos no se puede leer ahora.'],
   /** Sentences about errors, by their codes. */
@@ -109,6 +110,29 @@ export const common = {
       'The range must end after it starts and cover at most a century.',
       'El periodo debe acabar después de empezar y durar un siglo como máximo.',
     ],
+  },
+  /** Answers to requests that no page sees. */
+  refusals: {
+    host: [
+      'This server only accepts its own host name. Open the address that it printed at its start.',
+      'Este servidor solo acepta su propio nombre. Abra la dirección que mostró al iniciarse.',
+    ],
+    path: ['The request has no path.', 'La petición no tiene ruta.'],
+    backslash: ['Write a backslash in an address as %5C.', 'En una dirección, escriba %5C por una barra invertida.'],
+    method: ['Only GET and HEAD are allowed.', 'Solo se permiten GET y HEAD.'],
+    foreign: [
+      'Another site sent this request. Only this page itself may.',
+      'Otro sitio envió esta petición. Solo puede hacerlo esta página.',
+    ],
+    token: [
+      'Open the address with the token that the server printed at its start.',
+      'Abra la dirección con el token que el servidor mostró al iniciarse.',
+    ],
+    expensive: [
+      'Another site links here, and this query is expensive. Open it from the page itself.',
+      'Otro sitio enlaza aquí, y esta consulta es costosa. Ábrala desde la propia página.',
+    ],
+    address: ['This is not a valid address.', 'La dirección no es válida.'],
   },
   broken: ['Something went wrong in this program', 'Algo ha fallado en este programa'],
   brokenHint: ['See the terminal in which it was started.', 'Consulte la terminal en la que se inició.'],

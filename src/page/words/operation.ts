@@ -1,3 +1,5 @@
+import type { Reason } from '../../db/tables/bookkeeping.ts'
+import type { FetchOutcome } from '../../db/tables/codes.ts'
 import type { RecordedOutcome } from '../../util/eventFields.ts'
 import type { PageLocale, Pair } from './locale.ts'
 
@@ -18,6 +20,42 @@ export const runs = {
     stopped: ['stopped', 'detenida'],
     failed: ['failed', 'fallida'],
   } satisfies Record<RecordedOutcome, Pair>,
+  /** What became of a request. */
+  results: {
+    ok: ['received', 'recibida'],
+    empty: ['no data', 'sin datos'],
+    coarse: ['split: several resolutions', 'dividida: varias resoluciones'],
+    'too-large': ['split: too large', 'dividida: demasiado grande'],
+    stopped: ['not sent in time', 'no dio tiempo a enviarla'],
+    refused: ['rejected by the service', 'rechazada por el servicio'],
+    transient: ['service unavailable', 'servicio no disponible'],
+    shape: ['unexpected response', 'respuesta inesperada'],
+    key: ['API key rejected', 'clave de API rechazada'],
+    failed: ['failed', 'fallida'],
+  } satisfies Record<FetchOutcome, Pair>,
+  /** Why a request was sent. */
+  reasons: {
+    missing: ['not stored yet', 'todavía sin guardar'],
+    refresh: ['may have changed', 'puede haber cambiado'],
+    unverified: ['was unverified', 'estaba sin verificar'],
+    absent: ['was missing at the source', 'faltaba en la fuente'],
+    restate: ['requested again by a command', 'repetida por un comando'],
+    retry: ['retry after a failure', 'repetida tras un fallo'],
+  } satisfies Record<Reason, Pair>,
+  /** What requests of each route are for. */
+  targets: {
+    indicators: ['Catalogue', 'Catálogo'],
+    indicator: ['Indicator', 'Indicador'],
+    offer_indicator: ['Offer indicator', 'Indicador de oferta'],
+    documentations: ['Documentation', 'Documentación'],
+    static_pages: ['Pages', 'Páginas'],
+    glossaries: ['Glossary', 'Glosario'],
+    news: ['News', 'Noticias'],
+    archives: ['Archives', 'Archivos'],
+    archives_json: ['JSON archives', 'Archivos JSON'],
+    widgets: ['Widgets', 'Widgets'],
+    widget: ['Widget', 'Widget'],
+  } as Readonly<Record<string, Pair>>,
   gone: ['under way, or it ended without finishing its record', 'en curso, o terminó sin completar su registro'],
   requests: ['Requests', 'Peticiones'],
   running: ['running: {0|request|requests}', 'en curso: {0|petición|peticiones}'],
@@ -39,8 +77,8 @@ export const runs = {
     'How long the last {0|run|runs} took, the oldest first; the slowest took {1}. The table below says the same.',
     'Cuánto duraron las últimas {0|ejecución|ejecuciones}, la más antigua primero; la más lenta duró {1}. La tabla dice lo mismo.',
   ],
-  routes: ['Requests by route', 'Peticiones por ruta'],
-  route: ['Route', 'Ruta'],
+  routes: ['Requests by kind of data', 'Peticiones por tipo de datos'],
+  route: ['Data', 'Datos'],
   attempts: ['Sent', 'Envíos'],
   median: ['Median', 'Mediana'],
   slowest: ['Slowest', 'La más lenta'],

@@ -3,6 +3,8 @@ import { common } from './common.ts'
 /** Words of the page on a series. */
 export const series = {
   range: ['Range', 'Periodo'],
+  latest: ['Value now', 'Valor actual'],
+  weekAgo: ['Change in a week', 'Cambio en una semana'],
   spans: {
     day: ['Day', 'Día'],
     week: ['Week', 'Semana'],
@@ -14,7 +16,10 @@ export const series = {
   from: ['From', 'Desde'],
   to: ['until (exclusive)', 'hasta (no incluido)'],
   with: ['Compare with', 'Comparar con'],
-  withHint: ['A name or number; 600:1 for another geo.', 'Un nombre o número; 600:1 para otra zona.'],
+  withHint: [
+    'A name or number. Add a geo after a colon: 600:1 is series 600 in geo 1.',
+    'Un nombre o número. Añada una zona tras dos puntos: 600:1 es la serie 600 en la zona 1.',
+  ],
   asOf: ['As known at', 'Datos conocidos a'],
   now: ['now', 'ahora'],
   noSeries: ['There is no such series to compare with.', 'No existe esa serie para comparar.'],

@@ -1,3 +1,4 @@
+import { prepared } from '../../../db/prepared.ts'
 import { GOOD_OUTCOMES } from '../../../db/queries/fetchOutcomes.ts'
 import { endOfValues, readGeos } from '../../../db/queries/seriesLookup.ts'
 import type { Reader } from '../../../db/store.ts'
@@ -50,6 +51,19 @@ export async function readNamedGeoSeries(
 
 /** A series of one geo, with its names, unit and grouping. */
 export type NamedGeoSeries = Awaited<ReturnType<typeof readNamedGeoSeries>>
+
+/** The value of a series that holds now, or the last one before. */
+export const latestValue = prepared((db, of: { series: number; geo: number; now: number }) =>
+  db
+    .selectFrom('observation')
+    .select(['at', 'value'])
+    .where('series_id', '=', of.series)
+    .where('geo_id', '=', of.geo)
+    .where('at', '<=', of.now)
+    .where('value', 'is not', null)
+    .orderBy('at', 'desc')
+    .limit(1),
+)
 
 /** A past state: the last fetch of a series that had been recorded by a moment. */
 export interface AsOf {
