@@ -75,6 +75,7 @@ export interface Extremes {
   readonly seconds: number
   readonly min: number | null
   readonly max: number | null
+  readonly sum: number | null
   readonly mean: number | null
 }
 

@@ -1,6 +1,7 @@
-import { geoNameColumn, indicatorNameColumn } from '../db/queries/catalogueNames.ts'
+import { sql } from 'kysely'
+import { geoNameColumn, indicatorNameColumn, unitColumn } from '../db/queries/catalogueNames.ts'
 import type { Reader } from '../db/store.ts'
-import { isPower } from '../db/tables/sql/expressions.ts'
+import { type Measure, measureSql } from '../db/tables/sql/expressions.ts'
 import { daysFromCivil, type Instant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
 import { type Month, monthInterval } from './changedMonths.ts'
@@ -13,8 +14,8 @@ export type LakeBlocks = AsyncIterable<readonly LakeRow[]> | Iterable<readonly L
 interface SeriesExtent {
   readonly seriesId: number
   readonly geoId: number
-  /** Whether value times hours is an energy. */
-  readonly isPower: boolean
+  /** How its energy follows from its values; null if they are no energy. */
+  readonly measure: Measure | null
   readonly stored: Interval | null
   readonly superseded: Interval | null
 }
@@ -25,8 +26,7 @@ export async function timelinesOf({ kysely }: Reader): Promise<SeriesExtent[]> {
     .selectFrom('series_geo as g')
     .innerJoin('series as s', 's.id', 'g.series_id')
     .select(['g.series_id as seriesId', 'g.geo_id as geoId'])
-    .leftJoin('indicator as i', (join) => join.onRef('i.kind', '=', 's.kind').onRef('i.id', '=', 's.indicator_id'))
-    .select(['i.magnitude_id', 's.time_trunc', 's.time_agg'])
+    .select(sql.raw<Measure | null>(measureSql('s')).as('measure'))
     .select(({ selectFrom }) => {
       const of = (table: 'observation' | 'observation_revision') =>
         selectFrom(table).whereRef('series_id', '=', 'g.series_id').whereRef('geo_id', '=', 'g.geo_id')
@@ -46,10 +46,10 @@ export async function timelinesOf({ kysely }: Reader): Promise<SeriesExtent[]> {
     .execute()
   const interval = (first: Instant | null, last: Instant | null): Interval | null =>
     first === null || last === null ? null : { from: first, to: last + 1 }
-  return rows.map(({ seriesId, geoId, min0, max0, min1, max1, ...series }) => ({
+  return rows.map(({ seriesId, geoId, min0, max0, min1, max1, measure }) => ({
     seriesId,
     geoId,
-    isPower: isPower(series),
+    measure,
     stored: interval(min0, max0),
     superseded: interval(min1, max1),
   }))
@@ -139,7 +139,7 @@ export async function* days(
   timelines: readonly SeriesExtent[],
   year: number,
 ): AsyncGenerator<LakeRow[]> {
-  for (const { seriesId, geoId, isPower } of timelines) {
+  for (const { seriesId, geoId, measure } of timelines) {
     const rows = await kysely
       .selectFrom('_day')
       .selectAll()
@@ -151,10 +151,11 @@ export async function* days(
       .orderBy('day')
       .execute()
     yield rows.map(({ month, day, count, hours, min, max, sum, energy: storedEnergy }) => {
-      const energy = storedEnergy ?? (sum === null || hours === null ? null : (sum * hours) / count)
+      const product = storedEnergy ?? (sum === null || hours === null ? null : (sum * hours) / count)
+      const energy = measure === 'power' ? product : measure === 'energy' ? sum : null
       const avg = sum === null || hours === null ? null : storedEnergy === null ? sum / count : storedEnergy / hours
       const date = daysFromCivil(year, (month % 12) + 1, day)
-      return [seriesId, geoId, date, count, min, max, avg, sum, isPower ? energy : null, hours]
+      return [seriesId, geoId, date, count, min, max, avg, sum, energy, hours]
     })
   }
 }
@@ -166,14 +167,12 @@ export const DIMENSIONS: Readonly<
   async series({ kysely }) {
     const rows = await kysely
       .selectFrom('series as s')
-      .leftJoin('indicator as i', (join) => join.onRef('i.kind', '=', 's.kind').onRef('i.id', '=', 's.indicator_id'))
       .selectAll('s')
-      .select('i.magnitude')
-      .select(indicatorNameColumn('s.kind', 's.indicator_id'))
+      .select([indicatorNameColumn('s.kind', 's.indicator_id'), unitColumn('s.kind', 's.indicator_id')])
       .orderBy('s.id')
       .execute()
     return rows.map((s) => [
-      ...[s.id, s.kind, s.indicator_id, s.name, s.magnitude, s.time_trunc, s.time_agg],
+      ...[s.id, s.kind, s.indicator_id, s.name, s.unit, s.time_trunc, s.time_agg],
       ...[s.geo_agg, s.geo_trunc, s.geo_ids, s.time_zone],
     ])
   },
@@ -181,12 +180,12 @@ export const DIMENSIONS: Readonly<
     const rows = await kysely
       .selectFrom('indicator as i')
       .selectAll('i')
-      .select(indicatorNameColumn('i.kind', 'i.id'))
+      .select([indicatorNameColumn('i.kind', 'i.id'), unitColumn('i.kind', 'i.id')])
       .orderBy('i.kind')
       .orderBy('i.id')
       .execute()
     return rows.map((i) => [
-      ...[i.kind, i.id, i.name, i.magnitude, i.step_type, i.composited, i.disaggregated],
+      ...[i.kind, i.id, i.name, i.unit, i.step_type, i.composited, i.disaggregated],
       i.withdrawn_at === null ? null : Date.parse(i.withdrawn_at),
     ])
   },

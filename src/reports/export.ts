@@ -21,6 +21,8 @@ export interface ExportColumn {
   readonly unit?: string
   /** What it holds, in words, where its name has only numbers. */
   readonly about?: string
+  /** Its name with its unit, for the first line of CSV and TSV. */
+  readonly header?: string
 }
 
 /** An export: its columns, and its rows in batches, so that memory stays flat. Instants are `YYYY-MM-DDTHH:MM:SSZ`. */
@@ -63,7 +65,7 @@ async function createClock({ kysely }: Reader, zone: string): Promise<Times> {
   }
 }
 
-/** What the service calls the quantity of some series, where it is one for all. */
+/** The unit of some series, if it is the same for all. */
 function commonUnit(allSeries: readonly ExportedGeoSeries[]): string {
   const units = new Set(allSeries.map(({ unit }) => unit))
   const [unit] = units
@@ -120,6 +122,7 @@ export async function exportWide(db: Reader, question: ExportQuestion): Promise<
       ...allSeries.map(
         (series): ExportColumn => ({
           name: columnName(series),
+          ...(series.unit === null ? {} : { header: `${columnName(series)} (${series.unit})` }),
           type: 'real',
           unit: commonUnit([series]),
           about: `${series.name ?? `indicator ${series.indicatorId}`}, ${series.geoName ?? `geo ${series.geoId}`}`,

@@ -1,4 +1,4 @@
-import { geoNameColumn, indicatorNameColumn } from '../db/queries/catalogueNames.ts'
+import { geoNameColumn, indicatorNameColumn, unitColumn } from '../db/queries/catalogueNames.ts'
 import type { Reader } from '../db/store.ts'
 import { ENTRY_ROUTES } from '../job/entryRoutes.ts'
 import { InputError } from '../util/errors.ts'
@@ -56,12 +56,12 @@ export function exportedGeoSeries({ kysely }: Reader, question: ExportQuestion):
     kysely
       .selectFrom('series as s')
       .innerJoin('series_geo as g', 'g.series_id', 's.id')
-      .leftJoin('indicator as i', (join) => join.onRef('i.kind', '=', 's.kind').onRef('i.id', '=', 's.indicator_id'))
       .select(['s.id as seriesId', 's.kind', 's.indicator_id as indicatorId', 's.time_trunc as timeTrunc'])
       .select(['s.time_agg as timeAgg', 's.geo_agg as geoAgg', 's.geo_trunc as geoTrunc', 's.geo_ids as geoIds'])
-      .select(['s.time_zone as zone', 'g.geo_id as geoId', 'i.magnitude as unit'])
+      .select(['s.time_zone as zone', 'g.geo_id as geoId'])
       // The name in the first language where stored, else in another one.
       .select([indicatorNameColumn('s.kind', 's.indicator_id'), geoNameColumn('g.geo_id', 'geoName')])
+      .select(unitColumn('s.kind', 's.indicator_id'))
       .where('s.kind', '=', kind)
       .where('s.indicator_id', 'in', indicators)
       .$if(geos.length > 0, (of) => of.where('g.geo_id', 'in', geos))

@@ -1,4 +1,5 @@
 import type { ApiKey } from './key.ts'
+import type { Magnitude } from './magnitudes.ts'
 import type { ResolutionChange, Steps } from './resolutions.ts'
 import type { Locale, Route } from './routes.ts'
 import type { ExampleTexts, WellKnown } from './wellKnown.ts'
@@ -26,8 +27,8 @@ export interface Service {
   readonly mainGeos: readonly number[]
   /** The names of geos, which jobs may use in place of ids; the one that is shown comes first. */
   readonly geos?: Readonly<Record<number, readonly [name: string, other?: string]>>
-  /** The units of quantities, by their ids (`magnitude_id`), where the names of quantities do not state them. */
-  readonly units?: Readonly<Record<number, string>>
+  /** The units of its quantities; values of other quantities have the name of their quantity as unit. Default: none are known. */
+  readonly magnitudes?: readonly Magnitude[]
   /** The indicators that recipes, the demo and examples are about by default. */
   readonly wellKnown: WellKnown
   /** Indicators whose values for tomorrow are published today: windows that end today leave them out. */

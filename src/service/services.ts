@@ -1,5 +1,6 @@
 import { GEOS } from './geos.ts'
 import { API_KEY } from './key.ts'
+import { MAGNITUDES } from './magnitudes.ts'
 import { CHANGES, STEPS } from './resolutions.ts'
 import { LOCALES, PROBE, ROUTES } from './routes.ts'
 import type { Service } from './service.ts'
@@ -15,7 +16,7 @@ const SHARED = {
   probe: PROBE,
   mainGeos: MAIN_GEOS,
   geos: GEOS,
-  units: { 13: 'MWh', 20: 'MW', 23: '€/MWh' },
+  magnitudes: MAGNITUDES,
   wellKnown: WELL_KNOWN,
   publishedAhead: PUBLISHED_AHEAD,
   exampleTexts: EXAMPLE_TEXTS,

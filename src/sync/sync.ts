@@ -1,5 +1,5 @@
 import { lockForRun } from '../db/lock.ts'
-import { ensureZone } from '../db/queries/referenceTables.ts'
+import { ensureMagnitudes, ensureZone } from '../db/queries/referenceTables.ts'
 import type { Store } from '../db/store.ts'
 import type { Job } from '../job/job.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
@@ -47,6 +47,7 @@ export async function sync(
   const unlock = await lockForRun(store, `${command} ${job.name}`, now)
   try {
     await ensureZone(store, context.service.timeZone)
+    await ensureMagnitudes(store, context.service.magnitudes)
     const skipped = new Map<string, SkippedItem>()
     const planning = await openPlanning(context, job, options, (one) => skipped.set(`${one.route} ${one.id}`, one))
     const selection: Selection = { job: null }

@@ -39,9 +39,10 @@ const EXPECTED: Readonly<Record<LakeTableName, string>> = {
   day: `select series_id, geo_id, local_date, count, min, max, avg, sum, energy, hours from observations_daily
     order by substr(local_date, 1, 4), 1, 2, 3`,
   series: `select id, kind, indicator_id, ${indicatorName('s.kind', 's.indicator_id')},
-      (select magnitude from indicator i where i.kind = s.kind and i.id = s.indicator_id),
+      (select coalesce(m.unit, i.magnitude) from indicator i left join magnitude m on m.id = i.magnitude_id where i.kind = s.kind and i.id = s.indicator_id),
       time_trunc, time_agg, geo_agg, geo_trunc, geo_ids, time_zone from series s order by id`,
-  indicator: `select kind, id, ${indicatorName('i.kind', 'i.id')}, magnitude, step_type, composited, disaggregated, withdrawn_at
+  indicator: `select kind, id, ${indicatorName('i.kind', 'i.id')},
+      coalesce((select m.unit from magnitude m where m.id = i.magnitude_id), i.magnitude), step_type, composited, disaggregated, withdrawn_at
     from indicator i order by 1, 2`,
   indicator_text: 'select kind, id, locale, name, short_name, description_text from indicator_text order by 1, 2, 3',
   geo: `select id, level, (select t.name from geo_text t where t.id = g.id and t.name is not null order by t.locale <> 'es', t.locale limit 1)

@@ -71,6 +71,22 @@ describe('a range', () => {
     expect(table.rows).toHaveLength(count)
   })
 
+  test('of power has energy in its table: mean × hours, also on a day of 25 hours', async () => {
+    const { table } = await data('/series/1293.json?from=2025-10-20&to=2025-10-30')
+    expect(table.level).toBe('day')
+    const rows = reader.all(
+      `select at, energy from observations_daily where indicator_id = 1293 and geo_id = 8741 and time_trunc is null
+       and local_date between '2025-10-20' and '2025-10-29' order by at`,
+    ) as { at: number; energy: number }[]
+    const shown = table.rows.filter(({ energy }: { energy: number | null }) => energy !== null)
+    expect(rows.length).toBeGreaterThan(5)
+    expect(shown.map(({ from, energy }: Record<string, number>) => [from, energy])).toEqual(
+      rows.map(({ at, energy }) => [at, expect.closeTo(energy, 3)]),
+    )
+    expect(await text('/series/1293?from=2025-10-20&to=2025-10-30')).toContain('energy (MWh)')
+    expect(await text('/series/600?from=2025-10-20&to=2025-10-30')).not.toContain('energy (MWh)')
+  })
+
   test('leads to the one before, the one after and the calendar about it, whatever the clocks do', async () => {
     const { neighbours } = await data('/series/600.json?from=2025-10-26&to=2025-10-27')
     const at = (local: string): number => Date.parse(local) / 1000

@@ -150,7 +150,7 @@ describe('export', () => {
       rows.map(({ at_utc, value, step_s }) => [at_utc.toISOString().replace('.000', ''), value, Number(step_s)]),
     ).toEqual(held.map(({ at_utc, value, step_s }) => [at_utc, value, step_s]))
     const { key_value_metadata: said, schema } = await parquetMetadataAsync(buffer)
-    expect(said).toContainEqual({ key: 'unit.value', value: 'Precio €/MWh' })
+    expect(said).toContainEqual({ key: 'unit.value', value: '€/MWh' })
     expect(schema.find(({ name }) => name === 'at_utc')).toMatchObject({
       converted_type: 'TIMESTAMP_MILLIS',
       logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
@@ -248,7 +248,7 @@ describe('pictures', () => {
 
   test('show draws a series, compares two, and says what it lacks', async () => {
     const done = await cli('show 600 --with 612')
-    expect(done.out).toMatch(/Precio mercado SPOT Diario, España \(Precio €\/MWh\): mean/)
+    expect(done.out).toMatch(/Precio mercado SPOT Diario, España \(€\/MWh\): mean/)
     expect(done.out).toMatch(/correlation 0\.9\d+/)
     expect(done.out).toMatch(/[\u2801-\u28ff]/)
     expect(JSON.parse((await cli('show 1293 --json')).out)[0].values.length).toBeGreaterThan(100)

@@ -280,7 +280,7 @@ describe('numbers, against a loop over the raw values', () => {
   })
 
   test('monthly-energy has no energy of a price', async () => {
-    expect(await answerOf(store, 'monthly-energy', { indicators: '600' })).toMatch(/only power has energy/)
+    expect(await answerOf(store, 'monthly-energy', { indicators: '600' })).toMatch(/only power and energy have energy/)
     expect(await rowsOf(store, 'monthly-energy', { indicators: '600,551' })).toMatchObject([{ indicator_id: 551 }])
   })
 

@@ -10,7 +10,7 @@ import { quantity } from '../../util/text.ts'
 import { EARLIEST, formatMillis, LATEST } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import type { Args } from '../command.ts'
-import { counted, exportFile } from '../exports/exportFile.ts'
+import { counted, exportFile, headers } from '../exports/exportFile.ts'
 import {
   CSV_FLAGS,
   DATABASE_FLAG,
@@ -141,9 +141,8 @@ async function writeExport(reader: Reader, output: string | undefined, args: Exp
   if (form === 'parquet') return intoFile('Parquet')
   const count = { rows: 0 }
   const { columns, rows } = await exported()
-  const names = columns.map(({ name }) => name)
   const { safe, excel } = args
-  await stream(format(form, names, counted(rows, count), { safe, excel }))
+  await stream(format(form, headers({ columns }, form), counted(rows, count), { safe, excel }))
   return count.rows
 }
 

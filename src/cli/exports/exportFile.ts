@@ -14,6 +14,10 @@ export interface FileForm {
   readonly dialect: Dialect
 }
 
+/** The names of the columns of an export in a text format; a first line has their units. */
+export const headers = ({ columns }: Pick<Exported, 'columns'>, form: ExportForm): string[] =>
+  columns.map(({ name, header = name }) => (form === 'csv' || form === 'tsv' ? header : name))
+
 /** Counts rows on their way. */
 export async function* counted(rows: Exported['rows'], count: { rows: number }): Exported['rows'] {
   for await (const block of rows) {
@@ -37,9 +41,8 @@ async function writeRows(handle: number, exported: Exported, { form, dialect }: 
     await writeParquet(handle, { ...exported, rows }, `indicator-sync ${version()}`)
     return count.rows
   }
-  const names = exported.columns.map(({ name }) => name)
   let text = ''
-  for await (const piece of format(form, names, rows, dialect)) {
+  for await (const piece of format(form, headers(exported, form), rows, dialect)) {
     text += piece
     if (text.length < 1 << 20) continue
     writeText(handle, text)

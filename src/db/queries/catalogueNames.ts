@@ -30,6 +30,16 @@ export const geoNameColumn = <A extends string>(id: string, alias: A) =>
     .limit(1)
     .as(alias)
 
+/** The unit of an indicator; the name of its quantity, if the unit is not known. */
+export const unitColumn = (kind: string, id: string) =>
+  expressions
+    .selectFrom('indicator as n')
+    .leftJoin('magnitude as m', 'm.id', 'n.magnitude_id')
+    .select(({ fn }) => fn.coalesce('m.unit', 'n.magnitude').as('unit'))
+    .where('n.kind', '=', sql.ref<string>(kind))
+    .where('n.id', '=', sql.ref<number>(id))
+    .as('unit')
+
 /** The kinds of indicators, content or archives that are stored, whatever service they came from. */
 export async function storedKinds({ kysely }: Reader, table: 'indicator' | 'content' | 'archive'): Promise<string[]> {
   const rows = await kysely.selectFrom(table).select('kind').distinct().orderBy('kind').execute()

@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Kysely } from 'kysely'
+import type { Magnitude } from '../../service/magnitudes.ts'
 import { InputError } from '../../util/errors.ts'
 import { checkZone, transitions, useTransitions } from '../../util/time/zone.ts'
 import type { Engine } from '../engine.ts'
@@ -110,6 +112,26 @@ function isKnownZone(zone: string): boolean {
     if (error instanceof InputError) return false
     throw error
   }
+}
+
+/** Writes the units of a service's quantities, if they differ from the stored ones. */
+export async function ensureMagnitudes(
+  store: Pick<Store, 'kysely' | 'write'>,
+  magnitudes: readonly Magnitude[] = [],
+): Promise<void> {
+  const rows = magnitudes.map(({ assumed, ...row }) => ({ ...row, assumed: assumed ? (1 as const) : (0 as const) }))
+  const stored = await store.kysely.selectFrom('magnitude').selectAll().orderBy('id').execute()
+  if (
+    isDeepStrictEqual(
+      stored,
+      rows.toSorted((a, b) => a.id - b.id),
+    )
+  )
+    return
+  await store.write(async (tx) => {
+    await tx.deleteFrom('magnitude').execute()
+    if (rows.length > 0) await tx.insertInto('magnitude').values(rows).execute()
+  })
 }
 
 /** Writes the data dictionary of this program's schema. */

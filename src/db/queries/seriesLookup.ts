@@ -1,8 +1,9 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { Instant } from '../../util/time/instant.ts'
 import { prepared } from '../prepared.ts'
 import type { Reader } from '../store.ts'
 import type { Database } from '../tables/schema.ts'
+import { type Measure, measureSql } from '../tables/sql/expressions.ts'
 
 /** What makes a series, by the columns of its table. */
 export type IdentityRow = Pick<
@@ -57,4 +58,14 @@ export async function endOfValues(
     .limit(1)
     .executeTakeFirst()
   return row?.at ?? null
+}
+
+/** How the energy of a series follows from its values; null if they are no energy. */
+export async function seriesMeasure({ kysely }: Pick<Reader, 'kysely'>, id: number): Promise<Measure | null> {
+  const row = await kysely
+    .selectFrom('series as s')
+    .select(sql.raw<Measure | null>(measureSql('s')).as('measure'))
+    .where('s.id', '=', id)
+    .executeTakeFirst()
+  return row?.measure ?? null
 }

@@ -31,6 +31,18 @@ export const time_zone_offset = table(
   { key: ['zone', 'from_at'], withoutRowid: true },
 )
 
+export const magnitude = table(
+  'Units of the quantities of the service.',
+  {
+    id: integer('Id at the service (indicator.magnitude_id)'),
+    unit: text('Unit of the values'),
+    measure: text('power, energy or price'),
+    source: text('Where the id and the unit are stated'),
+    assumed: flag('1 if the id or the unit is inferred'),
+  },
+  { key: ['id'] },
+)
+
 export const vocabulary = table(
   'A group of terms, such as Process.',
   { id: integer('Id at the service') },
@@ -66,7 +78,7 @@ export const indicator = table(
     step_type: optional(text('Chart style at the service: linear or step')),
     composited: optional(flag('1 if calculated from other indicators')),
     disaggregated: optional(flag('1 if it has values for several geos')),
-    magnitude_id: optional(integer('Id of the quantity: 13 energy, 20 power, 23 price')),
+    magnitude_id: optional(integer('Quantity (magnitude.id)')),
     magnitude: optional(text('Quantity, as the service names it in the language fetched first')),
     first_seen_at: moment('First seen'),
     last_seen_at: optional(moment('Last seen in a complete listing')),

@@ -1,4 +1,4 @@
-import { storedKinds } from '../../db/queries/catalogueNames.ts'
+import { storedKinds, unitColumn } from '../../db/queries/catalogueNames.ts'
 import type { PageRequest } from '../page.ts'
 
 /** What names are read by. */
@@ -56,24 +56,19 @@ export async function geoNames(
   return pickNames(rows, languages)
 }
 
-/** The units of some indicators, by `kind id`: those of the service, else the names of their quantities. */
+/** The units of some indicators, by `kind id`; the names of their quantities, if the units are not known. */
 export async function indicatorUnits(
-  { store, service }: Pick<PageRequest, 'store' | 'service'>,
+  { store }: Pick<PageRequest, 'store'>,
   ids: readonly number[],
 ): Promise<ReadonlyMap<string, string | null>> {
   if (ids.length === 0) return new Map()
   const rows = await store.kysely
     .selectFrom('indicator')
-    .select(['kind', 'id', 'magnitude', 'magnitude_id'])
+    .select(['kind', 'id', unitColumn('indicator.kind', 'indicator.id')])
     .where('kind', 'in', await storedKinds(store, 'indicator'))
     .where('id', 'in', [...new Set(ids)])
     .execute()
-  return new Map(
-    rows.map(({ kind, id, magnitude, magnitude_id }) => [
-      `${kind} ${id}`,
-      service.units?.[magnitude_id ?? Number.NaN] ?? magnitude,
-    ]),
-  )
+  return new Map(rows.map(({ kind, id, unit }) => [`${kind} ${id}`, unit]))
 }
 
 /** A geo with its name, where one is held. */

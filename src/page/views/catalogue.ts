@@ -25,7 +25,7 @@ function jobLine(kind: string, id: number): string {
 }
 
 /** One page of the catalogue, by number or as the search ranks it: each indicator with its texts in a language, and what is held of it. */
-async function readIndicators({ store: db, languages, query, locale, service }: PageRequest) {
+async function readIndicators({ store: db, languages, query, locale }: PageRequest) {
   const text = (query.get('q') ?? '').slice(0, 200)
   const held = HELD_CHOICES.find((one) => one === query.get('held')) ?? 'all'
   const page = Math.max(1, wholeNumber(query.get('page')) ?? 1)
@@ -51,7 +51,7 @@ async function readIndicators({ store: db, languages, query, locale, service }: 
     .orderBy('locale')
     .execute()
   const series = await heldSeriesOf(db, shown)
-  const units = await indicatorUnits({ store: db, service }, ids)
+  const units = await indicatorUnits({ store: db }, ids)
   const none = { name: null, short_name: null, locale: null, withdrawn_at: null }
   const indicators = shown.map(({ kind, id }) => {
     const isSame = (row: { readonly kind: string; readonly id: number }) => row.kind === kind && row.id === id

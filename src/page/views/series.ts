@@ -313,7 +313,7 @@ ${open.length > MAX_LISTED_INTERVALS && html`<p>${own.more(open.length - MAX_LIS
 function rowsTable({ dataset, table: found, asOf, chart }: SeriesData, here: Here, request: PageRequest): Html {
   const { words, locale, link } = request
   const { series: own } = words
-  const { zone, path, geoId, unit } = dataset
+  const { zone, path, geoId, unit, measure } = dataset
   const { level, rows } = found
   const isSingle = level === 'values'
   const period = (at: number): string =>
@@ -343,6 +343,7 @@ function rowsTable({ dataset, table: found, asOf, chart }: SeriesData, here: Her
     !isSingle && number(own.low, ({ min }) => min),
     !isSingle && number(own.high, ({ max }) => max),
     !isSingle && number(own.count, ({ count }) => count),
+    !isSingle && measure !== null && number(html`${own.energy} (MWh)`, ({ energy }) => energy, true),
     asOf !== null && number(own.valuesThen(momentText(zone, asOf.moment)), ({ before }) => before, true),
     asOf !== null && number(own.difference, difference, true),
     ...chart.compared.map(({ name, unit }, i) =>

@@ -162,7 +162,7 @@ async function versionsOf({ kysely }: Reader, { kind, id, isIndicator }: Item, l
 }
 
 /** Facts about an item apart from its texts; dates as they came. */
-async function factsOf({ store: db, service }: PageRequest, { kind, id, isIndicator }: Item) {
+async function factsOf({ store: db }: PageRequest, { kind, id, isIndicator }: Item) {
   const none = { published_at: null, updated_at: null, expires_at: null, unit: null, series: [] }
   const seen = { first_seen_at: null, withdrawn_at: null }
   if (!isIndicator) {
@@ -179,7 +179,7 @@ async function factsOf({ store: db, service }: PageRequest, { kind, id, isIndica
     .where((of) => of.and({ kind, id }))
     .executeTakeFirst()
   const key = `${kind} ${id}`
-  const unit = (await indicatorUnits({ store: db, service }, [id])).get(key) ?? null
+  const unit = (await indicatorUnits({ store: db }, [id])).get(key) ?? null
   return { ...none, ...seen, ...item, unit, series: (await heldSeriesOf(db, [{ kind, id }])).get(key) ?? [] }
 }
 

@@ -35,6 +35,7 @@ export const series = {
   high: ['largest', 'máximo'],
   mean: ['mean', 'media'],
   count: ['values', 'valores'],
+  energy: ['energy', 'energía'],
   value: ['value', 'valor'],
   difference: ['difference', 'diferencia'],
   period: ['period begins', 'comienzo'],

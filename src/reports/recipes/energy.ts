@@ -29,7 +29,7 @@ export const energyRecipes = ({
   {
     name: 'monthly-energy',
     question:
-      'How much energy did each technology generate per month? Only for indicators of power; a local day counts if it starts in the range.',
+      'How much energy did each technology generate per month? Only for indicators of power or energy; a local day counts if it starts in the range.',
     parameters: { indicators: numbers(wind, solar, hydro, nuclear, combinedCycle), geo: wind.geo, ...ALWAYS },
     needs: [{ of: 'indicators', geo: 'geo' }],
     sql: `select substr(local_date, 1, 7) as local_month, indicator_id, indicator_name, ${rounded('sum(energy)')} as mwh,
@@ -39,7 +39,7 @@ where ${NATIVE_SERIES} and ${inList('indicators')} and geo_id = :geo and energy 
   and ${DAY_RANGE}
 group by local_month, indicator_id, indicator_name order by local_month, mwh desc, indicator_id`,
     nothing: {
-      says: 'No energy in this range: a local day counts if it starts in the range, and only power has energy.',
+      says: 'No energy in this range: a local day counts if it starts in the range, and only power and energy have energy.',
       answers: false,
     },
   },

@@ -37,7 +37,8 @@ beforeAll(async () => {
     store.run(`insert into indicator_text (kind, id, locale, name, fetch_id) values ('indicator', 600, 'es', ?, 1)`, [
       NAME,
     ])
-    store.run(`update indicator set magnitude = 'Precio €/MWh' where kind = 'indicator' and id = 600`, [])
+    store.run(`insert into magnitude values (23, '€/MWh', 'price', 'test', 0)`, [])
+    store.run(`update indicator set magnitude = 'Precio', magnitude_id = 23 where kind = 'indicator' and id = 600`, [])
     // Two versions that changed at a known millisecond, and a value that was withdrawn.
     addFetch(store, 2, '2025-07-01T10:00:00.250Z')
     addSeries(store, 8, { indicator: 800 }, 3, [])
@@ -133,13 +134,15 @@ const bySql = (sql: string) => async (form: Form, file: string) => {
 }
 
 /** Expects three equal tables, cell for cell. */
-async function expectEqual(write: Parameters<typeof thrice>[0]) {
+async function expectEqual(write: Parameters<typeof thrice>[0], unit = '') {
   const read = await thrice(write)
   expect(read.parquet.length).toBe(read.csv.length)
   expect(read.ndjson.length).toBe(read.csv.length)
   for (const [i, row] of read.csv.entries()) {
-    expect(Object.keys(read.ndjson[i]!)).toEqual(read.head)
-    for (const [j, name] of read.head.entries()) {
+    const names = Object.keys(read.ndjson[i]!)
+    // Only the first line of CSV has units.
+    expect(names.map((name) => (name.startsWith('at_') ? name : name + unit))).toEqual(read.head)
+    for (const [j, name] of names.entries()) {
       const ours = canonical(read.ndjson[i]![name])
       expect(canonical(read.parquet[i]![name]), `${name} of row ${i} in Parquet`).toEqual(
         typeof read.parquet[i]![name] === 'string' ? (ours === null ? null : String(ours)) : ours,
@@ -168,7 +171,7 @@ describe('the three forms of an export are equal, value for value', () => {
       geo_agg: null,
       geo_trunc: null,
       geo_ids: null,
-      unit: 'Precio €/MWh',
+      unit: '€/MWh',
       geo_id: 3,
       geo_name: null,
       at_utc: '2024-12-31T22:00:00Z',
@@ -182,15 +185,15 @@ describe('the three forms of an export are equal, value for value', () => {
   })
 
   test('a column a series', async () => {
-    const { head, file } = await expectEqual(byCommand('--indicator', '600', '--wide'))
+    const { head, file } = await expectEqual(byCommand('--indicator', '600', '--wide'), ' (€/MWh)')
     expect(head).toEqual([
       'at_utc',
       'at_local',
-      '600_3',
-      '600_3_hour_sum',
-      '600_0_geo_sum_of_1_2',
-      '600_0_geo_sum_of_1_2_3',
-      '600_3_geo_sum_country',
+      '600_3 (€/MWh)',
+      '600_3_hour_sum (€/MWh)',
+      '600_0_geo_sum_of_1_2 (€/MWh)',
+      '600_0_geo_sum_of_1_2_3 (€/MWh)',
+      '600_3_geo_sum_country (€/MWh)',
     ])
     const { key_value_metadata: said } = await parquetMetadataAsync(await asyncBufferFromFile(file))
     expect(said).toContainEqual({ key: 'name.600_3', value: `${NAME}, geo 3` })
@@ -316,7 +319,7 @@ describe('CSV for spreadsheets', () => {
     const done = await run('export', '--indicator', '600', '--wide', '--excel', '--output', 'excel.csv')
     expect(done.code).toBe(0)
     const text = readFileSync(join(dir, 'excel.csv'), 'utf8')
-    expect(text.startsWith('\uFEFFat_utc;at_local;at_offset_h;600_3;')).toBe(true)
+    expect(text.startsWith('\uFEFFat_utc;at_local;at_offset_h;600_3 (€/MWh);')).toBe(true)
     expect(text).toMatch(/^2025-01-01 01:00;2025-01-01 02:00;1;0,1;/m)
     expect((await run('export', '--indicator', '600', '--excel', '--output', 'long.csv')).code).toBe(0)
     expect((await run('export', '--indicator', '600', '--excel', '--format', 'ndjson')).code).toBe(2)

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { rememberZone } from '../../../src/db/queries/referenceTables.ts'
+import { ensureMagnitudes, rememberZone } from '../../../src/db/queries/referenceTables.ts'
+import { MAGNITUDES } from '../../../src/service/magnitudes.ts'
 import { startOfDate } from '../../../src/util/time/zone.ts'
 import { tempStore } from '../../kit.ts'
 import type { Store } from '../../store.ts'
@@ -20,7 +21,7 @@ const at = (text: string): number => Date.parse(text) / 1000
 
 interface Series {
   readonly id: number
-  /** The indicator: 7 is a power, the others are in MAGNITUDES. */
+  /** The indicator: 7 is a power, the others are in INDICATORS. */
   readonly of?: number
   readonly trunc?: string
   readonly agg?: string
@@ -28,7 +29,13 @@ interface Series {
   readonly values: readonly (readonly [at: number, value: number | null, step: number])[]
 }
 
-const MAGNITUDES = { 7: [20, 'MW'], 8: [13, 'Energía'], 9: [23, 'Precio €/MWh'], 10: [null, null] } as const
+const INDICATORS = {
+  7: [20, 'Potencia'],
+  8: [13, 'Energía'],
+  9: [23, 'Precio'],
+  10: [null, null],
+  11: [99, 'Temperatura'],
+} as const
 
 /** A database with series put there by hand. */
 async function filled(...all: Series[]): Promise<Store> {
@@ -39,7 +46,8 @@ async function filled(...all: Series[]): Promise<Store> {
       `insert into ${table} (${Object.keys(row)}) values (${Object.keys(row).map(() => '?')})`,
       Object.values(row),
     )
-  for (const [id, [magnitude_id, magnitude]] of Object.entries(MAGNITUDES))
+  await ensureMagnitudes(store, MAGNITUDES)
+  for (const [id, [magnitude_id, magnitude]] of Object.entries(INDICATORS))
     insert('indicator', {
       kind: 'indicator',
       id: Number(id),
@@ -173,21 +181,48 @@ describe('views on values', () => {
     { values: 'native powers', of: 7, energy: 600 },
     { values: 'powers averaged over time', of: 7, trunc: 'hour', energy: 600 },
     { values: 'powers summed over time', of: 7, trunc: 'hour', agg: 'sum', energy: null },
-    { values: 'energies of a period', of: 8, energy: null },
+    { values: 'energies of a period', of: 8, energy: 600, mixed: 12 * 20 + 48 * 30 },
+    { values: 'energies summed over time', of: 8, trunc: 'hour', agg: 'sum', energy: 600, mixed: 12 * 20 + 48 * 30 },
+    { values: 'energies averaged over time', of: 8, trunc: 'hour', energy: null },
     { values: 'prices', of: 9, energy: null },
     { values: 'values of an unknown magnitude', of: 10, energy: null },
-  ])('days and months of $values have the energy $energy', async ({ values: _, energy, ...series }) => {
-    const even = every('2025-09-29T22:00Z', '2025-09-30T22:00Z', 3600, () => 25)
-    const mixed = [
-      ...every('2025-09-30T22:00Z', '2025-10-01T10:00Z', 3600, () => 20),
-      ...every('2025-10-01T10:00Z', '2025-10-01T22:00Z', 900, () => 30),
-    ]
-    const store = await filled({ id: 1, ...series, values: [...even, ...mixed] })
-    for (const view of ['observations_daily', 'observations_monthly'])
-      expect(store.all(`select avg, energy from ${view} order by at`)).toEqual([
-        { avg: 25, energy },
-        { avg: 25, energy },
-      ])
+  ])(
+    'days and months of $values have the energy $energy',
+    async ({ values: _, energy, mixed: ofMixed = energy, ...series }) => {
+      const even = every('2025-09-29T22:00Z', '2025-09-30T22:00Z', 3600, () => 25)
+      const mixed = [
+        ...every('2025-09-30T22:00Z', '2025-10-01T10:00Z', 3600, () => 20),
+        ...every('2025-10-01T10:00Z', '2025-10-01T22:00Z', 900, () => 30),
+      ]
+      const store = await filled({ id: 1, ...series, values: [...even, ...mixed] })
+      for (const view of ['observations_daily', 'observations_monthly'])
+        expect(store.all(`select avg, energy from ${view} order by at`)).toEqual([
+          { avg: 25, energy },
+          { avg: 25, energy: ofMixed },
+        ])
+    },
+  )
+
+  test.each([
+    { of: 7, unit: 'MW' },
+    { of: 8, unit: 'MWh' },
+    { of: 9, unit: '€/MWh' },
+    { of: 10, unit: null },
+    { of: 11, unit: 'Temperatura' },
+  ])('the unit of indicator $of is $unit: known units by id, else the name of the quantity', async ({ of, unit }) => {
+    const store = await filled({ id: 1, of, values: every('2025-09-29T22:00Z', '2025-09-30T22:00Z', 3600, () => 25) })
+    for (const view of Object.keys(COLUMNS)) expect(store.all(`select distinct unit from ${view}`)).toEqual([{ unit }])
+  })
+
+  test('every known unit has a source, and says whether it is assumed', async () => {
+    const store = await filled()
+    const rows = store.all('select id, unit, measure, source, assumed from magnitude order by id')
+    expect(rows).toMatchObject([
+      { id: 13, unit: 'MWh', measure: 'energy', assumed: 0 },
+      { id: 20, unit: 'MW', measure: 'power', assumed: 1 },
+      { id: 23, unit: '€/MWh', measure: 'price', assumed: 0 },
+    ])
+    for (const { source } of rows as { source: string }[]) expect(source).toMatch(/^Id/)
   })
 
   test('native days and months are as long as they are, and count where they begin', async () => {

@@ -36,11 +36,12 @@ export async function readExtremes(
   if (from === undefined || to === undefined || borders.length < 2) return []
   const { rows } = await sql<Totals & { nth: number }>`
     select width_bucket(at, ${[...borders]}::bigint[]) as nth, count(value) as count, min(value) as min, max(value) as max,
-      sum(value * step_s) as weighted, coalesce(sum(step_s) filter (where value is not null), 0) as seconds
+      sum(value) as sum, sum(value * step_s) as weighted, coalesce(sum(step_s) filter (where value is not null), 0) as seconds
     from (${knownQuery({ ...of, from, to }, fetchId)}) v group by 1`.execute(db)
   const found = new Map(rows.map(({ nth, ...row }) => [nth, row]))
   return borders.slice(1).map((_, i) => {
-    const { weighted, ...row } = found.get(i + 1) ?? { count: 0, seconds: 0, min: null, max: null, weighted: null }
+    const none = { count: 0, seconds: 0, min: null, max: null, sum: null, weighted: null }
+    const { weighted, ...row } = found.get(i + 1) ?? none
     return { ...row, mean: weighted === null || row.seconds === 0 ? null : weighted / row.seconds }
   })
 }

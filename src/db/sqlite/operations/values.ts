@@ -18,7 +18,7 @@ export const values = (
 
 const RANGE = 'series_id = :series and geo_id = :geo and at >= :from and at < :to'
 const TOTALS = `select count(value) as count, min(value) as min, max(value) as max,
-    sum(value * step_s) as weighted, total(iif(value is null, 0, step_s)) as seconds from`
+    sum(value) as sum, sum(value * step_s) as weighted, total(iif(value is null, 0, step_s)) as seconds from`
 const TOTALS_NOW = `${TOTALS} observation where ${RANGE}`
 /** The same as in `knownQuery`, as one text for all intervals. */
 const TOTALS_THEN = `${TOTALS} (

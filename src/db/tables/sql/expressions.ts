@@ -24,27 +24,21 @@ export const geoNameSql = (of: string): string => `coalesce(
       (select t.name from geo_text t where t.id = ${of}.geo_id and t.name is not null order by t.locale limit 1)
     ) as geo_name`
 
-/** The unit of an indicator, as the service names it. */
+/** The unit of an indicator; the name of its quantity, if the unit is not known. */
 export const unitSql = (of: string): string =>
-  `(select i.magnitude from indicator i where i.kind = ${of}.kind and i.id = ${of}.indicator_id) as unit`
+  `(select coalesce(m.unit, i.magnitude) from indicator i left join magnitude m on m.id = i.magnitude_id
+      where i.kind = ${of}.kind and i.id = ${of}.indicator_id) as unit`
 
-/** The magnitude of powers; its id is stable, its name is not. Source: responses of the operator. */
-const POWER_MAGNITUDE = 20
+/** How the energy of a series follows from its values: `power` times hours, or `energy` per period. */
+export type Measure = 'power' | 'energy'
 
 /**
- * 1 if the values of a series are powers, so that value × hours is an energy; else NULL. Sums of powers over time are not powers:
- * twelve values of five minutes add up to twelve times the power of their hour.
+ * The same as SQL; NULL if its values are no energy. Sums of powers over time are not powers: twelve values of five minutes add
+ * up to twelve times the power of their hour. Averages of energies do not add up.
  */
-export const powerSql = (of: string): string =>
-  `(select 1 from indicator i where i.kind = ${of}.kind and i.id = ${of}.indicator_id and i.magnitude_id = ${POWER_MAGNITUDE}
-      and (${of}.time_trunc is null or ${of}.time_agg = 'average'))`
-
-/** The same for a series and its indicator in memory. */
-export const isPower = (row: {
-  readonly magnitude_id: number | null
-  readonly time_trunc: string | null
-  readonly time_agg: string | null
-}): boolean => row.magnitude_id === POWER_MAGNITUDE && (row.time_trunc === null || row.time_agg === 'average')
+export const measureSql = (of: string): string =>
+  `(select m.measure from indicator i join magnitude m on m.id = i.magnitude_id where i.kind = ${of}.kind and i.id = ${of}.indicator_id
+      and (${of}.time_trunc is null and m.measure in ('power', 'energy') or ${of}.time_agg = case m.measure when 'power' then 'average' when 'energy' then 'sum' end))`
 
 /** An instant in local time with its offset. */
 export const localTime = (at: string, offset: string): string =>

@@ -6,7 +6,7 @@ import {
   indicatorNameSql,
   instantSql,
   localTime,
-  powerSql,
+  measureSql,
   unitSql,
   utcTime,
 } from './expressions.ts'
@@ -25,7 +25,7 @@ const SERIES_ABOUT = {
   time_agg: 'Aggregation over time: sum or average; NULL = native',
   geo_agg: 'Aggregation over geos: sum or average; NULL = none',
   geo_trunc: 'Geographic level of the aggregation',
-  unit: 'Quantity, as the service names it; power is in MW, energy in MWh',
+  unit: 'Unit (magnitude.unit); if unknown, the quantity as the service names it',
 } as const
 const GEO_ABOUT = {
   geo_id: 'Geo (geo.id); 0 = none',
@@ -40,10 +40,9 @@ const WHEN = {
   local_date: 'Local day in which the period starts',
   step_s: `Length of the period; for a daily value, 23, 24 or 25 hours. Weight averages by it: ${WEIGHT_ABOUT}`,
 } as const
-/** Descriptions that the lake shares. */
 export const AVERAGE_ABOUT = 'Time-weighted average'
 export const ENERGY_ABOUT =
-  'Energy: sum of value × hours. NULL unless the indicator is power (magnitude_id 20) and time_agg is not sum'
+  'Energy: sum of value × hours for power, sum of values for energy per period, NULL for other quantities (table magnitude)'
 const TOTALS_ABOUT = {
   count: 'Number of non-NULL values',
   min: 'Minimum',
@@ -133,7 +132,7 @@ const CLOCK_SQL = `clock as materialized (
 // This grouping only makes the names be looked up once per series and geo; conditions still reach the tables.
 const SERIES_GEO = `(
     select s.id as series_id, ${which('s')}, s.time_zone, g.geo_id,
-      ${geoNameSql('g')}, ${powerSql('s')} as is_power,
+      ${geoNameSql('g')}, ${measureSql('s')} as measure,
       (select min(m.month) from _day m where m.series_id = s.id and m.geo_id = g.geo_id) as first_month,
       (select max(m.month) from _day m where m.series_id = s.id and m.geo_id = g.geo_id) as last_month
     from series s
@@ -145,7 +144,7 @@ const DAILY_VIEW = `with ${CLOCK_SQL}
   select p.series_id, p.kind, p.indicator_id, p.indicator_name, p.time_trunc, p.time_agg, p.geo_agg, p.geo_trunc, p.unit,
     p.geo_id, p.geo_name, max(c.from_at, ${midnight('d.day')} - c.offset_s) as at,
     date(${midnight('d.day')}, 'unixepoch') as local_date, d.count, d.min, d.max,
-    coalesce(d.energy / d.hours, d.sum / d.count) as avg, d.sum, iif(p.is_power = 1, ${ENERGY_SQL}, null) as energy, d.hours
+    coalesce(d.energy / d.hours, d.sum / d.count) as avg, d.sum, case p.measure when 'power' then ${ENERGY_SQL} when 'energy' then d.sum end as energy, d.hours
   from ${SERIES_GEO} p
   cross join clock c on c.zone = p.time_zone and c.end_month >= p.first_month and c.first_month <= p.last_month
   cross join _day d on d.series_id = p.series_id and d.geo_id = p.geo_id
@@ -159,7 +158,7 @@ const MONTHLY_VIEW = `select d.series_id, ${which('d')},
     ${geoNameSql('d')},
     ${instantSql('d.time_zone', midnight('1'))} as at,
     strftime('%Y-%m', ${midnight('1')}, 'unixepoch') as local_month, d.count, d.min, d.max, d.energy / d.hours as avg, d.sum,
-    iif(${powerSql('d')} = 1, d.energy, null) as energy, d.hours
+    case ${measureSql('d')} when 'power' then d.energy when 'energy' then d.sum end as energy, d.hours
   from (
     select s.id as series_id, s.kind, s.indicator_id, s.time_trunc, s.time_agg, s.geo_agg, s.geo_trunc, s.time_zone, d.geo_id, d.month,
       sum(d.count) as count, min(d.min) as min, max(d.max) as max, sum(d.sum) as sum, sum(${ENERGY_SQL}) as energy, sum(d.hours) as hours

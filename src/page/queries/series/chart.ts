@@ -1,5 +1,6 @@
 import type { Extremes } from '../../../db/engine.ts'
 import type { Reader } from '../../../db/store.ts'
+import type { Measure } from '../../../db/tables/sql/expressions.ts'
 import type { Interval } from '../../../util/time/interval.ts'
 import { addUnits, floorTo, transitions, type Unit } from '../../../util/time/zone.ts'
 import type { PageRequest } from '../../page.ts'
@@ -98,7 +99,9 @@ export type ChartData = Awaited<ReturnType<typeof readChart>>
 type TableLevel = 'values' | 'hour' | 'day' | 'month' | 'year'
 
 /** A row of the table beside a chart. */
-export interface ChartTableRow extends Interval, Omit<Extremes, 'seconds'> {
+export interface ChartTableRow extends Interval, Omit<Extremes, 'seconds' | 'sum'> {
+  /** In MWh, of a period with several values; left out where values are no energy. */
+  readonly energy?: number | null
   /** The mean as it was known at a past moment; left out where none is given. */
   readonly before?: number | null
   /** The means of the series that are compared; left out where there are none. */
@@ -107,6 +110,8 @@ export interface ChartTableRow extends Interval, Omit<Extremes, 'seconds'> {
 
 /** How many single values are listed. */
 const MOST_SINGLE = 100
+/** A series with how its energy follows from its values, if that is wanted. */
+type MeasuredSeries = GeoSeries & { readonly measure?: Measure | null }
 /** The longest interval, in days, that is shown by each step. */
 const LONGEST: readonly (readonly [Unit & TableLevel, number])[] = [
   ['hour', 3],
@@ -114,14 +119,22 @@ const LONGEST: readonly (readonly [Unit & TableLevel, number])[] = [
   ['month', 5 * 366],
 ]
 
+const energyOf = (measure: Measure | null, { sum, mean, seconds }: Extremes) =>
+  measure === null ? {} : { energy: measure === 'energy' ? sum : mean === null ? null : (mean * seconds) / 3600 }
+
 /** The values of a range by local steps: current, or as known after a fetch. */
-async function byUnit(db: Reader, line: GeoSeries, range: Interval, unit: Unit, fetchId: number | null) {
-  const { zone } = line
+async function byUnit(db: Reader, line: MeasuredSeries, range: Interval, unit: Unit, fetchId: number | null) {
+  const { zone, measure = null } = line
   const borders = [floorTo(zone, range.from, unit)]
   while (borders.at(-1)! < range.to) borders.push(addUnits(zone, borders.at(-1)!, unit, 1))
   if (unit === 'hour') {
     const found = await db.engine.extremes(line, borders, fetchId)
-    return found.map((extremes, i) => ({ from: borders[i]!, to: borders[i + 1]!, ...extremes }))
+    return found.map((extremes, i) => ({
+      from: borders[i]!,
+      to: borders[i + 1]!,
+      ...extremes,
+      ...energyOf(measure, extremes),
+    }))
   }
   const whole = { from: borders[0]!, to: borders.at(-1)! }
   const days = Map.groupBy(await readDays(db, line, whole, fetchId), ([{ day, month }]) =>
@@ -129,12 +142,17 @@ async function byUnit(db: Reader, line: GeoSeries, range: Interval, unit: Unit, 
   )
   return [...days.values()].map((some) => {
     const extremes = some.map(([, one]) => one).reduce(together)
-    return { from: some[0]![0].from, to: some.at(-1)![0].to, ...extremes }
+    return { from: some[0]![0].from, to: some.at(-1)![0].to, ...extremes, ...energyOf(measure, extremes) }
   })
 }
 
 /** The values of a range one by one: current, or as known after a fetch; undefined where there are too many. */
-async function singleValues(db: Reader, line: GeoSeries, range: Interval, fetchId: number | null) {
+async function singleValues(
+  db: Reader,
+  line: GeoSeries,
+  range: Interval,
+  fetchId: number | null,
+): Promise<ChartTableRow[] | undefined> {
   const values = await db.engine.knownValues({ ...line, ...range }, fetchId, MOST_SINGLE + 1)
   if (values.length > MOST_SINGLE) return undefined
   return values.map(({ at, value, step }) => {
@@ -146,7 +164,7 @@ async function singleValues(db: Reader, line: GeoSeries, range: Interval, fetchI
 /** The table of a range: current values, and beside them those known after a fetch, and those of other series. */
 export async function readRows(
   db: Reader,
-  line: GeoSeries,
+  line: MeasuredSeries,
   range: Interval,
   fetchId: number | null,
   others: readonly GeoSeries[] = [],
@@ -156,7 +174,7 @@ export async function readRows(
   const days = (range.to - range.from) / 86_400
   const unit = LONGEST.find(([, longest]) => days <= longest)?.[0] ?? 'year'
   const level: TableLevel = few && fewThen ? 'values' : unit
-  const read = async (of: GeoSeries, then: number | null) =>
+  const read = async (of: MeasuredSeries, then: number | null) =>
     (level === 'values' ? await singleValues(db, of, range, then) : await byUnit(db, of, range, unit, then)) ?? []
   const now = level === 'values' ? few! : await read(line, null)
   const then = fetchId === null ? [] : await read(line, fetchId)
@@ -164,7 +182,7 @@ export async function readRows(
   // Values that were known then and have been withdrawn.
   const withdrawn = then
     .filter(({ from }) => !known.has(from))
-    .map(({ from, to }) => ({ from, to, count: 0, min: null, max: null, mean: null }))
+    .map(({ from, to }): ChartTableRow => ({ from, to, count: 0, min: null, max: null, mean: null }))
   const before = new Map(then.map(({ from, mean }) => [from, mean]))
   const beside: ReadonlyMap<number, number | null>[] = []
   // Another series may have shorter periods: its means over those of the first one.
@@ -181,13 +199,14 @@ export async function readRows(
     rows: [...now, ...withdrawn]
       .sort((a, b) => a.from - b.from)
       .map(
-        ({ from, to, count, min, max, mean }): ChartTableRow => ({
+        ({ from, to, count, min, max, mean, energy }): ChartTableRow => ({
           from,
           to,
           count,
           min,
           max,
           mean,
+          ...(energy === undefined ? {} : { energy }),
           ...(fetchId === null ? {} : { before: before.get(from) ?? null }),
           ...(others.length === 0 ? {} : { compared: beside.map((means) => means.get(from) ?? null) }),
         }),

@@ -1,6 +1,6 @@
 import { prepared } from '../../../db/prepared.ts'
 import { GOOD_OUTCOMES } from '../../../db/queries/fetchOutcomes.ts'
-import { endOfValues, readGeos } from '../../../db/queries/seriesLookup.ts'
+import { endOfValues, readGeos, seriesMeasure } from '../../../db/queries/seriesLookup.ts'
 import type { Reader } from '../../../db/store.ts'
 import { ENTRY_ROUTES } from '../../../job/entryRoutes.ts'
 import { InputError } from '../../../util/errors.ts'
@@ -36,6 +36,8 @@ export async function readNamedGeoSeries(
     indicator: series.indicator_id,
     name: (await indicatorNames(request, [series.indicator_id])).get(key) ?? key,
     unit: (await indicatorUnits(request, [series.indicator_id])).get(key) ?? null,
+    /** How its energy follows from its values; null if they are no energy. */
+    measure: await seriesMeasure(store, series.id),
     /** The step and the aggregation; null for a native series. */
     trunc: series.time_trunc,
     agg: series.time_agg,

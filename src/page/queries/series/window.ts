@@ -18,7 +18,7 @@ const BY_DAYS = 180
 /** Columns begin at multiples of this many seconds. */
 const GRID = 300
 
-const NO_VALUES: Extremes = { count: 0, seconds: 0, min: null, max: null, mean: null }
+const NO_VALUES: Extremes = { count: 0, seconds: 0, min: null, max: null, sum: null, mean: null }
 
 const least = (a: number | null, b: number | null): number | null => (a === null ? b : b === null ? a : Math.min(a, b))
 const most = (a: number | null, b: number | null): number | null => (a === null ? b : b === null ? a : Math.max(a, b))
@@ -28,7 +28,8 @@ export function together(a: Extremes, b: Extremes): Extremes {
   if (a.count === 0 || b.count === 0) return a.count === 0 ? b : a
   const seconds = a.seconds + b.seconds
   const mean = ((a.mean ?? 0) * a.seconds + (b.mean ?? 0) * b.seconds) / seconds
-  return { count: a.count + b.count, seconds, min: least(a.min, b.min), max: most(a.max, b.max), mean }
+  const sum = (a.sum ?? 0) + (b.sum ?? 0)
+  return { count: a.count + b.count, seconds, min: least(a.min, b.min), max: most(a.max, b.max), sum, mean }
 }
 
 /** Periods without a value that a segment may contain: sending them as null is shorter than beginning another segment. */
@@ -110,7 +111,7 @@ async function readTotals(
   const byDay = new Map(
     rows.map(({ month, day, count, hours, min, max, sum, energy }): [number, Extremes] => {
       const mean = count === 0 || hours === null ? null : energy === null ? (sum ?? 0) / count : energy / hours
-      return [dayKey({ month, dayOfMonth: day }), { count, seconds: (hours ?? 0) * 3600, min, max, mean }]
+      return [dayKey({ month, dayOfMonth: day }), { count, seconds: (hours ?? 0) * 3600, min, max, sum, mean }]
     }),
   )
   return days.map((day) => byDay.get(dayKey(day)) ?? NO_VALUES)
