@@ -33,7 +33,7 @@ export const flags = {
   timeout: { type: 'number', default: 60, describe: 'Set the timeout in seconds (0 = none)' },
 } as const
 export const examples = [
-  'query "select * from latest" --database data/demo.db',
+  'query "select at_local, indicator_name, geo_name, value, unit from latest" --database data/demo.db',
   'query --recipe daily-average --indicator 600 --from -7d --database data/demo.db',
 ]
 export const endsWithOutput = true

@@ -57,7 +57,7 @@ export async function readQuestion(
   } as Parameters
   if ((args.sql === undefined) === (args.recipe === undefined))
     throw new InputError('Pass either an SQL statement or --recipe NAME.', {
-      hint: 'indicator-sync query "select * from latest", or query --recipe daily-average; query --recipes lists them.',
+      hint: 'indicator-sync query "select at_local, indicator_name, value from latest", or query --recipe daily-average; query --recipes lists them.',
       code: 'no-question',
     })
   if (args.recipe === undefined) return { given, recipe: undefined }

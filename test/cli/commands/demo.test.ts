@@ -13,8 +13,19 @@ test('the demo writes nothing into a database of a real service', async () => {
 })
 
 test('the demo shows rows, and its own next steps', async () => {
-  const result = await runCommand(tempFolder(), ['demo'])
+  const dir = tempFolder()
+  const result = await runCommand(dir, ['demo'])
   expect(result.code).toBe(0)
   expect(result.out).toMatch(/data\/demo\.db contains \d{2},\d{3} values of \d+ series/)
   expect(result.out.match(/──/g)!.length).toBeGreaterThanOrEqual(3)
+  const [, sql = ''] = /query --database \S+ "(.*)"/.exec(result.out) ?? []
+  expect(sql.split(/,| from /).length).toBeLessThanOrEqual(7)
+  // A terminal that is narrow gets shorter names, and for all columns of the view a record for each row.
+  const widest = ({ out }: { readonly out: string }) => Math.max(...out.split('\n').map((line) => [...line].length))
+  const query = (sql: string) => runCommand(dir, ['query', sql, '--database', 'data/demo.db'], { COLUMNS: '80' })
+  const short = await query(sql)
+  expect(short.out).toMatch(/^at_local +indicator_name/)
+  const records = await query('select * from latest')
+  expect(records.out).toMatch(/^── 1 ─+\nseries_id +1\n/)
+  for (const shown of [short, records]) expect(widest(shown)).toBeLessThanOrEqual(80)
 })
