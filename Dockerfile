@@ -8,7 +8,6 @@ COPY src src
 COPY migrations migrations
 COPY build build
 RUN node node_modules/typescript/bin/tsc -p tsconfig.build.json \
- && node node_modules/typescript/bin/tsc -p src/page/client --noEmit false --declaration false \
  && node build/program.ts \
  && npm prune --omit=dev --ignore-scripts \
  && rm -rf node_modules/better-sqlite3/deps node_modules/better-sqlite3/src

@@ -2,9 +2,11 @@
  * Makes the program of a package: `node build/program.ts [dist]` writes what the compiler would make of `src` and `migrations`
  * as few files in one folder, `dist/program`, with the packages in them that have many modules and are loaded by every
  * command. Node takes a fifth of a millisecond and more to find and link a module, however small it is. What is imported on
- * demand stays a file of its own, and is loaded on demand. The manual page goes beside that folder.
+ * demand stays a file of its own, and is loaded on demand. The scripts of the page are written without their types. The manual
+ * page goes beside that folder. In a clone, `prepare.js` runs this after `npm ci`.
  */
-import { globSync, readFileSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { stripTypeScriptTypes } from 'node:module'
 import { basename, join, resolve } from 'node:path'
 import { type OutputOptions, rolldown } from 'rolldown'
 import { manText } from './manText.ts'
@@ -43,6 +45,8 @@ const FILES: readonly (readonly [name: string, modules: RegExp])[] = [
 const root = resolve(import.meta.dirname, '..')
 const dist = resolve(process.argv[2] ?? join(root, 'dist'))
 const folder = join(dist, 'program')
+/** Written first: a command that starts meanwhile finds the earlier program, or none. */
+const part = `${folder}.part`
 
 const { version, dependencies, peerDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const outside = Object.keys({ ...dependencies, ...peerDependencies }).filter((name) => !INSIDE.includes(name))
@@ -73,7 +77,7 @@ async function write(
   })
   const names = { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' }
   // Comments are read at every start; those of packages are as long as their code.
-  const { output } = await bundle.write({ dir: folder, format: 'esm', comments: false, ...names, codeSplitting })
+  const { output } = await bundle.write({ dir: part, format: 'esm', comments: false, ...names, codeSplitting })
   await bundle.close()
   return output.flatMap((one) => (one.type === 'chunk' ? one.moduleIds : []))
 }
@@ -92,7 +96,16 @@ function licencesOf(modules: readonly string[]): string {
 }
 
 const groups = FILES.map(([name, test], i) => ({ name, test, priority: FILES.length - i }))
+rmSync(part, { recursive: true, force: true })
 const modules = [await write(ENTRIES, { groups })]
 for (const entry of ALONE) modules.push(await write([entry], false))
-writeFileSync(join(folder, 'LICENSES'), licencesOf(modules.flat()))
+writeFileSync(join(part, 'LICENSES'), licencesOf(modules.flat()))
+mkdirSync(join(part, 'client'))
+for (const file of globSync('src/page/client/*.ts', { cwd: root }))
+  writeFileSync(
+    join(part, 'client', `${basename(file, '.ts')}.js`),
+    stripTypeScriptTypes(readFileSync(join(root, file), 'utf8')),
+  )
+rmSync(folder, { recursive: true, force: true })
+renameSync(part, folder)
 writeFileSync(join(dist, 'indicator-sync.1'), await manText(version))

@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import { END, type HostedCommand } from './commandHost.ts'
 import { commandOnServer } from './onServer.ts'
-import { CLONE_BIN, PROGRAM_ENV, programBin, programModule } from './program.ts'
+import { PROGRAM_ENV, programBin, programModule, SOURCE_BIN } from './program.ts'
 
 /** All that a command gets of our environment; where coverage is measured, the folder that its own goes to. */
 const OURS = {
@@ -42,9 +42,9 @@ export const runCli = (
   during?: (child: ChildProcess) => void,
 ): Promise<Done> => runBin(programBin(), cwd, args, { ...PROGRAM_ENV, ...env }, during)
 
-/** The same from the files of the clone, for tests of how those are started. */
-export const runClone = (cwd: string, args: readonly string[], env: Record<string, string> = {}): Promise<Done> =>
-  runBin(CLONE_BIN, cwd, args, env)
+/** The same from source, for tests of what it loads. */
+export const runSource = (cwd: string, args: readonly string[], env: Record<string, string> = {}): Promise<Done> =>
+  runBin(SOURCE_BIN, cwd, args, env)
 
 async function runBin(
   bin: string,

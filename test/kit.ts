@@ -22,7 +22,7 @@ import { sync } from '../src/sync/sync.ts'
 import type { OnEvent } from '../src/util/events.ts'
 import { openReader, openStore, type Store as TestStore } from './store.ts'
 
-export { type Done, runCli, runClone, runCommand, whenSaid } from './command.ts'
+export { type Done, runCli, runCommand, runSource, whenSaid } from './command.ts'
 export { ON_SERVER, onlyInFile } from './onServer.ts'
 
 /** Removes a folder; Windows refuses for as long as a file in it is open. */

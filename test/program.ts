@@ -13,8 +13,10 @@ import { pathToFileURL } from 'node:url'
 /** The folder of the run for it: there is one in a run of the tests only. */
 const ROOM = 'INDICATOR_SYNC_TEST_PROGRAM'
 
-/** What starts from the clone, for tests of that itself. */
+/** What users start. In a clone it runs the built program, if that is newer than the source. */
 export const CLONE_BIN = resolve('src/cli/bin.js')
+/** What starts from source. */
+export const SOURCE_BIN = resolve('src/cli/main.ts')
 
 /** Makes the room, and removes it with what is in it. */
 export function setup(): () => void {
@@ -28,10 +30,9 @@ export function setup(): () => void {
 
 const room = process.env[ROOM]
 
-/** Writes what a package has into a folder; the files of the page are as the clone has them. */
+/** Writes what a package has into a folder. */
 function build(folder: string): void {
   execFileSync(process.execPath, [resolve('build/program.ts'), join(folder, 'dist')])
-  symlinkSync(resolve('src/page/client'), join(folder, 'dist/program/client'))
   cpSync(CLONE_BIN, join(folder, 'src/cli/bin.js'))
   for (const name of ['package.json', 'CHANGELOG.md']) cpSync(name, join(folder, name))
   for (const name of ['node_modules', 'jobs', 'docs']) symlinkSync(resolve(name), join(folder, name))
@@ -78,7 +79,7 @@ const builtProgram = (): string | null => madeOnce('program', build)
 /** What Node is started with to run a command. */
 export const programBin = (): string => {
   const built = builtProgram()
-  return built === null ? CLONE_BIN : join(built, 'src/cli/bin.js')
+  return built === null ? SOURCE_BIN : join(built, 'src/cli/bin.js')
 }
 
 /** The address of a module of the program that something is begun with, for processes of tests themselves. */

@@ -8,10 +8,11 @@ if (major < 22 || (major === 22 && minor < 18)) {
   )
   process.exit(2)
 }
-const { existsSync, mkdirSync } = await import('node:fs')
+const { existsSync, mkdirSync, readdirSync, statSync } = await import('node:fs')
 const { enableCompileCache } = await import('node:module')
 const { tmpdir } = await import('node:os')
 const { join } = await import('node:path')
+const { pathToFileURL } = await import('node:url')
 // The next command uses what this one compiles: the cache is in the system's temporary folder. The folder of the cache is made here,
 // which fails at once where there is no temporary folder; Node would make that one too, or never stop trying.
 const cache = join(tmpdir(), 'node-compile-cache')
@@ -21,8 +22,23 @@ try {
 } catch {
   // Without a cache everything works, only slower.
 }
-// A clone has the source and runs it as it is; a package has only what was built of it.
-const source = new URL('./main.ts', import.meta.url)
-const [folder, ending] = existsSync(source) ? ['.', 'ts'] : ['../../dist/program', 'js']
-const { main } = await import(new URL(`${folder}/main.${ending}`, import.meta.url).href)
+const root = join(import.meta.dirname, '../..')
+const built = join(root, 'dist/program/main.js')
+
+/** Whether there is a built program that is newer than all that it was built from. A package has no source. */
+function isBuilt() {
+  if (!existsSync(join(root, 'src/cli/main.ts'))) return true
+  if (!existsSync(built)) return false
+  const { mtimeMs } = statSync(built)
+  const paths = ['src', 'migrations'].flatMap((folder) => [
+    folder,
+    ...readdirSync(join(root, folder), { recursive: true }).map((path) => join(folder, path)),
+  ])
+  // Also a folder, whose time changes when a file is removed from it; undefined if a file has just gone.
+  return ['package-lock.json', ...paths].every(
+    (path) => (statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs ?? Infinity) < mtimeMs,
+  )
+}
+
+const { main } = await import(isBuilt() ? pathToFileURL(built).href : './main.ts')
 await main()

@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { commandGroups } from '../../build/manText.ts'
 import { COMMANDS } from '../../src/cli/commandLine/commands.ts'
-import { emulate, runCli, runClone, runCommand, tempFolder } from '../kit.ts'
+import { emulate, runCli, runCommand, runSource, tempFolder } from '../kit.ts'
 import { jobFolder, SERIES, serviceAt } from './jobFolder.ts'
 
 describe('the command line', () => {
@@ -137,9 +138,35 @@ describe('the command line', () => {
     expect(out.trim()).toMatch(/^\d+\.\d+\.\d+/)
   })
 
+  test('`bin.js` runs the built program while it is newer than all of the source, and else the source', async () => {
+    const dir = tempFolder()
+    for (const name of ['src', 'migrations', 'package.json', 'package-lock.json'])
+      cpSync(name, join(dir, name), { recursive: true, preserveTimestamps: true })
+    symlinkSync(resolve('node_modules'), join(dir, 'node_modules'))
+    const version = () =>
+      execFileSync(process.execPath, [join(dir, 'src/cli/bin.js'), '--version'], { encoding: 'utf8' }).trim()
+    expect(version()).toMatch(/^\d/)
+    mkdirSync(join(dir, 'dist/program'), { recursive: true })
+    const build = () =>
+      writeFileSync(join(dir, 'dist/program/main.js'), `export const main = () => console.log('built')`)
+    for (const edit of [
+      () => writeFileSync(join(dir, 'src/cli/main.ts'), readFileSync('src/cli/main.ts')),
+      () => rmSync(join(dir, 'src/job/file/rules.ts')),
+      () => writeFileSync(join(dir, 'package-lock.json'), '{}'),
+    ]) {
+      // An edit within the same tick of the clock of the disk counts as later.
+      await setTimeout(20)
+      build()
+      expect(version()).toBe('built')
+      await setTimeout(20)
+      edit()
+      expect(version()).toMatch(/^\d/)
+    }
+  })
+
   test.runIf(existsSync('.git'))('`--version` also names the commit in a clone, after a command too', async () => {
     for (const args of [['--version'], ['sync', '--version']])
-      expect((await runClone(tempFolder(), args)).out).toMatch(/^\d+\.\d+\.\d+ \([0-9a-f]{7,}\)\n$/)
+      expect((await runSource(tempFolder(), args)).out).toMatch(/^\d+\.\d+\.\d+ \([0-9a-f]{7,}\)\n$/)
   })
 
   test('plan, sync, sync again, status, query, doctor: one file, and results on stdout only', async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
 import type { Emulator } from '../../src/emulator/emulator.ts'
-import { emulate, runClone, tempFolder } from '../kit.ts'
+import { emulate, runSource, tempFolder } from '../kit.ts'
 
 /** Tells, at the end of a process, which modules it has loaded. */
 const WITNESS = `import { registerHooks } from 'node:module'
@@ -31,11 +31,11 @@ function workplace(emulator?: Emulator) {
     return `${id}.yaml`
   }
   const run = async (...args: string[]): Promise<Witnessed> => {
-    const { code, err } = await runClone(dir, args, env)
+    const { code, err } = await runSource(dir, args, env)
     return { code, ...(JSON.parse(err.trim().split('\n').at(-1)!) as Omit<Witnessed, 'code'>) }
   }
   const runs = async (): Promise<unknown> =>
-    JSON.parse((await runClone(dir, ['query', 'select requests from _run order by id', '--json'])).out)
+    JSON.parse((await runSource(dir, ['query', 'select requests from _run order by id', '--json'])).out)
   return { dir, job, run, runs }
 }
 
