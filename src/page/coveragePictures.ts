@@ -39,9 +39,8 @@ function rectangles(shares: Shares, from: number, width: number): Html[] {
   let top = 12
   return present.map((state) => {
     const isWhole = shares[state]! >= 1
-    // What is missing stays visible, however little it is.
-    const least = state === 'unverified' || state === 'failed' ? 2 : 0
-    const height = isWhole ? STATE_HEIGHTS[state] : Math.max(shares[state]! * 12, least)
+    // A part stays visible, however little it is.
+    const height = isWhole ? STATE_HEIGHTS[state] : Math.max(shares[state]! * 12, 2)
     top -= height
     return html`<rect class="${state}" x="${from}" y="${Math.max(0, Math.round(top * 10) / 10)}" width="${width}" height="${Math.round(height * 10) / 10}"/>`
   })

@@ -244,6 +244,8 @@ describe('pictures', () => {
     ]
     expect(stripText(held, 0, 60, 6)).toBe('██▒░··')
     expect(stripText([], 0, 60, 3)).toBe('···')
+    // Three days of a week are neither the whole week nor nothing.
+    expect(stripText([{ from: 70, to: 73, state: 'final' }], 0, 100, 10)).toBe('·······▖··')
   })
 
   test('show draws a series, compares two, and says what it lacks', async () => {

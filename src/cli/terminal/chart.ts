@@ -59,10 +59,10 @@ export function chartText(
   })
 }
 
-/** Marks of a strip: final, provisional, empty at the source, unverified, and not stored. */
-export const MARKS = { final: '█', provisional: '▒', empty: '░', unverified: '?', none: '·' } as const
+/** Marks of a strip: final, provisional, empty at the source, unverified, stored in part, and not stored. */
+export const MARKS = { final: '█', provisional: '▒', empty: '░', unverified: '?', partial: '▖', none: '·' } as const
 
-/** One mark for each interval of equal length: its most frequent state. */
+/** One mark for each interval of equal length: its most frequent state, or `partial` if less than half of it is stored. */
 export function stripText(stored: readonly StateInterval[], from: number, to: number, intervals: number): string {
   const length = (to - from) / intervals
   return Array.from({ length: intervals }, (_, i) => {
@@ -76,6 +76,6 @@ export function stripText(stored: readonly StateInterval[], from: number, to: nu
       shares.set('none', shares.get('none')! - inside)
     }
     const [most] = [...shares].sort((a, b) => b[1] - a[1])[0]!
-    return MARKS[most]
+    return MARKS[most === 'none' && shares.size > 1 ? 'partial' : most]
   }).join('')
 }

@@ -40,7 +40,7 @@ export function strips(series: readonly CoveredSeries[], zone: string, cells: nu
       ? [`${quantity(lines.length - shown.length, 'more year')}: query the view \`coverage\`.`]
       : []),
     wrapped(
-      `One row per year, ${marks === WEEKS ? 'one mark per week' : `${marks} marks`}: ${MARKS.final} final, ${MARKS.provisional} may still be revised, ${MARKS.empty} empty at the source, ${MARKS.unverified} unverified, ${MARKS.none} missing.`,
+      `One row per year, ${marks === WEEKS ? 'one mark per week' : `${marks} marks`}: ${MARKS.final} final, ${MARKS.provisional} may still be revised, ${MARKS.empty} empty at the source, ${MARKS.unverified} unverified, ${MARKS.partial} partly stored, ${MARKS.none} missing.`,
       cells,
     ),
   ].join('\n')
