@@ -74,7 +74,9 @@ describe('the image', () => {
 })
 
 test('the services of docs/compose run commands that exist, with no rights that they do not need', () => {
-  const { services, volumes } = parse(read('docs/compose/postgres.yaml'), { merge: true })
+  const { services, volumes, name } = parse(read('docs/compose/postgres.yaml'), { merge: true })
+  // Not that of its folder, which other projects have too.
+  expect(name).toBe(parse(read('compose.yaml')).name)
   const { schedule } = parse(read('compose.yaml')).services
   expect(services.worker).toMatchObject({ scale: 2 })
   for (const [name, { extends: base, ...own }] of Object.entries(services) as [string, Record<string, unknown>][]) {
@@ -94,6 +96,8 @@ describe('the units', () => {
   test('start commands that exist, and name units that exist', () => {
     const service = read('docs/systemd/indicator-sync.service')
     checkCommand(/^ExecStart=\S+ (.*)$/m.exec(service)![1]!.split(' '))
+    // An outage of the service (8) is a failure that somebody is told of; a spent budget (4) is not.
+    expect(service).toMatch(/^SuccessExitStatus=4$/m)
     expect(service).toMatch(/^OnFailure=indicator-sync-failed@%n\.service$/m)
     for (const [, file] of read('docs/install.md').matchAll(/\(systemd\/([^)]+)\)/g)) expect(units).toContain(file)
   })
