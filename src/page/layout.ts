@@ -76,7 +76,7 @@ ${scripts.map((name) => html`<script type="module" src="${asset(`${name}.js`)}">
 <a class="skip" href="#main">${common.skip}</a>
 <header><div>
 <a class="brand" href="${link('/')}">indicator-sync</a>
-<nav aria-label="${common.navigation}"><ul>
+<nav aria-label="${common.navigation}"><ul class="scroll">
 ${pages
   .filter((page) => page.top && (live || !page.live))
   .map(

@@ -66,7 +66,7 @@ body { margin: 0; background: var(--back); color: var(--ink); font: .9375rem/1.5
 header > div, main, footer { padding: 0 1.25rem; max-width: 84rem; margin: 0 auto; }
 header { background: var(--paper); border-bottom: 1px solid var(--line); }
 header > div { display: flex; flex-wrap: wrap; align-items: center; gap: .25rem 1.25rem; min-height: 3.25rem; position: relative; }
-header nav { margin-inline-end: auto; }
+header nav { margin-inline-end: auto; min-width: 0; }
 .brand { display: inline-flex; align-items: center; gap: .5rem; color: var(--ink); font-weight: 650; text-decoration: none; }
 .brand::before { content: ""; width: 1.5rem; height: 1.5rem; background: url(icon.svg) center / contain no-repeat; }
 .saved, .synced { font-size: var(--small); color: var(--soft); } .synced { text-decoration: none; } .synced:hover { text-decoration: underline; }
@@ -133,7 +133,7 @@ ins { background: light-dark(#d9f2e3, #173a2a); color: inherit; } del { backgrou
 figure { margin: .5rem 0; } progress { width: 100%; accent-color: var(--link); }
 .durations { max-width: 100%; height: auto; & .bar { fill: var(--edge); } & .failed { fill: var(--failed); } }
 .lane { max-width: 100%; background: var(--band); & path { fill: none; stroke-width: 6; } & .sent { stroke: var(--edge); } & .failed { stroke: var(--failed); } }
-.spans { display: flex; flex-wrap: wrap; gap: .375rem; margin: .75rem 0; & a { padding: .125rem .625rem; min-width: 1.5rem; border: 1px solid var(--edge); border-radius: .25rem; color: var(--ink); text-decoration: none; } & a[aria-current] { background: var(--strong); color: var(--on-strong); border-color: transparent; } }
+.spans { display: flex; flex-wrap: wrap; gap: .375rem; margin: .75rem 0; & a { flex: none; padding: .125rem .625rem; min-width: 1.5rem; border: 1px solid var(--edge); border-radius: .25rem; color: var(--ink); text-decoration: none; } & a[aria-current] { background: var(--strong); color: var(--on-strong); border-color: transparent; } }
 [hidden] { display: none !important; }
 .choose select { max-width: min(18rem, 100%); } .choose small { flex-basis: 100%; }
 .remove { text-decoration: none; padding: 0 .375rem; }
@@ -153,6 +153,7 @@ figure { margin: .5rem 0; } progress { width: 100%; accent-color: var(--link); }
 .heat { width: 100%; height: auto; & rect { fill: var(--chart-now); } & .h1 { fill-opacity: .2; } & .h2 { fill-opacity: .4; } & .h3 { fill-opacity: .6; } & .h4 { fill-opacity: .8; } }
 @media (min-width: 60rem) { .beside { grid-template-columns: minmax(0, 2fr) minmax(0, 1fr); } }
 @media (max-width: 46rem) {
+  .panel { display: flex; flex-direction: column; padding-inline: .75rem; } .choose { order: 1; } header ul, .spans { flex-wrap: nowrap; white-space: nowrap; overflow-x: auto; }
   .saved > div { position: static; width: auto; } .find { flex-basis: 100%; order: 3; } header nav { order: 4; } header > div { padding-block: .5rem 0; }
   table.series { &, & tbody, & tr, & th, & td { display: block; width: auto; max-width: none; } & thead, & td:empty { display: none; } & tr { padding: .5rem 0; border-bottom: 1px solid var(--line); } & tr > * { border: 0; padding: .125rem .75rem; text-align: start; } & td.wide { width: 100%; } } .spark { width: 100%; }
 }

@@ -116,7 +116,7 @@ function spans({ neighbours, dataset, range }: SeriesData, here: Here, { words, 
   const today = floorTo(zone, now, 'day')
   const week = { from: addUnits(zone, today, 'day', -6), to: addUnits(zone, today, 'day', 1) }
   const lastYear = { from: addLocal(zone, range.from, 'year', -1), to: addLocal(zone, range.to, 'year', -1) }
-  return html`<nav class="spans" data-part="spans" aria-label="${own.range}">
+  return html`<nav class="spans scroll" data-part="spans" aria-label="${own.range}">
 <a rel="prev" href="${here(neighbours.previous)}">‹ ${common.previous}</a>
 ${SPANS.map(
   (span) =>
