@@ -251,7 +251,7 @@ function picture(data: SeriesData, here: Here, request: PageRequest): Html {
       earlier: common.previous,
       later: common.next,
       failed: own.failed,
-      states: own.states,
+      states: { ...common.states, ...own.states },
       differ: own.differ('{}'),
       bucket: own.bucket('{}'),
       thenValue: own.thenValue('{}'),
@@ -291,8 +291,10 @@ ${command !== null && html`<p>${own.command}</p><pre>${request.command(command)}
 }
 
 /** The intervals that are missing or may still change, with the reason. */
-function openIntervals({ open, dataset }: SeriesData, { words: { series: own }, link, live }: PageRequest): HtmlPart {
+function openIntervals({ open, dataset }: SeriesData, { words, link, live }: PageRequest): HtmlPart {
   const { zone, path, geoId } = dataset
+  const { series: own, common } = words
+  const states = { ...common.states, ...own.states }
   return (
     open.length > 0 &&
     html`<section aria-labelledby="open">
@@ -301,7 +303,7 @@ function openIntervals({ open, dataset }: SeriesData, { words: { series: own }, 
       .slice(0, MAX_LISTED_INTERVALS)
       .map(
         ({ from, to, state, missing, nextAt }) =>
-          html`<li><span class="mark state-${state}" aria-hidden="true">${SIGNS[state]}</span> ${own.states[state]}: ${timeText(zone, from)} – ${timeText(zone, to)}${missing !== null && ` · ${own.missing(missing)}`}${nextAt && ` · ${own.again(momentText(zone, nextAt))}`}</li>\n`,
+          html`<li><span class="mark state-${state}" aria-hidden="true">${SIGNS[state]}</span> ${states[state]}: ${timeText(zone, from)} – ${timeText(zone, to)}${missing !== null && ` · ${own.missing(missing)}`}${nextAt && ` · ${own.again(momentText(zone, nextAt))}`}</li>\n`,
       )}</ul>
 ${open.length > MAX_LISTED_INTERVALS && html`<p>${own.more(open.length - MAX_LISTED_INTERVALS)}</p>`}
 <p><a href="${link(`/coverage/${path}`, live ? { geo: geoId } : {})}">${own.mend}</a></p>

@@ -13,7 +13,7 @@ import { type Answering, csvAnswer, type PageRequest, view } from '../page.ts'
 import { namedGeos } from '../queries/names.ts'
 import { segmentsOf } from '../queries/series/window.ts'
 import { createStatementRunner, STATEMENT_LIMITS, type StatementAnswer } from '../statements.ts'
-import { RECIPE_QUESTIONS } from '../words/operation.ts'
+import SPANISH_QUESTIONS from '../words/recipes.es.json' with { type: 'json' }
 
 /** Letters of a statement. */
 const LONGEST_SQL = 20_000
@@ -235,8 +235,8 @@ function beside({ words, link, locale, service }: PageRequest): Html {
   return html`<aside>
 <h2>${own.recipes}</h2><p>${own.recipesAbout}</p>
 <ul class="found">${recipesFor(service).map(({ name, question }) => {
-    const translated = RECIPE_QUESTIONS[locale]?.[name]
-    return html`<li><a href="${link('/sql', { recipe: name })}" lang="en">${name}</a> <span lang="${translated ? locale : 'en'}">${translated ?? question}</span></li>\n`
+    const translated = locale === 'es' && (SPANISH_QUESTIONS as Readonly<Record<string, string>>)[name]
+    return html`<li><a href="${link('/sql', { recipe: name })}" lang="en">${name}</a> <span lang="${translated ? locale : 'en'}">${translated || question}</span></li>\n`
   })}</ul>
 <h2>${words.common.pages.dictionary}</h2>
 <p>${objects()

@@ -4,6 +4,3 @@ export type PageLocale = (typeof PAGE_LOCALES)[number]
 
 export const isLocale = (text: string | null | undefined): text is PageLocale =>
   (PAGE_LOCALES as readonly (string | null | undefined)[]).includes(text)
-
-/** A text in both languages, in the order of `PAGE_LOCALES`. */
-export type Pair = readonly [en: string, es: string]

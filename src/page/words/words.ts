@@ -1,49 +1,29 @@
-import { archives, indicators, search, texts } from './catalogue.ts'
-import { common, coverage, home } from './common.ts'
 import { PAGE_LOCALES, type PageLocale } from './locale.ts'
-import { queues, runs, sql } from './operation.ts'
-import { explain, series, vintages } from './series.ts'
-
-/** The texts of all pages, from the files of this folder. */
-const PARTS = {
-  common,
-  archives,
-  coverage,
-  explain,
-  home,
-  indicators,
-  runs,
-  search,
-  series,
-  sql,
-  texts,
-  vintages,
-  queues,
-}
+import SENTENCES from './sentences.json' with { type: 'json' }
+import TEXTS from './texts.json' with { type: 'json' }
 
 type Value = string | number
+type Sentence = (...values: readonly Value[]) => string
 
-/** A text, or a function if it has placeholders, of which `{2}` is the third. */
-type Message<Text extends string> = Text extends `${string}{2${string}`
-  ? (first: Value, second: Value, third: Value) => string
-  : Text extends `${string}{1${string}`
-    ? (first: Value, second: Value) => string
-    : Text extends `${string}{0${string}`
-      ? (first: Value) => string
-      : string
+/** Texts by names that the service may add to. */
+type OpenName = 'kinds' | 'steps' | 'targets'
 
-type InOneLanguage<T> = T extends readonly [infer English extends string, string]
-  ? Message<English>
-  : { readonly [K in keyof T]: InOneLanguage<T[K]> }
+/** The texts of a file in one language. */
+type InOneLanguage<T, Text> = {
+  readonly [K in keyof T]: T[K] extends readonly string[]
+    ? Text
+    : K extends OpenName
+      ? Readonly<Record<string, Text>>
+      : InOneLanguage<T[K], Text>
+}
 
-/** The page's own words in one language, by part. */
-export type Words = InOneLanguage<typeof PARTS>
+/** The page's own words in one language, by part: texts, and sentences that take values. */
+export type Words = InOneLanguage<typeof TEXTS, string> & InOneLanguage<typeof SENTENCES, Sentence>
 
 /** `{0}` is the first value, `{0|row|rows}` a count with its noun, `{0?was|were}` a word that agrees with the count. */
 const PLACEHOLDER = /\{(\d)(?:([|?])([^|}]*)\|([^}]*))?\}/g
 
-function message(template: string, locale: PageLocale): string | ((...values: readonly Value[]) => string) {
-  if (!template.includes('{0')) return template
+function sentence(template: string, locale: PageLocale): Sentence {
   const plural = new Intl.PluralRules(locale)
   return (...values) =>
     template.replaceAll(PLACEHOLDER, (_, place: string, kind?: string, one?: string, other?: string) => {
@@ -55,16 +35,21 @@ function message(template: string, locale: PageLocale): string | ((...values: re
     })
 }
 
-/** Texts in one language. */
-const wordsIn = (parts: object, i: number): unknown =>
+/** The texts of one part in the language with a number. */
+const pick = (texts: object, i: number, make: (text: string) => unknown): object =>
   Object.fromEntries(
-    Object.entries(parts).map(([name, part]) => [
-      name,
-      Array.isArray(part) ? message(part[i] as string, PAGE_LOCALES[i]!) : wordsIn(part as object, i),
-    ]),
+    Object.entries(texts).map(([name, text]) => [name, Array.isArray(text) ? make(text[i]) : pick(text, i, make)]),
+  )
+
+const wordsIn = (locale: PageLocale, i: number): object =>
+  Object.fromEntries(
+    Object.entries(TEXTS).map(([part, texts]) => {
+      const sentences = (SENTENCES as Readonly<Record<string, object>>)[part] ?? {}
+      return [part, { ...pick(texts, i, String), ...pick(sentences, i, (text) => sentence(text, locale)) }]
+    }),
   )
 
 /** The page's words by language. */
-export const WORDS = Object.fromEntries(PAGE_LOCALES.map((locale, i) => [locale, wordsIn(PARTS, i)])) as Readonly<
+export const WORDS = Object.fromEntries(PAGE_LOCALES.map((locale, i) => [locale, wordsIn(locale, i)])) as Readonly<
   Record<PageLocale, Words>
 >

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import QUESTIONS from '../../src/page/words/recipes.es.json' with { type: 'json' }
+import SENTENCES from '../../src/page/words/sentences.json' with { type: 'json' }
+import TEXTS from '../../src/page/words/texts.json' with { type: 'json' }
+import { WORDS } from '../../src/page/words/words.ts'
+import { recipesFor } from '../../src/reports/recipes/recipes.ts'
+import { SERVICES } from '../../src/service/services.ts'
+
+/** All pairs of texts below a place, each with its name. */
+function pairs(part: object, name = ''): [name: string, pair: readonly string[]][] {
+  return Object.entries(part).flatMap(([key, value]) =>
+    Array.isArray(value) ? [[`${name}${key}`, value] as [string, string[]]] : pairs(value, `${name}${key}.`),
+  )
+}
+
+const values = (text: string): string[] => [...new Set(text.match(/\{\d/g))].sort()
+
+test('every text is there in both languages, and a sentence takes the same values in both', () => {
+  for (const [name, pair] of [...pairs(TEXTS), ...pairs(SENTENCES)]) {
+    expect(pair, name).toHaveLength(2)
+    for (const text of pair) expect(text.trim(), name).not.toBe('')
+  }
+  for (const [name, [english, spanish]] of pairs(SENTENCES) as [string, [string, string]][]) {
+    expect(values(english), name).not.toEqual([])
+    expect(values(spanish), name).toEqual(values(english))
+  }
+  for (const [name, pair] of pairs(TEXTS)) expect(pair.join(), name).not.toMatch(/\{\d/)
+})
+
+test('a name is either a text or a sentence, not both', () => {
+  const sentences = new Set(pairs(SENTENCES).map(([name]) => name))
+  expect(pairs(TEXTS).filter(([name]) => sentences.has(name))).toEqual([])
+})
+
+test('sentences count by the plurals of their language', () => {
+  expect([WORDS.en.home.failures(1), WORDS.en.home.failures(2)]).toEqual([
+    '1 request failed and has not succeeded since.',
+    '2 requests failed and have not succeeded since.',
+  ])
+  expect(WORDS.es.home.failures(1)).toBe('1 petición falló y no tiene respuesta desde entonces.')
+})
+
+test('every recipe has a question in Spanish', () => {
+  expect(Object.keys(QUESTIONS).sort()).toEqual(
+    recipesFor(SERVICES.esios)
+      .map(({ name }) => name)
+      .sort(),
+  )
+})
