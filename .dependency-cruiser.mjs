@@ -33,6 +33,8 @@ const PACKAGE_USERS = {
   '@hono/node-server': ['emulator/', 'page/server.ts'],
   hono: ['emulator/', 'page/html.ts', 'page/server.ts'],
   uplot: ['page/client/', 'page/assets.ts'],
+  'csv-parse': ['transform/'],
+  fflate: ['transform/'],
   zod: ['job/', 'emulator/', 'service/'],
   yaml: ['job/', 'cli/'],
   'html-to-text': ['transform/'],

@@ -54,7 +54,7 @@ export const COMMANDS = {
   },
   archives: {
     group: 'Fetch',
-    about: 'List or download archive files',
+    about: 'List, download or load archive files',
     load: () => import('../commands/archives.ts'),
   },
   gaps: {

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseDatabase } from '../../db/address.ts'
 import { openWriter } from '../../db/lock.ts'
@@ -12,15 +12,17 @@ import { rememberWait } from '../../fetch/hosts.ts'
 import { openPacer } from '../../fetch/pacer.ts'
 import { normalizeJob } from '../../job/normalize.ts'
 import { recordFile } from '../../load/archiveFiles.ts'
+import { replaceArchiveRows } from '../../load/archiveRows.ts'
 import { listSecrets, refuseExposed } from '../../service/key.ts'
 import { itemKind, routesOf } from '../../service/routes.ts'
 import type { Service } from '../../service/service.ts'
+import { readArchive } from '../../transform/archiveRows.ts'
 import { didYouMean } from '../../util/didYouMean.ts'
 import { InputError, StoppedError, SyncError } from '../../util/errors.ts'
 import { createEmitter, type EmitEvent } from '../../util/events.ts'
 import { eventsTo } from '../../util/log.ts'
 import { version } from '../../util/package.ts'
-import { grouped, quantity } from '../../util/text.ts'
+import { grouped, oneLine, quantity } from '../../util/text.ts'
 import { localDate } from '../../util/time/zone.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JSON_FLAG, LIMIT_FLAG, RANGE_FLAGS, SERVICE_FLAGS } from '../flags.ts'
@@ -34,17 +36,18 @@ import { tableText } from '../terminal/table.ts'
 import { rangeOfFlags } from '../times.ts'
 
 export const positionals = {
-  action: { type: 'string', choices: ['list', 'download'], demandOption: true, describe: 'Action' },
+  action: { type: 'string', choices: ['list', 'download', 'load'], demandOption: true, describe: 'Action' },
   ids: { type: 'number', array: true, describe: 'Ids of archives; default: all' },
 } as const
 export const flags = {
   ...DATABASE_FLAG,
   ...SERVICE_FLAGS,
   kind: { type: 'string', default: 'all', describe: 'Choose the kind: archive, archive_json' },
+  name: { type: 'string', describe: 'Limit to archives with this name' },
   ...RANGE_FLAGS,
   output: { type: 'string', defaultDescription: 'archives/ beside the database', describe: 'Set the target directory' },
   limit: { ...LIMIT_FLAG.limit, default: 100 },
-  refresh: { type: 'boolean', default: false, describe: 'Download existing files again' },
+  refresh: { type: 'boolean', default: false, describe: 'Download or load existing files again' },
   'allow-host': {
     type: 'string',
     array: true,
@@ -54,7 +57,11 @@ export const flags = {
   job: { type: 'string', describe: 'Use pace and call budget of this job file' },
   ...JSON_FLAG,
 } as const
-export const examples = ['archives list --database data/demo.db', 'archives download 34 --from 2025-11-01']
+export const examples = [
+  'archives list --database data/demo.db',
+  'archives download 34 --from 2025-11-01',
+  'archives load --name C2_liquicomun',
+]
 
 type ArchivesArgs = Args<typeof flags, typeof positionals>
 type RangeArgs = Pick<ArchivesArgs, 'from' | 'to'>
@@ -69,6 +76,7 @@ interface Edition {
   readonly url: string | null
   readonly path: string | null
   readonly bytes: number | null
+  readonly sha256: string | null
 }
 
 /** The days that `--from` and `--to` mean, in the zone of the service. */
@@ -100,8 +108,9 @@ async function editions(db: Reader, args: ArchivesArgs): Promise<Edition[]> {
   const days = requestedDates(args, service.timeZone)
   return kysely
     .selectFrom('archive_publications')
-    .select(['kind', 'id', 'name', 'date', 'url', 'path', 'bytes'])
+    .select(['kind', 'id', 'name', 'date', 'url', 'path', 'bytes', 'sha256'])
     .$if(kind !== 'all', (of) => of.where('kind', '=', kind))
+    .$if(args.name !== undefined, (of) => of.where('name', '=', args.name!))
     .$if(ids.length > 0, (of) => of.where('id', 'in', ids))
     .$if(days.from !== null, (of) => of.where('date', '>=', days.from!))
     .$if(days.to !== null, (of) => of.where('date', '<', days.to!))
@@ -225,8 +234,93 @@ async function fetchFiles(args: ArchivesArgs): Promise<number> {
   }
 }
 
+interface LoadSummary {
+  rows: number
+  files: number
+  /** Editions whose rows were loaded already. */
+  stored: number
+  /** Editions without a downloaded file. */
+  missing: number
+  /** Files that stay files. */
+  unknown: string[]
+  failed: { file: string; reason: string }[]
+}
+
+/** The editions to load, each once, and each file once: a JSON archive has one file for all days, which is that of the latest. */
+async function loadable(store: Store, found: readonly Edition[], args: ArchivesArgs, done: LoadSummary) {
+  const loaded = await store.kysely.selectFrom('archive_file').select(['url', 'loaded_sha256']).execute()
+  const versions = new Map(loaded.map((file) => [file.url, file.loaded_sha256]))
+  const seen = new Set<string | null>()
+  const isNew = (key: string | null): boolean => !seen.has(key) && Boolean(seen.add(key))
+  const present = found.filter(
+    ({ kind, id, date, url, path }) => path !== null && isNew(url) && isNew(`${kind} ${id} ${date}`),
+  )
+  done.missing = found.filter(({ kind, id, date, path }) => path === null && isNew(`${kind} ${id} ${date}`)).length
+  const fresh = present.filter(({ url, sha256 }) => args.refresh || versions.get(url!) !== sha256)
+  done.stored = present.length - fresh.length
+  return fresh
+}
+
+/** `archives load`: the rows of downloaded files with a known layout, in `archive_row`. */
+async function loadFiles(args: ArchivesArgs): Promise<number> {
+  const file = readSettings(args).database.value
+  const folder = args.output ?? join(parseDatabase(file).folder ?? 'data', 'archives')
+  const done: LoadSummary = { rows: 0, files: 0, stored: 0, missing: 0, unknown: [], failed: [] }
+  await openReader(file).close()
+  const store = await openWriter(file, 'archives load')
+  try {
+    for (const { kind, id, name, date, url, sha256, path } of await loadable(
+      store,
+      await editions(store, args),
+      args,
+      done,
+    )) {
+      const edition = `${name ?? id} ${date}`
+      let unknown: string[] = []
+      let files = 0
+      try {
+        const bytes = readFileSync(join(folder, path!))
+        // Read again if the transaction is repeated.
+        function* rows() {
+          ;[unknown, files] = [[], 0]
+          for (const one of readArchive(name ?? String(id), bytes)) {
+            if (one.rows === null) unknown.push(`${edition}: ${one.file}`)
+            else files++
+            yield* one.rows ?? []
+          }
+        }
+        done.rows += await replaceArchiveRows(store, { kind, id, date, url: url!, sha256: sha256! }, rows)
+        done.files += files
+        done.unknown.push(...unknown)
+      } catch (error) {
+        if (error instanceof SyncError) throw error
+        done.failed.push({ file: edition, reason: error instanceof Error ? error.message : String(error) })
+      }
+    }
+    print(args.json ? JSON.stringify(done, null, 2) : loadedText(done))
+    return done.failed.length > 0 ? EXIT.partial : EXIT.done
+  } finally {
+    await store.close()
+  }
+}
+
+const UNKNOWN_SHOWN = 10
+
+const loadedText = ({ rows, files, stored, missing, unknown, failed }: LoadSummary): string =>
+  [
+    `Loaded ${quantity(rows, 'row')} of ${quantity(files, 'file')}; ${quantity(stored, 'edition')} already loaded.`,
+    ...(unknown.length > 0 ? [`${quantity(unknown.length, 'file')} without a known layout, which stay files:`] : []),
+    ...unknown.slice(0, UNKNOWN_SHOWN).map((one) => `- ${oneLine(one)}`),
+    ...(unknown.length > UNKNOWN_SHOWN ? ['- … (--json lists all)'] : []),
+    ...(missing > 0
+      ? [`${quantity(missing, 'edition')} not downloaded; \`indicator-sync archives download\` fetches them.`]
+      : []),
+    ...failed.map(({ file, reason }) => `Cannot read ${oneLine(file)}: ${oneLine(reason)}.`),
+  ].join('\n')
+
 export async function handler(args: ArchivesArgs): Promise<number> {
   if (args.action === 'download') return fetchFiles(args)
+  if (args.action === 'load') return loadFiles(args)
   const reader = openReader(readSettings(args).database.value)
   try {
     listEditions(await editions(reader, args), args)

@@ -190,8 +190,23 @@ export const archive_file = table(
     file_name: optional(text('File name from the response')),
     path: text('Path relative to the downloads folder'),
     fetched_at: moment('Fetch time'),
+    loaded_sha256: optional(text('SHA-256 of the version whose rows archive_row has')),
   },
   { key: ['url'], silent: ['fetched_at'], withoutRowid: true },
+)
+
+export const archive_row = table(
+  'A row of a downloaded archive file with a known layout (`archives load`).',
+  {
+    kind: text(ARCHIVE_KIND),
+    id: integer('Archive (archive.id)'),
+    date: text('Edition (archive_edition.date)'),
+    file: text('File, or file in the ZIP'),
+    line: integer('Line of the file, or row of the JSON, from 1'),
+    layout: text('Layout: pvpc or settlement; the view of its rows is archive_ and this name'),
+    columns: json('Cells as received: a JSON array, or an object if they have names'),
+  },
+  { key: ['kind', 'id', 'date', 'file', 'line'], withoutRowid: true },
 )
 
 export const widget = table(

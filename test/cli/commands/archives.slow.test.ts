@@ -61,9 +61,9 @@ test('files of archives are downloaded once, recorded, and kept by a replay; fai
   }
 })
 
-test('a list only reads: a name that is mistyped makes no database', async () => {
+test('a mistyped name of a database to list or load makes no database', async () => {
   const file = join(tempFolder(), 'typo.db')
-  expect((await cli(['archives', 'list', '--database', file], {})).code).toBe(7)
+  for (const action of ['list', 'load']) expect((await cli(['archives', action, '--database', file], {})).code).toBe(7)
   expect(existsSync(file)).toBe(false)
 })
 

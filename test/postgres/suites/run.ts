@@ -12,7 +12,7 @@ const SUITES = [
     'test/fetch/faults.process.test.ts',
     'test/model/first.test.ts',
   ],
-  ...['discover', 'publish', 'status'].map((name) => `test/cli/commands/${name}.test.ts`),
+  ...['archivesLoad', 'discover', 'publish', 'status'].map((name) => `test/cli/commands/${name}.test.ts`),
   ...['series', 'overview', 'asOf', 'states', 'chart.slow', 'sql'].map((name) => `test/page/${name}.test.ts`),
 ]
 for (const suite of SUITES) if (!existsSync(suite)) throw new Error(`There is no ${suite}.`)

@@ -1,5 +1,6 @@
 import type { RecordedOutcome } from '../../../util/eventFields.ts'
 import type { GapReason } from '../codes.ts'
+import { ARCHIVE_VIEWS } from './archiveViews.ts'
 import { COVERAGE_VIEWS } from './coverageViews.ts'
 import { TEXT_VIEWS } from './textViews.ts'
 import { VALUE_VIEWS } from './valueViews.ts'
@@ -13,12 +14,12 @@ export interface DatabaseView {
 }
 
 /** Every view of the database. */
-export const VIEWS = { ...VALUE_VIEWS, ...COVERAGE_VIEWS, ...TEXT_VIEWS } as const satisfies Record<
+export const VIEWS = { ...VALUE_VIEWS, ...COVERAGE_VIEWS, ...TEXT_VIEWS, ...ARCHIVE_VIEWS } as const satisfies Record<
   string,
   DatabaseView
 >
 
-type Views = typeof VALUE_VIEWS & typeof COVERAGE_VIEWS & typeof TEXT_VIEWS
+type Views = typeof VALUE_VIEWS & typeof COVERAGE_VIEWS & typeof TEXT_VIEWS & typeof ARCHIVE_VIEWS
 
 type Numbers =
   | (
@@ -33,9 +34,22 @@ type Numbers =
       | 'step_s'
       | 'count'
       | 'hours'
+      | 'line'
+      | 'hour'
     )
   | ('requests' | 'failed' | 'bytes' | `rows_${'new' | 'unchanged' | 'revised' | 'withdrawn' | 'rejected'}`)
-type OptionalNumbers = 'value' | 'min' | 'max' | 'avg' | 'sum' | 'energy' | 'missing' | 'seconds'
+type OptionalNumbers =
+  | 'value'
+  | 'min'
+  | 'max'
+  | 'avg'
+  | 'sum'
+  | 'energy'
+  | 'missing'
+  | 'seconds'
+  | 'quarter'
+  | 'price_pcb'
+  | 'price_cym'
 type Flags = 'expired' | 'sticky'
 type Texts =
   | ('kind' | 'locale' | 'at_utc' | 'at_local' | 'local_date' | 'local_month' | 'from_local' | 'to_local' | 'state')
@@ -46,6 +60,7 @@ type Texts =
 interface Special {
   readonly gaps: { readonly reason: GapReason; readonly step_s: number | null; readonly job: string | null }
   readonly runs: { readonly outcome: RecordedOutcome }
+  readonly archive_pvpc: { readonly hours: string }
   readonly archive_publications: { readonly bytes: number | null }
 }
 

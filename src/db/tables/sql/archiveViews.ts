@@ -1,0 +1,81 @@
+/* A view for each layout of `service/archiveLayouts.ts`. Loading checks the cells, so casts never fail. */
+
+const EDITION = {
+  id: 'Archive (archive.id)',
+  date: 'Edition (archive_edition.date)',
+  file: 'File, or file in the ZIP',
+  line: 'Line of the file, or row of the JSON',
+}
+
+/** How each database reads a cell of `r.columns`. */
+const CELLS = {
+  sqlite: (key: string | number) => `json_extract(r.columns, '$${typeof key === 'number' ? `[${key}]` : `.${key}`}')`,
+  postgres: (key: string | number) => `(r.columns::jsonb ->> ${typeof key === 'number' ? key : `'${key}'`})`,
+}
+type Dialect = keyof typeof CELLS
+
+const price = (cell: string): string => `cast(replace(${cell}, ',', '.') as double precision)`
+/** `01/02/2024` as `2024-02-01`. */
+const isoDate = (cell: string): string =>
+  `substr(${cell}, 7, 4) || '-' || substr(${cell}, 4, 2) || '-' || substr(${cell}, 1, 2)`
+
+function pvpcSql(dialect: Dialect): string {
+  const cell = CELLS[dialect]
+  return `select r.id, r.date, r.file, r.line, ${isoDate(cell('Dia'))} as local_date, ${cell('Hora')} as hours,
+      ${price(cell('PCB'))} as price_pcb, ${price(cell('CYM'))} as price_cym, r.columns
+    from archive_row r where r.layout = 'pvpc'`
+}
+
+/** `C2_prdvsuqh_20240101_20240131`: the settlement, the concept, and the days. */
+const SETTLEMENT = `r.id, r.date, r.file, r.line, substr(r.file, 1, 2) as settlement, substr(r.file, 4, length(r.file) - 21) as concept`
+
+function settlementSql(dialect: Dialect): string {
+  const cell = CELLS[dialect]
+  const count = dialect === 'sqlite' ? 'json_array_length(r.columns)' : 'jsonb_array_length(r.columns::jsonb)'
+  const each =
+    dialect === 'sqlite'
+      ? 'join json_each(r.columns) e on e.key > 0'
+      : `join lateral jsonb_array_elements_text(r.columns::jsonb) with ordinality e (value, nth) on e.nth > 1`
+  const hour = dialect === 'sqlite' ? 'e.key' : 'e.nth - 1'
+  const isLong = `substr(${cell(0)}, 3, 1) = '/'`
+  const month = `substr(r.file, length(r.file) - 16, 4) || '-' || substr(r.file, length(r.file) - 12, 2)`
+  const day = `trim(substr(${cell(0)}, 2))`
+  return `select ${SETTLEMENT}, ${isoDate(cell(0))} as local_date, cast(${cell(1)} as bigint) as hour,
+      case when ${count} = 4 then cast(${cell(2)} as bigint) end as quarter,
+      ${price(`case when ${count} = 4 then ${cell(3)} else ${cell(2)} end`)} as value
+    from archive_row r where r.layout = 'settlement' and ${isLong}
+    union all
+    select ${SETTLEMENT}, ${month} || '-' || substr('0' || ${day}, length(${day})) as local_date, cast(${hour} as bigint) as hour,
+      null as quarter, ${price('e.value')} as value
+    from archive_row r ${each} where r.layout = 'settlement' and not ${isLong} and e.value <> ''`
+}
+
+export const ARCHIVE_VIEWS = {
+  archive_pvpc: {
+    about: 'Hourly PVPC, the regulated household price, from archives that were loaded.',
+    columns: {
+      ...EDITION,
+      local_date: 'Local day',
+      hours: 'First and last hour of the period, as received: 00-01',
+      price_pcb: 'Price on the peninsula, the Canaries and the Balearics (€/MWh)',
+      price_cym: 'Price in Ceuta and Melilla (€/MWh)',
+      columns: 'The whole row as JSON, with the components of both prices',
+    },
+    sql: pvpcSql('sqlite'),
+    postgres: pvpcSql('postgres'),
+  },
+  archive_settlement: {
+    about: 'Values of settlements (liquicomun), from archives that were loaded.',
+    columns: {
+      ...EDITION,
+      settlement: 'Settlement: A1, C1 … C7',
+      concept: 'Concept, as in the name of the file',
+      local_date: 'Local day',
+      hour: 'Hour of the local day, from 1',
+      quarter: 'Quarter of the hour, from 1; NULL for hours',
+      value: 'Value; its unit depends on the concept',
+    },
+    sql: settlementSql('sqlite'),
+    postgres: settlementSql('postgres'),
+  },
+}

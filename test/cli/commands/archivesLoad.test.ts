@@ -1,0 +1,107 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { strToU8, zipSync } from 'fflate'
+import { expect, test } from 'vitest'
+import { emulate, runCommand, runJob, tempFolder, tempStore } from '../../kit.ts'
+
+const NOW = Date.parse('2025-11-04T12:00:00Z')
+const DAYS = 'archives: [{ window: { from: 2025-07-03, to: 2025-07-05 } }]'
+
+/** A database with the archives of two days, of which some files were downloaded. */
+async function downloadedStore(files: Readonly<Record<string, Uint8Array>>) {
+  const store = await tempStore()
+  await runJob(store, await emulate({ now: NOW / 1000 }), DAYS, { now: NOW })
+  const folder = tempFolder()
+  for (const [name, bytes] of Object.entries(files)) {
+    writeFileSync(join(folder, name), bytes)
+    const edition = store.kysely.selectFrom('archive_publications').select('url').where('name', '=', name)
+    const { url } = await edition.orderBy('date').limit(1).executeTakeFirstOrThrow()
+    const row = { url: url!, path: name, sha256: name, bytes: bytes.length, fetched_at: '2025-11-04T12:00:00.000Z' }
+    await store.kysely.insertInto('archive_file').values(row).execute()
+  }
+  const run = (...args: string[]) => runCommand(tempFolder(), [...args, '--database', store.address])
+  const load = (...args: string[]) => run('archives', 'load', '--output', folder, ...args)
+  const rows = async (sql: string) => JSON.parse((await run('query', sql, '--format', 'json')).out)
+  return { folder, run, load, rows }
+}
+
+const SETTLEMENT = zipSync({
+  C2_prdvsuqh_20241001_20241031: strToU8(
+    'prdvsuqh;\n2024;11;09;12;10;17;\n27/10/2024;3;4;81.3;\n27/10/2024;25;1;-7;\n',
+  ),
+  C2_imrad_20241001_20241031: strToU8('imrad;\n2024;11;09;12;10;17;\n27/10/2024;2;0.5;\n'),
+  C2_cdsvbrp_20241001_20241031: strToU8('cdsvbrp;\n2024;11;09;12;10;17;\nD 27;7,13;;28.46;;\n'),
+  'C2_modelcom.pdf': strToU8('%PDF'),
+})
+const PVPC = Buffer.from(
+  JSON.stringify({ PVPC: [{ Dia: '27/10/2024', Hora: '00-01', PCB: '116,33', CYM: '99', TEUPCB: '3,5' }] }),
+)
+
+test('archives load puts rows with a known layout into tables, once, and names files without one', async () => {
+  const { run, load, rows, folder } = await downloadedStore({
+    C2_liquicomun: SETTLEMENT,
+    pvpcdesglosehorario: PVPC,
+    I90DIA: zipSync({ 'I90DIA_20250703.xls': strToU8('x') }),
+  })
+  const first = await load('--name', 'C2_liquicomun')
+  expect(first).toMatchObject({ code: 0, err: '' })
+  expect(first.out).toMatch(
+    /^Loaded 4 rows of 3 files; 0 editions already loaded\.\n1 file without a known layout, which stay files:\n- C2_liquicomun 2025-07-03: C2_modelcom\.pdf\n/,
+  )
+  expect(
+    await rows(
+      'select settlement, concept, local_date, hour, quarter, value from archive_settlement order by concept, hour, quarter',
+    ),
+  ).toEqual([
+    { settlement: 'C2', concept: 'cdsvbrp', local_date: '2024-10-27', hour: 1, quarter: null, value: 7.13 },
+    { settlement: 'C2', concept: 'cdsvbrp', local_date: '2024-10-27', hour: 3, quarter: null, value: 28.46 },
+    { settlement: 'C2', concept: 'imrad', local_date: '2024-10-27', hour: 2, quarter: null, value: 0.5 },
+    { settlement: 'C2', concept: 'prdvsuqh', local_date: '2024-10-27', hour: 3, quarter: 4, value: 81.3 },
+    { settlement: 'C2', concept: 'prdvsuqh', local_date: '2024-10-27', hour: 25, quarter: 1, value: -7 },
+  ])
+  const all = JSON.parse((await load('--json')).out)
+  expect(all).toMatchObject({
+    rows: 1,
+    files: 1,
+    stored: 1,
+    missing: expect.any(Number),
+    unknown: ['I90DIA 2025-07-03: I90DIA_20250703.xls'],
+    failed: [],
+  })
+  expect(await rows('select id, date, local_date, hours, price_pcb, price_cym from archive_pvpc')).toEqual([
+    { id: 80, date: '2025-07-03', local_date: '2024-10-27', hours: '00-01', price_pcb: 116.33, price_cym: 99 },
+  ])
+  expect(JSON.parse((await load('--json')).out)).toMatchObject({ rows: 0, stored: 3 })
+
+  // A newer version takes the place of the rows; a damaged one leaves them.
+  writeFileSync(
+    join(folder, 'pvpcdesglosehorario'),
+    readFileSync(join(folder, 'pvpcdesglosehorario'), 'utf8').replace('99', '98'),
+  )
+  await load('80', '--refresh')
+  expect(await rows('select price_cym from archive_pvpc')).toEqual([{ price_cym: 98 }])
+  writeFileSync(join(folder, 'C2_liquicomun'), SETTLEMENT.slice(0, 100))
+  const damaged = await load('8', '--refresh')
+  expect(damaged).toMatchObject({ code: 1, out: expect.stringMatching(/Cannot read C2_liquicomun 2025-07-03: /) })
+  expect(await rows('select count(*) as n from archive_row')).toEqual([{ n: 5 }])
+
+  // A replay keeps them.
+  const into = join(tempFolder(), 'again.db')
+  expect((await run('replay', '--output', into)).code).toBe(0)
+  const again = await runCommand(tempFolder(), [
+    'query',
+    'select count(*) from archive_row',
+    '--format',
+    'csv',
+    '--database',
+    into,
+  ])
+  expect(again.out).toMatch(/\n5\n$/)
+})
+
+test('archives load without downloaded files says so', async () => {
+  const { load } = await downloadedStore({})
+  expect((await load('--name', 'I90DIA')).out).toMatch(
+    /^Loaded 0 rows of 0 files; .*\n2 editions not downloaded; `indicator-sync archives download` fetches them\.\n/,
+  )
+})
