@@ -24,7 +24,7 @@ describe('the command line', () => {
     ['no command', [], {}, 2, /^Missing command\.\n.*--help/],
     ['an unknown command', ['snyc'], {}, 2, /Unknown command "snyc"\. Did you mean "sync"\?/],
     ['no job', ['sync'], {}, 2, /^Missing argument <jobs>: .*\n.*sync --help/m],
-    ['no action', ['archives'], {}, 2, /^Missing argument <action>: expected list, download\.\n.*archives --help/m],
+    ['no action', ['archives'], {}, 2, /^Missing argument <action>: expected list, download, load\.\n.*archives --help/m],
     ['half of what is needed', ['lake', 'sync'], {}, 2, /^Missing argument <folder>: Directory/m],
     [
       'a flag of few values',
@@ -38,7 +38,7 @@ describe('the command line', () => {
       ['archives', 'lst'],
       {},
       2,
-      /^<action> "lst" is not valid; expected one of: list, download\. Did you mean "list"\?/m,
+      /^<action> "lst" is not valid; expected one of: list, download, load\. Did you mean "list"\?/m,
     ],
     [
       'an unknown flag',
