@@ -1,6 +1,6 @@
 import type { Service } from '../service/service.ts'
 import { didYouMean } from '../util/didYouMean.ts'
-import { toWords } from './select.ts'
+import { hasWords, toWords } from './select.ts'
 
 /** A geo of a service and the name that is shown. */
 export interface NamedGeo {
@@ -14,12 +14,8 @@ const namesOf = ({ geos = {} }: Service) => Object.entries(geos).map(([id, names
 /** The geos with a name in which each word of a text begins a word. Case and accents do not matter. */
 export function findGeos(service: Service, text: string): NamedGeo[] {
   const wanted = toWords(text)
-  const matches = (name = ''): boolean => {
-    const words = toWords(name)
-    return wanted.every((beginning) => words.some((word) => word.startsWith(beginning)))
-  }
   return namesOf(service)
-    .filter(({ id, names }) => String(id) === text.trim() || names.some(matches))
+    .filter(({ id, names }) => String(id) === text.trim() || names.some((name = '') => hasWords([name], wanted)))
     .map(({ id, names: [name] }) => ({ id, name }))
 }
 

@@ -1,6 +1,6 @@
 import { didYouMean } from '../util/didYouMean.ts'
 import { InputError } from '../util/errors.ts'
-import { quantity } from '../util/text.ts'
+import { quantity, withoutAccents } from '../util/text.ts'
 import type { Job, Selector } from './job.ts'
 
 /** An indicator of the catalogue, with its names in all stored languages. */
@@ -11,15 +11,13 @@ export interface Listed {
   readonly terms: readonly string[]
 }
 
-/** A text without case and accents. */
-const withoutAccents = (text: string): string => text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase()
-
 /** The words of a text, without case and accents. */
 export const toWords = (text: string): string[] => withoutAccents(text).match(/[\p{L}\p{N}]+/gu) ?? []
 
-const matches = ({ match }: Selector, { names }: Listed): boolean => {
-  const words = names.flatMap(toWords)
-  return match.every((wanted) => words.some((word) => word.startsWith(wanted)))
+/** Whether each of some words begins a word of a text. */
+export function hasWords(texts: readonly string[], wanted: readonly string[]): boolean {
+  const words = texts.flatMap(toWords)
+  return wanted.every((beginning) => words.some((word) => word.startsWith(beginning)))
 }
 
 /** The ids that a selector selects, in ascending order. */
@@ -27,7 +25,7 @@ const select = (selector: Selector, catalogue: readonly Listed[]): number[] =>
   catalogue
     .filter(({ id }) => !selector.exclude.includes(id) && (selector.only?.includes(id) ?? true))
     .filter(({ terms }) => selector.terms.length === 0 || selector.terms.some((term) => terms.includes(term)))
-    .filter((listed) => matches(selector, listed))
+    .filter(({ names }) => hasWords(names, selector.match))
     .map(({ id }) => id)
     .sort((a, b) => a - b)
 

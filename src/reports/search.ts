@@ -3,7 +3,7 @@ import { geoNameColumn, storedKinds } from '../db/queries/catalogueNames.ts'
 import type { Reader } from '../db/store.ts'
 import { ENTRY_ROUTES } from '../job/entryRoutes.ts'
 import { findGeos, type NamedGeo } from '../job/geoNames.ts'
-import { toWords } from '../job/select.ts'
+import { hasWords, toWords } from '../job/select.ts'
 import type { Service } from '../service/service.ts'
 import { isObject } from '../util/json.ts'
 import { parseInstant } from '../util/time/instant.ts'
@@ -82,11 +82,9 @@ export async function searchGeos(db: Reader | null, service: Service, text: stri
         .execute()
     : []
   const wanted = toWords(text)
-  for (const { id, name } of stored) {
-    const words = toWords(`${id} ${name ?? ''}`)
-    if (found.has(id) || wanted.every((beginning) => words.some((word) => word.startsWith(beginning))))
+  for (const { id, name } of stored)
+    if (found.has(id) || String(id) === text.trim() || hasWords([name ?? ''], wanted))
       found.set(id, name ?? found.get(id) ?? '')
-  }
   return [...found].map(([id, name]) => ({ id, name })).sort((a, b) => a.id - b.id)
 }
 

@@ -29,6 +29,9 @@ export const oneLine = (text: string): string =>
     .replaceAll(HIDDEN_LETTERS, '')
     .trim()
 
+/** A text without case and accents, to compare it. */
+export const withoutAccents = (text: string): string => text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase()
+
 /** A word as a shell takes it. */
 export const shellWord = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) && !text.startsWith('-') ? text : `'${text.replaceAll("'", "'\\''")}'`

@@ -24,7 +24,13 @@ describe('the command line', () => {
     ['no command', [], {}, 2, /^Missing command\.\n.*--help/],
     ['an unknown command', ['snyc'], {}, 2, /Unknown command "snyc"\. Did you mean "sync"\?/],
     ['no job', ['sync'], {}, 2, /^Missing argument <jobs>: .*\n.*sync --help/m],
-    ['no action', ['archives'], {}, 2, /^Missing argument <action>: expected list, download, load\.\n.*archives --help/m],
+    [
+      'no action',
+      ['archives'],
+      {},
+      2,
+      /^Missing argument <action>: expected list, download, load\.\n.*archives --help/m,
+    ],
     ['half of what is needed', ['lake', 'sync'], {}, 2, /^Missing argument <folder>: Directory/m],
     [
       'a flag of few values',

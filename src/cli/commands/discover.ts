@@ -4,6 +4,7 @@ import type { NamedGeo } from '../../job/geoNames.ts'
 import { readJob } from '../../job/read.ts'
 import {
   geosOfIndicators,
+  type Holding,
   hasCatalogue,
   holdings,
   SEARCH_SCOPES,
@@ -108,9 +109,9 @@ export async function handler(args: DiscoverArgs): Promise<number> {
   if (args.in !== 'geos') reader ??= openReader(database)
   try {
     const found = await findItems(reader, service, args)
-    const stored: Awaited<ReturnType<typeof holdings>> = reader ? await holdings(reader) : new Map()
+    const stored = reader ? await holdings(reader) : new Map<string, Holding>()
     const names = new Map((await searchGeos(reader, service, '')).map((geo) => [geo.id, geo]))
-    const ids: Awaited<ReturnType<typeof geosOfIndicators>> = reader ? await geosOfIndicators(reader) : new Map()
+    const ids = reader ? await geosOfIndicators(reader) : new Map<string, ReadonlySet<number>>()
     const rows = (args.limit > 0 ? found.slice(0, args.limit) : found).map((one) => {
       const key = `${one.kind} ${one.id}`
       const geos = [...(ids.get(key) ?? [])].sort((a, b) => a - b).map((id) => names.get(id) ?? { id, name: '' })

@@ -1,5 +1,6 @@
 import type { Reader } from '../../db/store.ts'
 import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
+import { withoutAccents } from '../../util/text.ts'
 import { NotFound, type PageRequest } from '../page.ts'
 import { indicatorNames, type LocaleRequest } from './names.ts'
 
@@ -80,11 +81,10 @@ export async function matchingSeries(
   all: readonly SeriesRow[],
   text: string,
 ): Promise<readonly SeriesRow[]> {
-  const folded = (name: string): string => name.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase()
-  const wanted = folded(text.trim())
+  const wanted = withoutAccents(text.trim())
   if (wanted === '') return all
   const head = await seriesHeads(request, all)
-  return all.filter((row) => folded(`${row.indicator_id} ${head(row).name ?? ''}`).includes(wanted))
+  return all.filter((row) => withoutAccents(`${row.indicator_id} ${head(row).name ?? ''}`).includes(wanted))
 }
 
 /** The held series of some indicators, by kind and number of the indicator, each with its name in addresses. */

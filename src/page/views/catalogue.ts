@@ -1,7 +1,7 @@
 import { storedKinds } from '../../db/queries/catalogueNames.ts'
 import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
 import { holdings, SEARCH_SCOPES, searchItems } from '../../reports/search.ts'
-import { visible } from '../../util/text.ts'
+import { visible, withoutAccents } from '../../util/text.ts'
 import { command, kindText, options, pager, seriesLinks, serviceText, table } from '../elements.ts'
 import { type Html, html } from '../html.ts'
 import { type PageRequest, view, wholeNumber } from '../page.ts'
@@ -129,7 +129,7 @@ interface Excerpt {
 const foldedLetters = (text: string): string =>
   [...text]
     .map((letter) => {
-      const plain = letter.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase()
+      const plain = withoutAccents(letter)
       return plain.length === letter.length ? plain : letter.toLowerCase().slice(0, letter.length).padEnd(letter.length)
     })
     .join('')

@@ -1,6 +1,7 @@
 import { type GeoRange, geoRanges } from '../../db/tables/rows.ts'
 import { ONE_DAY, ONE_MONTH, ONE_WEEK, ONE_YEAR, type PeriodLength, type Steps } from '../../service/resolutions.ts'
 import { isObject, toInteger, toList } from '../../util/json.ts'
+import { withoutAccents } from '../../util/text.ts'
 import { LONGEST_FIXED } from '../../util/time/periods.ts'
 import { addUnits, fixedSeconds, floorTo, UNITS, type Unit } from '../../util/time/zone.ts'
 import { usualDistance, type Values } from './readValues.ts'
@@ -19,8 +20,7 @@ function statedPeriod(
   if (!isObject(first)) return null
   const known = byNumber[Number(first.id)]
   if (known !== undefined) return { period: known, isNumber: true }
-  const name = String(first.name).trim().toLowerCase()
-  const period = byWord[name.normalize('NFD').replace(/\p{M}/gu, '')]
+  const period = byWord[withoutAccents(String(first.name).trim())]
   return period === undefined ? null : { period, isNumber: false }
 }
 
