@@ -88,8 +88,11 @@ export async function searchGeos(db: Reader | null, service: Service, text: stri
   return [...found].map(([id, name]) => ({ id, name })).sort((a, b) => a.id - b.id)
 }
 
-/** The ids of the geos of each indicator, by kind and number: those with values and those that its catalogue entry names. */
-export async function geosOfIndicators({ kysely }: Reader): Promise<ReadonlyMap<string, ReadonlySet<number>>> {
+/** The ids of the geos of each indicator, by kind and number: those with values, those that its catalogue entry names, and known ones. */
+export async function geosOfIndicators(
+  { kysely }: Reader,
+  { indicatorGeos = {} }: Service,
+): Promise<ReadonlyMap<string, ReadonlySet<number>>> {
   const withValues = await kysely
     .selectFrom('series_geo as g')
     .innerJoin('series as s', 's.id', 'g.series_id')
@@ -106,6 +109,9 @@ export async function geosOfIndicators({ kysely }: Reader): Promise<ReadonlyMap<
       isObject(geo) && typeof geo.geo_id === 'number' ? [{ kind, id, geo: geo.geo_id }] : [],
     )
   })
-  const all = Map.groupBy([...withValues, ...named], ({ kind, id }) => `${kind} ${id}`)
+  const known = Object.entries(indicatorGeos).flatMap(([id, geos]) =>
+    geos.map((geo) => ({ kind: ENTRY_ROUTES.series, id: Number(id), geo })),
+  )
+  const all = Map.groupBy([...withValues, ...named, ...known], ({ kind, id }) => `${kind} ${id}`)
   return new Map([...all].map(([key, rows]) => [key, new Set(rows.map(({ geo }) => geo))]))
 }

@@ -31,3 +31,20 @@ export const GEOS: Readonly<Record<number, readonly [name: string, other?: strin
   8827: ['Bélgica', 'Belgium'],
   8828: ['Países Bajos', 'Netherlands'],
 }
+
+const [SPAIN, PENINSULA] = [[3], [8741]]
+const ON_THE_PENINSULA = [
+  ...[460, 541, 544, 545, 546, 549, 550, 551, 805, 1293, 1294, 1295, 1297],
+  ...[10010, 10034, 10207, 10208, 10209, 10211, 10355],
+]
+
+/** The geos of often used indicators. Source: the operator's values. */
+export const INDICATOR_GEOS: Readonly<Record<number, readonly number[]>> = {
+  600: [1, 2, 3, 8826, 8827, 8828],
+  612: [1, 3],
+  613: [1, 3],
+  614: [1, 3],
+  1001: [8741, 8742, 8743, 8744, 8745],
+  1739: SPAIN,
+  ...Object.fromEntries(ON_THE_PENINSULA.map((id) => [id, PENINSULA])),
+}

@@ -29,6 +29,8 @@ export interface Service {
   readonly geos?: Readonly<Record<number, readonly [name: string, other?: string]>>
   /** The units of its quantities; values of other quantities have the name of their quantity as unit. Default: none are known. */
   readonly magnitudes?: readonly Magnitude[]
+  /** The geos of often used indicators, which are shown before any value is stored. */
+  readonly indicatorGeos?: Readonly<Record<number, readonly number[]>>
   /** The indicators that recipes, the demo and examples are about by default. */
   readonly wellKnown: WellKnown
   /** Indicators whose values for tomorrow are published today: windows that end today leave them out. */

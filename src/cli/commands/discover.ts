@@ -13,7 +13,7 @@ import {
 } from '../../reports/search.ts'
 import { listSecrets } from '../../service/key.ts'
 import type { Service } from '../../service/service.ts'
-import { grouped } from '../../util/text.ts'
+import { grouped, quantity } from '../../util/text.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JSON_FLAG, LIMIT_FLAG, SERVICE_FLAGS } from '../flags.ts'
 import { runJobs } from '../jobs/runJobs.ts'
@@ -111,7 +111,7 @@ export async function handler(args: DiscoverArgs): Promise<number> {
     const found = await findItems(reader, service, args)
     const stored = reader ? await holdings(reader) : new Map<string, Holding>()
     const names = new Map((await searchGeos(reader, service, '')).map((geo) => [geo.id, geo]))
-    const ids = reader ? await geosOfIndicators(reader) : new Map<string, ReadonlySet<number>>()
+    const ids = reader ? await geosOfIndicators(reader, service) : new Map<string, ReadonlySet<number>>()
     const rows = (args.limit > 0 ? found.slice(0, args.limit) : found).map((one) => {
       const key = `${one.kind} ${one.id}`
       const geos = [...(ids.get(key) ?? [])].sort((a, b) => a - b).map((id) => names.get(id) ?? { id, name: '' })
@@ -125,7 +125,7 @@ export async function handler(args: DiscoverArgs): Promise<number> {
         id,
         kind,
         name,
-        held ? `${held.first_day} … ${held.last_day}` : '',
+        held ? `${held.first_day} … ${held.last_day}, ${quantity(held.geos, 'geo')}` : '',
         geosText(geos, rows.length === 1),
       ])
       print(tableText({ columns: ['id', 'kind', 'name', 'stored', 'geos'], rows: cells }))

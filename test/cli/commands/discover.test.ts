@@ -8,7 +8,7 @@ const market = onMarket()
 
 test('discover answers people and scripts', async () => {
   expect((await market.run(['discover', '600'])).out).toMatch(
-    /600 {2}indicator {2}Precio mercado SPOT Diario {2}2025-10-04 … 2025-11-04 {2}1 Portugal, 3 España\n/,
+    /600 {2}indicator {2}Precio mercado SPOT Diario {2}2025-10-04 … 2025-11-04, 2 geos {2}1 Portugal, 2 Francia, 3 España, 8826 Alemania, 8827 Bélgica, 8828 Países Bajos\n/,
   )
   expect(JSON.parse((await market.run(['discover', 'demanda', '--json'])).out)[0]).toMatchObject({
     id: expect.any(Number),
@@ -65,8 +65,8 @@ test('discover lists the geos that a catalogue entry names', async () => {
     .store()
     .kysely.updateTable('indicator')
     .set({ payload: JSON.stringify({ geos }) })
-    .where('id', '=', 10207)
+    .where('id', '=', 1844)
     .execute()
-  const [found] = JSON.parse((await market.run(['discover', '10207', '--json'])).out)
-  expect(found).toMatchObject({ id: 10207, stored: null, geos: [{ id: 2, name: 'Francia' }, { id: 77 }] })
+  const [found] = JSON.parse((await market.run(['discover', '1844', '--json'])).out)
+  expect(found).toMatchObject({ id: 1844, stored: null, geos: [{ id: 2, name: 'Francia' }, { id: 77 }] })
 })
