@@ -13,8 +13,9 @@ export interface ArchiveLayout {
 }
 
 const isText = (form: RegExp) => (cell: unknown) => typeof cell === 'string' && form.test(cell.trim())
-const isNumber = isText(/^-?\d+(?:[.,]\d+)?$/)
-const isNumberOrEmpty = isText(/^(?:-?\d+(?:[.,]\d+)?)?$/)
+const isNumber = isText(/^-?\d{1,20}(?:[.,]\d{1,20})?$/)
+const isNumberOrEmpty = isText(/^(?:-?\d{1,20}(?:[.,]\d{1,20})?)?$/)
+const isPeriod = isText(/^\d{1,2}$/)
 const isDate = isText(/^\d{2}\/\d{2}\/\d{4}$/)
 
 /**
@@ -38,7 +39,7 @@ export const ARCHIVE_LAYOUTS: readonly ArchiveLayout[] = [
     // `01/01/2024;1;4;81.3;` is a quarter of an hour, without the quarter an hour; `L 01;81.3;…` is a day of hours.
     accepts: ([day, ...values]) =>
       isDate(day)
-        ? (values.length === 2 || values.length === 3) && values.every(isNumber)
+        ? [2, 3].includes(values.length) && values.slice(0, -1).every(isPeriod) && isNumber(values.at(-1))
         : isText(/^[LMXJVSD] ?\d{1,2}$/)(day) && values.length <= 25 && values.every(isNumberOrEmpty),
   },
 ]

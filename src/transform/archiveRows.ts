@@ -40,7 +40,9 @@ function readJson(file: string, text: string): readonly Row[] | null {
   }
   for (const { name: layout, root = '', keys = [], accepts } of ARCHIVE_LAYOUTS) {
     const items = isObject(body) ? body[root] : undefined
-    if (Array.isArray(items) && items.every((item) => isObject(item) && accepts(cellsOf(item, keys))))
+    const isRow = (item: unknown): item is JsonObject =>
+      isObject(item) && Object.keys(item).every((key) => /^\w+$/.test(key)) && accepts(cellsOf(item, keys))
+    if (Array.isArray(items) && items.every(isRow))
       return items.map((item, i) => ({ file, line: i + 1, layout, columns: JSON.stringify(item) }))
   }
   return null

@@ -34,6 +34,9 @@ test('lines of text have their numbers, and cells without the empty ones at the 
 test.each([
   ['JSON of another shape', 'PVPC', '{"PVPC":{"Dia":"01/06/2021"}}'],
   ['JSON with a price that is none', 'PVPC', '{"PVPC":[{"Dia":"01/06/2021","Hora":"00-01","PCB":"n/a"}]}'],
+  ['JSON with a name that no database takes', 'PVPC', '{"PVPC":[{"Dia":"01/06/2021","Hora":"00-01","\\u0000":"1"}]}'],
+  ['a number that no database takes', 'C2_x_20240101_20240131', `x;\n;\n01/01/2024;1;${'9'.repeat(400)};\n`],
+  ['half an hour', 'C2_x_20240101_20240131', 'x;\n;\n01/01/2024;1.5;7;\n'],
   ['broken JSON', 'PVPC', '{"PVPC":['],
   ['a message', 'PVPC', '{"message":"No values for specified archive"}'],
   ['text of another name', 'C2_prdvsuqh', QUARTERS],

@@ -34,7 +34,12 @@ const SETTLEMENT = zipSync({
   'C2_modelcom.pdf': strToU8('%PDF'),
 })
 const PVPC = Buffer.from(
-  JSON.stringify({ PVPC: [{ Dia: '27/10/2024', Hora: '00-01', PCB: '116,33', CYM: '99', TEUPCB: '3,5' }] }),
+  JSON.stringify({
+    PVPC: [
+      { Dia: '27/10/2024', Hora: '00-01', PCB: '116,33', CYM: '99', TEUPCB: '3,5' },
+      { Dia: '27/10/2024', Hora: '01-02', PCB: '', CYM: '97' },
+    ],
+  }),
 )
 
 test('archives load puts rows with a known layout into tables, once, and names files without one', async () => {
@@ -61,7 +66,7 @@ test('archives load puts rows with a known layout into tables, once, and names f
   ])
   const all = JSON.parse((await load('--json')).out)
   expect(all).toMatchObject({
-    rows: 1,
+    rows: 2,
     files: 1,
     stored: 1,
     missing: expect.any(Number),
@@ -70,6 +75,7 @@ test('archives load puts rows with a known layout into tables, once, and names f
   })
   expect(await rows('select id, date, local_date, hours, price_pcb, price_cym from archive_pvpc')).toEqual([
     { id: 80, date: '2025-07-03', local_date: '2024-10-27', hours: '00-01', price_pcb: 116.33, price_cym: 99 },
+    { id: 80, date: '2025-07-03', local_date: '2024-10-27', hours: '01-02', price_pcb: null, price_cym: 97 },
   ])
   expect(JSON.parse((await load('--json')).out)).toMatchObject({ rows: 0, stored: 3 })
 
@@ -79,11 +85,11 @@ test('archives load puts rows with a known layout into tables, once, and names f
     readFileSync(join(folder, 'pvpcdesglosehorario'), 'utf8').replace('99', '98'),
   )
   await load('80', '--refresh')
-  expect(await rows('select price_cym from archive_pvpc')).toEqual([{ price_cym: 98 }])
+  expect(await rows('select price_cym from archive_pvpc')).toEqual([{ price_cym: 98 }, { price_cym: 97 }])
   writeFileSync(join(folder, 'C2_liquicomun'), SETTLEMENT.slice(0, 100))
   const damaged = await load('8', '--refresh')
   expect(damaged).toMatchObject({ code: 1, out: expect.stringMatching(/Cannot read C2_liquicomun 2025-07-03: /) })
-  expect(await rows('select count(*) as n from archive_row')).toEqual([{ n: 5 }])
+  expect(await rows('select count(*) as n from archive_row')).toEqual([{ n: 6 }])
 
   // A replay keeps them.
   const into = join(tempFolder(), 'again.db')
@@ -96,7 +102,7 @@ test('archives load puts rows with a known layout into tables, once, and names f
     '--database',
     into,
   ])
-  expect(again.out).toMatch(/\n5\n$/)
+  expect(again.out).toMatch(/\n6\n$/)
 })
 
 test('archives load without downloaded files says so', async () => {

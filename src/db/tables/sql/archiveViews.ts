@@ -14,7 +14,7 @@ const CELLS = {
 }
 type Dialect = keyof typeof CELLS
 
-const price = (cell: string): string => `cast(replace(${cell}, ',', '.') as double precision)`
+const price = (cell: string): string => `cast(replace(nullif(${cell}, ''), ',', '.') as double precision)`
 /** `01/02/2024` as `2024-02-01`. */
 const isoDate = (cell: string): string =>
   `substr(${cell}, 7, 4) || '-' || substr(${cell}, 4, 2) || '-' || substr(${cell}, 1, 2)`
