@@ -107,8 +107,11 @@ function errorAnswer(site: Site, request: PageRequest, isData: boolean, error: u
     return { status, headers: { ...headers, 'Content-Type': data.type }, body: data.body as string }
   }
   const body = html`<p class="${known && 'bad'}">${text}</p>${known && messageText(`${detail} ${hint ?? ''}`, request)}`
-  const shown: ShownPage = { title, body, scripts: [], still: true, lastRun: null, machine: undefined }
-  return { status, headers: { ...headers, ...HTML }, body: htmlText(layout(shown, PAGES, request)) }
+  return {
+    status,
+    headers: { ...headers, ...HTML },
+    body: htmlText(layout({ title, body, still: true }, PAGES, request)),
+  }
 }
 
 /** The body of an answer that is made row by row. It keeps the database open until it is read or given up. */
@@ -136,8 +139,8 @@ async function pageAnswer({ page, endpoint, form, address }: PageCall, request: 
   const shown: ShownPage = {
     title: view.title?.(data, request) ?? request.words.common.pages[page.name],
     body: view.show(data, request),
-    scripts: page.scripts ?? [],
-    still: page.still ?? false,
+    scripts: page.scripts,
+    still: page.still,
     lastRun: await readShownRun(request),
     machine: `${request.path === '/' ? '/index' : request.path}.json${address.search}`,
   }

@@ -10,13 +10,13 @@ import { WORDS } from './words/words.ts'
 export interface ShownPage {
   readonly title: string
   readonly body: Html
-  readonly scripts: readonly string[]
+  readonly scripts?: readonly string[] | undefined
   /** Whether it is not updated while a sync writes. */
-  readonly still: boolean
-  /** The newest run; null without one, and in files. */
-  readonly lastRun: ShownRun
-  /** The address of the page's data for programs; undefined where there is none. */
-  readonly machine: string | undefined
+  readonly still?: boolean | undefined
+  /** The newest run, if there is one. */
+  readonly lastRun?: ShownRun
+  /** The address of the page's data for programs. */
+  readonly machine?: string
 }
 
 /** The first part of a path, which marks the place in the navigation: `/runs` of `/runs/7`. */
@@ -61,7 +61,7 @@ const savedViews = ({
 export function layout(shown: ShownPage, pages: readonly Page[], request: PageRequest): Html {
   const { words, link, asset, locale, path, live } = request
   const { common } = words
-  const scripts = [...(live ? ['live', 'saved'] : []), 'page', ...shown.scripts]
+  const scripts = [...(live ? ['live', 'saved'] : []), 'page', ...(shown.scripts ?? [])]
   return html`<!doctype html>
 <html lang="${locale}">
 <head>

@@ -116,14 +116,8 @@ export async function* pageFiles(
     try {
       const view = await page.view()
       const data = await view.read(request)
-      const shown = {
-        title: view.title?.(data, request) ?? request.words.common.pages[page.name],
-        body: view.show(data, request),
-        scripts: [],
-        still: true,
-        lastRun: null,
-        machine: undefined,
-      }
+      const title = view.title?.(data, request) ?? request.words.common.pages[page.name]
+      const shown = { title, body: view.show(data, request) }
       const pages = PAGES.filter(({ path }) => path in WRITTEN_PAGES)
       yield { name, body: offlineDocument(htmlText(layout(shown, pages, request))) }
     } catch (error) {

@@ -58,26 +58,6 @@ export function createStatementRunner(limits: StatementLimits & { readonly ms: n
     return own
   }
 
-  async function answered(request: StatementRequest): Promise<StatementAnswer> {
-    const { columns, rows, cut } = await runStatement(taken(), request, limits)
-    const all = (await allRows(rows)).map((row) => row.map(cellValue))
-    return { columns: columns.map(({ name }) => name), rows: all, cut: cut() }
-  }
-
-  async function streamed(request: StatementRequest): Promise<Pick<Answer, 'columns' | 'rows'>> {
-    const { columns, rows } = await runStatement(taken(), request, { blockMs: limits.ms })
-    const blocks = rows[Symbol.asyncIterator]()
-    const first = await blocks.next()
-    async function* all(): Answer['rows'] {
-      try {
-        for (let { value, done } = first; !done; { value, done } = await blocks.next()) yield value
-      } finally {
-        await blocks.return?.()
-      }
-    }
-    return { columns, rows: all() }
-  }
-
   function add<T>(work: () => Promise<T>): Promise<T> {
     if (queue.size >= WAITING)
       throw new BusyError('Too many statements are running.', { hint: 'Try again in a moment.', code: 'busy' })
@@ -88,9 +68,27 @@ export function createStatementRunner(limits: StatementLimits & { readonly ms: n
     /** Starts a process for the next statement, which is then answered sooner. */
     warm: () => void warm(),
     /** The answer. Throws as `runStatement` does, and BusyError if too many wait. */
-    run: async (request: StatementRequest) => add(() => answered(request)),
+    run: async (request: StatementRequest): Promise<StatementAnswer> =>
+      add(async () => {
+        const { columns, rows, cut } = await runStatement(taken(), request, limits)
+        const all = (await allRows(rows)).map((row) => row.map(cellValue))
+        return { columns: columns.map(({ name }) => name), rows: all, cut: cut() }
+      }),
     /** The same with all rows, as they come. The first block is read before this returns. */
-    stream: async (request: StatementRequest) => add(() => streamed(request)),
+    stream: async (request: StatementRequest): Promise<Pick<Answer, 'columns' | 'rows'>> =>
+      add(async () => {
+        const { columns, rows } = await runStatement(taken(), request, { blockMs: limits.ms })
+        const blocks = rows[Symbol.asyncIterator]()
+        const first = await blocks.next()
+        async function* all(): Answer['rows'] {
+          try {
+            for (let { value, done } = first; !done; { value, done } = await blocks.next()) yield value
+          } finally {
+            await blocks.return?.()
+          }
+        }
+        return { columns, rows: all() }
+      }),
     /** Ends all processes. */
     close(): void {
       for (const { child } of processes) child?.kill('SIGKILL')

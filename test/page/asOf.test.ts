@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { BandSegment, ValueSegment } from '../../src/page/client/segments.ts'
+import { readChanges } from '../../src/page/queries/series/chart.ts'
 import { asOf } from '../../src/page/queries/series/question.ts'
-import { readChanges } from '../../src/page/queries/series/runChanges.ts'
 import { type GeoSeries, readDays, readWindow } from '../../src/page/queries/series/window.ts'
 import { emulate, fileFolder, ms, runJob, tempStore } from '../kit.ts'
 import type { Reader } from '../store.ts'

@@ -34,8 +34,8 @@ test('only the words that changed are shown', () => {
   ])
 })
 
-test('texts too long to be compared word by word are shown as a whole between their equal ends', () => {
+test('texts too long to be compared word by word are shown as a whole', () => {
   const many = (word: string) => Array.from({ length: 5000 }, (_, i) => `${word}${i}`).join(' ')
   const pieces = difference(`begin ${many('a')} end`, `begin ${many('b')} end`)
-  expect(pieces.map(({ what }) => what)).toEqual(['same', 'removed', 'added', 'same'])
+  expect(pieces.map(({ what }) => what)).toEqual(['removed', 'added'])
 })

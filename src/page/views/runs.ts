@@ -21,7 +21,7 @@ import {
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { readProgress } from '../lastRun.ts'
 import { type PageRequest, view, wholeNumber } from '../page.ts'
-import { requestNames } from '../queries/requestNames.ts'
+import { requestNames } from '../queries/names.ts'
 
 /** Runs, entries of the quarantine, and requests that one page lists. */
 const [RUNS_A_PAGE, ENTRIES_A_PAGE, REQUESTS] = [50, 50, 40]

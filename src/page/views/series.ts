@@ -24,6 +24,7 @@ import {
   type ChartData,
   type ChartTableRow,
   comparedNames,
+  readChanges,
   readChart,
   readCompared,
   readRows,
@@ -39,7 +40,6 @@ import {
   showOf,
   sqlOf,
 } from '../queries/series/question.ts'
-import { readChanges } from '../queries/series/runChanges.ts'
 
 /** How many intervals are listed. */
 const MAX_LISTED_INTERVALS = 20

@@ -5,9 +5,8 @@ import { countText, momentText, numberText, serviceText, table, timeText } from 
 import { figure } from '../figure.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { type PageRequest, view } from '../page.ts'
-import { offsetsOf } from '../queries/series/chart.ts'
+import { offsetsOf, readChanges } from '../queries/series/chart.ts'
 import { rangeQuery, readChartQuery } from '../queries/series/question.ts'
-import { readChanges } from '../queries/series/runChanges.ts'
 import { readWindows } from '../queries/series/window.ts'
 
 /** The borders of the ages of revisions, in days after the period began; the first age is before its beginning. */

@@ -1,12 +1,13 @@
 import type { Extremes } from '../../../db/engine.ts'
 import type { Reader } from '../../../db/store.ts'
 import type { Measure } from '../../../db/tables/sql/expressions.ts'
+import { DAY, HOUR } from '../../../util/time/instant.ts'
 import type { Interval } from '../../../util/time/interval.ts'
-import { addUnits, floorTo, transitions, type Unit } from '../../../util/time/zone.ts'
+import { addUnits, floorTo, localClock, localDate, offsetAt, transitions, type Unit } from '../../../util/time/zone.ts'
 import type { PageRequest } from '../../page.ts'
 import type { ChartState } from '../intervals.ts'
 import { type ChartQuery, type NamedGeoSeries, readNamedGeoSeries } from './question.ts'
-import { type GeoSeries, readDays, readWindow, together } from './window.ts'
+import { type GeoSeries, isForGeo, localDays, readDays, readWindow, sixDigits, together } from './window.ts'
 
 /** Columns of the picture that is part of a page; a script requests as many as it has. */
 const USUAL_COLUMNS = 300
@@ -212,4 +213,113 @@ export async function readRows(
         }),
       ),
   }
+}
+
+/** The most days that are shown: a leap year. */
+const MAX_CARPET_DAYS = 366
+
+/** The place of an hour on the clock: twice its number, and one more if the clocks show it for the second time. */
+function placeOf(zone: string, at: number): number {
+  const [hour, before] = [at, at - HOUR].map((one) => localClock(zone, one).slice(0, 13)) as [string, string]
+  return 2 * Number(hour.slice(11)) + Number(hour === before && offsetAt(zone, at - HOUR) > offsetAt(zone, at))
+}
+
+/**
+ * Reads the mean of every hour of the days of an interval: null where there is no value, false where the day has no such hour.
+ * Null where there are too many days for a picture.
+ */
+export async function readCarpet(db: Reader, line: GeoSeries, range: Interval, fetchId: number | null) {
+  const { zone } = line
+  if ((range.to - range.from) / DAY > MAX_CARPET_DAYS) return null
+  const days = localDays(zone, range)
+  const hours = days.flatMap(({ from, to }, day) =>
+    Array.from({ length: Math.ceil((to - from) / HOUR) }, (_, i) => {
+      const at = from + i * HOUR
+      return { day, at, key: placeOf(zone, at) }
+    }),
+  )
+  const end = days.at(-1)?.to ?? range.to
+  const found = await db.engine.extremes(line, [...hours.map(({ at }) => at), end], fetchId)
+  const everyDay = Array.from({ length: 24 }, (_, hour) => 2 * hour)
+  const keys = [...new Set([...everyDay, ...hours.map(({ key }) => key)])].sort((a, b) => a - b)
+  const cells: (number | null | false)[][] = days.map(() => keys.map(() => false))
+  for (const [i, { day, key }] of hours.entries()) cells[day]![keys.indexOf(key)] = sixDigits(found[i]!.mean)
+  return {
+    slots: keys.map((key) => ({ hour: key >> 1, again: key % 2 === 1 })),
+    days: days.map(({ from }, day) => ({ date: localDate(zone, from), hours: cells[day]! })),
+  }
+}
+
+/** The most days of which every value is examined; for more, the records of the requests are used, which count all geos of their windows. */
+const LOOKED_AT = 400
+
+/** How many values a fetch brought, and how many it replaced or withdrew. */
+type FetchCount = readonly [fetchId: number, brought: number, replaced: number]
+
+/** How many versions of values each fetch brought and ended in an interval. */
+async function countVersions({ kysely }: Reader, line: GeoSeries, { from, to }: Interval): Promise<FetchCount[]> {
+  const key = { series_id: line.seriesId, geo_id: line.geoId }
+  const current = await kysely
+    .selectFrom('observation')
+    .select(({ fn }) => ['fetch_id', fn.countAll<number>().as('n')])
+    .where((of) => of.and([of.and(key), of('at', '>=', from), of('at', '<', to)]))
+    .groupBy('fetch_id')
+    .execute()
+  const ended = await kysely
+    .selectFrom('observation_revision')
+    .select(({ fn }) => ['fetch_id', 'superseded_by', fn.countAll<number>().as('n')])
+    .where((of) => of.and([of.and(key), of('at', '>=', from), of('at', '<', to)]))
+    .groupBy(['fetch_id', 'superseded_by'])
+    .execute()
+  return [
+    ...[...current, ...ended].map(({ fetch_id, n }) => [fetch_id, n, 0] as const),
+    ...ended.map(({ superseded_by, n }) => [superseded_by, 0, n] as const),
+  ]
+}
+
+/** The fetches that changed something in windows that overlap an interval. */
+async function countFetches({ kysely }: Reader, line: GeoSeries, { from, to }: Interval): Promise<FetchCount[]> {
+  const rows = await kysely
+    .selectFrom('_fetch')
+    .select(['id', 'geo_ids', 'rows_new', 'rows_revised', 'rows_withdrawn'])
+    .where('series_id', '=', line.seriesId)
+    .where((of) => of.or([of('from_at', 'is', null), of('from_at', '<', to)]))
+    .where((of) => of.or([of('to_at', 'is', null), of('to_at', '>', from)]))
+    .where((of) => of(of('rows_new', '+', of('rows_revised', '+', of.ref('rows_withdrawn'))), '>', 0))
+    .execute()
+  return rows
+    .filter(({ geo_ids }) => isForGeo(geo_ids, line.geoId))
+    .map((row) => [row.id, row.rows_new + row.rows_revised, row.rows_revised + row.rows_withdrawn])
+}
+
+/**
+ * The runs that changed something in an interval, in order: between two of them, the known values did not change. `at` is when the
+ * last fetch that changed something was recorded; `exact`: whether the counts are those of this geo in this interval, not the most
+ * that they can be.
+ */
+export async function readChanges(db: Reader, line: GeoSeries, range: Interval) {
+  const exact = range.to - range.from <= LOOKED_AT * DAY
+  const counts = Map.groupBy(await (exact ? countVersions : countFetches)(db, line, range), ([id]) => id)
+  const ids = [...counts.keys()]
+  if (ids.length === 0) return []
+  const fetches = await db.kysely
+    .selectFrom('_fetch as f')
+    .leftJoin('_run as r', 'r.id', 'f.run_id')
+    .select(['f.id', 'f.run_id as run', 'f.finished_at as at', 'r.job'])
+    .where('f.series_id', '=', line.seriesId)
+    .where('f.id', '>=', Math.min(...ids))
+    .where('f.id', '<=', Math.max(...ids))
+    .orderBy('f.id')
+    .execute()
+  const runs = Map.groupBy(
+    fetches.filter(({ id }) => counts.has(id)),
+    ({ run }) => run,
+  )
+  const changes = [...runs].map(([run, some]) => {
+    const { id: fetchId, at, job } = some.at(-1)!
+    const all = some.flatMap(({ id }) => counts.get(id)!)
+    const sum = (place: 1 | 2): number => all.reduce((total, count) => total + count[place], 0)
+    return { run, job: job ?? '', at, fetchId, brought: sum(1), replaced: sum(2), exact }
+  })
+  return changes.sort((a, b) => a.fetchId - b.fetchId)
 }
