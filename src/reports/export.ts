@@ -9,6 +9,7 @@ import {
   exportedGeoSeries,
   rangeIn,
 } from './exportQuestion.ts'
+import { resample } from './resample.ts'
 import { sideBySide } from './sideBySide.ts'
 
 /** A column of an export. */
@@ -38,14 +39,18 @@ const TIME_COLUMNS: readonly ExportColumn[] = [
   { name: 'at_local', type: 'text', unit: 'local time with offset, ISO 8601' },
 ]
 
-type ExportedValue = readonly [at: Instant, value: number | null, step: number]
+type ExportedValue = readonly [at: Instant, value: number | null, step: number, isComplete?: 0 | 1]
 
-/** The values of a geo series in the order of their instants. */
-const exportedValues = (
+/** The values of a geo series in the order of their instants, or those of its periods. */
+function exportedValues(
   { engine }: Reader,
-  { seriesId, geoId, zone }: ExportedGeoSeries,
+  series: ExportedGeoSeries,
   question: ExportQuestion,
-): Blocks<ExportedValue> => engine.values({ seriesId, geoId, ...rangeIn(zone, question) }, question.asOf)
+): Blocks<ExportedValue> {
+  const { seriesId, geoId, zone } = series
+  const values = engine.values({ seriesId, geoId, ...rangeIn(zone, question) }, question.asOf)
+  return question.resampling ? resample(values, series, question.resampling) : values
+}
 
 /** The times of a row at an instant, as text. */
 type Times = (at: Instant) => string[]
@@ -88,7 +93,7 @@ const SERIES_COLUMNS = {
   geo_name: ['text', 'geoName'],
 } as const satisfies Record<string, readonly [ExportColumn['type'], keyof ExportedGeoSeries]>
 
-/** Exports one row per value, ordered by kind, indicator, series, geo and instant. */
+/** Exports one row per value or period, ordered by kind, indicator, series, geo and instant. */
 export async function exportLong(db: Reader, question: ExportQuestion): Promise<Exported> {
   const allSeries = await exportedGeoSeries(db, question)
   const clocks = new Map<string, Times>()
@@ -98,7 +103,7 @@ export async function exportLong(db: Reader, question: ExportQuestion): Promise<
       const shared = Object.values(SERIES_COLUMNS).map(([, field]) => series[field])
       const times = clocks.get(series.zone)!
       for await (const values of exportedValues(db, series, question))
-        yield values.map(([at, value, step]) => [...shared, ...times(at), step, value])
+        yield values.map(([at, value, step, ...isComplete]) => [...shared, ...times(at), step, value, ...isComplete])
     }
   }
   return {
@@ -107,6 +112,7 @@ export async function exportLong(db: Reader, question: ExportQuestion): Promise<
       ...TIME_COLUMNS,
       { name: 'step_s', type: 'integer', unit: 's' },
       { name: 'value', type: 'real', unit: commonUnit(allSeries) },
+      ...(question.resampling ? [{ name: 'is_complete', type: 'integer' } as const] : []),
     ],
     rows: rows(),
   }

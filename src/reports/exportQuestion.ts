@@ -1,9 +1,12 @@
+import { sql } from 'kysely'
 import { geoNameColumn, indicatorNameColumn, unitColumn } from '../db/queries/catalogueNames.ts'
 import type { Reader } from '../db/store.ts'
+import { isSummedSql } from '../db/tables/sql/expressions.ts'
 import { ENTRY_ROUTES } from '../job/entryRoutes.ts'
 import { InputError } from '../util/errors.ts'
 import type { Instant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
+import type { Resampling } from './resample.ts'
 
 /** An end of a range: an instant, or one for the zone of each series. */
 type Border = Instant | ((zone: string) => Instant)
@@ -20,6 +23,8 @@ export interface ExportQuestion {
   readonly from: Border
   /** Where to end; not included. */
   readonly to: Border
+  /** The periods to aggregate to. Default: values as they are. */
+  readonly resampling?: Resampling | undefined
   /** UTC, ISO 8601 to the millisecond; null for the current values. */
   readonly asOf: string | null
 }
@@ -45,33 +50,34 @@ export interface ExportedGeoSeries {
   readonly geoTrunc: string | null
   readonly geoIds: string | null
   readonly zone: string
+  /** Whether its values add up over time; others are averaged. */
+  readonly isSummed: boolean
   readonly geoId: number
   readonly geoName: string | null
 }
 
 /** The series and geos of a question, in the order of an export. */
-export function exportedGeoSeries({ kysely }: Reader, question: ExportQuestion): Promise<ExportedGeoSeries[]> {
+export async function exportedGeoSeries({ kysely }: Reader, question: ExportQuestion): Promise<ExportedGeoSeries[]> {
   const { indicators, kind = ENTRY_ROUTES.series, geos } = question
-  return (
-    kysely
-      .selectFrom('series as s')
-      .innerJoin('series_geo as g', 'g.series_id', 's.id')
-      .select(['s.id as seriesId', 's.kind', 's.indicator_id as indicatorId', 's.time_trunc as timeTrunc'])
-      .select(['s.time_agg as timeAgg', 's.geo_agg as geoAgg', 's.geo_trunc as geoTrunc', 's.geo_ids as geoIds'])
-      .select(['s.time_zone as zone', 'g.geo_id as geoId'])
-      // The name in the first language where stored, else in another one.
-      .select([indicatorNameColumn('s.kind', 's.indicator_id'), geoNameColumn('g.geo_id', 'geoName')])
-      .select(unitColumn('s.kind', 's.indicator_id'))
-      .where('s.kind', '=', kind)
-      .where('s.indicator_id', 'in', indicators)
-      .$if(geos.length > 0, (of) => of.where('g.geo_id', 'in', geos))
-      .orderBy('s.kind')
-      .orderBy('s.indicator_id')
-      .orderBy('s.id')
-      .orderBy('g.geo_id')
-      .$narrowType<Pick<ExportedGeoSeries, 'kind'>>()
-      .execute()
-  )
+  const rows = await kysely
+    .selectFrom('series as s')
+    .innerJoin('series_geo as g', 'g.series_id', 's.id')
+    .select(['s.id as seriesId', 's.kind', 's.indicator_id as indicatorId', 's.time_trunc as timeTrunc'])
+    .select(['s.time_agg as timeAgg', 's.geo_agg as geoAgg', 's.geo_trunc as geoTrunc', 's.geo_ids as geoIds'])
+    .select(['s.time_zone as zone', 'g.geo_id as geoId'])
+    // The name in the first language where stored, else in another one.
+    .select([indicatorNameColumn('s.kind', 's.indicator_id'), geoNameColumn('g.geo_id', 'geoName')])
+    .select([unitColumn('s.kind', 's.indicator_id'), sql.raw<0 | 1 | boolean>(isSummedSql('s')).as('summed')])
+    .where('s.kind', '=', kind)
+    .where('s.indicator_id', 'in', indicators)
+    .$if(geos.length > 0, (of) => of.where('g.geo_id', 'in', geos))
+    .orderBy('s.kind')
+    .orderBy('s.indicator_id')
+    .orderBy('s.id')
+    .orderBy('g.geo_id')
+    .$narrowType<Pick<ExportedGeoSeries, 'kind'>>()
+    .execute()
+  return rows.map(({ summed, ...row }) => ({ ...row, isSummed: Boolean(summed) }))
 }
 
 /** A list for a message, shortened where it is long. */

@@ -168,10 +168,66 @@ describe('export', () => {
       /Cannot write .*directory does not exist/,
     ],
     ['a statement that writes', ['export --sql', 'delete from geo'], /read-only/],
+    [
+      'a statement in hours',
+      ['export --resample hour --sql', 'select 1'],
+      /--sql does not work with --wide, --resample/,
+    ],
+    ['incomplete periods of nothing', ['export --indicator 600 --partial'], /--partial only works with --resample/],
   ])('%s is told, and leaves nothing behind', async (_, args, message) => {
     const done = await cli(...args)
     expect(done.err).toMatch(message)
     expect(done.code).toBe(2)
+  })
+
+  test('--resample gives indicators of other steps common rows, as observations_hourly has them', async () => {
+    const done = await cli('export --indicator 600 1001 1293 --geo 3 8741 --resample hour --wide --quiet')
+    const [head, ...lines] = done.out
+      .trim()
+      .split('\n')
+      .map((line) => line.split(','))
+    expect(head).toEqual(expect.arrayContaining(['at_utc', '600_3 (€/MWh)', '1001_8741 (€/MWh)', '1293_8741 (MW)']))
+    const of = (indicator: number, geo: number) =>
+      store.all(
+        `select at_utc, value from observations_hourly where indicator_id = ? and geo_id = ? and time_trunc is null
+         and value is not null order by at`,
+        [indicator, geo],
+      ) as { at_utc: string; value: number }[]
+    for (const [indicator, geo, name] of [
+      [600, 3, '600_3 (€/MWh)'],
+      [1001, 8741, '1001_8741 (€/MWh)'],
+      [1293, 8741, '1293_8741 (MW)'],
+    ] as const) {
+      const column = head!.indexOf(name)
+      const found = lines.filter((line) => line[column] !== '')
+      expect(found.length).toBeGreaterThan(150)
+      expect(found.map((line) => [line[0], Number(line[column])])).toEqual(
+        of(indicator, geo).map(({ at_utc, value }) => [at_utc, expect.closeTo(value, 9)]),
+      )
+    }
+    expect(lines.filter((line) => line.every((cell) => cell !== '')).length).toBeGreaterThan(100)
+  })
+
+  test('--resample leaves incomplete months empty, and --partial fills them, also as they were known', async () => {
+    const month = async (flags: string) =>
+      (await cli(`export --indicator 1293 --geo 8741 --resample month --format ndjson --quiet ${flags}`)).out
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+        .filter(({ time_trunc }) => time_trunc === null)
+    const expected = store.all(
+      `select local_month, avg from observations_monthly where indicator_id = 1293 and time_trunc is null order by 1`,
+    ) as { avg: number }[]
+    const strict = await month('--from 2025-01-01')
+    expect(strict.map(({ value, is_complete }) => [value, is_complete])).toEqual(expected.map(() => [null, 0]))
+    expect(strict.find(({ at_local }) => at_local.startsWith('2025-10'))).toMatchObject({
+      at_local: '2025-10-01T00:00:00+02:00',
+      step_s: (31 * 24 + 1) * 3600,
+    })
+    const filled = await month('--partial')
+    expect(filled.map(({ value }) => value)).toEqual(expected.map(({ avg }) => expect.closeTo(avg, 6)))
+    const known = await month('--partial --as-of 2025-11-03T18:00:00Z')
+    expect(known.at(-1).value).not.toBe(filled.at(-1).value)
   })
 
   test('a statement goes into any format', async () => {

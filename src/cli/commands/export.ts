@@ -3,6 +3,7 @@ import { openReader } from '../../db/open.ts'
 import type { Reader } from '../../db/store.ts'
 import { type Exported, exportLong, exportWide } from '../../reports/export.ts'
 import { type ExportQuestion, exportedGeoSeries, requireStored } from '../../reports/exportQuestion.ts'
+import { RESAMPLE_UNITS } from '../../reports/resample.ts'
 import { runStatement, startStatement } from '../../reports/statements/runner.ts'
 import { exampleValues, type Service } from '../../service/service.ts'
 import { InputError } from '../../util/errors.ts'
@@ -33,6 +34,8 @@ export const flags = {
   ...RANGE_FLAGS,
   'as-of': { ...MOMENT, describe: 'Export the values known at this instant' },
   sql: { type: 'string', describe: 'Export the rows of a SELECT statement' },
+  resample: { choices: RESAMPLE_UNITS, describe: 'Aggregate to hours, local days or months' },
+  partial: { type: 'boolean', default: false, describe: 'With --resample: aggregate incomplete periods too' },
   wide: { type: 'boolean', default: false, describe: 'One row per timestamp, one column per series and geo' },
   output: { type: 'string', defaultDescription: 'stdout', describe: 'Set the file: .csv, .tsv, .ndjson or .parquet' },
   format: { choices: EXPORT_FORMS, defaultDescription: 'extension of --output, or csv', describe: 'Set the format' },
@@ -41,6 +44,7 @@ export const flags = {
 } as const
 export const examples = [
   'export --indicator 600 --from -7d --output spot.parquet --database data/demo.db',
+  'export --indicator 600 1293 --resample hour --wide --output hours.csv --database data/demo.db',
   'export --sql "select * from latest" --output latest.csv --database data/demo.db',
 ]
 export const endsWithOutput = true
@@ -85,9 +89,11 @@ function checkFlags(args: ExportPlan, service: Service): void {
     )
   if (args.kind !== undefined && indicator === undefined)
     refuseExport('--kind only works with --indicator.', 'Add --indicator, or omit --kind.')
-  if (sql !== undefined && (args.wide || args.asOf || args.geo || args.from || args.to))
+  if (args.partial && args.resample === undefined)
+    refuseExport('--partial only works with --resample.', 'Add --resample hour, or omit --partial.')
+  if (sql !== undefined && (args.wide || args.resample || args.asOf || args.geo || args.from || args.to))
     refuseExport(
-      '--sql does not work with --wide, --as-of, --geo, --from or --to.',
+      '--sql does not work with --wide, --resample, --as-of, --geo, --from or --to.',
       'Put the conditions into the statement.',
     )
   if (output === undefined && form === 'parquet') intoFile('Parquet')
@@ -118,6 +124,7 @@ async function exportQuestion(db: Reader, args: ExportArgs): Promise<ExportQuest
     from: (zone: string) => range(zone).from,
     to: (zone: string) => range(zone).to,
     asOf: null,
+    resampling: args.resample && { unit: args.resample, partial: args.partial },
   }
   await requireStored(db, question)
   const [first] = await exportedGeoSeries(db, question)

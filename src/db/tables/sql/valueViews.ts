@@ -5,8 +5,10 @@ import {
   geoNameSql,
   indicatorNameSql,
   instantSql,
+  isSummedSql,
   localTime,
   measureSql,
+  offsetSql,
   unitSql,
   utcTime,
 } from './expressions.ts'
@@ -167,6 +169,54 @@ const MONTHLY_VIEW = `select d.series_id, ${which('d')},
     group by ${GROUPED_BY}
   ) d`
 
+const HOURS_OF_DAY = `json_each('[${Array.from({ length: 27 }, (_, i) => i - 1)}]')`
+
+/** Whole hours `h` of a series `s` with a value at their start, read along the key: conditions on `at` reach it. */
+const STARTED_HOURS = `cross join series_geo g on g.series_id = s.id
+    cross join observation h on h.series_id = g.series_id and h.geo_id = g.geo_id and h.at % 3600 = 0`
+
+/** Hours `h` without a value at their start, on days that lack values. */
+const OTHER_HOURS = `cross join (
+      select m.series_id, m.geo_id, m.day, (m.start / 3600 + n.value) * 3600 as at
+      from (
+        select d.series_id, d.geo_id, ${midnight('d.day')} as day, ${midnight('d.day')} - ${offsetSql('v', midnight('d.day'))} as start
+        from series v cross join _day d on d.series_id = v.id and d.missing > 0
+      ) m
+      cross join ${HOURS_OF_DAY} n
+    ) h on h.series_id = s.id and date(h.at + ${offsetSql('s', 'h.at')}, 'unixepoch') = date(h.day, 'unixepoch')
+      and not exists (select 1 from observation e where e.series_id = s.id and e.geo_id = h.geo_id and e.at = h.at)`
+
+const SERIES_KEY = 's.id, s.kind, s.indicator_id, s.time_trunc, s.time_agg, s.geo_agg, s.geo_trunc, s.time_zone'
+
+const hoursSelect = (
+  hours: string,
+  geo: string,
+): string => `select ${SERIES_KEY.replace('s.id', 's.id as series_id')}, ${geo}, h.at,
+      count(o.value) as count, min(o.value) as min, max(o.value) as max, sum(o.value) as sum,
+      sum(o.value * o.step_s) as weighted, sum(iif(o.value is null, 0, o.step_s)) as seconds, min(o.at) as first_at
+    from series s
+    ${hours}
+    cross join observation o on o.series_id = s.id and o.geo_id = h.geo_id and o.at >= h.at and o.at < h.at + 3600
+    group by ${SERIES_KEY}, ${geo}, h.at`
+
+const hourlySql = (clock: string): string => `select s.series_id, ${which('s')},
+    s.geo_id,
+    ${geoNameSql('s')},
+    s.at, ${utcTime('s.at')} as at_utc,
+    ${localTime('s.at', 'z.offset_s')} as at_local,
+    date(s.at + z.offset_s, 'unixepoch') as local_date,
+    iif(s.seconds = 3600 and s.first_at = s.at, iif(${isSummedSql('s')}, s.sum, s.weighted / 3600), null) as value,
+    iif(s.seconds = 3600 and s.first_at = s.at, 1, 0) as is_complete,
+    s.count, s.min, s.max, s.weighted / nullif(s.seconds, 0) as avg, s.sum,
+    case ${measureSql('s')} when 'power' then s.weighted / 3600 when 'energy' then s.sum end as energy,
+    cast(s.seconds as real) / 3600 as hours
+  from (
+    ${hoursSelect(STARTED_HOURS, 'g.geo_id')}
+    union all
+    ${hoursSelect(OTHER_HOURS, 'h.geo_id')}
+  ) s
+  ${clock}`
+
 /** Views on values. */
 export const VALUE_VIEWS = {
   observations: {
@@ -194,6 +244,22 @@ export const VALUE_VIEWS = {
     },
     sql: historySql(BY_KEY),
     postgres: historySql(BY_LATERAL),
+  },
+  observations_hourly: {
+    about: `Values per hour, whatever the length of their periods: one row per hour that has a value. ${SEVERAL_SERIES}`,
+    columns: {
+      ...SERIES_ABOUT,
+      ...GEO_ABOUT,
+      at: 'Start of the hour (epoch seconds, UTC)',
+      at_utc: 'Start of the hour',
+      at_local: "Start of the hour in the series' zone",
+      local_date: 'Local day of the hour',
+      value: `Sum of energies per period and of sums; of other values, the time-weighted average. NULL unless is_complete`,
+      is_complete: '1 if periods with values fill the hour',
+      ...TOTALS_ABOUT,
+    },
+    sql: hourlySql(`cross join ${clockJoinSql('s.at')}`),
+    postgres: hourlySql(`cross join ${clockLateralSql('s.at')}`),
   },
   observations_daily: {
     about: `Aggregates per local day of 23, 24 or 25 hours. A period belongs to the day in which it starts. ${SEVERAL_SERIES}`,

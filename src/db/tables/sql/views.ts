@@ -50,7 +50,7 @@ type OptionalNumbers =
   | 'quarter'
   | 'price_pcb'
   | 'price_cym'
-type Flags = 'expired' | 'sticky'
+type Flags = 'expired' | 'sticky' | 'is_complete'
 type Texts =
   | ('kind' | 'locale' | 'at_utc' | 'at_local' | 'local_date' | 'local_month' | 'from_local' | 'to_local' | 'state')
   | ('fetched_at' | 'first_utc' | 'last_utc' | 'last_local' | 'date' | 'first_seen_at' | 'command' | 'job')

@@ -1,0 +1,204 @@
+import { describe, expect, test } from 'vitest'
+import { type Resampling, resample } from '../../../src/reports/resample.ts'
+import type { Store } from '../../store.ts'
+import { at, every, filled, type Series } from './handmade.ts'
+
+/** A change of the clock and a change of resolution in the middle of a local day. */
+const PARTS = [
+  ['2025-03-28T23:00Z', '2025-03-31T22:00Z', 3600],
+  ['2025-09-29T22:00Z', '2025-09-30T22:00Z', 3600],
+  ['2025-09-30T22:00Z', '2025-10-01T22:00Z', 900],
+  ['2025-10-24T22:00Z', '2025-10-26T00:00Z', 3600],
+  ['2025-10-26T00:00Z', '2025-10-27T23:00Z', 900],
+] as const
+
+/** Values that no two periods share. */
+const values = (lacks: (at: number) => boolean = () => false): Series['values'] =>
+  PARTS.flatMap(([from, to, step]) => every(from, to, step, (i) => Math.round(1000 * Math.sin(i * i)) / 8)).filter(
+    ([when]) => !lacks(when),
+  )
+
+/** Central European time in plain arithmetic, between two known clock changes. */
+const offsetAt = (when: number): number =>
+  when >= at('2025-03-30T01:00Z') && when < at('2025-10-26T01:00Z') ? 7200 : 3600
+
+/** The begin of the local hour, day or month of an instant, and its length. */
+function periodOf(when: number, unit: Resampling['unit']): [from: number, length: number] {
+  if (unit === 'hour') return [when - (when % 3600), 3600]
+  const local = new Date((when + offsetAt(when)) * 1000)
+  const [year, month, day] = [local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate()]
+  const starts = (
+    unit === 'day'
+      ? [Date.UTC(year, month, day), Date.UTC(year, month, day + 1)]
+      : [0, 1].map((n) => Date.UTC(year, month + n))
+  ).map((midnight) => {
+    // At midnight the clocks of both days agree with those of two hours before and after.
+    const guess = midnight / 1000 - 7200
+    return midnight / 1000 - offsetAt(guess)
+  })
+  return [starts[0]!, starts[1]! - starts[0]!]
+}
+
+/** The aggregates by hand: one value at a time, with no grouping by the database. */
+function aggregated(of: Series['values'], unit: Resampling['unit'], isSummed: boolean, partial: boolean) {
+  const found = new Map<number, { length: number; parts: [value: number, step: number][] }>()
+  for (const [when, value, step] of of) {
+    const [from, length] = periodOf(when, unit)
+    const one = found.get(from) ?? { length, parts: [] }
+    found.set(from, one)
+    if (value !== null) one.parts.push([value, step])
+  }
+  return [...found].map(([from, { length, parts }]) => {
+    const seconds = parts.reduce((sum, [, step]) => sum + step, 0)
+    const value = isSummed
+      ? parts.reduce((sum, [one]) => sum + one, 0)
+      : parts.reduce((sum, [one, step]) => sum + one * (step / seconds), 0)
+    const isComplete = seconds === length
+    return {
+      at: from,
+      value: (isComplete || partial) && parts.length > 0 ? value : null,
+      isComplete: Number(isComplete),
+    }
+  })
+}
+
+const CASES = [
+  { what: 'powers', of: 7, isSummed: false },
+  { what: 'energies per period', of: 8, isSummed: true },
+  { what: 'prices', of: 9, isSummed: false },
+  { what: 'values of an unknown quantity', of: 11, isSummed: false },
+]
+/** The third quarter of one hour, the first one of another, and a whole hour. */
+const LACKING = [
+  '2025-10-26T01:30Z',
+  '2025-10-26T05:00Z',
+  ...['00', '15', '30', '45'].map((m) => `2025-10-01T07:${m}Z`),
+]
+
+const close = (value: number | null) => (value === null ? null : expect.closeTo(value, 9))
+
+const hours = (store: Store) =>
+  store.all('select at, value, is_complete as isComplete from observations_hourly where series_id = 1 order by at')
+
+describe('observations_hourly', () => {
+  test.each(CASES)(
+    'has $what as an independent calculation has them, over clock changes and steps',
+    async ({ of, isSummed }) => {
+      const given = values((when) => LACKING.some((one) => at(one) === when))
+      const expected = aggregated(given, 'hour', isSummed, false)
+      expect(expected).toHaveLength(71 + 24 + 23 + 26 + 47)
+      expect(expected.filter(({ isComplete }) => !isComplete)).toHaveLength(2)
+      const store = await filled({ id: 1, of, values: given })
+      expect(hours(store)).toEqual(expected.map((one) => ({ ...one, value: close(one.value) })))
+    },
+  )
+
+  test('has 23 hours on the shortest day and 25 on the longest, each with its own local time', async () => {
+    const store = await filled({ id: 1, values: values() })
+    const days = `select local_date, count(*) as hours, count(distinct at_local) as names from observations_hourly
+      where local_date in ('2025-03-30', '2025-10-25', '2025-10-26') group by 1 order by 1`
+    expect(store.all(days)).toEqual([
+      { local_date: '2025-03-30', hours: 23, names: 23 },
+      { local_date: '2025-10-25', hours: 24, names: 24 },
+      { local_date: '2025-10-26', hours: 25, names: 25 },
+    ])
+    const repeated = `select at_local from observations_hourly where at_local like '2025-10-26T02%' order by at`
+    expect(store.all(repeated)).toEqual([
+      { at_local: '2025-10-26T02:00:00+02:00' },
+      { at_local: '2025-10-26T02:00:00+01:00' },
+    ])
+  })
+
+  test('energy of power is its mean, energy per period its sum, and of prices there is none', async () => {
+    for (const { of } of CASES) {
+      const store = await filled({ id: 1, of, values: values() })
+      const [one] = store.all(
+        `select sum(energy) as energy, sum(avg) as avg, sum(sum) as sum from observations_hourly`,
+      ) as [Record<'energy' | 'avg' | 'sum', number>]
+      expect(one.energy).toEqual(of === 7 ? close(one.avg) : of === 8 ? close(one.sum) : null)
+      const [daily] = store.all('select sum(energy) as energy from observations_daily') as [{ energy: number | null }]
+      expect(one.energy).toEqual(close(daily.energy))
+    }
+  })
+
+  test('an hour with a null, with less than its periods or with a longer one is not complete', async () => {
+    const store = await filled({
+      id: 1,
+      values: [
+        ...every('2025-10-05T22:00Z', '2025-10-05T23:00Z', 900, (i) => (i === 2 ? null : 4)),
+        ...every('2025-10-05T23:15Z', '2025-10-06T00:00Z', 900, () => 4),
+        [at('2025-10-06T00:00Z'), 4, 7200],
+      ],
+    })
+    expect(store.all('select value, is_complete, count, hours, avg from observations_hourly order by at')).toEqual([
+      { value: null, is_complete: 0, count: 3, hours: 0.75, avg: 4 },
+      { value: null, is_complete: 0, count: 3, hours: 0.75, avg: 4 },
+      { value: null, is_complete: 0, count: 1, hours: 2, avg: 4 },
+    ])
+  })
+
+  test('reads along the key: a series, a geo and a range of time reach the values', async () => {
+    const store = await filled({ id: 1, values: values() })
+    const plan = (condition: string): string[] =>
+      (
+        store.all(`explain query plan select * from observations_hourly where ${condition}`) as { detail: string }[]
+      ).map(({ detail }) => detail)
+    const range = `at >= ${at('2025-10-26T00:00Z')} and at < ${at('2025-10-27T00:00Z')}`
+    for (const condition of [`series_id = 1 and geo_id = 3 and ${range}`, `series_id = 1 and ${range}`]) {
+      const steps = plan(condition)
+      const key = 'USING PRIMARY KEY (series_id=? AND geo_id=? AND at>? AND at<?)'
+      expect(steps).toContain(`SEARCH h ${key}`)
+      expect(steps).toContain(`SEARCH o ${key}`)
+      expect(steps.filter((step) => /^SCAN (s|g|h|o|d)$/.test(step) && step !== 'SCAN s')).toEqual([])
+    }
+  })
+})
+
+describe('resampled values', () => {
+  const read = async (given: Series['values'], isSummed: boolean, resampling: Resampling) => {
+    async function* blocks() {
+      for (let i = 0; i < given.length; i += 7) yield given.slice(i, i + 7)
+    }
+    const rows = []
+    for await (const block of resample(blocks(), { zone: 'Europe/Madrid', isSummed }, resampling)) rows.push(...block)
+    return rows
+  }
+
+  test.each(
+    CASES.flatMap((one) =>
+      (['hour', 'day', 'month'] as const).flatMap((unit) =>
+        [false, true].map((partial) => ({ ...one, unit, partial })),
+      ),
+    ),
+  )(
+    'of $what by $unit equal an independent calculation (incomplete ones too: $partial)',
+    async ({ isSummed, unit, partial }) => {
+      const given = values((when) => LACKING.some((one) => at(one) === when))
+      const rows = await read(given, isSummed, { unit, partial })
+      const expected = aggregated(given, unit, isSummed, partial)
+      const there = new Set(expected.map(({ at }) => at))
+      const found = rows.filter(([from]) => there.has(from))
+      expect(found.map(([from, value, , isComplete]) => ({ at: from, value, isComplete }))).toEqual(
+        expected.map((one) => ({ ...one, value: close(one.value) })),
+      )
+      for (const [from, , length] of rows) expect(length).toBe(periodOf(from, unit)[1])
+      // No period between the first and the last one is left out.
+      for (const [i, [from, , length]] of rows.slice(0, -1).entries()) expect(rows[i + 1]![0]).toBe(from + length)
+      for (const [from, value, , isComplete] of rows)
+        if (!there.has(from)) expect([value, isComplete]).toEqual([null, 0])
+    },
+  )
+
+  test('by hour equal observations_hourly', async () => {
+    const given = values((when) => LACKING.some((one) => at(one) === when))
+    const store = await filled({ id: 1, of: 8, values: given })
+    const rows = await read(given, true, { unit: 'hour', partial: false })
+    const expected = hours(store)
+    const there = new Set((expected as { at: number }[]).map(({ at }) => at))
+    expect(
+      rows
+        .filter(([from]) => there.has(from))
+        .map(([from, value, , isComplete]) => ({ at: from, value: close(value), isComplete })),
+    ).toEqual(expected)
+  })
+})
