@@ -20,135 +20,111 @@ const COLOURS = '440154 482878 3e4989 31688e 26828e 1f9e89 35b779 6ece58 b5de2b 
 
 /** The height of an hour, and the width of the labels of hours. */
 const [ROW, LABELS] = [12, 48]
-const slotText = ({ hour, again }: Carpet['slots'][number]): string => `${padTwo(hour)}:00${again ? ' (2)' : ''}`
-
-/** Adds an element with a class and a text to another one. */
-function add<Name extends 'canvas' | 'div' | 'p' | 'span'>(
-  parent: Element,
-  name: Name,
-  className = '',
-  textContent = '',
-): HTMLElementTagNameMap[Name] {
-  return parent.appendChild(Object.assign(document.createElement(name), { className, textContent }))
+const MOVES: Readonly<Record<string, readonly [right: number, down: number]>> = {
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+  ArrowUp: [0, -1],
+  ArrowDown: [0, 1],
+  Home: [Number.NEGATIVE_INFINITY, 0],
+  End: [Number.POSITIVE_INFINITY, 0],
 }
+
+const details = document.querySelector<HTMLDetailsElement>('#carpet')
+const canvas = details?.querySelector('canvas')
+const [message, status] = details?.querySelectorAll('[role=status]') ?? []
+let given: CarpetOptions | undefined
+let shown: Carpet = { slots: [], days: [] }
+let [x, y] = [0, 0]
+
+const within = (place: number, most: number): number => Math.min(most, Math.max(0, place))
 
 /** The places of the slots that a day has in an hour: two on a day on which the clocks go back. */
 const slotsOf = ({ slots, days }: Carpet, day: number, hour: number): number[] =>
-  [...slots.keys()].filter((y) => slots[y]!.hour === hour && (!slots[y]!.again || days[day]!.hours[y] !== false))
+  [...slots.keys()].filter((at) => slots[at]!.hour === hour && (!slots[at]!.again || days[day]!.hours[at] !== false))
 
 /** Draws the cells, each as wide as the element allows. An hour that comes twice has two in its place. */
-function drawCells(canvas: HTMLCanvasElement, carpet: Carpet, colour: (value: number) => string): void {
+function drawCells(element: HTMLCanvasElement, carpet: Carpet, colour: (value: number) => string): void {
   const { days } = carpet
-  const width = Math.max(1, Math.floor((canvas.parentElement!.clientWidth - LABELS) / days.length))
-  canvas.width = width * days.length
-  canvas.height = ROW * 24
-  const context = canvas.getContext('2d')!
-  for (const [x, { hours }] of days.entries())
+  const width = Math.max(1, Math.floor((element.closest('details')!.clientWidth - LABELS) / days.length))
+  element.width = width * days.length
+  element.height = ROW * 24
+  const context = element.getContext('2d')!
+  for (const [day, { hours }] of days.entries())
     for (let hour = 0; hour < 24; hour++) {
-      const own = slotsOf(carpet, x, hour)
-      for (const [i, y] of own.entries()) {
-        const value = hours[y]
+      const own = slotsOf(carpet, day, hour)
+      for (const [i, slot] of own.entries()) {
+        const value = hours[slot]
         if (typeof value !== 'number') continue
         context.fillStyle = colour(value)
-        context.fillRect(x * width, hour * ROW + (i * ROW) / own.length, width, ROW / own.length)
+        context.fillRect(day * width, hour * ROW + (i * ROW) / own.length, width, ROW / own.length)
       }
     }
 }
 
-/** Lets the arrow keys and the mouse move from cell to cell, and says what each holds. */
-function followCursor(canvas: HTMLCanvasElement, carpet: Carpet, given: CarpetOptions, status: Element): void {
-  const { slots, days } = carpet
+/** Says what the cell of the cursor holds. */
+function say(): void {
+  const [day, slot] = [shown.days[x], shown.slots[y]]
+  if (!given || !day || !slot || !status) return
   const { chart, locale, words } = given
-  const last = { x: days.length - 1, y: slots.length - 1 }
-  let [x, y] = [0, 0]
-  const say = (): void => {
-    const value = days[x]!.hours[y]
-    const text = value === false ? words.noHour : value == null ? '–' : valueText(value, locale)
-    status.textContent = `${days[x]!.date} ${slotText(slots[y]!)} · ${text}${typeof value === 'number' && chart.unit ? ` ${chart.unit}` : ''}`
-  }
-  const MOVES: Readonly<Record<string, readonly [number, number]>> = {
-    ArrowLeft: [-1, 0],
-    ArrowRight: [1, 0],
-    ArrowUp: [0, -1],
-    ArrowDown: [0, 1],
-    Home: [Number.NEGATIVE_INFINITY, 0],
-    End: [Number.POSITIVE_INFINITY, 0],
-  }
-  const within = (place: number, most: number): number => Math.min(most, Math.max(0, place))
-  canvas.addEventListener('keydown', (event) => {
-    const [right, down] = MOVES[event.key] ?? []
-    if (right === undefined || down === undefined) return
-    event.preventDefault()
-    x = within(x + right, last.x)
-    y = within(y + down, last.y)
-    // Most days have no hour twice.
-    while (slots[y]!.again && days[x]!.hours[y] === false) y += down || -1
-    say()
-  })
-  canvas.addEventListener('pointermove', ({ offsetX, offsetY }) => {
-    x = within(Math.floor((offsetX / canvas.clientWidth) * days.length), last.x)
-    const hour = within((offsetY / canvas.clientHeight) * 24, 23.99)
-    const own = slotsOf(carpet, x, Math.floor(hour))
-    y = own[Math.floor((hour % 1) * own.length)]!
-    say()
-  })
+  const value = day.hours[y]
+  const text = value === false ? words.noHour : value == null ? '–' : `${valueText(value, locale)} ${chart.unit ?? ''}`
+  status.textContent = `${day.date} ${padTwo(slot.hour)}:00${slot.again ? ' (2)' : ''} · ${text}`.trim()
 }
 
-/** Names hours, days and colours beside a picture. */
-function addAxes(place: Element, box: Element, canvas: HTMLCanvasElement, { days }: Carpet, locale: string): void {
-  const hours = add(box, 'div', 'hours')
-  hours.ariaHidden = 'true'
-  for (let hour = 0; hour < 24; hour++) add(hours, 'span', '', hour % 6 === 0 ? padTwo(hour) : '')
-  box.prepend(hours)
-  const axis = add(place, 'div', 'days-axis')
-  axis.ariaHidden = 'true'
+canvas?.addEventListener('keydown', (event) => {
+  const [right, down] = MOVES[event.key] ?? []
+  if (right === undefined || down === undefined) return
+  event.preventDefault()
+  x = within(x + right, shown.days.length - 1)
+  y = within(y + down, shown.slots.length - 1)
+  // Most days have no hour twice.
+  while (shown.slots[y]!.again && shown.days[x]!.hours[y] === false) y += down || -1
+  say()
+})
+canvas?.addEventListener('pointermove', ({ offsetX, offsetY }) => {
+  x = within(Math.floor((offsetX / canvas.clientWidth) * shown.days.length), shown.days.length - 1)
+  const hour = within((offsetY / canvas.clientHeight) * 24, 23.99)
+  const own = slotsOf(shown, x, Math.floor(hour))
+  y = own[Math.floor((hour % 1) * own.length)]!
+  say()
+})
+
+/** Names days and colours beside the picture. */
+function nameAxes(place: Element, { days }: Carpet, [low, high]: readonly [string, string], locale: string): void {
   const format = new Intl.DateTimeFormat(writtenLocale(locale), { day: 'numeric', month: 'short', timeZone: 'UTC' })
-  const step = Math.ceil(days.length / Math.max(1, Math.floor(canvas.width / 70)))
-  for (let i = 0; i < days.length; i += step)
-    add(axis, 'span', '', format.format(Date.parse(days[i]!.date))).style.left =
-      `${LABELS + (i * canvas.width) / days.length}px`
+  const step = Math.ceil(days.length / Math.max(1, Math.floor(canvas!.width / 70)))
+  const labels = days.flatMap(({ date }, i) => {
+    if (i % step !== 0) return []
+    const label = Object.assign(document.createElement('span'), { textContent: format.format(Date.parse(date)) })
+    label.style.left = `${LABELS + (i * canvas!.width) / days.length}px`
+    return [label]
+  })
+  place.querySelector('.days-axis')!.replaceChildren(...labels)
+  for (const [i, swatch] of place.querySelectorAll<HTMLElement>('.scale span').entries())
+    swatch.style.background = COLOURS[i]!
+  for (const [i, end] of place.querySelectorAll('.scale b').entries()) end.textContent = [low, high][i]!
 }
 
-/** Requests and shows the hours of the range of the page. */
-async function showCarpet(place: HTMLElement, given: CarpetOptions): Promise<void> {
-  const { words, locale, chart } = given
-  const answer = await fetch(`${given.carpet}${location.search}`)
+/** Requests and shows the hours of the range of the page, if their part of the page is open. */
+async function showCarpet(): Promise<void> {
+  if (!details?.open || !canvas || !message) return
+  given = JSON.parse(document.querySelector('#data')?.textContent ?? '') as CarpetOptions
+  const { words, locale, chart, carpet: address } = given
+  const answer = await fetch(`${address}${location.search}`)
   const carpet = answer.ok ? ((await answer.json()) as Carpet | null) : null
-  place.replaceChildren()
-  if (!carpet || carpet.days.length === 0) {
-    add(place, 'p', '', answer.ok ? words.carpetMuch : words.failed).role = 'status'
-    return
-  }
+  const isShown = carpet !== null && carpet.days.length > 0
+  details.querySelector<HTMLElement>('figure')!.hidden = !isShown
+  message.textContent = isShown ? '' : ((answer.ok ? words.carpetMuch : words.failed) ?? '')
+  if (!isShown) return
+  shown = carpet
   const numbers = carpet.days.flatMap(({ hours }) => hours.filter((value) => typeof value === 'number'))
   const low = numbers.reduce((a, b) => Math.min(a, b), numbers[0] ?? 0)
   const high = numbers.reduce((a, b) => Math.max(a, b), numbers[0] ?? 0)
-  const colour = (value: number): string =>
-    COLOURS[high > low ? Math.round(((value - low) / (high - low)) * (COLOURS.length - 1)) : 0]!
-  const box = add(place, 'div', 'cells')
-  const canvas = add(box, 'canvas')
-  canvas.tabIndex = 0
-  canvas.role = 'img'
-  canvas.ariaLabel = `${words.carpet}. ${words.carpetHint}`
+  const span = high > low ? (COLOURS.length - 1) / (high - low) : 0
   canvas.dataset.days = String(carpet.days.length)
-  drawCells(canvas, carpet, colour)
-  addAxes(place, box, canvas, carpet, locale)
-  const scale = add(place, 'p', 'soft scale')
-  scale.append(valueText(low, locale), ' ')
-  for (const one of COLOURS) add(scale, 'span').style.background = one
-  scale.append(` ${valueText(high, locale)} ${chart.unit ?? ''}`)
-  const status = add(place, 'p')
-  status.role = 'status'
-  followCursor(canvas, carpet, given, status)
+  drawCells(canvas, carpet, (value) => COLOURS[Math.round((value - low) * span)]!)
+  nameAxes(details, carpet, [valueText(low, locale), `${valueText(high, locale)} ${chart.unit ?? ''}`], locale)
 }
 
-const details = document.querySelector<HTMLDetailsElement>('#carpet')
-
-/** Shows the hours if their part of the page is open. */
-function showOpenCarpet(): void {
-  const source = document.querySelector('#data')
-  const place = details?.querySelector('div')
-  if (details?.open && source && place) void showCarpet(place, JSON.parse(source.textContent ?? '') as CarpetOptions)
-}
-
-details?.addEventListener('toggle', showOpenCarpet)
-document.addEventListener('page:changed', showOpenCarpet)
+details?.addEventListener('toggle', () => void showCarpet())
+document.addEventListener('page:changed', () => void showCarpet())

@@ -3,7 +3,7 @@ import { addressText, timeText } from './clock.ts'
 import { lengthText, valueText } from './format.ts'
 import { refreshPage } from './live.ts'
 import { type Drawn, differing, periodAt } from './segments.ts'
-import { createSlider, type PastState } from './slider.ts'
+import { type PastState, useSlider } from './slider.ts'
 
 /** The data that the page has embedded for this script. */
 interface EmbeddedData {
@@ -161,9 +161,7 @@ function beginChart(): void {
   performance.mark('chart drawn')
 
   const makeSlider = () =>
-    createSlider(document.querySelector('#slider'), given.changes, chart.asOf, words, (asOf, isDone) =>
-      load(chart.from, chart.to, asOf, isDone),
-    )
+    useSlider(given.changes, chart.asOf, words.now ?? '', (asOf, isDone) => load(chart.from, chart.to, asOf, isDone))
   let slider = makeSlider()
   sayDifference()
 

@@ -1,7 +1,7 @@
 import { InputError } from '../../util/errors.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import { addLocal, addUnits, floorTo, localDate } from '../../util/time/zone.ts'
-import { lengthText, valueText } from '../client/format.ts'
+import { lengthText, padTwo, valueText } from '../client/format.ts'
 import { differing, eachPeriod, type PeriodValues } from '../client/segments.ts'
 import { SIGNS } from '../client/signs.ts'
 import {
@@ -43,6 +43,7 @@ import {
 
 /** How many intervals are listed. */
 const MAX_LISTED_INTERVALS = 20
+const HOURS = [...Array(24).keys()]
 
 /** What is wrong with the form; then the usual range is shown. */
 interface Problem {
@@ -228,6 +229,10 @@ function keyFigures({ latest, weekAgo, chart, dataset: { unit, zone } }: SeriesD
   ])
 }
 
+/** A slider over past states, which a script uses. */
+const slider = ({ words: { series: own, common } }: PageRequest): Html =>
+  html`<div id="slider" class="slider" data-own hidden><label>${own.asOf} <input type="range" id="moment" min="0" step="1" list="moments"></label><button type="button" aria-label="${common.previous}">‹</button><button type="button" aria-label="${common.next}">›</button> <input type="date" aria-label="${own.asOf}"> <output for="moment"></output> <span></span><datalist id="moments"></datalist></div>`
+
 /** The picture: drawn by the server, and again by the script, which makes it interactive. */
 function picture(data: SeriesData, here: Here, request: PageRequest): Html {
   const { dataset, range, chart } = data
@@ -246,10 +251,7 @@ function picture(data: SeriesData, here: Here, request: PageRequest): Html {
     carpet: link(`/api/carpet/${path}/${geoId}`),
     explain: link(`/explain/${path}/${geoId}/`),
     words: {
-      asOf: own.asOf,
       now: own.now,
-      earlier: common.previous,
-      later: common.next,
       failed: own.failed,
       states: { ...common.states, ...own.states },
       differ: own.differ('{}'),
@@ -257,8 +259,6 @@ function picture(data: SeriesData, here: Here, request: PageRequest): Html {
       thenValue: own.thenValue('{}'),
       noHour: own.noHour,
       carpetMuch: own.carpetMuch,
-      carpetHint: own.carpetHint,
-      carpet: own.carpet,
     },
   }
   return html`<section class="panel" aria-labelledby="chart-title">
@@ -268,7 +268,7 @@ ${live ? chooser(data, request) : geoLinks(data, request)}
 ${chartLegend(data, here, request)}
 <p class="bad"${!isNothing && html` hidden`}>${own.nothing}</p>
 <div id="chart" data-own>${figure({ range, offsets: chart.offsets, lines, states: chart.states, label, locale, unit })}</div>
-${live && html`<div id="slider" class="slider" data-own></div><p id="cursor" role="status" data-own></p><p id="keys" class="soft">${own.keys}</p>${jsonScript('data', given)}`}
+${live && html`${slider(request)}<p id="cursor" role="status" data-own></p><p id="keys" class="soft">${own.keys}</p>${jsonScript('data', given)}`}
 </section>`
 }
 
@@ -374,7 +374,12 @@ ${keyFigures(data, request)}
 ${problem !== null && html`<p class="bad" role="alert">${problem.code === 'not-found' ? own.noSeries : common.errors[problem.code]}</p>`}
 ${picture(data, here, request)}
 <div data-part="open">${chart.steps.map(([at, step]) => html`<p class="soft">${own.steps(timeText(zone, at), lengthText(step))}</p>`)}${openIntervals(data, request)}</div>
-${live && html`<details id="carpet" class="carpet"><summary>${own.carpet}</summary><div data-own></div></details>`}
+${
+  live &&
+  html`<details id="carpet" class="carpet"><summary>${own.carpet}</summary><div data-own><p role="status"></p>
+<figure hidden><div class="cells"><div class="hours" aria-hidden="true">${HOURS.map((hour) => html`<span>${hour % 6 === 0 && padTwo(hour)}</span>`)}</div><canvas role="img" tabindex="0" aria-label="${own.carpet}. ${own.carpetHint}"></canvas></div>
+<div class="days-axis" aria-hidden="true"></div><p class="soft scale"><b></b> ${HOURS.slice(0, 10).map(() => html`<span></span>`)} <b></b></p><p role="status"></p></figure></div></details>`
+}
 ${rowsTable(data, here, request)}
 ${elsewhere(data, here, request)}`
   },
