@@ -37,6 +37,11 @@ const CHART_RULES: string = CHART_LINES.map(
 @media (forced-colors: active) { :root { --chart-${name}: CanvasText; --chart-${name}-band: GrayText; } }`,
 ).join('\n')
 
+/** Colours that scripts read: registered, so that they read what is drawn in this scheme. */
+const REGISTERED = [...CHART_LINES.flatMap(([name]) => [`chart-${name}`, `chart-${name}-band`]), 'ink', 'line']
+  .map((name) => `@property --${name} { syntax: '<color>'; inherits: true; initial-value: gray; }`)
+  .join('\n')
+
 /** A sign of an outcome: a shape, drawn in a colour that is seen on light and on dark. */
 const sign = (colour: string, shape: string): string =>
   `url("data:image/svg+xml,${encodeURIComponent(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16" width="14" height="14"><path d="${shape}" fill="none" stroke="${colour}" stroke-width="1.7" stroke-linecap="round" stroke-linejoin="round"/></svg>`)}") / ""`
@@ -45,6 +50,7 @@ const sign = (colour: string, shape: string): string =>
 export const STYLE = `
 ${STATE_RULES}
 ${CHART_RULES}
+${REGISTERED}
 :root {
   color-scheme: light dark;
   --sign-good: ${sign('#2a9365', 'M1 8a7 7 0 1 0 14 0a7 7 0 1 0-14 0M5 8l2 2 4-4')};
@@ -141,6 +147,7 @@ figure { margin: .5rem 0; } progress { width: 100%; accent-color: var(--link); }
 .legend { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; list-style: none; padding: 0; margin: .5rem 0; font-size: var(--small); }
 [data-part="legend"] li::before { content: ""; display: inline-block; width: 1.5rem; border-top: 3px solid; margin-right: .375rem; vertical-align: middle; } [data-part="legend"] .band::before { border-top: .75rem solid var(--chart-now-band); }
 #chart { min-height: 20rem; position: relative; & .u-select { background: color-mix(in srgb, var(--link) 20%, transparent); } }
+.u-under { & div { position: absolute; top: 0; bottom: 0; overflow: hidden; } & .change { border-left: 2px dotted var(--ink); } & .state { padding-left: .25rem; font-size: .875rem; font-weight: 700; border-bottom: 6px solid; background: repeating-linear-gradient(135deg, color-mix(in srgb, currentColor 28%, transparent) 0 1px, transparent 1px var(--stripe)), color-mix(in srgb, currentColor 12%, transparent); --stripe: 100rem; } & .state-provisional { --stripe: 10px; } & :is(.state-unverified, .state-absent) { --stripe: 6px; } & .state-failed { --stripe: 4px; } }
 .tip { position: absolute; top: .5rem; z-index: 1; pointer-events: none; background: var(--paper); border: 1px solid var(--edge); border-radius: .25rem; padding: .25rem .5rem; margin-left: .75rem; font-size: var(--small); &.start { transform: translateX(calc(-100% - 1.5rem)); } & div:nth-child(2) { font-weight: 600; } }
 #cursor { min-height: 1.5em; margin: 0; font-size: var(--small); font-variant-numeric: tabular-nums; }
 .figure { width: 100%; height: auto; display: block; & text { font: 11px system-ui, sans-serif; fill: var(--soft); } & .grid path { stroke: var(--line); fill: none; } & .line { fill: none; stroke-width: 1.5; } & .band { stroke: none; } & .faint { stroke-width: 1; stroke-opacity: .6; } & .band.faint { fill-opacity: .4; } & [class^="state-"] { fill-opacity: .15; } }
@@ -157,7 +164,7 @@ figure { margin: .5rem 0; } progress { width: 100%; accent-color: var(--link); }
   .saved > div { position: static; width: auto; } .find { flex-basis: 100%; order: 3; } header nav { order: 4; } header > div { padding-block: .5rem 0; }
   table.series { &, & tbody, & tr, & th, & td { display: block; width: auto; max-width: none; } & thead, & td:empty { display: none; } & tr { padding: .5rem 0; border-bottom: 1px solid var(--line); } & tr > * { border: 0; padding: .125rem .75rem; text-align: start; } & td.wide { width: 100%; } } .spark { width: 100%; }
 }
-@media (forced-colors: active) { svg, .cell, .grid td[class] { forced-color-adjust: none; } }
+@media (forced-colors: active) { svg, .u-under div, .cell, .grid td[class] { forced-color-adjust: none; } }
 @media print {
   .printed { display: block; overflow-wrap: anywhere; } nav, .skip, button, header, form, .choose, .slider, #keys, .carpet { display: none; }
   a { color: inherit; } body { font-size: 10pt; } .cell, .grid td[class], .strip { print-color-adjust: exact; } [data-part="table"] .scroll { max-height: none; }

@@ -31,84 +31,19 @@ interface ChartEvents {
 const CHART_HEIGHT = 320
 const EMPTY: Drawn = { kind: 'values', segments: [] }
 
-/** The colours of the style, as the canvas takes them. */
-function coloursOf(element: HTMLElement): (name: string) => string {
-  const swatch = element.appendChild(document.createElement('span'))
-  const known = new Map<string, string>()
-  return (name) => {
-    let colour = known.get(name)
-    if (colour === undefined) {
-      swatch.style.color = `var(--${name})`
-      colour = getComputedStyle(swatch).color
-      known.set(name, colour)
-    }
-    return colour
+/** Marks intervals that are not final, and where the step of values changes, behind the lines. The style draws them. */
+function markStates(u: uPlot, { states, steps }: ShownChart): void {
+  const mark = (className: string, from: number, to: number, title = ''): HTMLElement => {
+    const element = Object.assign(document.createElement('div'), { className, textContent: title })
+    const [left, right] = [from, to].map((at) => Math.min(Math.max(u.valToPos(at, 'x'), 0), u.under.clientWidth))
+    element.style.left = `${left}px`
+    element.style.width = `${Math.max(1, right! - left!)}px`
+    return element
   }
-}
-
-type Colours = ReturnType<typeof coloursOf>
-
-/** The distance of the stripes behind intervals that are not final: closer together the worse the state is. */
-const STRIPES: Readonly<Record<string, number>> = { provisional: 14, unverified: 8, absent: 8, failed: 5 }
-/** The size of a sign, and the width that it needs. */
-const [SIGN_SIZE, SIGN_WIDTH] = [14, 20]
-
-/** Intervals that are not final: stripes, a letter, and a bar at the foot of the picture. */
-function drawStates(u: uPlot, states: ShownChart['states'], colour: Colours): void {
-  const { ctx, bbox } = u
-  const clip = (left: number, width: number): void => {
-    ctx.save()
-    ctx.beginPath()
-    ctx.rect(left, bbox.top, width, bbox.height)
-    ctx.clip()
-  }
-  clip(bbox.left, bbox.width)
-  for (const [from, to, state] of states) {
-    const [left, right] = [u.valToPos(from, 'x', true), u.valToPos(to, 'x', true)]
-    const distance = STRIPES[state] ?? 0
-    const width = Math.max(1, right - left)
-    ctx.strokeStyle = ctx.fillStyle = colour(`state-${state}`)
-    ctx.globalAlpha = 0.12
-    ctx.fillRect(left, bbox.top, width, bbox.height)
-    ctx.globalAlpha = 0.35
-    if (distance > 0) {
-      clip(left, width)
-      ctx.beginPath()
-      const step = distance * devicePixelRatio
-      for (let x = Math.max(left, bbox.left) - bbox.height; x < Math.min(right, bbox.left + bbox.width); x += step) {
-        ctx.moveTo(x, bbox.top + bbox.height)
-        ctx.lineTo(x + bbox.height, bbox.top)
-      }
-      ctx.stroke()
-      ctx.restore()
-    }
-    // The whole at the foot of the picture: what is held, on the same axis.
-    ctx.globalAlpha = 1
-    const foot = 6 * devicePixelRatio
-    ctx.fillRect(left, bbox.top + bbox.height - foot, width, foot)
-    const [first, end] = [Math.max(left, bbox.left), Math.min(left + width, bbox.left + bbox.width)]
-    if (end - first >= SIGN_WIDTH * devicePixelRatio) {
-      ctx.font = `bold ${SIGN_SIZE * devicePixelRatio}px system-ui, sans-serif`
-      ctx.textAlign = 'center'
-      ctx.textBaseline = 'top'
-      ctx.fillText(SIGNS[state], first + (SIGN_WIDTH / 2) * devicePixelRatio, bbox.top + 4 * devicePixelRatio)
-    }
-  }
-  ctx.restore()
-}
-
-/** Where the service changed the step of its values: a dotted line. */
-function drawChanges({ ctx, bbox, valToPos }: uPlot, steps: ShownChart['steps'], colour: Colours): void {
-  ctx.save()
-  ctx.setLineDash([2, 4])
-  ctx.strokeStyle = colour('ink')
-  ctx.beginPath()
-  for (const [at] of steps) {
-    ctx.moveTo(valToPos(at, 'x', true), bbox.top)
-    ctx.lineTo(valToPos(at, 'x', true), bbox.top + bbox.height)
-  }
-  ctx.stroke()
-  ctx.restore()
+  u.under.replaceChildren(
+    ...states.map(([from, to, state]) => mark(`state state-${state}`, from, to, SIGNS[state])),
+    ...steps.map(([at]) => mark('change', at, at)),
+  )
 }
 
 /** A drawn line as paths of uPlot: the steps as a stroke, and the band of extremes as a filled area. */
@@ -143,7 +78,7 @@ const padded = (drawn: readonly Drawn[]): [number, number] => {
 export function createChart(element: HTMLElement, first: ShownChart, locale: string, events: ChartEvents) {
   let shown = first
   const box = element.appendChild(document.createElement('div'))
-  const colour = coloursOf(box)
+  const colour = (name: string): string => getComputedStyle(box).getPropertyValue(`--${name}`)
   const ticks = (from: number, to: number) =>
     timeTicks(shown.offsets, from, to, locale, Math.max(2, Math.floor((element.clientWidth - 128) / 60)))
   const numbers = (_: uPlot, values: number[]): string[] => values.map((value) => value.toLocaleString(locale))
@@ -198,8 +133,7 @@ export function createChart(element: HTMLElement, first: ShownChart, locale: str
       ],
       cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false }, y: false },
       hooks: {
-        drawClear: [(u) => drawStates(u, shown.states, colour)],
-        draw: [(u) => drawChanges(u, shown.steps, colour)],
+        draw: [(u) => markStates(u, shown)],
         setCursor: [
           (u) => {
             const left = u.cursor.left ?? -1

@@ -52,15 +52,8 @@ export async function coverageIntervalsOf(
     found.get(series_id)!.push({ ...row, reason: null, missing: null, nextAt: null })
   const gaps = await store.kysely
     .selectFrom('gaps')
-    .select([
-      'series_id',
-      'geo_id as geoId',
-      'from_at as from',
-      'to_at as to',
-      'reason',
-      'missing',
-      'next_at as nextAt',
-    ])
+    .select(['series_id', 'geo_id as geoId', 'from_at as from', 'to_at as to'])
+    .select(['reason', 'missing', 'next_at as nextAt'])
     .where('series_id', 'in', listed(ids))
     .$if(within !== undefined, (of) => of.where('to_at', '>', within!.from).where('from_at', '<', within!.to))
     .execute()
@@ -146,12 +139,8 @@ export async function readStates(
     })),
   )
   const past = { from: range.from, to: Math.min(range.to, Math.max(range.from, now)) }
-  const never = subtract([past], timeline).map((hole) => ({
-    ...hole,
-    state: 'none' as const,
-    missing: null,
-    nextAt: null,
-  }))
+  const unknown = { state: 'none', missing: null, nextAt: null } as const
+  const never = subtract([past], timeline).map((hole) => ({ ...hole, ...unknown }))
   return [...known, ...never].sort((a, b) => a.from - b.from).filter(({ from, to }) => from < to)
 }
 
@@ -169,9 +158,8 @@ export async function geosBySeries(
     .selectAll()
     .where('series_id', 'in', [...ids])
     .execute()
-  return new Map(
-    [...Map.groupBy(rows, ({ series_id }) => series_id)].map(([id, of]) => [id, of.map(({ geo_id }) => geo_id)]),
-  )
+  const groups = Map.groupBy(rows, ({ series_id }) => series_id)
+  return new Map([...groups].map(([id, of]) => [id, of.map(({ geo_id }) => geo_id)]))
 }
 
 /**

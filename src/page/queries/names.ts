@@ -19,10 +19,11 @@ function pickNames<K>(
   rows: readonly { readonly key: K; readonly locale: string; readonly name: string | null }[],
   languages: readonly string[],
 ): ReadonlyMap<K, string> {
-  const named = rows.filter(({ name }) => name !== null)
-  return new Map(
-    [...Map.groupBy(named, ({ key }) => key)].map(([key, names]) => [key, inLanguage(names, languages)!.name!]),
+  const named = Map.groupBy(
+    rows.filter(({ name }) => name !== null),
+    ({ key }) => key,
   )
+  return new Map([...named].map(([key, names]) => [key, inLanguage(names, languages)!.name!]))
 }
 
 /** The names of indicators, by `kind id`, in the language of a request where they are held in it. */

@@ -25,12 +25,8 @@ const PROBLEMS_SHOWN = 8
 const TREND_DAYS = 30
 
 const countQuarantine = async ({ store }: PageRequest): Promise<number> => {
-  const { open } = await store.kysely
-    .selectFrom('_quarantine')
-    .select(({ fn }) => fn.countAll<number>().as('open'))
-    .where('resolved_at', 'is', null)
-    .executeTakeFirstOrThrow()
-  return open
+  const open = store.kysely.selectFrom('_quarantine').where('resolved_at', 'is', null)
+  return (await open.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow()).count
 }
 
 /** The gaps of each series by reason: how many, from when to when, how long together, and one of the jobs that want them. */
@@ -113,23 +109,21 @@ async function listFailures(request: PageRequest, failures: readonly OpenFailure
 async function readTrends({ store, now, service: { timeZone } }: PageRequest, ids: readonly number[]) {
   const days = lastDays(timeZone, now, TREND_DAYS).borders.slice(0, -1)
   const keys = days.map((at) => localDay(timeZone, dayIntervalAt(timeZone, at).day))
-  const rows =
-    ids.length === 0
-      ? []
-      : await store.kysely
-          .selectFrom('_day')
-          .select(['series_id', 'geo_id', 'month', 'day', 'count', 'sum'])
-          .where('series_id', 'in', [...ids])
-          .where('month', '>=', keys[0]!.month)
-          .execute()
+  const rows = await store.kysely
+    .selectFrom('_day')
+    .select(['series_id', 'geo_id', 'month', 'day', 'count', 'sum'])
+    .where('series_id', 'in', [...ids])
+    .where('month', '>=', keys[0]!.month)
+    .execute()
+  const key = (...parts: number[]): string => parts.join(' ')
   const means = new Map(
-    rows.map(({ series_id, geo_id, month, day, count, sum }) => [
-      `${series_id} ${geo_id} ${month} ${day}`,
-      count === 0 || sum === null ? null : sum / count,
+    rows.map((row) => [
+      key(row.series_id, row.geo_id, row.month, row.day),
+      row.count === 0 || row.sum === null ? null : row.sum / row.count,
     ]),
   )
   return (seriesId: number, geoId: number): (number | null)[] =>
-    keys.map(({ month, dayOfMonth }) => means.get(`${seriesId} ${geoId} ${month} ${dayOfMonth}`) ?? null)
+    keys.map(({ month, dayOfMonth }) => means.get(key(seriesId, geoId, month, dayOfMonth)) ?? null)
 }
 
 /** The lines of some series. */

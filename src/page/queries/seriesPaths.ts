@@ -30,11 +30,8 @@ const seriesRows = ({ kysely }: Reader) =>
 export type SeriesRow = Awaited<ReturnType<ReturnType<typeof seriesRows>['execute']>>[number]
 
 /** The name of a series in addresses: `600`, or `s12` where another series has the indicator's number. */
-export const seriesPath = ({
-  id,
-  first_id,
-  indicator_id,
-}: Pick<SeriesRow, 'id' | 'first_id' | 'indicator_id'>): string => (id === first_id ? String(indicator_id) : `s${id}`)
+export const seriesPath = (row: Pick<SeriesRow, 'id' | 'first_id' | 'indicator_id'>): string =>
+  row.id === row.first_id ? String(row.indicator_id) : `s${row.id}`
 
 /** The series that an address names: `600` is the native one of the indicator, `s12` the one with this number. */
 export async function findSeriesByPath(
@@ -94,10 +91,6 @@ export async function heldSeriesOf(db: Reader, of: readonly { kind: string; id: 
     .where('s.indicator_id', 'in', [...new Set(of.map(({ id }) => id))])
     .execute()
   const groups = Map.groupBy(rows, ({ kind, indicator_id }) => `${kind} ${indicator_id}`)
-  return new Map(
-    [...groups].map(([key, series]) => [
-      key,
-      series.map((row) => ({ time_trunc: row.time_trunc, geo_agg: row.geo_agg, path: seriesPath(row) })),
-    ]),
-  )
+  const held = (row: SeriesRow) => ({ time_trunc: row.time_trunc, geo_agg: row.geo_agg, path: seriesPath(row) })
+  return new Map([...groups].map(([key, series]) => [key, series.map(held)]))
 }

@@ -37,29 +37,26 @@ async function readIndicators({ store: db, languages, query, locale }: PageReque
   const shown = keys.slice((page - 1) * INDICATORS_A_PAGE, page * INDICATORS_A_PAGE)
   const kinds = [...new Set(shown.map(({ kind }) => kind))]
   const ids = [...new Set(shown.map(({ id }) => id))]
-  const facts = await db.kysely
-    .selectFrom('indicator')
-    .select(['kind', 'id', 'withdrawn_at'])
-    .where('kind', 'in', kinds)
-    .where('id', 'in', ids)
-    .execute()
-  const texts = await db.kysely
-    .selectFrom('indicator_text')
-    .select(['kind', 'id', 'locale', 'name', 'short_name'])
-    .where('kind', 'in', kinds)
-    .where('id', 'in', ids)
-    .orderBy('locale')
+  const rows = await db.kysely
+    .selectFrom('indicator as i')
+    .leftJoin('indicator_text as t', (on) => on.onRef('t.kind', '=', 'i.kind').onRef('t.id', '=', 'i.id'))
+    .select(['i.kind', 'i.id', 'i.withdrawn_at', 't.name', 't.short_name'])
+    .select(({ fn, val }) => fn.coalesce('t.locale', val('')).as('locale'))
+    .where('i.kind', 'in', kinds)
+    .where('i.id', 'in', ids)
+    .orderBy('t.locale')
     .execute()
   const series = await heldSeriesOf(db, shown)
   const units = await indicatorUnits({ store: db }, ids)
   const none = { name: null, short_name: null, locale: null, withdrawn_at: null }
   const indicators = shown.map(({ kind, id }) => {
-    const isSame = (row: { readonly kind: string; readonly id: number }) => row.kind === kind && row.id === id
     const { geos = 0, first_day: first_date = null, last_day: last_date = null } = stored.get(`${kind} ${id}`) ?? {}
     return {
       ...none,
-      ...inLanguage(texts.filter(isSame), languages),
-      ...facts.find(isSame),
+      ...inLanguage(
+        rows.filter((row) => row.kind === kind && row.id === id),
+        languages,
+      ),
       kind,
       id,
       unit: units.get(`${kind} ${id}`) ?? null,
@@ -127,31 +124,24 @@ interface Excerpt {
 
 /** A text without accents and capitals, with as many letters as before. */
 const foldedLetters = (text: string): string =>
-  [...text]
-    .map((letter) => {
-      const plain = withoutAccents(letter)
-      return plain.length === letter.length ? plain : letter.toLowerCase().slice(0, letter.length).padEnd(letter.length)
-    })
-    .join('')
+  text.replaceAll(/[\u00c0-\u024f]/g, (letter) => withoutAccents(letter).charAt(0)).toLowerCase()
 
 /** The part of a text around the first of some beginnings of words; empty when none occurs. */
 export function excerptOf(text: string, words: readonly string[]): Excerpt[] {
-  const plain = foldedLetters(text)
-  const hits = [...plain.matchAll(/[\p{L}\p{N}]+/gu)].flatMap(({ 0: found, index: from }) => {
-    const word = words.find((one) => found.startsWith(one))
-    return word === undefined ? [] : [{ from, to: from + word.length }]
-  })
+  const hits = [...foldedLetters(text).matchAll(new RegExp(`(?<![\\p{L}\\p{N}])(?:${words.join('|')})`, 'gu'))]
   const [first] = hits
   if (!first) return []
-  const from = Math.max(0, first.from - SNIPPET_LETTERS)
-  const to = Math.min(text.length, first.to + SNIPPET_LETTERS)
+  const from = Math.max(0, first.index - SNIPPET_LETTERS)
+  const to = Math.min(text.length, first.index + first[0].length + SNIPPET_LETTERS)
   const pieces: Excerpt[] = [{ text: from > 0 ? '…' : '', hit: false }]
   let at = from
-  for (const hit of hits.filter((one) => one.to <= to)) {
-    pieces.push({ text: text.slice(at, hit.from), hit: false }, { text: text.slice(hit.from, hit.to), hit: true })
-    at = hit.to
+  for (const { index, 0: word } of hits) {
+    const end = index + word.length
+    if (end > to) break
+    pieces.push({ text: text.slice(at, index), hit: false }, { text: text.slice(index, end), hit: true })
+    at = end
   }
-  pieces.push({ text: text.slice(at, to), hit: false }, { text: to < text.length ? '…' : '', hit: false })
+  pieces.push({ text: text.slice(at, to) + (to < text.length ? '…' : ''), hit: false })
   return pieces.filter((piece) => piece.text !== '')
 }
 

@@ -129,14 +129,13 @@ async function fetchWindows({ kysely }: Reader, { seriesId, geoId }: GeoSeries, 
     .where('series_id', '=', seriesId)
     .where('outcome', 'in', GOOD_OUTCOMES)
     .execute()
-  const ours = rows
-    .filter(({ geo_ids }) => isForGeo(geo_ids, geoId))
-    .map(({ id, from_at, to_at }) => ({
-      id,
-      from: from_at ?? Number.NEGATIVE_INFINITY,
-      to: to_at ?? Number.POSITIVE_INFINITY,
-    }))
-  return { before: merge(ours.filter(({ id }) => id <= fetchId)), after: merge(ours.filter(({ id }) => id > fetchId)) }
+  const windows = (isAfter: boolean) =>
+    merge(
+      rows
+        .filter(({ id, geo_ids }) => id > fetchId === isAfter && isForGeo(geo_ids, geoId))
+        .map(({ from_at, to_at }) => ({ from: from_at ?? -Infinity, to: to_at ?? Infinity })),
+    )
+  return { before: windows(false), after: windows(true) }
 }
 
 /** Which of some days overlap any of some intervals; both are in order. */
