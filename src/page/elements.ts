@@ -2,11 +2,11 @@ import { ENTRY_ROUTES } from '../job/entryRoutes.ts'
 import type { RecordedOutcome } from '../util/eventFields.ts'
 import { oneLine, shellWord, visible } from '../util/text.ts'
 import { floorToSecond, type Instant } from '../util/time/instant.ts'
-import { dayIntervalAt, localDay } from '../util/time/localDay.ts'
 import { formatLocal } from '../util/time/zone.ts'
 import { writtenLocale } from './client/format.ts'
 import { type Html, type HtmlPart, html } from './html.ts'
 import type { PageRequest, Query } from './page.ts'
+import { isOddDay } from './timeTicks.ts'
 
 /* Elements that several pages use, and how numbers and times are written. */
 
@@ -149,8 +149,7 @@ export const countText = ({ locale }: Pick<PageRequest, 'locale'>, count: number
 /** Local time to the minute; with its offset on a day that is not 24 hours long, because an hour may come twice. */
 export function timeText(zone: string, at: Instant): string {
   const local = formatLocal(zone, at)
-  const isOdd = localDay(zone, dayIntervalAt(zone, at).day).seconds !== 86_400
-  return `${local.slice(0, 10)} ${local.slice(11, local.slice(17, 19) === '00' ? 16 : 19)}${isOdd ? ` ${local.slice(19)}` : ''}`
+  return `${local.slice(0, 10)} ${local.slice(11, local.slice(17, 19) === '00' ? 16 : 19)}${isOddDay(zone, at) ? ` ${local.slice(19)}` : ''}`
 }
 
 /** When something happened here, in local time to the minute. */

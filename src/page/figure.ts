@@ -1,8 +1,8 @@
 import type { Interval } from '../util/time/interval.ts'
-import { type Offsets, timeTicks } from './client/clock.ts'
 import { type Drawn, drawBand, drawSteps, type Pen, reachOf, type Scales } from './client/segments.ts'
 import { type Html, type HtmlPart, html } from './html.ts'
 import type { IntervalState } from './queries/intervals.ts'
+import { timeTicks } from './timeTicks.ts'
 
 /** A line of a picture: what it shows, and the class by which the style draws it. */
 export interface FigureLine {
@@ -15,7 +15,8 @@ export interface FigureLine {
 /** A picture of lines over time. */
 interface Figure {
   readonly range: Interval
-  readonly offsets: Offsets
+  /** The zone of the time axis. */
+  readonly zone: string
   readonly lines: readonly FigureLine[]
   /** What is missing or may still change, drawn behind the lines. */
   readonly states?: readonly (readonly [from: number, to: number, state: IntervalState])[]
@@ -63,7 +64,8 @@ function svgPath(draw: (drawn: Drawn, pen: Pen, scales: Scales) => void, drawn: 
 }
 
 /** Lines over time as SVG: for pages without scripts, for paper, and for files. */
-export function figure({ range: { from, to }, offsets, lines, states = [], label, locale, unit }: Figure): Html {
+export function figure({ range, zone, lines, states = [], label, locale, unit }: Figure): Html {
+  const { from, to } = range
   const x = (at: number): number =>
     LEFT_MARGIN + ((Math.min(Math.max(at, from), to) - from) / (to - from)) * (WIDTH - LEFT_MARGIN)
   const scaleOf = (isOther: boolean) => {
@@ -84,7 +86,7 @@ export function figure({ range: { from, to }, offsets, lines, states = [], label
 <g class="grid">${unit && html`<text x="0" y="10">${unit}</text>`}${ticksOf(main.low, main.high).map(
     (tick) =>
       html`<path d="M${LEFT_MARGIN} ${oneDecimal(main.y(tick))}H${WIDTH}"/><text x="${LEFT_MARGIN - 6}" y="${oneDecimal(main.y(tick) + 4)}" text-anchor="end">${tick.toLocaleString(locale)}</text>`,
-  )}${timeTicks(offsets, from, to, locale).map(
+  )}${timeTicks(zone, range, locale).map(
     ({ at, label: text }) =>
       html`<path d="M${oneDecimal(x(at))} ${HEIGHT - BOTTOM_MARGIN}v5"/><text x="${oneDecimal(x(at))}" y="${HEIGHT - 4}" text-anchor="${anchorAt(x(at))}">${text}</text>`,
   )}</g>

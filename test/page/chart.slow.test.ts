@@ -204,6 +204,24 @@ test('series are compared by name: the set is in the address, the table and the 
   expect(await page.locator('.legend [class^=with-]').count()).toBe(1)
 })
 
+test('a narrow time axis has no more marks than there is room for', async () => {
+  const page = await open('/series/600?from=2025-10-20&to=2025-10-30', { viewport: { width: 390, height: 844 } })
+  await page.evaluate(`{
+    const { fillText } = CanvasRenderingContext2D.prototype
+    globalThis.texts = []
+    CanvasRenderingContext2D.prototype.fillText = function (...args) {
+      globalThis.texts.push(args[0])
+      return fillText.apply(this, args)
+    }
+  }`)
+  await page.focus('#chart')
+  await redrawn(page, () => page.keyboard.press('Home'))
+  const marks = (await page.evaluate('globalThis.texts')) as string[]
+  const days = marks.filter((mark) => /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) /.test(mark))
+  expect(days.length).toBeGreaterThan(1)
+  expect(new Set(days).size).toBeLessThan(7)
+})
+
 test('six series have six colours and two axes', async () => {
   const page = await open('/series/600?from=2025-10-26&to=2025-10-27&with=1293,544,600:1,s1,s2')
   const colours = await page.evaluate(

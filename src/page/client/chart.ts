@@ -1,5 +1,5 @@
 import uPlot from 'uplot'
-import { type Offsets, timeTicks } from './clock.ts'
+import type { Offsets } from './clock.ts'
 import { valueText } from './format.ts'
 import { type Drawn, differing, drawBand, drawSteps, eachPeriod, reachOf } from './segments.ts'
 import { SIGNS } from './signs.ts'
@@ -9,6 +9,8 @@ export interface ShownChart {
   readonly from: number
   readonly to: number
   readonly offsets: Offsets
+  /** The marks of the time axis. */
+  readonly ticks: readonly { readonly at: number; readonly label: string }[]
   readonly now: Drawn
   readonly before: Drawn | null
   readonly compared: readonly { readonly name: string; readonly drawn: Drawn; readonly unit: string | null }[]
@@ -79,8 +81,12 @@ export function createChart(element: HTMLElement, first: ShownChart, locale: str
   let shown = first
   const box = element.appendChild(document.createElement('div'))
   const colour = (name: string): string => getComputedStyle(box).getPropertyValue(`--${name}`)
-  const ticks = (from: number, to: number) =>
-    timeTicks(shown.offsets, from, to, locale, Math.max(2, Math.floor((element.clientWidth - 128) / 60)))
+  /** As many marks as there is room for. */
+  const ticks = () => {
+    const all = shown.ticks.filter(({ at }) => at >= shown.from && at <= shown.to)
+    const every = Math.ceil(all.length / Math.max(2, Math.floor((element.clientWidth - 128) / 60)))
+    return all.filter((_, i) => i % every === 0)
+  }
   const numbers = (_: uPlot, values: number[]): string[] => values.map((value) => value.toLocaleString(locale))
 
   /** The instant that a key moves the cursor to; the pixel of the cursor is not exact. */
@@ -120,11 +126,8 @@ export function createChart(element: HTMLElement, first: ShownChart, locale: str
         {
           ...axis,
           grid: { show: false },
-          splits: (_u, _axis, from, to) => ticks(from, to).map(({ at }) => at),
-          values: (_u, splits) => {
-            const labels = new Map(ticks(shown.from, shown.to).map(({ at, label }) => [at, label]))
-            return splits.map((at) => labels.get(at) ?? '')
-          },
+          splits: () => ticks().map(({ at }) => at),
+          values: () => ticks().map(({ label }) => label),
         },
         { ...value, grid: { stroke: colour('line'), width: 1 }, scale: 'y', ...(unit ? { label: unit } : {}) },
         ...(others.length === 0

@@ -267,7 +267,7 @@ ${live && spans(data, here, request)}
 ${live ? chooser(data, request) : geoLinks(data, request)}
 ${chartLegend(data, here, request)}
 <p class="bad"${!isNothing && html` hidden`}>${own.nothing}</p>
-<div id="chart" data-own>${figure({ range, offsets: chart.offsets, lines, states: chart.states, label, locale, unit })}</div>
+<div id="chart" data-own>${figure({ range, zone, lines, states: chart.states, label, locale, unit })}</div>
 ${live && html`${slider(request)}<p id="cursor" role="status" data-own></p><p id="keys" class="soft">${own.keys}</p>${jsonScript('data', given)}`}
 </section>`
 }

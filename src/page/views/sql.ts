@@ -147,7 +147,7 @@ function chart(answer: StatementAnswer, { words, locale }: PageRequest): HtmlPar
   const { lines, range, ends } = drawn
   const label = words.sql.chartOf(lines.map(({ name }) => name).join(', '), ends[0]!, ends[1]!)
   const styled = lines.map((line, i) => ({ ...line, style: `with-${i}` as const }))
-  return html`<h2>${words.common.chart}</h2><figure>${figure({ range, offsets: [[0, 0]], lines: styled, label, locale })}<ul class="legend" data-part="legend">${styled.map(
+  return html`<h2>${words.common.chart}</h2><figure>${figure({ range, zone: 'UTC', lines: styled, label, locale })}<ul class="legend" data-part="legend">${styled.map(
     ({ name, style }) => html`<li class="${style}">${name}</li>`,
   )}</ul></figure>`
 }

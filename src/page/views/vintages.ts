@@ -5,7 +5,7 @@ import { countText, momentText, numberText, serviceText, table, timeText } from 
 import { figure } from '../figure.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { type PageRequest, view } from '../page.ts'
-import { offsetsOf, readChanges } from '../queries/series/chart.ts'
+import { readChanges } from '../queries/series/chart.ts'
 import { rangeQuery, readChartQuery } from '../queries/series/question.ts'
 import { readWindows } from '../queries/series/window.ts'
 
@@ -83,7 +83,7 @@ const fan = ({ dataset, range, fan: states }: Vintages, { words: { vintages: own
   html`<section aria-labelledby="fan"><h2 id="fan">${own.fan}</h2>
 ${figure({
   range,
-  offsets: offsetsOf(dataset.zone, range),
+  zone: dataset.zone,
   lines: states.map(({ drawn }, i) => ({ drawn, style: `fan-${6 - states.length + i}` as const })),
   label: own.fanLabel(states.length),
   locale,

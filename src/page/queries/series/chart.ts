@@ -5,6 +5,7 @@ import { DAY, HOUR } from '../../../util/time/instant.ts'
 import type { Interval } from '../../../util/time/interval.ts'
 import { addUnits, floorTo, localClock, localDate, offsetAt, transitions, type Unit } from '../../../util/time/zone.ts'
 import type { PageRequest } from '../../page.ts'
+import { timeTicks } from '../../timeTicks.ts'
 import type { ChartState } from '../intervals.ts'
 import { type ChartQuery, type NamedGeoSeries, readNamedGeoSeries } from './question.ts'
 import { type GeoSeries, isForGeo, localDays, readDays, readWindow, sixDigits, together } from './window.ts'
@@ -18,7 +19,7 @@ const MOST_STATES = 400
 const MOST_COMPARED = 5
 
 /** The offsets of a zone in a range: the one at its beginning, and the changes. */
-export const offsetsOf = (zone: string, { from, to }: Interval): [number, number][] => {
+const offsetsOf = (zone: string, { from, to }: Interval): [number, number][] => {
   const rows = transitions(zone)
   const first = rows.findLastIndex(({ at }) => at <= from)
   return rows
@@ -79,6 +80,7 @@ export async function readChart(
     unit: dataset.unit,
     /** The offset of the zone in seconds at the beginning, and each later one, with the instant from which it holds. */
     offsets: offsetsOf(dataset.zone, range),
+    ticks: timeTicks(dataset.zone, range, request.locale),
     now: await readWindow(store, dataset, range, columns, null),
     /** The values as known at a past moment; null where none is requested. */
     before: then && (await readWindow(store, dataset, range, columns, then.fetchId)),
