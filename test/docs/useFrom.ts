@@ -21,7 +21,14 @@ try {
       run(python, ['block.py'])
     } else
       for (const line of text.trim().split('\n'))
-        if (line.startsWith('npx indicator-sync ')) run(process.execPath, [BIN, ...line.split(' ').slice(2)])
+        if (line.startsWith('npx indicator-sync '))
+          run('sh', [
+            '-c',
+            line
+              .replace('npx', `"${process.execPath}"`)
+              .replace('indicator-sync', `"${BIN}"`)
+              .replace('python3', `"${python}"`),
+          ])
   }
 } finally {
   rmSync(folder, { recursive: true })

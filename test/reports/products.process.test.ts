@@ -1,5 +1,8 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chartText, shrink, stripText } from '../../src/cli/terminal/chart.ts'
@@ -160,7 +163,6 @@ describe('export', () => {
   test.each<[string, [string, ...string[]], RegExp]>([
     ['nothing to export', ['export'], /either --indicator or --sql/],
     ['both', ['export --indicator 1 --sql', 'select 1'], /either --indicator or --sql/],
-    ['Parquet on a terminal', ['export --indicator 600 --format parquet'], /--output FILE/],
     ['flags of the other kind', ['export --wide --sql', 'select 1'], /--sql does not work with --wide/],
     [
       'a folder that is not there',
@@ -228,6 +230,21 @@ describe('export', () => {
     expect(filled.map(({ value }) => value)).toEqual(expected.map(({ avg }) => expect.closeTo(avg, 6)))
     const known = await month('--partial --as-of 2025-11-03T18:00:00Z')
     expect(known.at(-1).value).not.toBe(filled.at(-1).value)
+  })
+
+  test('Parquet goes into a pipe as it does into a file, and a reader may leave early', async () => {
+    const start = () =>
+      spawn(process.execPath, ['src/cli/bin.js', ...'export --indicator 1293 --format parquet'.split(' ')], {
+        env: { ...process.env, INDICATOR_SYNC_DATABASE: store.address },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+    const bytes = await buffer(start().stdout)
+    const out = join(tempFolder(), 'demand.parquet')
+    await cli('export --indicator 1293 --output', out)
+    expect(bytes.equals(readFileSync(out))).toBe(true)
+    const left = start()
+    left.stdout.once('data', () => left.stdout.destroy())
+    expect(await once(left, 'exit')).toEqual([0, null])
   })
 
   test('a statement goes into any format', async () => {

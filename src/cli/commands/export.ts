@@ -11,7 +11,7 @@ import { quantity } from '../../util/text.ts'
 import { EARLIEST, formatMillis, LATEST } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import type { Args } from '../command.ts'
-import { counted, exportFile, headers } from '../exports/exportFile.ts'
+import { counted, exportFile, exportPieces } from '../exports/exportFile.ts'
 import {
   CSV_FLAGS,
   DATABASE_FLAG,
@@ -23,7 +23,7 @@ import {
 } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
-import { format, stream } from '../terminal/output.ts'
+import { stream } from '../terminal/output.ts'
 import { millisOfFlag, rangeOfFlags } from '../times.ts'
 
 export const flags = {
@@ -63,8 +63,6 @@ const refuseExport = (message: string, hint: string): never => {
   throw new InputError(message, { hint, code: 'bad-export' })
 }
 
-const intoFile = (what: string): never => refuseExport(`Cannot write ${what} to stdout.`, 'Use --output FILE.')
-
 /** Returns the format that the file's extension or `--format` names; refuses a contradiction. */
 function chooseForm({ output, format: form }: ExportArgs): ExportForm {
   const extension = output === undefined ? '' : extname(output).slice(1)
@@ -96,7 +94,8 @@ function checkFlags(args: ExportPlan, service: Service): void {
       '--sql does not work with --wide, --resample, --as-of, --geo, --from or --to.',
       'Put the conditions into the statement.',
     )
-  if (output === undefined && form === 'parquet') intoFile('Parquet')
+  if (output === undefined && form === 'parquet' && process.stdout.isTTY)
+    refuseExport('Cannot write Parquet to a terminal.', 'Use --output FILE, or pipe it into another program.')
   if (form !== 'csv' && (args.safe || args.excel))
     refuseExport(
       `--${args.safe ? 'safe' : 'excel'} only works with CSV, not with ${form}.`,
@@ -145,11 +144,9 @@ async function writeExport(reader: Reader, output: string | undefined, args: Exp
       : runStatement(startStatement(), { file: reader.address, sql: sql!, typed: form === 'parquet' })
   if (output !== undefined)
     return exportFile(output, exported, { form, dialect: args }, { overwrite, sources: [reader.file] })
-  if (form === 'parquet') return intoFile('Parquet')
   const count = { rows: 0 }
   const { columns, rows } = await exported()
-  const { safe, excel } = args
-  await stream(format(form, headers({ columns }, form), counted(rows, count), { safe, excel }))
+  await stream(await exportPieces({ columns, rows: counted(rows, count) }, { form, dialect: args }))
   return count.rows
 }
 

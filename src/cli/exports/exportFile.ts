@@ -7,6 +7,9 @@ import { version } from '../../util/package.ts'
 import type { ExportForm } from '../flags.ts'
 import { format } from '../terminal/output.ts'
 
+/** What Parquet files name as their maker. */
+const PROGRAM = `indicator-sync ${version()}`
+
 /** How a file is written. */
 export interface FileForm {
   readonly form: ExportForm
@@ -15,7 +18,7 @@ export interface FileForm {
 }
 
 /** The names of the columns of an export in a text format; a first line has their units. */
-export const headers = ({ columns }: Pick<Exported, 'columns'>, form: ExportForm): string[] =>
+const headers = ({ columns }: Pick<Exported, 'columns'>, form: ExportForm): string[] =>
   columns.map(({ name, header = name }) => (form === 'csv' || form === 'tsv' ? header : name))
 
 /** Counts rows on their way. */
@@ -26,9 +29,18 @@ export async function* counted(rows: Exported['rows'], count: { rows: number }):
   }
 }
 
-/** Writes all of a text: a pipe may take a part of it. */
-function writeText(handle: number, text: string): void {
-  const bytes = Buffer.from(text)
+/** An export in pieces, for a pipe. */
+export async function exportPieces(
+  { columns, rows }: Exported,
+  { form, dialect }: FileForm,
+): Promise<AsyncIterable<string | Uint8Array>> {
+  if (form !== 'parquet') return format(form, headers({ columns }, form), rows, dialect)
+  const { parquetStream } = await import('./parquet.ts')
+  return parquetStream({ columns, rows }, PROGRAM)
+}
+
+/** Writes all of some bytes: a pipe may take a part of them. */
+function writeBytes(handle: number, bytes: Uint8Array): void {
   for (let done = 0; done < bytes.length; ) done += writeSync(handle, bytes, done)
 }
 
@@ -38,17 +50,17 @@ async function writeRows(handle: number, exported: Exported, { form, dialect }: 
   const rows = counted(exported.rows, count)
   if (form === 'parquet') {
     const { writeParquet } = await import('./parquet.ts')
-    await writeParquet(handle, { ...exported, rows }, `indicator-sync ${version()}`)
+    await writeParquet((bytes) => writeBytes(handle, bytes), { ...exported, rows }, PROGRAM)
     return count.rows
   }
   let text = ''
   for await (const piece of format(form, headers(exported, form), rows, dialect)) {
     text += piece
     if (text.length < 1 << 20) continue
-    writeText(handle, text)
+    writeBytes(handle, Buffer.from(text))
     text = ''
   }
-  writeText(handle, text)
+  writeBytes(handle, Buffer.from(text))
   return count.rows
 }
 

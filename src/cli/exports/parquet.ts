@@ -1,4 +1,5 @@
-import { writeSync } from 'node:fs'
+import { once } from 'node:events'
+import { PassThrough, type Readable } from 'node:stream'
 import type { SchemaElement } from 'hyparquet'
 import { ByteWriter, parquetWriteRows } from 'hyparquet-writer'
 import { plain } from '../../reports/cells.ts'
@@ -27,13 +28,15 @@ const CONVERT: Readonly<Record<ExportColumn['type'], (value: unknown) => unknown
   instant: (value) => (value === null ? null : new Date(value as string)),
 }
 
-/** Writes an open file as Parquet, group by group; the unit of every column is in the key `unit.COLUMN` of its metadata, what a column of numbers is about in `name.COLUMN`. */
-export async function writeParquet(handle: number, { columns, rows }: Exported, createdBy: string): Promise<void> {
+/** Writes Parquet, group by group; the unit of every column is in the key `unit.COLUMN` of its metadata, what a column of numbers is about in `name.COLUMN`. */
+export async function writeParquet(
+  write: (bytes: Uint8Array) => void,
+  { columns, rows }: Exported,
+  createdBy: string,
+): Promise<void> {
   const writer = new ByteWriter()
   const flush = (): void => {
-    const bytes = new Uint8Array(writer.buffer, 0, writer.index)
-    // A pipe may take a part of it.
-    for (let done = 0; done < bytes.length; ) done += writeSync(handle, bytes, done)
+    write(new Uint8Array(writer.buffer, 0, writer.index))
     writer.index = 0
   }
   async function* objects(): AsyncGenerator<Record<string, unknown>> {
@@ -65,4 +68,23 @@ export async function writeParquet(handle: number, { columns, rows }: Exported, 
     // A disk that is full ends it in the middle of a statement.
     await source.return(undefined)
   }
+}
+
+/** The same as a stream, which is written no faster than it is read. */
+export function parquetStream(exported: Exported, createdBy: string): Readable {
+  const out = new PassThrough()
+  async function* rows(): Exported['rows'] {
+    for await (const block of exported.rows) {
+      if (out.writableNeedDrain) await once(out, 'drain')
+      if (out.destroyed) return
+      yield block
+    }
+  }
+  // The buffer is used again for the next group.
+  const write = (bytes: Uint8Array): boolean => out.write(Buffer.from(bytes))
+  writeParquet(write, { ...exported, rows: rows() }, createdBy).then(
+    () => out.end(),
+    (error) => out.destroy(error),
+  )
+  return out
 }

@@ -82,15 +82,17 @@ export function print(text: string): void {
   process.stdout.write(text === '' ? '' : `${visible(redact(text, secrets()))}\n`)
 }
 
-async function* visiblePieces(pieces: AsyncIterable<string> | Iterable<string>): AsyncGenerator<string> {
-  for await (const piece of pieces) yield visible(piece)
+async function* visiblePieces(pieces: Parameters<typeof stream>[0]): AsyncGenerator<string | Uint8Array> {
+  for await (const piece of pieces) yield typeof piece === 'string' ? visible(piece) : piece
 }
 
 /** Error codes of an output whose reader has closed it. */
 const READER_LEFT = ['EPIPE', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_PREMATURE_CLOSE']
 
-/** Prints pieces of text as they are made, no faster than they are read. A reader that leaves early, like `head`, is not an error. */
-export async function stream(pieces: AsyncIterable<string> | Iterable<string>): Promise<void> {
+/** Prints pieces as they are made, no faster than they are read. A reader that leaves early, like `head`, is not an error. */
+export async function stream(
+  pieces: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>,
+): Promise<void> {
   try {
     // A file gets texts as they are, a terminal nothing that would move it.
     const printed = process.stdout.isTTY ? visiblePieces(pieces) : pieces
