@@ -31,7 +31,7 @@ const PACKAGE_USERS = {
   yargs: ['cli/'],
   'string-width': ['cli/terminal/width.ts'],
   '@hono/node-server': ['emulator/', 'page/server.ts'],
-  hono: ['emulator/', 'page/html.ts', 'page/server.ts'],
+  hono: ['emulator/', 'page/html.ts', 'page/security.ts', 'page/server.ts'],
   uplot: ['page/client/', 'page/assets.ts'],
   'csv-parse': ['transform/'],
   fflate: ['transform/'],

@@ -23,14 +23,6 @@ const resolved = (code: string): string =>
     .replaceAll(/(\bfrom\s*|\bimport\s*\(?\s*)(['"])(\.\/[\w-]+)\.[tj]s\2/g, '$1$2$3.js$2')
     .replaceAll(/(\bfrom\s*)(['"])uplot\2/g, '$1$2./uplot.js$2')
 
-/** Code without the comment lines and indentation that only readers of the source need. */
-const leanCode = (code: string): string =>
-  code
-    .replaceAll(/^[ \t]*\/\*[\s\S]*?\*\/[ \t]*$/gm, '')
-    .replaceAll(/^[ \t]*\/\/.*$/gm, '')
-    .replaceAll(/[ \t]+$/gm, '')
-    .replaceAll(/\n\s*/g, '\n')
-
 /**
  * A script that reads a list of modules and writes them without their types. It hides Node's warning that this is experimental.
  */
@@ -77,7 +69,7 @@ function createAssets() {
         const { name, type } = source
         const code = stripped[typed.indexOf(source)] ?? source.text
         const isOurs = type === SCRIPT && name !== 'uplot.js'
-        return [scriptName(name), { type, body: Buffer.from(isOurs ? resolved(leanCode(code)) : code) }]
+        return [scriptName(name), { type, body: Buffer.from(isOurs ? resolved(code) : code) }]
       }),
     )
   }

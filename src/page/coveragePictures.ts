@@ -1,4 +1,4 @@
-import { SIGNS } from './client/signs.ts'
+import { SIGNS } from './client/format.ts'
 import { type Html, html } from './html.ts'
 import type { PageRequest } from './page.ts'
 import { COVERAGE_STATES, type CoverageState, type Shares } from './queries/intervals.ts'

@@ -99,14 +99,14 @@ ${after !== null && html`<a href="${link(path, after)}" rel="next">${common.next
 </nav>`
 }
 
-/** The same for a list whose pages have numbers. */
-export function numberedPager(request: PageRequest, page: number, pages: number): HtmlPart {
+/** The same for a list whose pages have numbers; whether there are more is enough if their count is not known. */
+export function numberedPager(request: PageRequest, page: number, pages: number | boolean): HtmlPart {
   const rest = Object.fromEntries([...request.query].filter(([name]) => name !== 'page'))
   const to = (number: number): Query => ({ ...rest, page: number === 1 ? undefined : number })
   return pager(request, {
     before: page > 1 ? to(page - 1) : null,
-    after: page < pages ? to(page + 1) : null,
-    at: request.words.common.page(page, pages),
+    after: pages === true || page < Number(pages) ? to(page + 1) : null,
+    ...(typeof pages === 'number' ? { at: request.words.common.page(page, pages) } : {}),
   })
 }
 

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
+import { parse } from 'hono/utils/cookie'
 import type { Words } from './words/words.ts'
 
 /** Who may send requests. */
@@ -59,11 +60,7 @@ export const TOKEN_COOKIE = 'indicator_sync_token'
 
 /** A cookie of a request. */
 export const cookieOf = ({ cookie = '' }: IncomingHttpHeaders, name: string): string | undefined =>
-  cookie
-    .split(';')
-    .map((pair) => pair.trim())
-    .find((pair) => pair.startsWith(`${name}=`))
-    ?.slice(name.length + 1)
+  parse(cookie, name)[name]
 
 /** Whether a request shows the token: in a cookie, as a bearer, or in its address. */
 function hasToken({ headers, url = '' }: IncomingMessage, token: string): boolean {

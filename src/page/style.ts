@@ -1,4 +1,4 @@
-import { SIGNS } from './client/signs.ts'
+import { SIGNS } from './client/format.ts'
 
 /**
  * The colour of each state. In a table, the sign replaces the words of the cell, which stay for screen readers. A bar that
@@ -130,7 +130,7 @@ table.series { & :is(th, td) { vertical-align: middle; } & th[scope=row] { font-
 .problems ul { flex: 1 1 24rem; min-width: 0; margin: 0; padding: 0; list-style: none; } .problems li { padding-inline-start: 1.375rem; } .problems li::before { content: var(--sign-warn); margin-inline: -1.375rem .5rem; vertical-align: -.125em; display: inline-block; }
 .pager { display: flex; gap: 1rem; margin: .5rem 0; }
 .question, .choose, .slider { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin: .75rem 0; & label { display: inline-flex; flex-wrap: wrap; gap: .25rem .5rem; align-items: center; max-width: 100%; } }
-.question textarea { flex-basis: 100%; width: 100%; padding: .5rem; font-family: ui-monospace, monospace; font-size: .875rem; } .question fieldset { border: 1px solid var(--line); border-radius: .25rem; min-width: 0; flex-basis: 100%; }
+.question textarea { field-sizing: content; max-height: 24rem; min-height: 7rem; flex-basis: 100%; width: 100%; padding: .5rem; font-family: ui-monospace, monospace; font-size: .875rem; } .question fieldset { border: 1px solid var(--line); border-radius: .25rem; min-width: 0; flex-basis: 100%; }
 .beside { display: grid; gap: 0 2rem; & > * { min-width: 0; } & aside a { display: inline-block; min-height: 1.5rem; } }
 .found { padding-inline-start: 1.25rem; & li { margin: 0 0 .5rem; } & p { margin: 0; } } ul.found { list-style: none; padding: 0; }
 .facts { display: flex; flex-wrap: wrap; gap: .5rem 2rem; margin: .75rem 0; & div { min-width: 0; } & dt { color: var(--soft); font-size: var(--tiny); } & dt::first-letter { text-transform: uppercase; } & dd { margin: 0; font-size: 1.0625rem; font-variant-numeric: tabular-nums; } & .soft { font-size: var(--tiny); font-weight: 400; } & .main dd { font-size: 1.75rem; font-weight: 650; line-height: 1.2; } }

@@ -1,8 +1,7 @@
 import uPlot from 'uplot'
 import type { Offsets } from './clock.ts'
-import { valueText } from './format.ts'
+import { SIGNS, valueText } from './format.ts'
 import { type Drawn, differing, drawBand, drawSteps, eachPeriod, reachOf } from './segments.ts'
-import { SIGNS } from './signs.ts'
 
 /** What a chart shows. */
 export interface ShownChart {

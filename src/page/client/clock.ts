@@ -12,7 +12,7 @@ const offsetAt = (offsets: Offsets, at: number): number =>
   (offsets.findLast(([from]) => from <= at) ?? offsets[0] ?? [0, 0])[1]
 
 /** The clock at an instant: `2025-10-26T02:15:00`. */
-export const clockAt = (offsets: Offsets, at: number): string =>
+const clockAt = (offsets: Offsets, at: number): string =>
   new Date((at + offsetAt(offsets, at)) * 1000).toISOString().slice(0, 19)
 
 /** An offset as `+02:00`. */

@@ -1,4 +1,4 @@
-/* How lengths of time and values are written. Server and browser share this file. */
+/* How lengths of time, values and states are written. Server and browser share this file. */
 
 /** A number of a clock or a date: `07`. */
 export const padTwo = (number: number): string => String(number).padStart(2, '0')
@@ -25,3 +25,15 @@ export function valueText(value: number, locale: string): string {
   const digits = size >= 1000 ? 0 : 2
   return value.toLocaleString(locale, { minimumFractionDigits: digits, maximumFractionDigits: digits })
 }
+
+/** The sign of each state of an interval, so that colour is never the only one. */
+export const SIGNS = {
+  final: '',
+  provisional: '~',
+  empty: 'o',
+  none: '',
+  unverified: '×',
+  failed: '!',
+  // A state that only the page of a series distinguishes.
+  absent: '×',
+} as const

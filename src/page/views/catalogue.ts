@@ -2,7 +2,7 @@ import { storedKinds } from '../../db/queries/catalogueNames.ts'
 import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
 import { holdings, SEARCH_SCOPES, searchItems } from '../../reports/search.ts'
 import { visible, withoutAccents } from '../../util/text.ts'
-import { command, kindText, options, pager, seriesLinks, serviceText, table } from '../elements.ts'
+import { command, kindText, numberedPager, options, seriesLinks, serviceText, table } from '../elements.ts'
 import { type Html, html } from '../html.ts'
 import { type PageRequest, view, wholeNumber } from '../page.ts'
 import { indicatorUnits, inLanguage } from '../queries/names.ts'
@@ -76,7 +76,6 @@ export const indicatorsView = view({
   show({ text, held, page: at, indicators: rows, more }, request) {
     const { words, link } = request
     const { indicators: own, common } = words
-    const onPage = (page: number) => ({ q: text || undefined, held: held === 'all' ? undefined : held, page })
     const none =
       text === '' && held === 'all'
         ? html`<p>${own.noneAtAll}</p>${command(request.command('discover --refresh'))}`
@@ -112,7 +111,7 @@ ${
         [own.line, ({ first_date, job }) => first_date === null && command(job)],
       ])
 }
-${pager(request, { before: at > 1 ? onPage(at - 1) : null, after: more ? onPage(at + 1) : null })}`
+${numberedPager(request, at, more)}`
   },
 })
 

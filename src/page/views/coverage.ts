@@ -1,7 +1,7 @@
 import { readJobFiles } from '../../db/queries/jobRuns.ts'
 import { ALL_GEOS } from '../../db/tables/codes.ts'
 import { addUnits, floorTo, formatLocal, localDate, startOfDate } from '../../util/time/zone.ts'
-import { SIGNS } from '../client/signs.ts'
+import { SIGNS } from '../client/format.ts'
 import { sharesText, stateLegend } from '../coveragePictures.ts'
 import {
   commandLine,

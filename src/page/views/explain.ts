@@ -137,7 +137,7 @@ type Explained = Awaited<ReturnType<typeof read>>
 function originHtml(which: string, one: Origin, { dataset }: Explained, { words, link }: PageRequest): Html {
   const { explain: own, common } = words
   const { run, job, command, target, status, ms, reason, entry, at } = one
-  return html`<dt>${which}</dt><dd><a href="${link(`/runs/${run}`)}">${own.run(String(run), command ?? '', job ?? '')}</a>, ${momentText(dataset.zone, at)}${reason !== null && ` · ${own.reason}: ${reason}`}${entry !== '' && ` · ${own.entry}: ${entry}`}</dd>
+  return html`<dt>${which}</dt><dd><a href="${link(`/runs/${run}`)}">${own.run(String(run), command ?? '', job ?? '')}</a>, ${momentText(dataset.zone, at)}${reason !== null && ` · ${own.reason}: ${words.runs.reasons[reason] ?? reason}`}${entry !== '' && ` · ${own.entry}: ${entry}`}</dd>
 ${target !== '' && html`<dt>${common.request}</dt><dd><code>GET ${target}</code> ${status ?? '–'}, ${ms} ms</dd>`}`
 }
 
@@ -145,18 +145,12 @@ ${target !== '' && html`<dt>${common.request}</dt><dd><code>GET ${target}</code>
 function versionHtml(one: Explained['versions'][number], data: Explained, request: PageRequest): Html {
   const { explain: own } = request.words
   const { zone, unit } = data.dataset
-  const when = [
-    one.origin && own.since(momentText(zone, one.origin.at)),
-    one.until && own.until(momentText(zone, one.until.at)),
-  ]
-  const place: HtmlPart =
-    typeof one.place === 'string'
-      ? own.places[one.place]
-      : html`<code>${one.place.path}</code><pre>${one.place.fragment}</pre>`
+  const { origin, until, place } = one
+  const when = [origin && own.since(momentText(zone, origin.at)), until && own.until(momentText(zone, until.at))]
   return html`<li class="version"><h2>${one.until === null ? own.now : own.was} <data value="${one.value}">${one.value === null ? 'null' : numberText(one.value, request.locale)}</data> ${unit}</h2>
-<p class="soft">${when.filter((text) => text !== null).join(', ')} · ${own.step} ${lengthText(one.step)}</p>
+<p class="soft">${when.filter(Boolean).join(', ')} · ${own.step} ${lengthText(one.step)}</p>
 <dl>${one.origin && originHtml(own.brought, one.origin, data, request)}${one.until && originHtml(own.ended, one.until, data, request)}
-<dt>${own.place}</dt><dd>${place}</dd></dl></li>`
+<dt>${own.place}</dt><dd>${typeof place === 'string' ? own.places[place] : html`<code>${place.path}</code><pre>${place.fragment}</pre>`}</dd></dl></li>`
 }
 
 /** `/explain/600/3/AT`: where a value comes from. */

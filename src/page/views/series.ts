@@ -1,9 +1,8 @@
 import { InputError } from '../../util/errors.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import { addLocal, addUnits, floorTo, localDate } from '../../util/time/zone.ts'
-import { lengthText, padTwo, valueText } from '../client/format.ts'
-import { differing, eachPeriod, type PeriodValues } from '../client/segments.ts'
-import { SIGNS } from '../client/signs.ts'
+import { lengthText, padTwo, SIGNS, valueText } from '../client/format.ts'
+import { differing, eachPeriod } from '../client/segments.ts'
 import {
   type Column,
   countText,
@@ -211,10 +210,8 @@ function keyFigures({ latest, weekAgo, chart, dataset: { unit, zone } }: SeriesD
   const value = (number: number | null | undefined, detail?: HtmlPart): HtmlPart =>
     typeof number === 'number' && html`${valueText(number, locale)} <span class="soft">${unit} ${detail}</span>`
   const periods = [...eachPeriod(chart.now)].filter(({ mean }) => mean !== null)
-  const [low, high] = [
-    periods.reduce<PeriodValues | undefined>((best, one) => (best && best.min! <= one.min! ? best : one), undefined),
-    periods.reduce<PeriodValues | undefined>((best, one) => (best && best.max! >= one.max! ? best : one), undefined),
-  ]
+  const [low] = periods.toSorted((a, b) => a.min! - b.min!)
+  const [high] = periods.toSorted((a, b) => b.max! - a.max!)
   const seconds = periods.reduce((sum, { from, to }) => sum + to - from, 0)
   const mean = periods.reduce((sum, { from, to, mean }) => sum + mean! * (to - from), 0) / seconds
   const change =

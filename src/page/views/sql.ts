@@ -210,16 +210,13 @@ ${shown.map((row) => html`<tr>${row.map((value) => cell(value, request))}</tr>\n
 }`
 }
 
-/** The height of the text box in lines: that of the statement, within limits. */
-const linesOfBox = (sql: string): number => Math.min(16, Math.max(5, sql.split('\n').length + 1))
-
 function form(sqlQuery: SqlQuery, { words, link, service }: PageRequest): Html {
   const { sql: own } = words
   const recipe = recipesFor(service).find(({ name }) => name === sqlQuery.recipe)
   return html`<form action="${link('/sql')}" class="question">
 ${sqlQuery.recipe !== null && html`<input type="hidden" name="recipe" value="${sqlQuery.recipe}">`}
 <label for="sql">${own.statement}</label>
-<textarea id="sql" name="sql" rows="${linesOfBox(sqlQuery.sql)}" cols="80" spellcheck="false" autocapitalize="off" required>${sqlQuery.sql || 'select * from latest limit 20'}</textarea>
+<textarea id="sql" name="sql" rows="5" cols="80" spellcheck="false" autocapitalize="off" required>${sqlQuery.sql || 'select * from latest limit 20'}</textarea>
 ${
   sqlQuery.parameters.length > 0 &&
   html`<fieldset><legend>${own.parameters}</legend><p class="soft">${own.parameterHint}</p>${sqlQuery.parameters.map(

@@ -3,7 +3,7 @@ import type { Reader } from '../../db/store.ts'
 import { contentKinds } from '../../service/routes.ts'
 import { visible } from '../../util/text.ts'
 import { difference, type Piece } from '../difference.ts'
-import { command, facts, lines, localText, pager, seriesLinks, serviceText, timeElement } from '../elements.ts'
+import { command, facts, lines, localText, numberedPager, seriesLinks, serviceText, timeElement } from '../elements.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { type PageRequest, view, wholeNumber } from '../page.ts'
 import { indicatorUnits, inLanguage } from '../queries/names.ts'
@@ -106,7 +106,7 @@ export const textsView = view({
 <h2>${own.kinds[kind] ?? kind}</h2>
 ${rows.length === 0 && html`<p>${own.none} ${words.common.noneHint}</p>${route !== null && command(`content: [{ kinds: [${route}] }]`)}`}
 ${rows.length > 0 && html`<ul class="found">\n${rows.map((one) => item(one, kind, request))}</ul>`}
-${pager(request, { before: at > 1 ? { kind, page: at - 1 } : null, after: more ? { kind, page: at + 1 } : null })}`
+${numberedPager(request, at, more)}`
   },
 })
 
