@@ -78,11 +78,7 @@ function removeFiles(folder: string, names: readonly string[]): void {
  * Writes the page as files that need no server. All files are made first, then each is put in its place, the first page last.
  * Files that are no longer made are deleted; everything else in the folder stays.
  */
-export async function writePage(
-  store: Reader,
-  path: string,
-  options: FolderOptions,
-): Promise<{ files: number; bytes: number }> {
+export async function writePage(store: Reader, path: string, options: FolderOptions) {
   try {
     const { folder } = openTargetFolder(path, 'a page')
     const staging = partFileName(join(folder, 'page'))

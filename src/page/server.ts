@@ -171,9 +171,6 @@ export interface RunningServer extends Listening {
 }
 
 /** Serves the pages of a database. Port 0 is any free one. */
-export async function startServer(
-  site: Site,
-  where: { readonly host: string; readonly port: number },
-): Promise<RunningServer> {
+export async function startServer(site: Site, where: { readonly host: string; readonly port: number }) {
   return { ...(await listen(buildPageServer(site), where)), token: site.door.token }
 }

@@ -148,10 +148,7 @@ export async function readStates(
 export type Shares = Readonly<Partial<Record<CoverageState, number>>>
 
 /** The geos of some series. */
-export async function geosBySeries(
-  { store }: Pick<PageRequest, 'store'>,
-  ids: readonly number[],
-): Promise<ReadonlyMap<number, number[]>> {
+export async function geosBySeries({ store }: Pick<PageRequest, 'store'>, ids: readonly number[]) {
   if (ids.length === 0) return new Map()
   const rows = await store.kysely
     .selectFrom('series_geo')

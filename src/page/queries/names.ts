@@ -27,10 +27,7 @@ function pickNames<K>(
 }
 
 /** The names of indicators, by `kind id`, in the language of a request where they are held in it. */
-export async function indicatorNames(
-  { store, languages }: LocaleRequest,
-  ids: readonly number[],
-): Promise<ReadonlyMap<string, string>> {
+export async function indicatorNames({ store, languages }: LocaleRequest, ids: readonly number[]) {
   if (ids.length === 0) return new Map()
   const rows = await store.kysely
     .selectFrom('indicator_text')
@@ -45,10 +42,7 @@ export async function indicatorNames(
 }
 
 /** The names of geos, by number, in the language of a request where they are held in it. */
-export async function geoNames(
-  { store, languages }: LocaleRequest,
-  ids: readonly number[],
-): Promise<ReadonlyMap<number, string>> {
+export async function geoNames({ store, languages }: LocaleRequest, ids: readonly number[]) {
   if (ids.length === 0) return new Map()
   const rows = await store.kysely
     .selectFrom('geo_text')
@@ -59,10 +53,7 @@ export async function geoNames(
 }
 
 /** The units of some indicators, by `kind id`; the names of their quantities, if the units are not known. */
-export async function indicatorUnits(
-  { store }: Pick<PageRequest, 'store'>,
-  ids: readonly number[],
-): Promise<ReadonlyMap<string, string | null>> {
+export async function indicatorUnits({ store }: Pick<PageRequest, 'store'>, ids: readonly number[]) {
   if (ids.length === 0) return new Map()
   const rows = await store.kysely
     .selectFrom('indicator')

@@ -34,10 +34,7 @@ export const seriesPath = (row: Pick<SeriesRow, 'id' | 'first_id' | 'indicator_i
   row.id === row.first_id ? String(row.indicator_id) : `s${row.id}`
 
 /** The series that an address names: `600` is the native one of the indicator, `s12` the one with this number. */
-export async function findSeriesByPath(
-  { store }: Pick<PageRequest, 'store'>,
-  name: string | undefined,
-): Promise<SeriesRow> {
+export async function findSeriesByPath({ store }: Pick<PageRequest, 'store'>, name: string | undefined) {
   const [, own, number] = /^(s?)(\d{1,15})$/.exec(name ?? '') ?? []
   const rows = seriesRows(store)
   const found = !number
@@ -73,11 +70,7 @@ export async function seriesHeads(request: LocaleRequest, rows: readonly SeriesR
 export type SeriesHead = ReturnType<Awaited<ReturnType<typeof seriesHeads>>>
 
 /** The series whose number or name has a text in it, without accents and capitals. */
-export async function matchingSeries(
-  request: LocaleRequest,
-  all: readonly SeriesRow[],
-  text: string,
-): Promise<readonly SeriesRow[]> {
+export async function matchingSeries(request: LocaleRequest, all: readonly SeriesRow[], text: string) {
   const wanted = withoutAccents(text.trim())
   if (wanted === '') return all
   const head = await seriesHeads(request, all)

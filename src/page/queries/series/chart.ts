@@ -122,8 +122,16 @@ const LONGEST: readonly (readonly [Unit & TableLevel, number])[] = [
   ['month', 5 * 366],
 ]
 
-const energyOf = (measure: Measure | null, { sum, mean, seconds }: Extremes) =>
-  measure === null ? {} : { energy: measure === 'energy' ? sum : mean === null ? null : (mean * seconds) / 3600 }
+/** A row of a period with several values. */
+function rowOf(
+  { from, to }: Interval,
+  { sum, seconds, ...extremes }: Extremes,
+  measure: Measure | null,
+): ChartTableRow {
+  const row = { from, to, ...extremes }
+  if (measure === null) return row
+  return { ...row, energy: measure === 'energy' ? sum : row.mean === null ? null : (row.mean * seconds) / 3600 }
+}
 
 /** The values of a range by local steps: current, or as known after a fetch. */
 async function byUnit(db: Reader, line: MeasuredSeries, range: Interval, unit: Unit, fetchId: number | null) {
@@ -132,33 +140,23 @@ async function byUnit(db: Reader, line: MeasuredSeries, range: Interval, unit: U
   while (borders.at(-1)! < range.to) borders.push(addUnits(zone, borders.at(-1)!, unit, 1))
   if (unit === 'hour') {
     const found = await db.engine.extremes(line, borders, fetchId)
-    return found.map((extremes, i) => ({
-      from: borders[i]!,
-      to: borders[i + 1]!,
-      ...extremes,
-      ...energyOf(measure, extremes),
-    }))
+    return found.map((extremes, i) => rowOf({ from: borders[i]!, to: borders[i + 1]! }, extremes, measure))
   }
   const whole = { from: borders[0]!, to: borders.at(-1)! }
   const days = Map.groupBy(await readDays(db, line, whole, fetchId), ([{ day, month }]) =>
     unit === 'day' ? day : unit === 'month' ? month : Math.floor(month / 12),
   )
   return [...days.values()].map((some) => {
-    const extremes = some.map(([, one]) => one).reduce(together)
-    return { from: some[0]![0].from, to: some.at(-1)![0].to, ...extremes, ...energyOf(measure, extremes) }
+    const period = { from: some[0]![0].from, to: some.at(-1)![0].to }
+    return rowOf(period, some.map(([, one]) => one).reduce(together), measure)
   })
 }
 
 /** The values of a range one by one: current, or as known after a fetch; undefined where there are too many. */
-async function singleValues(
-  db: Reader,
-  line: GeoSeries,
-  range: Interval,
-  fetchId: number | null,
-): Promise<ChartTableRow[] | undefined> {
+async function singleValues(db: Reader, line: GeoSeries, range: Interval, fetchId: number | null) {
   const values = await db.engine.knownValues({ ...line, ...range }, fetchId, MOST_SINGLE + 1)
   if (values.length > MOST_SINGLE) return undefined
-  return values.map(({ at, value, step }) => {
+  return values.map(({ at, value, step }): ChartTableRow => {
     const count = value === null ? 0 : 1
     return { from: at, to: at + step, count, min: value, max: value, mean: value }
   })
@@ -197,24 +195,12 @@ export async function readRows(
         : (await read(other, null)).map(({ from, mean }) => [from, mean] as const)
     beside.push(new Map(means))
   }
-  return {
-    level,
-    rows: [...now, ...withdrawn]
-      .sort((a, b) => a.from - b.from)
-      .map(
-        ({ from, to, count, min, max, mean, energy }): ChartTableRow => ({
-          from,
-          to,
-          count,
-          min,
-          max,
-          mean,
-          ...(energy === undefined ? {} : { energy }),
-          ...(fetchId === null ? {} : { before: before.get(from) ?? null }),
-          ...(others.length === 0 ? {} : { compared: beside.map((means) => means.get(from) ?? null) }),
-        }),
-      ),
-  }
+  const rows = [...now, ...withdrawn].map((row) => ({
+    ...row,
+    ...(fetchId === null ? {} : { before: before.get(row.from) ?? null }),
+    ...(others.length === 0 ? {} : { compared: beside.map((means) => means.get(row.from) ?? null) }),
+  }))
+  return { level, rows: rows.sort((a, b) => a.from - b.from) }
 }
 
 /** The most days that are shown: a leap year. */

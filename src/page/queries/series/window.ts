@@ -96,11 +96,7 @@ export function localDays(zone: string, { from, to }: Interval): LocalDay[] {
 const dayKey = ({ month, dayOfMonth }: Pick<LocalDay, 'month' | 'dayOfMonth'>): number => month * 32 + dayOfMonth
 
 /** The extremes and means of consecutive days, from their totals. */
-async function readTotals(
-  { kysely }: Reader,
-  { seriesId, geoId }: GeoSeries,
-  days: readonly LocalDay[],
-): Promise<Extremes[]> {
+async function readTotals({ kysely }: Reader, { seriesId, geoId }: GeoSeries, days: readonly LocalDay[]) {
   const rows = await kysely
     .selectFrom('_day')
     .select(['month', 'day', 'count', 'hours', 'min', 'max', 'sum', 'energy'])
@@ -173,12 +169,7 @@ async function keptDays(db: Reader, line: GeoSeries, range: Interval): Promise<K
  * The values of days as known after a fetch: the current totals for days that no later fetch has touched; for the others, the
  * versions are read.
  */
-async function totalsThen(
-  db: Reader,
-  line: GeoSeries,
-  { days, ...kept }: KeptDays,
-  fetchId: number,
-): Promise<Extremes[]> {
+async function totalsThen(db: Reader, line: GeoSeries, { days, ...kept }: KeptDays, fetchId: number) {
   const totals = [...kept.totals]
   const { before, after } = await fetchWindows(db, line, fetchId)
   const [unsure, later] = [touched(days, intersect(before, after)), touched(days, after)]
@@ -189,28 +180,17 @@ async function totalsThen(
 }
 
 /** The values of every local day of an interval, whole days at its ends: current, or as known after a fetch. */
-export async function readDays(
-  db: Reader,
-  line: GeoSeries,
-  range: Interval,
-  fetchId: number | null,
-): Promise<(readonly [LocalDay, Extremes])[]> {
+export async function readDays(db: Reader, line: GeoSeries, range: Interval, fetchId: number | null) {
   const found = await keptDays(db, line, range)
   if (found.days.length === 0) return []
   const { days, past } = found
   if (fetchId !== null && !past.has(fetchId)) past.set(fetchId, await totalsThen(db, line, found, fetchId))
   const totals = fetchId === null ? found.totals : past.get(fetchId)!
-  return days.map((day, i) => [day, totals[i]!])
+  return days.map((day, i) => [day, totals[i]!] as const)
 }
 
 /** An interval by groups of local days, as many groups as a picture has columns. */
-async function byDays(
-  db: Reader,
-  line: GeoSeries,
-  range: Interval,
-  columns: number,
-  fetchId: number | null,
-): Promise<readonly BandSegment[]> {
+async function byDays(db: Reader, line: GeoSeries, range: Interval, columns: number, fetchId: number | null) {
   const days = await readDays(db, line, range, fetchId)
   const size = Math.ceil(days.length / columns)
   const intervals: [Interval, Extremes][] = []
