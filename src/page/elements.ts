@@ -112,10 +112,7 @@ export function numberedPager(request: PageRequest, page: number, pages: number 
 
 /** The same for a list that goes back in time: `older` is where its next page begins. */
 export const olderPager = (request: PageRequest, older: string | number | null): HtmlPart =>
-  pager(request, {
-    before: request.query.has('before') ? {} : null,
-    after: older === null ? null : { before: older },
-  })
+  pager(request, { before: request.query.has('before') ? {} : null, after: older === null ? null : { before: older } })
 
 /** Links to the values of an indicator: its series by their steps. */
 export const seriesLinks = (
@@ -143,8 +140,7 @@ export const numberText = (value: number | null | undefined, locale: string): st
     : (Number(value.toFixed(6)) || 0).toLocaleString(locale, { maximumFractionDigits: 3, signDisplay: 'negative' })
 
 /** A count as people of the request's language write it. */
-export const countText = ({ locale }: Pick<PageRequest, 'locale'>, count: number): string =>
-  count.toLocaleString(locale)
+export const countText = ({ locale }: { readonly locale: string }, count: number) => count.toLocaleString(locale)
 
 /** Local time to the minute; with its offset on a day that is not 24 hours long, because an hour may come twice. */
 export function timeText(zone: string, at: Instant): string {
@@ -165,13 +161,9 @@ export const timeElement = (request: Pick<PageRequest, 'service'>, moment: strin
 
 /** A range of time in the days that it touches: `14–16 Nov`. */
 export function daysText({ locale, service, now }: PageRequest, from: number, to: number): string {
-  const isThisYear = to > now - 300 * 86_400
-  const format = new Intl.DateTimeFormat(writtenLocale(locale), {
-    timeZone: service.timeZone,
-    day: 'numeric',
-    month: 'short',
-    ...(isThisYear ? {} : { year: 'numeric' }),
-  })
+  const year = to > now - 300 * 86_400 ? undefined : 'numeric'
+  const { timeZone } = service
+  const format = new Intl.DateTimeFormat(writtenLocale(locale), { timeZone, day: 'numeric', month: 'short', year })
   return format.formatRange(from * 1000, Math.max(from, to - 1) * 1000)
 }
 

@@ -61,10 +61,8 @@ export const answerCarpet: Answering = async (request) => {
 
 /** `/api/names?q=`: series whose number or name has a text in it, to choose from. */
 export const answerNames: Answering = async (request) => {
-  const found = (await matchingSeries(request, await allSeries(request), request.query.get('q') ?? '')).slice(
-    0,
-    OFFERED,
-  )
+  const matching = await matchingSeries(request, await allSeries(request), request.query.get('q') ?? '')
+  const found = matching.slice(0, OFFERED)
   const head = await seriesHeads(request, found)
   return jsonAnswer(
     found.map(head).map(({ path, name, timeTrunc, geoAgg }) => ({

@@ -148,10 +148,8 @@ export function csvAnswer(file: string, columns: readonly string[], rows: Blocks
 
 /** Thrown where something does not exist; becomes a page with status 404. */
 export class NotFound extends Error {
-  readonly what: string
   constructor(what: string) {
     super(`not found: ${what}`)
-    this.what = what
   }
 }
 

@@ -20,6 +20,9 @@ const page = (path: string, name: Page['name'], view: Page['view'], more: Partia
   view,
 })
 
+/** Of answers to a user's statement. */
+const COSTLY = { own: true, fresh: true } as const
+
 /** Every page; the navigation names those at the top, in this order. */
 export const PAGES: readonly Page[] = [
   page('/', 'home', async () => (await overview()).overviewView, { top: true, clock: true }),
@@ -39,13 +42,7 @@ export const PAGES: readonly Page[] = [
   page('/runs', 'runs', async () => (await runs()).runsView, { top: true }),
   page('/runs/:id', 'run', async () => (await runs()).runView),
   page('/quarantine', 'quarantine', async () => (await runs()).quarantineView),
-  page('/sql', 'sql', async () => (await sql()).sqlView, {
-    top: true,
-    live: true,
-    own: true,
-    still: true,
-    fresh: true,
-  }),
+  page('/sql', 'sql', async () => (await sql()).sqlView, { top: true, live: true, still: true, ...COSTLY }),
   page('/dictionary', 'dictionary', async () => (await sql()).dictionaryView),
   page('/dictionary/:name', 'dictionary', async () => (await sql()).dictionaryEntryView),
 ]
@@ -60,7 +57,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { path: '/api/carpet/:id/:geo', answer: async () => (await endpoints()).answerCarpet },
   { path: '/api/csv/:id/:geo', answer: async () => (await endpoints()).answerCsv },
   { path: '/api/names', answer: async () => (await endpoints()).answerNames },
-  { path: '/sql.csv', own: true, fresh: true, answer: async () => (await sql()).answerSqlCsv },
+  { path: '/sql.csv', ...COSTLY, answer: async () => (await sql()).answerSqlCsv },
   { path: '/api/live', fresh: true, answer: async () => (await endpoints()).answerState },
   { path: '/metrics', clock: true, own: true, answer: async () => (await endpoints()).answerMetrics },
   { path: '/status.json', clock: true, own: true, answer: async () => (await endpoints()).answerStatus },

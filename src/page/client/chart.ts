@@ -177,10 +177,7 @@ export function createChart(element: HTMLElement, first: ShownChart, locale: str
     if (width !== plot.width) plot.setSize({ width, height: CHART_HEIGHT })
   }).observe(element)
   for (const query of ['(prefers-color-scheme: dark)', '(forced-colors: active)'])
-    matchMedia(query).addEventListener('change', () => {
-      box.replaceChildren()
-      plot = make()
-    })
+    matchMedia(query).addEventListener('change', again)
 
   return {
     show(next: ShownChart): void {

@@ -6,15 +6,11 @@ export const padTwo = (number: number): string => String(number).padStart(2, '0'
 /** The locale by which times and numbers are written: days come before months. */
 export const writtenLocale = (locale: string): string => (locale === 'en' ? 'en-GB' : locale)
 
-const LENGTHS = [
-  [86_400, 'd'],
-  [3_600, 'h'],
-  [60, 'min'],
-] as const
+const LENGTHS = { d: 86_400, h: 3_600, min: 60 }
 
 /** A length of time in the largest unit of which it is a whole number: `6 h`. */
 export function lengthText(seconds: number): string {
-  const [size, unit] = LENGTHS.find(([length]) => seconds % length === 0) ?? [1, 's']
+  const [unit, size] = Object.entries(LENGTHS).find(([, length]) => seconds % length === 0) ?? ['s', 1]
   return `${seconds / size} ${unit}`
 }
 

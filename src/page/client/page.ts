@@ -29,21 +29,17 @@ addEventListener('beforeprint', () => {
   if (printed) printed.textContent = location.href
 })
 
-const UNITS = [
-  ['day', 86_400],
-  ['hour', 3_600],
-  ['minute', 60],
-] as const
+const UNITS = { day: 86_400, hour: 3_600, minute: 60 }
 
 /** Writes times of the last days as what has passed since: `12 min ago`. */
 function showAges(): void {
   const format = new Intl.RelativeTimeFormat(copyStatus?.dataset.locale, { style: 'short' })
   for (const time of document.querySelectorAll<HTMLTimeElement>('time[data-ago]')) {
     const seconds = (Date.now() - Date.parse(time.dateTime)) / 1000
-    const [unit, size] = UNITS.find(([, length]) => seconds >= length) ?? ['minute', 60]
+    const [unit, size] = Object.entries(UNITS).find(([, length]) => seconds >= length) ?? ['minute', 60]
     if (seconds < 0 || seconds > 30 * 86_400) continue
     time.title ||= time.textContent ?? ''
-    time.textContent = format.format(-Math.floor(seconds / size), unit)
+    time.textContent = format.format(-Math.floor(seconds / size), unit as keyof typeof UNITS)
   }
 }
 

@@ -45,12 +45,9 @@ async function textsOf({ store, languages }: PageRequest, of: readonly { kind: s
     .orderBy('locale')
     .execute()
   const groups = Map.groupBy(texts, ({ kind, id }) => `${kind} ${id}`)
-  return ({ kind, id }: { kind: string; id: number }) => {
-    const {
-      name = null,
-      locale = null,
-      description = null,
-    } = inLanguage(groups.get(`${kind} ${id}`) ?? [], languages) ?? {}
+  const none = { name: null, locale: null, description: null }
+  return (one: { kind: string; id: number }) => {
+    const { name, locale, description } = inLanguage(groups.get(`${one.kind} ${one.id}`) ?? [], languages) ?? none
     return { name, locale, description }
   }
 }
@@ -239,15 +236,9 @@ async function readWidget({ store: { kysely }, languages, params }: PageRequest)
   const widget = await kysely.selectFrom('widget').selectAll().where('id', '=', id).executeTakeFirst()
   if (!widget) return null
   const texts = await kysely.selectFrom('widget_text').selectAll().where('id', '=', id).orderBy('locale').execute()
-  const text = inLanguage(texts, languages)
-  return {
-    widget,
-    name: text?.name ?? null,
-    subtitle: text?.subtitle ?? null,
-    locale: text?.locale ?? null,
-    list: readable(text?.payload_v1 ?? null),
-    single: readable(text?.payload_v2 ?? null),
-  }
+  const none = { name: null, subtitle: null, locale: null, payload_v1: null, payload_v2: null }
+  const { name, subtitle, locale, payload_v1, payload_v2 } = inLanguage(texts, languages) ?? none
+  return { widget, name, subtitle, locale, list: readable(payload_v1), single: readable(payload_v2) }
 }
 
 /** `/widgets`: what the operator's own site shows. */

@@ -81,16 +81,10 @@ function endDate(zone: string, at: number): string {
 }
 
 /** The jobs that want a series. */
-const jobsOf = async ({ store }: PageRequest, seriesId: number): Promise<string[]> =>
-  (
-    await store.kysely
-      .selectFrom('_job_range')
-      .select('job')
-      .distinct()
-      .where('series_id', '=', seriesId)
-      .orderBy('job')
-      .execute()
-  ).map(({ job }) => job)
+async function jobsOf({ store }: PageRequest, seriesId: number): Promise<string[]> {
+  const ranges = store.kysely.selectFrom('_job_range').where('series_id', '=', seriesId)
+  return (await ranges.select('job').distinct().orderBy('job').execute()).map(({ job }) => job)
+}
 
 /** One series: its years by month, one year by day, and what is missing in it. */
 export async function readCoverageOf(request: PageRequest) {

@@ -163,15 +163,15 @@ async function versionsOf({ kysely }: Reader, { kind, id, isIndicator }: Item, l
 
 /** Facts about an item apart from its texts; dates as they came. */
 async function factsOf({ store: db }: PageRequest, { kind, id, isIndicator }: Item) {
-  const none = { published_at: null, updated_at: null, expires_at: null, unit: null, series: [] }
-  const seen = { first_seen_at: null, withdrawn_at: null }
+  const dates = { published_at: null, updated_at: null, expires_at: null, first_seen_at: null, withdrawn_at: null }
+  const none = { ...dates, unit: null, series: [] }
   if (!isIndicator) {
     const item = await db.kysely
       .selectFrom('content')
       .select(['published_at', 'updated_at', 'expires_at', 'first_seen_at', 'withdrawn_at'])
       .where((of) => of.and({ kind, id }))
       .executeTakeFirst()
-    return { ...none, ...seen, ...item }
+    return { ...none, ...item }
   }
   const item = await db.kysely
     .selectFrom('indicator')
@@ -180,7 +180,7 @@ async function factsOf({ store: db }: PageRequest, { kind, id, isIndicator }: It
     .executeTakeFirst()
   const key = `${kind} ${id}`
   const unit = (await indicatorUnits({ store: db }, [id])).get(key) ?? null
-  return { ...none, ...seen, ...item, unit, series: (await heldSeriesOf(db, [{ kind, id }])).get(key) ?? [] }
+  return { ...none, ...item, unit, series: (await heldSeriesOf(db, [{ kind, id }])).get(key) ?? [] }
 }
 
 /**

@@ -116,11 +116,7 @@ const MOST_SINGLE = 100
 /** A series with how its energy follows from its values, if that is wanted. */
 type MeasuredSeries = GeoSeries & { readonly measure?: Measure | null }
 /** The longest interval, in days, that is shown by each step. */
-const LONGEST: readonly (readonly [Unit & TableLevel, number])[] = [
-  ['hour', 3],
-  ['day', 62],
-  ['month', 5 * 366],
-]
+const LONGEST = { hour: 3, day: 62, month: 5 * 366, year: Number.POSITIVE_INFINITY }
 
 /** A row of a period with several values. */
 function rowOf(
@@ -173,7 +169,7 @@ export async function readRows(
   const few = await singleValues(db, line, range, null)
   const fewThen = few && fetchId !== null ? await singleValues(db, line, range, fetchId) : []
   const days = (range.to - range.from) / 86_400
-  const unit = LONGEST.find(([, longest]) => days <= longest)?.[0] ?? 'year'
+  const unit = (['hour', 'day', 'month', 'year'] as const).find((one) => days <= LONGEST[one])!
   const level: TableLevel = few && fewThen ? 'values' : unit
   const read = async (of: MeasuredSeries, then: number | null) =>
     (level === 'values' ? await singleValues(db, of, range, then) : await byUnit(db, of, range, unit, then)) ?? []

@@ -75,19 +75,19 @@ export interface AsOf {
   readonly fetchId: number
 }
 
-/** An instant as an address has it; a plus sign may have become a space. */
-const instantIn = (text: string): Instant => parseInstant(text.replace(/ (?=\d\d:\d\d$)/, '+'))
+/** A time of an address, in which a plus sign may have become a space. */
+const withPlus = (text: string): string => text.replace(/ (?=\d\d:\d\d$)/, '+')
+const instantIn = (text: string): Instant => parseInstant(withPlus(text))
 
 /** The moment in an address, to the millisecond; null for now. */
 function momentOf(query: URLSearchParams): string | null {
-  const text = query.get('asof')
-  if (text === null || text === '' || text === 'now') return null
-  if (Number.isNaN(instantIn(text)))
-    throw new InputError(`asof=${JSON.stringify(text)} is not a valid instant.`, {
-      hint: 'Use an instant with its offset, such as 2025-11-03T18:00:00Z, or omit it for the current values.',
-      code: 'bad-time',
-    })
-  return formatMillis(Date.parse(text.replace(/ (?=\d\d:\d\d$)/, '+')))
+  const text = query.get('asof') || 'now'
+  if (text === 'now') return null
+  if (!Number.isNaN(instantIn(text))) return formatMillis(Date.parse(withPlus(text)))
+  throw new InputError(`asof=${JSON.stringify(text)} is not a valid instant.`, {
+    hint: 'Use an instant with its offset, such as 2025-11-03T18:00:00Z, or omit it for the current values.',
+    code: 'bad-time',
+  })
 }
 
 /**

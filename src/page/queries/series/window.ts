@@ -203,13 +203,8 @@ async function byDays(db: Reader, line: GeoSeries, range: Interval, columns: num
 }
 
 /** An interval by the columns of a picture, all equally long. */
-async function byColumns(
-  db: Reader,
-  line: GeoSeries,
-  { from, to }: Interval,
-  columns: number,
-  fetchId: number | null,
-): Promise<readonly BandSegment[]> {
+async function byColumns(db: Reader, line: GeoSeries, range: Interval, columns: number, fetchId: number | null) {
+  const { from, to } = range
   const step = GRID * Math.max(1, Math.ceil((to - from) / columns / GRID))
   const first = Math.floor(from / step) * step
   const borders = Array.from({ length: Math.ceil((to - first) / step) + 1 }, (_, i) => first + i * step)
@@ -221,13 +216,9 @@ async function byColumns(
  * What a picture with a number of columns shows of an interval: current, or as known after a fetch. Never more than two values
  * for each column.
  */
-export const readWindow = async (
-  db: Reader,
-  line: GeoSeries,
-  range: Interval,
-  columns: number,
-  fetchId: number | null,
-): Promise<Drawn> => (await readWindows(db, line, range, columns, [fetchId]))[0]!
+export async function readWindow(db: Reader, line: GeoSeries, range: Interval, columns: number, then: number | null) {
+  return (await readWindows(db, line, range, columns, [then]))[0]!
+}
 
 /** The same for several states, in order: where one has too many values, those of later ones are not read. */
 export async function readWindows(
