@@ -42,6 +42,20 @@ const COMPAT = [
   `create function compat.unixepoch(text, text) returns bigint language sql stable parallel safe as $$ select compat.epoch_of(compat.moved(compat.as_time($1), $2)) $$`,
   `create function compat.unixepoch(bigint, text, variadic text[]) returns bigint language sql immutable parallel safe as $$
   select compat.epoch_of(compat.moved(compat.as_time($1), variadic $3)) $$`,
+  `create function compat.unixepoch(timestamptz) returns bigint language sql immutable parallel safe as $$
+  select floor(extract(epoch from $1))::bigint $$`,
+  `create function compat.strftime(text, date) returns text language sql stable parallel safe as $$ select compat.strftime($1, $2::text) $$`,
+  `create function compat.substr(date, integer, integer) returns text language sql stable parallel safe as $$
+  select substr(to_char($1, 'YYYY-MM-DD'), $2, $3) $$`,
+  `create function compat.substr(timestamp, integer, integer) returns text language sql stable parallel safe as $$
+  select substr(to_char($1, 'YYYY-MM-DD"T"HH24:MI:SS'), $2, $3) $$`,
+  // SQLite compares these columns with text.
+  ...['date', 'timestamptz'].flatMap((type) =>
+    Object.entries({ less: '<', at_most: '<=', at_least: '>=', more: '>' }).flatMap(([name, operator]) => [
+      `create function compat.${name}(${type}, text) returns boolean language sql stable parallel safe as $$ select $1 ${operator} $2::${type} $$`,
+      `create operator compat.${operator} (leftarg = ${type}, rightarg = text, function = compat.${name})`,
+    ]),
+  ),
   `create function compat.julianday(text) returns float8 language sql stable parallel safe as $$
   select (extract(epoch from compat.as_time($1)))::float8 / 86400 + 2440587.5 $$`,
   `create function compat.printf(text, text, bigint, bigint) returns text language sql immutable parallel safe as $$
@@ -92,6 +106,22 @@ const COMPAT = [
     return sign(value) * (whole::numeric + div(part * 10 ^ digits::numeric * 2 + 4611686018427387904, 9223372036854775808) * 0.1 ^ digits::numeric)::float8;
   end $$`,
 ]
+
+/** Columns of views that have a type of their own here, with how they get it from their text. */
+const TYPED_COLUMNS: Readonly<Record<string, string>> = {
+  at_utc: 'to_timestamp(at)',
+  at_local: 'at_local::timestamp',
+  local_date: 'local_date::date',
+  valid_from: 'valid_from::timestamptz',
+  valid_to: 'valid_to::timestamptz',
+}
+
+function viewSql({ columns, sql: text, postgres = text }: DatabaseView): string {
+  const names = Object.keys(columns)
+  if (!names.some((name) => name in TYPED_COLUMNS)) return portable(postgres)
+  const typed = names.map((name) => (TYPED_COLUMNS[name] ? `${TYPED_COLUMNS[name]} as ${name}` : name))
+  return `select ${typed.join(', ')} from (${portable(postgres)}) v`
+}
 
 /** Bodies of replies are compressed already. */
 const STORAGE = ['alter table _reply alter column body set storage external']
@@ -184,9 +214,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
         columns.filter((column) => column !== null),
       ),
     ),
-    ...Object.entries<DatabaseView>(VIEWS).map(
-      ([name, view]) => `create view ${name} as ${portable(view.postgres ?? view.sql)}`,
-    ),
+    ...Object.entries<DatabaseView>(VIEWS).map(([name, view]) => `create view ${name} as ${viewSql(view)}`),
     ...CLUSTER,
   ]
   for (const statement of statements) await sql.raw(statement).execute(db)

@@ -135,7 +135,7 @@ describe('a picture', () => {
       const drawn = await readWindow(reader, line, RANGE, 1_000_000, null)
       expect(drawn.kind).toBe('values')
       expect(valuesOf(drawn.segments as ValueSegment[])).toEqual(
-        history(line, '2999').filter(({ value }) => value !== null),
+        history(line, '2999-01-01').filter(({ value }) => value !== null),
       )
     }
   })
@@ -150,7 +150,7 @@ describe('a picture', () => {
           min.map((low, i) => ({ from: from + i * step, to: from + (i + 1) * step, low, high: max[i]! })),
         )
         expect(columns.length).toBeLessThanOrEqual(51)
-        const values = history(line, '2999', range)
+        const values = history(line, '2999-01-01', range)
         for (const { from, to, low, high } of columns) {
           const inside = values.filter((one) => one.at >= from && one.at < to).map(({ value }) => value!)
           expect([low, high]).toEqual(inside.length === 0 ? [null, null] : [Math.min(...inside), Math.max(...inside)])
@@ -161,7 +161,7 @@ describe('a picture', () => {
 
   test('shows a period that began before and lasts into it', async () => {
     const [line] = lines as [GeoSeries]
-    const [{ at: first, step }] = history(line, '2999') as unknown as [{ at: number; step: number }]
+    const [{ at: first, step }] = history(line, '2999-01-01') as unknown as [{ at: number; step: number }]
     const drawn = await readWindow(reader, line, { from: first + step / 2, to: first + step }, 100, null)
     expect(drawn.segments[0]!.from).toBe(first)
   })

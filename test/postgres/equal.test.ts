@@ -71,8 +71,19 @@ const WRITERS: readonly string[] = ['_lock', '_fence']
 /** Sums are added in another order, with more care on one side than on the other: twelve digits of a double are compared. */
 const rounded = (value: unknown): unknown =>
   typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(12)) : value
+/** Local times have no offset on a server, and times of day no fraction of nothing. */
+const plainTime = (text: string): string =>
+  text.replace(/^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:[+-]\d\d:\d\d|\.000Z)$/, (_, time) =>
+    text.endsWith('Z') ? `${time}Z` : time,
+  )
 const plain = (value: unknown): unknown =>
-  typeof value === 'bigint' ? Number(value) : Buffer.isBuffer(value) ? value.toString('hex') : value
+  typeof value === 'string'
+    ? plainTime(value)
+    : typeof value === 'bigint'
+      ? Number(value)
+      : Buffer.isBuffer(value)
+        ? value.toString('hex')
+        : value
 
 /** Every row of a table or view, in an order that does not depend on the database. */
 async function rowsOf(db: Reader, name: string, columns: readonly string[], computed: boolean): Promise<string[]> {

@@ -77,13 +77,18 @@ from lengths order by local_month`,
     question: 'Which days have 23 or 25 hours?',
     parameters: { ...about(spotPrice), ...ALWAYS },
     needs: [ONE_NEED],
-    sql: `select local_date, count(*) as periods, sum(step_s) / 3600.0 as hours
-from observations
-where ${ONE_GEO} and value is not null
-  and ${IN_RANGE}
-group by local_date
-having count(distinct substr(at_local, 20)) > 1 or (max(step_s) between 80000 and 93000 and max(step_s) <> 86400)
-order by local_date`,
+    sql: `with days as (
+  select series_id, local_date, count(*) as periods, sum(step_s) / 3600.0 as hours, min(at) as first_at, max(at) as last_at, max(step_s) as step_s
+  from observations
+  where ${ONE_GEO} and value is not null
+    and ${IN_RANGE}
+  group by series_id, local_date
+)
+select d.local_date, d.periods, d.hours
+from days d join series s on s.id = d.series_id
+where (d.step_s between 80000 and 93000 and d.step_s <> 86400)
+  or exists (select 1 from time_zone_offset z where z.zone = s.time_zone and z.from_at > d.first_at and z.from_at <= d.last_at)
+order by d.local_date`,
     nothing: { says: 'The stored values in this range include no clock change.', answers: true },
   },
   {

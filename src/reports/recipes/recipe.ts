@@ -44,16 +44,16 @@ export interface Recipe {
   readonly nothing: { readonly says: string; readonly answers: boolean }
 }
 
+/** The condition on the range: whole local days, or instants in UTC. A day counts if it starts in the range. */
+export const DAY_RANGE = `(:from is null or iif(length(:from) > 10, at >= unixepoch(:from), local_date >= :from))
+  and (:to is null or iif(length(:to) > 10, at < unixepoch(:to), local_date < :to))`
+
 /**
- * The condition on the range: whole local days, or instants in UTC. Its first line repeats the range in instants, widened by a
+ * The same for values. Its first line repeats the range in instants, widened by a
  * day at both ends, so that the query reads only values near the range.
  */
 export const IN_RANGE = `at between coalesce(unixepoch(substr(:from, 1, 10)) - 86400, -100000000000) and coalesce(unixepoch(substr(:to, 1, 10)) + 172800, 100000000000)
-  and (:from is null or iif(length(:from) > 10, at_utc, local_date) >= :from)
-  and (:to is null or iif(length(:to) > 10, at_utc, local_date) < :to)`
-/** The same for daily totals: a day counts if it starts in the range. */
-export const DAY_RANGE = `(:from is null or iif(length(:from) > 10, at >= unixepoch(:from), local_date >= :from))
-  and (:to is null or iif(length(:to) > 10, at < unixepoch(:to), local_date < :to))`
+  and ${DAY_RANGE}`
 export const ALWAYS = { from: null, to: null } as const
 
 /** The parameters of a recipe for one series. */

@@ -18,10 +18,17 @@ export type Answer =
   | { readonly rows: Record<string, unknown>[]; readonly columns: string[]; readonly count: number }
   | { readonly error: string }
 
-/** Bytes come from another thread without their kind. */
+/** Bytes come from another thread without their kind, and instants of values with milliseconds. */
 const asRead = (row: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(
-    Object.entries(row).map(([name, value]) => [name, value instanceof Uint8Array ? Buffer.from(value) : value]),
+    Object.entries(row).map(([name, value]) => [
+      name,
+      value instanceof Uint8Array
+        ? Buffer.from(value)
+        : name === 'at_utc'
+          ? String(value).replace('.000Z', 'Z')
+          : value,
+    ]),
   )
 
 let asking: { ask(question: Question): Exclude<Answer, { error: string }> } | undefined

@@ -60,17 +60,19 @@ export interface Connection {
 }
 
 const TEXT_OIDS: readonly number[] = [
-  ...[OID.date, OID.time, OID.timestamp, OID.timestamptz, OID.timetz, OID.interval],
+  ...[OID.date, OID.time, OID.timestamp, OID.timetz, OID.interval],
   ...[OID.json, OID.jsonb],
 ]
 
 /**
- * Whole numbers of 64 bits and sums are read as numbers, booleans as 1 and 0, as SQLite has them; times and JSON as their text.
+ * Whole numbers of 64 bits and sums are read as numbers, booleans as 1 and 0, as SQLite has them; times and JSON as text.
  */
 const types: pg.CustomTypesConfig = {
   getTypeParser(oid, format) {
     if (oid === OID.int8 || oid === OID.numeric) return Number
     if (oid === OID.bool) return (text: string) => (text === 't' ? 1 : 0)
+    // The views have times of our own, which are exact to the millisecond.
+    if (oid === OID.timestamptz) return (text: string) => new Date(text).toISOString()
     if (TEXT_OIDS.includes(oid)) return String
     return driver().types.getTypeParser(oid, format)
   },

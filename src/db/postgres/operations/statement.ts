@@ -21,6 +21,13 @@ const REAL: readonly number[] = [OID.float4, OID.float8]
 
 const BYTEA = 17
 
+/** A time as the server writes it in UTC, as ISO 8601: whole seconds, or at least milliseconds. */
+const isoTime = (value: string): string =>
+  value
+    .replace(' ', 'T')
+    .replace(/\+00$/, 'Z')
+    .replace(/(\.\d+)Z$/, (fraction) => `${fraction.slice(0, -1).padEnd(4, '0')}Z`)
+
 /** Whole numbers are bigints, as the interface says; times and all other values become text. */
 const exactTypes: pg.CustomTypesConfig = {
   getTypeParser: (oid) => (value: unknown) => {
@@ -29,6 +36,7 @@ const exactTypes: pg.CustomTypesConfig = {
     if (oid === OID.bool) return value === 't' ? 1n : 0n
     if (oid === OID.numeric) return /^-?\d+$/.test(value) ? BigInt(value) : Number(value)
     if (REAL.includes(oid)) return Number(value)
+    if (oid === OID.timestamptz || oid === OID.timestamp) return isoTime(value)
     return oid === BYTEA && value.startsWith('\\x') ? Buffer.from(value.slice(2), 'hex') : value
   },
 }
