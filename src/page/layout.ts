@@ -28,7 +28,7 @@ function languages({ locale, link, path, query, live }: PageRequest): HtmlPart {
   const rest = Object.fromEntries([...query].filter(([name]) => name !== 'lang'))
   return PAGE_LOCALES.filter((one) => one !== locale).map(
     (other) =>
-      html` <a href="${link(path, { ...rest, lang: other })}" lang="${other}" hreflang="${other}">${WORDS[other].common.inThisLanguage}</a>`,
+      html` · <a href="${link(path, { ...rest, lang: other })}" lang="${other}" hreflang="${other}">${WORDS[other].common.inThisLanguage}</a>`,
   )
 }
 
@@ -51,7 +51,7 @@ function runState({ lastRun: run }: ShownPage, { words, link, service }: PageReq
 const savedViews = ({
   words: { common },
 }: PageRequest): Html => html`<details class="saved" id="saved" hidden data-remove="${common.remove('{}')}">
-<summary>★ ${common.saved}</summary><div>
+<summary><span>${common.saved}</span></summary><div>
 <form><label>${common.saveAs} <input name="name" required maxlength="80"></label> <button>${common.save}</button></form>
 <ul></ul>
 <a download="indicator-sync-views.json">${common.exportViews}</a> <label>${common.importViews} <input type="file" accept="application/json"></label>

@@ -1,10 +1,4 @@
-import {
-  createServer,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from 'node:http'
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type RequestListener } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
@@ -36,7 +30,7 @@ const COOKIE = { path: '/', httpOnly: true, sameSite: 'Strict', maxAge: 31_536_0
 type PageContext = Context<{ Bindings: HttpBindings }>
 
 /** Node's server: a request that is not allowed is refused before anything else reads it. */
-function guardedServer(handler: (request: IncomingMessage, response: ServerResponse) => unknown, site: Site): Server {
+function guardedServer(handler: RequestListener, site: Site) {
   const { headers, check } = site.receiveTimeoutMs ?? RECEIVE_MS
   const options = { maxHeaderSize: LONGEST_HEADERS, connectionsCheckingInterval: check, keepAliveTimeout: 5_000 }
   return createServer({ ...options, headersTimeout: headers, requestTimeout: 2 * headers }, (request, response) => {
@@ -102,7 +96,7 @@ const pathsOf = (path: string): string[] =>
   /:\w+$/.test(path) ? [path] : [path, path === '/' ? '/index.json' : `${path}.json`]
 
 /** Builds the server of all pages, which does not listen yet. */
-function buildPageServer(site: Site): Server {
+function buildPageServer(site: Site) {
   const app = new Hono<{ Bindings: HttpBindings }>({ strict: false })
 
   async function answer(c: PageContext, call: Pick<PageCall, 'page' | 'form' | 'endpoint'>): Promise<Response> {

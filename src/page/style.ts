@@ -56,6 +56,7 @@ ${REGISTERED}
   --sign-good: ${sign('#2a9365', 'M1 8a7 7 0 1 0 14 0a7 7 0 1 0-14 0M5 8l2 2 4-4')};
   --sign-warn: ${sign('#c47a08', 'M8 1.7 15 14H1zM8 6v3.6M8 12v.1')};
   --sign-bad: ${sign('#df4a42', 'M5.2 1h5.6L15 5.2v5.6L10.8 15H5.2L1 10.8V5.2zM5.8 5.8l4.4 4.4M10.2 5.8l-4.4 4.4')};
+  --sign-star: ${sign('#c47a08', 'M8 1.5l2 4.3 4.7.6-3.5 3.2.9 4.7L8 12l-4.1 2.3.9-4.7L1.3 6.4 6 5.8z')};
   --sign-busy: ${sign('#3f83d9', 'M14 8a6 6 0 1 1-2-4.5M12 .8v2.9H9')};
   --back: light-dark(#f6f7f5, #0f1413); --paper: light-dark(#fff, #161b1a); --band: light-dark(#eef0ed, #1f2624);
   --ink: light-dark(#16201c, #e8edea); --soft: light-dark(#56625c, #a3afaa); --line: light-dark(#dbe0dc, #2f3836); --edge: light-dark(#818c86, #6c7873);
@@ -71,12 +72,12 @@ ${REGISTERED}
 body { margin: 0; background: var(--back); color: var(--ink); font: .9375rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
 header > div, main, footer { padding: 0 1.25rem; max-width: 84rem; margin: 0 auto; }
 header { background: var(--paper); border-bottom: 1px solid var(--line); }
-header > div { display: flex; flex-wrap: wrap; align-items: center; gap: .25rem 1.25rem; min-height: 3.25rem; position: relative; }
+header > div { display: flex; flex-wrap: wrap; align-items: center; gap: .25rem 1.25rem; min-height: 3.25rem; padding-block: .25rem; position: relative; }
 header nav { margin-inline-end: auto; min-width: 0; }
 .brand { display: inline-flex; align-items: center; gap: .5rem; color: var(--ink); font-weight: 650; text-decoration: none; }
 .brand::before { content: ""; width: 1.5rem; height: 1.5rem; background: url(icon.svg) center / contain no-repeat; }
 .saved, .synced { font-size: var(--small); color: var(--soft); } .synced { text-decoration: none; } .synced:hover { text-decoration: underline; }
-.saved { & summary { cursor: pointer; padding: .375rem 0; list-style: none; } & ul { padding: 0; list-style: none; } & li { display: flex; justify-content: space-between; gap: .5rem; overflow-wrap: anywhere; } & input[type=file] { border: 0; max-width: 100%; } }
+.saved { & summary { cursor: pointer; padding: .375rem 0; list-style: none; } & summary::before { content: var(--sign-star); margin-inline-end: .375rem; vertical-align: -.125em; } & ul { padding: 0; list-style: none; } & li { display: flex; justify-content: space-between; gap: .5rem; overflow-wrap: anywhere; } & input[type=file] { border: 0; max-width: 100%; } }
 .saved > div { position: absolute; inset-inline-end: 1.25rem; top: 100%; z-index: 2; width: min(22rem, 90vw); padding: .75rem; background: var(--paper); border: 1px solid var(--line); border-radius: .5rem; }
 .find { flex: 0 1 15rem; & input { width: 100%; min-height: 2rem; padding: 0 .625rem; } }
 nav ul { display: flex; flex-wrap: wrap; gap: 0 1rem; margin: 0; padding: 0; list-style: none; }
@@ -109,7 +110,7 @@ button, input, select, textarea { font: inherit; color: inherit; background: var
 button { padding: 0 .75rem; cursor: pointer; } form button { background: var(--strong); color: var(--on-strong); border-color: transparent; }
 .good::before { content: var(--sign-good); } .bad::before { content: var(--sign-bad); } .running::before { content: var(--sign-busy); }
 :is(.good, .bad, .running)::before { margin-inline-end: .375rem; vertical-align: -.125em; display: inline-block; }
-h1::before { margin-inline-end: .5rem; } main:has(.problems, dd .bad) h1::before { content: var(--sign-warn); } main:has(.health > .good, dd > .good) h1::before { content: var(--sign-good); }
+h1::before { margin-inline-end: .5rem; } .health > .good::before { content: none; } main:has(.problems, dd .bad) h1::before { content: var(--sign-warn); } main:has(.health > .good, dd > .good) h1::before { content: var(--sign-good); }
 .printed { display: none; }
 .cell, .grid td[class] { text-align: center; font-weight: 700; color: var(--ink); } .cell.failed, .grid td.failed { color: var(--on-strong); }
 span.cell { display: inline-block; min-width: 1.375rem; height: 1.375rem; line-height: 1.375rem; vertical-align: middle; border-radius: .2rem; font-size: var(--tiny); }
@@ -119,10 +120,10 @@ span.cell { display: inline-block; min-width: 1.375rem; height: 1.375rem; line-h
 .grid td > ::before { position: absolute; inset: 0; text-indent: 0; } .grid td.mixed > * { line-height: 1.25rem; }
 .grid td svg { position: absolute; inset: auto 0 0; width: 100%; height: .4375rem; }
 .grid td a:focus-visible { outline-color: var(--ink); outline-offset: 1px; z-index: 1; }
-.grid.days thead th + th { text-align: center; padding: .25rem 0; font-weight: 400; }
+.grid thead th + th { text-align: center; padding: .25rem 0; font-weight: 400; } .scroll:has(.grid) { padding-bottom: .5rem; }
 abbr { text-decoration: none; }
 .strip { display: block; width: 100%; min-width: 11rem; height: 1.125rem; background: var(--band); border-radius: 2px; }
-td.wide { width: 22%; min-width: 11rem; & a { display: block; font-size: var(--small); } } td.age, td.when { white-space: nowrap; font-size: var(--small); }
+td.wide { width: 22%; min-width: 11rem; & a { display: block; font-size: var(--small); } } td.age, td.when { white-space: nowrap; font-size: var(--small); } td.request { min-width: 15rem; }
 table.series { & :is(th, td) { vertical-align: middle; } & th[scope=row] { font-weight: 400; min-width: 12rem; max-width: 24rem; overflow-wrap: anywhere; line-height: 1.35; & a { color: var(--ink); font-weight: 600; text-decoration: none; } & a:hover { text-decoration: underline; } & .soft { display: block; font-size: var(--tiny); } } }
 .latest b { font-size: 1.0625rem; font-weight: 600; } .latest .soft { font-size: var(--tiny); }
 .spark { display: block; width: 8rem; height: 1.75rem; overflow: visible; & path { fill: none; stroke: var(--chart-now); stroke-width: 1.5; vector-effect: non-scaling-stroke; } }
@@ -147,7 +148,7 @@ figure { margin: .5rem 0; } progress { width: 100%; accent-color: var(--link); }
 .legend { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; list-style: none; padding: 0; margin: .5rem 0; font-size: var(--small); }
 [data-part="legend"] li::before { content: ""; display: inline-block; width: 1.5rem; border-top: 3px solid; margin-right: .375rem; vertical-align: middle; } [data-part="legend"] .band::before { border-top: .75rem solid var(--chart-now-band); }
 #chart { min-height: 20rem; position: relative; & .u-select { background: color-mix(in srgb, var(--link) 20%, transparent); } }
-.u-under { & div { position: absolute; top: 0; bottom: 0; overflow: hidden; } & .change { border-left: 2px dotted var(--ink); } & .state { padding-left: .25rem; font-size: .875rem; font-weight: 700; border-bottom: 6px solid; background: repeating-linear-gradient(135deg, color-mix(in srgb, currentColor 28%, transparent) 0 1px, transparent 1px var(--stripe)), color-mix(in srgb, currentColor 12%, transparent); --stripe: 100rem; } & .state-provisional { --stripe: 10px; } & :is(.state-unverified, .state-absent) { --stripe: 6px; } & .state-failed { --stripe: 4px; } }
+.u-under { & div { position: absolute; top: 0; bottom: 0; overflow: hidden; } & .change { border-left: 2px dotted var(--ink); } & .now { border-left: 1px solid var(--ink); overflow: visible; } & .state { padding-left: .25rem; font-size: var(--tiny); white-space: nowrap; border-bottom: 6px solid; background: repeating-linear-gradient(135deg, color-mix(in srgb, currentColor 28%, transparent) 0 1px, transparent 1px var(--stripe)), color-mix(in srgb, currentColor 12%, transparent); --stripe: 100rem; } & .state-provisional { --stripe: 10px; } & :is(.state-unverified, .state-absent) { --stripe: 6px; } & .state-failed { --stripe: 4px; } }
 .tip { position: absolute; top: .5rem; z-index: 1; pointer-events: none; background: var(--paper); border: 1px solid var(--edge); border-radius: .25rem; padding: .25rem .5rem; margin-left: .75rem; font-size: var(--small); &.start { transform: translateX(calc(-100% - 1.5rem)); } & div:nth-child(2) { font-weight: 600; } }
 #cursor { min-height: 1.5em; margin: 0; font-size: var(--small); font-variant-numeric: tabular-nums; }
 .figure { width: 100%; height: auto; display: block; & text { font: 11px system-ui, sans-serif; fill: var(--soft); } & .grid path { stroke: var(--line); fill: none; } & .line { fill: none; stroke-width: 1.5; } & .band { stroke: none; } & .faint { stroke-width: 1; stroke-opacity: .6; } & .band.faint { fill-opacity: .4; } & [class^="state-"] { fill-opacity: .15; } }
@@ -159,10 +160,16 @@ figure { margin: .5rem 0; } progress { width: 100%; accent-color: var(--link); }
 .scale b { font-weight: 400; } .scale span { display: inline-block; width: 1rem; height: .75rem; } .days-axis { position: relative; height: 1.25rem; font-size: .6875rem; color: var(--soft); & span { position: absolute; white-space: nowrap; } }
 .heat { width: 100%; height: auto; & rect { fill: var(--chart-now); } & .h1 { fill-opacity: .2; } & .h2 { fill-opacity: .4; } & .h3 { fill-opacity: .6; } & .h4 { fill-opacity: .8; } }
 @media (min-width: 60rem) { .beside { grid-template-columns: minmax(0, 2fr) minmax(0, 1fr); } }
+@media (max-width: 60rem) {
+  .spark { width: 100%; }
+  table.series { &, & tbody { display: block; } & thead, & td:empty { display: none; } & tr { display: grid; grid-template: "name latest" "when age" "trend trend" "wide wide" / minmax(0, 1fr) auto; padding: .5rem 0; border-bottom: 1px solid var(--line); } & tr > * { border: 0; padding: .125rem .75rem; width: auto; min-width: 0; } }
+  table.series { & th[scope=row] { grid-area: name; max-width: none; min-width: 0; } & .latest { grid-area: latest; } & .when { grid-area: when; color: var(--soft); } & .age { grid-area: age; text-align: end; white-space: normal; } & .trend { grid-area: trend; } & .wide { grid-area: wide; width: 100%; } }
+}
+@media (min-width: 46rem) and (max-width: 60rem) { table.series tr { grid-template: "name latest" "when age" "trend wide" / minmax(0, 1fr) minmax(0, 1fr); } }
 @media (max-width: 46rem) {
   .panel { display: flex; flex-direction: column; padding-inline: .75rem; } .choose { order: 1; } header ul, .spans { flex-wrap: nowrap; white-space: nowrap; overflow-x: auto; }
-  .saved > div { position: static; width: auto; } .find { flex-basis: 100%; order: 3; } header nav { order: 4; } header > div { padding-block: .5rem 0; }
-  table.series { &, & tbody, & tr, & th, & td { display: block; width: auto; max-width: none; } & thead, & td:empty { display: none; } & tr { padding: .5rem 0; border-bottom: 1px solid var(--line); } & tr > * { border: 0; padding: .125rem .75rem; text-align: start; } & td.wide { width: 100%; } } .spark { width: 100%; }
+  .saved > div { position: static; width: auto; } .find { flex-basis: 100%; order: 3; } header nav { order: 4; width: 100%; } header > div { gap: .25rem .625rem; padding-inline: .75rem; } .synced { margin-inline-start: auto; }
+  .saved summary span { position: absolute; width: 1px; height: 1px; overflow: hidden; } 
 }
 @media (forced-colors: active) { svg, .u-under div, .cell, .grid td[class] { forced-color-adjust: none; } }
 @media print {

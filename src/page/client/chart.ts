@@ -19,8 +19,10 @@ export interface ShownChart {
   readonly steps: readonly (readonly [at: number, step: number])[]
 }
 
-/** The events of a chart. */
-interface ChartEvents {
+/** The language of a chart, the names of states in it, and what is done at its events. */
+interface ChartOptions {
+  readonly locale: string
+  readonly names: Readonly<Record<string, string>>
   /** The cursor is at an instant, or nowhere; `left` is its place in the chart if the mouse has moved it. */
   readonly cursor: (at: number | null, left: number | null) => void
   /** An interval was selected with the mouse, or requested by a key. */
@@ -33,7 +35,7 @@ const CHART_HEIGHT = 320
 const EMPTY: Drawn = { kind: 'values', segments: [] }
 
 /** Marks intervals that are not final, and where the step of values changes, behind the lines. The style draws them. */
-function markStates(u: uPlot, { states, steps }: ShownChart): void {
+function markStates(u: uPlot, { states, steps, from, to }: ShownChart, names: ChartOptions['names']): void {
   const mark = (className: string, from: number, to: number, title = ''): HTMLElement => {
     const element = Object.assign(document.createElement('div'), { className, textContent: title })
     const [left, right] = [from, to].map((at) => Math.min(Math.max(u.valToPos(at, 'x'), 0), u.under.clientWidth))
@@ -41,9 +43,13 @@ function markStates(u: uPlot, { states, steps }: ShownChart): void {
     element.style.width = `${Math.max(1, right! - left!)}px`
     return element
   }
+  const now = Date.now() / 1000
   u.under.replaceChildren(
-    ...states.map(([from, to, state]) => mark(`state state-${state}`, from, to, SIGNS[state])),
+    ...states.map(([from, to, state]) =>
+      mark(`state state-${state}`, from, to, `${SIGNS[state]} ${names[state] ?? ''}`),
+    ),
     ...steps.map(([at]) => mark('change', at, at)),
+    ...(now > from && now < to ? [mark('now', now, now)] : []),
   )
 }
 
@@ -76,7 +82,7 @@ const padded = (drawn: readonly Drawn[]): [number, number] => {
 }
 
 /** Makes a chart in an element. */
-export function createChart(element: HTMLElement, first: ShownChart, locale: string, events: ChartEvents) {
+export function createChart(element: HTMLElement, first: ShownChart, { locale, names, ...events }: ChartOptions) {
   let shown = first
   const box = element.appendChild(document.createElement('div'))
   const colour = (name: string): string => getComputedStyle(box).getPropertyValue(`--${name}`)
@@ -108,8 +114,15 @@ export function createChart(element: HTMLElement, first: ShownChart, locale: str
     add(now, 'now', before ? 1 : 1.5, 'y', before ? [4, 4] : [])
     if (before) add(before, 'then', 0.5)
     if (before) add(differing(now, before), 'then', 2)
+    const isNarrow = element.clientWidth < 480
     const axis = { stroke: colour('ink'), ticks: { stroke: colour('line') }, font: '12px system-ui, sans-serif' }
-    const value = { ...axis, size: 64, values: numbers, labelSize: 20, labelFont: axis.font }
+    const value = {
+      ...axis,
+      size: isNarrow ? 48 : 64,
+      values: numbers,
+      labelSize: isNarrow ? 12 : 20,
+      labelFont: axis.font,
+    }
     const onY = [now, before ?? EMPTY, ...compared.filter((one) => one.unit === unit).map(({ drawn }) => drawn)]
     const options: uPlot.Options = {
       width: Math.max(200, element.clientWidth),
@@ -135,7 +148,7 @@ export function createChart(element: HTMLElement, first: ShownChart, locale: str
       ],
       cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false }, y: false },
       hooks: {
-        draw: [(u) => markStates(u, shown)],
+        draw: [(u) => markStates(u, shown, names)],
         setCursor: [
           (u) => {
             const left = u.cursor.left ?? -1

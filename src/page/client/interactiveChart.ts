@@ -61,10 +61,7 @@ function beginChart(): void {
       cursorText.textContent = parts.join(' · ')
     }, 60)
   }
-  const tip = document.createElement('div')
-  tip.className = 'tip'
-  tip.ariaHidden = 'true'
-  tip.hidden = true
+  const tip = place.querySelector<HTMLElement>('.tip')!
 
   let loading = new AbortController()
   let shownFor = ''
@@ -137,7 +134,9 @@ function beginChart(): void {
     else zoom(held.from, held.to)
   }
 
-  const view = createChart(place, chart, locale, {
+  const view = createChart(place, chart, {
+    locale,
+    names: words.states,
     cursor(when, left) {
       at = when
       const parts = when === null ? [] : reading(when)
@@ -152,7 +151,6 @@ function beginChart(): void {
     open: explain,
   })
   place.querySelector('svg.figure')?.remove()
-  place.append(tip)
   place.tabIndex = 0
   place.setAttribute('role', 'group')
   place.setAttribute('aria-label', given.label)

@@ -76,6 +76,7 @@ export const indicatorsView = view({
   show({ text, held, page: at, indicators: rows, more }, request) {
     const { words, link } = request
     const { indicators: own, common } = words
+    const choices = HELD_CHOICES.map((one) => [one, own.held[one]] as const)
     const none =
       text === '' && held === 'all'
         ? html`<p>${own.noneAtAll}</p>${command(request.command('discover --refresh'))}`
@@ -83,10 +84,7 @@ export const indicatorsView = view({
     return html`<p>${own.about}</p>
 <form action="${link('/indicators')}" class="question">
 <label>${common.words} <input type="search" name="q" value="${text}" size="30"></label>
-<label>${own.which} <select name="held">${options(
-      HELD_CHOICES.map((one) => [one, own.held[one]]),
-      held,
-    )}</select></label>
+<label>${own.which} <select name="held">${options(choices, held)}</select></label>
 <button>${common.show}</button></form>
 ${
   rows.length === 0
@@ -194,15 +192,13 @@ export const searchView = view({
   show({ text, place, total, results, more }, request) {
     const { words, link } = request
     const { search: own, common } = words
+    const choices = SCOPE_CHOICES.map((one) => [one, own.places[one]] as const)
     const first = more ? own.firstOfMore : own.first
     const found = results.length < total ? first(results.length, total) : own.found(total)
     return html`<p>${own.about}</p>
 <form role="search" action="${link('/search')}" class="question">
 <label>${common.words} <input type="search" name="q" value="${text}" size="40"></label>
-<label>${own.where} <select name="in">${options(
-      SCOPE_CHOICES.map((one) => [one, own.places[one]]),
-      place,
-    )}</select></label>
+<label>${own.where} <select name="in">${options(choices, place)}</select></label>
 <button>${own.find}</button></form>
 ${text !== '' && html`<p role="status">${total === 0 ? own.none(text) : found}</p>`}
 ${results.length > 0 && html`<ol class="found">\n${results.map((result) => item(result, request))}</ol>`}`

@@ -227,13 +227,9 @@ ${bars.drawn()}${numberedPager(request, data.page, data.pages)}`
 function geoForm({ geos, geo, year }: CoverageOf, request: PageRequest): HtmlPart {
   const { words, link, path, live } = request
   if (geos.length <= 1 || !live) return null
-  const choices = geos.map(
-    ({ id, name }) => [String(id), id === ALL_GEOS ? words.common.allGeos : `${id} ${name ?? ''}`] as const,
-  )
-  return html`<form action="${link(path)}" method="get"><label>${words.coverage.geoLabel} <select name="geo">${options(
-    [['', words.coverage.together], ...choices],
-    String(geo ?? ''),
-  )}</select></label> <input type="hidden" name="year" value="${year}"><button>${words.common.show}</button></form>`
+  const name = ({ id, name }: (typeof geos)[number]) => (id === ALL_GEOS ? words.common.allGeos : `${id} ${name ?? ''}`)
+  const choices = [['', words.coverage.together] as const, ...geos.map((one) => [String(one.id), name(one)] as const)]
+  return html`<form action="${link(path)}" method="get"><label>${words.coverage.geoLabel} <select name="geo">${options(choices, String(geo ?? ''))}</select></label> <input type="hidden" name="year" value="${year}"><button>${words.common.show}</button></form>`
 }
 
 /** The months in the language of the page. */

@@ -172,7 +172,7 @@ function seriesColumns(request: PageRequest): Column<SeriesLine>[] {
       ({ valueLocal: at }) => at !== null && html`<time datetime="${at}">${at.slice(0, 16).replace('T', ' ')}</time>`,
       'when',
     ],
-    [home.trend, ({ trend }) => sparkline(trend)],
+    [home.trend, ({ trend }) => sparkline(trend), 'trend'],
     [live ? home.behind : home.behindThen, (line) => age(line, request), 'age'],
     [
       home.strip(STRIP_DAYS),

@@ -252,6 +252,7 @@ function requestsTable(label: string, rows: Run['requests'], request: PageReques
       common.request,
       ({ target, name, message, hint }) =>
         html`<bdi title="${oneLine(target)}">${oneLine(name)}</bdi>${messageText([message, hint].filter(Boolean).join(' '), request)}`,
+      'request',
     ],
     [
       own.outcome,

@@ -154,11 +154,9 @@ function chooser(data: SeriesData, request: PageRequest): Html {
     return html`<label>${label} <input type="${isDay ? 'date' : 'text'}" name="${name}" size="25" value="${value}"></label>`
   }
   const wanted = comparedNames(query)
+  const geos = dataset.geos.map(({ id, name }) => [id, name ?? id] as const)
   return html`<form class="choose" method="get" action="${path}">
-<label>${common.geo} <select name="geo">${options(
-    dataset.geos.map(({ id, name }) => [id, name ?? id]),
-    dataset.geoId,
-  )}</select></label>
+<label>${common.geo} <select name="geo">${options(geos, dataset.geoId)}</select></label>
 ${border('from', own.from)}
 ${border('to', own.to)}
 <label>${own.asOf} <select name="asof" id="asof">${options([...all, ['', own.now]], asOf?.moment ?? '')}</select></label>
@@ -264,7 +262,7 @@ ${live && spans(data, here, request)}
 ${live ? chooser(data, request) : geoLinks(data, request)}
 ${chartLegend(data, here, request)}
 <p class="bad"${!isNothing && html` hidden`}>${own.nothing}</p>
-<div id="chart" data-own>${figure({ range, zone, lines, states: chart.states, label, locale, unit })}</div>
+<div id="chart" data-own>${figure({ range, zone, lines, states: chart.states, label, locale, unit })}<div class="tip" aria-hidden="true" hidden></div></div>
 ${live && html`${slider(request)}<p id="cursor" role="status" data-own></p><p id="keys" class="soft">${own.keys}</p>${jsonScript('data', given)}`}
 </section>`
 }

@@ -114,12 +114,12 @@ ${numberedPager(request, at, more)}`
 const OF_INDICATORS = {
   tables: ['indicator_text', 'indicator_revision'],
   columns: ['fetch_id as fetch', 'name as title', 'short_name as summary', 'description as html'],
-  plain: ['indicator_text', 'description_text'],
+  plain: 'description_text',
 } as const
 const OF_CONTENT = {
   tables: ['content_text', 'content_revision'],
   columns: ['fetch_id as fetch', 'title', 'summary', 'body as html'],
-  plain: ['content_text', 'body_text'],
+  plain: 'body_text',
 } as const
 
 /** The item of an address. */
@@ -214,7 +214,7 @@ async function readTextPage(request: PageRequest) {
     (before ?? '') === (after ?? '') ? null : difference(before ?? '', after ?? '')
   const text = plain(shown.html)
   const { html: _, ...head } = shown
-  const [table, column] = (item.isIndicator ? OF_INDICATORS : OF_CONTENT).plain
+  const { tables, plain: column } = item.isIndicator ? OF_INDICATORS : OF_CONTENT
   return {
     kind,
     id,
@@ -226,7 +226,7 @@ async function readTextPage(request: PageRequest) {
     text: text.slice(0, LETTERS_SHOWN),
     cut: text.length > LETTERS_SHOWN,
     /** The command by which a terminal shows the whole text, however long. */
-    whole: `query "select ${column} from ${table} where kind = '${kind}' and id = ${id} and locale = '${locale}'" --format csv`,
+    whole: `query "select ${column} from ${tables[0]} where kind = '${kind}' and id = ${id} and locale = '${locale}'" --format csv`,
     versions: versions.map(({ html: __, summary: ___, ...version }) => version),
     against: other?.fetch ?? null,
     change: other
