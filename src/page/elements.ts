@@ -178,7 +178,6 @@ export function roughLength({ words: { common } }: PageRequest, seconds: number)
 export function duration(seconds: number): string {
   if (seconds < 60) return `${Math.round(seconds * 10) / 10} s`
   const whole = Math.round(seconds)
-  return whole < 3600
-    ? `${Math.floor(whole / 60)} min ${whole % 60} s`
-    : `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`
+  const [hours, minutes] = [Math.floor(whole / 3600), Math.floor((whole % 3600) / 60)]
+  return hours > 0 ? `${hours} h ${minutes} min` : `${minutes} min ${whole % 60} s`
 }

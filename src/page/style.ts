@@ -32,7 +32,7 @@ const CHART_RULES: string = CHART_LINES.map(
     dark,
     line,
   ]) => `:root { --chart-${name}: light-dark(${light}, ${dark}); --chart-${name}-band: light-dark(${light}33, ${dark}33); }
-.legend .${name}::before { border-top-color: var(--chart-${name}); border-top-style: ${line}; }
+.legend .${name}::before, .tip .${name}::before { border-top-color: var(--chart-${name}); border-top-style: ${line}; }
 .figure .line.${name} { stroke: var(--chart-${name}); stroke-dasharray: ${DASHES[line] || 'none'}; } .figure .band.${name} { fill: var(--chart-${name}-band); }
 @media (forced-colors: active) { :root { --chart-${name}: CanvasText; --chart-${name}-band: GrayText; } }`,
 ).join('\n')
@@ -72,14 +72,14 @@ ${REGISTERED}
 body { margin: 0; background: var(--back); color: var(--ink); font: .9375rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
 header > div, main, footer { padding: 0 1.25rem; max-width: 84rem; margin: 0 auto; }
 header { background: var(--paper); border-bottom: 1px solid var(--line); }
-header > div { display: flex; flex-wrap: wrap; align-items: center; gap: .25rem 1.25rem; min-height: 3.25rem; padding-block: .25rem; position: relative; }
+header > div { font-size: .875rem; display: flex; flex-wrap: wrap; align-items: center; gap: .25rem 1.25rem; min-height: 3.25rem; padding-block: .25rem; position: relative; }
 header nav { margin-inline-end: auto; min-width: 0; }
 .brand { display: inline-flex; align-items: center; gap: .5rem; color: var(--ink); font-weight: 650; text-decoration: none; }
 .brand::before { content: ""; width: 1.5rem; height: 1.5rem; background: url(icon.svg) center / contain no-repeat; }
-.saved, .synced { font-size: var(--small); color: var(--soft); } .synced { text-decoration: none; } .synced:hover { text-decoration: underline; }
+.saved, .synced { font-size: var(--small); color: var(--soft); } .synced { text-decoration: none; margin-inline-start: auto; } .synced:hover { text-decoration: underline; }
 .saved { & summary { cursor: pointer; padding: .375rem 0; list-style: none; } & summary::before { content: var(--sign-star); margin-inline-end: .375rem; vertical-align: -.125em; } & ul { padding: 0; list-style: none; } & li { display: flex; justify-content: space-between; gap: .5rem; overflow-wrap: anywhere; } & input[type=file] { border: 0; max-width: 100%; } }
 .saved > div { position: absolute; inset-inline-end: 1.25rem; top: 100%; z-index: 2; width: min(22rem, 90vw); padding: .75rem; background: var(--paper); border: 1px solid var(--line); border-radius: .5rem; }
-.find { flex: 0 1 15rem; & input { width: 100%; min-height: 2rem; padding: 0 .625rem; } }
+.find { flex: 1 1 9rem; max-width: 15rem; & input { width: 100%; min-height: 2rem; padding: 0 .625rem; } }
 nav ul { display: flex; flex-wrap: wrap; gap: 0 1rem; margin: 0; padding: 0; list-style: none; }
 nav a { display: inline-block; padding: .5rem 0; text-decoration: none; color: var(--soft); }
 nav a[aria-current] { color: var(--ink); font-weight: 600; border-bottom: 3px solid currentColor; }
@@ -117,8 +117,8 @@ span.cell { display: inline-block; min-width: 1.375rem; height: 1.375rem; line-h
 .grid { & td[class] { padding: 0; border: 1px solid var(--paper); min-width: 1.75rem; border-radius: .25rem; } & th[scope=row] { min-width: 5rem; font-weight: 400; padding: .125rem .75rem; vertical-align: middle; } & th, & td { border: 0; } }
 .grid td.mixed { color: var(--ink); background: var(--band); }
 .grid td > * { position: relative; display: block; width: 0; min-width: 100%; height: 1.75rem; line-height: 1.75rem; overflow: hidden; text-indent: 110%; white-space: nowrap; color: inherit; text-decoration: none; }
-.grid td > ::before { position: absolute; inset: 0; text-indent: 0; } .grid td.mixed > * { line-height: 1.25rem; }
-.grid td svg { position: absolute; inset: auto 0 0; width: 100%; height: .4375rem; }
+.grid td > ::before { position: absolute; inset: 0; text-indent: 0; } .grid td.mixed > * { line-height: 1rem; }
+.grid td svg { position: absolute; inset: auto 0 0; width: 100%; height: .75rem; }
 .grid td a:focus-visible { outline-color: var(--ink); outline-offset: 1px; z-index: 1; }
 .grid thead th + th { text-align: center; padding: .25rem 0; font-weight: 400; } .scroll:has(.grid) { padding-bottom: .5rem; }
 abbr { text-decoration: none; }
@@ -146,7 +146,7 @@ figure { margin: .5rem 0; } progress { width: 100%; accent-color: var(--link); }
 .remove { text-decoration: none; padding: 0 .375rem; }
 .slider input[type=range] { width: min(30rem, 70vw); accent-color: var(--link); padding: 0; border: 0; }
 .legend { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; list-style: none; padding: 0; margin: .5rem 0; font-size: var(--small); }
-[data-part="legend"] li::before { content: ""; display: inline-block; width: 1.5rem; border-top: 3px solid; margin-right: .375rem; vertical-align: middle; } [data-part="legend"] .band::before { border-top: .75rem solid var(--chart-now-band); }
+[data-part="legend"] li::before, .tip :where([class]:not([class=""]))::before { content: ""; display: inline-block; width: 1.5rem; border-top: 3px solid; margin-right: .375rem; vertical-align: middle; } [data-part="legend"] .band::before { border-top: .75rem solid var(--chart-now-band); }
 #chart { min-height: 20rem; position: relative; & .u-select { background: color-mix(in srgb, var(--link) 20%, transparent); } }
 .u-under { & div { position: absolute; top: 0; bottom: 0; overflow: hidden; } & .change { border-left: 2px dotted var(--ink); } & .now { border-left: 1px solid var(--ink); overflow: visible; } & .state { padding-left: .25rem; font-size: var(--tiny); white-space: nowrap; border-bottom: 6px solid; background: repeating-linear-gradient(135deg, color-mix(in srgb, currentColor 28%, transparent) 0 1px, transparent 1px var(--stripe)), color-mix(in srgb, currentColor 12%, transparent); --stripe: 100rem; } & .state-provisional { --stripe: 10px; } & :is(.state-unverified, .state-absent) { --stripe: 6px; } & .state-failed { --stripe: 4px; } }
 .tip { position: absolute; top: .5rem; z-index: 1; pointer-events: none; background: var(--paper); border: 1px solid var(--edge); border-radius: .25rem; padding: .25rem .5rem; margin-left: .75rem; font-size: var(--small); &.start { transform: translateX(calc(-100% - 1.5rem)); } & div:nth-child(2) { font-weight: 600; } }
@@ -159,6 +159,7 @@ figure { margin: .5rem 0; } progress { width: 100%; accent-color: var(--link); }
 .carpet { & > summary { font-size: 1.0625rem; font-weight: 650; padding: .25rem 0; } & .cells { display: flex; gap: .25rem; } & .hours { width: 2.75rem; font-size: .6875rem; line-height: 12px; text-align: end; } & .hours span { display: block; height: 12px; white-space: nowrap; } & canvas { background: var(--band); image-rendering: pixelated; } }
 .scale b { font-weight: 400; } .scale span { display: inline-block; width: 1rem; height: .75rem; } .days-axis { position: relative; height: 1.25rem; font-size: .6875rem; color: var(--soft); & span { position: absolute; white-space: nowrap; } }
 .heat { width: 100%; height: auto; & rect { fill: var(--chart-now); } & .h1 { fill-opacity: .2; } & .h2 { fill-opacity: .4; } & .h3 { fill-opacity: .6; } & .h4 { fill-opacity: .8; } }
+@media (max-width: 75rem) { .saved summary span { position: absolute; width: 1px; height: 1px; overflow: hidden; } }
 @media (min-width: 60rem) { .beside { grid-template-columns: minmax(0, 2fr) minmax(0, 1fr); } }
 @media (max-width: 60rem) {
   .spark { width: 100%; }
@@ -168,8 +169,8 @@ figure { margin: .5rem 0; } progress { width: 100%; accent-color: var(--link); }
 @media (min-width: 46rem) and (max-width: 60rem) { table.series tr { grid-template: "name latest" "when age" "trend wide" / minmax(0, 1fr) minmax(0, 1fr); } }
 @media (max-width: 46rem) {
   .panel { display: flex; flex-direction: column; padding-inline: .75rem; } .choose { order: 1; } header ul, .spans { flex-wrap: nowrap; white-space: nowrap; overflow-x: auto; }
-  .saved > div { position: static; width: auto; } .find { flex-basis: 100%; order: 3; } header nav { order: 4; width: 100%; } header > div { gap: .25rem .625rem; padding-inline: .75rem; } .synced { margin-inline-start: auto; }
-  .saved summary span { position: absolute; width: 1px; height: 1px; overflow: hidden; } 
+  .saved > div { position: static; width: auto; } .find { flex-basis: 100%; max-width: none; order: 3; } header nav { order: 4; width: 100%; } header > div { gap: .25rem .625rem; padding-inline: .75rem; }
+   
 }
 @media (forced-colors: active) { svg, .u-under div, .cell, .grid td[class] { forced-color-adjust: none; } }
 @media print {

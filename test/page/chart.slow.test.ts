@@ -264,6 +264,31 @@ test('a day in the field beside the slider shows what was known at its end, and 
   expect(await still.locator('#chart path.band.then:not(.faint)').count()).toBe(1)
 })
 
+test('a stretch that may be revised is named in the chart, and the lines have the same colours beside the mouse', async () => {
+  const page = await open('/series/600?from=2025-10-26&to=2025-10-31&with=1293,544')
+  expect(await page.locator('.u-under .state-provisional').innerText()).toBe('~ provisional')
+  const box = (await page.locator('#chart .u-over').boundingBox())!
+  await page.mouse.move(box.x + box.width * 0.3, box.y + 50)
+  await page.locator('.tip .with-1').waitFor()
+  const colours = (place: string) =>
+    page.evaluate(
+      `[...document.querySelectorAll('${place}')].map((one) => getComputedStyle(one, '::before').borderTopColor)`,
+    )
+  expect(await colours('.tip :is(.now, [class^=with-])')).toEqual(
+    await colours('[data-part="legend"] :is(.now, [class^=with-])'),
+  )
+})
+
+test('all values of a series are one click away, and so is their file', async () => {
+  const page = await open('/series/600?from=2025-10-20&to=2025-10-30')
+  expect(await page.locator('.facts').innerText()).toMatch(/Value now\s+[\d.-]+ €\/MWh 2025-10-\d\d[\s\S]*Mean/i)
+  const download = page.waitForEvent('download')
+  await page.locator('.spans').getByRole('link', { name: 'CSV' }).click()
+  expect((await download).suggestedFilename()).toBe('600-3-2025-10-20-2025-10-30.csv')
+  await page.getByRole('link', { name: 'All', exact: true }).click()
+  await page.waitForURL(/from=2025-03-28&to=2025-10-30/)
+})
+
 test('the heat map has a scale of colours with its ends, and days below it', async () => {
   const page = await open('/series/600?from=2025-10-24&to=2025-10-30')
   await page.click('#carpet summary')

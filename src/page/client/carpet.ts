@@ -118,8 +118,7 @@ async function showCarpet(): Promise<void> {
   if (!isShown) return
   shown = carpet
   const numbers = carpet.days.flatMap(({ hours }) => hours.filter((value) => typeof value === 'number'))
-  const low = numbers.reduce((a, b) => Math.min(a, b), numbers[0] ?? 0)
-  const high = numbers.reduce((a, b) => Math.max(a, b), numbers[0] ?? 0)
+  const [low, high] = numbers.length === 0 ? [0, 0] : [Math.min(...numbers), Math.max(...numbers)]
   const span = high > low ? (COLOURS.length - 1) / (high - low) : 0
   canvas.dataset.days = String(carpet.days.length)
   drawCells(canvas, carpet, (value) => COLOURS[Math.round((value - low) * span)]!)

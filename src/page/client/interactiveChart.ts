@@ -40,17 +40,19 @@ function beginChart(): void {
     return drawn.kind === 'values' ? value : `${value} (${valueText(min!, locale)} – ${valueText(max!, locale)})`
   }
 
-  /** What there is at an instant, in parts. */
-  function reading(when: number): string[] {
+  /** What there is at an instant, in parts, each with the line of the chart that it is about. */
+  function reading(when: number) {
     const held = periodAt(chart.now, when) ?? (chart.before ? periodAt(chart.before, when) : undefined)
     const state = chart.states.find(([from, to]) => when >= from && when < to)?.[2]
-    return [
-      timeText(chart.offsets, held?.from ?? Math.floor(when)),
-      valueAt(chart.now, when, chart.unit),
-      chart.before ? filled(words.thenValue, valueAt(chart.before, when, chart.unit)) : '',
-      ...chart.compared.map(({ name, drawn, unit }) => `${name}: ${valueAt(drawn, when, unit)}`),
-      (state && words.states[state]) ?? '',
-    ].filter(Boolean)
+    const then = chart.before && filled(words.thenValue, valueAt(chart.before, when, chart.unit))
+    const parts = [
+      ['', timeText(chart.offsets, held?.from ?? Math.floor(when))],
+      ['now', valueAt(chart.now, when, chart.unit)],
+      ['then', then],
+      ...chart.compared.map(({ name, drawn, unit }, i) => [`with-${i}`, `${name}: ${valueAt(drawn, when, unit)}`]),
+      ['', state && words.states[state]],
+    ].map(([className, textContent]) => ({ className: className ?? '', textContent: textContent ?? '' }))
+    return parts.filter(({ textContent }) => textContent !== '')
   }
 
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -140,10 +142,10 @@ function beginChart(): void {
     cursor(when, left) {
       at = when
       const parts = when === null ? [] : reading(when)
-      if (when !== null) announce(parts)
+      if (when !== null) announce(parts.map(({ textContent }) => textContent))
       tip.hidden = left === null
       if (left === null) return
-      tip.replaceChildren(...parts.map((part) => Object.assign(document.createElement('div'), { textContent: part })))
+      tip.replaceChildren(...parts.map((part) => Object.assign(document.createElement('div'), part)))
       tip.classList.toggle('start', left > place.clientWidth / 2)
       tip.style.left = `${left}px`
     },

@@ -44,17 +44,12 @@ import {
 const MAX_LISTED_INTERVALS = 20
 const HOURS = [...Array(24).keys()]
 
-/** What is wrong with the form; then the usual range is shown. */
-interface Problem {
-  readonly code: 'bad-time' | 'bad-range' | 'not-found'
-  readonly message: string
-}
-
 /** The data of the page on a series. */
 async function readSeriesPage(request: PageRequest) {
   const { store, now, params, query } = request
   const dataset = await readNamedGeoSeries(request, params.id, query.get('geo'))
-  let problem = null as Problem | null
+  /** What is wrong with the form; then the usual range is shown. */
+  let problem = null as { code: 'bad-time' | 'bad-range' | 'not-found'; message: string } | null
   const read = async (usable: PageRequest) => {
     const chartQuery = await readQueryOf(usable, dataset)
     return { chartQuery, compared: await readCompared(usable, dataset, chartQuery.range) }
@@ -112,7 +107,7 @@ type Here = ReturnType<typeof linker>
 /** Earlier and later, and the calendar spans. */
 function spans({ neighbours, dataset, range }: SeriesData, here: Here, { words, now }: PageRequest): Html {
   const { series: own, common } = words
-  const { zone } = dataset
+  const { zone, first, last, path, geoId } = dataset
   const today = floorTo(zone, now, 'day')
   const week = { from: addUnits(zone, today, 'day', -6), to: addUnits(zone, today, 'day', 1) }
   const lastYear = { from: addLocal(zone, range.from, 'year', -1), to: addLocal(zone, range.to, 'year', -1) }
@@ -125,6 +120,8 @@ ${SPANS.map(
 <a rel="next" href="${here(neighbours.next)}">${common.next} ›</a>
 <a href="${here(week)}">${own.lastWeek}</a>
 <a href="${here(lastYear)}">${own.lastYear}</a>
+${first !== null && last !== null && html`<a href="${here({ from: floorTo(zone, first, 'day'), to: addUnits(zone, floorTo(zone, last, 'day'), 'day', 1) })}">${own.all}</a>`}
+<a href="${here(range, {}, `/api/csv/${path}/${geoId}`)}" download>${own.csv}</a>
 </nav>`
 }
 
@@ -191,7 +188,7 @@ const chartLegend = ({ chart, dataset, asOf, range }: SeriesData, here: Here, re
   const { series: own, common } = request.words
   const names = comparedNames(request.query)
   return html`<ul class="legend" data-part="legend">
-<li class="now">${own.values}${dataset.unit && ` (${dataset.unit})`}</li>
+<li class="now">${chart.compared.length > 0 ? serviceText(dataset.name) : own.values}${dataset.unit && ` (${dataset.unit})`}</li>
 ${asOf && html`<li class="then">${own.valuesThen(momentText(dataset.zone, asOf.moment))}</li>`}
 <li class="band" id="bucket" data-own hidden></li>
 ${chart.compared.map(({ name, geo, unit, path }, i) => {

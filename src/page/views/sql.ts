@@ -279,10 +279,8 @@ const objects = () =>
     .map(({ object, kind, meaning }) => ({ name: object, kind, meaning }))
     .sort((a, b) => Number(a.name.startsWith('_')) - Number(b.name.startsWith('_')) || (a.name < b.name ? -1 : 1))
 
-type DictionaryObject = ReturnType<typeof objects>[number]
-
 /** `/dictionary`: tables, views and columns. */
-export const dictionaryView = view<{ readonly objects: readonly DictionaryObject[] }>({
+export const dictionaryView = view({
   read: async () => ({ objects: objects() }),
   show({ objects: rows }, { words: { sql: own }, link }) {
     const list = (title: string, kind: string): Html => html`<h2>${title}</h2>
