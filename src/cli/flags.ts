@@ -31,7 +31,7 @@ export const SERVICE_FLAG = {
   service: {
     choices: SERVICE_NAMES,
     defaultDescription: 'generic',
-    describe: 'Choose the service; generic (any other) needs a base URL',
+    describe: 'Choose the service: esios, or generic for another one',
   },
 } as const satisfies Flags
 

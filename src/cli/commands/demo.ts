@@ -113,7 +113,7 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
   print(
     [
       'Next:',
-      `  npx indicator-sync demo                         run it again: it fetches only new data`,
+      `  npx indicator-sync demo --database ${file}    run it again: it fetches only new data`,
       `  npx indicator-sync serve --open --database ${file}    open it in the browser`,
       `  npx indicator-sync status --database ${file}`,
       `  npx indicator-sync query --database ${file} "select at_local, indicator_name, geo_name, value, unit from latest"`,

@@ -14,7 +14,7 @@ import { millisOfFlag } from '../times.ts'
 
 export const flags = {
   ...DATABASE_FLAG,
-  from: { ...MOMENT, defaultDescription: '-1d', describe: 'Set the start of the comparison' },
+  from: { ...MOMENT, defaultDescription: '-1d', describe: 'List changes stored after this instant' },
   to: { ...MOMENT, defaultDescription: 'now', describe: 'Set the end of the comparison' },
   run: { type: 'number', array: true, nargs: 1, describe: 'Show changes by this run (given twice: between two runs)' },
   indicator: { type: 'number', array: true, describe: 'Limit to these indicators' },

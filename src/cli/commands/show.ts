@@ -87,7 +87,7 @@ async function readDrawn(
   to: number,
   then: string,
 ): Promise<DrawnSeries> {
-  const state = then === 'now' ? '' : then === 'first' ? ', as first published' : `, as known at ${then}`
+  const state = then === 'now' ? '' : then === 'first' ? ', as first stored' : `, as known at ${then}`
   const titled = { ...only, state }
   const rows = await engine.valuesThen({ ...titled, from, to }, then)
   const step = rows.reduce((least, row) => Math.min(least, row.step), Number.POSITIVE_INFINITY)

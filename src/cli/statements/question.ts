@@ -60,7 +60,15 @@ export async function readQuestion(
       hint: 'indicator-sync query "select at_local, indicator_name, value from latest", or query --recipe daily-average; query --recipes lists them.',
       code: 'no-question',
     })
-  if (args.recipe === undefined) return { given, recipe: undefined }
+  if (args.recipe === undefined) {
+    for (const name of Object.keys(given))
+      if (!new RegExp(`[:@$]${name}\\b`).test(args.sql!))
+        throw new InputError(`The statement has no parameter :${name}.`, {
+          hint: `Use it in the statement, such as "… where at_utc >= :${name}", or omit it.`,
+          code: 'no-parameter',
+        })
+    return { given, recipe: undefined }
+  }
   const { recipesFor } = await import('../../reports/recipes/recipes.ts')
   return { given, recipe: recipeNamed(recipesFor(service), args.recipe) }
 }

@@ -77,7 +77,7 @@ export interface Shown {
   readonly all: readonly DrawnSeries[]
   readonly from: number
   readonly to: number
-  /** As of when the values are: an instant; `first`: as first published; `now`: as they are. */
+  /** As of when the values are: an instant; `first`: as first stored; `now`: as they are. */
   readonly then: string
   readonly revised: readonly Revision[] | null
   /** The current state of the first series, where it is compared with an earlier one. */

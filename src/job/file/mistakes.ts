@@ -85,7 +85,7 @@ export function explainIssue(
       if (path.at(-1) === 'window' && typeof value === 'string' && parseSpan(value))
         return one(`${shown} is not a window; did you mean { last: ${value} }?`)
       if (issue.expected === 'array' && typeof value !== 'object')
-        return one(`${shown} is not a list; write [${String(value)}]`)
+        return one(`${shown} is not a list${value === 'all' ? '' : `; write [${String(value)}]`}`)
       return one(
         `${shown} ${issue.message.startsWith('is not') ? issue.message : `is not ${withArticle(issue.expected)}`}`,
       )

@@ -102,7 +102,7 @@ from gaps order by indicator_id, series_id, geo_id, from_local`,
   },
   {
     name: 'data-range',
-    question: 'What are the first and last values of each series, and when was it last checked?',
+    question: 'From when to when does each series have values, and when was it last checked?',
     parameters: {},
     needs: [],
     sql: `select f.series_id, f.indicator_id, s.time_trunc, s.time_agg, f.geo_id, f.geo_name, f.first_utc, f.last_utc, f.checked_at

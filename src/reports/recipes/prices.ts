@@ -89,7 +89,7 @@ group by 1 order by 1`,
   },
   {
     name: 'session-spread',
-    question: 'What was the price spread between two market sessions each day?',
+    question: 'By how much did the price of session :other exceed that of :indicator each day?',
     parameters: { ...about(spotPrice), ...ALWAYS, other: sessionPrice.indicator },
     needs: [HOURLY, { of: 'other', geo: 'geo', hourly: true }],
     sql: `with session_a as (
@@ -132,7 +132,7 @@ group by local_hour order by local_hour`,
   {
     name: 'battery-spread',
     question:
-      'What could a battery earn per day, charging in the cheapest hours and discharging in the most expensive ones?',
+      'By how much do the dearest hours of each day exceed the cheapest? An upper bound of what a battery earns.',
     parameters: { ...about(spotPrice), ...ALWAYS, hours: 4 },
     needs: [HOURLY],
     sql: `with hourly as (

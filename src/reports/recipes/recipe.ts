@@ -100,8 +100,8 @@ export const UNSAID: Readonly<Record<string, string>> = {
   from: 'no limit',
   to: 'no limit',
   series: 'native series',
-  at: 'start of the local day; in plain SQL, of the UTC day',
-  date: 'the local day; in plain SQL, the UTC day',
+  at: 'today, 00:00 local time; in plain SQL, 00:00 UTC',
+  date: 'today in local time; in plain SQL, in UTC',
 }
 
 /** Whether a parameter is required because the service defines no default. */

@@ -67,7 +67,7 @@ test('show draws the values as of a moment beside the current ones, and lists wh
   expect(since.revisions).toHaveLength(2)
   const { out, code } = await show('--revisions')
   expect(code).toBe(0)
-  expect(out).toMatch(/as first published: mean/)
+  expect(out).toMatch(/as first stored: mean/)
   expect(out).toMatch(/▲/)
   expect(out).toMatch(/3 values revised:/)
   expect(out).toMatch(/2025-01-07T01:00 +2025-01-01T03:00 +2025-01-01T23:00 +2 +1 +3\n/)

@@ -1,7 +1,7 @@
 import { DAY, HOUR } from '../../../util/time/instant.ts'
 import { ALL_GEOS, FETCH_OUTCOMES, type FetchOutcome, NOT_FAILED_OUTCOMES } from '../codes.ts'
 import { INDICATOR_KIND } from '../declare.ts'
-import { clockJoinSql, geoNameSql, indicatorNameSql, localTime, offsetSql, utcTime } from './expressions.ts'
+import { geoNameSql, indicatorNameSql, localTimeSql, offsetSql, utcTime } from './expressions.ts'
 
 const HELD_SERIES_ABOUT = {
   series_id: 'Series (series.id)',
@@ -74,8 +74,8 @@ const islands = (rows: string, what: string): string => `select * from (
 // `with` saves a level of nesting: the SQLite in DuckDB's extension parses at most a hundred.
 const COVERAGE_VIEW = `with judged as not materialized (${WITH_BORDER})
   select h.series_id, h.kind, h.indicator_id, ${indicatorNameSql('h')}, h.geo_id, h.from_at, h.end_at as to_at,
-    ${localTime('h.from_at', offsetSql('h', 'h.from_at'))} as from_local,
-    ${localTime('h.end_at', offsetSql('h', 'h.end_at'))} as to_local,
+    ${localTimeSql('h', 'h.from_at')} as from_local,
+    ${localTimeSql('h', 'h.end_at')} as to_local,
     h.state, ${utcTime('h.oldest_at')} as fetched_at
   from (
     ${islands(
@@ -183,8 +183,8 @@ const ABSENT_NEXT = ifWanted(
 )
 
 const GAPS_VIEW = `select h.series_id, h.kind, h.indicator_id, ${indicatorNameSql('h')}, h.time_trunc, h.geo_id, h.from_at, h.to_at,
-      ${localTime('h.from_at', offsetSql('h', 'h.from_at'))} as from_local,
-      ${localTime('h.to_at', offsetSql('h', 'h.to_at'))} as to_local,
+      ${localTimeSql('h', 'h.from_at')} as from_local,
+      ${localTimeSql('h', 'h.to_at')} as to_local,
       h.reason, h.step_s, h.missing, ${utcTime('h.next_at')} as next_at, ${ifWanted('h', 'w.job')} as job
     from (
       select ${TIMELINE_COLUMNS}, from_at, end_at as to_at, reason, cast(null as integer) as step_s, cast(null as integer) as missing, cast(null as integer) as next_at
@@ -200,7 +200,7 @@ const GAPS_VIEW = `select h.series_id, h.kind, h.indicator_id, ${indicatorNameSq
 const FRESHNESS_VIEW = `select s.id as series_id, s.kind, s.indicator_id, ${indicatorNameSql('s')}, g.geo_id,
       ${geoNameSql('g')},
       ${utcTime('a.at')} as first_utc,
-      ${utcTime('o.at')} as last_utc, ${localTime('o.at', 'z.offset_s')} as last_local,
+      ${utcTime('o.at')} as last_utc, ${localTimeSql('s', 'o.at')} as last_local,
       (select f.finished_at from _fetch f where f.series_id = s.id and f.outcome in (${words(FETCH_OUTCOMES.good)})
          and coalesce(',' || coalesce(f.geo_ids, iif(f.from_at is null and s.geo_agg is null,
            (select group_concat(q.value) from json_each(f.params, '$.geo_ids') q), null)) || ',' like '%,' || g.geo_id || ',%', 1 = 1)
@@ -212,14 +212,13 @@ const FRESHNESS_VIEW = `select s.id as series_id, s.kind, s.indicator_id, ${indi
     )
     cross join observation o on o.series_id = g.series_id and o.geo_id = g.geo_id and o.at = (
       select max(l.at) from observation l where l.series_id = g.series_id and l.geo_id = g.geo_id
-    )
-    cross join ${clockJoinSql('o.at')}`
+    )`
 
 /** Views on coverage, gaps and freshness. */
 export const COVERAGE_VIEWS = {
   coverage: {
     about:
-      'Stored ranges of each series and geo. A range is final if its end was older than the longest lookback of the series when it was fetched.',
+      'Stored ranges of each series and geo. A range is final if, when it was fetched, its end already lay outside the lookback (the longest that a job requested for the series).',
     columns: {
       ...HELD_SERIES_ABOUT,
       geo_id: 'Requested geo; 0 = all',

@@ -44,29 +44,31 @@ export const measureSql = (of: string): string =>
 export const isSummedSql = (of: string): string =>
   `coalesce(${of}.time_agg = 'sum', ${measureSql(of)} = 'energy', 1 = 0)`
 
-/** An instant in local time with its offset. */
-export const localTime = (at: string, offset: string): string =>
-  `strftime('%Y-%m-%dT%H:%M:%S', ${at} + ${offset}, 'unixepoch') || printf('%s%02d:%02d', iif(${offset} < 0, '-', '+'), abs(${offset}) / 3600, abs(${offset}) % 3600 / 60)`
-
 /** An instant in UTC. */
 export const utcTime = (at: string): string => `strftime('%Y-%m-%dT%H:%M:%SZ', ${at}, 'unixepoch')`
 
-/** The condition of a join with the row of `time_zone_offset`, as `z`, for the series `s` at an instant. */
-export const clockJoinSql = (at: string): string => `time_zone_offset z on z.zone = s.time_zone and z.from_at = (
-      select max(c.from_at) from time_zone_offset c where c.zone = s.time_zone and c.from_at <= ${at}
-    )`
-
 /**
- * The same row for PostgreSQL, looked up once per value. The join above would look it up twice there, for the hash and for the
- * comparison.
+ * An expression of the UTC offset at an instant in the zone of `of`. It is a subquery rather than a join, so that it costs nothing
+ * in a view whose column is not read.
  */
-export const clockLateralSql = (at: string): string => `lateral (
-      select c.offset_s from time_zone_offset c where c.zone = s.time_zone and c.from_at <= ${at} order by c.from_at desc limit 1
-    ) z`
+const withOffsetSql = (of: string, at: string, expression: (offset: string) => string): string =>
+  `(select ${expression('tz.offset_s')} from time_zone_offset tz where tz.zone = ${of}.time_zone and tz.from_at <= ${at} order by tz.from_at desc limit 1)`
 
 /** The UTC offset at an instant in the zone of `of`. */
-export const offsetSql = (of: string, at: string): string =>
-  `(select z.offset_s from time_zone_offset z where z.zone = ${of}.time_zone and z.from_at <= ${at} order by z.from_at desc limit 1)`
+export const offsetSql = (of: string, at: string): string => withOffsetSql(of, at, (offset) => offset)
+
+/** An instant in local time with its offset. */
+export const localTimeSql = (of: string, at: string): string =>
+  withOffsetSql(
+    of,
+    at,
+    (offset) =>
+      `strftime('%Y-%m-%dT%H:%M:%S', ${at} + ${offset}, 'unixepoch') || printf('%s%02d:%02d', iif(${offset} < 0, '-', '+'), abs(${offset}) / 3600, abs(${offset}) % 3600 / 60)`,
+  )
+
+/** The local day of an instant. */
+export const localDateSql = (of: string, at: string): string =>
+  withOffsetSql(of, at, (offset) => `date(${at} + ${offset}, 'unixepoch')`)
 
 /**
  * The instant of a local time, which is given as if it were UTC. A repeated time is the first one; a skipped time is the clock

@@ -1,12 +1,11 @@
 import { INDICATOR_KIND } from '../declare.ts'
 import {
-  clockJoinSql,
-  clockLateralSql,
   geoNameSql,
   indicatorNameSql,
   instantSql,
   isSummedSql,
-  localTime,
+  localDateSql,
+  localTimeSql,
   measureSql,
   offsetSql,
   unitSql,
@@ -60,50 +59,44 @@ const which = (of: string): string => `${of}.kind, ${of}.indicator_id,
     ${of}.time_trunc, ${of}.time_agg, ${of}.geo_agg, ${of}.geo_trunc,
     ${unitSql(of)}`
 
-/** The value `o` of the series `s` with the clock `z`. */
-const VALUE_SELECT = `s.id as series_id, ${which('s')},
-    o.geo_id,
-    ${geoNameSql('o')},
+/** The time of a fetch; not a join, so that it costs nothing where it is not read. */
+const finishedSql = (fetchId: string): string => `(select f.finished_at from _fetch f where f.id = ${fetchId})`
+
+/**
+ * Each series with each of its geos, and their names. The grouping makes databases look up the names once per series and geo instead
+ * of once per value; conditions still reach the tables.
+ */
+const seriesGeoSql = (more = ''): string => `(
+    select s.id as series_id, ${which('s')}, s.time_zone, g.geo_id,
+      ${geoNameSql('g')}${more}
+    from series s
+    cross join series_geo g on g.series_id = s.id
+    group by s.id, s.kind, s.indicator_id, s.time_trunc, s.time_agg, s.geo_agg, s.geo_trunc, g.geo_id
+  )`
+const SERIES_GEO_COLUMNS = `p.series_id, p.kind, p.indicator_id, p.indicator_name, p.time_trunc, p.time_agg, p.geo_agg, p.geo_trunc, p.unit,
+    p.geo_id, p.geo_name`
+
+/** The values `o` of a table. `cross join` fixes the order for SQLite: from the few series to their values, by the key. */
+const valuesSql = (table: string, { more = '', where = '' } = {}): string => `select ${SERIES_GEO_COLUMNS},
     o.at, ${utcTime('o.at')} as at_utc,
-    ${localTime('o.at', 'z.offset_s')} as at_local,
-    date(o.at + z.offset_s, 'unixepoch') as local_date,
-    o.step_s, o.value, f.finished_at as fetched_at`
+    ${localTimeSql('p', 'o.at')} as at_local,
+    ${localDateSql('p', 'o.at')} as local_date,
+    o.step_s, o.value, ${finishedSql('o.fetch_id')} as fetched_at${more}
+  from ${seriesGeoSql()} p
+  cross join ${table} o on o.series_id = p.series_id and o.geo_id = p.geo_id${where}`
 
-/** How a view finds the clock `z` of a value `o` of the series `s`. */
-const BY_KEY = `join ${clockJoinSql('o.at')}`
-const BY_LATERAL = `cross join ${clockLateralSql('o.at')}`
+const LATEST_VIEW = valuesSql('observation', {
+  where: ` and o.at = (
+    select max(l.at) from observation l where l.series_id = p.series_id and l.geo_id = p.geo_id
+  )`,
+})
 
-// `cross join` fixes the order for SQLite: from the few series to their values, by the key.
-const observationsSql = (clock: string): string => `select ${VALUE_SELECT}
-  from series s
-  cross join observation o on o.series_id = s.id
-  left join _fetch f on f.id = o.fetch_id
-  ${clock}`
+const versionsSql = (table: string, validTo: string): string =>
+  valuesSql(table, { more: `,\n    ${finishedSql('o.fetch_id')} as valid_from, ${validTo} as valid_to` })
 
-const LATEST_VIEW = `select ${VALUE_SELECT}
-  from series s
-  cross join series_geo g on g.series_id = s.id
-  cross join observation o on o.series_id = g.series_id and o.geo_id = g.geo_id and o.at = (
-    select max(l.at) from observation l where l.series_id = g.series_id and l.geo_id = g.geo_id
-  )
-  left join _fetch f on f.id = o.fetch_id
-  ${BY_KEY}`
-
-/** The versions of values in one table; `superseded` is the fetch that ended them. */
-const versionsSelect = (
-  table: string,
-  superseded: string,
-  clock: string,
-): string => `select ${VALUE_SELECT}, f.finished_at as valid_from,
-    (select n.finished_at from _fetch n where n.id = ${superseded}) as valid_to
-  from series s
-  cross join ${table} o on o.series_id = s.id
-  left join _fetch f on f.id = o.fetch_id
-  ${clock}`
-
-const historySql = (clock: string): string => `${versionsSelect('observation', 'null', clock)}
+const HISTORY_VIEW = `${versionsSql('observation', 'null')}
   union all
-  ${versionsSelect('observation_revision', 'o.superseded_by', clock)}`
+  ${versionsSql('observation_revision', finishedSql('o.superseded_by'))}`
 
 /** The midnight of a day of the month, as if local time were UTC. Algorithm: days_from_civil by Howard Hinnant. */
 const midnight = (day: string): string =>
@@ -131,23 +124,15 @@ const CLOCK_SQL = `clock as materialized (
     )
   )`
 
-// This grouping only makes the names be looked up once per series and geo; conditions still reach the tables.
-const SERIES_GEO = `(
-    select s.id as series_id, ${which('s')}, s.time_zone, g.geo_id,
-      ${geoNameSql('g')}, ${measureSql('s')} as measure,
+const SERIES_GEO_MONTHS = seriesGeoSql(`, ${measureSql('s')} as measure,
       (select min(m.month) from _day m where m.series_id = s.id and m.geo_id = g.geo_id) as first_month,
-      (select max(m.month) from _day m where m.series_id = s.id and m.geo_id = g.geo_id) as last_month
-    from series s
-    cross join series_geo g on g.series_id = s.id
-    group by s.id, s.kind, s.indicator_id, s.time_trunc, s.time_agg, s.geo_agg, s.geo_trunc, g.geo_id
-  )`
+      (select max(m.month) from _day m where m.series_id = s.id and m.geo_id = g.geo_id) as last_month`)
 
 const DAILY_VIEW = `with ${CLOCK_SQL}
-  select p.series_id, p.kind, p.indicator_id, p.indicator_name, p.time_trunc, p.time_agg, p.geo_agg, p.geo_trunc, p.unit,
-    p.geo_id, p.geo_name, max(c.from_at, ${midnight('d.day')} - c.offset_s) as at,
+  select ${SERIES_GEO_COLUMNS}, max(c.from_at, ${midnight('d.day')} - c.offset_s) as at,
     date(${midnight('d.day')}, 'unixepoch') as local_date, d.count, d.min, d.max,
     coalesce(d.energy / d.hours, d.sum / d.count) as avg, d.sum, case p.measure when 'power' then ${ENERGY_SQL} when 'energy' then d.sum end as energy, d.hours
-  from ${SERIES_GEO} p
+  from ${SERIES_GEO_MONTHS} p
   cross join clock c on c.zone = p.time_zone and c.end_month >= p.first_month and c.first_month <= p.last_month
   cross join _day d on d.series_id = p.series_id and d.geo_id = p.geo_id
     and (d.month, d.day) >= (c.first_month, c.first_day) and (d.month, d.day) < (c.end_month, c.end_day)`
@@ -199,12 +184,12 @@ const hoursSelect = (
     cross join observation o on o.series_id = s.id and o.geo_id = h.geo_id and o.at >= h.at and o.at < h.at + 3600
     group by ${SERIES_KEY}, ${geo}, h.at`
 
-const hourlySql = (clock: string): string => `select s.series_id, ${which('s')},
+const HOURLY_VIEW = `select s.series_id, ${which('s')},
     s.geo_id,
     ${geoNameSql('s')},
     s.at, ${utcTime('s.at')} as at_utc,
-    ${localTime('s.at', 'z.offset_s')} as at_local,
-    date(s.at + z.offset_s, 'unixepoch') as local_date,
+    ${localTimeSql('s', 's.at')} as at_local,
+    ${localDateSql('s', 's.at')} as local_date,
     iif(s.seconds = 3600 and s.first_at = s.at, iif(${isSummedSql('s')}, s.sum, s.weighted / 3600), null) as value,
     iif(s.seconds = 3600 and s.first_at = s.at, 1, 0) as is_complete,
     s.count, s.min, s.max, s.weighted / nullif(s.seconds, 0) as avg, s.sum,
@@ -214,8 +199,7 @@ const hourlySql = (clock: string): string => `select s.series_id, ${which('s')},
     ${hoursSelect(STARTED_HOURS, 'g.geo_id')}
     union all
     ${hoursSelect(OTHER_HOURS, 'h.geo_id')}
-  ) s
-  ${clock}`
+  ) s`
 
 /** Views on values. */
 export const VALUE_VIEWS = {
@@ -228,8 +212,7 @@ export const VALUE_VIEWS = {
       value: 'Value',
       fetched_at: 'Fetch time (UTC, ISO 8601 to the millisecond)',
     },
-    sql: observationsSql(BY_KEY),
-    postgres: observationsSql(BY_LATERAL),
+    sql: valuesSql('observation'),
   },
   observation_history: {
     about: `All versions of values. Values known at T: valid_from <= T and (valid_to is null or valid_to > T). ${SEVERAL_SERIES}`,
@@ -239,11 +222,11 @@ export const VALUE_VIEWS = {
       ...WHEN,
       value: 'Value',
       fetched_at: 'Fetch time (UTC, ISO 8601 to the millisecond)',
-      valid_from: 'Time at which this version became known (UTC, ISO 8601 to the millisecond)',
+      valid_from:
+        'Time at which this version was fetched, not published; the same as fetched_at (UTC, ISO 8601 to the millisecond)',
       valid_to: 'Time at which it was replaced or withdrawn; NULL = current',
     },
-    sql: historySql(BY_KEY),
-    postgres: historySql(BY_LATERAL),
+    sql: HISTORY_VIEW,
   },
   observations_hourly: {
     about: `Values per hour, whatever the length of their periods: one row per hour that has a value. ${SEVERAL_SERIES}`,
@@ -258,8 +241,7 @@ export const VALUE_VIEWS = {
       is_complete: '1 if periods with values fill the hour',
       ...TOTALS_ABOUT,
     },
-    sql: hourlySql(`cross join ${clockJoinSql('s.at')}`),
-    postgres: hourlySql(`cross join ${clockLateralSql('s.at')}`),
+    sql: HOURLY_VIEW,
   },
   observations_daily: {
     about: `Aggregates per local day of 23, 24 or 25 hours. A period belongs to the day in which it starts. ${SEVERAL_SERIES}`,
