@@ -37,7 +37,7 @@ const GEO_COLUMN = lakeColumn('geo_id', 'int64', 'Geo (geo.geo_id); 0 = none')
 const AT_COLUMN = lakeColumn('at_utc', 'timestamp', 'Start of the period; its UTC year is the folder')
 const KIND_COLUMN = lakeColumn('kind', 'string', INDICATOR_KIND)
 const INDICATOR_COLUMN = lakeColumn('indicator_id', 'int64', 'Id at the service')
-const NAME_COLUMN = nullableColumn('name', 'string', 'Name, in the first available language')
+const NAME_COLUMN = nullableColumn('name', 'string', 'Name, in the preferred language if stored')
 
 /** Every table of the lake. Rows have the values in this order. */
 export const LAKE_TABLES = {
@@ -93,7 +93,7 @@ export const LAKE_TABLES = {
       lakeColumn('series_id', 'int64', 'Id'),
       KIND_COLUMN,
       lakeColumn('indicator_id', 'int64', 'Indicator (indicator.indicator_id); several series can share it'),
-      nullableColumn('name', 'string', 'Name of the indicator, in the first available language'),
+      nullableColumn('name', 'string', 'Name of the indicator, in the preferred language if stored'),
       nullableColumn('unit', 'string', 'Unit; if unknown, the quantity as the service names it'),
       nullableColumn('time_trunc', 'string', 'Time step of the aggregation by the service; null = native'),
       nullableColumn('time_agg', 'string', 'Aggregation over time: sum or average; null = native'),

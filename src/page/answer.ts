@@ -22,6 +22,8 @@ export interface Site {
   readonly version: string
   /** The service that the database is filled from. */
   readonly service: Service
+  /** The language for browsers that did not choose one; default: that of the browser. */
+  readonly language?: string | undefined
   readonly door: Door
   /** Epoch seconds. */
   readonly now: () => number

@@ -41,7 +41,7 @@ function guardedServer(handler: RequestListener, site: Site) {
     if (refused.status === 405) response.setHeader('Allow', 'GET, HEAD')
     // The rest of the request is not waited for.
     response.setHeader('Connection', 'close')
-    const { headers, body } = refusalLine(refused, chooseLocale(request.headers))
+    const { headers, body } = refusalLine(refused, chooseLocale(site, request.headers))
     return response.writeHead(refused.status, headers).end(body)
   })
 }
@@ -72,13 +72,14 @@ function requestUrl({ url = '/' }: Pick<IncomingMessage, 'url'>): URL {
   return address
 }
 
-/** The language of an answer: the one in the address, else the one chosen before, else the browser's, else the first one. */
-function chooseLocale(headers: IncomingHttpHeaders, address?: URL): PageLocale {
+/** The language of an answer: the one in the address, else the one chosen before, else the database's, else the browser's, else the first one. */
+function chooseLocale({ language }: Site, headers: IncomingHttpHeaders, address?: URL): PageLocale {
   const accepted = parseAccept(headers['accept-language'] ?? '').filter(({ q }) => q > 0)
   return (
     [
       address?.searchParams.get('lang'),
       cookieOf(headers, LANGUAGE_COOKIE),
+      language,
       ...accepted.map(({ type }) => type.slice(0, 2).toLowerCase()),
     ].find(isLocale) ?? PAGE_LOCALES[0]
   )
@@ -105,7 +106,7 @@ function buildPageServer(site: Site) {
     const isOwn = (call.page ?? call.endpoint)?.own === true && call.form !== 'html'
     const refused = isOwn ? foreignRefusal(headers) : undefined
     const address = requestUrl(c.env.incoming)
-    const locale = chooseLocale(headers, address)
+    const locale = chooseLocale(site, headers, address)
     if (refused) return send(c, refusalLine(refused, locale), site)
     const slots = Object.entries(c.req.param() as Record<string, string>)
     const params = Object.fromEntries(
@@ -117,7 +118,8 @@ function buildPageServer(site: Site) {
   app.use(compress())
   app.use(async (c, next) => {
     const { headers, url } = c.env.incoming
-    if (!isDecodable(url!)) return send(c, refusalLine({ status: 400, reason: 'address' }, chooseLocale(headers)), site)
+    if (!isDecodable(url!))
+      return send(c, refusalLine({ status: 400, reason: 'address' }, chooseLocale(site, headers)), site)
     const address = requestUrl(c.env.incoming)
     const language = address.searchParams.get('lang')
     if (isLocale(language) && cookieOf(headers, LANGUAGE_COOKIE) !== language)

@@ -1,5 +1,6 @@
+import { sql } from 'kysely'
 import type { Reader } from '../db/store.ts'
-import { FIRST_LOCALE } from '../db/tables/sql/expressions.ts'
+import { localeOrderSql } from '../db/tables/sql/expressions.ts'
 import { ENTRY_ROUTES } from '../job/entryRoutes.ts'
 import type { Listed } from '../job/select.ts'
 
@@ -40,8 +41,7 @@ export async function indicatorName({ kysely }: Reader, kind: string, id: number
     .where('kind', '=', kind)
     .where('id', '=', id)
     .where('name', 'is not', null)
-    .orderBy((of) => of('locale', '<>', FIRST_LOCALE))
-    .orderBy('locale')
+    .orderBy(sql.raw(localeOrderSql('locale')))
     .limit(1)
     .executeTakeFirst()
   return found?.name ?? undefined

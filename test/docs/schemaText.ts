@@ -33,7 +33,7 @@ const SOURCES = `| source | tables |
 | \`/archives\`, \`/archives_json\` | \`archive\`, \`archive_text\`, \`archive_edition\`, \`archive_term\`, \`archive_vocabulary\`, \`archive_file\`, \`archive_row\` |
 | \`/widgets\`, \`/widgets/{id}\` | \`widget\`, \`widget_text\` |
 | terms of all routes | \`vocabulary\`, \`vocabulary_text\`, \`taxonomy_term\`, \`taxonomy_term_text\` |
-| of the program | \`magnitude\`, \`time_zone_offset\`, \`search_item\`, \`data_dictionary\` |`
+| of the program | \`magnitude\`, \`setting\`, \`time_zone_offset\`, \`search_item\`, \`data_dictionary\` |`
 
 const INTRODUCTION = `# Tables and views
 

@@ -26,7 +26,7 @@ export async function rowsOf(
 }
 
 const indicatorName = (kind: string, id: string): string =>
-  `(select t.name from indicator_text t where t.kind = ${kind} and t.id = ${id} and t.name is not null order by t.locale <> 'es', t.locale limit 1)`
+  `(select t.name from indicator_text t where t.kind = ${kind} and t.id = ${id} and t.name is not null order by t.locale <> 'en', t.locale <> 'es', t.locale limit 1)`
 const MONTH = `strftime('%Y-%m', o.at, 'unixepoch')`
 
 /** What each table of a lake has to hold, in its order: instants as epoch seconds or as text, as the database has them. */
@@ -45,7 +45,7 @@ const EXPECTED: Readonly<Record<LakeTableName, string>> = {
       coalesce((select m.unit from magnitude m where m.id = i.magnitude_id), i.magnitude), step_type, composited, disaggregated, withdrawn_at
     from indicator i order by 1, 2`,
   indicator_text: 'select kind, id, locale, name, short_name, description_text from indicator_text order by 1, 2, 3',
-  geo: `select id, level, (select t.name from geo_text t where t.id = g.id and t.name is not null order by t.locale <> 'es', t.locale limit 1)
+  geo: `select id, level, (select t.name from geo_text t where t.id = g.id and t.name is not null order by t.locale <> 'en', t.locale <> 'es', t.locale limit 1)
     from geo g order by id`,
   time_zone_offset: 'select zone, from_at, to_at, offset_s from time_zone_offset order by 1, 2',
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { writeLanguage } from '../../src/db/queries/referenceTables.ts'
 import { searchItems } from '../../src/reports/search.ts'
 import { dump } from '../dump.ts'
 import { json, ms, runJob, serve, tempStore } from '../kit.ts'
@@ -461,6 +462,7 @@ test('an empty name is none: the name in another language is shown, in every vie
     { locale: 'es', name: null, short_name: '' },
   ])
   // A name that is taken back is no longer shown, but is not lost.
+  await writeLanguage(store.kysely, 'es')
   names.es = 'Precio'
   await runJob(store, server, yaml, { now: NOW + 86_400_000 })
   expect(store.all('select distinct indicator_name as name from observations')).toEqual([{ name: 'Precio' }])

@@ -58,8 +58,8 @@ describe('search', () => {
   ])('%s finds what is meant first', async (_, text, id) => expect((await found(text))[0]).toMatchObject({ id }))
 
   test('says all names in one language, whichever matched', async () => {
-    expect((await found('Actual demand'))[0]).toMatchObject({ name: 'Demanda real', locale: 'es' })
-    expect(new Set((await found('demand')).map(({ locale }) => locale))).toEqual(new Set(['es']))
+    expect((await found('Demanda real'))[0]).toMatchObject({ name: 'Actual demand', locale: 'en' })
+    expect(new Set((await found('demanda')).map(({ locale }) => locale))).toEqual(new Set(['en']))
   })
 
   test('finds in every kind of text, each thing once', async () => {
@@ -323,7 +323,7 @@ describe('pictures', () => {
 
   test('show draws a series, compares two, and says what it lacks', async () => {
     const done = await cli('show 600 --with 612')
-    expect(done.out).toMatch(/Precio mercado SPOT Diario, España \(€\/MWh\): mean/)
+    expect(done.out).toMatch(/Day-ahead spot market price, España \(€\/MWh\): mean/)
     expect(done.out).toMatch(/correlation 0\.9\d+/)
     expect(done.out).toMatch(/[\u2801-\u28ff]/)
     expect(JSON.parse((await cli('show 1293 --json')).out)[0].values.length).toBeGreaterThan(100)

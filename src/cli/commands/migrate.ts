@@ -1,6 +1,8 @@
 import { parseDatabase } from '../../db/address.ts'
 import { openWriter } from '../../db/lock.ts'
 import { schemaState, takeOver } from '../../db/open.ts'
+import { writeLanguage } from '../../db/queries/referenceTables.ts'
+import { LOCALES } from '../../service/routes.ts'
 import { InputError } from '../../util/errors.ts'
 import { grouped, quantity } from '../../util/text.ts'
 import type { Args } from '../command.ts'
@@ -14,14 +16,26 @@ export const flags = {
   ...DATABASE_FLAG,
   list: { type: 'boolean', default: false, describe: 'Show the schema version and change nothing' },
   from: { type: 'string', describe: 'Copy this database file into --database (PostgreSQL)' },
+  language: { choices: LOCALES, describe: 'Set the language of names (default: en, if stored)' },
   ...JSON_FLAG,
 } as const
 export const examples = [
   'migrate --list --database data/demo.db',
+  'migrate --language es --database data/demo.db',
   'migrate --from data/demo.db --database postgres://user@host/market',
 ]
 
 type MigrateArgs = Args<typeof flags>
+
+/** Brings a database up to date, and stores the language of names if one is given. */
+async function update(file: string, language: string | undefined): Promise<void> {
+  const store = await openWriter(file, 'migrate')
+  try {
+    if (language !== undefined) await store.write((tx) => writeLanguage(tx, language))
+  } finally {
+    await store.close()
+  }
+}
 
 /** Milliseconds between two reports of the progress of a copy. */
 const REPORT_MS = 10_000
@@ -58,7 +72,7 @@ async function copyToServer(from: string, into: string, args: MigrateArgs): Prom
 export async function handler(args: MigrateArgs): Promise<number> {
   const file = readSettings(args).database.value
   if (args.from !== undefined) await copyToServer(args.from, file, args)
-  else if (!args.list) await (await openWriter(file, 'migrate')).close()
+  if (args.from === undefined ? !args.list : args.language !== undefined) await update(file, args.language)
   const { exists, version, known, migrations } = await schemaState(file)
   if (args.json) print(JSON.stringify({ database: file, exists, version, known, migrations }, null, 2))
   else

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
 import { openReader } from '../../db/open.ts'
-import { useStoredZones } from '../../db/queries/referenceTables.ts'
+import { readLanguage, useStoredZones } from '../../db/queries/referenceTables.ts'
 import { type RunningServer, startServer } from '../../page/server.ts'
 import type { Service } from '../../service/service.ts'
 import { isHere } from '../../util/host.ts'
@@ -55,7 +55,12 @@ function isPrivate(host: string): boolean {
 }
 
 /** Listens on the port; another one may replace it where the user did not choose it. */
-async function listening(args: ServeArgs, file: string, service: Service): Promise<RunningServer> {
+async function listening(
+  args: ServeArgs,
+  file: string,
+  service: Service,
+  language: string | undefined,
+): Promise<RunningServer> {
   const { host, port } = args
   const isOpen = !isPrivate(host)
   const where = file === DEFAULT_DATABASE ? '' : ` --database ${shellWord(file)}`
@@ -63,6 +68,7 @@ async function listening(args: ServeArgs, file: string, service: Service): Promi
     file,
     version: version(),
     service,
+    language,
     door: {
       names: [host.toLowerCase(), ...(isOpen ? [hostname().toLowerCase()] : [])],
       token: isOpen ? randomBytes(24).toString('base64url') : null,
@@ -91,9 +97,11 @@ export async function handler(args: ServeArgs): Promise<number> {
   const service = serviceSetting().value
   // A fault of the file is reported at once, not by every page.
   const reader = openReader(file)
-  await useStoredZones(reader).finally(() => reader.close())
+  const language = await useStoredZones(reader)
+    .then(() => readLanguage(reader))
+    .finally(() => reader.close())
   const signals = watchSignals(() => undefined)
-  const running = await listening(args, file, service).catch((error) => {
+  const running = await listening(args, file, service, language).catch((error) => {
     throw listenError(error, host, port ?? PORT)
   })
   const token = running.token === null ? '' : `?token=${running.token}`

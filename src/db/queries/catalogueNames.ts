@@ -1,11 +1,11 @@
 import { expressionBuilder, sql } from 'kysely'
 import type { Reader } from '../store.ts'
 import type { Database } from '../tables/schema.ts'
-import { FIRST_LOCALE } from '../tables/sql/expressions.ts'
+import { localeOrderSql } from '../tables/sql/expressions.ts'
 
 const expressions = expressionBuilder<Database, never>()
 
-/** The name of an indicator in the first language where it is stored, else in another one; a column of a query that names its kind and number. */
+/** The name of an indicator in the preferred language where it is stored, else in another one; a column of a query that names its kind and number. */
 export const indicatorNameColumn = (kind: string, id: string) =>
   expressions
     .selectFrom('indicator_text as t')
@@ -13,8 +13,7 @@ export const indicatorNameColumn = (kind: string, id: string) =>
     .where('t.kind', '=', sql.ref<string>(kind))
     .where('t.id', '=', sql.ref<number>(id))
     .where('t.name', 'is not', null)
-    .orderBy((of) => of('t.locale', '<>', FIRST_LOCALE))
-    .orderBy('t.locale')
+    .orderBy(sql.raw(localeOrderSql('t.locale')))
     .limit(1)
     .as('name')
 
@@ -25,8 +24,7 @@ export const geoNameColumn = <A extends string>(id: string, alias: A) =>
     .select('t.name')
     .where('t.id', '=', sql.ref<number>(id))
     .where('t.name', 'is not', null)
-    .orderBy((of) => of('t.locale', '<>', FIRST_LOCALE))
-    .orderBy('t.locale')
+    .orderBy(sql.raw(localeOrderSql('t.locale')))
     .limit(1)
     .as(alias)
 

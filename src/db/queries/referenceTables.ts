@@ -4,7 +4,7 @@ import type { Magnitude } from '../../service/magnitudes.ts'
 import { InputError } from '../../util/errors.ts'
 import { checkZone, transitions, useTransitions } from '../../util/time/zone.ts'
 import type { Engine } from '../engine.ts'
-import type { Store } from '../store.ts'
+import type { Reader, Store } from '../store.ts'
 import { dictionaryRows } from '../tables/dictionary.ts'
 import type { Database } from '../tables/schema.ts'
 
@@ -132,6 +132,20 @@ export async function ensureMagnitudes(
     await tx.deleteFrom('magnitude').execute()
     if (rows.length > 0) await tx.insertInto('magnitude').values(rows).execute()
   })
+}
+
+/** Sets the language of names in views, exports, recipes and on the page. */
+export const writeLanguage = (db: Kysely<Database>, value: string) =>
+  db
+    .insertInto('setting')
+    .values({ name: 'language', value })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
+    .execute()
+
+/** The chosen language of names; undefined if nobody chose one. */
+export async function readLanguage({ kysely }: Pick<Reader, 'kysely'>): Promise<string | undefined> {
+  const row = await kysely.selectFrom('setting').select('value').where('name', '=', 'language').executeTakeFirst()
+  return row?.value
 }
 
 /** Writes the data dictionary of this program's schema. */

@@ -191,6 +191,12 @@ export const data_dictionary = table(
   { key: ['object', 'column_name'], withoutRowid: true },
 )
 
+export const setting = table(
+  'Settings of the database. `migrate --language` sets the language of names: language, such as es (default: en, if stored).',
+  { name: text('language'), value: text('Value') },
+  { key: ['name'] },
+)
+
 export const search_item = table(
   'A searchable text. Its id is the rowid in `search`, an FTS5 index of name, more and text that ignores accents.',
   {

@@ -6,7 +6,18 @@ import { insertIndicator } from '../storedSeries.ts'
 
 /** Tables of records, which no reply contains: they are copied as they are. */
 const RECORD_TABLES = [
-  ...['_run', '_fetch', '_reply', '_quarantine', '_budget', '_source', 'time_zone_offset', 'magnitude', 'archive_file'],
+  ...[
+    '_run',
+    '_fetch',
+    '_reply',
+    '_quarantine',
+    '_budget',
+    '_source',
+    'time_zone_offset',
+    'magnitude',
+    'setting',
+    'archive_file',
+  ],
   'archive_row',
   // The writer's lock, too: the rebuilt database may replace the other one while a writer holds it.
   ...['_lock', '_fence'],

@@ -100,6 +100,7 @@ export const UNSAID: Readonly<Record<string, string>> = {
   from: 'no limit',
   to: 'no limit',
   series: 'native series',
+  locale: 'preferred language',
   at: 'today, 00:00 local time; in plain SQL, 00:00 UTC',
   date: 'today in local time; in plain SQL, in UTC',
 }

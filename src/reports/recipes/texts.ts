@@ -1,3 +1,4 @@
+import { localeOrderSql } from '../../db/tables/sql/expressions.ts'
 import type { Recipe, Subjects } from './recipe.ts'
 
 /** The day of `archives-published`; default: today. */
@@ -29,17 +30,17 @@ limit 20`,
   {
     name: 'latest-news',
     question: 'What is the latest news?',
-    parameters: { locale: locales[0] },
+    parameters: { locale: null },
     needs: [],
     preconditions: [
       {
-        sql: 'select exists(select 1 from news where locale = :locale and withdrawn_at is null)',
+        sql: 'select exists(select 1 from news where (:locale is null or locale = :locale) and withdrawn_at is null)',
         lacks: 'No news in the language {locale} is stored.',
         hint: `A job fetches them: content: [{ kinds: [news] }], with locales: [${locales.join(', ')}].`,
       },
     ],
     sql: `select id, substr(published_at, 1, 10) as published, title, trim(substr(body_text, 1, 60)) as beginning, terms
-from news where locale = :locale and withdrawn_at is null
+from news where locale = coalesce(:locale, (select locale from news order by ${localeOrderSql('locale')} limit 1)) and withdrawn_at is null
 order by published_at desc, id limit 10`,
     nothing: { says: 'There is no news.', answers: true },
   },

@@ -8,7 +8,7 @@ const market = onMarket()
 
 test('discover answers people and scripts', async () => {
   expect((await market.run(['discover', '600'])).out).toMatch(
-    /600 {2}indicator {2}Precio mercado SPOT Diario {2}2025-10-04 … 2025-11-04, 2 geos {2}1 Portugal, 2 Francia, 3 España, 8826 Alemania, 8827 Bélgica, 8828 Países Bajos\n/,
+    /600 {2}indicator {2}Day-ahead spot market price {2}2025-10-04 … 2025-11-04, 2 geos {2}1 Portugal, 2 Francia, 3 España, 8826 Alemania, 8827 Bélgica, 8828 Países Bajos\n/,
   )
   expect(JSON.parse((await market.run(['discover', 'demanda', '--json'])).out)[0]).toMatchObject({
     id: expect.any(Number),
@@ -36,7 +36,7 @@ test('discover fetches a missing catalogue if a key is set, and says what is mis
   expect(without).toMatchObject({ code: 2, err: expect.stringMatching(/No base URL|No API key/) })
   const env = { INDICATOR_SYNC_BASE_URL: emulator.url, INDICATOR_SYNC_API_KEY: emulator.key }
   const found = await market.run(['discover', 'eolica', ...database], env)
-  expect(found).toMatchObject({ code: 0, out: expect.stringContaining('Generación T.Real eólica') })
+  expect(found).toMatchObject({ code: 0, out: expect.stringContaining('Real-time wind generation') })
   await emulator.close()
   expect((await market.run(['discover', 'eolica', ...database], env)).code).toBe(0)
 })

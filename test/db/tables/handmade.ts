@@ -42,7 +42,6 @@ export async function filled(...all: Series[]): Promise<Store> {
       first_seen_at: '',
       payload: '{}',
     })
-  // Spanish where held, whatever else is there and wherever it stands in the alphabet.
   for (const [locale, name] of [
     ['ca', 'Demanda'],
     ['en', 'Demand'],

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { writeLanguage } from '../../../src/db/queries/referenceTables.ts'
 import { startOfDate } from '../../../src/util/time/zone.ts'
 import { at, every, filled } from './handmade.ts'
 
@@ -63,7 +64,7 @@ describe('views on values', () => {
     )
     const all = store.all(`select * from ${view} where indicator_id = 7`) as Record<string, unknown>[]
     expect(Object.keys(all[0]!)).toEqual(columns)
-    expect(all[0]).toMatchObject({ indicator_name: 'La demanda', unit: 'MW', geo_name: 'Spain' })
+    expect(all[0]).toMatchObject({ indicator_name: 'Demand', unit: 'MW', geo_name: 'Spain' })
     const native = store.all(
       `select * from ${view} where indicator_id = 7 and time_trunc is null and geo_agg is null`,
     ) as Record<string, unknown>[]
@@ -125,6 +126,24 @@ describe('views on values', () => {
         ])
     },
   )
+
+  test('names are in the chosen language, else in English, else in Spanish, else in another one', async () => {
+    const store = await filled({ id: 1, values: every('2025-09-29T22:00Z', '2025-09-30T22:00Z', 3600, () => 25) })
+    const expectNames = (indicator_name: string, geo_name: string) => {
+      for (const view of Object.keys(COLUMNS))
+        expect(store.all(`select distinct indicator_name, geo_name from ${view}`)).toEqual([
+          { indicator_name, geo_name },
+        ])
+    }
+    expectNames('Demand', 'Spain')
+    await writeLanguage(store.kysely, 'ca')
+    expectNames('Demanda', 'Spain')
+    await writeLanguage(store.kysely, 'es')
+    expectNames('La demanda', 'Spain')
+    store.run(`delete from indicator_text where locale in ('en', 'es')`, [])
+    store.run(`delete from geo_text where locale = 'en'`, [])
+    expectNames('Demanda', 'Espagne')
+  })
 
   test.each([
     { of: 7, unit: 'MW' },

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { SearchHit } from '../../engine.ts'
 import type { Database } from '../../tables/schema.ts'
-import { FIRST_LOCALE_SQL, localeOrderSql } from '../../tables/sql/expressions.ts'
+import { LANGUAGE_SQL, localeOrderSql } from '../../tables/sql/expressions.ts'
 import { queryRows } from '../connection/statements.ts'
 
 /** Everything of some kinds, each once, in the first language where stored. */
@@ -32,9 +32,9 @@ const MATCHING = `with question as materialized (
     from hit
   )
   select r.kind, r.id, coalesce(s.name, r.name) as name, case when s.name is null then r.more else s.more end as more,
-    case when s.name is null then r.locale else ${FIRST_LOCALE_SQL} end as locale
+    case when s.name is null then r.locale else ${LANGUAGE_SQL} end as locale
   from ranked r
-  left join search_item i on i.kind = r.kind and i.item_id = r.id and i.locale = ${FIRST_LOCALE_SQL}
+  left join search_item i on i.kind = r.kind and i.item_id = r.id and i.locale = ${LANGUAGE_SQL}
   left join texts s on s.id = i.id
   where r.nth = 1 order by r.place, r.score, r.kind desc, r.id`
 

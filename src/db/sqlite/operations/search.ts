@@ -1,5 +1,5 @@
 import type { SearchHit } from '../../engine.ts'
-import { FIRST_LOCALE_SQL, localeOrderSql } from '../../tables/sql/expressions.ts'
+import { LANGUAGE_SQL, localeOrderSql } from '../../tables/sql/expressions.ts'
 import type { Connection } from '../connection.ts'
 
 /** Words as FTS5 takes them: each in quotes, as the beginning of a word. */
@@ -33,9 +33,9 @@ const MATCHING = `with hit as materialized (
       row_number() over (partition by kind, id order by score, ${localeOrderSql('locale')}) as nth
     from one
   )
-  select r.kind, r.id, coalesce(s.name, r.name) as name, iif(s.name is null, r.more, s.more) as more, iif(s.name is null, r.locale, ${FIRST_LOCALE_SQL}) as locale
+  select r.kind, r.id, coalesce(s.name, r.name) as name, iif(s.name is null, r.more, s.more) as more, iif(s.name is null, r.locale, ${LANGUAGE_SQL}) as locale
   from ranked r
-  left join search_item i on i.kind = r.kind and i.item_id = r.id and i.locale = ${FIRST_LOCALE_SQL}
+  left join search_item i on i.kind = r.kind and i.item_id = r.id and i.locale = ${LANGUAGE_SQL}
   left join texts s on s.id = i.id
   where r.nth = 1 order by r.place, r.score, r.kind desc, r.id`
 

@@ -7,9 +7,12 @@ const HELD_SERIES_ABOUT = {
   series_id: 'Series (series.id)',
   kind: INDICATOR_KIND,
   indicator_id: 'Indicator (indicator.id); several series may share it',
-  indicator_name: 'Name, in the first language available',
+  indicator_name: 'Name, in the preferred language if stored (setting)',
 }
-const HELD_GEO_ABOUT = { geo_id: 'Geo (geo.id); 0 = none', geo_name: 'Name, in the first language available' }
+const HELD_GEO_ABOUT = {
+  geo_id: 'Geo (geo.id); 0 = none',
+  geo_name: 'Name, in the preferred language if stored (setting)',
+}
 
 /** The lookback of a series; default: two days, as in jobs. */
 const LOOKBACK = 'coalesce(s.lookback_s, 172800)'

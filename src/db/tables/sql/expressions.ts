@@ -4,25 +4,32 @@ import type { Instant } from '../../../util/time/instant.ts'
 
 /* SQL expressions that views and queries share. `of` is the alias of the row with the columns. */
 
-/** The preferred language of names: the first one of the live service, whatever service filled the database. */
-export const [FIRST_LOCALE] = LOCALES
-/** That language as SQL. */
-export const FIRST_LOCALE_SQL = `'${FIRST_LOCALE}'`
+/** The first language of the live service, whatever service filled the database. */
+const [FIRST_LOCALE] = LOCALES
 
-/** The order of languages: the preferred one, then the others by name. `locale` is the column. */
-export const localeOrderSql = (locale: string): string => `${locale} = ${FIRST_LOCALE_SQL} desc, ${locale}`
+/** The language of names if nobody chose one. */
+const DEFAULT_LANGUAGE = 'en'
+
+/** The preferred language of names: the chosen one (`setting`), else English. */
+export const LANGUAGE_SQL = `coalesce((select value from setting where name = 'language'), '${DEFAULT_LANGUAGE}')`
+
+/** The order of languages: the preferred one, the first one of the service, then the others by name. `locale` is the column. */
+export const localeOrderSql = (locale: string): string =>
+  `${locale} = ${LANGUAGE_SQL} desc, ${locale} = '${FIRST_LOCALE}' desc, ${locale}`
+
+/** The first name in the order of languages, each looked up by key; the last lookup rarely happens. */
+const nameSql = (from: string): string => `coalesce(
+      (select t.name from ${from} and t.locale = ${LANGUAGE_SQL}),
+      (select t.name from ${from} and t.locale = '${FIRST_LOCALE}'),
+      (select t.name from ${from} and t.name is not null order by t.locale limit 1)
+    )`
 
 /** The name of an indicator, in the preferred language if stored. */
-export const indicatorNameSql = (of: string): string => `coalesce(
-      (select t.name from indicator_text t where t.kind = ${of}.kind and t.id = ${of}.indicator_id and t.locale = ${FIRST_LOCALE_SQL}),
-      (select t.name from indicator_text t where t.kind = ${of}.kind and t.id = ${of}.indicator_id and t.name is not null order by t.locale limit 1)
-    ) as indicator_name`
+export const indicatorNameSql = (of: string): string =>
+  `${nameSql(`indicator_text t where t.kind = ${of}.kind and t.id = ${of}.indicator_id`)} as indicator_name`
 
 /** The name of a geo, in the preferred language if stored. */
-export const geoNameSql = (of: string): string => `coalesce(
-      (select t.name from geo_text t where t.id = ${of}.geo_id and t.locale = ${FIRST_LOCALE_SQL}),
-      (select t.name from geo_text t where t.id = ${of}.geo_id and t.name is not null order by t.locale limit 1)
-    ) as geo_name`
+export const geoNameSql = (of: string): string => `${nameSql(`geo_text t where t.id = ${of}.geo_id`)} as geo_name`
 
 /** The unit of an indicator; the name of its quantity, if the unit is not known. */
 export const unitSql = (of: string): string =>

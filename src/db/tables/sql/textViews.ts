@@ -118,7 +118,7 @@ export const TEXT_VIEWS = {
     columns: {
       kind: ARCHIVE_KIND,
       id: 'Archive (archive.id)',
-      name: 'Name, in the first language available',
+      name: 'Name, in the preferred language if stored (setting)',
       archive_type: 'zip, xls, xml, pdf, csv or json',
       horizon:
         'Period of an edition, as the service abbreviates it: D day, M month, T quarter, A year; also H, S, QM, O and NA',

@@ -21,7 +21,7 @@ const SERIES_ABOUT = {
   series_id: 'Series (series.id)',
   kind: INDICATOR_KIND,
   indicator_id: 'Indicator (indicator.id); several series may share it',
-  indicator_name: 'Name, in the first language available',
+  indicator_name: 'Name, in the preferred language if stored (setting)',
   time_trunc: 'Time step of the aggregation by the service (hour, day …); NULL = native',
   time_agg: 'Aggregation over time: sum or average; NULL = native',
   geo_agg: 'Aggregation over geos: sum or average; NULL = none',
@@ -30,7 +30,7 @@ const SERIES_ABOUT = {
 } as const
 const GEO_ABOUT = {
   geo_id: 'Geo (geo.id); 0 = none',
-  geo_name: 'Name, in the first language available',
+  geo_name: 'Name, in the preferred language if stored (setting)',
 } as const
 /** Why averages need the length of periods. */
 export const WEIGHT_ABOUT = 'sum(value * step_s) / sum(step_s). If the resolution changes, avg(value) is wrong'

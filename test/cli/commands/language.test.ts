@@ -1,0 +1,54 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { folderPlace } from '../../../src/lake/places/folder.ts'
+import { syncLake } from '../../../src/lake/syncLake.ts'
+import { runCommand, tempFolder } from '../../kit.ts'
+import { rowsOf } from '../../lake/same.ts'
+import { copyMarket } from '../../marketCopy.ts'
+import { openReader } from '../../store.ts'
+
+const NAMES = { en: 'Day-ahead spot market price', es: 'Precio mercado SPOT Diario' } as const
+
+test('names are in English, and in the language that `migrate --language` chooses, in all that is read', async () => {
+  const folder = tempFolder()
+  const file = join(folder, 'market.db')
+  await (await copyMarket(file)).close()
+  const run = async (...args: string[]) => {
+    const done = await runCommand(folder, args, { INDICATOR_SYNC_DATABASE: file })
+    expect(done.code, done.err).toBe(0)
+    return done.out
+  }
+  const expectNames = async (language: keyof typeof NAMES) => {
+    const name = NAMES[language]
+    expect(await run('query', 'select indicator_name from latest where indicator_id = 600')).toContain(name)
+    expect(await run('export', '--indicator', '600', '--from', '2025-11-04')).toContain(name)
+    expect(await run('show', '600')).toContain(name)
+    expect(await run('discover', '600')).toContain(name)
+    const titles = JSON.parse(await run('query', '--recipe', 'latest-news', '--json')) as {
+      id: number
+      title: string
+    }[]
+    const reader = openReader(file)
+    try {
+      for (const { id, title } of titles)
+        expect(reader.all('select locale from news where id = ? and title = ?', [id, title])).toContainEqual({
+          locale: language,
+        })
+      const lake = join(folder, `lake-${language}`)
+      await syncLake(reader, folderPlace(lake), { program: 'test', now: Date.now })
+      expect((await rowsOf(lake, 'series')).map(({ row }) => row.name)).toContain(name)
+    } finally {
+      await reader.close()
+    }
+  }
+  await expectNames('en')
+  await run('migrate', '--language', 'es')
+  await expectNames('es')
+  await run('migrate', '--language', 'en')
+  await expectNames('en')
+})
+
+test('a language that the service does not have is refused', async () => {
+  const done = await runCommand(tempFolder(), ['migrate', '--language', 'fr'], {})
+  expect(done).toMatchObject({ code: 2, err: expect.stringMatching(/language.*en/s) })
+})
