@@ -94,6 +94,14 @@ describe('the overview', () => {
     expect(await refused.text()).toMatch(/^Otro sitio/)
   })
 
+  test('is in the language of the database, unless the browser or the address chose another one', async () => {
+    const { url } = await servePage(await sharedFile(), { language: 'es' })
+    const languageOf = async (path: string, headers = {}) =>
+      /<html lang="(\w+)"/.exec(await (await fetch(url + path, { headers })).text())![1]
+    expect(await languageOf('/', { 'accept-language': 'en' })).toBe('es')
+    expect(await languageOf('/?lang=en')).toBe('en')
+  })
+
   test('says up to date only if no range is missing and no run failed', async () => {
     const [store, market] = [await tempStore(), await source()]
     const job = 'series: [{ indicators: [1, 2], window: { from: 2025-10-01, to: 2025-10-03 }, lookback: 2d }]'
