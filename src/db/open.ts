@@ -7,14 +7,12 @@ import type { Backend, Reader, SchemaState, Store, StoreOptions } from './store.
 /** The backend of a database, by its name: an address is one on a server, a path is a file. No other file names the backends. */
 export const selectBackend = (name: string): Backend => (isAddress(name) ? postgres : sqlite)
 
-// Only servers divide tables among machines.
-
 /**
  * Opens a database for reading only. Refuses one that does not exist, is of another program, is newer, or is not migrated yet.
  */
 export const openReader = (file: string): Reader => selectBackend(file).openReader(file)
 
-/** Opens a database for writing: created where absent, migrated where older. Refuses one that is newer or of another program. */
+/** Opens a database for writing: created if it does not exist, migrated if it is older. Refuses one that is newer or of another program. */
 export const openStore = (file: string, options: StoreOptions = {}): Promise<Store> =>
   selectBackend(file).openStore(file, options)
 

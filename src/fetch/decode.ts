@@ -112,7 +112,7 @@ function measure(body: Buffer, coding: Coding, most: number, stop: AbortSignal):
   })
 }
 
-async function decompressBody(
+async function decodeContent(
   body: Buffer,
   name: string,
   wire: number,
@@ -156,6 +156,6 @@ export async function decode(
   if (names.length > MOST_CODINGS) throw new BodyError('BODY_ENCODING', `the body is compressed ${names.length} times`)
   let decoded = body
   for (const name of names.reverse())
-    if (decoded.length > 0) decoded = await decompressBody(decoded, name, body.length, bounds, stop)
+    if (decoded.length > 0) decoded = await decodeContent(decoded, name, body.length, bounds, stop)
   return decoded
 }

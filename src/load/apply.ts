@@ -138,7 +138,9 @@ export async function applyRows(
     )
     const series = { ...known, geoIds: [...known.geoIds, ...newGeoIds].sort((a, b) => a - b) }
     await recordCoverage(tx, series, planned, observations, Math.floor(ms / 1000), {
-      ...{ isIncomplete, dismissed, newGeos: newGeoIds },
+      isIncomplete,
+      dismissed,
+      newGeos: newGeoIds,
     })
   }
   const understood = answeredAs(rows)

@@ -4,7 +4,8 @@ import { ALL_GEOS } from '../db/tables/codes.ts'
 import type { Rows } from '../db/tables/rows.ts'
 import type { Database } from '../db/tables/schema.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
-import { HOUR, type Instant } from '../util/time/instant.ts'
+import type { Instant } from '../util/time/instant.ts'
+import { isCalendarStep } from '../util/time/periods.ts'
 
 /** For every geo of a series, the steps of the stored values nearest to an instant on both sides of it, where both exist. */
 const stepsAround = prepared((db, of: { seriesId: number; at: Instant }) =>
@@ -55,9 +56,6 @@ const insertChange = prepared((db, row: { seriesId: number; at: Instant; step: n
     ),
 )
 
-/** Days, months and years vary in length: their steps are not compared with each other. */
-const isCalendar = (step: number): boolean => step > 20 * HOUR
-
 /**
  * Records at which ends of a window that was just loaded the resolution changes, so that later windows are cut there. Only windows
  * that were answered on both sides show where it changes, and a guessed step shows nothing.
@@ -73,7 +71,8 @@ export async function recordChanges(
   for (const at of [window.from, window.to]) {
     const changed = (await stepsAround.all(tx, { seriesId, at })).filter(
       ({ before, after }) =>
-        before !== null && after !== null && before !== after && !(isCalendar(before) && isCalendar(after)),
+        // Steps of calendar periods are not compared: they vary.
+        before !== null && after !== null && before !== after && !(isCalendarStep(before) && isCalendarStep(after)),
     )
     if (changed.length === 0) continue
     const coverage = await coverageAt.all(tx, { seriesId, at })

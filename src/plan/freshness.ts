@@ -45,7 +45,7 @@ const isFresh = (fetchedAt: Instant, { now, refreshS }: Freshness): boolean =>
   fetchedAt > now - refreshS && !isFuture(fetchedAt, now)
 
 /** The part of a stored interval that was past revision when it was fetched. */
-function settledPart(stored: Coverage, freshness: Freshness): Interval {
+function finalPart(stored: Coverage, freshness: Freshness): Interval {
   const ahead = Math.max(0, stored.fetchedAt - freshness.now)
   if (stored.settledFor - ahead >= freshness.lookbackS) return stored
   const border = settledBefore(stored.fetchedAt - ahead, freshness)
@@ -63,7 +63,7 @@ export function freshPart(stored: Coverage, freshness: Freshness): Interval {
     isUnverifiedDue(stored.since ?? stored.fetchedAt, stored.fetchedAt, freshness.now)
   )
     return { from: stored.from, to: stored.from }
-  return settledPart(stored, freshness)
+  return finalPart(stored, freshness)
 }
 
 /** Whether a listing has to be requested: it was never answered, or longer ago than `refresh` while its window could still be revised. */

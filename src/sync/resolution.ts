@@ -2,12 +2,9 @@ import { geoRanges, type Observations, type Rows } from '../db/tables/rows.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { Neighbours } from '../job/plannerState.ts'
 import { announcedChanges } from '../service/resolutions.ts'
-import { HOUR } from '../util/time/instant.ts'
 import { type Interval, intersect, subtract } from '../util/time/interval.ts'
+import { isCalendarStep } from '../util/time/periods.ts'
 import { addUnits, floorTo, startOfDate } from '../util/time/zone.ts'
-
-/** Whether a step is a calendar period (a day or longer), whose length varies. */
-const isCalendar = (step: number | null): boolean => step === null || step > 20 * HOUR
 
 /**
  * Whether values are finer than sums of this step: in every geo, most are less than that apart. Never whether any two are: a
@@ -56,7 +53,8 @@ export function isNative(
   const sumStep = byNumber[coarse] as number
   if (id === coarse) return areFiner(observations, sumStep)
   const hasKnownStep = id !== null && byNumber[id] !== undefined
-  if (isCalendar(step) || (step! < sumStep && (hasKnownStep || areFiner(observations, sumStep)))) return true
+  if (step === null || isCalendarStep(step) || (step < sumStep && (hasKnownStep || areFiner(observations, sumStep))))
+    return true
   if (id !== null) return native.includes(id) || dayIds.includes(id)
   const endsAtChange =
     around.bordered ||

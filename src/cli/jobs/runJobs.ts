@@ -131,17 +131,18 @@ async function recordUnreached({ options, store, emitLog }: Running, job: Job, s
   const run = await openRun(context, options.command, job)
   await run.end('stopped', stop)
   return {
-    ...{
-      runId: run.runId,
-      job: job.name,
-      command: options.command,
-      isPart: part !== undefined,
-      outcome: 'stopped',
-      counts: NO_COUNTS,
-      failures: [],
-      seconds: 0,
-    },
-    ...{ stop, skipped: [], lackingGeos: [], selected: true },
+    runId: run.runId,
+    job: job.name,
+    command: options.command,
+    isPart: part !== undefined,
+    outcome: 'stopped',
+    counts: NO_COUNTS,
+    failures: [],
+    seconds: 0,
+    stop,
+    skipped: [],
+    lackingGeos: [],
+    selected: true,
   }
 }
 

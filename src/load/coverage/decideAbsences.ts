@@ -89,7 +89,7 @@ function judge(
     judged.includes(geo) ||
     (isForAll && geo === ALL_GEOS) ||
     (isForAll && isProof(ALL_GEOS) && (!isSplit || !series.knownGeos.includes(geo)))
-  return [...before.flatMap((row) => (isReplaced(row) ? without(row, window) : row)), ...found]
+  return [...before.flatMap((row) => (isReplaced(row) ? cutAbsence(row, window) : row)), ...found]
 }
 
 /** Rule 18: the intervals of a window without values that are past revision, or were absent before. */
@@ -165,13 +165,14 @@ function judgeAround(
     const grid = join(near.before, values, near.after)
     if (answer.stepsGuessed && !isStepped(grid))
       after = intersect([findReach(near, values)], [stored.reach]).reduce(
-        (rest, reach) => rest.flatMap((row) => (row.geo === geo || row.geo === ALL_GEOS ? without(row, reach) : row)),
+        (rest, reach) =>
+          rest.flatMap((row) => (row.geo === geo || row.geo === ALL_GEOS ? cutAbsence(row, reach) : row)),
         after,
       )
     for (const { missing, fetchedAt, lacking } of missingAround(series, stored, before, window, geo, values))
       if (!stored.rejectedWindows.some((one) => overlaps(one, missing))) {
         const known = before.filter((row) => overlaps(row, missing))
-        const kept = after.flatMap((row) => (row.geo === lacking ? without(row, missing) : row))
+        const kept = after.flatMap((row) => (row.geo === lacking ? cutAbsence(row, missing) : row))
         after = [...kept, ...dated(lacking, [missing], known, fetchedAt)]
       }
   }
@@ -312,7 +313,7 @@ function merged(rows: readonly Absence[]): Absence[] {
 
 const overlaps = (a: Interval, b: Interval): boolean => a.from < b.to && a.to > b.from
 
-const without = (row: Absence, window: Interval): Absence[] =>
+const cutAbsence = (row: Absence, window: Interval): Absence[] =>
   subtract([row], [window]).map((part) => ({ ...row, ...part }))
 
 const stepsOf = ({ at, steps }: Values): readonly number[] =>

@@ -26,7 +26,7 @@ export function decideCoverage(series: Series, answer: Answer, stored: StoredCov
     if (state === 'unverified') unverified.add(geo)
     // Rule 6: an all-geos answer replaces the rows of every geo, unless it is unverified or nothing in it was read.
     if (geo === ALL_GEOS && state !== 'unverified' && state !== 'kept')
-      next = next.flatMap((row) => (row.geo === geo ? row : without(row, window, series)))
+      next = next.flatMap((row) => (row.geo === geo ? row : cutCoverage(row, window, series)))
     next = replaceRows(next, geo, window, newRows(series, answer, rows, geo, state), series)
   }
   for (const geo of lackingGeos(series, answer, stored, unverified)) {
@@ -62,7 +62,7 @@ export function decideAcceptance(
         since: null,
       }
     })
-    return [...without(row, window, series), ...accepted]
+    return [...cutCoverage(row, window, series), ...accepted]
   })
   const own = new Set(
     stored.coverage.flatMap(({ geo, from, to }) => (from < window.to && to > window.from ? [geo] : [])),
@@ -151,7 +151,7 @@ function effectiveRows(rows: readonly Coverage[], geo: Geo, series: Series): Cov
   const own = rows.filter((row) => row.geo === geo)
   if (geo === ALL_GEOS) return own
   const rest = rows.filter((row) => row.geo === ALL_GEOS)
-  return [...own, ...own.reduce((left, one) => left.flatMap((row) => without(row, one, series)), rest)]
+  return [...own, ...own.reduce((left, one) => left.flatMap((row) => cutCoverage(row, one, series)), rest)]
 }
 
 /** Rules 7 and 8: rows with those of one geo replaced inside a window. */
@@ -161,10 +161,10 @@ const replaceRows = (
   window: Interval,
   inserted: readonly Coverage[],
   series: Series,
-): Coverage[] => [...rows.flatMap((row) => (row.geo === geo ? without(row, window, series) : row)), ...inserted]
+): Coverage[] => [...rows.flatMap((row) => (row.geo === geo ? cutCoverage(row, window, series) : row)), ...inserted]
 
 /** Rule 8: what is left of a row outside a window. */
-const without = (row: Coverage, window: Interval, series: Series): Coverage[] =>
+const cutCoverage = (row: Coverage, window: Interval, series: Series): Coverage[] =>
   row.from >= window.to || row.to <= window.from
     ? [row]
     : subtract([row], [window]).map((part) => ({ ...row, ...part, settledFor: settledFor(row, part, series) }))

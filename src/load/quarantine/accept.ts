@@ -59,7 +59,12 @@ async function acceptAnswer(tx: Transaction<Database>, dismissed: DismissedAnswe
       const values = await readValues(tx, seriesId, window)
       const rows = geo === ALL_GEOS ? values : new Map([...values].filter(([one]) => one === geo))
       const answer = {
-        ...{ window, geos: [geo], rows, stepsGuessed: false, newGeos: [], isIncomplete: false },
+        window,
+        geos: [geo],
+        rows,
+        stepsGuessed: false,
+        newGeos: [],
+        isIncomplete: false,
         dismissed: areAllKeysKnown ? keys.filter(({ at }) => at >= window.from && at < window.to) : [null],
         fetchedAt: floorToSecond(dismissed.at),
         settledBefore: dismissed.settledBefore ?? from,

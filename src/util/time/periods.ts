@@ -4,6 +4,9 @@ import { addUnits, floorTo, type Unit } from './zone.ts'
 /** Seconds. Shorter periods do not depend on the calendar; longer ones follow it, so that a clock change makes them longer or shorter. */
 export const LONGEST_FIXED = 20 * HOUR
 
+/** Whether a step in seconds is that of days, months or years, which vary in length. */
+export const isCalendarStep = (step: number): boolean => step > LONGEST_FIXED
+
 /** The periods of a series, one after the other: where the one that holds an instant begins, and where the next one begins. */
 export interface Periods {
   /** Whether they are days, weeks, months, quarters or years of the local calendar. */
