@@ -25,17 +25,12 @@ const CHART_LINES = [
 /** The dashes of lines in pictures, by the style of their legend. */
 const DASHES = { solid: '', dashed: '6 2', dotted: '2 2', double: '8 2 2 2' } as const
 
-const CHART_RULES: string = CHART_LINES.map(
-  ([
-    name,
-    light,
-    dark,
-    line,
-  ]) => `:root { --chart-${name}: light-dark(${light}, ${dark}); --chart-${name}-band: light-dark(${light}33, ${dark}33); }
+const CHART_RULES: string = CHART_LINES.map(([name, light, dark, line]) => {
+  return `:root { --chart-${name}: light-dark(${light}, ${dark}); --chart-${name}-band: light-dark(${light}33, ${dark}33); }
 .legend .${name}::before, .tip .${name}::before { border-top-color: var(--chart-${name}); border-top-style: ${line}; }
 .figure .line.${name} { stroke: var(--chart-${name}); stroke-dasharray: ${DASHES[line] || 'none'}; } .figure .band.${name} { fill: var(--chart-${name}-band); }
-@media (forced-colors: active) { :root { --chart-${name}: CanvasText; --chart-${name}-band: GrayText; } }`,
-).join('\n')
+@media (forced-colors: active) { :root { --chart-${name}: CanvasText; --chart-${name}-band: GrayText; } }`
+}).join('\n')
 
 /** Colours that scripts read: registered, so that they read what is drawn in this scheme. */
 const REGISTERED = [...CHART_LINES.flatMap(([name]) => [`chart-${name}`, `chart-${name}-band`]), 'ink', 'line']
@@ -159,7 +154,7 @@ figure { margin: .5rem 0; } progress { width: 100%; accent-color: var(--link); }
 .carpet { & > summary { font-size: 1.0625rem; font-weight: 650; padding: .25rem 0; } & .cells { display: flex; gap: .25rem; } & .hours { width: 2.75rem; font-size: .6875rem; line-height: 12px; text-align: end; } & .hours span { display: block; height: 12px; white-space: nowrap; } & canvas { background: var(--band); image-rendering: pixelated; } }
 .scale b { font-weight: 400; } .scale span { display: inline-block; width: 1rem; height: .75rem; } .days-axis { position: relative; height: 1.25rem; font-size: .6875rem; color: var(--soft); & span { position: absolute; white-space: nowrap; } }
 .heat { width: 100%; height: auto; & rect { fill: var(--chart-now); } & .h1 { fill-opacity: .2; } & .h2 { fill-opacity: .4; } & .h3 { fill-opacity: .6; } & .h4 { fill-opacity: .8; } }
-@media (max-width: 75rem) { .saved summary span { position: absolute; width: 1px; height: 1px; overflow: hidden; } }
+@media (max-width: 75rem) { .spark { width: 5rem; } td.wide, .strip { min-width: 8rem; } table.series :is(th, td) { padding-inline: .5rem; } .saved summary span { position: absolute; width: 1px; height: 1px; overflow: hidden; } }
 @media (min-width: 60rem) { .beside { grid-template-columns: minmax(0, 2fr) minmax(0, 1fr); } }
 @media (max-width: 60rem) {
   .spark { width: 100%; }

@@ -3,12 +3,6 @@ import { dayIntervalAt, localDay } from '../util/time/localDay.ts'
 import { addUnits, floorTo, formatLocal, localClock, type Unit } from '../util/time/zone.ts'
 import { writtenLocale } from './client/format.ts'
 
-/** A mark of a time axis. */
-export interface TimeTick {
-  readonly at: number
-  readonly label: string
-}
-
 /** The steps of a time axis, each with the longest range, in days, for which it is used. */
 const AXIS_STEPS: readonly (readonly [days: number, unit: Unit, count: number])[] = [
   [0.3, 'hour', 1],
@@ -37,9 +31,9 @@ export const isOddDay = (zone: string, at: number): boolean =>
   localDay(zone, dayIntervalAt(zone, at).day).seconds !== 86_400
 
 /** Marks at local borders; with their offset on a day on which the clocks change, because an hour may come twice. */
-export function timeTicks(zone: string, { from, to }: Interval, locale: string): TimeTick[] {
+export function timeTicks(zone: string, { from, to }: Interval, locale: string) {
   const [, unit, count] = AXIS_STEPS.find(([days]) => (to - from) / 86_400 <= days)!
-  const ticks: TimeTick[] = []
+  const ticks: { readonly at: number; readonly label: string }[] = []
   const add = (at: number, how: string, more = ''): void => {
     const format = new Intl.DateTimeFormat(writtenLocale(locale), { ...LABELS[how], timeZone: zone })
     if (at >= from && at <= to) ticks.push({ at, label: format.format(at * 1000) + more })

@@ -285,7 +285,7 @@ test('a statement is shown but not run if another site links to it, and runs aft
   expect(await page.getByRole('cell').allTextContents()).toEqual(['7'])
 })
 
-test.each([1440, 390])('age and coverage are in view at %i px, however long a name is', async (width) => {
+test.each([1440, 1024, 768, 390])('age and coverage are in view at %i px, however long a name is', async (width) => {
   const { url } = await servePage(
     await filledFile((store) => store.run(`update indicator_text set name = ?`, ['Unbreakable'.repeat(20)])),
   )

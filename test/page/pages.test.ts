@@ -125,6 +125,13 @@ describe('search', () => {
     expect((await get('/search')).html).not.toContain('role="status"')
   })
 
+  test('finds pages by their names, in the language of the page', async () => {
+    expect((await get('/search?q=run')).html).toContain('<a href="/runs">Runs</a>')
+    expect((await get('/search?q=ejecu', 'es')).html).toContain('<a href="/runs">Ejecuciones</a>')
+    expect((await get('/search?q=tables+view')).html).toContain('<a href="/dictionary">Tables and views</a>')
+    expect((await get('/search?q=run&in=content')).html).not.toContain('href="/runs"')
+  })
+
   test('shows the words as they stand in the text, accents and all', () => {
     const pieces = excerptOf('La producción eólica del día.', ['produccion', 'dia'])
     expect(pieces).toEqual([

@@ -67,8 +67,7 @@ async function poll(): Promise<void> {
   const answer = await fetch('/api/live')
   const state = answer.ok ? await answer.text() : known
   if (state === known) return
-  const isFirst = known === undefined
-  if (!isFirst) {
+  if (known !== undefined) {
     await refreshPage()
     if (status) status.textContent = status.dataset.changed ?? ''
   }

@@ -142,14 +142,25 @@ export function excerptOf(text: string, words: readonly string[]): Excerpt[] {
   return pieces.filter((piece) => piece.text !== '')
 }
 
+/** Pages that the search finds by their names. */
+const PAGES = {
+  ...{ home: '/', coverage: '/coverage', indicators: '/indicators', runs: '/runs', quarantine: '/quarantine' },
+  ...{ texts: '/texts', archives: '/archives', widgets: '/widgets', sql: '/sql', dictionary: '/dictionary' },
+} as const
+
 const SCOPE_CHOICES = ['all', ...SEARCH_SCOPES] as const
 
 /** The matches of some words, the best first, each with the place in its text and its held series. */
-async function readSearch({ store: db, service, query }: PageRequest) {
+async function readSearch({ store: db, service, query, words: { common } }: PageRequest) {
   const text = (query.get('q') ?? '').slice(0, 200)
   const place = SCOPE_CHOICES.find((one) => one === query.get('in')) ?? 'all'
   const words = (text.match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => foldedLetters(word.normalize('NFC')))
-  if (words.length === 0) return { text, place, total: 0, more: false, results: [] }
+  const none = { text, place, total: 0, more: false, results: [], pages: [] }
+  if (words.length === 0) return none
+  const pages = (Object.keys(PAGES) as (keyof typeof PAGES)[]).filter((name) => {
+    const names = foldedLetters(common.pages[name]).split(' ')
+    return place === 'all' && words.every((word) => names.some((one) => one.startsWith(word)))
+  })
   const found = await searchItems(db, text, place === 'all' ? SEARCH_SCOPES : [place], MOST_FOUND)
   const shown = found.slice(0, RESULTS)
   const texts = await db.kysely
@@ -172,7 +183,8 @@ async function readSearch({ store: db, service, query }: PageRequest) {
     }
   })
   // The same item may match in every language of the service.
-  return { text, place, total: found.length, more: found.length * service.locales.length >= MOST_FOUND, results }
+  const more = found.length * service.locales.length >= MOST_FOUND
+  return { ...none, total: found.length, more, results, pages }
 }
 
 type Results = Awaited<ReturnType<typeof readSearch>>
@@ -189,7 +201,7 @@ ${result.series.length > 0 && html`<p>${words.common.viewValues}: ${seriesLinks(
 /** `/search?q=`: where does something occur? */
 export const searchView = view({
   read: readSearch,
-  show({ text, place, total, results, more }, request) {
+  show({ text, place, total, results, more, pages }, request) {
     const { words, link } = request
     const { search: own, common } = words
     const choices = SCOPE_CHOICES.map((one) => [one, own.places[one]] as const)
@@ -200,7 +212,8 @@ export const searchView = view({
 <label>${common.words} <input type="search" name="q" value="${text}" size="40"></label>
 <label>${own.where} <select name="in">${options(choices, place)}</select></label>
 <button>${own.find}</button></form>
-${text !== '' && html`<p role="status">${total === 0 ? own.none(text) : found}</p>`}
+${text !== '' && html`<p role="status">${total + pages.length === 0 ? own.none(text) : found}</p>`}
+${pages.length > 0 && html`<p>${common.navigation}: ${pages.map((name) => html`<a href="${link(PAGES[name])}">${common.pages[name]}</a> `)}</p>`}
 ${results.length > 0 && html`<ol class="found">\n${results.map((result) => item(result, request))}</ol>`}`
   },
 })

@@ -1,7 +1,8 @@
 import { DAY, floorToSecond } from '../../util/time/instant.ts'
 import { dayIntervalAt, localDay } from '../../util/time/localDay.ts'
 import { localDate } from '../../util/time/zone.ts'
-import { countText, momentText, numberText, serviceText, table, timeText } from '../elements.ts'
+import { valueText } from '../client/format.ts'
+import { countText, momentText, serviceText, table, timeText } from '../elements.ts'
 import { figure } from '../figure.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { type PageRequest, view } from '../page.ts'
@@ -147,8 +148,8 @@ ${
         [own.age, ({ age }) => age],
         [own.count, ({ count }) => countText(request, count), 'number'],
         [own.withdrawn, ({ withdrawn }) => countText(request, withdrawn), 'number'],
-        [`${own.mean}${unit ? ` (${unit})` : ''}`, ({ mean }) => numberText(mean, locale), 'number'],
-        [own.largest, ({ largest }) => numberText(largest, locale), 'number'],
+        [`${own.mean}${unit ? ` (${unit})` : ''}`, ({ mean }) => mean !== null && valueText(mean, locale), 'number'],
+        [own.largest, ({ largest }) => largest !== null && valueText(largest, locale), 'number'],
       ])}${heat(data, request)}`
 }
 <h2>${own.changes}</h2>
