@@ -280,7 +280,7 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'an unverified geo stays unverified after an answer about that geo',
     'load/coverage/decideCoverage.ts',
-    '(row.geo === geo ? without(row, window, series) : row)',
+    '(row.geo === geo ? cutCoverage(row, window, series) : row)',
     "(row.geo === geo && (geo === ALL_GEOS || row.state !== 'unverified') ? without(row, window, series) : row)",
   ),
   mutant(
