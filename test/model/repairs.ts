@@ -281,7 +281,7 @@ export const MUTANTS: readonly Mutant[] = [
     'an unverified geo stays unverified after an answer about that geo',
     'load/coverage/decideCoverage.ts',
     '(row.geo === geo ? cutCoverage(row, window, series) : row)',
-    "(row.geo === geo && (geo === ALL_GEOS || row.state !== 'unverified') ? without(row, window, series) : row)",
+    "(row.geo === geo && (geo === ALL_GEOS || row.state !== 'unverified') ? cutCoverage(row, window, series) : row)",
   ),
   mutant(
     'absent values take half of the calls',
