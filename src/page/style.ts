@@ -110,7 +110,7 @@ h1::before { margin-inline-end: .5rem; } .health > .good::before { content: none
 .cell, .grid td[class] { text-align: center; font-weight: 700; color: var(--ink); } .cell.failed, .grid td.failed { color: var(--on-strong); }
 span.cell { display: inline-block; min-width: 1.375rem; height: 1.375rem; line-height: 1.375rem; vertical-align: middle; border-radius: .2rem; font-size: var(--tiny); }
 .grid { & td[class] { padding: 0; border: 1px solid var(--paper); min-width: 1.75rem; border-radius: .25rem; } & th[scope=row] { min-width: 5rem; font-weight: 400; padding: .125rem .75rem; vertical-align: middle; } & th, & td { border: 0; } }
-.grid td.mixed { color: var(--ink); background: var(--band); }
+.grid:not(.days) th[scope=row] { width: 18%; min-width: 9rem; } .grid td.mixed { color: var(--ink); background: var(--band); }
 .grid td > * { position: relative; display: block; width: 0; min-width: 100%; height: 1.75rem; line-height: 1.75rem; overflow: hidden; text-indent: 110%; white-space: nowrap; color: inherit; text-decoration: none; }
 .grid td > ::before { position: absolute; inset: 0; text-indent: 0; } .grid td.mixed > * { line-height: 1rem; }
 .grid td svg { position: absolute; inset: auto 0 0; width: 100%; height: .75rem; }

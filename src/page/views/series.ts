@@ -314,15 +314,10 @@ function rowsTable({ dataset, table: found, asOf, chart }: SeriesData, here: Her
     level === 'values' || level === 'hour'
       ? timeText(zone, at)
       : localDate(zone, at).slice(0, { day: 10, month: 7, year: 4 }[level])
-  // Means are rounded by their magnitude; the values themselves are not.
-  const number = (
-    head: HtmlPart,
-    of: (row: ChartTableRow) => number | null | undefined,
-    isMean = false,
-  ): Column<ChartTableRow> => [
+  // Summaries are rounded by their magnitude; the values themselves are not.
+  const number = (head: HtmlPart, of: (row: ChartTableRow) => number | null | undefined): Column<ChartTableRow> => [
     head,
-    (row) =>
-      isMean && !isSingle && typeof of(row) === 'number' ? valueText(of(row)!, locale) : numberText(of(row), locale),
+    (row) => (typeof of(row) !== 'number' ? '' : isSingle ? numberText(of(row), locale) : valueText(of(row)!, locale)),
     'number',
   ]
   const difference = ({ mean, before }: ChartTableRow): number | null =>
@@ -333,15 +328,15 @@ function rowsTable({ dataset, table: found, asOf, chart }: SeriesData, here: Her
       (row) =>
         html`<a href="${isSingle ? link(`/explain/${path}/${geoId}/${row.from}`) : here(row)}">${period(row.from)}</a>`,
     ],
-    number(isSingle ? own.value : own.mean, ({ mean }) => mean, true),
+    number(isSingle ? own.value : own.mean, ({ mean }) => mean),
     !isSingle && number(own.low, ({ min }) => min),
     !isSingle && number(own.high, ({ max }) => max),
-    !isSingle && number(own.count, ({ count }) => count),
-    !isSingle && measure !== null && number(html`${own.energy} (MWh)`, ({ energy }) => energy, true),
-    asOf !== null && number(own.valuesThen(momentText(zone, asOf.moment)), ({ before }) => before, true),
-    asOf !== null && number(own.difference, difference, true),
+    !isSingle && [own.count, ({ count }) => countText(request, count), 'number'],
+    !isSingle && measure !== null && number(html`${own.energy} (MWh)`, ({ energy }) => energy),
+    asOf !== null && number(own.valuesThen(momentText(zone, asOf.moment)), ({ before }) => before),
+    asOf !== null && number(own.difference, difference),
     ...chart.compared.map(({ name, unit }, i) =>
-      number(html`${serviceText(name)}${unit && ` (${unit})`}`, ({ compared }) => compared?.[i], true),
+      number(html`${serviceText(name)}${unit && ` (${unit})`}`, ({ compared }) => compared?.[i]),
     ),
   ]
   const caption = html`<caption>${own.levels[level]}${unit && `, ${unit}`}</caption>`
@@ -361,7 +356,7 @@ export const seriesView = view({
     const { zone, first, last, geo, unit, trunc, agg, geoAgg, geoTrunc } = dataset
     const here = linker(data, request)
     const held = first !== null && last !== null ? own.held(timeText(zone, first), timeText(zone, last)) : own.nothing
-    return html`<p class="soft">${geo.name === null && `${common.geo} ${geo.id} · `}${unit && html`<bdi>${unit}</bdi> · `}${groupingText(request, trunc, agg, geoAgg, geoTrunc) || common.native} · ${held}</p>
+    return html`<p class="soft">${geo.name === null && `${common.geo} ${geo.id} · `}${unit && html`<bdi>${unit}</bdi> · `}${groupingText(request, trunc, agg, geoAgg, geoTrunc) || common.native} · ${held}${live && dataset.name !== `${dataset.kind} ${dataset.indicator}` && html` · <a href="${request.link(`/texts/${dataset.kind}/${dataset.indicator}`)}">${own.description}</a>`}</p>
 ${keyFigures(data, request)}
 ${problem !== null && html`<p class="bad" role="alert">${problem.code === 'not-found' ? own.noSeries : common.errors[problem.code]}</p>`}
 ${picture(data, here, request)}
