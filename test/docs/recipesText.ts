@@ -1,6 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import { format } from '../../src/cli/terminal/output.ts'
-import { DAY_RANGE, IN_RANGE, NATIVE_SERIES, ONE_GEO, type Recipe, UNSAID } from '../../src/reports/recipes/recipe.ts'
+import {
+  DAY_RANGE,
+  HOURS_IN_RANGE,
+  IN_RANGE,
+  NATIVE_SERIES,
+  ONE_GEO,
+  type Recipe,
+  UNSAID,
+} from '../../src/reports/recipes/recipe.ts'
 import { RECIPES } from '../recipes.ts'
 import type { Store } from '../store.ts'
 
@@ -19,6 +27,7 @@ async function textOf(pieces: AsyncIterable<string>): Promise<string> {
 /** A statement without the conditions on `:from`, `:to` and `:series`, which are long and the same in most recipes. */
 const shortSql = (sql: string): string =>
   sql
+    .replaceAll(new RegExp(`\\s+and ${escaped(HOURS_IN_RANGE)}`, 'g'), '')
     .replaceAll(new RegExp(`\\s+and ${escaped(IN_RANGE)}`, 'g'), '')
     .replaceAll(new RegExp(`\\s+and ${escaped(DAY_RANGE)}`, 'g'), '')
     .replaceAll(ONE_GEO, `${NATIVE_SERIES} and indicator_id = :indicator and geo_id = :geo`)

@@ -3,9 +3,8 @@ import {
   ALWAYS,
   about,
   DAY_RANGE,
-  HOUR_NUMBER,
+  HOURS_IN_RANGE,
   IN_RANGE,
-  MEAN,
   NATIVE_SERIES,
   NO_DAY,
   ONE_GEO,
@@ -13,7 +12,6 @@ import {
   type Recipe,
   rounded,
   type Subjects,
-  WHOLE_HOUR,
 } from './recipe.ts'
 
 /** Several indicators as a parameter takes them; null where one of them is not known. */
@@ -65,15 +63,14 @@ group by local_month, step_s order by local_month, step_s desc`,
       { of: 'real', geo: 'geo', hourly: true },
     ],
     sql: `with hourly as (
-  select indicator_id, min(local_date) as local_date, ${HOUR_NUMBER} as hour, ${MEAN} as mw
-  from observations
+  select indicator_id, local_date, at, value as mw
+  from observations_hourly
   where ${NATIVE_SERIES} and indicator_id in (:forecast, :real) and geo_id = :geo and value is not null
-    and ${IN_RANGE}
-  group by indicator_id, hour ${WHOLE_HOUR}
+    and ${HOURS_IN_RANGE}
 )
 select r.local_date, count(*) as hours, ${rounded('avg(r.mw)')} as real_mw, ${rounded('avg(f.mw - r.mw)')} as bias_mw,
   ${rounded('avg(abs(f.mw - r.mw))')} as mae_mw, ${rounded('100 * avg(abs((f.mw - r.mw) / nullif(r.mw, 0)))', 2)} as mape_percent
-from hourly r join hourly f on f.hour = r.hour and f.indicator_id = :forecast
+from hourly r join hourly f on f.at = r.at and f.indicator_id = :forecast
 where r.indicator_id = :real
 group by r.local_date order by r.local_date`,
     nothing: { says: 'The forecast and the real values have no common hour in this range.', answers: false },
@@ -87,15 +84,14 @@ group by r.local_date order by r.local_date`,
       { of: 'renewables', geo: 'geo', hourly: true },
     ],
     sql: `with hourly as (
-  select indicator_id, ${HOUR_NUMBER} as hour, min(substr(at_local, 12, 2)) as local_hour, ${MEAN} as mw
-  from observations
+  select indicator_id, at, substr(at_local, 12, 2) as local_hour, value as mw
+  from observations_hourly
   where ${NATIVE_SERIES} and (indicator_id = :demand or ${inList('renewables')})
     and geo_id = :geo and value is not null
-    and ${IN_RANGE}
-  group by indicator_id, hour ${WHOLE_HOUR}
+    and ${HOURS_IN_RANGE}
 ), residual as (
   select min(local_hour) as local_hour, sum(iif(indicator_id = :demand, mw, -mw)) as mw
-  from hourly group by hour
+  from hourly group by at
   having count(*) = 1 + json_array_length('[' || :renewables || ']')
 )
 select local_hour, ${rounded('avg(mw)')} as average_mw, round(min(mw), 0) as min_mw, round(max(mw), 0) as max_mw
@@ -111,15 +107,14 @@ from residual group by local_hour order by local_hour`,
       { of: 'renewables', geo: 'geo', hourly: true },
     ],
     sql: `with hourly as (
-  select indicator_id, min(local_date) as local_date, ${HOUR_NUMBER} as hour, ${MEAN} as mw
-  from observations
+  select indicator_id, local_date, at, value as mw
+  from observations_hourly
   where ${NATIVE_SERIES} and (indicator_id = :demand or ${inList('renewables')})
     and geo_id = :geo and value is not null
-    and ${IN_RANGE}
-  group by indicator_id, hour ${WHOLE_HOUR}
+    and ${HOURS_IN_RANGE}
 ), complete as (
   select min(local_date) as local_date, sum(iif(indicator_id = :demand, 0, mw)) as renewable, sum(iif(indicator_id = :demand, mw, 0)) as demand
-  from hourly group by hour
+  from hourly group by at
   having count(*) = 1 + json_array_length('[' || :renewables || ']')
 )
 select local_date, count(*) as hours, ${rounded('sum(renewable)')} as renewable_mwh, ${rounded('sum(demand)')} as demand_mwh,

@@ -1,7 +1,7 @@
 import {
   ALWAYS,
   about,
-  HOUR_NUMBER,
+  HOURS_IN_RANGE,
   IN_RANGE,
   MEAN,
   NATIVE_SERIES,
@@ -11,7 +11,6 @@ import {
   type Recipe,
   rounded,
   type Subjects,
-  WHOLE_HOUR,
 } from './recipe.ts'
 
 const HOURLY = { ...ONE_NEED, hourly: true } as const
@@ -22,7 +21,7 @@ export const priceRecipes = ({ wellKnown: { spotPrice, sessionPrice, solar } }: 
     question: 'What were the average, minimum and maximum of each local day?',
     parameters: { ...about(spotPrice), ...ALWAYS },
     needs: [ONE_NEED],
-    sql: `select local_date, count(*) as periods, ${rounded(MEAN, 2)} as average, round(min(value), 2) as minimum, round(max(value), 2) as maximum
+    sql: `select local_date, count(*) as periods, ${rounded(MEAN, 2)} as average, round(min(value), 2) as minimum, round(max(value), 2) as maximum, min(unit) as unit
 from observations
 where ${ONE_GEO} and value is not null
   and ${IN_RANGE}
@@ -68,22 +67,20 @@ group by 1 order by 1`,
     parameters: { ...about(spotPrice), ...ALWAYS, generation: solar.indicator, generation_geo: solar.geo },
     needs: [HOURLY, { of: 'generation', geo: 'generation_geo', hourly: true }],
     sql: `with price as (
-  select ${HOUR_NUMBER} as hour, min(local_date) as local_date, ${MEAN} as eur_mwh
-  from observations
-  where ${ONE_GEO} and value is not null
-    and ${IN_RANGE}
-  group by hour
+  select at, local_date, avg as eur_mwh
+  from observations_hourly
+  where ${ONE_GEO} and avg is not null
+    and ${HOURS_IN_RANGE}
 ), generation as (
-  select ${HOUR_NUMBER} as hour, sum(value * step_s) / 3600 as mwh
-  from observations
-  where ${NATIVE_SERIES} and indicator_id = :generation and geo_id = :generation_geo and value is not null
-    and ${IN_RANGE}
-  group by hour
+  select at, energy as mwh
+  from observations_hourly
+  where ${NATIVE_SERIES} and indicator_id = :generation and geo_id = :generation_geo and energy is not null
+    and ${HOURS_IN_RANGE}
 )
 select substr(local_date, 1, 7) as local_month, ${rounded('sum(mwh)')} as mwh,
   ${rounded('sum(eur_mwh * mwh) / nullif(sum(mwh), 0)', 2)} as capture_price, ${rounded('avg(eur_mwh)', 2)} as average_price,
   iif(round(avg(eur_mwh), 6) > 0, ${rounded('100 * sum(eur_mwh * mwh) / nullif(sum(mwh), 0) / avg(eur_mwh)', 1)}, null) as capture_percent
-from price join generation using (hour)
+from price join generation using (at)
 group by 1 order by 1`,
     nothing: { says: 'The price and the generation have no common hour in this range.', answers: false },
   },
@@ -93,21 +90,19 @@ group by 1 order by 1`,
     parameters: { ...about(spotPrice), ...ALWAYS, other: sessionPrice.indicator },
     needs: [HOURLY, { of: 'other', geo: 'geo', hourly: true }],
     sql: `with session_a as (
-  select min(local_date) as local_date, ${HOUR_NUMBER} as hour, ${MEAN} as value
-  from observations
+  select local_date, at, value
+  from observations_hourly
   where ${ONE_GEO} and value is not null
-    and ${IN_RANGE}
-  group by hour ${WHOLE_HOUR}
+    and ${HOURS_IN_RANGE}
 ), session_b as (
-  select ${HOUR_NUMBER} as hour, ${MEAN} as value
-  from observations
+  select at, value
+  from observations_hourly
   where ${NATIVE_SERIES} and indicator_id = :other and geo_id = :geo and value is not null
-    and ${IN_RANGE}
-  group by hour ${WHOLE_HOUR}
+    and ${HOURS_IN_RANGE}
 )
 select session_a.local_date, count(*) as hours, ${rounded('avg(session_b.value - session_a.value)', 2)} as mean_spread,
   ${rounded('avg(abs(session_b.value - session_a.value))', 2)} as mean_abs_spread, round(max(abs(session_b.value - session_a.value)), 2) as max_abs_spread
-from session_a join session_b using (hour)
+from session_a join session_b using (at)
 group by session_a.local_date order by session_a.local_date`,
     nothing: { says: 'The two sessions have no common hour in this range.', answers: false },
   },
@@ -136,11 +131,10 @@ group by local_hour order by local_hour`,
     parameters: { ...about(spotPrice), ...ALWAYS, hours: 4 },
     needs: [HOURLY],
     sql: `with hourly as (
-  select min(local_date) as local_date, ${HOUR_NUMBER} as hour, ${MEAN} as value
-  from observations
-  where ${ONE_GEO} and value is not null
-    and ${IN_RANGE}
-  group by hour
+  select local_date, avg as value
+  from observations_hourly
+  where ${ONE_GEO} and avg is not null
+    and ${HOURS_IN_RANGE}
 ), ranked as (
   select local_date, value, row_number() over (partition by local_date order by value) as cheap_rank,
     row_number() over (partition by local_date order by value desc) as expensive_rank

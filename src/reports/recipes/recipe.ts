@@ -54,6 +54,9 @@ export const DAY_RANGE = `(:from is null or iif(length(:from) > 10, at >= unixep
  */
 export const IN_RANGE = `at between coalesce(unixepoch(substr(:from, 1, 10)) - 86400, -100000000000) and coalesce(unixepoch(substr(:to, 1, 10)) + 172800, 100000000000)
   and ${DAY_RANGE}`
+/** The same for hours, which count if they lie in the range. */
+export const HOURS_IN_RANGE = `${IN_RANGE}
+  and (:to is null or length(:to) = 10 or at + 3600 <= unixepoch(:to))`
 export const ALWAYS = { from: null, to: null } as const
 
 /** The parameters of a recipe for one series. */
@@ -69,12 +72,6 @@ const ONE = `iif(:series is null, ${NATIVE_SERIES} and indicator_id = :indicator
 export const ONE_GEO = `${ONE} and geo_id = :geo`
 export const ONE_NEED: Need = { of: 'indicator', geo: 'geo', series: 'series' }
 
-/**
- * The hour in which a period starts. Hours of UTC match local hours in zones with whole-hour offsets, and separate the repeated
- * hour of a clock change. Formatting the hour took two thirds of a recipe's time.
- */
-export const HOUR_NUMBER = 'at / 3600'
-
 /** The time-weighted average. */
 export const MEAN = 'sum(value * step_s) / sum(step_s)'
 
@@ -83,9 +80,6 @@ export const MEAN = 'sum(value * step_s) / sum(step_s)'
  * and would otherwise decide between two results if the exact sum lies halfway.
  */
 export const rounded = (sum: string, decimals = 0): string => `round(round(${sum}, ${decimals + 4}), ${decimals})`
-
-/** Only complete hours: partial ones are not comparable. */
-export const WHOLE_HOUR = 'having sum(step_s) >= 3600'
 
 /** The message if no stored value is in the range. */
 export const NONE_IN_RANGE = { says: 'No values are stored in this range.', answers: false } as const
