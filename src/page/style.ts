@@ -168,6 +168,7 @@ figure { margin: .5rem 0; } progress { width: 100%; accent-color: var(--link); }
    
 }
 @media (forced-colors: active) { svg, .u-under div, .cell, .grid td[class] { forced-color-adjust: none; } }
+@media (scripting: none) { #keys, .carpet { display: none; } }
 @media print {
   .printed { display: block; overflow-wrap: anywhere; } nav, .skip, button, header, form, .choose, .slider, #keys, .carpet { display: none; }
   a { color: inherit; } body { font-size: 10pt; } .cell, .grid td[class], .strip { print-color-adjust: exact; } [data-part="table"] .scroll { max-height: none; }

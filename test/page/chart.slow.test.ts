@@ -328,6 +328,8 @@ describe('without scripts', () => {
   test('the picture is there, and everything can be chosen', async () => {
     const page = await open(`/series/600?from=2025-10-24&to=2025-10-30&asof=${NIGHTS[2]}`, { javaScriptEnabled: false })
     const picture = page.locator('#chart svg')
+    // What only scripts do is not offered.
+    for (const place of ['#keys', '#carpet', '#slider', '.tip']) expect(await page.isVisible(place), place).toBe(false)
     expect(await picture.getAttribute('aria-label')).toContain('The table below says the same.')
     expect(await picture.locator('path.line').count()).toBe(3)
     expect(await picture.locator('rect.state-provisional').count()).toBe(1)
