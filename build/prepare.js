@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 
 if (existsSync(new URL('../node_modules/rolldown', import.meta.url))) {
-  const { status } = spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', 'build/program.ts'], {
+  const { status } = spawnSync(process.execPath, ['build/program.ts'], {
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   if (status !== 0) process.stderr.write('The program was not built; commands run from source.\n')

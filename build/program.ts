@@ -42,6 +42,9 @@ const FILES: readonly (readonly [name: string, modules: RegExp])[] = [
   ['status', /(jobs.printStatus|commands.(query|show))\.ts$/],
 ]
 
+// `stripTypeScriptTypes` is experimental.
+process.removeAllListeners('warning')
+
 const root = resolve(import.meta.dirname, '..')
 const dist = resolve(process.argv[2] ?? join(root, 'dist'))
 const folder = join(dist, 'program')

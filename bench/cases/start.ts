@@ -1,5 +1,8 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFileSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { join, resolve } from 'node:path'
 import { installPacked } from '../../test/packed.ts'
 import { type Bench, fixed, type Section } from '../bench.ts'
 import { type Measured, measure, median } from '../measure.ts'
@@ -7,6 +10,31 @@ import { serving } from '../serving.ts'
 
 const KEY = 'k'.repeat(64)
 const JOB = 'name: bench\nseries:\n  - { indicators: [600], window: { from: 2024-01-01, to: 2024-01-03 } }\n'
+
+/** Milliseconds from the start of a sync to its first connection, with a database that has a schema and no data. */
+async function untilFirstRequest(folder: string, bin: string, job: string, runs: number): Promise<number> {
+  const env = { ...process.env, NODE_OPTIONS: '', INDICATOR_SYNC_API_KEY: KEY }
+  const empty = join(folder, 'empty.db')
+  await once(spawn(process.execPath, [bin, 'migrate', '--database', empty], { env }), 'exit')
+  const server = createServer((socket) => socket.destroy())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const all: number[] = []
+  for (let run = 0; run <= runs; run++) {
+    // A killed sync leaves a WAL.
+    const database = join(folder, `first-${Date.now()}.db`)
+    copyFileSync(empty, database)
+    const began = performance.now()
+    const child = spawn(process.execPath, [bin, 'sync', job, '--database', database, '--base-url', url], { env })
+    const ended = once(child, 'exit')
+    await once(server, 'connection')
+    if (run > 0) all.push(performance.now() - began)
+    child.kill('SIGKILL')
+    await ended
+  }
+  server.close()
+  return median(all)
+}
 
 /** What a command costs before it does anything. */
 export async function start({ folder, runs, say }: Bench): Promise<Section[]> {
@@ -33,16 +61,31 @@ export async function start({ folder, runs, say }: Bench): Promise<Section[]> {
     }
   }
   await service.stop()
+  const first = [
+    ['installed package', bin],
+    ['clone', resolve('src/cli/bin.js')],
+    ['clone, from source', resolve('src/cli/main.ts')],
+  ] as const
+  const untilFirst: string[][] = []
+  for (const [name, file] of first)
+    untilFirst.push([
+      `sync, first request: ${name}`,
+      fixed(await untilFirstRequest(folder, file, job, 3 * runs), 0),
+      '',
+    ])
   return [
     {
       title: 'Start',
-      about: 'The installed package, with a compile cache.',
+      about: 'With a compile cache; the installed package, if not stated otherwise.',
       head: ['command', 'ms', 'peak MB'],
-      rows: [...measured].map(([name, all]) => [
-        name,
-        fixed(median(all.map(({ seconds }) => seconds)) * 1000, 0),
-        fixed(median(all.map(({ peakMb }) => peakMb ?? 0)), 0),
-      ]),
+      rows: [
+        ...[...measured].map(([name, all]) => [
+          name,
+          fixed(median(all.map(({ seconds }) => seconds)) * 1000, 0),
+          fixed(median(all.map(({ peakMb }) => peakMb ?? 0)), 0),
+        ]),
+        ...untilFirst,
+      ],
     },
   ]
 }
