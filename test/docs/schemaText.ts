@@ -1,5 +1,6 @@
 import { dictionaryRows } from '../../src/db/tables/dictionary.ts'
 import { SEVERAL_SERIES, TABLE_NAMES, type TableName, tableOf, VIEWS } from '../../src/db/tables/schema.ts'
+import { MAGNITUDES } from '../../src/service/magnitudes.ts'
 
 /** Relations between tables: one row of the first has many of the second. */
 const RELATIONS = [
@@ -55,6 +56,19 @@ where indicator_id = 1293 and geo_id = 8741 and time_trunc is null and geo_agg i
 
 Start with the views: they add names, units and local time to the tables. **${SEVERAL_SERIES}**
 [recipes.md](recipes.md) has typical analyst queries. The table \`data_dictionary\` has the content of this page.`
+
+/** The known units with their sources. */
+const UNITS = `## Units and names
+
+\`unit\` comes from the table \`magnitude\`, by \`indicator.magnitude_id\`. Other quantities have no known unit: \`unit\` is the name of the quantity then,
+and \`energy\` is NULL.
+
+| id | unit | measure | source | assumed |
+|---|---|---|---|---|
+${MAGNITUDES.map(({ id, unit, measure, source, assumed }) => `| ${id} | ${unit} | ${measure} | ${source} | ${assumed ? 'yes' : 'no'} |`).join('\n')}
+
+Names are in the language that \`migrate --language\` chose, else in English, else in Spanish, else in another one, as far as they are stored: a job with
+\`locales: [es, en]\` fetches both.`
 
 type Line = readonly [name: string, text: string]
 
@@ -119,6 +133,7 @@ export function schemaText(): string {
   const about = (name: string): string => VIEWS[name as keyof typeof VIEWS].about.replace(` ${SEVERAL_SERIES}`, '')
   return `${[
     INTRODUCTION,
+    UNITS,
     '## Views',
     'Columns of several views:',
     list([...inViews]),
