@@ -6,6 +6,7 @@ import { applySelectors } from './job/select.ts'
 import { plan as planJob } from './plan/plan.ts'
 import type { PlanOptions as Planning } from './plan/planning.ts'
 import { createRequested } from './plan/requested.ts'
+import { checkKey } from './service/key.ts'
 import { LIVE, SERVICES, type Service } from './service/services.ts'
 import type { Progress, SyncContext } from './sync/context.ts'
 import { readPlanning } from './sync/readPlanning.ts'
@@ -76,8 +77,11 @@ export async function sync(job: Job, options: SyncOptions): Promise<Summary> {
   const baseUrl = rest.baseUrl ?? service.baseUrl
   if (baseUrl === null)
     throw new InputError(`The service ${service.name} has no address of its own.`, { hint: 'Give its baseUrl.' })
+  // JavaScript programs may pass a variable that is not set.
+  const key = checkKey(rest.key ?? '', 'the option key', service.apiKey)
   const context: SyncContext = {
     ...rest,
+    key,
     ...sharedRun?.context,
     service,
     baseUrl,

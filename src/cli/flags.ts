@@ -31,7 +31,7 @@ export const SERVICE_FLAG = {
   service: {
     choices: SERVICE_NAMES,
     defaultDescription: 'generic',
-    describe: 'Choose the service: esios, or generic for another one',
+    describe: 'Choose the service; generic needs a base URL, esios not',
   },
 } as const satisfies Flags
 

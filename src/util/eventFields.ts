@@ -80,7 +80,7 @@ export const FIELD_MEANINGS: Readonly<Record<keyof EventFields, string>> = {
   loaded: 'false if the response mixes resolutions and its window is split',
   outcome: '`done`, `partial`, `stopped` or `failed`',
   code: 'Error code; null without an error',
-  reason: 'Error message',
+  reason: 'Message: the error, or why something was done',
   hint: 'Suggested fix',
   wait_ms: 'Milliseconds to wait',
   pieces: 'Number of smaller windows',

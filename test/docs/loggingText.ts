@@ -36,12 +36,12 @@ export function loggingText(): string {
   return `${[
     '# Logging',
     '```sh\nindicator-sync sync jobs/nightly.yaml --log-format json 2> run.ndjson\n```',
-    'Results go to stdout, events to stderr, one line each. Lines never contain the key or control characters.',
+    'Results go to stdout, events to stderr. They never contain the key or control characters.',
     [
-      '- Default: warnings, errors and progress; failed requests are summarised at the end.',
+      '- Default: warnings, errors, progress and notes; failed requests are summarised at the end.',
       '- `--verbose`: also the outcome of every request.',
       '- `--quiet`: only errors, and warnings that need attention.',
-      '- `--log-format json`: one JSON object per event; together with `--quiet`, only the events that `--quiet` shows. Event names and fields are stable; new ones may be added.',
+      '- `--log-format json`: one JSON object per event; together with `--quiet`, only warnings and errors, including each failed request. Event names and fields are stable; new ones may be added.',
     ].join('\n'),
     'JSON lines have the field names of [pino](https://getpino.io): `level` (20 debug, 30 info, 40 warn, 50 error), `time` (epoch milliseconds), `event`, and `msg`, a sentence that may change.',
     '## Events',

@@ -198,7 +198,7 @@ export const setting = table(
 )
 
 export const search_item = table(
-  'A searchable text. Its id is the rowid in `search`, an FTS5 index of name, more and text that ignores accents.',
+  'A searchable text. Its id is the rowid in `search`, an FTS5 index that ignores accents, over name, more and text.',
   {
     id: rowid('Local id'),
     kind: text(SEARCHED_KIND),

@@ -73,7 +73,7 @@ export const ARCHIVE_VIEWS = {
       local_date: 'Local day',
       hour: 'Hour of the local day, from 1',
       quarter: 'Quarter of the hour, from 1; NULL for hours',
-      value: 'Value; its unit depends on the concept',
+      value: 'Value, in the unit of the concept',
     },
     sql: settlementSql('sqlite'),
     postgres: settlementSql('postgres'),

@@ -221,7 +221,7 @@ const FRESHNESS_VIEW = `select s.id as series_id, s.kind, s.indicator_id, ${indi
 export const COVERAGE_VIEWS = {
   coverage: {
     about:
-      'Stored ranges of each series and geo. A range is final if, when it was fetched, its end already lay outside the lookback (the longest that a job requested for the series).',
+      'Stored ranges of each series and geo. A range is final if it was fetched when its end was already older than the lookback of the series (the longest of all jobs).',
     columns: {
       ...HELD_SERIES_ABOUT,
       geo_id: 'Requested geo; 0 = all',
@@ -230,8 +230,8 @@ export const COVERAGE_VIEWS = {
       from_local: 'Start',
       to_local: 'End, exclusive',
       state:
-        'final, provisional (may still be revised), empty (final, no values) or unverified (the response had invalid rows, or stored values were missing from it; it is fetched again)',
-      fetched_at: 'Fetch time of the oldest data in the range',
+        'final, provisional (may still be revised), empty (final, no values) or unverified (the response had invalid rows or lacked stored values; the range is fetched again)',
+      fetched_at: 'Earliest fetch time of any data in the range',
     },
     sql: COVERAGE_VIEW,
   },
@@ -239,7 +239,7 @@ export const COVERAGE_VIEWS = {
     about: 'Missing data in ranges that a job selects, or that were requested before.',
     columns: {
       ...HELD_SERIES_ABOUT,
-      time_trunc: 'Time step of the aggregation by the service (hour, day …); NULL = native',
+      time_trunc: 'Time step of the aggregation by the service (hour, day …); NULL = none',
       geo_id: 'Geo (geo.id); 0 = all',
       from_at: 'Start (epoch seconds, UTC)',
       to_at: 'End, exclusive (epoch seconds, UTC)',

@@ -14,7 +14,7 @@ import {
 
 /** The first thing that readers of values need to know. */
 export const SEVERAL_SERIES =
-  'An indicator can have several series: a native one (time_trunc and geo_agg are null), and others that the service aggregated. To select the native one, filter by kind, indicator_id, time_trunc is null and geo_agg is null; to select another one, filter by series_id.'
+  'An indicator can have several series: a native one (time_trunc and geo_agg are null), and others that the service aggregated. To select the native one, filter by indicator_id, time_trunc is null and geo_agg is null, and by kind if offer indicators are stored, which have ids of their own. To select another one, filter by series_id.'
 
 /** Columns that identify the series of a row. */
 const SERIES_ABOUT = {
@@ -22,8 +22,8 @@ const SERIES_ABOUT = {
   kind: INDICATOR_KIND,
   indicator_id: 'Indicator (indicator.id); several series may share it',
   indicator_name: 'Name, in the preferred language if stored (setting)',
-  time_trunc: 'Time step of the aggregation by the service (hour, day …); NULL = native',
-  time_agg: 'Aggregation over time: sum or average; NULL = native',
+  time_trunc: 'Time step of the aggregation by the service (hour, day …); NULL = none',
+  time_agg: 'Aggregation over time: sum or average; NULL = none',
   geo_agg: 'Aggregation over geos: sum or average; NULL = none',
   geo_trunc: 'Geographic level of the aggregation',
   unit: 'Unit (magnitude.unit); if unknown, the quantity as the service names it',
@@ -229,7 +229,7 @@ export const VALUE_VIEWS = {
     sql: HISTORY_VIEW,
   },
   observations_hourly: {
-    about: `Values per hour, whatever the length of their periods: one row per hour that has a value. ${SEVERAL_SERIES}`,
+    about: `Aggregates per hour: one row for each hour in which a period starts. A longer period counts only in the hour in which it starts, with value NULL. ${SEVERAL_SERIES}`,
     columns: {
       ...SERIES_ABOUT,
       ...GEO_ABOUT,
@@ -237,8 +237,9 @@ export const VALUE_VIEWS = {
       at_utc: 'Start of the hour',
       at_local: "Start of the hour in the series' zone",
       local_date: 'Local day of the hour',
-      value: `Sum of energies per period and of sums; of other values, the time-weighted average. NULL unless is_complete`,
-      is_complete: '1 if periods with values fill the hour',
+      value:
+        'Sum, for energy per period and series with time_agg = sum; else the time-weighted average. NULL unless is_complete',
+      is_complete: '1 if the periods with values that start in the hour make up exactly the hour',
       ...TOTALS_ABOUT,
     },
     sql: HOURLY_VIEW,
