@@ -8,7 +8,7 @@ const MEAN = 'sum(value * step_s) / sum(step_s)'
 
 /** The statement of each recipe, named as that of the database; without its last rounding, which engines do each in their way. */
 export const LAKE_RECIPES: Readonly<Record<string, string>> = {
-  'daily-average': `select cast(local_date as string), count(*), ${MEAN}, min(value), max(value)
+  'daily-average': `select cast(local_date as string), count(*), ${MEAN}, min(value), max(value), min(unit)
 from observations where ${SPOT}
 group by local_date order by local_date`,
   'negative-price-hours': `select ${MONTH} as local_month, sum(case when value < 0 then step_s else 0 end) / 3600.0e0,
