@@ -54,7 +54,7 @@ function indexWords(table: string, columns: readonly (string | null)[]): string[
   ]
 }
 
-/** The whole schema: `src/tables` declares tables, indexes and views; the rest is what only SQLite needs. */
+/** The whole schema: `src/db/tables` declares tables, indexes and views; the rest is what only SQLite needs. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const statements = [
     ...TABLE_NAMES.map((name) => createTable(name, 'sqlite')),

@@ -195,7 +195,7 @@ const CLUSTER = [
   'create table _host (host text collate "C" primary key, next_at bigint not null, outage_at bigint not null default 0)',
 ]
 
-/** The whole schema: `src/tables` declares tables, indexes and views; the rest is what only PostgreSQL needs. */
+/** The whole schema: `src/db/tables` declares tables, indexes and views; the rest is what only PostgreSQL needs. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const statements = [
     ...COMPAT,

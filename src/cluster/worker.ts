@@ -35,7 +35,7 @@ import { OtherServiceError, type QueuedRequest, toPlannedRequest } from './queue
 
 /** What a worker needs, as a run does. Its signal ends waits; calls under way are finished. */
 export interface WorkerContext
-  extends Omit<SyncContext, 'onProgress' | 'openPacer' | 'distribute' | 'requested' | 'later' | 'rejects'> {
+  extends Omit<SyncContext, 'onProgress' | 'openPacer' | 'distribute' | 'requested' | 'later'> {
   /** What a reject does to the reply that has it. A worker has no limit of a whole run. */
   readonly onReject: OnReject
 }

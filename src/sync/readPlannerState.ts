@@ -4,6 +4,7 @@ import { seriesKey, storedIdentity } from '../job/plannedRequest.ts'
 import { GIVEN_UP, type PlannerState, type SeriesState, UNKNOWN_SERIES } from '../job/plannerState.ts'
 import { readUnknown } from '../reports/unknownItems.ts'
 import { CLOCK_ERROR, floorToSecond, type Instant } from '../util/time/instant.ts'
+import { readCatalogue } from './readCatalogue.ts'
 
 const bySeries = <T extends { readonly series_id: number }>(rows: readonly T[]): ReadonlyMap<number, T[]> =>
   Map.groupBy(rows, ({ series_id }) => series_id)
@@ -121,3 +122,9 @@ export async function readPlannerState(
     lastAnswer: (target) => lastAnswers.get(target),
   }
 }
+
+/** All that a planner reads from a database. */
+export const readPlanning = async (db: Reader, now: Instant) => ({
+  plannerState: await readPlannerState(db, now),
+  catalogue: await readCatalogue(db),
+})

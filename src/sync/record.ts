@@ -55,10 +55,10 @@ export interface OpenRun {
   readonly runId: number
   /** Emits an event of this run. */
   readonly emit: EmitEvent
-  /** Records the end and emits it. `counts`: what others did for this run; its own counters when left out. */
-  end(outcome: RunOutcome, error: SyncError | null, counts?: Counts): Promise<void>
+  /** Records the end and emits it. */
+  end(outcome: RunOutcome, error: SyncError | null): Promise<void>
   /** Emits that it broke, and records that if the database can still be written. */
-  fail(error: unknown, counts?: Counts): Promise<void>
+  fail(error: unknown): Promise<void>
 }
 
 /** Begins a run of a job: records it and emits `run.started`. */
@@ -93,17 +93,17 @@ export async function openRun(
   return {
     runId,
     emit,
-    async end(outcome, error, counts) {
-      const all = counts ?? (await readCounts(store, runId))
+    async end(outcome, error) {
+      const counts = await readCounts(store, runId)
       const fields = endFields(error)
       await endRun(store, runId, outcome, fields.reason, formatMillis(now()))
-      emitEnded(outcome, fields, all)
+      emitEnded(outcome, fields, counts)
     },
-    async fail(thrown, counts) {
+    async fail(thrown) {
       const fields = endFields(asSyncError(thrown))
-      const all = counts ?? (await readCounts(store, runId).catch(() => NO_COUNTS))
+      const counts = await readCounts(store, runId).catch(() => NO_COUNTS)
       await endRun(store, runId, 'failed', fields.reason, formatMillis(now())).catch(() => undefined)
-      emitEnded('failed', fields, all)
+      emitEnded('failed', fields, counts)
     },
   }
 }

@@ -200,7 +200,7 @@ export const EVENTS = {
   'lake.failed': {
     level: 'error',
     pretty: 'always',
-    when: 'The lake of a job could not be updated. The run is not affected.',
+    when: 'The lake of a job could not be updated. The run is then recorded as failed.',
     fields: ['job', 'command', 'code', 'reason', 'hint'],
     sentence: ({ job, reason, hint }) => `${job}: lake: ${reason}${hint ? ` ${hint}` : ''}`,
   },

@@ -111,7 +111,7 @@ export async function handler(args: PlanArgs): Promise<number> {
   const jobs = await readSelectedJobs(args)
   const { database, baseUrl, service } = readSettings(args)
   const reader = (await isThere(database.value)) ? (await import('../../db/open.ts')).openReader(database.value) : null
-  const readPlanning = reader && (await import('../../sync/readPlanning.ts')).readPlanning
+  const readPlanning = reader && (await import('../../sync/readPlannerState.ts')).readPlanning
   try {
     const now = Math.floor(Date.now() / 1000)
     const host = URL.parse(baseUrl?.value ?? '')?.host

@@ -14,8 +14,8 @@ import { withLake } from '../settings/storage.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
 import { cellsOfLine, wrapped } from '../terminal/wrap.ts'
-import { queuesText } from '../text/queues.ts'
-import { lakeStateText, statusText, strips, withLag } from '../text/status.ts'
+
+import { lakeStateText, queuesText, statusText, strips, withLag } from '../text/status.ts'
 import { lakesOfJobs } from './jobLakes.ts'
 import { readJobs } from './jobs.ts'
 

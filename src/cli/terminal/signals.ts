@@ -7,8 +7,6 @@ export const EXIT_BY_SIGNAL = { SIGINT: EXIT.sigint, SIGTERM: EXIT.sigterm, SIGH
 export type StopSignal = keyof typeof EXIT_BY_SIGNAL
 export const STOP_SIGNALS = Object.keys(EXIT_BY_SIGNAL) as readonly StopSignal[]
 
-/** Whether a command ended with this exit code because of a signal. */
-
 /** The exit code of the first signal that came, if one did. */
 let received: number | undefined
 

@@ -1,3 +1,4 @@
+import type { QueueState } from '../../db/queries/queues.ts'
 import { ALL_GEOS } from '../../db/tables/codes.ts'
 import type { LakeState } from '../../lake/state.ts'
 import type { ReplyStoreState } from '../../reports/replies.ts'
@@ -155,3 +156,13 @@ export function lakeStateText({ folder, snapshot, values, synced_at, fetches_beh
       : `${quantity(fetches_behind, 'fetch', 'fetches')} behind; update it with: indicator-sync lake sync ${shellWord(folder)}`
   return `Lake ${folder}: snapshot ${snapshot}, ${quantity(values, 'value')}, updated ${quantity(hours, 'hour')} ago; ${behind}`
 }
+
+/** The queues of a database as lines of `status`. */
+export const queuesText = (queues: readonly QueueState[]): string[] =>
+  queues.map(
+    ({ host, queued, active, dead }) =>
+      `queue of ${host}: ${quantity(queued, 'request waits', 'requests wait')}, ${grouped(active)} in progress` +
+      (dead === 0
+        ? ''
+        : `, ${grouped(dead)} given up; \`sync --distributed\` queues ${dead === 1 ? 'it' : 'them'} again`),
+  )

@@ -169,7 +169,7 @@ const HALF_YEAR = 182 * DAY
 const ifWanted = (of: string, value: string, order = 'w.job'): string => `(select ${value} from _job_range w
         where w.series_id = ${of}.series_id and w.from_at < ${of}.to_at and w.to_at > ${of}.from_at
           and (w.geo_ids is null or ${of}.geo_id = ${ALL_GEOS} or ',' || w.geo_ids || ',' like '%,' || ${of}.geo_id || ',%') order by ${order} limit 1)`
-/** Scheduled runs may be early by as much (`job/again.ts`). */
+/** Scheduled runs may be early by as much (`job/plannerState.ts`). */
 const EARLY_S = HOUR
 /** The delay of 1, 2, 4, 8 … days, minus the hour by which a scheduled run may be early. */
 const wait = (since: string, last: string): string => `${last} - ${since} + ${DAY - EARLY_S}`
