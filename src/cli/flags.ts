@@ -31,7 +31,7 @@ export const SERVICE_FLAG = {
   service: {
     choices: SERVICE_NAMES,
     defaultDescription: 'generic',
-    describe: 'Choose the service; generic needs a base URL, esios not',
+    describe: 'Choose the service; generic needs a base URL',
   },
 } as const satisfies Flags
 

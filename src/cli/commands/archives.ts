@@ -99,12 +99,25 @@ async function checkKind(db: Reader, kind: string, { routes }: Service): Promise
     )
 }
 
+/** Refuses a name that no stored archive has. */
+async function checkName({ kysely }: Reader, name: string): Promise<void> {
+  const names = (await kysely.selectFrom('archive_publications').select('name').distinct().execute()).map(
+    (row) => row.name ?? '',
+  )
+  if (names.includes(name)) return
+  throw new InputError(`No stored archive is named ${JSON.stringify(name)}.${didYouMean(name, names)}`, {
+    hint: 'List the stored ones: indicator-sync archives list',
+    code: 'unknown-archive',
+  })
+}
+
 /** The selected editions, the latest first. */
 async function editions(db: Reader, args: ArchivesArgs): Promise<Edition[]> {
   const { kysely } = db
   const { kind, ids = [] } = args
   const service = readSettings(args).service.value
   await checkKind(db, kind, service)
+  if (args.name !== undefined) await checkName(db, args.name)
   const days = requestedDates(args, service.timeZone)
   return kysely
     .selectFrom('archive_publications')

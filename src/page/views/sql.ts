@@ -227,12 +227,15 @@ ${
 <button>${own.run}</button></form>`
 }
 
+/** The questions of recipes in other languages than English. */
+const TRANSLATED_QUESTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = { es: SPANISH_QUESTIONS }
+
 function beside({ words, link, locale, service }: PageRequest): Html {
   const { sql: own } = words
   return html`<aside>
 <h2>${own.recipes}</h2><p>${own.recipesAbout}</p>
 <ul class="found">${recipesFor(service).map(({ name, question }) => {
-    const translated = locale === 'es' && (SPANISH_QUESTIONS as Readonly<Record<string, string>>)[name]
+    const translated = TRANSLATED_QUESTIONS[locale]?.[name]
     return html`<li><a href="${link('/sql', { recipe: name })}" lang="en">${name}</a> <span lang="${translated ? locale : 'en'}">${translated || question}</span></li>\n`
   })}</ul>
 <h2>${words.common.pages.dictionary}</h2>

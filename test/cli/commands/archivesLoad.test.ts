@@ -111,3 +111,11 @@ test('archives load without downloaded files says so', async () => {
     /^Loaded 0 rows of 0 files; .*\n2 editions not downloaded; `indicator-sync archives download` fetches them\.\n/,
   )
 })
+
+test('a name that no stored archive has is refused', async () => {
+  const { load } = await downloadedStore({})
+  expect(await load('--name', 'I90DIAS')).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/^No stored archive is named "I90DIAS"\. Did you mean "?I90DIA"?\?/),
+  })
+})
