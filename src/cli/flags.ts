@@ -76,7 +76,7 @@ export const CSV_FLAGS = {
   excel: {
     type: 'boolean',
     default: false,
-    describe: 'Write semicolons, decimal commas, dates and a BOM; implies --safe',
+    describe: 'Write CSV for Excel: semicolons, decimal commas, BOM; implies --safe',
   },
 } as const satisfies Flags
 

@@ -46,7 +46,7 @@ export const EVENTS = {
   'request.done': {
     level: 'info',
     pretty: 'verbose',
-    when: 'A response was loaded.',
+    when: 'A response was stored; `loaded` says whether its rows were loaded.',
     fields: [...REQUEST_FIELDS, 'attempt', 'status', 'ms', 'bytes', 'rows', 'loaded'],
     sentence: (of) =>
       `${what(of)}: ${answered(of)}, ${of.loaded === false ? 'mixed resolutions, split into smaller windows' : rowsText(of.rows)}`,

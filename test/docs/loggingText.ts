@@ -36,7 +36,7 @@ export function loggingText(): string {
   return `${[
     '# Logging',
     '```sh\nindicator-sync sync jobs/nightly.yaml --log-format json 2> run.ndjson\n```',
-    'Results go to stdout, events to stderr. They never contain the key or control characters.',
+    'Results go to stdout, events to stderr. Events never contain the key or control characters.',
     [
       '- Default: warnings, errors, progress and notes; failed requests are summarised at the end.',
       '- `--verbose`: also the outcome of every request.',

@@ -60,7 +60,7 @@ Start with the views: they add names, units and local time to the tables. **${SE
 /** The known units with their sources. */
 const UNITS = `## Units and names
 
-\`unit\` comes from the table \`magnitude\`, by \`indicator.magnitude_id\`. Other quantities have no known unit: \`unit\` is the name of the quantity then,
+\`unit\` comes from the table \`magnitude\`, by \`indicator.magnitude_id\`. For quantities without a known unit, \`unit\` is the name of the quantity,
 and \`energy\` is NULL.
 
 | id | unit | measure | source | assumed |

@@ -7,7 +7,7 @@ export const EXIT_CODES = [
   ['1', 'partial: some requests failed or were left out; the rest is stored'],
   ['2', 'wrong usage or configuration'],
   ['3', 'API key refused'],
-  ['4', 'stopped: budget spent, or a long pause requested; run it again later'],
+  ['4', 'stopped: budget spent, long pause requested, or workers died'],
   ['5', 'another process writes to the database'],
   ['6', 'a check failed'],
   ['7', 'database error'],

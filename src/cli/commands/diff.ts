@@ -16,7 +16,7 @@ export const flags = {
   ...DATABASE_FLAG,
   from: { ...MOMENT, defaultDescription: '-1d', describe: 'List changes stored after this instant' },
   to: { ...MOMENT, defaultDescription: 'now', describe: 'Set the end of the comparison' },
-  run: { type: 'number', array: true, nargs: 1, describe: 'Show changes by this run (given twice: between two runs)' },
+  run: { type: 'number', array: true, nargs: 1, describe: 'Show changes by this run; twice: from run to run' },
   indicator: { type: 'number', array: true, describe: 'Limit to these indicators' },
   format: { choices: FORMATS, default: 'table', describe: 'Set the output format' },
   ...JSON_FLAG,

@@ -127,7 +127,7 @@ group by local_hour order by local_hour`,
   {
     name: 'battery-spread',
     question:
-      'By how much do the dearest hours of each day exceed the cheapest? Per MWh, a battery with one full cycle a day earns at most that.',
+      'By how much do the dearest hours of each day exceed the cheapest? Trading whole hours, a battery with one cycle a day earns at most that per MWh.',
     parameters: { ...about(spotPrice), ...ALWAYS, hours: 4 },
     needs: [HOURLY],
     sql: `with hourly as (

@@ -229,7 +229,7 @@ export const VALUE_VIEWS = {
     sql: HISTORY_VIEW,
   },
   observations_hourly: {
-    about: `Aggregates per hour: one row for each hour in which a period starts. A longer period counts only in the hour in which it starts, with value NULL. ${SEVERAL_SERIES}`,
+    about: `Aggregates per hour: one row for each hour in which a period starts. A period longer than an hour is wholly in the row of the hour in which it starts; value is NULL there, the other columns are those of the whole period. ${SEVERAL_SERIES}`,
     columns: {
       ...SERIES_ABOUT,
       ...GEO_ABOUT,
