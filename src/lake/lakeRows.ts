@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { geoNameColumn, indicatorNameColumn, unitColumn } from '../db/queries/catalogueNames.ts'
+import { geoNameColumn, indicatorNameColumn, seriesUnitColumn, unitColumn } from '../db/queries/catalogueNames.ts'
 import type { Reader } from '../db/store.ts'
 import { type Measure, measureSql } from '../db/tables/sql/expressions.ts'
 import { daysFromCivil, type Instant } from '../util/time/instant.ts'
@@ -168,7 +168,7 @@ export const DIMENSIONS: Readonly<
     const rows = await kysely
       .selectFrom('series as s')
       .selectAll('s')
-      .select([indicatorNameColumn('s.kind', 's.indicator_id'), unitColumn('s.kind', 's.indicator_id')])
+      .select([indicatorNameColumn('s.kind', 's.indicator_id'), seriesUnitColumn('s')])
       .orderBy('s.id')
       .execute()
     return rows.map((s) => [

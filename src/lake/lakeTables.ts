@@ -94,7 +94,11 @@ export const LAKE_TABLES = {
       KIND_COLUMN,
       lakeColumn('indicator_id', 'int64', 'Indicator (indicator.indicator_id); several series can share it'),
       nullableColumn('name', 'string', 'Name of the indicator, in the preferred language if stored'),
-      nullableColumn('unit', 'string', 'Unit; if unknown, the quantity as the service names it'),
+      nullableColumn(
+        'unit',
+        'string',
+        'Unit; if unknown, the quantity as the service names it; sum of …, as in the views',
+      ),
       nullableColumn('time_trunc', 'string', 'Time step of the aggregation by the service; null = native'),
       nullableColumn('time_agg', 'string', 'Aggregation over time: sum or average; null = native'),
       nullableColumn('geo_agg', 'string', 'Aggregation over geos: sum or average; null = none'),

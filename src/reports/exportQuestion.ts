@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { geoNameColumn, indicatorNameColumn, unitColumn } from '../db/queries/catalogueNames.ts'
+import { geoNameColumn, indicatorNameColumn, seriesUnitColumn } from '../db/queries/catalogueNames.ts'
 import type { Reader } from '../db/store.ts'
 import { isSummedSql } from '../db/tables/sql/expressions.ts'
 import { ENTRY_ROUTES } from '../job/entryRoutes.ts'
@@ -67,7 +67,7 @@ export async function exportedGeoSeries({ kysely }: Reader, question: ExportQues
     .select(['s.time_zone as zone', 'g.geo_id as geoId'])
     // The name in the first language where stored, else in another one.
     .select([indicatorNameColumn('s.kind', 's.indicator_id'), geoNameColumn('g.geo_id', 'geoName')])
-    .select([unitColumn('s.kind', 's.indicator_id'), sql.raw<0 | 1 | boolean>(isSummedSql('s')).as('summed')])
+    .select([seriesUnitColumn('s'), sql.raw<0 | 1 | boolean>(isSummedSql('s')).as('summed')])
     .where('s.kind', '=', kind)
     .where('s.indicator_id', 'in', indicators)
     .$if(geos.length > 0, (of) => of.where('g.geo_id', 'in', geos))

@@ -39,7 +39,8 @@ const EXPECTED: Readonly<Record<LakeTableName, string>> = {
   day: `select series_id, geo_id, local_date, count, min, max, avg, sum, energy, hours from observations_daily
     order by substr(local_date, 1, 4), 1, 2, 3`,
   series: `select id, kind, indicator_id, ${indicatorName('s.kind', 's.indicator_id')},
-      (select coalesce(m.unit, i.magnitude) from indicator i left join magnitude m on m.id = i.magnitude_id where i.kind = s.kind and i.id = s.indicator_id),
+      (select case when s.time_agg = 'sum' and coalesce(m.measure, '') <> 'energy' then 'sum of ' else '' end || coalesce(m.unit, i.magnitude)
+        from indicator i left join magnitude m on m.id = i.magnitude_id where i.kind = s.kind and i.id = s.indicator_id),
       time_trunc, time_agg, geo_agg, geo_trunc, geo_ids, time_zone from series s order by id`,
   indicator: `select kind, id, ${indicatorName('i.kind', 'i.id')},
       coalesce((select m.unit from magnitude m where m.id = i.magnitude_id), i.magnitude), step_type, composited, disaggregated, withdrawn_at

@@ -1,5 +1,5 @@
 import { openReader } from '../../db/open.ts'
-import { unitColumn } from '../../db/queries/catalogueNames.ts'
+import { seriesUnitColumn } from '../../db/queries/catalogueNames.ts'
 import { endOfValues } from '../../db/queries/seriesLookup.ts'
 import type { Reader } from '../../db/store.ts'
 import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
@@ -55,7 +55,7 @@ async function findShownSeries(
     .innerJoin('series_geo as g', 'g.series_id', 's.id')
     .innerJoin('freshness as l', (join) => join.onRef('l.series_id', '=', 's.id').onRef('l.geo_id', '=', 'g.geo_id'))
     .select(['s.id as seriesId', 's.time_zone as zone', 'l.indicator_name', 's.indicator_id'])
-    .select(unitColumn('s.kind', 's.indicator_id'))
+    .select(seriesUnitColumn('s'))
     .select(['g.geo_id as geoId', 'l.geo_name as geoName', 'l.first_utc', 'l.last_utc'])
     .where('s.kind', '=', kind)
     .where('s.indicator_id', '=', indicator)

@@ -1,7 +1,7 @@
 import { expressionBuilder, sql } from 'kysely'
 import type { Reader } from '../store.ts'
 import type { Database } from '../tables/schema.ts'
-import { localeOrderSql } from '../tables/sql/expressions.ts'
+import { localeOrderSql, unitSql } from '../tables/sql/expressions.ts'
 
 const expressions = expressionBuilder<Database, never>()
 
@@ -37,6 +37,9 @@ export const unitColumn = (kind: string, id: string) =>
     .where('n.kind', '=', sql.ref<string>(kind))
     .where('n.id', '=', sql.ref<number>(id))
     .as('unit')
+
+/** The unit of the values of a series, which is an alias of the query: `sum of MW` for sums of powers over time. */
+export const seriesUnitColumn = (series: string) => sql.raw<string | null>(unitSql(series)).as('unit')
 
 /** The kinds of indicators, content or archives that are stored, whatever service they came from. */
 export async function storedKinds({ kysely }: Reader, table: 'indicator' | 'content' | 'archive'): Promise<string[]> {

@@ -1,4 +1,4 @@
-import { storedKinds, unitColumn } from '../../db/queries/catalogueNames.ts'
+import { seriesUnitColumn, storedKinds, unitColumn } from '../../db/queries/catalogueNames.ts'
 import { daysText } from '../elements.ts'
 import type { PageRequest } from '../page.ts'
 
@@ -62,6 +62,17 @@ export async function indicatorUnits({ store }: Pick<PageRequest, 'store'>, ids:
     .where('id', 'in', [...new Set(ids)])
     .execute()
   return new Map(rows.map(({ kind, id, unit }) => [`${kind} ${id}`, unit]))
+}
+
+/** The units of the values of some series, by their ids. */
+export async function seriesUnits({ store }: Pick<PageRequest, 'store'>, ids: readonly number[]) {
+  if (ids.length === 0) return new Map()
+  const rows = await store.kysely
+    .selectFrom('series as s')
+    .select(['s.id', seriesUnitColumn('s')])
+    .where('s.id', 'in', ids)
+    .execute()
+  return new Map(rows.map(({ id, unit }) => [id, unit]))
 }
 
 /** A geo with its name, where one is held. */

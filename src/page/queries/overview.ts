@@ -11,7 +11,7 @@ import { dayIntervalAt, localDay } from '../../util/time/localDay.ts'
 import { formatLocal } from '../../util/time/zone.ts'
 import { type PageRequest, pageNumber } from '../page.ts'
 import { coverageIntervalsOf, geosBySeries, lastDays, sharesOf, timelines } from './intervals.ts'
-import { geoNames, indicatorUnits, requestNames } from './names.ts'
+import { geoNames, requestNames, seriesUnits } from './names.ts'
 import { latestValue } from './series/question.ts'
 import { allSeries, matchingSeries, type SeriesRow, seriesHeads } from './seriesPaths.ts'
 
@@ -142,10 +142,7 @@ async function readLines(
     [...geos.values()].flatMap((of) => (of.length === 1 ? of : [])),
   )
   const trends = await readTrends(request, ids)
-  const units = await indicatorUnits(
-    request,
-    series.map(({ indicator_id }) => indicator_id),
-  )
+  const units = await seriesUnits(request, ids)
   const found = []
   for (const row of series) {
     const { lastAt = null, behindS = null, usualS = null, checkedAt = null, late = null } = reach.get(row.id) ?? {}
@@ -163,7 +160,7 @@ async function readLines(
       usualS,
       checkedAt,
       late: late !== null,
-      unit: units.get(`${row.kind} ${row.indicator_id}`) ?? null,
+      unit: units.get(row.id) ?? null,
       /** The value that holds now, of the main geo, or the last one before; and when it begins, in local time. */
       value: latest?.value ?? null,
       valueLocal: latest ? formatLocal(row.time_zone, latest.at) : null,

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { writeLanguage } from '../../../src/db/queries/referenceTables.ts'
+import { DIMENSIONS } from '../../../src/lake/lakeRows.ts'
+import { seriesUnits } from '../../../src/page/queries/names.ts'
+import { exportedGeoSeries } from '../../../src/reports/exportQuestion.ts'
 import { startOfDate } from '../../../src/util/time/zone.ts'
 import { at, every, filled } from './handmade.ts'
 
@@ -154,6 +157,23 @@ describe('views on values', () => {
   ])('the unit of indicator $of is $unit: known units by id, else the name of the quantity', async ({ of, unit }) => {
     const store = await filled({ id: 1, of, values: every('2025-09-29T22:00Z', '2025-09-30T22:00Z', 3600, () => 25) })
     for (const view of Object.keys(COLUMNS)) expect(store.all(`select distinct unit from ${view}`)).toEqual([{ unit }])
+  })
+
+  test.each([
+    { of: 7, agg: 'sum', unit: 'sum of MW' },
+    { of: 7, agg: 'average', unit: 'MW' },
+    { of: 8, agg: 'sum', unit: 'MWh' },
+    { of: 9, agg: 'sum', unit: 'sum of €/MWh' },
+    { of: 10, agg: 'sum', unit: null },
+    { of: 11, agg: 'sum', unit: 'sum of Temperatura' },
+  ])('the unit of the time aggregation $agg of indicator $of is $unit', async ({ of, agg, unit }) => {
+    const values = every('2025-09-29T22:00Z', '2025-09-30T22:00Z', 3600, () => 25)
+    const store = await filled({ id: 1, of, trunc: 'hour', agg, values })
+    for (const view of Object.keys(COLUMNS)) expect(store.all(`select distinct unit from ${view}`)).toEqual([{ unit }])
+    const [series] = await exportedGeoSeries(store, { indicators: [of], geos: [], from: 0, to: 1, asOf: null })
+    expect(series!.unit).toBe(unit)
+    expect((await DIMENSIONS.series(store))[0]![4]).toBe(unit)
+    expect((await seriesUnits({ store }, [1])).get(1)).toBe(unit)
   })
 
   test('every known unit has a source, and says whether it is assumed', async () => {

@@ -31,10 +31,13 @@ export const indicatorNameSql = (of: string): string =>
 /** The name of a geo, in the preferred language if stored. */
 export const geoNameSql = (of: string): string => `${nameSql(`geo_text t where t.id = ${of}.geo_id`)} as geo_name`
 
-/** The unit of an indicator; the name of its quantity, if the unit is not known. */
+/**
+ * The unit of the values of a series; the name of its quantity, if the unit is not known. Sums over time are `sum of MW`, except
+ * those of energies, which are energies.
+ */
 export const unitSql = (of: string): string =>
-  `(select coalesce(m.unit, i.magnitude) from indicator i left join magnitude m on m.id = i.magnitude_id
-      where i.kind = ${of}.kind and i.id = ${of}.indicator_id) as unit`
+  `(select case when ${of}.time_agg = 'sum' and coalesce(m.measure, '') <> 'energy' then 'sum of ' else '' end || coalesce(m.unit, i.magnitude)
+      from indicator i left join magnitude m on m.id = i.magnitude_id where i.kind = ${of}.kind and i.id = ${of}.indicator_id)`
 
 /** How the energy of a series follows from its values: `power` times hours, or `energy` per period. */
 export type Measure = 'power' | 'energy'

@@ -26,7 +26,7 @@ const SERIES_ABOUT = {
   time_agg: 'Aggregation over time: sum or average; NULL = none',
   geo_agg: 'Aggregation over geos: sum or average; NULL = none',
   geo_trunc: 'Geographic level of the aggregation',
-  unit: 'Unit (magnitude.unit); if unknown, the quantity as the service names it',
+  unit: 'Unit (magnitude.unit); if unknown, the quantity as the service names it; sum of …, if time_agg = sum and the values are no energy',
 } as const
 const GEO_ABOUT = {
   geo_id: 'Geo (geo.id); 0 = none',
@@ -57,7 +57,7 @@ const TOTALS_ABOUT = {
 const which = (of: string): string => `${of}.kind, ${of}.indicator_id,
     ${indicatorNameSql(of)},
     ${of}.time_trunc, ${of}.time_agg, ${of}.geo_agg, ${of}.geo_trunc,
-    ${unitSql(of)}`
+    ${unitSql(of)} as unit`
 
 /** The time of a fetch; not a join, so that it costs nothing where it is not read. */
 const finishedSql = (fetchId: string): string => `(select f.finished_at from _fetch f where f.id = ${fetchId})`

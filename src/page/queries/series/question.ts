@@ -8,7 +8,7 @@ import { formatMillis, formatUtc, type Instant, parseInstant } from '../../../ut
 import type { Interval } from '../../../util/time/interval.ts'
 import { addUnits, floorTo, formatLocal, localClock, startOfDate, type Unit } from '../../../util/time/zone.ts'
 import { NotFound, type PageRequest } from '../../page.ts'
-import { indicatorNames, indicatorUnits, type LocaleRequest, namedGeos } from '../names.ts'
+import { indicatorNames, type LocaleRequest, namedGeos, seriesUnits } from '../names.ts'
 import { findSeriesByPath, seriesPath } from '../seriesPaths.ts'
 
 /** A series of one geo, from an address: the named geo, else a main one of the service, else the first. */
@@ -35,7 +35,7 @@ export async function readNamedGeoSeries(
     kind: series.kind,
     indicator: series.indicator_id,
     name: (await indicatorNames(request, [series.indicator_id])).get(key) ?? key,
-    unit: (await indicatorUnits(request, [series.indicator_id])).get(key) ?? null,
+    unit: (await seriesUnits(request, [series.id])).get(series.id) ?? null,
     /** How its energy follows from its values; null if they are no energy. */
     measure: await seriesMeasure(store, series.id),
     /** The step and the aggregation; null for a native series. */
