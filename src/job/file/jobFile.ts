@@ -24,7 +24,9 @@ function schemaFor(service: Service) {
     .strictObject({
       name: z
         .string()
-        .regex(/^[\w.-]{1,64}$/, { error: 'is not a valid name; expected up to 64 letters, digits, dots and dashes' }),
+        .regex(/^[\w.-]{1,64}$/, {
+          error: 'is not a valid name; expected up to 64 letters A-Z and a-z, digits, dots, dashes and underscores',
+        }),
       extends: z
         .string()
         .min(1)

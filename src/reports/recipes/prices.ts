@@ -63,7 +63,7 @@ group by 1 order by 1`,
   },
   {
     name: 'capture-price',
-    question: 'What was the capture price of a technology, also in percent of the average price?',
+    question: 'What was the capture price of a technology, by hour, also in percent of the average price?',
     parameters: { ...about(spotPrice), ...ALWAYS, generation: solar.indicator, generation_geo: solar.geo },
     needs: [HOURLY, { of: 'generation', geo: 'generation_geo', hourly: true }],
     sql: `with price as (
