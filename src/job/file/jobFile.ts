@@ -22,11 +22,9 @@ export const isRule = (issue: z.core.$ZodIssue): boolean => issue.code === 'cust
 function schemaFor(service: Service) {
   return z
     .strictObject({
-      name: z
-        .string()
-        .regex(/^[\w.-]{1,64}$/, {
-          error: 'is not a valid name; expected up to 64 letters A-Z and a-z, digits, dots, dashes and underscores',
-        }),
+      name: z.string().regex(/^[\w.-]{1,64}$/, {
+        error: 'is not a valid name; expected up to 64 letters A-Z and a-z, digits, dots, dashes and underscores',
+      }),
       extends: z
         .string()
         .min(1)
