@@ -41,24 +41,50 @@ export function csvCell(value: unknown, { safe = false, excel = false }: Dialect
   return /[",;\n\r]/.test(text) && (excel || /[",\n\r]/.test(text)) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** A time of ISO 8601: day, clock, seconds, offset. */
-const ISO_TIME = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2})(:\d{2})(?:\.\d+)?(?:Z|([+-])(\d{2}):(\d{2}))$/
+/** A time of ISO 8601: day, clock, seconds, and offset if it has one. */
+const ISO_TIME = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2})(:\d{2})(?:\.\d+)?(?:Z|([+-])(\d{2}):(\d{2}))?$/
 
-const isLocalTime = (column: string): boolean => column.endsWith('_local')
+const readTime = (value: unknown): RegExpExecArray | null => (typeof value === 'string' ? ISO_TIME.exec(value) : null)
 
-/** The columns for spreadsheets: one with the offset from UTC in hours follows each local time. */
-export const excelColumns = (columns: readonly string[]): string[] =>
-  columns.flatMap((column) => (isLocalTime(column) ? [column, column.replace(/local$/, 'offset_h')] : [column]))
+/** The rows whose times decide which columns have offsets. */
+const SAMPLE_ROWS = 10_000
 
-/** The cells of a row under `excelColumns`: times as `2024-11-24 00:15`, without the `T` and offset that keep them from being dates. */
-export const excelCells = (columns: readonly string[], row: readonly unknown[]): unknown[] =>
-  row.flatMap((value, i) => {
-    const [, day, clock, seconds, sign, hours, minutes] =
-      (typeof value === 'string' ? ISO_TIME.exec(value) : null) ?? []
-    const cell = day === undefined ? value : `${day} ${clock}${seconds === ':00' ? '' : seconds}`
-    if (!isLocalTime(columns[i] ?? '')) return [cell]
-    return [cell, sign === undefined ? null : (Number(hours) + Number(minutes) / 60) * (sign === '-' ? -1 : 1)]
-  })
+/** The cells of a value for spreadsheets: times as `2024-11-24 00:15`, without the `T` and offset that keep them from being dates. */
+function excelCells(value: unknown, hasOffsets: boolean): unknown[] {
+  const [, day, clock, seconds, sign, hours, minutes] = readTime(value) ?? []
+  if (sign !== undefined && !hasOffsets) return [value]
+  const cell = day === undefined ? value : `${day} ${clock}${seconds === ':00' ? '' : seconds}`
+  if (!hasOffsets) return [cell]
+  return [cell, sign === undefined ? null : (Number(hours) + Number(minutes) / 60) * (sign === '-' ? -1 : 1)]
+}
+
+/**
+ * Rows for spreadsheets, in blocks, the names of the columns first. A column with the offset from UTC in hours follows each column
+ * of times with offsets: `at_offset_h` for `at_local`. An offset that appears only after the sample stays in its time.
+ */
+export async function* excelRows(
+  columns: readonly string[],
+  blocks: AsyncIterable<readonly (readonly unknown[])[]> | Iterable<readonly (readonly unknown[])[]>,
+): AsyncGenerator<unknown[][]> {
+  let sample: (readonly unknown[])[] = []
+  let hasOffsets: boolean[] | undefined
+  const cellsOf = (row: readonly unknown[]) => row.flatMap((value, i) => excelCells(value, hasOffsets?.[i] ?? false))
+  const begin = (): unknown[][] => {
+    hasOffsets = columns.map((_, i) => sample.some((row) => readTime(row[i])?.[4] !== undefined))
+    const names = columns.flatMap((name, i) =>
+      hasOffsets?.[i] ? [name, `${name.replace(/_local$/, '')}_offset_h`] : [name],
+    )
+    return [uniqueNames(names), ...sample.map(cellsOf)]
+  }
+  for await (const block of blocks) {
+    if (hasOffsets) yield block.map(cellsOf)
+    else {
+      sample = sample.concat(block)
+      if (sample.length >= SAMPLE_ROWS) yield begin()
+    }
+  }
+  if (!hasOffsets) yield begin()
+}
 
 /** A cell of a text with tabs between its columns; what has a tab, a quote or a line break in it is quoted as in CSV. */
 export function tsvCell(value: unknown): string {

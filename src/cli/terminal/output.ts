@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { allRows } from '../../db/engine.ts'
-import { csvCell, type Dialect, excelCells, excelColumns, jsonCell, tsvCell } from '../../reports/cells.ts'
+import { csvCell, type Dialect, excelRows, jsonCell, tsvCell } from '../../reports/cells.ts'
 import { redact } from '../../util/redact.ts'
 import { visible } from '../../util/text.ts'
 import type { FORMATS } from '../flags.ts'
@@ -37,8 +37,8 @@ const WRITERS: Readonly<Record<Format, Writer>> = {
     const between = dialect.excel ? ';' : ','
     const line = (cells: readonly unknown[]): string => `${cells.map((cell) => csvCell(cell, dialect)).join(between)}\n`
     if (dialect.excel) {
-      yield `\uFEFF${line(excelColumns(columns))}`
-      for await (const block of rows) yield block.map((row) => line(excelCells(columns, row))).join('')
+      yield '\uFEFF'
+      for await (const block of excelRows(columns, rows)) yield block.map(line).join('')
     } else {
       yield line(columns)
       for await (const block of rows) yield block.map(line).join('')

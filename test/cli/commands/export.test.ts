@@ -134,14 +134,14 @@ const bySql = (sql: string) => async (form: Form, file: string) => {
 }
 
 /** Expects three equal tables, cell for cell. */
-async function expectEqual(write: Parameters<typeof thrice>[0], unit = '') {
+async function expectEqual(write: Parameters<typeof thrice>[0], unit: (name: string) => string = () => '') {
   const read = await thrice(write)
   expect(read.parquet.length).toBe(read.csv.length)
   expect(read.ndjson.length).toBe(read.csv.length)
   for (const [i, row] of read.csv.entries()) {
     const names = Object.keys(read.ndjson[i]!)
     // Only the first line of CSV has units.
-    expect(names.map((name) => (name.startsWith('at_') ? name : name + unit))).toEqual(read.head)
+    expect(names.map((name) => (name.startsWith('at_') ? name : name + unit(name)))).toEqual(read.head)
     for (const [j, name] of names.entries()) {
       const ours = canonical(read.ndjson[i]![name])
       expect(canonical(read.parquet[i]![name]), `${name} of row ${i} in Parquet`).toEqual(
@@ -185,12 +185,14 @@ describe('the three forms of an export are equal, value for value', () => {
   })
 
   test('a column a series', async () => {
-    const { head, file } = await expectEqual(byCommand('--indicator', '600', '--wide'), ' (€/MWh)')
+    const { head, file } = await expectEqual(byCommand('--indicator', '600', '--wide'), (name) =>
+      name.endsWith('_sum') ? ' (sum of €/MWh)' : ' (€/MWh)',
+    )
     expect(head).toEqual([
       'at_utc',
       'at_local',
       '600_3 (€/MWh)',
-      '600_3_hour_sum (€/MWh)',
+      '600_3_hour_sum (sum of €/MWh)',
       '600_0_geo_sum_of_1_2 (€/MWh)',
       '600_0_geo_sum_of_1_2_3 (€/MWh)',
       '600_3_geo_sum_country (€/MWh)',
@@ -336,10 +338,33 @@ describe('CSV for spreadsheets', () => {
     ]
     const sql = `select ${times.map(([value, name]) => `'${value}' as ${name}`).join(', ')}, null as last_local`
     expect((await run('query', sql, '--format', 'csv', '--excel')).out).toBe(
-      `\uFEFFfrom_local;from_offset_h;to_local;to_offset_h;fetched_at;local_date;text;last_local;last_offset_h
-2024-10-27 02:00;1;2024-10-27 02:00:30;-4,5;2024-11-25 12:10:39;2024-11-25;at 2024-11-25T12:10:39Z;;
+      `\uFEFFfrom_local;from_offset_h;to_local;to_offset_h;fetched_at;local_date;text;last_local
+2024-10-27 02:00;1;2024-10-27 02:00:30;-4,5;2024-11-25 12:10:39;2024-11-25;at 2024-11-25T12:10:39Z;
 `,
     )
+  })
+
+  test('--excel keeps the offset of local times under any name, and adds none to times without one', async () => {
+    const sql = `select null as hora, '2025-10-26T02:00:00' as at_local, 'x' as hora_offset_h
+      union all select '2025-10-26T02:00:00+02:00', null, null
+      union all select '2025-10-26T02:00:00+01:00', '2025-10-26T02:00:00.5', null`
+    expect((await run('query', sql, '--format', 'csv', '--excel')).out).toBe(
+      `\uFEFFhora;hora_offset_h;at_local;hora_offset_h_2
+;;2025-10-26 02:00;x
+2025-10-26 02:00;2;;
+2025-10-26 02:00;1;2025-10-26 02:00;
+`,
+    )
+    const none = await run('query', 'select 1 as a, 2 as b where 1 = 0', '--format', 'csv', '--excel')
+    expect(none.out).toBe('\uFEFFa;b\n')
+  })
+
+  test('an offset that appears only in a late row of --excel stays in its time', async () => {
+    const sql = `with recursive n(i) as (select 1 union all select i + 1 from n where i < 20000)
+      select i, iif(i = 20000, '2025-10-26T02:00:00+02:00', null) as hora from n`
+    const { out } = await run('query', sql, '--format', 'csv', '--excel')
+    expect(out.slice(0, 11)).toBe('\uFEFFi;hora\n1;\n')
+    expect(out.slice(-33)).toBe('\n20000;2025-10-26T02:00:00+02:00\n')
   })
 })
 
