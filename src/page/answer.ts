@@ -105,8 +105,10 @@ function errorAnswer(site: Site, request: PageRequest, isData: boolean, error: u
   const text = (common.errors as Readonly<Record<string, string>>)[code] ?? usual
   const headers = { 'Cache-Control': 'no-store' }
   if (isData) {
-    const data = jsonAnswer({ error: detail ?? title, hint: known ? hint : text, code })
-    return { status, headers: { ...headers, 'Content-Type': data.type }, body: data.body as string }
+    const data = jsonAnswer({ error: detail ?? (isMissing ? error.message : title), hint: known ? hint : text, code })
+    // What was requested stays data, whatever shows the answer.
+    const body = (data.body as string).replaceAll('<', '\\u003c')
+    return { status, headers: { ...headers, 'Content-Type': data.type }, body }
   }
   const body = html`<p class="${known && 'bad'}">${text}</p>${known && messageText(`${detail} ${hint ?? ''}`, request)}`
   return {

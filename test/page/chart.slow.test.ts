@@ -140,6 +140,29 @@ test('the arrow keys move from the first period on, though it begins before the 
   expect(new URL(page.url()).pathname).toBe('/series/544')
 })
 
+test('a click on a summary shows a fifth of the range around it', async () => {
+  const page = await open('/series/1293?from=2025-10-01&to=2025-10-31')
+  const box = (await page.locator('#chart .u-over').boundingBox())!
+  await redrawn(page, () => page.mouse.click(box.x + box.width * 0.85, box.y + 50))
+  const { searchParams } = new URL(page.url())
+  const [from, to] = ['from', 'to'].map((name) => Date.parse(searchParams.get(name)!)) as [number, number]
+  expect((to - from) / 86_400_000).toBeCloseTo(6, 1)
+  expect((from + 0.85 * (to - from)) / 3_600_000).toBeCloseTo(Date.parse('2025-10-26T12:00Z') / 3_600_000, -1)
+})
+
+test('a chart says what is wrong with its address, and blames the connection only if that fails', async () => {
+  const page = await window({ viewport: { width: 1200, height: 900 } })
+  await page.goto(`${server.url}/series/1293?from=2025-10-01&to=2025-10-31&with=demand`)
+  await poll(() => cursorText(page)).toContain('"demand" matches several series: ')
+  await page.locator('[role=alert] a', { hasText: '544' }).click()
+  await page.waitForURL(/with=544/)
+  await page.waitForSelector('.legend .with-0')
+  await page.route('**/api/series/**', (route) => route.abort())
+  await page.focus('#chart')
+  await page.keyboard.press('+')
+  await poll(() => cursorText(page)).toContain('did not respond')
+})
+
 test.each([
   ['from=yesterday', 400, 'not a valid time'],
   ['from=2025-10-02&to=2025-10-01', 400, 'must end after it starts'],

@@ -221,3 +221,41 @@ test('revisions are counted by the age of the values', async () => {
   expect(heat.flat().reduce((a: number, b: number) => a + b)).toBe(all)
   expect(fan.length).toBe(changes.length)
 })
+
+describe('a series to compare with', () => {
+  const compare = (name: string, path = '/series/600.json') =>
+    get(`${path}?from=2025-10-26&to=2025-10-27&with=${encodeURIComponent(name)}`)
+  const error = async (answer: Response) => ((await answer.json()) as { error: string }).error
+  const names = async () => {
+    const found = await data('/api/names?q=')
+    return new Map<string, string>(found.map(({ path, name }: Record<string, string>) => [path!, name!]))
+  }
+
+  test('is found by its name, by words in any order, and by parts of them', async () => {
+    const name = (await names()).get('1293')!
+    for (const text of [name, name.toUpperCase(), name.split(' ').reverse().join(' '), `544,${name}`, `${name}:8741`]) {
+      const { problem, chart } = (await (await compare(text)).json()) as {
+        problem: null
+        chart: { compared: { path: string }[] }
+      }
+      expect(problem, text).toBeNull()
+      expect(chart.compared.at(-1)!.path, text).toBe('1293')
+    }
+  })
+
+  test('is offered with the others if several match, and keeps the range and the rest of the comparison', async () => {
+    const answer = await compare('1293,demand', '/series/600')
+    expect(answer.status).toBe(400)
+    const page = await answer.text()
+    expect(page).toContain('Several series match')
+    expect(page).toMatch(/role="alert">[^\n]*with=1293%2C544&amp;from=2025-10-26&amp;to=2025-10-27"/)
+    const failed = await compare('demand', '/api/series/600/3')
+    expect([failed.status, await error(failed)]).toEqual([400, expect.stringContaining('1293')])
+  })
+
+  test('that does not exist is named in the data for the chart', async () => {
+    const answer = await compare('nothing like it', '/api/series/600/3')
+    expect(answer.status).toBe(404)
+    expect(await error(answer)).toBe('not found: series nothing like it')
+  })
+})

@@ -16,6 +16,9 @@ interface EmbeddedData {
   readonly words: Readonly<Record<string, string>> & { readonly states: Readonly<Record<string, string>> }
 }
 
+/** How many times shorter a range becomes when a summary of several values is looked into. */
+const DEEPER = 5
+
 /** A sentence with its placeholders filled. */
 const filled = (sentence: string | undefined, what: string | number): string =>
   (sentence ?? '').replace('{}', String(what))
@@ -89,8 +92,8 @@ function beginChart(): void {
       const isThenOnly = asOf !== null && chart.before !== null && `${from} ${to}` === shownFor
       if (isThenOnly) query.set('only', 'before')
       const answer = await fetch(`${given.api}?${query}`, { signal })
-      if (!answer.ok) throw new Error(String(answer.status))
-      const came = (await answer.json()) as Partial<EmbeddedData['chart']>
+      const came = (await answer.json()) as Partial<EmbeddedData['chart']> & { readonly error?: string }
+      if (!answer.ok) throw new Error(came.error)
       chart = { ...chart, ...came }
       shownFor = `${from} ${to}`
       view.show(chart)
@@ -102,7 +105,9 @@ function beginChart(): void {
         await refreshPage(signal)
       }
     } catch (error) {
-      if (!signal.aborted) cursorText!.textContent = words.failed ?? String(error)
+      // Only a failed connection is a TypeError.
+      const { message } = error instanceof TypeError ? { message: words.failed ?? '' } : (error as Error)
+      if (!signal.aborted) cursorText!.textContent = message
     } finally {
       if (!signal.aborted) {
         isOwnRefresh = false
@@ -133,7 +138,7 @@ function beginChart(): void {
     const held = when === null ? undefined : periodAt(chart.now, when)
     if (!held) return
     if (chart.now.kind === 'values') location.href = `${given.explain}${held.from}`
-    else zoom(held.from, held.to)
+    else zoom(when! - (when! - chart.from) / DEEPER, when! + (chart.to - when!) / DEEPER)
   }
 
   const view = createChart(place, chart, {

@@ -1,5 +1,8 @@
 import type { Reader } from '../../db/store.ts'
 import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
+import { hasWords, toWords } from '../../job/select.ts'
+import { searchItems } from '../../reports/search.ts'
+import { InputError } from '../../util/errors.ts'
 import { withoutAccents } from '../../util/text.ts'
 import { NotFound, type PageRequest } from '../page.ts'
 import { indicatorNames, type LocaleRequest } from './names.ts'
@@ -69,12 +72,39 @@ export async function seriesHeads(request: LocaleRequest, rows: readonly SeriesR
 /** The heading of a series in a list. */
 export type SeriesHead = ReturnType<Awaited<ReturnType<typeof seriesHeads>>>
 
-/** The series whose number or name has a text in it, without accents and capitals. */
+/** The series whose number and name have words that begin with those of a text; if there are none, those that the search finds. */
 export async function matchingSeries(request: LocaleRequest, all: readonly SeriesRow[], text: string) {
-  const wanted = withoutAccents(text.trim())
-  if (wanted === '') return all
+  const words = toWords(text)
   const head = await seriesHeads(request, all)
-  return all.filter((row) => withoutAccents(`${row.indicator_id} ${head(row).name ?? ''}`).includes(wanted))
+  const named = all.filter((row) => hasWords([`${row.indicator_id} ${head(row).name}`], words))
+  if (named.length > 0 || words.length === 0) return named
+  const found = new Set((await searchItems(request.store, text, ['catalogue'])).map(({ kind, id }) => `${kind} ${id}`))
+  return all.filter(({ kind, indicator_id }) => found.has(`${kind} ${indicator_id}`))
+}
+
+/** How many series with similar names are offered. */
+const MOST_CANDIDATES = 20
+
+/** Thrown if a name matches several series; they are the `cause`. */
+export class AmbiguousSeries extends InputError {
+  declare readonly cause: { readonly text: string; readonly candidates: readonly SeriesHead[] }
+}
+
+/** The path of the series that a number or name means; the native series of an indicator goes before its groupings. */
+export async function findSeriesPath(request: LocaleRequest, text: string): Promise<string> {
+  if (/^s?\d+$/.test(text)) return text
+  const all = await allSeries(request)
+  const matching = (await matchingSeries(request, all, text)).map(await seriesHeads(request, all))
+  const heads = [...Map.groupBy(matching, ({ kind, indicatorId }) => `${kind} ${indicatorId}`).values()].map(
+    ([one]) => one!,
+  )
+  const exact = heads.filter(({ name }) => withoutAccents(name ?? '') === withoutAccents(text))
+  const candidates = (exact.length > 0 ? exact : heads).slice(0, MOST_CANDIDATES)
+  if (candidates.length === 0) throw new NotFound(`series ${text}`)
+  if (candidates.length === 1) return candidates[0]!.path
+  const listed = candidates.map(({ path, name }) => `${path} ${name}`).join(', ')
+  const details = { hint: 'Use a number.', code: 'ambiguous', cause: { text, candidates } }
+  throw new AmbiguousSeries(`${JSON.stringify(text)} matches several series: ${listed}.`, details)
 }
 
 /** The held series of some indicators, by kind and number of the indicator, each with its name in addresses. */

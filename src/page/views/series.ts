@@ -39,6 +39,7 @@ import {
   showOf,
   sqlOf,
 } from '../queries/series/question.ts'
+import { AmbiguousSeries } from '../queries/seriesPaths.ts'
 
 /** How many intervals are listed. */
 const MAX_LISTED_INTERVALS = 20
@@ -49,14 +50,27 @@ async function readSeriesPage(request: PageRequest) {
   const { store, now, params, query } = request
   const dataset = await readNamedGeoSeries(request, params.id, query.get('geo'))
   /** What is wrong with the form; then the usual range is shown. */
-  let problem = null as { code: 'bad-time' | 'bad-range' | 'not-found'; message: string } | null
+  let problem = null as {
+    code: 'bad-time' | 'bad-range' | 'not-found' | 'ambiguous'
+    message: string
+    /** The series that a name may mean, each with the comparison that it would make. */
+    offered?: readonly { name: string; with: string }[]
+  } | null
   const read = async (usable: PageRequest) => {
     const chartQuery = await readQueryOf(usable, dataset)
     return { chartQuery, compared: await readCompared(usable, dataset, chartQuery.range) }
   }
   const { compared, chartQuery } = await read(request).catch((error: unknown) => {
-    if (error instanceof NotFound) problem = { code: 'not-found', message: error.message }
-    else if (error instanceof InputError && (error.code === 'bad-time' || error.code === 'bad-range'))
+    if (error instanceof NotFound || error instanceof AmbiguousSeries) {
+      const { text = '', candidates = [] } = error instanceof AmbiguousSeries ? error.cause : {}
+      const offered = candidates.map(({ path, name }) => {
+        const replaced = (one: string) => (one.replace(/:\d+$/, '') === text ? path + one.slice(text.length) : one)
+        return { name: `${path} ${name}`, with: comparedNames(query).map(replaced).join(',') }
+      })
+      problem = { code: offered.length > 0 ? 'ambiguous' : 'not-found', message: error.message, offered }
+      return read({ ...request, query: new URLSearchParams([...query].filter(([name]) => name !== 'with')) })
+    }
+    if (error instanceof InputError && (error.code === 'bad-time' || error.code === 'bad-range'))
       problem = { code: error.code, message: error.message }
     else throw error
     return read({ ...request, query: new URLSearchParams() })
@@ -157,8 +171,8 @@ function chooser(data: SeriesData, request: PageRequest): Html {
 ${border('from', own.from)}
 ${border('to', own.to)}
 <label>${own.asOf} <select name="asof" id="asof">${options([...all, ['', own.now]], asOf?.moment ?? '')}</select></label>
-${problem?.code !== 'not-found' && chart.compared.map((_, i) => html`<input type="hidden" name="with" value="${wanted[i]}">`)}
-<label>${own.with} <input name="with" size="20" list="names" data-pick="/api/names" autocomplete="off" value="${problem?.code === 'not-found' && wanted.join(',')}" aria-describedby="with-hint"></label><datalist id="names" data-own></datalist>
+${chart.compared.map((_, i) => html`<input type="hidden" name="with" value="${wanted[i]}">`)}
+<label>${own.with} <input name="with" size="20" list="names" data-pick="/api/names" autocomplete="off" value="${chart.compared.length === 0 && wanted.join(',')}" aria-describedby="with-hint"></label><datalist id="names" data-own></datalist>
 <button>${common.show}</button>
 <small id="with-hint" class="soft">${own.withHint}</small>
 </form>`
@@ -358,7 +372,7 @@ export const seriesView = view({
     const held = first !== null && last !== null ? own.held(timeText(zone, first), timeText(zone, last)) : own.nothing
     return html`<p class="soft">${geo.name === null && `${common.geo} ${geo.id} · `}${unit && html`<bdi>${unit}</bdi> · `}${groupingText(request, trunc, agg, geoAgg, geoTrunc) || common.native} · ${held}${live && dataset.name !== `${dataset.kind} ${dataset.indicator}` && html` · <a href="${request.link(`/texts/${dataset.kind}/${dataset.indicator}`)}">${own.description}</a>`}</p>
 ${keyFigures(data, request)}
-${problem !== null && html`<p class="bad" role="alert">${problem.code === 'not-found' ? own.noSeries : common.errors[problem.code]}</p>`}
+${problem !== null && html`<p class="bad" role="alert">${problem.code === 'not-found' ? own.noSeries : common.errors[problem.code]}${problem.offered?.map((one) => html` <a href="${here(data.range, { with: one.with })}">${serviceText(one.name)}</a>`)}</p>`}
 ${picture(data, here, request)}
 <div data-part="open">${chart.steps.map(([at, step]) => html`<p class="soft">${own.steps(timeText(zone, at), lengthText(step))}</p>`)}${openIntervals(data, request)}</div>
 ${

@@ -7,6 +7,7 @@ import { addUnits, floorTo, localClock, localDate, offsetAt, transitions, type U
 import type { PageRequest } from '../../page.ts'
 import { timeTicks } from '../../timeTicks.ts'
 import type { ChartState } from '../intervals.ts'
+import { findSeriesPath } from '../seriesPaths.ts'
 import { type ChartQuery, type NamedGeoSeries, readNamedGeoSeries } from './question.ts'
 import { type GeoSeries, isForGeo, localDays, readDays, readWindow, sixDigits, together } from './window.ts'
 
@@ -39,16 +40,21 @@ const readSteps = async ({ store }: PageRequest, { seriesId }: NamedGeoSeries, {
       .execute()
   ).map(({ from_at, step_s }) => [from_at, step_s] as const)
 
-/** The names of the series to compare with, from an address: `612`, or `612:3` with a geo. */
+/** The series to compare with, from an address: `612`, `612:3` with a geo, or a name. Commas separate them; spaces separate numbers only. */
 export const comparedNames = (query: URLSearchParams): string[] =>
-  [...new Set(query.getAll('with').flatMap((text) => text.split(/[\s,]+/)))].filter(Boolean).slice(0, MOST_COMPARED)
+  query
+    .getAll('with')
+    .flatMap((text) => text.split(','))
+    .flatMap((part) => (/^[s\d:\s]+$/.test(part) ? part.split(/\s+/) : part.trim()))
+    .filter((name, i, all) => name !== '' && all.indexOf(name) === i)
+    .slice(0, MOST_COMPARED)
 
 /** The series to compare with; each in the geo of the first one, where it has that and no other is named. */
 export async function readCompared(request: PageRequest, { geoId }: NamedGeoSeries, range: Interval) {
   const found = []
   for (const named of comparedNames(request.query)) {
-    const [name, geo] = named.split(':') as [string, string?]
-    const any = await readNamedGeoSeries(request, name, geo ?? null)
+    const [, name = '', geo] = /^(.*?)(?::(\d+))?$/.exec(named) ?? []
+    const any = await readNamedGeoSeries(request, await findSeriesPath(request, name), geo ?? null)
     const place = geo === undefined ? (any.geos.find(({ id }) => id === geoId) ?? any.geo) : any.geo
     const line = { seriesId: any.seriesId, geoId: place.id, zone: any.zone }
     const drawn = await readWindow(request.store, line, range, chartColumns(request.query), null)
