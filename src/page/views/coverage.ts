@@ -142,13 +142,13 @@ const headName = (request: PageRequest, { kind, indicatorId, name, timeTrunc, ge
 }
 
 /** Draws bars of shares: each is drawn once in a page, and shown by reference in every cell with these shares. */
-function createBars() {
+export function createBars() {
   const known = new Map<string, { readonly id: string; readonly shape: Html }>()
   return {
     of(shares: Shares): Html {
       // What is missing stays visible, however little it is.
       const widths = COVERAGE_STATES.filter((state) => (shares[state] ?? 0) > 0).map(
-        (state) => [state, Math.max(2, Math.round(shares[state]! * 24))] as const,
+        (state) => [state, Math.max(2, Math.round(shares[state]! * 48))] as const,
       )
       const key = widths.join(' ')
       if (!known.has(key)) {

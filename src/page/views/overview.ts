@@ -95,7 +95,7 @@ function healthSection(data: Overview, request: PageRequest): Html {
   const { series } = data.health
   const found = problems(data, request)
   if (found.length === 0)
-    return html`<section class="health"><p class="${series > 0 ? 'good' : 'soft'}">${series > 0 ? home.whole(series) : home.noSeries}</p></section>`
+    return html`<section class="health"><p class="${series > 0 ? 'good' : 'soft'}">${series > 0 ? home.whole : home.noSeries}</p></section>`
   const groups = [...Map.groupBy(found, ({ command }) => command)]
   return html`<section class="health problems" aria-label="${home.todo}">${groups.map(
     ([command, some]) =>
