@@ -234,7 +234,8 @@ widgets: { list: true }
   expect(reader.get('select count(*) from observation')).toBe(1)
   expect(reader.get("select count(*) from indicator_text where name like '%[secret]%'")).toBe(1)
   await reader.close()
-})
+  // Many commands, one after the other.
+}, 60_000)
 
 test('a key that comes together only where a text is made of HTML is taken out there, and its body is not kept', async () => {
   const split = `${KEY.slice(0, 20)}<b title=\\"a>b\\"></b>${KEY.slice(20)}`
