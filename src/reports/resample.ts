@@ -19,7 +19,8 @@ const emptyPeriod = (from: Instant, to: Instant) => ({ from, to, first: to, sum:
 
 /**
  * Aggregates values, which are in the order of their instants, to every period from the first to the last one with a value: to
- * their sum if `isSummed`, else to their time-weighted average. A value belongs to the period in which it starts.
+ * their sum if `isSummed`, else to their time-weighted average. A value belongs to the period in which it starts. A value that
+ * is longer than that period is left out: hours of a daily series have no value.
  */
 export async function* resample(
   values: Blocks<readonly [at: Instant, value: number | null, step: number]>,
@@ -38,7 +39,7 @@ export async function* resample(
     for (const [at, value, step] of block) {
       period ??= open(floorTo(zone, at, unit))
       for (; at >= period.to; period = open(period.to)) closed.push(close(period))
-      if (value === null) continue
+      if (value === null || step > period.to - period.from) continue
       period.first = Math.min(period.first, at)
       period.sum += value
       period.weighted += value * step

@@ -189,6 +189,28 @@ describe('resampled values', () => {
     },
   )
 
+  test.each([true, false])('longer than the step have no value, whatever is summed: %s', async (isSummed) => {
+    const hour = { unit: 'hour', partial: true } as const
+    const days: Series['values'] = [
+      [at('2025-10-24T22:00Z'), 50, 86_400],
+      [at('2025-10-25T22:00Z'), 60, 90_000],
+    ]
+    const rows = await read(days, isSummed, hour)
+    expect(rows.filter(([, value, , isComplete]) => value !== null || isComplete)).toEqual([])
+    const months: Series['values'] = [[at('2025-09-30T22:00Z'), 70, 31 * 86_400 + 3600]]
+    expect(await read(months, isSummed, { unit: 'day', partial: true })).toEqual([
+      [at('2025-09-30T22:00Z'), null, 86_400, 0],
+    ])
+    expect((await read(days, isSummed, { unit: 'day', partial: true })).map(([, value]) => value)).toEqual([50, 60])
+
+    // Shorter values of the same hour count.
+    const mixed: Series['values'] = [
+      [at('2025-10-24T22:00Z'), 4, 1800],
+      [at('2025-10-24T22:30Z'), 8, 7200],
+    ]
+    expect(await read(mixed, isSummed, hour)).toEqual([[at('2025-10-24T22:00Z'), 4, 3600, 0]])
+  })
+
   test('by hour equal observations_hourly', async () => {
     const given = values((when) => LACKING.some((one) => at(one) === when))
     const store = await filled({ id: 1, of: 8, values: given })
