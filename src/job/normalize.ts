@@ -19,7 +19,7 @@ const JOB_DEFAULTS = {
 export const DEFAULT_LOOKBACK = spanSeconds(JOB_DEFAULTS.lookback)
 
 /** The end of windows that name none. */
-export const END_OF_TODAY: Moment = { kind: 'relative', span: { count: 1, unit: 'day' } }
+const END_OF_TODAY: Moment = { kind: 'relative', span: { count: 1, unit: 'day' } }
 
 function windowOrNull(window: NonNullable<JobFile['archives']>[number]['window'] | undefined): Window | null {
   if (!window) return null

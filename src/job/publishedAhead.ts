@@ -1,13 +1,16 @@
 import type { Service } from '../service/service.ts'
-import type { Job } from './job.ts'
+import type { Job, Moment } from './job.ts'
 import { spanText } from './moment.ts'
-import { END_OF_TODAY } from './normalize.ts'
 
-/** Warns of entries whose window ends today by default, though values for tomorrow are published. */
+/** Whether a window ends today, by default or because it says `today`, `now` or `+1d`, which is the end of today. */
+const endsToday = (to: Moment): boolean =>
+  to.kind === 'now' || (to.kind === 'relative' && to.span.unit === 'day' && [0, 1].includes(to.span.count))
+
+/** Warns of entries whose window ends today, though values for tomorrow are published. */
 export const publishedAheadHints = (job: Job, { publishedAhead = [] }: Service): string[] =>
   job.series.flatMap(({ path, indicators, window }) => {
     const ahead = indicators.filter((id) => publishedAhead.includes(id))
-    if (ahead.length === 0 || window?.to !== END_OF_TODAY) return []
+    if (ahead.length === 0 || !window || !endsToday(window.to)) return []
     const { from } = window
     const better =
       from.kind === 'relative'
