@@ -55,7 +55,5 @@ export const EXAMPLE_TEXTS: ExampleTexts = { word: 'precio', term: 'Precios' }
 /** The geos that are shown before others where nobody names one, the widest first. Source: the operator's values. */
 export const MAIN_GEOS: readonly number[] = [COUNTRY, PENINSULA]
 
-/** Often used indicators with values for tomorrow: prices and energy of the day-ahead market, its first sessions, PVPC, and forecasts of demand, wind and sun. 544 has only the first three hours. Source: their descriptions in the catalogue, and the times of publication of 600, 1001 and 1739. */
-export const PUBLISHED_AHEAD: readonly number[] = [
-  460, 541, 544, 600, 602, 612, 613, 1001, 1739, 1775, 1777, 1779, 10034,
-]
+/** Often used indicators with values for tomorrow: prices and energy of the day-ahead market, its first sessions, PVPC, and forecasts of demand, wind and sun. Without 544, which has only three hours of tomorrow. Source: their descriptions in the catalogue, and the times of publication of 600, 1001 and 1739. */
+export const PUBLISHED_AHEAD: readonly number[] = [460, 541, 600, 602, 612, 613, 1001, 1739, 1775, 1777, 1779, 10034]

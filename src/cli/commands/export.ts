@@ -35,11 +35,7 @@ export const flags = {
   'as-of': { ...MOMENT, describe: 'Export the values known at this instant' },
   sql: { type: 'string', describe: 'Export the rows of a SELECT statement' },
   resample: { choices: RESAMPLE_UNITS, describe: 'Aggregate to hours, local days or months' },
-  partial: {
-    type: 'boolean',
-    default: false,
-    describe: 'With --resample: aggregate incomplete periods too, from values that are not longer',
-  },
+  partial: { type: 'boolean', default: false, describe: 'With --resample: aggregate incomplete periods too' },
   wide: { type: 'boolean', default: false, describe: 'One row per timestamp, one column per series and geo' },
   output: { type: 'string', defaultDescription: 'stdout', describe: 'Set the file: .csv, .tsv, .ndjson or .parquet' },
   format: { choices: EXPORT_FORMS, defaultDescription: 'extension of --output, or csv', describe: 'Set the format' },
