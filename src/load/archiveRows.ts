@@ -15,7 +15,10 @@ interface Edition {
 
 const ROWS_A_STATEMENT = 1_000
 
-/** Replaces the rows of an edition in one transaction, and notes which version of its file they are of. */
+/**
+ * Replaces the rows of an edition in one transaction, and notes which version of its file they are of; none if it has no rows, so
+ * that the next load names it again.
+ */
 export const replaceArchiveRows = (
   store: Store,
   { url, sha256, ...edition }: Edition,
@@ -36,6 +39,10 @@ export const replaceArchiveRows = (
       if (some.length === ROWS_A_STATEMENT) await insert()
     }
     await insert()
-    await tx.updateTable('archive_file').set({ loaded_sha256: sha256 }).where('url', '=', url).execute()
+    await tx
+      .updateTable('archive_file')
+      .set({ loaded_sha256: count > 0 ? sha256 : null })
+      .where('url', '=', url)
+      .execute()
     return count
   })

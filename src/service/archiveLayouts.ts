@@ -1,3 +1,5 @@
+import { isDate } from '../util/time/instant.ts'
+
 /** A known form of the files of archives, whose lines become rows of `archive_row`. */
 export interface ArchiveLayout {
   /** How `archive_row.layout` names it; the view of its rows is `archive_` and this name. */
@@ -8,15 +10,49 @@ export interface ArchiveLayout {
   /** For text with semicolons: the names of its files. Its first lines, if any, name the file and its time. */
   readonly files?: RegExp
   readonly headLines?: number
-  /** Whether the cells of a line, or a row of JSON, have the form that the view reads. */
-  readonly accepts: (cells: readonly unknown[]) => boolean
+  /** Whether the cells of a line, or a row of JSON, have the form that the view reads. `file`: the name of its file. */
+  readonly accepts: (cells: readonly unknown[], file: string) => boolean
 }
 
 const isText = (form: RegExp) => (cell: unknown) => typeof cell === 'string' && form.test(cell.trim())
 const isNumber = isText(/^-?\d{1,20}(?:[.,]\d{1,20})?$/)
 const isNumberOrEmpty = isText(/^(?:-?\d{1,20}(?:[.,]\d{1,20})?)?$/)
 const isPeriod = isText(/^\d{1,2}$/)
-const isDate = isText(/^\d{2}\/\d{2}\/\d{4}$/)
+
+const isDayForm = isText(/^\d{2}\/\d{2}\/\d{4}$/)
+/** Whether a cell with the form of a day, `31/01/2024`, is a date that exists. */
+function isExistingDay(cell: unknown): boolean {
+  const [day, month, year] = String(cell).trim().split('/').map(Number)
+  return isDayForm(cell) && isDate(year!, month!, day!)
+}
+
+/** The letters of the days of a week in Spanish, from Sunday. */
+const WEEKDAYS = 'DLMXJVS'
+
+/** The range of days that the name of a file ends with, as [year, month, day]. */
+function rangeOfName(file: string): [from: number[], to: number[]] {
+  const numbers = /(\d{4})(\d\d)(\d\d)_(\d{4})(\d\d)(\d\d)$/.exec(file)?.slice(1).map(Number) ?? []
+  return [numbers.slice(0, 3), numbers.slice(3)]
+}
+
+/**
+ * Whether a cell, `L 01`, is one day of the range in a file's name: of its first month, or of the next one if the day of the month
+ * is before the first of the range. In a longer range a day of the month can occur twice, and the letter of the weekday must be right.
+ */
+function isDayOfRange(cell: unknown, file: string): boolean {
+  const [, letter, digits] = /^([LMXJVSD]) ?(\d{1,2})$/.exec(String(cell).trim()) ?? []
+  const [[year, month, first], [lastYear, lastMonth, last]] = rangeOfName(file) as [
+    [number, number, number],
+    [number, number, number],
+  ]
+  const months = lastYear * 12 + lastMonth - (year * 12 + month)
+  if (letter === undefined || !(months === 0 || (months === 1 && last < first))) return false
+  const day = Number(digits)
+  const isFirstMonth = day >= first
+  if (months === 0 ? day < first || day > last : !isFirstMonth && day > last) return false
+  const [ofYear, ofMonth] = isFirstMonth ? [year, month] : [lastYear, lastMonth]
+  return isDate(ofYear, ofMonth, day) && WEEKDAYS[new Date(Date.UTC(ofYear, ofMonth - 1, day)).getUTCDay()] === letter
+}
 
 /**
  * The layouts of e·sios that are known. None is documented by the operator: they are what the code of several public clients
@@ -29,7 +65,7 @@ export const ARCHIVE_LAYOUTS: readonly ArchiveLayout[] = [
     root: 'PVPC',
     keys: ['Dia', 'Hora'],
     accepts: ([day, hours, ...prices]) =>
-      isDate(day) && isText(/^\d{2}-\d{2}$/)(hours) && prices.every(isNumberOrEmpty),
+      isExistingDay(day) && isText(/^\d{2}-\d{2}$/)(hours) && prices.every(isNumberOrEmpty),
   },
   {
     // Files of `C2_liquicomun` (`A1` to `C7`): `C2_prdvsuqh_20240101_20240131`.
@@ -37,9 +73,12 @@ export const ARCHIVE_LAYOUTS: readonly ArchiveLayout[] = [
     files: /^[AC]\d_[A-Za-z0-9]+_\d{8}_\d{8}$/,
     headLines: 2,
     // `01/01/2024;1;4;81.3;` is a quarter of an hour, without the quarter an hour; `L 01;81.3;…` is a day of hours.
-    accepts: ([day, ...values]) =>
-      isDate(day)
-        ? [2, 3].includes(values.length) && values.slice(0, -1).every(isPeriod) && isNumber(values.at(-1))
-        : isText(/^[LMXJVSD] ?\d{1,2}$/)(day) && values.length <= 25 && values.every(isNumberOrEmpty),
+    accepts: ([day, ...values], file) =>
+      isDayForm(day)
+        ? isExistingDay(day) &&
+          [2, 3].includes(values.length) &&
+          values.slice(0, -1).every(isPeriod) &&
+          isNumber(values.at(-1))
+        : isDayOfRange(day, file) && values.length <= 25 && values.every(isNumberOrEmpty),
   },
 ]

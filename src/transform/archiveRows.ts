@@ -41,7 +41,7 @@ function readJson(file: string, text: string): readonly Row[] | null {
   for (const { name: layout, root = '', keys = [], accepts } of ARCHIVE_LAYOUTS) {
     const items = isObject(body) ? body[root] : undefined
     const isRow = (item: unknown): item is JsonObject =>
-      isObject(item) && Object.keys(item).every((key) => /^\w+$/.test(key)) && accepts(cellsOf(item, keys))
+      isObject(item) && Object.keys(item).every((key) => /^\w+$/.test(key)) && accepts(cellsOf(item, keys), file)
     if (Array.isArray(items) && items.every(isRow))
       return items.map((item, i) => ({ file, line: i + 1, layout, columns: JSON.stringify(item) }))
   }
@@ -54,7 +54,7 @@ function readText(file: string, text: string, { name: layout, headLines = 0, acc
     cells.slice(0, cells.findLastIndex((cell) => cell !== '') + 1),
   )
   const rows = lines.flatMap((cells, i) => (i < headLines || cells.length === 0 ? [] : [{ line: i + 1, cells }]))
-  return rows.every(({ cells }) => accepts(cells))
+  return rows.every(({ cells }) => accepts(cells, file))
     ? rows.map(({ line, cells }) => ({ file, line, layout, columns: JSON.stringify(cells) }))
     : null
 }

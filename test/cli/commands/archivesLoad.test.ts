@@ -77,7 +77,11 @@ test('archives load puts rows with a known layout into tables, once, and names f
     { id: 80, date: '2025-07-03', local_date: '2024-10-27', hours: '00-01', price_pcb: 116.33, price_cym: 99 },
     { id: 80, date: '2025-07-03', local_date: '2024-10-27', hours: '01-02', price_pcb: null, price_cym: 97 },
   ])
-  expect(JSON.parse((await load('--json')).out)).toMatchObject({ rows: 0, stored: 3 })
+  expect(JSON.parse((await load('--json')).out)).toMatchObject({
+    rows: 0,
+    stored: 2,
+    unknown: ['I90DIA 2025-07-03: I90DIA_20250703.xls'],
+  })
 
   // A newer version takes the place of the rows; a damaged one leaves them.
   writeFileSync(
@@ -118,4 +122,53 @@ test('a name that no stored archive has is refused', async () => {
     code: 2,
     err: expect.stringMatching(/^No stored archive is named "I90DIAS"\. Did you mean "?I90DIA"?\?/),
   })
+})
+
+test('files with a date that does not exist have no known layout, and every load names them', async () => {
+  const settlement = (day: string) => strToU8(`x;\n2024;11;09;12;10;17;\n${day};1;0.5;\n`)
+  const { load, rows } = await downloadedStore({
+    C2_liquicomun: zipSync({
+      C2_a_20240201_20240229: settlement('31/02/2024'),
+      C2_b_20240201_20240229: settlement('29/02/2023'),
+      C2_c_20240201_20240229: settlement('J 30'),
+      C2_d_20240201_20240229: settlement('00/02/2024'),
+    }),
+    pvpcdesglosehorario: Buffer.from(
+      JSON.stringify({ PVPC: [{ Dia: '31/04/2024', Hora: '00-01', PCB: '1', CYM: '1' }] }),
+    ),
+  })
+  for (let i = 0; i < 2; i++) {
+    const { out } = await load('--json')
+    expect(JSON.parse(out)).toMatchObject({ rows: 0, files: 0, stored: 0 })
+    expect(JSON.parse(out).unknown.sort()).toEqual([
+      ...['a', 'b', 'c', 'd'].map((name) => `C2_liquicomun 2025-07-03: C2_${name}_20240201_20240229`),
+      'pvpcdesglosehorario 2025-07-03: pvpcdesglosehorario',
+    ])
+  }
+  expect(await rows('select count(*) as n from archive_row')).toEqual([{ n: 0 }])
+})
+
+test('days of a settlement that spans two months are in their own month, unless that is ambiguous', async () => {
+  const days = (...lines: string[]) =>
+    strToU8(`x;\n2025;01;09;12;10;17;\n${lines.map((line) => `${line};0.5;\n`).join('')}`)
+  const { load, rows } = await downloadedStore({
+    C2_liquicomun: zipSync({
+      C2_week_20241230_20250105: days('L 30', 'M 31', 'X 01', 'D 5'),
+      // Two months have a day 1 within the range.
+      C2_long_20241201_20250105: days('D 01', 'X 01'),
+      // 1 January 2025 is a Wednesday, and 20 January is after the end.
+      C2_weekday_20241230_20250105: days('L 01'),
+      C2_late_20241230_20250105: days('L 20'),
+    }),
+  })
+  expect(JSON.parse((await load('--json')).out)).toMatchObject({
+    rows: 4,
+    files: 1,
+    unknown: ['long_20241201', 'weekday_20241230', 'late_20241230'].map(
+      (name) => `C2_liquicomun 2025-07-03: C2_${name}_20250105`,
+    ),
+  })
+  expect(await rows('select local_date from archive_settlement order by local_date')).toEqual(
+    ['2024-12-30', '2024-12-31', '2025-01-01', '2025-01-05'].map((local_date) => ({ local_date })),
+  )
 })

@@ -38,14 +38,18 @@ function settlementSql(dialect: Dialect): string {
       : `join lateral jsonb_array_elements_text(r.columns::jsonb) with ordinality e (value, nth) on e.nth > 1`
   const hour = dialect === 'sqlite' ? 'e.key' : 'e.nth - 1'
   const isLong = `substr(${cell(0)}, 3, 1) = '/'`
-  const month = `substr(r.file, length(r.file) - 16, 4) || '-' || substr(r.file, length(r.file) - 12, 2)`
   const day = `trim(substr(${cell(0)}, 2))`
+  const dayOfMonth = `substr('0' || ${day}, length(${day}))`
+  const monthAt = (from: number) =>
+    `substr(r.file, length(r.file) - ${from}, 4) || '-' || substr(r.file, length(r.file) - ${from - 4}, 2)`
+  // A day of the month before the first day of the file is in the month of its last day.
+  const month = `case when ${dayOfMonth} >= substr(r.file, length(r.file) - 10, 2) then ${monthAt(16)} else ${monthAt(7)} end`
   return `select ${SETTLEMENT}, ${isoDate(cell(0))} as local_date, cast(${cell(1)} as bigint) as hour,
       case when ${count} = 4 then cast(${cell(2)} as bigint) end as quarter,
       ${price(`case when ${count} = 4 then ${cell(3)} else ${cell(2)} end`)} as value
     from archive_row r where r.layout = 'settlement' and ${isLong}
     union all
-    select ${SETTLEMENT}, ${month} || '-' || substr('0' || ${day}, length(${day})) as local_date, cast(${hour} as bigint) as hour,
+    select ${SETTLEMENT}, ${month} || '-' || ${dayOfMonth} as local_date, cast(${hour} as bigint) as hour,
       null as quarter, ${price('e.value')} as value
     from archive_row r ${each} where r.layout = 'settlement' and not ${isLong} and e.value <> ''`
 }
