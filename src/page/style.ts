@@ -53,15 +53,9 @@ ${REGISTERED}
   --sign-bad: ${sign('#df4a42', 'M5.2 1h5.6L15 5.2v5.6L10.8 15H5.2L1 10.8V5.2zM5.8 5.8l4.4 4.4M10.2 5.8l-4.4 4.4')};
   --sign-star: ${sign('#c47a08', 'M8 1.5l2 4.3 4.7.6-3.5 3.2.9 4.7L8 12l-4.1 2.3.9-4.7L1.3 6.4 6 5.8z')};
   --sign-busy: ${sign('#3f83d9', 'M14 8a6 6 0 1 1-2-4.5M12 .8v2.9H9')};
-  --back: light-dark(#f6f7f5, #0f1413); --paper: light-dark(#fff, #161b1a); --band: light-dark(#eef0ed, #1f2624);
-  --ink: light-dark(#16201c, #e8edea); --soft: light-dark(#56625c, #a3afaa); --line: light-dark(#dbe0dc, #2f3836); --edge: light-dark(#818c86, #6c7873);
-  --link: light-dark(#1d55b5, #8db8ff); --strong: light-dark(#16201c, #e8edea); --on-strong: light-dark(#fff, #0f1413);
-  --warn: light-dark(#fdf3df, #2a2213); --warn-line: light-dark(#e8c98a, #5d4718);
-  --final: light-dark(#a2d2ba, #2d6b50); --provisional: light-dark(#b5d0ee, #2f5b8e); --empty: light-dark(#c9cec9, #4a5450);
-  --unverified: light-dark(#f3b95c, #93610f); --failed: light-dark(#c9372c, #e5645b); --none: light-dark(#f1f3f0, #1b2120);
-  --state-provisional: light-dark(#2f6fb3, #6fa8e0); --state-empty: light-dark(#6b727a, #8d959e); --state-none: var(--state-empty); --state-final: light-dark(#1b6e4b, #4fae84);
-  --state-failed: light-dark(#b3261e, #f2786f); --state-unverified: light-dark(#9a5b00, #e0a04a); --state-absent: var(--state-unverified);
-  --small: .8125rem; --tiny: .75rem;
+  --back: light-dark(#f6f7f5, #0f1413); --paper: light-dark(#fff, #161b1a); --band: light-dark(#eef0ed, #1f2624); --ink: light-dark(#16201c, #e8edea); --soft: light-dark(#56625c, #a3afaa); --line: light-dark(#dbe0dc, #2f3836); --edge: light-dark(#818c86, #6c7873); --link: light-dark(#1d55b5, #8db8ff); --strong: light-dark(#16201c, #e8edea); --on-strong: light-dark(#fff, #0f1413);
+  --warn: light-dark(#fdf3df, #2a2213); --warn-line: light-dark(#e8c98a, #5d4718); --final: light-dark(#a2d2ba, #2d6b50); --provisional: light-dark(#b5d0ee, #2f5b8e); --empty: light-dark(#c9cec9, #4a5450); --unverified: light-dark(#f3b95c, #93610f); --failed: light-dark(#c9372c, #e5645b); --none: light-dark(#f1f3f0, #1b2120);
+  --state-provisional: light-dark(#2f6fb3, #6fa8e0); --state-empty: light-dark(#6b727a, #8d959e); --state-none: var(--state-empty); --state-final: light-dark(#1b6e4b, #4fae84); --state-failed: light-dark(#b3261e, #f2786f); --state-unverified: light-dark(#9a5b00, #e0a04a); --state-absent: var(--state-unverified); --small: .8125rem; --tiny: .75rem;
 }
 * { box-sizing: border-box; } body { margin: 0; background: var(--back); color: var(--ink); font: .9375rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; } header > div, main, footer { padding: 0 1.25rem; max-width: 84rem; margin: 0 auto; } header { background: var(--paper); border-bottom: 1px solid var(--line); }
 header > div { font-size: .875rem; display: flex; flex-wrap: wrap; align-items: center; gap: .25rem 1.25rem; min-height: 3.25rem; padding-block: .25rem; position: relative; }
@@ -99,7 +93,7 @@ figure { margin: .5rem 0; } progress { width: 100%; accent-color: var(--link); }
 .spans { display: flex; flex-wrap: wrap; gap: .375rem; margin: .75rem 0; & a { flex: none; padding: .125rem .625rem; min-width: 1.5rem; border: 1px solid var(--edge); border-radius: .25rem; color: var(--ink); text-decoration: none; } & a[aria-current] { background: var(--strong); color: var(--on-strong); border-color: transparent; } }
 [hidden] { display: none !important; } .choose select { max-width: min(18rem, 100%); } .choose small { flex-basis: 100%; } .remove { text-decoration: none; padding: 0 .375rem; } .slider input[type=range] { width: min(30rem, 70vw); accent-color: var(--link); padding: 0; border: 0; } .legend { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; list-style: none; padding: 0; margin: .5rem 0; font-size: var(--small); }
 [data-part="legend"] li::before, .tip :where([class]:not([class=""]))::before { content: ""; display: inline-block; width: 1.5rem; border-top: 3px solid; margin-right: .375rem; vertical-align: middle; } [data-part="legend"] .band::before { border-top: .75rem solid var(--chart-now-band); } #chart { min-height: 20rem; position: relative; & .u-select { background: color-mix(in srgb, var(--link) 20%, transparent); } }
-.u-under { & div { position: absolute; top: 0; bottom: 0; overflow: hidden; } & .change { border-left: 2px dotted var(--ink); } & .now { border-left: 1px solid var(--ink); overflow: visible; } & .state { padding-left: .25rem; font-size: var(--tiny); white-space: nowrap; border-bottom: 6px solid; background: repeating-linear-gradient(135deg, color-mix(in srgb, currentColor 28%, transparent) 0 1px, transparent 1px var(--stripe)), color-mix(in srgb, currentColor 12%, transparent); --stripe: 100rem; } & .state-provisional { --stripe: 10px; } & :is(.state-unverified, .state-absent) { --stripe: 6px; } & .state-failed { --stripe: 4px; } }
+.uplot .u-under { overflow: visible; & div { position: absolute; top: 0; bottom: 0; overflow: hidden; } & .change { border-left: 2px dotted var(--ink); } & .now { border-left: 1px solid var(--ink); overflow: visible; } & .state { top: -18px; line-height: 18px; padding-left: .25rem; font-size: var(--tiny); white-space: nowrap; border-bottom: 6px solid; background: repeating-linear-gradient(135deg, color-mix(in srgb, currentColor 28%, transparent) 0 1px, transparent 1px var(--stripe)), color-mix(in srgb, currentColor 12%, transparent); --stripe: 100rem; } & .state-provisional { --stripe: 10px; } & :is(.state-unverified, .state-absent) { --stripe: 6px; } & .state-failed { --stripe: 4px; } }
 .tip { position: absolute; top: .5rem; z-index: 1; pointer-events: none; background: var(--paper); border: 1px solid var(--edge); border-radius: .25rem; padding: .25rem .5rem; margin-left: .75rem; font-size: var(--small); &.start { transform: translateX(calc(-100% - 1.5rem)); } & div:nth-child(2) { font-weight: 600; } } #cursor { min-height: 1.5em; margin: 0; font-size: var(--small); font-variant-numeric: tabular-nums; }
 .figure { width: 100%; height: auto; display: block; & text { font: 11px system-ui, sans-serif; fill: var(--soft); } & .grid path { stroke: var(--line); fill: none; } & .line { fill: none; stroke-width: 1.5; } & .band { stroke: none; } & .faint { stroke-width: 1; stroke-opacity: .6; } & .band.faint { fill-opacity: .4; } & [class^="state-"] { fill-opacity: .15; } }
 .figure .line[class*="fan-"] { stroke: var(--ink); } .figure .band[class*="fan-"] { fill: none; } .figure .line.fan-5 { stroke: var(--chart-now); stroke-width: 2.5; } .figure .fan-0 { stroke-opacity: .25; } .figure .fan-1 { stroke-opacity: .35; } .figure .fan-2 { stroke-opacity: .45; } .figure .fan-3 { stroke-opacity: .6; } .figure .fan-4 { stroke-opacity: .8; }
@@ -109,20 +103,15 @@ figure { margin: .5rem 0; } progress { width: 100%; accent-color: var(--link); }
 @media (max-width: 75rem) { .spark { width: 5rem; } td.wide, .strip { min-width: 8rem; } table.series :is(th, td) { padding-inline: .5rem; } .saved summary span { position: absolute; width: 1px; height: 1px; overflow: hidden; } }
 @media (min-width: 60rem) { .beside { grid-template-columns: minmax(0, 2fr) minmax(0, 1fr); } }
 @media (max-width: 60rem) {
-  .spark { width: 100%; }
-  table.series { &, & tbody { display: block; } & thead, & td:empty { display: none; } & tr { display: grid; grid-template: "name latest" "when age" "trend trend" "wide wide" / minmax(0, 1fr) auto; padding: .5rem 0; border-bottom: 1px solid var(--line); } & tr > * { border: 0; padding: .125rem .75rem; width: auto; min-width: 0; } }
-  table.series { & th[scope=row] { grid-area: name; max-width: none; min-width: 0; } & .latest { grid-area: latest; } & .when { grid-area: when; color: var(--soft); } & .age { grid-area: age; text-align: end; white-space: normal; } & .trend { grid-area: trend; } & .wide { grid-area: wide; width: 100%; } }
+  .spark { width: 100%; } table.series { &, & tbody { display: block; } & thead, & td:empty { display: none; } & tr { display: grid; grid-template: "name latest" "when age" "trend trend" "wide wide" / minmax(0, 1fr) auto; padding: .5rem 0; border-bottom: 1px solid var(--line); } & tr > * { border: 0; padding: .125rem .75rem; width: auto; min-width: 0; } } table.series { & th[scope=row] { grid-area: name; max-width: none; min-width: 0; } & .latest { grid-area: latest; } & .when { grid-area: when; color: var(--soft); } & .age { grid-area: age; text-align: end; white-space: normal; } & .trend { grid-area: trend; } & .wide { grid-area: wide; width: 100%; } }
 }
 @media (min-width: 46rem) and (max-width: 60rem) { table.series tr { grid-template: "name latest" "when age" "trend wide" / minmax(0, 1fr) minmax(0, 1fr); } }
 @media (max-width: 46rem) {
-  .panel { display: flex; flex-direction: column; padding-inline: .75rem; } .choose { order: 1; } header ul, .spans { flex-wrap: nowrap; white-space: nowrap; overflow-x: auto; }
-  .saved > div { position: static; width: auto; } .find { flex-basis: 100%; max-width: none; order: 3; } header nav { order: 4; width: 100%; } header > div { gap: .25rem .625rem; padding-inline: .75rem; }
-   
+  .panel { display: flex; flex-direction: column; padding-inline: .75rem; } .choose { order: 1; } header ul, .spans { flex-wrap: nowrap; white-space: nowrap; overflow-x: auto; } .saved > div { position: static; width: auto; } .find { flex-basis: 100%; max-width: none; order: 3; } header nav { order: 4; width: 100%; } header > div { gap: .25rem .625rem; padding-inline: .75rem; }
 }
 @media (forced-colors: active) { svg, .u-under div, .cell, .grid td[class] { forced-color-adjust: none; } }
 @media (scripting: none) { #keys, .carpet { display: none; } }
 @media print {
-  .printed { display: block; overflow-wrap: anywhere; } nav, .skip, button, header, form, .choose, .slider, #keys, .carpet { display: none; }
-  a { color: inherit; } body { font-size: 10pt; } .cell, .grid td[class], .strip { print-color-adjust: exact; } [data-part="table"] .scroll { max-height: none; }
+  .printed { display: block; overflow-wrap: anywhere; } nav, .skip, button, header, form, .choose, .slider, #keys, .carpet { display: none; } a { color: inherit; } body { font-size: 10pt; } .cell, .grid td[class], .strip { print-color-adjust: exact; } [data-part="table"] .scroll { max-height: none; }
 }
 `

@@ -380,3 +380,23 @@ test.each(['light', 'dark'] as const)('axe finds no barrier, in %s', async (colo
     expect(await accessibilityFaults(page)).toEqual([])
   }
 })
+
+test.each([1440, 390])(
+  'the name of a state is above the gridlines, and whole or only a sign, at %s px',
+  async (width) => {
+    const page = await open('/series/600?from=2025-10-01&to=2025-10-31', { viewport: { width, height: 900 } })
+    const state = page.locator('.u-under .state-provisional')
+    expect(await state.innerText()).toBe(width > 400 ? '~ provisional' : '~')
+    const [text, plot, chart] = (await page.evaluate(`{
+    const range = document.createRange()
+    range.selectNodeContents(document.querySelector('.u-under .state-provisional'))
+    const boxes = [range, document.querySelector('.u-over'), document.querySelector('#chart')].map((one) => one.getBoundingClientRect())
+    boxes.map(({ top, bottom, right }) => ({ top, bottom, right }))
+  }`)) as { top: number; bottom: number; right: number }[]
+    expect(text!.bottom).toBeLessThanOrEqual(plot!.top + 1)
+    expect(text!.top).toBeGreaterThanOrEqual(chart!.top)
+    expect(text!.right).toBeLessThanOrEqual(plot!.right)
+    const shown = await state.evaluate((element) => element.scrollWidth <= element.clientWidth)
+    expect(shown).toBe(true)
+  },
+)

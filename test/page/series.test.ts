@@ -259,3 +259,23 @@ describe('a series to compare with', () => {
     expect(await error(answer)).toBe('not found: series nothing like it')
   })
 })
+
+test.each([
+  [600, 3],
+  [1293, 8741],
+])('the smallest and largest value of %s have their own times, not those of a bucket of the chart', async (id, geo) => {
+  const page = await text(`/series/${id}?geo=${geo}&from=2025-10-01&to=2025-10-31&lang=en`)
+  expect((await data(`/series/${id}.json?geo=${geo}&from=2025-10-01&to=2025-10-31`)).chart.now.kind).toBe('extremes')
+  for (const [name, order] of [
+    ['smallest', 'asc'],
+    ['largest', 'desc'],
+  ]) {
+    const [row] = reader.all(
+      `select at_local from observations where indicator_id = ? and geo_id = ? and time_trunc is null
+       and local_date between '2025-10-01' and '2025-10-30' order by value ${order}, at limit 1`,
+      [id, geo],
+    ) as { at_local: string }[]
+    const [, shown] = new RegExp(`<dt>${name}</dt>[^]*?(\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d)`).exec(page)!
+    expect(shown, name).toBe(row!.at_local.slice(0, 16).replace('T', ' '))
+  }
+})

@@ -31,7 +31,7 @@ interface ChartOptions {
   readonly open: (at: number) => void
 }
 
-const CHART_HEIGHT = 320
+const [CHART_HEIGHT, ROOM_ABOVE, ROOM_FOR_NAME] = [320, 18, 120]
 const EMPTY: Drawn = { kind: 'values', segments: [] }
 
 /** Marks intervals that are not final, and where the step of values changes, behind the lines. The style draws them. */
@@ -41,6 +41,8 @@ function markStates(u: uPlot, { states, steps, from, to }: ShownChart, names: Ch
     const [left, right] = [from, to].map((at) => Math.min(Math.max(u.valToPos(at, 'x'), 0), u.under.clientWidth))
     element.style.left = `${left}px`
     element.style.width = `${Math.max(1, right! - left!)}px`
+    // A part that is too narrow for its name has only its sign.
+    if (right! - left! < ROOM_FOR_NAME) element.textContent = title.slice(0, 1)
     return element
   }
   const now = Date.now() / 1000
@@ -127,6 +129,7 @@ export function createChart(element: HTMLElement, first: ShownChart, { locale, n
     const options: uPlot.Options = {
       width: Math.max(200, element.clientWidth),
       height: CHART_HEIGHT,
+      padding: [ROOM_ABOVE, null, null, null],
       legend: { show: false },
       scales: {
         x: { time: false, range: () => [shown.from, shown.to] },

@@ -16,9 +16,6 @@ interface EmbeddedData {
   readonly words: Readonly<Record<string, string>> & { readonly states: Readonly<Record<string, string>> }
 }
 
-/** How many times shorter a range becomes when a summary of several values is looked into. */
-const DEEPER = 5
-
 /** A sentence with its placeholders filled. */
 const filled = (sentence: string | undefined, what: string | number): string =>
   (sentence ?? '').replace('{}', String(what))
@@ -106,8 +103,8 @@ function beginChart(): void {
       }
     } catch (error) {
       // Only a failed connection is a TypeError.
-      const { message } = error instanceof TypeError ? { message: words.failed ?? '' } : (error as Error)
-      if (!signal.aborted) cursorText!.textContent = message
+      if (!signal.aborted)
+        cursorText!.textContent = error instanceof TypeError ? words.failed! : (error as Error).message
     } finally {
       if (!signal.aborted) {
         isOwnRefresh = false
@@ -126,19 +123,22 @@ function beginChart(): void {
   }
 
   const zoom = (from: number, to: number): void => {
-    const least = 2 * 300
     const middle = (from + to) / 2
-    const half = Math.max(to - from, least) / 2
+    // At least two periods of five minutes.
+    const half = Math.max((to - from) / 2, 300)
     const [first, last] = [Math.floor(middle - half), Math.ceil(middle + half)]
     view.preview(first, last)
     void load(first, last, chart.asOf, true)
   }
+  /** Makes the range as many times as long, about an instant or its middle. */
+  const about = (factor: number, middle = at ?? (chart.from + chart.to) / 2): void =>
+    zoom(middle - (middle - chart.from) * factor, middle + (chart.to - middle) * factor)
   /** Shows where a value comes from. A summary of several values is looked into first. */
   const explain = (when: number | null): void => {
     const held = when === null ? undefined : periodAt(chart.now, when)
     if (!held) return
     if (chart.now.kind === 'values') location.href = `${given.explain}${held.from}`
-    else zoom(when! - (when! - chart.from) / DEEPER, when! + (chart.to - when!) / DEEPER)
+    else about(0.2, when!)
   }
 
   const view = createChart(place, chart, {
@@ -171,10 +171,6 @@ function beginChart(): void {
   sayDifference()
 
   const whole = { from: chart.from, to: chart.to }
-  const about = (factor: number): void => {
-    const middle = at ?? (chart.from + chart.to) / 2
-    zoom(middle - (middle - chart.from) * factor, middle + (chart.to - middle) * factor)
-  }
   const KEYS: Readonly<Record<string, () => void>> = {
     ArrowLeft: () => view.move(-1),
     ArrowRight: () => view.move(1),

@@ -28,7 +28,6 @@ function pickNames<K>(
 
 /** The names of indicators, by `kind id`, in the language of a request where they are held in it. */
 export async function indicatorNames({ store, languages }: LocaleRequest, ids: readonly number[]) {
-  if (ids.length === 0) return new Map()
   const rows = await store.kysely
     .selectFrom('indicator_text')
     .select(['kind', 'id', 'locale', 'name'])
@@ -43,7 +42,6 @@ export async function indicatorNames({ store, languages }: LocaleRequest, ids: r
 
 /** The names of geos, by number, in the language of a request where they are held in it. */
 export async function geoNames({ store, languages }: LocaleRequest, ids: readonly number[]) {
-  if (ids.length === 0) return new Map()
   const rows = await store.kysely
     .selectFrom('geo_text')
     .select(['id as key', 'locale', 'name'])
@@ -54,7 +52,6 @@ export async function geoNames({ store, languages }: LocaleRequest, ids: readonl
 
 /** The units of some indicators, by `kind id`; the names of their quantities, if the units are not known. */
 export async function indicatorUnits({ store }: Pick<PageRequest, 'store'>, ids: readonly number[]) {
-  if (ids.length === 0) return new Map()
   const rows = await store.kysely
     .selectFrom('indicator')
     .select(['kind', 'id', unitColumn('indicator.kind', 'indicator.id')])
@@ -66,7 +63,6 @@ export async function indicatorUnits({ store }: Pick<PageRequest, 'store'>, ids:
 
 /** The units of the values of some series, by their ids. */
 export async function seriesUnits({ store }: Pick<PageRequest, 'store'>, ids: readonly number[]) {
-  if (ids.length === 0) return new Map()
   const rows = await store.kysely
     .selectFrom('series as s')
     .select(['s.id', seriesUnitColumn('s')])

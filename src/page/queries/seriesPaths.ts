@@ -76,7 +76,7 @@ export type SeriesHead = ReturnType<Awaited<ReturnType<typeof seriesHeads>>>
 export async function matchingSeries(request: LocaleRequest, all: readonly SeriesRow[], text: string) {
   const words = toWords(text)
   const head = await seriesHeads(request, all)
-  const named = all.filter((row) => hasWords([`${row.indicator_id} ${head(row).name}`], words))
+  const named = all.filter((row) => hasWords([`${row.indicator_id} ${head(row).name ?? ''}`], words))
   if (named.length > 0 || words.length === 0) return named
   const found = new Set((await searchItems(request.store, text, ['catalogue'])).map(({ kind, id }) => `${kind} ${id}`))
   return all.filter(({ kind, indicator_id }) => found.has(`${kind} ${indicator_id}`))
@@ -95,9 +95,8 @@ export async function findSeriesPath(request: LocaleRequest, text: string): Prom
   if (/^s?\d+$/.test(text)) return text
   const all = await allSeries(request)
   const matching = (await matchingSeries(request, all, text)).map(await seriesHeads(request, all))
-  const heads = [...Map.groupBy(matching, ({ kind, indicatorId }) => `${kind} ${indicatorId}`).values()].map(
-    ([one]) => one!,
-  )
+  const byIndicator = Map.groupBy(matching, ({ kind, indicatorId }) => `${kind} ${indicatorId}`)
+  const heads = [...byIndicator.values()].map(([one]) => one!)
   const exact = heads.filter(({ name }) => withoutAccents(name ?? '') === withoutAccents(text))
   const candidates = (exact.length > 0 ? exact : heads).slice(0, MOST_CANDIDATES)
   if (candidates.length === 0) throw new NotFound(`series ${text}`)

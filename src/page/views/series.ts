@@ -1,4 +1,6 @@
+import type { Reader } from '../../db/store.ts'
 import { InputError } from '../../util/errors.ts'
+import { DAY } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import { addLocal, addUnits, floorTo, localDate } from '../../util/time/zone.ts'
 import { lengthText, padTwo, SIGNS, valueText } from '../client/format.ts'
@@ -45,6 +47,25 @@ import { AmbiguousSeries } from '../queries/seriesPaths.ts'
 const MAX_LISTED_INTERVALS = 20
 const HOURS = [...Array(24).keys()]
 
+/** The most values that a bucket of a chart has: those of four months, every five minutes. */
+const MOST_OF_BUCKET = 40_000
+
+/** The mean and the extremes of a chart, with the instants of the extremes, which a bucket of the chart does not have. */
+async function readFigures({ engine }: Reader, dataset: NamedGeoSeries, { now }: ChartData) {
+  const periods = [...eachPeriod(now)].filter(({ mean }) => mean !== null)
+  const seconds = periods.reduce((sum, { from, to }) => sum + to - from, 0)
+  const sum = periods.reduce((sum, { from, to, mean }) => sum + mean! * (to - from), 0)
+  const find = async (key: 'min' | 'max', sign: 1 | -1) => {
+    const [bucket] = periods.toSorted((a, b) => sign * (a[key]! - b[key]!))
+    if (!bucket) return undefined
+    const range = { ...dataset, from: bucket.from - DAY, to: bucket.to }
+    const values = await engine.knownValues(range, null, MOST_OF_BUCKET)
+    const found = values.find(({ at, step, value }) => value === bucket[key] && at + step > bucket.from)
+    return { value: bucket[key], at: found?.at ?? bucket.from }
+  }
+  return { mean: seconds > 0 ? sum / seconds : null, low: await find('min', 1), high: await find('max', -1) }
+}
+
 /** The data of the page on a series. */
 async function readSeriesPage(request: PageRequest) {
   const { store, now, params, query } = request
@@ -81,6 +102,7 @@ async function readSeriesPage(request: PageRequest) {
   const valueAt = async (at: number) =>
     (await latestValue.first(store.kysely, { series: dataset.seriesId, geo: dataset.geoId, now: at })) ?? null
   const latest = await valueAt(now)
+  const chart = await readChart(request, chartQuery, states, compared)
   return {
     dataset,
     /** The value that holds now, or the last one before, and the one a week earlier. */
@@ -90,7 +112,8 @@ async function readSeriesPage(request: PageRequest) {
     asOf,
     neighbours: rangeLinks(dataset.zone, range, dataset.last ?? now),
     changes: await readChanges(store, dataset, range),
-    chart: await readChart(request, chartQuery, states, compared),
+    chart,
+    figures: await readFigures(store, dataset, chart),
     table: await readRows(store, dataset, range, asOf?.fetchId ?? null, lines),
     /** The parts of the range that are not final, in order. */
     open: states.filter(({ state }) => state !== 'final'),
@@ -213,25 +236,23 @@ ${chart.compared.map(({ name, geo, unit, path }, i) => {
 }
 
 /** What the range is like at a glance: the value now, and the mean and the extremes of the range. */
-function keyFigures({ latest, weekAgo, chart, dataset: { unit, zone } }: SeriesData, request: PageRequest): Html {
+function keyFigures(
+  { latest, weekAgo, figures: { mean, low, high }, dataset: { unit, zone } }: SeriesData,
+  request: PageRequest,
+): Html {
   const { locale, words } = request
   const { series: own } = words
   const value = (number: number | null | undefined, detail?: HtmlPart): HtmlPart =>
     typeof number === 'number' && html`${valueText(number, locale)} <span class="soft">${unit} ${detail}</span>`
-  const periods = [...eachPeriod(chart.now)].filter(({ mean }) => mean !== null)
-  const [low] = periods.toSorted((a, b) => a.min! - b.min!)
-  const [high] = periods.toSorted((a, b) => b.max! - a.max!)
-  const seconds = periods.reduce((sum, { from, to }) => sum + to - from, 0)
-  const mean = periods.reduce((sum, { from, to, mean }) => sum + mean! * (to - from), 0) / seconds
   const change =
     latest?.value != null && weekAgo?.value != null && weekAgo.at < latest.at && latest.value - weekAgo.value
   const sign = typeof change === 'number' && change > 0 ? '+' : ''
   return facts([
     [own.latest, value(latest?.value, latest && timeText(zone, latest.at)), 'main'],
     [own.weekAgo, typeof change === 'number' && html`${sign}${value(change)}`],
-    [own.mean, seconds > 0 && value(mean)],
-    [own.low, value(low?.min, low && timeText(zone, low.from))],
-    [own.high, value(high?.max, high && timeText(zone, high.from))],
+    [own.mean, value(mean)],
+    [own.low, value(low?.value, low && timeText(zone, low.at))],
+    [own.high, value(high?.value, high && timeText(zone, high.at))],
   ])
 }
 
