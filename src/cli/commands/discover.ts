@@ -13,6 +13,7 @@ import {
 } from '../../reports/search.ts'
 import { listSecrets } from '../../service/key.ts'
 import type { Service } from '../../service/service.ts'
+import { InputError } from '../../util/errors.ts'
 import { grouped, quantity } from '../../util/text.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JSON_FLAG, LIMIT_FLAG, SERVICE_FLAGS } from '../flags.ts'
@@ -64,6 +65,20 @@ async function refreshCatalogue(args: DiscoverArgs, settings: Settings): Promise
   return code
 }
 
+/** Refuses to fetch a missing catalogue without an address or key of the service; the error names the catalogue first. */
+function checkCanFetch(settings: Settings): void {
+  try {
+    requireService(settings)
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error
+    const { message, hint, code } = error
+    throw new InputError(`The catalogue is not stored. To fetch it, --refresh needs an API key. ${message}`, {
+      ...(hint && { hint }),
+      code,
+    })
+  }
+}
+
 interface Found {
   readonly kind: string
   readonly id: number
@@ -101,6 +116,7 @@ export async function handler(args: DiscoverArgs): Promise<number> {
   const canFetch = settings.key !== null && settings.baseUrl !== null
   if (args.refresh || (isMissing && (canFetch || !reader))) {
     await reader?.close()
+    if (isMissing && !args.refresh) checkCanFetch(settings)
     code = await refreshCatalogue(args, settings)
     reader = await openIfThere(database)
     if (!reader) return code
@@ -140,6 +156,6 @@ export async function handler(args: DiscoverArgs): Promise<number> {
 
 function nothingText({ text = '', in: place }: DiscoverArgs, listed: boolean): string {
   if (!listed && ['catalogue', 'all'].includes(place))
-    return 'The catalogue is not stored. Fetch it with `indicator-sync discover --refresh`, or with `catalogue: true` in a job.'
+    return 'The catalogue is not stored. Fetch it with `indicator-sync discover --refresh` (needs an API key), or with `catalogue: true` in a job.'
   return text === '' ? 'Nothing is stored.' : `Nothing matches ${JSON.stringify(text)}. Try fewer words, or --in all.`
 }

@@ -33,7 +33,12 @@ test('discover fetches a missing catalogue if a key is set, and says what is mis
   const emulator = await emulate({})
   const database = ['--database', join(tempFolder(), 'new.db')]
   const without = await market.run(['discover', 'eolica', ...database])
-  expect(without).toMatchObject({ code: 2, err: expect.stringMatching(/No base URL|No API key/) })
+  expect(without).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(
+      /^The catalogue is not stored\. To fetch it, --refresh needs an API key\. No (base URL|API key) is set/,
+    ),
+  })
   const env = { INDICATOR_SYNC_BASE_URL: emulator.url, INDICATOR_SYNC_API_KEY: emulator.key }
   const found = await market.run(['discover', 'eolica', ...database], env)
   expect(found).toMatchObject({ code: 0, out: expect.stringContaining('Real-time wind generation') })
@@ -49,7 +54,9 @@ test('discover names the key if a database has no catalogue', async () => {
   writeFileSync(job, 'name: one\nseries:\n  - { indicators: [600], geoIds: [spain], window: { last: 1d } }\n')
   const database = ['--database', join(folder, 'one.db')]
   expect((await market.run(['sync', job, ...database], env)).code).toBe(0)
-  expect((await market.run(['discover', 'eolica', ...database])).out).toMatch(/catalogue is not stored.*--refresh/)
+  expect((await market.run(['discover', 'eolica', ...database])).out).toMatch(
+    /catalogue is not stored.*--refresh` \(needs an API key\)/,
+  )
 })
 
 test('discover lists geos by name before any value is stored', async () => {
