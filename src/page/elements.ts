@@ -175,8 +175,8 @@ export function roughLength({ words: { common } }: PageRequest, seconds: number)
 }
 
 /** How long something took. */
-export function duration(seconds: number): string {
-  if (seconds < 60) return `${Math.round(seconds * 10) / 10} s`
+export function duration({ locale }: Pick<PageRequest, 'locale'>, seconds: number): string {
+  if (seconds < 60) return `${seconds.toLocaleString(locale, { maximumFractionDigits: 1 })} s`
   const whole = Math.round(seconds)
   const [hours, minutes] = [Math.floor(whole / 3600), Math.floor((whole % 3600) / 60)]
   return hours > 0 ? `${hours} h ${minutes} min` : `${minutes} min ${whole % 60} s`

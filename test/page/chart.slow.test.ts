@@ -198,9 +198,9 @@ test('the legend names the band of a picture that summarizes values', async () =
   expect(await page.isVisible('#bucket')).toBe(false)
 })
 
-test('a key leads from a value to where it comes from', async () => {
+test('a key leads from a value to where it comes from, and selects the first value if none is selected', async () => {
   const page = await open('/series/600?from=2025-10-26&to=2025-10-27')
-  await move(page, 'ArrowRight')
+  expect(await move(page, 'e')).toContain('2025-10-26 00:00 +02:00')
   await page.keyboard.press('e')
   await page.waitForURL('**/explain/600/3/1761429600')
   expect(await page.innerText('h1')).toContain('2025-10-26 00:00 +02:00')
@@ -222,6 +222,8 @@ test('series are compared by name: the set is in the address, the table and the 
   expect(heads.filter((head) => head.includes('(MW)'))).toHaveLength(2)
   expect(await page.innerText('[data-part="table"] tbody tr')).toMatch(/\d\d,\d\d\d/)
   expect(await move(page, 'ArrowRight')).toMatch(/€\/MWh · .*demand: [\d,]+ MW/i)
+  const { width, height } = (await page.locator('.legend .with-0 .remove').boundingBox())!
+  expect(Math.min(width, height)).toBeGreaterThanOrEqual(24)
   await page.click('.legend .with-0 .remove')
   await page.waitForURL(/with=544/)
   expect(await page.locator('.legend [class^=with-]').count()).toBe(1)

@@ -243,6 +243,11 @@ describe('SQL', () => {
     expect(html).toContain('name="p.geo" value="3"')
   })
 
+  test('aligns the heading of numbers with the numbers', async () => {
+    const { html } = await get(`/sql?sql=${encodeURIComponent("select 'a' as name, 1 as count")}`)
+    expect(html).toContain('<th scope="col"><bdi>name</bdi></th><th scope="col" class="number"><bdi>count</bdi></th>')
+  })
+
   test('shows what is wrong with a statement, and keeps it in the box', async () => {
     const { html, data } = await get('/sql?sql=select+nonsense')
     expect(data.refused).toMatchObject({ code: 'bad-sql' })

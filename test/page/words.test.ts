@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { duration } from '../../src/page/elements.ts'
 import QUESTIONS from '../../src/page/words/recipes.es.json' with { type: 'json' }
 import SENTENCES from '../../src/page/words/sentences.json' with { type: 'json' }
 import TEXTS from '../../src/page/words/texts.json' with { type: 'json' }
@@ -46,4 +47,8 @@ test('every recipe has a question in Spanish', () => {
       .map(({ name }) => name)
       .sort(),
   )
+})
+
+test('durations have the decimal sign of their language', () => {
+  expect([duration({ locale: 'en' }, 0.72), duration({ locale: 'es' }, 0.72)]).toEqual(['0.7 s', '0,7 s'])
 })

@@ -181,7 +181,8 @@ function beginChart(): void {
     Home: () => zoom(whole.from, whole.to),
     '[': () => slider?.step(-1),
     ']': () => slider?.step(1),
-    e: () => explain(at),
+    // Without a point, the first one is selected.
+    e: () => (at === null ? view.move(1) : explain(at)),
   }
   place.addEventListener('keydown', (event) => {
     const act = KEYS[event.key]

@@ -60,14 +60,14 @@ type RunRow = Omit<
 const BAR = { width: 10, height: 48 }
 
 /** The durations of the runs, the oldest first, on a root scale, so that short ones are visible beside long ones. */
-function runStrip(runs: RunList['runs'], { words }: PageRequest): Html {
+function runStrip(runs: RunList['runs'], request: PageRequest): Html {
   const longest = Math.max(1, ...runs.map(({ seconds }) => seconds ?? 0))
   const bars = [...runs].reverse().map(({ seconds, outcome, id }, i) => {
     const height = Math.max(2, Math.round(Math.sqrt((seconds ?? 0) / longest) * BAR.height))
     const failed = outcome !== 'done' && outcome !== 'running'
-    return html`<rect class="${failed ? 'bar failed' : 'bar'}" x="${i * BAR.width}" y="${BAR.height - height}" width="${BAR.width - 3}" height="${height}"><title>${words.common.run} ${id}: ${words.runs.outcomes[outcome]}</title></rect>`
+    return html`<rect class="${failed ? 'bar failed' : 'bar'}" x="${i * BAR.width}" y="${BAR.height - height}" width="${BAR.width - 3}" height="${height}"><title>${request.words.common.run} ${id}: ${request.words.runs.outcomes[outcome]}</title></rect>`
   })
-  return html`<svg class="durations" viewBox="0 0 ${runs.length * BAR.width} ${BAR.height}" width="${runs.length * BAR.width}" height="${BAR.height}" role="img" aria-label="${words.runs.strip(runs.length, duration(longest))}">${bars}</svg>`
+  return html`<svg class="durations" viewBox="0 0 ${runs.length * BAR.width} ${BAR.height}" width="${runs.length * BAR.width}" height="${BAR.height}" role="img" aria-label="${request.words.runs.strip(runs.length, duration(request, longest))}">${bars}</svg>`
 }
 
 /** A table of runs. `more`: the last column. */
@@ -82,7 +82,7 @@ export function runsTable<Row extends RunRow>(
     [common.run, ({ id }) => html`<a href="${request.link(`/runs/${id}`)}">${id}</a>`],
     [own.what, (run) => html`${serviceText(run.command)} ${serviceText(run.job)}`],
     [own.started, (run) => timeElement(request, run.started_at)],
-    [own.length, (run) => run.finished_at && duration(secondsOf(run)!), 'number'],
+    [own.length, (run) => run.finished_at && duration(request, secondsOf(run)!), 'number'],
     [own.outcome, ({ outcome }) => outcomeMark(outcome, request)],
     [own.requests, (run) => countText(request, run.requests), 'number'],
     [own.failed, (run) => countText(request, run.failed), 'number'],
@@ -286,7 +286,7 @@ export const runView = view({
       [own.outcome, outcomeMark(one.outcome, request)],
       [own.started, timeElement(request, one.started_at)],
       [own.ended, one.finished_at === null ? own.gone : timeElement(request, one.finished_at)],
-      [own.length, one.seconds !== null && duration(one.seconds)],
+      [own.length, one.seconds !== null && duration(request, one.seconds)],
       [own.requests, countText(request, one.requests)],
       [own.failed, countText(request, one.failed)],
       [own.bytes, countText(request, one.bytes)],

@@ -203,7 +203,7 @@ ${
   scrolled(
     own.answer,
     html`<table>
-<thead><tr>${columns.map((name) => html`<th scope="col"><bdi>${visible(name)}</bdi></th>`)}</tr></thead>
+<thead><tr>${columns.map((name, i) => html`<th scope="col"${rows.some((row) => typeof row[i] === 'number') && html` class="number"`}><bdi>${visible(name)}</bdi></th>`)}</tr></thead>
 <tbody>
 ${shown.map((row) => html`<tr>${row.map((value) => cell(value, request))}</tr>\n`)}</tbody></table>`,
   )
