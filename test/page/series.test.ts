@@ -278,4 +278,11 @@ test.each([
     const [, shown] = new RegExp(`<dt>${name}</dt>[^]*?(\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d)`).exec(page)!
     expect(shown, name).toBe(row!.at_local.slice(0, 16).replace('T', ' '))
   }
+  const [{ mean } = { mean: 0 }] = reader.all(
+    `select sum(value * step_s) / sum(step_s) as mean from observations where indicator_id = ? and geo_id = ?
+     and time_trunc is null and local_date between '2025-10-01' and '2025-10-30'`,
+    [id, geo],
+  ) as { mean: number }[]
+  const { figures } = await data(`/series/${id}.json?geo=${geo}&from=2025-10-01&to=2025-10-31`)
+  expect(figures.mean).toBeCloseTo(mean, 6)
 })

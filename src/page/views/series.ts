@@ -41,6 +41,7 @@ import {
   showOf,
   sqlOf,
 } from '../queries/series/question.ts'
+import { segmentsOf } from '../queries/series/window.ts'
 import { AmbiguousSeries } from '../queries/seriesPaths.ts'
 
 /** How many intervals are listed. */
@@ -50,17 +51,24 @@ const HOURS = [...Array(24).keys()]
 /** The most values that a bucket of a chart has: those of four months, every five minutes. */
 const MOST_OF_BUCKET = 40_000
 
-/** The mean and the extremes of a chart, with the instants of the extremes, which a bucket of the chart does not have. */
-async function readFigures({ engine }: Reader, dataset: NamedGeoSeries, { now }: ChartData) {
-  const periods = [...eachPeriod(now)].filter(({ mean }) => mean !== null)
+/**
+ * The mean and the extremes of a range, from its values or, if it is long, from the buckets of its chart; and the instants of the
+ * extremes, which a bucket does not have.
+ */
+async function readFigures({ engine }: Reader, dataset: NamedGeoSeries, { from, to, now }: ChartData) {
+  const isLong = to - from > 62 * DAY
+  const values = isLong ? [] : await engine.knownValues({ ...dataset, from, to }, null, MOST_OF_BUCKET)
+  const exact = { kind: 'values' as const, segments: segmentsOf(values) }
+  const periods = [...eachPeriod(isLong ? now : exact)].filter(({ mean }) => mean !== null)
   const seconds = periods.reduce((sum, { from, to }) => sum + to - from, 0)
   const sum = periods.reduce((sum, { from, to, mean }) => sum + mean! * (to - from), 0)
   const find = async (key: 'min' | 'max', sign: 1 | -1) => {
     const [bucket] = periods.toSorted((a, b) => sign * (a[key]! - b[key]!))
     if (!bucket) return undefined
-    const range = { ...dataset, from: bucket.from - DAY, to: bucket.to }
-    const values = await engine.knownValues(range, null, MOST_OF_BUCKET)
-    const found = values.find(({ at, step, value }) => value === bucket[key] && at + step > bucket.from)
+    const near = { ...dataset, from: bucket.from - DAY, to: bucket.to }
+    const found = (await engine.knownValues(near, null, MOST_OF_BUCKET)).find(
+      ({ at, step, value }) => value === bucket[key] && at + step > bucket.from,
+    )
     return { value: bucket[key], at: found?.at ?? bucket.from }
   }
   return { mean: seconds > 0 ? sum / seconds : null, low: await find('min', 1), high: await find('max', -1) }
