@@ -25,7 +25,7 @@ try {
 const root = join(import.meta.dirname, '../..')
 const built = join(root, 'dist/program/main.js')
 
-/** Whether there is a built program that is newer than all that it was built from. A package has no source. */
+/** Whether the built program exists and is newer than every source file. A package has no source files. */
 function isBuilt() {
   if (!existsSync(join(root, 'src/cli/main.ts'))) return true
   if (!existsSync(built)) return false

@@ -2,7 +2,7 @@ import type { Service } from '../service/service.ts'
 import type { Job, Moment } from './job.ts'
 import { spanText } from './moment.ts'
 
-/** Whether a window ends today, by default or because it says `today`, `now` or `+1d`, which is the end of today. */
+/** Whether a window ends today: `to` is missing, `today`, `now` or `+1d` (the end of today). */
 const endsToday = (to: Moment): boolean =>
   to.kind === 'now' || (to.kind === 'relative' && to.span.unit === 'day' && [0, 1].includes(to.span.count))
 

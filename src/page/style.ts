@@ -57,56 +57,162 @@ ${REGISTERED}
   --warn: light-dark(#fdf3df, #2a2213); --warn-line: light-dark(#e8c98a, #5d4718); --final: light-dark(#a2d2ba, #2d6b50); --provisional: light-dark(#b5d0ee, #2f5b8e); --empty: light-dark(#c9cec9, #4a5450); --unverified: light-dark(#f3b95c, #93610f); --failed: light-dark(#c9372c, #e5645b); --none: light-dark(#f1f3f0, #1b2120);
   --state-provisional: light-dark(#2f6fb3, #6fa8e0); --state-empty: light-dark(#6b727a, #8d959e); --state-none: var(--state-empty); --state-final: light-dark(#1b6e4b, #4fae84); --state-failed: light-dark(#b3261e, #f2786f); --state-unverified: light-dark(#9a5b00, #e0a04a); --state-absent: var(--state-unverified); --small: .8125rem; --tiny: .75rem;
 }
-* { box-sizing: border-box; } body { margin: 0; background: var(--back); color: var(--ink); font: .9375rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; } header > div, main, footer { padding: 0 1.25rem; max-width: 84rem; margin: 0 auto; } header { background: var(--paper); border-bottom: 1px solid var(--line); } header > div { font-size: .875rem; display: flex; flex-wrap: wrap; align-items: center; gap: .25rem 1.25rem; min-height: 3.25rem; padding-block: .25rem; position: relative; }
-header nav { margin-inline-end: auto; min-width: 0; } .brand { display: inline-flex; align-items: center; gap: .5rem; color: var(--ink); font-weight: 650; text-decoration: none; } .brand::before { content: ""; width: 1.5rem; height: 1.5rem; background: url(icon.svg) center / contain no-repeat; } .saved, .synced { font-size: var(--small); color: var(--soft); } .synced { text-decoration: none; margin-inline-start: auto; } .synced:hover { text-decoration: underline; }
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--back); color: var(--ink); font: .9375rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
+header > div, main, footer { padding: 0 1.25rem; max-width: 84rem; margin: 0 auto; }
+header { background: var(--paper); border-bottom: 1px solid var(--line); }
+header > div { font-size: .875rem; display: flex; flex-wrap: wrap; align-items: center; gap: .25rem 1.25rem; min-height: 3.25rem; padding-block: .25rem; position: relative; }
+header nav { margin-inline-end: auto; min-width: 0; }
+.brand { display: inline-flex; align-items: center; gap: .5rem; color: var(--ink); font-weight: 650; text-decoration: none; }
+.brand::before { content: ""; width: 1.5rem; height: 1.5rem; background: url(icon.svg) center / contain no-repeat; }
+.saved, .synced { font-size: var(--small); color: var(--soft); }
+.synced { text-decoration: none; margin-inline-start: auto; }
+.synced:hover { text-decoration: underline; }
 .saved { & summary { cursor: pointer; padding: .375rem 0; list-style: none; } & summary::before { content: var(--sign-star); margin-inline-end: .375rem; vertical-align: -.125em; } & ul { padding: 0; list-style: none; } & li { display: flex; justify-content: space-between; gap: .5rem; overflow-wrap: anywhere; } & input[type=file] { border: 0; max-width: 100%; } }
-.saved > div { position: absolute; inset-inline-end: 1.25rem; top: 100%; z-index: 2; width: min(22rem, 90vw); padding: .75rem; background: var(--paper); border: 1px solid var(--line); border-radius: .5rem; } .find { flex: 1 1 7rem; max-width: 15rem; & input { width: 100%; min-height: 2rem; padding: 0 .625rem; text-overflow: ellipsis; } }
-nav ul { display: flex; flex-wrap: wrap; gap: 0 1rem; margin: 0; padding: 0; list-style: none; } nav a { display: inline-block; padding: .5rem 0; text-decoration: none; color: var(--soft); } nav a[aria-current] { color: var(--ink); font-weight: 600; border-bottom: 3px solid currentColor; } main:focus { outline: none; } h1 { font-size: 1.5rem; line-height: 1.25; font-weight: 650; letter-spacing: -.01em; margin: 1.25rem 0 .5rem; } h2 { font-size: 1.0625rem; font-weight: 650; margin: 1.5rem 0 .5rem; } h3 { font-size: 1rem; margin: 1rem 0 .25rem; }
-h1, h2, h3, p, li, dd, bdi { overflow-wrap: anywhere; } td, th, :is(td, th) :is(bdi, p) { overflow-wrap: break-word; } td p { margin: 0; } time { white-space: nowrap; } a { color: var(--link); } :focus-visible { outline: 3px solid var(--link); outline-offset: 2px; } .skip { position: absolute; left: -100rem; } .skip:focus { left: 1rem; top: .5rem; background: var(--paper); padding: .5rem; z-index: 1; } .quiet { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
-.soft, footer { color: var(--soft); } p.soft, details .soft { font-size: var(--small); } summary { cursor: pointer; } footer { border-top: 1px solid var(--line); margin-top: 2rem; font-size: var(--small); } .panel, .scroll:has(> table) { background: var(--paper); border: 1px solid var(--line); border-radius: .5rem; } .panel { padding: .25rem 1rem .75rem; margin: .75rem 0; } .scroll { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; width: 100%; }
-caption { text-align: start; font-weight: 600; padding: .5rem .75rem; } th, td { text-align: start; padding: .375rem .75rem; border-bottom: 1px solid var(--line); vertical-align: top; } tbody tr:last-child > * { border-bottom: 0; }
-th { font-weight: 600; } thead th { font-size: var(--tiny); color: var(--soft); } td.number, th.number { text-align: end; white-space: nowrap; } code, pre { font-family: ui-monospace, monospace; font-size: .875em; overflow-wrap: anywhere; white-space: pre-wrap; }
-pre { background: var(--band); padding: .5rem .75rem; margin: .25rem 0; border-radius: .25rem; } td code { display: inline-block; min-width: 16rem; } .command { display: flex; gap: .5rem; align-items: center; flex-wrap: wrap; & code { background: var(--band); padding: .25rem .5rem; border-radius: .25rem; } }
+.saved > div { position: absolute; inset-inline-end: 1.25rem; top: 100%; z-index: 2; width: min(22rem, 90vw); padding: .75rem; background: var(--paper); border: 1px solid var(--line); border-radius: .5rem; }
+.find { flex: 1 1 7rem; max-width: 15rem; & input { width: 100%; min-height: 2rem; padding: 0 .625rem; text-overflow: ellipsis; } }
+nav ul { display: flex; flex-wrap: wrap; gap: 0 1rem; margin: 0; padding: 0; list-style: none; }
+nav a { display: inline-block; padding: .5rem 0; text-decoration: none; color: var(--soft); }
+nav a[aria-current] { color: var(--ink); font-weight: 600; border-bottom: 3px solid currentColor; }
+main:focus { outline: none; }
+h1 { font-size: 1.5rem; line-height: 1.25; font-weight: 650; letter-spacing: -.01em; margin: 1.25rem 0 .5rem; }
+h2 { font-size: 1.0625rem; font-weight: 650; margin: 1.5rem 0 .5rem; }
+h3 { font-size: 1rem; margin: 1rem 0 .25rem; }
+h1, h2, h3, p, li, dd, bdi { overflow-wrap: anywhere; }
+td, th, :is(td, th) :is(bdi, p) { overflow-wrap: break-word; }
+td p { margin: 0; }
+time { white-space: nowrap; }
+a { color: var(--link); }
+:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
+.skip { position: absolute; left: -100rem; }
+.skip:focus { left: 1rem; top: .5rem; background: var(--paper); padding: .5rem; z-index: 1; }
+.quiet { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+.soft, footer { color: var(--soft); }
+p.soft, details .soft { font-size: var(--small); }
+summary { cursor: pointer; }
+footer { border-top: 1px solid var(--line); margin-top: 2rem; font-size: var(--small); }
+.panel, .scroll:has(> table) { background: var(--paper); border: 1px solid var(--line); border-radius: .5rem; }
+.panel { padding: .25rem 1rem .75rem; margin: .75rem 0; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; width: 100%; }
+caption { text-align: start; font-weight: 600; padding: .5rem .75rem; }
+th, td { text-align: start; padding: .375rem .75rem; border-bottom: 1px solid var(--line); vertical-align: top; }
+tbody tr:last-child > * { border-bottom: 0; }
+th { font-weight: 600; }
+thead th { font-size: var(--tiny); color: var(--soft); }
+td.number, th.number { text-align: end; white-space: nowrap; }
+code, pre { font-family: ui-monospace, monospace; font-size: .875em; overflow-wrap: anywhere; white-space: pre-wrap; }
+pre { background: var(--band); padding: .5rem .75rem; margin: .25rem 0; border-radius: .25rem; }
+td code { display: inline-block; min-width: 16rem; }
+.command { display: flex; gap: .5rem; align-items: center; flex-wrap: wrap; & code { background: var(--band); padding: .25rem .5rem; border-radius: .25rem; } }
 button, input, select, textarea { font: inherit; color: inherit; background: var(--paper); border: 1px solid var(--edge); border-radius: .25rem; min-height: 1.875rem; padding: 0 .5rem; max-width: 100%; }
-button { padding: 0 .75rem; cursor: pointer; } form button { background: var(--strong); color: var(--on-strong); border-color: transparent; } .good::before { content: var(--sign-good); } .bad::before { content: var(--sign-bad); } .running::before { content: var(--sign-busy); } :is(.good, .bad, .running)::before { margin-inline-end: .375rem; vertical-align: -.125em; display: inline-block; }
-h1::before { margin-inline-end: .5rem; } .health > .good::before { content: none; } main:has(.problems, dd .bad) h1::before { content: var(--sign-warn); } main:has(.health > .good, dd > .good) h1::before { content: var(--sign-good); }
-.printed { display: none; } .cell, .grid td[class] { text-align: center; font-weight: 700; color: var(--ink); } .cell.failed, .grid td.failed { color: var(--on-strong); } span.cell { display: inline-block; min-width: 1.375rem; height: 1.375rem; line-height: 1.375rem; vertical-align: middle; border-radius: .2rem; font-size: var(--tiny); }
-.grid { & td[class] { padding: 0; border: 1px solid var(--paper); min-width: 1.75rem; border-radius: .25rem; } & th[scope=row] { min-width: 5rem; font-weight: 400; padding: .125rem .75rem; vertical-align: middle; } & th, & td { border: 0; } } .grid:not(.days) th[scope=row] { width: 18%; min-width: 9rem; } .grid td.mixed { color: var(--ink); background: var(--band); }
-.grid td > * { position: relative; display: block; width: 0; min-width: 100%; height: 1.75rem; line-height: 1.75rem; overflow: hidden; text-indent: 110%; white-space: nowrap; color: inherit; text-decoration: none; } .grid td > ::before { position: absolute; inset: 0; text-indent: 0; } .grid td.mixed > * { line-height: 1rem; }
-.grid td svg { position: absolute; inset: auto 0 0; width: 100%; height: .75rem; } .grid td a:focus-visible { outline-color: var(--ink); outline-offset: 1px; z-index: 1; } .grid thead th + th { text-align: center; padding: .25rem 0; font-weight: 400; } .scroll:has(.grid) { padding-bottom: .5rem; } abbr { text-decoration: none; }
-.strip { display: block; width: 100%; min-width: 11rem; height: 1.125rem; background: var(--band); border-radius: 2px; } td.wide { width: 22%; min-width: 11rem; & a { display: block; font-size: var(--small); } } td.age, td.when { white-space: nowrap; font-size: var(--small); } td.request { min-width: 15rem; }
+button { padding: 0 .75rem; cursor: pointer; }
+form button { background: var(--strong); color: var(--on-strong); border-color: transparent; }
+.good::before { content: var(--sign-good); }
+.bad::before { content: var(--sign-bad); }
+.running::before { content: var(--sign-busy); }
+:is(.good, .bad, .running)::before { margin-inline-end: .375rem; vertical-align: -.125em; display: inline-block; }
+h1::before { margin-inline-end: .5rem; }
+.health > .good::before { content: none; }
+main:has(.problems, dd .bad) h1::before { content: var(--sign-warn); }
+main:has(.health > .good, dd > .good) h1::before { content: var(--sign-good); }
+.printed { display: none; }
+.cell, .grid td[class] { text-align: center; font-weight: 700; color: var(--ink); }
+.cell.failed, .grid td.failed { color: var(--on-strong); }
+span.cell { display: inline-block; min-width: 1.375rem; height: 1.375rem; line-height: 1.375rem; vertical-align: middle; border-radius: .2rem; font-size: var(--tiny); }
+.grid { & td[class] { padding: 0; border: 1px solid var(--paper); min-width: 1.75rem; border-radius: .25rem; } & th[scope=row] { min-width: 5rem; font-weight: 400; padding: .125rem .75rem; vertical-align: middle; } & th, & td { border: 0; } }
+.grid:not(.days) th[scope=row] { width: 18%; min-width: 9rem; }
+.grid td.mixed { color: var(--ink); background: var(--band); }
+.grid td > * { position: relative; display: block; width: 0; min-width: 100%; height: 1.75rem; line-height: 1.75rem; overflow: hidden; text-indent: 110%; white-space: nowrap; color: inherit; text-decoration: none; }
+.grid td > ::before { position: absolute; inset: 0; text-indent: 0; }
+.grid td.mixed > * { line-height: 1rem; }
+.grid td svg { position: absolute; inset: auto 0 0; width: 100%; height: .75rem; }
+.grid td a:focus-visible { outline-color: var(--ink); outline-offset: 1px; z-index: 1; }
+.grid thead th + th { text-align: center; padding: .25rem 0; font-weight: 400; }
+.scroll:has(.grid) { padding-bottom: .5rem; }
+abbr { text-decoration: none; }
+.strip { display: block; width: 100%; min-width: 11rem; height: 1.125rem; background: var(--band); border-radius: 2px; }
+td.wide { width: 22%; min-width: 11rem; & a { display: block; font-size: var(--small); } }
+td.age, td.when { white-space: nowrap; font-size: var(--small); }
+td.request { min-width: 15rem; }
 table.series { & :is(th, td) { vertical-align: middle; } & th[scope=row] { font-weight: 400; min-width: 12rem; max-width: 24rem; overflow-wrap: anywhere; line-height: 1.35; & a { color: var(--ink); font-weight: 600; text-decoration: none; } & a:hover { text-decoration: underline; } & .soft { display: block; font-size: var(--tiny); } } }
-.latest b { font-size: 1.0625rem; font-weight: 600; } .latest .soft { font-size: var(--tiny); } .spark { display: block; width: 8rem; height: 1.75rem; overflow: visible; & path { fill: none; stroke: var(--chart-now); stroke-width: 1.5; vector-effect: non-scaling-stroke; } }
+.latest b { font-size: 1.0625rem; font-weight: 600; }
+.latest .soft { font-size: var(--tiny); }
+.spark { display: block; width: 8rem; height: 1.75rem; overflow: visible; & path { fill: none; stroke: var(--chart-now); stroke-width: 1.5; vector-effect: non-scaling-stroke; } }
 .problems { background: var(--paper); border: 1px solid var(--warn-line); border-inline-start: .25rem solid var(--state-unverified); border-radius: .5rem; margin: .75rem 0; & > div { display: flex; flex-wrap: wrap; gap: .25rem 1.5rem; align-items: center; padding: .5rem 1rem; } & > div + div { border-top: 1px solid var(--line); } & p { margin: 0; } }
-.problems ul { flex: 1 1 24rem; min-width: 0; margin: 0; padding: 0; list-style: none; } .problems li { padding-inline-start: 1.375rem; } .problems li::before { content: var(--sign-warn); margin-inline: -1.375rem .5rem; vertical-align: -.125em; display: inline-block; } .pager { display: flex; gap: 1rem; margin: .5rem 0; }
+.problems ul { flex: 1 1 24rem; min-width: 0; margin: 0; padding: 0; list-style: none; }
+.problems li { padding-inline-start: 1.375rem; }
+.problems li::before { content: var(--sign-warn); margin-inline: -1.375rem .5rem; vertical-align: -.125em; display: inline-block; }
+.pager { display: flex; gap: 1rem; margin: .5rem 0; }
 .question, .choose, .slider { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin: .75rem 0; & label { display: inline-flex; flex-wrap: wrap; gap: .25rem .5rem; align-items: center; max-width: 100%; } }
-.question textarea { field-sizing: content; max-height: 24rem; min-height: 7rem; flex-basis: 100%; width: 100%; padding: .5rem; font-family: ui-monospace, monospace; font-size: .875rem; } .question fieldset { border: 1px solid var(--line); border-radius: .25rem; min-width: 0; flex-basis: 100%; }
-.beside { display: grid; gap: 0 2rem; & > * { min-width: 0; } & aside a { display: inline-block; min-height: 1.5rem; } } .found { padding-inline-start: 1.25rem; & li { margin: 0 0 .5rem; } & p { margin: 0; } } ul.found { list-style: none; padding: 0; }
+.question textarea { field-sizing: content; max-height: 24rem; min-height: 7rem; flex-basis: 100%; width: 100%; padding: .5rem; font-family: ui-monospace, monospace; font-size: .875rem; }
+.question fieldset { border: 1px solid var(--line); border-radius: .25rem; min-width: 0; flex-basis: 100%; }
+.beside { display: grid; gap: 0 2rem; & > * { min-width: 0; } & aside a { display: inline-block; min-height: 1.5rem; } }
+.found { padding-inline-start: 1.25rem; & li { margin: 0 0 .5rem; } & p { margin: 0; } }
+ul.found { list-style: none; padding: 0; }
 .facts { display: flex; flex-wrap: wrap; gap: .5rem 2rem; margin: .75rem 0; & div { min-width: 0; } & dt { color: var(--soft); font-size: var(--tiny); } & dt::first-letter { text-transform: uppercase; } & dd { margin: 0; font-size: 1.0625rem; font-variant-numeric: tabular-nums; } & .soft { font-size: var(--tiny); font-weight: 400; } & .main dd { font-size: 1.75rem; font-weight: 650; line-height: 1.2; } }
-.lines { white-space: pre-wrap; max-width: 45rem; overflow-wrap: anywhere; } ins { background: light-dark(#d9f2e3, #173a2a); color: inherit; } del { background: light-dark(#fbe0de, #47201e); color: inherit; } mark { background: light-dark(#fff1a8, #574a00); color: inherit; }
-figure { margin: .5rem 0; } progress { width: 100%; accent-color: var(--link); } .durations { max-width: 100%; height: auto; & .bar { fill: var(--edge); } & .failed { fill: var(--failed); } } .lane { max-width: 100%; background: var(--band); & path { fill: none; stroke-width: 6; } & .sent { stroke: var(--edge); } & .failed { stroke: var(--failed); } }
+.lines { white-space: pre-wrap; max-width: 45rem; overflow-wrap: anywhere; }
+ins { background: light-dark(#d9f2e3, #173a2a); color: inherit; }
+del { background: light-dark(#fbe0de, #47201e); color: inherit; }
+mark { background: light-dark(#fff1a8, #574a00); color: inherit; }
+figure { margin: .5rem 0; }
+progress { width: 100%; accent-color: var(--link); }
+.durations { max-width: 100%; height: auto; & .bar { fill: var(--edge); } & .failed { fill: var(--failed); } }
+.lane { max-width: 100%; background: var(--band); & path { fill: none; stroke-width: 6; } & .sent { stroke: var(--edge); } & .failed { stroke: var(--failed); } }
 .spans { display: flex; flex-wrap: wrap; gap: .375rem; margin: .75rem 0; & a { flex: none; padding: .125rem .625rem; min-width: 1.5rem; border: 1px solid var(--edge); border-radius: .25rem; color: var(--ink); text-decoration: none; } & a[aria-current] { background: var(--strong); color: var(--on-strong); border-color: transparent; } }
-[hidden] { display: none !important; } .choose select { max-width: min(18rem, 100%); } .choose small { flex-basis: 100%; } .remove { display: inline-block; min-width: 1.5rem; min-height: 1.5rem; text-align: center; text-decoration: none; } .slider input[type=range] { width: min(30rem, 70vw); accent-color: var(--link); padding: 0; border: 0; } .legend { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; list-style: none; padding: 0; margin: .5rem 0; font-size: var(--small); }
-[data-part="legend"] li::before, .tip :where([class]:not([class=""]))::before { content: ""; display: inline-block; width: 1.5rem; border-top: 3px solid; margin-right: .375rem; vertical-align: middle; } [data-part="legend"] .band::before { border-top: .75rem solid var(--chart-now-band); } #chart { min-height: 20rem; position: relative; & .u-select { background: color-mix(in srgb, var(--link) 20%, transparent); } }
+[hidden] { display: none !important; }
+.choose select { max-width: min(18rem, 100%); }
+.choose small { flex-basis: 100%; }
+.remove { display: inline-block; min-width: 1.5rem; min-height: 1.5rem; text-align: center; text-decoration: none; }
+.slider input[type=range] { width: min(30rem, 70vw); accent-color: var(--link); padding: 0; border: 0; }
+.legend { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; list-style: none; padding: 0; margin: .5rem 0; font-size: var(--small); }
+[data-part="legend"] li::before, .tip :where([class]:not([class=""]))::before { content: ""; display: inline-block; width: 1.5rem; border-top: 3px solid; margin-right: .375rem; vertical-align: middle; }
+[data-part="legend"] .band::before { border-top: .75rem solid var(--chart-now-band); }
+#chart { min-height: 20rem; position: relative; & .u-select { background: color-mix(in srgb, var(--link) 20%, transparent); } }
 .uplot .u-under { overflow: visible; & div { position: absolute; top: 0; bottom: 0; overflow: hidden; } & .change { border-left: 2px dotted var(--ink); } & .now { border-left: 1px solid var(--ink); overflow: visible; } & .state { top: -18px; line-height: 18px; padding-left: .25rem; font-size: var(--tiny); white-space: nowrap; border-bottom: 6px solid; background: repeating-linear-gradient(135deg, color-mix(in srgb, currentColor 28%, transparent) 0 1px, transparent 1px var(--stripe)), color-mix(in srgb, currentColor 12%, transparent); --stripe: 100rem; } & .state-provisional { --stripe: 10px; } & :is(.state-unverified, .state-absent) { --stripe: 6px; } & .state-failed { --stripe: 4px; } }
-.tip { position: absolute; top: .5rem; z-index: 1; pointer-events: none; background: var(--paper); border: 1px solid var(--edge); border-radius: .25rem; padding: .25rem .5rem; margin-left: .75rem; font-size: var(--small); &.start { transform: translateX(calc(-100% - 1.5rem)); } & div:nth-child(2) { font-weight: 600; } } #cursor { min-height: 1.5em; margin: 0; font-size: var(--small); font-variant-numeric: tabular-nums; }
+.tip { position: absolute; top: .5rem; z-index: 1; pointer-events: none; background: var(--paper); border: 1px solid var(--edge); border-radius: .25rem; padding: .25rem .5rem; margin-left: .75rem; font-size: var(--small); &.start { transform: translateX(calc(-100% - 1.5rem)); } & div:nth-child(2) { font-weight: 600; } }
+#cursor { min-height: 1.5em; margin: 0; font-size: var(--small); font-variant-numeric: tabular-nums; }
 .figure { width: 100%; height: auto; display: block; & text { font: 11px system-ui, sans-serif; fill: var(--soft); } & .grid path { stroke: var(--line); fill: none; } & .line { fill: none; stroke-width: 1.5; } & .band { stroke: none; } & .faint { stroke-width: 1; stroke-opacity: .6; } & .band.faint { fill-opacity: .4; } & [class^="state-"] { fill-opacity: .15; } }
-.figure .line[class*="fan-"] { stroke: var(--ink); } .figure .band[class*="fan-"] { fill: none; } .figure .line.fan-5 { stroke: var(--chart-now); stroke-width: 2.5; } .figure .fan-0 { stroke-opacity: .25; } .figure .fan-1 { stroke-opacity: .35; } .figure .fan-2 { stroke-opacity: .45; } .figure .fan-3 { stroke-opacity: .6; } .figure .fan-4 { stroke-opacity: .8; }
-.intervals { list-style: none; padding: 0; & .mark { display: inline-block; width: 1.25rem; text-align: center; font-weight: 700; border: 1px solid currentColor; } } [data-part="table"] { & .scroll { max-height: 32rem; overflow: auto; } & th[scope=row] { white-space: nowrap; } & thead th { position: sticky; top: 0; background: var(--paper); } }
+.figure .line[class*="fan-"] { stroke: var(--ink); }
+.figure .band[class*="fan-"] { fill: none; }
+.figure .line.fan-5 { stroke: var(--chart-now); stroke-width: 2.5; }
+.figure .fan-0 { stroke-opacity: .25; }
+.figure .fan-1 { stroke-opacity: .35; }
+.figure .fan-2 { stroke-opacity: .45; }
+.figure .fan-3 { stroke-opacity: .6; }
+.figure .fan-4 { stroke-opacity: .8; }
+.intervals { list-style: none; padding: 0; & .mark { display: inline-block; width: 1.25rem; text-align: center; font-weight: 700; border: 1px solid currentColor; } }
+[data-part="table"] { & .scroll { max-height: 32rem; overflow: auto; } & th[scope=row] { white-space: nowrap; } & thead th { position: sticky; top: 0; background: var(--paper); } }
 .carpet { & > summary { font-size: 1.0625rem; font-weight: 650; padding: .25rem 0; } & .cells { display: flex; gap: .25rem; } & .hours { width: 2.75rem; font-size: .6875rem; line-height: 12px; text-align: end; } & .hours span { display: block; height: 12px; white-space: nowrap; } & canvas { background: var(--band); image-rendering: pixelated; } }
-.scale b { font-weight: 400; } .scale span { display: inline-block; width: 1rem; height: .75rem; } .days-axis { position: relative; height: 1.25rem; font-size: .6875rem; color: var(--soft); & span { position: absolute; white-space: nowrap; } } .heat { width: 100%; height: auto; & rect { fill: var(--chart-now); } & .h1 { fill-opacity: .2; } & .h2 { fill-opacity: .4; } & .h3 { fill-opacity: .6; } & .h4 { fill-opacity: .8; } }
+.scale b { font-weight: 400; }
+.scale span { display: inline-block; width: 1rem; height: .75rem; }
+.days-axis { position: relative; height: 1.25rem; font-size: .6875rem; color: var(--soft); & span { position: absolute; white-space: nowrap; } }
+.heat { width: 100%; height: auto; & rect { fill: var(--chart-now); } & .h1 { fill-opacity: .2; } & .h2 { fill-opacity: .4; } & .h3 { fill-opacity: .6; } & .h4 { fill-opacity: .8; } }
 @media (max-width: 75rem) { .spark { width: 5rem; } td.wide, .strip { min-width: 8rem; } table.series :is(th, td) { padding-inline: .5rem; } .saved summary span { position: absolute; width: 1px; height: 1px; overflow: hidden; } }
 @media (min-width: 60rem) { .beside { grid-template-columns: minmax(0, 2fr) minmax(0, 1fr); } }
 @media (max-width: 60rem) {
-  .spark { width: 100%; } table.series { &, & tbody { display: block; } & thead, & td:empty { display: none; } & tr { display: grid; grid-template: "name latest" "when age" "trend trend" "wide wide" / minmax(0, 1fr) auto; padding: .5rem 0; border-bottom: 1px solid var(--line); } & tr > * { border: 0; padding: .125rem .75rem; width: auto; min-width: 0; } } table.series { & th[scope=row] { grid-area: name; max-width: none; min-width: 0; } & .latest { grid-area: latest; } & .when { grid-area: when; color: var(--soft); } & .age { grid-area: age; text-align: end; white-space: normal; } & .trend { grid-area: trend; } & .wide { grid-area: wide; width: 100%; } }
+  .spark { width: 100%; }
+  table.series { &, & tbody { display: block; } & thead, & td:empty { display: none; } & tr { display: grid; grid-template: "name latest" "when age" "trend trend" "wide wide" / minmax(0, 1fr) auto; padding: .5rem 0; border-bottom: 1px solid var(--line); } & tr > * { border: 0; padding: .125rem .75rem; width: auto; min-width: 0; } }
+  table.series { & th[scope=row] { grid-area: name; max-width: none; min-width: 0; } & .latest { grid-area: latest; } & .when { grid-area: when; color: var(--soft); } & .age { grid-area: age; text-align: end; white-space: normal; } & .trend { grid-area: trend; } & .wide { grid-area: wide; width: 100%; } }
 }
 @media (min-width: 46rem) and (max-width: 60rem) { table.series tr { grid-template: "name latest" "when age" "trend wide" / minmax(0, 1fr) minmax(0, 1fr); } }
 @media (max-width: 46rem) {
-  .panel { display: flex; flex-direction: column; padding-inline: .75rem; } .choose { order: 1; } header ul, .spans { flex-wrap: nowrap; white-space: nowrap; overflow-x: auto; } .saved > div { position: static; width: auto; } .find { flex-basis: 100%; max-width: none; order: 3; } header nav { order: 4; width: 100%; } header > div { gap: .25rem .625rem; padding-inline: .75rem; }
+  .panel { display: flex; flex-direction: column; padding-inline: .75rem; }
+  .choose { order: 1; }
+  header ul, .spans { flex-wrap: nowrap; white-space: nowrap; overflow-x: auto; }
+  .saved > div { position: static; width: auto; }
+  .find { flex-basis: 100%; max-width: none; order: 3; }
+  header nav { order: 4; width: 100%; }
+  header > div { gap: .25rem .625rem; padding-inline: .75rem; }
 }
 @media (forced-colors: active) { svg, .u-under div, .cell, .grid td[class] { forced-color-adjust: none; } }
 @media (scripting: none) { #keys, .carpet { display: none; } }
 @media print {
-  .printed { display: block; overflow-wrap: anywhere; } nav, .skip, button, header, form, .choose, .slider, #keys, .carpet { display: none; } a { color: inherit; } body { font-size: 10pt; } .cell, .grid td[class], .strip { print-color-adjust: exact; } [data-part="table"] .scroll { max-height: none; }
+  .printed { display: block; overflow-wrap: anywhere; }
+  nav, .skip, button, header, form, .choose, .slider, #keys, .carpet { display: none; }
+  a { color: inherit; }
+  body { font-size: 10pt; }
+  .cell, .grid td[class], .strip { print-color-adjust: exact; }
+  [data-part="table"] .scroll { max-height: none; }
 }
 `

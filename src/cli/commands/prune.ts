@@ -88,7 +88,7 @@ function ageSeconds(age: string): number {
 const keptText = ({ kept }: Pruned): string =>
   `Kept ${quantity(kept, 'older one', 'older ones')} with quarantined rows.`
 
-/** What became of the space of the deleted responses; sizes in bytes, null for a server. */
+/** Says whether the file was shrunk, from its sizes in bytes before and after; they are null for a server. */
 function spaceText(vacuum: boolean, before: number | null, after: number | null): string {
   if (before === null || after === null)
     return vacuum

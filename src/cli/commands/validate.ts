@@ -36,7 +36,7 @@ function countRequests(planning: Parameters<typeof plan>[0]): number {
   return series.reduce((sum, requests) => sum + requests, listings)
 }
 
-/** What is legal in a job and hardly meant: windows that begin before there was anything or leave out tomorrow, and plans that never end. */
+/** Warnings about a valid job: windows that begin before 1990 or leave out tomorrow, and plans of very many requests. */
 function findWarnings(job: Job, service: Planning['service'], now: Instant): string[] {
   const requests = countRequests({ job, service, plannerState: EMPTY_STATE, now, options: {} })
   const early = [...job.series, ...job.archives].flatMap(({ path, window }) => {

@@ -7,7 +7,7 @@ import { version } from '../../util/package.ts'
 import type { ExportForm } from '../flags.ts'
 import { format } from '../terminal/output.ts'
 
-/** What Parquet files name as their maker. */
+/** The program name that is written into Parquet files. */
 const PROGRAM = `indicator-sync ${version()}`
 
 /** How a file is written. */

@@ -11,7 +11,7 @@ import type { Database } from '../tables/schema.ts'
 /** The version of the zone data of this runtime, such as 2025b. */
 const ZONE_DATA = process.versions.tz ?? process.versions.icu ?? 'unknown'
 
-/** Whether the stored clock changes of a zone come from this version of the zone data. */
+/** Whether the stored clock changes of a zone were computed with the version of the zone data that Node has now. */
 async function isHeld(db: Kysely<Database>, zone: string, version: string): Promise<boolean> {
   const stored = await db
     .selectFrom('time_zone_offset')

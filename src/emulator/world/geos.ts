@@ -15,7 +15,7 @@ const PENINSULA_GEO = 8741
 const CANARIES = 8742
 const BALEARICS = 8743
 
-/** Where a geo belongs: 4 to 21 are autonomous communities, 8741 to 8745 electric systems, others countries. */
+/** The level of a geo, by its id: 4 to 21 are autonomous communities, 8741 to 8745 electric systems, others countries. */
 function levels(id: number): Pick<Geo, 'country' | 'electric_system' | 'autonomous_community'> {
   if (id >= PENINSULA_GEO && id <= 8745) return { country: SPAIN, electric_system: id }
   if (id <= SPAIN || id > 21) return { country: id }

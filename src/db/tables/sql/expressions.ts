@@ -50,7 +50,7 @@ export const measureSql = (of: string): string =>
   `(select m.measure from indicator i join magnitude m on m.id = i.magnitude_id where i.kind = ${of}.kind and i.id = ${of}.indicator_id
       and (${of}.time_trunc is null and m.measure in ('power', 'energy') or ${of}.time_agg = case m.measure when 'power' then 'average' when 'energy' then 'sum' end))`
 
-/** Whether the values of a series add up over time, such as energies per period; others are averaged. */
+/** Whether the values of a series are summed over time (energy per period), not averaged. */
 export const isSummedSql = (of: string): string =>
   `coalesce(${of}.time_agg = 'sum', ${measureSql(of)} = 'energy', 1 = 0)`
 

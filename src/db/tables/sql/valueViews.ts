@@ -54,7 +54,7 @@ const TOTALS_ABOUT = {
   hours: 'Hours with values',
 } as const
 
-const which = (of: string): string => `${of}.kind, ${of}.indicator_id,
+const seriesColumnsSql = (of: string): string => `${of}.kind, ${of}.indicator_id,
     ${indicatorNameSql(of)},
     ${of}.time_trunc, ${of}.time_agg, ${of}.geo_agg, ${of}.geo_trunc,
     ${unitSql(of)} as unit`
@@ -67,7 +67,7 @@ const finishedSql = (fetchId: string): string => `(select f.finished_at from _fe
  * of once per value; conditions still reach the tables.
  */
 const seriesGeoSql = (more = ''): string => `(
-    select s.id as series_id, ${which('s')}, s.time_zone, g.geo_id,
+    select s.id as series_id, ${seriesColumnsSql('s')}, s.time_zone, g.geo_id,
       ${geoNameSql('g')}${more}
     from series s
     cross join series_geo g on g.series_id = s.id
@@ -140,7 +140,7 @@ const DAILY_VIEW = `with ${CLOCK_SQL}
 const GROUPED_BY = 's.id, s.kind, s.indicator_id, s.time_trunc, s.time_agg, s.geo_agg, s.geo_trunc, d.geo_id, d.month'
 
 // The key of days is ordered by month, so that grouping needs no sort and conditions on the grouped columns use the key.
-const MONTHLY_VIEW = `select d.series_id, ${which('d')},
+const MONTHLY_VIEW = `select d.series_id, ${seriesColumnsSql('d')},
     d.geo_id,
     ${geoNameSql('d')},
     ${instantSql('d.time_zone', midnight('1'))} as at,
@@ -184,7 +184,7 @@ const hoursSelect = (
     cross join observation o on o.series_id = s.id and o.geo_id = h.geo_id and o.at >= h.at and o.at < h.at + 3600
     group by ${SERIES_KEY}, ${geo}, h.at`
 
-const HOURLY_VIEW = `select s.series_id, ${which('s')},
+const HOURLY_VIEW = `select s.series_id, ${seriesColumnsSql('s')},
     s.geo_id,
     ${geoNameSql('s')},
     s.at, ${utcTime('s.at')} as at_utc,
