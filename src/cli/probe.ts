@@ -1,6 +1,6 @@
-import { classifyAnswer } from '../fetch/classify.ts'
+import { classifyResponse } from '../fetch/classify.ts'
 import { AttemptError, openClient } from '../fetch/client.ts'
-import { type Answer, readAnswer, send } from '../fetch/http.ts'
+import { type HttpResponse, readResponse, send } from '../fetch/http.ts'
 import { createPacer } from '../fetch/pacer.ts'
 import { refuseExposed } from '../service/key.ts'
 import { buildRequest } from '../service/request.ts'
@@ -23,12 +23,12 @@ export const bad = (what: string, says: string): Diagnosis => ({ what, good: fal
 
 /** A clock that is off by more than this puts histories out of order. */
 const MAX_SKEW_S = 60
-/** A person waits for the answer. */
+/** A person waits for the response. */
 const PROBE_TIMEOUT_MS = 20_000
 
-/** Compares the clock of the answer with that of this machine; nothing where the answer has none. */
-function clockDiagnosis(answer: Answer | null): Diagnosis[] {
-  const serverMs = Date.parse(answer?.headers.date ?? '')
+/** Compares the clock of the response with that of this machine; nothing where the response has none. */
+function clockDiagnosis(response: HttpResponse | null): Diagnosis[] {
+  const serverMs = Date.parse(response?.headers.date ?? '')
   if (Number.isNaN(serverMs)) return []
   const skewS = Math.round((Date.now() - serverMs) / 1000)
   if (Math.abs(skewS) <= MAX_SKEW_S) return [good('clock online', "matches the service's clock")]
@@ -39,11 +39,11 @@ function clockDiagnosis(answer: Answer | null): Diagnosis[] {
 const failedDiagnosis = (error: SyncError): Diagnosis =>
   bad(error instanceof KeyError ? 'key online' : 'online', [error.message, error.hint].filter(Boolean).join(' '))
 
-/** One cheap call to the service, without retries: checks that it is reachable, who answers, the key and the clock. */
+/** One cheap call to the service, without retries: checks that it is reachable, who responses, the key and the clock. */
 export async function probe(settings: Settings): Promise<Diagnosis[]> {
   const abort = new AbortController()
   let client: ReturnType<typeof openClient> | undefined
-  let came: Answer | null = null
+  let came: HttpResponse | null = null
   try {
     const reached = requireService(settings)
     refuseExposed(reached)
@@ -65,22 +65,22 @@ export async function probe(settings: Settings): Promise<Diagnosis[]> {
     const url = `${opened.baseUrl}${request.target}`
     const headers = { ...request.headers, ...opened.headers(true) }
     const began = performance.now()
-    const answer = await opened.call(
+    const response = await opened.call(
       { route: request.route, url },
       async (sending) => {
-        came = await send({ ...sending, url, headers }, readAnswer)
+        came = await send({ ...sending, url, headers }, readResponse)
         return came
       },
-      classifyAnswer,
+      classifyResponse,
     )
     const ms = Math.round(performance.now() - began)
-    const isJson = /^\s*[[{]/.test(answer.body.toString('latin1', 0, 64))
+    const isJson = /^\s*[[{]/.test(response.body.toString('latin1', 0, 64))
     return [
       (isJson ? good : bad)(
         'online',
         isJson ? `responds in ${ms} ms and accepts the key` : 'the response is not JSON; check the base URL',
       ),
-      ...clockDiagnosis(answer),
+      ...clockDiagnosis(response),
     ]
   } catch (error) {
     const failure = error instanceof AttemptError ? error.failure.error : error

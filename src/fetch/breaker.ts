@@ -1,9 +1,9 @@
 /** Stops hammering a host that fails: after a number of failures in a row all calls are paused, then one is let out to probe. */
 export interface Breaker {
-  /** Called after an answer, good or refusing: the host works. */
+  /** Called after a response, good or refusing: the host works. */
   alive(): void
   /**
-   * Called after a failure; `isUnreachable`: no answer came at all. Returns how many milliseconds to pause all calls, 0 for none,
+   * Called after a failure; `isUnreachable`: no response came at all. Returns how many milliseconds to pause all calls, 0 for none,
    * and undefined to give up.
    */
   failed(isUnreachable: boolean): number | undefined

@@ -69,8 +69,8 @@ const forgetCalls = prepared((db, of: { host: string; before: number; after: num
 
 /**
  * Milliseconds since the latest calls to a host, whichever process sent them: at most so many calls of the last `ms`. It is not
- * recorded when a call was sent, but before that it was accounted for, and after that its answer was recorded; the later one counts.
- * The answers are those of all hosts, for a record does not name its host: after calls to another one, a run may begin later than it must.
+ * recorded when a call was sent, but before that it was accounted for, and after that its response was recorded; the later one counts.
+ * The responses are those of all hosts, for a record does not name its host: after calls to another one, a run may begin later than it must.
  */
 export async function recentCalls(
   { kysely }: Pick<Reader, 'kysely'>,

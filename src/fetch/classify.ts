@@ -3,8 +3,8 @@ import type { Redactor } from '../util/redact.ts'
 import { oneLine } from '../util/text.ts'
 import { DeadlineError } from './deadlines.ts'
 import { BodyError } from './decode.ts'
-import { ANSWER_FAILURES, NETWORK_FAILURES } from './failures.ts'
-import type { Answer } from './http.ts'
+import { NETWORK_FAILURES, RESPONSE_FAILURES } from './failures.ts'
+import type { HttpResponse } from './http.ts'
 import { retryAfterMs } from './waits.ts'
 
 /** A failure with what the retry policy needs to know of it. */
@@ -12,20 +12,24 @@ export interface AttemptFailure {
   readonly error: SyncError
   readonly maxAttempts: number
   readonly coolDownMs: number
-  readonly answer: Answer | null
+  readonly response: HttpResponse | null
   /** Whether it shows that the host is well, even though the request failed. */
   readonly alive?: true
 }
 
-/** Classifies an answer: undefined when it is a success, otherwise what went wrong and what to do next. */
-export function classifyAnswer(answer: Answer, request: RequestSummary, now: number): AttemptFailure | undefined {
-  const found = ANSWER_FAILURES.find(({ matches }) => matches(answer))
+/** Classifies a response: undefined when it is a success, otherwise what went wrong and what to do next. */
+export function classifyResponse(
+  response: HttpResponse,
+  request: RequestSummary,
+  now: number,
+): AttemptFailure | undefined {
+  const found = RESPONSE_FAILURES.find(({ matches }) => matches(response))
   if (!found) return undefined
-  const message = `Route ${request.route}: ${found.message} (status ${answer.status}).`
+  const message = `Route ${request.route}: ${found.message} (status ${response.status}).`
   const details = { code: found.code, hint: found.hint, request }
-  const wait = retryAfterMs(answer.headers['retry-after'], now)
+  const wait = retryAfterMs(response.headers['retry-after'], now)
   const error = new found.error(message, { ...details, retryAfterMs: wait })
-  return { error, maxAttempts: found.maxAttempts, coolDownMs: wait ?? found.coolDownMs ?? 0, answer }
+  return { error, maxAttempts: found.maxAttempts, coolDownMs: wait ?? found.coolDownMs ?? 0, response }
 }
 
 /** Names what the network threw, without the key. */
@@ -51,7 +55,7 @@ export function nameFailure(thrown: unknown, request: RequestSummary, redactor: 
     error,
     maxAttempts: failure.maxAttempts,
     coolDownMs: 0,
-    answer: null,
+    response: null,
     ...(failure.alive ? { alive: true } : {}),
   }
 }

@@ -1,6 +1,6 @@
 import PQueue from 'p-queue'
 import pRetry from 'p-retry'
-import type { ApiRequest, LastAnswer, Reply } from '../service/request.ts'
+import type { ApiRequest, LastResponse, Reply } from '../service/request.ts'
 import type { Service } from '../service/service.ts'
 import {
   isOutage,
@@ -16,14 +16,14 @@ import {
 } from '../util/errors.ts'
 import { createRedactor } from '../util/redact.ts'
 import { BREAKER, type BreakerOptions, createBreaker } from './breaker.ts'
-import { type AttemptFailure, classifyAnswer, nameFailure } from './classify.ts'
+import { type AttemptFailure, classifyResponse, nameFailure } from './classify.ts'
 import { DeadlineError } from './deadlines.ts'
 import {
-  type Answer,
   createAgent,
   HTTP_LIMITS,
+  type HttpResponse,
   type Limits,
-  readAnswer,
+  readResponse,
   type SendOptions,
   send,
   userAgentHeader,
@@ -64,10 +64,10 @@ export interface ClientOptions {
 /** Called for an attempt that failed and is retried. */
 export type OnRetry = (failure: AttemptFailure, attempt: number) => void
 
-/** A request without a usable reply: its error and its last answer. */
+/** A request without a usable reply: its error and its last response. */
 export interface FailedFetch {
   readonly error: SyncError
-  readonly last: LastAnswer
+  readonly last: LastResponse
   /** Whether the error ends the run: the key was refused, the budget is spent, the service is down, a signal came. */
   readonly endsRun: boolean
 }
@@ -89,17 +89,17 @@ export interface Client {
     options?: { readonly isDivisible?: boolean; readonly onRetry?: OnRetry },
   ): Promise<Reply | FailedFetch>
   /** Sends once, in its turn. Throws AttemptError if the attempt failed, and the error that ends the run. */
-  call<T extends AnswerHead>(
+  call<T extends ResponseHead>(
     summary: RequestSummary,
     sendOnce: (options: Sending) => Promise<T>,
-    classify: (answer: T, summary: RequestSummary, now: number) => AttemptFailure | undefined,
+    classify: (response: T, summary: RequestSummary, now: number) => AttemptFailure | undefined,
   ): Promise<T>
   /** Repeats work as long as AttemptErrors are transient. Returns the last failure; throws everything else. */
   retry<T extends object>(work: () => Promise<T>, options?: RetryOptions): Promise<T | AttemptFailure>
   close(): Promise<void>
 }
 
-type AnswerHead = Omit<Answer, 'body'>
+type ResponseHead = Omit<HttpResponse, 'body'>
 /** Options of every sending. */
 type Sending = Omit<SendOptions, 'url' | 'headers'>
 
@@ -132,7 +132,7 @@ export function openClient(options: ClientOptions): Client {
   const limits = { ...HTTP_LIMITS, ...options.limits }
   const redactor = createRedactor(key)
   const dispatcher = createAgent(limits, concurrency, signal)
-  // Begins at one, so that a wrong key costs one call; then more for each good answer, half as many for each failure.
+  // Begins at one, so that a wrong key costs one call; then more for each good response, half as many for each failure.
   const queue = new PQueue({ concurrency: 1 })
   const limitsOfBreaker = options.breaker ?? BREAKER
   const breaker = createBreaker(limitsOfBreaker)
@@ -151,14 +151,14 @@ export function openClient(options: ClientOptions): Client {
 
   /** Judges a failure before the next call begins. Throws it, or the error that ends the run. */
   async function judgeFailure(host: string, failure: AttemptFailure): Promise<never> {
-    const { error, coolDownMs, answer } = failure
+    const { error, coolDownMs, response } = failure
     if (error instanceof KeyError) throw error
     if (!(error instanceof TransientError) || failure.alive) {
       breaker.alive()
       throw new AttemptError(failure)
     }
     queue.concurrency = Math.max(1, Math.floor(queue.concurrency / 2))
-    const breakerMs = breaker.failed(answer === null && isOutage(error))
+    const breakerMs = breaker.failed(response === null && isOutage(error))
     if (breakerMs === undefined) {
       if (!onGivenUp) throw new UnavailableError(error)
       await onGivenUp(host)
@@ -176,8 +176,8 @@ export function openClient(options: ClientOptions): Client {
     throw new AttemptError(failure)
   }
 
-  /** Judges an answer before the next call begins: its quota, then whether it is a failure. */
-  async function judgeAnswer<T extends AnswerHead>(
+  /** Judges a response before the next call begins: its quota, then whether it is a failure. */
+  async function judgeResponse<T extends ResponseHead>(
     host: string,
     { headers }: T,
     failure: AttemptFailure | undefined,
@@ -186,7 +186,7 @@ export function openClient(options: ClientOptions): Client {
     const requested = failure?.error instanceof TransientError ? failure.error.retryAfterMs : undefined
     const wait = Math.max(quota, requested ?? 0)
     if (wait > 0) onWait?.(wait, host, wait > quota && failure !== undefined && isOutage(failure.error))
-    // The answer that says that the quota is spent is used; nothing is sent until it is renewed.
+    // The response that says that the quota is spent is used; nothing is sent until it is renewed.
     if (quota > MAX_WAIT_MS) {
       ended = tooLong(quota)
       await pacer.pause(host, quota)
@@ -211,13 +211,13 @@ export function openClient(options: ClientOptions): Client {
           if (signal.aborted) throw new SignalError()
           if (!ended) await pacer.take(host, signal)
           if (ended) throw ended
-          const answer = await sendOnce({ dispatcher, limits, redactor, stop: signal }).catch((error: unknown) => {
+          const response = await sendOnce({ dispatcher, limits, redactor, stop: signal }).catch((error: unknown) => {
             if (error instanceof SyncError) throw error
             if (error instanceof DeadlineError && error.code === 'STOPPED') throw new SignalError(error)
             return judgeFailure(host, nameFailure(error, summary, redactor))
           })
-          await judgeAnswer(host, answer, classify(answer, summary, Date.now()))
-          return answer
+          await judgeResponse(host, response, classify(response, summary, Date.now()))
+          return response
         } catch (error) {
           if (error instanceof StoppedError || error instanceof KeyError) ended ??= error
           throw error
@@ -249,7 +249,7 @@ export function openClient(options: ClientOptions): Client {
           },
         )
       } catch (error) {
-        // p-retry refuses a result that comes after the signal; an answer that was arriving is used.
+        // p-retry refuses a result that comes after the signal; a response that was arriving is used.
         if (result) return result
         if (error instanceof AttemptError) return error.failure
         throw signal.aborted && !(error instanceof SyncError) ? new SignalError(error) : error
@@ -262,26 +262,29 @@ export function openClient(options: ClientOptions): Client {
       const sentAt = Date.now()
       const began = performance.now()
       let attempts = 0
-      let answer: Answer | undefined
-      const sendOnce = async (sending: Sending): Promise<Answer> => {
+      let response: HttpResponse | undefined
+      const sendOnce = async (sending: Sending): Promise<HttpResponse> => {
         attempts++
-        answer = undefined
-        answer = await send({ ...sending, url, headers }, readAnswer)
-        return answer
+        response = undefined
+        response = await send({ ...sending, url, headers }, readResponse)
+        return response
       }
-      const last = (): LastAnswer => ({
-        status: answer?.status ?? 0,
-        body: answer?.body ?? Buffer.alloc(0),
-        bytes: answer?.body.length ?? 0,
+      const last = (): LastResponse => ({
+        status: response?.status ?? 0,
+        body: response?.body ?? Buffer.alloc(0),
+        bytes: response?.body.length ?? 0,
         attempts,
         sentAt,
         ms: performance.now() - began,
       })
       try {
-        const result = await client.retry(() => client.call({ route: request.route, url }, sendOnce, classifyAnswer), {
-          maxAttempts: (failure) => (isDivisible && isTooLarge(failure.error) ? 1 : failure.maxAttempts),
-          onRetry,
-        })
+        const result = await client.retry(
+          () => client.call({ route: request.route, url }, sendOnce, classifyResponse),
+          {
+            maxAttempts: (failure) => (isDivisible && isTooLarge(failure.error) ? 1 : failure.maxAttempts),
+            onRetry,
+          },
+        )
         return hasFailed(result) ? { error: result.error, last: last(), endsRun: false } : { ...last(), status: 200 }
       } catch (error) {
         if (error instanceof SyncError) return { error, last: last(), endsRun: true }

@@ -1,12 +1,12 @@
 /** How long one attempt may take. */
 export interface Deadlines {
-  /** Milliseconds until the head of the answer must have come, whatever comes before it. */
+  /** Milliseconds until the head of the response must have come, whatever comes before it. */
   readonly timeoutMs: number
   /** Milliseconds until the last byte must have come. */
   readonly totalMs: number
   /** The fewest bytes that must come within an interval (ms), once the head has come. */
   readonly minRate: { readonly bytes: number; readonly ms: number }
-  /** Milliseconds that an attempt may continue after the run was stopped, to finish an answer that is arriving. */
+  /** Milliseconds that an attempt may continue after the run was stopped, to finish a response that is arriving. */
   readonly graceMs: number
 }
 
@@ -24,7 +24,7 @@ export interface DeadlineTimer {
   readonly signal: AbortSignal
   /** Called when the request is sent: until then what is late is the connection. */
   sent(): void
-  /** Called when an informational answer (1xx) has come. */
+  /** Called when an informational response (1xx) has come. */
   infoReceived(): void
   /** Called when the head has come. */
   headReceived(): void
@@ -33,7 +33,7 @@ export interface DeadlineTimer {
   end(): void
 }
 
-/** Interim answers (status 1xx) that a request may bring before it counts as flooded. */
+/** Interim responses (status 1xx) that a request may bring before it counts as flooded. */
 const MAX_INFO_ANSWERS = 20
 
 /** Begins to watch; `stop` is the signal that ends the run. */
@@ -69,7 +69,7 @@ export function startDeadlines({ timeoutMs, totalMs, minRate, graceMs }: Deadlin
     headReceived() {
       clearTimeout(noHead)
       const look = (): void => {
-        // Before its first byte an answer may take as long as its head: some send that at once, and then begin to work.
+        // Before its first byte a response may take as long as its head: some send that at once, and then begin to work.
         if (begun && bytes < minRate.bytes)
           abortWith('TOO_SLOW', `less than ${minRate.bytes} bytes in ${minRate.ms / 1000} s`)()
         if (!begun && performance.now() - began > timeoutMs)

@@ -70,7 +70,7 @@ const RAW: Coding = { whole: inflateRawSync, pieces: createInflateRaw }
 
 /** How many encodings may be nested; more is an attack. */
 const MOST_CODINGS = 3
-/** By what factor answers usually grow at most when they are decompressed. */
+/** By what factor responses usually grow at most when they are decompressed. */
 const USUAL_RATIO = 32
 /** A body that becomes larger than this is measured before room is made for it. */
 const SMALL = 8 * MIB

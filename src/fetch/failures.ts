@@ -1,16 +1,16 @@
 import { KeyError, NotFoundError, PermanentError, TooLargeError, TransientError } from '../util/errors.ts'
-import type { Answer } from './http.ts'
+import type { HttpResponse } from './http.ts'
 
-/** One kind of answer that is an error: how it is recognised, its code, and what to do next. */
-interface AnswerFailure {
+/** One kind of response that is an error: how it is recognised, its code, and what to do next. */
+interface ResponseFailure {
   readonly code: string
-  readonly matches: (answer: Answer) => boolean
+  readonly matches: (response: HttpResponse) => boolean
   readonly error: typeof KeyError | typeof PermanentError | typeof TransientError
   readonly message: string
   readonly hint: string
   /** The number of attempts in all, for transient errors. */
   readonly maxAttempts: number
-  /** Milliseconds to wait for all requests before any is sent again, where the answer does not say. */
+  /** Milliseconds to wait for all requests before any is sent again, where the response does not say. */
   readonly coolDownMs?: number
 }
 
@@ -21,19 +21,19 @@ const UNDIVIDED =
 /**
  * Whether a body is a page rather than data. It looks at the body, because the content types of the service cannot be relied on.
  */
-const isHtml = ({ body }: Answer): boolean =>
+const isHtml = ({ body }: HttpResponse): boolean =>
   /^\s*<(?:!doctype|html|head|body|\?xml)/i.test(body.toString('latin1', 0, 512))
 
 const hasStatus =
   (...codes: number[]) =>
-  (answer: Answer): boolean =>
-    codes.includes(answer.status)
+  (response: HttpResponse): boolean =>
+    codes.includes(response.status)
 
 /** The first row that matches decides, by status and kind of body, before anything is parsed. */
-export const ANSWER_FAILURES: readonly AnswerFailure[] = [
+export const RESPONSE_FAILURES: readonly ResponseFailure[] = [
   {
     code: 'firewall',
-    matches: (answer) => (answer.status === 401 || answer.status === 403) && isHtml(answer),
+    matches: (response) => (response.status === 401 || response.status === 403) && isHtml(response),
     error: TransientError,
     message: 'a firewall blocked the request; the key is not the cause',
     hint: 'Lower pace.perSecond in the job file, and run the command again later.',
@@ -131,7 +131,7 @@ export const ANSWER_FAILURES: readonly AnswerFailure[] = [
   },
 ]
 
-/** One kind of failure without an answer, known by the code of the error. */
+/** One kind of failure without a response, known by the code of the error. */
 interface NetworkFailure {
   readonly codes: RegExp
   readonly code: string
@@ -140,7 +140,7 @@ interface NetworkFailure {
   readonly message: string
   readonly hint: string
   readonly maxAttempts: number
-  /** Whether it shows that the host is well, even though no answer came. */
+  /** Whether it shows that the host is well, even though no response came. */
   readonly alive?: true
 }
 
@@ -170,7 +170,7 @@ export const NETWORK_FAILURES: readonly NetworkFailure[] = [
     maxAttempts: 2,
   },
   {
-    // Of an answer: a connection that is not made in time says nothing about the window, and is that of a host out of reach.
+    // Of a response: a connection that is not made in time says nothing about the window, and is that of a host out of reach.
     codes: /^(HEAD|TOTAL)_TIMEOUT$/,
     code: 'timeout',
     error: TooLargeError,

@@ -120,7 +120,7 @@ export function createHostOpener(caller: ServiceCaller): (host: string) => Promi
     if (known) return known
     const opening = open(host)
     opened.set(host, opening)
-    // If the database does not answer, the next call tries again.
+    // If the database does not response, the next call tries again.
     opening.catch(() => opened.delete(host))
     return opening
   }

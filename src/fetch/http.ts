@@ -4,8 +4,8 @@ import type { Redactor } from '../util/redact.ts'
 import { DeadlineError, type Deadlines, type DeadlineTimer, startDeadlines } from './deadlines.ts'
 import { decode, type SizeLimits, tooLarge } from './decode.ts'
 
-/** An answer as it came, success or not. */
-export interface Answer {
+/** A response as it came, success or not. */
+export interface HttpResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   /** After content decoding; of an error only the beginning. */
@@ -38,12 +38,12 @@ const [ZERO, ONE, TWO] = Buffer.from('012')
 const STATUS_AT = 9
 
 /**
- * Turns interim answers `100 Continue`, which a server may send unasked, into `102 Processing`: undici ends a connection on the
+ * Turns interim responses `100 Continue`, which a server may send unasked, into `102 Processing`: undici ends a connection on the
  * first, and passes the second on to `onInfo`.
  */
 function passContinue(socket: Socket): void {
   let inHead = false
-  /** The place in the head of an answer, its status so far, and the line ends in a row. */
+  /** The place in the head of a response, its status so far, and the line ends in a row. */
   let [at, status, ends] = [0, '', 0]
   const begin = (): void => {
     inHead = true
@@ -63,7 +63,7 @@ function passContinue(socket: Socket): void {
     }
   }
   const { write, read } = socket
-  // A request begins with a write, and the next bytes that are read are its answer.
+  // A request begins with a write, and the next bytes that are read are its response.
   socket.write = ((...given: Parameters<typeof write>) => {
     begin()
     return write.apply(socket, given)
@@ -150,20 +150,20 @@ export async function send<T>(
   const dispatcher = sending.dispatcher.compose(calling(watch.sent))
   let body: Dispatcher.ResponseData['body'] | undefined
   try {
-    const answer = await request(url, { dispatcher, headers, signal: watch.signal, onInfo: watch.infoReceived })
-    body = answer.body
+    const response = await request(url, { dispatcher, headers, signal: watch.signal, onInfo: watch.infoReceived })
+    body = response.body
     watch.headReceived()
-    const flat = Object.entries(answer.headers).map(([name, value]) => [
+    const flat = Object.entries(response.headers).map(([name, value]) => [
       name,
       redactor.text(Array.isArray(value) ? value.join(', ') : (value ?? '')),
     ])
-    return await read({ status: answer.statusCode, headers: Object.fromEntries(flat), body, watch }, sending)
+    return await read({ status: response.statusCode, headers: Object.fromEntries(flat), body, watch }, sending)
   } catch (error) {
     // Whatever was thrown after a deadline had passed, the deadline is the reason.
     throw watch.signal.aborted ? watch.signal.reason : error
   } finally {
     watch.end()
-    // The rest of an answer that was not read to its end is discarded.
+    // The rest of a response that was not read to its end is discarded.
     if (body && !body.readableEnded) body.on('error', () => undefined).destroy()
   }
 }
@@ -185,11 +185,11 @@ async function readAll({ body, headers, watch }: OpenResponse, maxBytes: number,
   return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
 }
 
-/** Reads a whole answer; the key is removed wherever the service repeats it. */
-export async function readAnswer(
+/** Reads a whole response; the key is removed wherever the service repeats it. */
+export async function readResponse(
   opened: OpenResponse,
   { limits, redactor }: Pick<SendOptions, 'limits' | 'redactor'>,
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const { status, headers, watch } = opened
   const good = status === 200
   const wire = await readAll(opened, good ? limits.maxBytes : ERROR_BODY_BYTES, !good)

@@ -37,20 +37,20 @@ async function post({ url, type, body, version }: Message, timeoutMs: number, st
   const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), stop])
   const dispatcher = createAgent({ timeoutMs }, 1, signal)
   try {
-    const answer = await request(url, {
+    const response = await request(url, {
       method: 'POST',
       dispatcher,
       headers: { 'Content-Type': type, ...userAgentHeader(version) },
       body,
       signal,
     })
-    status = answer.statusCode
-    answer.body.on('error', () => undefined).destroy()
+    status = response.statusCode
+    response.body.on('error', () => undefined).destroy()
   } catch (error) {
     const { name, code } = error as NodeJS.ErrnoException
     throw new UndeliveredError(signal.aborted ? `no response within ${timeoutMs / 1000} s` : (code ?? name), true)
   } finally {
-    // Answers are not waited for.
+    // Responses are not waited for.
     await dispatcher.destroy().catch(() => undefined)
   }
   if (status >= 200 && status < 300) return

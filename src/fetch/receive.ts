@@ -4,7 +4,7 @@ import type { Redactor } from '../util/redact.ts'
 import { oneLine } from '../util/text.ts'
 import { DownloadError, type LinkPolicy, redirectTarget, refusedDownload } from './files/links.ts'
 import { beginPart, dropParts, type PartialFile } from './files/partialFiles.ts'
-import type { Answer, OpenResponse } from './http.ts'
+import type { HttpResponse, OpenResponse } from './http.ts'
 
 /** What is downloaded, and what it must obey. */
 export interface ReceiveOptions {
@@ -16,8 +16,8 @@ export interface ReceiveOptions {
   readonly redactor: Redactor
 }
 
-/** The answer to one request of a download: a redirect, a file that is whole, or neither. */
-export interface DownloadAnswer extends Answer {
+/** The response to one request of a download: a redirect, a file that is whole, or neither. */
+export interface DownloadResponse extends HttpResponse {
   readonly next?: URL
   readonly part?: PartialFile
   /** Why what came is not the file, where another attempt may bring it. */
@@ -27,23 +27,23 @@ export interface DownloadAnswer extends Answer {
 const STATUS_OK = 200
 const STATUS_PARTIAL = 206
 const STATUS_RANGE_NOT_SATISFIABLE = 416
-/** How much is kept of an answer that is not a file: enough to classify it. */
+/** How much is kept of a response that is not a file: enough to classify it. */
 const EVIDENCE_BYTES = 2048
 
-/** Reads the answer to one request; `before` is what earlier attempts left of the file. Throws DownloadError where the file is refused. */
+/** Reads the response to one request; `before` is what earlier attempts left of the file. Throws DownloadError where the file is refused. */
 export async function receive(
   opened: OpenResponse,
   from: URL,
   before: PartialFile | null,
   options: ReceiveOptions,
-): Promise<DownloadAnswer> {
+): Promise<DownloadResponse> {
   const { status, headers, body } = opened
   const { folder, url, maxBytes } = options
-  const nothing: DownloadAnswer = { status, headers, body: Buffer.alloc(0) }
+  const nothing: DownloadResponse = { status, headers, body: Buffer.alloc(0) }
   const { location } = headers
   if (status >= 300 && status < 400 && location)
     return { ...nothing, next: redirectTarget(location, from, options.links) }
-  const broken = (why: string): DownloadAnswer => {
+  const broken = (why: string): DownloadResponse => {
     dropParts(folder, url)
     return { ...nothing, broken: why }
   }
@@ -76,17 +76,17 @@ export async function receive(
   return { ...nothing, part: { ...part, bytes } }
 }
 
-/** The validator that shows that two parts are of the same file: a strong ETag, or a date of change well before the answer. */
+/** The validator that shows that two parts are of the same file: a strong ETag, or a date of change well before the response. */
 function validatorIn({ etag, 'last-modified': changed, date }: Readonly<Record<string, string>>): string | null {
   if (etag !== undefined) return etag.startsWith('"') ? etag : null
-  // Within a minute of the answer it may change again under the same date (RFC 9110, 8.8.2.2).
+  // Within a minute of the response it may change again under the same date (RFC 9110, 8.8.2.2).
   return changed !== undefined && Date.parse(date ?? '') - Date.parse(changed) >= 60_000 ? changed : null
 }
 
 /** How many characters of the previous piece are searched again: the key may be split between two pieces, with escapes. */
 const OVERLAP = 16 * 1024
 
-/** Appends the body to the part, and answers how many bytes it has then. Throws DownloadError where it is too large or holds the key. */
+/** Appends the body to the part, and responses how many bytes it has then. Throws DownloadError where it is too large or holds the key. */
 async function append(
   opened: OpenResponse,
   part: PartialFile,

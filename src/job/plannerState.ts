@@ -67,7 +67,7 @@ export interface PlannerState {
   /** What is stored of a series, by its key (`seriesKey`). */
   series(key: string): SeriesState
   /** When a listing was last answered without error (epoch seconds), by its path and query. */
-  lastAnswer(target: string): Instant | undefined
+  lastReplyAt(target: string): Instant | undefined
   /** When a job last requested an absence. */
   absentRequestedAt(job: string): Instant | undefined
   /** The state of an indicator or widget that the service does not know; undefined for any other. */
@@ -95,7 +95,7 @@ export const UNKNOWN_SERIES: SeriesState = {
 /** The state of a database that does not exist yet. */
 export const EMPTY_STATE: PlannerState = {
   series: () => UNKNOWN_SERIES,
-  lastAnswer: () => undefined,
+  lastReplyAt: () => undefined,
   absentRequestedAt: () => undefined,
   unknown: () => undefined,
 }

@@ -143,7 +143,7 @@ export async function applyRows(
       newGeos: newGeoIds,
     })
   }
-  const understood = answeredAs(rows)
+  const understood = replyOutcome(rows)
   if (understood !== outcome) await renameOutcome.run(tx, { fetchId, outcome: understood })
   await closeFetch.run(tx, {
     fetchId,
@@ -184,7 +184,7 @@ async function writeTables(
 const insertGeo = preparedInsert('series_geo', ['series_id', 'geo_id'])
 
 /** The outcome of a request whose reply was understood, as its record has it. */
-export const answeredAs = ({ empty }: Rows): 'ok' | 'empty' => (empty ? 'empty' : 'ok')
+export const replyOutcome = ({ empty }: Rows): 'ok' | 'empty' => (empty ? 'empty' : 'ok')
 
 /** The outcome is written by itself: indexes contain it, and it seldom changes. */
 const renameOutcome = prepared((db, of: { fetchId: number; outcome: FetchOutcome }) =>

@@ -1,14 +1,14 @@
 import type { Transaction } from 'kysely'
 import type { Store } from '../db/store.ts'
-import type { FetchOutcome, UnansweredOutcome } from '../db/tables/codes.ts'
+import type { AbandonedOutcome, FetchOutcome } from '../db/tables/codes.ts'
 import type { Rows, RowValues } from '../db/tables/rows.ts'
 import type { Database } from '../db/tables/schema.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
-import type { LastAnswer, Reply } from '../service/request.ts'
+import type { LastResponse, Reply } from '../service/request.ts'
 import { SchemaError, type SyncError } from '../util/errors.ts'
 import type { Redactor } from '../util/redact.ts'
 import { compressBody, type StoredBody } from '../util/storedBody.ts'
-import { answeredAs, applyRows } from './apply.ts'
+import { applyRows, replyOutcome } from './apply.ts'
 import { type Counts, countRun, NO_COUNTS } from './counts.ts'
 import { recordCoverage } from './coverage/recordCoverage.ts'
 import { undismissed } from './quarantine/dismissed.ts'
@@ -87,7 +87,7 @@ async function keptBody(
 /** How a request is recorded. */
 interface Recording extends Pick<Recorded, 'as'> {
   readonly outcome: FetchOutcome
-  readonly last: LastAnswer
+  readonly last: LastResponse
   /** The body that is kept. */
   readonly stored?: StoredBody | null
   readonly error?: SyncError
@@ -137,7 +137,7 @@ export async function load(
   const { store, runId, keep } = loading
   const { rows, found } = withoutKey(loading, parsedRows)
   const stored = await keptBody(loading, found, rows.rejects.length === 0, reply, compressed)
-  const outcome = answeredAs(rows)
+  const outcome = replyOutcome(rows)
   return recordRequest(loading, planned, { outcome, last: reply, stored, as: 'loaded' }, async (tx, entry) => {
     const { fetchId, seriesId, ms, hash } = entry
     if (keep === 'latest' && hash !== null) await dropEarlier(tx, store.engine, planned.request.target, fetchId, hash)
@@ -190,12 +190,12 @@ export async function loadCoarse(
  * Records a request that was sent, was not answered, and did not fail: its window was `too-large` for the service and is
  * requested in parts, each a request of its own, or the run was `stopped` before the answer.
  */
-export const loadUnanswered = (
+export const loadAbandoned = (
   loading: Loading,
   planned: PlannedRequest,
-  outcome: UnansweredOutcome,
+  outcome: AbandonedOutcome,
   error: SyncError,
-  last: LastAnswer,
+  last: LastResponse,
 ): Promise<Counts> =>
   recordRequest(loading, planned, { outcome, last, error, as: outcome === 'too-large' ? 'split' : 'stopped' })
 
@@ -204,7 +204,7 @@ export async function loadFailure(
   loading: Loading,
   planned: PlannedRequest,
   error: SyncError,
-  last: LastAnswer,
+  last: LastResponse,
   { rejects, rejected }: Pick<Rows, 'rejects' | 'rejected'> = { rejects: [], rejected: 0 },
 ): Promise<Counts> {
   const unparsable = error instanceof SchemaError

@@ -3,7 +3,7 @@ import { prepared } from '../db/prepared.ts'
 import type { FailureOutcome, FetchOutcome } from '../db/tables/codes.ts'
 import type { Database } from '../db/tables/schema.ts'
 import { filteredGeos, type PlannedRequest } from '../job/plannedRequest.ts'
-import { type LastAnswer, sentParams } from '../service/request.ts'
+import { type LastResponse, sentParams } from '../service/request.ts'
 import { KeyError, PermanentError, SchemaError, SyncError, TransientError } from '../util/errors.ts'
 import { canonical } from '../util/json.ts'
 import { formatMillis } from '../util/time/instant.ts'
@@ -37,7 +37,7 @@ interface FetchRecord {
   readonly planned: PlannedRequest
   readonly seriesId: number | null
   readonly outcome: FetchOutcome
-  readonly last: LastAnswer
+  readonly last: LastResponse
   readonly hash: string | null
   /** When it is recorded (epoch milliseconds). */
   readonly recordedMs: number

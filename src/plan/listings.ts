@@ -44,7 +44,7 @@ function* whenDue(
   if (window === null && options.range && (options.restate || options.range.how === 'replace')) return
   const planned = planRequest(planning, path, route, params, { window, complete })
   const { target } = planned.request
-  const last = plannerState.lastAnswer(target)
+  const last = plannerState.lastReplyAt(target)
   if (!options.restate && !isDue(last, window, toFreshness(planning, times))) return
   if (params.id !== undefined && isSkipped(planning, path, route, params.id as string | number)) return
   if (requested.addTarget(target))

@@ -54,7 +54,7 @@ function* planInstants(planning: Planning, entry: SeriesEntry): Generator<Planne
     const planned = planRequest(planning, entry.path, entry.route, params, extra)
     const { target } = planned.request
     const window = { from: datetime, to: datetime + 1 }
-    if (!options.restate && !isDue(plannerState.lastAnswer(target), window, freshness)) continue
+    if (!options.restate && !isDue(plannerState.lastReplyAt(target), window, freshness)) continue
     if (isSkipped(planning, entry.path, entry.route, indicatorId)) continue
     if (requested.addTarget(target)) yield planned
   }

@@ -1,4 +1,4 @@
-import { createAnswered, NO_FAILURE, type Recorded, type Unanswered } from '../db/queries/fetchOutcomes.ts'
+import { createMissingParts, type MissingPart, NO_FAILURE, type Recorded } from '../db/queries/fetchOutcomes.ts'
 import type { IdentityRow } from '../db/queries/seriesLookup.ts'
 import type { Reader } from '../db/store.ts'
 import { ALL_GEOS, type FailureOutcome } from '../db/tables/codes.ts'
@@ -31,7 +31,7 @@ const readFailed = ({ kysely }: Reader) =>
 type FailedRow = Awaited<ReturnType<typeof readFailed>>[number]
 
 /** A request that failed and has not been answered since. */
-export type Failure = FailedRow & { readonly left: readonly Unanswered[] }
+export type Failure = FailedRow & { readonly left: readonly MissingPart[] }
 
 const recorded = (row: FailedRow): Recorded => ({
   fetchId: row.fetchId,
@@ -44,7 +44,7 @@ const recorded = (row: FailedRow): Recorded => ({
 /** Every request that failed and has not been answered in full since, each once, in order. */
 export async function failures(db: Reader): Promise<Failure[]> {
   const last = new Map((await readFailed(db)).map((row) => [row.target, row]))
-  const leftOf = createAnswered(db.kysely, false)
+  const leftOf = createMissingParts(db.kysely, false)
   const found: Failure[] = []
   for (const row of [...last.values()].sort((a, b) => a.fetchId - b.fetchId)) {
     const left = await leftOf(recorded(row))
@@ -92,7 +92,7 @@ async function unverifiedWindows({ kysely }: Reader): Promise<FailedRequest[]> {
 }
 
 /** The unanswered parts of a failed request, as requests of their own; geos with the same parts together. */
-function unansweredParts(failure: Failure): FailedRequest[] {
+function missingRequests(failure: Failure): FailedRequest[] {
   const { route, params, window } = storedCall(failure)
   const { geoIds } = recorded(failure)
   const series: SeriesIdentity | null = failure.id === null ? null : storedIdentity(failure as IdentityRow)
@@ -105,7 +105,7 @@ function unansweredParts(failure: Failure): FailedRequest[] {
     complete: failure.complete === 1 && !isDated,
   }
   if (!series || !window) return [{ ...request, params, geoIds, window }]
-  const groups = new Map<string, { geoIds: number[]; intervals: Unanswered['intervals'] }>()
+  const groups = new Map<string, { geoIds: number[]; intervals: MissingPart['intervals'] }>()
   for (const { geoId, intervals } of failure.left) {
     const key = JSON.stringify(intervals)
     groups.set(key, { geoIds: [...(groups.get(key)?.geoIds ?? []), geoId], intervals })
@@ -125,7 +125,7 @@ function unansweredParts(failure: Failure): FailedRequest[] {
  * requests for single geos in the same windows can be left out.
  */
 export async function failedRequests(db: Reader): Promise<FailedRequest[]> {
-  const all = [...(await failures(db)).flatMap(unansweredParts), ...(await unverifiedWindows(db))]
+  const all = [...(await failures(db)).flatMap(missingRequests), ...(await unverifiedWindows(db))]
   const isWhole = ({ series, window, geoIds }: FailedRequest): boolean =>
     series !== null && window !== null && geoIds === null
   return [...all.filter(isWhole), ...all.filter((request) => !isWhole(request))]

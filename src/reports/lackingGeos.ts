@@ -44,7 +44,7 @@ export const namedGeos = ({ series }: Job): NamedGeo[] =>
 interface InstantRequest extends Omit<NamedGeo, 'geoId'> {
   readonly geoIds: readonly number[]
   /** Whether the service answered after the values were due. */
-  readonly isAnswered: boolean
+  readonly isFetched: boolean
 }
 
 /**
@@ -76,8 +76,8 @@ async function readInstantRequests({ kysely }: Reader, indicators?: readonly num
   return rows.map(({ kind, indicatorId, params, finished_at, outcome }) => {
     const { datetime, geo_ids = [ALL_GEOS] } = JSON.parse(params) as { datetime: Instant; geo_ids?: readonly number[] }
     const isDue = datetime + PUBLISHED_AFTER <= Date.parse(finished_at) / 1000
-    const isAnswered = isDue && (FETCH_OUTCOMES.good as readonly string[]).includes(outcome)
-    return { kind, indicatorId, geoIds: geo_ids, isAnswered }
+    const isFetched = isDue && (FETCH_OUTCOMES.good as readonly string[]).includes(outcome)
+    return { kind, indicatorId, geoIds: geo_ids, isFetched }
   })
 }
 
@@ -117,7 +117,7 @@ async function readStoredGeos({ kysely }: Reader, indicators: readonly number[])
 }
 
 /** The geos for which the service answered without values although they were due; `ALL_GEOS` if all geos were requested. */
-async function readAnsweredGeos(db: Reader, indicators: readonly number[]) {
+async function readFetchedGeos(db: Reader, indicators: readonly number[]) {
   const rows = await db.kysely
     .selectFrom('_coverage as c')
     .innerJoin('series as s', 's.id', 'c.series_id')
@@ -131,7 +131,7 @@ async function readAnsweredGeos(db: Reader, indicators: readonly number[]) {
     .where((of) => of(of('c.from_at', '+', PUBLISHED_AFTER), '<=', of.ref('c.fetched_at')))
     .execute()
   const instants = (await readInstantRequests(db, indicators))
-    .filter(({ isAnswered }) => isAnswered)
+    .filter(({ isFetched }) => isFetched)
     .flatMap(({ kind, indicatorId, geoIds }) => geoIds.map((geo_id) => ({ kind, indicator_id: indicatorId, geo_id })))
   return Map.groupBy([...rows, ...instants], (row) => keyOf(row.kind, row.indicator_id))
 }
@@ -140,7 +140,7 @@ async function readAnsweredGeos(db: Reader, indicators: readonly number[]) {
 export async function findLackingGeos(db: Reader, named: readonly NamedGeo[]): Promise<LackingGeos[]> {
   if (named.length === 0) return []
   const indicators = [...new Set(named.map(({ indicatorId }) => indicatorId))]
-  const [stored, answered] = [await readStoredGeos(db, indicators), await readAnsweredGeos(db, indicators)]
+  const [stored, answered] = [await readStoredGeos(db, indicators), await readFetchedGeos(db, indicators)]
   return [...Map.groupBy(named, (one) => keyOf(one.kind, one.indicatorId))].flatMap(([key, geos]) => {
     const has = stored.get(key) ?? []
     const empty = new Set((answered.get(key) ?? []).map(({ geo_id }) => geo_id))

@@ -1,6 +1,6 @@
 import { NO_FAILURE, UNKNOWN_STATUSES } from '../db/queries/fetchOutcomes.ts'
 import type { Reader } from '../db/store.ts'
-import { ANSWERED_OUTCOMES } from '../db/tables/codes.ts'
+import { REPLY_OUTCOMES } from '../db/tables/codes.ts'
 import type { UnknownItem } from '../job/plannerState.ts'
 import { floorToSecond } from '../util/time/instant.ts'
 
@@ -18,7 +18,7 @@ async function lastGood({ kysely }: Reader, path: string): Promise<number> {
     .where(({ or, and, eb }) =>
       or([eb('target', '=', path), and([eb('target', '>=', `${path}?`), eb('target', '<=', `${path}@`)])]),
     )
-    .where('outcome', 'in', ANSWERED_OUTCOMES)
+    .where('outcome', 'in', REPLY_OUTCOMES)
     .executeTakeFirst()
   return last?.id ?? 0
 }

@@ -128,7 +128,7 @@ export function buildRequest<R extends string>(service: Service, route: R, param
 export const requestFor = (call: Call): ApiRequest => buildRequest(call.service, call.route, sentParams(call))
 
 /** The last answer to a request, whatever it was, and what it took. */
-export interface LastAnswer {
+export interface LastResponse {
   /** HTTP status; 0 where none came. */
   readonly status: number
   /** The body after content decoding; empty where none came. */
@@ -144,6 +144,6 @@ export interface LastAnswer {
 }
 
 /** An answer of status 200 with its decoded body. */
-export interface Reply extends LastAnswer {
+export interface Reply extends LastResponse {
   readonly status: 200
 }

@@ -4,11 +4,11 @@ import { type Client, type FailedFetch, isTooLarge } from '../fetch/client.ts'
 import { identityRow, type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
 import { type Counts, NO_COUNTS } from '../load/counts.ts'
 import type { Sizes } from '../load/learnedSizes.ts'
-import { type Loading, load, loadCoarse, loadFailure, loadUnanswered, type ParsedReply } from '../load/load.ts'
+import { type Loading, load, loadAbandoned, loadCoarse, loadFailure, type ParsedReply } from '../load/load.ts'
 import { undismissed } from '../load/quarantine/dismissed.ts'
 import { absentPiece, halfLength, splitWindow, withWindow } from '../plan/pieces.ts'
 import { absentShare } from '../plan/series/absences.ts'
-import type { LastAnswer, Reply } from '../service/request.ts'
+import type { LastResponse, Reply } from '../service/request.ts'
 import { release } from '../util/bytes.ts'
 import { KeyError, NotFoundError, SchemaError, type SyncError, UnavailableError } from '../util/errors.ts'
 import type { EmitEvent } from '../util/events.ts'
@@ -41,7 +41,12 @@ export type RequestSource = Iterable<PlannedRequest> | AsyncIterable<PlannedRequ
 /** What became of a request. The requests of a `split` replace it; they go to the head of the queue, in order. */
 export type Outcome =
   | { readonly kind: 'loaded'; readonly request: PlannedRequest; readonly counts: Counts }
-  | { readonly kind: 'failed'; readonly request: PlannedRequest; readonly error: SyncError; readonly last: LastAnswer }
+  | {
+      readonly kind: 'failed'
+      readonly request: PlannedRequest
+      readonly error: SyncError
+      readonly last: LastResponse
+    }
   | {
       readonly kind: 'split'
       readonly request: PlannedRequest
@@ -163,7 +168,7 @@ export async function processRequest(run: Run, planned: PlannedRequest): Promise
   const halves = splitWindow(request, halfLength(request))
   const reply = await client.get(request.request, {
     isDivisible: halves.length > 1,
-    onRetry: ({ error, answer }, attempt) => emitRetried(emit, request, error, answer?.status ?? null, attempt),
+    onRetry: ({ error, response }, attempt) => emitRetried(emit, request, error, response?.status ?? null, attempt),
   })
   if ('error' in reply) {
     if (reply.endsRun) return endRun(run, request, reply)
@@ -217,10 +222,10 @@ async function failOrHalve(
   request: PlannedRequest,
   halves: readonly Interval[],
   error: SyncError,
-  last: LastAnswer,
+  last: LastResponse,
 ): Promise<Outcome> {
   if (!isTooLarge(error) || halves.length < 2) return fail(run, request, error, last)
-  await loadUnanswered(run, request, 'too-large', error, last)
+  await loadAbandoned(run, request, 'too-large', error, last)
   await run.sizes.shrink(request)
   // The share of calls for absent values counts one call a request: a later run requests the halves.
   const windows = request.reason === 'absent' ? [] : halves
@@ -233,7 +238,7 @@ async function fail(
   run: Run,
   request: PlannedRequest,
   error: SyncError,
-  last: LastAnswer,
+  last: LastResponse,
   rejected?: Pick<Rows, 'rejects' | 'rejected'>,
 ): Promise<Outcome> {
   const counts = await loadFailure(run, request, error, last, rejected)
@@ -245,7 +250,7 @@ async function fail(
 async function endRun(run: Run, request: PlannedRequest, { error, last }: FailedFetch): Promise<never> {
   if (last.attempts > 0) {
     const failure = error instanceof UnavailableError ? error.cause : error instanceof KeyError ? error : null
-    const recorded = failure ? fail(run, request, failure, last) : loadUnanswered(run, request, 'stopped', error, last)
+    const recorded = failure ? fail(run, request, failure, last) : loadAbandoned(run, request, 'stopped', error, last)
     // The error that ends the run is reported, not that its record could not be written.
     await recorded.catch(() => undefined)
   }

@@ -43,7 +43,7 @@ const seriesWithGeos = ({ kysely }: Reader) =>
     .execute()
 
 /** When requests without a range were last answered, by path and query. "Last" is by id: if the clock was set back, earlier requests may have later times. */
-async function readLastAnswers({ kysely }: Reader): Promise<ReadonlyMap<string, Instant>> {
+async function readLastReplies({ kysely }: Reader): Promise<ReadonlyMap<string, Instant>> {
   const rows = await kysely
     .selectFrom('_fetch')
     .select(['target', 'finished_at'])
@@ -113,13 +113,13 @@ export async function readPlannerState(
       },
     ]),
   )
-  const [lastAnswers, absentRequested] = [await readLastAnswers(db), await readAbsentRequested(db)]
+  const [lastReplies, absentRequested] = [await readLastReplies(db), await readAbsentRequested(db)]
   const unknown = await readUnknown(db)
   return {
     absentRequestedAt: (job) => absentRequested.get(job),
     unknown: (route, id) => unknown.get(`${route} ${id}`),
     series: (key) => series.get(key) ?? UNKNOWN_SERIES,
-    lastAnswer: (target) => lastAnswers.get(target),
+    lastReplyAt: (target) => lastReplies.get(target),
   }
 }
 

@@ -2,14 +2,7 @@ import { prepared } from '../db/prepared.ts'
 import type { Store } from '../db/store.ts'
 import type { Job } from '../job/job.ts'
 import { COUNTS, type Counts, NO_COUNTS } from '../load/counts.ts'
-import {
-  isOutage,
-  KeyError,
-  NothingAnsweredError,
-  RejectLimitError,
-  type SyncError,
-  UnavailableError,
-} from '../util/errors.ts'
+import { isOutage, KeyError, NoReplyError, RejectLimitError, type SyncError, UnavailableError } from '../util/errors.ts'
 import { errorFields, type RunOutcome } from '../util/eventFields.ts'
 import { createEmitter, type EmitEvent, type OnEvent } from '../util/events.ts'
 import { createRedactor } from '../util/redact.ts'
@@ -41,13 +34,10 @@ export function runOutcome(stop: SyncError | null, troubles: number): RunOutcome
  * The error of a run in which nothing was answered, because the service was down or out of reach; null if anything else happened.
  * `counts`: those of the run.
  */
-export function findOutage(
-  failures: readonly { readonly error: SyncError }[],
-  counts: Counts,
-): NothingAnsweredError | null {
+export function findOutage(failures: readonly { readonly error: SyncError }[], counts: Counts): NoReplyError | null {
   const [first] = failures
   const nothingCame = first && counts.requests === counts.failed && failures.every(({ error }) => isOutage(error))
-  return nothingCame ? new NothingAnsweredError(first.error) : null
+  return nothingCame ? new NoReplyError(first.error) : null
 }
 
 /** An open run: `run.started` has been emitted, and `run.ended` is emitted once, whatever ends it. */

@@ -1,6 +1,6 @@
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { Counts } from '../load/counts.ts'
-import type { LastAnswer, Reply } from '../service/request.ts'
+import type { LastResponse, Reply } from '../service/request.ts'
 import type { SyncError } from '../util/errors.ts'
 import { type EventFields, type EventRows, errorFields } from '../util/eventFields.ts'
 import type { EmitEvent } from '../util/events.ts'
@@ -35,7 +35,7 @@ export const eventRequest = ({
 })
 
 /** The fields of an event that describe an answer; the status is null if none came. */
-const eventAnswer = (last: LastAnswer): Pick<EventFields, 'attempt' | 'status' | 'ms'> => ({
+const eventResponse = (last: LastResponse): Pick<EventFields, 'attempt' | 'status' | 'ms'> => ({
   attempt: last.attempts,
   status: last.status || null,
   ms: Math.round(last.ms),
@@ -61,7 +61,7 @@ export const emitDone = (
 ): void =>
   emit('request.done', {
     ...eventRequest(request),
-    ...eventAnswer(reply),
+    ...eventResponse(reply),
     bytes: reply.bytes,
     rows: eventRows(counts),
     loaded,
@@ -72,21 +72,21 @@ export const emitDivided = (
   emit: EmitEvent,
   request: PlannedRequest,
   { code, message: reason }: SyncError,
-  last: LastAnswer,
+  last: LastResponse,
   pieces: number,
-): void => emit('request.split', { ...eventRequest(request), ...eventAnswer(last), pieces, code, reason })
+): void => emit('request.split', { ...eventRequest(request), ...eventResponse(last), pieces, code, reason })
 
 /** Emits that a request failed for good. */
 export const emitFailed = (
   emit: EmitEvent,
   request: PlannedRequest,
   error: SyncError,
-  last: LastAnswer,
+  last: LastResponse,
   counts: Counts,
 ): void =>
   emit('request.failed', {
     ...eventRequest(request),
-    ...eventAnswer(last),
+    ...eventResponse(last),
     rows: eventRows(counts),
     ...errorFields(error),
   })

@@ -145,7 +145,7 @@ export class UnavailableError extends StoppedError {
 }
 
 /** A run made all its requests, and the service was unavailable for each of them. It may answer those of other jobs. */
-export class NothingAnsweredError extends UnavailableError {}
+export class NoReplyError extends UnavailableError {}
 
 /** Codes of failures that come from a service which is down or out of reach, not from a request (`fetch/failures.ts`). */
 const OUTAGE_CODES = new Set(['server-error', 'timeout', 'page', 'dns', 'tls', 'bad-http', 'network'])

@@ -4,7 +4,7 @@ import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { nameFailure } from '../../src/fetch/classify.ts'
-import { createAgent, HTTP_LIMITS, type Limits, readAnswer, send } from '../../src/fetch/http.ts'
+import { createAgent, HTTP_LIMITS, type Limits, readResponse, send } from '../../src/fetch/http.ts'
 import { createPacer } from '../../src/fetch/pacer.ts'
 import { StoppedError } from '../../src/util/errors.ts'
 import { createRedactor } from '../../src/util/redact.ts'
@@ -145,7 +145,7 @@ test('a body that looks like a 100 Continue is not changed', async () => {
   const dispatcher = createAgent(PATIENT, 1, stop)
   onTestFinished(() => dispatcher.destroy())
   const sending = { dispatcher, url: server.url, headers: {}, limits: HTTP_LIMITS, stop }
-  const answer = await send({ ...sending, redactor: createRedactor('k'.repeat(64)) }, readAnswer)
+  const answer = await send({ ...sending, redactor: createRedactor('k'.repeat(64)) }, readResponse)
   expect(answer.body.toString()).toBe(text)
 })
 
@@ -161,7 +161,7 @@ describe('a host that is not reached in time', () => {
     const redactor = createRedactor('k'.repeat(64))
     const limits = { ...HTTP_LIMITS, ...PATIENT }
     const sending = { dispatcher, url, headers: {}, limits, redactor, stop }
-    const thrown = await send(sending, readAnswer).catch((error: unknown) => error)
+    const thrown = await send(sending, readResponse).catch((error: unknown) => error)
     expect(thrown).toMatchObject({ code: 'UND_ERR_CONNECT_TIMEOUT' })
     const { error } = nameFailure(thrown, { route: 'indicators', url }, redactor)
     expect(error).toMatchObject({ name: 'TransientError', code: 'network' })

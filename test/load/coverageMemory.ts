@@ -1,7 +1,7 @@
-/* Stored values, coverage and absences in memory: what the pure rules of coverage make of a history of answers. */
+/* Stored values, coverage and absences in memory: what the pure rules of coverage make of a history of replies. */
 
 import type { Absence, Coverage } from '../../src/job/plannerState.ts'
-import type { Answer, Change, Series, StoredCoverage, Values } from '../../src/load/coverage/coverageTypes.ts'
+import type { Change, Series, SeriesReply, StoredCoverage, Values } from '../../src/load/coverage/coverageTypes.ts'
 import { countPeriods, NEARBY } from '../../src/load/coverage/decideAbsences.ts'
 import { decideAcceptance, decideCoverage } from '../../src/load/coverage/decideCoverage.ts'
 import { findPeriods } from '../../src/util/time/periods.ts'
@@ -26,7 +26,7 @@ export interface Memory {
 }
 export const EMPTY: Memory = { values: new Map(), coverage: [], absences: [] }
 
-/** One answer, as a test describes it. */
+/** One reply, as a test describes it. */
 export interface Said {
   readonly at: number
   /** First and last day, the last one excluded; or an instant. */
@@ -38,7 +38,7 @@ export interface Said {
   readonly hours?: (at: number, geo: number) => boolean
   readonly values?: ReadonlyMap<number, Values>
   readonly rejects?: number
-  readonly dismissed?: Answer['dismissed']
+  readonly dismissed?: SeriesReply['dismissed']
   readonly lookback?: number
 }
 
@@ -53,11 +53,11 @@ function hourly({ days, has = [3, 4], hours = () => true }: Said): Map<number, V
   return rows
 }
 
-/** The answer, what is known of the series, and what is stored before coverage is written. */
+/** The reply, what is known of the series, and what is stored before coverage is written. */
 export function prepare(
   before: Memory,
   said: Said,
-): { series: Series; answer: Answer; held: StoredCoverage; stored: Memory } {
+): { series: Series; reply: SeriesReply; held: StoredCoverage; stored: Memory } {
   const { at: fetchedAt, days, geos = null, rejects = 0, dismissed = [], lookback = 2 * DAY } = said
   const window = days && { from: day(days[0]), to: day(days[1]) }
   const rows = said.values ?? hourly(said)
@@ -65,7 +65,7 @@ export function prepare(
   for (const [geo, { at, steps }] of rows) {
     const own = values.get(geo) ?? new Map<number, number>()
     values.set(geo, own)
-    // A complete answer withdraws what it does not contain.
+    // A complete reply withdraws what it does not contain.
     if (window && rejects + dismissed.length === 0)
       for (const one of own.keys()) if (one >= window.from && one < window.to) own.delete(one)
     for (const [i, one] of at.entries()) own.set(one, typeof steps === 'number' ? steps : steps[i]!)
@@ -80,7 +80,7 @@ export function prepare(
     longestLookback: lookback,
     timeZone: ZONE,
   }
-  const answer: Answer = {
+  const reply: SeriesReply = {
     ...{
       window,
       rows,
@@ -94,7 +94,7 @@ export function prepare(
     geos: window ? (geos ?? [0]) : [],
   }
   const stored = { ...before, values }
-  return { series, answer, stored, held: currentValues(stored, answer) }
+  return { series, reply, stored, held: currentValues(stored, reply) }
 }
 
 const sorted = (values: ReadonlyMap<number, number> | undefined): Values | undefined => {
@@ -105,7 +105,7 @@ const sorted = (values: ReadonlyMap<number, number> | undefined): Values | undef
 /** All that is stored, as the rules read it. */
 export function currentValues(
   { values, coverage, absences }: Memory,
-  { window, rows, dismissed }: Answer,
+  { window, rows, dismissed }: SeriesReply,
 ): StoredCoverage {
   const inside = (at: number): boolean => window !== null && at >= window.from && at < window.to
   const lacking = [...values].filter(([geo, some]) => !rows.has(geo) && [...some.keys()].some(inside))
@@ -147,23 +147,23 @@ export function apply(memory: Memory, change: Change): Memory {
   }
 }
 
-/** What is stored after an answer. */
+/** What is stored after a reply. */
 export function hear(before: Memory, said: Said): Memory {
-  const { series, answer, held, stored } = prepare(before, said)
-  return apply(stored, decideCoverage(series, answer, held))
+  const { series, reply, held, stored } = prepare(before, said)
+  return apply(stored, decideCoverage(series, reply, held))
 }
 
-/** What is stored after the rejects of an answer were dismissed. */
+/** What is stored after the rejects of a reply were dismissed. */
 export function accept(before: Memory, said: Said): Memory {
-  const { series, answer } = prepare(before, { ...said, rejects: 0 })
+  const { series, reply } = prepare(before, { ...said, rejects: 0 })
   const rows = new Map(
     [...before.values].flatMap(([geo, some]) => {
-      const inside = new Map([...some].filter(([at]) => at >= answer.window!.from && at < answer.window!.to))
+      const inside = new Map([...some].filter(([at]) => at >= reply.window!.from && at < reply.window!.to))
       const values = sorted(inside)
       return values ? [[geo, values] as const] : []
     }),
   )
-  const accepted = { ...answer, rows, window: answer.window!, newGeos: [] }
+  const accepted = { ...reply, rows, window: reply.window!, newGeos: [] }
   return apply(before, decideAcceptance(series, accepted, currentValues(before, accepted)))
 }
 

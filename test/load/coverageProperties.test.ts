@@ -19,14 +19,14 @@ import {
   ZONE,
 } from './coverageMemory.ts'
 
-/* What holds after any history of answers about the hours of three geos. */
+/* What holds after any history of replies about the hours of three geos. */
 
 const GEOS = [3, 4, 5]
 const FIRST = 24
 const LAST = 37
 const dayIntervals = Array.from({ length: LAST - FIRST }, (_, i) => ({ from: day(FIRST + i), to: day(FIRST + i + 1) }))
 
-const answers = fc
+const replies = fc
   .record({
     first: fc.integer({ min: FIRST, max: LAST - 1 }),
     length: fc.integer({ min: 1, max: 5 }),
@@ -50,7 +50,7 @@ const answers = fc
   }))
 
 /** Answers one after the other, each at its time. */
-const histories = fc.array(answers, { minLength: 1, maxLength: 8 }).map((all): Said[] => {
+const histories = fc.array(replies, { minLength: 1, maxLength: 8 }).map((all): Said[] => {
   let at = night(0)
   return all.map(({ wait, said }) => {
     at += wait
@@ -59,7 +59,7 @@ const histories = fc.array(answers, { minLength: 1, maxLength: 8 }).map((all): S
   })
 })
 
-const check = (property: (answers: readonly Said[], memory: Memory) => void): void =>
+const check = (property: (replies: readonly Said[], memory: Memory) => void): void =>
   fc.assert(
     fc.property(histories, (all) => property(all, all.reduce(hear, EMPTY))),
     { numRuns: 300 },
@@ -75,28 +75,28 @@ const rowOn = ({ coverage }: Memory, geo: number, { from, to }: Interval): Cover
   return over.find((row) => row.geo === geo) ?? over.find((row) => row.geo === 0)
 }
 
-/** The last answer about a geo (0: all geos) on a day. */
+/** The last reply about a geo (0: all geos) on a day. */
 const lastOn = (all: readonly Said[], geo: number, { from }: Interval): Said | undefined =>
   all.findLast(
     ({ days, geos }) => day(days![0]) <= from && from < day(days![1]) && (geos == null || geos.includes(geo)),
   )
 
-describe('after any history of answers', () => {
+describe('after any history of replies', () => {
   test('the rows of a geo are disjoint', () =>
     check((_, { coverage, absences }) => {
       for (const rows of [...byGeo(coverage), ...byGeo(absences)]) expect(isDisjoint(rows)).toBe(true)
     }))
 
-  test('an answer that is recorded again changes nothing', () =>
+  test('a reply that is recorded again changes nothing', () =>
     check((all) => {
       const before = all.slice(0, -1).reduce(hear, EMPTY)
-      const { series, answer, held, stored } = prepare(before, all.at(-1)!)
-      const after = apply(stored, decideCoverage(series, answer, held))
-      const again = decideCoverage(series, { ...answer, newGeos: [] }, currentValues(after, answer))
+      const { series, reply, held, stored } = prepare(before, all.at(-1)!)
+      const after = apply(stored, decideCoverage(series, reply, held))
+      const again = decideCoverage(series, { ...reply, newGeos: [] }, currentValues(after, reply))
       expect(again).toEqual({ coverage: { remove: [], insert: [] }, absences: { remove: [], insert: [] } })
     }))
 
-  test('an answer changes no state outside its window', () =>
+  test('a reply changes no state outside its window', () =>
     check((all, after) => {
       const before = all.slice(0, -1).reduce(hear, EMPTY)
       const [first, last] = all.at(-1)!.days!
@@ -130,7 +130,7 @@ describe('after any history of answers', () => {
 
   test.each<[string, Omit<Said, 'at' | 'days' | 'dismissed'>[]]>([
     [
-      'an answer without the geo',
+      'a reply without the geo',
       [
         { geos: null, has: [], hours: () => true, rejects: 0 },
         { geos: [3, 5], has: [5], hours: () => true, rejects: 0 },
@@ -138,7 +138,7 @@ describe('after any history of answers', () => {
       ],
     ],
     [
-      'an unverified answer without an hour',
+      'an unverified reply without an hour',
       [
         { geos: null, has: [], hours: () => true, rejects: 0 },
         { geos: [4], has: [4], hours: () => true, rejects: 0 },
@@ -152,7 +152,7 @@ describe('after any history of answers', () => {
       expect([...(values.get(geo) ?? [])].filter(([at, step]) => at < to && at + step > from)).toEqual([])
   })
 
-  test('an unverified answer adds no absence', () =>
+  test('an unverified reply adds no absence', () =>
     check((all) => {
       const before = all.reduce(hear, EMPTY)
       const after = hear(before, { ...all.at(-1)!, at: all.at(-1)!.at + 60, rejects: 1, dismissed: [] })
@@ -163,7 +163,7 @@ describe('after any history of answers', () => {
       }
     }))
 
-  test('a complete answer for all leaves nothing to request', () =>
+  test('a complete reply for all leaves nothing to request', () =>
     check((all, before) => {
       const { at } = all.at(-1)!
       const { coverage, absences } = hear(before, { at, days: [FIRST, LAST], has: GEOS })
@@ -178,7 +178,7 @@ describe('after any history of answers', () => {
       expect(coverage.every(({ geo, state }) => geo === 0 && state === 'values')).toBe(true)
     }))
 
-  test('a first load by clean answers leaves nothing unverified', () => {
+  test('a first load by clean replies leaves nothing unverified', () => {
     const lengths = fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 3, maxLength: 5 })
     const truth = fc.array(fc.tuple(fc.constantFrom(...GEOS), fc.integer({ min: FIRST, max: LAST })), { maxLength: 12 })
     fc.assert(

@@ -123,7 +123,7 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'an empty answer over held values is believed',
     'load/coverage/decideCoverage.ts',
-    "return isRejected(geo, answer) ? 'kept' : 'unverified'",
+    "return isRejected(geo, reply) ? 'kept' : 'unverified'",
     "return 'kept'",
   ),
   mutant(
@@ -135,8 +135,8 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'what is dismissed stays unverified',
     'load/quarantine/accept.ts',
-    'await writeCoverage(tx, seriesId, decideAcceptance(series, answer, before))',
-    'decideAcceptance(series, answer, before)',
+    'await writeCoverage(tx, seriesId, decideAcceptance(series, reply, before))',
+    'decideAcceptance(series, reply, before)',
   ),
   mutant(
     'what was dismissed is news when it comes again',
@@ -208,7 +208,7 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'a failure never ends',
     'db/queries/fetchOutcomes.ts',
-    'const intervals = subtract([window], [...answeredFor(later, geoId), ...ofEach])',
+    'const intervals = subtract([window], [...fetchedFor(later, geoId), ...ofEach])',
     'const intervals = [window]',
   ),
   mutant(

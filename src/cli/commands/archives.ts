@@ -168,13 +168,13 @@ async function fetchAll(
   tidyParts(options.folder, wanted)
   for (const url of wanted) {
     const began = performance.now()
-    const onRetry: OnRetry = ({ error, answer }, attempt) =>
+    const onRetry: OnRetry = ({ error, response }, attempt) =>
       emit('request.retried', {
         command: 'archives download',
         route: 'download',
         url,
         attempt,
-        status: answer?.status ?? null,
+        status: response?.status ?? null,
         code: error.code,
         reason: error.message,
       })

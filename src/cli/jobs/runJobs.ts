@@ -12,7 +12,7 @@ import type { SyncContext } from '../../sync/context.ts'
 import { indicatorName } from '../../sync/readCatalogue.ts'
 import { endRun, openRun } from '../../sync/record.ts'
 import { type Summary, sync } from '../../sync/sync.ts'
-import { NothingAnsweredError, StoppedError } from '../../util/errors.ts'
+import { NoReplyError, StoppedError } from '../../util/errors.ts'
 import { createEmitter, type OnEvent } from '../../util/events.ts'
 import { createClosers } from '../../util/lifetime.ts'
 import { eventsTo, type Logger } from '../../util/log.ts'
@@ -94,7 +94,7 @@ export async function runJobs(
     for (const [i, job] of jobs.entries()) {
       const later = jobs.slice(i + 1)
       const ran = stoppedBy ? await recordUnreached(running, job, stoppedBy) : await runJob(running, job, later)
-      if (ran.stop && !(ran.stop instanceof NothingAnsweredError)) stoppedBy ??= job
+      if (ran.stop && !(ran.stop instanceof NoReplyError)) stoppedBy ??= job
       const summary = later.some(({ lake }) => lake === job.lake) ? ran : await withLakeSynced(running, job, ran)
       summaries.push(summary)
       unfinished.delete(job)

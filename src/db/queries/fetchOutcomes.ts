@@ -43,7 +43,7 @@ export interface Recorded {
 }
 
 /** What is not answered yet of a request: the intervals of one geo (`ALL_GEOS` for all). */
-export interface Unanswered {
+export interface MissingPart {
   readonly geoId: number
   readonly intervals: readonly Interval[]
 }
@@ -54,7 +54,7 @@ interface Later extends Interval {
 }
 
 /** The intervals of later answers for one geo; an answer for all geos counts for each. */
-const answeredFor = (later: readonly Later[], geoId: number): Interval[] =>
+const fetchedFor = (later: readonly Later[], geoId: number): Interval[] =>
   merge(later.filter(({ geos }) => geos === null || geos.includes(geoId)))
 
 /** Later answers that count: all of them, or only those whose rejects were all dismissed. */
@@ -98,14 +98,17 @@ const laterOfAnyWindow = prepared((db, of: { fetchId: number; seriesId: number }
 )
 
 /** Whether a later answer about a series, of whatever window, had no rejects that nobody dismissed. */
-export const isSeriesAnswered = async (db: Kysely<Database>, fetchId: number, seriesId: number): Promise<boolean> =>
+export const isSeriesFetched = async (db: Kysely<Database>, fetchId: number, seriesId: number): Promise<boolean> =>
   (await laterOfAnyWindow.first(db, { fetchId, seriesId })) !== undefined
 
 /**
  * Finds what later answers left open of a recorded request, however many there are and whichever geos they were for; empty when
  * nothing is left. `sound`: answers with rejects that nobody dismissed do not count.
  */
-export function createAnswered(db: Kysely<Database>, sound: boolean): (request: Recorded) => Promise<Unanswered[]> {
+export function createMissingParts(
+  db: Kysely<Database>,
+  sound: boolean,
+): (request: Recorded) => Promise<MissingPart[]> {
   const which = sound ? 'sound' : 'all'
   return async ({ fetchId, target, seriesId, window, geoIds }) => {
     if (seriesId === null || window === null) {
@@ -117,10 +120,10 @@ export function createAnswered(db: Kysely<Database>, sound: boolean): (request: 
     // What was read soundly for every known geo by itself counts as read for all.
     const known = sound && geoIds === null ? await readGeos(db, seriesId) : []
     const ofEach = known
-      .map((geoId) => answeredFor(later, geoId))
+      .map((geoId) => fetchedFor(later, geoId))
       .reduce((a, b) => intersect(a, b), known.length > 0 ? [window] : [])
-    return (geoIds ?? [ALL_GEOS]).flatMap((geoId): Unanswered[] => {
-      const intervals = subtract([window], [...answeredFor(later, geoId), ...ofEach])
+    return (geoIds ?? [ALL_GEOS]).flatMap((geoId): MissingPart[] => {
+      const intervals = subtract([window], [...fetchedFor(later, geoId), ...ofEach])
       return intervals.length === 0 ? [] : [{ geoId, intervals }]
     })
   }

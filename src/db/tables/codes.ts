@@ -8,7 +8,7 @@ export const FETCH_OUTCOMES = {
   /** The response mixes resolutions and is not used. Its parts were requested instead, or after a request for absences, a later run requests them. */
   coarse: ['coarse'],
   /** No response and no failure: its parts were requested instead, or the run ended first. */
-  unanswered: ['too-large', 'stopped'],
+  abandoned: ['too-large', 'stopped'],
   /** Failed after all retries; `failed` stands for errors without an outcome of their own. */
   failed: ['refused', 'transient', 'shape', 'key', 'failed'],
 } as const
@@ -17,12 +17,12 @@ export type FetchOutcome = (typeof FETCH_OUTCOMES)[keyof typeof FETCH_OUTCOMES][
 /** Outcomes of failed requests. */
 export type FailureOutcome = (typeof FETCH_OUTCOMES.failed)[number]
 /** Outcomes of requests without response and failure. */
-export type UnansweredOutcome = (typeof FETCH_OUTCOMES.unanswered)[number]
+export type AbandonedOutcome = (typeof FETCH_OUTCOMES.abandoned)[number]
 
 /** Outcomes with a response. */
-export const ANSWERED_OUTCOMES = [...FETCH_OUTCOMES.good, ...FETCH_OUTCOMES.coarse] as const
+export const REPLY_OUTCOMES = [...FETCH_OUTCOMES.good, ...FETCH_OUTCOMES.coarse] as const
 /** Outcomes that are not failures. */
-export const NOT_FAILED_OUTCOMES = [...ANSWERED_OUTCOMES, ...FETCH_OUTCOMES.unanswered] as const
+export const NOT_FAILED_OUTCOMES = [...REPLY_OUTCOMES, ...FETCH_OUTCOMES.abandoned] as const
 
 /** The reasons of the view `gaps`. */
 export const GAP_REASONS = ['never requested', 'failed', 'unverified', 'absent'] as const

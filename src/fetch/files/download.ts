@@ -3,10 +3,10 @@ import { createReadStream, mkdirSync, readFileSync, renameSync, rmSync, statSync
 import { join } from 'node:path'
 import { KeyError, type RequestSummary, type SyncError, TransientError } from '../../util/errors.ts'
 import { oneLine } from '../../util/text.ts'
-import { type AttemptFailure, classifyAnswer } from '../classify.ts'
+import { type AttemptFailure, classifyResponse } from '../classify.ts'
 import { type Client, hasFailed, type OnRetry } from '../client.ts'
 import { send } from '../http.ts'
-import { type DownloadAnswer, receive } from '../receive.ts'
+import { type DownloadResponse, receive } from '../receive.ts'
 import { DownloadError, type LinkPolicy, refusedDownload, refuseForeign, resolveLink } from './links.ts'
 import { dropParts, findPart, type PartialFile } from './partialFiles.ts'
 
@@ -35,7 +35,7 @@ export interface Downloaded {
 }
 
 const MAX_REDIRECTS = 5
-/** A file may take longer than an answer, because its download is resumed. */
+/** A file may take longer than a response, because its download is resumed. */
 const TOTAL_MS = 60 * 60_000
 
 const linkPolicy = ({ client, allowHosts = [] }: DownloadOptions): LinkPolicy => ({
@@ -74,7 +74,7 @@ async function followRedirects(url: string, options: DownloadOptions): Promise<D
 }
 
 /** Sends one request of a download: to the service with the key, to others without. */
-function requestDownload(to: URL, url: string, options: DownloadOptions): Promise<DownloadAnswer> {
+function requestDownload(to: URL, url: string, options: DownloadOptions): Promise<DownloadResponse> {
   const { client, folder, maxBytes } = options
   const own = to.origin === new URL(client.baseUrl).origin
   const before = findPart(folder, url)
@@ -93,26 +93,31 @@ function requestDownload(to: URL, url: string, options: DownloadOptions): Promis
         receive(opened, to, before, { url, folder, maxBytes, redactor, links }),
       )
     },
-    (answer, summary, now) => classifyDownload(answer, summary, now, own && !options.keyIsGood),
+    (response, summary, now) => classifyDownload(response, summary, now, own && !options.keyIsGood),
   )
 }
 
-/** The error of an answer; `ofKey`: whether a refusal is about the key. That of another host is not. */
+/** The error of a response; `ofKey`: whether a refusal is about the key. That of another host is not. */
 function classifyDownload(
-  answer: DownloadAnswer,
+  response: DownloadResponse,
   summary: RequestSummary,
   now: number,
   ofKey: boolean,
 ): AttemptFailure | undefined {
-  if (answer.broken !== undefined) {
-    const error = new TransientError(`${summary.route}: ${answer.broken}.`, { code: 'bad-part', request: summary })
-    return { error, maxAttempts: 4, coolDownMs: 0, answer, alive: true }
+  if (response.broken !== undefined) {
+    const error = new TransientError(`${summary.route}: ${response.broken}.`, { code: 'bad-part', request: summary })
+    return { error, maxAttempts: 4, coolDownMs: 0, response, alive: true }
   }
-  if (answer.part || answer.next) return undefined
-  const failure = classifyAnswer(answer, summary, now)
+  if (response.part || response.next) return undefined
+  const failure = classifyResponse(response, summary, now)
   if (failure && (failure.error instanceof TransientError || (ofKey && failure.error instanceof KeyError)))
     return failure
-  return { error: refusedDownload(`the response has status ${answer.status}`), maxAttempts: 1, coolDownMs: 0, answer }
+  return {
+    error: refusedDownload(`the response has status ${response.status}`),
+    maxAttempts: 1,
+    coolDownMs: 0,
+    response,
+  }
 }
 
 /** A message of the service is not longer. */
@@ -129,7 +134,7 @@ function messageIn({ file, bytes }: PartialFile): string | null {
   }
 }
 
-/** Refuses what the service answers with status 200 in place of a file: it would be stored for good. */
+/** Refuses what the service responses with status 200 in place of a file: it would be stored for good. */
 function refuseOther(part: PartialFile, headers: Readonly<Record<string, string>>, folder: string, url: string): void {
   const message = messageIn(part)
   const why =
@@ -171,7 +176,7 @@ async function moveToChecksum(
   }
 }
 
-/** The name that an answer gives its file, for people only: no folder of it survives. */
+/** The name that a response gives its file, for people only: no folder of it survives. */
 function nameIn(disposition: string): string | null {
   const [, encoded, plain] = /filename\*=UTF-8''([^;]+)|filename="?([^";]+)"?/i.exec(disposition) ?? []
   try {

@@ -15,9 +15,9 @@ export interface Values {
   readonly steps: number | readonly number[]
 }
 
-/** What is known of a series, whatever the answer. */
+/** What is known of a series, whatever the reply. */
 export interface Series {
-  /** Geos that ever had values, those of the answer included. */
+  /** Geos that ever had values, those of the reply included. */
   readonly knownGeos: readonly Geo[]
   /** Its periods, if they are longer than an hour and known. */
   readonly periods: Periods | null
@@ -26,16 +26,16 @@ export interface Series {
   readonly timeZone: string
 }
 
-/** The answer to one request. */
-export interface Answer {
-  /** Null for an answer about one instant, which covers nothing. */
+/** The reply to one request. */
+export interface SeriesReply {
+  /** Null for a reply about one instant, which covers nothing. */
   readonly window: Interval | null
   /** `[ALL_GEOS]` if the request was not filtered by geo. */
   readonly geos: readonly Geo[]
   readonly rows: ReadonlyMap<Geo, Values>
   /** Whether the steps are only guessed from distances between values. */
   readonly stepsGuessed: boolean
-  /** Geos that have their first values in this answer. */
+  /** Geos that have their first values in this reply. */
   readonly newGeos: readonly Geo[]
   /** Whether values of it were not read: rejects that are not dismissed, or sums over several resolutions. */
   readonly isIncomplete: boolean
@@ -52,13 +52,13 @@ export interface StoredCoverage {
   readonly reach: Interval
   readonly coverage: readonly Coverage[]
   readonly absences: readonly Absence[]
-  /** The values of the window: those of the answer, or, if rejects of it are dismissed, all that are stored. */
+  /** The values of the window: those of the reply, or, if rejects of it are dismissed, all that are stored. */
   readonly values: ReadonlyMap<Geo, Values>
-  /** Known geos with stored values in the window; only of geos without rows in the answer. */
+  /** Known geos with stored values in the window; only of geos without rows in the reply. */
   readonly valuesInWindow: ReadonlySet<Geo>
   /** The stored values next to the window, up to 16 a side; empty if no rule needs them. */
   readonly near: ReadonlyMap<Geo, { readonly before: Values; readonly after: Values }>
-  /** Windows of answers with rejects, dismissed or not. */
+  /** Windows of replies with rejects, dismissed or not. */
   readonly rejectedWindows: readonly Interval[]
 }
 

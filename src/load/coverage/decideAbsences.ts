@@ -4,7 +4,7 @@ import { DAY, type Instant } from '../../util/time/instant.ts'
 import { type Interval, intersect, subtract } from '../../util/time/interval.ts'
 import { isLong, isSameStep, type Periods } from '../../util/time/periods.ts'
 import { floorTo } from '../../util/time/zone.ts'
-import type { Answer, Geo, Series, StoredCoverage, Values } from './coverageTypes.ts'
+import type { Geo, Series, SeriesReply, StoredCoverage, Values } from './coverageTypes.ts'
 
 /* Rules 16–20 of coverage: the periods for which the step of a series promises a value and none came. Pure. */
 
@@ -18,11 +18,11 @@ interface Judgement {
   readonly window: Interval
   readonly rows: ReadonlyMap<Geo, Values>
   readonly geos: readonly Geo[]
-  /** Whether what the answer lacks of a geo is absent. If it is not, the answer only ends absences of which values came. */
+  /** Whether what the reply lacks of a geo is absent. If it is not, the reply only ends absences of which values came. */
   readonly isProof: (geo: Geo) => boolean
 }
 
-/** Up to this many values, an answer alone does not show whether its series follows a step. */
+/** Up to this many values, a reply alone does not show whether its series follows a step. */
 const FEW_VALUES = 100
 /** The number of values on each side of a window that show whether a series follows a step. */
 export const NEARBY = 16
@@ -30,51 +30,51 @@ export const NEARBY = 16
 /** Decides all absences within the reach of what was read. */
 export function decideAbsences(
   series: Series,
-  answer: Answer,
+  reply: SeriesReply,
   stored: StoredCoverage,
   geos: readonly Geo[],
   isProof: (geo: Geo) => boolean,
 ): readonly Absence[] {
-  const before = inWholePeriods(series, answer, stored.absences)
-  if (!answer.window) return merged(endAbsences(series, answer, stored, before))
-  const rows = addDismissed(answer)
-  const judgement = { window: judgedWindow(series, answer.window), rows, geos, isProof }
-  const after = judge(series, answer, stored, before, judgement)
-  return merged(judgeAround(series, answer, stored, before, after, judgement))
+  const before = inWholePeriods(series, reply, stored.absences)
+  if (!reply.window) return merged(endAbsences(series, reply, stored, before))
+  const rows = addDismissed(reply)
+  const judgement = { window: judgedWindow(series, reply.window), rows, geos, isProof }
+  const after = judge(series, reply, stored, before, judgement)
+  return merged(judgeAround(series, reply, stored, before, after, judgement))
 }
 
 /** Rule 17: a period belongs to the window in which it begins. */
 export const judgedWindow = ({ periods }: Series, window: Interval): Interval =>
   periods ? wholePeriods(periods, window) : window
 
-/** Whether an answer may show that values are missing beside its window, or end what was absent there. */
-export const reachesOut = ({ rows, newGeos }: Answer): boolean =>
+/** Whether a reply may show that values are missing beside its window, or end what was absent there. */
+export const reachesOut = ({ rows, newGeos }: SeriesReply): boolean =>
   newGeos.length > 0 || (rows.size > 0 && [...rows.values()].reduce((sum, { at }) => sum + at.length, 0) <= FEW_VALUES)
 
 /** Whether it depends on the values near the window whether something in it is absent. */
 export const needsNear = (
   series: Series,
-  answer: Answer,
+  reply: SeriesReply,
   geos: readonly Geo[],
   absences: readonly Absence[],
 ): boolean =>
   geos.some((geo) => {
-    const window = judgedWindow(series, answer.window!)
-    return missingIntervals(series, answer, window, answer.rows.get(geo), absences).length > 0
+    const window = judgedWindow(series, reply.window!)
+    return missingIntervals(series, reply, window, reply.rows.get(geo), absences).length > 0
   })
 
 /** The absences after the judgement of a window: those of its geos are replaced in it. */
 function judge(
   series: Series,
-  answer: Answer,
+  reply: SeriesReply,
   stored: StoredCoverage,
   before: readonly Absence[],
   { window, rows, geos, isProof }: Judgement,
 ): Absence[] {
   const inside = before.filter((row) => overlaps(row, window))
-  const isForAll = answer.geos.includes(ALL_GEOS) || !answer.window
+  const isForAll = reply.geos.includes(ALL_GEOS) || !reply.window
   const isSplit = isForAll && rows.size > 0
-  // An answer without values, of which it is not known whether any should be there, was at least a new attempt.
+  // A reply without values, of which it is not known whether any should be there, was at least a new attempt.
   const judged = isForAll && !isSplit && !isProof(ALL_GEOS) ? inside.map(({ geo }) => geo) : geos
   const found = [...new Set(judged)].flatMap((geo) => {
     // An absence of all geos says nothing about a geo whose values came since.
@@ -82,8 +82,8 @@ function judge(
     const isKnown = (row: Absence): boolean =>
       row.geo === geo || (isOfAll && (geo === ALL_GEOS || row.geo === ALL_GEOS))
     const known = inside.filter(isKnown)
-    const missing = missingPeriods(series, answer, stored, window, geo, rows.get(geo), known, isProof(geo))
-    return dated(geo, missing, known, answer.fetchedAt)
+    const missing = missingPeriods(series, reply, stored, window, geo, rows.get(geo), known, isProof(geo))
+    return dated(geo, missing, known, reply.fetchedAt)
   })
   const isReplaced = ({ geo }: Absence): boolean =>
     judged.includes(geo) ||
@@ -95,13 +95,13 @@ function judge(
 /** Rule 18: the intervals of a window without values that are past revision, or were absent before. */
 function missingIntervals(
   { periods }: Series,
-  answer: Answer,
+  reply: SeriesReply,
   window: Interval,
   values: Values | undefined,
   known: readonly Interval[],
 ): readonly Interval[] {
   if (values && fills(window, values)) return []
-  const over = Math.min(answer.settledBefore, answer.fetchedAt)
+  const over = Math.min(reply.settledBefore, reply.fetchedAt)
   const settled = { from: window.from, to: Math.min(window.to, periods?.floor(over) ?? over) }
   return intersect(findHoles(window, values), [settled, ...known])
 }
@@ -109,7 +109,7 @@ function missingIntervals(
 /** Rules 18 and 19: the periods of a window that are missing of a geo. */
 function missingPeriods(
   series: Series,
-  answer: Answer,
+  reply: SeriesReply,
   stored: StoredCoverage,
   window: Interval,
   geo: Geo,
@@ -119,7 +119,7 @@ function missingPeriods(
 ): Hole[] {
   const holes = values && fills(window, values) ? [] : findHoles(window, values)
   const near = stored.near.get(geo === ALL_GEOS ? (series.knownGeos[0] ?? ALL_GEOS) : geo)
-  const missing = isProof ? missingIntervals(series, answer, window, values, known) : intersect(holes, known)
+  const missing = isProof ? missingIntervals(series, reply, window, values, known) : intersect(holes, known)
   if (missing.length === 0 || (isProof && near && !isRegular(join(near.before, values, near.after)))) return []
   const [beside = null] = near ? stepsOf(join(near.before, undefined, near.after)) : []
   return missing.map((hole) => {
@@ -148,10 +148,10 @@ function dated(geo: Geo, missing: readonly Hole[], known: readonly Absence[], ch
   })
 }
 
-/** Rules 18 and 19 beside the window, from 16 values before it to 16 after: an earlier answer may lack what its few values did not show. */
+/** Rules 18 and 19 beside the window, from 16 values before it to 16 after: an earlier reply may lack what its few values did not show. */
 function judgeAround(
   series: Series,
-  answer: Answer,
+  reply: SeriesReply,
   stored: StoredCoverage,
   before: readonly Absence[],
   judged: Absence[],
@@ -161,9 +161,9 @@ function judgeAround(
   for (const geo of geos) {
     const values = rows.get(geo)
     const near = stored.near.get(geo)
-    if (!values || !near || !isProof(geo) || !reachesOut(answer)) continue
+    if (!values || !near || !isProof(geo) || !reachesOut(reply)) continue
     const grid = join(near.before, values, near.after)
-    if (answer.stepsGuessed && !isStepped(grid))
+    if (reply.stepsGuessed && !isStepped(grid))
       after = intersect([findReach(near, values)], [stored.reach]).reduce(
         (rest, reach) =>
           rest.flatMap((row) => (row.geo === geo || row.geo === ALL_GEOS ? cutAbsence(row, reach) : row)),
@@ -179,14 +179,14 @@ function judgeAround(
   return after
 }
 
-/** What an earlier answer lacked beside a window, when that was fetched, and the geo that lacks it. */
+/** What an earlier reply lacked beside a window, when that was fetched, and the geo that lacks it. */
 interface EarlierHole {
   readonly missing: Hole
   readonly fetchedAt: Instant
   readonly lacking: Geo
 }
 
-/** The holes between the values of a geo beside a window that earlier answers cover. */
+/** The holes between the values of a geo beside a window that earlier replies cover. */
 function missingAround(
   series: Series,
   stored: StoredCoverage,
@@ -222,10 +222,10 @@ function missingAround(
   )
 }
 
-/** The holes of all geos that earlier answers cover beside the window of an answer. */
-export const earlierHoles = (series: Series, answer: Answer, stored: StoredCoverage): EarlierHole[] =>
-  [...addDismissed(answer)].flatMap(([geo, values]) =>
-    missingAround(series, stored, stored.absences, judgedWindow(series, answer.window!), geo, values),
+/** The holes of all geos that earlier replies cover beside the window of a reply. */
+export const earlierHoles = (series: Series, reply: SeriesReply, stored: StoredCoverage): EarlierHole[] =>
+  [...addDismissed(reply)].flatMap(([geo, values]) =>
+    missingAround(series, stored, stored.absences, judgedWindow(series, reply.window!), geo, values),
   )
 
 /** The part of a row that was past revision for the longest lookback, and before which instant a period must have ended. */
@@ -235,7 +235,7 @@ function settledPart(row: Coverage, { longestLookback, timeZone }: Series): { pa
   return { part: { from: row.from, to: Math.min(row.to, over) }, over }
 }
 
-/** The interval in which values of an answer and those beside its window are all that there are. */
+/** The interval in which values of a reply and those beside its window are all that there are. */
 export function findReach({ before, after }: { before: Values; after: Values }, values: Values): Interval {
   const { at } = join(before, values, after)
   return {
@@ -245,9 +245,14 @@ export function findReach({ before, after }: { before: Values; after: Values }, 
   }
 }
 
-/** An answer for one instant ends the absence of its period; of other geos the period stays absent. */
-function endAbsences(series: Series, answer: Answer, stored: StoredCoverage, before: readonly Absence[]): Absence[] {
-  const values = [...answer.rows].flatMap(([geo, rows]) =>
+/** A reply for one instant ends the absence of its period; of other geos the period stays absent. */
+function endAbsences(
+  series: Series,
+  reply: SeriesReply,
+  stored: StoredCoverage,
+  before: readonly Absence[],
+): Absence[] {
+  const values = [...reply.rows].flatMap(([geo, rows]) =>
     rows.at.map((at, i) => ({ geo, at, step: stepsOf(rows)[i]! })),
   )
   let absences = [...before]
@@ -256,15 +261,15 @@ function endAbsences(series: Series, answer: Answer, stored: StoredCoverage, bef
     const rows = new Map(together.map(({ geo, step }): [Geo, Values] => [geo, { at: [at], steps: step }]))
     const geos = [...new Set([...rows.keys(), ...series.knownGeos])]
     const window = judgedWindow(series, { from: at, to })
-    absences = judge(series, answer, stored, absences, { window, rows, geos, isProof: () => false })
+    absences = judge(series, reply, stored, absences, { window, rows, geos, isProof: () => false })
   }
   return absences
 }
 
 /** Absences from before the length of a period was known, moved to the borders of periods. */
-function inWholePeriods({ periods }: Series, answer: Answer, absences: readonly Absence[]): readonly Absence[] {
+function inWholePeriods({ periods }: Series, reply: SeriesReply, absences: readonly Absence[]): readonly Absence[] {
   if (!periods) return absences
-  const over = Math.min(answer.settledBefore, answer.fetchedAt)
+  const over = Math.min(reply.settledBefore, reply.fetchedAt)
   return absences
     .map((row) => (row.step === null || isLong(row.step) ? { ...row, ...wholePeriods(periods, row, over) } : row))
     .filter(({ from, to }) => from < to)
@@ -326,7 +331,7 @@ const join = (...all: readonly (Values | undefined)[]): Values => ({
 })
 
 /** The rows with the observations that dismissed rejects would have been, for geos that have rows. */
-function addDismissed({ rows, dismissed }: Answer): ReadonlyMap<Geo, Values> {
+function addDismissed({ rows, dismissed }: SeriesReply): ReadonlyMap<Geo, Values> {
   const added = new Map(rows)
   for (const key of dismissed) {
     const values = key && added.get(key.geo)

@@ -4,50 +4,50 @@ import type { Absence, Coverage } from '../../job/plannerState.ts'
 import type { Instant } from '../../util/time/instant.ts'
 import { type Interval, intersect, subtract } from '../../util/time/interval.ts'
 import type { Periods } from '../../util/time/periods.ts'
-import type { Answer, Change, Geo, RowChanges, Series, StoredCoverage } from './coverageTypes.ts'
+import type { Change, Geo, RowChanges, Series, SeriesReply, StoredCoverage } from './coverageTypes.ts'
 import { decideAbsences } from './decideAbsences.ts'
 
-/* The rules of coverage (docs/decisions/001-coverage.md): what an answer changes in `_coverage` and `_absent`. Pure. */
+/* The rules of coverage (docs/decisions/001-coverage.md): what a reply changes in `_coverage` and `_absent`. Pure. */
 
-/** Decides what an answer changes. */
-export function decideCoverage(series: Series, answer: Answer, stored: StoredCoverage): Change {
-  const { window, newGeos } = answer
+/** Decides what a reply changes. */
+export function decideCoverage(series: Series, reply: SeriesReply, stored: StoredCoverage): Change {
+  const { window, newGeos } = reply
   if (!window)
     return changes(
       stored,
       stored.coverage,
-      decideAbsences(series, answer, stored, [], () => false),
+      decideAbsences(series, reply, stored, [], () => false),
     )
   const rows = newGeos.length > 0 ? limitSettled(stored.coverage, series.periods) : stored.coverage
   const unverified = new Set<Geo>()
   let next = [...rows]
-  for (const geo of answer.geos) {
-    const state = stateFor(geo, answer, stored)
+  for (const geo of reply.geos) {
+    const state = stateFor(geo, reply, stored)
     if (state === 'unverified') unverified.add(geo)
-    // Rule 6: an all-geos answer replaces the rows of every geo, unless it is unverified or nothing in it was read.
+    // Rule 6: an all-geos reply replaces the rows of every geo, unless it is unverified or nothing in it was read.
     if (geo === ALL_GEOS && state !== 'unverified' && state !== 'kept')
       next = next.flatMap((row) => (row.geo === geo ? row : cutCoverage(row, window, series)))
-    next = replaceRows(next, geo, window, newRows(series, answer, rows, geo, state), series)
+    next = replaceRows(next, geo, window, newRows(series, reply, rows, geo, state), series)
   }
-  for (const geo of lackingGeos(series, answer, stored, unverified)) {
+  for (const geo of lackingGeos(series, reply, stored, unverified)) {
     unverified.add(geo)
-    next = replaceRows(next, geo, window, newRows(series, answer, rows, geo, 'unverified'), series)
+    next = replaceRows(next, geo, window, newRows(series, reply, rows, geo, 'unverified'), series)
   }
-  const judged = judgedGeos(series, answer)
-  const all = new Map([...answer.rows].map(([geo, values]) => [geo, stored.values.get(geo) ?? values]))
-  const whole = { ...answer, rows: all }
-  const isProof = (geo: Geo) => provesAbsence(geo, answer, unverified)
+  const judged = judgedGeos(series, reply)
+  const all = new Map([...reply.rows].map(([geo, values]) => [geo, stored.values.get(geo) ?? values]))
+  const whole = { ...reply, rows: all }
+  const isProof = (geo: Geo) => provesAbsence(geo, reply, unverified)
   const absences = decideAbsences(series, whole, { ...stored, coverage: rows }, judged, isProof)
   return changes(stored, mergeCoverage(next, series), absences)
 }
 
-/** Rule 14: decides what changes once the last open reject of an answer is dismissed. `rows` are the stored values of its window. */
+/** Rule 14: decides what changes once the last open reject of a reply is dismissed. `rows` are the stored values of its window. */
 export function decideAcceptance(
   series: Series,
-  answer: Answer & { readonly window: Interval },
+  reply: SeriesReply & { readonly window: Interval },
   stored: StoredCoverage,
 ): Change {
-  const { window, geos, rows, dismissed } = answer
+  const { window, geos, rows, dismissed } = reply
   const next = stored.coverage.flatMap((row) => {
     const parts = geos.includes(row.geo) && row.state === 'unverified' ? intersect([row], [window]) : []
     if (parts.length === 0) return [row]
@@ -67,31 +67,31 @@ export function decideAcceptance(
   const own = new Set(
     stored.coverage.flatMap(({ geo, from, to }) => (from < window.to && to > window.from ? [geo] : [])),
   )
-  const judged = judgedGeos(series, answer).filter((geo) => geos.includes(geo) || !own.has(geo))
+  const judged = judgedGeos(series, reply).filter((geo) => geos.includes(geo) || !own.has(geo))
   const isKnown = rows.size > 0 && dismissed.every((key) => key !== null)
   const absences = isKnown
-    ? decideAbsences(series, answer, stored, judged, (geo) => provesAbsence(geo, answer, new Set()))
+    ? decideAbsences(series, reply, stored, judged, (geo) => provesAbsence(geo, reply, new Set()))
     : stored.absences
   return changes(stored, mergeCoverage(next, series), absences)
 }
 
-/** Rules 1–5. `kept`: dismissed rejects may be all that the answer lacks, so that stored values keep their age. */
-function stateFor(geo: Geo, answer: Answer, stored: StoredCoverage): CoveredState | 'kept' {
-  const { isIncomplete, rows } = answer
+/** Rules 1–5. `kept`: dismissed rejects may be all that the reply lacks, so that stored values keep their age. */
+function stateFor(geo: Geo, reply: SeriesReply, stored: StoredCoverage): CoveredState | 'kept' {
+  const { isIncomplete, rows } = reply
   if (isIncomplete) return 'unverified'
   if (geo === ALL_GEOS ? rows.size > 0 : rows.has(geo)) return 'values'
   if (!(geo === ALL_GEOS ? stored.valuesInWindow.size > 0 : stored.valuesInWindow.has(geo))) return 'empty'
-  return isRejected(geo, answer) ? 'kept' : 'unverified'
+  return isRejected(geo, reply) ? 'kept' : 'unverified'
 }
 
-/** Whether dismissed rejects may be what an answer lacks of a geo: their place is unknown, nothing was read, or nothing of the geo. */
-const isRejected = (geo: Geo, { rows, dismissed }: Answer): boolean =>
+/** Whether dismissed rejects may be what a reply lacks of a geo: their place is unknown, nothing was read, or nothing of the geo. */
+const isRejected = (geo: Geo, { rows, dismissed }: SeriesReply): boolean =>
   dismissed.some((key) => key === null || rows.size === 0 || (key.geo === geo && !rows.has(geo)))
 
-/** Rule 9: known geos with stored values in the window of which a trusted all-geos answer has nothing. */
+/** Rule 9: known geos with stored values in the window of which a trusted all-geos reply has nothing. */
 function lackingGeos(
   { knownGeos }: Series,
-  { geos, rows, dismissed }: Answer,
+  { geos, rows, dismissed }: SeriesReply,
   stored: StoredCoverage,
   unverified: ReadonlySet<Geo>,
 ) {
@@ -100,20 +100,20 @@ function lackingGeos(
   return knownGeos.filter((geo) => !rows.has(geo) && !rejected.has(geo) && stored.valuesInWindow.has(geo))
 }
 
-/** Rule 16: the geos whose absences an answer decides. */
-export function judgedGeos({ knownGeos }: Series, { geos, rows }: Answer): Geo[] {
+/** Rule 16: the geos whose absences a reply decides. */
+export function judgedGeos({ knownGeos }: Series, { geos, rows }: SeriesReply): Geo[] {
   if (!geos.includes(ALL_GEOS)) return [...geos]
   return rows.size === 0 ? [ALL_GEOS] : [...new Set([...rows.keys(), ...knownGeos])]
 }
 
-/** Rule 16: whether what an answer lacks of a geo is absent. */
-const provesAbsence = (geo: Geo, answer: Answer, unverified: ReadonlySet<Geo>): boolean =>
-  !unverified.has(geo) && !unverified.has(ALL_GEOS) && !isRejected(geo, answer)
+/** Rule 16: whether what a reply lacks of a geo is absent. */
+const provesAbsence = (geo: Geo, reply: SeriesReply, unverified: ReadonlySet<Geo>): boolean =>
+  !unverified.has(geo) && !unverified.has(ALL_GEOS) && !isRejected(geo, reply)
 
-/** The rows that an answer writes for a geo. */
+/** The rows that a reply writes for a geo. */
 function newRows(
   series: Series,
-  { window, fetchedAt }: Answer,
+  { window, fetchedAt }: SeriesReply,
   before: readonly Coverage[],
   geo: Geo,
   state: CoveredState | 'kept',
@@ -179,7 +179,7 @@ const lastPeriodEnd = ({ to }: Interval, periods: Periods | null): Instant =>
 
 /**
  * Rows from before the series was known to have calendar periods: they are past revision only when the last period is. A row that
- * joins several answers may have parts that end within a period, so it counts as fetched when its oldest part was.
+ * joins several replies may have parts that end within a period, so it counts as fetched when its oldest part was.
  */
 const limitSettled = (rows: readonly Coverage[], periods: Periods | null): readonly Coverage[] =>
   periods?.isCalendar
@@ -189,12 +189,12 @@ const limitSettled = (rows: readonly Coverage[], periods: Periods | null): reado
 /** Rule 15: whether no entry can tell two adjacent rows from one. */
 function canMerge(a: Coverage, b: Coverage, { longestLookback, periods }: Series): boolean {
   if (a.to !== b.from || a.geo !== b.geo || a.state !== b.state || a.since !== b.since) return false
-  // A row that joins several answers is past revision for longer than its oldest one alone: that would be lost.
-  const isOneAnswer = (row: Coverage): boolean => row.settledFor <= row.fetchedAt - lastPeriodEnd(row, periods)
+  // A row that joins several replies is past revision for longer than its oldest one alone: that would be lost.
+  const isOneReply = (row: Coverage): boolean => row.settledFor <= row.fetchedAt - lastPeriodEnd(row, periods)
   return (
     a.state === 'unverified' ||
     Math.min(a.settledFor, b.settledFor) >= longestLookback ||
-    (a.fetchedAt === b.fetchedAt && isOneAnswer(a) && isOneAnswer(b))
+    (a.fetchedAt === b.fetchedAt && isOneReply(a) && isOneReply(b))
   )
 }
 

@@ -9,14 +9,14 @@ import type { Instant } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import { findPeriods, type Periods } from '../../util/time/periods.ts'
 import type { StoredSeries } from '../storedSeries.ts'
-import type { Answer, Change, Geo, Series, StoredCoverage, Values } from './coverageTypes.ts'
+import type { Change, Geo, Series, SeriesReply, StoredCoverage, Values } from './coverageTypes.ts'
 import { countPeriods, earlierHoles, findReach, judgedWindow, NEARBY, needsNear, reachesOut } from './decideAbsences.ts'
 import { decideCoverage, judgedGeos } from './decideCoverage.ts'
 
-/* Reads what the rules of coverage need, and writes what they decide: a few queries an answer, however many geos. */
+/* Reads what the rules of coverage need, and writes what they decide: a few queries a reply, however many geos. */
 
-/** What is known of an answer beside its rows. */
-export type AnswerState = Pick<Answer, 'isIncomplete' | 'newGeos' | 'dismissed'>
+/** What is known of a reply beside its rows. */
+export type ReplyState = Pick<SeriesReply, 'isIncomplete' | 'newGeos' | 'dismissed'>
 
 /** Records what was answered and what is missing in it. */
 export async function recordCoverage(
@@ -25,11 +25,11 @@ export async function recordCoverage(
   planned: PlannedRequest,
   rows: Observations,
   fetchedAt: Instant,
-  state: AnswerState,
+  state: ReplyState,
 ): Promise<void> {
   const { window, geoIds, settledBefore } = planned
   const values = valuesByGeo(rows)
-  const answer = {
+  const reply = {
     ...state,
     window,
     geos: geoIds,
@@ -42,7 +42,7 @@ export async function recordCoverage(
   await writeCoverage(
     tx,
     stored.id,
-    decideCoverage(series, answer, await readStoredCoverage(tx, stored.id, series, answer)),
+    decideCoverage(series, reply, await readStoredCoverage(tx, stored.id, series, reply)),
   )
 }
 
@@ -60,7 +60,7 @@ export async function describeSeries(
   return { knownGeos, timeZone, longestLookback, periods: await periodsOfSeries(tx, stored, values, timeZone) }
 }
 
-/** The periods of a series if they are longer than an hour: from an answer, else from the last stored value of its first geo. */
+/** The periods of a series if they are longer than an hour: from a reply, else from the last stored value of its first geo. */
 async function periodsOfSeries(
   tx: Transaction<Database>,
   { id: seriesId, geoIds: [first] }: StoredSeries,
@@ -86,7 +86,7 @@ const lastPeriod = prepared((db, of: { seriesId: number; geo: Geo }) =>
     .limit(1),
 )
 
-/** The values of each geo in an answer. */
+/** The values of each geo in a reply. */
 function valuesByGeo(rows: Observations): Map<Geo, Values> {
   const { at, steps } = rows
   return new Map(
@@ -99,28 +99,28 @@ function valuesByGeo(rows: Observations): Map<Geo, Values> {
 
 const NOTHING = { from: 0, to: 0 }
 
-/** Reads what is stored of a series near the window of an answer. */
+/** Reads what is stored of a series near the window of a reply. */
 export async function readStoredCoverage(
   tx: Transaction<Database>,
   seriesId: number,
   series: Series,
-  answer: Answer,
+  reply: SeriesReply,
 ): Promise<StoredCoverage> {
-  const window = answer.window ?? findSpan(answer) ?? NOTHING
+  const window = reply.window ?? findSpan(reply) ?? NOTHING
   const whole = hull([window, judgedWindow(series, window)])
-  const geos = answer.window ? judgedGeos(series, answer) : []
-  const isOpen = answer.window !== null && reachesOut(answer)
+  const geos = reply.window ? judgedGeos(series, reply) : []
+  const isOpen = reply.window !== null && reachesOut(reply)
   const readNear = (): Promise<StoredCoverage['near']> => readNearby(tx, seriesId, geos, series.knownGeos[0], window)
   let near: StoredCoverage['near'] = isOpen ? await readNear() : new Map()
-  const reach = hull([whole, ...reaches(answer, near)])
+  const reach = hull([whole, ...reaches(reply, near)])
   // An absence from before the length of a period was known may lie anywhere.
   const absences = await absencesIn.all(tx, { seriesId, ...(series.periods ? EVER : reach) })
-  const coverage = answer.window ? await coverageIn.all(tx, { seriesId, ...reach }) : []
-  if (answer.window && !isOpen && needsNear(series, answer, geos, absences)) near = await readNear()
-  const valuesInWindow = lacksGeos(series, answer) ? await geosIn.all(tx, { seriesId, ...window }) : []
-  // An answer with rejects withdraws nothing, so its rows are not all that is stored.
-  const isPartial = answer.window !== null && answer.dismissed.length > 0
-  const values = isPartial ? await readValues(tx, seriesId, window) : answer.rows
+  const coverage = reply.window ? await coverageIn.all(tx, { seriesId, ...reach }) : []
+  if (reply.window && !isOpen && needsNear(series, reply, geos, absences)) near = await readNear()
+  const valuesInWindow = lacksGeos(series, reply) ? await geosIn.all(tx, { seriesId, ...window }) : []
+  // A reply with rejects withdraws nothing, so its rows are not all that is stored.
+  const isPartial = reply.window !== null && reply.dismissed.length > 0
+  const values = isPartial ? await readValues(tx, seriesId, window) : reply.rows
   const before = {
     reach,
     coverage,
@@ -129,7 +129,7 @@ export async function readStoredCoverage(
     values,
     valuesInWindow: new Set(valuesInWindow.map(({ geo }) => geo)),
   }
-  const isRejected = isOpen && earlierHoles(series, answer, { ...before, rejectedWindows: [] }).length > 0
+  const isRejected = isOpen && earlierHoles(series, reply, { ...before, rejectedWindows: [] }).length > 0
   return { ...before, rejectedWindows: isRejected ? await rejectedIn.all(tx, { seriesId, ...reach }) : [] }
 }
 
@@ -140,22 +140,22 @@ const hull = (all: readonly Interval[]): Interval => ({
   to: Math.max(...all.map(({ to }) => to)),
 })
 
-/** The periods of the values of an answer about one instant; undefined without any. */
-function findSpan({ rows }: Answer): Interval | undefined {
+/** The periods of the values of a reply about one instant; undefined without any. */
+function findSpan({ rows }: SeriesReply): Interval | undefined {
   const all = [...rows.values()].flatMap(({ at, steps }) =>
     at.map((from, i) => ({ from, to: from + (typeof steps === 'number' ? steps : steps[i]!) })),
   )
   return all.length === 0 ? undefined : hull(all)
 }
 
-const reaches = ({ rows }: Answer, near: StoredCoverage['near']): Interval[] =>
+const reaches = ({ rows }: SeriesReply, near: StoredCoverage['near']): Interval[] =>
   [...rows].flatMap(([geo, values]) => {
     const beside = near.get(geo)
     return beside ? findReach(beside, values) : []
   })
 
-/** Whether geos without rows in an answer may have stored values in its window. */
-const lacksGeos = ({ knownGeos }: Series, { window, geos, rows }: Answer): boolean =>
+/** Whether geos without rows in a reply may have stored values in its window. */
+const lacksGeos = ({ knownGeos }: Series, { window, geos, rows }: SeriesReply): boolean =>
   window !== null && (geos.includes(ALL_GEOS) ? knownGeos : geos).some((geo) => !rows.has(geo))
 
 const coverageIn = prepared((db, of: Interval & { seriesId: number }) => {
@@ -244,7 +244,7 @@ const valuesIn = prepared((db, of: Interval & { seriesId: number }) =>
     .orderBy('o.at'),
 )
 
-/** The stored values in an interval, in the form of an answer. */
+/** The stored values in an interval, in the form of a reply. */
 export async function readValues(
   tx: Transaction<Database>,
   seriesId: number,

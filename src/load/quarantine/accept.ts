@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
 import { GOOD_OUTCOMES } from '../../db/queries/fetchOutcomes.ts'
 import type { Store } from '../../db/store.ts'
-import { ALL_GEOS, ANSWERED_OUTCOMES } from '../../db/tables/codes.ts'
+import { ALL_GEOS, REPLY_OUTCOMES } from '../../db/tables/codes.ts'
 import { isAboutValues } from '../../db/tables/rows.ts'
 import type { Database } from '../../db/tables/schema.ts'
 import { parseNumbers } from '../../util/json.ts'
@@ -11,22 +11,22 @@ import { decideAcceptance } from '../coverage/decideCoverage.ts'
 import { describeSeries, readStoredCoverage, readValues, writeCoverage } from '../coverage/recordCoverage.ts'
 import { readStoredSeries } from '../storedSeries.ts'
 
-/** Later answers that overlap the window of an answer and came before it was accepted. */
-const laterAnswers = (tx: Transaction<Database>, { id, seriesId, from, to, after }: DismissedAnswer) =>
+/** Later replies that overlap the window of a reply and came before it was accepted. */
+const laterReplies = (tx: Transaction<Database>, { id, seriesId, from, to, after }: DismissedReply) =>
   tx
     .selectFrom('_fetch')
     .select(['from_at as from', 'to_at as to', 'geo_ids'])
     .where('series_id', '=', seriesId)
     .where('id', '>', id)
     .where('id', '<=', after)
-    .where('outcome', 'in', ANSWERED_OUTCOMES)
+    .where('outcome', 'in', REPLY_OUTCOMES)
     .where('from_at', '<', to)
     .where('to_at', '>', from)
     .$narrowType<Interval>()
     .execute()
 
 /** The observations that dismissed rejects of a series in an interval would have been. */
-const dismissedKeys = (tx: Transaction<Database>, { seriesId, from, to, after }: DismissedAnswer) =>
+const dismissedKeys = (tx: Transaction<Database>, { seriesId, from, to, after }: DismissedReply) =>
   tx
     .selectFrom('_quarantine as q')
     .innerJoin('_fetch as f', 'f.id', 'q.fetch_id')
@@ -39,13 +39,13 @@ const dismissedKeys = (tx: Transaction<Database>, { seriesId, from, to, after }:
     .execute()
 
 /**
- * Accepts an answer of which all rejects were dismissed: its window, without what later answers cover, is trusted from now on.
+ * Accepts a reply of which all rejects were dismissed: its window, without what later replies cover, is trusted from now on.
  * What else is missing there is absent.
  */
-async function acceptAnswer(tx: Transaction<Database>, dismissed: DismissedAnswer): Promise<void> {
+async function acceptReply(tx: Transaction<Database>, dismissed: DismissedReply): Promise<void> {
   const { id, seriesId, from, to } = dismissed
   const stored = await readStoredSeries(tx, seriesId)
-  const later = await laterAnswers(tx, dismissed)
+  const later = await laterReplies(tx, dismissed)
   const keys = await dismissedKeys(tx, dismissed)
   const entries = await tx.selectFrom('_quarantine').select(['path', 'at']).where('fetch_id', '=', id).execute()
   const ofValues = entries.filter(isAboutValues)
@@ -58,7 +58,7 @@ async function acceptAnswer(tx: Transaction<Database>, dismissed: DismissedAnswe
     for (const window of subtract([{ from, to }], newer)) {
       const values = await readValues(tx, seriesId, window)
       const rows = geo === ALL_GEOS ? values : new Map([...values].filter(([one]) => one === geo))
-      const answer = {
+      const reply = {
         window,
         geos: [geo],
         rows,
@@ -70,14 +70,14 @@ async function acceptAnswer(tx: Transaction<Database>, dismissed: DismissedAnswe
         settledBefore: dismissed.settledBefore ?? from,
       }
       const series = await describeSeries(tx, stored, rows, { timeZone: stored.timeZone, lookbackS: null })
-      const before = await readStoredCoverage(tx, seriesId, series, answer)
-      await writeCoverage(tx, seriesId, decideAcceptance(series, answer, before))
+      const before = await readStoredCoverage(tx, seriesId, series, reply)
+      await writeCoverage(tx, seriesId, decideAcceptance(series, reply, before))
     }
   }
 }
 
 /** Answers of which something was dismissed later, in the order in which that happened. */
-const dismissedAnswers = (db: Kysely<Database>) =>
+const dismissedReplies = (db: Kysely<Database>) =>
   db
     .selectFrom('_quarantine as q')
     .innerJoin('_fetch as f', 'f.id', 'q.fetch_id')
@@ -95,32 +95,32 @@ const dismissedAnswers = (db: Kysely<Database>) =>
     .$narrowType<Interval & { seriesId: number; after: number }>()
     .execute()
 
-type DismissedAnswer = Awaited<ReturnType<typeof dismissedAnswers>>[number]
+type DismissedReply = Awaited<ReturnType<typeof dismissedReplies>>[number]
 
-async function acceptUnlessOpen(tx: Transaction<Database>, answer: DismissedAnswer): Promise<void> {
+async function acceptUnlessOpen(tx: Transaction<Database>, reply: DismissedReply): Promise<void> {
   const open = await tx
     .selectFrom('_quarantine')
     .select('path')
-    .where('fetch_id', '=', answer.id)
+    .where('fetch_id', '=', reply.id)
     .where('resolved_at', 'is', null)
     .execute()
-  if (!open.some(isAboutValues)) await acceptAnswer(tx, answer)
+  if (!open.some(isAboutValues)) await acceptReply(tx, reply)
 }
 
 /** Replays acceptances: what was dismissed between two fetches is accepted between the same two. */
 export async function createAcceptor({
   kysely,
 }: Store): Promise<{ upTo(tx: Transaction<Database>, fetchId: number): Promise<void> }> {
-  const answers = await dismissedAnswers(kysely)
+  const replies = await dismissedReplies(kysely)
   let next = 0
   return {
     async upTo(tx, fetchId) {
-      for (; next < answers.length && answers[next]!.after < fetchId; next++) await acceptUnlessOpen(tx, answers[next]!)
+      for (; next < replies.length && replies[next]!.after < fetchId; next++) await acceptUnlessOpen(tx, replies[next]!)
     },
   }
 }
 
-/** Accepts those of some answers of which nothing is open in quarantine any more. */
-export async function acceptAnswers(tx: Transaction<Database>, fetchIds: ReadonlySet<number>): Promise<void> {
-  for (const answer of await dismissedAnswers(tx)) if (fetchIds.has(answer.id)) await acceptUnlessOpen(tx, answer)
+/** Accepts those of some replies of which nothing is open in quarantine any more. */
+export async function acceptReplies(tx: Transaction<Database>, fetchIds: ReadonlySet<number>): Promise<void> {
+  for (const reply of await dismissedReplies(tx)) if (fetchIds.has(reply.id)) await acceptUnlessOpen(tx, reply)
 }

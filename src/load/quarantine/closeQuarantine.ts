@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import { createAnswered, isFailure, isSeriesAnswered } from '../../db/queries/fetchOutcomes.ts'
+import { createMissingParts, isFailure, isSeriesFetched } from '../../db/queries/fetchOutcomes.ts'
 import type { Store } from '../../db/store.ts'
 import { isAboutValues } from '../../db/tables/rows.ts'
 import type { Database } from '../../db/tables/schema.ts'
@@ -33,7 +33,7 @@ export async function closeQuarantine(store: Store, nowMs: number): Promise<void
     .where('q.resolved_at', 'is', null)
     .execute()
   const entriesOf = Map.groupBy(open, ({ fetchId }) => fetchId)
-  const leftOf = createAnswered(store.kysely, true)
+  const leftOf = createMissingParts(store.kysely, true)
   const closed: number[] = []
   for (const entries of entriesOf.values()) {
     const { series_id, from_at, to_at, geo_ids, outcome, ...row } = entries[0]!
@@ -46,7 +46,7 @@ export async function closeQuarantine(store: Store, nowMs: number): Promise<void
     const beside = left.length === 0 ? entries : entries.filter((entry) => !isAboutValues(entry))
     const isRead =
       left.length === 0 ||
-      (series_id !== null && !isFailure(outcome) && (await isSeriesAnswered(store.kysely, row.fetchId, series_id)))
+      (series_id !== null && !isFailure(outcome) && (await isSeriesFetched(store.kysely, row.fetchId, series_id)))
     if (isRead) closed.push(...beside.map(({ id }) => id))
   }
   if (closed.length === 0) return

@@ -18,7 +18,7 @@ export function fragmentText(fragment: unknown): string {
 type OpenRejects = Pick<Rows, 'rejects' | 'rejected'>
 
 /** What an answer is about: a series, or anything else by its path and query. */
-export interface AnswerSubject {
+export interface ReplySubject {
   readonly seriesId: number | null
   readonly target: string
   /** `_fetch.id`; undefined while it is not recorded. */
@@ -31,7 +31,7 @@ export interface AnswerSubject {
  */
 export async function undismissed(
   db: Kysely<Database>,
-  { seriesId, target, fetchId = Number.MAX_SAFE_INTEGER }: AnswerSubject,
+  { seriesId, target, fetchId = Number.MAX_SAFE_INTEGER }: ReplySubject,
   { rejects, rejected }: OpenRejects,
 ): Promise<OpenRejects> {
   if (rejects.length === 0) return { rejects, rejected }

@@ -4,7 +4,7 @@ import type { Store } from '../../db/store.ts'
 import type { Reject } from '../../db/tables/rows.ts'
 import type { Database } from '../../db/tables/schema.ts'
 import { formatMillis } from '../../util/time/instant.ts'
-import { acceptAnswers } from './accept.ts'
+import { acceptReplies } from './accept.ts'
 import { openOf } from './closeQuarantine.ts'
 import { fragmentText } from './dismissed.ts'
 
@@ -108,7 +108,7 @@ export async function dismiss(store: Store, ids: readonly number[], reason: stri
         alike.map(({ id }) => id),
       )
       .execute()
-    await acceptAnswers(tx, new Set(alike.map(({ fetch_id }) => fetch_id)))
+    await acceptReplies(tx, new Set(alike.map(({ fetch_id }) => fetch_id)))
     return alike.map(({ id }) => id)
   })
 }

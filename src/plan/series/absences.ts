@@ -82,11 +82,11 @@ function* candidates(planning: Planning, entry: SeriesEntry, missingLater: Missi
     for (const group of groups)
       for (const piece of own.cut(group.holes, size)) {
         // An answer contains a period only if the period begins in the window.
-        const isAnswered = (absence: Due): boolean =>
+        const isFetched = (absence: Due): boolean =>
           absence.from < piece.to && absence.to > piece.from && (!periods || periodBeginsIn(periods, absence, piece))
-        const dueGeoIds = group.geoIds.filter((geoId) => due.get(geoId)!.some(isAnswered))
+        const dueGeoIds = group.geoIds.filter((geoId) => due.get(geoId)!.some(isFetched))
         if (dueGeoIds.length === 0) continue
-        const inside = dueGeoIds.flatMap((geoId) => due.get(geoId)!.filter(isAnswered))
+        const inside = dueGeoIds.flatMap((geoId) => due.get(geoId)!.filter(isFetched))
         // The window begins and ends with an absence that is due, wherever the joined interval was cut.
         const reach = { from: Math.min(...inside.map(({ from }) => from)), to: Math.max(...inside.map(({ to }) => to)) }
         const window = intersect([piece], [widen(zone, reach, unit)])[0]!
