@@ -1,5 +1,4 @@
 import { type Kysely, sql } from 'kysely'
-import { portable } from '../../src/db/portable.ts'
 import { createTable, foreignKeys, INDEXES, SEARCHED_TEXTS, TEXT_HISTORIES } from '../../src/db/tables/ddl.ts'
 import { TABLE_NAMES, VIEWS } from '../../src/db/tables/schema.ts'
 import type { DatabaseView } from '../../src/db/tables/sql/views.ts'
@@ -118,9 +117,11 @@ const TYPED_COLUMNS: Readonly<Record<string, string>> = {
 
 function viewSql({ columns, sql: text, postgres = text }: DatabaseView): string {
   const names = Object.keys(columns)
-  if (!names.some((name) => name in TYPED_COLUMNS)) return portable(postgres)
+  // `cross join … on` tells only SQLite in which order to read the tables.
+  const view = postgres.replaceAll('cross join', 'join')
+  if (!names.some((name) => name in TYPED_COLUMNS)) return view
   const typed = names.map((name) => (TYPED_COLUMNS[name] ? `${TYPED_COLUMNS[name]} as ${name}` : name))
-  return `select ${typed.join(', ')} from (${portable(postgres)}) v`
+  return `select ${typed.join(', ')} from (${view}) v`
 }
 
 /** Bodies of replies are compressed already. */

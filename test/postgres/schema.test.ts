@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { openStore } from '../../src/db/open.ts'
-import { portable } from '../../src/db/portable.ts'
 import { TABLE_NAMES, tableOf, VIEWS } from '../../src/db/tables/schema.ts'
 import type { DatabaseView } from '../../src/db/tables/sql/views.ts'
 import { tempDatabase, withClient } from './database.ts'
@@ -70,15 +69,4 @@ test('times and days of views have types that tools understand: at_local is the 
     )
     expect(days).toEqual([{ day: '2025-10-26', hours: 25, instants: 25, clocks: 24, same: true }])
   })
-})
-
-test.each([
-  ['select a is not b, c is not null, d is b', 'select a is distinct from b, c is not null, d is not distinct from b'],
-  ['select \':x\' as "a:b", x::text, :x -- :x', 'select \':x\' as "a:b", x::text, $x -- :x'],
-  ['from a cross join b on b.x = a.x cross join c', 'from a  join b on b.x = a.x cross join c'],
-  ['select * from (select 1) where 1.5 > 1', 'select * from (select 1) as unnamed_1 where 1.5::float8 > 1'],
-  ['select * from (select 1) q, (values (2)) v', 'select * from (select 1) q, (values (2)) v'],
-  ["select date('now'), t.date, round(1)", "select compat.date('now'), t.date, compat.round(1)"],
-])('%s becomes what PostgreSQL knows', (written, expected) => {
-  expect(portable(written, (name) => `$${name}`)).toBe(expected)
 })

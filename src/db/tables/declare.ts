@@ -84,5 +84,13 @@ export const table = <C extends Record<string, Column<unknown>>>(
   { key, silent = [], references = [], withoutRowid = false }: TableOptions<keyof C & string>,
 ): Table<C> => ({ about, columns, key, silent, references, withoutRowid })
 
-/** The row type of a table. */
-export type RowOf<T> = T extends Table<infer C> ? { [K in keyof C]: C[K] extends Column<infer V> ? V : never } : never
+/** Some columns of a table, for a view that shows them. */
+export const pick = <C extends Record<string, Column<unknown>>, K extends keyof C>(
+  { columns }: Table<C>,
+  ...names: readonly K[]
+): Pick<C, K> => Object.fromEntries(names.map((name) => [name, columns[name]])) as Pick<C, K>
+
+/** The row type of a table or view. */
+export type RowOf<T> = T extends { readonly columns: infer C }
+  ? { [K in keyof C]: C[K] extends Column<infer V> ? V : never }
+  : never

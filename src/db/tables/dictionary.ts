@@ -1,6 +1,7 @@
 import type { data_dictionary } from './bookkeeping.ts'
 import type { RowOf } from './declare.ts'
 import { TABLE_NAMES, tableOf, VIEWS } from './schema.ts'
+import type { DatabaseView } from './sql/views.ts'
 
 /** Units and formats of columns by name, in every table. */
 const COLUMN_UNITS: Readonly<Record<string, string>> = {
@@ -38,30 +39,19 @@ type DictionaryEntry = RowOf<typeof data_dictionary>
 /** The data dictionary as rows, from the declarations: every table, view and column with its unit and meaning. */
 export function dictionaryRows(): DictionaryEntry[] {
   const objects = [
-    ...TABLE_NAMES.map((name) => {
-      const { about, columns } = tableOf(name)
-      const described = Object.entries(columns).map(([column, { store, about: meaning }]) => ({
-        column,
-        store,
-        meaning,
-      }))
-      return { name, kind: 'table', about, columns: described }
-    }),
-    ...Object.entries(VIEWS).map(([name, { about, columns }]) => {
-      const described = Object.entries(columns).map(([column, meaning]) => ({ column, store: null, meaning }))
-      return { name, kind: 'view', about, columns: described }
-    }),
+    ...TABLE_NAMES.map((name) => ({ name, kind: 'table', ...tableOf(name) })),
+    ...Object.entries<DatabaseView>(VIEWS).map(([name, view]) => ({ name, kind: 'view', ...view })),
   ]
-  return objects.flatMap(({ name, kind, about, columns }) => [
-    { object: name, column_name: '', kind, position: 0, type: null, unit: null, meaning: about },
-    ...columns.map(({ column, store, meaning }, i) => ({
+  return objects.flatMap(({ name, kind, about: meaning, columns }) => [
+    { object: name, column_name: '', kind, position: 0, type: null, unit: null, meaning },
+    ...Object.entries(columns).map(([column, { store, about }], i) => ({
       object: name,
       column_name: column,
       kind,
       position: i + 1,
-      type: store,
-      unit: COLUMN_UNITS[column] ?? formatIn(meaning),
-      meaning: meaning.replace(` (${formatIn(meaning)})`, ''),
+      type: kind === 'table' ? store : null,
+      unit: COLUMN_UNITS[column] ?? formatIn(about),
+      meaning: about.replace(` (${formatIn(about)})`, ''),
     })),
   ])
 }

@@ -1,6 +1,6 @@
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads'
-import { portable } from '../../../src/db/portable.ts'
 import type { BoundValues, SqliteStore } from '../../../src/db/sqlite/open.ts'
+import { portable } from './portable.ts'
 
 /*
  * Tests look into a database at once, as a file is read: here another thread asks the server, and this one waits for it. What is asked is

@@ -1,11 +1,9 @@
+import { archive_row } from '../content.ts'
+import { integer, json, optional, pick, real, text } from '../declare.ts'
+
 /* A view for each layout of `service/archiveLayouts.ts`. Loading checks the cells, so casts never fail. */
 
-const EDITION = {
-  id: 'Archive (archive.id)',
-  date: 'Edition (archive_edition.date)',
-  file: 'File, or file in the ZIP',
-  line: 'Line of the file, or row of the JSON',
-}
+const EDITION = pick(archive_row, 'id', 'date', 'file', 'line')
 
 /** How each database reads a cell of `r.columns`. */
 const CELLS = {
@@ -59,11 +57,11 @@ export const ARCHIVE_VIEWS = {
     about: 'Hourly PVPC, the regulated household price, from archives that were loaded.',
     columns: {
       ...EDITION,
-      local_date: 'Local day',
-      hours: 'First and last hour of the period, as received: 00-01',
-      price_pcb: 'Price on the peninsula, the Canaries and the Balearics (€/MWh)',
-      price_cym: 'Price in Ceuta and Melilla (€/MWh)',
-      columns: 'The whole row as JSON, with the components of both prices',
+      local_date: text('Local day'),
+      hours: text('First and last hour of the period, as received: 00-01'),
+      price_pcb: optional(real('Price on the peninsula, the Canaries and the Balearics (€/MWh)')),
+      price_cym: optional(real('Price in Ceuta and Melilla (€/MWh)')),
+      columns: json('The whole row as JSON, with the components of both prices'),
     },
     sql: pvpcSql('sqlite'),
     postgres: pvpcSql('postgres'),
@@ -72,12 +70,12 @@ export const ARCHIVE_VIEWS = {
     about: 'Values of settlements (liquicomun), from archives that were loaded.',
     columns: {
       ...EDITION,
-      settlement: 'Settlement: A1, C1 … C7',
-      concept: 'Concept, as in the name of the file',
-      local_date: 'Local day',
-      hour: 'Hour of the local day, from 1',
-      quarter: 'Quarter of the hour, from 1; NULL for hours',
-      value: 'Value, in the unit of the concept',
+      settlement: text('Settlement: A1, C1 … C7'),
+      concept: text('Concept, as in the name of the file'),
+      local_date: text('Local day'),
+      hour: integer('Hour of the local day, from 1'),
+      quarter: optional(integer('Quarter of the hour, from 1; NULL for hours')),
+      value: optional(real('Value, in the unit of the concept')),
     },
     sql: settlementSql('sqlite'),
     postgres: settlementSql('postgres'),

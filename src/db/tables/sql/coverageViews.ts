@@ -1,17 +1,22 @@
 import { DAY, HOUR } from '../../../util/time/instant.ts'
-import { ALL_GEOS, FETCH_OUTCOMES, type FetchOutcome, NOT_FAILED_OUTCOMES } from '../codes.ts'
-import { INDICATOR_KIND } from '../declare.ts'
-import { geoNameSql, indicatorNameSql, localTimeSql, offsetSql, utcTime } from './expressions.ts'
+import { ALL_GEOS, FETCH_OUTCOMES, type FetchOutcome, type GapReason, NOT_FAILED_OUTCOMES } from '../codes.ts'
+import { instant, integer, optional, pick, text, word } from '../declare.ts'
+import { series } from '../series.ts'
+import {
+  GEO_COLUMNS,
+  geoNameSql,
+  INDICATOR_COLUMNS,
+  indicatorNameSql,
+  localTimeSql,
+  offsetSql,
+  utcTime,
+} from './expressions.ts'
 
-const HELD_SERIES_ABOUT = {
-  series_id: 'Series (series.id)',
-  kind: INDICATOR_KIND,
-  indicator_id: 'Indicator (indicator.id); several series may share it',
-  indicator_name: 'Name, in the preferred language if stored (setting)',
-}
-const HELD_GEO_ABOUT = {
-  geo_id: 'Geo (geo.id); 0 = none',
-  geo_name: 'Name, in the preferred language if stored (setting)',
+const INTERVAL_COLUMNS = {
+  from_at: instant('Start'),
+  to_at: instant('End, exclusive'),
+  from_local: text('Start'),
+  to_local: text('End, exclusive'),
 }
 
 /** The lookback of a series; default: two days, as in jobs. */
@@ -56,15 +61,15 @@ const WITH_BORDER = `select c.*, case when c.state = 'unverified' or c.settled_s
       ) c`
 
 /**
- * Merges adjacent rows of a timeline that have the same value in the column `what`. It uses window functions instead of `group by`:
+ * Merges adjacent rows of a timeline that have the same value in a column. It uses window functions instead of `group by`:
  * a condition on a series passes through windows that are partitioned by it, and does not pass through groups.
  */
-const islands = (rows: string, what: string): string => `select * from (
+const islands = (rows: string, column: string): string => `select * from (
       select p.*, max(p.to_at) over island as end_at, min(p.fetched_at) over island as oldest_at
       from (
         select m.*, sum(m.fresh) over (partition by ${TIMELINE_COLUMNS} order by from_at) as stretch
         from (
-          select q.*, lag(q.to_at) over line is not q.from_at or lag(q.${what}) over line is not q.${what} as fresh
+          select q.*, not coalesce(lag(q.to_at) over line = q.from_at and lag(q.${column}) over line = q.${column}, false) as fresh
           from (
             ${rows}
           ) q
@@ -72,7 +77,7 @@ const islands = (rows: string, what: string): string => `select * from (
         ) m
       ) p
       window island as (partition by ${TIMELINE_COLUMNS}, stretch)
-    ) where fresh`
+    ) i where fresh`
 
 // `with` saves a level of nesting: the SQLite in DuckDB's extension parses at most a hundred.
 const COVERAGE_VIEW = `with judged as not materialized (${WITH_BORDER})
@@ -159,7 +164,7 @@ const HOLES = islands(
                 from (${BEARING}) b, json_each('[1, -1]') n
               ) e
               window line as (partition by ${TIMELINE_COLUMNS} order by e.from_at), whole as (partition by ${TIMELINE_COLUMNS})
-            )
+            ) p
             where covering = 0 and from_at < to_at and to_at > range_from and from_at < range_to`,
   'reason',
 )
@@ -191,7 +196,7 @@ const GAPS_VIEW = `select h.series_id, h.kind, h.indicator_id, ${indicatorNameSq
       h.reason, h.step_s, h.missing, ${utcTime('h.next_at')} as next_at, ${ifWanted('h', 'w.job')} as job
     from (
       select ${TIMELINE_COLUMNS}, from_at, end_at as to_at, reason, cast(null as integer) as step_s, cast(null as integer) as missing, cast(null as integer) as next_at
-      from (${HOLES})
+      from (${HOLES}) o
       union all
       select ${SERIES_SELECT}, c.geo_id, c.from_at, c.to_at, 'unverified', null, null, ${UNVERIFIED_NEXT}
       from series s join _coverage c on c.series_id = s.id where c.state = 'unverified'
@@ -223,46 +228,46 @@ export const COVERAGE_VIEWS = {
     about:
       'Stored ranges of each series and geo. A range is final if it was fetched when its end was already older than the lookback of the series (the longest of all jobs).',
     columns: {
-      ...HELD_SERIES_ABOUT,
-      geo_id: 'Requested geo; 0 = all',
-      from_at: 'Start (epoch seconds, UTC)',
-      to_at: 'End, exclusive (epoch seconds, UTC)',
-      from_local: 'Start',
-      to_local: 'End, exclusive',
-      state:
+      ...INDICATOR_COLUMNS,
+      geo_id: integer('Requested geo; 0 = all'),
+      ...INTERVAL_COLUMNS,
+      state: text(
         'final, provisional (may still be revised), empty (final, no values) or unverified (the response had invalid rows or lacked stored values; the range is fetched again)',
-      fetched_at: 'Earliest fetch time of any data in the range',
+      ),
+      fetched_at: text('Earliest fetch time of any data in the range'),
     },
     sql: COVERAGE_VIEW,
   },
   gaps: {
     about: 'Missing data in ranges that a job selects, or that were requested before.',
     columns: {
-      ...HELD_SERIES_ABOUT,
-      time_trunc: 'Time step of the aggregation by the service (hour, day …); NULL = none',
-      geo_id: 'Geo (geo.id); 0 = all',
-      from_at: 'Start (epoch seconds, UTC)',
-      to_at: 'End, exclusive (epoch seconds, UTC)',
-      from_local: 'Start',
-      to_local: 'End, exclusive',
-      reason: 'never requested, failed, unverified (see coverage.state) or absent (the service has no values)',
-      step_s: 'Length of a missing period, if absent; NULL if unknown',
-      missing: 'Number of missing periods, if absent; NULL if their length is unknown',
-      next_at:
-        'Earliest next request (UTC), if absent or unverified; NULL if no job selects it, or after half a year of retries',
-      job: 'First job that selects it; NULL if none',
+      ...INDICATOR_COLUMNS,
+      ...pick(series, 'time_trunc'),
+      geo_id: integer('Geo (geo.id); 0 = all'),
+      ...INTERVAL_COLUMNS,
+      reason: word<GapReason>(
+        'never requested, failed, unverified (see coverage.state) or absent (the service has no values)',
+      ),
+      step_s: optional(integer('Length of a missing period, if absent; NULL if unknown')),
+      missing: optional(integer('Number of missing periods, if absent; NULL if their length is unknown')),
+      next_at: optional(
+        text(
+          'Earliest next request (UTC), if absent or unverified; NULL if no job selects it, or after half a year of retries',
+        ),
+      ),
+      job: optional(text('First job that selects it; NULL if none')),
     },
     sql: GAPS_VIEW,
   },
   freshness: {
     about: 'First and last value of each series and geo, and the last successful request.',
     columns: {
-      ...HELD_SERIES_ABOUT,
-      ...HELD_GEO_ABOUT,
-      first_utc: 'First instant with a value',
-      last_utc: 'Last instant with a value',
-      last_local: 'Last instant with a value',
-      checked_at: 'Time of the last successful request (UTC)',
+      ...INDICATOR_COLUMNS,
+      ...GEO_COLUMNS,
+      first_utc: text('First instant with a value'),
+      last_utc: text('Last instant with a value'),
+      last_local: text('Last instant with a value'),
+      checked_at: optional(text('Time of the last successful request (UTC)')),
     },
     sql: FRESHNESS_VIEW,
   },

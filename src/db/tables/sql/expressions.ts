@@ -1,8 +1,24 @@
 import type { ExpressionBuilder, ExpressionWrapper, ReferenceExpression } from 'kysely'
 import { LOCALES } from '../../../service/routes.ts'
 import type { Instant } from '../../../util/time/instant.ts'
+import { integer, optional, pick, text } from '../declare.ts'
+import { series } from '../series.ts'
 
-/* SQL expressions that views and queries share. `of` is the alias of the row with the columns. */
+/* Columns and SQL expressions that views and queries share. `row` is the alias of the row with the columns. */
+
+/** The columns of a view that identify the indicator of a series. */
+export const INDICATOR_COLUMNS = {
+  series_id: integer('Series (series.id)'),
+  ...pick(series, 'kind'),
+  indicator_id: integer('Indicator (indicator.id); several series may share it'),
+  indicator_name: optional(text('Name, in the preferred language if stored (setting)')),
+}
+
+/** The columns of a view that identify a geo. */
+export const GEO_COLUMNS = {
+  geo_id: integer('Geo (geo.id); 0 = none'),
+  geo_name: optional(text('Name, in the preferred language if stored (setting)')),
+}
 
 /** The first language of the live service, whatever service filled the database. */
 const [FIRST_LOCALE] = LOCALES
@@ -25,19 +41,19 @@ const nameSql = (from: string): string => `coalesce(
     )`
 
 /** The name of an indicator, in the preferred language if stored. */
-export const indicatorNameSql = (of: string): string =>
-  `${nameSql(`indicator_text t where t.kind = ${of}.kind and t.id = ${of}.indicator_id`)} as indicator_name`
+export const indicatorNameSql = (row: string): string =>
+  `${nameSql(`indicator_text t where t.kind = ${row}.kind and t.id = ${row}.indicator_id`)} as indicator_name`
 
 /** The name of a geo, in the preferred language if stored. */
-export const geoNameSql = (of: string): string => `${nameSql(`geo_text t where t.id = ${of}.geo_id`)} as geo_name`
+export const geoNameSql = (row: string): string => `${nameSql(`geo_text t where t.id = ${row}.geo_id`)} as geo_name`
 
 /**
  * The unit of the values of a series; the name of its quantity, if the unit is not known. Sums over time are `sum of MW`, except
  * those of energies, which are energies.
  */
-export const unitSql = (of: string): string =>
-  `(select case when ${of}.time_agg = 'sum' and coalesce(m.measure, '') <> 'energy' then 'sum of ' else '' end || coalesce(m.unit, i.magnitude)
-      from indicator i left join magnitude m on m.id = i.magnitude_id where i.kind = ${of}.kind and i.id = ${of}.indicator_id)`
+export const unitSql = (row: string): string =>
+  `(select case when ${row}.time_agg = 'sum' and coalesce(m.measure, '') <> 'energy' then 'sum of ' else '' end || coalesce(m.unit, i.magnitude)
+      from indicator i left join magnitude m on m.id = i.magnitude_id where i.kind = ${row}.kind and i.id = ${row}.indicator_id)`
 
 /** How the energy of a series follows from its values: `power` times hours, or `energy` per period. */
 export type Measure = 'power' | 'energy'
@@ -46,39 +62,39 @@ export type Measure = 'power' | 'energy'
  * The same as SQL; NULL if its values are no energy. Sums of powers over time are not powers: twelve values of five minutes add
  * up to twelve times the power of their hour. Averages of energies do not add up.
  */
-export const measureSql = (of: string): string =>
-  `(select m.measure from indicator i join magnitude m on m.id = i.magnitude_id where i.kind = ${of}.kind and i.id = ${of}.indicator_id
-      and (${of}.time_trunc is null and m.measure in ('power', 'energy') or ${of}.time_agg = case m.measure when 'power' then 'average' when 'energy' then 'sum' end))`
+export const measureSql = (row: string): string =>
+  `(select m.measure from indicator i join magnitude m on m.id = i.magnitude_id where i.kind = ${row}.kind and i.id = ${row}.indicator_id
+      and (${row}.time_trunc is null and m.measure in ('power', 'energy') or ${row}.time_agg = case m.measure when 'power' then 'average' when 'energy' then 'sum' end))`
 
 /** Whether the values of a series are summed over time (energy per period), not averaged. */
-export const isSummedSql = (of: string): string =>
-  `coalesce(${of}.time_agg = 'sum', ${measureSql(of)} = 'energy', 1 = 0)`
+export const isSummedSql = (row: string): string =>
+  `coalesce(${row}.time_agg = 'sum', ${measureSql(row)} = 'energy', 1 = 0)`
 
 /** An instant in UTC. */
 export const utcTime = (at: string): string => `strftime('%Y-%m-%dT%H:%M:%SZ', ${at}, 'unixepoch')`
 
 /**
- * An expression of the UTC offset at an instant in the zone of `of`. It is a subquery rather than a join, so that it costs nothing
+ * An expression of the UTC offset at an instant in the zone of `row`. It is a subquery rather than a join, so that it costs nothing
  * in a view whose column is not read.
  */
-const withOffsetSql = (of: string, at: string, expression: (offset: string) => string): string =>
-  `(select ${expression('tz.offset_s')} from time_zone_offset tz where tz.zone = ${of}.time_zone and tz.from_at <= ${at} order by tz.from_at desc limit 1)`
+const withOffsetSql = (row: string, at: string, expression: (offset: string) => string): string =>
+  `(select ${expression('tz.offset_s')} from time_zone_offset tz where tz.zone = ${row}.time_zone and tz.from_at <= ${at} order by tz.from_at desc limit 1)`
 
-/** The UTC offset at an instant in the zone of `of`. */
-export const offsetSql = (of: string, at: string): string => withOffsetSql(of, at, (offset) => offset)
+/** The UTC offset at an instant in the zone of `row`. */
+export const offsetSql = (row: string, at: string): string => withOffsetSql(row, at, (offset) => offset)
 
 /** An instant in local time with its offset. */
-export const localTimeSql = (of: string, at: string): string =>
+export const localTimeSql = (row: string, at: string): string =>
   withOffsetSql(
-    of,
+    row,
     at,
     (offset) =>
       `strftime('%Y-%m-%dT%H:%M:%S', ${at} + ${offset}, 'unixepoch') || printf('%s%02d:%02d', iif(${offset} < 0, '-', '+'), abs(${offset}) / 3600, abs(${offset}) % 3600 / 60)`,
   )
 
 /** The local day of an instant. */
-export const localDateSql = (of: string, at: string): string =>
-  withOffsetSql(of, at, (offset) => `date(${at} + ${offset}, 'unixepoch')`)
+export const localDateSql = (row: string, at: string): string =>
+  withOffsetSql(row, at, (offset) => `date(${at} + ${offset}, 'unixepoch')`)
 
 /**
  * The instant of a local time, which is given as if it were UTC. A repeated time is the first one; a skipped time is the clock

@@ -1,6 +1,9 @@
-import { INDICATOR_KIND } from '../declare.ts'
+import { flag, instant, integer, moment, optional, pick, real, text } from '../declare.ts'
+import { series } from '../series.ts'
 import {
+  GEO_COLUMNS,
   geoNameSql,
+  INDICATOR_COLUMNS,
   indicatorNameSql,
   instantSql,
   isSummedSql,
@@ -16,48 +19,48 @@ import {
 export const SEVERAL_SERIES =
   'An indicator can have several series: a native one (time_trunc and geo_agg are null), and others that the service aggregated. To select the native one, filter by indicator_id, time_trunc is null and geo_agg is null, and by kind if offer indicators are stored, which have ids of their own. To select another one, filter by series_id.'
 
-/** Columns that identify the series of a row. */
-const SERIES_ABOUT = {
-  series_id: 'Series (series.id)',
-  kind: INDICATOR_KIND,
-  indicator_id: 'Indicator (indicator.id); several series may share it',
-  indicator_name: 'Name, in the preferred language if stored (setting)',
-  time_trunc: 'Time step of the aggregation by the service (hour, day …); NULL = none',
-  time_agg: 'Aggregation over time: sum or average; NULL = none',
-  geo_agg: 'Aggregation over geos: sum or average; NULL = none',
-  geo_trunc: 'Geographic level of the aggregation',
-  unit: 'Unit (magnitude.unit); if unknown, the quantity as the service names it; sum of …, if time_agg = sum and the values are no energy',
-} as const
-const GEO_ABOUT = {
-  geo_id: 'Geo (geo.id); 0 = none',
-  geo_name: 'Name, in the preferred language if stored (setting)',
-} as const
+/** Columns that identify the series and geo of a row. */
+const SERIES_COLUMNS = {
+  ...INDICATOR_COLUMNS,
+  ...pick(series, 'time_trunc', 'time_agg', 'geo_agg', 'geo_trunc'),
+  unit: optional(
+    text(
+      'Unit (magnitude.unit); if unknown, the quantity as the service names it; sum of …, if time_agg = sum and the values are no energy',
+    ),
+  ),
+  ...GEO_COLUMNS,
+}
 /** Why averages need the length of periods. */
 export const WEIGHT_ABOUT = 'sum(value * step_s) / sum(step_s). If the resolution changes, avg(value) is wrong'
-const WHEN = {
-  at: 'Start of the period (epoch seconds, UTC)',
-  at_utc: 'Start of the period',
-  at_local: "Start of the period in the series' zone",
-  local_date: 'Local day in which the period starts',
-  step_s: `Length of the period; for a daily value, 23, 24 or 25 hours. Weight averages by it: ${WEIGHT_ABOUT}`,
-} as const
+const CURRENT_VALUE_COLUMNS = {
+  ...SERIES_COLUMNS,
+  at: instant('Start of the period'),
+  at_utc: text('Start of the period'),
+  at_local: text("Start of the period in the series' zone"),
+  local_date: text('Local day in which the period starts'),
+  step_s: integer(
+    `Length of the period; for a daily value, 23, 24 or 25 hours. Weight averages by it: ${WEIGHT_ABOUT}`,
+  ),
+  value: optional(real('Value')),
+  fetched_at: moment('Fetch time'),
+}
 export const AVERAGE_ABOUT = 'Time-weighted average'
 export const ENERGY_ABOUT =
   'Energy: sum of value × hours for power, sum of values for energy per period, NULL for other quantities (table magnitude)'
-const TOTALS_ABOUT = {
-  count: 'Number of non-NULL values',
-  min: 'Minimum',
-  max: 'Maximum',
-  avg: AVERAGE_ABOUT,
-  sum: 'Sum of values; meaningful for energy per period',
-  energy: ENERGY_ABOUT,
-  hours: 'Hours with values',
-} as const
+const TOTAL_COLUMNS = {
+  count: integer('Number of non-NULL values'),
+  min: optional(real('Minimum')),
+  max: optional(real('Maximum')),
+  avg: optional(real(AVERAGE_ABOUT)),
+  sum: optional(real('Sum of values; meaningful for energy per period')),
+  energy: optional(real(ENERGY_ABOUT)),
+  hours: real('Hours with values'),
+}
 
-const seriesColumnsSql = (of: string): string => `${of}.kind, ${of}.indicator_id,
-    ${indicatorNameSql(of)},
-    ${of}.time_trunc, ${of}.time_agg, ${of}.geo_agg, ${of}.geo_trunc,
-    ${unitSql(of)} as unit`
+const seriesColumnsSql = (row: string): string => `${row}.kind, ${row}.indicator_id,
+    ${indicatorNameSql(row)},
+    ${row}.time_trunc, ${row}.time_agg, ${row}.geo_agg, ${row}.geo_trunc,
+    ${unitSql(row)} as unit`
 
 /** The time of a fetch; not a join, so that it costs nothing where it is not read. */
 const finishedSql = (fetchId: string): string => `(select f.finished_at from _fetch f where f.id = ${fetchId})`
@@ -121,7 +124,7 @@ const CLOCK_SQL = `clock as materialized (
       select zone, from_at, offset_s, from_at + lag(offset_s, 1, offset_s) over (partition by zone order by from_at) + 86399 as first_s,
         to_at + offset_s + 86399 as end_s
       from time_zone_offset
-    )
+    ) z
   )`
 
 const SERIES_GEO_MONTHS = seriesGeoSql(`, ${measureSql('s')} as measure,
@@ -167,7 +170,7 @@ const OTHER_HOURS = `cross join (
         select d.series_id, d.geo_id, ${midnight('d.day')} as day, ${midnight('d.day')} - ${offsetSql('v', midnight('d.day'))} as start
         from series v cross join _day d on d.series_id = v.id and d.missing > 0
       ) m
-      cross join ${HOURS_OF_DAY} n
+      cross join ${HOURS_OF_DAY} n on 1 = 1
     ) h on h.series_id = s.id and date(h.at + ${offsetSql('s', 'h.at')}, 'unixepoch') = date(h.day, 'unixepoch')
       and not exists (select 1 from observation e where e.series_id = s.id and e.geo_id = h.geo_id and e.at = h.at)`
 
@@ -205,76 +208,59 @@ const HOURLY_VIEW = `select s.series_id, ${seriesColumnsSql('s')},
 export const VALUE_VIEWS = {
   observations: {
     about: `Current values. ${SEVERAL_SERIES}`,
-    columns: {
-      ...SERIES_ABOUT,
-      ...GEO_ABOUT,
-      ...WHEN,
-      value: 'Value',
-      fetched_at: 'Fetch time (UTC, ISO 8601 to the millisecond)',
-    },
+    columns: CURRENT_VALUE_COLUMNS,
     sql: valuesSql('observation'),
   },
   observation_history: {
     about: `All versions of values. Values known at T: valid_from <= T and (valid_to is null or valid_to > T). ${SEVERAL_SERIES}`,
     columns: {
-      ...SERIES_ABOUT,
-      ...GEO_ABOUT,
-      ...WHEN,
-      value: 'Value',
-      fetched_at: 'Fetch time (UTC, ISO 8601 to the millisecond)',
-      valid_from:
-        'Time at which this version was fetched, not published; the same as fetched_at (UTC, ISO 8601 to the millisecond)',
-      valid_to: 'Time at which it was replaced or withdrawn; NULL = current',
+      ...CURRENT_VALUE_COLUMNS,
+      valid_from: optional(moment('Time at which this version was fetched, not published; the same as fetched_at')),
+      valid_to: optional(text('Time at which it was replaced or withdrawn; NULL = current')),
     },
     sql: HISTORY_VIEW,
   },
   observations_hourly: {
     about: `Aggregates per hour: one row for each hour in which a period starts. A period longer than an hour is wholly in the row of the hour in which it starts; value is NULL there, the other columns are those of the whole period. ${SEVERAL_SERIES}`,
     columns: {
-      ...SERIES_ABOUT,
-      ...GEO_ABOUT,
-      at: 'Start of the hour (epoch seconds, UTC)',
-      at_utc: 'Start of the hour',
-      at_local: "Start of the hour in the series' zone",
-      local_date: 'Local day of the hour',
-      value:
-        'Sum, for energy per period and series with time_agg = sum; else the time-weighted average. NULL unless is_complete',
-      is_complete: '1 if the periods with values that start in the hour make up exactly the hour',
-      ...TOTALS_ABOUT,
+      ...SERIES_COLUMNS,
+      at: instant('Start of the hour'),
+      at_utc: text('Start of the hour'),
+      at_local: text("Start of the hour in the series' zone"),
+      local_date: text('Local day of the hour'),
+      value: optional(
+        real(
+          'Sum, for energy per period and series with time_agg = sum; else the time-weighted average. NULL unless is_complete',
+        ),
+      ),
+      is_complete: flag('1 if the periods with values that start in the hour make up exactly the hour'),
+      ...TOTAL_COLUMNS,
     },
     sql: HOURLY_VIEW,
   },
   observations_daily: {
     about: `Aggregates per local day of 23, 24 or 25 hours. A period belongs to the day in which it starts. ${SEVERAL_SERIES}`,
     columns: {
-      ...SERIES_ABOUT,
-      ...GEO_ABOUT,
-      at: 'Start of the day (epoch seconds, UTC)',
-      local_date: "Day in the series' zone",
-      ...TOTALS_ABOUT,
+      ...SERIES_COLUMNS,
+      at: instant('Start of the day'),
+      local_date: text("Day in the series' zone"),
+      ...TOTAL_COLUMNS,
     },
     sql: DAILY_VIEW,
   },
   observations_monthly: {
     about: `Aggregates per local month. A period belongs to the month in which it starts. ${SEVERAL_SERIES}`,
     columns: {
-      ...SERIES_ABOUT,
-      ...GEO_ABOUT,
-      at: 'Start of the month (epoch seconds, UTC)',
-      local_month: "Month in the series' zone",
-      ...TOTALS_ABOUT,
+      ...SERIES_COLUMNS,
+      at: instant('Start of the month'),
+      local_month: text("Month in the series' zone"),
+      ...TOTAL_COLUMNS,
     },
     sql: MONTHLY_VIEW,
   },
   latest: {
     about: `Last value of each series and geo. ${SEVERAL_SERIES}`,
-    columns: {
-      ...SERIES_ABOUT,
-      ...GEO_ABOUT,
-      ...WHEN,
-      value: 'Value',
-      fetched_at: 'Fetch time (UTC, ISO 8601 to the millisecond)',
-    },
+    columns: CURRENT_VALUE_COLUMNS,
     sql: LATEST_VIEW,
   },
 } as const

@@ -1,6 +1,6 @@
 /*
- * Views are written once. PostgreSQL reads them with the functions of the schema `compat`, after a few words are replaced here.
- * Quoted text and comments stay as they are. Statements of users are sent as written.
+ * Translates the SQL of tests that are written for SQLite. PostgreSQL then runs it with the functions of the schema `compat`.
+ * Quoted text and comments stay as they are.
  */
 
 /** Strings, quoted names, comments, dollar quotes, casts, parameters, numbers, words, space, and any other sign. */
