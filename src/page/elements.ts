@@ -52,7 +52,10 @@ export const scrolled = (label: string, content: Html): Html =>
 /** A column of a table: its heading, its cells, and their class: `number` is aligned to the right. */
 export type Column<Row> = readonly [head: HtmlPart, cell: (row: Row) => HtmlPart, style?: string]
 
-/** A table with a row for each of some things. The first column has the headings of the rows; columns that are false are left out. */
+/**
+ * A table with a row for each thing. The first column has the headings of the rows; columns that are false are left out. On a phone
+ * each row is a card with the headings beside its cells; a table with a `style` has a layout of its own there.
+ */
 export function table<Row>(
   label: string,
   rows: readonly Row[],
@@ -68,7 +71,7 @@ export function table<Row>(
 <thead><tr>${[first!, ...others].map(([head, , style]) => html`<th scope="col"${isNumber(style) && html` class="number"`}>${head}</th>`)}</tr></thead>
 <tbody>${rows.map(
       (row) =>
-        html`<tr><th scope="row">${first![1](row)}</th>${others.map(([, cell, style]) => html`<td${classOf(style)}>${cell(row)}</td>`)}</tr>\n`,
+        html`<tr><th scope="row">${first![1](row)}</th>${others.map(([head, cell, cellStyle]) => html`<td${classOf(cellStyle)}${!style && html` data-head="${head}"`}>${cell(row)}</td>`)}</tr>\n`,
     )}</tbody></table>`,
   )
 }

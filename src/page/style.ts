@@ -7,7 +7,7 @@ import { SIGNS } from './client/format.ts'
 const STATE_RULES: string = Object.entries(SIGNS)
   .map(
     ([state, sign]) => `.cell.${state}, .grid td.${state} { background: var(--${state}); }
-.grid td.${state} > ::before { content: "${sign}"; content: "${sign}" / ""; }
+.grid td.${state} > ::before { content: ${sign === '' ? 'none' : `"${sign}"; content: "${sign}" / ""`}; }
 rect.${state} { fill: var(--${state}); } .state-${state} { fill: var(--state-${state}); color: var(--state-${state}); }`,
   )
   .join('\n')
@@ -120,13 +120,13 @@ main:has(.health > .good, dd > .good) h1::before { content: var(--sign-good); }
 .cell, .grid td[class] { text-align: center; font-weight: 700; color: var(--ink); }
 .cell.failed, .grid td.failed { color: var(--on-strong); }
 span.cell { display: inline-block; min-width: 1.375rem; height: 1.375rem; line-height: 1.375rem; vertical-align: middle; border-radius: .2rem; font-size: var(--tiny); }
-.grid { & td[class] { padding: 0; border: 1px solid var(--paper); min-width: 1.75rem; border-radius: .25rem; } & th[scope=row] { min-width: 5rem; font-weight: 400; padding: .125rem .75rem; vertical-align: middle; } & th, & td { border: 0; } }
+.grid { & td[class] { position: relative; height: 1.875rem; padding: 0; border: 1px solid var(--paper); min-width: 1.75rem; border-radius: .25rem; } & th[scope=row] { min-width: 5rem; font-weight: 400; padding: .125rem .75rem; vertical-align: middle; } & th, & td { border: 0; } }
 .grid:not(.days) th[scope=row] { width: 18%; min-width: 9rem; }
 .grid td.mixed { color: var(--ink); background: var(--band); }
-.grid td > * { position: relative; display: block; width: 0; min-width: 100%; height: 1.75rem; line-height: 1.75rem; overflow: hidden; text-indent: 110%; white-space: nowrap; color: inherit; text-decoration: none; }
-.grid td > ::before { position: absolute; inset: 0; text-indent: 0; }
-.grid td.mixed > * { line-height: 1rem; }
-.grid td svg { position: absolute; inset: auto 0 0; width: 100%; height: .75rem; }
+.grid td > * { position: absolute; inset: 0; overflow: hidden; text-indent: 110%; white-space: nowrap; color: inherit; text-decoration: none; }
+.grid td > ::before { position: absolute; inset: 0; display: grid; place-items: center; text-indent: 0; }
+.grid td.mixed > ::before { z-index: 1; inset: auto; top: calc(50% - .5rem); left: calc(50% - .375rem); line-height: 1rem; width: .75rem; background: var(--paper); border-radius: .25rem; }
+.grid td svg { position: absolute; inset: 0; width: 100%; height: 100%; }
 .grid td a:focus-visible { outline-color: var(--ink); outline-offset: 1px; z-index: 1; }
 .grid thead th + th { text-align: center; padding: .25rem 0; font-weight: 400; }
 .scroll:has(.grid) { padding-bottom: .5rem; }
@@ -134,7 +134,6 @@ abbr { text-decoration: none; }
 .strip { display: block; width: 100%; min-width: 11rem; height: 1.125rem; background: var(--band); border-radius: 2px; }
 td.wide { width: 22%; min-width: 11rem; & a { display: block; font-size: var(--small); } }
 td.age, td.when { white-space: nowrap; font-size: var(--small); }
-td.request { min-width: 15rem; }
 table.series { & :is(th, td) { vertical-align: middle; } & th[scope=row] { font-weight: 400; min-width: 12rem; max-width: 24rem; overflow-wrap: anywhere; line-height: 1.35; & a { color: var(--ink); font-weight: 600; text-decoration: none; } & a:hover { text-decoration: underline; } & .soft { display: block; font-size: var(--tiny); } } }
 .latest b { font-size: 1.0625rem; font-weight: 600; }
 .latest .soft { font-size: var(--tiny); }
@@ -197,13 +196,31 @@ progress { width: 100%; accent-color: var(--link); }
 }
 @media (min-width: 46rem) and (max-width: 60rem) { table.series tr { grid-template: "name latest" "when age" "trend wide" / minmax(0, 1fr) minmax(0, 1fr); } }
 @media (max-width: 46rem) {
+  main, footer { padding-inline: .75rem; }
   .panel { display: flex; flex-direction: column; padding-inline: .75rem; }
   .choose { order: 1; }
-  header ul, .spans { flex-wrap: nowrap; white-space: nowrap; overflow-x: auto; }
+  #keys { display: none; }
+  .spans span { display: none; }
   .saved > div { position: static; width: auto; }
   .find { flex-basis: 100%; max-width: none; order: 3; }
-  header nav { order: 4; width: 100%; }
   header > div { gap: .25rem .625rem; padding-inline: .75rem; }
+  header nav { order: 4; width: 100%; }
+  header ul { flex-wrap: nowrap; white-space: nowrap; overflow-x: auto; }
+  header a[aria-current] { scroll-initial-target: nearest; }
+  @supports not (scroll-initial-target: nearest) { header li:has([aria-current]) { order: -1; } }
+  table:not([class]) { &, & tbody { display: block; } }
+  table:not([class]) :is(thead, td:empty) { display: none; }
+  table:not([class]) tbody tr { display: flex; flex-wrap: wrap; gap: 0 1rem; padding: .5rem .75rem; border-bottom: 1px solid var(--line); }
+  table:not([class]) tbody tr > * { padding: 0; border: 0; min-width: 0; max-width: 100%; }
+  table:not([class]) tbody th { flex-basis: 100%; }
+  table:not([class]) tbody tr:last-child { border: 0; }
+  td[data-head]::before { content: attr(data-head) " "; color: var(--soft); font-size: var(--tiny); }
+  td code { min-width: 0; }
+  .values :is(th, td) { padding-inline: .5rem; }
+  .grid th[scope=row], .grid:not(.days) th[scope=row] { min-width: 2.5rem; padding-inline: .25rem; }
+  .grid:not(.days) th[scope=row]:has(a) { min-width: 11rem; }
+  .grid:not(.days) td[class] { min-width: 1.25rem; }
+  .days th[scope=row] { position: sticky; left: 0; z-index: 1; background: var(--paper); }
 }
 @media (forced-colors: active) { svg, .u-under div, .cell, .grid td[class] { forced-color-adjust: none; } }
 @media (scripting: none) { #keys, .carpet { display: none; } }

@@ -107,6 +107,24 @@ test('every page fits into 320 pixels, as it does when it is shown at 200 % or m
   }
 })
 
+/** Cells, links and fields that are not between the sides of the window; wide tables scroll in their own place. */
+const OFF_SCREEN = `[...document.querySelectorAll('a, button, input, select, textarea, summary, svg, progress, td, tbody th')]
+  .filter((one) => one.checkVisibility() && !one.closest('.skip, .quiet, .days, .values, header ul'))
+  .filter((one) => one.getBoundingClientRect().width > 0)
+  .concat(...document.querySelectorAll('header [aria-current], .values tr > :nth-child(-n+3)'))
+  .filter((one) => one.getBoundingClientRect().left < 0 || one.getBoundingClientRect().right > innerWidth)
+  .map((one) => one.outerHTML.slice(0, 160)).slice(0, 3)`
+
+test('a phone shows every cell and button, and the tab of the page', async () => {
+  const { url } = await servePage(file)
+  const page = await window({ viewport: { width: 390, height: 844 } })
+  for (const address of ADDRESSES) {
+    await page.goto(`${url}${address}`)
+    expect(await page.evaluate(`document.documentElement.scrollWidth`), address).toBe(390)
+    expect(await page.evaluate(OFF_SCREEN), address).toEqual([])
+  }
+})
+
 test('on paper there is the page without what only a screen can use', async () => {
   const { url } = await servePage(file)
   const page = await window()

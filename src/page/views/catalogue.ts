@@ -90,12 +90,11 @@ ${
   rows.length === 0
     ? none
     : table(common.pages.indicators, rows, [
-        [common.number, ({ id }) => id],
         [
           common.name,
           ({ kind, id, name, locale, withdrawn_at }) => {
-            const of = kindText(kind, request)
-            return html`${!!name && html`<a href="${link(`/texts/${kind}/${id}`)}">${serviceText(name, locale)}</a>`}${of !== null && html` (${of})`}${withdrawn_at !== null && html` <span class="soft">${own.withdrawn}</span>`}`
+            const kindName = kindText(kind, request)
+            return html`${id} ${!!name && html`<a href="${link(`/texts/${kind}/${id}`)}">${serviceText(name, locale)}</a>`}${kindName !== null && html` (${kindName})`}${withdrawn_at !== null && html` <span class="soft">${own.withdrawn}</span>`}`
           },
         ],
         [common.unit, ({ unit }) => serviceText(unit)],

@@ -298,7 +298,7 @@ function holeTable(data: CoverageOf, year: number, request: PageRequest): Html {
   const caption = coverage.holes(String(year))
   if (data.holes.length === 0) return html`<h2>${caption}</h2><p class="good">${coverage.noHoles}</p>`
   const names = new Map(data.geos.map(({ id, name }) => [id, name]))
-  const time = (at: string): Html => html`<time datetime="${at}">${at}</time>`
+  const time = (at: string): Html => html`<time>${at.replace('T', ' ').replace(/:00(?=[+-])/, '')}</time>`
   return html`<h2>${caption}</h2>
 ${table(caption, data.holes, [
   [coverage.from, ({ from }) => time(from)],

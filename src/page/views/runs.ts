@@ -79,11 +79,14 @@ export function runsTable<Row extends RunRow>(
 ): Html {
   const { runs: own, common } = request.words
   return table(label, runs, [
-    [common.run, ({ id }) => html`<a href="${request.link(`/runs/${id}`)}">${id}</a>`],
-    [own.what, (run) => html`${serviceText(run.command)} ${serviceText(run.job)}`],
+    [
+      common.run,
+      ({ id, command, job }) =>
+        html`<a href="${request.link(`/runs/${id}`)}">${id}</a> ${serviceText(command)} ${job !== command && serviceText(job)}`,
+    ],
+    [own.outcome, ({ outcome }) => outcomeMark(outcome, request)],
     [own.started, (run) => timeElement(request, run.started_at)],
     [own.length, (run) => run.finished_at && duration(request, secondsOf(run)!), 'number'],
-    [own.outcome, ({ outcome }) => outcomeMark(outcome, request)],
     [own.requests, (run) => countText(request, run.requests), 'number'],
     [own.failed, (run) => countText(request, run.failed), 'number'],
     [own.fresh, (run) => countText(request, run.rows_new), 'number'],
@@ -246,19 +249,17 @@ ${table(own.routes, rows, [
 function requestsTable(label: string, rows: Run['requests'], request: PageRequest): Html {
   const { runs: own, common } = request.words
   return table(label, rows, [
-    [common.number, ({ id }) => id],
-    [own.started, ({ started_at }) => timeElement(request, started_at)],
     [
       common.request,
       ({ target, name, message, hint }) =>
         html`<bdi title="${oneLine(target)}">${oneLine(name)}</bdi>${messageText([message, hint].filter(Boolean).join(' '), request)}`,
-      'request',
     ],
     [
       own.outcome,
       ({ outcome, status }) =>
         html`<span class="${isFailure(outcome) && 'bad'}">${own.results[outcome]}</span>${isFailure(outcome) && status !== null && html` <span class="soft">(HTTP ${status})</span>`}`,
     ],
+    [own.started, ({ started_at }) => timeElement(request, started_at)],
     [own.length, ({ ms }) => `${ms} ms`, 'number'],
     [common.why, ({ reason }) => reason && (own.reasons[reason] ?? reason), 'when'],
     [own.fresh, ({ rows_new }) => countText(request, rows_new), 'number'],
@@ -282,7 +283,7 @@ export const runView = view({
     ] as const
     return html`${progress !== null && progressBar(progress, request)}${facts([
       [own.what, serviceText(one.command)],
-      [common.job, serviceText(one.job)],
+      [common.job, one.job !== one.command && serviceText(one.job)],
       [own.outcome, outcomeMark(one.outcome, request)],
       [own.started, timeElement(request, one.started_at)],
       [own.ended, one.finished_at === null ? own.gone : timeElement(request, one.finished_at)],

@@ -156,13 +156,13 @@ function spans({ neighbours, dataset, range }: SeriesData, here: Here, { words, 
   const today = floorTo(zone, now, 'day')
   const week = { from: addUnits(zone, today, 'day', -6), to: addUnits(zone, today, 'day', 1) }
   const lastYear = { from: addLocal(zone, range.from, 'year', -1), to: addLocal(zone, range.to, 'year', -1) }
-  return html`<nav class="spans scroll" data-part="spans" aria-label="${own.range}">
-<a rel="prev" href="${here(neighbours.previous)}">‹ ${common.previous}</a>
+  return html`<nav class="spans" data-part="spans" aria-label="${own.range}">
+<a rel="prev" href="${here(neighbours.previous)}">‹ <span>${common.previous}</span></a>
 ${SPANS.map(
   (span) =>
     html`<a href="${here(neighbours.spans[span])}"${neighbours.span === span && html` aria-current="true"`}>${own.spans[span]}</a> `,
 )}
-<a rel="next" href="${here(neighbours.next)}">${common.next} ›</a>
+<a rel="next" href="${here(neighbours.next)}"><span>${common.next}</span> ›</a>
 <a href="${here(week)}">${own.lastWeek}</a>
 <a href="${here(lastYear)}">${own.lastYear}</a>
 ${first !== null && last !== null && html`<a href="${here({ from: floorTo(zone, first, 'day'), to: addUnits(zone, floorTo(zone, last, 'day'), 'day', 1) })}">${own.all}</a>`}
@@ -384,7 +384,7 @@ function rowsTable({ dataset, table: found, asOf, chart }: SeriesData, here: Her
   ]
   const caption = html`<caption>${own.levels[level]}${unit && `, ${unit}`}</caption>`
   return html`<section data-part="table"><h2>${own.table}</h2>
-${table(own.table, rows, columns, { caption })}</section>`
+${table(own.table, rows, columns, { style: 'values', caption })}</section>`
 }
 
 /** `/series/600`: the values of a series, current and past. */

@@ -202,7 +202,7 @@ ${
   rows.length > 0 &&
   scrolled(
     own.answer,
-    html`<table>
+    html`<table class="values">
 <thead><tr>${columns.map((name, i) => html`<th scope="col"${rows.some((row) => typeof row[i] === 'number') && html` class="number"`}><bdi>${visible(name)}</bdi></th>`)}</tr></thead>
 <tbody>
 ${shown.map((row) => html`<tr>${row.map((value) => cell(value, request))}</tr>\n`)}</tbody></table>`,
