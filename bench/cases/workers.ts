@@ -7,7 +7,7 @@ import { startEmulator } from '../../src/emulator/emulator.ts'
 import { parseHost } from '../../src/fetch/hosts.ts'
 import { EMPTY_STATE } from '../../src/job/plannerState.ts'
 import { readJob } from '../../src/job/read.ts'
-import { plan } from '../../src/plan/plan.ts'
+import { planJob } from '../../src/plan/planJob.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { beginRun } from '../../src/sync/record.ts'
 import { KEY, machine } from '../../test/cluster/machines.ts'
@@ -47,7 +47,7 @@ series:
   )
   try {
     await sleep(2_000 + 500 * workers)
-    const requests = [...plan({ job, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })]
+    const requests = [...planJob({ job, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })]
     // Faster than a job may be: it is the workers that are measured.
     const fast = { ...job, pace: { ...job.pace, perSecond: 1_000 } }
     const run = await beginRun(store, { command: 'sync', job: job.name, version: 'bench', now: '2025-11-04T12:00:00Z' })

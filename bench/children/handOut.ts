@@ -5,7 +5,7 @@ import { openQueue } from '../../src/cluster/queue.ts'
 import { openStore } from '../../src/db/open.ts'
 import { EMPTY_STATE } from '../../src/job/plannerState.ts'
 import { readJob } from '../../src/job/read.ts'
-import { plan } from '../../src/plan/plan.ts'
+import { planJob } from '../../src/plan/planJob.ts'
 import { SERVICES } from '../../src/service/services.ts'
 
 const [file = '', series = '2000'] = process.argv.slice(2)
@@ -20,7 +20,7 @@ const queue = await openQueue(store, 'service.test', (error) => {
 })
 const now = Math.floor(Date.parse('2025-11-04T12:00:00Z') / 1000)
 const began = performance.now()
-const requests = plan({ job, service: SERVICES.generic, plannerState: EMPTY_STATE, now, options: {} })
+const requests = planJob({ job, service: SERVICES.generic, plannerState: EMPTY_STATE, now, options: {} })
 const { total: sent } = await sendAll(queue, job, 1, requests, now)
 const seconds = (performance.now() - began) / 1000
 const times: number[] = []

@@ -5,7 +5,7 @@ import { parseHost } from '../fetch/hosts.ts'
 import type { OpenPacer } from '../fetch/pacer.ts'
 import type { SyncContext } from '../sync/context.ts'
 import { createClosers } from '../util/lifetime.ts'
-import { createSharedPacer } from './pacer.ts'
+import { createSharedPacer } from './sharedPacer.ts'
 
 /** What a run takes from others that share its database: for its context. */
 export interface SharedRun {

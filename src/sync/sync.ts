@@ -7,7 +7,7 @@ import type { SkippedItem } from '../job/plannerState.ts'
 import { applySelectors, type Listed, namesAnything, needsCatalogue, resolveSelectors } from '../job/select.ts'
 import { namesGeos, wantedSeries } from '../plan/entries.ts'
 import { planSelection } from '../plan/listings.ts'
-import { plan } from '../plan/plan.ts'
+import { planJob } from '../plan/planJob.ts'
 import type { Planning, PlanOptions } from '../plan/planning.ts'
 import { createRequested } from '../plan/requested.ts'
 import { findLackingGeos, type LackingGeos, namedGeos } from '../reports/lackingGeos.ts'
@@ -122,8 +122,8 @@ async function* planSteps(context: SyncContext, first: Planning, selection: Sele
   }
   await rememberSelected(store, planning, catalogue)
   // Counted first for the estimate of the time left. Planning is quick, and the plan is never in memory as a whole.
-  const total = await countItems(plan({ ...planning, requested: requested.copy() }), signal)
-  yield { requests: plan(planning), total }
+  const total = await countItems(planJob({ ...planning, requested: requested.copy() }), signal)
+  yield { requests: planJob(planning), total }
 }
 
 /**

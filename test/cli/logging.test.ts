@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { progressLine } from '../../src/cli/terminal/progress.ts'
 import { readJob } from '../../src/job/read.ts'
 import { NO_COUNTS } from '../../src/load/counts.ts'
-import { plan } from '../../src/plan/plan.ts'
+import { planJob } from '../../src/plan/planJob.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { readPlannerState } from '../../src/sync/readPlannerState.ts'
 import { FIELD_MEANINGS } from '../../src/util/eventFields.ts'
@@ -172,7 +172,7 @@ describe('the line that shows how far a run is', () => {
     )
     const now = Date.parse('2025-11-04T12:00:00Z') / 1000
     const plannerState = await readPlannerState(await tempStore())
-    const [planned] = plan({ job, service: SERVICES.esios, plannerState, now, options: {} })
+    const [planned] = planJob({ job, service: SERVICES.esios, plannerState, now, options: {} })
     const counts = { ...NO_COUNTS, requests: 10, rows_new: 5000, failed: 2 }
     const progress = { planned: planned!, counts, done: 10, total: 100, callsLeft: 50 }
     const line = (cells: number, name?: string) => progressLine(progress, 10, name, cells)

@@ -5,7 +5,7 @@ import { openStore } from '../../src/db/open.ts'
 import { parseHost } from '../../src/fetch/hosts.ts'
 import { EMPTY_STATE } from '../../src/job/plannerState.ts'
 import { readJob } from '../../src/job/read.ts'
-import { plan } from '../../src/plan/plan.ts'
+import { planJob } from '../../src/plan/planJob.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { beginRun } from '../../src/sync/record.ts'
 import { emulate, ms, runCli, tempFolder } from '../kit.ts'
@@ -30,7 +30,7 @@ test('a busy worker has as many connections as the documentation says, and no mo
   const run = { command: 'sync', job: JOB.name, version: 'test', now: '2025-11-04T12:00:00Z' }
   const runId = await beginRun(planner, run)
   const queue = await openQueue(planner, parseHost(emulator.url), () => undefined)
-  const planned = plan({ job: JOB, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })
+  const planned = planJob({ job: JOB, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })
   await queue.send([...planned].map((request) => toQueuedRequest(JOB, runId, request, NOW)))
   await queue.stop()
   await planner.close()

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest'
+import { runWorker, type WorkerContext, type WorkOptions } from '../../src/cluster/runWorker.ts'
 import { openSharedRun } from '../../src/cluster/sharedRun.ts'
-import { type WorkerContext, type WorkOptions, work } from '../../src/cluster/worker.ts'
 import { openStore } from '../../src/db/open.ts'
 import { queueNames } from '../../src/db/queries/queues.ts'
 import type { Store } from '../../src/db/store.ts'
@@ -45,8 +45,8 @@ export async function joined(file: string, baseUrl: string, key: string): Promis
 /** Starts a worker in this process; `stop` ends it. */
 export function startWorker(context: WorkerContext, options: Partial<WorkOptions> = {}) {
   const stopping = new AbortController()
-  const working = work({ ...context, signal: stopping.signal }, { concurrency: 2, ...options })
-  const stop = (): ReturnType<typeof work> => {
+  const working = runWorker({ ...context, signal: stopping.signal }, { concurrency: 2, ...options })
+  const stop = (): ReturnType<typeof runWorker> => {
     stopping.abort()
     return working
   }

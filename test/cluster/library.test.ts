@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { work } from '../../src/cluster/worker.ts'
+import { runWorker } from '../../src/cluster/runWorker.ts'
 import { parseHost } from '../../src/fetch/hosts.ts'
 import {
   InputError,
@@ -41,7 +41,7 @@ test('a program shares the pace of a database, and has its plan executed by work
   const worker = await open()
   const handing = await openSharedRun(store, mine, true)
   const stopping = new AbortController()
-  const working = work(
+  const working = runWorker(
     { ...mine, ...INTERNAL, store: worker, signal: stopping.signal, onReject: 'quarantine' },
     { concurrency: 2 },
   )

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createSharedPacer, type PacerOptions } from '../../src/cluster/pacer.ts'
+import { createSharedPacer, type PacerOptions } from '../../src/cluster/sharedPacer.ts'
 import { connect } from '../../src/db/postgres/connection/connection.ts'
 import { createCoordination } from '../../src/db/postgres/coordination.ts'
 import type { Pacer } from '../../src/fetch/pacer.ts'

@@ -5,14 +5,14 @@ import { type QueuedRequest, toQueuedRequest } from '../../src/cluster/queuedReq
 import { openStore } from '../../src/db/open.ts'
 import { clearQueue, readQueues } from '../../src/db/queries/queues.ts'
 import { EMPTY_STATE } from '../../src/job/plannerState.ts'
-import { plan } from '../../src/plan/plan.ts'
+import { planJob } from '../../src/plan/planJob.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { migratedDatabase, withClient } from '../postgres/database.ts'
 import { JOB, jobStates, NOW } from './joined.ts'
 import { machine } from './machines.ts'
 
 const HOST = 'service.test:8080'
-const PLANNED = [...plan({ job: JOB, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })]
+const PLANNED = [...planJob({ job: JOB, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })]
 const JOBS = PLANNED.map((planned) => toQueuedRequest(JOB, 1, planned, NOW))
 
 /** A queue of one process, with its store and a way to execute SQL. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { type QueuedRequest, toPlannedRequest, toQueuedRequest } from '../../src/cluster/queuedRequest.ts'
 import { EMPTY_STATE } from '../../src/job/plannerState.ts'
 import { readJob } from '../../src/job/read.ts'
-import { plan } from '../../src/plan/plan.ts'
+import { planJob } from '../../src/plan/planJob.ts'
 import { SERVICES } from '../../src/service/services.ts'
 
 const NOW = Date.UTC(2025, 10, 24, 12) / 1000
@@ -17,7 +17,7 @@ widgets: { list: true, window: { from: 2025-11-01, to: 2025-11-03 } }
 `,
   'job.yaml',
 )
-const planned = [...plan({ job: JOB, service, plannerState: EMPTY_STATE, now: NOW, options: {} })]
+const planned = [...planJob({ job: JOB, service, plannerState: EMPTY_STATE, now: NOW, options: {} })]
 const queued = planned.map((one) => JSON.parse(JSON.stringify(toQueuedRequest(JOB, 1, one, NOW).data)) as QueuedRequest)
 
 test('a worker sends the planned request, whatever entry it is of', () => {

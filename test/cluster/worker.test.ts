@@ -5,12 +5,12 @@ import { expect, onTestFinished, test } from 'vitest'
 import { EXIT, exitCodeFor } from '../../src/cli/terminal/fail.ts'
 import { openQueue } from '../../src/cluster/queue.ts'
 import { toQueuedRequest } from '../../src/cluster/queuedRequest.ts'
-import type { WorkerContext } from '../../src/cluster/worker.ts'
+import type { WorkerContext } from '../../src/cluster/runWorker.ts'
 import { openStore } from '../../src/db/open.ts'
 import { clearQueue, readQueues } from '../../src/db/queries/queues.ts'
 import { EMPTY_STATE } from '../../src/job/plannerState.ts'
 import { readJob } from '../../src/job/read.ts'
-import { plan } from '../../src/plan/plan.ts'
+import { planJob } from '../../src/plan/planJob.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { beginRun } from '../../src/sync/record.ts'
 import { KeyError, PermanentError, TransientError } from '../../src/util/errors.ts'
@@ -56,7 +56,7 @@ async function send(context: WorkerContext, job = JOB, service = SERVICES.generi
     now: '2025-11-04T12:00:00Z',
   })
   const queue = await openQueue(context.store, new URL(context.baseUrl).host, () => undefined)
-  const planned = plan({ job, service, plannerState: EMPTY_STATE, now: NOW, options: {} })
+  const planned = planJob({ job, service, plannerState: EMPTY_STATE, now: NOW, options: {} })
   await queue.send([...planned].map((request) => toQueuedRequest(job, run, request, NOW)))
   await queue.stop()
 }

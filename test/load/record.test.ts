@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { planRetry } from '../../src/plan/retry.ts'
+import { planRetry } from '../../src/plan/planRetry.ts'
 import { failedRequests } from '../../src/reports/failedRequests.ts'
 import { readReplies } from '../../src/reports/replies.ts'
 import { buildRequest } from '../../src/service/request.ts'

@@ -255,7 +255,7 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'an instant is requested whatever the range',
-    'plan/plan.ts',
+    'plan/planJob.ts',
     'if (!isInRange(planning, datetime)) return',
     '',
   ),

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { EMPTY_STATE } from '../../src/job/plannerState.ts'
 import { readJob } from '../../src/job/read.ts'
 import { halfLength, splitWindow, withWindow } from '../../src/plan/pieces.ts'
-import { plan } from '../../src/plan/plan.ts'
+import { planJob } from '../../src/plan/planJob.ts'
 import { borderUnit } from '../../src/plan/windows.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { floorTo, startOfDate, type Unit } from '../../src/util/time/zone.ts'
@@ -13,13 +13,13 @@ const ZONE = 'Europe/Madrid'
 const NOW = ms('2025-11-04T12:00:00Z')
 const TRUNCS = ['five_minutes', 'ten_minutes', 'fifteen_minutes', 'hour', 'day', 'month', 'year'] as const
 const targetsOf = (yaml: string) => [
-  ...plan({
+  ...planJob({
     job: readJob(`name: t\n${yaml}`, 'j'),
     service: SERVICES.generic,
     plannerState: EMPTY_STATE,
     now: NOW / 1000,
     options: {},
-  } as unknown as Parameters<typeof plan>[0]),
+  } as unknown as Parameters<typeof planJob>[0]),
 ]
 
 test('whatever the chunk, no window cuts a bucket, and halves of it do not either, down to one', () => {

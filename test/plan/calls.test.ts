@@ -4,7 +4,7 @@ import { ALL_GEOS } from '../../src/db/tables/codes.ts'
 import type { PlannedRequest } from '../../src/job/plannedRequest.ts'
 import { EMPTY_STATE, type PlannerState } from '../../src/job/plannerState.ts'
 import { readJob } from '../../src/job/read.ts'
-import { plan } from '../../src/plan/plan.ts'
+import { planJob } from '../../src/plan/planJob.ts'
 import { createRequested } from '../../src/plan/requested.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { type Interval, intersect, merge, subtract } from '../../src/util/time/interval.ts'
@@ -85,7 +85,7 @@ test('the jobs of one call ask all that they want and nothing twice, whatever th
       const options = { newestFirst, restate }
       const requests = all.flatMap((job, i) => {
         const later = all.slice(i + 1).map((one) => ({ job: one, options }))
-        const own = [...plan({ job, service: SERVICES.generic, plannerState, now: NOW, options, requested, later })]
+        const own = [...planJob({ job, service: SERVICES.generic, plannerState, now: NOW, options, requested, later })]
         const absences = own.filter(({ reason }) => reason === 'absent').length
         expect(absences).toBeLessThanOrEqual(Math.max(1, Math.floor((own.length - absences) / 10)))
         return own
@@ -127,7 +127,7 @@ test('what is absent of a monthly series is past revision where the rest of it i
     'name: job\nseries:\n  - { indicators: [5], geoIds: [3], lookback: 5d, window: { from: 2025-10-01, to: 2025-12-30 } }\n',
     'job.yaml',
   )
-  const all = [...plan({ job, service: SERVICES.generic, plannerState, now: NOW, options: {} })]
+  const all = [...planJob({ job, service: SERVICES.generic, plannerState, now: NOW, options: {} })]
   const absent = all.filter(({ reason }) => reason === 'absent')
   expect([absent.length, all.length - absent.length]).toEqual([1, 1])
   expect(new Set(all.map((one) => one.settledBefore))).toEqual(new Set([monthAt(12)]))

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { PlannedRequest } from '../../src/job/plannedRequest.ts'
-import { latestFirst } from '../../src/plan/plan.ts'
+import { latestFirst } from '../../src/plan/planJob.ts'
 
 const planned = (where: string, to: number): PlannedRequest =>
   ({ entry: where, window: { from: to - 1, to } }) as PlannedRequest

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { EMPTY_STATE } from '../../src/job/plannerState.ts'
 import { readJob } from '../../src/job/read.ts'
-import { plan } from '../../src/plan/plan.ts'
+import { planJob } from '../../src/plan/planJob.ts'
 import type { PlanOptions } from '../../src/plan/planning.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { ms } from '../kit.ts'
@@ -22,7 +22,7 @@ const DAY = { from: ms('2025-02-28T23:00:00Z') / 1000, to: ms('2025-03-01T23:00:
 /** What is requested, by the paths of the entries. */
 function entriesOf(options: PlanOptions): string[] {
   const now = ms('2025-03-10T12:00:00Z') / 1000
-  const planned = plan({ job: JOB, service: SERVICES.generic, plannerState: EMPTY_STATE, now, options })
+  const planned = planJob({ job: JOB, service: SERVICES.generic, plannerState: EMPTY_STATE, now, options })
   return [...new Set([...planned].map(({ entry }) => entry))].sort()
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { readJob } from '../../src/job/read.ts'
-import { planRetry } from '../../src/plan/retry.ts'
+import { planRetry } from '../../src/plan/planRetry.ts'
 import { failedRequests } from '../../src/reports/failedRequests.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { executeRun } from '../../src/sync/run.ts'

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { EMPTY_STATE } from '../../src/job/plannerState.ts'
 import { readJob } from '../../src/job/read.ts'
-import { plan } from '../../src/plan/plan.ts'
+import { planJob } from '../../src/plan/planJob.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { floorTo, formatLocal } from '../../src/util/time/zone.ts'
 import { emulate, ms, runJob, tempStore } from '../kit.ts'
@@ -22,7 +22,7 @@ const requestsOf = (zone: string, from: number, to: number, entry: string): stri
   const window = `window: { from: "${formatLocal(zone, from)}", to: "${formatLocal(zone, to)}" }`
   const job = readJob(`name: t\ntimeZone: ${zone}\n${entry.replace('WINDOW', window)}`, 'job.yaml')
   const planning = { job, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW / 1000, options: {} }
-  return [...plan(planning)].map(
+  return [...planJob(planning)].map(
     ({ request, window, settledBefore }) => `${request.target} ${window?.from} ${window?.to} ${settledBefore}`,
   )
 }
@@ -54,7 +54,7 @@ describe('the zone of a job decides what its words mean, and nothing else', () =
       'job.yaml',
     )
     const [only] = [
-      ...plan({ job, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW / 1000, options: {} }),
+      ...planJob({ job, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW / 1000, options: {} }),
     ]
     expect([only!.window!.from, only!.window!.to].map((at) => formatLocal(MADRID, at))).toEqual([
       '2025-03-01T00:00:00+01:00',

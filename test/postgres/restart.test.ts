@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { work } from '../../src/cluster/worker.ts'
+import { runWorker } from '../../src/cluster/runWorker.ts'
 import type { SyncEvent } from '../../src/util/events.ts'
 import { joined } from '../cluster/joined.ts'
 import { emulate, ms, runCli, tempFolder } from '../kit.ts'
@@ -59,7 +59,10 @@ test.each(['fast', 'immediate'] as const)('a worker waits while its server is re
     events.push(event)
     if (event.event === 'database.back') stopping.abort()
   }
-  const working = work({ ...context, signal: stopping.signal, onEvent }, { concurrency: 1, onHeard: heard.resolve })
+  const working = runWorker(
+    { ...context, signal: stopping.signal, onEvent },
+    { concurrency: 1, onHeard: heard.resolve },
+  )
   await heard.promise
   // A crash may lose the last half second: here, the queue.
   await withClient(url, (client) => client.query('checkpoint'))

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { planRetry } from '../../src/plan/retry.ts'
+import { planRetry } from '../../src/plan/planRetry.ts'
 import { runChecks } from '../../src/reports/check.ts'
 import { failedRequests } from '../../src/reports/failedRequests.ts'
 import { findGaps } from '../../src/reports/gaps.ts'

@@ -4,7 +4,7 @@ import { EMPTY_STATE, type PlannerState, type SkippedItem } from '../../job/plan
 import { publishedAheadHints } from '../../job/publishedAhead.ts'
 import { applySelectors, type Listed, needsCatalogue, resolveSelectors } from '../../job/select.ts'
 import { planSelection } from '../../plan/listings.ts'
-import { plan } from '../../plan/plan.ts'
+import { planJob } from '../../plan/planJob.ts'
 import type { Planning, PlanOptions } from '../../plan/planning.ts'
 import { createRequested, noteAll, type Requested } from '../../plan/requested.ts'
 import { findLackingGeos, namedGeos } from '../../reports/lackingGeos.ts'
@@ -48,7 +48,7 @@ interface PlanContext {
 type Jobs = readonly [Job, ...Job[]]
 
 /** Plans the first of some jobs against what is stored. */
-function planJob(
+function previewJob(
   { args, service, plannerState, catalogue, now, requested }: PlanContext,
   [job, ...rest]: Jobs,
 ): PlannedJob {
@@ -72,7 +72,7 @@ function planJob(
     requested: requested.copy(),
   })
   const unknown = () => skippedText([...skipped.values()])
-  if (!needsCatalogue(job)) return { job, requests: () => plan(fresh()), notes: unknown }
+  if (!needsCatalogue(job)) return { job, requests: () => planJob(fresh()), notes: unknown }
   const isKnown = catalogue.length > 0
   const resolved = isKnown
     ? resolveSelectors(job, catalogue)
@@ -89,7 +89,7 @@ function planJob(
     *requests() {
       const planning = fresh()
       yield* planSelection(planning)
-      yield* plan({ ...planning, job: resolved })
+      yield* planJob({ ...planning, job: resolved })
     },
     notes: () => [...notes, ...unknown()],
   }
@@ -124,7 +124,7 @@ export async function handler(args: PlanArgs): Promise<number> {
     }
     const isPart = [args.from, args.to, args.only].some((flag) => flag !== undefined)
     const all = jobs.map((job, i) => {
-      const one = planJob({ ...context, requested: requested.copy() }, [job, ...jobs.slice(i + 1)])
+      const one = previewJob({ ...context, requested: requested.copy() }, [job, ...jobs.slice(i + 1)])
       if (i < jobs.length - 1) noteAll(requested, one.requests())
       return one
     })

@@ -3,7 +3,7 @@ import { resolveWindow } from '../../job/moment.ts'
 import { EMPTY_STATE } from '../../job/plannerState.ts'
 import { publishedAheadHints } from '../../job/publishedAhead.ts'
 import { findMistakes, mistakeText, readJob } from '../../job/read.ts'
-import { plan } from '../../plan/plan.ts'
+import { planJob } from '../../plan/planJob.ts'
 import type { Planning } from '../../plan/planning.ts'
 import { grouped, quantity } from '../../util/text.ts'
 import type { Instant } from '../../util/time/instant.ts'
@@ -24,9 +24,9 @@ const MANY_REQUESTS = 1_000_000
 const FIRST_YEAR = Date.UTC(1990, 0, 1) / 1000
 
 /** How many requests an empty database would need: all indicators of an entry need as many as its first. */
-function countRequests(planning: Parameters<typeof plan>[0]): number {
+function countRequests(planning: Parameters<typeof planJob>[0]): number {
   const { job } = planning
-  const count = (part: Job): number => plan({ ...planning, job: part }).reduce((requests) => requests + 1, 0)
+  const count = (part: Job): number => planJob({ ...planning, job: part }).reduce((requests) => requests + 1, 0)
   const listings = count({ ...job, series: [] })
   const series = job.series.map((entry) => {
     const one = { ...entry, indicators: entry.indicators.slice(0, 1) }

@@ -1,4 +1,4 @@
-import { work } from '../../cluster/worker.ts'
+import { runWorker } from '../../cluster/runWorker.ts'
 import { parseDatabase } from '../../db/address.ts'
 import { openStore } from '../../db/open.ts'
 import { listSecrets, refuseExposed } from '../../service/key.ts'
@@ -58,7 +58,7 @@ export async function handler(args: WorkerArgs): Promise<number> {
     process.exit(signals.code())
   }, 1_000)
   try {
-    const { done, failed, stop } = await work(
+    const { done, failed, stop } = await runWorker(
       {
         ...service,
         store,

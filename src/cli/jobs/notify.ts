@@ -124,7 +124,7 @@ export function createNotifier(
     const delivered = before
       .then(async () => {
         // Loaded with the first message.
-        const { deliver, LAST_DELIVERY } = await import('../../fetch/notify.ts')
+        const { deliver, LAST_DELIVERY } = await import('../../fetch/deliver.ts')
         const named = { ...message, version: version() }
         return stop.signal.aborted ? deliver(named, LAST_DELIVERY) : deliver(named, {}, stop.signal)
       })

@@ -1,6 +1,6 @@
 import type { Job } from '../../job/job.ts'
 import { normalizeJob } from '../../job/normalize.ts'
-import { planRetry } from '../../plan/retry.ts'
+import { planRetry } from '../../plan/planRetry.ts'
 import { failedRequests } from '../../reports/failedRequests.ts'
 import type { SyncContext } from '../../sync/context.ts'
 import { executeRun } from '../../sync/run.ts'

@@ -86,7 +86,7 @@ export function* latestFirst(given: Iterable<SeriesRequests>): Generator<Planned
  * Job + planner state + clock → the requests that are needed, lazily: first the catalogue, then series, then the other
  * listings, then absences that are due.
  */
-export function* plan(
+export function* planJob(
   given: Omit<Planning, 'requested'> & Partial<Pick<Planning, 'requested'>>,
 ): Generator<PlannedRequest> {
   const { requested = createRequested() } = given

@@ -29,9 +29,9 @@ import { createRedactor } from '../util/redact.ts'
 import { asSyncError } from '../util/systemErrors.ts'
 import { formatUtc } from '../util/time/instant.ts'
 import { wait } from '../util/time/wait.ts'
-import { createSharedPacer } from './pacer.ts'
 import { type ActiveJob, NoQueueError, openQueue, type Queue } from './queue.ts'
 import { OtherServiceError, type QueuedRequest, toPlannedRequest } from './queuedRequest.ts'
+import { createSharedPacer } from './sharedPacer.ts'
 
 /** What a worker needs, as a run does. Its signal ends waits; calls under way are finished. */
 export interface WorkerContext
@@ -87,7 +87,7 @@ interface Working {
 }
 
 /** Fetches, transforms and loads requests of the queue, until it is asked to stop. Then it finishes the calls under way. */
-export async function work(context: WorkerContext, options: WorkOptions): Promise<Worked> {
+export async function runWorker(context: WorkerContext, options: WorkOptions): Promise<Worked> {
   const { store, baseUrl } = context
   const emit = createEmitter(context.onEvent, { command: 'worker' })
   const ending = new AbortController()
