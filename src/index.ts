@@ -1,15 +1,14 @@
 /** The public interface of the library. */
 
 export { openSharedRun, type SharedRun } from './cluster/sharedRun.ts'
-export { lockWriter, openWriter } from './db/lock.ts'
-export { openReader, openStore as openDatabase } from './db/open.ts'
+export { openReader } from './db/open.ts'
 export type { Durability, Reader, Store, StoreOptions } from './db/store.ts'
 export { type Database, TABLES, VIEWS } from './db/tables/schema.ts'
 export { type Emulator, type EmulatorOptions, startEmulator } from './emulator/emulator.ts'
 export type { Job } from './job/job.ts'
 export type { PlannedRequest } from './job/plannedRequest.ts'
 export { findMistakes, type Mistake, readJob } from './job/read.ts'
-export { type PlanOptions, plan, type SyncOptions, sync } from './library.ts'
+export { openDatabase, type PlanOptions, plan, type SyncOptions, sync } from './library.ts'
 export type { Counts } from './load/counts.ts'
 export { type Finding, runChecks } from './reports/check.ts'
 export { type ExportColumn, type Exported, exportLong, exportWide } from './reports/export.ts'

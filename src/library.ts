@@ -1,5 +1,6 @@
 import type { SharedRun } from './cluster/sharedRun.ts'
-import type { Reader, Store } from './db/store.ts'
+import { openWriter } from './db/lock.ts'
+import type { Reader, Store, StoreOptions } from './db/store.ts'
 import type { Job } from './job/job.ts'
 import type { PlannedRequest } from './job/plannedRequest.ts'
 import { applySelectors } from './job/select.ts'
@@ -61,6 +62,13 @@ export interface SyncOptions extends Part {
   readonly onPause?: (ms: number, reason: string) => void
 }
 
+/**
+ * Opens a database for writing, and creates or migrates it. Until it is closed, this process is its only writer. Throws BusyError,
+ * naming the process that is writing. `name`: how this program is named to others.
+ */
+export const openDatabase = (file: string, options: StoreOptions & { readonly name?: string } = {}): Promise<Store> =>
+  openWriter(file, options.name ?? 'a program', options)
+
 const systemClock = (): Instant => Math.floor(Date.now() / 1000)
 
 const planOptions = ({ range, restate = false }: Part): Planning => ({
@@ -69,7 +77,7 @@ const planOptions = ({ range, restate = false }: Part): Planning => ({
 })
 
 /**
- * Fetches and loads the missing data of a job. Throws what prevents a run, such as InputError and BusyError; what ends it early is
+ * Fetches and loads the missing data of a job. Throws errors that prevent a run, such as InputError; the reason for an early end is
  * in the summary.
  */
 export async function sync(job: Job, options: SyncOptions): Promise<Summary> {
@@ -82,9 +90,9 @@ export async function sync(job: Job, options: SyncOptions): Promise<Summary> {
   const context: SyncContext = {
     ...rest,
     key,
-    ...sharedRun?.context,
     service,
     baseUrl,
+    shared: sharedRun?.shared,
     version: version(),
     now: now ? () => now() * 1000 : Date.now,
     signal: rest.signal ?? new AbortController().signal,

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { BusyError, lockWriter, openDatabase } from '../src/index.ts'
+import { BusyError, openDatabase } from '../src/index.ts'
 import { emulate, runJob, tempFolder } from './kit.ts'
 import { compileStrictly, installPacked, runNode } from './packed.ts'
 
@@ -40,22 +40,15 @@ describe('the package as a library', () => {
   })
 })
 
-test('sync takes the writer’s lock itself, says who has it, and gives it back', async () => {
+test('openDatabase makes the program the only writer until it closes the database', async () => {
   const file = join(tempFolder(), 'x.db')
   const emulator = await emulate()
-  const [one, two] = [await openDatabase(file), await openDatabase(file)]
-  onTestFinished(async () => {
-    await one.close()
-    await two.close()
-  })
-  const job = 'catalogue: true\n'
-  const unlock = await lockWriter(one, 'my program', Date.now)
-  await expect(runJob(two, emulator, job)).rejects.toThrow(/my program/)
-  await expect(runJob(two, emulator, job)).rejects.toBeInstanceOf(BusyError)
-  expect(emulator.requests).toHaveLength(0)
-  await unlock()
-  expect((await runJob(two, emulator, job)).outcome).toBe('done')
-  const again = await lockWriter(one, 'my program', Date.now)
-  expect((await runJob(one, emulator, job)).outcome).toBe('done')
-  await again()
+  const first = await openDatabase(file, { name: 'my program' })
+  await expect(openDatabase(file)).rejects.toThrow(/my program/)
+  await expect(openDatabase(file)).rejects.toBeInstanceOf(BusyError)
+  expect((await runJob(first, emulator, 'catalogue: true\n')).outcome).toBe('done')
+  await first.close()
+  const second = await openDatabase(file)
+  onTestFinished(() => second.close())
+  expect((await runJob(second, emulator, 'catalogue: true\n')).outcome).toBe('done')
 })

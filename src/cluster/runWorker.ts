@@ -34,8 +34,7 @@ import { OtherServiceError, type QueuedRequest, toPlannedRequest } from './queue
 import { createSharedPacer } from './sharedPacer.ts'
 
 /** What a worker needs, as a run does. Its signal ends waits; calls under way are finished. */
-export interface WorkerContext
-  extends Omit<SyncContext, 'onProgress' | 'openPacer' | 'distribute' | 'requested' | 'later'> {
+export interface WorkerContext extends Omit<SyncContext, 'onProgress' | 'shared' | 'requested' | 'later'> {
   /** What a reject does to the reply that has it. A worker has no limit of a whole run. */
   readonly onReject: OnReject
 }
@@ -223,7 +222,7 @@ function openFetchingFor({ context, fetchings, emit }: Working, data: QueuedRequ
   if (known) return known
   const openPacer: OpenPacer = (pace, onPause) => createSharedPacer(context.store, pace, { isPatient: true, onPause })
   const onGivenUp = (host: string): Promise<void> => requireCoordination(context.store).recordOutage(host)
-  const opened = openFetching({ ...context, openPacer, onGivenUp }, data, { runId: data.run, emit })
+  const opened = openFetching({ ...context, shared: { openPacer }, onGivenUp }, data, { runId: data.run, emit })
   fetchings.set(key, opened)
   opened.catch(() => fetchings.delete(key))
   return opened

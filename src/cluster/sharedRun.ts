@@ -2,37 +2,36 @@ import { requireCoordination } from '../db/coordination.ts'
 import { clearQueue } from '../db/queries/queues.ts'
 import type { Store } from '../db/store.ts'
 import { parseHost } from '../fetch/hosts.ts'
-import type { OpenPacer } from '../fetch/pacer.ts'
-import type { SyncContext } from '../sync/context.ts'
-import { createClosers } from '../util/lifetime.ts'
+import type { Shared } from '../sync/context.ts'
 import { createSharedPacer } from './sharedPacer.ts'
 
-/** What a run takes from others that share its database: for its context. */
+/** The connections of a run to the pace and the queue that several processes share. */
 export interface SharedRun {
   /** @internal */
-  readonly context: Pick<SyncContext, 'openPacer' | 'onLocked' | 'distribute'>
-  /** Releases the connections to the shared pace and queue. */
+  readonly shared: Shared
+  /** Closes the connection to the queue. */
   close(): Promise<void>
 }
 
 /**
- * Makes a run keep the pace of all processes that share its database; `distributed`: workers execute its plan. Requests that an
- * earlier plan left in the queue are deleted: this run plans them again. Throws InputError if the database is a file.
+ * Lets runs keep the common pace of all processes on their database. `distributed`: workers execute their plans. Each run deletes
+ * requests that an earlier plan left in the queue. Throws InputError if the database is a file.
  */
 export async function openSharedRun(
   store: Store,
   { baseUrl }: { readonly baseUrl: string },
   distributed = false,
 ): Promise<SharedRun> {
-  const closers = createClosers()
-  const openPacer: OpenPacer = (pace, onPause) => createSharedPacer(store, pace, { onPause })
   requireCoordination(store)
-  const onLocked = (): Promise<void> => clearQueue(store.kysely, parseHost(baseUrl))
-  if (!distributed) return { context: { openPacer, onLocked }, close: closers.close }
+  const host = parseHost(baseUrl)
+  const shared: Shared = {
+    openPacer: (pace, onPause) => createSharedPacer(store, pace, { onPause }),
+    clearQueue: () => clearQueue(store.kysely, host),
+  }
+  if (!distributed) return { shared, close: async () => undefined }
   const { openQueue } = await import('./queue.ts')
   const { distributeTo } = await import('./distribute.ts')
-  // What fails in the upkeep of the queue is the workers' concern, too, and they report it.
-  const queue = await openQueue(store, parseHost(baseUrl), () => undefined)
-  closers.add(queue.stop)
-  return { context: { openPacer, onLocked, distribute: distributeTo(queue) }, close: closers.close }
+  // Errors in the maintenance of the queue are reported by the workers.
+  const queue = await openQueue(store, host, () => undefined)
+  return { shared: { ...shared, distribute: distributeTo(queue) }, close: queue.stop }
 }

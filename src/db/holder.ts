@@ -34,7 +34,7 @@ export const readHolder = (db: Kysely<Database>): Promise<LockHolder | undefined
  * Records in the database who writes, and takes the next fence number: a writer with an earlier one is refused from then on.
  * Returns how to remove the record.
  */
-export async function addHolder(store: Store, command: string, now: () => number): Promise<() => Promise<void>> {
+export async function addHolder(store: Store, command: string): Promise<() => Promise<void>> {
   const fence = await store.write(async (tx) => {
     const { number } = await tx
       .insertInto('_fence')
@@ -42,7 +42,7 @@ export async function addHolder(store: Store, command: string, now: () => number
       .onConflict((conflict) => conflict.column('name').doUpdateSet((of) => ({ number: of('_fence.number', '+', 1) })))
       .returning('number')
       .executeTakeFirstOrThrow()
-    const holder = { fence: number, pid: process.pid, host: hostname(), command, acquired_at: formatMillis(now()) }
+    const holder = { fence: number, pid: process.pid, host: hostname(), command, acquired_at: formatMillis(Date.now()) }
     await tx
       .insertInto('_lock')
       .values({ name: 'writer', ...holder })

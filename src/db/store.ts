@@ -94,16 +94,14 @@ export interface TakenOver {
 export interface Backend {
   openReader(file: string): Reader
   openStore(file: string, options?: StoreOptions): Promise<Store>
-  /** Opens a database whose lock was taken before anything of it was made or migrated. The lock is released after the store is closed. */
+  /** Acquires the writer's lock, then opens the database. Release the lock after closing the store. Throws BusyError, naming the holder. */
   openLocked(
     file: string,
     options: StoreOptions,
   ): Promise<{ readonly store: Store; readonly release: () => Awaitable<void> }>
-  /** Takes the lock of a writer, and answers how to give it back. Throws BusyError, naming the holder, while another one has it. */
-  lock(file: string, now: number): Promise<() => Awaitable<void>>
-  /** Takes a file that is only a lock for this process alone; made where there is none. Answers how to give it back; throws BusyError. */
+  /** Locks a file that serves only as a lock, and creates it if needed. Returns how to release it. Throws BusyError. */
   takeLockFile(file: string): () => void
-  /** Whether somebody holds the lock; undefined when that cannot be found out. */
+  /** Whether a process has the writer's lock; undefined if that cannot be found out. */
   isLocked(file: string): Awaitable<boolean | undefined>
   schemaState(file: string): Awaitable<SchemaState>
   /** Copies every table of another database into this one, which is empty or where that was begun; both are locked for it. */

@@ -12,39 +12,45 @@ import type { OnEvent } from '../util/events.ts'
 import type { OnReject } from './execute.ts'
 import type { OpenRun } from './record.ts'
 
-/** What a run needs from outside. */
-export interface SyncContext
-  extends Pick<
-    ClientOptions,
-    'baseUrl' | 'key' | 'version' | 'signal' | 'limits' | 'breaker' | 'onGivenUp' | 'retryMs' | 'onFailure'
-  > {
+/** The environment of a run: database, service, clock, signal, and who is informed of its progress. */
+export interface SyncContext extends Omit<ClientOptions, 'service' | 'pacer' | 'concurrency' | 'onWait'> {
+  /** The database, opened as its only writer. */
   readonly store: Store
   readonly service: Service
   /** Whether the key may be sent unencrypted to another machine. */
   readonly allowHttp?: boolean | undefined
-  /** Epoch milliseconds. */
+  /** The clock, in epoch milliseconds. */
   readonly now: () => number
-  /** Called for every event (`EVENTS` lists them), in the middle of the work: it must return soon and throw nothing. */
+  readonly onReject?: OnReject
+  /** Called synchronously for every event of `EVENTS`. It must return soon and never throw. */
   readonly onEvent?: OnEvent | undefined
   /** Called after every request. */
   readonly onProgress?: (progress: Progress) => void | Promise<void>
-  readonly onPause?: ClientOptions['onPause']
-  readonly onReject?: OnReject
-  /** Opens a pace that is shared with other processes. Default: a pace of this process. */
-  readonly openPacer?: OpenPacer | undefined
-  /** Called once the run has the writer's lock, before its first request is planned. */
-  readonly onLocked?: (() => Promise<void>) | undefined
-  /** Executes a plan elsewhere, such as by workers. Default: in this process. */
-  readonly distribute?: Distribute | undefined
-  /** What earlier jobs of the same command requested: it is not requested again. */
+  /** Pace and queue shared with other processes. Default: a pace of this process, and no queue. */
+  readonly shared?: Shared | undefined
+  /** Requests of earlier jobs of the same command, which are not sent again. */
   readonly requested?: Requested
-  /** The command and flags that select a part of the job. Default: described by `sync`, if it requests only a part. */
-  readonly part?: string | undefined
   /** Later jobs of the same command: if one of them needs all geos of a series, all are requested at once. */
   readonly later?: readonly JobWithOptions[]
+  /** The command and flags that select a part of the job. Default: described by `sync` if it requests only a part. */
+  readonly part?: string | undefined
+  /** Publishes the loaded data, such as to a lake, before the run is closed. Returns the error if that fails. */
+  readonly publish?: (() => Promise<SyncError | null>) | undefined
 }
 
-/** Executes the requests of a job elsewhere, as part of an open run. Adds what failed; returns why it ended early, if it did. */
+/** Pace and queue that a run shares with other processes. */
+export interface Shared {
+  readonly openPacer: OpenPacer
+  /** Deletes requests that an earlier plan left in the queue. */
+  readonly clearQueue?: () => Promise<void>
+  /** Lets workers execute the plan. Default: this process executes it. */
+  readonly distribute?: Distribute
+}
+
+/**
+ * Executes the requests of an open run elsewhere, and adds its failed requests to `failures`. Returns the reason if the run ends
+ * early.
+ */
 export type Distribute = (
   context: SyncContext,
   job: Job,
@@ -63,13 +69,13 @@ export interface Failed {
 
 /** The progress of a run. */
 export interface Progress {
-  /** The request that is done. */
+  /** The request that was just completed. */
   readonly planned: PlannedRequest
-  /** The counters of this request. */
+  /** The counters of the run. */
   readonly counts: Counts
-  /** Requests that are done, with the parts of those that were split. */
+  /** Completed requests, including the parts of split ones. */
   readonly done: number
-  /** Requests in all, with these parts; null if they were not counted. */
+  /** All requests, including these parts; null if they were not counted. */
   readonly total: number | null
   /** Calls left within the job's budget; undefined if it has none. */
   readonly callsLeft: number | undefined

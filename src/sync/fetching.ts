@@ -28,7 +28,7 @@ export async function openFetching(
     context.onPause?.(ms, reason)
   }
   const caller = { ...context, onPause, emit }
-  const shared = context.openPacer?.(pace, onPause)
+  const shared = context.shared?.openPacer(pace, onPause)
   const pacer = shared ? openingHosts(shared, createHostOpener(caller)) : await openPacer(caller, pace)
   const client = openClient({
     ...context,

@@ -39,13 +39,13 @@ export interface Step {
   readonly requests: Iterable<PlannedRequest>
   /** The number of requests; null if there are too many to count. */
   readonly total: number | null
-  /** Whether this process executes the step in any case: later ones depend on it. */
+  /** Whether later steps depend on it, so that this process executes it even if workers execute the others. */
   readonly isLocal?: boolean
 }
 
 /**
- * Executes the steps of a run and records it. It ends early if the key is refused, the budget is spent or a signal comes.
- * `countSkipped`: how many items of the job the plan left out; a run without them is partial.
+ * Executes the steps of a run and records it. The run ends early if the key is refused, the budget is spent, too many rows are
+ * rejected or a signal comes. `countSkipped`: the number of items that the plan skipped; with any, the run is partial.
  */
 export async function executeRun(
   context: SyncContext,
@@ -54,73 +54,85 @@ export async function executeRun(
   steps: Iterable<Step> | AsyncIterable<Step>,
   countSkipped: () => number = () => 0,
 ): Promise<Executed> {
-  const { store, now, signal, distribute } = context
+  const { store, now, signal } = context
   const began = now()
-  await context.onLocked?.()
-  const all = Symbol.asyncIterator in steps ? steps[Symbol.asyncIterator]() : steps[Symbol.iterator]()
-  // A mistake in the job shows in the first step; then there is no run.
-  let step = await all.next()
+  await context.shared?.clearQueue?.()
+  const planned = Symbol.asyncIterator in steps ? steps[Symbol.asyncIterator]() : steps[Symbol.iterator]()
+  // Planning the first step reports mistakes in the job, before there is a run.
+  const first = await planned.next()
   const record = await openRun(context, command, job)
-  const progress = trackProgress(context, job, record)
-  let fetching: Fetching | null = null
-  let ended: SyncError | null = null
-  let isIdle = true
   try {
-    for (; !step.done && !ended; step = await all.next()) {
-      const { requests, total, isLocal = false } = step.value
-      progress.begin(total)
-      isIdle &&= total === 0
-      if (distribute && !isLocal) ended = await distribute(context, job, record, requests, progress.failures)
-      else if (total !== 0) {
-        // Loaded only when there is something to fetch: most scheduled runs have nothing.
-        const { execute, openFetching } = await import('./fetching.ts')
-        fetching ??= await openFetching(context, job, record)
-        for await (const outcome of execute(fetching.run, requests)) await progress.note(outcome)
-        if (signal.aborted) ended = new SignalError()
-      }
-    }
-  } catch (error) {
-    // A refused key, a spent budget and too many rejects end a run in order; anything else is not about the service.
-    if (!endsInOrder(error)) {
-      await record.fail(error)
-      throw error
-    }
-    ended = error
-  } finally {
-    await fetching?.close()
-    await all.return?.()
-  }
-  try {
+    const { failures, earlyEnd, isIdle } = await executeSteps(context, job, record, first, planned)
     await closeQuarantine(store, now())
     const counts = await readCounts(store, record.runId)
-    const { failures } = progress
-    const stop = ended ?? findOutage(failures, counts)
-    const outcome = runOutcome(stop, failures.length + counts.rows_rejected + countSkipped())
-    await record.end(outcome, stop)
+    let stop = earlyEnd ?? findOutage(failures, counts)
+    let outcome = runOutcome(stop, failures.length + counts.rows_rejected + countSkipped())
     // A run without requests writes so little that closing the database is enough.
     if (!isIdle) await store.tidy()
-    const seconds = (now() - began) / 1000
-    return {
-      runId: record.runId,
-      job: job.name,
-      command,
-      isPart: context.part !== undefined,
-      outcome,
-      counts,
-      failures,
-      seconds,
-      stop,
+    const publishError = signal.aborted ? null : await context.publish?.()
+    if (publishError && outcome !== 'failed') {
+      stop = publishError
+      outcome = 'failed'
     }
+    await record.end(outcome, stop)
+    const seconds = (now() - began) / 1000
+    const isPart = context.part !== undefined
+    return { runId: record.runId, job: job.name, command, isPart, outcome, counts, failures, seconds, stop }
   } catch (error) {
     await record.fail(error)
     throw error
   }
 }
 
+interface ExecutedSteps {
+  readonly failures: readonly Failed[]
+  readonly earlyEnd: SyncError | null
+  /** Whether there was nothing to request. */
+  readonly isIdle: boolean
+}
+
+/** Executes all steps of an open run, or until one of them ends it early. */
+async function executeSteps(
+  context: SyncContext,
+  job: Job,
+  record: OpenRun,
+  first: IteratorResult<Step>,
+  later: Iterator<Step> | AsyncIterator<Step>,
+): Promise<ExecutedSteps> {
+  const distribute = context.shared?.distribute
+  const progress = trackProgress(context, job, record)
+  let fetching: Fetching | null = null
+  let earlyEnd: SyncError | null = null
+  let isIdle = true
+  try {
+    for (let step = first; !step.done && !earlyEnd; step = await later.next()) {
+      const { requests, total, isLocal = false } = step.value
+      progress.begin(total)
+      isIdle &&= total === 0
+      if (distribute && !isLocal) earlyEnd = await distribute(context, job, record, requests, progress.failures)
+      else if (total !== 0) {
+        // Loaded only if there is something to fetch: most scheduled runs have nothing.
+        const { execute, openFetching } = await import('./fetching.ts')
+        fetching ??= await openFetching(context, job, record)
+        for await (const outcome of execute(fetching.run, requests)) await progress.note(outcome)
+        if (context.signal.aborted) earlyEnd = new SignalError()
+      }
+    }
+  } catch (error) {
+    if (!endsInOrder(error)) throw error
+    earlyEnd = error
+  } finally {
+    await fetching?.close()
+    await later.return?.()
+  }
+  return { failures: progress.failures, earlyEnd, isIdle }
+}
+
+/** Whether an error ends a run early, but in order: its data is complete, and its record is closed as usual. */
 const endsInOrder = (error: unknown): error is SyncError =>
   error instanceof KeyError || error instanceof StoppedError || error instanceof RejectLimitError
 
-/** The progress of a run: how many requests are done, and which failed. */
+/** Counts the completed requests of a run, and lists the failed ones. */
 function trackProgress({ store, baseUrl, now, onProgress, onReject }: SyncContext, job: Job, { runId }: OpenRun) {
   const failures: Failed[] = []
   let done = 0
@@ -130,7 +142,7 @@ function trackProgress({ store, baseUrl, now, onProgress, onReject }: SyncContex
     begin(more: number | null): void {
       total = total === null || more === null ? null : total + more
     },
-    /** Notes what became of a request. Throws RejectLimitError if a row was rejected and none may be. */
+    /** Notes the outcome of a request. Throws RejectLimitError if a row was rejected and none may be. */
     async note(outcome: Outcome): Promise<void> {
       const { kind, request: planned } = outcome
       const parts = kind === 'split' ? outcome.into.length : 0
@@ -140,14 +152,14 @@ function trackProgress({ store, baseUrl, now, onProgress, onReject }: SyncContex
       const counts = await readCounts(store, runId)
       const left = await callsLeft(store, parseHost(baseUrl), job.pace, now())
       await onProgress?.({ planned, counts, done, total, callsLeft: left })
-      if (onReject === 'fail' && counts.rows_rejected > 0) throw rejected(counts.rows_rejected)
+      if (onReject === 'fail' && counts.rows_rejected > 0) throw rejectLimitError(counts.rows_rejected)
     },
   }
 }
 
-const rejected = (found: number): RejectLimitError =>
+const rejectLimitError = (rejected: number): RejectLimitError =>
   new RejectLimitError(
-    `${quantity(found, 'row')} ${found === 1 ? 'is' : 'are'} invalid, and --on-reject fail allows none.`,
+    `${quantity(rejected, 'row')} ${rejected === 1 ? 'is' : 'are'} invalid, and --on-reject fail allows none.`,
     {
       hint: 'List them with `indicator-sync quarantine list`. Earlier data was loaded.',
       code: 'too-many-rejects',

@@ -1,4 +1,3 @@
-import { lockForRun } from '../db/lock.ts'
 import { ensureMagnitudes, ensureZone } from '../db/queries/referenceTables.ts'
 import type { Store } from '../db/store.ts'
 import type { Job } from '../job/job.ts'
@@ -18,7 +17,7 @@ import type { SyncContext } from './context.ts'
 import { readCatalogue } from './readCatalogue.ts'
 import { readPlannerState } from './readPlannerState.ts'
 import { type Executed, executeRun, type Step } from './run.ts'
-import { rememberWanted } from './wanted.ts'
+import { storeSelectedRanges } from './selectedRanges.ts'
 
 /** The result of syncing a job. */
 export interface Summary extends Executed {
@@ -31,108 +30,102 @@ export interface Summary extends Executed {
 }
 
 /**
- * A job is planned into requests, requests are fetched into replies, replies are transformed into rows, rows are loaded. Throws
- * InputError if the key would go unencrypted to another machine, and BusyError if another writer has the database.
+ * Plans a job into requests, fetches them into replies, transforms replies into rows, and loads the rows. Throws InputError if the
+ * key would go unencrypted to another machine, or if the job is not valid for this database.
  */
 export async function sync(
-  given: SyncContext,
+  context: SyncContext,
   job: Job,
   command = 'sync',
   options: PlanOptions = {},
 ): Promise<Summary> {
-  const part = given.part ?? describePart(job, command, options)
-  const context = { ...given, part, requested: given.requested ?? createRequested() }
   refuseExposed(context)
-  const { store, now } = context
-  const unlock = await lockForRun(store, `${command} ${job.name}`, now)
-  try {
-    await ensureZone(store, context.service.timeZone)
-    await ensureMagnitudes(store, context.service.magnitudes)
-    const skipped = new Map<string, SkippedItem>()
-    const planning = await openPlanning(context, job, options, (one) => skipped.set(`${one.route} ${one.id}`, one))
-    const selection: Selection = { job: null }
-    const executed = await executeRun(
-      context,
-      job,
-      command,
-      planSteps(context, planning, selection),
-      () => skipped.size,
-    )
-    return {
-      ...executed,
-      skipped: [...skipped.values()],
-      lackingGeos: selection.job ? await findLackingGeos(store, namedGeos(selection.job)) : [],
-      selected: selection.job === null || namesAnything(selection.job),
-    }
-  } finally {
-    await unlock()
+  const { store, service, requested = createRequested(), part = describePart(job, command, options) } = context
+  await ensureZone(store, service.timeZone)
+  await ensureMagnitudes(store, service.magnitudes)
+  const skipped = new Map<string, SkippedItem>()
+  const onSkipped = (item: SkippedItem): void => void skipped.set(`${item.route} ${item.id}`, item)
+  const request: PlanRequest = { job, options, requested, onSkipped }
+  const resolved: ResolvedJob = { job: null }
+  const steps = planSteps(context, request, resolved)
+  const executed = await executeRun({ ...context, part }, job, command, steps, () => skipped.size)
+  return {
+    ...executed,
+    skipped: [...skipped.values()],
+    lackingGeos: resolved.job ? await findLackingGeos(store, namedGeos(resolved.job)) : [],
+    selected: resolved.job === null || namesAnything(resolved.job),
   }
 }
 
-/** The part of a job that is requested; undefined if it is all of it. */
+/** The selected part of a job; undefined if it is the whole job. */
 function describePart(job: Job, command: string, { range }: PlanOptions): string | undefined {
   if (range) return `${command} ${formatUtc(range.interval.from)} to ${formatUtc(range.interval.to)}`
   return job.whole && `${command} of ${job.series.flatMap(({ indicators }) => indicators).join(', ')}`
 }
 
-/** The job with the indicators that it selects; null until the catalogue is there. */
-interface Selection {
+/** A job to plan, with the options of the user. */
+type PlanRequest = Pick<Planning, 'job' | 'options' | 'requested' | 'onSkipped'>
+
+/** The job with the indicators that its selectors match; null until the catalogue is loaded. */
+interface ResolvedJob {
   job: Job | null
 }
 
-/** What planning a job needs, as of now. */
-async function openPlanning(
-  { store, service, now, requested = createRequested() }: SyncContext,
-  job: Job,
-  options: PlanOptions,
-  onSkipped: Planning['onSkipped'],
-): Promise<Planning> {
-  const at = Math.floor(now() / 1000)
-  const plannerState = await readPlannerState(store, at)
-  return { job, service, plannerState, now: at, options, requested, ...(onSkipped ? { onSkipped } : {}) }
+/** Reads the current state of the database for the planner. */
+async function readPlanning({ store, service, now: clock }: SyncContext, request: PlanRequest): Promise<Planning> {
+  const now = Math.floor(clock() / 1000)
+  return { ...request, service, now, plannerState: await readPlannerState(store, now) }
 }
 
 /**
- * Plans the requests of a job: first those for the catalogue, if indicators are selected by their catalogue entries and it is missing,
- * then all others.
+ * Plans the requests of a job in at most two steps: the catalogue, if the job selects indicators by it and it is missing, then
+ * everything else.
  */
-async function* planSteps(context: SyncContext, first: Planning, selection: Selection): AsyncGenerator<Step, void> {
+async function* planSteps(
+  context: SyncContext,
+  request: PlanRequest,
+  resolved: ResolvedJob,
+): AsyncGenerator<Step, void> {
   const { store, signal, later = [] } = context
-  const { job, options, requested } = first
-  const jobs = namesGeos(job) ? [job, ...later.map((one) => one.job)] : [job]
+  const { job, requested } = request
+  const jobs = namesGeos(job) ? [job, ...later.map((next) => next.job)] : [job]
   const readListed = async () => (jobs.some(needsCatalogue) ? await readCatalogue(store) : [])
-  // While there is no catalogue, request it again even if an earlier job of the same command did so without success.
-  const anew = (await readListed()).length > 0 ? {} : { requested: createRequested() }
-  const missing: PlannedRequest[] = jobs.flatMap((one) => [...planSelection({ ...first, ...anew, job: one })])
-  let planning = first
+  let planning = await readPlanning(context, request)
+  const planCatalogue = (state: Planning): PlannedRequest[] =>
+    jobs.flatMap((selecting) => [...planSelection({ ...state, job: selecting })])
+  // Without a catalogue, request it again even if an earlier job of the same command did so in vain.
+  const isListed = (await readListed()).length > 0
+  const missing = planCatalogue(isListed ? planning : { ...planning, requested: createRequested() })
   if (missing.length > 0) {
-    await rememberSelected(store, first, [])
+    await rememberSelected(store, planning, [])
     yield { requests: missing, total: missing.length, isLocal: true }
-    planning = await openPlanning(context, job, options, first.onSkipped)
+    planning = await readPlanning(context, request)
   }
   const catalogue = await readListed()
-  // Still due: its requests failed, and are reported. An empty catalogue is an answer, and selects nothing.
-  const isDue = () => [...planSelection({ ...planning, requested: createRequested() })].length > 0
-  if (missing.length > 0 && needsCatalogue(job) && catalogue.length === 0 && isDue()) return
-  selection.job = resolveSelectors(job, catalogue)
+  if (missing.length > 0 && needsCatalogue(job) && catalogue.length === 0) {
+    // Failed requests are still due, and reported. An empty catalogue is a valid reply that selects nothing.
+    const stillDue = [...planSelection({ ...planning, requested: createRequested() })]
+    if (stillDue.length > 0) return
+  }
+  resolved.job = resolveSelectors(job, catalogue)
   planning = {
     ...planning,
-    job: selection.job,
-    later: later.map((one) => ({ ...one, job: applySelectors(one.job, catalogue) })),
+    job: resolved.job,
+    later: later.map((next) => ({ ...next, job: applySelectors(next.job, catalogue) })),
   }
   await rememberSelected(store, planning, catalogue)
-  // Counted first for the estimate of the time left. Planning is quick, and the plan is never in memory as a whole.
+  // Planned twice, the first time to count: planning is quick, and the whole plan is never in memory.
   const total = await countItems(planJob({ ...planning, requested: requested.copy() }), signal)
   yield { requests: planJob(planning), total }
 }
 
 /**
- * Stores the ranges that the whole job selects, also if a part of it is requested: the view `gaps` lists those that were never
- * requested. While the catalogue is missing, ranges of selected indicators stay as they were.
+ * Stores the ranges that the whole job selects, even if only a part of it is requested: the view `gaps` lists ranges that were
+ * never requested. While the catalogue is missing, the stored ranges of selectors stay.
  */
 async function rememberSelected(store: Store, planning: Planning, catalogue: readonly Listed[]): Promise<void> {
   const { whole = planning.job } = planning.job
-  const isUnknown = needsCatalogue(whole) && catalogue.length === 0
+  const isCatalogueMissing = needsCatalogue(whole) && catalogue.length === 0
   const job = applySelectors(whole, catalogue)
-  await rememberWanted(store, planning, wantedSeries({ ...planning, job }), isUnknown)
+  await storeSelectedRanges(store, planning, wantedSeries({ ...planning, job }), isCatalogueMissing)
 }

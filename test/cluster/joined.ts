@@ -60,10 +60,10 @@ export async function distribute(
   jobs: readonly Job[] = [JOB],
   onEvent?: OnEvent,
 ): Promise<Summary[]> {
-  const { context: shared, close } = await openSharedRun(context.store, context, true)
+  const { shared, close } = await openSharedRun(context.store, context, true)
   const summaries: Summary[] = []
   try {
-    for (const job of jobs) summaries.push(await sync({ ...context, ...shared, onEvent }, job))
+    for (const job of jobs) summaries.push(await sync({ ...context, shared, onEvent }, job))
   } finally {
     await close()
   }

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { runWorker } from '../../src/cluster/runWorker.ts'
+import { openStore } from '../../src/db/open.ts'
 import { parseHost } from '../../src/fetch/hosts.ts'
 import {
   InputError,
@@ -38,7 +39,8 @@ test('a program shares the pace of a database, and has its plan executed by work
   const first = await sync(JOB, { ...mine, sharedRun: alone, range })
   expect(first).toMatchObject({ outcome: 'done', counts: { requests: 1 } })
   await alone.close()
-  const worker = await open()
+  const worker = await openStore(file)
+  onTestFinished(() => worker.close())
   const handing = await openSharedRun(store, mine, true)
   const stopping = new AbortController()
   const working = runWorker(
@@ -89,9 +91,9 @@ test.each([
   onTestFinished(() => store.close())
   const breaker = { failures: 3, pauseMs: 5, openings: 2, ...more }
   const mine = { ...context, ...INTERNAL, store, baseUrl: server.url, key: 'k'.repeat(64), breaker, retryMs: 5 }
-  const { context: turns, close } = await openSharedRun(store, mine)
+  const { shared, close } = await openSharedRun(store, mine)
   onTestFinished(close)
-  expect(await syncJob({ ...mine, ...turns }, JOB)).toMatchObject({ outcome: 'failed', stop: { code: 'unavailable' } })
+  expect(await syncJob({ ...mine, shared }, JOB)).toMatchObject({ outcome: 'failed', stop: { code: 'unavailable' } })
   expect(server.calls.length).toBeLessThan(12)
 })
 

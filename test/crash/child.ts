@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads'
 import SQLite from 'better-sqlite3'
 import { type Orders, STEPS } from './steps.ts'
 
-const { BusyError, openWriter, readJob, SERVICES, sync } = (await import(
+const { BusyError, openDatabase, readJob, SERVICES, sync } = (await import(
   process.argv[3]!
 )) as typeof import('../../src/index.ts')
 
@@ -58,7 +58,7 @@ function watch({ step, nth, micros }: NonNullable<Orders['death']>): void {
 
 const orders = JSON.parse(process.argv[2]!) as Orders
 if (orders.death) watch(orders.death)
-const store = await openWriter(orders.file, 'crash', { durability: orders.durability ?? 'normal' }).catch(
+const store = await openDatabase(orders.file, { name: 'crash', durability: orders.durability ?? 'normal' }).catch(
   (error: unknown) => {
     if (!(error instanceof BusyError)) throw error
     process.stdout.write(`busy ${error.message}\n`)

@@ -262,7 +262,7 @@ test('a statement that lacks a value, and one with a typing error, are reported 
 test('a holder that has not named itself yet is waited for', async () => {
   const url = await migratedDatabase()
   await withClient(url, async (client) => {
-    // What `lockWriter` takes.
+    // The writer's lock.
     await client.query('select pg_advisory_lock($1, $2)', [0x494e_4453, 1])
     const { openWriter } = await import('../store.ts')
     const refused = openWriter(url, 'loser').catch((error: unknown) => error)

@@ -1,5 +1,8 @@
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { openReader } from '../../db/open.ts'
-import { type LakeSummary, syncLake } from '../../lake/syncLake.ts'
+import type { Job } from '../../job/job.ts'
+import type { LakeSummary } from '../../lake/syncLake.ts'
 import { SyncError } from '../../util/errors.ts'
 import { errorFields } from '../../util/eventFields.ts'
 import { createEmitter } from '../../util/events.ts'
@@ -7,9 +10,9 @@ import { asWriteError } from '../../util/files/target.ts'
 import { eventsTo, type Logger } from '../../util/log.ts'
 import { version } from '../../util/package.ts'
 import { grouped, quantity } from '../../util/text.ts'
-import { withLake } from '../settings/storage.ts'
+import { readSmall } from '../settings/config.ts'
 
-/** What a sync of a lake did, in a sentence. */
+/** Describes the result of updating a lake in a sentence. */
 export function lakeText({ folder, snapshot, changed, rows, bytes, files, written, caution }: LakeSummary): string {
   const contents = `${quantity(rows.observation, 'value')}, ${grouped(bytes)} bytes in ${quantity(files, 'file')}`
   const done = changed
@@ -22,35 +25,61 @@ interface LakeOptions {
   readonly file: string
   readonly command: string
   readonly log: Logger
-  readonly onActivity?: () => void
+  readonly onActivity?: (() => void) | undefined
 }
 
-/** Brings the lake of a job up to date after its run. Returns why that failed, if it did. */
+/** Updates the lake of a job, if it has one. Returns the error if that fails. */
 export async function syncJobLake(
-  job: string,
-  lake: string,
+  { name, lake }: Job,
   { file, command, log, onActivity }: LakeOptions,
 ): Promise<SyncError | null> {
+  if (lake === null) return null
+  const { syncLake } = await import('../../lake/syncLake.ts')
+  const { withLake } = await import('../settings/storage.ts')
   const emit = createEmitter(eventsTo(log), { command })
   const began = performance.now()
   const reader = openReader(file)
   try {
+    const program = `indicator-sync ${version()}`
     const summary = await withLake(lake, (place) =>
-      syncLake(reader, place, {
-        program: `indicator-sync ${version()}`,
-        now: Date.now,
-        onPart: () => onActivity?.(),
-      }),
+      syncLake(reader, place, { program, now: Date.now, onPart: () => onActivity?.() }),
     )
     const ms = performance.now() - began
-    emit('lake.synced', { job, ms, bytes: summary.bytes, reason: lakeText(summary) })
+    emit('lake.synced', { job: name, ms, bytes: summary.bytes, reason: lakeText(summary) })
     return null
   } catch (error) {
-    const why = asWriteError(error, lake)
-    if (!(why instanceof SyncError)) throw why
-    emit('lake.failed', { job, ...errorFields(why) })
-    return why
+    const syncError = asWriteError(error, lake)
+    if (!(syncError instanceof SyncError)) throw syncError
+    emit('lake.failed', { job: name, ...errorFields(syncError) })
+    return syncError
   } finally {
     await reader.close()
+  }
+}
+
+/** Matches a line that may set the lake of a job. Files without one are not parsed. */
+const LAKE_LINE = /^\s*['"]?lake['"]?\s*:/m
+
+/**
+ * The lakes of the job files in `jobs/`, which `status` shows if the user names no lake. Skips job files with mistakes; running them
+ * reports those.
+ */
+export async function lakesOfJobs(): Promise<string[]> {
+  const folder = 'jobs'
+  const isFolder = statSync(folder, { throwIfNoEntry: false })?.isDirectory() ?? false
+  const files = isFolder ? readdirSync(folder).filter((name) => /\.ya?ml$/.test(name)) : []
+  const texts = files.map((name) => readIfFile(join(folder, name))).filter((text) => LAKE_LINE.test(text))
+  if (texts.length === 0) return []
+  const { parseDocument } = await import('yaml')
+  const lakes = texts.map((text) => parseDocument(text, { logLevel: 'silent' }).get('lake'))
+  return [...new Set(lakes.filter((lake): lake is string => typeof lake === 'string' && lake !== ''))]
+}
+
+/** The text of a file; empty if it cannot be read, or is a pipe, which could block. */
+function readIfFile(path: string): string {
+  try {
+    return statSync(path).isFile() ? readSmall(path, 'job file') : ''
+  } catch {
+    return ''
   }
 }

@@ -16,8 +16,8 @@ import { print } from '../terminal/output.ts'
 import { cellsOfLine, wrapped } from '../terminal/wrap.ts'
 
 import { lakeStateText, queuesText, statusText, strips, withLag } from '../text/status.ts'
-import { lakesOfJobs } from './jobLakes.ts'
 import { readJobs } from './jobs.ts'
+import { lakesOfJobs } from './lakes.ts'
 
 /** The flags of `status`. */
 interface StatusArgs extends SettingFlags {

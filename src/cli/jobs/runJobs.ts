@@ -10,26 +10,26 @@ import { createRequested, type Requested } from '../../plan/requested.ts'
 import { refuseExposed } from '../../service/key.ts'
 import type { SyncContext } from '../../sync/context.ts'
 import { indicatorName } from '../../sync/readCatalogue.ts'
-import { endRun, openRun } from '../../sync/record.ts'
+import { openRun } from '../../sync/record.ts'
 import { type Summary, sync } from '../../sync/sync.ts'
 import { NoReplyError, StoppedError } from '../../util/errors.ts'
 import { createEmitter, type OnEvent } from '../../util/events.ts'
 import { createClosers } from '../../util/lifetime.ts'
 import { eventsTo, type Logger } from '../../util/log.ts'
 import { version } from '../../util/package.ts'
-import { createRedactor } from '../../util/redact.ts'
-import { formatMillis } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import { EXIT, exitCodeFor } from '../terminal/fail.ts'
 import { createProgress } from '../terminal/progress.ts'
 import { watchSignals } from '../terminal/signals.ts'
 import { type RangeArgs, rangeOfFlags } from '../times.ts'
+import { syncJobLake } from './lakes.ts'
 import { createNotifier, type Notifier } from './notify.ts'
 
-/** What running jobs needs in addition to the jobs. */
+/** How jobs are run. */
 export interface RunOptions
   extends RangeArgs,
     Pick<SyncContext, 'service' | 'baseUrl' | 'key' | 'allowHttp' | 'onReject'> {
+  /** The database: a path or an address. */
   readonly file: string
   readonly command: string
   /** The value of `--only`. */
@@ -37,34 +37,34 @@ export interface RunOptions
   readonly log: Logger
   readonly quiet: boolean
   readonly durability?: Durability
-  /** Who is notified of the runs, in addition to the targets of the jobs. */
+  /** Targets of notifications, in addition to those of the jobs. */
   readonly notify?: readonly Notify[]
-  /** The options of the planner, given the range of `--from` and `--to`. */
+  /** The options of the planner for the range of `--from` and `--to`. */
   readonly optionsFor?: (range: Interval | undefined) => PlanOptions
-  /** Whether what is planned is handed to workers. */
+  /** Whether workers execute the plans. */
   readonly distributed?: boolean | undefined
-  /** Ends the run early; the signals of the process when left out. */
+  /** Ends the run early. Default: the signals of the process do. */
   readonly signal?: AbortSignal
-  /** Called for every event. */
+  /** Called for every event and every attempt of a request. */
   readonly onActivity?: () => void
-  /** What is done with a job, where it is not to be synced. */
+  /** Runs one job. Default: `sync`. */
   readonly runOne?: (context: SyncContext, job: Job) => Promise<Summary>
 }
 
-/** What the jobs of one command have in common. */
-interface Running {
+/** What the jobs of one command share. */
+interface Command {
   readonly options: RunOptions
   readonly store: Store
   readonly signal: AbortSignal
-  /** What is done together with other machines; undefined for a file of this one. */
+  /** Undefined for a file, which no other machine uses. */
   readonly sharedRun: SharedRun | undefined
   readonly requested: Requested
   readonly emitLog: OnEvent
-  /** Called when the run of a job has begun. */
-  readonly started: Notifier['started']
+  /** Called when the run of a job has started. */
+  readonly onStarted: Notifier['started']
 }
 
-/** Runs jobs one after the other as the only writer of the file; stops at the first that ends early. */
+/** Runs jobs one after the other as the only writer of the database. A job that ends early ends the command, except in an outage. */
 export async function runJobs(
   jobs: readonly Job[],
   options: RunOptions,
@@ -75,27 +75,28 @@ export async function runJobs(
   const signal = options.signal ?? stopping.signal
   const closers = createClosers()
   try {
+    // Reports bad ranges and an exposed key before a database is created.
     for (const job of jobs) rangeOfJob(job, options)
     refuseExposed(options)
-    const store = await openFor(jobs, options, signal)
+    const store = await openDatabase(jobs, options, signal)
     closers.add(() => store.close())
     const emitLog = eventsTo(options.log)
-    // Not before the database is open: until then there is nothing to finish, and a signal ends the process at once.
+    // Until the database is open there is nothing to finish, and a signal ends the process at once.
     const signals = watchSignals((fields) => createEmitter(emitLog)('signal.received', fields), stopping)
     closers.add(signals.release)
     signal.addEventListener('abort', notifier.abort, { once: true })
     closers.add(() => signal.removeEventListener('abort', notifier.abort))
-    const sharedRun = await joinMachines(store, options)
+    const sharedRun = await shareRun(store, options)
     if (sharedRun) closers.add(sharedRun.close)
     const requested = createRequested()
-    const running: Running = { options, store, signal, sharedRun, requested, emitLog, started: notifier.started }
+    const command: Command = { options, store, signal, sharedRun, requested, emitLog, onStarted: notifier.started }
     const summaries: Summary[] = []
     let stoppedBy: Job | undefined
     for (const [i, job] of jobs.entries()) {
-      const later = jobs.slice(i + 1)
-      const ran = stoppedBy ? await recordUnreached(running, job, stoppedBy) : await runJob(running, job, later)
-      if (ran.stop && !(ran.stop instanceof NoReplyError)) stoppedBy ??= job
-      const summary = later.some(({ lake }) => lake === job.lake) ? ran : await withLakeSynced(running, job, ran)
+      const summary = stoppedBy
+        ? await recordUnreached(command, job, stoppedBy)
+        : await runJob(command, job, jobs.slice(i + 1))
+      if (summary.stop && !(summary.stop instanceof NoReplyError)) stoppedBy ??= job
       summaries.push(summary)
       unfinished.delete(job)
       notifier.ended(job, summary)
@@ -109,19 +110,63 @@ export async function runJobs(
   }
 }
 
-/** Brings the lake of a job up to date after a run. If that fails, the run has failed. */
-async function withLakeSynced({ options, store, signal }: Running, job: Job, ran: Summary): Promise<Summary> {
-  if (job.lake === null || signal.aborted) return ran
-  const { syncJobLake } = await import('./lakes.ts')
-  const stop = await syncJobLake(job.name, job.lake, options)
-  if (stop === null || ran.outcome === 'failed') return ran
-  const message = createRedactor(options.key ?? '').text(`lake: ${stop.message}`)
-  await endRun(store, ran.runId, 'failed', message, formatMillis(Date.now()))
-  return { ...ran, outcome: 'failed', stop }
+/** Opens the database as its only writer. A queue must survive a crash of the server, because workers would miss its requests. */
+function openDatabase(jobs: readonly Job[], options: RunOptions, signal: AbortSignal): Promise<Store> {
+  const { file, command, distributed = false } = options
+  const durability = distributed ? 'full' : (options.durability ?? 'normal')
+  return openWriter(file, `${command} ${jobs.map(({ name }) => name).join(' ')}`, { durability, signal })
+}
+
+/** Shares the pace, and the queue if workers execute the plans, with the other processes of a server. */
+async function shareRun(store: Store, options: RunOptions): Promise<SharedRun | undefined> {
+  const { file, distributed = false } = options
+  if (!parseDatabase(file).isShared) return undefined
+  const { openSharedRun } = await import('../../cluster/sharedRun.ts')
+  return openSharedRun(store, options, distributed)
+}
+
+/** Runs one job and shows its progress. */
+async function runJob(command: Command, job: Job, later: readonly Job[]): Promise<Summary> {
+  const { options, store, signal, sharedRun, requested, emitLog, onStarted } = command
+  const { service, baseUrl, key, allowHttp, onReject, onActivity, runOne } = options
+  const progress = createProgress({
+    quiet: options.quiet,
+    report: (fields) => createEmitter(emitLog, { job: job.name, command: options.command })('run.progress', fields),
+    nameOf: async ({ series }) => (series ? indicatorName(store, series.kind, series.indicatorId) : undefined),
+  })
+  const context: SyncContext = {
+    store,
+    service,
+    baseUrl,
+    key,
+    allowHttp,
+    version: version(),
+    now: Date.now,
+    signal,
+    ...(onReject && { onReject }),
+    shared: sharedRun?.shared,
+    requested,
+    later: later.map((laterJob) => withOptions(laterJob, options)),
+    part: partText(options),
+    onEvent: (event) => {
+      onActivity?.()
+      if (event.event === 'run.started') onStarted(job)
+      emitLog(event)
+    },
+    onFailure: onActivity,
+    onProgress: (shown) => {
+      onActivity?.()
+      return progress.show(shown)
+    },
+    // Jobs with the same lake publish to it once, after the last of them.
+    publish: later.some(({ lake }) => lake === job.lake) ? undefined : () => syncJobLake(job, options),
+  }
+  const summary = runOne ? runOne(context, job) : sync(context, job, options.command, withOptions(job, options).options)
+  return summary.finally(progress.end)
 }
 
 /** Records a job that was not reached because an earlier one ended the command: `check` reports it as unfinished. */
-async function recordUnreached({ options, store, emitLog }: Running, job: Job, stoppedBy: Job): Promise<Summary> {
+async function recordUnreached({ options, store, emitLog }: Command, job: Job, stoppedBy: Job): Promise<Summary> {
   const stop = new StoppedError(`Not started, because job ${stoppedBy.name} ended the command.`, {
     hint: 'Run the same command again, or this job alone.',
     code: 'not-reached',
@@ -143,67 +188,6 @@ async function recordUnreached({ options, store, emitLog }: Running, job: Job, s
     skipped: [],
     lackingGeos: [],
     selected: true,
-  }
-}
-
-/** Opens the database as its only writer. Requests that were queued must not be lost in a crash of the server: nobody would miss them. */
-function openFor(jobs: readonly Job[], options: RunOptions, signal: AbortSignal): Promise<Store> {
-  const { file, command, distributed = false } = options
-  const durability = distributed ? 'full' : (options.durability ?? 'normal')
-  return openWriter(file, `${command} ${jobs.map(({ name }) => name).join(' ')}`, { durability, signal })
-}
-
-/** Joins the other machines of a shared database; undefined for a file of this one. */
-async function joinMachines(store: Store, options: RunOptions): Promise<SharedRun | undefined> {
-  const { file, distributed = false } = options
-  if (!parseDatabase(file).isShared) return undefined
-  const { openSharedRun } = await import('../../cluster/sharedRun.ts')
-  return openSharedRun(store, options, distributed)
-}
-
-/** Runs one job and shows how far it is. */
-async function runJob(running: Running, job: Job, later: readonly Job[]): Promise<Summary> {
-  const { options, store, emitLog } = running
-  const { command, quiet, runOne } = options
-  const progress = createProgress({
-    quiet,
-    report: (fields) => createEmitter(emitLog, { job: job.name, command })('run.progress', fields),
-    nameOf: async ({ series }) => (series ? indicatorName(store, series.kind, series.indicatorId) : undefined),
-  })
-  const context: SyncContext = {
-    ...createContext(running, job, later),
-    onProgress: (shown) => {
-      options.onActivity?.()
-      return progress.show(shown)
-    },
-  }
-  const summary = runOne ? runOne(context, job) : sync(context, job, command, withOptions(job, options).options)
-  return summary.finally(progress.end)
-}
-
-/** What a job runs with, apart from what depends on its progress. */
-function createContext(running: Running, job: Job, later: readonly Job[]): SyncContext {
-  const { options, store, signal, sharedRun, requested, emitLog } = running
-  let begun = false
-  return {
-    ...options,
-    store,
-    requested,
-    version: version(),
-    now: Date.now,
-    part: partText(options),
-    later: later.map((one) => withOptions(one, options)),
-    ...sharedRun?.context,
-    signal,
-    onEvent: (event) => {
-      options.onActivity?.()
-      if (event.event === 'run.started' && !begun) {
-        begun = true
-        running.started(job)
-      }
-      emitLog(event)
-    },
-    onFailure: options.onActivity,
   }
 }
 

@@ -22,7 +22,6 @@ export const postgres: Backend = {
       throw error
     }
   },
-  lock: lockWriter,
   takeLockFile: () => {
     throw onlyFiles('A file lock')
   },

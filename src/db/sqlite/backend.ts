@@ -2,7 +2,7 @@ import { rmSync, statSync } from 'node:fs'
 import { StoreError } from '../../util/errors.ts'
 import type { Backend, Reader } from '../store.ts'
 import { isPublishedCopy } from './copies.ts'
-import { isLocked, lockFile, openLocked, takeLockFile } from './lock.ts'
+import { isLocked, openLocked, takeLockFile } from './lock.ts'
 import { openReader, openStore } from './open.ts'
 import { schemaState } from './schema.ts'
 
@@ -26,7 +26,6 @@ export const sqlite: Backend = {
   openReader,
   openStore,
   openLocked,
-  lock: lockFile,
   takeLockFile,
   isLocked,
   schemaState,

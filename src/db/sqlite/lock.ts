@@ -86,7 +86,7 @@ async function findHolder(file: string): Promise<LockHolder | undefined> {
 const isInMemory = (file: string): boolean => file === ':memory:'
 
 /** Takes the lock of a file, which need not be there yet, and answers how to give it back. Throws BusyError, naming the holder. */
-export async function lockFile(file: string, now: number): Promise<() => void> {
+async function lockFile(file: string, now: number): Promise<() => void> {
   if (isInMemory(file)) return () => undefined
   const release = await lockPath(file)
   try {

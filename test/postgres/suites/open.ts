@@ -29,7 +29,6 @@ export const selectBackend = (name: string): Backend => {
       const { store, release } = await backend.openLocked(await named(file, options), options)
       return { store: synchronous(store), release }
     },
-    lock: (file, now) => backend.lock(onServer(file), now),
     isLocked: (file) => backend.isLocked(onServer(file)),
   }
 }

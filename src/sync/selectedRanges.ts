@@ -1,0 +1,74 @@
+import type { Insertable } from 'kysely'
+import { prepared } from '../db/prepared.ts'
+import type { Store } from '../db/store.ts'
+import type { Database } from '../db/tables/schema.ts'
+import { seriesKey, storedIdentity, type Wanted } from '../job/plannedRequest.ts'
+import { seriesIdOf } from '../load/storedSeries.ts'
+import type { Planning } from '../plan/planning.ts'
+
+type RangeRow = Insertable<Database['_job_range']>
+
+/** The ids of all stored series, by their keys. */
+async function readSeriesIds({ kysely }: Store): Promise<Map<string, number>> {
+  const series = await kysely
+    .selectFrom('series')
+    .select(['id', 'kind', 'indicator_id', 'time_trunc', 'time_agg', 'geo_agg', 'geo_trunc', 'geo_ids'])
+    .execute()
+  return new Map(series.map((row) => [seriesKey(storedIdentity(row)), row.id]))
+}
+
+/**
+ * Replaces the stored ranges that a job selects, and inserts its new series: whatever the result of the run, the view `gaps` then
+ * lists ranges that were not requested. `keepOthers`: only a part of the job is planned, so its other ranges stay. Writes nothing if
+ * nothing changed.
+ */
+export async function storeSelectedRanges(
+  store: Store,
+  { job: { name: job }, service: { timeZone }, now }: Pick<Planning, 'job' | 'service' | 'now'>,
+  selected: readonly Wanted[],
+  keepOthers = false,
+): Promise<void> {
+  const ids = await readSeriesIds(store)
+  const storedRows = await store.kysely.selectFrom('_job_range').selectAll().where('job', '=', job).execute()
+  const obsolete = new Map(storedRows.map((row) => [`${row.series_id} ${row.entry}`, row]))
+  const changed = new Map<string, Omit<RangeRow, 'series_id'> & Pick<Wanted, 'series'>>()
+  for (const { entry, series, geoIds, from, to, refreshS } of selected) {
+    const key = `${seriesKey(series)} ${entry}`
+    if (from >= to || changed.has(key)) continue
+    const rowKey = `${ids.get(seriesKey(series))} ${entry}`
+    const stored = obsolete.get(rowKey)
+    obsolete.delete(rowKey)
+    const range = { geo_ids: geoIds?.join(',') ?? null, from_at: from, to_at: to, refresh_s: refreshS }
+    const isEqual =
+      stored?.from_at === from &&
+      stored.to_at === to &&
+      stored.refresh_s === refreshS &&
+      stored.geo_ids === range.geo_ids
+    if (!isEqual) changed.set(key, { job, entry, series, ...range })
+  }
+  if (keepOthers) obsolete.clear()
+  if (obsolete.size + changed.size === 0) return
+  await store.write(async (tx) => {
+    for (const row of obsolete.values()) await deleteRange.run(tx, row)
+    for (const { series, ...range } of changed.values()) {
+      const id = ids.get(seriesKey(series)) ?? (await seriesIdOf(tx, { series, timeZone }, now * 1000))!
+      await upsertRange.run(tx, { ...range, series_id: id })
+    }
+  })
+}
+
+const deleteRange = prepared((db, row: RangeRow) =>
+  db
+    .deleteFrom('_job_range')
+    .where('series_id', '=', row.series_id)
+    .where('job', '=', row.job)
+    .where('entry', '=', row.entry),
+)
+const upsertRange = prepared((db, row: RangeRow) => {
+  const { series_id, job, entry, geo_ids, from_at, to_at, refresh_s } = row
+  const range = { geo_ids, from_at, to_at, refresh_s }
+  return db
+    .insertInto('_job_range')
+    .values({ series_id, job, entry, ...range })
+    .onConflict((conflict) => conflict.columns(['series_id', 'job', 'entry']).doUpdateSet(range))
+})
