@@ -4,44 +4,44 @@ import { createFaults, type Fault } from './faults.ts'
 import { buildEmulatorServer, type RequestLogEntry } from './server.ts'
 import type { Script } from './world/script.ts'
 
-/** The key that the embedded service accepts unless it is given another one. */
+/** The default key of the emulator. */
 export const EMULATOR_KEY = '0123456789abcdef'.repeat(4)
 
-/** Settings of an embedded service; all are optional. */
+/** Settings of an emulator; all are optional. */
 export interface EmulatorOptions {
   /** The same seed gives the same values. */
   readonly seed?: number
-  /** The service's clock: an instant at which it is stopped, or a function; the real clock when left out. */
+  /** The service's clock: a fixed instant, or a function. Default: the real clock. */
   readonly now?: Instant | (() => Instant)
   /** 0 for any free port. */
   readonly port?: number
-  /** The address to listen on; this machine's loopback address when left out. */
+  /** The address to listen on. Default: the loopback address. */
   readonly host?: string
   /** The API key to accept. Default: a fixed one. */
   readonly key?: string
-  /** Milliseconds that every answer waits. */
+  /** Milliseconds before every response. */
   readonly latencyMs?: number
   /** From this instant of its clock on, the hourly history of the spot price is served as quarter-hours. */
   readonly historyRewrittenAt?: Instant
   /** Scripted series, in addition to those of the demo or in their place. */
   readonly scripts?: readonly Script[]
-  /** A request for more days times geos than this is answered with 504; no limit when left out. */
+  /** A request for more days times geos than this is refused with 504. Default: no limit. */
   readonly geoDays?: number
-  /** Whether the request log keeps the bodies of answers. */
+  /** Whether the request log keeps the bodies of responses. */
   readonly keepBodies?: boolean
   /** The faults to inject. */
   readonly faults?: readonly Fault[]
-  /** Called for every request when it is answered. */
+  /** Called after every response. */
   readonly log?: (entry: RequestLogEntry) => void
 }
 
-/** A running embedded service. */
+/** A running emulator. */
 export interface Emulator {
   /** Where it listens, without a slash at the end. */
   readonly url: string
   /** The API key that it accepts. */
   readonly key: string
-  /** Every request since it started, in the order of the answers. */
+  /** Every request since it started, in the order of the responses. */
   readonly requests: readonly RequestLogEntry[]
   /** Stops its clock at an instant. */
   setNow(at: Instant): void
@@ -55,7 +55,7 @@ export interface Emulator {
   close(): Promise<void>
 }
 
-/** Starts an embedded copy of the service, on the loopback address by default. */
+/** Starts an emulated service, on the loopback address by default. */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
   const { seed = 1, port = 0, host = '127.0.0.1', key = EMULATOR_KEY, latencyMs = 0, log } = options
   const { historyRewrittenAt = Number.POSITIVE_INFINITY, keepBodies = false } = options

@@ -4,10 +4,10 @@ import { z } from 'zod'
 import { ROUTE_NAMES, type RouteName } from '../service/routes.ts'
 import { noise } from './world/noise.ts'
 
-/** What a fault does to the values of a series. */
+/** Faults of the values of a series. */
 const ROW_FAULTS = ['duplicates', 'unsorted', 'outside', 'revised', 'text', 'garbage', 'none', 'geo-missing'] as const
 
-/** One fault as data: which calls it affects, and how. Calls of a route are counted from 1. */
+/** A fault: which calls it affects, and how. Calls of a route are counted from 1. */
 const fault = z
   .strictObject({
     route: z
@@ -73,7 +73,7 @@ export function createFaults(faults: readonly Fault[], seed: number): Faults {
   }
 }
 
-interface Answered {
+interface SeriesBody {
   indicator?: { values?: Record<string, unknown>[]; geos?: { geo_id: number }[]; values_updated_at?: string | null }
 }
 
@@ -83,7 +83,9 @@ const SPOIL_ROWS: Readonly<
 > = {
   duplicates: (values) => values.flatMap((value) => [value, value]),
   unsorted: (values) =>
-    values.map((_, i) => values[(i * 7919 + 13) % values.length]!).filter((value, i, all) => all.indexOf(value) === i),
+    values
+      .map((_, i) => values[(i * 7919 + 13) % values.length]!)
+      .filter((value, i, values) => values.indexOf(value) === i),
   outside: (values) => [
     ...values,
     ...values
@@ -98,12 +100,12 @@ const SPOIL_ROWS: Readonly<
 }
 
 function spoilRows(text: string, rows: Fault['rows']): string {
-  const body = JSON.parse(text) as Answered
+  const body = JSON.parse(text) as SeriesBody
   if (!rows || !body.indicator?.values) return text
   const values = SPOIL_ROWS[rows](body.indicator.values)
   // The lists of geos and the time of the last update must fit the values.
-  const left = new Set(values.map(({ geo_id }) => geo_id))
-  const geos = body.indicator.geos?.filter(({ geo_id }) => left.has(geo_id))
+  const geoIds = new Set(values.map(({ geo_id }) => geo_id))
+  const geos = body.indicator.geos?.filter(({ geo_id }) => geoIds.has(geo_id))
   const age = values.length === 0 ? { values_updated_at: null } : {}
   return JSON.stringify({ indicator: { ...body.indicator, ...(geos && { geos }), ...age, values } })
 }
@@ -121,14 +123,14 @@ async function* slowly(text: string): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** An answer with a fault. Texts are compressed if the client accepts that. */
+/** A response with a fault. Texts are compressed if the client accepts that. */
 interface Spoiled {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body: string | Uint8Array<ArrayBuffer> | ReadableStream
 }
 
-/** What becomes of a good answer for each kind of fault. */
+/** The response for each kind of fault. */
 const SPOIL_BODY: Readonly<Record<Exclude<NonNullable<Fault['body']>, 'drop'>, (whole: string) => Spoiled>> = {
   truncated: (whole) => ({ body: whole.slice(0, whole.length / 2) }),
   'wrong-brotli': (whole) => ({
@@ -144,7 +146,7 @@ const SPOIL_BODY: Readonly<Record<Exclude<NonNullable<Fault['body']>, 'drop'>, (
   slow: (whole) => ({ body: ReadableStream.from(slowly(whole)) }),
 }
 
-/** Returns the answer with a fault in place of the good one, after its wait; null if the connection is dropped. */
+/** Returns the response with a fault, after its delay; null if the connection is dropped. */
 export async function spoil(fault: Fault, text: string): Promise<Spoiled | null> {
   const { status, retryAfter, latencyMs, body, rows } = fault
   if (latencyMs) await wait(latencyMs)

@@ -8,7 +8,7 @@ import { EMULATED_ZONE } from './world/world.ts'
 const DATE_PATTERN = /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2})(?::(\d{2}))?(?:\.\d+)?\s?(Z|[+-]\d{2}:?\d{2})?$/
 
 /**
- * Reads a date in any of the ways in which clients write it; undefined when it is none, or does not exist.
+ * Reads a date in any of the ways in which clients write it; undefined for any other text, or a date that does not exist.
  * A date without a time is its midnight and a time without an offset is local, both in Madrid.
  */
 function readDate(text: string): Instant | undefined {
@@ -32,10 +32,10 @@ export interface Illegal {
   readonly reason: string
 }
 
-/** The answer would take longer than the gateway waits. */
-export class TooMuchError extends Error {}
+/** The response would take longer than the gateway waits. */
+export class RequestTooLargeError extends Error {}
 
-/** Parses the texts of a parameter by its kind; undefined where they are not legal. */
+/** Parses the texts of a parameter by its kind; undefined if they are not legal. */
 function readValue(kind: ParameterKind, texts: readonly string[]): ParsedQuery[string] {
   const [text = ''] = texts
   switch (kind.kind) {
@@ -81,7 +81,7 @@ export const isPath = (route: RouteName, slots: Readonly<Record<string, string>>
   Object.entries(routeOf(route).slots).every(([name, kind]) => readValue(kind, [slots[name] ?? '']) !== undefined)
 
 /** The language of a query's texts. */
-export const localeOf = (query: ParsedQuery): keyof Bilingual => (query.locale === 'en' ? 'en' : 'es')
+export const queryLocale = (query: ParsedQuery): keyof Bilingual => (query.locale === 'en' ? 'en' : 'es')
 
 /** Terms and vocabularies in one language, as every listing writes them. */
 export const taxonomy = (

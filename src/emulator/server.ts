@@ -8,13 +8,13 @@ import type { StatusCode } from 'hono/utils/http-status'
 import { ROUTE_NAMES, type RouteName, routeOf } from '../service/routes.ts'
 import { isDecodable } from '../util/listen.ts'
 import type { Instant } from '../util/time/instant.ts'
-import { answer, type EmulatedAnswer, NOT_FOUND } from './answers.ts'
 import { type Faults, spoil } from './faults.ts'
+import { type EmulatedResponse, NOT_FOUND, respond } from './responses.ts'
 import type { World } from './world/world.ts'
 
-/** A request that was answered. */
+/** A request with its response. */
 export interface RequestLogEntry {
-  /** The service's clock when it was answered. */
+  /** The service's clock at the response. */
   readonly at: Instant
   /** The HTTP method. */
   readonly method: string
@@ -22,13 +22,13 @@ export interface RequestLogEntry {
   readonly url: string
   /** Null for a path without a route. */
   readonly route: RouteName | null
-  /** The HTTP status of the answer. */
+  /** The HTTP status of the response. */
   readonly status: number
   /** Bytes of the body as sent. */
   readonly bytes: number
-  /** Milliseconds from its coming to its answer. */
+  /** Milliseconds from the request to the response. */
   readonly ms: number
-  /** The body before it was packed, where bodies are kept. */
+  /** The body before compression, if bodies are kept. */
   readonly body?: string
 }
 
@@ -37,13 +37,13 @@ export interface ServerSettings {
   readonly key: string
   readonly latencyMs: number
   readonly keepBodies: boolean
-  /** The fault that a request meets, if any. */
+  /** The faults to inject. */
   readonly faults: Faults
   readonly world: () => World
   readonly note: (entry: RequestLogEntry) => void
 }
 
-const ANSWER_HEADERS = {
+const RESPONSE_HEADERS = {
   'Content-Type': 'application/json; charset=utf-8',
   Vary: 'Accept-Encoding',
   'Access-Control-Allow-Origin': '*',
@@ -54,22 +54,22 @@ const ANSWER_HEADERS = {
 /** How long an idle connection stays open: longer than a client waits between two requests. */
 const KEEP_ALIVE_MS = 72_000
 
-const UNREADABLE: EmulatedAnswer = { status: 400, body: { status: 400, message: 'Bad request' } }
-const BROKEN: EmulatedAnswer = { status: 500, body: { status: 500, message: 'Internal server error' } }
+const UNREADABLE: EmulatedResponse = { status: 400, body: { status: 400, message: 'Bad request' } }
+const BROKEN: EmulatedResponse = { status: 500, body: { status: 500, message: 'Internal server error' } }
 
 interface Environment {
   readonly Bindings: HttpBindings
   readonly Variables: { began: number }
 }
 
-/** An answer ready to be sent. Texts are compressed if the client accepts that. */
-interface SentAnswer {
+/** A response ready to be sent. Texts are compressed if the client accepts that. */
+interface ReadyResponse {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body: string | Uint8Array<ArrayBuffer> | ReadableStream
 }
 
-const asText = ({ status, body }: EmulatedAnswer) => ({
+const asText = ({ status, body }: EmulatedResponse) => ({
   status,
   body: typeof body === 'string' ? body : JSON.stringify(body),
 })
@@ -80,14 +80,14 @@ const takesBrotli = (codings = ''): boolean =>
 const compressed = (text: string): Uint8Array<ArrayBuffer> =>
   brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } })
 
-/** Builds a server of all routes that does not listen yet. Its router is made from the declared routes. */
+/** Builds a server with the declared routes. It does not listen yet. */
 export function buildEmulatorServer({ key, latencyMs, keepBodies, faults, world, note }: ServerSettings): Server {
   const app = new Hono<Environment>()
 
-  function send(c: Context<Environment>, route: RouteName | null, sent: SentAnswer): Response {
+  function send(c: Context<Environment>, route: RouteName | null, sent: ReadyResponse): Response {
     const { status = 200, headers, body } = sent
-    const isPacked = typeof body === 'string' && takesBrotli(c.req.header('accept-encoding'))
-    const payload = isPacked ? compressed(body) : body
+    const isCompressed = typeof body === 'string' && takesBrotli(c.req.header('accept-encoding'))
+    const payload = isCompressed ? compressed(body) : body
     note({
       at: world().now,
       method: c.req.method,
@@ -99,9 +99,9 @@ export function buildEmulatorServer({ key, latencyMs, keepBodies, faults, world,
       ...(keepBodies && typeof body === 'string' ? { body } : {}),
     })
     return c.newResponse(status === 304 ? null : payload, status as StatusCode, {
-      ...ANSWER_HEADERS,
+      ...RESPONSE_HEADERS,
       ...headers,
-      ...(isPacked ? { 'Content-Encoding': 'br' } : {}),
+      ...(isCompressed ? { 'Content-Encoding': 'br' } : {}),
     })
   }
 
@@ -116,7 +116,7 @@ export function buildEmulatorServer({ key, latencyMs, keepBodies, faults, world,
       const fault = faults.next(route, slots.id)
       const search = new URL(c.req.url).searchParams
       const incoming = { route, slots, search, key: c.req.header('x-api-key'), accept: c.req.header('accept') }
-      const good = asText(answer(incoming, key, world()))
+      const good = asText(respond(incoming, key, world()))
       if (!fault || good.status !== 200) return send(c, route, good)
       const spoiled = await spoil(fault, good.body)
       if (spoiled) return send(c, route, spoiled)

@@ -72,7 +72,7 @@ export interface Route {
 }
 
 /**
- * The whole service: a route is a row. Request building, validation, the types of a call, the embedded service's router
+ * The whole service: a route is a row. Request building, validation, the types of a call, the emulator's router
  * and the documentation all come from here. Source: the service's specification, "Endpoints" and "Versioning".
  */
 export const ROUTES = {

@@ -3,8 +3,8 @@ import { addUnits, floorTo, type Unit } from '../../util/time/zone.ts'
 import type { Point } from '../world/generatedValues.ts'
 import { EMULATED_ZONE } from '../world/world.ts'
 
-/** Returns a function that floors an instant to a local unit; it remembers the last unit, because points come in order. */
-export function bordersOf(unit: Unit): (at: Instant) => Instant {
+/** Returns a function that floors an instant to a local unit; it keeps the last unit, because points come in order. */
+export function createFloor(unit: Unit): (at: Instant) => Instant {
   let from = 0
   let to = 0
   return (at) => {

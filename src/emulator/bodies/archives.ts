@@ -1,10 +1,10 @@
 import type { Instant } from '../../util/time/instant.ts'
 import { addUnits, floorTo, localDate, type Unit } from '../../util/time/zone.ts'
-import { localeOf, type ParsedQuery, passes, TooMuchError, taxonomy } from '../query.ts'
-import { dayFrom, dayOf } from '../world/calendar.ts'
+import { type ParsedQuery, passes, queryLocale, RequestTooLargeError, taxonomy } from '../query.ts'
+import { dayAt, dayFrom } from '../world/calendar.ts'
 import { EMULATED_ZONE, type World } from '../world/world.ts'
 
-/** One archive: the days from its time to its publication (before the start when negative, else after the last day). */
+/** An archive. `lag`: days from its last day to its publication; if negative, from its first day. */
 interface Archive {
   readonly id: number
   readonly name: string
@@ -64,9 +64,9 @@ const ARCHIVES: readonly Archive[] = [
   ...archiveRows(181, 'QM', 'csv', 0, MARKET, 'REE_BalancingEnerBids'),
   ...archiveRows(187, 'M', 'zip', 9, SETTLEMENT, 'C2_PrecioFinal'),
 ]
-/** Only these name the first and the last day that they are about. */
+/** Archives that name the first and last day that they cover. */
 const SPANNING = ['C2_liquicomun', 'COEF_KEST_MM']
-/** Only these are listed for a day that has not come; the auctions of its month are not, though they are known. */
+/** Archives that are listed for future days. The auctions of the month are not, though they are published. */
 const AHEAD = ['PlanesMantenimiento', 'PrevisionAnual', 'preciovoluntariopconsumidor', 'totalpdbf']
 const JSON_IDS = [18, 20, 30, 32, 79, 80, 105, 106]
 const ARCHIVE_VOCABULARIES = [20, 21, 22]
@@ -101,51 +101,54 @@ function entry(archive: Archive, day: Instant, query: ParsedQuery): object {
     horizon,
     archive_type: type,
     // The second T is the service's own.
-    download: { name, url: `/archives/${id}/download?date=${date}T23%3A59%3A59T%2B00%3A00&locale=${localeOf(query)}` },
+    download: {
+      name,
+      url: `/archives/${id}/download?date=${date}T23%3A59%3A59T%2B00%3A00&locale=${queryLocale(query)}`,
+    },
     date: { date: `${date}T23:59:59.000+00:00` },
     date_times: horizon === 'H' ? [date] : span,
     publication_date: twice ? [publication, localDate(EMULATED_ZONE, dayFrom(published).to)] : [publication],
-    ...taxonomy(terms, ARCHIVE_VOCABULARIES, localeOf(query)),
+    ...taxonomy(terms, ARCHIVE_VOCABULARIES, queryLocale(query)),
   }
 }
 
-/** Local days of a range, its end included; the day of the clock when none is requested. */
+/** The local days of a range, with its end; default: today. */
 function requestedDays(query: ParsedQuery, world: World): Instant[] {
   const start = (query.start_date ?? query.end_date ?? world.now) as Instant
   const end = (query.end_date ?? start) as Instant
-  if (end - start > MAX_LISTED_DAYS * 86_400) throw new TooMuchError()
+  if (end - start > MAX_LISTED_DAYS * 86_400) throw new RequestTooLargeError()
   const days: Instant[] = []
-  for (let day = dayOf(start); day.from <= end; day = dayFrom(day.to)) days.push(day.from)
+  for (let day = dayAt(start); day.from <= end; day = dayFrom(day.to)) days.push(day.from)
   return days
 }
 
-/** The day that an archive's entry in a listing of some day is about; undefined when it has none. */
+/** The day that an archive's entry in a listing covers; undefined if it has none. */
 function listedDay(archive: Archive, day: Instant, query: ParsedQuery, now: Instant): Instant | undefined {
   if (query.date_type !== 'publicacion') {
-    const known = editionFor(archive, day).published <= now
-    return known && (day <= now || AHEAD.includes(archive.name)) ? day : undefined
+    const isPublished = editionFor(archive, day).published <= now
+    return isPublished && (day <= now || AHEAD.includes(archive.name)) ? day : undefined
   }
-  // What is published on a day is about the day as far off as the lag says, if an edition begins or ends there.
-  const about = addUnits(EMULATED_ZONE, day, 'day', -archive.lag)
-  return day <= now && editionFor(archive, about).published === day ? about : undefined
+  // An edition that is published on a day covers the day that the lag gives, if an edition begins or ends there.
+  const covered = addUnits(EMULATED_ZONE, day, 'day', -archive.lag)
+  return day <= now && editionFor(archive, covered).published === day ? covered : undefined
 }
 
-/** The answer of `/archives`: the editions about the days of a range, or those published in it. */
-export function archivesAnswer(query: ParsedQuery, world: World): object {
-  const wanted = ARCHIVES.filter(({ terms }) => passes(terms, ARCHIVE_VOCABULARIES, query))
+/** The body of `/archives`: the editions for the days of a range, or those published in it. */
+export function archivesBody(query: ParsedQuery, world: World): object {
+  const filtered = ARCHIVES.filter(({ terms }) => passes(terms, ARCHIVE_VOCABULARIES, query))
   const archives = requestedDays(query, world).flatMap((day) =>
-    wanted.flatMap((archive) => {
-      const about = listedDay(archive, day, query, world.now)
-      return about === undefined ? [] : [entry(archive, about, query)]
+    filtered.flatMap((archive) => {
+      const covered = listedDay(archive, day, query, world.now)
+      return covered === undefined ? [] : [entry(archive, covered, query)]
     }),
   )
   return { archives, meta: { size: archives.length } }
 }
 
-/** The answer of `/archives_json`: what exists as JSON; nothing about a day that has not come. */
-export function archivesJsonAnswer(query: ParsedQuery, world: World): object {
-  const locale = localeOf(query)
-  const day = dayOf((query.date ?? query.start_date ?? query.end_date ?? world.now) as Instant).from
+/** The body of `/archives_json`: what exists as JSON; nothing for future days. */
+export function archivesJsonBody(query: ParsedQuery, world: World): object {
+  const locale = queryLocale(query)
+  const day = dayAt((query.date ?? query.start_date ?? query.end_date ?? world.now) as Instant).from
   const archives = ARCHIVES.filter(
     ({ id, terms }) => day <= world.now && JSON_IDS.includes(id) && passes(terms, ARCHIVE_VOCABULARIES, query),
   ).map(({ id, name, horizon, terms }) => ({

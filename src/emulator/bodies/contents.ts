@@ -1,7 +1,7 @@
 import type { ContentRoute } from '../../service/routes.ts'
 import { DAY, formatMillis, type Instant } from '../../util/time/instant.ts'
 import { floorTo, formatLocal } from '../../util/time/zone.ts'
-import { localeOf, type ParsedQuery, passes, taxonomy } from '../query.ts'
+import { type ParsedQuery, passes, queryLocale, taxonomy } from '../query.ts'
 import { GLOSSARY } from '../world/glossary.ts'
 import { type Bilingual, DOCUMENTATIONS, encode, NEWS, STATIC_PAGES } from '../world/texts.ts'
 import { EMULATED_ZONE, type World } from '../world/world.ts'
@@ -29,7 +29,7 @@ interface EmulatedItem {
 
 const paragraph = ({ es, en }: Bilingual): Bilingual => ({ es: encode(`<p>${es}</p>`), en: encode(`<p>${en}</p>`) })
 /** The body of a glossary entry, with the term in bold. */
-const meaning = (word: Bilingual, { es, en }: Bilingual): Bilingual => ({
+const glossaryBody = (word: Bilingual, { es, en }: Bilingual): Bilingual => ({
   es: `<strong>${word.es}</strong>:&nbsp;${es}`,
   en: `<strong>${word.en}</strong>:&nbsp;${en}`,
 })
@@ -38,7 +38,7 @@ const datedItem = (id: number, type: string, title: Bilingual, body: Bilingual, 
   type,
   title,
   body: paragraph(body),
-  // One that was never announced has no date of publication.
+  // An item that was never announced has no date of publication.
   published: i === 6 ? null : LAUNCH + i * 40 * DAY,
   created: LAUNCH + i * 40 * DAY,
   updated: LAUNCH + i * 40 * DAY + 12 * DAY,
@@ -53,26 +53,26 @@ const pageAbout = ({ es, en }: Bilingual): Bilingual => ({
   en: `A page about &ldquo;${en}&rdquo;, with links to the documents of the operator.`,
 })
 
-/** The news that are listed at an instant; an item is corrected five days after it came. */
+/** The news that are listed at an instant. An item is corrected five days after its publication. */
 function news(now: Instant): EmulatedItem[] {
   const items: EmulatedItem[] = []
   for (let k = Math.ceil((now - NEWS_LASTS) / NEWS_EVERY); k * NEWS_EVERY <= now; k++) {
     const [title, body] = NEWS[k % NEWS.length]!
     const published = floorTo(EMULATED_ZONE, k * NEWS_EVERY, 'day')
     const corrected = published + 5 * DAY
-    const note = now >= corrected
+    const isCorrected = now >= corrected
     if (published > now || published + NEWS_LASTS <= now) continue
     items.push({
       id: 1000 + k,
       type: 'news',
       title: { es: `${title.es} (${k})`, en: `${title.en} (${k})` },
       body: {
-        es: `<p>${body.es}</p>${note ? '\n\n<p>Texto corregido.</p>' : ''}`,
-        en: `<p>${body.en}</p>${note ? '\n\n<p>Corrected text.</p>' : ''}`,
+        es: `<p>${body.es}</p>${isCorrected ? '\n\n<p>Texto corregido.</p>' : ''}`,
+        en: `<p>${body.en}</p>${isCorrected ? '\n\n<p>Corrected text.</p>' : ''}`,
       },
       published,
       created: published,
-      updated: note ? corrected : published,
+      updated: isCorrected ? corrected : published,
       expires: published + NEWS_LASTS,
       sticky: k % 4 === 0,
       terms: k % 3 === 0 ? [156] : [],
@@ -87,13 +87,11 @@ const ITEMS: Readonly<Record<ContentRoute, (now: Instant) => readonly EmulatedIt
     DOCUMENTATIONS.map((title, i) => datedItem(100 + i, 'documentation', title, pageAbout(title), i)),
   static_pages: () => STATIC_PAGES.map((title, i) => datedItem(200 + i, 'static_page', title, pageAbout(title), i)),
   glossaries: () =>
-    GLOSSARY.map(([es, en, meaningEs, meaningEn], i) =>
-      datedItem(300 + i, 'glossary', { es, en }, meaning({ es, en }, { es: meaningEs, en: meaningEn }), i),
-    ),
+    GLOSSARY.map(({ word, meaning }, i) => datedItem(300 + i, 'glossary', word, glossaryBody(word, meaning), i)),
   news,
 }
 
-const slugOf = (text: string): string =>
+const toSlug = (text: string): string =>
   text
     .normalize('NFD')
     .replaceAll(/[\u0300-\u036f]/g, '')
@@ -111,7 +109,7 @@ const medium = (item: EmulatedItem, locale: keyof Bilingual): object => ({
   updated_at: formatMillis(item.updated * 1000),
   media_type: 'Document',
   youtube_url: null,
-  document_value_file_name: `${slugOf(item.title.es)}.zip`,
+  document_value_file_name: `${toSlug(item.title.es)}.zip`,
   document_value_content_type: 'application/x-zip-compressed',
   document_value_file_size: 521_899 + item.id,
   photo_value_file_name: null,
@@ -125,13 +123,13 @@ const medium = (item: EmulatedItem, locale: keyof Bilingual): object => ({
 })
 
 function writeItem(item: EmulatedItem, route: ContentRoute, locale: keyof Bilingual): object {
-  const slug = slugOf(item.title[locale])
+  const slug = toSlug(item.title[locale])
   return {
     title: item.title[locale],
     slug,
     metadata: '',
     body: item.body[locale],
-    slug_inverse: locale === 'es' && item.id % 4 !== 0 ? { slug_en: slugOf(item.title.en) } : null,
+    slug_inverse: locale === 'es' && item.id % 4 !== 0 ? { slug_en: toSlug(item.title.en) } : null,
     id: item.id,
     published_status: 'published',
     type: item.type,
@@ -155,9 +153,9 @@ const ORDERS: Readonly<Record<string, (item: EmulatedItem) => number>> = {
   expires: (item) => item.expires ?? 0,
 }
 
-/** The answer of one of the four content routes. */
-export function contentAnswer(route: ContentRoute, query: ParsedQuery, world: World): object {
-  const locale = localeOf(query)
+/** The body of a content route. */
+export function contentBody(route: ContentRoute, query: ParsedQuery, world: World): object {
+  const locale = queryLocale(query)
   const by = ORDERS[String(query.order ?? 'published')]!
   const items = ITEMS[route](world.now)
     .filter((item) => passes(item.terms, item.vocabularies, query))

@@ -1,14 +1,14 @@
 import type { Instant } from '../../util/time/instant.ts'
 import type { Unit } from '../../util/time/zone.ts'
-import { localeOf, type ParsedQuery, TooMuchError } from '../query.ts'
-import { dayOf } from '../world/calendar.ts'
+import { type ParsedQuery, queryLocale, RequestTooLargeError } from '../query.ts'
+import { dayAt } from '../world/calendar.ts'
 import type { Point } from '../world/generatedValues.ts'
-import { ancestorOf, geoOf } from '../world/geos.ts'
+import { ancestor, findGeo } from '../world/geos.ts'
 import { INDICATORS, type Indicator } from '../world/indicators.ts'
 import { type Bilingual, encode, TERMS } from '../world/texts.ts'
 import { NATIVE_STEPS, type Tiempo, type ValueSource } from '../world/valueSource.ts'
 import type { World } from '../world/world.ts'
-import { aggregate, bordersOf } from './aggregate.ts'
+import { aggregate, createFloor } from './aggregate.ts'
 import { millisLocal, valueStamps } from './stamps.ts'
 
 /** Resolutions of grouped values: a grouped hour has another id than a native one. */
@@ -22,19 +22,19 @@ const GROUPED_STEPS: Readonly<Record<Unit, Tiempo>> = {
   year: ['Año', 'Year', 1],
 }
 
-/** The most values of one answer, so that no request blocks the others. */
+/** Maximum values of a response, so that no request blocks the others. */
 const MOST_VALUES = 600_000
 
 /** The requested window, [from, to): one period, a range with its end included, or today. */
-function windowOf(query: ParsedQuery, source: ValueSource, world: World): readonly [from: Instant, to: Instant] {
+function requestedWindow(query: ParsedQuery, source: ValueSource, world: World): readonly [from: Instant, to: Instant] {
   if (typeof query.datetime === 'number') {
-    const from = source.periodOf(query.datetime)
+    const from = source.floor(query.datetime)
     return [from, from + 1]
   }
   const start = query.start_date as Instant | undefined
   const end = query.end_date as Instant | undefined
-  const from = start ?? dayOf(end ?? world.now).from
-  return [from, end === undefined ? Math.max(dayOf(world.now).to, dayOf(from).to) : end + 1]
+  const from = start ?? dayAt(end ?? world.now).from
+  return [from, end === undefined ? Math.max(dayAt(world.now).to, dayAt(from).to) : end + 1]
 }
 
 const PIECE_LETTERS = 30_000
@@ -47,20 +47,21 @@ interface SelectedValues {
 }
 
 function selectValues(source: ValueSource, query: ParsedQuery, world: World): SelectedValues {
-  const [from, to] = windowOf(query, source, world)
-  const wanted = query.geo_ids as readonly string[] | undefined
-  const geos = source.geos.filter((geo) => !wanted || wanted.includes(String(geo))).sort((a, b) => a - b)
+  const [from, to] = requestedWindow(query, source, world)
+  const ids = query.geo_ids as readonly string[] | undefined
+  const geos = source.geos.filter((geo) => !ids || ids.includes(String(geo))).sort((a, b) => a - b)
   const days = Math.round((to - from) / 86_400)
-  if (days * geos.length > world.geoDays || source.most(from, to) * geos.length > MOST_VALUES) throw new TooMuchError()
+  if (days * geos.length > world.geoDays || source.most(from, to) * geos.length > MOST_VALUES)
+    throw new RequestTooLargeError()
   const raw = source.points(geos, from, to)
   const unit = query.time_trunc as Unit | undefined
   const same = <T>(value: T): T => value
   // Across a change of resolution the service sums to hours, prices too.
   const coarsened = unit === undefined && source.changes(from, to, raw)
   const summed = unit ?? (coarsened ? 'hour' : undefined)
-  const values = summed ? aggregate(raw, bordersOf(summed), same, query.time_agg === 'average') : raw
+  const values = summed ? aggregate(raw, createFloor(summed), same, query.time_agg === 'average') : raw
   const level = query.geo_trunc as string | undefined
-  const geoFor = (geo: number): number => (level === undefined ? geo : ancestorOf(geo, level))
+  const geoFor = (geo: number): number => (level === undefined ? geo : ancestor(geo, level))
   return {
     values: query.geo_agg ? aggregate(values, same, geoFor, query.geo_agg === 'average') : values,
     tiempo: summed ? GROUPED_STEPS[summed] : source.nativeAt(from, raw),
@@ -68,16 +69,16 @@ function selectValues(source: ValueSource, query: ParsedQuery, world: World): Se
   }
 }
 
-/** The answer of `/indicators/{id}` and `/offer_indicators/{id}` as JSON text; the values of the latter have no geo. */
-export function seriesAnswer(source: ValueSource, query: ParsedQuery, world: World, withGeo: boolean): string {
-  const locale = localeOf(query)
+/** The body of `/indicators/{id}` and `/offer_indicators/{id}` as JSON text; the values of the latter have no geo. */
+export function seriesBody(source: ValueSource, query: ParsedQuery, world: World, withGeo: boolean): string {
+  const locale = queryLocale(query)
   const { values, tiempo, updated } = selectValues(source, query, world)
   const stamps = valueStamps()
   // The serialized geo fields of a value.
   const tails = new Map<number, string>()
-  const tailOf = (geo: number): string => {
+  const createTail = (geo: number): string => {
     if (query.geo_agg) return `,"geo_ids":[${geo}]}`
-    return withGeo ? `,"geo_id":${geo},"geo_name":${JSON.stringify(geoOf(geo)[locale])}}` : '}'
+    return withGeo ? `,"geo_id":${geo},"geo_name":${JSON.stringify(findGeo(geo)[locale])}}` : '}'
   }
   // Written in pieces: a string that grows by a million concatenations is slow to flatten.
   const pieces: string[] = []
@@ -91,7 +92,7 @@ export function seriesAnswer(source: ValueSource, query: ParsedQuery, world: Wor
     }
     let tail = tails.get(geo)
     if (tail === undefined) {
-      tail = tailOf(geo)
+      tail = createTail(geo)
       tails.set(geo, tail)
     }
     rows += `${rows === '' && pieces.length === 0 ? '' : ','}{"value":${value},${stamp}${tail}`
@@ -100,7 +101,7 @@ export function seriesAnswer(source: ValueSource, query: ParsedQuery, world: Wor
       rows = ''
     }
   }
-  const seen = withGeo ? [...tails.keys()].sort((a, b) => a - b) : []
+  const geoIds = withGeo ? [...tails.keys()].sort((a, b) => a - b) : []
   const { about, geos } = source
   const head = JSON.stringify({
     name: about[locale],
@@ -111,7 +112,7 @@ export function seriesAnswer(source: ValueSource, query: ParsedQuery, world: Wor
     disaggregated: geos.length > 1,
     magnitud: [{ name: about.magnitude[1], id: about.magnitude[0] }],
     tiempo: [{ name: tiempo[locale === 'en' ? 1 : 0], id: tiempo[2] }],
-    geos: seen.map((geo) => ({ geo_id: geo, geo_name: geoOf(geo)[locale] })),
+    geos: geoIds.map((geo) => ({ geo_id: geo, geo_name: findGeo(geo)[locale] })),
     values_updated_at: updated === null ? null : millisLocal(updated),
   })
   return `{"indicator":${head.slice(0, -1)},"values":[${pieces.join('')}${rows}]}}`
@@ -119,22 +120,22 @@ export function seriesAnswer(source: ValueSource, query: ParsedQuery, world: Wor
 
 const MAGNITUDE_WORD = { es: 'Magnitud', en: 'Magnitude' } as const
 
-const descriptionOf = ({ about, magnitude }: Indicator, locale: keyof Bilingual): string | undefined =>
+const describe = ({ about, magnitude }: Indicator, locale: keyof Bilingual): string | undefined =>
   about && encode(`<p>${about[locale]}</p><p><b>${MAGNITUDE_WORD[locale]}:</b> ${magnitude[1]}</p>`)
 
-/** Whether an indicator is filed under one of some terms, named in either language. */
-const isFiled = ({ terms }: Indicator, wanted: readonly string[]): boolean =>
-  [...TERMS.values()].some(({ es, en }) => terms.includes(es) && (wanted.includes(es) || wanted.includes(en)))
+/** Whether an indicator has one of some terms, named in either language. */
+const hasTerm = ({ terms }: Indicator, names: readonly string[]): boolean =>
+  [...TERMS.values()].some(({ es, en }) => terms.includes(es) && (names.includes(es) || names.includes(en)))
 
-/** The answer of `/indicators`. Some have no description, as at the live service. */
-export function catalogueAnswer(query: ParsedQuery, world: World): object {
-  const locale = localeOf(query)
-  const wanted = query.taxonomy_terms as readonly string[] | undefined
-  const indicators = INDICATORS.filter((row) => !wanted || isFiled(row, wanted)).map((row) => {
-    const description = descriptionOf(row, locale)
-    return { name: row[locale], ...(description && { description }), short_name: row.short, id: row.id }
+/** The body of `/indicators`. Some have no description, as at the live service. */
+export function catalogueBody(query: ParsedQuery, world: World): object {
+  const locale = queryLocale(query)
+  const terms = query.taxonomy_terms as readonly string[] | undefined
+  const indicators = INDICATORS.filter((row) => !terms || hasTerm(row, terms)).map((row) => {
+    const about = describe(row, locale)
+    return { name: row[locale], ...(about && { description: about }), short_name: row.short, id: row.id }
   })
-  const scripted = wanted ? [] : world.scripts.filter(({ kind = 'indicator' }) => kind === 'indicator')
+  const scripted = terms ? [] : world.scripts.filter(({ kind = 'indicator' }) => kind === 'indicator')
   for (const { id, name = `Serie ${id}` } of scripted)
     if (!indicators.some((row) => row.id === id)) indicators.push({ name, short_name: name, id })
   return { indicators, meta: { size: indicators.length } }

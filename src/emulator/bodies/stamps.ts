@@ -8,7 +8,7 @@ export const millisLocal = (at: Instant): string =>
 
 /**
  * Writes an instant as the three fields of a value. `datetime_utc` has the fault of the live service: in the second of two equal
- * local hours it repeats the UTC time of the first. The last hour is remembered, because rows come in order.
+ * local hours it repeats the UTC time of the first. It keeps the last hour, because rows come in order.
  */
 export function valueStamps(): (at: Instant) => string {
   let hour = Number.NaN

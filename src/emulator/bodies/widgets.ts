@@ -1,106 +1,50 @@
 import { formatUtc } from '../../util/time/instant.ts'
-import { localeOf, type ParsedQuery } from '../query.ts'
+import { type ParsedQuery, queryLocale } from '../query.ts'
 import { INDICATORS, OFFERS } from '../world/indicators.ts'
-import { type Bilingual, encode } from '../world/texts.ts'
+import { encode, parseTable } from '../world/texts.ts'
 import type { World } from '../world/world.ts'
 
-/** One widget: id, slug, type, subtitle, description, and the indicators that it shows. */
-interface Widget {
-  readonly id: number
-  readonly slug: string
-  readonly type: 'Widget' | 'Offer'
-  readonly subtitle: Bilingual
-  readonly about: Bilingual
-  readonly shows: readonly number[]
-}
-
-const WIDGETS: readonly Widget[] = [
-  {
-    id: 1,
-    slug: 'potencia',
-    type: 'Widget',
-    subtitle: { es: 'GEN. CONVENCIONAL', en: 'CONVENTIONAL GEN.' },
-    about: { es: 'Generación de origen térmico, nuclear e hidráulico.', en: 'Thermal, nuclear and hydro generation.' },
-    shows: [549, 550, 546],
-  },
-  {
-    id: 2,
-    slug: 'demanda',
-    type: 'Widget',
-    subtitle: { es: 'DEMANDA', en: 'DEMAND' },
-    about: { es: 'Demanda real, prevista y programada.', en: 'Actual, forecast and scheduled demand.' },
-    shows: [1293, 544, 545],
-  },
-  {
-    id: 3,
-    slug: 'precio',
-    type: 'Widget',
-    subtitle: { es: 'PRECIO', en: 'PRICE' },
-    about: { es: 'Precio del mercado diario y PVPC.', en: 'Day-ahead price and regulated retail price.' },
-    shows: [600, 1001],
-  },
-  {
-    id: 4,
-    slug: 'renovables',
-    type: 'Widget',
-    subtitle: { es: 'GEN. RENOVABLE', en: 'RENEWABLE GEN.' },
-    about: { es: 'Generación eólica y solar en tiempo real.', en: 'Wind and solar generation in real time.' },
-    shows: [551, 1295, 1294],
-  },
-  {
-    id: 5,
-    slug: 'emisiones',
-    type: 'Widget',
-    subtitle: { es: 'EMISIONES DE CO2', en: 'CO2 EMISSIONS' },
-    about: { es: 'CO2 de la generación en tiempo real.', en: 'CO2 of generation in real time.' },
-    shows: [10355],
-  },
-  {
-    id: 6,
-    slug: 'interconexiones',
-    type: 'Widget',
-    subtitle: { es: 'INTERCONEXIONES', en: 'INTERCONNECTIONS' },
-    about: { es: 'Saldo neto con los países vecinos.', en: 'Net balance with the neighbouring countries.' },
-    shows: [10207, 10208, 10209],
-  },
-  {
-    id: 7,
-    slug: 'oferta-mercado-diario',
-    type: 'Offer',
-    subtitle: { es: 'OFERTA', en: 'SUPPLY' },
-    about: { es: 'Energía ofertada en el mercado diario.', en: 'Energy offered in the day-ahead market.' },
-    shows: [25, 26],
-  },
-  {
-    id: 8,
-    slug: 'oferta-terciaria',
-    type: 'Offer',
-    subtitle: { es: 'TERCIARIA', en: 'TERTIARY' },
-    about: { es: 'Energía ofertada en regulación terciaria.', en: 'Energy offered for tertiary regulation.' },
-    shows: [27, 28],
-  },
-]
+/** The widgets: id, slug, type, subtitle in both languages, description in both languages, and the indicators that it shows. */
+const WIDGETS = parseTable(`
+  1 | potencia | Widget | GEN. CONVENCIONAL | CONVENTIONAL GEN. | Generación de origen térmico, nuclear e hidráulico. | Thermal, nuclear and hydro generation. | 549, 550, 546
+  2 | demanda | Widget | DEMANDA | DEMAND | Demanda real, prevista y programada. | Actual, forecast and scheduled demand. | 1293, 544, 545
+  3 | precio | Widget | PRECIO | PRICE | Precio del mercado diario y PVPC. | Day-ahead price and regulated retail price. | 600, 1001
+  4 | renovables | Widget | GEN. RENOVABLE | RENEWABLE GEN. | Generación eólica y solar en tiempo real. | Wind and solar generation in real time. | 551, 1295, 1294
+  5 | emisiones | Widget | EMISIONES DE CO2 | CO2 EMISSIONS | CO2 de la generación en tiempo real. | CO2 of generation in real time. | 10355
+  6 | interconexiones | Widget | INTERCONEXIONES | INTERCONNECTIONS | Saldo neto con los países vecinos. | Net balance with the neighbouring countries. | 10207, 10208, 10209
+  7 | oferta-mercado-diario | Offer | OFERTA | SUPPLY | Energía ofertada en el mercado diario. | Energy offered in the day-ahead market. | 25, 26
+  8 | oferta-terciaria | Offer | TERCIARIA | TERTIARY | Energía ofertada en regulación terciaria. | Energy offered for tertiary regulation. | 27, 28`).map(
+  ([id, slug = '', type = '', es = '', en = '', aboutEs = '', aboutEn = '', shows = '']) => ({
+    id: Number(id),
+    slug,
+    type,
+    subtitle: { es, en },
+    about: { es: aboutEs, en: aboutEn },
+    shows: shows.split(', ').map(Number),
+  }),
+)
+type Widget = (typeof WIDGETS)[number]
 
 const identityFields = ({ id, slug, type, subtitle }: Widget, query: ParsedQuery) => ({
   id_widget: id,
   id: slug,
   name: slug.toUpperCase(),
-  subtitle: subtitle[localeOf(query)],
+  subtitle: subtitle[queryLocale(query)],
   type,
 })
 
-/** The answer of `/widgets`. */
-export const widgetsAnswer = (query: ParsedQuery): object => ({
+/** The body of `/widgets`. */
+export const widgetsBody = (query: ParsedQuery): object => ({
   widgets: WIDGETS.filter(
     ({ type }) => query.widget_type === undefined || type.toLowerCase() === query.widget_type,
   ).map((widget) => ({ ...identityFields(widget, query), position: widget.id, indicators: widget.shows })),
 })
 
-/** The answer of `/widgets/{id}`, by number or name; undefined when there is none. */
-export function widgetAnswer(idOrName: string, query: ParsedQuery, world: World): object | undefined {
+/** The body of `/widgets/{id}`, by number or name; undefined if there is none. */
+export function widgetBody(idOrName: string, query: ParsedQuery, world: World): object | undefined {
   const widget = WIDGETS.find(({ id, slug }) => String(id) === idOrName || slug === idOrName)
   if (!widget) return undefined
-  const locale = localeOf(query)
+  const locale = queryLocale(query)
   return {
     widget: {
       ...identityFields(widget, query),

@@ -5,7 +5,7 @@ import { EMULATED_ZONE } from './world.ts'
 /** A local day: its borders and its place in the calendar. */
 export interface CalendarDay {
   readonly from: Instant
-  /** The first instant that is no longer in it: 23, 24 or 25 hours after `from`. */
+  /** End, exclusive: 23, 24 or 25 hours after `from`. */
   readonly to: Instant
   readonly year: number
   /** 1 to 12. */
@@ -16,11 +16,11 @@ export interface CalendarDay {
   readonly weekend: boolean
 }
 
-const knownDays = new Map<Instant, CalendarDay>()
+const days = new Map<Instant, CalendarDay>()
 
-/** The local day that begins at an instant; remembered, for calendars are slow. */
+/** The local day that begins at an instant. Cached, because calendars are slow. */
 export function dayFrom(from: Instant): CalendarDay {
-  let day = knownDays.get(from)
+  let day = days.get(from)
   if (!day) {
     const [year, month, date] = localDate(EMULATED_ZONE, from).split('-').map(Number) as [number, number, number]
     const utc = Date.UTC(year, month - 1, date)
@@ -33,13 +33,13 @@ export function dayFrom(from: Instant): CalendarDay {
       yearDay: (utc - Date.UTC(year, 0, 1)) / 86_400_000,
       weekend: [0, 6].includes(new Date(utc).getUTCDay()),
     }
-    knownDays.set(from, day)
+    days.set(from, day)
   }
   return day
 }
 
-/** The local day in which an instant lies. */
-export const dayOf = (at: Instant): CalendarDay => dayFrom(floorTo(EMULATED_ZONE, at, 'day'))
+/** The local day that contains an instant. */
+export const dayAt = (at: Instant): CalendarDay => dayFrom(floorTo(EMULATED_ZONE, at, 'day'))
 
 /** The instant of a time of the local clock, some days before or after a day. */
 export const clockTime = (day: CalendarDay, days: number, hours: number, minutes = 0, seconds = 0): Instant =>

@@ -1,5 +1,5 @@
 import { HOUR, type Instant } from '../../util/time/instant.ts'
-import { type CalendarDay, dayFrom, dayOf } from './calendar.ts'
+import { type CalendarDay, dayAt, dayFrom } from './calendar.ts'
 import { CURVES, type CurveName } from './curves.ts'
 import { COMMUNITIES } from './geos.ts'
 import { ENERGY_MAGNITUDE, type Indicator, PRICE_MAGNITUDE, QUARTERS_DAY_AHEAD } from './indicators.ts'
@@ -72,7 +72,7 @@ const outstanding = (rule: PublicationTimes, day: CalendarDay, now: Instant): nu
 
 const isLongDay = (day: CalendarDay): boolean => day.to - day.from > 86_400
 
-/** In random order: on a day of 25 hours the service sends the geos of an instant so. */
+/** Shuffles geos, as the service does on a day of 25 hours. */
 const shuffled = <T extends { readonly geo: number }>(series: readonly T[], seed: number, at: Instant): T[] =>
   [...series].sort((a, b) => noise(seed, a.geo, at) - noise(seed, b.geo, at))
 
@@ -97,11 +97,11 @@ export function points(
   world: World,
 ): Point[] {
   const { rule, start, end } = published(indicator, from, to, world)
-  const found: Point[] = []
-  if (start >= end) return found
+  const values: Point[] = []
+  if (start >= end) return values
   const series = geos.map((geo) => ({ geo, valueAt: createValueSource(indicator, geo, world) }))
   const rewritten = isRewritten(indicator, world)
-  for (let day = dayOf(start); day.from < end; day = dayFrom(day.to)) {
+  for (let day = dayAt(start); day.from < end; day = dayFrom(day.to)) {
     const step = stepAt(indicator, day.from, world)
     const revised = outstanding(rule, day, world.now)
     const first = day.from >= start ? day.from : day.from + Math.ceil((start - day.from) / step) * step
@@ -110,13 +110,13 @@ export function points(
       // A rewritten quarter-hour repeats the value of its old hour.
       const sourceAt = rewritten && at < QUARTERS_DAY_AHEAD ? at - (at % HOUR) : at
       for (const { geo, valueAt } of isLongDay(day) ? shuffled(series, world.seed, at) : series)
-        found.push({ at, geo, value: valueAt(sourceAt, day, step, revised) })
+        values.push({ at, geo, value: valueAt(sourceAt, day, step, revised) })
     }
   }
-  return found
+  return values
 }
 
-/** When the service last updated a value between two instants that have values. */
+/** When the service last updated a value between two instants. */
 export function updatedAt(indicator: Indicator, first: Instant, last: Instant, world: World): Instant {
   const rule: PublicationTimes = PUBLICATIONS[indicator.published]
   const candidates = [publishedAt(rule, last, world.now)]
@@ -126,7 +126,7 @@ export function updatedAt(indicator: Indicator, first: Instant, last: Instant, w
     const start = at - (at % stepAt(indicator, at, world))
     if (start >= first) candidates.push(start + age)
   }
-  for (let day = dayOf(first); rule.dates(day).length > 0 && day.from <= last; day = dayFrom(day.to))
+  for (let day = dayAt(first); rule.dates(day).length > 0 && day.from <= last; day = dayFrom(day.to))
     candidates.push(...rule.dates(day).filter((date) => date <= world.now))
   if (isRewritten(indicator, world) && first < QUARTERS_DAY_AHEAD) candidates.push(world.historyRewrittenAt)
   return Math.max(...candidates)

@@ -33,15 +33,15 @@ const GEOS: readonly Geo[] = Object.entries(NAMES).map(([id, [es, en = es]]) => 
 
 const BY_ID: ReadonlyMap<number, Geo> = new Map(GEOS.map((geo) => [geo.id, geo]))
 
-/** The geo with an id; one that is not in the table belongs only to itself. */
-export const geoOf = (id: number): Geo => BY_ID.get(id) ?? { id, es: `Geo ${id}`, en: `Geo ${id}`, country: id }
+/** The geo with an id. An unknown geo belongs only to itself. */
+export const findGeo = (id: number): Geo => BY_ID.get(id) ?? { id, es: `Geo ${id}`, en: `Geo ${id}`, country: id }
 
 /** The autonomous communities, by number. */
 export const COMMUNITIES: readonly number[] = GEOS.filter((geo) => geo.autonomous_community).map(({ id }) => id)
 
-/** The entity of a level to which an entity belongs; itself where nothing is known of that level. */
-export function ancestorOf(id: number, level: string): number {
-  const geo = geoOf(id)
+/** The entity of a level to which an entity belongs; itself if that level is unknown. */
+export function ancestor(id: number, level: string): number {
+  const geo = findGeo(id)
   if (level === 'country') return geo.country
   if (level === 'electric_system') return geo.electric_system ?? id
   return level === 'autonomous_community' ? (geo.autonomous_community ?? id) : id

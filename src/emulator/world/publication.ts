@@ -1,6 +1,6 @@
 import { HOUR, type Instant, parseInstant } from '../../util/time/instant.ts'
 import { addUnits } from '../../util/time/zone.ts'
-import { type CalendarDay, clockTime, dayOf } from './calendar.ts'
+import { type CalendarDay, clockTime, dayAt } from './calendar.ts'
 import { EMULATED_ZONE } from './world.ts'
 
 /** When the values of an indicator are published, and when they are revised. */
@@ -26,8 +26,8 @@ const monthsLater = ({ year, month, date }: CalendarDay, months: number): Instan
 /** Published on the day before: the values of tomorrow appear at a local time of today. */
 const dayAhead = (hour: number, minute: number, second: number): PublicationTimes => ({
   until: (now) => {
-    const today = dayOf(now)
-    return now >= clockTime(today, 0, hour, minute) ? dayOf(today.to).to : today.to
+    const today = dayAt(now)
+    return now >= clockTime(today, 0, hour, minute) ? dayAt(today.to).to : today.to
   },
   first: (_at, day) => clockTime(day, -1, hour, minute, second),
   ages: [],
@@ -52,8 +52,8 @@ export const PUBLICATIONS = {
   /** Schedules of the day and, from 18:00, of the next; final on the morning after. */
   schedule: {
     until: (now) => {
-      const today = dayOf(now)
-      return now >= clockTime(today, 0, 18) ? dayOf(today.to).to : today.to
+      const today = dayAt(now)
+      return now >= clockTime(today, 0, 18) ? dayAt(today.to).to : today.to
     },
     first: (_at, day) => clockTime(day, -1, 18, 2),
     ages: [],
@@ -62,7 +62,7 @@ export const PUBLICATIONS = {
   },
   /** Three days ahead, revised until its instant. */
   forecast: {
-    until: (now) => dayOf(dayOf(dayOf(dayOf(now).to).to).to).to,
+    until: (now) => dayAt(dayAt(dayAt(dayAt(now).to).to).to).to,
     first: (_at, day) => addUnits(EMULATED_ZONE, day.from, 'day', -3),
     ages: [-48 * HOUR, -24 * HOUR, -6 * HOUR, 0],
     dates: never,
@@ -70,7 +70,7 @@ export const PUBLICATIONS = {
   },
   /** Up to yesterday; revised by settlements after one, three and eight months. */
   settled: {
-    until: (now) => dayOf(now).from,
+    until: (now) => dayAt(now).from,
     first: (_at, day) => day.to,
     ages: [],
     dates: (day) => [monthsLater(day, 1), monthsLater(day, 3), monthsLater(day, 8)],
@@ -78,7 +78,6 @@ export const PUBLICATIONS = {
   },
 } as const satisfies Record<string, PublicationTimes>
 
-/** The name of a rule. */
 export type PublicationName = keyof typeof PUBLICATIONS
 
 /** Nothing is older than this. */
@@ -86,7 +85,7 @@ export const BEGINNING: Instant = parseInstant('2014-01-01T00:00:00+01:00')
 
 /** When a value was last published or revised, at a time of the service's clock. */
 export function publishedAt(rule: PublicationTimes, at: Instant, now: Instant): Instant {
-  const day = dayOf(at)
+  const day = dayAt(at)
   const events = [rule.first(at, day), ...rule.ages.map((age) => at + age), ...rule.dates(day)]
   return Math.max(Math.min(now, events[0]!), ...events.filter((event) => event <= now))
 }

@@ -17,7 +17,7 @@ const resolution = z.strictObject({
 })
 const geoFilter = z.array(z.int()).optional().describe('Only these geos; default: all')
 
-/** What happens to a scripted series at an instant of the service's clock. */
+/** A change of a scripted series at an instant of the service's clock. */
 const action = z.discriminatedUnion('do', [
   z.strictObject({
     do: z.enum(['publish', 'withdraw']).describe('From then on the values are there, or no longer'),

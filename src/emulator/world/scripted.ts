@@ -15,7 +15,7 @@ const UNIT_STEPS: Readonly<Record<string, Tiempo>> = {
   irregular: ['Evento', 'Event', 300],
 }
 
-/** A resolution that is in force, with its end. */
+/** A resolution with its end. */
 interface ActiveResolution extends ScriptedResolution {
   readonly to: Instant
 }
@@ -27,7 +27,7 @@ function resolutionsAt(script: Script, now: Instant): readonly ActiveResolution[
 }
 
 /** The instants within [from, to) at which a resolution has a period, or an event. */
-function* instantsOf({ every }: ScriptedResolution, from: Instant, to: Instant, salt: number): Generator<Instant> {
+function* periodStarts({ every }: ScriptedResolution, from: Instant, to: Instant, salt: number): Generator<Instant> {
   if (typeof every === 'number') {
     for (let at = Math.ceil(from / every) * every; at < to; at += every) yield at
   } else if (every === 'irregular') {
@@ -47,16 +47,16 @@ const concerns = (action: Action, geo: number, at: Instant): boolean =>
   at < action.to &&
   (action.geos === undefined || action.geos.includes(geo))
 
-/** Whether a value is there: by its last action so far; before any action it is there, unless the first one publishes it. */
-function isValueThere(actions: readonly Action[], geo: number, at: Instant, now: Instant): boolean {
-  const decisive = actions
+/** Whether a value exists, by its last action so far. Before any action it exists, unless the first one publishes it. */
+function doesValueExist(actions: readonly Action[], geo: number, at: Instant, now: Instant): boolean {
+  const actionsOfValue = actions
     .filter((action) => action.do !== 'revise' && concerns(action, geo, at))
     .sort((a, b) => a.at - b.at)
-  const last = decisive.findLast((action) => action.at <= now)
-  return last ? last.do === 'publish' : decisive[0]?.do !== 'publish'
+  const last = actionsOfValue.findLast((action) => action.at <= now)
+  return last ? last.do === 'publish' : actionsOfValue[0]?.do !== 'publish'
 }
 
-/** What all revisions until now add to a value. */
+/** The sum of all revisions of a value so far. */
 const revisedBy = (actions: readonly Action[], geo: number, at: Instant, now: Instant): number =>
   actions.reduce(
     (sum, action) =>
@@ -98,16 +98,16 @@ export function scriptedSource(script: Script, { seed, now }: World): ValueSourc
         0,
       ),
     points(geos, from, to) {
-      const found: Point[] = []
+      const points: Point[] = []
       for (const resolution of within(from, to))
-        for (const at of instantsOf(resolution, resolution.from, resolution.to, salt))
+        for (const at of periodStarts(resolution, resolution.from, resolution.to, salt))
           for (const geo of geos)
-            if (isValueThere(actions, geo, at, now)) {
+            if (doesValueExist(actions, geo, at, now)) {
               const chance = 50 + 40 * noise(seed, id, geo, at, periodLength(resolution.every))
               const value = chance + revisedBy(actions, geo, at, now)
-              found.push({ at, geo, value: Math.round(value * 100) / 100 + 0 })
+              points.push({ at, geo, value: Math.round(value * 100) / 100 + 0 })
             }
-      return found
+      return points
     },
     nativeAt(at, values) {
       if (values.length > 0) return stepName(resolutionAt(values[0]!.at))
@@ -118,12 +118,12 @@ export function scriptedSource(script: Script, { seed, now }: World): ValueSourc
       values.length > 0 && resolutionAt(values[0]!.at) !== resolutionAt(values.at(-1)!.at),
     updated(values) {
       const [first, last] = [values[0]!.at, values.at(-1)!.at]
-      const touched = actions.filter(
+      const relevant = actions.filter(
         (action) => action.at <= now && (action.do === 'resolve' || (action.from <= last && action.to > first)),
       )
-      return Math.min(now, Math.max(last + lag, ...touched.map(({ at }) => at)))
+      return Math.min(now, Math.max(last + lag, ...relevant.map(({ at }) => at)))
     },
-    periodOf(at) {
+    floor(at) {
       const { every } = resolutionAt(at)
       if (typeof every === 'number') return Math.floor(at / every) * every
       return every === 'irregular' ? at : floorTo(EMULATED_ZONE, at, every as Unit)

@@ -4,6 +4,13 @@ export interface Bilingual {
   readonly en: string
 }
 
+/** Parses a table with a row on each line and bars between the columns. */
+export const parseTable = (table: string): string[][] =>
+  table
+    .trim()
+    .split('\n')
+    .map((row) => row.trim().split(' | '))
+
 const ENTITY_NAMES: Readonly<Record<string, string>> = {
   á: 'aacute',
   é: 'eacute',

@@ -14,31 +14,31 @@ export const NATIVE_STEPS: Readonly<Record<number, Tiempo>> = {
   3600: ['Hora', 'Hour', 4],
 }
 
-/** Where the values of a series come from. */
+/** A source of the values of a series. */
 export interface ValueSource {
   readonly about: Pick<Indicator, 'id' | 'es' | 'en' | 'short' | 'magnitude' | 'composited'>
   readonly geos: readonly number[]
   /** The largest possible number of instants with values within [from, to). */
   most(from: Instant, to: Instant): number
-  /** Every value that is there within [from, to) for some geos, by instant, then geo. */
+  /** The values within [from, to) for some geos, by instant, then geo. */
   points(geos: readonly number[], from: Instant, to: Instant): readonly Point[]
-  /** The native resolution at an instant, for an answer with these values. */
+  /** The native resolution at an instant, for a response with these values. */
   nativeAt(at: Instant, values: readonly Point[]): Tiempo
   /** Whether the resolution changes between the values of [from, to). */
   changes(from: Instant, to: Instant, values: readonly Point[]): boolean
-  /** When the service last updated one of some values. */
+  /** When the service last updated any of these values. */
   updated(values: readonly Point[]): Instant
-  /** The first instant of the period in which an instant lies. */
-  periodOf(at: Instant): Instant
+  /** The start of the period that contains an instant. */
+  floor(at: Instant): Instant
 }
 
-/** Between the recorded answers of 2022 and 2025 the magnitude of prices was renamed; its id stayed. */
+/** Between the recorded responses of 2022 and 2025, the magnitude of prices was renamed; its id stayed. */
 const PRICES_RENAMED = Date.UTC(2025, 0, 1) / 1000
 
 const magnitudeAt = ({ magnitude }: Indicator, now: Instant): Indicator['magnitude'] =>
   magnitude[0] === PRICE_MAGNITUDE[0] && now < PRICES_RENAMED ? [PRICE_MAGNITUDE[0], 'Precio'] : magnitude
 
-/** An indicator of the demo's world. */
+/** The source of an indicator of the demo. */
 export const worldSource = (indicator: Indicator, world: World): ValueSource => ({
   about: { ...indicator, magnitude: magnitudeAt(indicator, world.now) },
   geos: indicator.geos,
@@ -47,5 +47,5 @@ export const worldSource = (indicator: Indicator, world: World): ValueSource => 
   nativeAt: (at) => NATIVE_STEPS[stepAt(indicator, at, world)]!,
   changes: (from, to) => changesWithin(indicator, from, to, world),
   updated: (values) => updatedAt(indicator, values[0]!.at, values.at(-1)!.at, world),
-  periodOf: (at) => at - (at % stepAt(indicator, at, world)),
+  floor: (at) => at - (at % stepAt(indicator, at, world)),
 })

@@ -4,7 +4,7 @@ import type { Script } from './script.ts'
 /** The zone in which the service counts days. */
 export const EMULATED_ZONE = 'Europe/Madrid'
 
-/** Everything that answers depend on, beside the request: the same world gives the same bytes. */
+/** Everything that responses depend on besides the request: the same world gives the same bytes. */
 export interface World {
   readonly seed: number
   /** The service's clock. */
@@ -13,6 +13,6 @@ export interface World {
   readonly historyRewrittenAt: Instant
   /** Scripted series, in addition to those of the demo or in their place. */
   readonly scripts: readonly Script[]
-  /** A request for more days times geos than this is answered with 504. */
+  /** A request for more days times geos than this is refused with 504. */
   readonly geoDays: number
 }
