@@ -9,7 +9,7 @@ import type { Requested } from '../plan/requested.ts'
 import type { Service } from '../service/services.ts'
 import type { SyncError } from '../util/errors.ts'
 import type { OnEvent } from '../util/events.ts'
-import type { OnReject } from './execute.ts'
+import type { OnReject } from './processRequest.ts'
 import type { OpenRun } from './record.ts'
 
 /** The environment of a run: database, service, clock, signal, and who is informed of its progress. */

@@ -5,7 +5,7 @@ import type { Job } from '../job/job.ts'
 import { createSizes } from '../load/learnedSizes.ts'
 import { createRedactor } from '../util/redact.ts'
 import type { SyncContext } from './context.ts'
-import type { Run } from './execute.ts'
+import type { Run } from './processRequest.ts'
 import type { OpenRun } from './record.ts'
 
 export { execute } from './execute.ts'

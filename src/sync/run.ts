@@ -8,8 +8,8 @@ import { KeyError, RejectLimitError, SignalError, StoppedError, type SyncError }
 import type { RunOutcome } from '../util/eventFields.ts'
 import { quantity } from '../util/text.ts'
 import type { Failed, SyncContext } from './context.ts'
-import type { Outcome } from './execute.ts'
 import type { Fetching } from './fetching.ts'
+import type { Outcome } from './processRequest.ts'
 import { findOutage, type OpenRun, openRun, readCounts, runOutcome } from './record.ts'
 
 /** The result of a run. */

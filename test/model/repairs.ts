@@ -314,11 +314,11 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'a window for absent values is cut into many calls',
     edits: [
       {
-        file: 'src/sync/execute.ts',
+        file: 'src/sync/processRequest.ts',
         find: "if (pieces.length > 1 && planned.reason !== 'absent')",
         put: 'if (pieces.length > 1)',
       },
-      { file: 'src/sync/execute.ts', find: "request.reason === 'absent' ? [] : halves", put: 'halves' },
+      { file: 'src/sync/processRequest.ts', find: "request.reason === 'absent' ? [] : halves", put: 'halves' },
     ],
   },
   mutant('gaps says of nothing when it is requested', 'reports/gaps.ts', 'next_at: row.next_at,', 'next_at: null,'),
