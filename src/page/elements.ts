@@ -7,6 +7,7 @@ import { writtenLocale } from './client/format.ts'
 import { type Html, type HtmlPart, html } from './html.ts'
 import type { PageRequest, Query } from './page.ts'
 import { isOddDay } from './timeTicks.ts'
+import { translation } from './words/words.ts'
 
 /* Elements that several pages use, and how numbers and times are written. */
 
@@ -33,16 +34,25 @@ export const groupingText = (
   { words: { common } }: PageRequest,
   step: string | null,
   ...others: readonly (string | null)[]
-): string => [step && (common.steps[step] ?? step), ...others].filter((part) => part !== null).join(', ')
+): string => [step, ...others].flatMap((part) => (part === null ? [] : (common.steps[part] ?? part))).join(', ')
 
-/** What this program says, which is in English: folded in a page of another language. */
+/** A message in English; on a page of another language it is folded, below the text of its code. */
 export const messageText = (
   message: string | null | undefined,
   { locale, words: { common } }: PageRequest,
+  code: string | null = null,
 ): HtmlPart => {
   if (!message) return null
   const text = html`<p class="soft" lang="en">${visible(message)}</p>`
-  return locale === 'en' ? text : html`<details><summary>${common.original}</summary>${text}</details>`
+  if (locale === 'en') return text
+  const translated = translation(locale, 'failures', code)
+  return html`${translated && html`<p class="soft">${translated}</p>`}<details><summary>${common.original}</summary>${text}</details>`
+}
+
+/** A text of this program in the language of the page, or in English if it is not translated. */
+export function programText({ locale }: PageRequest, part: 'recipes' | 'dictionary', key: string, english = key): Html {
+  const translated = translation(locale, part, key)
+  return html`<span lang="${translated ? locale : 'en'}">${translated ?? english}</span>`
 }
 
 /** Something that scrolls by itself where the window is narrow. */

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
+import { dictionaryRows } from '../../src/db/tables/dictionary.ts'
+import { NETWORK_FAILURES, RESPONSE_FAILURES } from '../../src/fetch/failures.ts'
 import { duration } from '../../src/page/elements.ts'
-import QUESTIONS from '../../src/page/words/recipes.es.json' with { type: 'json' }
 import SENTENCES from '../../src/page/words/sentences.json' with { type: 'json' }
 import TEXTS from '../../src/page/words/texts.json' with { type: 'json' }
+import TRANSLATIONS from '../../src/page/words/translations.es.json' with { type: 'json' }
 import { WORDS } from '../../src/page/words/words.ts'
 import { recipesFor } from '../../src/reports/recipes/recipes.ts'
 import { SERVICES } from '../../src/service/services.ts'
@@ -41,12 +43,23 @@ test('sentences count by the plurals of their language', () => {
   expect(WORDS.es.home.failures(1)).toBe('1 petición falló y no tiene respuesta desde entonces.')
 })
 
-test('every recipe has a question in Spanish', () => {
-  expect(Object.keys(QUESTIONS).sort()).toEqual(
-    recipesFor(SERVICES.esios)
-      .map(({ name }) => name)
-      .sort(),
+/** Units that are the same in both languages. */
+const SYMBOLS = ['s', 'h', 'ms', 'bytes', 'MWh']
+
+test('every recipe, failure and entry of the data dictionary is translated into Spanish', () => {
+  const { recipes, failures, dictionary } = TRANSLATIONS
+  const entries = dictionaryRows().flatMap(({ meaning, unit }) => [meaning, unit ?? []].flat())
+  const isSame = (translations: object, keys: readonly string[]) =>
+    expect(Object.keys(translations).sort()).toEqual([...new Set(keys)].sort())
+  isSame(
+    recipes,
+    recipesFor(SERVICES.esios).map(({ name }) => name),
   )
+  isSame(
+    failures,
+    [...RESPONSE_FAILURES, ...NETWORK_FAILURES].map(({ code }) => code),
+  )
+  isSame(dictionary, ['sum of', ...entries.filter((text) => !SYMBOLS.includes(text))])
 })
 
 test('durations have the decimal sign of their language', () => {

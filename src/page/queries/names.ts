@@ -1,6 +1,7 @@
 import { seriesUnitColumn, storedKinds, unitColumn } from '../../db/queries/catalogueNames.ts'
 import { daysText } from '../elements.ts'
 import type { PageRequest } from '../page.ts'
+import { translation } from '../words/words.ts'
 
 /** What names are read by. */
 export type LocaleRequest = Pick<PageRequest, 'store' | 'languages'>
@@ -62,13 +63,14 @@ export async function indicatorUnits({ store }: Pick<PageRequest, 'store'>, ids:
 }
 
 /** The units of the values of some series, by their ids. */
-export async function seriesUnits({ store }: Pick<PageRequest, 'store'>, ids: readonly number[]) {
+export async function seriesUnits({ store, languages }: LocaleRequest, ids: readonly number[]) {
+  const sumOf = translation(languages[0], 'dictionary', 'sum of') ?? 'sum of'
   const rows = await store.kysely
     .selectFrom('series as s')
     .select(['s.id', seriesUnitColumn('s')])
     .where('s.id', 'in', ids)
     .execute()
-  return new Map(rows.map(({ id, unit }) => [id, unit]))
+  return new Map(rows.map(({ id, unit }) => [id, unit?.replace(/^sum of/, sumOf) ?? null]))
 }
 
 /** A geo with its name, where one is held. */

@@ -94,7 +94,7 @@ async function listFailures(request: PageRequest, failures: readonly OpenFailure
       request.store.kysely
         .selectFrom('_fetch as f')
         .leftJoin('_run as r', 'r.id', 'f.run_id')
-        .select(['r.job', 'f.route', 'f.params', 'f.from_at', 'f.to_at'])
+        .select(['r.job', 'f.code', 'f.route', 'f.params', 'f.from_at', 'f.to_at'])
         .where('f.target', '=', target)
         .orderBy('f.id', 'desc')
         .limit(1)
@@ -102,7 +102,7 @@ async function listFailures(request: PageRequest, failures: readonly OpenFailure
     ),
   )
   const name = await requestNames(request, rows)
-  return failures.map((failure, i) => ({ ...failure, name: name(rows[i]!), job: rows[i]!.job }))
+  return failures.map((failure, i) => ({ ...failure, name: name(rows[i]!), job: rows[i]!.job, code: rows[i]!.code }))
 }
 
 /** The daily means of the last local days of some series: by series and geo, then by day. */

@@ -137,7 +137,7 @@ type Explained = Awaited<ReturnType<typeof read>>
 function originHtml(which: string, one: Origin, { dataset }: Explained, { words, link }: PageRequest): Html {
   const { explain: own, common } = words
   const { run, job, command, target, status, ms, reason, entry, at } = one
-  return html`<dt>${which}</dt><dd><a href="${link(`/runs/${run}`)}">${own.run(String(run), command ?? '', job ?? '')}</a>, ${momentText(dataset.zone, at)}${reason !== null && ` · ${own.reason}: ${words.runs.reasons[reason] ?? reason}`}${entry !== '' && ` · ${own.entry}: ${entry}`}</dd>
+  return html`<dt>${which}</dt><dd><a href="${link(`/runs/${run}`)}">${own.run(String(run), [...new Set([command, job])].join(' '))}</a>, ${momentText(dataset.zone, at)}${reason !== null && ` · ${own.reason}: ${words.runs.reasons[reason] ?? reason}`}${entry !== '' && ` · ${own.entry}: ${entry}`}</dd>
 ${target !== '' && html`<dt>${common.request}</dt><dd><code>GET ${target}</code> ${status ?? '–'}, ${ms} ms</dd>`}`
 }
 

@@ -68,8 +68,8 @@ function problems({ health, failures, jobFiles }: Overview, request: PageRequest
     ...health.unfinishedRuns.map((one) => runProblem(one, home.unfinishedRun(one.job))),
     ...counted(health.failures, home.failures, 'retry'),
     // Requests and messages of the service are only for users who can act on them.
-    ...(request.live ? failures : []).map(({ target, name, outcome, message, hint, next_at, job }) => ({
-      text: html`<bdi title="${visible(target)}">${oneLine(name)}</bdi>: ${words.runs.results[outcome]}. ${next_at !== null && home.after(localText(request, next_at))}${messageText(message, request)}`,
+    ...(request.live ? failures : []).map(({ target, name, outcome, message, hint, next_at, job, code }) => ({
+      text: html`<bdi title="${visible(target)}">${oneLine(name)}</bdi>: ${words.runs.results[outcome]}. ${next_at !== null && home.after(localText(request, next_at))}${messageText(message, request, code)}`,
       command: commandIn(hint, job, jobFiles),
     })),
     // A failure that is listed names its gap.
@@ -158,7 +158,7 @@ function seriesColumns(request: PageRequest): Column<SeriesLine>[] {
         const where = geo ?? (geos > 1 ? home.geos(geos) : null)
         const detail = [kindText(kind, request), groupingText(request, timeTrunc, geoAgg)].filter(Boolean).join(', ')
         return html`<a href="${link(`/series/${path}`)}">${indicatorId} ${serviceText(name)}</a>
-<span class="soft">${detail} ${serviceText(where)}</span>`
+<span class="soft">${detail}${detail && where && ' · '}${serviceText(where)}</span>`
       },
     ],
     [

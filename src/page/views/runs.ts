@@ -82,7 +82,7 @@ export function runsTable<Row extends RunRow>(
     [
       common.run,
       ({ id, command, job }) =>
-        html`<a href="${request.link(`/runs/${id}`)}">${id}</a> ${serviceText(command)} ${job !== command && serviceText(job)}`,
+        html`<a href="${request.link(`/runs/${id}`)}">${id}</a> ${serviceText([...new Set([command, job])].join(' '))}`,
     ],
     [own.outcome, ({ outcome }) => outcomeMark(outcome, request)],
     [own.started, (run) => timeElement(request, run.started_at)],
@@ -141,7 +141,7 @@ const failedOf = ({ kysely }: Reader, run: number) =>
 
 const COLUMNS = [
   ...(['f.id', 'f.entry', 'f.route', 'f.target', 'f.series_id', 'f.geo_ids', 'f.started_at', 'f.outcome'] as const),
-  ...(['f.status', 'f.attempts', 'f.ms', 'f.bytes', 'f.reason', 'f.message', 'f.hint'] as const),
+  ...(['f.status', 'f.attempts', 'f.ms', 'f.bytes', 'f.reason', 'f.message', 'f.hint', 'f.code'] as const),
   ...(['f.params', 'f.from_at', 'f.to_at'] as const),
   ...(['f.rows_new', 'f.rows_revised', 'f.rows_withdrawn', 'f.rows_rejected'] as const),
 ] as const
@@ -251,8 +251,8 @@ function requestsTable(label: string, rows: Run['requests'], request: PageReques
   return table(label, rows, [
     [
       common.request,
-      ({ target, name, message, hint }) =>
-        html`<bdi title="${oneLine(target)}">${oneLine(name)}</bdi>${messageText([message, hint].filter(Boolean).join(' '), request)}`,
+      ({ target, name, message, hint, code }) =>
+        html`<bdi title="${oneLine(target)}">${oneLine(name)}</bdi>${messageText([message, hint].filter(Boolean).join(' '), request, code)}`,
     ],
     [
       own.outcome,

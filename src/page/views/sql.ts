@@ -6,14 +6,13 @@ import { InputError, StoppedError, SyncError } from '../../util/errors.ts'
 import { shellWord, visible } from '../../util/text.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import type { Drawn } from '../client/segments.ts'
-import { command, messageText, scrolled, table } from '../elements.ts'
+import { command, messageText, programText, scrolled, table } from '../elements.ts'
 import { figure } from '../figure.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { type Answering, csvAnswer, type PageRequest, view } from '../page.ts'
 import { namedGeos } from '../queries/names.ts'
 import { segmentsOf } from '../queries/series/window.ts'
 import { createStatementRunner, STATEMENT_LIMITS, type StatementAnswer } from '../statements.ts'
-import SPANISH_QUESTIONS from '../words/recipes.es.json' with { type: 'json' }
 
 /** Letters of a statement. */
 const LONGEST_SQL = 20_000
@@ -227,17 +226,15 @@ ${
 <button>${own.run}</button></form>`
 }
 
-/** The questions of recipes in other languages than English. */
-const TRANSLATED_QUESTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = { es: SPANISH_QUESTIONS }
-
-function beside({ words, link, locale, service }: PageRequest): Html {
+function beside(request: PageRequest): Html {
+  const { words, link, service } = request
   const { sql: own } = words
   return html`<aside>
 <h2>${own.recipes}</h2><p>${own.recipesAbout}</p>
-<ul class="found">${recipesFor(service).map(({ name, question }) => {
-    const translated = TRANSLATED_QUESTIONS[locale]?.[name]
-    return html`<li><a href="${link('/sql', { recipe: name })}" lang="en">${name}</a> <span lang="${translated ? locale : 'en'}">${translated || question}</span></li>\n`
-  })}</ul>
+<ul class="found">${recipesFor(service).map(
+    ({ name, question }) =>
+      html`<li><a href="${link('/sql', { recipe: name })}" lang="en">${name}</a> ${programText(request, 'recipes', name, question)}</li>\n`,
+  )}</ul>
 <h2>${words.common.pages.dictionary}</h2>
 <p>${objects()
     .filter(({ name }) => !name.startsWith('_'))
@@ -285,13 +282,15 @@ const objects = () =>
 /** `/dictionary`: tables, views and columns. */
 export const dictionaryView = view({
   read: async () => ({ objects: objects() }),
-  show({ objects: rows }, { words: { sql: own }, link }) {
+  show({ objects: rows }, request) {
+    const { words, link } = request
+    const { sql: own } = words
     const list = (title: string, kind: string): Html => html`<h2>${title}</h2>
-<ul class="found" lang="en">${rows
+<ul class="found">${rows
       .filter((row) => row.kind === kind)
       .map(
         ({ name, meaning }) =>
-          html`<li><a href="${link(`/dictionary/${name}`)}"><code>${name}</code></a> ${meaning}</li>\n`,
+          html`<li><a href="${link(`/dictionary/${name}`)}"><code>${name}</code></a> ${programText(request, 'dictionary', meaning)}</li>\n`,
       )}</ul>`
     return html`<p>${own.dictionaryAbout}</p>
 ${list(own.views, 'view')}
@@ -312,14 +311,16 @@ async function readObject({ params: { name } }: PageRequest) {
 export const dictionaryEntryView = view({
   read: readObject,
   title: ({ name }) => name,
-  show({ name, meaning, columns }, { words: { sql: own, common }, link, live }) {
-    return html`<p lang="en">${meaning}</p>
+  show({ name, meaning, columns }, request) {
+    const { words, link, live } = request
+    const { sql: own, common } = words
+    return html`<p>${programText(request, 'dictionary', meaning)}</p>
 ${live && html`<p><a href="${link('/sql', { sql: `select * from ${name} limit 20` })}">${own.ask}</a></p>`}
 ${table(name, columns, [
   [own.column, (column) => html`<code>${column.name}</code>`],
   [common.type, ({ type }) => type],
-  [common.unit, ({ unit }) => unit],
-  [own.meaning, (column) => html`<span lang="en">${column.meaning}</span>`],
+  [common.unit, ({ unit }) => unit && programText(request, 'dictionary', unit)],
+  [own.meaning, (column) => programText(request, 'dictionary', column.meaning)],
 ])}`
   },
 })

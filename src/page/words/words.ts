@@ -1,6 +1,7 @@
 import { PAGE_LOCALES, type PageLocale } from './locale.ts'
 import SENTENCES from './sentences.json' with { type: 'json' }
 import TEXTS from './texts.json' with { type: 'json' }
+import TRANSLATIONS from './translations.es.json' with { type: 'json' }
 
 type Value = string | number
 type Sentence = (...values: readonly Value[]) => string
@@ -53,3 +54,11 @@ const wordsIn = (locale: PageLocale, i: number): object =>
 export const WORDS = Object.fromEntries(PAGE_LOCALES.map((locale, i) => [locale, wordsIn(locale, i)])) as Readonly<
   Record<PageLocale, Words>
 >
+
+/** The Spanish of a text that the program has in English elsewhere, by its code, name or English text. */
+export const translation = (
+  locale: string | undefined,
+  part: keyof typeof TRANSLATIONS,
+  key: string | null,
+): string | undefined =>
+  locale === 'es' ? (TRANSLATIONS[part] as Readonly<Record<string, string>>)[key ?? ''] : undefined

@@ -173,7 +173,7 @@ describe('views on values', () => {
     const [series] = await exportedGeoSeries(store, { indicators: [of], geos: [], from: 0, to: 1, asOf: null })
     expect(series!.unit).toBe(unit)
     expect((await DIMENSIONS.series(store))[0]![4]).toBe(unit)
-    expect((await seriesUnits({ store }, [1])).get(1)).toBe(unit)
+    expect((await seriesUnits({ store, languages: ['en'] }, [1])).get(1)).toBe(unit)
   })
 
   test('every known unit has a source, and says whether it is assumed', async () => {
