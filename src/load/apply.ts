@@ -14,7 +14,7 @@ import { type Database, tableOf } from '../db/tables/schema.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import { formatMillis } from '../util/time/instant.ts'
 import { LONGEST_FIXED } from '../util/time/periods.ts'
-import { recordCoverage } from './coverage/recordCoverage.ts'
+import { recordCoverage, toSeriesReply } from './coverage/recordCoverage.ts'
 import { markListing, replaceOwned } from './listing.ts'
 import { undismissed } from './quarantine/dismissed.ts'
 import { readStoredSeries } from './storedSeries.ts'
@@ -137,11 +137,8 @@ export async function applyRows(
       observation ? { geo: observation.geoId, at: observation.at } : null,
     )
     const series = { ...known, geoIds: [...known.geoIds, ...newGeoIds].sort((a, b) => a - b) }
-    await recordCoverage(tx, series, planned, observations, Math.floor(ms / 1000), {
-      isIncomplete,
-      dismissed,
-      newGeos: newGeoIds,
-    })
+    const state = { isIncomplete, dismissed, newGeos: newGeoIds }
+    await recordCoverage(tx, series, planned, toSeriesReply(planned, observations, Math.floor(ms / 1000), state))
   }
   const understood = replyOutcome(rows)
   if (understood !== outcome) await renameOutcome.run(tx, { fetchId, outcome: understood })

@@ -10,7 +10,7 @@ import type { Redactor } from '../util/redact.ts'
 import { compressBody, type StoredBody } from '../util/storedBody.ts'
 import { applyRows, replyOutcome } from './apply.ts'
 import { type Counts, countRun, NO_COUNTS } from './counts.ts'
-import { recordCoverage } from './coverage/recordCoverage.ts'
+import { recordCoverage, toSeriesReply } from './coverage/recordCoverage.ts'
 import { undismissed } from './quarantine/dismissed.ts'
 import { quarantine } from './quarantine/quarantine.ts'
 import { failureOutcome, recordFetch } from './recordFetch.ts'
@@ -164,7 +164,7 @@ export async function leaveUnverified(
   const series = await readStoredSeries(tx, seriesId)
   const nothing = { geoIds: [], at: [], values: [], steps: 0 }
   const state = { isIncomplete: true, dismissed: [], newGeos: [] }
-  await recordCoverage(tx, series, planned, nothing, Math.floor(ms / 1000), state)
+  await recordCoverage(tx, series, planned, toSeriesReply(planned, nothing, Math.floor(ms / 1000), state))
 }
 
 /**

@@ -1,9 +1,10 @@
 /* Stored values, coverage and absences in memory: what the pure rules of coverage make of a history of replies. */
 
 import type { Absence, Coverage } from '../../src/job/plannerState.ts'
-import type { Change, Series, SeriesReply, StoredCoverage, Values } from '../../src/load/coverage/coverageTypes.ts'
+import type { Change, Series, SeriesReply, StoredCoverage } from '../../src/load/coverage/coverageTypes.ts'
 import { countPeriods, NEARBY } from '../../src/load/coverage/decideAbsences.ts'
 import { decideAcceptance, decideCoverage } from '../../src/load/coverage/decideCoverage.ts'
+import type { Values } from '../../src/load/coverage/geoValues.ts'
 import { findPeriods } from '../../src/util/time/periods.ts'
 import { floorTo, formatLocal, startOfDate } from '../../src/util/time/zone.ts'
 

@@ -99,8 +99,8 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'what is absent of all is absent anew',
     'load/coverage/decideAbsences.ts',
-    '(isOfAll && (geo === ALL_GEOS || row.geo === ALL_GEOS))',
-    '(isOfAll && row.geo === ALL_GEOS)',
+    '(continuesAll && (geo === ALL_GEOS || row.geo === ALL_GEOS))',
+    '(continuesAll && row.geo === ALL_GEOS)',
   ),
   mutant(
     'a change of resolution that was found is forgotten',
@@ -111,19 +111,19 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'what is not settled is merged',
     'load/coverage/decideCoverage.ts',
-    'Math.min(a.settledFor, b.settledFor) >= longestLookback ||',
-    'Math.min(a.settledFor, b.settledFor, longestLookback) >= -Infinity ||',
+    'Math.min(last.settledFor, row.settledFor) >= longestLookback ||',
+    'Math.min(last.settledFor, row.settledFor, longestLookback) >= -Infinity ||',
   ),
   mutant(
     'rows that make no sense leave nothing unverified',
     'load/coverage/decideCoverage.ts',
-    "if (isIncomplete) return 'unverified'",
-    "if (isIncomplete && rows.size < 0) return 'unverified'",
+    "if (reply.isIncomplete) return 'unverified'",
+    "if (reply.isIncomplete && reply.rows.size < 0) return 'unverified'",
   ),
   mutant(
     'an empty answer over held values is believed',
     'load/coverage/decideCoverage.ts',
-    "return isRejected(geo, reply) ? 'kept' : 'unverified'",
+    "return mayBeRejected(geo, reply) ? 'kept' : 'unverified'",
     "return 'kept'",
   ),
   mutant(
@@ -280,8 +280,8 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'an unverified geo stays unverified after an answer about that geo',
     'load/coverage/decideCoverage.ts',
-    '(row.geo === geo ? cutCoverage(row, window, series) : row)',
-    "(row.geo === geo && (geo === ALL_GEOS || row.state !== 'unverified') ? cutCoverage(row, window, series) : row)",
+    '(row.geo === geo ? cutRow(row, window, series) : row)',
+    "(row.geo === geo && (geo === ALL_GEOS || row.state !== 'unverified') ? cutRow(row, window, series) : row)",
   ),
   mutant(
     'absent values take half of the calls',

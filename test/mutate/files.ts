@@ -11,4 +11,5 @@ export const FILES: Readonly<Record<string, readonly string[]>> = {
   'src/transform/values/readValues.ts': ['test/transform/values.test.ts'],
   'src/load/coverage/decideCoverage.ts': ['test/load/coverage.test.ts'],
   'src/load/coverage/decideAbsences.ts': ['test/load/coverage.test.ts'],
+  'src/load/coverage/geoValues.ts': ['test/load/coverage.test.ts'],
 }

@@ -2,227 +2,229 @@ import { ALL_GEOS } from '../../db/tables/codes.ts'
 import type { CoveredState } from '../../db/tables/series.ts'
 import type { Absence, Coverage } from '../../job/plannerState.ts'
 import type { Instant } from '../../util/time/instant.ts'
-import { type Interval, intersect, subtract } from '../../util/time/interval.ts'
+import { type Interval, intersect, overlaps, subtract } from '../../util/time/interval.ts'
 import type { Periods } from '../../util/time/periods.ts'
 import type { Change, Geo, RowChanges, Series, SeriesReply, StoredCoverage } from './coverageTypes.ts'
-import { decideAbsences } from './decideAbsences.ts'
+import { decideAbsences, mergeAdjacent } from './decideAbsences.ts'
 
-/* The rules of coverage (docs/decisions/001-coverage.md): what a reply changes in `_coverage` and `_absent`. Pure. */
+/* Rules 1–15 (docs/decisions/001-coverage.md): what a reply changes in `_coverage`. Rules 16–21 are in decideAbsences.ts. Pure. */
+
+/** The state of a window; `kept`: stored values keep their age. */
+type ReplyState = CoveredState | 'kept'
 
 /** Decides what a reply changes. */
 export function decideCoverage(series: Series, reply: SeriesReply, stored: StoredCoverage): Change {
   const { window, newGeos } = reply
+  // Rule 13: a reply about one instant covers nothing.
   if (!window)
-    return changes(
+    return toChange(
       stored,
       stored.coverage,
       decideAbsences(series, reply, stored, [], () => false),
     )
-  const rows = newGeos.length > 0 ? limitSettled(stored.coverage, series.periods) : stored.coverage
+  // Rule 11: new geos may show calendar periods that end after older rows.
+  const before = newGeos.length > 0 ? limitSettled(stored.coverage, series.periods) : stored.coverage
   const unverified = new Set<Geo>()
-  let next = [...rows]
+  let rows = before
   for (const geo of reply.geos) {
-    const state = stateFor(geo, reply, stored)
+    const state = decideState(geo, reply, stored)
     if (state === 'unverified') unverified.add(geo)
-    // Rule 6: an all-geos reply replaces the rows of every geo, unless it is unverified or nothing in it was read.
+    // Rule 6: a verified reply for all geos replaces every geo's rows.
     if (geo === ALL_GEOS && state !== 'unverified' && state !== 'kept')
-      next = next.flatMap((row) => (row.geo === geo ? row : cutCoverage(row, window, series)))
-    next = replaceRows(next, geo, window, newRows(series, reply, rows, geo, state), series)
+      rows = rows.flatMap((row) => (row.geo === geo ? row : cutRow(row, window, series)))
+    rows = replaceRows(rows, geo, window, newRows(series, reply, before, geo, state), series)
   }
+  // Rule 9: known geos with stored values are unverified if the reply lacks them.
   for (const geo of lackingGeos(series, reply, stored, unverified)) {
     unverified.add(geo)
-    next = replaceRows(next, geo, window, newRows(series, reply, rows, geo, 'unverified'), series)
+    rows = replaceRows(rows, geo, window, newRows(series, reply, before, geo, 'unverified'), series)
   }
-  const judged = judgedGeos(series, reply)
-  const all = new Map([...reply.rows].map(([geo, values]) => [geo, stored.values.get(geo) ?? values]))
-  const whole = { ...reply, rows: all }
-  const isProof = (geo: Geo) => provesAbsence(geo, reply, unverified)
-  const absences = decideAbsences(series, whole, { ...stored, coverage: rows }, judged, isProof)
-  return changes(stored, mergeCoverage(next, series), absences)
+  // After dismissed rejects, absences are judged by all stored values.
+  const values = new Map([...reply.rows].map(([geo, values]) => [geo, stored.values.get(geo) ?? values]))
+  const absences = decideAbsences(
+    series,
+    { ...reply, rows: values },
+    { ...stored, coverage: before },
+    judgedGeos(series, reply),
+    (geo) => provesAbsence(geo, reply, unverified),
+  )
+  return toChange(stored, mergeRows(rows, series), absences)
 }
 
-/** Rule 14: decides what changes once the last open reject of a reply is dismissed. `rows` are the stored values of its window. */
+/** Rule 14: decides what changes when the last open reject of a reply is dismissed. `rows` are the stored values of its window. */
 export function decideAcceptance(
   series: Series,
   reply: SeriesReply & { readonly window: Interval },
   stored: StoredCoverage,
 ): Change {
   const { window, geos, rows, dismissed } = reply
-  const next = stored.coverage.flatMap((row) => {
-    const parts = geos.includes(row.geo) && row.state === 'unverified' ? intersect([row], [window]) : []
-    if (parts.length === 0) return [row]
-    const accepted = parts.map((part): Coverage => {
-      const values = row.geo === ALL_GEOS ? [...rows.values()] : [rows.get(row.geo)]
-      const isHeld = values.some((some) => some?.at.some((at) => at >= part.from && at < part.to))
-      return {
-        ...row,
-        ...part,
-        settledFor: settledFor(row, part, series),
-        state: isHeld ? 'values' : 'empty',
-        since: null,
-      }
+  const accepted = stored.coverage.flatMap((row) => {
+    if (!geos.includes(row.geo) || row.state !== 'unverified') return [row]
+    const values = row.geo === ALL_GEOS ? [...rows.values()] : [rows.get(row.geo)]
+    const verified = clipRow(row, window, series).map((part): Coverage => {
+      const hasValues = values.some((geoValues) => geoValues?.at.some((at) => at >= part.from && at < part.to))
+      return { ...part, state: hasValues ? 'values' : 'empty', since: null }
     })
-    return [...cutCoverage(row, window, series), ...accepted]
+    return [...cutRow(row, window, series), ...verified]
   })
-  const own = new Set(
-    stored.coverage.flatMap(({ geo, from, to }) => (from < window.to && to > window.from ? [geo] : [])),
-  )
-  const judged = judgedGeos(series, reply).filter((geo) => geos.includes(geo) || !own.has(geo))
+  const withRows = new Set(stored.coverage.filter((row) => overlaps(row, window)).map(({ geo }) => geo))
+  const judged = judgedGeos(series, reply).filter((geo) => geos.includes(geo) || !withRows.has(geo))
+  // Rule 16: a dismissed reject without a place may be any missing value.
   const isKnown = rows.size > 0 && dismissed.every((key) => key !== null)
   const absences = isKnown
     ? decideAbsences(series, reply, stored, judged, (geo) => provesAbsence(geo, reply, new Set()))
     : stored.absences
-  return changes(stored, mergeCoverage(next, series), absences)
+  return toChange(stored, mergeRows(accepted, series), absences)
 }
 
-/** Rules 1–5. `kept`: dismissed rejects may be all that the reply lacks, so that stored values keep their age. */
-function stateFor(geo: Geo, reply: SeriesReply, stored: StoredCoverage): CoveredState | 'kept' {
-  const { isIncomplete, rows } = reply
-  if (isIncomplete) return 'unverified'
-  if (geo === ALL_GEOS ? rows.size > 0 : rows.has(geo)) return 'values'
-  if (!(geo === ALL_GEOS ? stored.valuesInWindow.size > 0 : stored.valuesInWindow.has(geo))) return 'empty'
-  return isRejected(geo, reply) ? 'kept' : 'unverified'
+/** Rules 1–5: the state of the window for a geo. */
+function decideState(geo: Geo, reply: SeriesReply, { valuesInWindow }: StoredCoverage): ReplyState {
+  const isForAll = geo === ALL_GEOS
+  // Rule 1: values could not be read.
+  if (reply.isIncomplete) return 'unverified'
+  // Rule 2: the reply has values.
+  if (isForAll ? reply.rows.size > 0 : reply.rows.has(geo)) return 'values'
+  // Rule 5: neither the reply nor the database has values.
+  if (isForAll ? valuesInWindow.size === 0 : !valuesInWindow.has(geo)) return 'empty'
+  // Rule 4: dismissed rejects may be the stored values. Rule 3: nothing explains their lack.
+  return mayBeRejected(geo, reply) ? 'kept' : 'unverified'
 }
 
-/** Whether dismissed rejects may be what a reply lacks of a geo: their place is unknown, nothing was read, or nothing of the geo. */
-const isRejected = (geo: Geo, { rows, dismissed }: SeriesReply): boolean =>
+/** Whether dismissed rejects may be the missing values of a geo: their place is unknown, or nothing of the reply or geo was read. */
+const mayBeRejected = (geo: Geo, { rows, dismissed }: SeriesReply): boolean =>
   dismissed.some((key) => key === null || rows.size === 0 || (key.geo === geo && !rows.has(geo)))
 
-/** Rule 9: known geos with stored values in the window of which a trusted all-geos reply has nothing. */
+/** Rules 9 and 10: known geos that a verified reply for all geos lacks, if they have stored values in the window. */
 function lackingGeos(
   { knownGeos }: Series,
   { geos, rows, dismissed }: SeriesReply,
   stored: StoredCoverage,
   unverified: ReadonlySet<Geo>,
-) {
+): readonly Geo[] {
   if (!geos.includes(ALL_GEOS) || unverified.has(ALL_GEOS) || rows.size === 0) return []
   const rejected = new Set(dismissed.map((key) => key?.geo))
   return knownGeos.filter((geo) => !rows.has(geo) && !rejected.has(geo) && stored.valuesInWindow.has(geo))
 }
 
 /** Rule 16: the geos whose absences a reply decides. */
-export function judgedGeos({ knownGeos }: Series, { geos, rows }: SeriesReply): Geo[] {
-  if (!geos.includes(ALL_GEOS)) return [...geos]
+export function judgedGeos({ knownGeos }: Series, { geos, rows }: SeriesReply): readonly Geo[] {
+  if (!geos.includes(ALL_GEOS)) return geos
   return rows.size === 0 ? [ALL_GEOS] : [...new Set([...rows.keys(), ...knownGeos])]
 }
 
-/** Rule 16: whether what a reply lacks of a geo is absent. */
+/** Rule 16: whether missing periods of a geo are absent. */
 const provesAbsence = (geo: Geo, reply: SeriesReply, unverified: ReadonlySet<Geo>): boolean =>
-  !unverified.has(geo) && !unverified.has(ALL_GEOS) && !isRejected(geo, reply)
+  !unverified.has(geo) && !unverified.has(ALL_GEOS) && !mayBeRejected(geo, reply)
 
-/** The rows that a reply writes for a geo. */
+/** The rows of a geo for the window of a reply. */
 function newRows(
   series: Series,
   { window, fetchedAt }: SeriesReply,
   before: readonly Coverage[],
   geo: Geo,
-  state: CoveredState | 'kept',
-): Coverage[] {
-  const whole = window!
-  const row = (part: Interval, values: Pick<Coverage, 'state' | 'fetchedAt' | 'since'>): Coverage => ({
-    geo,
-    from: part.from,
-    to: part.to,
-    ...values,
-    settledFor: values.fetchedAt - lastPeriodEnd(part, series.periods),
-  })
-  if (state === 'values' || state === 'empty') return [row(whole, { state, fetchedAt, since: null })]
-  const old = effectiveRows(before, geo, series).filter((one) => state === 'kept' || one.state === 'unverified')
-  const rest = subtract([whole], old)
-  const parts = old.flatMap((one) =>
-    intersect([one], [whole]).map((part) => ({ ...one, ...part, settledFor: settledFor(one, part, series) })),
-  )
+  state: ReplyState,
+): readonly Coverage[] {
+  const newRow = ({ from, to }: Interval, state: CoveredState, since: Instant | null): Coverage => {
+    const settledFor = fetchedAt - lastPeriodEnd({ from, to }, series.periods)
+    return { geo, from, to, state, fetchedAt, settledFor, since }
+  }
+  if (state === 'values' || state === 'empty') return [newRow(window!, state, null)]
+  const valid = validRows(before, geo, series)
+  const older = state === 'kept' ? valid : valid.filter((row) => row.state === 'unverified')
+  const rest = subtract([window!], older)
+  const parts = older.flatMap((row) => clipRow(row, window!, series))
+  // Rule 4: stored values keep the time of their reply.
   if (state === 'kept')
     return [
-      ...rest.map((part) => row(part, { state: 'values', fetchedAt, since: null })),
+      ...rest.map((part) => newRow(part, 'values', null)),
       ...parts.map(
         (part): Coverage => ({ ...part, geo, state: part.state === 'unverified' ? 'values' : part.state, since: null }),
       ),
     ]
-  // Rule 12: what was unverified stays unverified since then.
+  // Rule 12: an unverified interval keeps its `since`.
   return [
-    ...rest.map((part) => row(part, { state, fetchedAt, since: fetchedAt })),
-    ...parts.map((part) => row(part, { state, fetchedAt, since: Math.min(part.since ?? fetchedAt, fetchedAt) })),
+    ...rest.map((part) => newRow(part, state, fetchedAt)),
+    ...parts.map((part) => newRow(part, state, Math.min(part.since ?? fetchedAt, fetchedAt))),
   ]
 }
 
-/** The rows that count for a geo: its own, and beside them those of all geos. */
-function effectiveRows(rows: readonly Coverage[], geo: Geo, series: Series): Coverage[] {
-  const own = rows.filter((row) => row.geo === geo)
-  if (geo === ALL_GEOS) return own
-  const rest = rows.filter((row) => row.geo === ALL_GEOS)
-  return [...own, ...own.reduce((left, one) => left.flatMap((row) => cutCoverage(row, one, series)), rest)]
+/** The rows that are valid for a geo: its own, and beside them those of all geos. */
+function validRows(rows: readonly Coverage[], geo: Geo, series: Series): readonly Coverage[] {
+  const ofGeo = rows.filter((row) => row.geo === geo)
+  if (geo === ALL_GEOS) return ofGeo
+  const ofAll = rows.filter((row) => row.geo === ALL_GEOS)
+  return [...ofGeo, ...ofGeo.reduce((rest, own) => rest.flatMap((row) => cutRow(row, own, series)), ofAll)]
 }
 
-/** Rules 7 and 8: rows with those of one geo replaced inside a window. */
+/** Rules 7 and 8: replaces the rows of one geo inside a window. */
 const replaceRows = (
   rows: readonly Coverage[],
   geo: Geo,
   window: Interval,
   inserted: readonly Coverage[],
   series: Series,
-): Coverage[] => [...rows.flatMap((row) => (row.geo === geo ? cutCoverage(row, window, series) : row)), ...inserted]
+): readonly Coverage[] => [...rows.flatMap((row) => (row.geo === geo ? cutRow(row, window, series) : row)), ...inserted]
 
-/** Rule 8: what is left of a row outside a window. */
-const cutCoverage = (row: Coverage, window: Interval, series: Series): Coverage[] =>
-  row.from >= window.to || row.to <= window.from
-    ? [row]
-    : subtract([row], [window]).map((part) => ({ ...row, ...part, settledFor: settledFor(row, part, series) }))
+/** Rule 8: the parts of a row outside a window. */
+const cutRow = (row: Coverage, window: Interval, series: Series): readonly Coverage[] =>
+  overlaps(row, window) ? partsOf(row, subtract([row], [window]), series) : [row]
 
-/** The longest lookback for which a part of a row was past revision: a part may end sooner than the whole. */
-const settledFor = (row: Coverage, part: Interval, { periods }: Series): number =>
-  Math.max(row.settledFor, row.fetchedAt - lastPeriodEnd(part, periods))
+/** The part of a row inside a window. */
+const clipRow = (row: Coverage, window: Interval, series: Series): readonly Coverage[] =>
+  partsOf(row, intersect([row], [window]), series)
+
+/** Rule 8: parts of a row. Each may end sooner than the row, so it may have been past revision for longer. */
+const partsOf = (row: Coverage, parts: readonly Interval[], { periods }: Series): readonly Coverage[] =>
+  parts.map((part) => ({
+    ...row,
+    ...part,
+    settledFor: Math.max(row.settledFor, row.fetchedAt - lastPeriodEnd(part, periods)),
+  }))
 
 /** When the last calendar period that begins in an interval ends. */
 const lastPeriodEnd = ({ to }: Interval, periods: Periods | null): Instant =>
   periods?.isCalendar ? Math.max(to, periods.ceil(to)) : to
 
-/**
- * Rows from before the series was known to have calendar periods: they are past revision only when the last period is. A row that
- * joins several replies may have parts that end within a period, so it counts as fetched when its oldest part was.
- */
+/** Rule 11: lowers `settledFor` of rows that end inside a calendar period. A merged row counts as fetched when its oldest part was. */
 const limitSettled = (rows: readonly Coverage[], periods: Periods | null): readonly Coverage[] =>
   periods?.isCalendar
     ? rows.map((row) => ({ ...row, settledFor: Math.min(row.settledFor, row.fetchedAt - lastPeriodEnd(row, periods)) }))
     : rows
 
-/** Rule 15: whether no entry can tell two adjacent rows from one. */
-function canMerge(a: Coverage, b: Coverage, { longestLookback, periods }: Series): boolean {
-  if (a.to !== b.from || a.geo !== b.geo || a.state !== b.state || a.since !== b.since) return false
-  // A row that joins several replies is past revision for longer than its oldest one alone: that would be lost.
+/** Rule 15: merges adjacent rows that no entry needs to distinguish. */
+function mergeRows(rows: readonly Coverage[], { longestLookback, periods }: Series): readonly Coverage[] {
+  // A merged row may be past revision for longer than its oldest reply shows.
   const isOneReply = (row: Coverage): boolean => row.settledFor <= row.fetchedAt - lastPeriodEnd(row, periods)
-  return (
-    a.state === 'unverified' ||
-    Math.min(a.settledFor, b.settledFor) >= longestLookback ||
-    (a.fetchedAt === b.fetchedAt && isOneReply(a) && isOneReply(b))
-  )
+  return mergeAdjacent(rows, (last, row) => {
+    const isSame =
+      last.state === 'unverified' ||
+      Math.min(last.settledFor, row.settledFor) >= longestLookback ||
+      (last.fetchedAt === row.fetchedAt && isOneReply(last) && isOneReply(row))
+    if (!isSame || last.state !== row.state || last.since !== row.since) return null
+    return {
+      ...last,
+      to: row.to,
+      fetchedAt: Math.min(last.fetchedAt, row.fetchedAt),
+      settledFor: Math.min(last.settledFor, row.settledFor),
+    }
+  })
 }
 
-function mergeCoverage(rows: readonly Coverage[], series: Series): Coverage[] {
-  const merged: Coverage[] = []
-  for (const row of [...rows].sort((a, b) => a.geo - b.geo || a.from - b.from)) {
-    const last = merged.at(-1)
-    if (last && canMerge(last, row, series))
-      merged[merged.length - 1] = {
-        ...last,
-        to: row.to,
-        fetchedAt: Math.min(last.fetchedAt, row.fetchedAt),
-        settledFor: Math.min(last.settledFor, row.settledFor),
-      }
-    else merged.push(row)
+/** Compares rows by all their columns. */
+function difference<T extends object>(
+  before: readonly T[],
+  after: readonly T[],
+  columns: readonly (keyof T)[],
+): RowChanges<T> {
+  const toKey = (row: T): string => columns.map((column) => row[column]).join()
+  const [oldKeys, newKeys] = [new Set(before.map(toKey)), new Set(after.map(toKey))]
+  return {
+    remove: before.filter((row) => !newKeys.has(toKey(row))),
+    insert: after.filter((row) => !oldKeys.has(toKey(row))),
   }
-  return merged
 }
 
-/** The difference between stored rows and those that should be, by all of their columns. */
-function difference<T extends object>(before: readonly T[], after: readonly T[], columns: readonly (keyof T)[]) {
-  const text = (row: T): string => columns.map((column) => row[column]).join()
-  const [old, fresh] = [new Set(before.map(text)), new Set(after.map(text))]
-  const [remove, insert] = [before.filter((row) => !fresh.has(text(row))), after.filter((row) => !old.has(text(row)))]
-  return { remove, insert } satisfies RowChanges<T>
-}
-
-const changes = (stored: StoredCoverage, coverage: readonly Coverage[], absences: readonly Absence[]): Change => ({
+const toChange = (stored: StoredCoverage, coverage: readonly Coverage[], absences: readonly Absence[]): Change => ({
   coverage: difference(stored.coverage, coverage, ['geo', 'from', 'to', 'state', 'fetchedAt', 'settledFor', 'since']),
   absences: difference(stored.absences, absences, ['geo', 'from', 'to', 'step', 'since', 'checked']),
 })

@@ -6,171 +6,161 @@ import type { Database } from '../../db/tables/schema.ts'
 import { DEFAULT_LOOKBACK } from '../../job/normalize.ts'
 import type { PlannedRequest } from '../../job/plannedRequest.ts'
 import type { Instant } from '../../util/time/instant.ts'
-import type { Interval } from '../../util/time/interval.ts'
+import { hull, type Interval } from '../../util/time/interval.ts'
 import { findPeriods, type Periods } from '../../util/time/periods.ts'
 import type { StoredSeries } from '../storedSeries.ts'
-import type { Change, Geo, Series, SeriesReply, StoredCoverage, Values } from './coverageTypes.ts'
-import { countPeriods, earlierHoles, findReach, judgedWindow, NEARBY, needsNear, reachesOut } from './decideAbsences.ts'
+import type { Change, Geo, Series, SeriesReply, StoredCoverage } from './coverageTypes.ts'
+import {
+  countPeriods,
+  findReach,
+  judgedWindow,
+  judgesAround,
+  NEARBY,
+  needsNear,
+  showsEarlierHoles,
+} from './decideAbsences.ts'
 import { decideCoverage, judgedGeos } from './decideCoverage.ts'
+import { listSteps, toValues, type Values } from './geoValues.ts'
 
-/* Reads what the rules of coverage need, and writes what they decide: a few queries a reply, however many geos. */
+/* Reads the input of the rules of coverage, and writes their decision: a few queries for a reply, however many geos it has. */
 
-/** What is known of a reply beside its rows. */
-export type ReplyState = Pick<SeriesReply, 'isIncomplete' | 'newGeos' | 'dismissed'>
-
-/** Records what was answered and what is missing in it. */
+/** Records which periods a reply covers and which it lacks. */
 export async function recordCoverage(
   tx: Transaction<Database>,
-  stored: StoredSeries,
-  planned: PlannedRequest,
-  rows: Observations,
-  fetchedAt: Instant,
-  state: ReplyState,
+  storedSeries: StoredSeries,
+  { timeZone, lookbackS }: PlannedRequest,
+  reply: SeriesReply,
 ): Promise<void> {
-  const { window, geoIds, settledBefore } = planned
-  const values = valuesByGeo(rows)
-  const reply = {
-    ...state,
-    window,
-    geos: geoIds,
-    rows: values,
-    stepsGuessed: rows.guessed ?? false,
-    fetchedAt,
-    settledBefore,
-  }
-  const series = await describeSeries(tx, stored, values, planned)
-  await writeCoverage(
-    tx,
-    stored.id,
-    decideCoverage(series, reply, await readStoredCoverage(tx, stored.id, series, reply)),
-  )
+  const { id } = storedSeries
+  const series = await readSeries(tx, storedSeries, reply.rows, timeZone, lookbackS)
+  const stored = await readCoverage(tx, id, series, reply)
+
+  const change = decideCoverage(series, reply, stored)
+
+  if (lookbackS === series.longestLookback && lookbackS !== storedSeries.lookbackS)
+    await tx.updateTable('series').set({ lookback_s: lookbackS }).where('id', '=', id).execute()
+  await writeCoverage(tx, id, change)
 }
 
-/** What the rules know of a series. */
-export async function describeSeries(
+/** The reply to a planned request, as the rules read it. `fetchedAt`: epoch seconds. */
+export function toSeriesReply(
+  { window, geoIds: geos, settledBefore }: PlannedRequest,
+  observations: Observations,
+  fetchedAt: Instant,
+  state: Pick<SeriesReply, 'isIncomplete' | 'newGeos' | 'dismissed'>,
+): SeriesReply {
+  const { at, steps, guessed: stepsGuessed = false } = observations
+  const rows = geoRanges(observations).map(({ geoId, first, end }): [Geo, Values] => [
+    geoId,
+    { at: at.slice(first, end), steps: typeof steps === 'number' ? steps : steps.slice(first, end) },
+  ])
+  return { ...state, window, geos, rows: new Map(rows), stepsGuessed, fetchedAt, settledBefore }
+}
+
+/** Reads the properties of a series. `rows` are the values of the reply, `lookbackS` the lookback of the request. */
+export async function readSeries(
   tx: Transaction<Database>,
-  stored: StoredSeries,
-  values: ReadonlyMap<Geo, Values>,
-  { timeZone, lookbackS }: Pick<PlannedRequest, 'timeZone' | 'lookbackS'>,
+  storedSeries: StoredSeries,
+  rows: ReadonlyMap<Geo, Values>,
+  timeZone: string,
+  lookbackS: number | null,
 ): Promise<Series> {
-  const { id, geoIds: knownGeos } = stored
-  const isLonger = lookbackS !== null && (stored.lookbackS === null || stored.lookbackS < lookbackS)
-  if (isLonger) await tx.updateTable('series').set({ lookback_s: lookbackS }).where('id', '=', id).execute()
-  const longestLookback = (isLonger ? lookbackS : stored.lookbackS) ?? DEFAULT_LOOKBACK
-  return { knownGeos, timeZone, longestLookback, periods: await periodsOfSeries(tx, stored, values, timeZone) }
+  const lookbacks = [storedSeries.lookbackS, lookbackS].filter((seconds) => seconds !== null)
+  return {
+    knownGeos: storedSeries.geoIds,
+    timeZone,
+    longestLookback: lookbacks.length === 0 ? DEFAULT_LOOKBACK : Math.max(...lookbacks),
+    periods: await readPeriods(tx, storedSeries, rows, timeZone),
+  }
 }
 
-/** The periods of a series if they are longer than an hour: from a reply, else from the last stored value of its first geo. */
-async function periodsOfSeries(
+/** The periods of a series if they are longer than an hour: by its last value in the reply, else by the last stored one of its first geo. */
+async function readPeriods(
   tx: Transaction<Database>,
-  { id: seriesId, geoIds: [first] }: StoredSeries,
-  values: ReadonlyMap<Geo, Values>,
+  { id: seriesId, geoIds: [geo] }: StoredSeries,
+  rows: ReadonlyMap<Geo, Values>,
   timeZone: string,
 ): Promise<Periods | null> {
-  const last = [...values.values()].at(-1)
-  if (last) {
-    const step = typeof last.steps === 'number' ? last.steps : last.steps.at(-1)!
-    return findPeriods(timeZone, { at: last.at.at(-1)!, step }) ?? null
-  }
-  const period = first === undefined ? undefined : await lastPeriod.first(tx, { seriesId, geo: first })
+  const values = [...rows.values()].at(-1)
+  const period = values
+    ? { at: values.at.at(-1)!, step: listSteps(values).at(-1)! }
+    : geo === undefined
+      ? undefined
+      : await selectLastPeriod.first(tx, { seriesId, geo })
   return (period && findPeriods(timeZone, period)) ?? null
 }
 
-const lastPeriod = prepared((db, of: { seriesId: number; geo: Geo }) =>
+const selectLastPeriod = prepared((db, { seriesId, geo }: { seriesId: number; geo: Geo }) =>
   db
     .selectFrom('observation')
     .select(['at', 'step_s as step'])
-    .where('series_id', '=', of.seriesId)
-    .where('geo_id', '=', of.geo)
+    .where('series_id', '=', seriesId)
+    .where('geo_id', '=', geo)
     .orderBy('at', 'desc')
     .limit(1),
 )
 
-/** The values of each geo in a reply. */
-function valuesByGeo(rows: Observations): Map<Geo, Values> {
-  const { at, steps } = rows
-  return new Map(
-    geoRanges(rows).map(({ geoId, first, end }): [Geo, Values] => [
-      geoId,
-      { at: at.slice(first, end), steps: typeof steps === 'number' ? steps : steps.slice(first, end) },
-    ]),
-  )
-}
+const NO_TIME: Interval = { from: 0, to: 0 }
+const ALL_TIME: Interval = { from: 0, to: Number.MAX_SAFE_INTEGER }
 
-const NOTHING = { from: 0, to: 0 }
-
-/** Reads what is stored of a series near the window of a reply. */
-export async function readStoredCoverage(
+/** Reads the stored rows of a series near the window of a reply. */
+export async function readCoverage(
   tx: Transaction<Database>,
   seriesId: number,
   series: Series,
   reply: SeriesReply,
 ): Promise<StoredCoverage> {
-  const window = reply.window ?? findSpan(reply) ?? NOTHING
-  const whole = hull([window, judgedWindow(series, window)])
-  const geos = reply.window ? judgedGeos(series, reply) : []
-  const isOpen = reply.window !== null && reachesOut(reply)
-  const readNear = (): Promise<StoredCoverage['near']> => readNearby(tx, seriesId, geos, series.knownGeos[0], window)
-  let near: StoredCoverage['near'] = isOpen ? await readNear() : new Map()
-  const reach = hull([whole, ...reaches(reply, near)])
-  // An absence from before the length of a period was known may lie anywhere.
-  const absences = await absencesIn.all(tx, { seriesId, ...(series.periods ? EVER : reach) })
-  const coverage = reply.window ? await coverageIn.all(tx, { seriesId, ...reach }) : []
-  if (reply.window && !isOpen && needsNear(series, reply, geos, absences)) near = await readNear()
-  const valuesInWindow = lacksGeos(series, reply) ? await geosIn.all(tx, { seriesId, ...window }) : []
-  // A reply with rejects withdraws nothing, so its rows are not all that is stored.
-  const isPartial = reply.window !== null && reply.dismissed.length > 0
-  const values = isPartial ? await readValues(tx, seriesId, window) : reply.rows
-  const before = {
-    reach,
-    coverage,
-    absences,
-    near,
-    values,
-    valuesInWindow: new Set(valuesInWindow.map(({ geo }) => geo)),
-  }
-  const isRejected = isOpen && earlierHoles(series, reply, { ...before, rejectedWindows: [] }).length > 0
-  return { ...before, rejectedWindows: isRejected ? await rejectedIn.all(tx, { seriesId, ...reach }) : [] }
-}
-
-const EVER: Interval = { from: 0, to: Number.MAX_SAFE_INTEGER }
-
-const hull = (all: readonly Interval[]): Interval => ({
-  from: Math.min(...all.map(({ from }) => from)),
-  to: Math.max(...all.map(({ to }) => to)),
-})
-
-/** The periods of the values of a reply about one instant; undefined without any. */
-function findSpan({ rows }: SeriesReply): Interval | undefined {
-  const all = [...rows.values()].flatMap(({ at, steps }) =>
-    at.map((from, i) => ({ from, to: from + (typeof steps === 'number' ? steps : steps[i]!) })),
-  )
-  return all.length === 0 ? undefined : hull(all)
-}
-
-const reaches = ({ rows }: SeriesReply, near: StoredCoverage['near']): Interval[] =>
-  [...rows].flatMap(([geo, values]) => {
-    const beside = near.get(geo)
-    return beside ? findReach(beside, values) : []
+  const isWindow = reply.window !== null
+  const window = reply.window ?? findSpan(reply) ?? NO_TIME
+  const geos = isWindow ? judgedGeos(series, reply) : []
+  const readNear = () => readNearby(tx, seriesId, geos, series.knownGeos[0], window)
+  // Rule 21: values near the window decide how far earlier replies are judged.
+  const isAround = isWindow && judgesAround(reply)
+  let near: StoredCoverage['near'] = isAround ? await readNear() : new Map()
+  const reaches = [...reply.rows].flatMap(([geo, values]) => {
+    const nearby = near.get(geo)
+    return nearby ? findReach(nearby, values) : []
   })
+  const reach = hull([window, judgedWindow(series, window), ...reaches])
+  // Rule 17: any absence from before the length of a period was known may move.
+  const absences = await selectAbsences.all(tx, { seriesId, ...(series.periods ? ALL_TIME : reach) })
+  const coverage = isWindow ? await selectCoverage.all(tx, { seriesId, ...reach }) : []
+  // Rule 19: values near the window show whether the series is regular.
+  if (isWindow && !isAround && needsNear(series, reply, geos, absences)) near = await readNear()
+  // Rules 3, 4 and 9.
+  const requested = reply.geos.includes(ALL_GEOS) ? series.knownGeos : reply.geos
+  const isLacking = isWindow && requested.some((geo) => !reply.rows.has(geo))
+  const lacking = isLacking ? await selectGeosWithValues.all(tx, { seriesId, ...window }) : []
+  const valuesInWindow = new Set(lacking.map(({ geo }) => geo))
+  // A reply with rejects withdraws no values, so more than its rows may be stored.
+  const values = isWindow && reply.dismissed.length > 0 ? await readValues(tx, seriesId, window) : reply.rows
+  const stored = { reach, coverage, absences, near, values, valuesInWindow, rejectedWindows: [] }
+  if (!isAround || !showsEarlierHoles(series, reply, stored)) return stored
+  return { ...stored, rejectedWindows: await selectRejectedWindows.all(tx, { seriesId, ...reach }) }
+}
 
-/** Whether geos without rows in a reply may have stored values in its window. */
-const lacksGeos = ({ knownGeos }: Series, { window, geos, rows }: SeriesReply): boolean =>
-  window !== null && (geos.includes(ALL_GEOS) ? knownGeos : geos).some((geo) => !rows.has(geo))
+/** The periods of the values of a reply about one instant; undefined without values. */
+function findSpan({ rows }: SeriesReply): Interval | undefined {
+  const periods = [...rows.values()].flatMap((values) => {
+    const steps = listSteps(values)
+    return values.at.map((from, i) => ({ from, to: from + steps[i]! }))
+  })
+  return periods.length === 0 ? undefined : hull(periods)
+}
 
-const coverageIn = prepared((db, of: Interval & { seriesId: number }) => {
+const selectCoverage = prepared((db, { seriesId, from, to }: Interval & { seriesId: number }) => {
   const touching = db
     .selectFrom('_coverage')
-    .where('series_id', '=', of.seriesId)
-    .where('from_at', '<=', of.to)
-    .where('to_at', '>=', of.from)
+    .where('series_id', '=', seriesId)
+    .where('from_at', '<=', to)
+    .where('to_at', '>=', from)
   return (
     db
       .selectFrom('_coverage')
       .select(['geo_id as geo', 'from_at as from', 'to_at as to', 'state', 'fetched_at as fetchedAt'])
       .select(['settled_s as settledFor', 'since_at as since'])
-      .where('series_id', '=', of.seriesId)
-      // What is left of an adjacent row may be merged with the row next to it.
+      .where('series_id', '=', seriesId)
+      // The rest of an adjacent row may be merged with the row next to it.
       .where(
         'from_at',
         '<=',
@@ -187,95 +177,92 @@ const coverageIn = prepared((db, of: Interval & { seriesId: number }) => {
 })
 
 /** The absences of a series in an interval or adjacent to it. */
-const absencesIn = prepared((db, of: Interval & { seriesId: number }) =>
+const selectAbsences = prepared((db, { seriesId, from, to }: Interval & { seriesId: number }) =>
   db
     .selectFrom('_absent')
     .select(['geo_id as geo', 'from_at as from', 'to_at as to', 'step_s as step'])
     .select(['since_at as since', 'checked_at as checked'])
-    .where('series_id', '=', of.seriesId)
-    .where('from_at', '<=', of.to)
-    .where('to_at', '>=', of.from)
+    .where('series_id', '=', seriesId)
+    .where('from_at', '<=', to)
+    .where('to_at', '>=', from)
     .orderBy('geo_id')
     .orderBy('from_at'),
 )
 
-// Geo by geo, each by its key: without the join, all values of the series would be read.
-const geosIn = prepared((db, of: Interval & { seriesId: number }) =>
+// The join reads each geo by its key; without it, all values of the series would be read.
+const selectGeosWithValues = prepared((db, { seriesId, from, to }: Interval & { seriesId: number }) =>
   db
     .selectFrom('series_geo as g')
     .select('g.geo_id as geo')
-    .where('g.series_id', '=', of.seriesId)
+    .where('g.series_id', '=', seriesId)
     .where(({ exists, selectFrom }) =>
       exists(
         selectFrom('observation as o')
           .select('o.at')
           .whereRef('o.series_id', '=', 'g.series_id')
           .whereRef('o.geo_id', '=', 'g.geo_id')
-          .where('o.at', '>=', of.from)
-          .where('o.at', '<', of.to),
+          .where('o.at', '>=', from)
+          .where('o.at', '<', to),
       ),
     ),
 )
 
-// A reject, even a dismissed one, may be one of the values that are missing near it.
-const rejectedIn = prepared((db, of: Interval & { seriesId: number }) =>
+// A reject, even a dismissed one, may be one of the missing values near it.
+const selectRejectedWindows = prepared((db, { seriesId, from, to }: Interval & { seriesId: number }) =>
   db
     .selectFrom('_quarantine as q')
     .innerJoin('_fetch as f', 'f.id', 'q.fetch_id')
     .select(['f.from_at as from', 'f.to_at as to'])
     .distinct()
-    .where('f.series_id', '=', of.seriesId)
-    .where('f.from_at', '<', of.to)
-    .where('f.to_at', '>', of.from)
+    .where('f.series_id', '=', seriesId)
+    .where('f.from_at', '<', to)
+    .where('f.to_at', '>', from)
     .$narrowType<Interval>(),
 )
 
-const valuesIn = prepared((db, of: Interval & { seriesId: number }) =>
+const selectValues = prepared((db, { seriesId, from, to }: Interval & { seriesId: number }) =>
   db
     .selectFrom('series_geo as g')
     .innerJoin('observation as o', (join) =>
       join.onRef('o.series_id', '=', 'g.series_id').onRef('o.geo_id', '=', 'g.geo_id'),
     )
     .select(['g.geo_id as geo', 'o.at', 'o.step_s as step'])
-    .where('g.series_id', '=', of.seriesId)
-    .where('o.at', '>=', of.from)
-    .where('o.at', '<', of.to)
+    .where('g.series_id', '=', seriesId)
+    .where('o.at', '>=', from)
+    .where('o.at', '<', to)
     .orderBy('g.geo_id')
     .orderBy('o.at'),
 )
 
-/** The stored values in an interval, in the form of a reply. */
+/** Reads the stored values of an interval. */
 export async function readValues(
   tx: Transaction<Database>,
   seriesId: number,
   { from, to }: Interval,
 ): Promise<Map<Geo, Values>> {
-  const rows = await valuesIn.all(tx, { seriesId, from, to })
-  const byGeo = [...Map.groupBy(rows, ({ geo }) => geo)]
-  return new Map(
-    byGeo.map(([geo, some]) => [geo, { at: some.map(({ at }) => at), steps: some.map(({ step }) => step) }]),
-  )
+  const byGeo = Map.groupBy(await selectValues.all(tx, { seriesId, from, to }), ({ geo }) => geo)
+  return new Map([...byGeo].map(([geo, rows]) => [geo, toValues(rows)]))
 }
 
-/** Up to `NEARBY` values of each geo on one side of a window; `geo` limits them to one geo. */
-const valuesBeside = (side: 'before' | 'after', isOne: boolean) =>
-  prepared((db, of: { seriesId: number; geo: Geo; at: Instant }) =>
+/** Selects up to `NEARBY` values on one side of a window, of one geo or of each. */
+const selectBeside = (side: 'before' | 'after', ofOneGeo: boolean) =>
+  prepared((db, { seriesId, geo, at }: { seriesId: number; geo: Geo; at: Instant }) =>
     db
       .selectFrom('series_geo as g')
       .innerJoin('observation as o', (join) =>
         join.onRef('o.series_id', '=', 'g.series_id').onRef('o.geo_id', '=', 'g.geo_id'),
       )
       .select(['g.geo_id as geo', 'o.at', 'o.step_s as step'])
-      .where('g.series_id', '=', of.seriesId)
-      .$if(isOne, (query) => query.where('g.geo_id', '=', of.geo))
-      .where('o.at', side === 'before' ? '<' : '>=', of.at)
+      .where('g.series_id', '=', seriesId)
+      .$if(ofOneGeo, (query) => query.where('g.geo_id', '=', geo))
+      .where('o.at', side === 'before' ? '<' : '>=', at)
       .where('o.at', side === 'before' ? '>=' : '<=', ({ selectFrom }) =>
         selectFrom(
           selectFrom('observation as n')
             .select('n.at')
             .whereRef('n.series_id', '=', 'g.series_id')
             .whereRef('n.geo_id', '=', 'g.geo_id')
-            .where('n.at', side === 'before' ? '<' : '>=', of.at)
+            .where('n.at', side === 'before' ? '<' : '>=', at)
             .orderBy('n.at', side === 'before' ? 'desc' : 'asc')
             .limit(NEARBY)
             .as('nearest'),
@@ -284,35 +271,30 @@ const valuesBeside = (side: 'before' | 'after', isOne: boolean) =>
       .orderBy('g.geo_id')
       .orderBy('o.at'),
   )
-const BESIDE = {
-  one: [valuesBeside('before', true), valuesBeside('after', true)],
-  all: [valuesBeside('before', false), valuesBeside('after', false)],
-} as const
+const BESIDE_ONE = { before: selectBeside('before', true), after: selectBeside('after', true) }
+const BESIDE_EACH = { before: selectBeside('before', false), after: selectBeside('after', false) }
 
-/** The stored values beside a window, of one geo or of all that are known. */
+/** Reads the stored values beside a window. Those of the first geo stand for all geos. */
 async function readNearby(
   tx: Transaction<Database>,
   seriesId: number,
   geos: readonly Geo[],
-  first: Geo | undefined,
+  firstGeo: Geo | undefined,
   { from, to }: Interval,
 ): Promise<StoredCoverage['near']> {
-  // The values of the first geo stand for all.
-  const [geo = ALL_GEOS] = geos.length === 1 && geos[0] === ALL_GEOS ? [first] : geos
-  const [before, after] = BESIDE[geos.length === 1 ? 'one' : 'all']
-  const sides = [
-    Map.groupBy(await before.all(tx, { seriesId, geo, at: from }), (row) => row.geo),
-    Map.groupBy(await after.all(tx, { seriesId, geo, at: to }), (row) => row.geo),
-  ]
-  const wanted = geos.length === 1 ? [geo] : geos
-  const [earlier, later] = sides.map((rows) => (one: Geo): Values => {
-    const some = rows.get(one) ?? []
-    return { at: some.map(({ at }) => at), steps: some.map(({ step }) => step) }
-  })
-  return new Map(wanted.map((one) => [one, { before: earlier!(one), after: later!(one) }]))
+  const [geo = ALL_GEOS] = geos.length === 1 && geos[0] === ALL_GEOS ? [firstGeo] : geos
+  const select = geos.length === 1 ? BESIDE_ONE : BESIDE_EACH
+  const before = Map.groupBy(await select.before.all(tx, { seriesId, geo, at: from }), (row) => row.geo)
+  const after = Map.groupBy(await select.after.all(tx, { seriesId, geo, at: to }), (row) => row.geo)
+  return new Map(
+    (geos.length === 1 ? [geo] : geos).map((geo) => [
+      geo,
+      { before: toValues(before.get(geo) ?? []), after: toValues(after.get(geo) ?? []) },
+    ]),
+  )
 }
 
-/** Writes what was decided: rows to remove, then rows to insert. */
+/** Writes a decision. */
 export async function writeCoverage(
   tx: Transaction<Database>,
   seriesId: number,
@@ -345,12 +327,8 @@ export async function writeCoverage(
 }
 
 const deleteFrom = (table: '_coverage' | '_absent') =>
-  prepared((db: Kysely<Database>, of: { seriesId: number; geo: Geo; from: Instant }) =>
-    db
-      .deleteFrom(table)
-      .where('series_id', '=', of.seriesId)
-      .where('geo_id', '=', of.geo)
-      .where('from_at', '=', of.from),
+  prepared((db: Kysely<Database>, { seriesId, geo, from }: { seriesId: number; geo: Geo; from: Instant }) =>
+    db.deleteFrom(table).where('series_id', '=', seriesId).where('geo_id', '=', geo).where('from_at', '=', from),
   )
 const [deleteCoverage, deleteAbsence] = [deleteFrom('_coverage'), deleteFrom('_absent')]
 const insertCoverage = preparedInsert('_coverage', [

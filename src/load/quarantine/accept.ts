@@ -8,7 +8,7 @@ import { parseNumbers } from '../../util/json.ts'
 import { floorToSecond } from '../../util/time/instant.ts'
 import { type Interval, subtract } from '../../util/time/interval.ts'
 import { decideAcceptance } from '../coverage/decideCoverage.ts'
-import { describeSeries, readStoredCoverage, readValues, writeCoverage } from '../coverage/recordCoverage.ts'
+import { readCoverage, readSeries, readValues, writeCoverage } from '../coverage/recordCoverage.ts'
 import { readStoredSeries } from '../storedSeries.ts'
 
 /** Later replies that overlap the window of a reply and came before it was accepted. */
@@ -69,8 +69,8 @@ async function acceptReply(tx: Transaction<Database>, dismissed: DismissedReply)
         fetchedAt: floorToSecond(dismissed.at),
         settledBefore: dismissed.settledBefore ?? from,
       }
-      const series = await describeSeries(tx, stored, rows, { timeZone: stored.timeZone, lookbackS: null })
-      const before = await readStoredCoverage(tx, seriesId, series, reply)
+      const series = await readSeries(tx, stored, rows, stored.timeZone, null)
+      const before = await readCoverage(tx, seriesId, series, reply)
       await writeCoverage(tx, seriesId, decideAcceptance(series, reply, before))
     }
   }

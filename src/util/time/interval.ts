@@ -19,25 +19,33 @@ export function merge(intervals: readonly Interval[]): Interval[] {
   return merged
 }
 
-/** What is in `wanted` and in none of `stored`, in order. */
-export function subtract(wanted: readonly Interval[], stored: readonly Interval[]): Interval[] {
-  const holes: Interval[] = []
-  const taken = merge(stored)
+/** Whether two intervals have an instant in common. */
+export const overlaps = (a: Interval, b: Interval): boolean => a.from < b.to && a.to > b.from
+
+/** The smallest interval that contains all of these, at least one. */
+export const hull = (intervals: readonly Interval[]): Interval => ({
+  from: Math.min(...intervals.map(({ from }) => from)),
+  to: Math.max(...intervals.map(({ to }) => to)),
+})
+
+/** The parts of `minuend` outside `subtrahend`, in order. */
+export function subtract(minuend: readonly Interval[], subtrahend: readonly Interval[]): Interval[] {
+  const rest: Interval[] = []
+  const taken = merge(subtrahend)
   let next = 0
-  for (const want of merge(wanted)) {
-    let { from } = want
+  for (const { from: start, to: end } of merge(minuend)) {
+    let from = start
     while (next < taken.length && taken[next]!.to <= from) next++
-    for (let i = next; i < taken.length && taken[i]!.from < want.to; i++) {
-      const { from: start, to: end } = taken[i]!
-      if (from < start) holes.push({ from, to: start })
-      from = Math.max(from, end)
+    for (let i = next; i < taken.length && taken[i]!.from < end; i++) {
+      if (from < taken[i]!.from) rest.push({ from, to: taken[i]!.from })
+      from = Math.max(from, taken[i]!.to)
     }
-    if (from < want.to) holes.push({ from, to: want.to })
+    if (from < end) rest.push({ from, to: end })
   }
-  return holes
+  return rest
 }
 
-/** What is in both sets, in order. */
+/** The intervals in both sets, in order. */
 export function intersect(a: readonly Interval[], b: readonly Interval[]): Interval[] {
   const common: Interval[] = []
   const left = merge(a)
