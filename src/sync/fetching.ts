@@ -10,13 +10,13 @@ import type { OpenRun } from './record.ts'
 
 export { execute } from './execute.ts'
 
-/** A run that can fetch, until it is closed. */
+/** A run with an open client. */
 export interface Fetching {
   readonly run: Run
   close(): Promise<void>
 }
 
-/** Opens the client of a run, and all else that its requests need. This module is loaded only when there is something to fetch. */
+/** Opens the client of a run. This module is loaded only if there is something to fetch, so that other runs start sooner. */
 export async function openFetching(
   context: SyncContext,
   { pace, keep }: Pick<Job, 'pace' | 'keep'>,
@@ -35,7 +35,7 @@ export async function openFetching(
     pacer,
     concurrency: pace.concurrency,
     onPause,
-    // A database that cannot be written ends the run elsewhere.
+    // If the database cannot be written, the next transaction ends the run.
     onWait: (ms, host, isOutage) => void rememberWait(store, host, { ms, isOutage }, now()).catch(() => undefined),
   })
   const loading = { store, runId, keep, now, redactor: createRedactor(context.key) }
@@ -57,7 +57,7 @@ export async function openFetching(
   }
 }
 
-/** A shared pacer that opens each host before its first call. */
+/** A shared pacer that also checks each host before its first call. */
 const openingHosts = (pacer: Pacer, openHost: (host: string) => Promise<void>): Pacer => ({
   ...pacer,
   async take(host, signal) {

@@ -28,7 +28,7 @@ export interface Run extends Loading {
   /** The maximum number of concurrent requests. */
   readonly concurrency: number
   readonly onReject: OnReject
-  /** The largest windows that the service answers, by series. */
+  /** The largest window that the service accepts for each series. */
   readonly sizes: Sizes
   /** Series and resolution ids for which a day was requested to learn what the id means. */
   readonly probed: Set<string>

@@ -4,7 +4,7 @@ import { localeOrderSql } from '../db/tables/sql/expressions.ts'
 import { ENTRY_ROUTES } from '../job/entryRoutes.ts'
 import type { Listed } from '../job/select.ts'
 
-/** The indicators that the catalogue lists, with their names in every language and the terms that it was requested by. */
+/** Reads the indicators of the catalogue, with their names in all languages and the terms under which they were listed. */
 export async function readCatalogue({ kysely }: Reader): Promise<Listed[]> {
   const listed = kysely
     .selectFrom('indicator as i')
@@ -22,20 +22,20 @@ export async function readCatalogue({ kysely }: Reader): Promise<Listed[]> {
     .select(['i.id', 'g.term'])
     .orderBy('g.term')
     .execute()
-  const textsOf = Map.groupBy(texts, ({ id }) => id)
-  const selectorTerms = Map.groupBy(terms, ({ id }) => id)
+  const textsById = Map.groupBy(texts, ({ id }) => id)
+  const termsById = Map.groupBy(terms, ({ id }) => id)
   return ids.map(({ id }) => ({
     id,
-    names: [...new Set((textsOf.get(id) ?? []).flatMap(({ name, short_name }) => [name, short_name]))]
+    names: [...new Set((textsById.get(id) ?? []).flatMap(({ name, short_name }) => [name, short_name]))]
       .filter((name) => name !== null)
       .sort(),
-    terms: (selectorTerms.get(id) ?? []).map(({ term }) => term),
+    terms: (termsById.get(id) ?? []).map(({ term }) => term),
   }))
 }
 
-/** The name of an indicator, in the language that the views prefer; undefined where none is stored. */
+/** Reads the name of an indicator in the preferred language; undefined if none is stored. */
 export async function indicatorName({ kysely }: Reader, kind: string, id: number): Promise<string | undefined> {
-  const found = await kysely
+  const text = await kysely
     .selectFrom('indicator_text')
     .select('name')
     .where('kind', '=', kind)
@@ -44,5 +44,5 @@ export async function indicatorName({ kysely }: Reader, kind: string, id: number
     .orderBy(sql.raw(localeOrderSql('locale')))
     .limit(1)
     .executeTakeFirst()
-  return found?.name ?? undefined
+  return text?.name ?? undefined
 }

@@ -42,7 +42,10 @@ const seriesWithGeos = ({ kysely }: Reader) =>
     .select(['f.geos', 'p.at as period_at', 'p.step_s as period_s'])
     .execute()
 
-/** When requests without a range were last answered, by path and query. "Last" is by id: if the clock was set back, earlier requests may have later times. */
+/**
+ * The times of the last replies to requests without a window, by path and query. The last one has the highest id, not the latest
+ * time: the clock may have been set back.
+ */
 async function readLastReplies({ kysely }: Reader): Promise<ReadonlyMap<string, Instant>> {
   const rows = await kysely
     .selectFrom('_fetch')
@@ -59,7 +62,7 @@ async function readLastReplies({ kysely }: Reader): Promise<ReadonlyMap<string, 
   return new Map(rows.map(({ target, finished_at }) => [target, floorToSecond(finished_at)]))
 }
 
-/** When each job last requested what was absent at the source. */
+/** The times at which each job last requested absent values. */
 async function readAbsentRequested({ kysely }: Reader): Promise<ReadonlyMap<string, Instant>> {
   const requests = kysely
     .selectFrom('_fetch as f')
@@ -70,7 +73,7 @@ async function readAbsentRequested({ kysely }: Reader): Promise<ReadonlyMap<stri
   return new Map(rows.map(({ job, finished_at }) => [job, floorToSecond(finished_at)]))
 }
 
-/** Reads what the planner needs to know of the database. Absences that were given up are left out. */
+/** Reads the state of the database for the planner, without absences that are no longer checked. */
 export async function readPlannerState(
   db: Reader,
   now: Instant = Math.floor(Date.now() / 1000),
@@ -98,18 +101,20 @@ export async function readPlannerState(
     .orderBy('series_id')
     .orderBy('from_at')
     .execute()
-  const [coverageOf, findChanges, readAbsences] = [bySeries(coverage), bySeries(changes), bySeries(absences)]
+  const coverageBySeries = bySeries(coverage)
+  const changesBySeries = bySeries(changes)
+  const absencesBySeries = bySeries(absences)
   const series = new Map(
     (await seriesWithGeos(db)).map((row): [string, SeriesState] => [
       seriesKey(storedIdentity(row)),
       {
-        coverage: coverageOf.get(row.id) ?? [],
+        coverage: coverageBySeries.get(row.id) ?? [],
         geoCount: row.geos ?? 0,
-        changes: (findChanges.get(row.id) ?? []).map(({ from_at }) => from_at),
+        changes: (changesBySeries.get(row.id) ?? []).map(({ from_at }) => from_at),
         windowS: row.window_s,
         lookbackS: row.lookback_s,
         period: row.period_at === null || row.period_s === null ? undefined : { at: row.period_at, step: row.period_s },
-        absences: readAbsences.get(row.id) ?? [],
+        absences: absencesBySeries.get(row.id) ?? [],
       },
     ]),
   )
@@ -123,7 +128,7 @@ export async function readPlannerState(
   }
 }
 
-/** All that a planner reads from a database. */
+/** Reads the state of the database and the catalogue for the planner. */
 export const readPlanning = async (db: Reader, now: Instant) => ({
   plannerState: await readPlannerState(db, now),
   catalogue: await readCatalogue(db),

@@ -7,25 +7,22 @@ import { release } from '../util/bytes.ts'
 import { SchemaError } from '../util/errors.ts'
 import { compressBody, decompressBody } from '../util/storedBody.ts'
 
-/**
- * Parses a body; it is compressed for the reply store on another thread meanwhile, unless `isStored` is false. Throws SchemaError
- * as `transform` does.
- */
+/** Parses a body. If `isStored`, another thread compresses it for the reply store at the same time. Throws SchemaError. */
 export async function readReply(body: Buffer, planned: PlannedRequest, isStored = true): Promise<ParsedReply> {
   const compressing = isStored ? compressBody(body) : undefined
   try {
     const rows = transform(body, planned)
     return { rows, stored: await compressing }
   } finally {
-    // Whoever is told that the body cannot be parsed may release it.
+    // The caller may release the body as soon as this function ends.
     await compressing
   }
 }
 
-/** The rows of a stored reply; null if it still cannot be parsed, `damaged` if its body is. */
+/** The rows of a stored reply; null if it cannot be parsed, `damaged` if its body cannot be decompressed. */
 export type StoredRows = Rows | null | 'damaged'
 
-/** Parses a stored reply. A reply that was quarantined as a whole has rows only if this version understands all of it. */
+/** Parses a stored reply. If the whole reply was quarantined, it has rows only if this version can parse all of it. */
 export async function readStored({ planned, outcome, compressed, size }: StoredReply): Promise<StoredRows> {
   const body = await decompressBody(compressed, size).catch(() => null)
   if (body?.length !== size) return 'damaged'

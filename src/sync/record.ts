@@ -10,24 +10,24 @@ import { asSyncError } from '../util/systemErrors.ts'
 import { formatMillis } from '../util/time/instant.ts'
 import { eventRows } from './requestEvents.ts'
 
-/** Where a run is recorded, and who receives its events. */
+/** The database in which a run is recorded, and the receiver of its events. */
 interface RunContext {
   readonly store: Store
   readonly version: string
   /** Epoch milliseconds. */
   readonly now: () => number
   readonly onEvent?: OnEvent | undefined
-  /** The key of the service, which no record may show. */
+  /** The API key, which is removed from messages. */
   readonly key?: string
   /** The command and flags that select a part of the job. */
   readonly part?: string | undefined
 }
 
-/** The outcome of a run that went on until its end, or to what stopped it; `troubles`: how many requests failed, rows were rejected and items were left out. */
-export function runOutcome(stop: SyncError | null, troubles: number): RunOutcome {
-  if ([KeyError, RejectLimitError, UnavailableError].some((one) => stop instanceof one)) return 'failed'
+/** The outcome of a run. `problems`: the number of failed requests, rejected rows and skipped items. */
+export function runOutcome(stop: SyncError | null, problems: number): RunOutcome {
+  if (stop instanceof KeyError || stop instanceof RejectLimitError || stop instanceof UnavailableError) return 'failed'
   if (stop) return 'stopped'
-  return troubles === 0 ? 'done' : 'partial'
+  return problems === 0 ? 'done' : 'partial'
 }
 
 /**
@@ -40,18 +40,18 @@ export function findOutage(failures: readonly { readonly error: SyncError }[], c
   return nothingCame ? new NoReplyError(first.error) : null
 }
 
-/** An open run: `run.started` has been emitted, and `run.ended` is emitted once, whatever ends it. */
+/** A run that has started and not ended. */
 export interface OpenRun {
   readonly runId: number
   /** Emits an event of this run. */
   readonly emit: EmitEvent
-  /** Records the end and emits it. */
+  /** Records the end of the run and emits `run.ended`. */
   end(outcome: RunOutcome, error: SyncError | null): Promise<void>
-  /** Emits that it broke, and records that if the database can still be written. */
+  /** Does the same for an unexpected error; emits it even if the database cannot be written. */
   fail(error: unknown): Promise<void>
 }
 
-/** Begins a run of a job: records it and emits `run.started`. */
+/** Starts a run of a job: records it and emits `run.started`. */
 export async function openRun(
   { store, version, now, onEvent, key = '', part }: RunContext,
   command: string,
@@ -62,7 +62,7 @@ export async function openRun(
   const record = { command, job: job.name, jobFile, part: part ?? null, version, now: formatMillis(began), schedule }
   const runId = await beginRun(store, timeZone === undefined ? record : { ...record, timeZone })
   const emit = createEmitter(onEvent, { run: runId, job: job.name, command })
-  /** What was thrown, as it is recorded and emitted. */
+  /** The fields of an error, without the key. */
   const endFields = (error: SyncError | null) => {
     const fields = errorFields(error)
     return { ...fields, reason: fields.reason && createRedactor(key).text(fields.reason) }
@@ -98,15 +98,15 @@ export async function openRun(
   }
 }
 
-/** The counters of a run so far, from its record: also right when the run was interrupted by an error. */
+/** Reads the counters of a run from its record, which are right even after an interruption. */
 export const readCounts = async ({ kysely }: Pick<Store, 'kysely'>, runId: number): Promise<Counts> =>
   (await countsOfRun.first(kysely, { runId }))!
 
-const countsOfRun = prepared((db, of: { runId: number }) =>
-  db.selectFrom('_run').select(COUNTS).where('id', '=', of.runId),
+const countsOfRun = prepared((db, { runId }: { runId: number }) =>
+  db.selectFrom('_run').select(COUNTS).where('id', '=', runId),
 )
 
-/** Inserts the record of a run and returns its id. Runs that a crash left open are closed first: one process at a time has runs. */
+/** Inserts the record of a run and returns its id. First closes runs that a crash left open, since there is only one writer. */
 export async function beginRun(
   store: Store,
   run: {

@@ -12,22 +12,22 @@ import type { Service } from '../service/service.ts'
 import { SERVICES } from '../service/services.ts'
 import { readStored, type StoredRows } from './readReply.ts'
 
-/** Bytes of answers in one transaction. Many, because a rebuilt database is used only when it is complete. */
+/** Bytes of replies in one transaction. Transactions are large, because a rebuilt database is used only when it is complete. */
 const REPLAYED_AT_ONCE = 4 * 1024 * 1024
 
-/** A reply of the reply store that is being parsed. */
+/** A stored reply that is being parsed. */
 interface Parsing {
   readonly stored: StoredReply
   readonly rows: Promise<StoredRows>
 }
 
-/** The replies of a reply store in batches, one batch for each transaction. */
+/** Reads the stored replies in batches, one for each transaction. */
 async function* batches(replies: AsyncIterable<StoredReply>): AsyncGenerator<readonly Parsing[], void> {
   let batch: Parsing[] = []
   let bytes = 0
   for await (const stored of replies) {
     const rows = readStored(stored)
-    // A rejection is handled when the reply is written; until then it must not count as unhandled.
+    // The error is handled when the reply is written; until then it must not count as unhandled.
     rows.catch(() => undefined)
     batch.push({ stored, rows })
     bytes += stored.size
@@ -50,9 +50,8 @@ export interface Replayed {
 }
 
 /**
- * The same sentence with the stored replies in place of the network: replies are transformed into rows, rows are loaded
- * into an empty database, in the original order and with the original records. The same version of the program makes the same
- * database, row for row; a newer one makes what it understands.
+ * Transforms the stored replies into rows and loads them into an empty database, in the original order and with the original records.
+ * The same version of the program makes the same database, row for row.
  */
 export async function replay(
   source: Reader,
@@ -71,7 +70,7 @@ export async function replay(
   const restorer = await createSeriesRestorer(source)
   const acceptor = await createAcceptor(store)
   let done: Replayed = { replies: 0, rows: 0, unread: 0, damaged: [] }
-  const one = async (
+  const applyReply = async (
     tx: Transaction<Database>,
     stored: StoredReply,
     rows: StoredRows,
@@ -102,10 +101,10 @@ export async function replay(
     done = { ...done, replies: done.replies + 1, unread: done.unread + (rows || outcome === 'coarse' ? 0 : 1) }
   }
   const write = async (batch: readonly Parsing[]): Promise<void> => {
-    const rows = await Promise.all(batch.map((one) => one.rows))
+    const rows = await Promise.all(batch.map(({ rows }) => rows))
     await store.write(async (tx) => {
       const unchanged: UnchangedTables = new Map()
-      for (const [i, { stored }] of batch.entries()) await one(tx, stored, rows[i] ?? null, unchanged)
+      for (const [i, { stored }] of batch.entries()) await applyReply(tx, stored, rows[i] ?? null, unchanged)
     })
     onProgress?.(done.replies)
   }

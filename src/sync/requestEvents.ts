@@ -6,7 +6,7 @@ import { type EventFields, type EventRows, errorFields } from '../util/eventFiel
 import type { EmitEvent } from '../util/events.ts'
 import { formatUtc } from '../util/time/instant.ts'
 
-/** Row counters as the field of an event. */
+/** Row counters in the form of an event field. */
 export const eventRows = (counts: Omit<Counts, 'requests' | 'failed' | 'bytes'>): EventRows => ({
   new: counts.rows_new,
   unchanged: counts.rows_unchanged,
@@ -15,7 +15,7 @@ export const eventRows = (counts: Omit<Counts, 'requests' | 'failed' | 'bytes'>)
   rejected: counts.rows_rejected,
 })
 
-/** The fields of an event that describe a request. */
+/** The fields that describe a request. */
 export const eventRequest = ({
   entry,
   route,
@@ -34,14 +34,14 @@ export const eventRequest = ({
   window: window && { from: formatUtc(window.from), to: formatUtc(window.to) },
 })
 
-/** The fields of an event that describe an answer; the status is null if none came. */
+/** The fields that describe the last response; the status is null if there was none. */
 const eventResponse = (last: LastResponse): Pick<EventFields, 'attempt' | 'status' | 'ms'> => ({
   attempt: last.attempts,
   status: last.status || null,
   ms: Math.round(last.ms),
 })
 
-/** Emits that an attempt failed, and that the same is sent again. */
+/** Emits that an attempt failed and will be repeated. */
 export const emitRetried = (
   emit: EmitEvent,
   request: PlannedRequest,
@@ -51,7 +51,7 @@ export const emitRetried = (
 ): void =>
   emit('request.retried', { ...eventRequest(request), attempt, status, code: error.code, reason: error.message })
 
-/** Emits that a reply is in the database, and whether its rows were loaded. */
+/** Emits that a reply is stored; `loaded`: whether its rows are, too. */
 export const emitDone = (
   emit: EmitEvent,
   request: PlannedRequest,
@@ -67,7 +67,7 @@ export const emitDone = (
     loaded,
   })
 
-/** Emits that a window is too large, and by how many smaller ones it is replaced now. */
+/** Emits that a window is too large; `pieces`: the number of smaller windows that replace it. */
 export const emitDivided = (
   emit: EmitEvent,
   request: PlannedRequest,

@@ -7,8 +7,8 @@ import { isCalendarStep } from '../util/time/periods.ts'
 import { addUnits, floorTo, startOfDate } from '../util/time/zone.ts'
 
 /**
- * Whether values are finer than sums of this step: in every geo, most are less than that apart. Never whether any two are: a
- * stray row may come between sums, and where clocks change by half an hour, so do sums of hours.
+ * Whether values are finer than sums of a step: in every geo, most are closer together than the step. One close pair is no proof:
+ * it may be a stray row, or a clock change of half an hour.
  */
 function areFiner(rows: Observations, step: number): boolean {
   const { at } = rows
@@ -19,32 +19,32 @@ function areFiner(rows: Observations, step: number): boolean {
   })
 }
 
-/** What is known of the resolution of a series, beside an answer. */
-interface Known {
-  /** What is stored on both sides of the window and inside it. */
+/** Stored evidence about the resolution of a series. */
+interface Evidence {
+  /** The steps of stored values next to the window, and changes of resolution at its ends. */
   readonly around: Neighbours
-  /** Resolution ids of answers to single days of the series. */
+  /** Resolution ids of replies for single days of the series. */
   readonly dayIds: readonly number[]
-  /** Whether a day was requested in this run to learn what the id of the answer means. */
+  /** Whether this run requested a single day to learn the meaning of the reply's id. */
   readonly isProbed: boolean
 }
 
-/** Whether the ids of single days tell what the id of an answer means: it is that of sums, or the service does not declare it. */
+/** Whether replies for single days can show what the id of a reply means: it is the id of sums, or the service does not declare it. */
 export const needsDayIds = ({ service: { steps } }: PlannedRequest, { resolutionId: id }: Rows): boolean =>
   steps.coarse !== null && id !== null && !steps.native.includes(id)
 
-/** Whether the values of an answer have the id of sums: its series uses that id itself if they are native. */
+/** Whether a reply has the id of sums. The native values of some series have that id, too. */
 export const hasSumId = ({ service: { steps } }: PlannedRequest, { resolutionId: id }: Rows): boolean =>
   id !== null && id === steps.coarse
 
 /**
- * Whether the values of an answer are certainly those of the series, and no sums of finer ones. A service sums windows with several
- * resolutions, in one step and with one id; so it does not sum a single day, and sums are never finer than that step.
+ * Whether the values of a reply are certainly native. The service sums only windows with several resolutions, always to the same step
+ * and with the same id. Therefore a single day is never summed, and sums are never finer than that step.
  */
 export function isNative(
   { window, series, timeZone, service }: PlannedRequest,
   { resolutionId: id, stepS: step, observations }: Rows,
-  { around, dayIds }: Pick<Known, 'around' | 'dayIds'>,
+  { around, dayIds }: Pick<Evidence, 'around' | 'dayIds'>,
 ): boolean {
   if (!window || !series || series.timeTrunc !== null || !observations?.at.length) return true
   if (addUnits(timeZone, window.from, 'day', 1) >= window.to) return true
@@ -59,32 +59,31 @@ export function isNative(
   const endsAtChange =
     around.bordered ||
     announcedChanges(service.changes, series.indicatorId).some((date) => startOfDate(timeZone, date) === window.to)
-  return endsAtChange || !around.steps.some((other) => other < step!)
+  return endsAtChange || !around.steps.some((neighbour) => neighbour < step!)
 }
 
-/** The windows that replace that of an answer, in the order in which they are requested; `isByDay`: every day is requested alone. */
+/** The windows that replace a request. */
 export interface Split {
   readonly why: 'coarse' | 'probe'
+  /** Disjoint, shorter windows that cover the original one, in the order in which they are requested. */
   readonly into: readonly Interval[]
+  /** Whether every day is requested alone. */
   readonly isByDay: boolean
 }
 
-/**
- * Decides by which windows an answer is replaced; null if its values are native. The windows are disjoint, shorter, and cover that
- * of the answer.
- */
-export function findSplit(request: PlannedRequest, rows: Rows, known: Known): Split | null {
-  if (isNative(request, rows, known)) return null
+/** Decides which windows replace a request whose reply may contain sums; null if its values are native. */
+export function findSplit(request: PlannedRequest, rows: Rows, evidence: Evidence): Split | null {
+  if (isNative(request, rows, evidence)) return null
   const window = request.window!
   const days = daysWithValues(request, rows).flatMap((day) => intersect([window], [day]))
   const inOrder = (parts: readonly Interval[]): readonly Interval[] =>
     [...parts, ...subtract([window], parts)].sort((a, b) => a.from - b.from)
   if (days.length < 2) return { why: 'coarse', into: inOrder(days), isByDay: false }
-  const isOwnId = rows.resolutionId !== null && known.dayIds.includes(rows.resolutionId)
+  const isOwnId = rows.resolutionId !== null && evidence.dayIds.includes(rows.resolutionId)
   if (isOwnId) return { why: 'coarse', into: inOrder(days), isByDay: true }
   const isUnknownId = needsDayIds(request, rows) && !hasSumId(request, rows)
   const [day] = days
-  if (isUnknownId && known.dayIds.length === 0 && !known.isProbed)
+  if (isUnknownId && evidence.dayIds.length === 0 && !evidence.isProbed)
     return { why: 'probe', into: [day!, ...subtract([window], [day!])], isByDay: false }
   const middle = days[days.length >> 1]!.from
   const halves = [
