@@ -101,7 +101,7 @@ async function append(
       bytes += piece.length
       if (bytes > maxBytes) throw refusedDownload(`it has more than ${maxBytes} bytes`)
       const text = tail + piece.toString('latin1')
-      if (redactor.found(text)) throw refusedDownload('it contains the API key')
+      if (redactor.isIn(text)) throw refusedDownload('it contains the API key')
       tail = text.slice(-OVERLAP)
       await toDisk(() => file.writeFile(piece), part.file)
     }

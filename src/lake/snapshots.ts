@@ -1,11 +1,8 @@
 import {
-  closeSync,
   copyFileSync,
-  fsyncSync,
   linkSync,
   lstatSync,
   mkdirSync,
-  openSync,
   readdirSync,
   realpathSync,
   renameSync,
@@ -19,7 +16,7 @@ import { dirname, join, sep } from 'node:path'
 import { InputError } from '../util/errors.ts'
 import { flushFolder } from '../util/files/flush.ts'
 import { partFileName, removeStaleParts } from '../util/files/partFiles.ts'
-import { makeFolder } from '../util/files/targetFolder.ts'
+import { openTargetFolder } from '../util/files/targetFolder.ts'
 import { filesOf, type LakeManifest, MANIFEST, manifestText, readLakeManifest } from './manifest.ts'
 
 /** The file that the writer of a lake locks. */
@@ -35,14 +32,7 @@ export const folderOf = (snapshot: number): string => `snapshot-${snapshot}`
 
 /** The folder of a lake, created where there is none. Refuses anything but a lake or an empty folder, and does not touch it. */
 export function openLake(asWritten: string): string {
-  const there = statSync(asWritten, { throwIfNoEntry: false })
-  if (there && !there.isDirectory())
-    throw new InputError(`${asWritten} is not a directory; a lake must be one.`, {
-      hint: 'Choose a directory. Nothing was changed.',
-      code: 'target-exists',
-    })
-  if (!there) makeFolder(asWritten)
-  const folder = realpathSync(asWritten)
+  const folder = openTargetFolder(asWritten, 'a lake')
   const names = readdirSync(folder)
   const known = names.includes(MANIFEST)
     ? readLakeManifest(folder) !== null
@@ -142,22 +132,14 @@ export function linkOrCopy(from: string, to: string): void {
   }
 }
 
-/** Writes a small file and flushes it to the disk. */
-function writeSafely(file: string, content: string): void {
-  const handle = openSync(file, 'wx')
-  try {
-    writeFileSync(handle, content)
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
-  }
-}
+/** Writes a small new file and flushes it to the disk. */
+const writeDurably = (file: string, content: string): void => writeFileSync(file, content, { flag: 'wx', flush: true })
 
 /** Replaces the manifest of a lake in one step. */
 export function replaceManifest(folder: string, manifest: LakeManifest): void {
   const part = partFileName(join(folder, MANIFEST))
   rmSync(part, { force: true })
-  writeSafely(part, manifestText(manifest))
+  writeDurably(part, manifestText(manifest))
   renameSync(part, join(folder, MANIFEST))
   flushFolder(folder)
 }
@@ -181,7 +163,7 @@ export function pointTo(folder: string, snapshot: string): void {
 
 /** Makes the staged snapshot the current one: first its folder, then the manifest, then the link. */
 export function commit(folder: string, staging: string, manifest: LakeManifest): void {
-  writeSafely(join(staging, MANIFEST), manifestText(manifest))
+  writeDurably(join(staging, MANIFEST), manifestText(manifest))
   for (const name of readdirSync(staging, { recursive: true, withFileTypes: true }))
     if (name.isDirectory()) flushFolder(join(name.parentPath, name.name))
   flushFolder(staging)

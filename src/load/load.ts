@@ -30,8 +30,7 @@ function withoutSecret(rows: Rows, redactor: Redactor): { readonly rows: Rows; r
   const clean = (row: RowValues): RowValues => {
     const changed: Record<string, string> = {}
     for (const [column, value] of Object.entries(row))
-      if (typeof value === 'string' && isDerived(column) && redactor.found(value))
-        changed[column] = redactor.text(value)
+      if (typeof value === 'string' && isDerived(column) && redactor.isIn(value)) changed[column] = redactor.text(value)
     if (Object.keys(changed).length === 0) return row
     found = true
     return { ...row, ...changed }

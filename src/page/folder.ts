@@ -54,7 +54,7 @@ function checkFolders(folder: string, name: string): void {
 
 /** The target of a file of the page; throws where another file exists. */
 function claim(folder: string, name: string, { overwrite, sources }: FolderOptions): Target {
-  const target = prepareTarget(join(folder, name), { what: 'a file of a page', overwrite, sources })
+  const target = prepareTarget(join(folder, name), { product: 'a file of a page', overwrite, sources })
   if (!target.isStream) return target
   throw inTheWay(target.file, 'a pipe or a device')
 }
@@ -80,7 +80,7 @@ function removeFiles(folder: string, names: readonly string[]): void {
  */
 export async function writePage(store: Reader, path: string, options: FolderOptions) {
   try {
-    const { folder } = openTargetFolder(path, 'a page')
+    const folder = openTargetFolder(path, 'a page')
     const staging = partFileName(join(folder, 'page'))
     try {
       removeStaleParts(join(folder, 'page'), Date.now())

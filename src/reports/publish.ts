@@ -8,7 +8,7 @@ import { type Database, TABLE_NAMES, type TableName } from '../db/tables/schema.
 import { sha256OfFile } from '../util/checksum.ts'
 import { StoreError } from '../util/errors.ts'
 import { flushFile, flushFolder } from '../util/files/flush.ts'
-import { partFileName, removeStalePartsNow } from '../util/files/partFiles.ts'
+import { partFileName, removeStaleParts } from '../util/files/partFiles.ts'
 import { moveIntoPlace, prepareTarget, type Target } from '../util/files/target.ts'
 import { quantity } from '../util/text.ts'
 import { formatMillis } from '../util/time/instant.ts'
@@ -37,10 +37,10 @@ export interface Manifest {
 /** Checks that a copy may be written to a path: it never replaces a live database. */
 export const claimCopy = (path: string, overwrite: boolean, sources: readonly string[]): Target =>
   prepareTarget(path, {
-    what: 'a published copy',
+    product: 'a published copy',
     overwrite,
     sources,
-    tidy: removeStalePartsNow,
+    tidy: removeStaleParts,
     isReplaceableDatabase: isPublishedCopy,
   })
 

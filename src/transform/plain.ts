@@ -1,6 +1,6 @@
 import type { compile } from 'html-to-text'
 import type { RowValues } from '../db/tables/rows.ts'
-import { loadPackage } from '../util/loadPackage.ts'
+import { loadPackage } from '../util/package.ts'
 import { AS, type Fields } from './fields.ts'
 import type { CheckedPart } from './rejects.ts'
 

@@ -21,7 +21,7 @@ export function skipSpace(body: Buffer, at: number): number {
   return i
 }
 
-/** The place after a string that begins at a quote; -1 when it never ends. */
+/** The index after a string that starts at a quote; -1 if it does not end. */
 export function skipString(body: Buffer, at: number): number {
   let i = at + 1
   for (; i < body.length; i++) {
@@ -31,7 +31,7 @@ export function skipString(body: Buffer, at: number): number {
   return -1
 }
 
-/** The place after any value; what is inside the value is not checked. -1 when the value never ends. */
+/** The index after any value, whose content is not checked; -1 if it does not end. */
 export function skipValue(body: Buffer, at: number): number {
   let depth = 0
   for (let i = at; i < body.length; i++) {
@@ -49,14 +49,14 @@ export function skipValue(body: Buffer, at: number): number {
   return -1
 }
 
-/** Two digits as a number; more than 99 where they are not digits. */
+/** Two digits as a number; 100 for anything else. */
 export function twoDigits(body: Buffer, at: number): number {
   const tens = body[at]! - ZERO
   const ones = body[at + 1]! - ZERO
   return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : 100
 }
 
-/** The place of the quote that ends a text without escapes; -1 for any other text. */
+/** The index of the quote that ends a text without escapes; -1 for any other text. */
 export function textEnd(body: Buffer, at: number): number {
   for (let i = at; i < body.length; i++) {
     const byte = body[i]!
@@ -68,14 +68,14 @@ export function textEnd(body: Buffer, at: number): number {
 
 export const isDigit = (byte: number): boolean => byte >= ZERO && byte <= 0x39
 
-/** Whether a body has exactly these bytes at a place. */
+/** Whether a body has these bytes at an index. */
 export function standsAt(body: Buffer, at: number, bytes: Uint8Array): boolean {
   const { length } = bytes
   for (let i = 0; i < length; i++) if (body[at + i] !== bytes[i]) return false
   return true
 }
 
-/** Smaller buffers may share their memory with others. */
+/** Bytes. Smaller buffers may share their memory with others. */
 const LARGE = 128 * 1024
 
 /** Frees the memory of a large body at once; the garbage collector would wait. The body must not be read afterwards. */

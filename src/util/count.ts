@@ -1,13 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises'
 
-/** Longer lists are not counted to their end. */
-const MOST_COUNTED = 1_000_000
+/** Counting stops here. */
+const MAX_COUNT = 1_000_000
 
-/** Counts the elements of a list that may be endless; null where there are too many. Checks for a signal in between. */
+/** Counts items, which may be endless; null if there are too many or the signal is aborted. */
 export async function countItems(items: Iterable<unknown>, signal: AbortSignal): Promise<number | null> {
   let count = 0
   for (const _ of items) {
-    if (++count > MOST_COUNTED) return null
+    if (++count > MAX_COUNT) return null
     if (count % 4096 === 0) await turn()
     if (signal.aborted) return null
   }

@@ -9,19 +9,19 @@ export interface RequestSummary {
 }
 
 interface ErrorDetails {
-  /** One sentence for a person: what to do next. */
+  /** The next step, in a sentence for people. */
   readonly hint?: string
-  /** A short word for a machine, stable across versions. */
+  /** A word for scripts, stable across versions. */
   readonly code?: string
   readonly request?: RequestSummary
   readonly cause?: unknown
 }
 
-/** The base class of all errors of this program: `hint` is for people, `code` for machines, and the class decides what happens next. */
+/** The base class of all expected errors. The class decides how the program continues. */
 export class SyncError extends Error {
-  /** What to do about it. */
+  /** The next step. */
   readonly hint: string | undefined
-  /** A word for programs, such as `locked`. */
+  /** A word for scripts, such as `locked`. */
   readonly code: string
   /** The request that failed, if one did. */
   readonly request: RequestSummary | undefined
@@ -35,13 +35,13 @@ export class SyncError extends Error {
   }
 }
 
-/** What was thrown in words, whatever it is; of an object only its kind, for it may hold a secret. */
+/** The message of anything thrown. Objects appear only by their class, because they may contain secrets. */
 function thrownText(thrown: unknown): string {
   if (thrown instanceof Error) return thrown.message || thrown.name
   return typeof thrown === 'string' ? thrown : inspect(thrown, { depth: -1 })
 }
 
-/** What nobody expected: `cause` is what was thrown. */
+/** An unexpected internal error; `cause` is the thrown value. */
 export class BugError extends SyncError {
   constructor(cause: unknown) {
     super(`Internal error: ${thrownText(cause)}`, {
@@ -52,7 +52,7 @@ export class BugError extends SyncError {
   }
 }
 
-/** The user can fix it (a job file, a flag, an unknown value). Stops before anything is sent. */
+/** An error that the user can fix, such as in a job file or a flag. Thrown before anything is sent. */
 export class InputError extends SyncError {}
 
 /** The service refused the key (401 or 403 as JSON). Stops the run at once. */
@@ -61,12 +61,12 @@ export class KeyError extends SyncError {}
 /** The service refused this request and would refuse it again. The run continues with other requests. */
 export class PermanentError extends SyncError {}
 
-/** The service does not have what was requested (404): the run requests nothing else of that path. */
+/** The service does not have the item (404). The run requests nothing else of that path. */
 export class NotFoundError extends PermanentError {}
 
-/** The request may pass another time (429, 5xx, the network, a firewall). It is retried, then left for the next run. */
+/** The request may succeed later (429, 5xx, the network, a firewall). It is retried, then left for the next run. */
 export class TransientError extends SyncError {
-  /** Milliseconds that the service asked to wait; undefined where it did not. */
+  /** Milliseconds that the service requested to wait; undefined if it did not. */
   readonly retryAfterMs: number | undefined
 
   constructor(message: string, details: ErrorDetails & { readonly retryAfterMs?: number | undefined } = {}) {
@@ -78,9 +78,9 @@ export class TransientError extends SyncError {
 /** The window is too large for the service, or its answer for this machine. A window that can be halved is not retried: its halves are requested. */
 export class TooLargeError extends TransientError {}
 
-/** The body does not have the expected form. The reply is kept, what cannot be parsed is quarantined, the run continues. */
+/** The body does not have the expected form. The reply is stored, unparsed parts are quarantined, the run continues. */
 export class SchemaError extends SyncError {
-  /** Where in the body, as a JSON path such as `$.indicator.values`. */
+  /** The JSON path in the body, such as `$.indicator.values`. */
   readonly path: string
 
   constructor(message: string, details: ErrorDetails & { readonly path: string }) {
@@ -89,28 +89,25 @@ export class SchemaError extends SyncError {
   }
 }
 
-/** An answer holds more than is read of one; a smaller window may hold less. */
+/** The reply exceeds a limit. A smaller window may not. */
 export class OversizedError extends SchemaError {}
 
-/** More rows were rejected than the run may have. Ends the run in order: what came before is loaded. */
+/** Too many rows were rejected. Ends the run; earlier replies are loaded. */
 export class RejectLimitError extends SyncError {}
 
 /** The database refused (disk full, corrupt, newer schema, read-only). Stops the run. */
 export class StoreError extends SyncError {}
 
-/** The database has a newer schema than this version knows: a worker that met it once could only meet it again. */
+/** The database has a newer schema than this version supports. */
 export class NewerSchemaError extends StoreError {}
 
-/** The user of the database may not do that there. */
+/** The database user lacks a privilege. */
 export class RightsError extends StoreError {}
-
-/** The database lacks a table, or the schema that it belongs to. */
-export class NoTableError extends StoreError {}
 
 /** Another process holds the writer's lock. */
 export class BusyError extends SyncError {}
 
-/** Stopped on purpose with work left: the budget or the time is spent, or a signal came. Resumable. */
+/** Stopped on purpose with work left: the budget or the time is spent, or a signal came. The next run continues. */
 export class StoppedError extends SyncError {}
 
 /** A signal stopped a run or a wait. */
@@ -124,10 +121,10 @@ export class SignalError extends StoppedError {
   }
 }
 
-/** The calls of a minute, an hour or a day are spent, as planned: a later run continues. */
+/** The calls of a minute, an hour or a day are spent. A later run continues. */
 export class BudgetError extends StoppedError {}
 
-/** The service is down or cannot be reached, and the run gives up: an unplanned stop, which counts as a failure. */
+/** The service is down or cannot be reached. The run gives up, which counts as a failure. */
 export class UnavailableError extends StoppedError {
   /** The last failure of a request. */
   declare readonly cause: SyncError
@@ -147,8 +144,8 @@ export class UnavailableError extends StoppedError {
 /** A run made all its requests, and the service was unavailable for each of them. It may answer those of other jobs. */
 export class NoReplyError extends UnavailableError {}
 
-/** Codes of failures that come from a service which is down or out of reach, not from a request (`fetch/failures.ts`). */
+/** Codes of failures of a service that is down or cannot be reached (`fetch/failures.ts`). */
 const OUTAGE_CODES = new Set(['server-error', 'timeout', 'page', 'dns', 'tls', 'bad-http', 'network'])
 
-/** Whether the service may be down, rather than the request wrong. */
+/** Whether the service may be down, as opposed to a wrong request. */
 export const isOutage = ({ code }: SyncError): boolean => OUTAGE_CODES.has(code)

@@ -21,37 +21,67 @@ export interface EventRows {
   readonly rejected: number
 }
 
-/** The fields of events. */
+/** The fields of events. `docs/logging.md` repeats these comments. */
 export interface EventFields {
+  /** Run (`_run.id`) */
   readonly run?: number
+  /** Job name */
   readonly job?: string
+  /** Command */
   readonly command?: string
+  /** Entry of the job file */
   readonly entry?: string
+  /** Route, or `download` */
   readonly route?: string
+  /** Indicator id, or null */
   readonly indicator?: number | null
+  /** Requested `from` and `to` (exclusive), ISO 8601 in UTC; null for listings */
   readonly window?: { readonly from: string; readonly to: string } | null
+  /** Path and query */
   readonly target?: string
+  /** Number of attempts so far */
   readonly attempt?: number
+  /** HTTP status; null without a response */
   readonly status?: number | null
+  /** Duration in milliseconds; of a request, from the first call to the last byte, with retries and waits; null without a response */
   readonly ms?: number | null
+  /** Decoded bytes of the body */
   readonly bytes?: number
+  /** Rows: `new`, `unchanged`, `revised`, `withdrawn`, `rejected` */
   readonly rows?: EventRows
+  /** false if the response mixes resolutions and its window is split */
   readonly loaded?: boolean
+  /** `done`, `partial`, `stopped` or `failed` */
   readonly outcome?: RunOutcome
+  /** Error code; null without an error */
   readonly code?: string | null
+  /** Message: the error, or why something was done */
   readonly reason?: string | null
+  /** Suggested fix */
   readonly hint?: string | null
+  /** Milliseconds to wait */
   readonly wait_ms?: number
+  /** Number of smaller windows */
   readonly pieces?: number
+  /** Number of requests of the run */
   readonly requests?: number
+  /** Number of requests that failed after all retries */
   readonly failed?: number
+  /** Instant, ISO 8601 in UTC */
   readonly at?: string
+  /** Number of finished requests */
   readonly done?: number
+  /** Number of planned requests; null if not counted */
   readonly total?: number | null
+  /** Rows per second since the start */
   readonly values_per_second?: number
+  /** Estimated remaining seconds; null if unknown */
   readonly left_seconds?: number | null
+  /** Calls left in the budget; null without one */
   readonly calls_left?: number | null
+  /** URL of the file */
   readonly url?: string
+  /** SIGINT, SIGTERM or SIGHUP */
   readonly signal?: string
 }
 
@@ -61,37 +91,3 @@ export const errorFields = (error: SyncError | null): Required<Pick<EventFields,
   reason: error?.message ?? null,
   hint: error?.hint ?? null,
 })
-
-/** The description of each field, for `docs/logging.md`. */
-export const FIELD_MEANINGS: Readonly<Record<keyof EventFields, string>> = {
-  run: 'Run (`_run.id`)',
-  job: 'Job name',
-  command: 'Command',
-  entry: 'Entry of the job file',
-  route: 'Route, or `download`',
-  indicator: 'Indicator id, or null',
-  window: 'Requested `from` and `to` (exclusive), ISO 8601 in UTC; null for listings',
-  target: 'Path and query',
-  attempt: 'Number of attempts so far',
-  status: 'HTTP status; null without a response',
-  ms: 'Duration in milliseconds; of a request, from the first call to the last byte, with retries and waits; null without a response',
-  bytes: 'Decoded bytes of the body',
-  rows: 'Rows: `new`, `unchanged`, `revised`, `withdrawn`, `rejected`',
-  loaded: 'false if the response mixes resolutions and its window is split',
-  outcome: '`done`, `partial`, `stopped` or `failed`',
-  code: 'Error code; null without an error',
-  reason: 'Message: the error, or why something was done',
-  hint: 'Suggested fix',
-  wait_ms: 'Milliseconds to wait',
-  pieces: 'Number of smaller windows',
-  requests: 'Number of requests of the run',
-  failed: 'Number of requests that failed after all retries',
-  at: 'Instant, ISO 8601 in UTC',
-  done: 'Number of finished requests',
-  total: 'Number of planned requests; null if not counted',
-  values_per_second: 'Rows per second since the start',
-  left_seconds: 'Estimated remaining seconds; null if unknown',
-  calls_left: 'Calls left in the budget; null without one',
-  url: 'URL of the file',
-  signal: 'SIGINT, SIGTERM or SIGHUP',
-}

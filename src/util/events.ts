@@ -2,7 +2,7 @@
 import type { EventFields, EventRows, RunOutcome } from './eventFields.ts'
 import { quantity } from './text.ts'
 
-/** The declaration of an event. */
+/** The declaration of an event: its level, where it is shown, its fields and its sentence. */
 interface EventDeclaration {
   readonly level: 'info' | 'warn' | 'error'
   /** Whether the pretty log always shows it, or only with `--verbose` because the summary or the progress line has it. */
@@ -19,10 +19,10 @@ const REQUEST_FIELDS = ['run', 'job', 'command', 'entry', 'route', 'indicator', 
 const RUN_FIELDS = ['run', 'job', 'command'] as const
 const ERROR = ['code', 'reason', 'hint'] as const
 
-const what = ({ entry, route, target, url }: EventFields): string =>
+const requestText = ({ entry, route, target, url }: EventFields): string =>
   [entry, route, target ?? url].filter((part) => part !== undefined && part !== '').join(' ')
 const seconds = (ms: number | undefined): string => `${Math.ceil((ms ?? 0) / 1000)} s`
-const answered = ({ status, ms, attempt = 1 }: EventFields): string =>
+const responseText = ({ status, ms, attempt = 1 }: EventFields): string =>
   [
     status ? `status ${status}` : 'no response',
     ...(ms === null || ms === undefined ? [] : [`in ${Math.round(ms)} ms`]),
@@ -34,7 +34,7 @@ const rowsText = (rows: EventRows | undefined): string =>
     .map(([name, count]) => `${count} ${name}`)
     .join(', ')
 
-/** The events, each with its level, where it is shown, its fields and its sentence. */
+/** Every event. */
 export const EVENTS = {
   'run.started': {
     level: 'info',
@@ -48,8 +48,8 @@ export const EVENTS = {
     pretty: 'verbose',
     when: 'A response was stored; `loaded` says whether its rows were loaded.',
     fields: [...REQUEST_FIELDS, 'attempt', 'status', 'ms', 'bytes', 'rows', 'loaded'],
-    sentence: (of) =>
-      `${what(of)}: ${answered(of)}, ${of.loaded === false ? 'mixed resolutions, split into smaller windows' : rowsText(of.rows)}`,
+    sentence: (event) =>
+      `${requestText(event)}: ${responseText(event)}, ${event.loaded === false ? 'mixed resolutions, split into smaller windows' : rowsText(event.rows)}`,
   },
   'request.retried': {
     level: 'warn',
@@ -57,24 +57,24 @@ export const EVENTS = {
     selfHealing: true,
     when: 'An attempt failed and is retried.',
     fields: [...REQUEST_FIELDS, 'attempt', 'status', 'code', 'reason', 'url'],
-    sentence: (of) => `${what(of)}: attempt ${of.attempt} failed, retrying: ${of.reason}`,
+    sentence: (event) => `${requestText(event)}: attempt ${event.attempt} failed, retrying: ${event.reason}`,
   },
   'request.split': {
     level: 'info',
     pretty: 'verbose',
     when: 'A window is too large and is split. If `pieces` is 0, it is postponed to a later run.',
     fields: [...REQUEST_FIELDS, 'attempt', 'pieces', 'status', 'ms', 'code', 'reason'],
-    sentence: (of) =>
-      of.pieces === 0
-        ? `${what(of)}: postponed to a later run: ${of.reason}`
-        : `${what(of)}: split into ${quantity(of.pieces ?? 0, 'smaller window')}: ${of.reason}`,
+    sentence: (event) =>
+      event.pieces === 0
+        ? `${requestText(event)}: postponed to a later run: ${event.reason}`
+        : `${requestText(event)}: split into ${quantity(event.pieces ?? 0, 'smaller window')}: ${event.reason}`,
   },
   'request.failed': {
     level: 'error',
     pretty: 'verbose',
     when: 'A request failed after all retries; the run continues.',
     fields: [...REQUEST_FIELDS, 'attempt', 'status', 'ms', 'rows', 'code', 'reason', 'hint'],
-    sentence: (of) => `${what(of)}: failed, ${answered(of)}: ${of.reason}`,
+    sentence: (event) => `${requestText(event)}: failed, ${responseText(event)}: ${event.reason}`,
   },
   'calls.paused': {
     level: 'warn',
@@ -167,14 +167,14 @@ export const EVENTS = {
     selfHealing: true,
     when: 'Another worker or a new `sync` took over a request; this worker did not load the response.',
     fields: [...REQUEST_FIELDS, 'attempt', 'code', 'reason'],
-    sentence: (of) => `${what(of)}: ${of.reason}`,
+    sentence: (event) => `${requestText(event)}: ${event.reason}`,
   },
   'claim.failed': {
     level: 'error',
     pretty: 'always',
     when: 'A worker could not complete a request; it is retried later.',
     fields: [...REQUEST_FIELDS, 'attempt', ...ERROR],
-    sentence: (of) => `${what(of)}: failed at attempt ${of.attempt}: ${of.reason}`,
+    sentence: (event) => `${requestText(event)}: failed at attempt ${event.attempt}: ${event.reason}`,
   },
   'database.lost': {
     level: 'warn',
@@ -241,19 +241,17 @@ export const EVENTS = {
   },
 } as const satisfies Record<string, EventDeclaration>
 
-/** The name of an event. */
 export type EventName = keyof typeof EVENTS
 
 /** An event: its name and its fields. */
 export interface SyncEvent extends EventFields {
-  /** The name of the event. */
   readonly event: EventName
 }
 
 /** Receives every event. */
 export type OnEvent = (event: SyncEvent) => void
 
-/** The fields of an event, as it declares them. */
+/** The declared fields of an event. */
 export type FieldsOf<N extends EventName> = Pick<EventFields, (typeof EVENTS)[N]['fields'][number]>
 
 /** Emits an event by its name. Undeclared fields are type errors, even in a spread object. */
@@ -281,7 +279,7 @@ export const eventLevel = ({ event, outcome }: SyncEvent): EventDeclaration['lev
 /** An event as a sentence for people. */
 export const describeEvent = (event: SyncEvent): string => (EVENTS[event.event] as EventDeclaration).sentence(event)
 
-/** Whether an event is for a log with these settings. */
+/** Whether a log with these settings shows an event. */
 export function isLogged(name: EventName, { pretty, level }: { pretty: boolean; level: string }): boolean {
   const declared: EventDeclaration = EVENTS[name]
   if (declared.selfHealing && level === 'warn') return false

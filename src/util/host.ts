@@ -1,4 +1,4 @@
-/** Whether an address is on this machine, so that what is sent there crosses no network. */
+/** Whether an address is on this machine, so that requests cross no network. */
 export function isHere(address: string | URL): boolean {
   const { hostname } = new URL(address)
   return /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\]|\[::ffff:7f[0-9a-f]{2}:[0-9a-f]{1,4}\])\.?$/i.test(
@@ -6,7 +6,7 @@ export function isHere(address: string | URL): boolean {
   )
 }
 
-/** Whether an address is on this machine or in its private network, as far as the address itself shows. */
+/** Whether an address is on this machine or in a private network, judged by the address alone. */
 export function isInside(address: string | URL): boolean {
   const { hostname } = new URL(address)
   return (

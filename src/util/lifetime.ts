@@ -1,34 +1,34 @@
 import { Worker } from 'node:worker_threads'
 
-/** What was opened one after the other, and is closed together. */
+/** Closes resources together that were opened one after the other. */
 export interface Closers {
-  /** Closes something later, before what was opened earlier. */
+  /** Adds a resource, which is closed before those that were opened earlier. */
   add(close: () => unknown): void
-  /** Closes all, the last one first, each also where another cannot be closed. Throws the first error. */
+  /** Closes all, the last one first, even if closing fails. Throws the first error. */
   close(): Promise<void>
 }
 
-/** Nothing to close yet. Who opens several things closes those that are open where the next one cannot be: a connection or a timer that stays keeps its process alive. */
+/** Collects resources to close. A connection or timer that stays open keeps the process alive. */
 export function createClosers(): Closers {
   const closers: (() => unknown)[] = []
   return {
     add: (close) => void closers.push(close),
     async close() {
-      const failed: unknown[] = []
+      const errors: unknown[] = []
       for (let close = closers.pop(); close; close = closers.pop())
         try {
           await close()
         } catch (error) {
-          failed.push(error)
+          errors.push(error)
         }
-      if (failed.length > 0) throw failed[0]
+      if (errors.length > 0) throw errors[0]
     },
   }
 }
 
 /**
- * Kills this process when its parent has ended, or when it takes more than so many bytes of memory. A thread of its own does it:
- * nothing else interrupts SQLite in the middle of a statement, and this build of SQLite ignores `hard_heap_limit`.
+ * Kills this process when its parent has ended, or when it uses more than `maxBytes` of memory. A thread does it, because nothing
+ * else interrupts a statement of SQLite, and this build of SQLite ignores `hard_heap_limit`.
  */
 export function endWithParent(parent: number, maxBytes = Number.POSITIVE_INFINITY): void {
   const watch = new Worker(

@@ -4,22 +4,22 @@ import type { AddressInfo } from 'node:net'
 
 /** A server that listens. */
 export interface Listening {
-  /** Its address from this machine, without a slash at the end. */
+  /** Its URL on this machine, without a trailing slash. */
   readonly url: string
   /** Stops listening and ends all connections. */
   close(): Promise<void>
 }
 
-/** Makes a server listen; port 0 is any free one. Throws the error of the system if it cannot. */
+/** Starts a server; port 0 is any free one. Throws the error of the system if it cannot. */
 export async function listen(
   server: Server,
-  where: { readonly host: string; readonly port: number },
+  address: { readonly host: string; readonly port: number },
 ): Promise<Listening> {
-  server.listen(where)
+  server.listen(address)
   await once(server, 'listening')
-  const { address, family, port } = server.address() as AddressInfo
+  const { address: ip, family, port } = server.address() as AddressInfo
   const wildcards: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }
-  const host = wildcards[address] ?? (family === 'IPv6' ? `[${address}]` : address)
+  const host = wildcards[ip] ?? (family === 'IPv6' ? `[${ip}]` : ip)
   return {
     url: `http://${host}:${port}`,
     async close() {

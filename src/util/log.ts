@@ -1,6 +1,6 @@
-import { createRequire } from 'node:module'
 import type { LogFn, LoggerOptions, Logger as Pino } from 'pino'
 import { describeEvent, eventLevel, isLogged, type OnEvent, type SyncEvent } from './events.ts'
+import { loadPackage } from './package.ts'
 import { redact } from './redact.ts'
 import { oneLine, visible } from './text.ts'
 
@@ -9,12 +9,12 @@ const LEVELS = ['debug', 'info', 'warn', 'error'] as const
 /** Writes lines, each at a level. */
 export type Logger = Pick<Pino, (typeof LEVELS)[number]>
 
-/** What is logged to stderr, and in which format. */
+/** The settings of a log. */
 export interface LogOptions {
   readonly level: 'silent' | 'warn' | 'info' | 'debug'
   readonly format: 'pretty' | 'json'
   readonly color: boolean
-  /** Texts that must never be written: each is replaced by `[secret]` wherever it occurs. */
+  /** Texts that are replaced by `[secret]`. */
   readonly secrets: readonly string[]
   /** Returns what is written before a line, such as the sequence that clears a progress line. */
   readonly before?: () => string
@@ -31,33 +31,32 @@ const onlyVisible = (value: unknown): unknown => {
 export function createLog(options: LogOptions): Logger {
   const { level, format } = options
   let pino: Pino | undefined
-  const isWanted = (at: (typeof LEVELS)[number], first: unknown): boolean =>
+  const isEnabled = (name: (typeof LEVELS)[number], first: unknown): boolean =>
     level !== 'silent' &&
-    LEVELS.indexOf(at) >= LEVELS.indexOf(level) &&
+    LEVELS.indexOf(name) >= LEVELS.indexOf(level) &&
     !(isEvent(first) && !isLogged(first.event, { pretty: format === 'pretty', level }))
-  // Created with the first line, because most commands log nothing.
-  const at = (name: (typeof LEVELS)[number]): LogFn => {
-    return (...args: readonly unknown[]) => {
-      if (!isWanted(name, args[0])) return
+  const write =
+    (name: (typeof LEVELS)[number]): LogFn =>
+    (...args: readonly unknown[]) => {
+      if (!isEnabled(name, args[0])) return
+      // Created with the first line, because most commands log nothing.
       pino ??= createPino(options)
       pino[name](...(args as Parameters<LogFn>))
     }
-  }
-  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
+  return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }
 }
 
 function createPino({ level, format, color, secrets, before = () => '' }: LogOptions): Pino {
-  const require = createRequire(import.meta.url)
-  const { pino } = require('pino') as typeof import('pino')
-  const { prettyFactory } = require('pino-pretty') as typeof import('pino-pretty')
+  const { pino } = loadPackage<typeof import('pino')>('pino')
+  const { prettyFactory } = loadPackage<typeof import('pino-pretty')>('pino-pretty')
   const pretty = prettyFactory({ colorize: color, ignore: 'pid,hostname,time', singleLine: true, hideObject: true })
   const shape = format === 'json' ? (line: string) => line : (line: string) => `${(pretty(line) ?? '').trimEnd()}\n`
   const hooks: LoggerOptions['hooks'] = {
     logMethod(args, method) {
       const [first] = args as readonly unknown[]
       // Text from the service must not forge lines or move the cursor.
-      const whole = typeof first === 'string' ? [{ event: 'note' }, ...args] : args
-      method.apply(this, whole.map(onlyVisible) as Parameters<LogFn>)
+      const complete = typeof first === 'string' ? [{ event: 'note' }, ...args] : args
+      method.apply(this, complete.map(onlyVisible) as Parameters<LogFn>)
     },
   }
   return pino(
@@ -69,16 +68,16 @@ function createPino({ level, format, color, secrets, before = () => '' }: LogOpt
 const isEvent = (value: unknown): value is SyncEvent =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, 'event')
 
-/** Text from the service becomes one line, in every field of an event. */
-const tidied = (event: SyncEvent): SyncEvent =>
+/** Makes one line of the text from the service in every field of an event. */
+const toOneLines = (event: SyncEvent): SyncEvent =>
   Object.fromEntries(
     Object.entries(event).map(([name, value]) => [name, typeof value === 'string' ? oneLine(value) : value]),
   ) as unknown as SyncEvent
 
-/** Writes events to a log: the fields for machines, a sentence for people. */
+/** Writes events to a log: fields for scripts, a sentence for people. */
 export const eventsTo =
   (log: Logger): OnEvent =>
   (event) => {
-    const clean = tidied(event)
+    const clean = toOneLines(event)
     log[eventLevel(event)](clean, describeEvent(clean))
   }

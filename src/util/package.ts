@@ -1,9 +1,12 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { findPackageJSON } from 'node:module'
+import { createRequire, findPackageJSON } from 'node:module'
 import { dirname, join } from 'node:path'
 
-/** The path of a file that ships with this program, by its name inside the package. */
+/** Loads a dependency with its first use, because most commands never need it. */
+export const loadPackage = <T>(name: string): T => createRequire(import.meta.url)(name)
+
+/** The path of a file that ships with this program. */
 export const packageFile = (name: string): string => join(dirname(findPackageJSON(import.meta.url)!), name)
 
 /** The version of this program, from its package.json. */

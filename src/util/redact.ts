@@ -1,4 +1,5 @@
 import { BACKSLASH, QUOTE } from './bytes.ts'
+import { memoize } from './memoize.ts'
 
 /** The text that replaces a secret. */
 export const REDACTED = '[secret]'
@@ -6,14 +7,14 @@ export const REDACTED = '[secret]'
 /** Shorter texts are not searched for: they would match data. */
 const SHORTEST_SECRET = REDACTED.length
 
-/** Takes a secret out of what would show it. */
+/** Removes a secret from texts and bytes. */
 export interface Redactor {
-  /** The text with a mark in place of the secret. */
+  /** Replaces the secret in a text. */
   text(text: string): string
   /** Overwrites the secret in place; the length stays the same, and JSON stays valid. */
   bytes(bytes: Buffer): Buffer
-  /** Whether a text holds the secret in any form. */
-  found(text: string): boolean
+  /** Whether a text contains the secret in any form. */
+  isIn(text: string): boolean
 }
 
 const hex = (code: number, digits: number): string => code.toString(16).padStart(digits, '0')
@@ -38,9 +39,8 @@ function withEscape(text: string, at: number): number {
 }
 
 /**
- * The parts of a JSON text without an unescaped quotation mark that are at least as long as the shortest form of a secret; no
- * form contains such a mark. Each part is searched from its far end, so that most of a text of short words is never read; the
- * values of an answer have no such part at all. Algorithm: the skip of Boyer and Moore.
+ * The parts of a JSON text between unescaped quotation marks that are long enough for a secret, which contains no such mark.
+ * Each part is searched from its end, so that most of a text of short words is never read. Algorithm: the skip of Boyer and Moore.
  */
 export function* unquoted(bytes: Buffer, shortest: number): Generator<Buffer, void> {
   for (let from = 0; from + shortest <= bytes.length; ) {
@@ -58,11 +58,11 @@ export function* unquoted(bytes: Buffer, shortest: number): Generator<Buffer, vo
   }
 }
 
-/** Bytes that are searched at once; the next piece begins earlier by more than a secret can take with its escapes. */
+/** Bytes that are searched at once. Pieces overlap by the longest form of a secret. */
 const PIECE_BYTES = 1024 * 1024
 const LONGEST_LETTER = 64
 
-const noRedactor: Redactor = { text: (text) => text, bytes: (bytes) => bytes, found: () => false }
+const noRedactor: Redactor = { text: (text) => text, bytes: (bytes) => bytes, isIn: () => false }
 
 function create(secret: string): Redactor {
   const { length } = secret
@@ -74,27 +74,20 @@ function create(secret: string): Redactor {
       for (const part of unquoted(bytes, length))
         for (let start = 0; start < part.length; start += PIECE_BYTES) {
           const piece = part.toString('latin1', start, start + PIECE_BYTES + LONGEST_LETTER * length)
-          for (const { 0: found, index } of piece.matchAll(pattern)) {
+          for (const { 0: match, index } of piece.matchAll(pattern)) {
             const from = start + withEscape(piece, index)
-            part.fill('*', from, start + index + found.length)
+            part.fill('*', from, start + index + match.length)
             part.write(REDACTED, from)
           }
         }
       return bytes
     },
-    found: (text) => text.search(pattern) >= 0,
+    isIn: (text) => text.search(pattern) >= 0,
   }
 }
 
-const redactors = new Map<string, Redactor>()
-
 /** The redactor of a secret, made once. Quotes around the secret are not part of it. */
-export function createRedactor(secret: string): Redactor {
-  const bare = secret.replace(/^"(.*)"$/s, '$1')
-  const redactor = redactors.get(bare) ?? create(bare)
-  redactors.set(bare, redactor)
-  return redactor
-}
+export const createRedactor = memoize((secret: string): Redactor => create(secret.replace(/^"(.*)"$/s, '$1')))
 
 /** Replaces every secret in a text. */
 export const redact = (text: string, secrets: readonly string[]): string =>

@@ -5,7 +5,7 @@ import { constants, zstdCompress, zstdDecompress } from 'node:zlib'
 const compress = promisify(zstdCompress)
 const decompress = promisify(zstdDecompress)
 
-/** A body as the reply store keeps it. */
+/** A body as `_reply` stores it. */
 export interface StoredBody {
   /** SHA-256 of the body before compression, hex. */
   readonly hash: string
@@ -13,7 +13,7 @@ export interface StoredBody {
   readonly compressed: Buffer
 }
 
-/** As fast as zstd's level 5, but 8.7 bytes a value, not 10: a lazier search in tables that fit into the processor's cache. */
+/** As fast as zstd's level 5, but 8.7 instead of 10 bytes a value: its tables fit into the processor's cache. */
 const PARAMS = {
   [constants.ZSTD_c_compressionLevel]: 5,
   [constants.ZSTD_c_strategy]: constants.ZSTD_lazy2,
@@ -22,16 +22,16 @@ const PARAMS = {
   [constants.ZSTD_c_chainLog]: 14,
   [constants.ZSTD_c_searchLog]: 1,
   [constants.ZSTD_c_minMatch]: 6,
-  // To notice damage on the disk.
+  // Detects damage on the disk.
   [constants.ZSTD_c_checksumFlag]: 1,
 }
 
 const MIN_CHUNK = 16 * 1024
 const MAX_CHUNK = 128 * 1024 * 1024
 
-/** Hashes a body, and compresses it on another thread. The body must not change until that is done. */
+/** Hashes a body, and compresses it on another thread. The body must not change meanwhile. */
 export async function compressBody(body: Buffer): Promise<StoredBody> {
-  // Each chunk is a turn of the event loop, which may be busy: one chunk holds what bodies usually become.
+  // Each chunk takes a turn of the event loop. Most compressed bodies fit into one.
   const chunkSize = Math.max(MIN_CHUNK, body.length >> 3)
   const compressing = compress(body, { params: PARAMS, pledgedSrcSize: body.length, chunkSize })
   return { hash: hash('sha256', body), compressed: await compressing }
@@ -39,5 +39,5 @@ export async function compressBody(body: Buffer): Promise<StoredBody> {
 
 /** Restores a body of `size` bytes. Throws if it was damaged. */
 export const decompressBody = (compressed: Buffer, size: number): Promise<Buffer> =>
-  // One chunk more than full, so that one turn of the event loop is enough; a damaged size does not take all memory.
+  // Larger than the body, so that one turn of the event loop is enough. A damaged size must not take all memory.
   decompress(compressed, { chunkSize: Math.min(size + MIN_CHUNK, MAX_CHUNK) })

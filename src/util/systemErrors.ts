@@ -1,6 +1,6 @@
 import { BugError, InputError, StoreError, SyncError } from './errors.ts'
 
-/** Errors of the system by code: the meaning, and whether the cause is the user's input or the machine. */
+/** System errors by code: the meaning, and whether the user's input or the machine is the cause. */
 const SYSTEM_ERRORS: Readonly<Record<string, readonly [string, typeof InputError | typeof StoreError]>> = {
   ENOENT: ['does not exist', InputError],
   EISDIR: ['is a directory', InputError],
@@ -28,16 +28,16 @@ const SYSTEM_ERRORS: Readonly<Record<string, readonly [string, typeof InputError
   EPIPE: ['has no reader any more', StoreError],
 }
 
-/** The meaning of an error of the system about a file, with its code. */
-export function systemWords(error: unknown): string {
+/** The meaning of a system error, with its code. */
+export function describeSystemError(error: unknown): string {
   const { code = 'unknown' } = error as NodeJS.ErrnoException
   return `${SYSTEM_ERRORS[code]?.[0] ?? 'cannot be used'} (${code})`
 }
 
-/** Limits of the runtime that a large value of the user's own meets. */
+/** Limits of the runtime for large values. */
 const RUNTIME_LIMITS = ['ERR_STRING_TOO_LONG', 'ERR_BUFFER_TOO_LARGE', 'ERR_WORKER_OUT_OF_MEMORY']
 
-/** An error of the system as one of this program; any other error unchanged. */
+/** Turns a system error into an expected one; returns any other value unchanged. */
 export function asSystemError(error: unknown): unknown {
   if (error instanceof SyncError || !(error instanceof Error)) return error
   const { code = '', syscall, path } = error as NodeJS.ErrnoException
@@ -47,18 +47,18 @@ export function asSystemError(error: unknown): unknown {
       code: 'too-large',
       cause: error,
     })
-  const known = SYSTEM_ERRORS[code]
-  if (!known || syscall === undefined) return error
-  const [means, ErrorClass] = known
-  const what = path ?? (syscall === 'write' ? 'The output' : 'A resource')
-  return new ErrorClass(`${what} ${means} (${code} in ${syscall}).`, {
+  const declared = SYSTEM_ERRORS[code]
+  if (!declared || syscall === undefined) return error
+  const [meaning, ErrorClass] = declared
+  const subject = path ?? (syscall === 'write' ? 'The output' : 'A resource')
+  return new ErrorClass(`${subject} ${meaning} (${code} in ${syscall}).`, {
     hint: 'Check the path and its permissions, then run the command again.',
     code: code.toLowerCase(),
     cause: error,
   })
 }
 
-/** What was thrown, as an error of this program: what is neither ours nor of the system is a bug. */
+/** Turns anything thrown into an expected error, or a BugError. */
 export function asSyncError(thrown: unknown): SyncError {
   const error = asSystemError(thrown)
   return error instanceof SyncError ? error : new BugError(thrown)

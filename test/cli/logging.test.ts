@@ -7,7 +7,6 @@ import { NO_COUNTS } from '../../src/load/counts.ts'
 import { planJob } from '../../src/plan/planJob.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { readPlannerState } from '../../src/sync/readPlannerState.ts'
-import { FIELD_MEANINGS } from '../../src/util/eventFields.ts'
 import { EVENTS, type EventName } from '../../src/util/events.ts'
 import { json, runCli, runCommand, serve, tempFolder, tempStore } from '../kit.ts'
 import { testSignals } from '../systems.ts'
@@ -156,11 +155,6 @@ describe('the log of a run', () => {
       expect(code).toBe(2)
       expect(linesOf(err)).toMatchObject([{ event: 'command.failed', level: 50, reason: expect.any(String) }])
     }
-  })
-
-  test('every field of an event is explained', () => {
-    for (const [name, { fields }] of Object.entries(EVENTS))
-      for (const field of fields) expect(Object.keys(FIELD_MEANINGS), name).toContain(field)
   })
 })
 

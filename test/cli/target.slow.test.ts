@@ -350,7 +350,7 @@ testLinks('replay --output replaces nothing', async () => {
 })
 
 describe('between the look and the replacement', () => {
-  const how = { what: 'an export', overwrite: false }
+  const how = { product: 'an export', overwrite: false }
   const part = () => {
     const name = partFileName(path('a'))
     writeFileSync(name, 'new')

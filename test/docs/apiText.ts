@@ -3,7 +3,6 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { Extractor, ExtractorConfig, ExtractorLogLevel } from '@microsoft/api-extractor'
-import { type EventFields, FIELD_MEANINGS } from '../../src/util/eventFields.ts'
 
 /** As much of the model of API Extractor as is read. */
 interface Item {
@@ -80,9 +79,8 @@ function codeOf({ kind, name, excerptTokens }: Item): string {
   return kind === 'Function' ? code.replace(/^(function )?\w+/, name) : code
 }
 
-const commentOf = ({ name, canonicalReference, docComment = '' }: Item): string =>
-  // Data describes these fields.
-  (canonicalReference.includes('!EventFields#') ? FIELD_MEANINGS[name as keyof EventFields] : docComment)
+const commentOf = ({ docComment = '' }: Item): string =>
+  docComment
     .replaceAll(/^\s*\/\*\*|\*\/\s*$/g, '')
     .replaceAll(/^ \* ?/gm, '')
     .replaceAll(/\s+/g, ' ')

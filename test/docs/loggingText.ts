@@ -1,4 +1,4 @@
-import { FIELD_MEANINGS } from '../../src/util/eventFields.ts'
+import { readFileSync } from 'node:fs'
 import { EVENTS } from '../../src/util/events.ts'
 
 const code = (words: readonly string[]): string => words.map((word) => `\`${word}\``).join(', ')
@@ -9,6 +9,16 @@ const GROUPS: readonly (readonly [name: string, fields: readonly string[]])[] = 
   ['run fields', ['run', 'job', 'command']],
   ['error fields', ['code', 'reason', 'hint']],
 ]
+
+/** The fields of events with their comments, as Markdown. */
+const fieldList = (): string =>
+  [
+    ...readFileSync('src/util/eventFields.ts', 'utf8')
+      .split('interface EventFields')[1]!
+      .matchAll(/\/\*\* (.*) \*\/\n {2}readonly (\w+)\?:/g),
+  ]
+    .map(([, comment, name]) => `- \`${name}\`: ${comment}`)
+    .join('\n')
 
 /** The fields of an event, with group names. */
 function fieldsText(fields: readonly string[]): string {
@@ -50,9 +60,7 @@ export function loggingText(): string {
     'Events with their level:',
     events.join('\n'),
     '## Fields',
-    Object.entries(FIELD_MEANINGS)
-      .map(([name, meaning]) => `- \`${name}\`: ${meaning}`)
-      .join('\n'),
+    fieldList(),
     'The hook `onEvent` of the [library](library.md) receives the same events.',
   ].join('\n\n')}\n`
 }

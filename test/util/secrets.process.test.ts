@@ -126,7 +126,7 @@ test.each(['contraseña 1', 'p/ss+w(rd)[.]*1', 'back\\slash"quoted"'])(
 
 test('a body that only begins like a key, again and again, takes no longer than others', () => {
   for (const part of ['\\', '%25', '\\u0066', KEY.slice(0, 60)])
-    expect(createRedactor(KEY).found(part.repeat(200_000))).toBe(false)
+    expect(createRedactor(KEY).isIn(part.repeat(200_000))).toBe(false)
 })
 
 test('a service that says the key back everywhere: it is nowhere afterwards', async () => {

@@ -4,7 +4,7 @@ import { LIVE } from '../../service/services.ts'
 import { InputError } from '../../util/errors.ts'
 import { makeFolder } from '../../util/files/targetFolder.ts'
 import { packageFile } from '../../util/package.ts'
-import { systemWords } from '../../util/systemErrors.ts'
+import { describeSystemError } from '../../util/systemErrors.ts'
 import { shellWord } from '../../util/text.ts'
 import type { Args } from '../command.ts'
 import { DEFAULT_DATABASE } from '../flags.ts'
@@ -35,7 +35,7 @@ function makeFile(file: string, write: (file: string) => void): string {
     return `written  ${file}`
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return `kept     ${file} (exists)`
-    throw new InputError(`${file} ${systemWords(error)}.`, {
+    throw new InputError(`${file} ${describeSystemError(error)}.`, {
       code: 'cannot-write',
       cause: error,
     })

@@ -83,8 +83,9 @@ async function publishCopy(
       hint: 'Name another file.',
       code: 'bad-name',
     })
-  const claimManifest = () => prepareTarget(join(folder, `${name}.manifest.json`), { what: 'a manifest', overwrite })
-  const claimMetadata = () => prepareTarget(join(folder, METADATA), { what: 'a description for Datasette', overwrite })
+  const claimManifest = () => prepareTarget(join(folder, `${name}.manifest.json`), { product: 'a manifest', overwrite })
+  const claimMetadata = () =>
+    prepareTarget(join(folder, METADATA), { product: 'a description for Datasette', overwrite })
   // All targets are checked before anything is written.
   claimCopy(path, overwrite, [source.file])
   claimManifest()

@@ -11,7 +11,7 @@ import type { Service } from '../../service/service.ts'
 import { beginRun, endRun } from '../../sync/record.ts'
 import { type Replayed, replay } from '../../sync/replay.ts'
 import { InputError, StoreError } from '../../util/errors.ts'
-import { partFileName, removeStaleParts, removeStalePartsNow } from '../../util/files/partFiles.ts'
+import { partFileName, removeStaleParts } from '../../util/files/partFiles.ts'
 import { moveIntoPlace, prepareTarget, type Target } from '../../util/files/target.ts'
 import { version } from '../../util/package.ts'
 import { grouped, quantity } from '../../util/text.ts'
@@ -100,7 +100,7 @@ export async function rebuild(
   let store: Store | undefined
   try {
     store = await openWriter(file, 'replay')
-    if (hasFolder) removeStaleParts(file, Date.now())
+    if (hasFolder) removeStaleParts(file)
     const done = await build(file, scratch, service, onProgress)
     checkDamage(file, done)
     const built = await openStore(scratch, { durability: 'none' })
@@ -125,9 +125,9 @@ export async function rebuild(
 /** Throws where the target exists: a rebuilt database replaces nothing. */
 const claimInto = (file: string, into: string): Target =>
   prepareTarget(into, {
-    what: 'a rebuilt database',
+    product: 'a rebuilt database',
     sources: [file],
-    tidy: removeStalePartsNow,
+    tidy: removeStaleParts,
     isReplaceableDatabase: () => false,
   })
 

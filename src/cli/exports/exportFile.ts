@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs'
 import type { Dialect } from '../../reports/cells.ts'
 import type { Exported } from '../../reports/export.ts'
-import { partFileName, removeStalePartsNow } from '../../util/files/partFiles.ts'
+import { partFileName, removeStaleParts } from '../../util/files/partFiles.ts'
 import { asWriteError, moveIntoPlace, prepareTarget } from '../../util/files/target.ts'
 import { version } from '../../util/package.ts'
 import type { ExportForm } from '../flags.ts'
@@ -78,7 +78,7 @@ async function writeFile(file: string, make: () => Exported | Promise<Exported>,
 
 /** What may be replaced by an export. */
 const claimExport = (path: string, overwrite: boolean, sources: readonly string[]) =>
-  prepareTarget(path, { what: 'an export', overwrite, sources, tidy: removeStalePartsNow })
+  prepareTarget(path, { product: 'an export', overwrite, sources, tidy: removeStaleParts })
 
 /** Makes a file beside its place and puts it there when it is whole; what is not a file, such as a pipe, is written into. */
 export async function exportFile(

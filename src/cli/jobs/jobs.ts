@@ -4,7 +4,7 @@ import { type ReadOther, readJob } from '../../job/read.ts'
 import { onlyIndicators } from '../../job/select.ts'
 import { exampleValues, type Service } from '../../service/service.ts'
 import { InputError } from '../../util/errors.ts'
-import { systemWords } from '../../util/systemErrors.ts'
+import { describeSystemError } from '../../util/systemErrors.ts'
 import { readSettings, readSmall, type SettingFlags } from '../settings/config.ts'
 
 /** The text of a small file in YAML; `what` names its kind in messages. Throws InputError, with a hint, where it cannot be read. */
@@ -13,7 +13,7 @@ export function readYamlText(file: string, what: string, hint: string): string {
     return readSmall(file, what)
   } catch (error) {
     if (error instanceof InputError) throw error
-    throw new InputError(`The ${what} ${file} ${systemWords(error)}.`, {
+    throw new InputError(`The ${what} ${file} ${describeSystemError(error)}.`, {
       hint,
       code: `no-${what.replaceAll(' ', '-')}`,
       cause: error,

@@ -6,7 +6,7 @@ import { checkKey } from '../../service/key.ts'
 import { LIVE, SERVICE_NAMES, SERVICES, type Service, type ServiceName } from '../../service/services.ts'
 import { didYouMean } from '../../util/didYouMean.ts'
 import { InputError } from '../../util/errors.ts'
-import { systemWords } from '../../util/systemErrors.ts'
+import { describeSystemError } from '../../util/systemErrors.ts'
 import { DEFAULT_DATABASE } from '../flags.ts'
 import { rememberSecret } from '../terminal/secrets.ts'
 
@@ -74,7 +74,7 @@ function readEnv(file: string): string {
     return text
   } catch (error) {
     if (error instanceof InputError) throw error
-    throw new InputError(`${file} ${systemWords(error)}.`, {
+    throw new InputError(`${file} ${describeSystemError(error)}.`, {
       hint: 'Make it readable for this user, or remove it.',
       code: 'no-env-file',
       cause: error,
@@ -125,7 +125,7 @@ function readKeyFile(file: string): Setting<string> {
     return { value: readSmall(file, 'key'), from: `file ${file}` }
   } catch (error) {
     if (error instanceof InputError) throw error
-    throw new InputError(`The key file ${file} ${systemWords(error)}.`, {
+    throw new InputError(`The key file ${file} ${describeSystemError(error)}.`, {
       hint: 'Pass a readable file that contains the API key as --api-key-file.',
       code: 'no-key-file',
       cause: error,

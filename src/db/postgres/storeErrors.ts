@@ -1,4 +1,4 @@
-import { BusyError, NoTableError, RightsError, StoreError, SyncError } from '../../util/errors.ts'
+import { BusyError, RightsError, StoreError, SyncError } from '../../util/errors.ts'
 
 /** What the server says, with an SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const sqlState = (error: unknown): string | undefined =>
@@ -134,13 +134,6 @@ const REASONS: Readonly<Record<string, readonly [message: string, hint: string]>
   XX: ['The database{} is damaged, or its server has a fault: {reason}.', 'Check the server log.'],
 }
 
-/** The class of an error that decides what happens next, by SQLSTATE. */
-const CLASSES: Readonly<Record<string, typeof StoreError>> = {
-  '42501': RightsError,
-  '42P01': NoTableError,
-  '3F000': NoTableError,
-}
-
 /**
  * Turns an error of the server into one of ours; passes on anything else. `holder`: the session whose lock was waited for, if it
  * is known.
@@ -164,7 +157,7 @@ export function asStoreError(error: unknown, address?: string, holder?: LockingS
           `The server reported an error for the database{}: ${reason}.`,
           'Run `indicator-sync doctor` to see its state.',
         ])
-  const ErrorClass = isConflict(error) ? BusyError : (CLASSES[code] ?? StoreError)
+  const ErrorClass = isConflict(error) ? BusyError : code === '42501' ? RightsError : StoreError
   return new ErrorClass(message.replace('{}', where).replace('{reason}', reason), {
     hint,
     code: code.toLowerCase(),

@@ -11,7 +11,7 @@ export function flushFile(path: string): void {
   }
 }
 
-/** Flushes what was written into a folder to the disk. */
+/** Flushes the entries of a folder to the disk. */
 export function flushFolder(path: string): void {
   try {
     const handle = openSync(path, 'r')

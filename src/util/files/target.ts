@@ -12,16 +12,17 @@ import {
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { InputError, StoreError } from '../errors.ts'
+import { describeSystemError } from '../systemErrors.ts'
 
-/** Where a file will be put, checked before anything is written. */
+/** A checked destination of a file. */
 export interface Target {
   /** The path as the user wrote it, for messages. */
   readonly asWritten: string
-  /** The true path: links are resolved, so that a link stays one. */
+  /** The path with resolved links, so that a link stays one. */
   readonly file: string
-  /** The file that is there and may be replaced; null when there is none. */
+  /** The existing file, which may be replaced; null if there is none. */
   readonly existing: BigIntStats | null
-  /** A device or pipe, which is written into and never replaced. */
+  /** Whether it is a device or pipe, which is never replaced. */
   readonly isStream: boolean
   readonly policy: ReplacePolicy
 }
@@ -29,12 +30,12 @@ export interface Target {
 /** Which files may be replaced. */
 export interface ReplacePolicy {
   /** What is written, for messages: `an export`. */
-  readonly what: string
-  /** `--overwrite`; undefined when the command has no such flag and replaces nothing. */
+  readonly product: string
+  /** `--overwrite`; undefined for commands without this flag. */
   readonly overwrite?: boolean
   /** Files that are read to make this one. */
   readonly sources?: readonly string[]
-  /** Removes what killed commands left beside the file, before anything is refused. */
+  /** Removes what killed commands left beside the file, before the checks. */
   readonly tidy?: (file: string) => void
   /** Whether an existing database may be replaced (default: no). */
   readonly isReplaceableDatabase?: (file: string) => boolean
@@ -44,7 +45,7 @@ export interface ReplacePolicy {
 const LOGGED = ['-wal', '-shm', '-journal'] as const
 const COMPANIONS = [...LOGGED, '.lock'] as const
 const SQLITE = Buffer.from('SQLite format 3\0', 'latin1')
-/** How logs begin: the write-ahead log in either order of bytes, and the rollback journal. */
+/** The first bytes of logs: the write-ahead log in either byte order, and the rollback journal. */
 const LOGS = ['377f0682', '377f0683', 'd9d505f920a163d7'].map((hex) => Buffer.from(hex, 'hex'))
 
 const at = (file: string): BigIntStats | null => statSync(file, { bigint: true, throwIfNoEntry: false }) ?? null
@@ -52,7 +53,7 @@ const refuseTarget = (message: string, hint: string, code = 'target-exists'): ne
   throw new InputError(message, { hint, code })
 }
 
-/** The first bytes of a file, fewer where it is shorter. */
+/** The first bytes of a file, or all of a shorter one. */
 export function readHead(file: string, bytes: number): Buffer {
   const handle = openSync(file, 'r')
   try {
@@ -63,7 +64,7 @@ export function readHead(file: string, bytes: number): Buffer {
   }
 }
 
-/** The true path of a file that need not be there; its folder must. */
+/** The path with resolved links. The file may be missing, its folder not. */
 function truePath(asWritten: string): string {
   const path = resolve(asWritten)
   const link = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false
@@ -76,20 +77,22 @@ function truePath(asWritten: string): string {
         `Cannot write ${asWritten}: it is a broken symbolic link.`,
         'Remove it, or choose another file.',
       )
-    throw new InputError(`Cannot write ${asWritten}: ${code === 'ENOENT' ? 'its directory does not exist' : code}.`, {
-      hint: 'Choose a file in an existing, writable directory.',
-      code: 'cannot-write',
-      cause: error,
-    })
+    throw code === 'ENOENT'
+      ? new InputError(`Cannot write ${asWritten}: its directory does not exist.`, {
+          hint: 'Choose a file in an existing, writable directory.',
+          code: 'cannot-write',
+          cause: error,
+        })
+      : asWriteError(error, asWritten)
   }
 }
 
-/** Refuses names that are part of something else, whether a file of that name is there or not. */
-function checkName(asWritten: string, file: string, { what, isReplaceableDatabase }: ReplacePolicy): void {
+/** Refuses names of settings and of files that belong to a database. */
+function checkName(asWritten: string, file: string, { product, isReplaceableDatabase }: ReplacePolicy): void {
   for (const path of [resolve(asWritten), file]) {
     if (/^\.env(\.|$)/i.test(basename(path)))
       refuseTarget(
-        `Cannot write ${what} to ${asWritten}: the name is reserved for settings and keys.`,
+        `Cannot write ${product} to ${asWritten}: the name is reserved for settings and keys.`,
         'Choose another file.',
       )
     for (const end of COMPANIONS)
@@ -109,11 +112,11 @@ function checkName(asWritten: string, file: string, { what, isReplaceableDatabas
       )
 }
 
-/** Refuses a file that is at a path, unless it may be replaced. */
+/** Refuses an existing file, unless it may be replaced. */
 function checkExisting(asWritten: string, file: string, existing: BigIntStats, policy: ReplacePolicy): void {
-  const { what, overwrite, isReplaceableDatabase } = policy
+  const { product, overwrite, isReplaceableDatabase } = policy
   if (existing.isDirectory())
-    refuseTarget(`Cannot write ${what} to ${asWritten}: it is a directory.`, 'Choose a file in it.', 'folder')
+    refuseTarget(`Cannot write ${product} to ${asWritten}: it is a directory.`, 'Choose a file in it.', 'folder')
   if (!existing.isFile()) refuseTarget(`Cannot write ${asWritten}: it is a device or a socket.`, 'Choose a file.')
   const head = readHead(file, SQLITE.length)
   if (LOGS.some((magic) => head.subarray(0, magic.length).equals(magic)))
@@ -124,7 +127,7 @@ function checkExisting(asWritten: string, file: string, existing: BigIntStats, p
     )
   if (head.equals(SQLITE) && !isReplaceableDatabase?.(file))
     refuseTarget(
-      `Cannot write ${what} to ${asWritten}: it is a database.`,
+      `Cannot write ${product} to ${asWritten}: it is a database.`,
       'Choose another file, or delete the database first.',
       'database',
     )
@@ -135,17 +138,17 @@ function checkExisting(asWritten: string, file: string, existing: BigIntStats, p
     )
 }
 
-/** Checks that a file may be put at a path; throws InputError if something would be lost. */
+/** Checks that a file may be written to a path. Throws InputError if something would be lost. */
 export function prepareTarget(asWritten: string, policy: ReplacePolicy): Target {
   if (asWritten.trim() === '') refuseTarget('The file name is empty.', 'Pass a file name.', 'empty-flag')
   if (/[\\/]$/.test(asWritten))
-    refuseTarget(`Cannot write ${policy.what} to ${asWritten}: it is a directory.`, 'Choose a file in it.', 'folder')
+    refuseTarget(`Cannot write ${policy.product} to ${asWritten}: it is a directory.`, 'Choose a file in it.', 'folder')
   const file = truePath(asWritten)
   policy.tidy?.(file)
   const existing = at(file)
   for (const source of policy.sources ?? []) {
-    const own = at(source)
-    if (own && own.dev === existing?.dev && own.ino === existing.ino)
+    const stat = at(source)
+    if (stat && stat.dev === existing?.dev && stat.ino === existing.ino)
       refuseTarget(`Cannot write ${asWritten}: it is the source database.`, 'Choose another file.', 'same-file')
   }
   checkName(asWritten, file, policy)
@@ -158,7 +161,7 @@ export function prepareTarget(asWritten: string, policy: ReplacePolicy): Target 
 /** Error codes of file systems without hard links. */
 const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EACCES']
 
-/** Moves a complete file to its target atomically; returns false and does nothing where the target has changed since it was checked. */
+/** Moves a complete file to its target atomically. Returns false and does nothing if the target has changed since the check. */
 export function tryMoveIntoPlace(part: string, { file, existing }: Target): boolean {
   const now = existing ? at(file) : null
   if (existing && now) {
@@ -167,7 +170,7 @@ export function tryMoveIntoPlace(part: string, { file, existing }: Target): bool
     return true
   }
   try {
-    // A hard link, unlike a rename, fails where the target exists.
+    // A hard link, unlike a rename, fails if the target exists.
     linkSync(part, file)
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException
@@ -181,10 +184,10 @@ export function tryMoveIntoPlace(part: string, { file, existing }: Target): bool
   return true
 }
 
-/** Moves a complete file to its target. A file that has appeared there since the check is replaced by the same policy. */
+/** Moves a complete file to its target. The policy also applies to a file that appeared after the check. */
 export function moveIntoPlace(part: string, target: Target): void {
   let now = target
-  // The complete file is beside its target, where tidying would remove it.
+  // Tidying would remove the complete file, which is beside its target.
   const { tidy: _, ...policy } = target.policy
   for (let attempt = 0; attempt < 10; attempt++) {
     if (tryMoveIntoPlace(part, now)) return
@@ -197,24 +200,16 @@ export function moveIntoPlace(part: string, target: Target): void {
   )
 }
 
-const TARGET_FAILURES: Readonly<Record<string, string>> = {
-  EIO: 'the disk failed',
-  EFBIG: 'a file-size limit was reached (ulimit -f, or that of the file system)',
-}
-
-/** The error for a file that could not be written: something that the user can fix, or a disk that is full or broken. */
+/** Turns an error of writing a file into an expected one: a StoreError if the disk is full or broken. */
 export function asWriteError(error: unknown, asWritten: string): unknown {
   if (!(error instanceof Error && 'syscall' in error && 'code' in error)) return error
-  const code = String(error.code)
-  if (['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO'].includes(code))
-    return new StoreError(`Cannot write ${asWritten}: ${TARGET_FAILURES[code] ?? 'the disk is full'} (${code}).`, {
+  const message = `Cannot write ${asWritten}: it ${describeSystemError(error)}.`
+  if (['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO'].includes(String(error.code)))
+    return new StoreError(message, {
       hint: 'Free disk space and run the command again. The previous file was not changed.',
       code: 'disk',
       cause: error,
     })
-  return new InputError(`Cannot write ${asWritten}: ${code}.`, {
-    hint: 'Choose a file in an existing, writable directory.',
-    code: 'cannot-write',
-    cause: error,
-  })
+  const hint = 'Choose a file in an existing, writable directory.'
+  return new InputError(message, { hint, code: 'cannot-write', cause: error })
 }

@@ -8,26 +8,18 @@ export const DAY = 86_400
 export const CLOCK_ERROR = 300
 /** The same in milliseconds. */
 export const CLOCK_ERROR_MS = CLOCK_ERROR * 1000
-/** Whether a stored time lies in the future, because one of the clocks was wrong. */
+/** Whether a stored time is in the future, because a clock was wrong. */
 export const isFuture = (at: Instant, now: Instant): boolean => at > now + CLOCK_ERROR
 /** The milliseconds of a minute. */
 export const MINUTE_MS = 60_000
 
-/** The earliest and the latest instant that has a four-digit year, 0001 to 9999. */
+/** The first and last instants with a four-digit year, 0001 to 9999. */
 export const EARLIEST: Instant = -62_135_596_800
 export const LATEST: Instant = 253_402_300_799
 
-/**
- * Days from 1970-01-01 to a date of the proleptic Gregorian calendar.
- * Algorithm: Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", days_from_civil.
- */
-export function daysFromCivil(year: number, month: number, day: number): number {
-  const y = month <= 2 ? year - 1 : year
-  const era = Math.floor(y / 400)
-  const yearOfEra = y - era * 400
-  const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1
-  return era * 146_097 + yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear - 719_468
-}
+/** Days from 1970-01-01 to a date. Months outside 1 to 12 count on from the year. */
+export const daysFromCivil = (year: number, month: number, day: number): number =>
+  new Date(0).setUTCFullYear(year, month - 1, day) / 86_400_000
 
 const DAYS_IN_MONTH = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const
 
@@ -45,8 +37,8 @@ const two = (text: string, at: number): number => {
 
 /**
  * Reads `YYYY-MM-DDThh:mm:ss`, with or without a fraction (dropped), followed by `Z` or `±hh:mm`.
- * Answers NaN for any other text, for a date or time that does not exist, and where the offset is missing:
- * an instant is never guessed. Strict and by hand, because it runs once a value.
+ * Returns NaN for any other text, a date or time that does not exist, or a missing offset: an instant is never guessed.
+ * Written by hand, because it is strict and runs for every value.
  */
 export function parseInstant(text: string): Instant {
   const year = two(text, 0) * 100 + two(text, 2)
@@ -75,11 +67,11 @@ export function parseInstant(text: string): Instant {
   return sign === '+' ? local - offset : local + offset
 }
 
-/** Formats an instant as `2025-10-01T00:00:00Z`: how the database and the service's indicator routes write an instant. */
+/** Formats an instant as `2025-10-01T00:00:00Z`, the form of the database and of indicator routes. */
 export const formatUtc = (at: Instant): string => `${new Date(at * 1000).toISOString().slice(0, 19)}Z`
 
-/** `2025-10-01T00:00:00.000Z`: UTC to the millisecond, from epoch milliseconds; for what happened here rather than at the source. */
+/** Formats epoch milliseconds as `2025-10-01T00:00:00.000Z`: the time of a local event. */
 export const formatMillis = (ms: number): string => new Date(ms).toISOString()
 
-/** The whole second in which something happened here, from its text. */
+/** Parses the time of a local event, down to whole seconds. */
 export const floorToSecond = (moment: string): Instant => Math.floor(Date.parse(moment) / 1000)

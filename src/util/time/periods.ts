@@ -1,22 +1,23 @@
 import { DAY, HOUR, type Instant } from './instant.ts'
 import { addUnits, floorTo, type Unit } from './zone.ts'
 
-/** Seconds. Shorter periods do not depend on the calendar; longer ones follow it, so that a clock change makes them longer or shorter. */
+/** Seconds. Longer periods follow the calendar, so that a clock change makes them longer or shorter. */
 export const LONGEST_FIXED = 20 * HOUR
 
-/** Whether a step in seconds is that of days, months or years, which vary in length. */
+/** Whether a step in seconds is one of days, months or years, which vary in length. */
 export const isCalendarStep = (step: number): boolean => step > LONGEST_FIXED
 
-/** The periods of a series, one after the other: where the one that holds an instant begins, and where the next one begins. */
+/** The consecutive periods of a series. */
 export interface Periods {
-  /** Whether they are days, weeks, months, quarters or years of the local calendar. */
+  /** Whether they follow the local calendar. */
   readonly isCalendar: boolean
+  /** The start of the period that contains an instant. */
   readonly floor: (at: Instant) => Instant
-  /** Where the next period begins; the instant itself where one begins there. */
+  /** The first start of a period at or after an instant. */
   readonly ceil: (at: Instant) => Instant
 }
 
-/** A stored period: when it begins, and how long it is in seconds. */
+/** A stored period: its start, and its length in seconds. */
 export interface Period {
   readonly at: Instant
   readonly step: number
@@ -25,7 +26,7 @@ export interface Period {
 interface PeriodKind {
   readonly unit: Unit
   readonly count: number
-  /** The fewest and the most days of such a period. */
+  /** Minimum and maximum length in days. */
   readonly days: readonly [number, number]
 }
 
@@ -37,25 +38,25 @@ const PERIOD_KINDS: readonly PeriodKind[] = [
   { unit: 'year', count: 1, days: [365, 366] },
 ]
 
-/** Whether a step is so long that a local day may begin inside a period. */
+/** Whether a local day may start inside a period of this length. */
 export const isLong = (step: number): boolean => step > HOUR
 
 /** The kind of calendar period that has this length; undefined for a fixed length. */
 const periodKind = (step: number): PeriodKind | undefined =>
   PERIOD_KINDS.find(({ days: [least, most] }) => step >= least * DAY - HOUR && step <= most * DAY + HOUR)
 
-/** Whether two steps are lengths of the same kind of period: two months may differ in length. */
+/** Whether two steps have the same kind of period: months differ in length. */
 export const isSameStep = (a: number | null, b: number | null): boolean =>
   a === b || (a !== null && b !== null && periodKind(a) !== undefined && periodKind(a) === periodKind(b))
 
-/** The periods of a series, from one that is known; undefined where they are so short that one begins with every local day. */
+/** The periods of a series, from one of them; undefined if a period starts with every local day. */
 export function findPeriods(zone: string, { at, step }: Period): Periods | undefined {
   if (!isLong(step)) return undefined
   const kind = periodKind(step)
   const isCalendar = kind !== undefined && floorTo(zone, at, kind.unit) === at
-  // The nth period after the known one.
   const begin = (n: number): Instant => (isCalendar ? addUnits(zone, at, kind.unit, n * kind.count) : at + n * step)
-  const place = (instant: Instant): number => {
+  /** How many periods after the first one an instant is. */
+  const indexAt = (instant: Instant): number => {
     let n = Math.floor((instant - at) / step)
     while (begin(n) > instant) n--
     while (begin(n + 1) <= instant) n++
@@ -63,9 +64,9 @@ export function findPeriods(zone: string, { at, step }: Period): Periods | undef
   }
   return {
     isCalendar,
-    floor: (instant) => begin(place(instant)),
+    floor: (instant) => begin(indexAt(instant)),
     ceil: (instant) => {
-      const n = place(instant)
+      const n = indexAt(instant)
       const floor = begin(n)
       return floor === instant ? floor : begin(n + 1)
     },

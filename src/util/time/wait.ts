@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SignalError } from '../errors.ts'
 
-/** Waits for so many milliseconds. Throws SignalError where the signal comes before they are over. */
+/** Waits. Throws SignalError if the signal is aborted earlier. */
 export async function wait(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch((cause) => {
     throw new SignalError(cause)
   })
 }
 
-/** Longer waits are cut down to this: a wait of a century would make the database useless. */
+/** Longer waits are shortened to this: a wait of a century would make the database useless. */
 export const MAX_ACCEPTED_WAIT_MS = 24 * 60 * 60_000

@@ -46,23 +46,23 @@ function createOffsets(zone: string): (at: Instant) => number {
   }
 }
 
-/** Refuses a name that the zone data of this runtime does not have. */
+/** Throws InputError for a name that the zone data of this runtime lacks. */
 export const checkZone = (zone: string): void => {
   if (!transitionsByZone.has(zone)) createOffsets(zone)
 }
 
-/** Sets the transitions of a zone that were stored earlier from the same zone data: computing them again takes longer than a plan. */
+/** Sets the transitions of a zone from stored ones. Computing them again takes longer than a plan. */
 export function useTransitions(zone: string, rows: readonly Transition[]): void {
   if (!transitionsByZone.has(zone)) transitionsByZone.set(zone, rows)
 }
 
 /**
- * Every change of a zone's offset from 1970 to 2100, to the second, oldest first; the first row is the offset of 1970.
+ * The offset changes of a zone from 1970 to 2100, to the second, oldest first. The first row is the offset of 1970.
  * Source: the runtime's IANA data, through `Intl`.
  */
 export function transitions(zone: string): readonly Transition[] {
-  const remembered = transitionsByZone.get(zone)
-  if (remembered) return remembered
+  const cached = transitionsByZone.get(zone)
+  if (cached) return cached
   const offset = createOffsets(zone)
   const rows: Transition[] = [{ at: FIRST, offset: offset(FIRST) }]
   for (let from = FIRST; from < LAST; from += STRIDE) {
@@ -117,19 +117,19 @@ export const localClock = (zone: string, at: Instant): string =>
 export const formatLocal = (zone: string, at: Instant): string =>
   `${localClock(zone, at)}${formatOffset(offsetAt(zone, at))}`
 
-/** The local day in which an instant lies. */
+/** The local day of an instant. */
 export const localDate = (zone: string, at: Instant): LocalDate => localClock(zone, at).slice(0, 10)
 
-/** Calendar steps at which windows and buckets may begin, longest last. */
+/** Calendar steps of windows and aggregations, longest last. */
 export const UNITS = ['five_minutes', 'ten_minutes', 'fifteen_minutes', 'hour', 'day', 'month', 'year'] as const
 export type Unit = (typeof UNITS)[number]
 
 const UNIT_SECONDS = { five_minutes: 300, ten_minutes: 600, fifteen_minutes: 900, hour: 3600 } as const
 
-/** Seconds of a step that is always equally long; undefined for a day, a month and a year. */
+/** Seconds of a step of fixed length; undefined for a day, a month and a year. */
 export const fixedSeconds = (unit: Unit): number | undefined => UNIT_SECONDS[unit as keyof typeof UNIT_SECONDS]
 
-/** The first instant at which the local calendar has reached a day, given in days since 1970: a day that a zone skipped begins with the next one. */
+/** The start of a day, in days since 1970. A day that a zone skipped starts with the next one. */
 function startOfDay(zone: string, day: number): Instant {
   const rows = transitions(zone)
   const midnight = day * DAY
@@ -141,13 +141,13 @@ function startOfDay(zone: string, day: number): Instant {
   }
 }
 
-/** The day of an instant, counted since 1970; after the clocks have gone back over midnight, the later day counts. */
+/** The local day of an instant, in days since 1970. After clocks went back over midnight, it is the later day. */
 function localDayNumber(zone: string, at: Instant): number {
   const day = Math.floor((at + offsetAt(zone, at)) / DAY)
   return startOfDay(zone, day + 1) <= at ? day + 1 : day
 }
 
-/** Months and years of the calendar, which is the same in every zone: days are counted in UTC. */
+/** Months and years of the calendar, which is the same in every zone. */
 const CALENDAR_UNITS = {
   month: { start: startOfMonth, add: addMonths },
   year: { start: startOfYear, add: addYears },
@@ -159,7 +159,7 @@ function moveDay(day: number, unit: 'month' | 'year', count: number): number {
   return add(start(new UTCDateMini(day * DAY * 1000)), count).getTime() / 1000 / DAY
 }
 
-/** The last border of a local unit at or before an instant. A clock change inside a bucket is a border, too. */
+/** The last border of a local unit at or before an instant. A clock change inside a unit is a border, too. */
 export function floorTo(zone: string, at: Instant, unit: Unit): Instant {
   const seconds = fixedSeconds(unit)
   if (seconds === undefined) {
@@ -173,7 +173,7 @@ export function floorTo(zone: string, at: Instant, unit: Unit): Instant {
   return i === 0 ? floor : Math.max(floor, rows[i]!.at)
 }
 
-/** Moves a border of a local unit by whole units; the result is a border too, whatever the clocks did in between. */
+/** Moves a border of a local unit by whole units, to another border. */
 export function addUnits(zone: string, border: Instant, unit: Unit, count: number): Instant {
   const seconds = fixedSeconds(unit)
   if (seconds !== undefined) {
@@ -189,8 +189,8 @@ export function addUnits(zone: string, border: Instant, unit: Unit, count: numbe
 }
 
 /**
- * Moves an instant by local days, months or years and keeps its distance from midnight. The day of the month is kept where the
- * month has it.
+ * Moves an instant by local days, months or years, at the same time after midnight. The day of the month stays, unless the
+ * month is shorter.
  */
 export function addLocal(zone: string, at: Instant, unit: 'day' | 'month' | 'year', count: number): Instant {
   const day = floorTo(zone, at, 'day')
@@ -208,30 +208,32 @@ export function ceilTo(zone: string, at: Instant, unit: Unit): Instant {
   return floor === at ? at : addUnits(zone, floor, unit, 1)
 }
 
-/** The first instant of a local day. Answers undefined for a text that is not a date of the calendar. */
+/** The first instant of a local day; undefined for a text that is not a date. */
 export function startOfDate(zone: string, date: LocalDate): Instant | undefined {
-  const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(date)
-  if (!match) return undefined
-  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])]
-  if (!isDate(year, month, day)) return undefined
-  return startOfDay(zone, daysFromCivil(year, month, day))
+  const day = parseDate(date)
+  return day === undefined ? undefined : startOfDay(zone, day)
+}
+
+/** The day of a text, in days since 1970; undefined for a text that is not a date. */
+function parseDate(text: string): number | undefined {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return undefined
+  const [year, month, day] = text.split('-').map(Number) as [number, number, number]
+  return isDate(year, month, day) ? daysFromCivil(year, month, day) : undefined
 }
 
 /**
- * The instant at which the clocks show a number of seconds since the beginning of a local day: the first one where they show it twice; where they skip
- * it, later by as much as they were put forward. Returns undefined for a text that is not a date.
+ * The instant at which local clocks show a time, in seconds since midnight; undefined for a text that is not a date.
+ * A repeated time is its first occurrence. A skipped time is later by as much as the clocks were put forward.
  */
 export function atLocal(zone: string, date: LocalDate, second: number): Instant | undefined {
-  const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(date)
-  if (!match) return undefined
-  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])]
-  if (!isDate(year, month, day)) return undefined
+  const day = parseDate(date)
+  if (day === undefined) return undefined
   const rows = transitions(zone)
-  const local = daysFromCivil(year, month, day) * DAY + second
+  const local = day * DAY + second
   for (let i = indexAt(rows, local - DAY); ; i++) {
     const at = local - rows[i]!.offset
     const next = rows[i + 1]
-    // Either the time falls under this offset, or it is skipped: too late for this offset and too early for the next.
+    // The time has this offset, or is skipped: too late for this offset and too early for the next.
     if (!next || at < next.at || local - next.offset < next.at) return at
   }
 }

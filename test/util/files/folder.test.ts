@@ -17,14 +17,14 @@ testLinks('where it cannot be made it is said why, and what to do', () => {
   writeFileSync(join(root, 'file'), '')
   symlinkSync(join(root, 'nowhere'), join(root, 'link'))
   for (const [folder, why] of [
-    [join(root, 'file/lake'), `${join(root, 'file')} is not a directory (ENOTDIR)`],
-    [join(root, 'file'), `a file of this name exists in ${root} (EEXIST)`],
-    [join(root, 'link'), `a file of this name exists in ${root} (EEXIST)`],
-    [join(root, 'x'.repeat(300)), 'its name is too long (ENAMETOOLONG)'],
+    [join(root, 'file/lake'), 'is below something that is not a directory (ENOTDIR)'],
+    [join(root, 'file'), 'already exists (EEXIST)'],
+    [join(root, 'link'), 'already exists (EEXIST)'],
+    [join(root, 'x'.repeat(300)), 'has a name that is too long (ENAMETOOLONG)'],
   ] as const)
     expect(() => makeFolder(folder)).toThrow(
       expect.objectContaining({
-        message: `Cannot create the directory ${folder}: ${why}.`,
+        message: `Cannot create the directory ${folder}: ${folder} ${why}.`,
         hint: expect.stringContaining('Choose a directory'),
         code: 'cannot-write',
       }),
@@ -34,6 +34,6 @@ testLinks('where it cannot be made it is said why, and what to do', () => {
 // Whoever runs this may write everywhere, but not there.
 test.runIf(existsSync('/proc/self'))('a disk that takes no folders is told at once', () => {
   expect(() => makeFolder('/proc/lake/new')).toThrow(
-    /Cannot create the directory \/proc\/lake\/new: \/proc (does not accept directories|is on a read-only file system)|may not/,
+    /Cannot create the directory \/proc\/lake\/new: \/proc\/lake (does not exist|is on a read-only file system|is not accessible)/,
   )
 })

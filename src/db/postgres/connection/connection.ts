@@ -7,7 +7,7 @@ import {
   PrimitiveValueListNode,
 } from 'kysely'
 import type pg from 'pg'
-import { loadPackage } from '../../../util/loadPackage.ts'
+import { loadPackage } from '../../../util/package.ts'
 import { shownAddress } from '../../address.ts'
 import { answerLater } from '../../prepared.ts'
 import type { Database } from '../../tables/schema.ts'

@@ -3,7 +3,7 @@ import { userInfo } from 'node:os'
 import type pg from 'pg'
 import type PgConnectionString from 'pg-connection-string'
 import { StoreError } from '../../../util/errors.ts'
-import { loadPackage } from '../../../util/loadPackage.ts'
+import { loadPackage } from '../../../util/package.ts'
 import { badAddress, parseAddress } from '../../address.ts'
 
 // biome-ignore lint/style/noProcessEnv: the driver itself reads these variables.
