@@ -241,10 +241,12 @@ export const EVENTS = {
   },
 } as const satisfies Record<string, EventDeclaration>
 
+/** The name of an event. */
 export type EventName = keyof typeof EVENTS
 
 /** An event: its name and its fields. */
 export interface SyncEvent extends EventFields {
+  /** The name of the event. */
   readonly event: EventName
 }
 
