@@ -1,9 +1,7 @@
-import { classifyResponse } from '../fetch/classify.ts'
-import { AttemptError, openClient } from '../fetch/client.ts'
-import { type HttpResponse, readResponse, send } from '../fetch/http.ts'
+import { openClient } from '../fetch/client.ts'
 import { createPacer } from '../fetch/pacer.ts'
 import { refuseExposed } from '../service/key.ts'
-import { buildRequest } from '../service/request.ts'
+import { buildRequest, type LastResponse } from '../service/request.ts'
 import { KeyError, SyncError } from '../util/errors.ts'
 import { version } from '../util/package.ts'
 import { requireService, type Settings } from './settings/config.ts'
@@ -23,12 +21,12 @@ export const bad = (what: string, says: string): Diagnosis => ({ what, good: fal
 
 /** A clock that is off by more than this puts histories out of order. */
 const MAX_SKEW_S = 60
-/** A person waits for the response. */
+/** Short, because a person waits. */
 const PROBE_TIMEOUT_MS = 20_000
 
-/** Compares the clock of the response with that of this machine; nothing where the response has none. */
-function clockDiagnosis(response: HttpResponse | null): Diagnosis[] {
-  const serverMs = Date.parse(response?.headers.date ?? '')
+/** Compares the clock of a response with that of this machine; empty if the response has no date. */
+function clockDiagnosis({ headers }: LastResponse): Diagnosis[] {
+  const serverMs = Date.parse(headers.date ?? '')
   if (Number.isNaN(serverMs)) return []
   const skewS = Math.round((Date.now() - serverMs) / 1000)
   if (Math.abs(skewS) <= MAX_SKEW_S) return [good('clock online', "matches the service's clock")]
@@ -39,54 +37,35 @@ function clockDiagnosis(response: HttpResponse | null): Diagnosis[] {
 const failedDiagnosis = (error: SyncError): Diagnosis =>
   bad(error instanceof KeyError ? 'key online' : 'online', [error.message, error.hint].filter(Boolean).join(' '))
 
-/** One cheap call to the service, without retries: checks that it is reachable, who responses, the key and the clock. */
+/** Calls the service once, without retries, to check the connection, the key and the clock. */
 export async function probe(settings: Settings): Promise<Diagnosis[]> {
-  const abort = new AbortController()
-  let client: ReturnType<typeof openClient> | undefined
-  let came: HttpResponse | null = null
   try {
     const reached = requireService(settings)
     refuseExposed(reached)
-    const limits = { timeoutMs: PROBE_TIMEOUT_MS, totalMs: PROBE_TIMEOUT_MS }
-    const opened = openClient({
-      ...reached,
-      limits,
-      pacer: createPacer({ perSecond: 1 }),
-      concurrency: 1,
-      version: version(),
-      signal: abort.signal,
-    })
-    client = opened
     const { service } = reached
     if (service.probe === null) return [good('online', `not called: ${service.name} declares no route for a test call`)]
     const slots = Object.entries(service.routes[service.probe]!.slots)
     const words = slots.map(([name, kind]) => [name, kind.kind === 'choice' ? kind.values[0] : undefined])
     const request = buildRequest(service, service.probe, { ...Object.fromEntries(words), locale: service.locales[0] })
-    const url = `${opened.baseUrl}${request.target}`
-    const headers = { ...request.headers, ...opened.headers(true) }
-    const began = performance.now()
-    const response = await opened.call(
-      { route: request.route, url },
-      async (sending) => {
-        came = await send({ ...sending, url, headers }, readResponse)
-        return came
-      },
-      classifyResponse,
-    )
-    const ms = Math.round(performance.now() - began)
-    const isJson = /^\s*[[{]/.test(response.body.toString('latin1', 0, 64))
+    const client = openClient({
+      ...reached,
+      limits: { timeoutMs: PROBE_TIMEOUT_MS, totalMs: PROBE_TIMEOUT_MS },
+      pacer: createPacer({ perSecond: 1 }),
+      concurrency: 1,
+      version: version(),
+      signal: new AbortController().signal,
+    })
+    const reply = await client.get(request, { mayRetry: () => false }).finally(client.close)
+    if ('error' in reply) return [failedDiagnosis(reply.error), ...clockDiagnosis(reply.last)]
+    const isJson = /^\s*[[{]/.test(reply.body.toString('latin1', 0, 64))
     return [
-      (isJson ? good : bad)(
-        'online',
-        isJson ? `responds in ${ms} ms and accepts the key` : 'the response is not JSON; check the base URL',
-      ),
-      ...clockDiagnosis(response),
+      isJson
+        ? good('online', `responds in ${Math.round(reply.ms)} ms and accepts the key`)
+        : bad('online', 'the response is not JSON; check the base URL'),
+      ...clockDiagnosis(reply),
     ]
   } catch (error) {
-    const failure = error instanceof AttemptError ? error.failure.error : error
-    if (!(failure instanceof SyncError)) throw error
-    return [failedDiagnosis(failure), ...clockDiagnosis(came)]
-  } finally {
-    await client?.close()
+    if (!(error instanceof SyncError)) throw error
+    return [failedDiagnosis(error)]
   }
 }

@@ -7,55 +7,47 @@ import { NETWORK_FAILURES, RESPONSE_FAILURES } from './failures.ts'
 import type { HttpResponse } from './http.ts'
 import { retryAfterMs } from './waits.ts'
 
-/** A failure with what the retry policy needs to know of it. */
+/** A failed attempt, and how to retry it. */
 export interface AttemptFailure {
   readonly error: SyncError
   readonly maxAttempts: number
+  /** Milliseconds to pause all calls. */
   readonly coolDownMs: number
   readonly response: HttpResponse | null
-  /** Whether it shows that the host is well, even though the request failed. */
-  readonly alive?: true
+  /** Whether the host works although the request failed. */
+  readonly isHostUp?: boolean | undefined
 }
 
-/** Classifies a response: undefined when it is a success, otherwise what went wrong and what to do next. */
+/** Classifies a response; undefined for a success. */
 export function classifyResponse(
   response: HttpResponse,
   request: RequestSummary,
   now: number,
 ): AttemptFailure | undefined {
-  const found = RESPONSE_FAILURES.find(({ matches }) => matches(response))
-  if (!found) return undefined
-  const message = `Route ${request.route}: ${found.message} (status ${response.status}).`
-  const details = { code: found.code, hint: found.hint, request }
-  const wait = retryAfterMs(response.headers['retry-after'], now)
-  const error = new found.error(message, { ...details, retryAfterMs: wait })
-  return { error, maxAttempts: found.maxAttempts, coolDownMs: wait ?? found.coolDownMs ?? 0, response }
+  const failure = RESPONSE_FAILURES.find(({ matches }) => matches(response))
+  if (!failure) return undefined
+  const { code, hint, maxAttempts, coolDownMs = 0 } = failure
+  const waitMs = retryAfterMs(response.headers['retry-after'], now)
+  const message = `Route ${request.route}: ${failure.message} (status ${response.status}).`
+  const error = new failure.error(message, { code, hint, request, retryAfterMs: waitMs })
+  return { error, maxAttempts, coolDownMs: waitMs ?? coolDownMs, response }
 }
 
-/** Names what the network threw, without the key. */
-export function nameFailure(thrown: unknown, request: RequestSummary, redactor: Redactor): AttemptFailure {
-  const inner = thrown instanceof AggregateError ? thrown.errors[0] : thrown
-  const { code: own, name } = inner as NodeJS.ErrnoException
-  const code = String(own ?? (name === 'HTTPParserError' ? name : ''))
+/** Classifies an error of the network; its message does not contain the key. */
+export function classifyError(thrown: unknown, request: RequestSummary, redactor: Redactor): AttemptFailure {
+  const error = (thrown instanceof AggregateError ? thrown.errors[0] : thrown) as NodeJS.ErrnoException
+  const code = String(error.code ?? (error.name === 'HTTPParserError' ? error.name : ''))
   const failure = NETWORK_FAILURES.find(({ codes }) => codes.test(code)) ?? NETWORK_FAILURES.at(-1)!
-  const { origin } = new URL(request.url)
-  // These codes are internal; messages have words instead.
-  const ours = inner instanceof BodyError || inner instanceof DeadlineError || code === name
-  const reason = code === '' || ours ? String((inner as Error).message ?? inner) : code
-  const error = new (failure.error ?? TransientError)(
-    `${request.route}: ${failure.message} (${origin}, ${redactor.text(oneLine(reason))}).`,
-    {
-      code: failure.code,
-      hint: failure.hint,
-      request,
-      cause: thrown,
-    },
-  )
+  // Internal codes are replaced by words.
+  const isInternal = error instanceof BodyError || error instanceof DeadlineError || code === error.name
+  const reason = code === '' || isInternal ? String(error.message ?? error) : code
+  const { maxAttempts, isHostUp, hint } = failure
+  const message = `${request.route}: ${failure.message} (${new URL(request.url).origin}, ${redactor.text(oneLine(reason))}).`
   return {
-    error,
-    maxAttempts: failure.maxAttempts,
+    error: new (failure.error ?? TransientError)(message, { code: failure.code, hint, request, cause: thrown }),
+    maxAttempts,
     coolDownMs: 0,
     response: null,
-    ...(failure.alive ? { alive: true } : {}),
+    isHostUp,
   }
 }

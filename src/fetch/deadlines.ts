@@ -1,4 +1,4 @@
-/** How long one attempt may take. */
+/** Time limits of one attempt. */
 export interface Deadlines {
   /** Milliseconds until the head of the response must have come, whatever comes before it. */
   readonly timeoutMs: number
@@ -10,7 +10,7 @@ export interface Deadlines {
   readonly graceMs: number
 }
 
-/** Why an attempt was given up, with a code for the classification. */
+/** The reason why an attempt was aborted, with a code for `classifyError`. */
 export class DeadlineError extends Error {
   readonly code: 'NO_CONNECTION' | 'HEAD_TIMEOUT' | 'TOTAL_TIMEOUT' | 'TOO_SLOW' | 'INFO_FLOOD' | 'STOPPED'
   constructor(code: DeadlineError['code'], message: string) {
@@ -19,24 +19,24 @@ export class DeadlineError extends Error {
   }
 }
 
-/** Watches over one attempt, and aborts it when a deadline has passed. */
+/** Watches one attempt, and aborts it after a deadline. */
 export interface DeadlineTimer {
   readonly signal: AbortSignal
-  /** Called when the request is sent: until then what is late is the connection. */
+  /** Called when the request is sent. Before that, the connection is late. */
   sent(): void
-  /** Called when an informational response (1xx) has come. */
+  /** Called for an informational response (1xx). */
   infoReceived(): void
-  /** Called when the head has come. */
+  /** Called when the status and the headers have arrived. */
   headReceived(): void
-  /** Called when more bytes have come. */
+  /** Called when more bytes of the body have arrived. */
   received(bytes: number): void
   end(): void
 }
 
-/** Interim responses (status 1xx) that a request may bring before it counts as flooded. */
-const MAX_INFO_ANSWERS = 20
+/** Maximum number of informational responses (1xx) to a request. */
+const MAX_INFO_RESPONSES = 20
 
-/** Begins to watch; `stop` is the signal that ends the run. */
+/** Starts to watch an attempt. `stop` is the signal that ends the run. */
 export function startDeadlines({ timeoutMs, totalMs, minRate, graceMs }: Deadlines, stop: AbortSignal): DeadlineTimer {
   const controller = new AbortController()
   const timers = new Set<NodeJS.Timeout>()
@@ -45,47 +45,48 @@ export function startDeadlines({ timeoutMs, totalMs, minRate, graceMs }: Deadlin
     controller.abort(new DeadlineError(code, message))
   const late = (code: 'HEAD_TIMEOUT' | 'TOTAL_TIMEOUT', message: string) => (): void =>
     abortWith(isSent ? code : 'NO_CONNECTION', message)()
-  const after = (ms: number, then: () => void): void => {
-    timers.add(setTimeout(then, ms))
+  const after = (ms: number, run: () => void): void => {
+    timers.add(setTimeout(run, ms))
   }
-  const stopped = (): void => after(graceMs, abortWith('STOPPED', 'stopped by a signal'))
-  const began = performance.now()
-  let infos = 0
+  const onStop = (): void => after(graceMs, abortWith('STOPPED', 'stopped by a signal'))
+  const startedAt = performance.now()
+  let infoResponses = 0
   let bytes = 0
-  let begun = false
+  let hasBody = false
   after(totalMs, late('TOTAL_TIMEOUT', `the response took over ${totalMs / 1000} s`))
-  const noHead = setTimeout(late('HEAD_TIMEOUT', `no response within ${timeoutMs / 1000} s`), timeoutMs)
-  timers.add(noHead)
-  if (stop.aborted) stopped()
-  else stop.addEventListener('abort', stopped, { once: true })
+  const headTimer = setTimeout(late('HEAD_TIMEOUT', `no response within ${timeoutMs / 1000} s`), timeoutMs)
+  timers.add(headTimer)
+  if (stop.aborted) onStop()
+  else stop.addEventListener('abort', onStop, { once: true })
   return {
     signal: controller.signal,
     sent() {
       isSent = true
     },
     infoReceived() {
-      if (++infos > MAX_INFO_ANSWERS) abortWith('INFO_FLOOD', `over ${MAX_INFO_ANSWERS} informational responses`)()
+      if (++infoResponses > MAX_INFO_RESPONSES)
+        abortWith('INFO_FLOOD', `over ${MAX_INFO_RESPONSES} informational responses`)()
     },
     headReceived() {
-      clearTimeout(noHead)
-      const look = (): void => {
-        // Before its first byte a response may take as long as its head: some send that at once, and then begin to work.
-        if (begun && bytes < minRate.bytes)
+      clearTimeout(headTimer)
+      const checkRate = (): void => {
+        // Some services send the headers at once and then start to work, so the first byte may take as long as the headers.
+        if (hasBody && bytes < minRate.bytes)
           abortWith('TOO_SLOW', `less than ${minRate.bytes} bytes in ${minRate.ms / 1000} s`)()
-        if (!begun && performance.now() - began > timeoutMs)
+        if (!hasBody && performance.now() - startedAt > timeoutMs)
           abortWith('HEAD_TIMEOUT', `no body within ${timeoutMs / 1000} s`)()
         bytes = 0
-        if (!controller.signal.aborted) after(minRate.ms, look)
+        if (!controller.signal.aborted) after(minRate.ms, checkRate)
       }
-      after(minRate.ms, look)
+      after(minRate.ms, checkRate)
     },
     received(more) {
       bytes += more
-      begun = true
+      hasBody = true
     },
     end() {
       for (const timer of timers) clearTimeout(timer)
-      stop.removeEventListener('abort', stopped)
+      stop.removeEventListener('abort', onStop)
     },
   }
 }

@@ -1,7 +1,7 @@
 import { KeyError, NotFoundError, PermanentError, TooLargeError, TransientError } from '../util/errors.ts'
 import type { HttpResponse } from './http.ts'
 
-/** One kind of response that is an error: how it is recognised, its code, and what to do next. */
+/** A kind of response that is an error. */
 interface ResponseFailure {
   readonly code: string
   readonly matches: (response: HttpResponse) => boolean
@@ -10,17 +10,15 @@ interface ResponseFailure {
   readonly hint: string
   /** The number of attempts in all, for transient errors. */
   readonly maxAttempts: number
-  /** Milliseconds to wait for all requests before any is sent again, where the response does not say. */
+  /** Milliseconds to pause all calls if the response has no `Retry-After`. */
   readonly coolDownMs?: number
 }
 
-/** Next steps where a window is too large. By then it was halved down to a day, or to a bucket. */
+/** The hint if a window is too large: it is already one day, or one bucket. */
 const UNDIVIDED =
   'The window was already split down to one day: run `indicator-sync retry` later, or list fewer `geoIds` in the entry.'
 
-/**
- * Whether a body is a page rather than data. It looks at the body, because the content types of the service cannot be relied on.
- */
+/** Whether a body is a web page. The content types of the service are unreliable, so the body decides. */
 const isHtml = ({ body }: HttpResponse): boolean =>
   /^\s*<(?:!doctype|html|head|body|\?xml)/i.test(body.toString('latin1', 0, 512))
 
@@ -29,7 +27,7 @@ const hasStatus =
   (response: HttpResponse): boolean =>
     codes.includes(response.status)
 
-/** The first row that matches decides, by status and kind of body, before anything is parsed. */
+/** The first row that matches decides, before the body is parsed. */
 export const RESPONSE_FAILURES: readonly ResponseFailure[] = [
   {
     code: 'firewall',
@@ -131,20 +129,21 @@ export const RESPONSE_FAILURES: readonly ResponseFailure[] = [
   },
 ]
 
-/** One kind of failure without a response, known by the code of the error. */
+/** A kind of failure without a response. */
 interface NetworkFailure {
+  /** Codes of the error. */
   readonly codes: RegExp
   readonly code: string
-  /** A TransientError when left out. */
+  /** Default: TransientError. */
   readonly error?: typeof TooLargeError
   readonly message: string
   readonly hint: string
   readonly maxAttempts: number
-  /** Whether it shows that the host is well, even though no response came. */
-  readonly alive?: true
+  /** Whether the host works although there is no response. */
+  readonly isHostUp?: true
 }
 
-/** The first one whose pattern fits the code of the error decides; the last one fits everything. */
+/** The first row that matches the code of the error decides; the last row matches every code. */
 export const NETWORK_FAILURES: readonly NetworkFailure[] = [
   {
     codes: /^(ENOTFOUND|EAI_AGAIN)$/,
@@ -154,7 +153,7 @@ export const NETWORK_FAILURES: readonly NetworkFailure[] = [
     maxAttempts: 3,
   },
   {
-    // Errors of certificate chains, of names and of the TLS connection: none of them passes within a few seconds.
+    // Errors of certificates, host names and the TLS connection: none of them passes within seconds.
     codes:
       /CERT|^CRL_|_CRL$|^ERR_TLS|SELF_SIGNED|^ERR_SSL|^EPROTO$|^UNABLE_TO_|^INVALID_(CA|PURPOSE|EXTENSION|NON_CA)|^(EE|CA)_(KEY|MD)_TOO|^(HOSTNAME|EMAIL|IP_ADDRESS)_MISMATCH$|^PATH_LENGTH_EXCEEDED$|^SUITE_B|_KEY_USAGE|^AKID_|^SUBJECT_ISSUER/,
     code: 'tls',
@@ -170,7 +169,7 @@ export const NETWORK_FAILURES: readonly NetworkFailure[] = [
     maxAttempts: 2,
   },
   {
-    // Of a response: a connection that is not made in time says nothing about the window, and is that of a host out of reach.
+    // Only of a response: a late connection says nothing about the window.
     codes: /^(HEAD|TOTAL)_TIMEOUT$/,
     code: 'timeout',
     error: TooLargeError,
@@ -185,7 +184,7 @@ export const NETWORK_FAILURES: readonly NetworkFailure[] = [
     message: 'the response exceeds the size limit',
     hint: UNDIVIDED,
     maxAttempts: 1,
-    alive: true,
+    isHostUp: true,
   },
   {
     codes: /^BODY_BOMB$/,

@@ -86,7 +86,7 @@ function validatorIn({ etag, 'last-modified': changed, date }: Readonly<Record<s
 /** How many characters of the previous piece are searched again: the key may be split between two pieces, with escapes. */
 const OVERLAP = 16 * 1024
 
-/** Appends the body to the part, and responses how many bytes it has then. Throws DownloadError where it is too large or holds the key. */
+/** Appends the body to the part, and returns how many bytes it has then. Throws DownloadError where it is too large or holds the key. */
 async function append(
   opened: OpenResponse,
   part: PartialFile,

@@ -2,10 +2,10 @@ import { StoppedError } from '../util/errors.ts'
 import { quantity } from '../util/text.ts'
 import { MAX_ACCEPTED_WAIT_MS } from '../util/time/wait.ts'
 
-/** If the service asks for a longer wait than this, the run ends, and a later run continues. */
+/** The longest pause of a run, in milliseconds. If the service requests a longer one, the run ends, and a later run continues. */
 export const MAX_WAIT_MS = 15 * 60_000
 
-/** The error of a run that would have to wait too long. */
+/** The error of a run if the service requests a pause of `ms` milliseconds, which is too long. */
 export function tooLong(ms: number): StoppedError {
   const [pause, then] =
     ms < MAX_ACCEPTED_WAIT_MS
@@ -17,36 +17,34 @@ export function tooLong(ms: number): StoppedError {
   })
 }
 
-const accepted = (ms: number): number => Math.min(Math.max(0, ms), MAX_ACCEPTED_WAIT_MS)
+const limitWait = (ms: number): number => Math.min(Math.max(0, ms), MAX_ACCEPTED_WAIT_MS)
 
-/** `Retry-After` in milliseconds, from seconds or a date, at most the longest pause; undefined where there is none or it is illegal. */
+/** Parses `Retry-After`, in seconds or a date, to milliseconds; undefined if it is missing or invalid. */
 export function retryAfterMs(header: string | undefined, now: number): number | undefined {
   if (header === undefined || header.trim() === '') return undefined
-  if (/^\s*\d+(\.\d+)?\s*$/.test(header)) return accepted(Number(header) * 1000)
+  if (/^\s*\d+(\.\d+)?\s*$/.test(header)) return limitWait(Number(header) * 1000)
   const at = Date.parse(header)
-  return Number.isNaN(at) ? undefined : accepted(at - now)
+  return Number.isNaN(at) ? undefined : limitWait(at - now)
 }
 
-/** The first whole number of a header's text that follows one of some words; undefined when there is none. */
-const numberAfter = (text: string | undefined, words: RegExp): number | undefined => {
-  const match = words.exec(text ?? '')
+const parseNumber = (text: string | undefined, pattern: RegExp): number | undefined => {
+  const match = pattern.exec(text ?? '')
   return match ? Number(match[1]) : undefined
 }
 
 /**
- * How long to wait because the rate limit of the service is used up, in milliseconds, at most the longest pause; 0 when it is not. Reads `RateLimit` in the
- * forms of the IETF's drafts (`limit=, remaining=, reset=` and `r=, t=`), and `X-RateLimit-Remaining` with `-Reset` in
- * seconds, or as epoch seconds.
+ * Returns the milliseconds until a used-up rate limit is renewed; 0 if it is not used up. Reads `RateLimit` in both forms of the IETF
+ * drafts (`remaining=, reset=` and `r=, t=`), and `X-RateLimit-Remaining` with `-Reset` in seconds or epoch seconds.
  */
 export function quotaWaitMs(headers: Readonly<Record<string, string>>, now: number): number {
   const limit = headers.ratelimit
   const remaining =
-    numberAfter(limit, /\b(?:remaining|r)=(\d+)/) ??
-    numberAfter(headers['x-ratelimit-remaining'] ?? headers['ratelimit-remaining'], /^\s*(\d+)/)
+    parseNumber(limit, /\b(?:remaining|r)=(\d+)/) ??
+    parseNumber(headers['x-ratelimit-remaining'] ?? headers['ratelimit-remaining'], /^\s*(\d+)/)
   if (remaining !== 0) return 0
   const reset =
-    numberAfter(limit, /\b(?:reset|t)=(\d+)/) ??
-    numberAfter(headers['x-ratelimit-reset'] ?? headers['ratelimit-reset'], /^\s*(\d+)/)
+    parseNumber(limit, /\b(?:reset|t)=(\d+)/) ??
+    parseNumber(headers['x-ratelimit-reset'] ?? headers['ratelimit-reset'], /^\s*(\d+)/)
   if (reset === undefined) return 0
-  return accepted(reset > 1_000_000_000 ? reset * 1000 - now : reset * 1000)
+  return limitWait(reset > 1_000_000_000 ? reset * 1000 - now : reset * 1000)
 }

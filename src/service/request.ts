@@ -127,23 +127,23 @@ export function buildRequest<R extends string>(service: Service, route: R, param
 /** The request of a call with its window. */
 export const requestFor = (call: Call): ApiRequest => buildRequest(call.service, call.route, sentParams(call))
 
-/** The last answer to a request, whatever it was, and what it took. */
+/** The last response to a request, of whatever status. Without a response, its status is 0 and its body is empty. */
 export interface LastResponse {
-  /** HTTP status; 0 where none came. */
   readonly status: number
-  /** The body after content decoding; empty where none came. */
+  readonly headers: Readonly<Record<string, string>>
+  /** The body after content decoding. */
   readonly body: Buffer
-  /** How long the body is, also when its memory has been freed. */
+  /** The size of the body, also after its memory is freed. */
   readonly bytes: number
   /** How often the request was sent. */
   readonly attempts: number
-  /** When it was first sent (epoch milliseconds). */
+  /** The time of the first attempt (epoch milliseconds). */
   readonly sentAt: number
   /** Milliseconds from the first sending to the last byte. */
   readonly ms: number
 }
 
-/** An answer of status 200 with its decoded body. */
+/** A response with status 200 and its decoded body. */
 export interface Reply extends LastResponse {
   readonly status: 200
 }

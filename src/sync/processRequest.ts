@@ -63,7 +63,8 @@ export async function processRequest(run: Run, planned: PlannedRequest): Promise
   if (!request) return { kind: 'loaded', request: planned, counts: NO_COUNTS }
   const halves = splitWindow(request, halfLength(request))
   const reply = await client.get(request.request, {
-    isDivisible: halves.length > 1,
+    // Smaller windows replace one that is too large.
+    mayRetry: ({ error }) => halves.length < 2 || !isTooLarge(error),
     onRetry: ({ error, response }, attempt) => emitRetried(emit, request, error, response?.status ?? null, attempt),
   })
   if ('error' in reply) {

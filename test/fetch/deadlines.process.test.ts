@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { nameFailure } from '../../src/fetch/classify.ts'
+import { classifyError } from '../../src/fetch/classify.ts'
 import { createAgent, HTTP_LIMITS, type Limits, readResponse, send } from '../../src/fetch/http.ts'
 import { createPacer } from '../../src/fetch/pacer.ts'
 import { StoppedError } from '../../src/util/errors.ts'
@@ -163,7 +163,7 @@ describe('a host that is not reached in time', () => {
     const sending = { dispatcher, url, headers: {}, limits, redactor, stop }
     const thrown = await send(sending, readResponse).catch((error: unknown) => error)
     expect(thrown).toMatchObject({ code: 'UND_ERR_CONNECT_TIMEOUT' })
-    const { error } = nameFailure(thrown, { route: 'indicators', url }, redactor)
+    const { error } = classifyError(thrown, { route: 'indicators', url }, redactor)
     expect(error).toMatchObject({ name: 'TransientError', code: 'network' })
   })
 

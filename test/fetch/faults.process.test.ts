@@ -157,7 +157,7 @@ describe('what the service says of its limits', () => {
   test('a breaker opens after a run of failures, for longer each time, and closes at the first answer', () => {
     const breaker = createBreaker({ failures: 3, pauseMs: 10, openings: 2, giveUpMs: 60_000 })
     expect([1, 2, 3, 4, 5].map(() => breaker.failed(false))).toEqual([0, 0, 10, 20, undefined])
-    breaker.alive()
+    breaker.succeeded()
     expect([1, 2, 3].map(() => breaker.failed(false))).toEqual([0, 0, 10])
   })
 
@@ -169,7 +169,7 @@ describe('what the service says of its limits', () => {
       return breaker.failed(isUnreachable)
     }
     expect([1, 2, 3, 4, 5].map(() => fail(true))).toEqual([0, 0, 0, 0, undefined])
-    breaker.alive()
+    breaker.succeeded()
     expect([1, 2, 3, 4, 5].map(() => fail(false))).toEqual([0, 0, 0, 0, 0])
   })
 })

@@ -1,6 +1,6 @@
 import { brotliCompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import type { FailedFetch } from '../../src/fetch/client.ts'
+import { type FailedFetch, isTooLarge } from '../../src/fetch/client.ts'
 import { retryAfterMs } from '../../src/fetch/waits.ts'
 import type { Reply } from '../../src/service/request.ts'
 import { StoppedError } from '../../src/util/errors.ts'
@@ -106,9 +106,9 @@ describe('every kind of answer has its next step', () => {
     expect(times[2]! - times[1]!).toBeGreaterThan(950)
   })
 
-  test('what is too large is not repeated where it can be divided', async () => {
+  test('a failure that mayRetry refuses is not retried', async () => {
     const server = await serve((_q, s) => json(s, {}, 504))
-    await testClient(server.url).get(REQUEST, { isDivisible: true })
+    await testClient(server.url).get(REQUEST, { mayRetry: ({ error }) => !isTooLarge(error) })
     expect(server.calls).toHaveLength(1)
   })
 

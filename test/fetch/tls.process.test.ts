@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { EXIT } from '../../src/cli/terminal/fail.ts'
-import { nameFailure } from '../../src/fetch/classify.ts'
+import { classifyError } from '../../src/fetch/classify.ts'
 import { createRedactor } from '../../src/util/redact.ts'
 import { runCli, tempFolder } from '../kit.ts'
 
@@ -42,7 +42,7 @@ describe('a connection that is not secure', () => {
     'EPROTO',
   ])('%s is called so, and not tried again', (code) => {
     const request = { route: 'indicators', url: 'https://api.example/indicators' }
-    const failure = nameFailure(Object.assign(new Error(code), { code }), request, createRedactor('k'.repeat(64)))
+    const failure = classifyError(Object.assign(new Error(code), { code }), request, createRedactor('k'.repeat(64)))
     expect(failure).toMatchObject({ maxAttempts: 1, error: { code: 'tls' } })
   })
 

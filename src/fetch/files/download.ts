@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { KeyError, type RequestSummary, type SyncError, TransientError } from '../../util/errors.ts'
 import { oneLine } from '../../util/text.ts'
 import { type AttemptFailure, classifyResponse } from '../classify.ts'
-import { type Client, hasFailed, type OnRetry } from '../client.ts'
+import type { Call, Client, OnRetry } from '../client.ts'
 import { send } from '../http.ts'
 import { type DownloadResponse, receive } from '../receive.ts'
 import { DownloadError, type LinkPolicy, refusedDownload, refuseForeign, resolveLink } from './links.ts'
 import { dropParts, findPart, type PartialFile } from './partialFiles.ts'
 
-/** Where downloads go, and over what. */
+/** Where downloads go, and which links are followed. */
 export interface DownloadOptions {
   readonly client: Client
   /** Nothing is ever written outside of it. */
@@ -18,13 +18,13 @@ export interface DownloadOptions {
   readonly maxBytes: number
   /** Other hosts than the service's whose links are followed: `host` or `host:port`. */
   readonly allowHosts?: readonly string[]
-  /** Whether the key was accepted for another file: then a refusal is about this file. */
+  /** Whether the key was accepted for another file, so that a refusal is about this file. */
   readonly keyIsGood?: boolean
   /** Called for every attempt that is retried. */
   readonly onRetry?: OnRetry
 }
 
-/** A file that came whole. */
+/** A complete file. */
 export interface Downloaded {
   readonly sha256: string
   readonly bytes: number
@@ -35,109 +35,112 @@ export interface Downloaded {
 }
 
 const MAX_REDIRECTS = 5
-/** A file may take longer than a response, because its download is resumed. */
+/** Milliseconds. A file may take longer than a reply, because its download is resumed. */
 const TOTAL_MS = 60 * 60_000
 
-const linkPolicy = ({ client, allowHosts = [] }: DownloadOptions): LinkPolicy => ({
-  baseUrl: client.baseUrl,
-  allowHosts,
-})
-
 /**
- * Downloads a file to a path made of its checksum; resumes an earlier download where the server allows it. Returns why this file
- * did not come where the next one may; throws what ends the run.
+ * Downloads a file to a path made of its checksum, and resumes an earlier download if the server allows it. Returns the error of this
+ * file if the next one may succeed; throws errors that end the run.
  */
 export async function download(url: string, options: DownloadOptions): Promise<Downloaded | SyncError> {
+  const { client, onRetry } = options
   try {
-    const result = await options.client.retry(() => followRedirects(url, options), { onRetry: options.onRetry })
-    return hasFailed(result) ? result.error : result
+    const result = await client.retry((call) => followRedirects(call, url, options), { onRetry })
+    return 'error' in result ? result.error : result
   } catch (error) {
-    // A file is refused in the middle of reading it, which only throwing ends.
+    // A file is refused while it is read, which only throwing ends.
     if (error instanceof DownloadError) return error
     throw error
   }
 }
 
-/** Follows an address to its file, once. */
-async function followRedirects(url: string, options: DownloadOptions): Promise<Downloaded> {
-  let to = resolveLink(url, options.client.baseUrl)
-  refuseForeign(to, linkPolicy(options))
+/** Follows an address to its file: one attempt. */
+async function followRedirects(call: Call, url: string, options: DownloadOptions): Promise<Downloaded> {
+  const { client, folder, allowHosts = [] } = options
+  const links: LinkPolicy = { baseUrl: client.baseUrl, allowHosts }
+  let address = resolveLink(url, client.baseUrl)
+  refuseForeign(address, links)
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
-    const { part, headers, next } = await requestDownload(to, url, options)
+    const { part, headers, next } = await requestFile(call, address, url, links, options)
     if (part) {
-      refuseOther(part, headers, options.folder, url)
-      return moveToChecksum(part.file, options.folder, url, headers)
+      refuseMessage(part, headers, folder, url)
+      return moveToChecksum(part.file, folder, url, headers)
     }
-    to = next!
+    address = next!
   }
   throw refusedDownload(`more than ${MAX_REDIRECTS} redirects`)
 }
 
-/** Sends one request of a download: to the service with the key, to others without. */
-function requestDownload(to: URL, url: string, options: DownloadOptions): Promise<DownloadResponse> {
-  const { client, folder, maxBytes } = options
-  const own = to.origin === new URL(client.baseUrl).origin
+/** Sends one request of a download. Only the service gets the key. */
+function requestFile(
+  call: Call,
+  address: URL,
+  url: string,
+  links: LinkPolicy,
+  { client, folder, maxBytes, keyIsGood = false }: DownloadOptions,
+): Promise<DownloadResponse> {
+  const isService = address.origin === new URL(client.baseUrl).origin
   const before = findPart(folder, url)
   const headers = {
-    ...client.headers(own),
+    ...client.headers(isService),
     'Accept-Encoding': 'identity',
     ...(before ? { Range: `bytes=${before.bytes}-`, 'If-Range': before.validator! } : {}),
   }
-  const links = linkPolicy(options)
-  return client.call(
-    { route: 'download', url: to.href },
+  return call(
+    { route: 'download', url: address.href },
     (sending) => {
-      const limits = { ...sending.limits, totalMs: Math.max(TOTAL_MS, sending.limits.totalMs), graceMs: 0, maxBytes }
       const { redactor } = sending
-      return send({ ...sending, limits, url: to, headers }, (opened) =>
-        receive(opened, to, before, { url, folder, maxBytes, redactor, links }),
+      const limits = { ...sending.limits, totalMs: Math.max(TOTAL_MS, sending.limits.totalMs), graceMs: 0, maxBytes }
+      return send({ ...sending, limits, url: address, headers }, (opened) =>
+        receive(opened, address, before, { url, folder, maxBytes, redactor, links }),
       )
     },
-    (response, summary, now) => classifyDownload(response, summary, now, own && !options.keyIsGood),
+    (response, summary, now) => classifyDownload(response, summary, now, isService && !keyIsGood),
   )
 }
 
-/** The error of a response; `ofKey`: whether a refusal is about the key. That of another host is not. */
+/** Classifies a response of a download; undefined for a file or a redirect. `isKeyTested`: whether a refusal may be about the key. */
 function classifyDownload(
   response: DownloadResponse,
   summary: RequestSummary,
   now: number,
-  ofKey: boolean,
+  isKeyTested: boolean,
 ): AttemptFailure | undefined {
-  if (response.broken !== undefined) {
-    const error = new TransientError(`${summary.route}: ${response.broken}.`, { code: 'bad-part', request: summary })
-    return { error, maxAttempts: 4, coolDownMs: 0, response, alive: true }
+  const { status, broken, part, next } = response
+  if (broken !== undefined) {
+    const error = new TransientError(`${summary.route}: ${broken}.`, { code: 'bad-part', request: summary })
+    return { error, maxAttempts: 4, coolDownMs: 0, response, isHostUp: true }
   }
-  if (response.part || response.next) return undefined
+  if (part || next) return undefined
   const failure = classifyResponse(response, summary, now)
-  if (failure && (failure.error instanceof TransientError || (ofKey && failure.error instanceof KeyError)))
-    return failure
-  return {
-    error: refusedDownload(`the response has status ${response.status}`),
-    maxAttempts: 1,
-    coolDownMs: 0,
-    response,
-  }
+  const { error } = failure ?? {}
+  if (error instanceof TransientError || (isKeyTested && error instanceof KeyError)) return failure
+  return { error: refusedDownload(`the response has status ${status}`), maxAttempts: 1, coolDownMs: 0, response }
 }
 
-/** A message of the service is not longer. */
+/** The longest message of the service. */
 const MAX_MESSAGE_BYTES = 4096
 
-/** What the service says in place of a file, as `{"message":"No values for specified archive"}`. */
-function messageIn({ file, bytes }: PartialFile): string | null {
+/** The message that the service sent instead of a file, such as `{"message":"No values for specified archive"}`. */
+function readMessage({ file, bytes }: PartialFile): string | null {
   if (bytes > MAX_MESSAGE_BYTES) return null
   try {
-    const { message, ...others } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>
-    return typeof message === 'string' && Object.keys(others).every((key) => /^status$/i.test(key)) ? message : null
+    const { message, ...rest } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>
+    return typeof message === 'string' && Object.keys(rest).every((key) => /^status$/i.test(key)) ? message : null
   } catch {
     return null
   }
 }
 
-/** Refuses what the service responses with status 200 in place of a file: it would be stored for good. */
-function refuseOther(part: PartialFile, headers: Readonly<Record<string, string>>, folder: string, url: string): void {
-  const message = messageIn(part)
-  const why =
+/** Refuses a response with status 200 that is no file, because it would be stored for good. */
+function refuseMessage(
+  part: PartialFile,
+  headers: Readonly<Record<string, string>>,
+  folder: string,
+  url: string,
+): void {
+  const message = readMessage(part)
+  const reason =
     part.bytes === 0
       ? 'the response is empty'
       : /^text\/html\b/i.test(headers['content-type'] ?? '')
@@ -145,12 +148,12 @@ function refuseOther(part: PartialFile, headers: Readonly<Record<string, string>
         : message !== null
           ? `the service sent the message ${JSON.stringify(oneLine(message).slice(0, 200))} instead of a file`
           : null
-  if (why === null) return
+  if (reason === null) return
   dropParts(folder, url)
-  throw refusedDownload(why)
+  throw refusedDownload(reason)
 }
 
-/** Moves a complete file to the path of its checksum; equal files are kept once. */
+/** Moves a complete file to the path of its checksum, so that equal files are stored once. */
 async function moveToChecksum(
   file: string,
   folder: string,
@@ -172,12 +175,12 @@ async function moveToChecksum(
     bytes,
     path,
     contentType: type === undefined ? null : oneLine(type).slice(0, 200),
-    fileName: nameIn(headers['content-disposition'] ?? ''),
+    fileName: parseFileName(headers['content-disposition'] ?? ''),
   }
 }
 
-/** The name that a response gives its file, for people only: no folder of it survives. */
-function nameIn(disposition: string): string | null {
+/** The file name in a response, without folders. It is only shown to people. */
+function parseFileName(disposition: string): string | null {
   const [, encoded, plain] = /filename\*=UTF-8''([^;]+)|filename="?([^";]+)"?/i.exec(disposition) ?? []
   try {
     const name = encoded ? decodeURIComponent(encoded) : plain
