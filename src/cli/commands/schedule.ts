@@ -161,7 +161,7 @@ export async function handler(args: ScheduleArgs): Promise<number> {
       } else if (typeof ended === 'object') {
         const { code, reason, hint } = ended.refused
         await broken(job, `it could not start: ${reason}`, code, hint)
-      } else if (ended === EXIT.busy) due.tryAgain(job, Date.now())
+      } else if (ended === EXIT.busy) due.retry(job, Date.now())
       else if (typeof ended === 'string' && !signals.signal.aborted)
         await broken(job, `its process was ended by ${ended}.`, 'killed')
       if (!signals.signal.aborted) logNext(job)

@@ -2,10 +2,10 @@ import { Cron } from 'croner'
 import type { Job } from '../../job/job.ts'
 import { InputError } from '../../util/errors.ts'
 
-/** Milliseconds until a job that found the database in use is tried again. */
-const AGAIN_MS = 30_000
+/** Milliseconds until a job is retried that found the database locked. */
+const RETRY_MS = 30_000
 
-/** When a job is next due after an instant (epoch milliseconds), in its own time zone. */
+/** The next scheduled time of a job after an instant, both in epoch milliseconds. The schedule is in the time zone of the job. */
 export function nextTime({ name, schedule, timeZone }: Job, after: number): number {
   const next = new Cron(schedule ?? '', { timezone: timeZone, paused: true }).nextRun(new Date(after))
   if (!next)
@@ -16,26 +16,28 @@ export function nextTime({ name, schedule, timeZone }: Job, after: number): numb
   return next.getTime()
 }
 
-/** When each job of a schedule is due. All instants are epoch milliseconds of the clock as it is when they are given. */
+/** The due times of all scheduled jobs, in epoch milliseconds. The system clock may be set back meanwhile. */
 export interface DueTimes {
   readonly at: (job: Job) => number
-  /** The job that is due first. */
+  /** The job with the earliest due time. */
   first(): Job
-  /** The job is started: a time of it that passes until `now` is not made up for. */
+  /** Moves a started job to its next time. Times that passed before `now` are not made up for. */
   start(job: Job, now: number): void
-  /** The job found the database in use: it is tried again soon. */
-  tryAgain(job: Job, now: number): void
+  /** Retries a job soon that found the database locked. */
+  retry(job: Job, now: number): void
   /**
-   * The clock was set back to `now`. Jobs are due at their next times, which may be such that have passed before, but none at the
-   * one that was started last; what is due already stays so. Answers which jobs are due at another time now.
+   * Recomputes due times after the clock was set back to `now`. No job repeats the time that was started last. Returns the jobs
+   * whose times changed.
    */
   setBack(now: number): Job[]
 }
 
-/** Of one job: when it is due, whether to try again what found the database in use, and the time of its schedule that was started last. */
+/** The due time of one job. */
 interface DueTime {
   readonly at: number
+  /** Whether it retries a job that found the database locked. */
   readonly isRetry: boolean
+  /** The scheduled time that was started last. */
   readonly started?: number | undefined
 }
 
@@ -47,20 +49,20 @@ export function createDueTimes(jobs: readonly Job[], begin: number): DueTimes {
   }
   return {
     at: (job) => times.get(job)!.at,
-    first: () => [...times].reduce((first, other) => (other[1].at < first[1].at ? other : first))[0],
+    first: () => [...times].reduce((first, next) => (next[1].at < first[1].at ? next : first))[0],
     start(job, now) {
       const { at, isRetry, started: before } = times.get(job)!
       const started = isRetry ? before : at
       times.set(job, { at: unstarted(job, Math.max(at, now), started), isRetry: false, started })
     },
-    tryAgain(job, now) {
+    retry(job, now) {
       const due = times.get(job)!
-      if (now + AGAIN_MS < due.at) times.set(job, { ...due, at: now + AGAIN_MS, isRetry: true })
+      if (now + RETRY_MS < due.at) times.set(job, { ...due, at: now + RETRY_MS, isRetry: true })
     },
     setBack(now) {
       const moved: Job[] = []
       for (const [job, due] of times) {
-        const next = due.isRetry ? now + AGAIN_MS : unstarted(job, now, due.started)
+        const next = due.isRetry ? now + RETRY_MS : unstarted(job, now, due.started)
         if (next >= due.at) continue
         times.set(job, { ...due, at: next })
         moved.push(job)

@@ -20,7 +20,7 @@ type FetchArgs = Args<typeof RUN_FLAGS & typeof JSON_FLAG> & Partial<Args<typeof
 export async function fetchJobs(
   args: FetchArgs & Partial<Parameters<typeof readSelectedJobs>[0]>,
   command: string,
-  { jobs, ...how }: Pick<RunOptions, 'optionsFor' | 'runOne'> & { readonly jobs?: readonly Job[] },
+  { jobs, ...runOptions }: Pick<RunOptions, 'optionsFor' | 'runOne'> & { readonly jobs?: readonly Job[] },
 ): Promise<number> {
   const settings = readSettings(args)
   // A mistyped job file is reported before a missing key.
@@ -29,7 +29,7 @@ export async function fetchJobs(
   const { code, summaries } = await runJobs(selected, {
     ...service,
     command,
-    ...how,
+    ...runOptions,
     from: args.from,
     to: args.to,
     only: args.only,
@@ -42,12 +42,12 @@ export async function fetchJobs(
     log: logFor(args, listSecrets(service.key)),
   })
   if (args.json) print(JSON.stringify(summaries.map(summaryJson), null, 2))
-  // A quiet run that did everything prints nothing: cron mails what is printed.
+  // A quiet, successful run prints nothing, because cron mails all output.
   else if (!args.quiet || code !== EXIT.done) print(summaries.map(summaryText).join('\n\n'))
   return code
 }
 
-/** Whether workers fetch the planned requests. They need a shared database, and `--on-reject fail` of their own. */
+/** Whether workers fetch the planned requests. Throws InputError if the database is a file, or with `--on-reject fail`. */
 export function isDistributed(
   { distributed = false, onReject }: Partial<Args<typeof DISTRIBUTED_FLAG & typeof ON_REJECT_FLAG>>,
   { database }: Settings,

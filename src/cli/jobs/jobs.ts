@@ -7,15 +7,15 @@ import { InputError } from '../../util/errors.ts'
 import { describeSystemError } from '../../util/systemErrors.ts'
 import { readSettings, readSmall, type SettingFlags } from '../settings/config.ts'
 
-/** The text of a small file in YAML; `what` names its kind in messages. Throws InputError, with a hint, where it cannot be read. */
-export function readYamlText(file: string, what: string, hint: string): string {
+/** Reads a small YAML file; `kind` names it in messages. Throws InputError if it cannot be read. */
+export function readYamlText(file: string, kind: string, hint: string): string {
   try {
-    return readSmall(file, what)
+    return readSmall(file, kind)
   } catch (error) {
     if (error instanceof InputError) throw error
-    throw new InputError(`The ${what} ${file} ${describeSystemError(error)}.`, {
+    throw new InputError(`The ${kind} ${file} ${describeSystemError(error)}.`, {
       hint,
-      code: `no-${what.replaceAll(' ', '-')}`,
+      code: `no-${kind.replaceAll(' ', '-')}`,
       cause: error,
     })
   }
@@ -23,16 +23,16 @@ export function readYamlText(file: string, what: string, hint: string): string {
 
 const NAME_A_JOB = 'Pass a job file, such as jobs/nightly.yaml. `indicator-sync init` writes one.'
 
-/** The text of a job file. */
+/** Reads the text of a job file. */
 export const readJobText = (file: string): string => readYamlText(file, 'job file', NAME_A_JOB)
 
-/** The job file that another one names, seen from its folder. */
+/** Reads a job file that another one extends, relative to its folder. */
 export const readOther: ReadOther = (name, from) => {
   const file = normalize(isAbsolute(name) ? name : join(dirname(from), name))
   return { file, text: readJobText(file) }
 }
 
-/** Reads job files; the mistakes of all of them come in one error. */
+/** Reads job files. One InputError lists the mistakes in all of them. */
 export function readJobs(files: readonly string[], service: Service): Job[] {
   const mistakes: InputError[] = []
   const jobs = files.flatMap((file) => {
@@ -60,8 +60,8 @@ export async function readSelectedJobs(
 ): Promise<Job[]> {
   const { jobs, only } = args
   const service = readSettings(args).service.value
-  const read = readJobs(jobs, service)
-  if (only === undefined) return read
+  const allJobs = readJobs(jobs, service)
+  if (only === undefined) return allJobs
   const ids = only.split(',').map((text) => (/^\s*\d+\s*$/.test(text) ? Number(text) : Number.NaN))
   const { indicator, second } = exampleValues(service)
   if (ids.some(Number.isNaN))
@@ -69,5 +69,5 @@ export async function readSelectedJobs(
       hint: `Pass ids separated by commas: --only ${indicator},${second}`,
       code: 'bad-only',
     })
-  return onlyIndicators(read, ids)
+  return onlyIndicators(allJobs, ids)
 }

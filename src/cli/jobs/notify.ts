@@ -20,9 +20,9 @@ import { environment } from '../settings/config.ts'
 import { rememberSecret, secrets } from '../terminal/secrets.ts'
 import { summaryJson, summaryText } from '../text/summary.ts'
 
-/** How many failures a message lists. */
+/** The number of failures in a message. */
 const MAX_FAILURES_SHOWN = 10
-/** Characters of a text that goes with a ping. */
+/** The maximum length of the text of a ping. */
 const PING_CHARACTERS = 10_000
 
 /** The targets of `--notify` or the variable INDICATOR_SYNC_NOTIFY. */
@@ -35,7 +35,7 @@ export function notifyTargets({ notify }: { readonly notify?: readonly string[] 
 /** A target of notifications, with all defaults applied. */
 type NotifyTarget = { readonly [K in keyof Notify]: NonNullable<Notify[K]> }
 
-/** A target with its address; what may be a secret in it is shown nowhere from here on. */
+/** Resolves the address of a target, and registers it as a secret. */
 function resolveTarget(target: Notify): NotifyTarget {
   const name = /^\$(\w+)$/.exec(target.url)?.[1]
   const url = name === undefined ? target.url : environment().get(name)?.value
@@ -55,7 +55,7 @@ function resolveTarget(target: Notify): NotifyTarget {
   return { url, style, on: target.on ?? notifyEvents(style) }
 }
 
-/** The address of a ping: the given one, or with an event appended to its path. */
+/** The address of a ping, with the event appended to its path. */
 function pingUrl(address: string, word: '' | 'start' | 'fail'): string {
   const url = new URL(address)
   if (word !== '') url.pathname = `${url.pathname.replace(/\/$/, '')}/${word}`
@@ -67,28 +67,28 @@ interface Notification {
   readonly event: NotifyEvent
   readonly job: string
   readonly text: string
-  /** Whether nothing is wrong: all is done, or the run will be resumed when there is budget again. */
+  /** Whether all is well: the run is done, or will continue when its budget is renewed. */
   readonly ok: boolean
   readonly more: object
 }
 
-/** Sends notifications while runs continue; only `finish` waits for them. */
+/** Sends notifications in the background. */
 export interface Notifier {
   started(job: Job): void
   ended(job: Job, summary: Summary): void
-  /** A run that did not even begin, or broke. */
+  /** Notifies of a run that did not start, or ended with an unexpected error. */
   broke(job: Job, error: unknown): void
-  /** The run was stopped: undelivered messages are given up, and the last ones are sent within a second or two. */
+  /** Drops undelivered messages; later ones are sent within a second or two. */
   abort(): void
-  /** Waits until everything is delivered or given up. */
+  /** Waits until all messages are delivered or dropped. */
   finish(): Promise<void>
 }
 
-/** What a run did, with the first of its failures. */
-const summaryOf = (summary: Summary): object =>
+/** The summary of a run as JSON, with its first failures. */
+const shortSummary = (summary: Summary): object =>
   summaryJson({ ...summary, failures: summary.failures.slice(0, MAX_FAILURES_SHOWN) })
 
-/** Notifies the targets of the flags and of each job. A message that cannot be delivered is a warning, never an error. */
+/** Notifies the targets of the flags and of each job. Logs a warning if a message cannot be delivered. */
 export function createNotifier(
   jobs: readonly Job[],
   flags: readonly Notify[],
@@ -147,7 +147,7 @@ export function createNotifier(
     ended: (job, summary) => {
       const { outcome, stop } = summary
       const ok = outcome === 'done' || stop instanceof BudgetError
-      notifyTargets(job, { event: outcome, ok, text: summaryText(summary), more: summaryOf(summary) })
+      notifyTargets(job, { event: outcome, ok, text: summaryText(summary), more: shortSummary(summary) })
     },
     broke: (job, thrown) => {
       const { code, message, hint = null } = asSyncError(thrown)

@@ -34,7 +34,7 @@ export async function printStatus(args: StatusArgs): Promise<number> {
   const reader = openReader(file)
   try {
     const lakes: LakeState[] = []
-    const without: string[] = []
+    const lakeProblems: string[] = []
     const named = new Set(jobs.flatMap(({ lake }) => lake ?? []))
     for (const folder of named)
       try {
@@ -42,24 +42,24 @@ export async function printStatus(args: StatusArgs): Promise<number> {
       } catch (error) {
         // A broken lake must not hide the rest of the status.
         if (!(error instanceof SyncError)) throw error
-        without.push(`Lake ${folder}: ${error.message}`)
+        lakeProblems.push(`Lake ${folder}: ${error.message}`)
       }
     if (args.format === 'prometheus') {
       const host = baseUrl ? new URL(baseUrl.value).host : ''
-      const known: { job: string; calls: number }[] = []
+      const budgets: { job: string; calls: number }[] = []
       for (const { name: job, pace } of jobs) {
         const calls = await callsLeft(reader, host, pace, Date.now())
-        if (calls !== undefined) known.push({ job, calls })
+        if (calls !== undefined) budgets.push({ job, calls })
       }
-      print((await prometheusText(reader, { version: version(), callsLeft: known, lakes })).trimEnd())
-      for (const text of without) process.stderr.write(`${text}\n`)
+      print((await prometheusText(reader, { version: version(), callsLeft: budgets, lakes })).trimEnd())
+      for (const text of lakeProblems) process.stderr.write(`${text}\n`)
       return EXIT.done
     }
-    for (const folder of (await lakesOfJobs()).filter((one) => !named.has(one))) {
+    for (const folder of (await lakesOfJobs()).filter((name) => !named.has(name))) {
       const state = await lakeStateIn(reader, folder)
       if (state !== null && typeof state === 'object') lakes.push(state)
       else if (state !== undefined)
-        without.push(
+        lakeProblems.push(
           state === null
             ? `Lake ${folder} does not exist yet; create it with: indicator-sync lake sync ${shellWord(folder)}`
             : `Lake ${folder}: ${state}`,
@@ -77,7 +77,7 @@ export async function printStatus(args: StatusArgs): Promise<number> {
     print(statusText(file, status, covered.length === 0 ? '' : strips(covered, service.value.timeZone, cells), cells))
     if (queues) for (const line of queuesText(queues)) print(wrapped(line, cells, '  ', ''))
     for (const lake of lakes) print(`\n${wrapped(lakeStateText(lake, Date.now()), cells, '  ', '')}`)
-    for (const text of without) print(`\n${wrapped(text, cells, '  ', '')}`)
+    for (const text of lakeProblems) print(`\n${wrapped(text, cells, '  ', '')}`)
     return EXIT.done
   } finally {
     await reader.close()

@@ -8,16 +8,16 @@ import type { Summary } from '../../sync/sync.ts'
 import { readSettings, type SettingFlags } from '../settings/config.ts'
 import { readJobs } from './jobs.ts'
 
-/** The job under which failed requests are retried, at the pace of a job file if one is given. */
+/** The job that retries failed requests, with the pace, lake and notifications of a job file if one is named. */
 export function retryJob(args: SettingFlags & { readonly job?: string | undefined }): Job {
   const service = readSettings(args).service.value
-  const retried = normalizeJob({ name: 'retry', series: [] }, service)
-  if (args.job === undefined) return retried
-  const [like] = readJobs([args.job], service)
-  return { ...retried, pace: like!.pace, keep: like!.keep, lake: like!.lake, notify: like!.notify }
+  const retrying = normalizeJob({ name: 'retry', series: [] }, service)
+  if (args.job === undefined) return retrying
+  const [{ pace, keep, lake, notify }] = readJobs([args.job], service) as [Job]
+  return { ...retrying, pace, keep, lake, notify }
 }
 
-/** Fetches failed requests unchanged, also those of unknown ids (404), which a sync leaves alone for a while. */
+/** Fetches failed requests unchanged, including those for unknown ids (404), which `sync` skips for a while. */
 export async function retryFailed(context: SyncContext, job: Job): Promise<Summary> {
   const { store, service, now } = context
   const requests = planRetry({ service, now: Math.floor(now() / 1000) }, await failedRequests(store))

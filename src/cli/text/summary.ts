@@ -5,36 +5,36 @@ import { SignalError, UnavailableError } from '../../util/errors.ts'
 import { grouped, quantity } from '../../util/text.ts'
 import { formatUtc } from '../../util/time/instant.ts'
 
-/** How many failures are listed. */
+/** The number of failures that are listed. */
 const SHOWN_FAILURES = 10
 
 /** The message when `--only` leaves nothing of a job. */
 export const NOTHING_SELECTED = 'nothing selected: --only names no indicator of this job.'
 
-/** What the service does not know and was left alone, a line each. */
+/** Lists skipped items, one on each line. */
 export const skippedText = (skipped: readonly SkippedItem[]): string[] =>
   skipped.map(
     ({ entry, route, id, since, nextAt }) =>
       `${entry}: the service has had no ${route} ${id} since ${formatUtc(since)}; the next request is after ${formatUtc(nextAt)} (\`indicator-sync restate\` sends it now).`,
   )
 
-/** How many indicators without a geo are listed. */
+/** The number of indicators without a geo that are listed. */
 const SHOWN_GEOS = 10
 
 /** Warnings about geos without values, one line for each indicator. */
 export const lackingGeosTexts = (lacking: readonly LackingGeos[]): string[] => [
-  ...lacking.slice(0, SHOWN_GEOS).map((one) => `Warning: ${lackingGeosText(one)}`),
+  ...lacking.slice(0, SHOWN_GEOS).map((geos) => `Warning: ${lackingGeosText(geos)}`),
   ...(lacking.length > SHOWN_GEOS ? [`… and ${lacking.length - SHOWN_GEOS} more: indicator-sync check`] : []),
 ]
 
-/** A run without requests, by its command; others are up to date. */
+/** The messages of commands that sent no requests. Default: up to date. */
 const NOTHING_REQUESTED: Readonly<Record<string, string>> = {
   retry: 'there are no failed requests to retry.',
   restate: 'nothing to do; no values are stored in this range.',
   backfill: 'nothing to do; no data is missing in this range.',
 }
 
-/** Why a run sent no request. */
+/** Explains why a run sent no requests. */
 function idleText({ command, selected, skipped, isPart }: Summary): string {
   if (!selected) return NOTHING_SELECTED
   if (skipped.length > 0)
@@ -43,7 +43,7 @@ function idleText({ command, selected, skipped, isPart }: Summary): string {
   return NOTHING_REQUESTED[command] ?? isUpToDate
 }
 
-/** What a run did, for a person. */
+/** Formats the summary of a run for people. */
 export function summaryText(summary: Summary): string {
   const { job, outcome, counts, failures, seconds, stop, skipped, lackingGeos } = summary
   const rows = [
@@ -83,7 +83,7 @@ export function summaryText(summary: Summary): string {
   return lines.join('\n')
 }
 
-/** What a run did, for a machine. */
+/** Formats the summary of a run for scripts. */
 export const summaryJson = ({
   runId,
   job,

@@ -37,7 +37,7 @@ test('a job that waits for another one to end stays due when the clock is set ba
 test('a job that found the database in use is tried again when the clock is set back, once, and not at its time, too', () => {
   const due = createDueTimes([nightly], at(5, '12:00'))
   due.start(nightly, at(5, '21:15'))
-  due.tryAgain(nightly, at(5, '21:16'))
+  due.retry(nightly, at(5, '21:16'))
   expect(due.at(nightly)).toBe(at(5, '21:16:30'))
   expect(due.setBack(at(5, '21:10'))).toEqual([nightly])
   expect(due.at(nightly)).toBe(at(5, '21:10:30'))
@@ -50,7 +50,7 @@ test('a job that found the database in use is tried again when the clock is set 
 test('a job is not tried again later than it is due anyway', () => {
   const due = createDueTimes([hourly], at(5, '12:30'))
   due.start(hourly, at(5, '13:00'))
-  due.tryAgain(hourly, at(5, '13:59:50'))
+  due.retry(hourly, at(5, '13:59:50'))
   expect(due.at(hourly)).toBe(at(5, '14:00'))
   due.start(hourly, at(5, '14:00'))
   due.setBack(at(5, '13:59:55'))
