@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { countItems } from '../../src/util/count.ts'
 
-test('a list is counted as far as that can be done soon, and until a signal comes', async () => {
+test('countItems stops counting after a time limit or on an abort signal', async () => {
   const controller = new AbortController()
   expect(await countItems([1, 2, 3], controller.signal)).toBe(3)
   function* endless() {

@@ -6,9 +6,11 @@ test.each([
   [1, '1 request'],
   [2, '2 requests'],
   [52_416, '52,416 requests'],
-])('%d of something', (n, text) => expect(quantity(n, 'request')).toBe(text))
+])('a quantity of %d has the right plural and thousands separators', (n, text) =>
+  expect(quantity(n, 'request')).toBe(text),
+)
 
-test('what has a plural of its own says it', () => {
+test('an irregular plural is used if it is passed', () => {
   expect(quantity(1, 'body', 'bodies')).toBe('1 body')
   expect(quantity(3, 'body', 'bodies')).toBe('3 bodies')
 })

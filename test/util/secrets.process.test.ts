@@ -46,7 +46,7 @@ function expectNoKey(bytes: Buffer | string, where: string): void {
   for (const [name, form] of Object.entries(FORMS)) expect(text.includes(form(KEY)), `${where}, ${name}`).toBe(false)
 }
 
-describe('taking a secret out', () => {
+describe('redaction', () => {
   test.each(Object.entries(FORMS))('%s', (_name, form) => {
     const text = `{"before":"x ${form(KEY)} y","after":1}`
     const length = Buffer.byteLength(text)
@@ -58,7 +58,7 @@ describe('taking a secret out', () => {
     expect(JSON.parse(bytes.toString('utf8'))).toMatchObject({ after: 1 })
   })
 
-  test('changes nothing else, however large, and nothing for a text too short to be a secret', () => {
+  test('redaction changes no other text, at any size, and ignores texts too short to be secrets', () => {
     const text = JSON.stringify(Array.from({ length: 50_000 }, (_, i) => ({ at: i, name: `España ${i}%41\u0041` })))
     expect(createRedactor(KEY).bytes(Buffer.from(text)).toString('utf8')).toBe(text)
     const far = Buffer.from(`${'x'.repeat(1024 * 1024 - 20)}${FORMS['as JSON']!(KEY)}`)
@@ -71,11 +71,11 @@ describe('taking a secret out', () => {
   })
 })
 
-describe('the parts in which a secret can stand', () => {
+describe('candidate parts of a body', () => {
   const pieces = ['"', '\\', '\\"', 'a', 'bcd', 'x'.repeat(9), 'y'.repeat(40), ',\n', '\\\\']
   const texts = fc.array(fc.constantFrom(...pieces), { maxLength: 40 }).map((parts) => parts.join(''))
 
-  test('are those between quotation marks that no backslash stands before', () => {
+  test('candidate parts are the texts between unescaped quotation marks', () => {
     fc.assert(
       fc.property(texts, fc.integer({ min: 8, max: 64 }), (text, shortest) => {
         const found = [...unquoted(Buffer.from(text), shortest)].map(String)
@@ -85,7 +85,7 @@ describe('the parts in which a secret can stand', () => {
     )
   })
 
-  test('hold every form of a key that a body holds', () => {
+  test('candidate parts contain every encoded form of a key', () => {
     const part = fc.constantFrom(...Object.values(FORMS).map((form) => form(KEY)), ...pieces)
     fc.assert(
       fc.property(fc.array(part, { maxLength: 12 }), (parts) => {
@@ -96,7 +96,7 @@ describe('the parts in which a secret can stand', () => {
   })
 })
 
-test('JSON stays valid where a key touches an escape', () => {
+test('JSON stays valid when a redacted key is next to an escape', () => {
   const before = ['\\\\', '\\"', '\\n', '\\u00e1', '\\\\\\\\'.repeat(3), 'ñ', '%']
   const keys = ['f00dfacecafe0123', '0066facecafe0123', 'u0066facecafe0123', 'bad\\key/"with"', 'contraseña 1']
   const forms = [...Object.values(FORMS), (key: string) => JSON.stringify(key).slice(1, -1)]
@@ -114,7 +114,7 @@ test('JSON stays valid where a key touches an escape', () => {
 })
 
 test.each(['contraseña 1', 'p/ss+w(rd)[.]*1', 'back\\slash"quoted"'])(
-  'the text %j is found plain, in JSON and in an address',
+  'the text %j is redacted in plain, JSON and URL-encoded form',
   (secret) => {
     const json = JSON.stringify(secret).slice(1, -1)
     const forms = [secret, json, json.replaceAll('/', '\\/'), encodeURIComponent(secret)]
@@ -124,12 +124,12 @@ test.each(['contraseña 1', 'p/ss+w(rd)[.]*1', 'back\\slash"quoted"'])(
   },
 )
 
-test('a body that only begins like a key, again and again, takes no longer than others', () => {
+test('a body that repeatedly begins like a key takes no longer to search', () => {
   for (const part of ['\\', '%25', '\\u0066', KEY.slice(0, 60)])
     expect(createRedactor(KEY).isIn(part.repeat(200_000))).toBe(false)
 })
 
-test('a service that says the key back everywhere: it is nowhere afterwards', async () => {
+test('a key that the service repeats everywhere is stored and printed nowhere', async () => {
   const all = Object.values(FORMS).map((form) => form(KEY))
   const printed = all.join(' ')
   // JSON in which the escapes are those of JSON.
@@ -237,7 +237,7 @@ widgets: { list: true }
   // Many commands, one after the other.
 }, 60_000)
 
-test('a key that comes together only where a text is made of HTML is taken out there, and its body is not kept', async () => {
+test('a key that appears only in the text of HTML is redacted, and its reply is not stored', async () => {
   const split = `${KEY.slice(0, 20)}<b title=\\"a>b\\"></b>${KEY.slice(20)}`
   const server = await serve((_, response) =>
     json(response, `{"indicators":[{"id":1,"name":"One","description":"x ${split} y"}]}`),
@@ -252,7 +252,7 @@ test('a key that comes together only where a text is made of HTML is taken out t
   await reader.close()
 })
 
-test('what comes together when a terminal is written is looked through again', async () => {
+test('a key that appears only after control characters are removed is redacted in the output', async () => {
   const folder = tempFolder()
   const between = ['\x1b[0m', '\x07', '\b', '\u00ad', '\u202e', '\u{e0041}']
   await (await openStore(join(folder, 'x.db'))).close()
@@ -270,7 +270,7 @@ test('what comes together when a terminal is written is looked through again', a
     }
 })
 
-test('a key in an error of the program itself is not printed', async () => {
+test('a key in an error of the command line is not printed', async () => {
   const folder = tempFolder()
   const { err, out } = await runCommand(folder, ['sync', KEY], {
     INDICATOR_SYNC_BASE_URL: 'http://127.0.0.1:9',

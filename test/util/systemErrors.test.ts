@@ -14,7 +14,7 @@ const thrownBy = (work: () => unknown): unknown => {
   }
 }
 
-test('an error is reported by its kind: ours, of the system, or a bug with its message', () => {
+test('an error is classified as an error of the program, of the system, or as a bug', () => {
   const ours = new StoreError('The disk is full.', { code: 'full' })
   expect(asSyncError(ours)).toBe(ours)
   const folder = tempFolder()
@@ -34,7 +34,7 @@ test.each([
   ['undefined', undefined, 'undefined'],
   ['an object, which may hold a secret', { key: 'secret' }, '[Object]'],
   ['an object of nothing', Object.create(null), '[Object: null prototype] {}'],
-])('a bug that throws %s is told alike everywhere', (_, thrown, text) => {
+])('a bug that throws %s is reported with the same text everywhere', (_, thrown, text) => {
   const message = `Internal error: ${text}`
   expect(asSyncError(thrown).message).toBe(message)
   expect(errorFields(asSyncError(thrown))).toEqual({

@@ -5,14 +5,14 @@ import { makeFolder } from '../../../src/util/files/targetFolder.ts'
 import { tempFolder } from '../../kit.ts'
 import { testLinks } from '../../systems.ts'
 
-test('a folder is made with those that it lies in, and may be there already', () => {
+test('makeFolder creates missing parent directories and accepts an existing directory', () => {
   const folder = join(tempFolder(), 'a/b/c')
   makeFolder(folder)
   makeFolder(folder)
   expect(statSync(folder).isDirectory()).toBe(true)
 })
 
-testLinks('where it cannot be made it is said why, and what to do', () => {
+testLinks('a failed makeFolder reports the reason and the fix', () => {
   const root = tempFolder()
   writeFileSync(join(root, 'file'), '')
   symlinkSync(join(root, 'nowhere'), join(root, 'link'))
@@ -32,7 +32,7 @@ testLinks('where it cannot be made it is said why, and what to do', () => {
 })
 
 // Whoever runs this may write everywhere, but not there.
-test.runIf(existsSync('/proc/self'))('a disk that takes no folders is told at once', () => {
+test.runIf(existsSync('/proc/self'))('makeFolder fails immediately on a file system without directories', () => {
   expect(() => makeFolder('/proc/lake/new')).toThrow(
     /Cannot create the directory \/proc\/lake\/new: \/proc\/lake (does not exist|is on a read-only file system|is not accessible)/,
   )

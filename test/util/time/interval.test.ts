@@ -13,7 +13,7 @@ const seconds = (list: readonly Interval[]): Set<number> => {
 const tidy = (list: readonly Interval[]) =>
   list.every(({ from, to }, i) => from < to && (i === 0 || list[i - 1]!.to < from))
 
-test('merging keeps the set of seconds', () => {
+test('merge keeps the set of seconds', () => {
   fc.assert(
     fc.property(intervals, (a) => {
       expect(seconds(merge(a))).toEqual(seconds(a))
@@ -22,7 +22,7 @@ test('merging keeps the set of seconds', () => {
   )
 })
 
-test('subtracting is the difference of the sets', () => {
+test('subtract returns the difference of the sets', () => {
   fc.assert(
     fc.property(intervals, intervals, (a, b) => {
       const result = subtract(a, b)
@@ -32,7 +32,7 @@ test('subtracting is the difference of the sets', () => {
   )
 })
 
-test('intersecting is the intersection of the sets', () => {
+test('intersect returns the intersection of the sets', () => {
   fc.assert(
     fc.property(intervals, intervals, (a, b) => {
       expect(seconds(intersect(a, b))).toEqual(seconds(a).intersection(seconds(b)))

@@ -6,14 +6,14 @@ import { formatLocal, localDate, startOfDate, transitions } from '../../../src/u
 const ZONES = ['Europe/Madrid', 'Atlantic/Canary', 'America/New_York', 'Pacific/Chatham', 'UTC'] as const
 const instants = fc.integer({ min: Date.UTC(1990, 0) / 1000, max: Date.UTC(2040, 0) / 1000 })
 
-describe('instants', () => {
+describe('timestamps', () => {
   test.each([
     ['2021-10-31T02:00:00.000+02:00', '2021-10-31T00:00:00Z'],
     ['2021-10-31T02:00:00.000+01:00', '2021-10-31T01:00:00Z'],
     ['2025-03-30T03:00:00+02:00', '2025-03-30T01:00:00Z'],
     ['2024-02-29T23:59:59Z', '2024-02-29T23:59:59Z'],
     ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00Z'],
-  ])('%s is %s', (text, utc) => expect(formatUtc(parseInstant(text))).toBe(utc))
+  ])('the timestamp %s is parsed as %s', (text, utc) => expect(formatUtc(parseInstant(text))).toBe(utc))
 
   test.each([
     ...['2021-10-31 02:00:00Z', ''],
@@ -24,15 +24,15 @@ describe('instants', () => {
     ...'2021-10-31T02:00:60Z 2021-10-31T02:00:00.5 2021-10-31T02:00:00*01:00'.split(' '),
     ...'2021-10-31T02:00:00+01.00 2021-10-31T02:00:00+01:00x 2021-10-31T02:00:00+01:60'.split(' '),
     ...'2021-10-3:T02:00:00Z 2021-10-3/T02:00:00Z 2021-10-:1T02:00:00Z'.split(' '),
-  ])('%j is not a valid instant', (text) => expect(parseInstant(text)).toBeNaN())
+  ])('%j is not a valid timestamp', (text) => expect(parseInstant(text)).toBeNaN())
 
   test.each([
     ['2021-10-31T02:00:00+23:59', '2021-10-30T02:01:00Z'],
     ['2021-10-31T02:00:00-00:30', '2021-10-31T02:30:00Z'],
     ['2021-10-31T02:00:00.90-09:00', '2021-10-31T11:00:00Z'],
-  ])('the offset of %s is taken off: %s', (text, utc) => expect(formatUtc(parseInstant(text))).toBe(utc))
+  ])('the offset of %s is subtracted: %s', (text, utc) => expect(formatUtc(parseInstant(text))).toBe(utc))
 
-  test('a date is valid where the calendar has it, leap years of centuries too', () => {
+  test('a date is valid if the Gregorian calendar contains it', () => {
     const pad = (n: number, digits = 2) => String(n).padStart(digits, '0')
     for (const year of [0, 1, 1600, 1700, 1900, 1996, 2000, 2023, 2024, 2100, 9999])
       for (let month = 0; month <= 13; month++)
@@ -45,11 +45,11 @@ describe('instants', () => {
         }
   })
 
-  test('what happened here belongs to its whole second', () => {
+  test('a local timestamp is rounded down to its second', () => {
     expect(floorToSecond('2025-10-01T00:00:00.999Z')).toBe(parseInstant('2025-10-01T00:00:00Z'))
   })
 
-  test('a time that is written is read back the same in every zone', () => {
+  test('a formatted timestamp is parsed to the same instant in every zone', () => {
     fc.assert(
       fc.property(instants, fc.constantFrom(...ZONES), (at, zone) => {
         expect(parseInstant(formatUtc(at))).toBe(at)
@@ -65,7 +65,7 @@ describe('local calendars', () => {
     expect(year.map(({ at }) => formatUtc(at))).toEqual(['2025-03-30T01:00:00Z', '2025-10-26T01:00:00Z'])
   })
 
-  test('a date that does not exist has no beginning', () => {
+  test('a date that does not exist has no start', () => {
     expect(startOfDate('Europe/Madrid', '2023-02-30')).toBeUndefined()
     expect(() => transitions('Europe/Madird')).toThrow(/Unknown time zone/)
   })
