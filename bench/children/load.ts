@@ -26,7 +26,12 @@ for (let n = 0; n < bodies.length; n++) {
   if (n + AHEAD < bodies.length) reads.push(begin(n + AHEAD))
   const made = await reads.shift()!
   const planned = plannedRequestOf(n, SHAPES[shapeName])
-  await load(loading, planned, { status: 200, headers: {}, body, bytes: body.length, attempts: 1, sentAt: Date.now(), ms: 1 }, made)
+  await load(
+    loading,
+    planned,
+    { status: 200, headers: {}, body, bytes: body.length, attempts: 1, sentAt: Date.now(), ms: 1 },
+    made,
+  )
   rows += made.rows.observations!.at.length
 }
 const { user, system } = process.cpuUsage(worked)

@@ -2,28 +2,28 @@ import pRetry from 'p-retry'
 import { request } from 'undici'
 import { createAgent, userAgentHeader } from './http.ts'
 
-/** One notification; it is independent of the service and its key. */
+/** A notification. It is independent of the service and its key. */
 export interface Message {
   readonly url: string
   readonly type: 'application/json' | 'text/plain; charset=utf-8'
   readonly body: string
-  /** The version of this program, by which it names itself. */
+  /** The version of this program, for the header `User-Agent`. */
   readonly version: string
 }
 
-/** How long and how often delivery is attempted. */
+/** Limits of the delivery. */
 export interface DeliveryLimits {
-  /** Milliseconds that one attempt may take. */
+  /** Timeout of one attempt in milliseconds. */
   readonly timeoutMs: number
   readonly attempts: number
-  /** Milliseconds before the second attempt; each further one waits twice as long. */
+  /** Milliseconds before the second attempt. Each further wait is twice as long. */
   readonly waitMs: number
 }
 
-/** Three attempts, and half a minute in all: a run never waits longer for notifications. */
+/** Half a minute in all: a run never waits longer for notifications. */
 const DELIVERY_LIMITS: DeliveryLimits = { timeoutMs: 8_000, attempts: 3, waitMs: 1_000 }
 
-/** Why an attempt failed, without the address. */
+/** The reason why an attempt failed, without the address. */
 class UndeliveredError extends Error {
   readonly isTransient: boolean
   constructor(reason: string, isTransient: boolean) {
@@ -50,20 +50,17 @@ async function post({ url, type, body, version }: Message, timeoutMs: number, st
     const { name, code } = error as NodeJS.ErrnoException
     throw new UndeliveredError(signal.aborted ? `no response within ${timeoutMs / 1000} s` : (code ?? name), true)
   } finally {
-    // Responses are not waited for.
+    // The body of the response is not needed.
     await dispatcher.destroy().catch(() => undefined)
   }
   if (status >= 200 && status < 300) return
   throw new UndeliveredError(`status ${status}`, status === 408 || status === 429 || status >= 500)
 }
 
-/** After the run was stopped, a notification has one attempt and this time limit. */
+/** The limits after the run was stopped. */
 export const LAST_DELIVERY: DeliveryLimits = { timeoutMs: 1_500, attempts: 1, waitMs: 0 }
 
-/**
- * Posts a message, and tries again where that may help, until it is stopped. Returns why it was not delivered, without the
- * address; null when it was. Never throws.
- */
+/** Posts a message, and retries transient failures until `stop`. Returns the reason of a failure, without the address; null for success. */
 export async function deliver(
   message: Message,
   limits: Partial<DeliveryLimits> = {},

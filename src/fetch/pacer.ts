@@ -4,28 +4,27 @@ import { SignalError, SyncError } from '../util/errors.ts'
 import { recentCalls, spendCall } from './budget.ts'
 import { createHostOpener, parseHost, type ServiceCaller } from './hosts.ts'
 
-/** Decides when the next call to a host may be sent. In one process p-queue and the budget in the database; the cluster supplies a shared one. */
+/** Decides when the next call to a host may be sent. One process uses `createPacer`, a cluster `createSharedPacer`. */
 export interface Pacer {
-  /** Resolves when one call may be sent, and counts it. Throws BudgetError or StoppedError if none may be sent soon. */
+  /** Resolves when a call may be sent, and counts it. Throws BudgetError or StoppedError if none may be sent soon. */
   take(host: string, signal: AbortSignal): Promise<void>
-  /** Delays every later call to the host by this many milliseconds. */
+  /** Delays all later calls to the host by `ms` milliseconds. */
   pause(host: string, ms: number): Promise<void>
-  /** Ends what it has open. */
   close?(): void
 }
 
-/** Opens the pacer of a run; `onPause` is called when it makes calls wait: for how many milliseconds, and why. */
+/** Opens the pacer of a run. `onPause` is called when calls wait for `ms` milliseconds. */
 export type OpenPacer = (pace: Pace, onPause?: (ms: number, reason: string) => void) => Pacer
 
-/** The whole calls of a second, and the milliseconds that they take: at 1.9 a second, one call in 526. */
+/** Whole calls within an interval in milliseconds: at 1.9 calls a second, one call in 526 ms. */
 function paceWindow({ perSecond }: Pick<Pace, 'perSecond'>): { readonly calls: number; readonly ms: number } {
   const calls = Math.max(1, Math.floor(perSecond))
   return { calls, ms: (1000 * calls) / perSecond }
 }
 
 /**
- * Paces the calls of one process: never more than `perSecond` in any second. `account` runs before each call is let out, one at a
- * time, and what it throws is thrown. `recent`: milliseconds since calls of earlier processes that still count.
+ * Creates the pacer of one process: never more than `perSecond` calls in any second. `account` runs before each call, one at a time;
+ * its errors end `take`. `recent`: milliseconds since calls of earlier processes that still count.
  */
 export function createPacer(
   pace: Pick<Pace, 'perSecond'>,
@@ -45,7 +44,7 @@ export function createPacer(
     clearTimeout(timer)
     timer = setTimeout(() => starts.start(), ms)
   }
-  // Calls of an earlier process fill the first interval; if they fill all of it, nothing starts until the last one is over.
+  // Calls of earlier processes count in the first interval. If they fill it, nothing starts before the last one is over.
   if (recent.length >= calls) pauseFor(interval - Math.min(...recent))
   else for (const _ of recent) void starts.add(() => undefined)
   return {
@@ -63,7 +62,7 @@ export function createPacer(
       }
     },
     async pause(_host, ms) {
-      // A random bit longer, so that processes that share a host do not all begin at once.
+      // A random extra keeps processes that share a host from starting all at once.
       pauseFor(ms * (1 + Math.random() * 0.1))
     },
     close() {
@@ -74,7 +73,7 @@ export function createPacer(
   }
 }
 
-/** Opens the pacer of a process that does not share its pace: the budget and the latest calls are those in the database. */
+/** Opens the pacer of one process, with the budget and the latest calls in the database. */
 export async function openPacer(caller: ServiceCaller, pace: Pace): Promise<Pacer> {
   const { store, baseUrl, now } = caller
   const openHost = createHostOpener(caller)

@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises'
 import { InputError, StoreError } from '../util/errors.ts'
 import type { Redactor } from '../util/redact.ts'
 import { oneLine } from '../util/text.ts'
-import { DownloadError, type LinkPolicy, redirectTarget, refusedDownload } from './files/links.ts'
+import { DownloadError, type LinkPolicy, refusedDownload, resolveRedirect } from './files/links.ts'
 import { beginPart, dropParts, type PartialFile } from './files/partialFiles.ts'
 import type { HttpResponse, OpenResponse } from './http.ts'
 
@@ -42,7 +42,7 @@ export async function receive(
   const nothing: DownloadResponse = { status, headers, body: Buffer.alloc(0) }
   const { location } = headers
   if (status >= 300 && status < 400 && location)
-    return { ...nothing, next: redirectTarget(location, from, options.links) }
+    return { ...nothing, next: resolveRedirect(location, from, options.links) }
   const broken = (why: string): DownloadResponse => {
     dropParts(folder, url)
     return { ...nothing, broken: why }

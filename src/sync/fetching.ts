@@ -1,5 +1,5 @@
 import { openClient } from '../fetch/client.ts'
-import { createHostOpener, rememberWait } from '../fetch/hosts.ts'
+import { createHostOpener, recordPause } from '../fetch/hosts.ts'
 import { openPacer, type Pacer } from '../fetch/pacer.ts'
 import type { Job } from '../job/job.ts'
 import { createSizes } from '../load/learnedSizes.ts'
@@ -36,7 +36,7 @@ export async function openFetching(
     concurrency: pace.concurrency,
     onPause,
     // If the database cannot be written, the next transaction ends the run.
-    onWait: (ms, host, isOutage) => void rememberWait(store, host, { ms, isOutage }, now()).catch(() => undefined),
+    onWait: (ms, host, isOutage) => void recordPause(store, host, { ms, isOutage }, now()).catch(() => undefined),
   })
   const loading = { store, runId, keep, now, redactor: createRedactor(context.key) }
   return {

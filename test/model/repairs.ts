@@ -262,8 +262,8 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'a budget knows only the calls of its own job',
     'fetch/budget.ts',
-    'if ((await spent(tx, host, limit.ms, nowMs)) >= limit.calls)',
-    'if (0 * (await spent(tx, host, limit.ms, nowMs)) >= limit.calls)',
+    'if ((await countCalls(tx, host, limit.ms, nowMs)) >= limit.calls)',
+    'if (0 * (await countCalls(tx, host, limit.ms, nowMs)) >= limit.calls)',
   ),
   mutant(
     'an answer of nothing leaves nothing absent',

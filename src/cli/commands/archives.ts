@@ -8,7 +8,7 @@ import type { Reader, Store } from '../../db/store.ts'
 import { type OnRetry, openClient } from '../../fetch/client.ts'
 import { type DownloadOptions, download } from '../../fetch/files/download.ts'
 import { tidyParts } from '../../fetch/files/partialFiles.ts'
-import { rememberWait } from '../../fetch/hosts.ts'
+import { recordPause } from '../../fetch/hosts.ts'
 import { openPacer } from '../../fetch/pacer.ts'
 import { normalizeJob } from '../../job/normalize.ts'
 import { recordFile } from '../../load/archiveFiles.ts'
@@ -226,7 +226,7 @@ async function fetchFiles(args: ArchivesArgs): Promise<number> {
     concurrency: 1,
     signal,
     onPause,
-    onWait: (ms, host, isOutage) => void rememberWait(store, host, { ms, isOutage }, Date.now()).catch(() => undefined),
+    onWait: (ms, host, isOutage) => void recordPause(store, host, { ms, isOutage }, Date.now()).catch(() => undefined),
   })
   try {
     const options = { client, folder, maxBytes: MAX_BYTES, allowHosts: args.allowHost ?? [] }

@@ -4,15 +4,15 @@ import { join } from 'node:path'
 import { makeFolder } from '../../util/files/targetFolder.ts'
 
 /*
- * Files that are not complete yet. The bytes of a part have a name made of its address and its validator, so that bytes of
- * one version are never stored under the validator of another, even if the process dies.
+ * Incomplete files. The name of a part is made of its address and its validator, so that the bytes of one version never get the
+ * validator of another, even if the process dies.
  */
 
-/** The beginning of a file, and the validator that shows that the rest is of the same file. */
+/** The beginning of a file. `validator` identifies its version. */
 export interface PartialFile {
   readonly file: string
   readonly bytes: number
-  /** Null where the download cannot be resumed. */
+  /** Null if the download cannot be resumed. */
   readonly validator: string | null
 }
 
@@ -21,10 +21,10 @@ const digest = (text: string, digits: number): string =>
 const partsFolder = (folder: string): string => join(folder, 'parts')
 const NOTE = '.json'
 
-/** Names of parts that this program gives, or gave in earlier versions. */
+/** Names of parts of this version and earlier ones. */
 const PART_NAME = /^[0-9a-f]{32}-[0-9a-f]{16}(\.json)?$|^[0-9a-f]{64}(\.validator)?$/
 
-const namesIn = (folder: string): string[] => {
+const listParts = (folder: string): string[] => {
   try {
     return readdirSync(partsFolder(folder))
   } catch {
@@ -32,7 +32,7 @@ const namesIn = (folder: string): string[] => {
   }
 }
 
-/** The validator of a part from its note; undefined where there is none. */
+/** Reads the validator of a part from its note; undefined without a valid note. */
 function readValidator(folder: string, name: string, url: string): string | undefined {
   try {
     const note = JSON.parse(readFileSync(join(partsFolder(folder), `${name}${NOTE}`), 'utf8')) as Record<
@@ -50,9 +50,9 @@ function readValidator(folder: string, name: string, url: string): string | unde
 
 const partName = (url: string, validator: string): string => `${digest(url, 32)}-${digest(validator, 16)}`
 
-/** The part of an earlier download; null where there is none that can be resumed. */
+/** Finds the part of an earlier download that can be resumed; null if there is none. */
 export function findPart(folder: string, url: string): PartialFile | null {
-  for (const name of namesIn(folder)) {
+  for (const name of listParts(folder)) {
     if (name.endsWith(NOTE) || !name.startsWith(digest(url, 32))) continue
     const file = join(partsFolder(folder), name)
     const validator = readValidator(folder, name, url)
@@ -62,7 +62,7 @@ export function findPart(folder: string, url: string): PartialFile | null {
   return null
 }
 
-/** Makes room for a new file; its validator is noted before its first byte. */
+/** Starts a part. Its validator is written before its first byte. */
 export function beginPart(folder: string, url: string, validator: string | null): PartialFile {
   makeFolder(partsFolder(folder))
   dropParts(folder, url)
@@ -72,23 +72,20 @@ export function beginPart(folder: string, url: string, validator: string | null)
   return { file, bytes: 0, validator }
 }
 
-/** Deletes what was downloaded from an address. */
+/** Deletes the parts of an address. */
 export function dropParts(folder: string, url: string): void {
-  for (const name of namesIn(folder))
+  for (const name of listParts(folder))
     if (name.startsWith(digest(url, 32))) rmSync(join(partsFolder(folder), name), { force: true })
 }
 
-/** Deletes what a dead process left: parts that cannot be resumed or are not wanted now. Returns the number of deleted files. */
-export function tidyParts(folder: string, wanted: readonly string[]): number {
-  const kept = new Set(wanted.map((url) => digest(url, 32)))
-  const urls = new Map(wanted.map((url) => [digest(url, 32), url]))
-  let gone = 0
-  for (const name of namesIn(folder).filter((one) => PART_NAME.test(one))) {
-    const bare = name.endsWith(NOTE) ? name.slice(0, -NOTE.length) : name
-    const url = urls.get(bare.slice(0, 32))
-    if (kept.has(bare.slice(0, 32)) && url !== undefined && readValidator(folder, bare, url) !== undefined) continue
-    rmSync(join(partsFolder(folder), name), { force: true })
-    gone++
-  }
-  return gone
+/** Deletes parts that cannot be resumed or are not among `urls`. Returns the number of deleted files. */
+export function tidyParts(folder: string, urls: readonly string[]): number {
+  const byDigest = new Map(urls.map((url) => [digest(url, 32), url]))
+  const stale = listParts(folder).filter((name) => {
+    const part = name.endsWith(NOTE) ? name.slice(0, -NOTE.length) : name
+    const url = byDigest.get(part.slice(0, 32))
+    return PART_NAME.test(name) && (url === undefined || readValidator(folder, part, url) === undefined)
+  })
+  for (const name of stale) rmSync(join(partsFolder(folder), name), { force: true })
+  return stale.length
 }
