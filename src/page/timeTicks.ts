@@ -34,9 +34,14 @@ export const isOddDay = (zone: string, at: number): boolean =>
 export function timeTicks(zone: string, { from, to }: Interval, locale: string) {
   const [, unit, count] = AXIS_STEPS.find(([days]) => (to - from) / 86_400 <= days)!
   const ticks: { readonly at: number; readonly label: string }[] = []
-  const add = (at: number, how: string, more = ''): void => {
-    const format = new Intl.DateTimeFormat(writtenLocale(locale), { ...LABELS[how], timeZone: zone })
-    if (at >= from && at <= to) ticks.push({ at, label: format.format(at * 1000) + more })
+  // A format takes 30 µs to make, and memory that V8 does not see.
+  const formats = new Map<string, Intl.DateTimeFormat>()
+  const add = (at: number, label: string, more = ''): void => {
+    if (at < from || at > to) return
+    const format =
+      formats.get(label) ?? new Intl.DateTimeFormat(writtenLocale(locale), { ...LABELS[label], timeZone: zone })
+    formats.set(label, format)
+    ticks.push({ at, label: format.format(at * 1000) + more })
   }
   if (unit === 'hour') {
     for (let at = Math.ceil(from / 3_600) * 3_600; at <= to; at += 3_600) {

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
+import { setFlagsFromString } from 'node:v8'
 import { openReader } from '../../db/open.ts'
 import { readLanguage, useStoredZones } from '../../db/queries/referenceTables.ts'
 import { type RunningServer, startServer } from '../../page/server.ts'
@@ -89,8 +90,12 @@ async function listening(
   }
 }
 
+/** V8 keeps up to 250 MB of garbage by default, for a quarter less processor time. */
+const LESS_MEMORY = ['--optimize-for-size', '--no-opt']
+
 /** Serves the page until a signal. Never reads the key. */
 export async function handler(args: ServeArgs): Promise<number> {
+  for (const flag of LESS_MEMORY) setFlagsFromString(flag)
   const { host, port } = args
   if (port !== undefined) checkPort(port)
   const file = databaseSetting(args.database).value

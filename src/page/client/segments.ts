@@ -37,13 +37,15 @@ type Segment = ValueSegment | BandSegment
 
 const periodCount = (segment: Segment): number => ('values' in segment ? segment.values : segment.min).length
 
-const periodValues = (segment: Segment, i: number): PeriodValues => ({
-  from: segment.from + i * segment.step,
-  to: segment.from + (i + 1) * segment.step,
-  ...('values' in segment
-    ? { min: segment.values[i]!, max: segment.values[i]!, mean: segment.values[i]! }
-    : { min: segment.min[i]!, max: segment.max[i]!, mean: segment.mean[i]! }),
-})
+function periodValues(segment: Segment, i: number): PeriodValues {
+  const from = segment.from + i * segment.step
+  const to = from + segment.step
+  if ('values' in segment) {
+    const value = segment.values[i]!
+    return { from, to, min: value, max: value, mean: value }
+  }
+  return { from, to, min: segment.min[i]!, max: segment.max[i]!, mean: segment.mean[i]! }
+}
 
 /** Every period in order. */
 export function* eachPeriod({ segments }: Drawn): Generator<PeriodValues, void> {

@@ -63,8 +63,8 @@ async function readFigures({ engine }: Reader, dataset: NamedGeoSeries, { from, 
   const seconds = periods.reduce((sum, { from, to }) => sum + to - from, 0)
   const sum = periods.reduce((sum, { from, to, mean }) => sum + mean! * (to - from), 0)
   const find = async (key: 'min' | 'max', sign: 1 | -1) => {
-    const [bucket] = periods.toSorted((a, b) => sign * (a[key]! - b[key]!))
-    if (!bucket) return undefined
+    if (periods.length === 0) return undefined
+    const bucket = periods.reduce((best, period) => (sign * (period[key]! - best[key]!) < 0 ? period : best))
     const near = { ...dataset, from: bucket.from - DAY, to: bucket.to }
     const found = (await engine.knownValues(near, null, MOST_OF_BUCKET)).find(
       ({ at, step, value }) => value === bucket[key] && at + step > bucket.from,
