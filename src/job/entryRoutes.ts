@@ -1,6 +1,7 @@
 import type { AnyParams } from '../service/routes.ts'
 import type { SeriesIdentity } from './plannedRequest.ts'
-/** The route of the requests of each part of a job. Entries of `series` and `archives` may name another one of its shape. */
+
+/** The route of each part of a job. Entries of `series` and `archives` may set another route of the same shape. */
 export const ENTRY_ROUTES = {
   series: 'indicator',
   offers: 'offer_indicator',
@@ -11,7 +12,7 @@ export const ENTRY_ROUTES = {
   widget: 'widget',
 } as const
 
-/** What the keys of an entry are called as parameters of its route. */
+/** The parameters of routes by the keys of entries. */
 export const PARAMETER_OF: Readonly<Record<string, string>> = {
   geoIds: 'geo_ids',
   timeTrunc: 'time_trunc',
@@ -25,10 +26,9 @@ export const PARAMETER_OF: Readonly<Record<string, string>> = {
   vocabularies: 'vocabularies',
 }
 
-/** How the service groups a series, by the keys of an entry. */
 type Grouping = Pick<SeriesIdentity, 'timeTrunc' | 'timeAgg' | 'geoAgg' | 'geoTrunc'>
 
-/** The parameters of a series beside its number; undefined where there is none. `geoIds`: the geos that are sent, empty for all. */
+/** The parameters of a series besides its id. `geoIds`: empty for all. */
 export const seriesParams = (series: Grouping, geoIds: readonly number[]): AnyParams => ({
   [PARAMETER_OF.timeTrunc!]: series.timeTrunc ?? undefined,
   [PARAMETER_OF.timeAgg!]: series.timeAgg ?? undefined,

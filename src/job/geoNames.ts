@@ -2,36 +2,36 @@ import type { Service } from '../service/service.ts'
 import { didYouMean } from '../util/didYouMean.ts'
 import { hasWords, toWords } from './select.ts'
 
-/** A geo of a service and the name that is shown. */
+/** A geo of a service with its displayed name. */
 export interface NamedGeo {
   readonly id: number
   readonly name: string
 }
 
-/** The geos of a service, each with all of its names. */
-const namesOf = ({ geos = {} }: Service) => Object.entries(geos).map(([id, names]) => ({ id: Number(id), names }))
+/** The geos of a service with all of their names. */
+const geoNames = ({ geos = {} }: Service) => Object.entries(geos).map(([id, names]) => ({ id: Number(id), names }))
 
-/** The geos with a name in which each word of a text begins a word. Case and accents do not matter. */
+/** Finds the geos with a name in which each word of a text starts a word, ignoring case and accents. */
 export function findGeos(service: Service, text: string): NamedGeo[] {
-  const wanted = toWords(text)
-  return namesOf(service)
-    .filter(({ id, names }) => String(id) === text.trim() || names.some((name = '') => hasWords([name], wanted)))
+  const words = toWords(text)
+  return geoNames(service)
+    .filter(({ id, names }) => String(id) === text.trim() || names.some((name = '') => hasWords([name], words)))
     .map(({ id, names: [name] }) => ({ id, name }))
 }
 
-/** The id of the geo with a name, in any of its languages, or what is wrong with the name. */
-export function geoIdNamed(service: Service, name: string): number | { readonly mistake: string } {
-  const wanted = toWords(name).join(' ')
-  const all = namesOf(service)
-  const named = all.find(({ names }) => names.some((one = '') => toWords(one).join(' ') === wanted))
-  if (named) return named.id
+/** Finds the id of the geo with a name in any language, or explains the mistake. */
+export function findGeoId(service: Service, name: string): number | { readonly mistake: string } {
+  const words = toWords(name).join(' ')
+  const geos = geoNames(service)
+  const geo = geos.find(({ names }) => names.some((candidate = '') => toWords(candidate).join(' ') === words))
+  if (geo) return geo.id
   const candidates = findGeos(service, name).map((geo) => `${geo.name} (${geo.id})`)
   const hint =
-    candidates.length > 0 && wanted !== ''
+    candidates.length > 0 && words !== ''
       ? `; expected one of: ${candidates.join(', ')}`
       : `; \`indicator-sync discover --in geos\` lists them.${didYouMean(
           name,
-          all.map(({ names: [first] }) => first),
+          geos.map(({ names: [first] }) => first),
         )}`
   return { mistake: `is not the name of a geo${hint}` }
 }

@@ -10,7 +10,7 @@ export interface Span {
   readonly unit: (typeof SPAN_UNITS)[number]
 }
 
-/** An end of a window: now, the start of a local day, a time of a local day, an instant, or a span from the start of today. */
+/** A bound of a window: now, a local day, a local time, an instant, or a span from the start of today. */
 export type Moment =
   | { readonly kind: 'now' }
   | { readonly kind: 'date'; readonly date: LocalDate }
@@ -18,7 +18,7 @@ export type Moment =
   | { readonly kind: 'instant'; readonly at: Instant }
   | { readonly kind: 'relative'; readonly span: Span }
 
-/** A wanted range: half-open, `to` excluded. */
+/** A selected range; `to` is exclusive. */
 export interface Window {
   readonly from: Moment
   readonly to: Moment
@@ -27,46 +27,46 @@ export interface Window {
 interface Entry {
   /** The path of the entry in the job file: `series[0]`. */
   readonly path: string
-  /** Values that may still be revised are requested again when their last fetch is older than this. */
+  /** Values that may still be revised are fetched again if their last fetch is older than this. */
   readonly refresh: Span
 }
 
-/** Selects indicators by their catalogue entries instead of by number. */
+/** Selects indicators by their catalogue entries. */
 export interface Selector {
-  /** Words that all occur in a name or short name, at the beginning of a word; case and accents do not matter. */
+  /** Each starts a word of a name or short name, ignoring case and accents. */
   readonly match: readonly string[]
-  /** Only those that the catalogue files under one of these terms; empty for all. */
+  /** Only indicators with one of these terms; empty for all. */
   readonly terms: readonly string[]
-  /** Numbers that are left out. */
+  /** Excluded ids. */
   readonly exclude: readonly number[]
-  /** Only these, where the user selected some with `--only`; null for no such limit. */
+  /** The ids of `--only`; null without it. */
   readonly only: readonly number[] | null
 }
 
-/** Several indicators that are requested in the same way. */
+/** Indicators that are requested in the same way. */
 export interface SeriesEntry extends Entry {
   /** The route of its requests, and the kind of its series. */
   readonly route: string
-  /** Empty while `select` is not resolved. */
+  /** Empty until `select` is resolved. */
   readonly indicators: readonly number[]
-  /** A selection by the catalogue; null where indicators are named by number. */
+  /** A selection by the catalogue; null for ids. */
   readonly select: Selector | null
-  /** Empty: every geo that the service has. */
+  /** Empty for all. */
   readonly geoIds: readonly number[]
-  /** How the service groups, in the words of the route; null where it does not. */
+  /** Aggregation by the service, in the words of the route; null for none. */
   readonly timeTrunc: string | null
   readonly timeAgg: string | null
   readonly geoAgg: string | null
   readonly geoTrunc: string | null
-  /** The language of the names in the answer. */
+  /** The language of the names in the reply. */
   readonly locale: Locale
-  /** Null only when `datetime` is given. */
+  /** Null only with `datetime`. */
   readonly window: Window | null
-  /** One instant in place of a window. */
+  /** One instant instead of a window. */
   readonly datetime: Moment | null
-  /** Windows that end later than this before now may still be revised, and are requested again. */
+  /** The age up to which values may be revised, so that they are fetched again. */
   readonly lookback: Span
-  /** The largest window of one request; null: chosen from the number of geos and what was learned. */
+  /** The largest window of one request; null: chosen by the number of geos and earlier responses. */
   readonly chunk: Span | null
 }
 
@@ -95,9 +95,9 @@ export interface ContentEntry extends Entry, Terms {
 export interface ArchivesEntry extends Entry, Terms {
   readonly route: string
   readonly window: Window | null
-  /** One day in place of a window, where the route takes it. */
+  /** One day instead of a window, if the route supports it. */
   readonly date: Moment | null
-  /** Which date the window is about, where the route takes it. */
+  /** The date to which the window refers, if the route supports it. */
   readonly dateType: string | null
   readonly lookback: Span
   readonly chunk: Span | null
@@ -113,27 +113,27 @@ export interface WidgetsEntry extends Entry {
   readonly datetime: Moment | null
 }
 
-/** How fast the service is called, and the most calls within a span; null for no limit. */
+/** Limits of calls; null for none. */
 export interface Pace {
-  /** Most calls in a second. */
+  /** Maximum calls per second. */
   readonly perSecond: number
-  /** Most calls at once. */
+  /** Maximum concurrent calls. */
   readonly concurrency: number
-  /** Most calls in a minute. */
+  /** Maximum calls per minute. */
   readonly callsPerMinute: number | null
-  /** Most calls in an hour. */
+  /** Maximum calls per hour. */
   readonly callsPerHour: number | null
-  /** Most calls in a day. */
+  /** Maximum calls per day. */
   readonly callsPerDay: number | null
 }
 
-/** A normalized job: every default applied, every alias resolved, every value legal. */
+/** A normalized job, with defaults and without aliases; every value is legal. */
 export interface Job {
   /** The name of the job. */
   readonly name: string
-  /** The path of its file as it was given; null if it was not read from a file. */
+  /** The path of its file; null if it was not read from a file. */
   readonly file: string | null
-  /** The job before `--only` reduced it to some indicators; absent if it is whole. */
+  /** The whole job, if `--only` reduced it to some indicators. */
   readonly whole?: Job
   /** A cron expression in `timeZone`, or null. */
   readonly schedule: string | null
@@ -143,13 +143,13 @@ export interface Job {
   readonly locales: readonly Locale[]
   /** Limits on calls. */
   readonly pace: Pace
-  /** Which reply bodies stay in the database. */
+  /** Which response bodies to keep. */
   readonly keep: 'all' | 'latest' | 'none'
-  /** Whether the latest windows of all series are requested first. */
+  /** Whether to fetch the latest windows first. */
   readonly newestFirst: boolean
-  /** The folder of the lake that is updated after each run, relative to the working directory; null for none. */
+  /** The folder or bucket of the lake, which is updated after each run; null for none. */
   readonly lake: string | null
-  /** Who is notified of runs. */
+  /** The addresses for notifications. */
   readonly notify: readonly Notify[]
   /** Which catalogue to fetch; null for none. */
   readonly catalogue: CatalogueEntry | null

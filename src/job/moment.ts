@@ -12,17 +12,17 @@ export const SPAN_FORM = '30m, 6h, 3d, 2w, 8mo or 1y'
 /** Examples of legal moments, for messages. */
 export const MOMENT_FORM = '2025-10-01, 2025-10-01T12:00, 2025-10-01T12:00:00Z, today, now, +2d or -30d'
 
-/** Reads `30m`, `6h`, `3d`, `2w`, `8mo` or `1y`; undefined for anything else. */
+/** Parses `30m`, `6h`, `3d`, `2w`, `8mo` or `1y`; undefined for anything else. */
 export function parseSpan(text: string): Span | undefined {
   const match = /^(\d{1,5})(mo|[mhdwy])$/.exec(text.trim())
   return match ? { count: Number(match[1]), unit: SUFFIXES[match[2] as keyof typeof SUFFIXES] } : undefined
 }
 
-/** Writes a span as it is read: `30m`, `1y`. */
+/** Formats a span: `30m`, `1y`. */
 export const spanText = ({ count, unit }: Span): string =>
-  `${count}${Object.entries(SUFFIXES).find(([, one]) => one === unit)![0]}`
+  `${count}${Object.entries(SUFFIXES).find(([, name]) => name === unit)![0]}`
 
-/** Reads a day, a local or absolute instant, `today`, `now` or a signed span; undefined for anything else, and for a date that does not exist. */
+/** Parses a day, a local time, an instant, `today`, `now` or a signed span; undefined for anything else. */
 export function parseMoment(text: string): Moment | undefined {
   const word = text.trim()
   if (word === 'now') return { kind: 'now' }
@@ -62,7 +62,7 @@ const SPAN_SECONDS: Readonly<Record<Span['unit'], number>> = {
 /** A span as a number of seconds, for thresholds: a month counts as 31 days, a year as 366. */
 export const spanSeconds = ({ count, unit }: Span): number => count * SPAN_SECONDS[unit]
 
-/** Moves an instant by a span: minutes and hours exactly, longer units by the local calendar, at the same local clock time. */
+/** Moves an instant by a span. Days and longer units keep the local time. */
 export function addSpan(zone: string, at: Instant, { count, unit }: Span, times = 1): Instant {
   const n = count * times
   if (unit === 'minute' || unit === 'hour') return at + n * SPAN_SECONDS[unit]
@@ -87,7 +87,7 @@ export function resolveMoment(moment: Moment, zone: string, now: Instant): Insta
   }
 }
 
-/** The interval of a window in a zone; empty where its ends are in the wrong order. */
+/** The interval of a window in a zone; empty if its bounds are in the wrong order. */
 export function resolveWindow({ from, to }: Window, zone: string, now: Instant): Interval {
   const interval = { from: resolveMoment(from, zone, now), to: resolveMoment(to, zone, now) }
   return interval.from < interval.to ? interval : { from: interval.from, to: interval.from }

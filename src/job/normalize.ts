@@ -2,146 +2,118 @@ import type { Locale } from '../service/routes.ts'
 import type { Service } from '../service/service.ts'
 import { ENTRY_ROUTES } from './entryRoutes.ts'
 import type { JobFile } from './file/jobFile.ts'
-import type { ArchivesEntry, Job, Moment, Selector, SeriesEntry, WidgetsEntry, Window } from './job.ts'
+import type { ArchivesEntry, Job, Moment, Selector, SeriesEntry, Span, Window } from './job.ts'
 import { spanSeconds } from './moment.ts'
 import { toWords } from './select.ts'
 
-/** The defaults of a job. The default zone and language are those of the service. */
-const JOB_DEFAULTS = {
-  pace: { perSecond: 2, concurrency: 4, callsPerMinute: null, callsPerHour: null, callsPerDay: null },
-  keep: 'all',
-  lookback: { count: 2, unit: 'day' },
-  refresh: { count: 1, unit: 'hour' },
-  listingRefresh: { count: 12, unit: 'hour' },
-} as const
+const PACE = { perSecond: 2, concurrency: 4, callsPerMinute: null, callsPerHour: null, callsPerDay: null }
+const LOOKBACK: Span = { count: 2, unit: 'day' }
+const SERIES_REFRESH: Span = { count: 1, unit: 'hour' }
+const LISTING_REFRESH: Span = { count: 12, unit: 'hour' }
+
+/** The defaults of the entries of each part of a job. */
+const SERIES = {
+  ...{ geoIds: [], timeTrunc: null, timeAgg: null, geoAgg: null, geoTrunc: null, datetime: null },
+  ...{ chunk: null, lookback: LOOKBACK, refresh: SERIES_REFRESH },
+}
+const FILTERS = { taxonomyTerms: [], vocabularies: [] }
+const ARCHIVES = { ...FILTERS, date: null, dateType: null, chunk: null, lookback: LOOKBACK, refresh: LISTING_REFRESH }
+const CONTENT = { ...FILTERS, taxonomyIds: [], vocabularyIds: [], order: null, sticky: null, refresh: LISTING_REFRESH }
+const WIDGETS = { list: false, names: [], widgetType: null, datetime: null, refresh: LISTING_REFRESH }
+const CATALOGUE = { taxonomyTerms: [], refresh: LISTING_REFRESH }
 
 /** Seconds: the lookback of a series that was never requested with one. */
-export const DEFAULT_LOOKBACK = spanSeconds(JOB_DEFAULTS.lookback)
+export const DEFAULT_LOOKBACK = spanSeconds(LOOKBACK)
 
-/** The end of windows that name none. */
+/** The default end of windows. */
 const END_OF_TODAY: Moment = { kind: 'relative', span: { count: 1, unit: 'day' } }
 
-function windowOrNull(window: NonNullable<JobFile['archives']>[number]['window'] | undefined): Window | null {
+/** The keys that an entry sets, and the defaults of the others. */
+const withDefaults = <E extends object, D extends object>(entry: E, defaults: D) =>
+  ({ ...defaults, ...entry }) as Omit<E, keyof D> & {
+    [K in keyof D]: D[K] | (K extends keyof E ? Exclude<E[K], undefined> : never)
+  }
+
+type SeriesFile = NonNullable<JobFile['series']>[number]
+type ArchivesFile = NonNullable<JobFile['archives'] | JobFile['archivesJson']>[number]
+
+function toWindow(window: SeriesFile['window']): Window | null {
   if (!window) return null
   const { from, to, last } = window
-  if (last !== undefined) {
-    const span = { ...last, count: -last.count }
-    return { from: { kind: 'relative', span }, to: END_OF_TODAY }
-  }
-  return { from: from!, to: to ?? END_OF_TODAY }
+  if (last === undefined) return { from: from!, to: to ?? END_OF_TODAY }
+  return { from: { kind: 'relative', span: { ...last, count: -last.count } }, to: END_OF_TODAY }
 }
 
 /** The selector of `all` and `{ match, terms, exclude }`; null for numbers. */
-function toSelector(indicators: NonNullable<JobFile['series']>[number]['indicators']): Selector | null {
+function toSelector(indicators: SeriesFile['indicators']): Selector | null {
   if (Array.isArray(indicators)) return null
   const { match, terms = [], exclude = [] } = indicators === 'all' ? {} : indicators
   return { match: toWords(match ?? ''), terms, exclude, only: null }
 }
 
-interface LocaleKeys {
-  readonly locales?: readonly Locale[] | undefined
-  readonly locale?: Locale | undefined
-}
-
-/** Turns a well-formed job file into a job: every default applied. */
+/** Turns a well-formed job file into a job with all defaults. */
 export function normalizeJob(file: JobFile, service: Service, path: string | null = null): Job {
-  const locales: readonly Locale[] = file.locales ?? [service.locales[0]]
-  const localesOf = (entry: LocaleKeys): readonly Locale[] => entry.locales ?? (entry.locale ? [entry.locale] : locales)
-  type SeriesFile = NonNullable<JobFile['series']>[number]
-  const series = (entry: SeriesFile, path: string, route: string): SeriesEntry => ({
-    path,
-    route: entry.route ?? route,
-    indicators: Array.isArray(entry.indicators) ? entry.indicators : [],
-    select: toSelector(entry.indicators),
-    geoIds: entry.geoIds ?? [],
-    timeTrunc: entry.timeTrunc ?? null,
-    timeAgg: entry.timeAgg ?? null,
-    geoAgg: entry.geoAgg ?? null,
-    geoTrunc: entry.geoTrunc ?? null,
-    locale: localesOf(entry)[0]!,
-    window: windowOrNull(entry.window),
-    datetime: entry.datetime ?? null,
-    lookback: entry.lookback ?? JOB_DEFAULTS.lookback,
-    refresh: entry.refresh ?? JOB_DEFAULTS.refresh,
-    chunk: entry.chunk ?? null,
-  })
-  type ArchiveFile = Omit<NonNullable<JobFile['archivesJson']>[number], 'date'> & {
-    readonly route?: string | undefined
-    readonly date?: Moment | undefined
-    readonly dateType?: ArchivesEntry['dateType'] | undefined
-  }
-  const archives = (entry: ArchiveFile, path: string, route: string): ArchivesEntry => ({
-    path,
-    route: entry.route ?? route,
-    locales: localesOf(entry),
-    taxonomyTerms: entry.taxonomyTerms ?? [],
-    vocabularies: entry.vocabularies ?? [],
-    window: windowOrNull(entry.window),
-    date: entry.date ?? null,
-    dateType: entry.dateType ?? null,
-    lookback: entry.lookback ?? JOB_DEFAULTS.lookback,
-    refresh: entry.refresh ?? JOB_DEFAULTS.listingRefresh,
-    chunk: entry.chunk ?? null,
-  })
-  const widgets = (entry: NonNullable<JobFile['widgets']>): WidgetsEntry => ({
-    path: 'widgets',
-    locales: localesOf(entry),
-    list: entry.list ?? false,
-    names: entry.names ?? [],
-    widgetType: entry.widgetType ?? null,
-    window: windowOrNull(entry.window),
-    datetime: entry.datetime ?? null,
-    refresh: entry.refresh ?? JOB_DEFAULTS.listingRefresh,
-  })
-  const catalogue = typeof file.catalogue === 'object' ? file.catalogue : {}
+  const { locales = [service.locales[0]], catalogue, notify = [] } = file
+  const chooseLocales = (several: readonly Locale[] | undefined, single: Locale | undefined): readonly Locale[] =>
+    several ?? (single ? [single] : locales)
+  const series = (part: 'series' | 'offers') =>
+    (file[part] ?? []).map(
+      ({ indicators, window, locale, locales: several, ...entry }: SeriesFile, i): SeriesEntry => ({
+        ...withDefaults(entry, { ...SERIES, route: ENTRY_ROUTES[part] as string }),
+        path: `${part}[${i}]`,
+        indicators: Array.isArray(indicators) ? indicators : [],
+        select: toSelector(indicators),
+        locale: chooseLocales(several, locale)[0]!,
+        window: toWindow(window),
+      }),
+    )
+  const archives = (part: 'archives' | 'archivesJson') =>
+    (file[part] ?? []).map(
+      ({ window, locale, locales: several, ...entry }: ArchivesFile, i): ArchivesEntry => ({
+        ...withDefaults(entry, { ...ARCHIVES, route: ENTRY_ROUTES[part] as string }),
+        path: `${part}[${i}]`,
+        locales: chooseLocales(several, locale),
+        window: toWindow(window),
+      }),
+    )
+  const { window, locale, locales: several, ...widgets } = file.widgets ?? {}
+  const catalogueEntry = typeof catalogue === 'object' ? catalogue : {}
   return {
     name: file.name,
     file: path,
     schedule: file.schedule ?? null,
     timeZone: file.timeZone ?? service.timeZone,
     locales,
-    pace: {
-      ...JOB_DEFAULTS.pace,
-      ...Object.fromEntries(Object.entries(file.pace ?? {}).filter(([, value]) => value !== undefined)),
-    },
-    keep: file.keep ?? JOB_DEFAULTS.keep,
+    pace: withDefaults(file.pace ?? {}, PACE),
+    keep: file.keep ?? 'all',
     newestFirst: file.newestFirst ?? false,
     lake: file.lake ?? null,
-    notify: [file.notify ?? []]
+    notify: [notify]
       .flat()
-      .map((entry) =>
-        typeof entry === 'string'
-          ? { url: entry, style: null, on: null }
-          : { url: entry.url, style: entry.style ?? null, on: entry.on ?? null },
-      ),
-    catalogue: file.catalogue
+      .map((entry) => withDefaults(typeof entry === 'string' ? { url: entry } : entry, { style: null, on: null })),
+    catalogue: catalogue
       ? {
           path: 'catalogue',
-          locales: localesOf(catalogue),
-          taxonomyTerms: catalogue.taxonomyTerms ?? [],
-          refresh: catalogue.refresh ?? JOB_DEFAULTS.listingRefresh,
+          locales: chooseLocales(catalogueEntry.locales, catalogueEntry.locale),
+          taxonomyTerms: catalogueEntry.taxonomyTerms ?? CATALOGUE.taxonomyTerms,
+          refresh: catalogueEntry.refresh ?? CATALOGUE.refresh,
         }
       : null,
-    series: [
-      ...(file.series ?? []).map((entry, i) => series(entry, `series[${i}]`, ENTRY_ROUTES.series)),
-      ...(file.offers ?? []).map((entry, i) => series(entry, `offers[${i}]`, ENTRY_ROUTES.offers)),
-    ],
-    content: (file.content ?? []).map((entry, i) => ({
+    series: [...series('series'), ...series('offers')],
+    content: (file.content ?? []).map(({ kinds, locale, locales: several, ...entry }, i) => ({
+      ...withDefaults(entry, CONTENT),
       path: `content[${i}]`,
-      routes: entry.kinds,
-      locales: localesOf(entry),
-      taxonomyTerms: entry.taxonomyTerms ?? [],
-      vocabularies: entry.vocabularies ?? [],
-      taxonomyIds: entry.taxonomyIds ?? [],
-      vocabularyIds: entry.vocabularyIds ?? [],
-      order: entry.order ?? null,
-      sticky: entry.sticky ?? null,
-      refresh: entry.refresh ?? JOB_DEFAULTS.listingRefresh,
+      routes: kinds,
+      locales: chooseLocales(several, locale),
     })),
-    archives: [
-      ...(file.archives ?? []).map((entry, i) => archives(entry, `archives[${i}]`, ENTRY_ROUTES.archives)),
-      ...(file.archivesJson ?? []).map((entry, i) => archives(entry, `archivesJson[${i}]`, ENTRY_ROUTES.archivesJson)),
-    ],
-    widgets: file.widgets ? widgets(file.widgets) : null,
+    archives: [...archives('archives'), ...archives('archivesJson')],
+    widgets: file.widgets
+      ? {
+          ...withDefaults(widgets, WIDGETS),
+          path: 'widgets',
+          locales: chooseLocales(several, locale),
+          window: toWindow(window),
+        }
+      : null,
   }
 }

@@ -1,30 +1,30 @@
 import type { RunOutcome } from '../util/eventFields.ts'
 
-/** The events of a run that can be notified: its start, and how it ended. */
+/** The events of a run that can be notified. */
 export const NOTIFY_EVENTS = ['start', 'done', 'partial', 'stopped', 'failed'] as const satisfies readonly (
   | 'start'
   | RunOutcome
 )[]
 export type NotifyEvent = (typeof NOTIFY_EVENTS)[number]
 
-/** `json` posts the event as JSON; `ping` requests the address with /start or /fail appended, in the way of healthchecks.io. */
+/** `json` posts the event as JSON; `ping` requests the address with /start or /fail appended, like healthchecks.io. */
 export const NOTIFY_STYLES = ['json', 'ping'] as const
 export type NotifyStyle = (typeof NOTIFY_STYLES)[number]
 
-/** Who is notified of the runs of a job, and of which events. */
+/** An address for notifications, and its events. */
 export interface Notify {
-  /** An address, or `$NAME` for a variable that holds one: addresses often are secrets. */
+  /** An address, or `$NAME` of a variable, because addresses often are secrets. */
   readonly url: string
-  /** Null: chosen by the address. */
+  /** Null: by the address. */
   readonly style: NotifyStyle | null
-  /** Null: everything for a ping, how the run ended for a post. */
+  /** Null: every event for a ping, all but the start for JSON. */
   readonly on: readonly NotifyEvent[] | null
 }
 
-/** Examples of legal addresses, for messages, which must not repeat the given one. */
+/** Examples of legal addresses, for messages, which must not repeat a secret address. */
 export const NOTIFY_FORM = 'https://HOST/PATH, or $NAME for a variable that contains such an address'
 
-/** Whether an address is legal; addresses with a user or password are not. */
+/** Whether an address is legal. Addresses with a user or password are not. */
 export function isNotifyUrl(text: string): boolean {
   if (/^\$\w+$/.test(text)) return true
   if (!URL.canParse(text)) return false
@@ -38,6 +38,6 @@ export const notifyStyle = (url: string): NotifyStyle =>
     ? 'ping'
     : 'json'
 
-/** The events that are notified by default in a style. */
+/** The default events of a style. */
 export const notifyEvents = (style: NotifyStyle): readonly NotifyEvent[] =>
   style === 'ping' ? NOTIFY_EVENTS : NOTIFY_EVENTS.filter((event) => event !== 'start')

@@ -2,11 +2,11 @@ import type { Service } from '../service/service.ts'
 import type { Job, Moment } from './job.ts'
 import { spanText } from './moment.ts'
 
-/** Whether a window ends today: `to` is missing, `today`, `now` or `+1d` (the end of today). */
+/** Whether a window ends now, or at the start or end of today. */
 const endsToday = (to: Moment): boolean =>
   to.kind === 'now' || (to.kind === 'relative' && to.span.unit === 'day' && [0, 1].includes(to.span.count))
 
-/** Warns of entries whose window ends today, though values for tomorrow are published. */
+/** Warnings of entries whose window ends today, although values for tomorrow are published. */
 export const publishedAheadHints = (job: Job, { publishedAhead = [] }: Service): string[] =>
   job.series.flatMap(({ path, indicators, window }) => {
     const ahead = indicators.filter((id) => publishedAhead.includes(id))

@@ -3,7 +3,7 @@ import { SERVICES } from '../service/services.ts'
 import { InputError } from '../util/errors.ts'
 import { isObject, pathText } from '../util/json.ts'
 import { isRule, type JobFile, jobFileSchema } from './file/jobFile.ts'
-import { type ExplainedMistake, explainIssue, keysAt } from './file/mistakes.ts'
+import { type ExplainedMistake, explainIssue, listValidKeys } from './file/mistakes.ts'
 import { type DocumentPath, parseYaml } from './file/yaml.ts'
 import type { Job } from './job.ts'
 import { normalizeJob } from './normalize.ts'
@@ -22,7 +22,7 @@ export interface Mistake {
   readonly message: string
 }
 
-/** The value at a path; undefined where there is none. */
+/** The value at a path; undefined if there is none. */
 const valueAt =
   (value: unknown) =>
   (path: DocumentPath): unknown =>
@@ -37,24 +37,24 @@ interface Read {
   readonly job: JobFile | null
 }
 
-/** Reads the job file that another one extends: `name` is relative to `from`. Throws InputError where it cannot be read. */
+/** Reads the job file that another one extends. `name` is relative to `from`. Throws InputError if it cannot be read. */
 export type ReadOther = (name: string, from: string) => { readonly file: string; readonly text: string }
 
-/** A job file merged with those that it extends; its own keys win. */
+/** A job file merged with those that it extends. */
 interface Layers {
   readonly mistakes: readonly Mistake[]
-  /** Null when a file cannot be read as YAML. */
+  /** Null if a file is not valid YAML. */
   readonly value: unknown
   readonly positionOf: (path: DocumentPath, key: boolean) => Pick<Mistake, 'file' | 'line' | 'column'>
   readonly has: (key: PropertyKey) => boolean
 }
 
-/** Merges a job with the one that it extends: its own keys win, of `pace` its own limits. `name` and `extends` are not inherited. */
-function extend(own: Readonly<Record<string, unknown>>, base: unknown): unknown {
-  if (!isObject(base)) return own
+/** Merges a job with the one that it extends: its keys win, and the limits of its `pace`. `name` and `extends` are not inherited. */
+function extend(job: Readonly<Record<string, unknown>>, base: unknown): unknown {
+  if (!isObject(base)) return job
   const { name: _name, extends: _extends, ...shared } = base
-  const pace = isObject(own.pace) && isObject(shared.pace) ? { pace: { ...shared.pace, ...own.pace } } : {}
-  return { ...shared, ...own, ...pace }
+  const pace = isObject(job.pace) && isObject(shared.pace) ? { pace: { ...shared.pace, ...job.pace } } : {}
+  return { ...shared, ...job, ...pace }
 }
 
 function readLayers(
@@ -66,24 +66,23 @@ function readLayers(
 ): Layers {
   const { mistakes, parsed } = parseYaml(text)
   const isExtended = above.length > 0
-  // A file that is named by mistake may be a secret: its lines are not quoted.
+  // A file that was named by mistake may be secret, so its lines are not quoted.
   const unquoted = isExtended ? { message: `has a mistake; \`indicator-sync validate ${file}\` shows it` } : {}
-  const wrong = mistakes.map((mistake): Mistake => ({ file, path: '', ...mistake, ...unquoted }))
+  const textMistakes = mistakes.map((mistake): Mistake => ({ file, path: '', ...mistake, ...unquoted }))
   const nowhere = { file, line: 1, column: 1 }
-  if (!parsed) return { mistakes: wrong, value: null, positionOf: () => nowhere, has: () => false }
+  if (!parsed) return { mistakes: textMistakes, value: null, positionOf: () => nowhere, has: () => false }
   const { value, positionOf, has } = parsed
   const here: Layers['positionOf'] = (path, key) => ({ file, ...positionOf(path, key) })
-  const strange = isObject(value) ? Object.keys(value).some((key) => !legalKeys.includes(key)) : true
-  if (isExtended && strange) {
+  if (isExtended && !(isObject(value) && Object.keys(value).every((key) => legalKeys.includes(key)))) {
     const message = isObject(value)
       ? `has an unknown key; \`indicator-sync validate ${file}\` shows it`
       : 'is not a job file: it has no keys'
-    return { mistakes: [...wrong, { ...nowhere, path: '', message }], value: null, positionOf: here, has }
+    return { mistakes: [...textMistakes, { ...nowhere, path: '', message }], value: null, positionOf: here, has }
   }
   const base = isObject(value) ? value.extends : undefined
-  if (!isObject(value) || typeof base !== 'string') return { mistakes: wrong, value, positionOf: here, has }
+  if (!isObject(value) || typeof base !== 'string') return { mistakes: textMistakes, value, positionOf: here, has }
   const refuse = (message: string): Layers => ({
-    mistakes: [...wrong, { ...here(['extends'], false), path: 'extends', message }],
+    mistakes: [...textMistakes, { ...here(['extends'], false), path: 'extends', message }],
     value,
     positionOf: here,
     has,
@@ -99,9 +98,9 @@ function readLayers(
   if (chain.includes(other.file)) return refuse(`extends itself: ${[...chain, other.file].join(' → ')}`)
   const layer = readLayers(other.text, other.file, readOther, legalKeys, chain)
   return {
-    mistakes: [...wrong, ...layer.mistakes],
+    mistakes: [...textMistakes, ...layer.mistakes],
     value: extend(value, layer.value),
-    // A key that this file does not have is in the extended one.
+    // Keys that this file lacks come from the extended one.
     positionOf: (path, key) =>
       path.length > 0 && path[0] !== 'name' && !has(path[0]!) && layer.has(path[0]!)
         ? layer.positionOf(path, key)
@@ -116,27 +115,27 @@ const noOther: ReadOther = (name) => {
 
 function readText(text: string, file: string, readOther: ReadOther, service: Service): Read {
   const schema = jobFileSchema(service)
-  const { mistakes, value, positionOf } = readLayers(text, file, readOther, keysAt([], schema))
+  const { mistakes, value, positionOf } = readLayers(text, file, readOther, Object.keys(schema.shape))
   if (value === null) return { mistakes, job: null }
   const placed = ({ path, message, key }: ExplainedMistake): Mistake => ({
     ...positionOf(path, key),
     path: pathText(path),
     message,
   })
-  // A job is checked once: to compile the check takes longer than to do it.
-  const checked = schema.safeParse(value, { jitless: true })
+  // A job is checked once, which is faster than compiling the check.
+  const checked = schema.safeParse(value, { jitless: true, error: listValidKeys })
   const issues = checked.error?.issues ?? []
-  const explain = (some: typeof issues): Mistake[] =>
-    some.flatMap((issue) => explainIssue(issue, valueAt(value), schema, service).map(placed))
+  const explain = (explained: typeof issues): Mistake[] =>
+    explained.flatMap((issue) => explainIssue(issue, valueAt(value), service).map(placed))
   const illegal = explain(issues.filter((issue) => !isRule(issue)))
-  // A broken rule is not reported for a path that is reported already.
-  const wrongAt = new Set(illegal.map(({ path }) => path))
-  const broken = explain(issues.filter(isRule)).filter(({ path }) => !wrongAt.has(path))
-  const all = [...mistakes, ...illegal, ...broken]
-  return { mistakes: all, job: all.length === 0 && checked.success ? checked.data : null }
+  // Broken rules are not reported for illegal values.
+  const illegalPaths = new Set(illegal.map(({ path }) => path))
+  const broken = explain(issues.filter(isRule)).filter(({ path }) => !illegalPaths.has(path))
+  const found = [...mistakes, ...illegal, ...broken]
+  return { mistakes: found, job: found.length === 0 && checked.success ? checked.data : null }
 }
 
-/** Lists every mistake of a job file, after those of the files that it extends; in the order of their lines. */
+/** Lists every mistake of a job file by line, after those of the files that it extends. */
 export const findMistakes = (
   text: string,
   file: string,
@@ -151,7 +150,7 @@ export const findMistakes = (
 export const mistakeText = ({ file, line, column, path, message }: Mistake): string =>
   `${file}:${line}:${column}  ${path === '' ? '' : `${path}  `}${message}`
 
-/** Reads a job file for a service; `readOther` reads those that it extends. Throws one InputError with every mistake. */
+/** Reads a job file for a service. `readOther` reads the files that it extends. Throws one InputError with every mistake. */
 export function readJob(
   text: string,
   file: string,

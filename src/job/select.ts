@@ -3,21 +3,21 @@ import { InputError } from '../util/errors.ts'
 import { quantity, withoutAccents } from '../util/text.ts'
 import type { Job, Selector } from './job.ts'
 
-/** An indicator of the catalogue, with its names in all stored languages. */
+/** An indicator of the catalogue with its names in all stored languages. */
 export interface Listed {
   readonly id: number
   readonly names: readonly string[]
-  /** The terms under which it was listed. */
+  /** Its terms. */
   readonly terms: readonly string[]
 }
 
 /** The words of a text, without case and accents. */
 export const toWords = (text: string): string[] => withoutAccents(text).match(/[\p{L}\p{N}]+/gu) ?? []
 
-/** Whether each of some words begins a word of a text. */
-export function hasWords(texts: readonly string[], wanted: readonly string[]): boolean {
+/** Whether each of some prefixes starts a word of the texts. */
+export function hasWords(texts: readonly string[], prefixes: readonly string[]): boolean {
   const words = texts.flatMap(toWords)
-  return wanted.every((beginning) => words.some((word) => word.startsWith(beginning)))
+  return prefixes.every((prefix) => words.some((word) => word.startsWith(prefix)))
 }
 
 /** The ids that a selector selects, in ascending order. */
@@ -29,22 +29,22 @@ const select = (selector: Selector, catalogue: readonly Listed[]): number[] =>
     .map(({ id }) => id)
     .sort((a, b) => a - b)
 
-/** Whether a job selects indicators by the catalogue, which is then needed before it can be planned. */
+/** Whether a job selects indicators by the catalogue, which must be stored before it is planned. */
 export const needsCatalogue = (job: Job): boolean => job.series.some(({ select: selector }) => selector !== null)
 
-/** Whether a job requests anything: `--only` may leave nothing. */
+/** Whether a job selects anything. `--only` may leave nothing. */
 export const namesAnything = ({ catalogue, series, content, archives, widgets }: Job): boolean =>
   catalogue !== null ||
   widgets !== null ||
   content.length + archives.length > 0 ||
   series.some(({ indicators, select: selector }) => selector !== null || indicators.length > 0)
 
-/** The terms whose listings a job needs. */
+/** The terms by which a job selects indicators. */
 export const selectorTerms = (job: Job): string[] => [
   ...new Set(job.series.flatMap((entry) => entry.select?.terms ?? [])),
 ]
 
-/** The job with its selectors replaced by the ids that they select, possibly none. */
+/** Replaces the selectors of a job by the selected ids, possibly none. */
 export const applySelectors = (job: Job, catalogue: readonly Listed[]): Job => ({
   ...job,
   series: job.series.map((entry) =>
@@ -52,15 +52,15 @@ export const applySelectors = (job: Job, catalogue: readonly Listed[]): Job => (
   ),
 })
 
-/** The same; throws InputError where a selector selects nothing. `--only` does not count: another job may have the indicator. */
+/** The same, but throws InputError if a selector selects nothing. It ignores `--only`: another job may have the indicator. */
 export function resolveSelectors(job: Job, catalogue: readonly Listed[]): Job {
   const resolved = applySelectors(job, catalogue)
-  const none = job.series.find(
+  const empty = job.series.find(
     ({ select: selector }) => selector !== null && select({ ...selector, only: null }, catalogue).length === 0,
   )
-  if (none)
+  if (empty)
     throw new InputError(
-      `${job.name}: ${none.path}.indicators matches none of ${quantity(catalogue.length, 'indicator')}.`,
+      `${job.name}: ${empty.path}.indicators matches none of ${quantity(catalogue.length, 'indicator')}.`,
       {
         hint: 'Try the words with `indicator-sync discover`. Terms must match exactly.',
         code: 'empty-selection',
@@ -69,7 +69,7 @@ export function resolveSelectors(job: Job, catalogue: readonly Listed[]): Job {
   return resolved
 }
 
-/** The jobs reduced to some indicators. Throws InputError for an id that none of them names. */
+/** Reduces jobs to some indicators. Throws InputError for an id that no job selects. */
 export function onlyIndicators(jobs: readonly Job[], only: readonly number[]): Job[] {
   const named = new Set(jobs.flatMap((job) => job.series.flatMap(({ indicators }) => indicators)))
   const unknown = jobs.some(needsCatalogue) ? [] : only.filter((id) => !named.has(id))

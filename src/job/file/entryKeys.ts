@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { routesOf, wordsFor } from '../../service/routes.ts'
 import { type Examples, exampleValues, type Service } from '../../service/service.ts'
 import { ENTRY_ROUTES } from '../entryRoutes.ts'
-import { geoIdNamed } from '../geoNames.ts'
+import { findGeoId } from '../geoNames.ts'
 import { MOMENT_FORM, parseMoment, parseSpan, SPAN_FORM } from '../moment.ts'
 
-/** A string that is parsed while it is checked. */
+/** A string that is parsed when it is checked. */
 const parsed = <T>(parse: (text: string) => T | undefined, message: string) =>
   z.string({ error: message }).transform((text, context): T => {
     const value = parse(text)
@@ -16,20 +16,20 @@ const parsed = <T>(parse: (text: string) => T | undefined, message: string) =>
 const span = parsed(parseSpan, `is not a valid span; expected ${SPAN_FORM}`)
 const momentValue = parsed(parseMoment, `is not a valid date; expected ${MOMENT_FORM}`)
 
-const some = <T extends z.ZodType>(item: T) => z.array(item).min(1)
-const ids = some(z.int().positive())
-const names = some(z.string().min(1))
-const idsOrNames = some(z.union([z.int().positive(), z.string().min(1)]))
+const nonEmpty = <T extends z.ZodType>(item: T) => z.array(item).min(1)
+const ids = nonEmpty(z.int().positive())
+const names = nonEmpty(z.string().min(1))
+const idsOrNames = nonEmpty(z.union([z.int().positive(), z.string().min(1)]))
 
 /** Geos by id or name; a name becomes its id. */
 const geoList = (service: Service) =>
-  some(
+  nonEmpty(
     z
       .union([z.int().positive(), z.string()], { error: 'does not name a geo; expected an id or a name' })
-      .transform((given, context) => {
-        const id = typeof given === 'number' ? given : geoIdNamed(service, given)
+      .transform((geo, context) => {
+        const id = typeof geo === 'number' ? geo : findGeoId(service, geo)
         if (typeof id === 'number') return id
-        context.addIssue({ code: 'custom', message: id.mistake, input: given })
+        context.addIssue({ code: 'custom', message: id.mistake, input: geo })
         return z.NEVER
       }),
   )
@@ -63,29 +63,29 @@ const selectionLike = ({ indicator, second, word, term }: Examples) =>
     },
   )
 
-/** Languages of texts, of those that a service has. */
-export const languageList = (service: Service) => some(z.enum(service.locales)).describe('Languages of the texts')
+/** Languages of texts that a service has. */
+export const languageList = (service: Service) => nonEmpty(z.enum(service.locales)).describe('Languages of the texts')
 
-/** A word of a parameter that some of these routes take; which of them is a rule. */
+/** A word of a parameter of these routes. A rule checks the route of the entry. */
 function routeWord({ routes }: Service, parameter: string, names: readonly string[]) {
-  const known = names.map((name) => wordsFor(routes, name, parameter))
-  const aliases: Readonly<Record<string, string>> = Object.assign({}, ...known.map((one) => one.aliases))
-  const legal = [...new Set([...known.flatMap(({ values }) => values), ...Object.keys(aliases)])]
-  return z.enum(legal).transform((given) => aliases[given] ?? given)
+  const words = names.map((name) => wordsFor(routes, name, parameter))
+  const aliases = Object.assign({}, ...words.map((choice) => choice.aliases)) as Readonly<Record<string, string>>
+  const legal = [...new Set([...words.flatMap(({ values }) => values), ...Object.keys(aliases)])]
+  return z.enum(legal).transform((word) => aliases[word] ?? word)
 }
 
-/** The keys of every kind of entry, for a service: legal words come from its routes, and languages are its own. */
+/** The keys of every kind of entry. Legal words and languages are those of the service. */
 function entryKeys(service: Service) {
   const { routes } = service
   const [values, archives] = [routesOf(routes, 'series'), routesOf(routes, 'archives')]
   const contents = routesOf(routes, 'content')
   const orders = contents.flatMap((name) => wordsFor(routes, name, 'order').values)
-  const every = {
+  const common = {
     locales: languageList(service).optional(),
     locale: z.enum(service.locales).optional(),
     refresh: span.optional().describe('Minimum time between two fetches of the same data'),
   }
-  const filed = {
+  const filters = {
     taxonomyTerms: names.optional().describe('Only items with these terms'),
     vocabularies: names.optional().describe('Only items with these vocabularies'),
   }
@@ -98,10 +98,10 @@ function entryKeys(service: Service) {
     window: window.optional(),
     datetime: momentValue.optional().describe('One instant instead of a window'),
     ...windows,
-    ...every,
+    ...common,
   }
   return {
-    catalogue: { taxonomyTerms: names.optional(), ...every },
+    catalogue: { taxonomyTerms: names.optional(), ...common },
     series: {
       route: z.enum(values).optional().describe(`Route of the values; default: ${ENTRY_ROUTES.series}`),
       ...offers,
@@ -118,7 +118,7 @@ function entryKeys(service: Service) {
     },
     offers,
     content: {
-      kinds: some(z.enum(contents)).describe('Kinds of content'),
+      kinds: nonEmpty(z.enum(contents)).describe('Kinds of content'),
       order: z
         .enum([...new Set(orders)])
         .optional()
@@ -126,23 +126,23 @@ function entryKeys(service: Service) {
       sticky: z.boolean().optional().describe('Only pinned items (true), or only others (false)'),
       taxonomyIds: idsOrNames.optional(),
       vocabularyIds: idsOrNames.optional(),
-      ...filed,
-      ...every,
+      ...filters,
+      ...common,
     },
     archives: {
       route: z.enum(archives).optional().describe(`Route of the listing; default: ${ENTRY_ROUTES.archives}`),
       window,
       dateType: routeWord(service, 'date_type', archives).optional().describe('Date to which the window refers'),
       ...windows,
-      ...filed,
-      ...every,
+      ...filters,
+      ...common,
     },
     archivesJson: {
       window: window.optional(),
       date: momentValue.optional().describe('One day instead of a window'),
       ...windows,
-      ...filed,
-      ...every,
+      ...filters,
+      ...common,
     },
     widgets: {
       list: z.boolean().optional().describe('Fetch the list of widgets'),
@@ -152,15 +152,15 @@ function entryKeys(service: Service) {
         .describe('Only widgets of this type'),
       window: window.optional(),
       datetime: momentValue.optional(),
-      ...every,
+      ...common,
     },
   }
 }
 
-/** The parts of a job file that say what is requested, each with its entries. */
+/** The parts of a job file that select data, each with its entries. */
 export function entryParts(service: Service) {
   const keys = entryKeys(service)
-  const list = <T extends z.ZodRawShape>(of: T) => some(z.strictObject(of)).optional()
+  const list = <T extends z.ZodRawShape>(shape: T) => nonEmpty(z.strictObject(shape)).optional()
   return {
     catalogue: z
       .union([z.boolean(), z.strictObject(keys.catalogue)])

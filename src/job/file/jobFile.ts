@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import type { Service } from '../../service/service.ts'
 import { SERVICES } from '../../service/services.ts'
+import { memoize } from '../../util/memoize.ts'
 import { NOTIFY_EVENTS, NOTIFY_STYLES } from '../notification.ts'
 import { entryParts, languageList } from './entryKeys.ts'
-import { brokenRules } from './rules.ts'
+import { checkRules } from './rules.ts'
 
 /** The address is checked by a rule, whose message does not repeat it: it may be a secret. */
 const notify = z.strictObject({
@@ -12,15 +13,15 @@ const notify = z.strictObject({
   style: z.enum(NOTIFY_STYLES).optional().describe('json, or ping as for healthchecks.io; default: by the address'),
 })
 
-/** Marks the issue of a broken rule: it is about the key, and its message needs no value before it. */
+/** Marks the issue of a broken rule, whose message does not start with the value. */
 const RULE = { rule: true }
 
-/** Whether an issue is a broken rule, rather than an illegal value. */
+/** Whether an issue is a broken rule, as opposed to an illegal value. */
 export const isRule = (issue: z.core.$ZodIssue): boolean => issue.code === 'custom' && issue.params === RULE
 
-/** A job file as it is written, for a service, with its rules. */
-function schemaFor(service: Service) {
-  return z
+/** The schema of job files for a service, with its rules. */
+export const jobFileSchema = memoize((service: Service) =>
+  z
     .strictObject({
       name: z.string().regex(/^[\w.-]{1,64}$/, {
         error: 'is not a valid name; expected up to 64 letters A-Z and a-z, digits, dots, dashes and underscores',
@@ -64,28 +65,21 @@ function schemaFor(service: Service) {
       (job, context) => {
         const isLegal = (path: readonly PropertyKey[]): boolean =>
           !context.issues.some((issue) => path.every((part, i) => issue.path?.[i] === part))
-        for (const { path, message } of brokenRules(job, service, isLegal))
-          context.addIssue({ code: 'custom', path: [...path], message, params: RULE })
+        checkRules(job, service, {
+          isLegal,
+          report: (path, message) => context.addIssue({ code: 'custom', path: [...path], message, params: RULE }),
+        })
       },
       // Rules are checked beside illegal values, so that all mistakes are reported at once.
       { when: () => true },
     )
-    .describe('Job file of indicator-sync')
-}
-
-const schemas = new WeakMap<Service, ReturnType<typeof schemaFor>>()
-
-/** The schema of job files for a service; made once. */
-export function jobFileSchema(service: Service): ReturnType<typeof schemaFor> {
-  const known = schemas.get(service) ?? schemaFor(service)
-  schemas.set(service, known)
-  return known
-}
+    .describe('Job file of indicator-sync'),
+)
 
 /** The content of a job file, with spans and moments parsed. */
-export type JobFile = z.output<ReturnType<typeof schemaFor>>
+export type JobFile = z.output<ReturnType<typeof jobFileSchema>>
 
-/** The JSON schema of job files for a service, by which editors complete and check them. */
+/** The JSON schema of job files for a service, for editors. */
 export const jobSchema = (service: Service = SERVICES.generic): object => ({
   title: 'indicator-sync job',
   ...z.toJSONSchema(jobFileSchema(service), { target: 'draft-7', io: 'input' }),

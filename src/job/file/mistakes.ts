@@ -6,7 +6,7 @@ import { parseSpan } from '../moment.ts'
 import { isRule } from './jobFile.ts'
 import type { DocumentPath } from './yaml.ts'
 
-/** A mistake at a path of a job; `key`: the mistake is in the key, not in its value. */
+/** A mistake at a path of a job. `key`: it is in the key, not in its value. */
 export interface ExplainedMistake {
   readonly path: DocumentPath
   readonly message: string
@@ -30,72 +30,70 @@ const SYNONYMS: Readonly<Record<string, string>> = {
 }
 
 const suggestion = (word: string, legal: readonly string[], { routes }: Service): string => {
-  // A job names the route of content, the database its items.
-  const legalWord = contentKinds(routes).get(word.toLowerCase()) ?? SYNONYMS[word.toLowerCase()]
-  return legalWord !== undefined && legal.includes(legalWord)
-    ? ` Did you mean ${JSON.stringify(legalWord)}?`
+  // Jobs name the routes of content, the database names its items.
+  const synonym = contentKinds(routes).get(word.toLowerCase()) ?? SYNONYMS[word.toLowerCase()]
+  return synonym !== undefined && legal.includes(synonym)
+    ? ` Did you mean ${JSON.stringify(synonym)}?`
     : didYouMean(word, legal)
 }
 
-/** Translates an issue of zod with a schema. One issue may be several mistakes: each unknown key is one. */
+/** Makes the valid keys the message of issues about unknown keys. */
+export const listValidKeys: z.core.$ZodErrorMap = ({ code, inst }) =>
+  code === 'unrecognized_keys' ? Object.keys((inst as z.ZodObject).shape).join(', ') : undefined
+
+/** Translates an issue of zod, with a message of `listValidKeys`. Each unknown key is a mistake of its own. */
 export function explainIssue(
   issue: z.core.$ZodIssue,
   valueAt: (path: DocumentPath) => unknown,
-  jobFile: z.ZodType,
   service: Service,
 ): ExplainedMistake[] {
   const { path } = issue
   const value = valueAt(path)
   // JSON has no Infinity and no NaN: it would show them as null.
   const shown = typeof value === 'number' ? String(value) : JSON.stringify(value)
-  const one = (message: string): ExplainedMistake[] => [{ path, key: false, message }]
+  const mistake = (message: string): ExplainedMistake[] => [{ path, key: false, message }]
   switch (issue.code) {
     case 'unrecognized_keys':
-      return issue.keys.map((key) => {
-        const known = keysAt(path, jobFile)
-        return {
-          path: [...path, key],
-          key: true,
-          message: `unknown key; valid keys: ${known.join(', ')}.${didYouMean(key, known)}`,
-        }
-      })
+      return issue.keys.map((key) => ({
+        path: [...path, key],
+        key: true,
+        message: `unknown key; valid keys: ${issue.message}.${didYouMean(key, issue.message.split(', '))}`,
+      }))
     case 'invalid_value': {
       const legal = issue.values.map(String)
-      return one(
+      return mistake(
         `${shown} is not valid; expected one of: ${legal.join(', ')}.${suggestion(String(value), legal, service)}`,
       )
     }
     case 'invalid_union': {
       const branches = issue.errors.filter((errors) => errors.length > 0)
-      // The best branch of a union is one for the type of the value, then the one with the fewest issues.
+      // The best branch of a union fits the type of the value, or has the fewest issues.
       const best =
         [...branches].sort(
           (a, b) => misfits(a) - misfits(b) || wrongTypes(a) - wrongTypes(b) || a.length - b.length,
         )[0] ?? []
       if (value === null || typeof value !== 'object')
-        return one(
+        return mistake(
           `${shown ?? ''} ${issue.message.startsWith('does not') ? issue.message : 'does not fit here'}`.trim(),
         )
-      return best.flatMap((inner) =>
-        explainIssue({ ...inner, path: [...path, ...inner.path] }, valueAt, jobFile, service),
-      )
+      return best.flatMap((inner) => explainIssue({ ...inner, path: [...path, ...inner.path] }, valueAt, service))
     }
     case 'invalid_type':
-      if (value === undefined) return one(`is missing; expected ${withArticle(issue.expected)}`)
+      if (value === undefined) return mistake(`is missing; expected ${withArticle(issue.expected)}`)
       if (path.at(-1) === 'window' && typeof value === 'string' && parseSpan(value))
-        return one(`${shown} is not a window; did you mean { last: ${value} }?`)
+        return mistake(`${shown} is not a window; did you mean { last: ${value} }?`)
       if (issue.expected === 'array' && typeof value !== 'object')
-        return one(`${shown} is not a list${value === 'all' ? '' : `; write [${String(value)}]`}`)
-      return one(
+        return mistake(`${shown} is not a list${value === 'all' ? '' : `; write [${String(value)}]`}`)
+      return mistake(
         `${shown} ${issue.message.startsWith('is not') ? issue.message : `is not ${withArticle(issue.expected)}`}`,
       )
     case 'too_small':
     case 'too_big':
-      return one(sizeMistake(issue, shown))
+      return mistake(sizeMistake(issue, shown))
     case 'custom':
-      return isRule(issue) ? [{ path, key: true, message: issue.message }] : one(`${shown} ${issue.message}`)
+      return isRule(issue) ? [{ path, key: true, message: issue.message }] : mistake(`${shown} ${issue.message}`)
     default:
-      return one(shown === undefined ? issue.message : `${shown} ${issue.message}`)
+      return mistake(shown === undefined ? issue.message : `${shown} ${issue.message}`)
   }
 }
 
@@ -117,31 +115,3 @@ const misfits = (errors: readonly z.core.$ZodIssue[]): number =>
 
 const wrongTypes = (errors: readonly z.core.$ZodIssue[]): number =>
   errors.filter(({ code }) => code === 'invalid_type' || code === 'unrecognized_keys').length
-
-/** The keys that a schema allows at a path. */
-export function keysAt(path: DocumentPath, jobFile: z.ZodType): readonly string[] {
-  let schemas: z.ZodType[] = [jobFile]
-  for (const part of path)
-    schemas = schemas
-      .flatMap((schema) => inside(schema))
-      .flatMap((schema) => {
-        const { shape, element } = schema as unknown as { shape?: Record<string, z.ZodType>; element?: z.ZodType }
-        const next = typeof part === 'number' ? element : shape?.[String(part)]
-        return next ? [next] : []
-      })
-  return [
-    ...new Set(
-      schemas
-        .flatMap((schema) => inside(schema))
-        .flatMap((schema) => Object.keys((schema as unknown as { shape?: object }).shape ?? {})),
-    ),
-  ]
-}
-
-/** The schemas inside optional ones and unions. */
-function inside(schema: z.ZodType): z.ZodType[] {
-  const { def } = schema as unknown as { def: { type: string; innerType?: z.ZodType; options?: z.ZodType[] } }
-  if (def.type === 'optional' && def.innerType) return inside(def.innerType)
-  if (def.type === 'union' && def.options) return def.options.flatMap(inside)
-  return [schema]
-}

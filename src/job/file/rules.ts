@@ -9,142 +9,147 @@ import { resolveMoment } from '../moment.ts'
 import { isNotifyUrl, NOTIFY_FORM } from '../notification.ts'
 import { toWords } from '../select.ts'
 
-/** A broken rule about several keys: where, and why. */
-export interface RuleBreak {
-  readonly path: readonly (string | number)[]
-  readonly message: string
-}
-
 type KeyPath = readonly (string | number)[]
-/** A part of a job file, its words, spans and moments parsed where they are legal. Others are reported elsewhere and ignored here. */
+/** A part of a job file, with words, spans and moments parsed if they are legal. Illegal ones are reported elsewhere. */
 type WrittenEntry = Readonly<Record<string, unknown>>
 
-const SUMS = 'timeTrunc needs timeAgg: without it, the service sums values, which is wrong for prices'
-
-/** The route of an entry: the one that it names, else that of its part of the job. */
-const routeOfEntry = ({ route }: WrittenEntry, [part]: KeyPath): string =>
-  String(route ?? ENTRY_ROUTES[part as keyof typeof ENTRY_ROUTES])
-
-/** What rules about an entry depend on beside it. */
-interface RuleContext {
+/** What rules about entries need besides the entry. */
+export interface RuleContext {
   readonly service: Service
-  /** The zone of the job. */
+  /** The time zone of the job. */
   readonly zone: string
   /** Whether the value at a path is legal, and so parsed. */
   readonly isLegal: (path: KeyPath) => boolean
+  /** Reports a broken rule at a path. */
+  readonly report: (path: KeyPath, message: string) => void
 }
 
-/** The route must be one that the service has, and must take what the entry says. */
-function routeRules(
-  entry: WrittenEntry,
-  path: KeyPath,
-  { service: { routes, name: service } }: RuleContext,
-): RuleBreak[] {
-  const name = routeOfEntry(entry, path)
+type Rule = (entry: WrittenEntry, path: KeyPath, context: RuleContext) => void
+
+const SUMS = 'timeTrunc needs timeAgg: without it, the service sums values, which is wrong for prices'
+
+/** The route of an entry: its own, or that of its part of the job. */
+const entryRoute = ({ route }: WrittenEntry, [part]: KeyPath): string =>
+  String(route ?? ENTRY_ROUTES[part as keyof typeof ENTRY_ROUTES])
+
+/** The service must have the route, and the route must support the keys and words of the entry. */
+const routeRule: Rule = (entry, path, { service, report }) => {
+  const { routes } = service
+  const name = entryRoute(entry, path)
   const route = routes[name]
-  // Another name is reported as an illegal value.
   if (!route) {
-    const others = ['series', 'archives'].includes(String(path[0]))
-      ? routesOf(routes, path[0] as 'series' | 'archives')
-      : []
-    const legal = others.length > 0 ? `; expected ${others.map((other) => `route: ${other}`).join(', ')}` : ''
-    return entry.route === undefined ? [{ path, message: `the service ${service} has no route ${name}${legal}` }] : []
+    // Another name is reported as an illegal value.
+    if (entry.route !== undefined) return
+    const [part] = path
+    const legal =
+      part === 'series' || part === 'archives' ? routesOf(routes, part).map((other) => `route: ${other}`) : []
+    const expected = legal.length > 0 ? `; expected ${legal.join(', ')}` : ''
+    return report(path, `the service ${service.name} has no route ${name}${expected}`)
   }
-  const takes = (key: string): boolean =>
+  const isSupported = (key: string): boolean =>
     PARAMETER_OF[key] === undefined || Object.hasOwn(route.query, PARAMETER_OF[key])
-  return Object.entries(entry).flatMap(([key, value]): RuleBreak[] => {
-    if (!takes(key)) {
-      const legal = Object.keys(PARAMETER_OF).filter(takes)
-      return [
-        {
-          path: [...path, key],
-          message: `is not supported by route ${name}; supported: ${legal.join(', ') || 'none'}`,
-        },
-      ]
-    }
+  for (const [key, value] of Object.entries(entry)) {
     const { values, aliases } = wordsFor(routes, name, PARAMETER_OF[key] ?? '')
-    if (values.length === 0 || values.includes(String(value)) || Object.hasOwn(aliases, String(value))) return []
-    return [
-      {
-        path: [...path, key],
-        message: `${JSON.stringify(value)} is not supported by route ${name}; expected one of: ${values.join(', ')}`,
-      },
-    ]
-  })
+    if (!isSupported(key)) {
+      const supported = Object.keys(PARAMETER_OF).filter(isSupported).join(', ') || 'none'
+      report([...path, key], `is not supported by route ${name}; supported: ${supported}`)
+    } else if (values.length > 0 && !values.includes(String(value)) && !Object.hasOwn(aliases, String(value))) {
+      const expected = `expected one of: ${values.join(', ')}`
+      report([...path, key], `${JSON.stringify(value)} is not supported by route ${name}; ${expected}`)
+    }
+  }
 }
 
-/** Rules on one series entry. */
-function seriesRules(entry: WrittenEntry, path: KeyPath, { service: { routes }, isLegal }: RuleContext): RuleBreak[] {
-  const route = routeOfEntry(entry, path)
+const seriesRule: Rule = (entry, path, { service: { routes }, isLegal, report }) => {
+  const route = entryRoute(entry, path)
   const legal = (parameter: string): string => wordsFor(routes, route, parameter).values.join(', ')
-  const breaks: RuleBreak[] = []
-  const report = (key: string, message: string) => breaks.push({ path: [...path, key], message })
-  if (entry.timeTrunc && !entry.timeAgg) report('timeTrunc', `${SUMS}; expected one of: ${legal('time_agg')}`)
-  if (entry.timeAgg && !entry.timeTrunc) report('timeAgg', 'timeAgg needs timeTrunc')
-  if (entry.geoTrunc && !entry.geoAgg) report('geoTrunc', `geoTrunc needs geoAgg; expected one of: ${legal('geo_agg')}`)
+  const reportKey = (key: string, message: string): void => report([...path, key], message)
+  if (entry.timeTrunc && !entry.timeAgg) reportKey('timeTrunc', `${SUMS}; expected one of: ${legal('time_agg')}`)
+  if (entry.timeAgg && !entry.timeTrunc) reportKey('timeAgg', 'timeAgg needs timeTrunc')
+  if (entry.geoTrunc && !entry.geoAgg)
+    reportKey('geoTrunc', `geoTrunc needs geoAgg; expected one of: ${legal('geo_agg')}`)
   const { indicators } = entry
   if (route !== ENTRY_ROUTES.series && indicators !== undefined && !Array.isArray(indicators))
-    report('indicators', `cannot select from the catalogue, which does not list route ${route}; expected a list of ids`)
-  if (isObject(indicators) && Object.keys(indicators).length === 0 && isLegal([...path, 'indicators']))
-    report('indicators', 'selects nothing; set match, terms or exclude, or use `indicators: all`')
-  if (isObject(indicators) && typeof indicators.match === 'string' && toWords(indicators.match).length === 0)
-    report('indicators', 'match contains no word')
-  const twice = (key: string, what: string) => {
-    const ids = toList(entry[key])
-    ids.forEach((id, i) => {
-      if (ids.indexOf(id) < i) breaks.push({ path: [...path, key, i], message: `${what} ${id} is listed twice` })
-    })
+    reportKey(
+      'indicators',
+      `cannot select from the catalogue, which does not list route ${route}; expected a list of ids`,
+    )
+  if (isObject(indicators)) {
+    if (Object.keys(indicators).length === 0 && isLegal([...path, 'indicators']))
+      reportKey('indicators', 'selects nothing; set match, terms or exclude, or use `indicators: all`')
+    if (typeof indicators.match === 'string' && toWords(indicators.match).length === 0)
+      reportKey('indicators', 'match contains no word')
   }
-  twice('indicators', 'indicator')
-  twice('geoIds', 'geo')
-  return breaks
+  for (const [key, noun] of [
+    ['indicators', 'indicator'],
+    ['geoIds', 'geo'],
+  ] as const)
+    for (const [i, id] of toList(entry[key]).entries())
+      if (toList(entry[key]).indexOf(id) < i) report([...path, key, i], `${noun} ${id} is listed twice`)
 }
 
-/** Requires a range or one instant, not both, and at least one where the route needs it. */
-const timeRules =
-  (point: string, needed: boolean) =>
-  (entry: WrittenEntry, path: KeyPath, context: RuleContext): RuleBreak[] => {
-    const breaks: RuleBreak[] = []
-    if (entry.window !== undefined && entry[point] !== undefined)
-      breaks.push({ path: [...path, point], message: `${point} and window cannot be combined; keep one` })
-    if (needed && entry.window === undefined && entry[point] === undefined)
-      breaks.push({
+/** Refuses a window together with an instant, and requires one of them if `isRequired`. */
+const timeRule =
+  (instant: string, isRequired: boolean): Rule =>
+  (entry, path, context) => {
+    if (entry.window !== undefined && entry[instant] !== undefined)
+      context.report([...path, instant], `${instant} and window cannot be combined; keep one`)
+    if (isRequired && entry.window === undefined && entry[instant] === undefined)
+      context.report(
         path,
-        message: `window is missing (or ${point}); expected { from: 2025-01-01, to: 2025-02-01 } or { last: 7d }`,
-      })
-    return [...breaks, ...windowRules(entry, path, context)]
+        `window is missing (or ${instant}); expected { from: 2025-01-01, to: 2025-02-01 } or { last: 7d }`,
+      )
+    windowRule(entry, path, context)
   }
 
-/** An arbitrary instant, noon on a winter day: relative moments are compared as of then. */
-const SOME_DAY = 1_763_985_600
+/** Any instant: noon on a winter day. Relative moments are compared as of then. */
+const SAMPLE_NOW = 1_763_985_600
 
-/** `last`, or `from` with or without `to`; `from` must be before `to`, where both can be compared. */
-function windowRules({ window }: WrittenEntry, path: KeyPath, { zone, isLegal }: RuleContext): RuleBreak[] {
-  if (!isObject(window)) return []
-  const at = (key: string, message: string): RuleBreak[] => [{ path: [...path, 'window', key], message }]
+/** A window is `last`, or `from` with or without `to`, which must be later. */
+const windowRule: Rule = ({ window }, path, { zone, isLegal, report }) => {
+  if (!isObject(window)) return
+  const reportKey = (key: string, message: string): void => report([...path, 'window', key], message)
   const { from, to, last } = window
   if (last !== undefined && (from !== undefined || to !== undefined))
-    return at('last', `last and ${from === undefined ? 'to' : 'from'} cannot be combined; keep one`)
+    return reportKey('last', `last and ${from === undefined ? 'to' : 'from'} cannot be combined; keep one`)
   if (last === undefined && from === undefined)
-    return at('from', 'is missing; expected { from: 2025-01-01, to: 2025-02-01 } or { last: 7d }')
+    return reportKey('from', 'is missing; expected { from: 2025-01-01, to: 2025-02-01 } or { last: 7d }')
   const moment = (key: string) => (isLegal([...path, 'window', key]) ? (window[key] as Moment | undefined) : undefined)
   const [first, second] = [moment('from'), moment('to')]
-  if (!first || !second) return []
-  const relative = (kind: string): boolean => kind === 'relative' || kind === 'now'
-  if (relative(first.kind) !== relative(second.kind)) return []
-  // Mostly two days, which can be compared without the zone; loading a zone is slow.
-  if (first.kind === 'date' && second.kind === 'date' && first.date < second.date) return []
-  if (resolveMoment(first, zone, SOME_DAY) < resolveMoment(second, zone, SOME_DAY)) return []
-  return at('to', 'to must be later than from, because to is exclusive')
+  if (!first || !second) return
+  const isRelative = ({ kind }: Moment): boolean => kind === 'relative' || kind === 'now'
+  if (isRelative(first) !== isRelative(second)) return
+  // Most windows are two days, which can be compared without a zone; loading a zone is slow.
+  if (first.kind === 'date' && second.kind === 'date' && first.date < second.date) return
+  if (resolveMoment(first, zone, SAMPLE_NOW) >= resolveMoment(second, zone, SAMPLE_NOW))
+    reportKey('to', 'to must be later than from, because to is exclusive')
 }
 
-/** `locale` and `locales` exclude one another. */
-const localeRule = (entry: WrittenEntry, path: KeyPath): RuleBreak[] =>
-  entry.locale && entry.locales
-    ? [{ path: [...path, 'locale'], message: 'locale and locales cannot be combined; keep one' }]
-    : []
+const localeRule: Rule = (entry, path, { report }) => {
+  if (entry.locale && entry.locales) report([...path, 'locale'], 'locale and locales cannot be combined; keep one')
+}
 
-/** The message that a function throws; undefined where it does not throw. */
+/** Not every kind of content supports every order. */
+const orderRule: Rule = ({ order, kinds }, path, { service: { routes }, report }) => {
+  const orders = (route: string): readonly unknown[] => wordsFor(routes, route, 'order').values
+  const contents = routesOf(routes, 'content')
+  const able = contents.filter((route) => orders(route).includes(order))
+  const unable = contents.find((route) => toList(kinds).includes(route) && !able.includes(route))
+  if (able.length === 0 || unable === undefined) return
+  const expected = `expected one of: ${orders(unable).join(', ')}`
+  report([...path, 'order'], `${order} is supported only by ${able.join(', ')}; ${expected}`)
+}
+
+/** The rules of the entries of each list of a job. */
+const RULES: Readonly<Record<string, readonly Rule[]>> = {
+  series: [routeRule, seriesRule, timeRule('datetime', true), localeRule],
+  offers: [routeRule, seriesRule, timeRule('datetime', true), localeRule],
+  content: [orderRule, localeRule],
+  archives: [routeRule, windowRule, localeRule],
+  archivesJson: [routeRule, timeRule('date', true), localeRule],
+}
+
+/** The message of the error that a function throws; undefined if it throws none. */
 function errorMessage(attempt: () => unknown): string | undefined {
   try {
     attempt()
@@ -154,86 +159,49 @@ function errorMessage(attempt: () => unknown): string | undefined {
   }
 }
 
-function topRules(job: WrittenEntry): RuleBreak[] {
-  const breaks: RuleBreak[] = []
-  const { timeZone, schedule } = job
-  const zone = typeof timeZone === 'string' ? errorMessage(() => checkZone(timeZone)) : undefined
-  if (zone !== undefined) breaks.push({ path: ['timeZone'], message: zone })
-  const cron = typeof schedule === 'string' ? errorMessage(() => new Cron(schedule, { paused: true })) : undefined
-  if (cron !== undefined)
-    breaks.push({ path: ['schedule'], message: `is not a cron expression: ${cron}; example: "15 21 * * *"` })
-  const wanted = ['series', 'offers', 'content', 'archives', 'archivesJson', 'widgets', 'catalogue']
-  if (wanted.every((part) => job[part] === undefined || job[part] === false))
-    breaks.push({
-      path: [],
-      message: `the job selects no data; add one of: catalogue, ${wanted.slice(0, -1).join(', ')}`,
-    })
-  return breaks
-}
+const PARTS = ['series', 'offers', 'content', 'archives', 'archivesJson', 'widgets', 'catalogue']
 
-/** Not every kind of content comes in every order. */
-function orderRule({ order, kinds }: WrittenEntry, path: KeyPath, { service: { routes } }: RuleContext): RuleBreak[] {
-  const ordersOf = (route: string): readonly unknown[] => wordsFor(routes, route, 'order').values
-  const known = routesOf(routes, 'content')
-  const able = known.filter((route) => ordersOf(route).includes(order))
-  const unable = known.find((route) => toList(kinds).includes(route) && !able.includes(route))
-  if (able.length === 0 || unable === undefined) return []
-  const message = `${order} is supported only by ${able.join(', ')}; expected one of: ${ordersOf(unable).join(', ')}`
-  return [{ path: [...path, 'order'], message }]
-}
-
-type Rule = (entry: WrittenEntry, path: KeyPath, context: RuleContext) => RuleBreak[]
-
-/** The rules of the entries of each list of a job. */
-const RULES: Readonly<Record<string, readonly Rule[]>> = {
-  series: [routeRules, seriesRules, timeRules('datetime', true), localeRule],
-  offers: [routeRules, seriesRules, timeRules('datetime', true), localeRule],
-  content: [orderRule, localeRule],
-  archives: [routeRules, windowRules, localeRule],
-  archivesJson: [routeRules, timeRules('date', true), localeRule],
-}
-
-/** Rules on widgets. */
-function widgetRules(widgets: WrittenEntry, context: RuleContext): RuleBreak[] {
-  const { service } = context
-  const breaks = [...timeRules('datetime', false)(widgets, ['widgets'], context), ...localeRule(widgets, ['widgets'])]
-  for (const [key, route] of [
-    ['list', ENTRY_ROUTES.widgets],
-    ['names', ENTRY_ROUTES.widget],
-  ] as const)
-    if (widgets[key] && !service.routes[route])
-      breaks.push({ path: ['widgets', key], message: `the service ${service.name} has no route ${route}` })
-  if (!widgets.list && !widgets.names)
-    breaks.push({ path: ['widgets'], message: 'widgets selects no data; set list: true, or names' })
-  if (widgets.widgetType && !widgets.list)
-    breaks.push({ path: ['widgets', 'widgetType'], message: 'widgetType filters the list; it needs list: true' })
-  return breaks
+/** Checks the rules of a parsed job file, of which some values may be illegal. */
+export function checkRules(
+  job: unknown,
+  service: Service,
+  { isLegal, report }: Pick<RuleContext, 'isLegal' | 'report'>,
+): void {
+  if (!isObject(job)) return
+  const { timeZone, schedule, widgets, catalogue } = job
+  const zoneError = typeof timeZone === 'string' ? errorMessage(() => checkZone(timeZone)) : undefined
+  if (zoneError !== undefined) report(['timeZone'], zoneError)
+  const cronError = typeof schedule === 'string' ? errorMessage(() => new Cron(schedule, { paused: true })) : undefined
+  if (cronError !== undefined) report(['schedule'], `is not a cron expression: ${cronError}; example: "15 21 * * *"`)
+  if (PARTS.every((part) => job[part] === undefined || job[part] === false))
+    report([], `the job selects no data; add one of: catalogue, ${PARTS.slice(0, -1).join(', ')}`)
+  const zone = zoneError === undefined ? String(timeZone ?? service.timeZone) : 'UTC'
+  const context = { service, zone, isLegal, report }
+  for (const [part, rules] of Object.entries(RULES))
+    for (const [i, entry] of toList(job[part]).entries())
+      if (isObject(entry)) for (const rule of rules) rule(entry, [part, i], context)
+  checkNotify(job.notify, report)
+  const requireRoute = (path: KeyPath, route: string): void => {
+    if (!service.routes[route]) report(path, `the service ${service.name} has no route ${route}`)
+  }
+  if (isObject(widgets)) {
+    timeRule('datetime', false)(widgets, ['widgets'], context)
+    localeRule(widgets, ['widgets'], context)
+    if (widgets.list) requireRoute(['widgets', 'list'], ENTRY_ROUTES.widgets)
+    if (widgets.names) requireRoute(['widgets', 'names'], ENTRY_ROUTES.widget)
+    if (!widgets.list && !widgets.names) report(['widgets'], 'widgets selects no data; set list: true, or names')
+    if (widgets.widgetType && !widgets.list)
+      report(['widgets', 'widgetType'], 'widgetType filters the list; it needs list: true')
+  }
+  if (catalogue) requireRoute(['catalogue'], ENTRY_ROUTES.catalogue)
+  if (isObject(catalogue)) localeRule(catalogue, ['catalogue'], context)
 }
 
 /** Checks addresses. Messages do not repeat them: they may be secrets. */
-const notifyRules = (notify: unknown): RuleBreak[] =>
-  [notify].flat().flatMap((entry, i) => {
+function checkNotify(notify: unknown, report: RuleContext['report']): void {
+  for (const [i, entry] of [notify].flat().entries()) {
     const at: KeyPath = Array.isArray(notify) ? ['notify', i] : ['notify']
     const [url, path] = isObject(entry) ? [entry.url, [...at, 'url']] : [entry, at]
-    return typeof url !== 'string' || isNotifyUrl(url)
-      ? []
-      : [{ path, message: `is not a valid address; expected ${NOTIFY_FORM}` }]
-  })
-
-/** Every rule that a parsed job file breaks, each with its reason. Some of its values may be illegal. */
-export function brokenRules(job: unknown, service: Service, isLegal: RuleContext['isLegal']): RuleBreak[] {
-  if (!isObject(job)) return []
-  const breaks = topRules(job)
-  const zone = breaks.some(({ path }) => path[0] === 'timeZone') ? 'UTC' : String(job.timeZone ?? service.timeZone)
-  const context = { service, zone, isLegal }
-  for (const [name, rules] of Object.entries(RULES))
-    toList(job[name]).forEach((entry, i) => {
-      if (isObject(entry)) for (const rule of rules) breaks.push(...rule(entry, [name, i], context))
-    })
-  breaks.push(...notifyRules(job.notify))
-  if (isObject(job.widgets)) breaks.push(...widgetRules(job.widgets, context))
-  if (job.catalogue && !service.routes[ENTRY_ROUTES.catalogue])
-    breaks.push({ path: ['catalogue'], message: `the service ${service.name} has no route ${ENTRY_ROUTES.catalogue}` })
-  if (isObject(job.catalogue)) breaks.push(...localeRule(job.catalogue, ['catalogue']))
-  return breaks
+    if (typeof url === 'string' && !isNotifyUrl(url)) report(path, `is not a valid address; expected ${NOTIFY_FORM}`)
+  }
 }

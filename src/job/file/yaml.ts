@@ -1,8 +1,8 @@
 import {
   type Document,
   isAlias,
-  isCollection,
-  isPair,
+  isMap,
+  isNode,
   LineCounter,
   type Node,
   parseAllDocuments,
@@ -16,7 +16,7 @@ interface Position {
   readonly column: number
 }
 
-/** A mistake in the text itself. */
+/** A mistake in the text. */
 export interface TextMistake extends Position {
   readonly message: string
 }
@@ -37,7 +37,7 @@ const MAX_LENGTH = 1024 * 1024
 const MAX_DEPTH = 16
 const MAX_ALIASES = 20
 
-/** Why a document is refused: too deep, or too many aliases, which may expand to any size. */
+/** Why a document is refused: too deep, or with too many aliases, which may expand to any size. */
 function tooComplex(document: Document): string | undefined {
   let deepest = 0
   let aliases = 0
@@ -52,23 +52,26 @@ function tooComplex(document: Document): string | undefined {
   return undefined
 }
 
-/** Aliases that lead nowhere, or to what they are a part of: neither has a value. */
+/** Aliases that are undefined or contain themselves. */
 function badAliases(document: Document): { readonly offset: number; readonly message: string }[] {
-  const bad: { offset: number; message: string }[] = []
+  const mistakes: { offset: number; message: string }[] = []
   visit(document, {
     Alias(_key, alias, path) {
       const target = alias.resolve(document)
       const offset = alias.range?.[0] ?? 0
       if (!target)
-        bad.push({ offset, message: `*${alias.source} refers to &${alias.source}, which is not defined before it` })
+        mistakes.push({
+          offset,
+          message: `*${alias.source} refers to &${alias.source}, which is not defined before it`,
+        })
       else if (path.includes(target))
-        bad.push({ offset, message: `*${alias.source} refers to a part of the file that contains it` })
+        mistakes.push({ offset, message: `*${alias.source} refers to a part of the file that contains it` })
     },
   })
-  return bad
+  return mistakes
 }
 
-/** Whether a text is nested far deeper than any job; found in one pass before parsing, which is recursive. */
+/** Whether a text is nested far deeper than any job. Checked before parsing, which is recursive. */
 function nestsDeeply(text: string): boolean {
   let open = 0
   for (const letter of text) {
@@ -81,19 +84,11 @@ function nestsDeeply(text: string): boolean {
 
 /** The node at a path, or the nearest one above it that exists. */
 function nodeAt(document: Document, path: DocumentPath, key: boolean): Node | null {
-  for (let length = path.length; length >= 0; length--) {
-    const part = path.slice(0, length) as (string | number)[]
-    if (length === path.length && key && length > 0) {
-      const parent = document.getIn(part.slice(0, -1), true)
-      const pair = isCollection(parent)
-        ? parent.items.find((item) => isPair(item) && String(item.key) === String(part.at(-1)))
-        : undefined
-      if (isPair(pair)) return pair.key as Node
-    }
-    const node = length === 0 ? document.contents : document.getIn(part, true)
-    if (node && typeof node === 'object' && 'range' in node) return node as Node
-  }
-  return document.contents as Node | null
+  const parent = document.getIn(path.slice(0, -1), true)
+  const pair = key && isMap(parent) && parent.items.find((item) => String(item.key) === String(path.at(-1)))
+  if (pair) return pair.key as Node
+  const node = document.getIn(path, true)
+  return isNode(node) || path.length === 0 ? (node as Node | null) : nodeAt(document, path.slice(0, -1), false)
 }
 
 /** The message for an error of the parser; a repeated key is named. */
@@ -103,16 +98,16 @@ const yamlMessage = ({ code, message, pos }: YAMLError, text: string): string =>
     : `is not valid YAML: ${message.split('\n')[0]?.replace(/ at line .*$/, '')}`
 
 /**
- * Parses the YAML of a job file: one document, of limited size and depth. `mistakes` has what is wrong with the text; `parsed` is
- * null where nothing can be read from it.
+ * Parses the YAML of a job file: one document of limited size and depth. `mistakes` are those of the text; `parsed` is null if
+ * the text cannot be read.
  */
 export function parseYaml(text: string): { mistakes: readonly TextMistake[]; parsed: Parsed | null } {
-  const whole = (message: string) => ({ mistakes: [{ line: 1, column: 1, message }], parsed: null })
-  if (text.length > MAX_LENGTH) return whole('is too large for a job file (limit 1 MiB)')
-  if (/^(?:\uFFFD\uFFFD|\uFEFF?.?\0)/s.test(text)) return whole('is not UTF-8 but looks like UTF-16; save it as UTF-8')
-  if (nestsDeeply(text)) return whole(`is nested deeper than ${MAX_DEPTH} levels`)
+  const refuse = (message: string) => ({ mistakes: [{ line: 1, column: 1, message }], parsed: null })
+  if (text.length > MAX_LENGTH) return refuse('is too large for a job file (limit 1 MiB)')
+  if (/^(?:\uFFFD\uFFFD|\uFEFF?.?\0)/s.test(text)) return refuse('is not UTF-8 but looks like UTF-16; save it as UTF-8')
+  if (nestsDeeply(text)) return refuse(`is nested deeper than ${MAX_DEPTH} levels`)
   const lines = new LineCounter()
-  // A key that is a list or an object becomes a text that is no key of a job; the parser would print a warning of its own.
+  // A key that is a list or an object becomes a text. The parser would print a warning.
   const documents = parseAllDocuments(text, {
     lineCounter: lines,
     uniqueKeys: true,
@@ -120,7 +115,7 @@ export function parseYaml(text: string): { mistakes: readonly TextMistake[]; par
     logLevel: 'error',
   })
   if (!Array.isArray(documents) || documents.length === 0 || documents[0]?.contents === null)
-    return whole('is empty; `indicator-sync init` writes a job file to start from')
+    return refuse('is empty; `indicator-sync init` writes a job file to start from')
   const place = (offset: number): Position => {
     const { line, col } = lines.linePos(offset)
     return { line: Math.max(1, line), column: Math.max(1, col) }
@@ -128,9 +123,9 @@ export function parseYaml(text: string): { mistakes: readonly TextMistake[]; par
   const [document] = documents as [Document]
   const mistakes = document.errors.map((error) => ({ ...place(error.pos[0]), message: yamlMessage(error, text) }))
   if (document.errors.some(({ code }) => code !== 'DUPLICATE_KEY')) return { mistakes, parsed: null }
-  if (documents.length > 1) return whole('contains several YAML documents; expected one')
-  const bad = tooComplex(document)
-  if (bad) return whole(bad)
+  if (documents.length > 1) return refuse('contains several YAML documents; expected one')
+  const complexity = tooComplex(document)
+  if (complexity) return refuse(complexity)
   const aliases = badAliases(document).map(({ offset, message }) => ({ ...place(offset), message }))
   if (aliases.length > 0) return { mistakes: [...mistakes, ...aliases], parsed: null }
   return {
