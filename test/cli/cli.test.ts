@@ -9,7 +9,7 @@ import { emulate, runCli, runCommand, runSource, tempFolder } from '../kit.ts'
 import { jobFolder, SERIES, serviceAt } from './jobFolder.ts'
 
 describe('the command line', () => {
-  test('help names every command, and every command’s help has an example', async () => {
+  test('--help lists every command, and the help of every command has an example', async () => {
     const { code, out } = await runCommand(tempFolder(), ['--help'])
     expect(code).toBe(0)
     for (const name of Object.keys(COMMANDS)) expect(out).toContain(`\n  ${name} `)
@@ -31,16 +31,16 @@ describe('the command line', () => {
       2,
       /^Missing argument <action>: expected list, download, load\.\n.*archives --help/m,
     ],
-    ['half of what is needed', ['lake', 'sync'], {}, 2, /^Missing argument <folder>: Directory/m],
+    ['one of two arguments', ['lake', 'sync'], {}, 2, /^Missing argument <folder>: Directory/m],
     [
-      'a flag of few values',
+      'an illegal value of a flag',
       ['status', '--format', 'jsn'],
       {},
       2,
       /^--format "jsn" is not valid; expected one of: text, json, prometheus\. Did you mean "json"\?/m,
     ],
     [
-      'another action',
+      'an unknown action',
       ['archives', 'lst'],
       {},
       2,
@@ -53,7 +53,7 @@ describe('the command line', () => {
       2,
       /status has no flag --fromat\. Did you mean "--format"\?\n.*status --help/,
     ],
-    ['an unknown flag that took the job', ['plan', '--onl', 'job.yaml'], {}, 2, /plan has no flag --onl\..*"--only"/],
+    ['an unknown flag before the job', ['plan', '--onl', 'job.yaml'], {}, 2, /plan has no flag --onl\..*"--only"/],
     ['a flag without its value', ['sync', 'job.yaml', '--only'], {}, 2, /^--only needs a value\./m],
     ['a flag of another command', ['worker', '--only', '9'], {}, 2, /worker has no flag --only/],
     [
@@ -81,7 +81,7 @@ describe('the command line', () => {
     ],
     ['a bad address', ['sync', 'job.yaml', '--base-url', 'ftp://x'], {}, 2, /is not the address of a service/],
     [
-      'a key no header carries',
+      'a key with a line break',
       ['sync', 'job.yaml'],
       serviceAt('http://x', 'a\nb'),
       2,
@@ -96,18 +96,30 @@ describe('the command line', () => {
       2,
       /--from "yesterday" is not a valid date/,
     ],
-    ['no file', ['status', '--database', ':memory:'], {}, 2, /":memory:" \(from flag --database\) is not a file/],
-    ['a folder', ['sync', 'job.yaml', '--database', 'x/'], serviceAt('http://x'), 2, /"x\/" .* is a directory/],
+    [
+      'a database in memory',
+      ['status', '--database', ':memory:'],
+      {},
+      2,
+      /":memory:" \(from flag --database\) is not a file/,
+    ],
+    [
+      'a directory as database',
+      ['sync', 'job.yaml', '--database', 'x/'],
+      serviceAt('http://x'),
+      2,
+      /"x\/" .* is a directory/,
+    ],
     ['the lock of a database', ['status', '--database', 'h.db.lock'], {}, 2, /is the lock file/],
-    ['the log of a database', ['status', '--database', 'h.db-wal'], {}, 2, /is the write-ahead log of/],
+    ['the write-ahead log of a database', ['status', '--database', 'h.db-wal'], {}, 2, /is the write-ahead log of/],
     ['no database yet', ['status'], {}, 7, /database data\/indicator-sync\.db does not exist yet/],
-  ])('%s', async (_name, args, env, code, message) => {
+  ])('a command line with %s exits with its code and error message', async (_name, args, env, code, message) => {
     const result = await runCommand(jobFolder(), args, env)
     expect(result.err).toMatch(message)
     expect(result.code).toBe(code)
   })
 
-  test('a time may begin with a minus sign in every command that takes one, after a space too', async () => {
+  test('every command with a time flag accepts a value that begins with a minus sign', async () => {
     const emulator = await emulate()
     const dir = jobFolder({
       'job.yaml': SERIES.replace('window: { from: 2025-01-01, to: 2025-02-01 }', 'window: { last: 60d }'),
@@ -139,12 +151,12 @@ describe('the command line', () => {
     expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(/--from is given twice/) })
   })
 
-  test('the source runs by itself on the right runtime, as `bin.js` does', () => {
+  test('the source starts with the plain `node` binary, like `bin.js`', () => {
     const out = execFileSync(process.execPath, [resolve('src/cli/main.ts'), '--version'], { encoding: 'utf8' })
     expect(out.trim()).toMatch(/^\d+\.\d+\.\d+/)
   })
 
-  test('`bin.js` runs the built program while it is newer than all of the source, and else the source', async () => {
+  test('`bin.js` runs the build if it is newer than all source files, otherwise the source', async () => {
     const dir = tempFolder()
     for (const name of ['src', 'migrations', 'package.json', 'package-lock.json'])
       cpSync(name, join(dir, name), { recursive: true, preserveTimestamps: true })
@@ -170,12 +182,15 @@ describe('the command line', () => {
     }
   })
 
-  test.runIf(existsSync('.git'))('`--version` also names the commit in a clone, after a command too', async () => {
-    for (const args of [['--version'], ['sync', '--version']])
-      expect((await runSource(tempFolder(), args)).out).toMatch(/^\d+\.\d+\.\d+ \([0-9a-f]{7,}\)\n$/)
-  })
+  test.runIf(existsSync('.git'))(
+    '`--version` also prints the commit in a clone, with and without a command',
+    async () => {
+      for (const args of [['--version'], ['sync', '--version']])
+        expect((await runSource(tempFolder(), args)).out).toMatch(/^\d+\.\d+\.\d+ \([0-9a-f]{7,}\)\n$/)
+    },
+  )
 
-  test('plan, sync, sync again, status, query, doctor: one file, and results on stdout only', async () => {
+  test('plan, sync, status, query and doctor share one database and print only results to stdout', async () => {
     const emulator = await emulate()
     // As some editors begin a file in UTF-8.
     const env = `\uFEFFINDICATOR_SYNC_BASE_URL=${emulator.url}\nINDICATOR_SYNC_API_KEY="${emulator.key}"\n`

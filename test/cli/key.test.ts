@@ -7,7 +7,7 @@ import { runCommand, tempFolder } from '../kit.ts'
 
 const KEY = '0123456789abcdef'.repeat(4)
 
-describe('a key that cannot be one', () => {
+describe('an invalid API key', () => {
   test.each([
     ['', /empty/],
     ['abc', /3 characters/],
@@ -27,11 +27,12 @@ describe('a key that cannot be one', () => {
     if (text.length > 3) expect(keyFault(text)).not.toContain(text)
   })
 
-  test.each([KEY, `"${KEY}"`, 'k'.repeat(64), 'test-key-1', 'a1b2c3d4', `  ${KEY}\n`])('%j may be one', (text) =>
-    expect(checkKey(text, 'here', API_KEY)).toBe(text.trim()),
+  test.each([KEY, `"${KEY}"`, 'k'.repeat(64), 'test-key-1', 'a1b2c3d4', `  ${KEY}\n`])(
+    '%j is accepted as a key',
+    (text) => expect(checkKey(text, 'here', API_KEY)).toBe(text.trim()),
   )
 
-  test('is checked against the form that the service declares', () => {
+  test('a key is compared with the pattern that the service declares', () => {
     const digits = { header: 'x-key', issued: { pattern: '[0-9]{20}', words: '20 digits' } }
     expect(unlikeIssued(API_KEY, KEY)).toBeUndefined()
     expect(unlikeIssued(digits, KEY)).toBe('20 digits')
@@ -48,7 +49,7 @@ describe('a key that cannot be one', () => {
     expect(hintOf({ ...digits, issued: null })).toMatch(/^Set INDICATOR_SYNC_API_KEY/)
   })
 
-  test('stops whoever needs a key, and nobody else', async () => {
+  test('an invalid key stops only commands that need a key', async () => {
     const folder = tempFolder()
     writeFileSync(join(folder, 'job.yaml'), 'name: x\ncatalogue: true\n')
     const env = { INDICATOR_SYNC_BASE_URL: 'http://127.0.0.1:9', INDICATOR_SYNC_API_KEY: 'my secret key' }
@@ -61,7 +62,7 @@ describe('a key that cannot be one', () => {
   })
 })
 
-describe('an address without encryption', () => {
+describe('an unencrypted base URL', () => {
   test.each([
     ['http://localhost:8080', false],
     ['http://127.0.0.1/x', false],
@@ -76,7 +77,7 @@ describe('an address without encryption', () => {
     ['http://0.0.0.0', true],
   ])('%s exposes the key: %s', (address, exposed) => expect(isExposed(address)).toBe(exposed))
 
-  test('of another machine is refused unless it is allowed', async () => {
+  test('an unencrypted URL of another host is refused unless it is allowed', async () => {
     const folder = tempFolder()
     writeFileSync(join(folder, 'job.yaml'), 'name: x\ncatalogue: true\n')
     const env = { INDICATOR_SYNC_BASE_URL: 'http://no-such-host.invalid', INDICATOR_SYNC_API_KEY: KEY }

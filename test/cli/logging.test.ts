@@ -64,7 +64,7 @@ series: [{ indicators: [${ids}], window: { from: 2025-10-01, to: 2025-10-02 } }]
 }
 
 describe('the log of a run', () => {
-  test('is JSON with the facts of every request, however it ended', async () => {
+  test('the JSON log contains every request and its outcome', async () => {
     const dir = folderFor('1, 2, 3, 4')
     const env = await misbehaving()
     const { code, err } = await runCommand(dir, ['sync', 'job.yaml', '--log-format', 'json'], env)
@@ -117,7 +117,7 @@ describe('the log of a run', () => {
     ])
   })
 
-  testSignals('says why it stopped', async () => {
+  testSignals('the log contains the reason for which the run stopped', async () => {
     let kill: () => void = () => undefined
     const env = await misbehaving(() => kill())
     const { code, err } = await runCli(folderFor('1, 5'), ['sync', 'job.yaml', '--log-format=json'], env, (child) => {
@@ -130,7 +130,7 @@ describe('the log of a run', () => {
     expect(lines.at(-1)).toMatchObject({ event: 'run.ended', outcome: 'stopped', code: 'signal', requests: 2 })
   })
 
-  test('is a line a request in words where it is asked for, and nothing where all went well in the end', async () => {
+  test('the log has one line per request with --verbose, and none after success by default', async () => {
     const verbose = await runCommand(folderFor('1, 2'), ['sync', 'job.yaml', '--verbose'], await misbehaving())
     expect(verbose.code).toBe(0)
     expect(verbose.err).toMatch(/indicator \/indicators\/1\?\S+: status 200 in \d+ ms, \d+ new/)
@@ -146,7 +146,7 @@ describe('the log of a run', () => {
     }
   })
 
-  test('a command that cannot go on says so in JSON, too', async () => {
+  test('a command that fails logs its error as JSON', async () => {
     for (const args of [
       ['sync', 'none.yaml'],
       ['sync', 'job.yaml', '--nonsense'],
@@ -158,8 +158,8 @@ describe('the log of a run', () => {
   })
 })
 
-describe('the line that shows how far a run is', () => {
-  test('says what is fetched, how fast, what is left in time and budget, and fits', async () => {
+describe('the progress line', () => {
+  test('the progress line shows the series, speed, remaining time and budget, and fits the terminal', async () => {
     const job = readJob(
       'name: x\nseries: [{ indicators: [600], chunk: 1mo, window: { from: 2025-09-01, to: 2025-11-01 } }]',
       'x',

@@ -52,7 +52,7 @@ test('the help loads no package and few files', async () => {
   expect(help.loaded.length).toBeLessThan(35)
 })
 
-test('a sync with nothing to do loads nothing that fetches, reads answers or writes a log', async () => {
+test('a sync without pending requests loads no code for fetching, transforming or logging', async () => {
   const { run, job, runs } = workplace(await emulate())
   const file = job(1739)
   const first = await run('sync', file)
@@ -78,7 +78,7 @@ test('a sync with nothing to do loads nothing that fetches, reads answers or wri
   expect(await runs()).toEqual([{ requests: 1 }, { requests: 0 }])
 })
 
-test('what serves the page loads no more than its first answer needs', async () => {
+test('serve loads no more modules than its first response needs', async () => {
   const { dir, run } = workplace()
   const { code, loaded } = await run('serve', '--database', join(dir, 'none.db'))
   expect(code).toBe(7)

@@ -29,24 +29,24 @@ async function folder(): Promise<string> {
 const STATUS = 'indicator-sync status --database x.db'
 const HELD = /observation 0/
 
-describe.skipIf(process.platform !== 'linux')('odd surroundings', () => {
+describe.skipIf(process.platform !== 'linux')('an unusual environment', () => {
   test.each<[string, string, Record<string, string>]>([
-    ['nothing set at all', STATUS, {}],
-    ['no such temporary folder', STATUS, { TMPDIR: '/nowhere/at/all' }],
-    ['a temporary folder in which nothing can be made', STATUS, { TMPDIR: '/proc' }],
-    ['a zone that is none', STATUS, { TZ: 'Nowhere/Land' }],
-    ['a language that is none', STATUS, { LANG: 'xx_YY.none' }],
-    ['a terminal of no width', STATUS, { COLUMNS: '-5', NO_COLOR: '1' }],
-    ['a home that is a file, and no path', STATUS, { HOME: '/etc/passwd', PATH: '' }],
+    ['an empty environment', STATUS, {}],
+    ['a missing temporary directory', STATUS, { TMPDIR: '/nowhere/at/all' }],
+    ['a read-only temporary directory', STATUS, { TMPDIR: '/proc' }],
+    ['an invalid time zone', STATUS, { TZ: 'Nowhere/Land' }],
+    ['an invalid locale', STATUS, { LANG: 'xx_YY.none' }],
+    ['a negative terminal width', STATUS, { COLUMNS: '-5', NO_COLOR: '1' }],
+    ['a file as home directory and an empty PATH', STATUS, { HOME: '/etc/passwd', PATH: '' }],
     ['little memory', STATUS, { NODE_OPTIONS: '--max-old-space-size=60' }],
-    ['an input that is closed', `${STATUS} <&-`, {}],
-    ['an error output that is closed', `${STATUS} 2>&-`, {}],
-  ])('%s: a command answers as ever', async (_name, line, env) => {
+    ['a closed stdin', `${STATUS} <&-`, {}],
+    ['a closed stderr', `${STATUS} 2>&-`, {}],
+  ])('a command works with %s', async (_name, line, env) => {
     expect(shell(line, await folder(), env)).toEqual({ code: 0, out: expect.stringMatching(HELD), err: '' })
     expect(existsSync('/nowhere')).toBe(false)
   })
 
-  test('outputs that are closed, all of them, change nothing', async () => {
+  test('a command works with all standard streams closed', async () => {
     expect(shell(`${STATUS} <&- >&- 2>&-`, await folder())).toEqual({ code: 0, out: '', err: '' })
   })
 
@@ -59,14 +59,14 @@ describe.skipIf(process.platform !== 'linux')('odd surroundings', () => {
     ['status --database x.db', 7],
     ['query "select 1" --database x.db', 7],
     ['nonsense', 2],
-  ])('%s into a full device exits %i with a sentence', async (words, code) => {
+  ])('`%s` into a full device exits with %i and an error', async (words, code) => {
     const done = shell(`indicator-sync ${words} > /dev/full`, await folder())
     expect(done).toEqual({ code, out: '', err: expect.stringMatching(/^.+\n {2}→ .+\n$/) })
     expect(shell(`indicator-sync ${words} > /dev/full 2> /dev/full`, await folder()).code).toBe(code)
   })
 
   test.each(['init /proc/none/new', 'publish /proc/none/new/copy.db --database x.db'])(
-    '%s, where the disk takes no folders, exits 2 with a sentence',
+    '`%s` in a file system without directories exits with 2 and an error',
     async (words) => {
       const done = shell(`indicator-sync ${words}`, await folder())
       expect(done).toEqual({
@@ -82,14 +82,14 @@ describe.skipIf(process.platform !== 'linux')('odd surroundings', () => {
     ['a database in use', 'indicator-sync migrate --database x.db', 20],
     ['an export', `indicator-sync export --sql "${'select zeroblob(90000)'}" --output out.csv --database x.db`, 100],
     ['a copy', 'indicator-sync publish copy.db --database x.db', 100],
-    ['what is printed', 'indicator-sync query "select hex(zeroblob(90000))" --format csv --database x.db > out', 100],
-  ])('%s that may not grow any more exits 7 with a sentence that names the limit', async (_name, line, blocks) => {
+    ['a redirected output', 'indicator-sync query "select hex(zeroblob(90000))" --format csv --database x.db > out', 100],
+  ])('%s that exceeds the file size limit exits with 7 and names the limit', async (_name, line, blocks) => {
     // Blocks of 1,024 bytes, as bash counts.
     const done = shell(`ulimit -f ${blocks}; ${line}`, await folder())
     expect(done).toMatchObject({ code: 7, err: expect.stringMatching(/ulimit -f.*\n {2}→ /) })
   })
 
-  test('a FIFO as .env is refused at once', () => {
+  test('a FIFO as .env is refused immediately', () => {
     const dir = tempFolder()
     spawnSync('mkfifo', [join(dir, '.env')])
     expect(shell('indicator-sync status', dir)).toMatchObject({
@@ -102,7 +102,7 @@ describe.skipIf(process.platform !== 'linux')('odd surroundings', () => {
     ['plan /dev/zero', /too large for a job file \(limit 1 MiB\)/],
     ['discover --api-key-file /dev/zero --base-url http://127.0.0.1:1', /too large for a key \(limit/],
     ['status', /too large for a settings file \(limit/],
-  ])('%s, where what is read never ends, exits 2 with a sentence', (words, said) => {
+  ])('`%s` with an endless input file exits with 2 and an error', (words, said) => {
     const dir = tempFolder()
     symlinkSync('/dev/zero', join(dir, '.env'))
     expect(shell(`indicator-sync ${words}`, words === 'status' ? dir : tempFolder())).toMatchObject({
@@ -112,7 +112,7 @@ describe.skipIf(process.platform !== 'linux')('odd surroundings', () => {
   })
 
   test.skipIf(process.getuid?.() !== 0)(
-    'a folder that cannot be written is named, by whoever would write there',
+    'every command that writes names a directory without write permission',
     () => {
       const dir = tempFolder()
       mkdirSync(join(dir, 'closed'))
@@ -136,8 +136,8 @@ describe.skipIf(process.platform !== 'linux')('odd surroundings', () => {
   )
 })
 
-describe('beside a database', () => {
-  test('a lock that is a link is refused, and nothing is made where it leads', async () => {
+describe('files beside a database', () => {
+  test('a lock file that is a symlink is refused, and its target is not created', async () => {
     const dir = await folder()
     symlinkSync(join(dir, 'elsewhere'), join(dir, 'x.db.lock'))
     expect(shell('indicator-sync migrate --database x.db', dir)).toMatchObject({
@@ -149,7 +149,7 @@ describe('beside a database', () => {
 
   test.each([
     ['of another database', () => Buffer.concat([Buffer.from('d9d505f920a163d7', 'hex'), Buffer.alloc(9000, 1)])],
-    ['that is none', () => Buffer.from('A diary.')],
+    ['with other contents, () => Buffer.from('A diary.')],
   ])('a rollback journal %s is neither applied nor removed', async (_name, make) => {
     const dir = await folder()
     const [file, journal] = [join(dir, 'x.db'), join(dir, 'x.db-journal')]

@@ -84,57 +84,56 @@ async function refused(doing: () => Promise<Done>, message: RegExp): Promise<voi
   expect(contents(dir)).toEqual(before)
 }
 
-describe('an export destroys nothing', () => {
+describe('the target of an export', () => {
   testLinks.each<[string, () => string, RegExp]>([
     ['the database itself', () => 'own', /source database/],
-    ['the database by another way', () => `../${dir.split('/').at(-1)}/./own`, /source database/],
+    ['the database by another path', () => `../${dir.split('/').at(-1)}/./own`, /source database/],
     ['a link to the database', () => made('link.csv', symlinkSync('own', path('link.csv'))), /source database/],
     [
-      'a second name of the database',
+      'a hard link to the database',
       () => made('hard.csv', linkSync(path('own'), path('hard.csv'))),
       /source database/,
     ],
-    ['the log of the database', () => made('own-wal', writeFileSync(path('own-wal'), '')), /belongs to the database/],
-    ['a log that the database does not have yet', () => 'own-journal', /belongs to the database/],
+    ['the WAL of the database', () => made('own-wal', writeFileSync(path('own-wal'), '')), /belongs to the database/],
+    ['a journal that the database does not have yet', () => 'own-journal', /belongs to the database/],
     [
-      'a copy of the log under another name',
+      'a copy of the WAL under another name',
       () => made('w', writeFileSync(path('w'), Buffer.from('377f0682', 'hex'))),
       /write-ahead log/,
     ],
-    ['another database of ours', () => made('b', writeFileSync(path('b'), readFileSync(path('own')))), /is a database/],
+    ['another database of the program', () => made('b', writeFileSync(path('b'), readFileSync(path('own')))), /is a database/],
     [
-      'a new database that lies in its log as yet',
+      'a new database that exists only in its WAL',
       () => made('n', writeFileSync(path('n'), ''), writeFileSync(path('n-wal'), 'x')),
       /in use/,
     ],
-    ['settings', () => made('.env', writeFileSync(path('.env'), 'KEY=1')), /settings and keys/],
-    ['settings that are not there yet', () => '.env.csv', /settings and keys/],
-    ['a folder', () => made('docs', mkdirSync(path('docs')), writeFileSync(path('docs/a'), 'a')), /is a directory/],
-    ['an empty folder', () => made('empty/', mkdirSync(path('empty'))), /directory/],
+    ['a settings file', () => made('.env', writeFileSync(path('.env'), 'KEY=1')), /settings and keys/],
+    ['a settings file that does not exist yet', () => '.env.csv', /settings and keys/],
+    made('docs' => made('docs', mkdirSync(path('docs')), writeFileSync(path('docs/a'), 'a')), /is a directory/],
+    ['an empty directory', () => made('empty/', mkdirSync(path('empty'))), /directory/],
     [
-      'a link that leads nowhere',
+      'a broken symlink',
       () => made('l.csv', symlinkSync('nowhere', path('l.csv'))),
       /is a broken symbolic link/,
     ],
-  ])('%s is refused, whatever is said', async (_, target, message) => {
+  ])('%s is refused even with --overwrite', async (_, target, message) => {
     const output = target()
     await refused(() => exportTo(output, '--overwrite'), message)
   })
 
   test.each<[string, string]>([
     ['notes', 'my notes\n'],
-    ['a table of somebody', 'indicator_id,comment\n600,mine\n'],
+    ['a CSV file of the user', 'indicator_id,comment\n600,mine\n'],
     ['JSON', '{"indicator_id":600}\n'],
     ['an empty file', ''],
     ['an earlier export', 'indicator_id,indicator_name,kind,time_trunc,time_agg\n'],
-  ])('%s in its place is replaced only with --overwrite', async (_, text) => {
+  ])('existing %s is replaced only with --overwrite', async (_, text) => 
     writeFileSync(path('a.csv'), text)
     await refused(() => exportTo('a.csv'), /Cannot write a\.csv: it exists[\s\S]*--overwrite/)
     expect((await exportTo('a.csv', '--overwrite')).code).toBe(0)
-    expect(readFileSync(path('a.csv'), 'utf8').trim().split('\n')).toHaveLength(4)
-  })
+    expect(readFileSync(path('a.csv'), 'utf8').trim().split('\n')).toHaveLength(4))
 
-  testLinks('--overwrite through a link replaces the file and keeps the link', async () => {
+  testLinks('--overwrite through a symlink replaces the file and keeps the symlink', async () => {
     expect((await exportTo('a')).code).toBe(0)
     const first = statSync(path('a')).ino
     symlinkSync('a', path('link'))
@@ -144,7 +143,7 @@ describe('an export destroys nothing', () => {
     expect(statSync(path('a')).ino).not.toBe(first)
   })
 
-  testShell('devices and pipes are written into', async () => {
+  testShell('devices and pipes are written to directly', async () => {
     expect((await exportTo('/dev/null')).err).toBe('3 rows in /dev/null.\n')
     expect(statSync('/dev/null').isCharacterDevice()).toBe(true)
     for (const name of ['-', '/dev/stdout']) expect((await exportTo(name)).out.split('\n')).toHaveLength(5)
@@ -161,8 +160,8 @@ describe('an export destroys nothing', () => {
   })
 })
 
-describe('publish destroys nothing', () => {
-  test('another database, in use or not, is refused, whatever is said', async () => {
+describe('the target of publish', () => {
+  test('publish refuses another database, in use or not, even with --overwrite', async () => {
     await fill(path('live.db'))
     const plain = new SQLite(path('plain.db'))
     plain.exec('create table mine (a)')
@@ -171,7 +170,7 @@ describe('publish destroys nothing', () => {
       for (const more of [[], ['--overwrite']]) await refused(() => run('publish', name, ...more), /database/)
   })
 
-  test('--overwrite replaces an earlier copy, but not one that became a live database', async () => {
+  test('publish --overwrite replaces an earlier copy, but not one that became a live database', async () => {
     expect((await run('publish', 'public/a.db')).code).toBe(0)
     await refused(() => run('publish', 'public/a.db'), /a\.db: it exists[\s\S]*--overwrite/)
     expect((await run('publish', 'public/a.db', '--overwrite')).code).toBe(0)
@@ -182,13 +181,13 @@ describe('publish destroys nothing', () => {
     await refused(() => run('publish', 'public/a.db', '--overwrite'), /is a database/)
   })
 
-  test('a log that lies there would be taken for that of the copy', async () => {
+  test('publish and replay refuse a target beside a WAL that would be applied to it', async () => {
     writeFileSync(path('a.db-wal'), 'x')
     await refused(() => run('publish', 'a.db'), /a\.db-wal exists/)
     await refused(() => run('replay', '--output', 'a.db'), /a\.db-wal exists/)
   })
 
-  test('an existing manifest or description is replaced only with --overwrite', async () => {
+  test('publish replaces an existing manifest or description only with --overwrite', async () => {
     mkdirSync(path('public'))
     writeFileSync(path('public/metadata.yaml'), 'databases: [broken]\n')
     await refused(() => run('publish', 'public/a.db'), /metadata\.yaml: it exists/)
@@ -200,13 +199,13 @@ describe('publish destroys nothing', () => {
     expect(Object.keys(parse(readFileSync(path('public/metadata.yaml'), 'utf8')).databases)).toEqual(['a'])
   })
 
-  test('two copies in one folder keep their descriptions', async () => {
+  test('two copies in one directory keep their descriptions', async () => {
     for (const copy of ['x', 'y', 'x']) expect((await run('publish', `public/${copy}.db`, '--overwrite')).code).toBe(0)
     const { databases } = parse(readFileSync(path('public/metadata.yaml'), 'utf8'))
     expect(Object.keys(databases).sort()).toEqual(['x', 'y'])
   })
 
-  test('a title and a licence written into metadata.yaml stay', async () => {
+  test('publish keeps the title and the licence in metadata.yaml', async () => {
     expect((await run('publish', 'public/x.db')).code).toBe(0)
     const file = path('public/metadata.yaml')
     writeFileSync(file, `${readFileSync(file, 'utf8').replace(/^title: .*$/m, 'title: Market')}license: CC0\n`)
@@ -214,7 +213,7 @@ describe('publish destroys nothing', () => {
     expect(parse(readFileSync(file, 'utf8'))).toMatchObject({ title: 'Market', license: 'CC0' })
   })
 
-  test('a copy says where its data came from, and nothing of who asked what', async () => {
+  test('a copy names the sources of its data and contains no request details', async () => {
     const db = new SQLite(path('own'))
     db.exec(
       `insert into _source (host, base_url, service, first_called_at) values ('api.test:8443', 'http://api.test:8443/v1', 'x', '')`,
@@ -234,7 +233,7 @@ describe('publish destroys nothing', () => {
     expect((await run('publish', 'again.db', '--database', 'public/a.db')).code).toBe(0)
   })
 
-  testShell('only a regular file can be a copy', async () => {
+  testShell('publish writes only to a regular file', async () => {
     await refused(() => run('publish', '/dev/null'), /device/)
     await refused(() => run('publish', 'metadata.yaml'), /reserved for the description of the copy/)
     mkdirSync(path('folder'))
@@ -242,14 +241,14 @@ describe('publish destroys nothing', () => {
   })
 })
 
-describe('what a killed command left', () => {
+describe('partial files of a killed command', () => {
   /** The name that a process of this machine which is gone gave it. */
   const left = (name: string, ending?: 'part' | 'copy'): string => {
     const { pid } = spawnSync(process.execPath, ['-e', ''])
     return partFileName(path(name), ending).replace(`.${process.pid}-`, `.${pid}-`)
   }
 
-  test('goes with the next run of the same name, and nothing else does', async () => {
+  test('the next run for the same target removes only its own partial files', async () => {
     // The last is that of this process, which lives.
     const kept = ['a.csv.part', 'a.csv.1.part', 'b.csv.part', partFileName(path('a.csv')).slice(dir.length + 1)]
     for (const name of kept) writeFileSync(path(name), 'x')
@@ -266,7 +265,7 @@ describe('what a killed command left', () => {
     expect(readdirSync(path('public')).sort()).toEqual(['metadata.yaml', 'x.db', 'x.db.manifest.json'])
   })
 
-  test('by a real kill in the middle', async () => {
+  test('the next export removes the partial file of a killed export', async () => {
     const endless = 'with recursive n(i) as (select 1 union all select i + 1 from n) select i from n'
     await runCli(
       dir,
@@ -286,7 +285,7 @@ describe('what a killed command left', () => {
   })
 })
 
-describe.skipIf(process.platform === 'win32')('output that nobody takes', () => {
+describe.skipIf(process.platform === 'win32')('closed outputs', () => {
   const shell = (command: string) => {
     const bin = `"${process.execPath}" "${programBin()}"`
     const env = { PATH: process.env.PATH ?? '', ...PROGRAM_ENV, HOME: dir, INDICATOR_SYNC_DATABASE: 'own' }
@@ -295,7 +294,7 @@ describe.skipIf(process.platform === 'win32')('output that nobody takes', () => 
   const MANY = `'with recursive n(i) as (select 1 union all select i + 1 from n where i < 200000) select i from n'`
 
   testShell.each([`query ${MANY} --format csv`, `export --sql ${MANY}`, 'status'])(
-    '%s to a reader that leaves ends in silence',
+    '`%s` to a reader that closes the pipe ends silently',
     (command) => {
       const done = shell(`IT ${command} | head -1 >&2; exit "\${PIPESTATUS[0]}"`)
       expect(done.stderr.trim().split('\n')).toHaveLength(1)
@@ -303,7 +302,7 @@ describe.skipIf(process.platform === 'win32')('output that nobody takes', () => 
     },
   )
 
-  testShell('a run whose output nobody reads exits as the run did', () => {
+  testShell('a run with a closed output keeps its exit code', () => {
     writeFileSync(
       path('refused.yaml'),
       'name: refused\nseries: [{ indicators: [600], window: { from: 2024-01-01, to: 2024-01-02 } }]\n',
@@ -315,7 +314,7 @@ describe.skipIf(process.platform === 'win32')('output that nobody takes', () => 
     expect(shell(line(`| true; exit "\${PIPESTATUS[0]}"`)).status).toBe(read)
   })
 
-  test('what a killed command left beside its place is tidied before the place is refused', async () => {
+  test('partial files are removed before an existing target is refused', async () => {
     writeFileSync(path('theirs.csv'), 'not ours')
     const gone = spawnSync(process.execPath, ['-e', '']).pid
     const left = partFileName(path('theirs.csv')).replace(`.${process.pid}-`, `.${gone}-`)
@@ -324,7 +323,7 @@ describe.skipIf(process.platform === 'win32')('output that nobody takes', () => 
     expect(existsSync(left)).toBe(false)
   })
 
-  testLinux('where nobody reads what goes wrong either, the code is the same', () => {
+  testLinux('a command with a closed stderr keeps its exit code', () => {
     expect(shell('IT export --indicator 600 --output a.csv 2>&-').status).toBe(0)
     expect(shell('IT export --indicator 600 > /dev/full 2> /dev/full').status).toBe(7)
     expect(shell(`IT export --indicator 4242 2>&1 >/dev/null | true; exit "\${PIPESTATUS[0]}"`).status).toBe(2)
@@ -333,7 +332,7 @@ describe.skipIf(process.platform === 'win32')('output that nobody takes', () => 
   })
 })
 
-test('replay in place touches no file beside that it did not make', async () => {
+test('replay in place changes no other file beside the database', async () => {
   await (await openStore(path('new.db'))).close()
   writeFileSync(path('new.db.rebuilt'), 'mine')
   expect((await run('replay', '--database', 'new.db')).code).toBe(0)
@@ -349,7 +348,7 @@ testLinks('replay --output replaces nothing', async () => {
   await refused(() => run('replay', '--output', 'link.db'), /is a broken symbolic link/)
 })
 
-describe('between the look and the replacement', () => {
+describe('changes between check and replacement', () => {
   const how = { product: 'an export', overwrite: false }
   const part = () => {
     const name = partFileName(path('a'))
@@ -357,7 +356,7 @@ describe('between the look and the replacement', () => {
     return name
   }
 
-  test('a file that appears is never lost without --overwrite', () => {
+  test('a file that appears is kept without --overwrite', () => {
     const target = prepareTarget(path('a'), how)
     writeFileSync(path('a'), 'mine')
     expect(() => moveIntoPlace(part(), target)).toThrow(/it exists/)
@@ -366,8 +365,8 @@ describe('between the look and the replacement', () => {
 
   testLinks.each<[string, () => void, RegExp]>([
     ['a database', () => writeFileSync(path('a'), readFileSync(path('own'))), /is a database/],
-    ['a link to a folder', () => symlinkSync('b', path('a')), /directory/],
-  ])('%s that appears is never lost, even with --overwrite', (_, appear, message) => {
+    ['a symlink to a directory', () => symlinkSync('b', path('a')), /directory/],
+  ])('%s that appears is kept even with --overwrite', (_, appear, message) => {
     mkdirSync(path('b'))
     writeFileSync(path('a'), 'old')
     const target = prepareTarget(path('a'), { ...how, overwrite: true })
@@ -380,7 +379,7 @@ describe('between the look and the replacement', () => {
     expect(contents(dir)).toEqual(before)
   })
 
-  test('with --overwrite a file of another process gives way', () => {
+  test('--overwrite replaces a file that another process created', () => {
     const target = prepareTarget(path('a'), { ...how, overwrite: true })
     writeFileSync(path('a'), 'by another process')
     moveIntoPlace(part(), target)

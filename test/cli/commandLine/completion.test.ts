@@ -15,13 +15,13 @@ const offered = async (...words: string[]): Promise<string[]> => {
   return out.split('\n').filter((line) => line !== '')
 }
 
-describe('completion offers', () => {
-  test('every command', async () => {
+describe('shell completion', () => {
+  test('completion offers every command', async () => {
     expect(await offered('')).toEqual(Object.keys(COMMANDS))
     expect((await offered('--v')).sort()).toEqual(['--help', '--version'])
   })
 
-  test('every flag of every command', async () => {
+  test('completion offers every flag of every command', async () => {
     for (const { name, flags } of [...(await commandGroups()).values()].flat()) {
       const all = [...Object.keys({ ...flags, ...COMMON_FLAGS }), 'help', 'version'].map((flag) => `--${flag}`)
       expect((await offered(name, '--')).sort()).toEqual(all.sort())
@@ -35,13 +35,13 @@ describe('completion offers', () => {
     ],
     [['archives', 'd'], ['download']],
     [['completion', 'z'], ['zsh']],
-  ])('legal values after %j', async (words, values) => {
+  ])('completion offers the legal values after %j', async (words, values) => {
     expect(await offered(...words)).toEqual(values)
   })
 })
 
-describe('every shell', () => {
-  test.each(['bash', 'zsh', 'fish'])('%s: the command prints a script that the shell reads', async (shell) => {
+describe('completion scripts', () => {
+  test.each(['bash', 'zsh', 'fish'])('the script for %s is valid in that shell', async (shell) => {
     const folder = tempFolder()
     const { code, out, err } = await runCommand(folder, ['completion', shell])
     expect({ code, err }).toEqual({ code: 0, err: '' })
@@ -52,7 +52,7 @@ describe('every shell', () => {
       expect(spawnSync(shell, ['-n', script], { encoding: 'utf8' }).stderr).toBe('')
   })
 
-  test('another one is refused with those that work', async () => {
+  test('the command refuses an unknown shell and lists the supported ones', async () => {
     const { code, err } = await runCommand(tempFolder(), ['completion', 'tcsh'])
     expect(code).toBe(2)
     expect(err).toMatch(/<shell> "tcsh" is not valid; expected one of: bash, zsh, fish\./)

@@ -18,7 +18,7 @@ async function listedStore() {
   return store
 }
 
-test('files of archives are downloaded once, recorded, and kept by a replay; failures are reported', async () => {
+test('archives download fetches each file once, reports failures, and a replay keeps the records', async () => {
   const store = await listedStore()
   const editions = store.get('select count(distinct url) from archive_edition') as number
   const storage = await serve((request, response) => {
@@ -61,13 +61,13 @@ test('files of archives are downloaded once, recorded, and kept by a replay; fai
   }
 })
 
-test('a mistyped name of a database to list or load makes no database', async () => {
+test('`archives list` and `archives load` do not create a mistyped database', async () => {
   const file = join(tempFolder(), 'typo.db')
   for (const action of ['list', 'load']) expect((await cli(['archives', action, '--database', file], {})).code).toBe(7)
   expect(existsSync(file)).toBe(false)
 })
 
-test('a key that is refused ends it at once', async () => {
+test('a refused API key ends the download immediately', async () => {
   const store = await listedStore()
   const server = await serve((_, response) => response.writeHead(403).end())
   const env = { ...serviceAt(server.url, KEY), INDICATOR_SYNC_DATABASE: store.file }
@@ -77,7 +77,7 @@ test('a key that is refused ends it at once', async () => {
   expect(done.err + done.out).not.toContain(KEY)
 })
 
-test('what a killed download left is tidied, and its budget is that of a job', async () => {
+test("a download removes the partial files of a killed download and obeys the job's budget", async () => {
   const store = await listedStore()
   const { port } = new URL((await serve((_, response) => response.end('x'))).url)
   const server = await serve((_, response, call): unknown => {

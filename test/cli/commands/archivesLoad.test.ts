@@ -42,7 +42,7 @@ const PVPC = Buffer.from(
   }),
 )
 
-test('archives load puts rows with a known layout into tables, once, and names files without one', async () => {
+test('archives load stores rows of known layouts once and lists files of unknown layout', async () => {
   const { run, load, rows, folder } = await downloadedStore({
     C2_liquicomun: SETTLEMENT,
     pvpcdesglosehorario: PVPC,
@@ -109,14 +109,14 @@ test('archives load puts rows with a known layout into tables, once, and names f
   expect(again.out).toMatch(/\n6\n$/)
 })
 
-test('archives load without downloaded files says so', async () => {
+test('archives load reports that no files are downloaded yet', async () => {
   const { load } = await downloadedStore({})
   expect((await load('--name', 'I90DIA')).out).toMatch(
     /^Loaded 0 rows of 0 files; .*\n2 editions not downloaded; `indicator-sync archives download` fetches them\.\n/,
   )
 })
 
-test('a name that no stored archive has is refused', async () => {
+test('the name of an archive that is not stored is refused', async () => {
   const { load } = await downloadedStore({})
   expect(await load('--name', 'I90DIAS')).toMatchObject({
     code: 2,
@@ -124,7 +124,7 @@ test('a name that no stored archive has is refused', async () => {
   })
 })
 
-test('files with a date that does not exist have no known layout, and every load names them', async () => {
+test('files with an impossible date count as unknown layout and are reported by every load', async () => {
   const settlement = (day: string) => strToU8(`x;\n2024;11;09;12;10;17;\n${day};1;0.5;\n`)
   const { load, rows } = await downloadedStore({
     C2_liquicomun: zipSync({
@@ -148,7 +148,7 @@ test('files with a date that does not exist have no known layout, and every load
   expect(await rows('select count(*) as n from archive_row')).toEqual([{ n: 0 }])
 })
 
-test('days of a settlement that spans two months are in their own month, unless that is ambiguous', async () => {
+test('days of a settlement across two months get their own month, unless that is ambiguous', async () => {
   const days = (...lines: string[]) =>
     strToU8(`x;\n2025;01;09;12;10;17;\n${lines.map((line) => `${line};0.5;\n`).join('')}`)
   const { load, rows } = await downloadedStore({

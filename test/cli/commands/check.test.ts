@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { runCommand, tempFolder } from '../../kit.ts'
 import { flawedStore } from '../flawed.ts'
 
-test('check names each finding, and exits 6 until there is none', async () => {
+test('check lists each finding and exits with 6 until none is left', async () => {
   const { store, heal } = await flawedStore()
   const check = (...args: string[]) => runCommand(tempFolder(), ['check', '--database', store.file, ...args])
   const found = await check('--json')

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { emulate, runCommand, tempFolder } from '../../kit.ts'
 import { jobFolder, serviceAt } from '../jobFolder.ts'
 
-test('the demo writes nothing into a database of a real service', async () => {
+test('the demo refuses to write into a database with real data', async () => {
   const { url, key } = await emulate()
   const dir = jobFolder()
   await runCommand(dir, ['sync', 'job.yaml'], serviceAt(url, key))
@@ -12,7 +12,7 @@ test('the demo writes nothing into a database of a real service', async () => {
   expect(jobs.out.trim().split('\n')[1]).toBe('1')
 })
 
-test('the demo shows rows, and its own next steps', async () => {
+test('the demo prints rows and its next steps within 80 columns', async () => {
   const dir = tempFolder()
   const result = await runCommand(dir, ['demo'])
   expect(result.code).toBe(0)

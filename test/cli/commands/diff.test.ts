@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { emulate, runCommand } from '../../kit.ts'
 import { jobFolder, serviceAt } from '../jobFolder.ts'
 
-test('diff lists what a run changed, with every row in CSV', async () => {
+test('diff lists the changes of a run, with every row in CSV', async () => {
   const { url, key } = await emulate()
   const dir = jobFolder()
   await runCommand(dir, ['sync', 'job.yaml'], serviceAt(url, key))

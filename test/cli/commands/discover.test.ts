@@ -6,7 +6,7 @@ import { onMarket } from '../../marketCopy.ts'
 
 const market = onMarket()
 
-test('discover answers people and scripts', async () => {
+test('discover prints matches as text and as JSON', async () => {
   expect((await market.run(['discover', '600'])).out).toMatch(
     /600 {2}indicator {2}Day-ahead spot market price {2}2025-10-04 … 2025-11-04, 2 geos {2}1 Portugal, 2 Francia, 3 España, 8826 Alemania, 8827 Bélgica, 8828 Países Bajos\n/,
   )
@@ -29,7 +29,7 @@ test('discover --refresh fetches the catalogue into an empty database', async ()
   expect(JSON.parse(out).length).toBeGreaterThan(3)
 })
 
-test('discover fetches a missing catalogue if a key is set, and says what is missing otherwise', async () => {
+test('discover fetches a missing catalogue if a key is set, and otherwise asks for the key', async () => {
   const emulator = await emulate({})
   const database = ['--database', join(tempFolder(), 'new.db')]
   const without = await market.run(['discover', 'eolica', ...database])
@@ -46,7 +46,7 @@ test('discover fetches a missing catalogue if a key is set, and says what is mis
   expect((await market.run(['discover', 'eolica', ...database], env)).code).toBe(0)
 })
 
-test('discover names the key if a database has no catalogue', async () => {
+test('discover reports that a database has no catalogue and that fetching it needs a key', async () => {
   const folder = tempFolder()
   const emulator = await emulate({})
   const env = { INDICATOR_SYNC_BASE_URL: emulator.url, INDICATOR_SYNC_API_KEY: emulator.key }
@@ -66,7 +66,7 @@ test('discover lists geos by name before any value is stored', async () => {
   expect(out).toMatch(/ 19 {2}Islas Canarias\n8742 {2}Canarias/)
 })
 
-test('discover lists the geos that a catalogue entry names', async () => {
+test('discover lists the geos of a catalogue entry', async () => {
   const geos = [{ geo_id: 2, geo_name: 'Francia' }, { geo_id: 77 }]
   await market
     .store()

@@ -8,7 +8,7 @@ const KEY = 'f00dfacecafe0123'.repeat(4)
 const to = (url: string, key = KEY) => ({ INDICATOR_SYNC_BASE_URL: url, INDICATOR_SYNC_API_KEY: key })
 
 describe('doctor', () => {
-  testModes('warns of a .env that others may read', async () => {
+  testModes('doctor warns about a .env file that others can read', async () => {
     const folder = tempFolder()
     writeFileSync(join(folder, '.env'), `INDICATOR_SYNC_API_KEY=${KEY}\nINDICATOR_SYNC_BASE_URL=https://api.example\n`)
     chmodSync(join(folder, '.env'), 0o644)
@@ -19,7 +19,7 @@ describe('doctor', () => {
     expect((await runCommand(folder, ['doctor'])).out).toMatch(/^ok {3}\.env .*only by its owner$/m)
   })
 
-  test('reports a key that cannot be one, and an address that would show it', async () => {
+  test('doctor reports an invalid key and an unencrypted base URL', async () => {
     const { code, out } = await runCommand(tempFolder(), ['doctor'], to('http://api.example', 'your-api-key'))
     expect(code).toBe(6)
     expect(out).toMatch(/^FIX +key .*placeholder/m)
@@ -37,13 +37,13 @@ describe('doctor', () => {
     (_request, response) =>
       response.writeHead(200, { Date: new Date(Date.now() + off).toUTCString() }).end('{"widgets":[]}')
   test.each<[string, Script, RegExp]>([
-    ['takes the key', clock(0), /^ok +online .*accepts the key[\s\S]*^ok +clock online/m],
+    ['accepts the key', clock(0), /^ok +online .*accepts the key[\s\S]*^ok +clock online/m],
     ['refuses the key', (_q, s) => s.writeHead(403).end('{"message":"Forbidden"}'), /^FIX +key online .*refused/m],
     ['has a firewall', (_q, s) => s.writeHead(403).end('<html>no</html>'), /^FIX +online .*firewall/m],
-    ['has another clock', clock(-3_600_000), /^FIX +clock online +36\d\d s ahead/m],
-    ['speaks something else', (_q, s) => s.end('hello'), /^FIX +online .*JSON/m],
-    ['sends us elsewhere', (_q, s) => s.writeHead(301, { Location: 'https://x' }).end(), /^FIX +online .*redirect/m],
-  ])('--online asks once a service that %s', async (_name, script, says) => {
+    ['has a different clock', clock(-3_600_000), /^FIX +clock online +36\d\d s ahead/m],
+    ['does not return JSON', (_q, s) => s.end('hello'), /^FIX +online .*JSON/m],
+    ['redirects', (_q, s) => s.writeHead(301, { Location: 'https://x' }).end(), /^FIX +online .*redirect/m],
+  ])('doctor --online sends a single request to a service that %s', async (_name, script, says) => {
     const server = await serve(script)
     const { code, out } = await runCommand(tempFolder(), ['doctor', '--online'], to(server.url))
     expect(out).toMatch(says)
@@ -52,7 +52,7 @@ describe('doctor', () => {
     expect(server.calls).toHaveLength(1)
   })
 
-  test('--online reports a host that is not there, and sends a real one few requests', async () => {
+  test('doctor --online reports an unreachable host and sends one request to a reachable one', async () => {
     const none = await runCommand(tempFolder(), ['doctor', '--online'], to('https://no-such-host.invalid'))
     expect(none.code).toBe(6)
     expect(none.out).toMatch(/^FIX +online .*cannot be resolved/m)

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { runCli, runCommand, tempFolder } from '../../kit.ts'
 import { testSignals } from '../../systems.ts'
 
-testSignals('serves a script on the address that it is given, says where, and ends by a signal', async () => {
+testSignals('the emulator serves a script at the given address, prints the URL, and ends on a signal', async () => {
   const folder = tempFolder()
   writeFileSync(
     join(folder, 'script.yaml'),
@@ -35,7 +35,7 @@ testSignals('serves a script on the address that it is given, says where, and en
   expect(code).toBe(143)
 })
 
-test('an address that is not available is an error of one sentence', async () => {
+test('an unavailable address is reported in one sentence', async () => {
   const taken = createServer()
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void taken.close())
@@ -54,7 +54,7 @@ test('an address that is not available is an error of one sentence', async () =>
     expect(await of(`--port=${bad}`), bad).toMatchObject({ code: 2, err: expect.stringContaining('0 to 65535') })
 })
 
-test('a mistake in a script is reported with its place', async () => {
+test('a mistake in a script is reported with its position', async () => {
   const folder = tempFolder()
   writeFileSync(join(folder, 'bad.yaml'), '- { id: 1, geos: [3], resolutions: [{ from: soon, every: week }] }')
   writeFileSync(join(folder, 'worse.yaml'), '- { id: 1')
@@ -70,7 +70,7 @@ test('a mistake in a script is reported with its place', async () => {
   expect(none.err).toContain('docs/emulator.md')
 })
 
-test('keys that are lists bring no warning of the parser, in a script or in a job', async () => {
+test('lists as YAML keys cause no parser warnings in scripts and jobs', async () => {
   const folder = tempFolder()
   writeFileSync(join(folder, 'odd.yaml'), '- ? [a, b]\n  : 1\n')
   writeFileSync(join(folder, 'job.yaml'), 'name: one\n? [a, b]\n: 1\ncatalogue: true\n')
@@ -84,7 +84,7 @@ test('keys that are lists bring no warning of the parser, in a script or in a jo
   }
 })
 
-testSignals('the embedded service serves until it is stopped', async () => {
+testSignals('the emulator with its embedded data runs until it is stopped', async () => {
   const result = await runCli(tempFolder(), ['emulator', '--now', '2025-11-04T12:00:00Z'], {}, (child) =>
     child.stdout!.once('data', () => child.kill('SIGINT')),
   )

@@ -157,8 +157,8 @@ async function expectEqual(write: Parameters<typeof thrice>[0], unit: (name: str
   return read
 }
 
-describe('the three forms of an export are equal, value for value', () => {
-  test('a row a value', async () => {
+describe('the formats of an export', () => {
+  test('all formats contain the same values with one row per value', async () => {
     const { ndjson } = await expectEqual(byCommand('--indicator', '600', '700'))
     expect(ndjson).toHaveLength(12)
     expect(ndjson[0]).toEqual({
@@ -184,7 +184,7 @@ describe('the three forms of an export are equal, value for value', () => {
     expect(offers.at(-1)).toMatchObject({ kind: 'offer_indicator', indicator_id: 600, value: 6 })
   })
 
-  test('a column a series', async () => {
+  test('all formats contain the same values with one column per series', async () => {
     const { head, file } = await expectEqual(byCommand('--indicator', '600', '--wide'), (name) =>
       name.endsWith('_sum') ? ' (sum of €/MWh)' : ' (€/MWh)',
     )
@@ -203,41 +203,41 @@ describe('the three forms of an export are equal, value for value', () => {
 
   test.each<[string, string]>([
     [
-      'whole numbers beyond those of doubles',
+      'integers beyond the range of doubles',
       `select 9007199254740993 as a, -9223372036854775808 as b, 9223372036854775807 as c, null as d`,
     ],
     [
-      'the least and the largest doubles',
+      'the smallest and the largest doubles',
       `select 1e-320 as a, -1.7976931348623157e308 as b, 9e999 as c, -9e999 as d, 0.1 as e`,
     ],
-    ['minus nothing', `select -0.0 as a union all select 0.0 union all select -0.0`],
+    ['negative zero', `select -0.0 as a union all select 0.0 union all select -0.0`],
     [
       'text',
       `select 'a "b", c' as a, char(10) || 'x' || char(13) as b, '' as c, null as d, ' ' as e, '😀' as f, '007' as g`,
     ],
     ['bytes', `select x'00ff10' as a, x'' as b`],
-    ['a column of many kinds', `select 1 as a union all select 2.5 union all select 'x' union all select null`],
-    ['whole numbers and others', `select 1 as a union all select 2.5 union all select null`],
-    ['whole numbers that no double can hold, and others', `select 9007199254740993 as a union all select 2.5`],
-    ['nothing but nothing', `select null as a, null as b`],
-    ['names that are there twice', `select 1 as a, 2 as a, 3 as a_2`],
+    ['a column of mixed types', `select 1 as a union all select 2.5 union all select 'x' union all select null`],
+    ['integers and fractions', `select 1 as a union all select 2.5 union all select null`],
+    ['large integers and fractions', `select 9007199254740993 as a union all select 2.5`],
+    ['only nulls', `select null as a, null as b`],
+    ['duplicate column names', `select 1 as a, 2 as a, 3 as a_2`],
     [
-      'a kind that changes after many rows',
+      'a type that changes after many rows',
       `with recursive n(i) as (select 1 union all select i + 1 from n where i < 2500) select iif(i < 2000, i, i || '.') as a from n`,
     ],
-    ['columns of tables', `select at, value, step_s, series_id from observation where series_id = 1 order by at;`],
-    ['what cannot stand in another statement', `pragma table_info(series)`],
+    ['columns of a table', `select at, value, step_s, series_id from observation where series_id = 1 order by at;`],
+    ['a pragma, which cannot be a subquery', `pragma table_info(series)`],
     ['no rows', `select 1 as a where false`],
-  ])('%s', async (_, sql) => {
+  ])('all formats contain the same values of a query for %s', async (_, sql) => {
     await expectEqual(bySql(sql))
   })
 
-  test('a statement of a command is the same, too', async () => {
+  test('all formats contain the same values with `--sql`', async () => {
     const { ndjson } = await expectEqual(byCommand('--sql', 'select 9007199254740993 as a, -0.0 as b'))
     expect(ndjson).toEqual([{ a: 9007199254740993n, b: -0 }])
   })
 
-  test('int64 is exact in query, too', async () => {
+  test('query prints 64-bit integers and negative zero exactly', async () => {
     const sql = 'select 9007199254740993 as a, -0.0 as b'
     expect((await run('query', sql, '--json')).out).toBe('[\n  {"a":9007199254740993,"b":-0.0}\n]\n')
     expect((await run('query', sql, '--format', 'csv')).out).toBe('a,b\n9007199254740993,-0.0\n')
@@ -248,7 +248,7 @@ describe('the three forms of an export are equal, value for value', () => {
   })
 })
 
-describe('as of an instant', () => {
+describe('exports as of an instant', () => {
   const of = async (asOf: string) =>
     (await run('export', '--indicator', '800', '--as-of', asOf)).out
       .trim()
@@ -266,11 +266,11 @@ describe('as of an instant', () => {
     ['2025-07-01T12:00:00.249', ['5', '1']],
     ['2025-07-02', ['2']],
     ['now', ['2']],
-  ])('%s: valid_from <= T < valid_to', async (asOf, values) => {
+  ])('an export as of %s contains the rows with valid_from <= T < valid_to', async (asOf, values) => {
     expect(await of(asOf)).toEqual(values)
   })
 
-  test('a moment that cannot be read is an error', async () => {
+  test('an invalid `--as-of` is refused', async () => {
     for (const text of ['yesterday', '2025-07-01T10:00:00.Z', '2025-02-30', '2025-07-01T10:00:00.5x'])
       expect(await run('export', '--indicator', '800', '--as-of', text)).toMatchObject({
         code: 2,
@@ -279,8 +279,8 @@ describe('as of an instant', () => {
   })
 })
 
-describe('days are those of each series', () => {
-  test('a day is the local one', async () => {
+describe('days of an export', () => {
+  test('a day begins at local midnight of each series', async () => {
     const range = ['--from', '2024-12-31', '--to', '2025-01-01', '--format', 'ndjson']
     const { out } = await run('export', '--indicator', '600', '700', ...range)
     const local = out
@@ -299,7 +299,7 @@ test.each<[string, string[], RegExp]>([
     /offer indicator 700 are stored\.\n.*: 600/,
   ],
   ['a geo', ['--indicator', '600', '--geo', '9'], /geo 9 are stored.*\n.*0, 3/],
-])('%s that was never held exits 2 with what is held', async (_, args, message) => {
+])('an export of %s that was never stored exits with 2 and lists what is stored', async (_, args, message) => {
   expect(await run('export', ...args, '--output', 'never.csv')).toMatchObject({
     code: 2,
     err: expect.stringMatching(message),
@@ -308,7 +308,7 @@ test.each<[string, string[], RegExp]>([
 })
 
 describe('CSV for spreadsheets', () => {
-  test('--safe keeps text from being a formula, and numbers numbers', async () => {
+  test('--safe escapes cells that spreadsheets treat as formulas, but not numbers', async () => {
     const sql = `select '=1+1' as "=a", '+1' b, '-1' c, '@x' d, char(9) || 'x' e, char(13) f, -1.5 g, -2 h, 'a=b' i, '=a,"b"' j, null k, '' l`
     expect((await run('export', '--sql', sql, '--safe', '--quiet')).out).toBe(
       `"'=a",b,c,d,e,f,g,h,i,j,k,l\n"'=1+1","'+1","'-1","'@x","'\tx","'\r",-1.5,-2,a=b,"'=a,""b""",,""\n`,
@@ -317,7 +317,7 @@ describe('CSV for spreadsheets', () => {
     expect((await run('query', sql, '--safe')).code).toBe(2)
   })
 
-  test('--excel writes as spreadsheets in Spain read', async () => {
+  test('--excel writes CSV for Spanish locales', async () => {
     const done = await run('export', '--indicator', '600', '--wide', '--excel', '--output', 'excel.csv')
     expect(done.code).toBe(0)
     const text = readFileSync(join(dir, 'excel.csv'), 'utf8')
@@ -328,7 +328,7 @@ describe('CSV for spreadsheets', () => {
     expect(csvCell('a;b', { excel: true })).toBe('"a;b"')
   })
 
-  test('--excel writes times as dates, with the offset of local ones in hours beside them', async () => {
+  test('--excel writes timestamps as dates, with the offset of local times in an extra column', async () => {
     const times = [
       ['2024-10-27T02:00:00+01:00', 'from_local'],
       ['2024-10-27T02:00:30-04:30', 'to_local'],
@@ -344,7 +344,7 @@ describe('CSV for spreadsheets', () => {
     )
   })
 
-  test('--excel keeps the offset of local times under any name, and adds none to times without one', async () => {
+  test('--excel keeps the offset of local times in columns of any name', async () => {
     const sql = `select null as hora, '2025-10-26T02:00:00' as at_local, 'x' as hora_offset_h
       union all select '2025-10-26T02:00:00+02:00', null, null
       union all select '2025-10-26T02:00:00+01:00', '2025-10-26T02:00:00.5', null`
@@ -359,7 +359,7 @@ describe('CSV for spreadsheets', () => {
     expect(none.out).toBe('\uFEFFa;b\n')
   })
 
-  test('an offset that appears only in a late row of --excel stays in its time', async () => {
+  test('an offset that first appears in a late row remains in its timestamp with --excel', async () => {
     const sql = `with recursive n(i) as (select 1 union all select i + 1 from n where i < 20000)
       select i, iif(i = 20000, '2025-10-26T02:00:00+02:00', null) as hora from n`
     const { out } = await run('query', sql, '--format', 'csv', '--excel')
@@ -368,12 +368,12 @@ describe('CSV for spreadsheets', () => {
   })
 })
 
-describe('the extension of --output names the format', () => {
+describe('the extension of --output', () => {
   const rows = ['export', '--indicator', '600', '--quiet']
   /** First bytes of a file of each format. */
   const BEGINS = { csv: 'series_id,kind,', tsv: 'series_id\tkind\t', ndjson: '{"series_id":', parquet: 'PAR1' }
 
-  test.each(Object.entries(BEGINS))('a .%s file has that format without --format', async (form, begin) => {
+  test.each(Object.entries(BEGINS))('a .%s file gets that format without --format', async (form, begin) => {
     for (const file of [`named.${form}`, `NAMED.${form.toUpperCase()}`]) {
       expect(await run(...rows, '--output', file)).toMatchObject({ code: 0, err: '' })
       expect(readFileSync(join(dir, file), 'latin1').slice(0, begin.length)).toBe(begin)
@@ -381,7 +381,7 @@ describe('the extension of --output names the format', () => {
     expect((await run(...rows, '--output', `again.${form}`, '--format', form)).code).toBe(0)
   })
 
-  test('a statement is written in the format of its file', async () => {
+  test('a query is written in the format of the file extension', async () => {
     expect((await run('export', '--sql', 'select 1 as a', '--output', 'one.ndjson')).code).toBe(0)
     expect(readFileSync(join(dir, 'one.ndjson'), 'utf8')).toBe('{"a":1}\n')
   })
@@ -408,7 +408,7 @@ describe('the extension of --output names the format', () => {
     expect(readdirSync(dir)).not.toContain(`both.${extension}`)
   })
 
-  test('a name without an extension takes --format, or csv', async () => {
+  test('a file name without an extension gets the format of --format, or CSV', async () => {
     expect((await run(...rows, '--output', 'bare')).code).toBe(0)
     expect(readFileSync(join(dir, 'bare'), 'utf8')).toMatch(/^series_id,/)
     expect((await run(...rows, '--output', '.hidden', '--format', 'tsv')).code).toBe(0)
@@ -417,17 +417,17 @@ describe('the extension of --output names the format', () => {
     expect((await run(...rows)).out).toMatch(/^series_id,/)
   })
 
-  test('--excel with a file that is not CSV is refused', async () => {
+  test('--excel is refused with a file that is not CSV', async () => {
     const done = await run(...rows, '--excel', '--output', 'sheet.parquet')
     expect(done).toMatchObject({ code: 2, err: expect.stringContaining('--excel') })
   })
 })
 
-test('names are made unique without taking a name that is there', () => {
+test('duplicate names get a suffix that no other name has', () => {
   expect(uniqueNames(['a', 'a', 'a_2', 'a', 'b'])).toEqual(['a', 'a_3', 'a_2', 'a_4', 'b'])
 })
 
-test('only a table is cut, and says so', async () => {
+test('only the table format is truncated, with a warning', async () => {
   const sql = 'with recursive n(i) as (select 1 union all select i + 1 from n where i < 1500) select i from n'
   for (const form of ['csv', 'tsv', 'ndjson']) {
     const done = await run('query', sql, '--format', form)
@@ -441,7 +441,7 @@ test('only a table is cut, and says so', async () => {
   expect((await run('query', sql, '--format', 'csv', '--limit', '2')).out).toBe('i\n1\n2\n')
 })
 
-test('export writes a whole file or none, as known now or before anything was', async () => {
+test('export writes a whole file or none, for current and for past states', async () => {
   const emulator = await emulate()
   const dir = jobFolder()
   await runCommand(dir, ['sync', 'job.yaml'], serviceAt(emulator.url, emulator.key))

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { runCommand, tempFolder } from '../../kit.ts'
 import { flawedStore } from '../flawed.ts'
 
-test('gaps lists missing values and why, for people and for scripts, and fails with --fail', async () => {
+test('gaps lists missing values with reasons as text or JSON, and fails with --fail', async () => {
   const { store, heal } = await flawedStore()
   const gaps = (...args: string[]) => runCommand(tempFolder(), ['gaps', '--database', store.file, ...args])
   const { code, out } = await gaps('--json')

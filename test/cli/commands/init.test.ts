@@ -9,7 +9,7 @@ import { PROGRAM_ENV, programBin } from '../../program.ts'
 import { testShell } from '../../systems.ts'
 import { jobFolder, serviceAt } from '../jobFolder.ts'
 
-test('init writes what is needed to begin, and never overwrites', async () => {
+test('init writes the starter files and never overwrites any', async () => {
   const dir = jobFolder({})
   expect((await runCommand(dir, ['init', 'mine'])).out).toMatch(/written .*nightly\.yaml/)
   // A copy of it will hold a key: nobody else may read it.
@@ -23,7 +23,7 @@ test('init writes what is needed to begin, and never overwrites', async () => {
   expect(readFileSync(join(dir, 'mine/.env.example'), 'utf8')).toBe('mine')
 })
 
-testShell('what init prints can be followed line by line, and everything lies in its folder', async () => {
+testShell('the steps that init prints work line by line, and write only into its directory', async () => {
   const emulator = await emulate({ now: Date.now() / 1000 })
   const dir = jobFolder({})
   const { out } = await runCommand(dir, ['init', 'my-market'])

@@ -17,7 +17,7 @@ async function place() {
   return { dir, lake }
 }
 
-test('lake writes a snapshot, says when nothing changed, and check finds what is missing', async () => {
+test('lake sync writes a snapshot only after changes, and lake check finds missing files', async () => {
   const { dir, lake } = await place()
   const first = await lake('sync', 'lake', '--json')
   expect([first.code, JSON.parse(first.out)]).toMatchObject([
@@ -48,9 +48,9 @@ test('lake writes a snapshot, says when nothing changed, and check finds what is
 })
 
 test.each<[string, string[], RegExp]>([
-  ['no name', ['sync', ' '], /name of the directory is empty/],
+  ['an empty directory name', ['sync', ' '], /name of the directory is empty/],
   ['no lake', ['check', 'lake'], /lake/],
-])('lake with %s is a mistake, and makes nothing', async (_, args, message) => {
+])('lake with %s is refused and creates nothing', async (_, args, message) => {
   const { dir, lake } = await place()
   expect(await lake(...args)).toMatchObject({ code: 2, out: '', err: expect.stringMatching(message) })
   expect(readdirSync(dir).filter((name) => !name.startsWith('own.db'))).toEqual([])

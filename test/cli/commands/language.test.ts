@@ -9,7 +9,7 @@ import { openReader } from '../../store.ts'
 
 const NAMES = { en: 'Day-ahead spot market price', es: 'Precio mercado SPOT Diario' } as const
 
-test('names are in English, and in the language that `migrate --language` chooses, in all that is read', async () => {
+test('names appear in English or in the language of `migrate --language` in all outputs', async () => {
   const folder = tempFolder()
   const file = join(folder, 'market.db')
   await (await copyMarket(file)).close()

@@ -8,7 +8,7 @@ import { APPLICATION_ID } from '../../../src/db/sqlite/schema.ts'
 import { runCommand, tempFolder } from '../../kit.ts'
 import { testLinks } from '../../systems.ts'
 
-testLinks('migrate makes a database, and --list only looks', async () => {
+testLinks('migrate creates a database, and --list only lists migrations', async () => {
   const dir = tempFolder()
   const migrate = (...args: string[]) => runCommand(dir, ['migrate', '--database', 'x.db', ...args])
   expect((await migrate('--list')).out).toMatch(/^x\.db does not exist yet\.\n {2}pending {2}0001_schema\n/)
@@ -36,7 +36,7 @@ function programWithSecondMigration(): string {
   return join(folder, 'src/cli/bin.js')
 }
 
-test('a later version migrates a database, keeps a copy of it, and earlier versions then refuse it', async () => {
+test('a later version migrates a database and keeps a copy, and earlier versions refuse it', async () => {
   const dir = tempFolder()
   const file = join(dir, 'x.db')
   await runCommand(dir, ['migrate', '--database', 'x.db'])
@@ -78,7 +78,7 @@ test('a later version migrates a database, keeps a copy of it, and earlier versi
   })
 })
 
-test('processes that migrate at once keep one copy of the schema before', async () => {
+test('concurrent migrations keep one copy of the earlier schema', async () => {
   const dir = tempFolder()
   await runCommand(dir, ['migrate', '--database', 'x.db'])
   const program = programWithSecondMigration()
@@ -99,7 +99,7 @@ test('processes that migrate at once keep one copy of the schema before', async 
 })
 
 test.each(['status', 'migrate'])(
-  '%s refuses a database of an unreleased schema and says what to do',
+  '%s refuses a database with an unreleased schema and explains the next step',
   async (command) => {
     const dir = tempFolder()
     const raw = new SQLite(join(dir, 'old.db'))
@@ -118,11 +118,11 @@ test.each(['status', 'migrate'])(
 test.each<[string, string[], RegExp]>([
   ['a copy into a file', ['--from', 'a.db', '--database', 'b.db'], /--from must be a file, and --database the address/],
   [
-    'a copy of a file that is not there',
+    'a copy of a missing file',
     ['--from', 'a.db', '--database', 'postgres://u@127.0.0.1:9/x'],
     /database a\.db does not exist/,
   ],
-])('%s is a mistake', async (_, args, message) => {
+])('%s is refused', async (_, args, message) => {
   expect(await runCommand(tempFolder(), ['migrate', ...args])).toMatchObject({
     code: 2,
     err: expect.stringMatching(message),

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { emulate, runCommand } from '../../kit.ts'
 import { jobFolder, SERIES, serviceAt } from '../jobFolder.ts'
 
-test('plan says what a sync would request, why and how long it takes, and sends and makes nothing', async () => {
+test('plan lists requests, reasons and duration, without sending or creating anything', async () => {
   const emulator = await emulate()
   const dir = jobFolder({ 'job.yaml': SERIES.replace('2025-02-01 }', '2025-02-01 }, chunk: 1w') })
   const plan = (...args: string[]) =>

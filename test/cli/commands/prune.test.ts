@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { emulate, runCommand, tempFolder } from '../../kit.ts'
 import { flawedStore } from '../flawed.ts'
 
-test('prune deletes old bodies, but not those in quarantine, and says how much', async () => {
+test('prune deletes old bodies except quarantined ones and reports the amount', async () => {
   const { store } = await flawedStore()
   const prune = (...args: string[]) => runCommand(tempFolder(), ['prune', '--database', store.file, ...args])
   const bodies = () => store.get('select count(*) from _reply')
@@ -41,7 +41,7 @@ test('prune --vacuum shrinks the file and keeps its rows', async () => {
   expect(await run(...rows)).toEqual(before)
 })
 
-test.skipIf(!existsSync('/usr/bin/script'))('prune asks on a terminal before it deletes', async () => {
+test.skipIf(!existsSync('/usr/bin/script'))('prune asks for confirmation on a terminal', async () => {
   const { store } = await flawedStore()
   const bodies = store.get('select count(*) from _reply') as number
   const prune = (input: string, flag = '') => {
@@ -55,7 +55,7 @@ test.skipIf(!existsSync('/usr/bin/script'))('prune asks on a terminal before it 
   expect(prune('', '--yes')).not.toMatch(/\[y\/N\]/)
 })
 
-test('prune --job ends the findings of a job that no longer exists, and keeps its values', async () => {
+test('prune --job closes the findings of a deleted job and keeps its values', async () => {
   const dir = tempFolder()
   const service = await emulate()
   const job = (name: string, geo: number): string =>
@@ -85,7 +85,7 @@ test('prune --job ends the findings of a job that no longer exists, and keeps it
   expect((await runCommand(dir, ['prune', '--job', 'old', ...args])).code).toBe(2)
 })
 
-test('prune refuses an age that is not in days or longer units, and makes no database', async () => {
+test('prune refuses an age in units below days and creates no database', async () => {
   const dir = tempFolder()
   expect(await runCommand(dir, ['prune', 'yesterday'])).toMatchObject({
     code: 2,

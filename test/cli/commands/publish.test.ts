@@ -10,7 +10,7 @@ import { onMarket } from '../../marketCopy.ts'
 
 const market = onMarket()
 
-test('has a manifest, a data dictionary, a search, and metadata that name all of it', async () => {
+test('a published copy has a manifest, a data dictionary, a search index and complete metadata', async () => {
   const folder = tempFolder()
   const out = join(folder, 'public.db')
   expect((await market.run(['publish', out])).code).toBe(0)

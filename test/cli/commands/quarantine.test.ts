@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { runCommand, tempFolder } from '../../kit.ts'
 import { flawedStore } from '../flawed.ts'
 
-test('quarantine lists what could not be understood, tries it again, and closes it with a reason', async () => {
+test('quarantine lists unreadable replies, replays them, and dismisses them with a reason', async () => {
   const { store } = await flawedStore()
   const quarantine = (...args: string[]) => runCommand(tempFolder(), ['quarantine', ...args, '--database', store.file])
   const list = await quarantine('list', '--json')
@@ -29,12 +29,12 @@ test('quarantine lists what could not be understood, tries it again, and closes 
 })
 
 test.each<[string, string[], RegExp]>([
-  ['no number', ['dismiss', '--reason', 'x'], /needs at least one id/],
-  ['a number that is none', ['dismiss', '0', '--reason', 'x'], /must be a whole number, 1 or more/],
+  ['no id', ['dismiss', '--reason', 'x'], /needs at least one id/],
+  ['an invalid id', ['dismiss', '0', '--reason', 'x'], /must be a whole number, 1 or more/],
   ['no reason', ['dismiss', '1'], /needs --reason/],
   ['an entry that is not open', ['dismiss', '7', '--reason', 'x'], /No open quarantine entry has the id 7/],
-  ['a number where none is taken', ['list', '1'], /quarantine list takes no ids/],
-])('quarantine with %s is a mistake and closes nothing', async (_, args, message) => {
+  ['an id that the action does not accept', ['list', '1'], /quarantine list takes no ids/],
+])('quarantine with %s is refused and closes nothing', async (_, args, message) => {
   const { store } = await flawedStore()
   const done = await runCommand(tempFolder(), ['quarantine', ...args, '--database', store.file])
   expect(done).toMatchObject({ code: 2, err: expect.stringMatching(message) })

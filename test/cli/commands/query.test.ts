@@ -16,7 +16,7 @@ const ENDLESS = 'with recursive n (i) as (select 1 union all select i + 1 from n
 testLinux.each<[NodeJS.Signals, number | null]>([
   ['SIGKILL', null],
   ['SIGTERM', 143],
-])('a query dies with its parent, when that alone gets %s', async (signal, code) => {
+])('a query ends when only its parent process gets %s', async (signal, code) => {
   const dir = await folder()
   const children: number[] = []
   const ended = await runCli(dir, ['query', ENDLESS, '--database', 'x.db'], {}, (parent) => {
@@ -41,7 +41,7 @@ test.each([
   ['select hex(zeroblob(300000000)) as v', 'csv', '60'],
   ['select zeroblob(500000000) as v', 'json', '60'],
   ['select zeroblob(1500000000) as v', 'table', '60'],
-])('%s as %s is ended with a sentence', async (sql, format, timeout) => {
+])('the query %s as %s ends with a clear error when its result is too large', async (sql, format, timeout) => {
   const args = ['query', sql, '--format', format, '--timeout', timeout, '--database', 'x.db']
   const { code, err } = await runCommand(await folder(), args)
   expect({ code, err }).toEqual({
@@ -55,12 +55,12 @@ test.each([
 test.each([
   ['zeroblob(100000000)', '100000000 bytes'],
   ['hex(zeroblob(50000000))', '000…'],
-])('a table of %s shows as much as a terminal does', async (value, shown) => {
+])('a table shortens %s for the terminal', async (value, shown) => {
   const { code, out } = await runCommand(await folder(), ['query', `select ${value} as v`, '--database', 'x.db'])
   expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining(shown) })
 })
 
-test.each(['', ' ; ', '/* nothing */'])('the statement "%s" is a mistake and not a bug', async (sql) => {
+test.each(['', ' ; ', '/* nothing */'])('the statement "%s" is reported as a user error, not as a bug', async (sql) => {
   const { code, err } = await runCommand(await folder(), ['query', sql, '--database', 'x.db'])
   expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(/does not return rows.*\n {2}→ Use a SELECT/) })
 })

@@ -26,7 +26,7 @@ async function place(keep: string, prepare: (file: string) => void = () => undef
   return { dir, run, count }
 }
 
-test('replay rebuilds a database in its place or in another file, and says from how many replies', async () => {
+test('replay rebuilds a database in place or into another file and reports the replies', async () => {
   const { run, count } = await place('all')
   expect(await run('replay')).toMatchObject({
     code: 0,
@@ -40,7 +40,7 @@ test('replay rebuilds a database in its place or in another file, and says from 
   expect([await count('x.db'), await count('new.db')]).toEqual([744, 744])
 })
 
-test('replay of a part goes into another file, and only when that is said', async () => {
+test('a replay of incomplete replies needs --output and --incomplete', async () => {
   const { dir, run, count } = await place('none')
   const refused = await run('replay')
   expect([refused.code, refused.err]).toEqual([2, expect.stringMatching(/1 response of x\.db is not stored/)])
@@ -74,7 +74,7 @@ const FOREIGN = `
   insert into note_words select text from note;
   analyze`
 
-test('replay and quarantine replay leave the tables, views, triggers and indexes of other programs as they are', async () => {
+test('replay and quarantine replay preserve tables, views, triggers and indexes of other programs', async () => {
   const { dir, run, count } = await place('all')
   const db = openOther(join(dir, 'x.db'))
   db.exec(FOREIGN)
@@ -96,7 +96,7 @@ test('replay and quarantine replay leave the tables, views, triggers and indexes
   expect(db.pragma('integrity_check', { simple: true })).toBe('ok')
 })
 
-test('replay changes nothing when a row of another program would refer to a row that is gone', async () => {
+test('replay changes nothing if a foreign row would reference a deleted row', async () => {
   const { dir, run, count } = await place('all')
   const db = openOther(join(dir, 'x.db'))
   db.exec(`insert into observation select series_id, geo_id, 0, value, step_s, fetch_id from observation limit 1;
@@ -111,7 +111,7 @@ test.for([
   ['pages of 16 KiB', 'page_size = 16384'],
   ['texts in UTF-16', "encoding = 'UTF-16le'"],
   ['another vacuum mode', 'auto_vacuum = full'],
-] as const)('replay keeps a file with %s, and its rows', async ([, pragma]) => {
+] as const)('replay preserves %s of a file, and its rows', async ([, pragma]) => {
   const { dir, run } = await place('all', (file) => {
     const db = new SQLite(file)
     db.pragma(pragma)

@@ -49,7 +49,7 @@ const answer = (id: number) => ({
 })
 
 describe.skipIf(process.platform !== 'linux')('schedule', () => {
-  testSignals('ends a job from which nothing is heard, and the others go on', async () => {
+  testSignals('schedule stops a job that makes no progress and runs the others', async () => {
     // The first one is never answered.
     const server = await serve((request, response) => {
       if (request.url!.includes('/601')) json(response, answer(601))
@@ -73,7 +73,7 @@ describe.skipIf(process.platform !== 'linux')('schedule', () => {
     expect(failed()).toMatchObject({ event: 'failed', job: 'hanging', stop: { code: 'stalled' } })
   })
 
-  testLinux('reports that the process of a job was killed', async () => {
+  testLinux('schedule reports that the process of a job was killed', async () => {
     let parent: ChildProcess | undefined
     const server = await serve(() => {
       const [child] = readFileSync(`/proc/${parent!.pid}/task/${parent!.pid}/children`, 'utf8').trim().split(' ')
@@ -91,7 +91,7 @@ describe.skipIf(process.platform !== 'linux')('schedule', () => {
     })
   })
 
-  testSignals('runs the other jobs when the file of one is no job any more', async () => {
+  testSignals('schedule runs the other jobs when one job file becomes invalid', async () => {
     const server = await serve((_request, response) => json(response, answer(601)))
     const dir = folder({ edited: 601, sound: 601 })
     const { code } = await runCli(dir, ['schedule', 'edited.yaml', 'sound.yaml'], to(server.url), (child) => {
@@ -105,7 +105,7 @@ describe.skipIf(process.platform !== 'linux')('schedule', () => {
     ['SIGTERM', 143],
     ['SIGINT', 130],
     ['SIGHUP', 129],
-  ] as const)('ends by %s while an answer does not come, with %i', async (signal, code) => {
+  ] as const)('schedule ends on %s during a pending response and exits with %i', async (signal, code) => {
     let parent: ChildProcess | undefined
     const server = await serve(() => parent!.kill(signal))
     const dir = folder({ hanging: 600 })
@@ -118,7 +118,7 @@ describe.skipIf(process.platform !== 'linux')('schedule', () => {
     db.close()
   })
 
-  testLinux('takes its job with it when it is killed', async () => {
+  testLinux('a killed schedule also ends the process of its job', async () => {
     let parent: ChildProcess | undefined
     let children: number[] = []
     const server = await serve(() => {
@@ -132,7 +132,7 @@ describe.skipIf(process.platform !== 'linux')('schedule', () => {
     while (existsSync(`/proc/${children[0]}/exe`)) await sleep(50)
   })
 
-  testSignals('waits for a database that another one writes to, and says so', async () => {
+  testSignals('schedule waits for a database that another process writes to, and reports this', async () => {
     const server = await serve((_request, response) => json(response, answer(601)))
     const dir = folder({ sound: 601 })
     writeFileSync(join(dir, 'sound.yaml'), job('sound', 601).replace('* * * * * *', '*/4 * * * * *'))
@@ -147,7 +147,7 @@ describe.skipIf(process.platform !== 'linux')('schedule', () => {
 })
 
 testSignals(
-  'a job file that becomes wrong is reported to the addresses known at the start, and its runs go on once it is right again',
+  'an invalid job file is reported to the known addresses, and its runs resume once it is fixed',
   async () => {
     const heard: FailedRun[] = []
     let dir = ''
@@ -186,12 +186,12 @@ testSignals.each([
     'too many processes',
   ],
   [
-    'ends before it begins',
+    'exits at its start',
     'if (process.env.INDICATOR_SYNC_CHILD_RUN && !isMended()) process.exit(1)',
     'its process exited immediately with code 1',
     'stderr',
   ],
-])('a run whose process %s is told, and the next one starts as usual', async (_how, fault, message, hint) => {
+])('a run whose process %s is reported, and the next run starts as usual', async (_how, fault, message, hint) => {
   const server = await serve((_request, response) => json(response, answer(601)))
   const dir = folder({ sound: 601 })
   const mended = join(dir, 'mended')
@@ -218,7 +218,7 @@ ${fault}
   })
 })
 
-testSignals('a clock that is set back does not make jobs wait until it is as late again', async () => {
+testSignals('a clock that is set back does not delay jobs', async () => {
   const server = await serve((_request, response) => json(response, answer(601)))
   const dir = folder({ sound: 601 })
   const ahead = join(dir, 'ahead')
@@ -245,14 +245,14 @@ globalThis.Date = class extends Real {
   expect(code).toBe(143)
 })
 
-test('schedule refuses what never comes', async () => {
+test('schedule refuses a cron time that never occurs', async () => {
   const dir = folder({ never: 600 })
   writeFileSync(join(dir, 'never.yaml'), job('never', 600).replace('* * * * * *', '0 0 30 2 *'))
   const { code, err } = await runCli(dir, ['schedule', 'never.yaml'], to('http://127.0.0.1:1'))
   expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(/never comes/) })
 })
 
-testSignals('schedule runs a job at its times, survives one that fails, and stops at a signal', async () => {
+testSignals('schedule runs a job at its times, survives a failed run, and stops on a signal', async () => {
   const server = await serve((_request, response) => json(response, {}, 400))
   const dir = jobFolder({ 'job.yaml': `${SERIES}schedule: "* * * * * *"\n` })
   const result = await runCli(dir, ['schedule', 'job.yaml'], serviceAt(server.url), (child) =>

@@ -50,7 +50,7 @@ const text = async (address: string, init: RequestInit = {}): Promise<string> =>
 
 // Every test ends the server by a signal.
 describe.skipIf(process.platform === 'win32')('serve', () => {
-  test('prints its address, answers there to this machine alone, and ends by Ctrl-C with everybody still connected', async () => {
+  test('serve prints its local URL, serves pages there, and ends on Ctrl-C with open connections', async () => {
     const folder = await folderWithDatabase()
     const { code, out, err } = await serving(folder, ANY, async (url) => {
       expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/)
@@ -62,7 +62,7 @@ describe.skipIf(process.platform === 'win32')('serve', () => {
     expect(out).toMatch(/^Serving data\/indicator-sync\.db on http/)
   })
 
-  test('takes another port where the usual one is taken, and says so where that very one was asked for', async () => {
+  test('serve takes another port if the default is in use, but refuses an explicit one', async () => {
     const folder = await folderWithDatabase()
     const other = createServer()
     onTestFinished(() => void other.close())
@@ -83,13 +83,13 @@ describe.skipIf(process.platform === 'win32')('serve', () => {
     ['--port', '70000', /whole number from 0 to 65535/],
     ['--host', 'no such host', /Cannot listen on no such host/],
     ['--database', 'none.db', /database none\.db does not exist yet/],
-  ])('says what is wrong with %s %s before anybody opens a page', async (flag, value, says) => {
+  ])('serve rejects %s %s at its start', async (flag, value, says) => {
     const { code, err } = await runCli(await folderWithDatabase(), ['serve', flag, value])
     expect([2, 7]).toContain(code)
     expect(err).toMatch(says)
   })
 
-  test('needs its token where other machines can ask, and prints it once', async () => {
+  test('serve requires a token if other hosts can connect, and prints it once', async () => {
     const folder = await folderWithDatabase()
     const { out, err } = await serving(folder, [...ANY, '--host', '0.0.0.0'], async (url) => {
       const { origin, searchParams } = new URL(url)
@@ -101,7 +101,7 @@ describe.skipIf(process.platform === 'win32')('serve', () => {
     expect(err).toMatch(/can read the whole database/)
   })
 
-  test('never knows the key: it is in no answer, and in no error', async () => {
+  test('serve never reveals the API key in a page or an error', async () => {
     const folder = await folderWithDatabase()
     writeFileSync(join(folder, '.env'), `INDICATOR_SYNC_API_KEY=${KEY}\nINDICATOR_SYNC_DATABASE=data/other.db\n`)
     copyFileSync(join(folder, 'data/indicator-sync.db'), join(folder, 'data/other.db'))
@@ -118,7 +118,7 @@ describe.skipIf(process.platform === 'win32')('serve', () => {
     expect(`${done.out}${done.err}`).not.toContain(KEY)
   })
 
-  test('writes nothing, neither into the database nor beside it', async () => {
+  test('serve writes nothing into or beside the database', async () => {
     const folder = await folderWithDatabase()
     const file = join(folder, 'data/indicator-sync.db')
     const [before, names] = [readFileSync(file), readdirSync(join(folder, 'data'))]
@@ -130,7 +130,7 @@ describe.skipIf(process.platform === 'win32')('serve', () => {
     expect(readdirSync(join(folder, 'data')).filter((name) => !/-(wal|shm)$/.test(name))).toEqual(names)
   })
 
-  test('serves a published copy, and one in a folder that nobody may write', async () => {
+  test('serve shows a published copy in a read-only directory', async () => {
     const folder = await folderWithDatabase()
     const closed = join(folder, 'closed')
     mkdirSync(closed)
@@ -143,7 +143,7 @@ describe.skipIf(process.platform === 'win32')('serve', () => {
     })
   })
 
-  test('goes on when the database is put elsewhere: pages say so, until it is back', async () => {
+  test('serve keeps running while the database file is gone, and pages report it', async () => {
     const folder = await folderWithDatabase()
     const file = join(folder, 'data/indicator-sync.db')
     const copy = readFileSync(file)

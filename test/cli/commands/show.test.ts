@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { askedWindow, json, ms, runCommand, runJob, serve, tempFolder, tempStore, valueAt } from '../../kit.ts'
 
-test('show draws the values as of a moment beside the current ones, and lists when each was revised', async () => {
+test('show draws past values beside current ones and lists the revisions', async () => {
   const hours: (number | null)[] = Array.from({ length: 24 }, (_, i) => i)
   const server = await serve((request, response) => {
     const { from } = askedWindow(request)

@@ -5,7 +5,7 @@ import { emulate, onlyInFile, runCommand, tempFolder } from '../../kit.ts'
 import { openStore } from '../../store.ts'
 import { jobFolder, SERIES, serviceAt } from '../jobFolder.ts'
 
-test('status fits 60 columns and cuts no next step', async () => {
+test('status fits into 60 columns and does not truncate the next step', async () => {
   const emulator = await emulate()
   const dir = jobFolder({
     'job.yaml': SERIES.replace('1739', '1739, 1293, 424242').replace('2025-02-01', '2025-01-03'),
@@ -28,7 +28,7 @@ test('status fits 60 columns and cuts no next step', async () => {
 })
 
 test.skipIf(onlyInFile('file'))(
-  'status of a database that is new, and of one whose tables are too large to count',
+  'status works for a new database and estimates row counts of large tables',
   async () => {
     const other = await openStore(join(tempFolder(), 'new.db'))
     expect(await readStatus(other)).toMatchObject({ rows: { observation: 0 }, estimated: [] })

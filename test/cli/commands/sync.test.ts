@@ -6,7 +6,7 @@ import { type Done, emulate, json, runCli, runCommand, serve, whenSaid } from '.
 import { testSignals } from '../../systems.ts'
 import { jobFolder, SERIES, serviceAt } from '../jobFolder.ts'
 
-test('a wrong key exits 3 and is not shown', async () => {
+test('a wrong API key exits with 3 and is not printed', async () => {
   const emulator = await emulate()
   const result = await runCommand(
     jobFolder(),
@@ -19,7 +19,7 @@ test('a wrong key exits 3 and is not shown', async () => {
   expect(emulator.requests).toHaveLength(1)
 })
 
-test('one failure among many exits 1 and says what to do', async () => {
+test('one failed request among many exits with 1 and prints the next step', async () => {
   const emulator = await emulate()
   const dir = jobFolder({ 'job.yaml': SERIES.replace('1739', '1739, 424242') })
   const result = await runCommand(dir, ['sync', 'job.yaml'], serviceAt(emulator.url, emulator.key))
@@ -29,7 +29,7 @@ test('one failure among many exits 1 and says what to do', async () => {
   expect((await runCommand(dir, ['status'])).out).toMatch(/424242/)
 })
 
-test('a spent budget exits 4, and the next process keeps to it', async () => {
+test('an exhausted budget exits with 4, and the next process obeys it', async () => {
   const emulator = await emulate()
   const yaml = SERIES.replace('50 }', '50, callsPerHour: 2 }').replace(
     'to: 2025-02-01 }',
@@ -44,7 +44,7 @@ test('a spent budget exits 4, and the next process keeps to it', async () => {
   }
 })
 
-test('a retry keeps the budget of the job that it is given', async () => {
+test('a retry obeys the budget of its job', async () => {
   let broken = true
   const server = await serve((_request, response) =>
     json(response, { indicator: { id: 1739, geos: [], values: [] } }, broken ? 400 : 200),
@@ -64,7 +64,7 @@ testSignals.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
   ['SIGHUP', 129],
-] as const)('%s finishes the reply in hand, records the run and exits %i', async (signal, code) => {
+] as const)('%s finishes the current reply, records the run and exits with %i', async (signal, code) => {
   let child: ChildProcess | undefined
   // A shell and the system both send it when a terminal is closed.
   const goOn = (): unknown => signal === 'SIGHUP' && child!.kill(signal)
@@ -92,7 +92,7 @@ testSignals.each([
   db.close()
 })
 
-testSignals('a second signal ends at once, and what was committed stays', async () => {
+testSignals('a second signal ends the process immediately, and committed rows remain', async () => {
   let child: ChildProcess | undefined
   const dir = jobFolder({ 'job.yaml': SERIES.replace('to: 2025-02-01 }', 'to: 2025-02-01 }, chunk: 1d') })
   const server = await serve((_request, response, call) => {
@@ -112,7 +112,7 @@ testSignals('a second signal ends at once, and what was committed stays', async 
   expect((await runCommand(dir, ['sync', 'job.yaml'], serviceAt(emulator.url, emulator.key))).code).toBe(0)
 })
 
-test('a second writer exits 5 and says who writes', async () => {
+test('a second writer exits with 5 and names the current writer', async () => {
   let other: Promise<Done> | undefined
   const dir = jobFolder()
   const server = await serve(async (_request, response) => {
@@ -126,7 +126,7 @@ test('a second writer exits 5 and says who writes', async () => {
   expect(second.err).toMatch(/Process \d+ on .* has been writing .*sync one/)
 })
 
-test('retry requests exactly the windows that failed', async () => {
+test('retry requests exactly the failed windows', async () => {
   let broken = true
   const server = await serve((request, response) => {
     const id = Number(/indicators\/(\d+)/.exec(request.url!)![1])

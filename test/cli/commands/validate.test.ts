@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { runCommand } from '../../kit.ts'
 import { jobFolder, SERIES, serviceAt } from '../jobFolder.ts'
 
-test('a setting that is legal and hardly meant is a warning with its number, not a mistake', async () => {
+test('a legal but unlikely setting is reported as a warning, not as a mistake', async () => {
   const dir = jobFolder({
     'job.yaml': SERIES.replace('[1739]', `[${Array.from({ length: 400 }, (_, i) => i + 1)}]`).replace(
       'from: 2025-01-01, to: 2025-02-01 }',
@@ -15,7 +15,7 @@ test('a setting that is legal and hardly meant is a warning with its number, not
   expect(code).toBe(0)
 })
 
-test('windows that leave out published values of tomorrow are named by validate and plan', async () => {
+test('validate and plan report windows that omit the published values of tomorrow', async () => {
   const entries = [
     '{ indicators: [600, 1293, 1001], window: { last: 2y } }',
     '{ indicators: [1739], window: { from: 2025-01-01 } }',
@@ -41,7 +41,7 @@ test('windows that leave out published values of tomorrow are named by validate 
   expect((await runCommand(dir, ['plan', 'job.yaml'])).out).toContain(`\n\n${hints.join('\n\n')}\n\none: `)
 })
 
-test('all mistakes of job files are reported before anything is sent', async () => {
+test('all mistakes of job files are reported before any request', async () => {
   const dir = jobFolder({ 'job.yaml': 'name: x\nseris: []\nwidgets: {}\n', 'other.yaml': '' })
   for (const command of ['validate', 'sync', 'plan']) {
     const { code, out, err } = await runCommand(dir, [command, 'job.yaml', 'other.yaml'], serviceAt('http://x'))

@@ -3,9 +3,9 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { runInChild } from '../../../src/cli/jobs/childRun.ts'
 
 test.each([
-  ['is not there', { execPath: '/nowhere/node' }, 'no-process', /did not start \(spawn \/nowhere\/node ENOENT\)/],
-  ['takes no such argument', { argv: ['node', 'a\0b'] }, 'bug', /Internal error/],
-])('a process that %s is a run that could not start, of which nothing remains', async (_, change, code, reason) => {
+  ['does not exist', { execPath: '/nowhere/node' }, 'no-process', /did not start \(spawn \/nowhere\/node ENOENT\)/],
+  ['cannot take the arguments', { argv: ['node', 'a\0b'] }, 'bug', /Internal error/],
+])('a child process that %s counts as a run that could not start', async (_, change, code, reason) => {
   const before = { execPath: process.execPath, argv: process.argv }
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   onTestFinished(() => {

@@ -8,7 +8,7 @@ const hourly = { name: 'hourly', schedule: '0 * * * *', timeZone: 'Europe/Madrid
 const at = (day: number, time: string): number =>
   Date.parse(`2025-11-${String(day).padStart(2, '0')}T${time.padEnd(8, ':00')}+01:00`)
 
-test('the job that is due first is started first, and a time that passes meanwhile is run once, afterwards', () => {
+test('jobs start in the order of their due times, and a time missed meanwhile runs once afterwards', () => {
   const due = createDueTimes([nightly, hourly], at(5, '20:30'))
   expect(due.first()).toBe(hourly)
   due.start(hourly, at(5, '23:10'))
@@ -17,7 +17,7 @@ test('the job that is due first is started first, and a time that passes meanwhi
   expect(due.at(nightly)).toBe(at(6, '21:15'))
 })
 
-test('a clock that is set back makes a job due at its next time, but not again at the one that was started last', () => {
+test('a clock that is set back moves due times back, but never repeats the last start', () => {
   const due = createDueTimes([nightly], at(5, '12:00'))
   due.start(nightly, at(5, '21:15'))
   expect(due.setBack(at(5, '21:10'))).toEqual([])
@@ -26,7 +26,7 @@ test('a clock that is set back makes a job due at its next time, but not again a
   expect(due.at(nightly)).toBe(at(4, '21:15'))
 })
 
-test('a job that waits for another one to end stays due when the clock is set back, and so is started', () => {
+test('a job that waits for another job remains due when the clock is set back', () => {
   const due = createDueTimes([nightly, hourly], at(5, '20:30'))
   due.start(hourly, at(5, '21:00'))
   // The other one ends at half past nine, and the clock goes back by five minutes.
@@ -34,7 +34,7 @@ test('a job that waits for another one to end stays due when the clock is set ba
   expect([due.first(), due.at(nightly)]).toEqual([nightly, at(5, '21:15')])
 })
 
-test('a job that found the database in use is tried again when the clock is set back, once, and not at its time, too', () => {
+test('a retry after a busy database runs once when the clock is set back', () => {
   const due = createDueTimes([nightly], at(5, '12:00'))
   due.start(nightly, at(5, '21:15'))
   due.retry(nightly, at(5, '21:16'))
@@ -47,7 +47,7 @@ test('a job that found the database in use is tried again when the clock is set 
   expect(due.at(nightly)).toBe(at(6, '21:15'))
 })
 
-test('a job is not tried again later than it is due anyway', () => {
+test('a retry is never later than the next due time', () => {
   const due = createDueTimes([hourly], at(5, '12:30'))
   due.start(hourly, at(5, '13:00'))
   due.retry(hourly, at(5, '13:59:50'))

@@ -36,7 +36,7 @@ async function two(some: string, all: string) {
   }
 }
 
-test('a job of which --only leaves nothing says so, and what the others want beside it is not forgotten', async () => {
+test('a job without series after --only reports this, and the missing data of other jobs counts', async () => {
   const emulator = await emulate()
   const dir = tempFolder()
   const env = { INDICATOR_SYNC_BASE_URL: emulator.url, INDICATOR_SYNC_API_KEY: emulator.key }
@@ -62,7 +62,7 @@ test('a job of which --only leaves nothing says so, and what the others want bes
   expect(JSON.parse(result.out)).toMatchObject([{ selected: true }, { selected: false }])
 })
 
-test('windows that a later job needs for all geos are requested for all at once, as planned', async () => {
+test('windows that a later job needs for all geos are requested once for all geos', async () => {
   const { planned, sent, url } = await two(
     `series:
   - { indicators: [600], geoIds: [1, 3], window: { from: 2025-01-01, to: 2025-01-11 } }
@@ -74,7 +74,7 @@ test('windows that a later job needs for all geos are requested for all at once,
   expect(planned).toEqual(sent.map((target) => `${url}${target}`))
 })
 
-test('also when the later one names its indicators by the catalogue', async () => {
+test('windows of a later catalogue match are requested once for all geos', async () => {
   const { sent } = await two(
     'series:\n  - { indicators: [600], geoIds: [3], window: { from: 2025-01-01, to: 2025-01-11 } }\n',
     'series:\n  - { indicators: { match: spot }, window: { from: 2025-01-04, to: 2025-01-21 } }\n',
@@ -83,7 +83,7 @@ test('also when the later one names its indicators by the catalogue', async () =
   expect(series).toEqual(['600 0-3 3', '600 3-10', '600 10-20'])
 })
 
-test('a job that gets no answer exits with 8 and notifies a failure, and the next job still runs', async () => {
+test('an unavailable service exits with 8 and sends a failure, and the next job runs', async () => {
   const emulator = await emulate({ faults: [{ route: 'indicator', body: 'html' }] })
   const heard: unknown[] = []
   const listener = await serve(async (request, response) => {
@@ -107,7 +107,7 @@ test('a job that gets no answer exits with 8 and notifies a failure, and the nex
   ])
 })
 
-test('a refused key of a later job decides the exit code, not the outage of an earlier one', async () => {
+test('a refused key of a later job decides the exit code, not an earlier outage', async () => {
   const window = '{ from: 2025-01-01, to: 2025-01-02 }'
   const server = await serve((request, response) =>
     request.url!.includes('600') ? response.end('<!doctype html>') : response.writeHead(401).end('Unauthorized'),

@@ -57,8 +57,8 @@ const env = (url: string, more: Record<string, string> = {}) => ({
   ...more,
 })
 
-describe('a run notifies its addresses of how it ended', () => {
-  test('as JSON, with every field that the page names, and without the key', async () => {
+describe('notifications of a run', () => {
+  test('a notification is JSON with every documented field and without the API key', async () => {
     const { url, heard } = await listener()
     const { code, err } = await runCommand(
       folder(),
@@ -85,7 +85,7 @@ describe('a run notifies its addresses of how it ended', () => {
     expect(err).not.toContain('t0ken')
   })
 
-  test('as pings, to whom the job names, by a variable that holds the address', async () => {
+  test('pings are sent to the addresses of the job, which may come from variables', async () => {
     const { url, paths, heard } = await listener()
     const dir = folder(job('notify:\n  - { url: $CHECK }\n'))
     const more = { CHECK: `${url}/ping/abc/?rid=7` }
@@ -98,7 +98,7 @@ describe('a run notifies its addresses of how it ended', () => {
     expect(heard[3]!.body).toMatch(/1 request failed/)
   })
 
-  test('each address is notified of the outcomes it names', async () => {
+  test('each address is notified only of its selected outcomes', async () => {
     const { url, paths } = await listener()
     const text = job(
       `notify:\n  - { url: "${url}/trouble", on: [partial, failed] }\n  - { url: "${url}/good", on: [done] }\n  - ${url}/any\n`,
@@ -109,7 +109,7 @@ describe('a run notifies its addresses of how it ended', () => {
     expect(paths().slice(2).sort()).toEqual(['POST /any', 'POST /trouble'])
   })
 
-  test('also when it could not even begin, and when the key is refused', async () => {
+  test('a run that cannot start and a refused key are notified', async () => {
     const { url, heard } = await listener()
     const dir = folder()
     writeFileSync(join(dir, 'no.db'), 'this is no database, and long enough to be seen as what it is not'.repeat(40))
@@ -142,7 +142,7 @@ describe('a run notifies its addresses of how it ended', () => {
       'Internal error: [secret] is no function',
     ],
     ['a bug that throws nothing', null, 'bug', 'Internal error: null'],
-  ])('alike in the database, the event and the notification, when it ends by %s', async (_, thrown, code, message) => {
+  ])('%s has the same message in the database, the event and the notification', async (_, thrown, code, message) => {
     rememberSecret(KEY)
     const { url, heard } = await listener()
     const store = await tempStore()
@@ -162,7 +162,7 @@ describe('a run notifies its addresses of how it ended', () => {
     expect(JSON.parse(heard.at(-1)!.body).stop).toMatchObject({ code, message })
   })
 
-  test('an address that cannot be notified is a warning that does not show it, and the exit code of the run stays', async () => {
+  test('a failed notification is a warning that hides the address and keeps the exit code', async () => {
     const { url, paths } = await listener(404)
     const gone = 'http://127.0.0.1:9/t0ken-gone'
     const args = ['sync', 'job.yaml', '--notify', `${url}/t0ken-here`, '--notify', gone, '--verbose']
@@ -174,7 +174,7 @@ describe('a run notifies its addresses of how it ended', () => {
     expect(out + err).not.toContain('t0ken')
   })
 
-  test('--quiet says nothing where all is done, and all where something is not', async () => {
+  test('--quiet prints nothing after a complete run, and the summary after a failure', async () => {
     expect(await runCommand(folder(), ['sync', 'job.yaml', '--quiet'], env((await service()).url))).toEqual({
       code: 0,
       out: '',
@@ -186,10 +186,10 @@ describe('a run notifies its addresses of how it ended', () => {
   })
 })
 
-describe('a message', () => {
+describe('a notification message', () => {
   const message = { type: 'application/json', body: '{}', version: 'test' } as const
 
-  test('is sent again where that may help, and given up where it does not', async () => {
+  test('a message is sent again only if a retry can help', async () => {
     const flaky = await listener(503, 429)
     expect(await deliver({ ...message, url: flaky.url }, { waitMs: 1 })).toBeNull()
     expect(flaky.heard).toHaveLength(3)
@@ -201,7 +201,7 @@ describe('a message', () => {
     expect(moved.heard).toHaveLength(1)
   })
 
-  test('to somebody who never answers is given up', async () => {
+  test('a message to a silent receiver times out', async () => {
     const silent = await serve(() => undefined)
     const reason = await deliver({ ...message, url: silent.url }, { waitMs: 1, timeoutMs: 50, attempts: 2 })
     expect(reason).toBe('no response within 0.05 s')
@@ -209,38 +209,35 @@ describe('a message', () => {
   })
 })
 
-testSignals(
-  'a run that is stopped does not wait for notifications: those under way are given up, and the end is sent once',
-  async () => {
-    const heard: string[] = []
-    // It takes every message and answers none; the service answers nothing either.
-    const receiver = await serve((request) => {
-      let body = ''
-      request.on('data', (data) => {
-        body += data
-      })
-      request.on('end', () => heard.push(JSON.parse(body).event))
+testSignals('a stopped run aborts pending notifications and sends the final one once', async () => {
+  const heard: string[] = []
+  // It takes every message and answers none; the service answers nothing either.
+  const receiver = await serve((request) => {
+    let body = ''
+    request.on('data', (data) => {
+      body += data
     })
-    let child: ChildProcess | undefined
-    const silent = await serve(() => child!.kill('SIGTERM'))
-    const done = await runCli(
-      folder(job(`notify: [{ url: "${receiver.url}/x", on: [start, stopped] }]\n`)),
-      ['sync', 'job.yaml'],
-      env(silent.url),
-      (started) => {
-        child = started
-      },
-    )
-    expect(done.code).toBe(143)
-    expect(done.err).toMatch(/did not receive the notification start: the run stopped before the server responded/)
-    expect(done.err).toMatch(/did not receive the notification stopped: no response within 1\.5 s/)
-    expect(heard).toEqual(['start', 'stopped'])
-  },
-)
+    request.on('end', () => heard.push(JSON.parse(body).event))
+  })
+  let child: ChildProcess | undefined
+  const silent = await serve(() => child!.kill('SIGTERM'))
+  const done = await runCli(
+    folder(job(`notify: [{ url: "${receiver.url}/x", on: [start, stopped] }]\n`)),
+    ['sync', 'job.yaml'],
+    env(silent.url),
+    (started) => {
+      child = started
+    },
+  )
+  expect(done.code).toBe(143)
+  expect(done.err).toMatch(/did not receive the notification start: the run stopped before the server responded/)
+  expect(done.err).toMatch(/did not receive the notification stopped: no response within 1\.5 s/)
+  expect(heard).toEqual(['start', 'stopped'])
+})
 
-describe('an address that is not one', () => {
+describe('invalid notification addresses', () => {
   test.each(['ftp://host/t0ken', 'not-an-address-t0ken', 'https://user:t0ken@host/x'])(
-    '%s is refused, unseen',
+    '%s is refused without being printed',
     async (url) => {
       const flag = await runCommand(folder(), ['sync', 'job.yaml', '--notify', url], env('http://127.0.0.1:9'))
       expect(flag.code).toBe(2)
@@ -258,14 +255,14 @@ describe('an address that is not one', () => {
     },
   )
 
-  test('a schedule says so at its start, and not at night', async () => {
+  test('a schedule reports a missing address variable at its start', async () => {
     const dir = folder(job('schedule: "15 21 * * *"\nnotify: $NOWHERE\n'))
     expect((await runCommand(dir, ['schedule', 'job.yaml'], env('http://127.0.0.1:9'))).err).toMatch(
       /NOWHERE is not set/,
     )
   })
 
-  test('a variable that is not set is named', async () => {
+  test('an unset address variable is named in the error', async () => {
     const { code, err } = await runCommand(
       folder(job('notify: $NOWHERE\n')),
       ['sync', 'job.yaml'],

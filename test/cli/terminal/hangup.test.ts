@@ -11,7 +11,7 @@ const JOB =
   'name: one\npace: { perSecond: 50, concurrency: 1 }\nseries:\n  - { indicators: [1739], window: { from: 2025-01-01, to: 2025-02-01 }, chunk: 1d }\n'
 
 test.skipIf(process.platform !== 'linux' || !SCRIPT)(
-  'a terminal that is closed ends a sync in order, though nothing can be written to it any more',
+  'a sync whose terminal closes stops in order, although it cannot write to the terminal',
   async () => {
     const dir = tempFolder()
     writeFileSync(join(dir, 'job.yaml'), JOB)

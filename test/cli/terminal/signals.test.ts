@@ -26,7 +26,7 @@ function hanging(how: string, go: string): { child: ChildProcess; said: (word: s
 
 testSignals.each([
   ['the event loop is busy', 'loop'],
-  ['the end of the process is held up', 'exit'],
+  ['the exit of the process is delayed', 'exit'],
 ])('a second signal ends the process while %s', async (_what, how) => {
   for (const [first, second] of [
     ['SIGINT', 'SIGINT'],
@@ -41,7 +41,7 @@ testSignals.each([
   }
 })
 
-testSignals('of two signals that come while the event loop is busy, the second ends the process', async () => {
+testSignals('the second of two signals during a busy event loop ends the process', async () => {
   const go = join(tempFolder(), 'go')
   const { child, said } = hanging('both', go)
   await said('ready')

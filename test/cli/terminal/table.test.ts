@@ -12,28 +12,28 @@ const rows = [
 const widest = (text: string): number => Math.max(...text.split('\n').map((line) => [...line].length))
 
 describe('a table', () => {
-  test('is whole where there is room, as in a file', () => {
+  test('a table is not shortened if the width allows it', () => {
     expect(tableText({ columns, rows }, Number.POSITIVE_INFINITY)).toContain(
       'Precio mercado SPOT Diario de España y Portugal',
     )
     expect(tableText({ columns, rows })).toContain('Precio mercado SPOT Diario de España y Portugal')
   })
 
-  test.each([90, 70, 60, 56])('shortens words in %i columns, and no number, no time and no name', (cells) => {
+  test.each([90, 70, 60, 56])('a table shortens words in %i columns, but no numbers, times or names', (cells) => {
     const text = tableText({ columns, rows }, cells)
     expect(widest(text)).toBeLessThanOrEqual(cells)
     for (const whole of ['10211', '2025-11-01T01:00:00+01:00', '81.25', ...columns]) expect(text).toContain(whole)
     if (cells < 79) expect(text).toMatch(/Precio .*…/)
   })
 
-  test.each([48, 36])('of rows too wide for %i columns is a paragraph a row, with nothing cut', (cells) => {
+  test.each([48, 36])('a table too wide for %i columns prints one paragraph per row without shortening', (cells) => {
     const text = tableText({ columns, rows }, cells)
     expect(text).not.toContain('…')
     expect(text.split('\n').filter((line) => line.startsWith('── '))).toHaveLength(rows.length)
     for (const row of rows) for (const value of row) expect(text.replaceAll(/\s+/g, ' ')).toContain(String(value))
   })
 
-  test('gives wide letters two cells and marks none, and cuts neither in two', () => {
+  test('a table counts wide characters as two cells and does not split combined ones', () => {
     const wide = [
       ['電力 市場', 1],
       ['e\u0301 e\u0301 e\u0301 e\u0301 e\u0301', 2],
@@ -45,12 +45,12 @@ describe('a table', () => {
     expect(cut[3]).toMatch(/^(?:e\u0301 ){3}e\u0301… /)
   })
 
-  test('without rows is its heading', () => {
+  test('a table without rows prints its header', () => {
     expect(tableText({ columns, rows: [] }, 10).split('\n')).toHaveLength(2)
   })
 })
 
-test('a text is wrapped by the cells that it takes, also where one word is longer than a line', () => {
+test('a text is wrapped by terminal cells, even within a long word', () => {
   for (const cells of [2, 20, 61]) {
     const text = `${'電力'.repeat(100)} ${'e\u0301'.repeat(100)} ${'👩‍🔧'.repeat(50)}`
     const lines = wrapped(text, cells).split('\n')
@@ -59,7 +59,7 @@ test('a text is wrapped by the cells that it takes, also where one word is longe
   }
 })
 
-test('a next step is written as the user calls the program', () => {
+test('a next step uses the command with which the user started the program', () => {
   const { npm_command: before } = process.env
   try {
     process.env.npm_command = 'exec'

@@ -12,20 +12,20 @@ const NASTY =
 /** What must not reach a terminal; lines and tabs are our own. */
 const HIDDEN = /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u
 
-describe('what a service says', () => {
-  test('is one line without anything that is not seen, where it stands in a line', () => {
+describe('text of a service', () => {
+  test('text of a service becomes one line without invisible characters', () => {
     expect(oneLine(NASTY)).not.toMatch(HIDDEN)
     expect(oneLine(NASTY)).toContain('OK forged line')
     expect(oneLine(NASTY).split('\n')).toHaveLength(1)
   })
 
-  test('is the same JSON however it is written', () => {
+  test('escaped JSON of a service decodes to the same value', () => {
     const text = visible(JSON.stringify({ NASTY }))
     expect(text).not.toMatch(HIDDEN)
     expect(JSON.parse(text)).toEqual({ NASTY })
   })
 
-  test.each(['pretty', 'json'] as const)('forges no line of a log (%s)', (format) => {
+  test.each(['pretty', 'json'] as const)('text of a service cannot forge lines of a %s log', (format) => {
     const written: string[] = []
     const write = process.stderr.write
     process.stderr.write = ((text: string) => written.push(text) > 0) as typeof write
@@ -42,7 +42,7 @@ describe('what a service says', () => {
     }
   })
 
-  test('reaches no terminal by any command, and stays as it is in the database', async () => {
+  test('every command escapes text of a service, and the database keeps it unchanged', async () => {
     const named = { id: 1739, name: NASTY, short_name: NASTY, description: NASTY }
     const server = await serve((request, response) => {
       const url = request.url!
@@ -93,7 +93,7 @@ series: [{ indicators: [1739, 7, 8, 9], window: { from: 2025-10-01, to: 2025-10-
   })
 })
 
-describe('what the system refuses', () => {
+describe('errors of the operating system', () => {
   const fault = (code: string, syscall = 'open', path = '/x') => Object.assign(new Error(code), { code, syscall, path })
   test.each([
     ['EISDIR', 2],
@@ -112,7 +112,7 @@ describe('what the system refuses', () => {
       encoding: 'utf8',
     })
 
-  test('a folder in place of .env, of a job or of a key file is named in the message', () => {
+  test('a directory in place of .env, a job or a key file is named in the error', () => {
     const folder = tempFolder()
     mkdirSync(join(folder, '.env'))
     const status = run(['status'], ['ignore', 'pipe', 'pipe'], folder)
