@@ -82,7 +82,11 @@ describe.skipIf(process.platform !== 'linux')('an unusual environment', () => {
     ['a database in use', 'indicator-sync migrate --database x.db', 20],
     ['an export', `indicator-sync export --sql "${'select zeroblob(90000)'}" --output out.csv --database x.db`, 100],
     ['a copy', 'indicator-sync publish copy.db --database x.db', 100],
-    ['a redirected output', 'indicator-sync query "select hex(zeroblob(90000))" --format csv --database x.db > out', 100],
+    [
+      'a redirected output',
+      'indicator-sync query "select hex(zeroblob(90000))" --format csv --database x.db > out',
+      100,
+    ],
   ])('%s that exceeds the file size limit exits with 7 and names the limit', async (_name, line, blocks) => {
     // Blocks of 1,024 bytes, as bash counts.
     const done = shell(`ulimit -f ${blocks}; ${line}`, await folder())
@@ -111,29 +115,26 @@ describe.skipIf(process.platform !== 'linux')('an unusual environment', () => {
     })
   })
 
-  test.skipIf(process.getuid?.() !== 0)(
-    'every command that writes names a directory without write permission',
-    () => {
-      const dir = tempFolder()
-      mkdirSync(join(dir, 'closed'))
-      chmodSync(dir, 0o755)
-      const closed = join(dir, 'closed')
-      chmodSync(closed, 0o555)
-      const as = 'setpriv --reuid 65534 --regid 65534 --clear-groups bash --norc -c'
-      const script = `indicator_sync() { ${commandOf(CLONE_BIN)} "$@"; }; indicator_sync`
-      for (const [words, code] of [
-        ['demo --quiet', 7],
-        ['init', 2],
-      ] as const)
-        expect(
-          shell(`${as} '${script.replaceAll("'", '"')} ${words}'`, closed, { PATH: process.env.PATH! }),
-        ).toMatchObject({
-          code,
-          err: expect.stringMatching(/EACCES/),
-        })
-      expect(readdirSync(closed)).toEqual([])
-    },
-  )
+  test.skipIf(process.getuid?.() !== 0)('every command that writes names a directory without write permission', () => {
+    const dir = tempFolder()
+    mkdirSync(join(dir, 'closed'))
+    chmodSync(dir, 0o755)
+    const closed = join(dir, 'closed')
+    chmodSync(closed, 0o555)
+    const as = 'setpriv --reuid 65534 --regid 65534 --clear-groups bash --norc -c'
+    const script = `indicator_sync() { ${commandOf(CLONE_BIN)} "$@"; }; indicator_sync`
+    for (const [words, code] of [
+      ['demo --quiet', 7],
+      ['init', 2],
+    ] as const)
+      expect(
+        shell(`${as} '${script.replaceAll("'", '"')} ${words}'`, closed, { PATH: process.env.PATH! }),
+      ).toMatchObject({
+        code,
+        err: expect.stringMatching(/EACCES/),
+      })
+    expect(readdirSync(closed)).toEqual([])
+  })
 })
 
 describe('files beside a database', () => {
@@ -149,7 +150,7 @@ describe('files beside a database', () => {
 
   test.each([
     ['of another database', () => Buffer.concat([Buffer.from('d9d505f920a163d7', 'hex'), Buffer.alloc(9000, 1)])],
-    ['with other contents, () => Buffer.from('A diary.')],
+    ['with other contents', () => Buffer.from('A diary.')],
   ])('a rollback journal %s is neither applied nor removed', async (_name, make) => {
     const dir = await folder()
     const [file, journal] = [join(dir, 'x.db'), join(dir, 'x.db-journal')]
