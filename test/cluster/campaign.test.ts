@@ -3,7 +3,7 @@ import { serverUrl } from '../postgres/database.ts'
 import { campaign } from './campaign.ts'
 import { hasPooler, startPooler } from './pooler.ts'
 
-test('workers that are killed and cut off load the rows of an undisturbed run', async () => {
+test('workers that are killed and disconnected load the same rows as an undisturbed run', async () => {
   const lines: string[] = []
   const url = await serverUrl()
   const pooler = hasPooler() ? await startPooler(url) : null

@@ -23,7 +23,7 @@ series:
 /** As docs/postgresql.md says. */
 const MOST = 3
 
-test('a busy worker has as many connections as the documentation says, and no more', async () => {
+test('a busy worker opens at most the documented number of connections', async () => {
   const emulator = await emulate({ now: NOW })
   const file = await migratedDatabase()
   const planner = await openStore(file)

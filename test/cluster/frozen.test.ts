@@ -47,7 +47,7 @@ series:
   return { emulator, url, plan }
 }
 
-testSignals('a worker that is frozen when it has taken a slot holds no lock', async () => {
+testSignals('a worker that is suspended after it takes a slot holds no lock', async () => {
   const { emulator, url, plan } = await frozenAfter('_host[^;]*for update')
   await withClient(url, (client) => client.query('select from _host for update nowait'))
   const other = started(url, emulator.url, ['worker', '--concurrency', '2'])
@@ -56,7 +56,7 @@ testSignals('a worker that is frozen when it has taken a slot holds no lock', as
   expect(await other.ended).toBe(143)
 })
 
-testSignals('the locks of a worker that is frozen in a transaction end soon, and others go on', async () => {
+testSignals('the locks of a worker suspended in a transaction time out, and others continue', async () => {
   const store = await openStore(await migratedDatabase())
   onTestFinished(() => store.close())
   const limit = await store.write((tx) =>
@@ -74,7 +74,7 @@ testSignals('the locks of a worker that is frozen in a transaction end soon, and
   expect(await other.ended).toBe(143)
 })
 
-testSignals('a worker that is asked to stop ends even if its database no longer answers', async () => {
+testSignals('a stopped worker ends even if its database no longer responds', async () => {
   const emulator = await emulate({ key: KEY, now: NOW })
   const url = new URL(await migratedDatabase())
   const sockets = new Set<Socket>()

@@ -24,7 +24,7 @@ const JOB = readJob(
 const INTERNAL = { version: 'test', now: Date.now, signal: new AbortController().signal }
 const context = { service: SERVICES.generic }
 
-test('a program shares the pace of a database, and has its plan executed by workers', async () => {
+test('a library caller shares the pace of a database, and workers execute its plan', async () => {
   const emulator = await emulate()
   const file = await migratedDatabase()
   const open = async () => {
@@ -54,7 +54,7 @@ test('a program shares the pace of a database, and has its plan executed by work
   expect(emulator.requests).toHaveLength(3)
 })
 
-test('a program reports a pause of a host that others began, and so does its log', async () => {
+test('a library caller and its log report a pause that another process began', async () => {
   const emulator = await emulate()
   const file = await migratedDatabase()
   const store = await openDatabase(file)
@@ -81,9 +81,9 @@ test('a program reports a pause of a host that others began, and so does its log
 })
 
 test.each([
-  ['answers 500', { giveUpMs: 60_000 }, 500],
+  ['returns 500', { giveUpMs: 60_000 }, 500],
   ['drops every connection', { failures: 1000, giveUpMs: 1 }, null],
-])('a program gives up a host that %s, as with a database in a file', async (_name, more, status) => {
+])('a library caller gives up on a host that %s, as with an SQLite database', async (_name, more, status) => {
   const server = await serve((request, response) =>
     status === null ? request.socket.destroy() : json(response, {}, status),
   )
@@ -97,7 +97,7 @@ test.each([
   expect(server.calls.length).toBeLessThan(12)
 })
 
-test('a program sends its key unencrypted to no other machine, unless it says so', async () => {
+test('a library caller sends no key unencrypted to another host without allowHttp', async () => {
   const store = await tempStore()
   const exposed: SyncOptions = { ...context, store, baseUrl: 'http://service.invalid', key: 'k'.repeat(64) }
   await expect(sync(JOB, exposed)).rejects.toThrow(InputError)
@@ -106,7 +106,7 @@ test('a program sends its key unencrypted to no other machine, unless it says so
   expect(await sync(JOB, stopped)).toMatchObject({ outcome: 'stopped', stop: { code: 'signal' } })
 })
 
-test('a program that wants to share a file with other machines is told that only a server can be shared', async () => {
+test('a library caller cannot share an SQLite file between hosts', async () => {
   const mine = { ...context, store: await tempStore(), baseUrl: 'http://127.0.0.1:9', key: 'k'.repeat(64) }
   const refused = await openSharedRun(mine.store, mine).catch((error: unknown) => error)
   expect(refused).toBeInstanceOf(InputError)

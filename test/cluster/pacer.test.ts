@@ -27,8 +27,8 @@ async function open(count: number, pace: Partial<Pace> = {}, options: PacerOptio
 const takeAll = (pacers: readonly Pacer[], count: number) =>
   Promise.allSettled(Array.from({ length: count }, (_, i) => pacers[i % pacers.length]!.take(HOST, signal)))
 
-describe('processes that share a database', () => {
-  test('take slots that are as far apart as the pace says', async () => {
+describe('the pace of processes that share a database', () => {
+  test('the slots of all processes are spaced by the pace', async () => {
     const { pacers, slots } = await open(4)
     await takeAll(pacers, 45)
     const begins = await slots()
@@ -36,7 +36,7 @@ describe('processes that share a database', () => {
     for (const [i, begin] of begins.slice(1).entries()) expect(begin - begins[i]!).toBeGreaterThanOrEqual(50)
   })
 
-  test('spend one budget, and not one call more, however many take at once', async () => {
+  test('processes never exceed their shared budget, even if all take slots at once', async () => {
     const { pacers, slots } = await open(4, { perSecond: 1000, callsPerMinute: 50, callsPerHour: 10 })
     const results = await takeAll(pacers, 24)
     expect(await slots()).toHaveLength(10)
@@ -46,7 +46,7 @@ describe('processes that share a database', () => {
       expect(reason).toMatchObject({ code: 'budget', message: expect.stringContaining('an hour') })
   })
 
-  test('keep a pause that one of them began, but for the next call of each', async () => {
+  test('a pause of one process applies to all, except for the next call of each', async () => {
     const { pacers, slots, sql } = await open(3, { perSecond: 2 })
     const takings = takeAll(pacers, 12)
     await expect.poll(async () => (await slots()).length).toBeGreaterThan(2)
@@ -57,7 +57,7 @@ describe('processes that share a database', () => {
     expect((await slots()).filter((at) => at < Number(end))).toHaveLength(before)
   })
 
-  test('do not shorten a pause by a shorter one', async () => {
+  test('a shorter pause does not shorten a longer one', async () => {
     const { pacers, sql } = await open(2)
     await pacers[0]!.pause(HOST, 60_000)
     const before = await sql('select next_at from _host')
@@ -65,7 +65,7 @@ describe('processes that share a database', () => {
     expect(await sql('select next_at from _host')).toEqual(before)
   })
 
-  test('end a run whose pause is too long, and keep a patient one waiting until it is stopped', async () => {
+  test('a long pause ends a run, but a patient pacer waits until it is stopped', async () => {
     const stopping = new AbortController()
     const reasons: string[] = []
     const { pacers } = await open(1)
@@ -81,7 +81,7 @@ describe('processes that share a database', () => {
     expect(await patient.slots()).toEqual([])
   })
 
-  test('take another slot after the process was suspended in the one before', async () => {
+  test('a process that was suspended in its slot takes another one', async () => {
     const { pacers, slots } = await open(1)
     await pacers[0]!.pause(HOST, 900)
     const taking = pacers[0]!.take(HOST, signal)
@@ -94,7 +94,7 @@ describe('processes that share a database', () => {
   test.each([
     ['two hours', 2 * 3_600_000],
     ['a year', 365 * 86_400_000],
-  ])('ignore what was recorded while the clock of the server was %s ahead', async (_by, ms) => {
+  ])('a pacer ignores slots recorded while the clock of the server was %s ahead', async (_by, ms) => {
     const { pacers, sql } = await open(1, { callsPerDay: 2 })
     const at = Date.now() + ms
     const next = ms > 2 * 86_400_000 ? at : 0

@@ -38,7 +38,7 @@ async function collect(queue: Queue, concurrency = 1, handle = async (_job: Acti
 
 const windowEnd = ({ window }: QueuedRequest): number => window!.to
 
-test('an equal request is queued once, and the latest windows go first', async () => {
+test('an identical request is queued once, and the latest windows run first', async () => {
   const { queue, states } = await open()
   await queue.send(JOBS)
   await queue.send(JOBS.slice(0, 2))
@@ -61,7 +61,7 @@ test('two processes never execute the same request', async () => {
   expect(jobs.flat()).toHaveLength(60)
 })
 
-test('a request without heartbeats goes to another worker, and the first can no longer end it', async () => {
+test('a request without heartbeats moves to another worker, and the first cannot complete it', async () => {
   const one = await open()
   const other = await open(one.file)
   const { promise, resolve: end } = Promise.withResolvers<void>()
@@ -81,7 +81,7 @@ test('a request without heartbeats goes to another worker, and the first can no 
   expect(await write((tx) => other.queue.complete(second[0]!, tx))).toBe(true)
 })
 
-test('a request that is ended in a transaction that is rolled back is not ended', async () => {
+test('a request completed in a rolled-back transaction remains active', async () => {
   const { queue, store, states } = await open()
   await queue.send(JOBS.slice(0, 1))
   const { promise, resolve: end } = Promise.withResolvers<void>()
@@ -98,7 +98,7 @@ test('a request that is ended in a transaction that is rolled back is not ended'
   expect(await states()).toEqual({ completed: 1 })
 })
 
-test('a request that fails every time is dead after its last attempt, until the next plan clears the queue', async () => {
+test('a request that always fails is dead after its last attempt, until the next plan clears it', async () => {
   const { queue, store, sql } = await open()
   await queue.send(JOBS.slice(0, 1))
   await sql('update pgboss.job set retry_limit = 1, retry_delay = 0')
@@ -111,7 +111,7 @@ test('a request that fails every time is dead after its last attempt, until the 
 })
 
 test.each([['sync', 'demo.yaml', '--distributed'], ['worker']])(
-  'a command that cannot make its queue says so, and ends: %s',
+  'a command that cannot create its queue reports this and ends: %s',
   async (...args) => {
     const { file, sql } = await open()
     // The queue has begun by then, and its timers with it.

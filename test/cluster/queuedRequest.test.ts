@@ -20,11 +20,11 @@ widgets: { list: true, window: { from: 2025-11-01, to: 2025-11-03 } }
 const planned = [...planJob({ job: JOB, service, plannerState: EMPTY_STATE, now: NOW, options: {} })]
 const queued = planned.map((one) => JSON.parse(JSON.stringify(toQueuedRequest(JOB, 1, one, NOW).data)) as QueuedRequest)
 
-test('a worker sends the planned request, whatever entry it is of', () => {
+test('a worker sends the planned request for every kind of job entry', () => {
   expect(queued.map((one) => toPlannedRequest(one, service))).toEqual(planned)
 })
 
-test('queued requests have their parameters as they are sent', () => {
+test('queued requests contain their parameters in the form in which they are sent', () => {
   const [from, to] = [Date.UTC(2025, 9, 31, 23) / 1000, Date.UTC(2025, 10, 2, 23) / 1000]
   const range = { start_date: from, end_date: to - 1 }
   const paramsOf = (entry: string) => queued.filter((one) => one.entry === entry).map(({ params }) => params)

@@ -68,7 +68,7 @@ function startRecorded(context: WorkerContext, options: Parameters<typeof startW
   return { events, names, ...startWorker({ ...context, onEvent: (event) => void events.push(event) }, options) }
 }
 
-test('workers fetch and load a plan, each request once, in the run of the plan', async () => {
+test('workers fetch and load each request of a plan once, in the run of the plan', async () => {
   const { emulator, join, states } = await machines()
   const planner = await join()
   const workers = [startWorker(await join()), startWorker(await join())]
@@ -95,7 +95,7 @@ test.each([
   [404, 'partial', 'not-found', PermanentError, null],
   [500, 'failed', 'server-error', TransientError, { code: 'unavailable' }],
 ] as const)(
-  'a request that the service answers with %i fails as in a run of one process',
+  'a request that returns %i fails as in a run of a single process',
   async (status, outcome, code, ErrorClass, stop) => {
     const { join } = await machines({ faults: [{ route: 'indicator', status }] })
     startWorker({ ...(await join()), breaker: { failures: 8, pauseMs: 5, openings: 3, giveUpMs: 60_000 } })
@@ -110,7 +110,7 @@ test.each([
   },
 )
 
-test('a plan ends as a plain run does when the service refuses the key of the last worker; the next one is answered', async () => {
+test("a plan fails like a plain run if the last worker's key is refused, and the next succeeds", async () => {
   const { join } = await machines()
   const wrong = startWorker(await join('x'.repeat(64)))
   const planner = await join()
@@ -123,7 +123,7 @@ test('a plan ends as a plain run does when the service refuses the key of the la
   expect(await distribute(planner, [LAST_DAY])).toMatchObject([{ outcome: 'done', stop: null }])
 })
 
-test('a plan ends when its workers cannot reach the service; they send its requests once it answers', async () => {
+test('a plan ends when workers cannot reach the service, and they send its requests after recovery', async () => {
   const { emulator, join, states } = await machines()
   const { port } = new URL(emulator.url)
   await emulator.close()
@@ -138,7 +138,7 @@ test('a plan ends when its workers cannot reach the service; they send its reque
   await expect.poll(states, WAIT).toEqual({ completed: 5 })
 })
 
-test('a series that the service does not know is requested once, not once for each window', async () => {
+test('an unknown series is requested once, not once per window', async () => {
   const { url, calls } = await serve((_request, response) => json(response, { status: 404 }, 404))
   const file = await migratedDatabase()
   startWorker(await joined(file, url, 'key'), { concurrency: 1 })
@@ -147,7 +147,7 @@ test('a series that the service does not know is requested once, not once for ea
   expect(calls).toHaveLength(1)
 })
 
-test('a window that is too large for the service is loaded in parts, and its request is ended after the last one', async () => {
+test('a window that is too large is loaded in parts, and its request completes after the last', async () => {
   const { join, states, sql } = await machines({ geoDays: 2 })
   startWorker(await join())
   const whole = readJob(YAML.replace(', chunk: 1d', ''), 'whole.yaml')
@@ -157,7 +157,7 @@ test('a window that is too large for the service is loaded in parts, and its req
   expect(rows).toEqual([{ covered: 5 * 86_400 }])
 })
 
-test('a request whose workers died too often is reported, and the next plan requests it', async () => {
+test('a request whose workers died too often is reported and requested again by the next plan', async () => {
   const { join, states, sql } = await machines()
   const planner = await join()
   const planning = distribute(planner)
@@ -179,7 +179,7 @@ test('a request whose workers died too often is reported, and the next plan requ
   expect(await readQueues(planner.store)).toEqual([])
 })
 
-testSignals('a plan and a plain sync refuse a database that another plan has, and say which one', async () => {
+testSignals('a plan and a plain sync refuse a database with another active plan and name it', async () => {
   const { emulator, file, states } = await machines()
   const folder = tempFolder()
   writeFileSync(join(folder, 'job.yaml'), YAML)
@@ -204,11 +204,11 @@ testSignals('a plan and a plain sync refuse a database that another plan has, an
 
 test.each<[string, string, (context: WorkerContext, sql: (text: string) => Promise<unknown>) => Promise<unknown>]>([
   [
-    'another worker has taken over',
+    'another worker acquired',
     'active',
     (_context, sql) => sql(`update pgboss.job set retry_count = 5 where state = 'active'`),
   ],
-  ['a new plan has replaced', '', (context) => clearQueue(context.store.kysely, new URL(context.baseUrl).host)],
+  ['a new plan replaced', '', (context) => clearQueue(context.store.kysely, new URL(context.baseUrl).host)],
 ])('a worker writes nothing for a request that %s', async (_who, state, take) => {
   const { file, join, sql } = await machines()
   const taken = Promise.withResolvers<void>()
@@ -230,7 +230,7 @@ test.each<[string, string, (context: WorkerContext, sql: (text: string) => Promi
   await sql(`delete from pgboss.job`)
 })
 
-test('a worker for another service ends, and leaves the request to others', async () => {
+test('a worker for another service ends and leaves the request to other workers', async () => {
   const { emulator, join, states } = await machines()
   const context = await join()
   await send(context, LAST_DAY, SERVICES.esios)
@@ -243,7 +243,7 @@ test('a worker for another service ends, and leaves the request to others', asyn
   expect(await states()).toEqual({ completed: 1 })
 })
 
-testSignals('a worker process that gets SIGTERM ends the calls under way and takes nothing more', async () => {
+testSignals('a worker process finishes its pending calls on SIGTERM and takes no further request', async () => {
   const { emulator, file, join, sql, states } = await machines({ latencyMs: 1_000 })
   await send(await join())
   const env = { INDICATOR_SYNC_DATABASE: file, INDICATOR_SYNC_API_KEY: emulator.key }
@@ -259,14 +259,14 @@ testSignals('a worker process that gets SIGTERM ends the calls under way and tak
   expect(await states()).toEqual({ created: 4, completed: 1 })
 })
 
-test('a worker ends once a newer version has migrated the database', async () => {
+test('a worker ends after a newer version migrated the database', async () => {
   const { join, sql } = await machines()
   const { working } = startWorker(await join())
   await sql(`insert into _migration values ('9999_later', '2030-01-01')`)
   expect(await working).toMatchObject({ done: 0, stop: { code: 'newer-schema' } })
 })
 
-test('a worker that may not make the queue says who makes it, and begins once it is there', async () => {
+test('a worker without the right to create the queue names who can, and starts once it exists', async () => {
   const { as } = await databaseWithRoles()
   const writer = await openStore(as('writer'))
   onTestFinished(() => writer.close())
@@ -285,7 +285,7 @@ test('a worker that may not make the queue says who makes it, and begins once it
 test.each([
   ['rights are revoked', 'revoke all on all tables in schema pgboss from indicator_worker', { name: 'RightsError' }],
   ['queue is deleted', 'drop schema pgboss cascade', { code: 'no-queue' }],
-])('a worker whose %s ends, and does not say that the database does not answer', async (_what, meanwhile, error) => {
+])('a worker whose %s ends without reporting an unresponsive database', async (_what, meanwhile, error) => {
   const { url, as } = await databaseWithRoles()
   const writer = await joined(as('writer'), 'http://service.test', 'key')
   await send(writer)
@@ -303,7 +303,7 @@ test.each([
   expect(names().filter((name) => name.startsWith('database'))).toEqual([])
 })
 
-test('a worker whose connections the server ends says so, and goes on', async () => {
+test('a worker whose connections are terminated reports it and continues', async () => {
   const { file, join, sql, states } = await machines()
   const context = await join()
   await send(context)
@@ -325,7 +325,7 @@ test('a worker whose connections the server ends says so, and goes on', async ()
   expect(events.filter(({ code }) => code === 'bug')).toEqual([])
 })
 
-test('a worker reports an error of its own database work, and others try the request again', async () => {
+test('a worker reports an error of its own database work, and other workers retry the request', async () => {
   const { join } = await machines()
   const context = await join()
   await send(context, LAST_DAY)
@@ -338,7 +338,7 @@ test('a worker reports an error of its own database work, and others try the req
   expect(events.filter(({ event }) => event === 'claim.failed')).toMatchObject([{ code: 'enospc', attempt: 1, run: 1 }])
 })
 
-test('a dead worker is replaced: its request goes to another one, and the plan ends', async () => {
+test('the request of a dead worker moves to another one, and the plan completes', async () => {
   const { emulator, file, join } = await machines({ latencyMs: 2_000 })
   const planning = distribute(await join(), [LAST_DAY])
   const first = machine(file, emulator.url, ['worker', '--service', 'generic'], {

@@ -6,20 +6,20 @@ import { STEPS } from './steps.ts'
 /** The ordinary dose; `npm run test:crash -- --kills 300 --seed 7` is the nightly one. */
 const KILLS = 24
 
-test('after kill -9 at any step the file is whole, and the resumed run ends in the rows of an undisturbed one', async () => {
+test('a file killed at any step is intact, and the resumed run loads the same rows', async () => {
   const report = await crash(KILLS, 20251104)
   expect(report.faults).toEqual([])
   expect(report.kills).toBe(KILLS)
   expect(Object.keys(report.byStep)).toEqual(expect.arrayContaining(Object.keys(STEPS)))
 })
 
-test('a command that is killed at any step leaves the old or the new, and the next one ends as if nothing had been, leftovers too', async () => {
+test('a command killed at any step leaves the old or new state, and the next run cleans up', async () => {
   const report = await crashCommands(16, 20251105)
   expect(report.faults).toEqual([])
   expect(Object.keys(report.byStep)).toHaveLength(7)
 })
 
-test('of two syncs one writes, also while it is suspended, and when it is killed the other one may', async () => {
+test('only one of two syncs writes, and the other takes over when the writer is killed', async () => {
   const report = await crashPairs(4, 20251106)
   expect(report.faults).toEqual([])
 })

@@ -56,8 +56,8 @@ const cli = (args: readonly string[], options: object = {}) => {
   return { code: done.status, out: done.stdout, err: done.stderr }
 }
 
-describe('a disk', () => {
-  test('that gets full in the middle of a transaction ends the run; what was committed is whole and the next run goes on', async () => {
+describe('a full disk', () => {
+  test('a full disk ends the run, committed rows are intact, and the next run continues', async () => {
     const emulator = await emulate({ now: NOW / 1000 })
     const calm = await tempStore()
     await runJob(calm, emulator, JOB, { now: NOW })
@@ -80,7 +80,7 @@ describe('a disk', () => {
     expect(emulator.requests.length - before).toBeLessThan(18)
   })
 
-  test('of three megabytes is really full: exit 7, the file is sound, and room makes it go on', async (context) => {
+  test('a full disk of 3 MB causes exit code 7, and the sync continues once there is space', async (context) => {
     const folder = tempFolder()
     try {
       execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=3m', 'tmpfs', folder], { stdio: 'ignore' })
@@ -119,9 +119,9 @@ describe('a disk', () => {
   })
 })
 
-describe('rights', () => {
+describe('missing permissions', () => {
   const nobody = 65_534
-  test.skipIf(process.getuid?.() !== 0)('that are missing are named, and nothing is touched', async () => {
+  test.skipIf(process.getuid?.() !== 0)('every command names missing permissions and changes nothing', async () => {
     const file = heldFile()
     const folder = join(tempFolder(), 'closed')
     mkdirSync(folder)
@@ -144,8 +144,8 @@ describe('rights', () => {
   })
 })
 
-describe('a file', () => {
-  test('with a damaged page is refused with a sentence, by whoever comes upon it', async () => {
+describe('an unusable database file', () => {
+  test('every command refuses a file with a damaged page and explains the error', async () => {
     const file = heldFile()
     const pages = statSync(file).size / 4096
     const handle = openSync(file, 'r+')
@@ -164,7 +164,7 @@ describe('a file', () => {
     expect(cli(['publish', join(tempFolder(), 'p.db'), '--database', file]).code).toBe(7)
   })
 
-  test('whose path begins or ends with white space is refused, and no other file is made or read', () => {
+  test('a path that begins or ends with white space is refused, and no other file is used', () => {
     const folder = tempFolder()
     copyFileSync(held, join(folder, 'held.db'))
     for (const name of [' held.db', 'held.db ', 'held.db\n', ' :memory:', ' new.db'])
@@ -176,7 +176,7 @@ describe('a file', () => {
     expect(readdirSync(folder)).toEqual(['held.db'])
   })
 
-  testLinux('that is a pipe, a device, below a file or too long a name is refused', () => {
+  testLinux('a pipe, a device, a path below a file and a long name are refused', () => {
     const folder = tempFolder()
     execFileSync('mkfifo', [join(folder, 'pipe')])
     writeFileSync(join(folder, 'text'), 'x')
@@ -200,7 +200,7 @@ describe('a file', () => {
     expect(spawnSync('sh', ['-c', few], { encoding: 'utf8' }).status).not.toBe(70)
   })
 
-  test('whose first migration was killed is still ours', async () => {
+  test('a database whose first migration was killed is opened and migrated', async () => {
     const file = join(tempFolder(), 'young.db')
     const store = await openStore(file)
     // What belongs to the search goes with it.
@@ -220,7 +220,7 @@ describe('a file', () => {
 })
 
 describe('another program', () => {
-  test('that holds the lock for long is waited for without standing still, then named; nothing is lost', async () => {
+  test('a writer waits for the lock of another program without blocking, then names the problem', async () => {
     const file = heldFile()
     const store = await openStore(file, { busyTimeoutMs: 1500 })
     const other = new SQLite(file)
@@ -238,7 +238,7 @@ describe('another program', () => {
     await store.close()
   })
 
-  test('that holds the lock is not waited for any more when a signal has come', async () => {
+  test('a writer stops waiting for the lock of another program after a signal', async () => {
     const file = heldFile()
     const stopping = new AbortController()
     const store = await openStore(file, { signal: stopping.signal })
@@ -254,7 +254,7 @@ describe('another program', () => {
     await store.close()
   })
 
-  test('that reads all the time does not make the log grow without end', async () => {
+  test('a constant reader does not let the WAL grow without limit', async () => {
     const file = join(tempFolder(), 'busy.db')
     const limit = 1024 * 1024
     const store = await openStore(file, { logLimit: limit })
@@ -290,7 +290,7 @@ describe('another program', () => {
 test.each([
   ['normal', 1],
   ['full', 2],
-] as const)('--durability %s is what SQLite is told, and the log is on', async (durability, synchronous) => {
+] as const)('--durability %s sets the synchronous pragma, and WAL mode is on', async (durability, synchronous) => {
   const store = await openStore(join(tempFolder(), 'x.db'), { durability })
   expect(store.get('pragma synchronous')).toBe(synchronous)
   expect(store.get('pragma journal_mode')).toBe('wal')
@@ -298,7 +298,7 @@ test.each([
 })
 
 describe('a published copy', () => {
-  test('of a database that is being written is consistent, checked and whole, or not there', async () => {
+  test('a copy of a database in use is consistent, complete and checked, or missing', async () => {
     const file = heldFile()
     const out = join(tempFolder(), 'public.db')
     const writer = await openStore(file)
@@ -332,7 +332,7 @@ describe('a published copy', () => {
     expect(execFileSync('sha256sum', [out], { encoding: 'utf8' })).toContain(manifest.sha256)
   })
 
-  test('holds no bookkeeping, yet every view answers in it as in the database', async () => {
+  test('a copy contains no bookkeeping, and every view returns the same rows as in the database', async () => {
     const file = heldFile()
     const out = join(tempFolder(), 'public.db')
     const done = cli(['publish', out, '--database', file, '--json'])

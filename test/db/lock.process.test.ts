@@ -64,8 +64,8 @@ const geos = (file: string): unknown[] => {
   }
 }
 
-describe('the writer’s lock', () => {
-  test('of a database that is not there yet goes to one of four, and the others say who has it', async () => {
+describe('the write lock', () => {
+  test('one of four writers acquires the lock of a missing database, and the others name it', async () => {
     const file = join(tempFolder(), 'new', 'x.db')
     const four = Array.from({ length: 4 }, () => writer(file))
     await Promise.all(four.map((one) => one.until('\n')))
@@ -84,7 +84,7 @@ describe('the writer’s lock', () => {
     expect(geos(file)).toEqual([1])
   })
 
-  test('names a holder that took long to make the database, and says who it is only then', async () => {
+  test('a refused writer waits until a slow holder has recorded its name', async () => {
     const file = join(tempFolder(), 'x.db')
     const unlock = takeLockFile(`${file}.lock`)
     const refused = openWriter(file, 'loser').catch((error: unknown) => error)
@@ -102,7 +102,7 @@ describe('the writer’s lock', () => {
     unlock()
   })
 
-  testSignals('stays with a process that is suspended, and goes with one that is killed', async () => {
+  testSignals('a suspended process keeps the lock, and a killed one releases it', async () => {
     const file = join(tempFolder(), 'x.db')
     const first = writer(file)
     expect(await first.until('\n')).toBe('holds 1\n')
@@ -126,7 +126,7 @@ describe('the writer’s lock', () => {
     expect(geos(file)).toEqual([7])
   })
 
-  testLinks('is one lock under all names of a file', async () => {
+  testLinks('all symlinks to a file share one lock', async () => {
     const folder = tempFolder()
     symlinkSync(join(folder, 'real.db'), join(folder, 'link.db'))
     const store = await openWriter(join(folder, 'link.db'), 'first')
@@ -135,7 +135,7 @@ describe('the writer’s lock', () => {
     expect(readdirSync(folder).sort()).toEqual(['link.db', 'real.db', 'real.db.lock'])
   })
 
-  test('is refused for a file that has several names, which would each have a lock and a log; readers may read it', async () => {
+  test('a file with several hard links cannot be locked, but can be read', async () => {
     const folder = tempFolder()
     const [one, two] = [join(folder, 'a.db'), join(folder, 'b', 'y.db')]
     const first = await openWriter(one, 'first')
@@ -159,7 +159,7 @@ describe('the writer’s lock', () => {
     expect(statSync(one).nlink).toBe(1)
   })
 
-  test('is refused under the new name of a file that was renamed while another one writes', async () => {
+  test('the new name of a file renamed during writing cannot be locked', async () => {
     const folder = tempFolder()
     const [one, two] = [join(folder, 'a.db'), join(folder, 'b.db')]
     const first = writer(one)
@@ -174,7 +174,7 @@ describe('the writer’s lock', () => {
     expect(geos(two)).toEqual([1])
   })
 
-  testShell('is refused for a file that was mounted alone, where mounts can be made', async () => {
+  testShell('a file that is mounted on its own cannot be locked', async () => {
     const folder = tempFolder()
     const [one, two] = [join(folder, 'a.db'), join(folder, 'b b.db')]
     await (await openStore(one)).close()
@@ -185,7 +185,7 @@ describe('the writer’s lock', () => {
     expect(String(stdout)).toMatch(/mounted as a single file/)
   })
 
-  test('whose file was deleted lets in another one, and then the first one writes nothing more', async () => {
+  test('a deleted lock file admits another writer, and the first writer stops writing', async () => {
     const file = join(tempFolder(), 'x.db')
     const first = await openWriter(file, 'first')
     rmSync(`${file}.lock`)
@@ -201,7 +201,7 @@ describe('the writer’s lock', () => {
     expect(geos(file)).toEqual([2])
   })
 
-  test('does not write after a log that another program shortened; what SQLite folds back shortens it too, and is right', async () => {
+  test('a writer stops after another program shortened the WAL, unless SQLite did so in a checkpoint', async () => {
     const file = join(tempFolder(), 'x.db')
     const store = await openWriter(file, 'first')
     const put = (id: number) => store.write(async () => store.run('insert into geo (id) values (?)', [id]))
@@ -226,7 +226,7 @@ describe('the writer’s lock', () => {
     expect(geos(file)).toEqual([1, 2, 3])
   })
 
-  test('does not block readers, and is released when the database is closed', async () => {
+  test('the lock does not block readers and is released when the database is closed', async () => {
     const file = join(tempFolder(), 'x.db')
     const writer = await openWriter(file, 'first')
     await expect(openWriter(file, 'second')).rejects.toThrow(/\(first\)/)
@@ -239,7 +239,7 @@ describe('the writer’s lock', () => {
 })
 
 describe('another program', () => {
-  test('that holds the file for half a second at a time ends nothing', async () => {
+  test('short locks of another program do not fail a writer', async () => {
     const file = join(tempFolder(), 'x.db')
     await (await openStore(file)).close()
     const holding = `
@@ -263,7 +263,7 @@ describe('another program', () => {
   })
 })
 
-describe('the file under a writer', () => {
+describe('the database file of a writer', () => {
   const cases = [
     ['deleted', (file: string) => rmSync(file), false],
     ['renamed', (file: string) => renameSync(file, `${file}.moved`), false],
@@ -276,32 +276,29 @@ describe('the file under a writer', () => {
       true,
     ],
   ] as const
-  test.each(cases)(
-    'that is %s is noticed by the next write, and nothing is written elsewhere',
-    async (_, how, stays) => {
-      const file = join(tempFolder(), 'x.db')
-      const other = await openStore(`${file}.other`)
-      await other.write(async () => other.run('insert into geo (id) values (42)', []))
-      await other.close()
-      const process = writer(file)
-      await process.until('holds')
-      process.write(1)
-      await process.until('wrote 1')
-      how(file)
-      const before = stays ? readFileSync(file) : null
-      process.write(2)
-      expect(await process.ended).toBe(7)
-      expect(process.said()).toMatch(/deleted or renamed|Another file/)
-      expect(existsSync(file)).toBe(stays)
-      if (before) expect(readFileSync(file).equals(before)).toBe(true)
-      // What was committed is in the file, wherever it is now, and no log lies there for the next one.
-      expect(statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0).toBe(0)
-      if (stays) expect(geos(file)).toEqual([42])
-      if (existsSync(`${file}.moved`)) expect(geos(`${file}.moved`)).toEqual([1])
-    },
-  )
+  test.each(cases)('a writer notices that its file was %s and writes nothing elsewhere', async (_, how, stays) => {
+    const file = join(tempFolder(), 'x.db')
+    const other = await openStore(`${file}.other`)
+    await other.write(async () => other.run('insert into geo (id) values (42)', []))
+    await other.close()
+    const process = writer(file)
+    await process.until('holds')
+    process.write(1)
+    await process.until('wrote 1')
+    how(file)
+    const before = stays ? readFileSync(file) : null
+    process.write(2)
+    expect(await process.ended).toBe(7)
+    expect(process.said()).toMatch(/deleted or renamed|Another file/)
+    expect(existsSync(file)).toBe(stays)
+    if (before) expect(readFileSync(file).equals(before)).toBe(true)
+    // What was committed is in the file, wherever it is now, and no log lies there for the next one.
+    expect(statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0).toBe(0)
+    if (stays) expect(geos(file)).toEqual([42])
+    if (existsSync(`${file}.moved`)) expect(geos(`${file}.moved`)).toEqual([1])
+  })
 
-  test('whose place another program has taken with a log of its own: that log is left alone', async () => {
+  test('a writer does not touch the WAL of a new database in place of its own', async () => {
     const file = join(tempFolder(), 'x.db')
     const process = writer(file)
     await process.until('holds')
@@ -318,7 +315,7 @@ describe('the file under a writer', () => {
     other.close()
   })
 
-  test('that loses its log is noticed too', async () => {
+  test('a writer notices that its WAL was deleted', async () => {
     const file = join(tempFolder(), 'x.db')
     const store = await openWriter(file, 'first')
     rmSync(`${file}-wal`)
@@ -329,7 +326,7 @@ describe('the file under a writer', () => {
     await store.close()
   })
 
-  test('that was put over one whose log a killed process left is refused, and is sound once the log is gone', async () => {
+  test('a copy placed over a file with a leftover WAL is refused until the WAL is removed', async () => {
     const file = join(tempFolder(), 'x.db')
     const copy = await openStore(`${file}.copy`)
     // Of another size: the first pages of two new databases of one size are the same, and then nothing can be told.

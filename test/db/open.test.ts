@@ -7,7 +7,7 @@ import { StoreError } from '../../src/util/errors.ts'
 import { tempFolder, tempStore } from '../kit.ts'
 import { openReader, openStore } from '../store.ts'
 
-test('a file says whose it is and which schema it has', async () => {
+test('a database file records its application id and schema version', async () => {
   const store = await tempStore()
   expect(store.get('pragma application_id')).toBe(APPLICATION_ID)
   expect(store.get('pragma user_version')).toBe(SCHEMA_VERSION)
@@ -24,7 +24,7 @@ const unnamedFiles = (): number =>
     }
   }).length
 
-describe('files that are not for us', () => {
+describe('foreign files', () => {
   const foreign = (prepare: (db: SQLite.Database) => void): string => {
     const file = join(tempFolder(), 'other.db')
     const db = new SQLite(file)
@@ -47,7 +47,7 @@ describe('files that are not for us', () => {
       /another program/,
     ],
     [
-      'no database',
+      'a text file',
       () => {
         const file = join(tempFolder(), 'text.db')
         writeFileSync(file, 'this is no database at all, only some text that is long enough to be read'.repeat(20))
@@ -55,7 +55,7 @@ describe('files that are not for us', () => {
       },
       /is not an SQLite database/,
     ],
-  ])('%s is refused and not touched', async (_name, make, message) => {
+  ])('%s is refused and not changed', async (_name, make, message) => {
     const file = make()
     const before = readFileSync(file)
     await expect(openStore(file)).rejects.toThrow(StoreError)
@@ -63,7 +63,7 @@ describe('files that are not for us', () => {
     expect(readFileSync(file).equals(before)).toBe(true)
   })
 
-  test('a reader of a file that does not exist says so', () => {
+  test('a reader reports that a file does not exist', () => {
     expect(() => openReader(join(tempFolder(), 'none.db'))).toThrow(/does not exist yet/)
   })
 
@@ -77,7 +77,7 @@ describe('files that are not for us', () => {
     await reader.close()
   })
 
-  test.skipIf(process.platform !== 'linux')('what is too large to be sorted in memory is sorted on disk', async () => {
+  test.skipIf(process.platform !== 'linux')('a large sort uses temporary files instead of memory', async () => {
     const { file } = await tempStore()
     const reader = openReader(file)
     const before = unnamedFiles()
@@ -92,15 +92,15 @@ describe('files that are not for us', () => {
   })
 })
 
-describe('several at once', () => {
-  test('many open and migrate one new file together', async () => {
+describe('concurrent access', () => {
+  test('concurrent processes open and migrate one new file', async () => {
     const file = join(tempFolder(), 'shared.db')
     const stores = await Promise.all(Array.from({ length: 4 }, () => openStore(file)))
     expect(stores.map((store) => store.get('select count(*) from _migration'))).toEqual([1, 1, 1, 1])
     await Promise.all(stores.map((store) => store.close()))
   })
 
-  test('a transaction of another connection is waited for without stopping the timers', async () => {
+  test("waiting for another connection's transaction does not block timers", async () => {
     const store = await tempStore()
     const other = new SQLite(store.file)
     other.exec('begin immediate')
@@ -114,7 +114,7 @@ describe('several at once', () => {
     expect(store.get('select count(*) from vocabulary')).toBe(1)
   })
 
-  test('a failed transaction leaves nothing', async () => {
+  test('a failed transaction writes nothing', async () => {
     const store = await tempStore()
     const failing = store.write(async () => {
       store.run('insert into vocabulary (id) values (1)', [])

@@ -54,34 +54,34 @@ const scans = (sql: string, parameters: object | unknown[] = []): string[] =>
     .map(({ detail }) => detail)
     .filter((detail) => /^SCAN (observation|observation_revision|o|l|r|_fetch|f)\b/.test(detail))
 
-describe('frequent queries use a key', () => {
+describe('query plans', () => {
   const bySeries = Object.entries(VIEWS).filter(([, { columns }]) => 'series_id' in columns)
-  test.each(bySeries.map(([name]) => name))('%s, of one series', (name) => {
+  test.each(bySeries.map(([name]) => name))('the view %s uses an index for one series', (name) => {
     expect(scans(`select * from ${name} where series_id = 3`)).toEqual([])
   })
 
-  test.each(['coverage', 'gaps'])('%s, of one series, without looking at the others', (name) => {
+  test.each(['coverage', 'gaps'])('the view %s reads only the rows of one series', (name) => {
     const steps = store.all(`explain query plan select * from ${name} where series_id = 3`) as { detail: string }[]
     expect(steps.filter(({ detail }) => /^SCAN (s|v|_coverage|_absent)\b|series_id>/.test(detail))).toEqual([])
   })
 
   test.each(
     bySeries.filter(([, { columns }]) => 'indicator_id' in columns && 'geo_id' in columns).map(([name]) => name),
-  )('%s, of one indicator and geo', (name) => {
+  )('the view %s uses an index for one indicator and geo', (name) => {
     expect(scans(`select * from ${name} where indicator_id = 3 and geo_id = 2`)).toEqual([])
   })
 
-  test.each(['latest', 'freshness', 'coverage', 'runs'])('%s, of all', (name) => {
+  test.each(['latest', 'freshness', 'coverage', 'runs'])('the view %s uses an index for all series', (name) => {
     expect(scans(`select * from ${name}`)).toEqual([])
   })
 
   test.each(
     RECIPES.filter(({ parameters }) => 'indicator' in parameters).map((recipe) => [recipe.name, recipe] as const),
-  )('the recipe %s', (_, { sql, parameters }) => {
+  )('the recipe %s uses an index', (_, { sql, parameters }) => {
     expect(scans(sql, parameters)).toEqual([])
   })
 
-  test('the planner has statistics after a run', async () => {
+  test('the query planner has statistics after a run', async () => {
     const other = await tempStore()
     await runJob(other, await market(), JOB, { now: NOW })
     expect(other.get(`select count(*) from sqlite_stat1 where tbl = 'observation'`)).toBeGreaterThan(0)
@@ -102,7 +102,7 @@ function pagesIn(log: string): Set<number> {
   return pages
 }
 
-test('values that are the same again write no page of values', async () => {
+test('unchanged values write no page of values', async () => {
   const other = await tempStore()
   let change = 0
   const server = await market(() => change)

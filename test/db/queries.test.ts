@@ -29,21 +29,21 @@ async function printOf(totals: Readonly<Record<number, number>>): Promise<string
   return print
 }
 
-test('the print of a month tells a cent beside a number in whose double a cent is nothing', async () => {
+test('the checksum of a month distinguishes a cent beside a large number', async () => {
   expect(await printOf({ 1: 1e16, 2: 0.01 })).not.toBe(await printOf({ 1: 1e16, 2: 0.02 }))
 })
 
 test.each([
   ['the same totals', { 1: 5, 2: 7.5 }, true],
   ['totals of two days that are exchanged', { 1: 7.5, 2: 5 }, false],
-  ['what moves from one day to the other', { 1: 5.5, 2: 7 }, false],
+  ['an amount moved from one day to the other', { 1: 5.5, 2: 7 }, false],
   ['a total that is negative', { 1: 5, 2: -7.5 }, false],
-])('the print of a month: %s', async (_what, totals, same) => {
+])('the checksum of a month distinguishes %s', async (_what, totals, same) => {
   expect((await printOf(totals)) === (await printOf({ 1: 5, 2: 7.5 }))).toBe(same)
 })
 
 const ZONE = 'Europe/Madrid'
-test('other clocks make other days of the same values', async () => {
+test('a different time zone gives different days for the same values', async () => {
   const store = await tempStore()
   await rememberZone(store.kysely, store.engine, ZONE)
   store.run('pragma foreign_keys = off', [])
@@ -58,7 +58,7 @@ test('other clocks make other days of the same values', async () => {
   expect(store.all('select * from _day')).toEqual(oracleDays(store, ZONE))
 })
 
-test('every outcome of a request stands in the description of its column, and once in the list', () => {
+test('every outcome of a request is listed once and described in its column', () => {
   const all = Object.values(FETCH_OUTCOMES).flat()
   expect(new Set(all).size).toBe(all.length)
   const { about } = tableOf('_fetch').columns.outcome!
@@ -67,7 +67,7 @@ test('every outcome of a request stands in the description of its column, and on
 })
 
 test.each([0, 1, 2, 500])(
-  'a list of %i values in a condition is one parameter, so that its statement is prepared once',
+  'a list of %i values is one parameter, so that its statement is prepared once',
   async (length) => {
     const { kysely } = await tempStore()
     await kysely
@@ -87,7 +87,7 @@ test.each([0, 1, 2, 500])(
   },
 )
 
-test('texts in a list are found as they are', async () => {
+test('texts in a list are compared exactly', async () => {
   const { kysely } = await tempStore()
   const names = [`it's`, '"quoted"', 'a\\b', 'ñandú\n', '7']
   await kysely.insertInto('geo').values({ id: 1 }).execute()
@@ -110,13 +110,15 @@ test.each([
   ['postgres.db', { isShared: false, isServed: false, folder: '.' }],
   ['postgres://user@host/market', { isShared: true, isServed: true, folder: null }],
   ['POSTGRESQL://host/market', { isShared: true, isServed: true, folder: null }],
-])('what follows from where %s lies', (name, place) => expect(parseDatabase(name)).toEqual(place))
+])('the location %s determines whether a database is shared', (name, place) =>
+  expect(parseDatabase(name)).toEqual(place),
+)
 
 /** Lets everything run that can run now. */
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('a transaction', () => {
-  test('is for one task: others wait until it is over, and nothing of theirs goes when it is undone', async () => {
+  test('concurrent transactions run one after the other, and a rollback affects only one', async () => {
     const store = await tempStore()
     const order: string[] = []
     let goOn = (): void => undefined
@@ -148,14 +150,14 @@ describe('a transaction', () => {
     expect(await read).toEqual([{ id: 2 }, { id: 3 }])
   })
 
-  test('that is over takes no more queries', async () => {
+  test('a finished transaction accepts no more queries', async () => {
     const store = await tempStore()
     const tx = await store.write(async (tx) => tx)
     await expect(tx.insertInto('geo').values({ id: 1 }).execute()).rejects.toThrow()
   })
 })
 
-test('a prepared query is built once a database, whatever its parameters', async () => {
+test('a prepared query is built once per database, independent of its parameters', async () => {
   const store = await tempStore()
   let built = 0
   const insert = prepared((db, row: { id: number; kind: string }) => {

@@ -32,7 +32,7 @@ async function damaged(...tables: string[]): Promise<string> {
   return file
 }
 
-test('an error of the database is reported as one of ours, whichever call raised it', async () => {
+test('every database call reports its errors as a StoreError', async () => {
   const store = await openStore(await damaged('_run', 'observation', '_fence'))
   const range = { seriesId: 1, geoId: 3, from: 0, to: NOW / 1000 }
   const ways: Record<string, () => unknown> = {
@@ -58,7 +58,7 @@ test('an error of the database is reported as one of ours, whichever call raised
   await store.close()
 })
 
-test('a run that a damaged database ends reports that, and so does its notification', async () => {
+test('a run that fails on a damaged database records and notifies the error', async () => {
   // Who is called is looked up before the first call of a run.
   const file = await damaged('_source')
   const emulator = await emulate({ now: NOW / 1000 })

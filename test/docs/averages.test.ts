@@ -12,7 +12,7 @@ const PAGES = [
 ]
 const BLOCKS = PAGES.flatMap((page) => blocksOf(page).map((block) => ({ ...block, page })))
 
-test('the average of a year with a change of resolution in the documentation is the average over time', async () => {
+test('the documented yearly average across a resolution change is weighted by time', async () => {
   const now = ms('2026-01-10T12:00:00Z')
   const store = await tempStore()
   await runJob(
@@ -34,11 +34,11 @@ test('the average of a year with a change of resolution in the documentation is 
 })
 
 test.each(BLOCKS.filter(({ text }) => /avg\(|mean\(|\bmean\b/i.test(text)))(
-  'the example of $page under "$heading" takes no plain average of values',
+  'the example of $page under "$heading" takes no unweighted average of values',
   ({ text }) => expect(text).not.toMatch(/\bavg\(value\)|value.*\bmean\b|\bmean\(\)/i),
 )
 
-test('the data dictionary says to weight averages by the length of periods', () => {
+test('the data dictionary explains that averages are weighted by the length of periods', () => {
   const meanings = dictionaryRows().filter(
     ({ object, column_name }) => object === 'observations' && column_name === 'step_s',
   )

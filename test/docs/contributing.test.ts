@@ -8,7 +8,7 @@ const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { script
 /** Scripts that others run. */
 const PARTS = ['test:time', 'test:zones']
 
-test('every file that CONTRIBUTING.md and docs/extending.md name is there', () => {
+test('every file named in CONTRIBUTING.md and docs/extending.md exists', () => {
   const named = [
     ...[...`${text}${extending}`.matchAll(/`((?:src|test|docs|jobs|migrations)\/[\w./-]*|README\.md)`/g)].map(
       ([, file]) => file!,
@@ -19,7 +19,7 @@ test('every file that CONTRIBUTING.md and docs/extending.md name is there', () =
   for (const file of named) expect(existsSync(file), file).toBe(true)
 })
 
-test('every command that it names is one of the package', () => {
+test('every script named in CONTRIBUTING.md exists in package.json', () => {
   const named = [...text.matchAll(/npm run ([\w:]+)|`(test:\w+)`/g)].map(([, run, listed]) => run ?? listed!)
   expect(named.length).toBeGreaterThan(3)
   for (const name of named) expect(Object.keys(scripts), name).toContain(name)
@@ -31,7 +31,7 @@ test('CONTRIBUTING.md can be read in five minutes', () => {
   expect(text.split(/\s+/).length).toBeLessThan(1000)
 })
 
-test('the glossary has at most 25 terms, each once', () => {
+test('the glossary has at most 25 terms, each of them once', () => {
   const [, glossary = ''] = readFileSync('docs/architecture.md', 'utf8').split('## Glossary')
   const terms = [...glossary.matchAll(/^\| ([^|]+) \|/gm)].map(([, term]) => term!).slice(1)
   expect(new Set(terms).size).toBe(terms.length)

@@ -6,8 +6,8 @@ import { helpText } from '../../src/cli/commandLine/help.ts'
 import { uncommented } from './apiText.ts'
 import { PAGES, STALE } from './pages.ts'
 
-describe('what is made from the code', () => {
-  test.each(Object.entries(PAGES))('%s is what the code says', async (file, text) => {
+describe('generated pages', () => {
+  test.each(Object.entries(PAGES))('%s matches the code', async (file, text) => {
     expect(readFileSync(file, 'utf8') === (await text()), `${file} ${STALE}`).toBe(true)
   })
 
@@ -15,7 +15,7 @@ describe('what is made from the code', () => {
     expect(uncommented()).toEqual([])
   })
 
-  test('every command stands once in the help, those first that one needs first', () => {
+  test('the help lists every command once, in the order of use', () => {
     const lines = helpText().split('\n')
     const names = lines.flatMap((line) => /^ {2}([a-z]+) {2,}/.exec(line)?.[1] ?? [])
     expect(names.sort()).toEqual(Object.keys(COMMANDS).sort())
@@ -32,7 +32,7 @@ describe('what is made from the code', () => {
       }
   })
 
-  test('the manual page has nothing that roff would take for a request of its own', async () => {
+  test('the manual page contains no accidental roff requests', async () => {
     for (const line of (await manText('1.0.0')).split('\n')) {
       expect(line).not.toMatch(/^'/)
       if (line.startsWith('.')) expect(line).toMatch(/^\.(TH|SH|SS|TP|PP|B|br|\\")( |$)/)

@@ -28,7 +28,7 @@ describe('the image', () => {
   const of = (word: string): string[] =>
     dockerfile.filter((line) => line.startsWith(`${word} `)).map((line) => line.slice(word.length + 1).trim())
 
-  test('copies what exists, and what its context lets in', () => {
+  test('the image copies only files that exist and are in its build context', () => {
     const allowed = lines(read('.dockerignore'))
       .filter((line) => line.startsWith('!'))
       .map((line) => line.slice(1))
@@ -47,7 +47,7 @@ describe('the image', () => {
     expect(built(of('RUN').join(' '))).toEqual(built(JSON.parse(read('package.json')).scripts.build))
   })
 
-  test('has two stages of the same runtime, runs as nobody in particular, and keeps its data in a volume', () => {
+  test('the image has two stages of one runtime, an unprivileged user and a data volume', () => {
     const stages = of('FROM').map((line) => line.split(' ')[0])
     expect(stages).toEqual(['node:24-slim', 'node:24-slim'])
     expect(Number(/:(\d+)/.exec(stages[1]!)![1])).toBeGreaterThanOrEqual(22)
@@ -60,7 +60,7 @@ describe('the image', () => {
     for (const line of dockerfile) expect(line).not.toMatch(/API_KEY|curl|wget|apt-get/)
   })
 
-  test('compose.yaml runs it with no rights that it does not need', () => {
+  test('compose.yaml runs the image without unnecessary privileges', () => {
     const { services, volumes } = parse(read('compose.yaml'))
     for (const service of Object.values(services) as Record<string, unknown>[]) {
       checkCommand(service.command as string[])
@@ -73,7 +73,7 @@ describe('the image', () => {
   })
 })
 
-test('the services of docs/compose run commands that exist, with no rights that they do not need', () => {
+test('the services of docs/compose run existing commands without unnecessary privileges', () => {
   const { services, volumes, name } = parse(read('docs/compose/postgres.yaml'), { merge: true })
   // Not that of its folder, which other projects have too.
   expect(name).toBe(parse(read('compose.yaml')).name)
@@ -90,10 +90,10 @@ test('the services of docs/compose run commands that exist, with no rights that 
   }
 })
 
-describe('the units', () => {
+describe('the systemd units', () => {
   const units = readdirSync('docs/systemd')
 
-  test('start commands that exist, and name units that exist', () => {
+  test('units start existing commands and refer to existing units', () => {
     const service = read('docs/systemd/indicator-sync.service')
     checkCommand(/^ExecStart=\S+ (.*)$/m.exec(service)![1]!.split(' '))
     // An outage of the service (8) is a failure that somebody is told of; a spent budget (4) is not.
@@ -102,27 +102,30 @@ describe('the units', () => {
     for (const [, file] of read('docs/install.md').matchAll(/\(systemd\/([^)]+)\)/g)) expect(units).toContain(file)
   })
 
-  test.runIf(spawnSync('systemd-analyze', ['--version']).status === 0)('systemd finds nothing wrong with them', () => {
-    const folder = tempFolder()
-    for (const file of units)
-      writeFileSync(
-        join(folder, file),
-        read(`docs/systemd/${file}`).replaceAll('/usr/local/bin/indicator-sync', '/bin/true'),
-      )
-    const env = { ...process.env, SYSTEMD_UNIT_PATH: `${folder}:` }
-    const files = ['indicator-sync.service', 'indicator-sync.timer', 'indicator-sync-failed@x.service']
-    const verified = spawnSync('systemd-analyze', ['verify', ...files.map((file) => join(folder, file))], {
-      env,
-      encoding: 'utf8',
-    })
-    expect(verified.stderr).toBe('')
-    const service = join(folder, 'indicator-sync.service')
-    const security = spawnSync('systemd-analyze', ['security', '--offline=true', '--threshold=20', service], {
-      env,
-      encoding: 'utf8',
-    })
-    expect(security.status, security.stdout + security.stderr).toBe(0)
-  })
+  test.runIf(spawnSync('systemd-analyze', ['--version']).status === 0)(
+    'systemd-analyze reports no problems in the units',
+    () => {
+      const folder = tempFolder()
+      for (const file of units)
+        writeFileSync(
+          join(folder, file),
+          read(`docs/systemd/${file}`).replaceAll('/usr/local/bin/indicator-sync', '/bin/true'),
+        )
+      const env = { ...process.env, SYSTEMD_UNIT_PATH: `${folder}:` }
+      const files = ['indicator-sync.service', 'indicator-sync.timer', 'indicator-sync-failed@x.service']
+      const verified = spawnSync('systemd-analyze', ['verify', ...files.map((file) => join(folder, file))], {
+        env,
+        encoding: 'utf8',
+      })
+      expect(verified.stderr).toBe('')
+      const service = join(folder, 'indicator-sync.service')
+      const security = spawnSync('systemd-analyze', ['security', '--offline=true', '--threshold=20', service], {
+        env,
+        encoding: 'utf8',
+      })
+      expect(security.status, security.stdout + security.stderr).toBe(0)
+    },
+  )
 })
 
 describe('a backup', () => {
@@ -133,7 +136,7 @@ describe('a backup', () => {
   test.each<[string, (dir: string) => Promise<unknown>]>([
     ['publish --bookkeeping', (dir) => runCli(dir, ['publish', '--bookkeeping', 'backup.db'])],
     ['the backup of SQLite', (dir) => new SQLite(join(dir, DATA)).backup(join(dir, 'backup.db'))],
-  ])('by %s is restored whole: the next sync asks nothing', async (_name, backUp) => {
+  ])('a backup by %s restores everything, so that the next sync sends no requests', async (_name, backUp) => {
     const dir = tempFolder()
     writeFileSync(join(dir, 'job.yaml'), JOB)
     const emulator = await emulate()
@@ -163,7 +166,7 @@ describe('a backup', () => {
   })
 })
 
-test('the page and .env.example name every setting', async () => {
+test('the installation page and .env.example name every setting', async () => {
   const dir = tempFolder()
   await runCli(dir, ['init'])
   const settings = read('docs/install.md')
@@ -178,7 +181,7 @@ test('the page and .env.example name every setting', async () => {
   }
 })
 
-test('the page names commands and flags that exist, and files that do', () => {
+test('the operation pages name only existing commands, flags and files', () => {
   for (const file of ['docs/install.md', 'docs/page.md', 'docs/monitoring.md']) {
     const page = read(file)
     for (const [, line] of page.matchAll(/^(?:.*&& )?indicator-sync ([a-z][^\n#>&|]*)/gm))

@@ -16,7 +16,7 @@ describe('docs/schema.md', () => {
   const [, table = ''] = read('docs/schema.md').split('| source | tables |\n|---|---|')
   const rows = [...table.split('\n\n')[0]!.matchAll(/^\| (.*) \| (.*) \|$/gm)]
 
-  test('names every route', () => {
+  test('docs/schema.md names every route', () => {
     const named = quotedIn(rows.map(([, routes]) => routes).join()).filter((word) => word.startsWith('/'))
     expect(named).toEqual(
       Object.values(ROUTES)
@@ -25,7 +25,7 @@ describe('docs/schema.md', () => {
     )
   })
 
-  test('names every table of data by its source, and none that does not exist', () => {
+  test('docs/schema.md names every data table with its source, and no other', () => {
     expect(quotedIn(rows.map(([, , tables]) => tables).join())).toEqual(
       TABLE_NAMES.filter((name) => !name.startsWith('_')).sort(),
     )
@@ -47,11 +47,11 @@ describe('docs/lake.md', () => {
   const [, table = ''] = read('docs/lake.md').split('## Tables')
   const rows = [...table.split('\n## ')[0]!.matchAll(/^\| (`.*?) \| (.*?) \|/gm)]
 
-  test('names every table of a lake', () => {
+  test('docs/lake.md names every table of a lake', () => {
     expect(quotedIn(rows.map(([, tables]) => tables).join())).toEqual(Object.keys(LAKE_TABLES).sort())
   })
 
-  test('names every column of the tables whose columns it lists', () => {
+  test('docs/lake.md names every column of the tables that it describes', () => {
     const listed = rows.filter(([, , columns]) => columns!.includes('`series_id`'))
     expect(listed.map(([, name]) => name)).toEqual(['`observation`', '`observation_revision`', '`day`'])
     for (const [, name, columns] of listed) {
@@ -61,7 +61,7 @@ describe('docs/lake.md', () => {
   })
 })
 
-test('the number of recipes is that of the program', () => {
+test('README.md states the correct number of recipes', () => {
   expect(RECIPES.length).toBe(21)
   expect(read('README.md')).toContain('twenty-one typical analyst queries')
 })
@@ -76,6 +76,6 @@ test('docs/postgresql.md lists only commands that use a database', async () => {
     expect(onDatabase.map(({ name }) => name)).toContain(command.split(' ')[0])
 })
 
-test('the changelog stays short: one line a change, for users', () => {
+test('the changelog remains short', () => {
   expect(readFileSync('CHANGELOG.md', 'utf8').split('\n').length).toBeLessThan(70)
 })

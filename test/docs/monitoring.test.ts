@@ -19,7 +19,7 @@ interface Rule {
 }
 
 describe('metrics', () => {
-  test('report open failures, gaps, stale series, quarantine, duration and last success', async () => {
+  test('metrics report open failures, gaps, stale series, quarantine, duration and last success', async () => {
     const store = await tempStore()
     const emulator = await emulate({ now: Date.parse('2025-11-04T12:00:00Z') / 1000 })
     const yaml = (ids: string) => `series:\n  - { indicators: [${ids}], window: { last: 2d } }`
@@ -46,7 +46,7 @@ describe('metrics', () => {
     }
   })
 
-  test('include the calls left in the budget of a job', async () => {
+  test("metrics include the remaining calls of a job's budget", async () => {
     const dir = tempFolder()
     const emulator = await emulate()
     writeFileSync(
@@ -59,7 +59,7 @@ describe('metrics', () => {
     expect(out).toContain('indicator_sync_calls_left{job="one"} 9\n')
   })
 
-  test('have one row each on the page, like the fields of a message', () => {
+  test('every metric and notification field has one row in docs/monitoring.md', () => {
     const rows = [...readFileSync('docs/monitoring.md', 'utf8').matchAll(/^\| (`[^|]+`) \|/gm)].map(([, head]) => head!)
     const fields = rows.flatMap((head) => head.split(', '))
     expect(new Set(fields).size, 'a row twice').toBe(fields.length)
@@ -69,15 +69,15 @@ describe('metrics', () => {
   })
 })
 
-describe('alert rules and dashboard', () => {
+describe('alert rules and the dashboard', () => {
   const rules = (parse(read('alerts.yml')) as { groups: { rules: Rule[] }[] }).groups.flatMap((group) => group.rules)
 
-  test('use only metrics that exist', () => {
+  test('alert rules and the dashboard use only existing metrics', () => {
     for (const file of ['alerts.yml', 'alerts.test.yml', 'grafana.json'])
       for (const name of mentioned(read(file))) expect(names, `${file}: ${name}`).toContain(name)
   })
 
-  test('every rule has a name of its own, a condition, a severity and a next step', () => {
+  test('every rule has a unique name, a condition, a severity and a next step', () => {
     expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length)
     for (const { alert, expr, labels, annotations } of rules) {
       expect(alert).toMatch(/^IndicatorSync[A-Z]\w+$/)
@@ -99,7 +99,7 @@ describe('alert rules and dashboard', () => {
       expect(watched).toContain(name)
   })
 
-  test('the tests of rules expect the descriptions of the rules', () => {
+  test('the rule tests expect the descriptions of the rules', () => {
     const { tests } = parse(read('alerts.test.yml')) as {
       tests: { alert_rule_test: { alertname: string; exp_alerts: { exp_annotations: { description: string } }[] }[] }[]
     }
@@ -113,7 +113,7 @@ describe('alert rules and dashboard', () => {
     }
   })
 
-  test.runIf(promtool)('promtool finds nothing wrong, and the rules fire when they should', () => {
+  test.runIf(promtool)('promtool finds no errors, and the rule tests pass', () => {
     for (const args of [
       ['check', 'rules', 'alerts.yml'],
       ['test', 'rules', 'alerts.test.yml'],
@@ -123,7 +123,7 @@ describe('alert rules and dashboard', () => {
     }
   })
 
-  test('the dashboard can be imported: every panel has its place, its source and a question', () => {
+  test('every panel of the dashboard has a position, a data source and a query', () => {
     const { panels, templating } = JSON.parse(read('grafana.json')) as {
       panels: { id: number; title: string; gridPos: Record<string, number>; targets: { expr: string }[] }[]
       templating: { list: { name: string; type: string }[] }

@@ -4,7 +4,7 @@ import { tempFolder } from '../kit.ts'
 import { copyMarket } from '../marketCopy.ts'
 import { blocksOf } from './blocks.ts'
 
-test('the statements of the pages on tables and on other tools return rows', async () => {
+test('the SQL examples of docs/schema.md and docs/use-from.md return rows', async () => {
   const store = await copyMarket(join(tempFolder(), 'market.db'))
   const blocks = ['docs/schema.md', 'docs/use-from.md'].flatMap(blocksOf)
   expect(blocks.length).toBeGreaterThan(8)

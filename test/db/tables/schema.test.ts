@@ -3,7 +3,7 @@ import { rememberZone } from '../../../src/db/queries/referenceTables.ts'
 import { TABLE_NAMES, tableOf, VIEWS } from '../../../src/db/tables/schema.ts'
 import { tempStore } from '../../kit.ts'
 
-test('migrations make exactly what is declared, all tables STRICT', async () => {
+test('migrations create exactly the declared tables, all of them STRICT', async () => {
   const store = await tempStore()
   const made = store.all(
     `select name, strict from pragma_table_list where schema = 'main' and type = 'table' and name not like 'sqlite_%' and name not like '_migration%'`,
@@ -34,7 +34,7 @@ test('migrations make exactly what is declared, all tables STRICT', async () => 
   }
 })
 
-test('every view has the columns that are described, and answers', async () => {
+test('every view has its described columns and can be queried', async () => {
   const store = await tempStore()
   await rememberZone(store.kysely, store.engine, 'Europe/Madrid')
   const views = store.all(`select name from pragma_table_list where type = 'view'`) as { name: string }[]

@@ -21,7 +21,7 @@ const COLUMNS = {
 
 describe('views on values', () => {
   test.each(['Europe/Madrid', 'Australia/Lord_Howe', 'America/Sao_Paulo', 'Asia/Beirut', 'Pacific/Apia'])(
-    'days and months say when they begin, in %s too',
+    'days and months begin at local midnight in %s',
     async (zone) => {
       const store = await filled({
         id: 1,
@@ -42,7 +42,7 @@ describe('views on values', () => {
     'America/Havana',
     'Asia/Beirut',
     'Pacific/Apia',
-  ])('every day is there once, the first and the last that there are too, in %s', async (zone) => {
+  ])('every day appears exactly once, including the first and the last, in %s', async (zone) => {
     const store = await filled({
       id: 1,
       zone,
@@ -60,7 +60,7 @@ describe('views on values', () => {
     expect(store.all('select * from observations_daily where series_id = 2')).toEqual([])
   })
 
-  test.each(Object.entries(COLUMNS))('%s says which series a row is of', async (view, columns) => {
+  test.each(Object.entries(COLUMNS))('%s names the series of each row', async (view, columns) => {
     const store = await filled(
       { id: 1, values: every('2025-10-25T22:00Z', '2025-10-26T23:00Z', 3600, (i) => i) },
       { id: 2, trunc: 'hour', values: every('2025-10-25T22:00Z', '2025-10-26T23:00Z', 3600, () => 9_999) },
@@ -81,7 +81,7 @@ describe('views on values', () => {
       )
   })
 
-  test('days of 23 and 25 hours, mixed steps and nulls: count, hours, energy and the average over time', async () => {
+  test('a daily view aggregates days of 23 and 25 hours, mixed steps and nulls by duration', async () => {
     const store = await filled({
       id: 1,
       values: [
@@ -130,7 +130,7 @@ describe('views on values', () => {
     },
   )
 
-  test('names are in the chosen language, else in English, else in Spanish, else in another one', async () => {
+  test('names use the chosen language, then English, then Spanish, then any other language', async () => {
     const store = await filled({ id: 1, values: every('2025-09-29T22:00Z', '2025-09-30T22:00Z', 3600, () => 25) })
     const expectNames = (indicator_name: string, geo_name: string) => {
       for (const view of Object.keys(COLUMNS))
@@ -154,7 +154,7 @@ describe('views on values', () => {
     { of: 9, unit: '€/MWh' },
     { of: 10, unit: null },
     { of: 11, unit: 'Temperatura' },
-  ])('the unit of indicator $of is $unit: known units by id, else the name of the quantity', async ({ of, unit }) => {
+  ])('the unit of indicator $of is $unit: a known unit, else the name of the quantity', async ({ of, unit }) => {
     const store = await filled({ id: 1, of, values: every('2025-09-29T22:00Z', '2025-09-30T22:00Z', 3600, () => 25) })
     for (const view of Object.keys(COLUMNS)) expect(store.all(`select distinct unit from ${view}`)).toEqual([{ unit }])
   })
@@ -176,7 +176,7 @@ describe('views on values', () => {
     expect((await seriesUnits({ store, languages: ['en'] }, [1])).get(1)).toBe(unit)
   })
 
-  test('every known unit has a source, and says whether it is assumed', async () => {
+  test('every known unit has a source and says whether it is assumed', async () => {
     const store = await filled()
     const rows = store.all('select id, unit, measure, source, assumed from magnitude order by id')
     expect(rows).toMatchObject([
@@ -187,7 +187,7 @@ describe('views on values', () => {
     for (const { source } of rows as { source: string }[]) expect(source).toMatch(/^Id/)
   })
 
-  test('native days and months are as long as they are, and count where they begin', async () => {
+  test('days and months as native periods have their real length and belong to their start', async () => {
     const months = ['2025-01-31T23:00Z', '2025-02-28T23:00Z', '2025-03-31T22:00Z', '2025-04-30T22:00Z'].map(at)
     const store = await filled({
       id: 1,
@@ -207,7 +207,7 @@ describe('views on values', () => {
     expect(total!.avg).toBeCloseTo((10 * 672 + 20 * 743 + 30 * 720) / (672 + 743 + 720), 9)
   })
 
-  test('local time is that of the series, half-hour changes and offsets to the west too', async () => {
+  test('local times use the zone of the series, with half-hour changes and negative offsets', async () => {
     const store = await filled(
       {
         id: 1,
