@@ -28,7 +28,7 @@ const day = (id: number, from: string, to: string, more = '') =>
 
 describe('the embedded service', () => {
   test.each(ROUTE_NAMES.flatMap((route) => ['es', 'en'].map((locale) => [route, locale] as const)))(
-    '%s answers in %s',
+    'the route %s returns a response in %s',
     async (route, locale) => {
       const { get } = await open()
       const path = routeOf(route)
@@ -42,7 +42,7 @@ describe('the embedded service', () => {
     },
   )
 
-  test('has about sixty indicators, each with values of its own', async () => {
+  test('the emulator has about sixty indicators, each with its own values', async () => {
     const { get, values } = await open()
     const { body } = await get('/indicators')
     expect(body.indicators.length).toBe(body.meta.size)
@@ -52,7 +52,7 @@ describe('the embedded service', () => {
       expect((await values(day(id, '2025-11-02', '2025-11-02'))).length, String(id)).toBeGreaterThan(0)
   })
 
-  test('sums by default, averages when asked', async () => {
+  test('values are summed by default and averaged on request', async () => {
     const { values } = await open()
     const raw = await values(day(1293, '2025-11-01', '2025-11-01'))
     const sum = await values(day(1293, '2025-11-01', '2025-11-01', '&time_trunc=hour'))
@@ -61,7 +61,7 @@ describe('the embedded service', () => {
     expect(sum[0]!.value / average[0]!.value).toBeCloseTo(12, 3)
   })
 
-  test('the same seed gives the same bytes, another one does not', async () => {
+  test('equal seeds give equal bytes, and different seeds different ones', async () => {
     const target = day(600, '2025-11-01', '2025-11-02')
     const bodies = await Promise.all(
       [1, 1, 2].map(async (seed) => JSON.stringify((await (await open({ seed })).get(target)).body)),
@@ -70,7 +70,7 @@ describe('the embedded service', () => {
     expect(bodies[0]).not.toBe(bodies[2])
   })
 
-  test.each(CONTENT_ROUTES)('%s takes every filter', async (route) => {
+  test.each(CONTENT_ROUTES)('%s supports every filter', async (route) => {
     const { get } = await open()
     const count = async (query: string) => (await get(`/es/${route}?${query}`)).body.contents.length as number
     const all = await count('')

@@ -25,7 +25,7 @@ async function open(options: EmulatorOptions = {}) {
   return { emulator, ask: planned }
 }
 
-test('listens on the loopback address only', async () => {
+test('the emulator listens only on the loopback address', async () => {
   const { emulator } = await open()
   expect(emulator.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
   expect(emulator.key).toBe(EMULATOR_KEY)
@@ -39,7 +39,7 @@ test.each([
   ['gzip, br;q=0', false],
   ['gzip', false],
   ['', false],
-])('packs with brotli for clients that take it: %j', async (encoding, packed) => {
+])('responses are compressed with brotli if the client accepts it: %j', async (encoding, packed) => {
   const { ask: planned } = await open()
   const { headers, bytes } = await planned('/es/glossaries', encoding === '' ? {} : { 'accept-encoding': encoding })
   expect(headers['content-encoding']).toBe(packed ? 'br' : undefined)
@@ -57,14 +57,14 @@ test.each([
   ['in double quotes', (key: string) => `"${key}"`, 200],
   ['wrong', () => 'f'.repeat(64), 403],
   ['with half its quotes', (key: string) => `"${key}`, 403],
-])('a key %s is answered as it deserves', async (_how, write, status) => {
+])('a key %s is accepted or refused like by the real service', async (_how, write, status) => {
   const { emulator, ask: planned } = await open({ key: 'a'.repeat(64) })
   const answer = await planned('/widgets', { 'x-api-key': write(emulator.key) })
   expect(answer.status).toBe(status)
   if (status === 403) expect(answer.bytes.toString()).toBe('{"Status":403,"message":"Forbidden"}')
 })
 
-test('without a key nothing is answered but the refusal', async () => {
+test('a request without a key is refused', async () => {
   const { emulator } = await open()
   expect((await raw(`${emulator.url}/widgets`, {})).status).toBe(403)
 })
@@ -76,7 +76,7 @@ test.each([
   ['/widgets', 'application/json', 200],
   ['/widgets', '*/*', 200],
   ['/widgets', 'application/json; application/vnd.service-api-v9+json', 406],
-])('%s as %s is %i', async (target, accept, status) => {
+])('%s with the Accept header %s returns %i', async (target, accept, status) => {
   expect((await (await open()).ask(target, { accept })).status).toBe(status)
 })
 
@@ -110,13 +110,13 @@ test.each([
   ['/en/news', 404],
   ['/indicators/600/values', 404],
   ['/widgets/%E0%A4%A', 400],
-])('%s is %i, as JSON', async (target, status) => {
+])('%s returns %i with a JSON body', async (target, status) => {
   const answer = await (await open()).ask(target)
   expect(answer.status).toBe(status)
   expect(() => JSON.parse(answer.bytes.toString())).not.toThrow()
 })
 
-test('the log has every request, whatever became of it', async () => {
+test('the log contains every request and its outcome', async () => {
   const entries: unknown[] = []
   const { emulator, ask: planned } = await open({ log: (entry) => entries.push(entry) })
   const { bytes } = await planned('/widgets?locale=en')
@@ -137,7 +137,7 @@ test('the log has every request, whatever became of it', async () => {
   expect(entries).toEqual(emulator.requests)
 })
 
-test('HEAD has the headers and no body', async () => {
+test('HEAD returns the headers without a body', async () => {
   const { emulator } = await open()
   const response = await fetch(`${emulator.url}/widgets`, { method: 'HEAD', headers: { 'x-api-key': emulator.key } })
   expect([response.status, await response.text()]).toEqual([200, ''])
@@ -151,7 +151,7 @@ test('responses are delayed by the configured time', async () => {
   expect(performance.now() - start).toBeGreaterThanOrEqual(55)
 })
 
-test('the clock is a function, an instant, or set', async () => {
+test('the clock can be a function, a fixed instant, or set later', async () => {
   let now = NOW
   const { emulator, ask: planned } = await open({ now: () => now })
   const today = async () =>

@@ -43,7 +43,7 @@ const steps = (series: Series): number[] => [
   ...new Set(instants(series).map((one, i, all) => (all[i + 1] ?? Number.NaN) - one)),
 ]
 
-test('a window over a change of resolution comes back as hourly sums, and several changes are one such window', async () => {
+test('a window across several changes of resolution returns hourly sums', async () => {
   const { days } = await open({
     ...HOURLY,
     resolutions: [
@@ -67,7 +67,7 @@ test('a window over a change of resolution comes back as hourly sums, and severa
   expect(sum(whole.values.slice(96))).toBeCloseTo(sum(fives.values), 1)
 })
 
-test('a change whose far side is not published yet does not show', async () => {
+test('a change of resolution has no effect until its later values are published', async () => {
   const { days, emulator } = await open({
     ...HOURLY,
     resolutions: [
@@ -81,7 +81,7 @@ test('a change whose far side is not published yet does not show', async () => {
   expect((await days('2025-11-01', '2025-11-02')).tiempo).toEqual([{ id: 223, name: 'Hora' }])
 })
 
-test('values are published late, revised, withdrawn and published again, each at its instant and for its geos', async () => {
+test('values are published, revised, withdrawn and republished at their instants, for their geos', async () => {
   const { days, emulator } = await open({
     ...HOURLY,
     actions: [
@@ -106,7 +106,7 @@ test('values are published late, revised, withdrawn and published again, each at
   ])
 })
 
-test('history is served in another resolution from an instant on', async () => {
+test('history changes its resolution at the scripted instant', async () => {
   const { days, emulator } = await open({
     ...HOURLY,
     actions: [{ do: 'resolve', at: NOW + 60, resolutions: [{ from: DAY_1, every: 900, tiempo: 77 }] }],
@@ -121,7 +121,7 @@ test.each([
   ['day', '2025-10-20', '2025-10-31', [86_400, 90_000]],
   ['month', '2025-01-01', '2025-10-31', [28, 29, 30, 31]],
   ['irregular', '2025-11-01', '2025-11-01', []],
-] as const)('a series of %s periods', async (every, from, to, lengths) => {
+] as const)('a series can have %s periods', async (every, from, to, lengths) => {
   const { days } = await open({
     ...HOURLY,
     geos: [3],
@@ -137,7 +137,7 @@ test.each([
   if (every === 'day') expect(steps(series)).toContain(90_000)
 })
 
-test('a period is there when its lag is over, and an empty answer names the resolution that the script says', async () => {
+test('a period is published after its lag, and an empty reply names the scripted resolution', async () => {
   const { days } = await open({ ...HOURLY, geos: [3], lag: 6 * HOUR, emptyTiempo: 223 })
   const today = await days('2025-11-04')
   expect(instants(today).at(-1)).toBe(NOW - 6 * HOUR)
@@ -149,7 +149,7 @@ test('a period is there when its lag is over, and an empty answer names the reso
   })
 })
 
-test('beyond so many days times geos the answer is 504, and one day fewer is answered', async () => {
+test('a window above the limit of days times geos returns 504, a smaller one 200', async () => {
   const { get } = await open(HOURLY, { geoDays: 20 })
   const planned = async (more: string) =>
     (await get(`/indicators/9001?start_date=2025-10-01T00:00&end_date=${more}`)).status
@@ -168,7 +168,7 @@ test.each([
   '/archives?start_date=2025-01-01&end_date=9999-12-31&date_type=publicacion',
   '/archives_json?start_date=0002-01-01&end_date=9999-12-31',
   '/widgets/1?start_date=0002-01-01&end_date=9999-12-31',
-])('%s about 9,998 years is answered with little, and so is the next question', async (target) => {
+])('%s over 9,998 years returns a small response, and the emulator remains responsive', async (target) => {
   const { get, emulator } = await open({ ...HOURLY, resolutions: [{ from: -6e10, every: 1 }], lag: -3e11 })
   for (const now of ['2025-11-04T12:00:00Z', '9998-01-01T00:00:00Z']) {
     emulator.setNow(at(now))
@@ -179,7 +179,7 @@ test.each([
   }
 })
 
-test('a fault meets one indicator only, and leaves out values, a geo, or sense', async () => {
+test('a fault applies to one indicator, and removes values, a geo, or validity', async () => {
   const { emulator, days } = await open({ ...HOURLY }, { faults: [{ id: 9001, rows: 'geo-missing' }] })
   expect((await days('2025-11-01')).geos).toEqual([{ geo_id: 3, geo_name: 'España' }])
   emulator.setFaults([{ id: 9001, rows: 'none' }])

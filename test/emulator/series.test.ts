@@ -36,7 +36,7 @@ async function open(options: EmulatorOptions = {}) {
 
 const sum = (values: readonly Value[]): number => values.reduce((total, { value }) => total + value, 0)
 
-test('the second 02:00 of the 25-hour day has the UTC time of the first, and nothing else is wrong', async () => {
+test('only the second 02:00 of the 25-hour day has a wrong UTC time', async () => {
   const { days } = await open()
   const { values } = await days(1739, '2021-10-31')
   expect(values.slice(1, 5).map(({ datetime, datetime_utc, tz_time }) => [datetime, datetime_utc, tz_time])).toEqual([
@@ -48,7 +48,7 @@ test('the second 02:00 of the 25-hour day has the UTC time of the first, and not
   for (const { datetime, tz_time } of values) expect(Date.parse(datetime)).toBe(Date.parse(tz_time))
 })
 
-test('on the 25-hour day the geos of an instant come in any order, on every other day by number', async () => {
+test('geos are unordered on the 25-hour day and sorted on every other day', async () => {
   const { days } = await open()
   const ordersOn = async (date: string): Promise<number[][]> => {
     const { values } = await days(1001, date)
@@ -63,7 +63,7 @@ test('on the 25-hour day the geos of an instant come in any order, on every othe
   expect(new Set((await ordersOn('2021-10-30')).map(String))).toEqual(new Set([String(ascending)]))
 })
 
-test('the number of what is measured is stable, its name is not', async () => {
+test('the id of a magnitude is stable while its name changes', async () => {
   const named = async (now: number) => {
     const { days } = await open({ now })
     return ((await days(1739, '2021-10-30')) as unknown as { magnitud: unknown }).magnitud
@@ -98,12 +98,12 @@ test.each([
   [10355, '2025-10-01', '', 'Diez minutos', 219],
   [1293, '2025-10-01', '&time_trunc=hour', 'Hora', 223],
   [1293, '2025-10-01', '&time_trunc=day', 'Día', 2],
-])('the resolution of %i on %s%s is named', async (id, date, more, name, number) => {
+])('the resolution of indicator %i on %s%s has its name', async (id, date, more, name, number) => {
   const { days } = await open()
   expect((await days(id, date, date, more)).tiempo).toEqual([{ name, id: number }])
 })
 
-test('across a change of resolution prices are four times too high, and the averages are not', async () => {
+test('prices across a change of resolution are four times too high, but averages are correct', async () => {
   const { days } = await open()
   const { tiempo, values } = await days(600, '2025-09-30', '2025-10-01', '&geo_ids[]=3')
   expect(tiempo).toEqual([{ name: 'Hora', id: 223 }])
@@ -112,7 +112,7 @@ test('across a change of resolution prices are four times too high, and the aver
   expect(sum(values.slice(24)) / sum(right.values.slice(24))).toBeCloseTo(4, 2)
 })
 
-test('once history is rewritten, an old hour is four equal quarters', async () => {
+test('an hour of rewritten history becomes four equal quarters', async () => {
   const { emulator, days } = await open({ historyRewrittenAt: NOW + DAY })
   const before = await days(600, '2025-09-29', '2025-09-30', '&geo_ids[]=3')
   emulator.setNow(NOW + 2 * DAY)
@@ -131,19 +131,19 @@ test.each([
   ['2025-11-01 00:00:00 %2B0100', '2025-11-01 03:00:00 %2B0100', 4],
   ['2025-11-01T00:01', '2025-11-01T02:59', 2],
   ['2025-11-02', '2025-11-01', 0],
-])('from %s to %s there are %i hours', async (from, to, count) => {
+])('a window from %s to %s contains %i hours', async (from, to, count) => {
   const { ask: planned } = await open()
   const { values } = await planned(`/indicators/1739?start_date=${from}&end_date=${to}`)
   expect(values).toHaveLength(count)
 })
 
-test('one instant has the value at it', async () => {
+test('a request for one instant returns its value', async () => {
   const { ask: planned } = await open()
   const { values } = await planned('/indicators/1739?datetime=2025-11-01T10:30:00Z')
   expect(values.map(({ tz_time }) => tz_time)).toEqual(['2025-11-01T10:00:00.000Z'])
 })
 
-test('groups stand at local borders: days, months and years', async () => {
+test('groups begin at local midnight: days, months and years', async () => {
   const { days } = await open()
   const starts = async (trunc: string) =>
     (await days(1739, '2024-12-01', '2025-03-31', `&time_trunc=${trunc}&time_agg=average`)).values.map(
@@ -160,7 +160,7 @@ test('groups stand at local borders: days, months and years', async () => {
   expect(await starts('year')).toEqual(['2024-01-01T00:00:00.000+01:00', '2025-01-01T00:00:00.000+01:00'])
 })
 
-test('geos are filtered, combined, and grouped by level', async () => {
+test('geos can be filtered, aggregated and grouped by level', async () => {
   const { days } = await open()
   const all = await days(1159, '2025-06-01')
   expect((await days(1159, '2025-06-01', '2025-06-01', '&geo_ids[]=4&geo_ids[]=9')).geos).toEqual([
@@ -183,7 +183,7 @@ test('geos are filtered, combined, and grouped by level', async () => {
   expect((await days(1159, '2025-06-01', '2025-06-01', '&geo_trunc=country')).values).toEqual(all.values)
 })
 
-test('a window with nothing says so', async () => {
+test('a window without data returns an empty reply', async () => {
   const { days } = await open()
   for (const empty of [await days(600, '2013-12-31'), await days(600, '2026-06-01'), await days(551, '2025-11-09')])
     expect(empty).toMatchObject({ geos: [], values_updated_at: null, values: [] })
@@ -201,7 +201,7 @@ test.each([
   [541, '2025-11-08', '2025-11-04T12:00:00Z', 0],
   [10211, '2025-11-03', '2025-11-04T12:00:00Z', 24],
   [10211, '2025-11-04', '2025-11-04T12:00:00Z', 0],
-])('%i for %s has at %s %i values of a geo', async (id, date, now, count) => {
+])('indicator %i for %s has at %s %i values per geo', async (id, date, now, count) => {
   const { days } = await open({ now: Date.parse(now) / 1000 })
   const { values } = await days(id, date)
   expect(values.filter(({ geo_id }) => geo_id === values[0]!.geo_id)).toHaveLength(count)
@@ -213,7 +213,7 @@ test.each([
   ['settlement for eight months', 10211, '2025-01-15', [2, 20, 40, 100, 250, 900].map((d) => d * DAY), [0, 1, 1, 1, 0]],
   ['forecasts until their hour', 541, '2025-11-03', [-60, -30, -12, -1, 24, 90].map((h) => h * HOUR), [1, 1, 1, 1, 0]],
   ['day-ahead prices never', 600, '2025-11-01', [-6 * HOUR, HOUR, 400 * DAY], [0, 0]],
-])('revisions: %s', async (_what, id, date, ages, changes) => {
+])('revisions happen on schedule: %s', async (_what, id, date, ages, changes) => {
   const { emulator, ask: planned } = await open()
   const first = Date.parse(`${date}T00:00:00+01:00`) / 1000
   const answered: (readonly [number, string])[] = []
@@ -231,7 +231,7 @@ test.each([
     expect(now[0] === before[0] || Date.parse(now[1]) > Date.parse(before[1])).toBe(true)
 })
 
-test('the sun does not shine at night, nuclear is flat, demand has its peaks, and prices fall below zero in spring', async () => {
+test('values follow realistic daily and seasonal patterns', async () => {
   const { days } = await open()
   for (const date of ['2025-01-10', '2025-07-10']) {
     const { values } = await days(1295, date)

@@ -25,7 +25,7 @@ const ITEM = [
   ...['taxonomy_terms', 'vocabularies'],
 ]
 
-test.each(CONTENT_ROUTES)('%s have the fields of the live service', async (route) => {
+test.each(CONTENT_ROUTES)('%s have the fields of the real service', async (route) => {
   const { ask: planned } = await open()
   const { contents, meta } = await planned(`/es/${route}`)
   expect(meta).toMatchObject({ size: contents.length, cache_date: 'Nov 4, 2025, 5:57:31 AM' })
@@ -41,7 +41,7 @@ test.each(CONTENT_ROUTES)('%s have the fields of the live service', async (route
   expect(new Set(contents.map(({ slug }: Body) => slug)).size).toBe(contents.length)
 })
 
-test('there are enough texts, in two languages, with entities', async () => {
+test('the emulator has enough texts in two languages, with HTML entities', async () => {
   const { ask: planned } = await open()
   const sizes = await Promise.all(CONTENT_ROUTES.map(async (route) => (await planned(`/es/${route}`)).meta.size))
   expect(sizes[0]).toBeGreaterThanOrEqual(8)
@@ -61,13 +61,13 @@ test.each([
   ['news', 'expires', 'expires_at'],
   ['news', 'updated', 'updated_at'],
   ['documentations', 'created', 'created_at'],
-])('%s are ordered by %s', async (route, order, field) => {
+])('%s are sorted by %s', async (route, order, field) => {
   const { ask: planned } = await open()
   const times = (await planned(`/es/${route}?order=${order}`)).contents.map((item: Body) => Date.parse(item[field]))
   expect(times).toEqual(times.toSorted((a: number, b: number) => b - a))
 })
 
-test('news vanish on the day they expire, and one is corrected as the clock moves', async () => {
+test('news disappear on their expiry date, and one is edited over time', async () => {
   const { emulator, ask: planned } = await open()
   const before = (await planned('/es/news')).contents as Body[]
   const oldest = before.toSorted((a, b) => Date.parse(a.expires_at) - Date.parse(b.expires_at))[0]
@@ -86,7 +86,7 @@ test('news vanish on the day they expire, and one is corrected as the clock move
   expect(Date.parse(edited.updated_at)).toBeGreaterThan(Date.parse(newest.updated_at))
 })
 
-test('a day that is over has forty archives or more, one to come has few', async () => {
+test('a past day has at least forty archives, and a future day only a few', async () => {
   const { ask: planned } = await open()
   const past = (await planned('/archives?start_date=2025-10-20&end_date=2025-10-20')).archives as Body[]
   expect(past.length).toBeGreaterThanOrEqual(40)
@@ -110,7 +110,7 @@ async function madeArchives() {
   return ((await planned('/archives?start_date=2024-01-01&end_date=2024-01-01')).archives as Body[]).map(identity)
 }
 
-test('archives have the numbers, horizons and types of the live service', async () => {
+test('archives have the ids, horizons and types of the real service', async () => {
   const made = await madeArchives()
   for (const known of [
     [29, 'totalp48', 'H', 'xml'],
@@ -121,13 +121,13 @@ test('archives have the numbers, horizons and types of the live service', async 
     expect(made).toContainEqual(known)
 })
 
-test.skipIf(!HAS_RECORDED)('every recorded archive is among those of the emulator', async () => {
+test.skipIf(!HAS_RECORDED)('the emulator has every recorded archive', async () => {
   const made = await madeArchives()
   for (const known of recorded('archives_2023-12-31_inner-array.json') as Body[])
     expect(made).toContainEqual(identity(known))
 })
 
-test('by day of publication, archives are listed on the day they came', async () => {
+test('archives by publication date are listed on the day of their publication', async () => {
   const { ask: planned } = await open()
   const { archives } = await planned('/archives?date_type=publicacion&start_date=2025-10-05&end_date=2025-10-12')
   expect(archives.length).toBeGreaterThan(20)
@@ -139,7 +139,7 @@ test('by day of publication, archives are listed on the day they came', async ()
   expect(monthly).toMatchObject({ date_times: ['2025-09-01', '2025-09-30'], publication_date: ['2025-10-09'] })
 })
 
-test('archives take the filters of terms and vocabularies', async () => {
+test('archives can be filtered by terms and vocabularies', async () => {
   const { ask: planned } = await open()
   const count = async (query: string) => (await planned(`/archives?start_date=2025-10-20&${query}`)).meta.size as number
   const all = await count('')
@@ -149,7 +149,7 @@ test('archives take the filters of terms and vocabularies', async () => {
   expect(await count('vocabularies[]=nothing')).toBe(0)
 })
 
-test('archives that exist as JSON have a shape of their own', async () => {
+test('JSON archives have their own format', async () => {
   const { ask: planned } = await open()
   const { archives, meta } = await planned('/archives_json?date=2025-10-20')
   expect(meta.size).toBe(archives.length)
@@ -160,7 +160,7 @@ test('archives that exist as JSON have a shape of their own', async () => {
   expect((await planned('/archives_json?date=2026-10-20')).archives).toEqual([])
 })
 
-test('widgets are listed by type, and found by number or name', async () => {
+test('widgets are listed by type and found by id or name', async () => {
   const { ask: planned } = await open()
   const ids = async (query: string) => (await planned(`/widgets${query}`)).widgets.map(({ id }: Body) => id) as string[]
   const offers = await ids('?widget_type=offer')
@@ -174,7 +174,7 @@ test('widgets are listed by type, and found by number or name', async () => {
   expect((await planned('/widgets/potencia?locale=en')).widget.subtitle).toBe('CONVENTIONAL GEN.')
 })
 
-test('the catalogue is filtered by term, in either language; some rows have no description', async () => {
+test('the catalogue can be filtered by term in both languages, and some descriptions are missing', async () => {
   const { ask: planned } = await open()
   const size = async (query: string) => (await planned(`/indicators?${query}`)).meta.size as number
   const all = await size('')

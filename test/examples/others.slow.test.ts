@@ -13,7 +13,7 @@ import { examples, PYTHON, run } from './shell.ts'
 /** Whether Python lacks some packages: `PYTHON` may name one that has them. */
 const lacks = (packages: string): boolean => spawnSync(PYTHON, ['-c', `import ${packages}`]).status !== 0
 
-testShell('two workers fetch what a sync plans on PostgreSQL', async () => {
+testShell('two workers execute the plan of a sync on PostgreSQL', async () => {
   const emulator = await emulate({ now: Date.now() / 1000 })
   const url = await tempDatabase()
   const done = await run(examples(), ['sh', 'workers.sh'], {
@@ -26,8 +26,8 @@ testShell('two workers fetch what a sync plans on PostgreSQL', async () => {
 })
 
 // Needs the packages of `lake.py`.
-describe.skipIf(lacks('duckdb, s3fs'))('a lake', () => {
-  test.each(['a folder', 'a bucket'])('in %s is written and read with DuckDB', async (place) => {
+describe.skipIf(lacks('duckdb, s3fs'))('the lake example', () => {
+  test.each(['a folder', 'a bucket'])('the lake example writes to %s and reads it with DuckDB', async (place) => {
     const emulator = await emulate({ now: Date.now() / 1000 })
     const { env } = await storage()
     const lake = place === 'a folder' ? 'lake' : 's3://market/lake'
@@ -46,11 +46,11 @@ describe('the notebook', () => {
   const { cells } = JSON.parse(readFileSync('examples/prices.ipynb', 'utf8')) as { cells: Cell[] }
   const codes = cells.filter(({ cell_type }) => cell_type === 'code')
 
-  test('has no outputs', () => {
+  test('the notebook contains no outputs', () => {
     for (const { outputs, execution_count } of codes) expect([outputs, execution_count]).toEqual([[], null])
   })
 
-  test.skipIf(lacks('pandas, matplotlib'))('runs on the database of the demo', async () => {
+  test.skipIf(lacks('pandas, matplotlib'))('the notebook runs on the demo database', async () => {
     const folder = examples()
     mkdirSync(join(folder.bin, 'data'))
     await (await copyMarket(join(folder.bin, 'data/demo.db'))).close()

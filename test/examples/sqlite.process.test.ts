@@ -7,7 +7,7 @@ import { openReader } from '../store.ts'
 import { testShell } from '../systems.ts'
 import { examples, run } from './shell.ts'
 
-testShell('a night syncs, publishes a copy and finds nothing, again and again', async () => {
+testShell('the nightly script repeatedly syncs, publishes a copy and finds no problems', async () => {
   const emulator = await emulate({ now: Date.now() / 1000 })
   const folder = examples()
   for (let night = 0; night < 2; night++)
@@ -20,7 +20,7 @@ testShell('a night syncs, publishes a copy and finds nothing, again and again', 
   await copy.close()
 })
 
-testShell('a backfill continues after its budget is spent', async () => {
+testShell('the backfill script continues after its budget is exhausted', async () => {
   const emulator = await emulate({ now: Date.now() / 1000 })
   const folder = examples()
   const job = join(folder.dir, 'prices.yaml')

@@ -6,7 +6,7 @@ import { SERVICES } from '../../src/service/services.ts'
 import { tempFolder } from '../kit.ts'
 import { openStore } from '../store.ts'
 
-test('a call that could not be accounted for fails alone: the next one to the same host tries again', async () => {
+test('a call that cannot be recorded fails alone, and the next call to the host is tried', async () => {
   const file = join(tempFolder(), 'test.db')
   const store = await openStore(file, { busyTimeoutMs: 0 })
   const other = new SQLite(file)

@@ -6,7 +6,7 @@ const NOW = ms('2025-11-04T12:00:00Z')
 const SERIES = 'series: [{ indicators: [600], window: { from: 2025-01-01, to: 2025-02-01 }, chunk: 1w }]'
 const budget = (store: Pick<Store, 'all'>) => store.all('select host, called_at from _budget order by id')
 
-test('calls of a job without limits count against the limits of another one, host by host', async () => {
+test('calls of a job without limits count towards the limits of other jobs, per host', async () => {
   const store = await tempStore()
   const emulator = await emulate({ now: NOW / 1000 })
   const other = await emulate({ now: NOW / 1000 })
@@ -29,7 +29,7 @@ test('calls of a job without limits count against the limits of another one, hos
   expect(version()).toBe(before)
 })
 
-test('a long pause that the service asked for outlives the process, is kept and reported, and then is over', async () => {
+test('a long pause requested by the service survives the process, is reported, and expires', async () => {
   const store = await tempStore()
   const server = await serve((_request, response, call) => {
     if (call === 1) json(response, {}, 429, { 'Retry-After': '7200' })
@@ -49,7 +49,7 @@ test('a long pause that the service asked for outlives the process, is kept and 
   await next.close()
 })
 
-test('who was asked is known long after, without name and password', async () => {
+test('the base URL of the service is recorded without user name and password', async () => {
   const store = await tempStore()
   const emulator = await emulate({ now: NOW / 1000 })
   const secret = emulator.url.replace('http://', 'http://me:hush@')
@@ -64,7 +64,7 @@ test.each([
   ['the budget', 4],
   ['the key', 3],
   ['a signal', 2],
-])('a run that %s ends between the pieces of a window tells all that it did', async (why, calls) => {
+])('a run stopped by %s within a window reports all its work', async (why, calls) => {
   const store = await tempStore()
   const stop = new AbortController()
   const emulator = await emulate({

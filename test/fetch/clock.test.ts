@@ -16,7 +16,7 @@ function warnings(): { onEvent: (event: SyncEvent) => void; reasons: (string | n
   return { reasons, onEvent: (event) => event.event === 'clock.wrong' && reasons.push(event.reason) }
 }
 
-test('a pause from a run under a clock that was ahead is ignored with one warning, and the next pause counts', async () => {
+test('a pause recorded by a fast clock is ignored with one warning, and the next one counts', async () => {
   const store = await tempStore()
   let limited = true
   const server = await serve((_request, response) =>
@@ -42,7 +42,7 @@ test('a pause from a run under a clock that was ahead is ignored with one warnin
 test.each([
   ['years', AHEAD],
   ['two hours', NOW + 2 * HOUR],
-])('calls of a clock that was %s ahead leave the budget of the day as it is', async (_by, ahead) => {
+])('calls recorded by a clock that was %s ahead do not reduce the daily budget', async (_by, ahead) => {
   const store = await tempStore()
   const market = await source()
   const yaml = (id: number) =>
@@ -57,7 +57,7 @@ test.each([
   expect(reasons[0]).toContain('5 calls')
 })
 
-test('calls that a clock a few minutes ahead recorded count, because two machines may differ by so much', async () => {
+test('calls recorded by a clock a few minutes ahead count', async () => {
   const store = await tempStore()
   const market = await source()
   const yaml = `pace: { perSecond: 50, callsPerDay: 5 }\n${SERIES}`
@@ -71,23 +71,19 @@ test.each([
   ['suspect', NOW],
   ['absent', AHEAD],
   ['absent since an earlier run', NOW],
-])(
-  'what is %s after a run under a clock that was ahead is due at once, and then at growing distances',
-  async (what, first) => {
-    const store = await tempStore()
-    const market = await source({ has: (at) => at % 86_400 !== 0 })
-    const yaml =
-      'series: [{ indicators: [1], window: { from: 2025-10-01, to: 2025-10-03 }, lookback: 2d, refresh: 1h }]'
-    await market.run(store, yaml, first)
-    market.state.spoiled = () => what === 'suspect'
-    await market.run(store, yaml.replace('lookback: 2d', 'lookback: 80y'), AHEAD)
-    const calls: number[] = []
-    for (const hours of [1, 2, 3, 27]) calls.push((await market.run(store, yaml, NOW + hours * HOUR)).length)
-    expect(calls).toEqual([1, 0, 0, 1])
-  },
-)
+])('%s values of a run with a fast clock are requested immediately, then at growing intervals', async (what, first) => {
+  const store = await tempStore()
+  const market = await source({ has: (at) => at % 86_400 !== 0 })
+  const yaml = 'series: [{ indicators: [1], window: { from: 2025-10-01, to: 2025-10-03 }, lookback: 2d, refresh: 1h }]'
+  await market.run(store, yaml, first)
+  market.state.spoiled = () => what === 'suspect'
+  await market.run(store, yaml.replace('lookback: 2d', 'lookback: 80y'), AHEAD)
+  const calls: number[] = []
+  for (const hours of [1, 2, 3, 27]) calls.push((await market.run(store, yaml, NOW + hours * HOUR)).length)
+  expect(calls).toEqual([1, 0, 0, 1])
+})
 
-test('an unknown id of a run under a clock that was ahead is requested again', async () => {
+test('an unknown id of a run with a fast clock is requested again', async () => {
   const store = await tempStore()
   const market = await source({ status: () => 404 })
   const yaml = 'series: [{ indicators: [1], window: { from: 2025-10-01, to: 2025-10-03 } }]'
@@ -97,7 +93,7 @@ test('an unknown id of a run under a clock that was ahead is requested again', a
   expect(calls).toEqual([1, 0, 1, 0])
 })
 
-test('a missed run is noticed, although one is recorded in the future', async () => {
+test('a missed run is noticed despite a run recorded in the future', async () => {
   const store = await tempStore()
   const market = await source()
   const yaml = 'schedule: 0 5 * * *\nseries: [{ indicators: [1], window: { last: 2d } }]'

@@ -80,8 +80,8 @@ const ENDLESS: Readonly<Record<string, readonly [(socket: Socket) => void, Parti
   'a failure, byte by byte': [drip('HTTP/1.1 500 No\r\nContent-Length: 99999\r\n\r\n', '1', 20), SLOW, 'too-slow', 2],
 }
 
-describe('an answer that never ends is given up', () => {
-  test('by the deadline that is there for it', async () => {
+describe('endless and broken responses', () => {
+  test('an endless response is aborted by its specific deadline', async () => {
     const given = await Promise.all(
       Object.entries(ENDLESS).map(async ([name, [talk, limits]]) => {
         let attempts = 0
@@ -97,14 +97,24 @@ describe('an answer that never ends is given up', () => {
   })
 
   test.each<[string, string, string, number]>([
-    ['no HTTP at all', 'SSH-2.0-OpenSSH_9.6\r\n', 'bad-http', 2],
-    ['less than it said', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{}', 'network', 4],
-    ['chunks that are none', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n', 'bad-http', 2],
-    ['two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}', 'bad-http', 2],
+    ['no HTTP', 'SSH-2.0-OpenSSH_9.6\r\n', 'bad-http', 2],
+    ['a body below its Content-Length', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{}', 'network', 4],
+    ['invalid chunks', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n', 'bad-http', 2],
+    [
+      'two Content-Length headers',
+      'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}',
+      'bad-http',
+      2,
+    ],
     ['a NUL in a header', 'HTTP/1.1 200 OK\r\nX: a\0b\r\nContent-Length: 2\r\n\r\n{}', 'bad-http', 2],
-    ['another protocol', 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n', 'network', 4],
+    [
+      'a switch of the protocol',
+      'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n',
+      'network',
+      4,
+    ],
     ['a flood of headers', `HTTP/1.1 200 OK\r\n${'Header: value\r\n'.repeat(20_000)}\r\n{}`, 'bad-http', 2],
-  ])('%s is named', async (_name, text, code, calls) => {
+  ])('a response with %s gets its specific error', async (_name, text, code, calls) => {
     const server = await raw((socket) => socket.end(text))
     expect(await clientOf(server.url).get(REQUEST)).toMatchObject({ error: { code } })
     expect(server.calls()).toBe(calls)
@@ -115,9 +125,9 @@ const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
 const ANSWER = 'HTTP/1.1 200 OK\r\nContent-Length: 17\r\n\r\n{"indicators":[]}'
 
 test.each<[string, readonly string[]]>([
-  ['in one piece', [CONTINUE + ANSWER]],
+  ['in one packet', [CONTINUE + ANSWER]],
   [
-    'twice, between other interim answers',
+    'twice, between other interim responses',
     [CONTINUE, 'HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n', CONTINUE, ANSWER],
   ],
   ['with header fields', [`HTTP/1.1 100 Continue\r\nX: HTTP/1.1 100\r\n\r\n${ANSWER}`]],
@@ -149,11 +159,11 @@ test('a body that looks like a 100 Continue is not changed', async () => {
   expect(answer.body.toString()).toBe(text)
 })
 
-describe('a host that is not reached in time', () => {
+describe('a connection timeout', () => {
   /** An address that takes connections, and then says no word of TLS. */
   const silent = async () => (await raw(() => undefined)).url.replace('http:', 'https:')
 
-  test('is told by the deadline of its connection', async () => {
+  test('an unreachable host fails after the connection timeout', async () => {
     const url = await silent()
     const stop = new AbortController().signal
     const dispatcher = createAgent({ timeoutMs: 200 }, 1, stop)
@@ -167,7 +177,7 @@ describe('a host that is not reached in time', () => {
     expect(error).toMatchObject({ name: 'TransientError', code: 'network' })
   })
 
-  test('fails, and teaches a series no smaller window', async () => {
+  test('a connection timeout does not reduce the window of a series', async () => {
     const store = await tempStore()
     const job = 'series: [{ indicators: [600], geoIds: [3], window: { from: 2025-01-01, to: 2025-06-30 } }]'
     // The deadline of the answer passes first.
@@ -178,14 +188,14 @@ describe('a host that is not reached in time', () => {
   })
 })
 
-describe('a signal ends what is under way', () => {
+describe('a stop signal during a request', () => {
   const answered = (text: string) => `HTTP/1.1 200 OK\r\nContent-Length: ${text.length}\r\n\r\n${text}`
   test.each<[string, (socket: Socket) => void]>([
-    ['a request without an answer', () => undefined],
-    ['an answer that drips', drip('HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\n', '1', 20)],
-    ['a hold', (socket) => socket.end('HTTP/1.1 429 No\r\nRetry-After: 600\r\nContent-Length: 0\r\n\r\n')],
-    ['the wait for a repetition', (socket) => socket.end('HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n')],
-  ])('%s', async (_name, talk) => {
+    ['a request without a response', () => undefined],
+    ['a response that drips', drip('HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\n', '1', 20)],
+    ['a pause after 429', (socket) => socket.end('HTTP/1.1 429 No\r\nRetry-After: 600\r\nContent-Length: 0\r\n\r\n')],
+    ['the wait before a retry', (socket) => socket.end('HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n')],
+  ])('a signal ends %s', async (_name, talk) => {
     const controller = new AbortController()
     const server = await raw((socket) => {
       talk(socket)
@@ -200,7 +210,7 @@ describe('a signal ends what is under way', () => {
     expect(server.calls()).toBe(1)
   })
 
-  test('a handshake that never ends', async () => {
+  test('a signal ends a TLS handshake that never completes', async () => {
     const controller = new AbortController()
     let ended = false
     // The first bytes of the handshake come; an answer to them never does.
@@ -221,7 +231,7 @@ describe('a signal ends what is under way', () => {
     expect(server.calls()).toBe(1)
   })
 
-  test('an answer that is being written is finished', async () => {
+  test('a response that is being received is completed within the grace period', async () => {
     const controller = new AbortController()
     const server = await raw((socket) => {
       const text = answered('{"indicators":[]}')
@@ -245,7 +255,7 @@ describe('a signal ends what is under way', () => {
   })
 
   testSignals.each(['SIGINT', 'SIGTERM'] as const)(
-    '%s while a service drips: the process ends, and another may write',
+    '%s during a slow response ends the process and releases the write lock',
     async (name) => {
       const folder = tempFolder()
       const job = join(folder, 'job.yaml')

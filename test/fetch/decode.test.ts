@@ -12,7 +12,7 @@ const codeOf = (body: Buffer, encoding: string, bounds = BOUNDS): Promise<string
     (error: { code: string }) => error.code,
   )
 
-describe('a packed body', () => {
+describe('a compressed body', () => {
   test.each<[string, Buffer]>([
     ['identity', TEXT],
     ['br', brotliCompressSync(TEXT)],
@@ -25,11 +25,11 @@ describe('a packed body', () => {
     ['gzip, br', brotliCompressSync(gzipSync(TEXT))],
     ['gzip, identity, gzip, gzip', gzipSync(gzipSync(gzipSync(TEXT)))],
     ['', TEXT],
-  ])('in %s is unpacked', async (encoding, body) => {
+  ])('a body with the encoding %s is decoded', async (encoding, body) => {
     expect((await decode(body, encoding, BOUNDS, stop)).equals(TEXT)).toBe(true)
   })
 
-  test('that is large is unpacked into one piece', async () => {
+  test('a large body is decoded into one buffer', async () => {
     const large = Buffer.from(Array.from({ length: 2_000_000 }, (_, i) => String((i * 7919) % 10_007)).join(','))
     for (const [encoding, body] of [
       ['br', brotliCompressSync(large, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })],
@@ -46,16 +46,18 @@ describe('a packed body', () => {
     ['compress', TEXT, 'BODY_ENCODING'],
     ['gzip, gzip, gzip, gzip', TEXT, 'BODY_ENCODING'],
     ['\u001b[31m', TEXT, 'BODY_ENCODING'],
-  ])('that says %j and is not: %#', async (encoding, body, code) => expect(await codeOf(body, encoding)).toBe(code))
+  ])('a body that is not in its declared encoding %j is refused: %#', async (encoding, body, code) =>
+    expect(await codeOf(body, encoding)).toBe(code),
+  )
 
-  test('that is larger than the limit, however little on the wire', async () => {
+  test('a body above the size limit is refused, even if it is small when compressed', async () => {
     expect(await codeOf(gzipSync(Buffer.alloc(50_000_000)), 'gzip')).toBe('BODY_BOMB')
     expect(await codeOf(gzipSync(TEXT), 'gzip', { ...BOUNDS, maxBytes: 1000 })).toBe('BODY_TOO_LARGE')
     const twice = gzipSync(gzipSync(Buffer.alloc(50_000_000)))
     expect(await codeOf(twice, 'gzip, gzip')).toBe('BODY_BOMB')
   })
 
-  test('of 1 GB in any packing is refused below 100 MB of memory', () => {
+  test('a body of 1 GB in any encoding is refused with less than 100 MB of memory', () => {
     const program = `
       import { createBrotliCompress, createGzip, createDeflate, createZstdCompress } from 'node:zlib'
       import { Readable } from 'node:stream'

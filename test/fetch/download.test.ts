@@ -44,8 +44,8 @@ const files = (folder: string): string[] =>
     .filter((entry) => entry.isFile())
     .map(({ name }) => name)
 
-describe('a file of an archive', () => {
-  test('lies where its checksum says, under a name that nobody chose', async () => {
+describe('an archive file', () => {
+  test('a downloaded file is named by its checksum, not by the service', async () => {
     const { options, calls } = await setUp((_, response) => {
       response.writeHead(200, {
         'Content-Type': 'text/csv',
@@ -68,7 +68,7 @@ describe('a file of an archive', () => {
     expect(files(options.folder)).toEqual([SUM])
   })
 
-  test('the key stays with the service, wherever a redirect leads', async () => {
+  test('a redirect never sends the key to another host', async () => {
     const storage = await serve((_, response) => response.end(BODY))
     const { options } = await setUp((_, response) => {
       response.writeHead(307, { Location: `${storage.url}/file?signature=1` })
@@ -82,7 +82,7 @@ describe('a file of an archive', () => {
     expect(JSON.stringify(storage.calls.map(({ rawHeaders }) => rawHeaders))).not.toContain(KEY)
   })
 
-  test('is gone on with where it broke off, at once and by a later run', async () => {
+  test('an interrupted download is resumed immediately and by a later run', async () => {
     let broken = 2
     const { options, calls } = await setUp((request, response): unknown => {
       const [, from] = /bytes=(\d+)-/.exec(request.headers.range ?? '') ?? []
@@ -104,7 +104,7 @@ describe('a file of an archive', () => {
     expect(files(options.folder)).toEqual([SUM])
   })
 
-  test('is begun anew when it has changed, whatever the server says of the part', async () => {
+  test('a download starts again if the file changed, whatever range the server returns', async () => {
     for (const how of ['200', '206 of another version', '206 from elsewhere', '206 cut short', '416']) {
       let version = 'one'
       const old = Buffer.from('An older edition.\n'.repeat(3000))
@@ -137,7 +137,7 @@ describe('a file of an archive', () => {
     }
   })
 
-  test('without a validator that is strong enough is begun anew', async () => {
+  test('a download without a strong validator starts again', async () => {
     const date = new Date().toUTCString()
     for (const head of [{}, { ETag: 'W/"weak"' }, { 'Last-Modified': date, Date: date }]) {
       const { options, calls } = await setUp((_, response, call): unknown => {
@@ -160,7 +160,7 @@ describe('a file of an archive', () => {
     ],
     ['json', '{"Status":200,"message":"No"}', /"No" instead of a file/],
     ['application/zip', '', /is empty/],
-  ])('is not what comes in its place with status 200: %s %s', async (type, body, why) => {
+  ])('a %s response in place of a file is refused: %s', async (type, body, why) => {
     const { options } = await setUp((_, response, call) => {
       response.writeHead(200, call === 1 ? { 'Content-Type': type, ETag: '"1"' } : { 'Content-Type': 'text/csv' })
       response.end(call === 1 ? body : BODY)
@@ -170,14 +170,14 @@ describe('a file of an archive', () => {
     expect(await fileOf('/archives/1/download', options)).toMatchObject({ sha256: SUM })
   })
 
-  test('may be JSON, also with a message among other things', async () => {
+  test('a JSON file is accepted, even with a message field', async () => {
     const { options } = await setUp((_, response) =>
       response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"message":"x","values":[]}'),
     )
     expect(await fileOf('/archives/1/download', options)).toMatchObject({ bytes: 27 })
   })
 
-  test('of a process that died is tidied by the next run, unless it goes on with it', async () => {
+  test('a partial file of a dead process is deleted by the next run unless it is resumed', async () => {
     const { options } = await setUp((_, response) => {
       response.writeHead(200, { ETag: '"one"', 'Content-Length': BODY.length })
       response.write(BODY.subarray(0, 20_000))
@@ -194,7 +194,7 @@ describe('a file of an archive', () => {
     expect(readdirSync(parts)).toEqual(['mine.txt'])
   })
 
-  test('goes through the patience of all calls: repetitions, Retry-After, and the end of a host that keeps failing', async () => {
+  test('a download has the same retries, Retry-After and circuit breaker as other calls', async () => {
     const { options, calls } = await setUp((_, response, call) =>
       call === 1
         ? response.writeHead(429, { 'Retry-After': '0' }).end()
@@ -208,7 +208,7 @@ describe('a file of an archive', () => {
     await expect(download('/a', hours)).rejects.toMatchObject({ code: 'retry-after' })
   })
 
-  test('that holds the key is not kept, nor is the key told to another host by an address', async () => {
+  test('a file that contains the key is not stored, and no URL sends the key elsewhere', async () => {
     const { options } = await setUp((_, response) => {
       response.write(Buffer.concat([BODY, Buffer.from(KEY.slice(0, 30))]))
       setTimeout(() => response.end(KEY.slice(30)), 20)
@@ -225,7 +225,7 @@ describe('a file of an archive', () => {
     expect(storage.calls).toHaveLength(0)
   })
 
-  test('on another host is not fetched unless the host is allowed', async () => {
+  test('a file on another host is fetched only if the host is allowed', async () => {
     const storage = await serve((_, response) => response.end(BODY))
     const { options } = await setUp((_, response) => response.end())
     await expect(download(`${storage.url}/x`, options)).resolves.toMatchObject({
@@ -237,12 +237,12 @@ describe('a file of an archive', () => {
 
   test.each<[string, Script, RegExp]>([
     [
-      'that says it is too large',
+      'with a too large Content-Length',
       (_, response) => response.writeHead(200, { 'Content-Length': 9e9 }).flushHeaders(),
       /9000000000 bytes/,
     ],
     [
-      'that becomes too large',
+      'that exceeds the limit',
       (_, response) => {
         response.writeHead(200)
         response.end(Buffer.alloc(2e6))
@@ -250,28 +250,28 @@ describe('a file of an archive', () => {
       /more than 1000000 bytes/,
     ],
     [
-      'that is packed',
+      'with a Content-Encoding',
       (_, response) => response.writeHead(200, { 'Content-Encoding': 'gzip' }).end(BODY),
       /Content-Encoding gzip is not supported/,
     ],
-    ['that is not there', (_, response) => response.writeHead(404).end(), /status 404/],
+    ['that does not exist', (_, response) => response.writeHead(404).end(), /status 404/],
     [
-      'that leads round in circles',
+      'with a redirect loop',
       (_, response) => response.writeHead(302, { Location: '/again' }).end(),
       /more than 5 redirects/,
     ],
     [
-      'that leads to a file of ours',
+      'with a redirect to a local file',
       (_, response) => response.writeHead(302, { Location: 'file:///etc/passwd' }).end(),
       /invalid address/,
     ],
-  ])('%s is refused, and leaves nothing behind', async (_, script, message) => {
+  ])('a file %s is refused and leaves no partial file', async (_, script, message) => {
     const { options } = await setUp(script)
     await expect(download('/x', options)).resolves.toMatchObject({ message: expect.stringMatching(message) })
     if (existsSync(options.folder)) expect(files(options.folder)).toEqual([])
   })
 
-  test('addresses: what is relative is the service’s, and nothing but HTTP is followed', () => {
+  test('relative links are resolved against the base URL, and only HTTP links are followed', () => {
     expect(resolveLink('/a?b=1', 'https://api.example/x').href).toBe('https://api.example/x/a?b=1')
     for (const url of ['file:///etc/passwd', 'ftp://x/y', '', '//host/x'])
       expect(() => resolveLink(url, 'https://a.b'), url).toThrow(/not a valid file address/)

@@ -24,7 +24,7 @@ const everything = (store: Store) => [
   store.all('select id, locale, name from indicator_text order by 1, 2'),
 ]
 
-describe('a service that misbehaves', () => {
+describe('a faulty service', () => {
   /** The rows of a calm service; the first who asks makes them. */
   let calm: unknown[] | undefined
   const calmRows = async (): Promise<unknown[]> => {
@@ -35,7 +35,7 @@ describe('a service that misbehaves', () => {
 
   test.each<[string, Fault[]]>([
     [
-      'answers 503 and 429 now and then',
+      'sometimes returns 503 and 429',
       [
         { every: 3, status: 503 },
         { every: 4, status: 429, retryAfter: 0 },
@@ -44,18 +44,18 @@ describe('a service that misbehaves', () => {
     ['asks to wait until a date', [{ route: 'indicator', calls: [1], status: 429, retryAfter: 'date' }]],
     ['drops connections', [{ probability: 0.2, body: 'drop' }]],
     ['truncates bodies', [{ every: 3, body: 'truncated' }]],
-    ['packs badly', [{ every: 3, body: 'wrong-brotli' }]],
-    ['answers pages with 200', [{ every: 4, body: 'html' }]],
-    ['answers messages', [{ every: 5, body: 'message' }]],
-    ['answers nothing', [{ every: 4, body: 'empty' }]],
-    ['answers another root', [{ route: 'indicator', every: 5, body: 'other-root' }]],
+    ['compresses incorrectly', [{ every: 3, body: 'wrong-brotli' }]],
+    ['returns HTML pages with 200', [{ every: 4, body: 'html' }]],
+    ['returns messages', [{ every: 5, body: 'message' }]],
+    ['returns empty bodies', [{ every: 4, body: 'empty' }]],
+    ['returns another root key', [{ route: 'indicator', every: 5, body: 'other-root' }]],
     ['refuses at random', [{ probability: 0.3, status: 400 }]],
     ['repeats rows', [{ route: 'indicator', rows: 'duplicates' }]],
-    ['mixes rows', [{ route: 'indicator', rows: 'unsorted' }]],
-    ['answers rows outside the window', [{ route: 'indicator', rows: 'outside' }]],
+    ['returns unsorted rows', [{ route: 'indicator', rows: 'unsorted' }]],
+    ['returns rows outside the window', [{ route: 'indicator', rows: 'outside' }]],
     ['sends bodies slowly', [{ route: 'indicator', every: 9, body: 'slow' }]],
     ['is slow', [{ route: 'indicator', calls: [2], latencyMs: 300 }]],
-  ])('that %s: the rows after it recovers are those of a calm one', async (_name, faults) => {
+  ])('the rows after recovery are correct for a service that %s', async (_name, faults) => {
     const store = await tempStore()
     await runJob(store, await emulate({ now: SECONDS, faults }), JOB, { now: ms(NOW) })
     const healed = await runJob(store, await emulate({ now: SECONDS }), JOB, { now: ms(NOW) })
@@ -65,7 +65,7 @@ describe('a service that misbehaves', () => {
     expect(store.all('select id from observation_revision o join series on id = series_id')).toEqual([])
   })
 
-  test('that is dead is left alone after a few calls, and the run ends resumably', async () => {
+  test('a dead service gets few calls, and the run can be resumed', async () => {
     const server = await serve((_request, response) => json(response, {}, 500))
     const store = await tempStore()
     const summary = await runJob(store, server, JOB, {
@@ -76,7 +76,7 @@ describe('a service that misbehaves', () => {
     expect(server.calls.length).toBeLessThanOrEqual(8 + 3 + 1)
   })
 
-  test('that times out on large windows is asked for smaller ones, and that is remembered', async () => {
+  test('windows that time out are split, and the smaller size is stored', async () => {
     const emulator = await emulate({ now: SECONDS })
     const limit = 20 * 86_400
     const server = await serve(async (request, response) => {
@@ -114,14 +114,16 @@ describe('a service that misbehaves', () => {
   })
 
   test.each([
-    ['nothing wrong', [{ route: 'indicator' }], false],
+    ['only a route', [{ route: 'indicator' }], false],
     ['an unknown route', [{ route: 'nowhere', status: 500 }], false],
     ['an unknown key', [{ colour: 1, status: 500 }], false],
-    ['a fault', [{ status: 500 }], true],
-  ])('a file of faults with %s', (_name, faults, good) => expect(faultFile.safeParse(faults).success).toBe(good))
+    ['one fault', [{ status: 500 }], true],
+  ])('a fault file with %s is validated', (_name, faults, good) =>
+    expect(faultFile.safeParse(faults).success).toBe(good),
+  )
 })
 
-describe('what the service says of its limits', () => {
+describe('limits declared by the service', () => {
   const now = 1_762_257_600_000
   test.each<[Record<string, string>, number]>([
     [{ ratelimit: 'limit=10, remaining=0, reset=7' }, 7000],
@@ -134,7 +136,7 @@ describe('what the service says of its limits', () => {
     [{}, 0],
   ])('%o means a wait of %i ms', (headers, wait) => expect(quotaWaitMs(headers, now)).toBe(wait))
 
-  test('a spent quota holds the next call until it is renewed', async () => {
+  test('an exhausted quota delays the next call until its reset', async () => {
     const times: number[] = []
     const server = await serve((request, response, call) => {
       times.push(performance.now())
@@ -154,14 +156,14 @@ describe('what the service says of its limits', () => {
     expect(times[1]! - times[0]!).toBeGreaterThan(900)
   })
 
-  test('a breaker opens after a run of failures, for longer each time, and closes at the first answer', () => {
+  test('a circuit breaker opens for longer after each failure and closes after a success', () => {
     const breaker = createBreaker({ failures: 3, pauseMs: 10, openings: 2, giveUpMs: 60_000 })
     expect([1, 2, 3, 4, 5].map(() => breaker.failed(false))).toEqual([0, 0, 10, 20, undefined])
     breaker.succeeded()
     expect([1, 2, 3].map(() => breaker.failed(false))).toEqual([0, 0, 10])
   })
 
-  test('a breaker gives up a host that cannot be reached after a while, however few calls that took', () => {
+  test('a circuit breaker gives up on an unreachable host after a time, independent of calls', () => {
     let now = 0
     const breaker = createBreaker({ failures: 8, pauseMs: 10, openings: 3, giveUpMs: 35_000 }, () => now)
     const fail = (isUnreachable: boolean) => {
@@ -174,8 +176,8 @@ describe('what the service says of its limits', () => {
   })
 })
 
-describe('telling', () => {
-  test('figures are in the text format of Prometheus', async () => {
+describe('metrics and schedules', () => {
+  test('metrics are in the Prometheus text format', async () => {
     const store = await tempStore()
     await runJob(
       store,
@@ -190,7 +192,7 @@ describe('telling', () => {
       expect(line).toMatch(/^$|^# (HELP|TYPE) \w+ .+$|^\w+(\{(\w+="[^"]*",?)+\})? -?[\d.]+$/)
   })
 
-  test('a schedule keeps its clock time when the clocks change', () => {
+  test('a schedule keeps its local time when the clocks change', () => {
     const job = readJob('name: x\ncatalogue: true\nschedule: "15 21 * * *"', 'f')
     const from = ms('2025-10-24T12:00:00Z')
     const times = [from]

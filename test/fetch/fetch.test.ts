@@ -22,7 +22,7 @@ const failing =
   (request, response, call) =>
     call <= times ? bad(request, response, call) : json(response, GOOD)
 
-describe('every kind of answer has its next step', () => {
+describe('responses and their retries', () => {
   test.each<[string, Script, string, number]>([
     ['200', (_q, s) => json(s, GOOD), 'ok', 1],
     ['JSON with a wrong content type', (_q, s) => json(s, GOOD, 200, { 'Content-Type': 'json' }), 'ok', 1],
@@ -35,18 +35,18 @@ describe('every kind of answer has its next step', () => {
     ],
     ['a dropped connection, then 200', failing(1, (q) => q.socket.destroy()), 'ok', 2],
     ['503, then 200', failing(2, (_q, s) => json(s, {}, 503)), 'ok', 3],
-    ['500 for ever', (_q, s) => json(s, {}, 500), 'server-error', 4],
-    ['504 for ever', (_q, s) => json(s, {}, 504), 'timeout', 3],
-    ['408 for ever', (_q, s) => json(s, {}, 408), 'timeout', 3],
+    ['always 500', (_q, s) => json(s, {}, 500), 'server-error', 4],
+    ['always 504', (_q, s) => json(s, {}, 504), 'timeout', 3],
+    ['always 408', (_q, s) => json(s, {}, 408), 'timeout', 3],
     ['413', (_q, s) => json(s, {}, 413), 'too-large', 3],
     ['400', (_q, s) => json(s, {}, 400), 'bad-request', 1],
     ['404', (_q, s) => json(s, {}, 404), 'not-found', 1],
     ['401 as text', (_q, s) => s.writeHead(401).end('Unauthorized'), 'key-refused', 1],
     ['403 as JSON', (_q, s) => json(s, { Status: 403, message: 'Forbidden' }, 403), 'key-refused', 1],
     ['a redirect', (_q, s) => s.writeHead(307, { Location: 'http://127.0.0.1:1/' }).end(), 'redirect', 1],
-    ['a page with 200', (_q, s) => s.end('\n <HTML>maintenance'), 'page', 2],
-    ['nothing with 200', (_q, s) => s.end(), 'empty-body', 2],
-    ['a teapot', (_q, s) => s.writeHead(418).end('{}'), 'unexpected-status', 1],
+    ['an HTML page with 200', (_q, s) => s.end('\n <HTML>maintenance'), 'page', 2],
+    ['an empty body with 200', (_q, s) => s.end(), 'empty-body', 2],
+    ['418', (_q, s) => s.writeHead(418).end('{}'), 'unexpected-status', 1],
     [
       'a truncated brotli body',
       (_q, s) => s.writeHead(200, { 'Content-Encoding': 'br' }).end(brotliCompressSync('x'.repeat(999)).subarray(0, 5)),
@@ -54,7 +54,7 @@ describe('every kind of answer has its next step', () => {
       3,
     ],
     [
-      'a body cut by the network',
+      'a body truncated by the network',
       (q, s) => {
         s.writeHead(200, { 'Content-Length': '1000' }).write('{')
         setTimeout(() => q.socket.destroy(), 5)
@@ -62,19 +62,19 @@ describe('every kind of answer has its next step', () => {
       'network',
       4,
     ],
-  ])('%s', async (_name, script, code, calls) => {
+  ])('the response "%s" has its error code and number of attempts', async (_name, script, code, calls) => {
     const { result, calls: sent } = await request(script)
     expect(codeOf(result)).toBe(code)
     expect(sent).toHaveLength(calls)
   })
 
-  test('a body beyond the limit is refused, packed or not', async () => {
+  test('a body above the size limit is refused, compressed or not', async () => {
     const limits = { maxBytes: 1000 }
     expect(codeOf((await request((_q, s) => json(s, 'x'.repeat(100_000)), { limits })).result)).toBe('body-too-large')
     expect(codeOf((await request((_q, s) => s.end('x'.repeat(100_000)), { limits })).result)).toBe('body-too-large')
   })
 
-  test('a service that does not answer in time', async () => {
+  test('a service that does not respond in time causes a timeout after three attempts', async () => {
     let attempts = 0
     const onFailure = () => attempts++
     const { result } = await request(() => undefined, { limits: { timeoutMs: 60, maxBytes: 1000 }, onFailure })
@@ -85,15 +85,15 @@ describe('every kind of answer has its next step', () => {
   test.each([
     ['a host without an address', 'http://no-such-host.invalid', 'dns'],
     ['a host that does not speak TLS', 'https', 'tls'],
-    ['a port that nobody listens on', 'http://127.0.0.1:9', 'network'],
-  ])('%s', async (_name, address, code) => {
+    ['a closed port', 'http://127.0.0.1:9', 'network'],
+  ])('%s has a specific error code', async (_name, address, code) => {
     const server = await serve((_q, s) => json(s, GOOD))
     const baseUrl = address === 'https' ? server.url.replace('http:', 'https:') : address
     expect(codeOf((await request(() => undefined, { baseUrl })).result)).toBe(code)
     expect(server.calls).toHaveLength(0)
   })
 
-  test('a 429 holds every call, not only the one that it answered', async () => {
+  test('a 429 delays all calls, not only the one that received it', async () => {
     const times: number[] = []
     const server = await serve((_q, s, call) => {
       times.push(performance.now())
@@ -106,25 +106,25 @@ describe('every kind of answer has its next step', () => {
     expect(times[2]! - times[1]!).toBeGreaterThan(950)
   })
 
-  test('a failure that mayRetry refuses is not retried', async () => {
+  test('a failure that mayRetry rejects is not retried', async () => {
     const server = await serve((_q, s) => json(s, {}, 504))
     await testClient(server.url).get(REQUEST, { mayRetry: ({ error }) => !isTooLarge(error) })
     expect(server.calls).toHaveLength(1)
   })
 
-  test('a Retry-After of hours ends the run, resumably', async () => {
+  test('a Retry-After of hours ends the run, which can be resumed', async () => {
     const { result } = await request((_q, s) => json(s, {}, 429, { 'Retry-After': '86400' }))
     expect(result).toMatchObject({ error: expect.any(StoppedError), endsRun: true })
   })
 
-  test('the key goes in the header that the service declares, and in no other', async () => {
+  test('the key is sent only in the header that the service declares', async () => {
     const service = { apiKey: { header: 'X-Other-Token', issued: null } }
     const { calls } = await request((_q, s) => json(s, GOOD), { service })
     expect(calls[0]!.headers).toMatchObject({ 'x-other-token': 'secret-key' })
     expect(calls[0]!.headers).not.toHaveProperty('x-api-key')
   })
 
-  test('the key goes in its header, and with no redirect', async () => {
+  test('the key is sent in its header, and redirects are not followed', async () => {
     const other = await serve((_q, s) => s.end('{}'))
     const { calls } = await request((_q, s) => s.writeHead(302, { Location: other.url }).end())
     expect(calls[0]!.headers['x-api-key']).toBe('secret-key')

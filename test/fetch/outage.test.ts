@@ -20,9 +20,9 @@ async function closedPort(): Promise<{ url: string }> {
 
 const always = (answer: Script) => () => serve(answer)
 
-describe('a run that gets no answer ends as unavailable, with exit code 8', () => {
+describe('an unavailable service', () => {
   const OUTAGES = [
-    ['a port at which nothing listens', closedPort],
+    ['a closed port', closedPort],
     ['500', always((_request, response) => json(response, {}, 500))],
     ['503', always((_request, response) => json(response, {}, 503))],
     ['504', always((_request, response) => json(response, {}, 504))],
@@ -35,7 +35,7 @@ describe('a run that gets no answer ends as unavailable, with exit code 8', () =
       [name, 'one request', ONE, start] as const,
       [name, 'many requests', MANY, start] as const,
     ]),
-  )('%s, with %s', async (_name, _many, job, start) => {
+  )('%s during %s ends the run as unavailable with exit code 8', async (_name, _many, job, start) => {
     const store = await tempStore()
     const summary = await runJob(store, await start(), job, { now: NOW, breaker: BREAKER })
     expect(summary).toMatchObject({ outcome: 'failed', stop: { code: 'unavailable' } })
@@ -46,14 +46,14 @@ describe('a run that gets no answer ends as unavailable, with exit code 8', () =
     ])
   })
 
-  test('503 with a Retry-After of an hour, after one call', async () => {
+  test('a 503 with a Retry-After of an hour ends the run after one call', async () => {
     const server = await serve((_request, response) => json(response, {}, 503, { 'Retry-After': '3600' }))
     const { stop } = await runJob(await tempStore(), server, MANY, { now: NOW })
     expect(stop).toMatchObject({ code: 'unavailable', message: expect.stringContaining('a pause of 60 minutes') })
     expect(server.calls).toHaveLength(1)
   })
 
-  test('also a second run, within the pause that the service asked for', async () => {
+  test('a second run within the requested pause also ends as unavailable', async () => {
     const server = await serve((_request, response) => json(response, {}, 503, { 'Retry-After': '3600' }))
     const store = await tempStore()
     await runJob(store, server, MANY, { now: NOW })
@@ -64,7 +64,7 @@ describe('a run that gets no answer ends as unavailable, with exit code 8', () =
     expect(server.calls).toHaveLength(1)
   })
 
-  test('but not while another service limits its callers, whatever failed last', async () => {
+  test('the rate limit of one service takes precedence over a later outage of another', async () => {
     const limited = await serve((_request, response) => json(response, {}, 429, { 'Retry-After': '3600' }))
     const store = await tempStore()
     await runJob(store, limited, ONE, { now: NOW })
@@ -75,7 +75,7 @@ describe('a run that gets no answer ends as unavailable, with exit code 8', () =
     expect([again.stop?.code, exitCodeFor(again.stop)]).toEqual(['retry-after', 4])
   })
 
-  test('its requests are failed, and those that it did not send were never requested', async () => {
+  test('gaps distinguish failed requests from requests that were never sent', async () => {
     const store = await tempStore()
     await runJob(store, await closedPort(), MANY, { now: NOW, breaker: BREAKER })
     expect(store.all('select distinct reason from gaps order by 1')).toEqual([
@@ -85,7 +85,7 @@ describe('a run that gets no answer ends as unavailable, with exit code 8', () =
   })
 })
 
-test('a run that left out what the service does not know is partial, also when it sent nothing', async () => {
+test('a run that skips unknown items is partial, even if it sends no request', async () => {
   const store = await tempStore()
   const wrong = await serve((_request, response) => json(response, {}, 404))
   await runJob(store, wrong, ONE, { now: NOW })
@@ -96,7 +96,7 @@ test('a run that left out what the service does not know is partial, also when i
   )
 })
 
-test('a run of a part that is up to date says nothing about the rest of the job', async () => {
+test('the summary of a partial run does not mention the rest of the job', async () => {
   const [store, emulator] = [await tempStore(), await emulate({ now: NOW / 1000 })]
   const job = ONE.replace('[600]', '[600, 1001]')
   const run = (only?: number[]) => runJob(store, emulator, job, { now: NOW, ...(only ? { only } : {}) })
@@ -106,7 +106,7 @@ test('a run of a part that is up to date says nothing about the rest of the job'
   expect(summaryText(await run())).toBe('test: nothing to do; up to date.')
 })
 
-test('a run that was answered once is partial when other requests fail', async () => {
+test('a run with one successful response is partial if other requests fail', async () => {
   const faults = [{ route: 'indicator', id: 1001, status: 500 }] as const
   const emulator = await emulate({ now: NOW / 1000, faults })
   const job = ONE.replace('[600]', '[600, 1001]')
@@ -114,7 +114,7 @@ test('a run that was answered once is partial when other requests fail', async (
   expect({ stop, outcome, failed: failures.length }).toEqual({ stop: null, outcome: 'partial', failed: 1 })
 })
 
-test('a refused request is an answer: the run is partial, not unavailable', async () => {
+test('a refused request counts as a response, so that the run is partial', async () => {
   const server = await serve((_request, response) => json(response, {}, 404))
   expect(await runJob(await tempStore(), server, ONE, { now: NOW })).toMatchObject({ outcome: 'partial', stop: null })
 })

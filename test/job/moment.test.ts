@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { addSpan, parseMoment, parseSpan, resolveWindow, spanSeconds } from '../../src/job/moment.ts'
 import { parseInstant } from '../../src/util/time/instant.ts'
 
-describe('a moment as it is written', () => {
+describe('points in time in a job', () => {
   test.each([
     ['2025-10-01T12:34:56', { kind: 'local', date: '2025-10-01', second: 45_296 }],
     ['2025-10-01T12:34', { kind: 'local', date: '2025-10-01', second: 45_240 }],
@@ -11,19 +11,19 @@ describe('a moment as it is written', () => {
     ['2025-10-01T12:00Z', { kind: 'instant', at: parseInstant('2025-10-01T12:00:00Z') }],
     ['-2h', { kind: 'relative', span: { count: -2, unit: 'hour' } }],
     ['+ 2h ', { kind: 'relative', span: { count: 2, unit: 'hour' } }],
-  ])('%s is a moment', (text, moment) => expect(parseMoment(text)).toEqual(moment))
+  ])('%s is a valid point in time', (text, moment) => expect(parseMoment(text)).toEqual(moment))
 
   test.each([
     ...'2025-02-30 x2025-10-01 2025-10-01x 2025-10-01T12:00:61 2025-10-01T12:00Zx + 1d 2023-02-29'.split(' '),
     ...'2023-13-01 tomorrow +2 2d 2025-1-1 2025-01-01T25:00 +2x'.split(' '),
     '',
-  ])('%j is no moment', (text) => expect(parseMoment(text)).toBeUndefined())
+  ])('%j is not a valid point in time', (text) => expect(parseMoment(text)).toBeUndefined())
 
   test.each(['', '3', 'd', '-3d', '3.5d', '3 d', '3dd'])('%j is not a span', (text) =>
     expect(parseSpan(text)).toBeUndefined(),
   )
 
-  test('spaces around a span do no harm', () => expect(parseSpan(' 3d ')).toEqual({ count: 3, unit: 'day' }))
+  test('spaces around a span are ignored', () => expect(parseSpan(' 3d ')).toEqual({ count: 3, unit: 'day' }))
 })
 
 describe('a span', () => {
@@ -31,19 +31,19 @@ describe('a span', () => {
     [{ count: 2, unit: 'minute' }, 120],
     [{ count: 3, unit: 'week' }, 1_814_400],
     [{ count: 2, unit: 'year' }, 63_244_800],
-  ] as const)('%o is so many seconds', (span, seconds) => expect(spanSeconds(span)).toBe(seconds))
+  ] as const)('%o has its length in seconds', (span, seconds) => expect(spanSeconds(span)).toBe(seconds))
 
   test.each([
-    ['minutes are exact, across a change of the clock too', { count: 90, unit: 'minute' }, 1, '2025-10-26T02:00:00Z'],
-    ['days keep the time of the clock', { count: 1, unit: 'day' }, 1, '2025-10-27T01:30:00Z'],
-    ['weeks are seven days, as often as is said', { count: 1, unit: 'week' }, 2, '2025-11-09T01:30:00Z'],
+    ['minutes are exact across a clock change', { count: 90, unit: 'minute' }, 1, '2025-10-26T02:00:00Z'],
+    ['days keep the local time', { count: 1, unit: 'day' }, 1, '2025-10-27T01:30:00Z'],
+    ['weeks are multiples of seven days', { count: 1, unit: 'week' }, 2, '2025-11-09T01:30:00Z'],
     ['months keep the day of the month', { count: 1, unit: 'month' }, 1, '2025-11-26T01:30:00Z'],
   ] as const)('%s', (_name, span, times, expected) => {
     const at = parseInstant('2025-10-26T00:30:00Z')
     expect(addSpan('Europe/Madrid', at, span, times)).toBe(parseInstant(expected))
   })
 
-  test('a window whose ends are in the wrong order, or equal, is empty', () => {
+  test('a window that ends at or before its start is empty', () => {
     const now = parseInstant('2025-10-26T12:00:00Z')
     const empty = resolveWindow({ from: { kind: 'now' }, to: parseMoment('-1d')! }, 'Europe/Madrid', now)
     expect(empty).toEqual({ from: now, to: now })

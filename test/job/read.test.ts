@@ -10,13 +10,13 @@ import { formatLocal } from '../../src/util/time/zone.ts'
 const SERIES = 'name: x\nseries:\n  - indicators: [600]\n    window: { last: 7d }\n'
 const mistakesOf = (text: string) => findMistakes(text, 'job.yaml').map(mistakeText)
 
-test('geos are named in any language, without case and accents', () => {
+test('geos can be named in any language, without regard to case and accents', () => {
   expect(readJob(`${SERIES}    geoIds: [espana, France, ISLAS BALEARES, 77]`, 'job.yaml').series[0]?.geoIds).toEqual([
     3, 2, 18, 77,
   ])
 })
 
-describe('mistakes are reported with their place and what is legal', () => {
+describe('mistakes in job files', () => {
   test.each<[string, string, RegExp]>([
     [
       'an unknown key',
@@ -24,12 +24,12 @@ describe('mistakes are reported with their place and what is legal', () => {
       /^job\.yaml:5:1 {2}widgtes {2}unknown key; valid keys: name, .*Did you mean "widgets"\?$/,
     ],
     [
-      'an unknown key inside',
+      'an unknown nested key',
       SERIES.replace('indicators', 'indicator'),
       /job\.yaml:3:5 {2}series\[0\]\.indicator .*Did you mean "indicators"/,
     ],
     [
-      'a word that is not legal',
+      'an illegal word',
       `${SERIES}    timeTrunc: hours\n    timeAgg: sum`,
       /job\.yaml:5:16 {2}series\[0\]\.timeTrunc {2}"hours" is not valid; expected one of: five_minutes.*"hour"/,
     ],
@@ -46,7 +46,7 @@ describe('mistakes are reported with their place and what is legal', () => {
       /4:21 {2}series\[0\]\.window\.from {2}"2023-02-30" is not a valid date/,
     ],
     [
-      'an object for a date, in the form of a parsed one',
+      'a parsed date object as date',
       SERIES.replace('last: 7d', 'from: { kind: date, date: x }, to: 2024-01-01'),
       /^job\.yaml:4:21 {2}series\[0\]\.window\.from {2}.* is not a valid date; expected 2025-10-01, [^\n]*$/,
     ],
@@ -56,7 +56,7 @@ describe('mistakes are reported with their place and what is legal', () => {
       /^job\.yaml:3:19 {2}series\[0\]\.indicators\.matches {2}unknown key; valid keys: match, terms, [^\n]*$/,
     ],
     [
-      'a span that is none',
+      'an invalid span',
       SERIES.replace('7d', '7 days'),
       /window\.last {2}"7 days" is not a valid span; expected 30m, 6h, 3d/,
     ],
@@ -67,7 +67,7 @@ describe('mistakes are reported with their place and what is legal', () => {
     ],
     ['from after to', SERIES.replace('last: 7d', 'from: 2024-01-02, to: 2024-01-01'), /to must be later than from/],
     [
-      'from after to in clock times',
+      'from after to in local times',
       SERIES.replace('last: 7d', 'from: 2024-01-01T12:00, to: 2024-01-01T11:59'),
       /to must be later/,
     ],
@@ -79,12 +79,16 @@ describe('mistakes are reported with their place and what is legal', () => {
       /to must be later/,
     ],
     [
-      'last beside from',
+      'last together with from',
       SERIES.replace('last: 7d', 'last: 7d, from: 2024-01-01'),
       /4:15 {2}.*\.last {2}last and from cannot be combined; keep one/,
     ],
-    ['last beside to', SERIES.replace('last: 7d', 'last: 7d, to: +2d'), /last and to cannot be combined; keep one/],
-    ['a window of nothing', SERIES.replace('{ last: 7d }', '{}'), /window\.from {2}is missing; expected/],
+    [
+      'last together with to',
+      SERIES.replace('last: 7d', 'last: 7d, to: +2d'),
+      /last and to cannot be combined; keep one/,
+    ],
+    ['an empty window', SERIES.replace('{ last: 7d }', '{}'), /window\.from {2}is missing; expected/],
     [
       'a span for a window',
       SERIES.replace('{ last: 7d }', '7d'),
@@ -102,14 +106,18 @@ describe('mistakes are reported with their place and what is legal', () => {
     ],
     ['glossary', 'name: x\ncontent:\n  - kinds: [glossary]', /Did you mean "glossaries"\?/],
     ['UTF-16', Buffer.from(`\uFEFF${SERIES}`, 'utf16le').toString('utf8'), /is not UTF-8 but looks like UTF-16/],
-    ['UTF-16 without a mark', Buffer.from(SERIES, 'utf16le').toString('utf8'), /is not UTF-8 but looks like UTF-16/],
     [
-      'UTF-16, the other way round',
+      'UTF-16 without a byte order mark',
+      Buffer.from(SERIES, 'utf16le').toString('utf8'),
+      /is not UTF-8 but looks like UTF-16/,
+    ],
+    [
+      'UTF-16 in big-endian order',
       Buffer.from(`\uFEFF${SERIES}`, 'utf16le').swap16().toString('utf8'),
       /looks like UTF-16/,
     ],
     [
-      'a key twice inside',
+      'a duplicate nested key',
       SERIES.replace('[600]', '[600]\n    indicators: [601]'),
       /4:5 {2}indicators is a duplicate key/,
     ],
@@ -124,12 +132,12 @@ describe('mistakes are reported with their place and what is legal', () => {
       /"Portugl" is not the name of a geo; `indicator-sync discover --in geos` lists them\. Did you mean "Portugal"/,
     ],
     [
-      'a geo that is neither',
+      'a geo of a wrong type',
       `${SERIES}    geoIds: [null, -1]`,
       /geoIds\[0\] {2}null does not name a geo; expected an id/,
     ],
     ['a geo by name and by id', `${SERIES}    geoIds: [españa, 3]`, /geoIds\[1\] {2}geo 3 is listed twice/],
-    ['a geo twice', `${SERIES}    geoIds: [3, 3]`, /geoIds\[1\] {2}geo 3 is listed twice/],
+    ['a duplicate geo', `${SERIES}    geoIds: [3, 3]`, /geoIds\[1\] {2}geo 3 is listed twice/],
     ['no window', SERIES.replace('    window: { last: 7d }\n', ''), /3:5 {2}series\[0\] {2}window is missing/],
     ['window and datetime', `${SERIES}    datetime: 2024-01-01`, /cannot be combined/],
     [
@@ -142,8 +150,8 @@ describe('mistakes are reported with their place and what is legal', () => {
       SERIES.replace('600', '1e400'),
       /series\[0\]\.indicators\[0\] {2}Infinity is not a number/,
     ],
-    ['an id that is a text', SERIES.replace('600', '"600"'), /series\[0\]\.indicators\[0\] {2}"600" is not a number/],
-    ['an id twice', SERIES.replace('600', '600, 600'), /indicators\[1\] {2}indicator 600 is listed twice/],
+    ['a string as id', SERIES.replace('600', '"600"'), /series\[0\]\.indicators\[0\] {2}"600" is not a number/],
+    ['a duplicate id', SERIES.replace('600', '600, 600'), /indicators\[1\] {2}indicator 600 is listed twice/],
     ['an empty list', SERIES.replace('600', ''), /series\[0\]\.indicators {2}\[\] is empty$/m],
     ['a negative pace', `${SERIES}pace: { perSecond: -1 }`, /pace\.perSecond {2}-1 is too small; expected more than 0/],
     [
@@ -152,44 +160,40 @@ describe('mistakes are reported with their place and what is legal', () => {
       /supported only by news/,
     ],
     [
-      'an unknown zone',
+      'an unknown time zone',
       `${SERIES}timeZone: Europe/Madird`,
       /5:1 {2}timeZone {2}Unknown time zone "Europe\/Madird".*Did you mean "Europe\/Madrid"\?/,
     ],
-    ['a bad cron', `${SERIES}schedule: "61 21 * * *"`, /schedule {2}is not a cron expression/],
-    ['too fast', `${SERIES}pace: { perSecond: 1000 }`, /pace\.perSecond/],
+    ['an invalid cron expression', `${SERIES}schedule: "61 21 * * *"`, /schedule {2}is not a cron expression/],
+    ['a pace above the limit', `${SERIES}pace: { perSecond: 1000 }`, /pace\.perSecond/],
     ['no name', SERIES.replace('name: x\n', ''), /name {2}is missing/],
     ['a job that requests nothing', 'name: x', /selects no data; add one of: catalogue, series/],
-    ['a key twice', `${SERIES}name: y`, /name is a duplicate key; keep one/],
+    ['a duplicate key', `${SERIES}name: y`, /name is a duplicate key; keep one/],
     ['broken YAML', 'name: [x', /is not valid YAML/],
     ['several documents', `${SERIES}---\n${SERIES}`, /several YAML documents/],
-    ['nothing', '', /is empty; `indicator-sync init`/],
+    ['no text', '', /is empty; `indicator-sync init`/],
     ['only a comment', '# hello\n', /is empty/],
     ['a list', '- a', /is not an object/],
     ['a huge file', `name: x # ${'x'.repeat(2_000_000)}`, /limit 1 MiB/],
     ['deep nesting', `name: ${'['.repeat(5000)}`, /nested deeper/],
+    ['an alias bomb', `a: &a [x,x]\n${Array.from({ length: 30 }, (_, i) => `b${i}: [*a,*a]`).join('\n')}`, /aliases/],
     [
-      'a bomb of aliases',
-      `a: &a [x,x]\n${Array.from({ length: 30 }, (_, i) => `b${i}: [*a,*a]`).join('\n')}`,
-      /aliases/,
-    ],
-    [
-      'an alias of nothing',
+      'an undefined alias',
       `${SERIES}schedule: *when`,
       /5:11 {2}\*when refers to &when, which is not defined before it/,
     ],
     [
-      'an alias inside what it refers to',
+      'a recursive alias',
       `${SERIES}offers: &all [*all]`,
       /5:15 {2}\*all refers to a part of the file that contains it/,
     ],
     ['offers with aggregation', `${SERIES.replace('series', 'offers')}    timeTrunc: hour`, /timeTrunc {2}unknown key/],
-  ])('%s', (_name, text, message) => {
+  ])('a job file with %s is refused with the position and the legal values', (_name, text, message) => {
     expect(mistakesOf(text).join('\n')).toMatch(message)
     expect(() => readJob(text, 'job.yaml')).toThrow(InputError)
   })
 
-  test('all of them at once, in the order of their lines', () => {
+  test('all mistakes are reported together, sorted by line', () => {
     const mistakes = findMistakes(
       'name: x y\nseries:\n  - indicators: [a]\n    window: { last: 7 }\nfoo: 1\nbar: 2\n',
       'j',
@@ -203,7 +207,7 @@ describe('mistakes are reported with their place and what is legal', () => {
     ])
   })
 
-  test('mistakes of every kind come together', () => {
+  test('mistakes of different kinds are reported together', () => {
     const text = `name: x y
 schedule: "61 * * * *"
 timeZone: Europe/Madird
@@ -231,9 +235,9 @@ series:
     ])
   })
 
-  test('a byte order mark of UTF-8 is not a mistake', () => expect(mistakesOf(`\uFEFF${SERIES}`)).toEqual([]))
+  test('a UTF-8 byte order mark is accepted', () => expect(mistakesOf(`\uFEFF${SERIES}`)).toEqual([]))
 
-  test('reading a file of any content ends in a job or in an InputError', () => {
+  test('reading any text returns a job or throws an InputError', () => {
     const check = (text: string) => {
       try {
         readJob(text, 'f')
@@ -250,12 +254,12 @@ series:
   })
 })
 
-describe('a job means what it says', () => {
+describe('valid jobs', () => {
   test.each(['demo', 'nightly', 'backfill'])('jobs/%s.yaml has no mistakes', (name) => {
     expect(mistakesOf(readFileSync(`jobs/${name}.yaml`, 'utf8'))).toEqual([])
   })
 
-  test('defaults are applied once', () => {
+  test('an incomplete job gets the default settings', () => {
     expect(readJob(SERIES, 'f')).toMatchObject({
       timeZone: 'Europe/Madrid',
       locales: ['es'],
@@ -270,12 +274,12 @@ describe('a job means what it says', () => {
     })
   })
 
-  test('avg means average, locale means locales', () => {
+  test('avg is an alias of average, and locale of locales', () => {
     const job = readJob(`${SERIES}    timeTrunc: day\n    timeAgg: avg\n    geoAgg: avg\n    locale: en`, 'f')
     expect(job.series[0]).toMatchObject({ timeAgg: 'average', geoAgg: 'average', locale: 'en' })
   })
 
-  test('every parameter of the specification can be given', () => {
+  test('a job can set every parameter of the specification', () => {
     const job = readJob(
       `name: all
 catalogue: { taxonomyTerms: [a], locale: en }
@@ -296,7 +300,7 @@ widgets: { list: true, names: [1, potencia], widgetType: offer, datetime: today,
   })
 })
 
-describe('points of time', () => {
+describe('points in time', () => {
   const now = Date.UTC(2025, 9, 26, 10, 30, 20) / 1000
   const local = (text: string, zone = 'Europe/Madrid') =>
     formatLocal(zone, resolveMoment(parseMoment(text)!, zone, now))
@@ -315,7 +319,7 @@ describe('points of time', () => {
     ['now', '2025-10-26T11:30:20+01:00'],
   ])('%s is %s', (text, expected) => expect(local(text)).toBe(expected))
 
-  test('a month from the 31st ends on the last day of a shorter month', () => {
+  test('a month before the 31st is the last day of a shorter month', () => {
     const end = Date.UTC(2025, 2, 31, 12) / 1000
     expect(formatLocal('UTC', resolveMoment(parseMoment('-1mo')!, 'UTC', end))).toBe('2025-02-28T00:00:00+00:00')
   })

@@ -14,7 +14,7 @@ const job = (indicators: string) =>
   readJob(`name: x\nseries:\n  - indicators: ${indicators}\n    window: { last: 7d }\n`, 'f')
 const ids = (indicators: string) => resolveSelectors(job(indicators), CATALOGUE).series[0]!.indicators
 
-describe('indicators by their catalogue entries', () => {
+describe('indicators selected from the catalogue', () => {
   test.each<[string, number[]]>([
     ['all', [600, 1001, 1293, 1295]],
     ['{ match: precio }', [600, 1295]],
@@ -27,7 +27,7 @@ describe('indicators by their catalogue entries', () => {
     ['{ match: precio, terms: [Mercados y precios] }', [600]],
     ['{ exclude: [600, 1293] }', [1001, 1295]],
     ['[7, 3]', [7, 3]],
-  ])('%s', (written, expected) => {
+  ])('the selection %s matches its indicators', (written, expected) => {
     if (expected.length > 0) expect(ids(written)).toEqual(expected)
     else expect(() => ids(written)).toThrow(/series\[0\]\.indicators matches none of 4 indicators/)
   })
@@ -38,14 +38,14 @@ describe('indicators by their catalogue entries', () => {
     ['{ match: "+++" }', /match contains no word/],
     ['{ mach: precio }', /indicators\.mach {2}unknown key; .*Did you mean "match"/],
     ['[]', /indicators/],
-  ])('%s is a mistake', (written, message) => expect(() => job(written)).toThrow(message))
+  ])('the selection %s is refused', (written, message) => expect(() => job(written)).toThrow(message))
 
-  test('offers have no catalogue', () =>
+  test('offers cannot be selected from a catalogue', () =>
     expect(() => readJob('name: x\noffers:\n  - indicators: all\n    window: { last: 7d }\n', 'f')).toThrow(
       /not a list/,
     ))
 
-  test('--only keeps these and nothing else of a job, and refuses what no entry names', () => {
+  test('--only keeps the given indicators and refuses those without an entry', () => {
     const two = readJob(
       'name: x\ncatalogue: true\nseries:\n  - { indicators: [600, 1001], window: { last: 7d } }\n  - { indicators: [1293], window: { last: 7d } }\n',
       'f',
@@ -64,7 +64,7 @@ describe('indicators by their catalogue entries', () => {
   })
 })
 
-describe('a job that extends another', () => {
+describe('a job that extends another job', () => {
   const files: Record<string, string> = {
     'base.yaml': 'timeZone: Atlantic/Canary\npace: { perSecond: 1, callsPerDay: 100 }\nkeep: latest\nname: base\n',
     'middle.yaml': 'extends: base.yaml\nlocales: [en]\npace: { callsPerDay: 5 }\n',
@@ -89,7 +89,7 @@ describe('a job that extends another', () => {
   const read = (text: string) => readJob(text, 'mine.yaml', readOther)
   const mistakesOf = (text: string) => findMistakes(text, 'mine.yaml', readOther).map(mistakeText)
 
-  test('its own keys win, single limits of the pace too; the name is its own', () => {
+  test('a job overrides keys and single limits of the job that it extends, but not its name', () => {
     expect(read('extends: middle.yaml\nname: mine\ncatalogue: true\nkeep: all\n')).toMatchObject({
       name: 'mine',
       timeZone: 'Atlantic/Canary',
@@ -102,7 +102,7 @@ describe('a job that extends another', () => {
     ])
   })
 
-  test('a mistake is reported in the file that has it', () => {
+  test('a mistake is reported with the file that contains it', () => {
     expect(mistakesOf('extends: wrong.yaml\nname: x y\ncatalogue: true\n')).toEqual([
       expect.stringMatching(/^wrong\.yaml:1:7 {2}keep {2}"everything" is not valid/),
       expect.stringMatching(/^wrong\.yaml:2:\d+ {2}pace\.perSecond/),
@@ -120,7 +120,7 @@ describe('a job that extends another', () => {
     ['extends: alias.yaml\nname: x\ncatalogue: true\n', /^alias\.yaml:1:7 {2}has a mistake; `.* validate alias\.yaml`/],
     ['extends: colon.yaml\nname: x\ncatalogue: true\n', /^colon\.yaml:1:1 {2}has an unknown key/],
     ['extends: 3\nname: x\ncatalogue: true\n', /extends/],
-  ])('%s', (text, message) => expect(mistakesOf(text).join('\n')).toMatch(message))
+  ])('an invalid extends is reported: %s', (text, message) => expect(mistakesOf(text).join('\n')).toMatch(message))
 
   test.each(Object.keys(files).filter((name) => files[name]!.includes('secret')))(
     'a failed extends does not quote the other file: %s',
@@ -131,7 +131,7 @@ describe('a job that extends another', () => {
     },
   )
 
-  test('whatever a file extends, reading it ends in a job or in an InputError', () =>
+  test('reading a job with any extended text returns a job or throws an InputError', () =>
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (other) => {
         try {

@@ -46,7 +46,7 @@ beforeEach(async () => {
   })
 })
 
-test('a lake in a bucket has the files of one in a folder, continues by months, and check finds what is wrong', async () => {
+test('a lake in a bucket has the same files as in a directory, and check finds damage', async () => {
   const { env, fileOf } = await storage()
   const run = (...args: string[]) => runCommand(dir, [...args, '--database', 'own.db'], env)
   const first = await run('lake', 'sync', LAKE)
@@ -79,7 +79,7 @@ test('a lake in a bucket has the files of one in a folder, continues by months, 
   expect((await run('lake', 'check', LAKE)).code).toBe(0)
 })
 
-test('what a reader finds is whole after every request that was the last one of a sync, and the next sync ends as if nothing had been', async () => {
+test('a lake is intact after an abort at any request, and the next sync completes it', async () => {
   const own = await storage()
   const place = await openPlace(LAKE, own.access)
   const limits: number[] = []
@@ -112,7 +112,7 @@ test('what a reader finds is whole after every request that was the last one of 
   place.close()
 })
 
-test('a replaced snapshot stays for a while, and goes with the files that no later one has', async () => {
+test('a replaced snapshot is deleted after a grace period, with its unused files', async () => {
   const own = await storage()
   const place = await openPlace(LAKE, own.access)
   const start = Date.parse('2025-06-01T00:00:00Z')
@@ -131,7 +131,7 @@ test('a replaced snapshot stays for a while, and goes with the files that no lat
 })
 
 test.each([true, false])(
-  'concurrent syncs publish a snapshot or exit 5; the storage supports If-Match: %s',
+  'concurrent syncs publish a snapshot or exit with 5; the storage supports If-Match: %s',
   async (conditions) => {
     const own = await storage({ conditions })
     const place = await openPlace(LAKE, own.access)
@@ -162,8 +162,8 @@ test.each<[string, string, Record<string, string>, RegExp, number]>([
   ['no key', LAKE, { AWS_ACCESS_KEY_ID: '' }, /AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY/, 2],
   ['no storage', LAKE, { AWS_ENDPOINT_URL: 'http://127.0.0.1:1' }, /ECONNREFUSED[\s\S]*AWS_ENDPOINT_URL/, 1],
   ['no address', 's3://Market', {}, /not the address of a lake/, 2],
-  ['a place where other things are', 's3://market', {}, /do not belong to a lake/, 2],
-])('%s is told in a sentence', async (_, address, env, message, code) => {
+  ['a prefix with foreign objects', 's3://market', {}, /do not belong to a lake/, 2],
+])('%s is reported in one sentence', async (_, address, env, message, code) => {
   const own = await storage()
   writeFileSync(own.fileOf('notes'), 'x')
   const args = ['lake', 'sync', address, '--database', 'own.db']
@@ -172,7 +172,7 @@ test.each<[string, string, Record<string, string>, RegExp, number]>([
   expect(done.code).toBe(code)
 })
 
-test('a response that breaks off is requested again, and reported if every attempt breaks off', async () => {
+test('an interrupted response is requested again, and reported if every attempt fails', async () => {
   const own = await storage()
   const place = await openPlace(LAKE, own.access)
   await sync(place)
@@ -197,7 +197,7 @@ describe.each([true, false])(
         /observation.*parquet was confirmed by the storage, but it is missing/,
       ],
       [
-        'a file is cut',
+        'a file is truncated',
         /observation.*parquet$/,
         'cut',
         /observation.*parquet was confirmed by the storage, but it has 10 bytes/,
@@ -208,7 +208,7 @@ describe.each([true, false])(
         'drop',
         /manifest\.json was confirmed .* (is missing|the previous content)/,
       ],
-    ] as const)('fails the sync and leaves the previous snapshot: %s', async (_what, keys, damage, message) => {
+    ] as const)('the sync fails and the previous snapshot remains if %s', async (_what, keys, damage, message) => {
       const own = await storage({ conditions })
       const place = await openPlace(LAKE, own.access)
       const damaging = async () => {
@@ -233,7 +233,7 @@ describe.each([true, false])(
   },
 )
 
-test('the key of a storage may stand in the file of settings, and is never printed', async () => {
+test('the storage key can be in .env and is never printed', async () => {
   const own = await storage()
   writeFileSync(
     join(dir, '.env'),

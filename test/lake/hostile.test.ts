@@ -61,8 +61,8 @@ beforeEach(async () => {
   await fillBy(join(dir, 'own.db'), (store) => addSeries(store, 1, {}, 3, [['2025-05-01T00:00:00Z', 1.5]]))
 })
 
-describe('somebody else writes into the folder of a lake', () => {
-  test('a manifest that names files elsewhere is not followed, and nothing elsewhere is removed', async () => {
+describe('foreign changes in a lake directory', () => {
+  test('a manifest that names files outside the lake is refused, and nothing is deleted outside', async () => {
     await sync()
     writeFileSync(join(dir, 'precious'), 'x')
     const [file] = requireManifest(lake()).tables.geo.files
@@ -83,10 +83,10 @@ describe('somebody else writes into the folder of a lake', () => {
   test.each([
     ['no tables', () => ({ tables: {} })],
     ['another folder', () => ({ folder: '../elsewhere' })],
-    ['a table that is none', (m: LakeManifest) => ({ tables: { ...m.tables, geo: null } })],
-    ['a time that is none', () => ({ created_at: 'never' })],
+    ['an invalid table', (m: LakeManifest) => ({ tables: { ...m.tables, geo: null } })],
+    ['an invalid time', () => ({ created_at: 'never' })],
     ['no source', () => ({ source: 7 })],
-  ])('a manifest with %s is refused in a sentence', async (_, change) => {
+  ])('a manifest with %s is refused in one sentence', async (_, change) => {
     await sync()
     edit(join(lake(), 'manifest.json'), change)
     const before = readdirSync(lake(), { recursive: true })
@@ -95,7 +95,7 @@ describe('somebody else writes into the folder of a lake', () => {
     expect(readdirSync(lake(), { recursive: true })).toEqual(before)
   })
 
-  test('a manifest with other numbers of rows than its files is not whole, and one that leads elsewhere is reported', async () => {
+  test('check reports a manifest with wrong row counts or paths outside the lake', async () => {
     await sync()
     const file = join(lake(), 'manifest.json')
     const written = readFileSync(file, 'utf8')
@@ -119,7 +119,7 @@ describe('somebody else writes into the folder of a lake', () => {
     expect(await what()).toEqual([])
   })
 
-  testLinks('a link in the place of a folder of a replaced snapshot leads nothing away', async () => {
+  testLinks('a symlink in place of a snapshot directory is not followed when files are deleted', async () => {
     await sync()
     const [file] = requireManifest(lake()).tables.geo.files
     mkdirSync(join(dir, 'elsewhere'))
@@ -133,7 +133,7 @@ describe('somebody else writes into the folder of a lake', () => {
     expect(readdirSync(join(dir, 'elsewhere'))).toEqual([file!.path.split('/')[1]])
   })
 
-  testLinks('the lock is a file of its own, and no link', async () => {
+  testLinks('a symlink in place of the lock file is refused', async () => {
     await sync()
     rmSync(join(lake(), 'lake.lock'))
     writeFileSync(join(dir, 'precious'), 'x')
@@ -143,8 +143,8 @@ describe('somebody else writes into the folder of a lake', () => {
   })
 })
 
-describe('what a lake may meet', () => {
-  test('odd values, names and times are those of the database', async () => {
+describe('unusual databases', () => {
+  test('unusual values, names and times are equal in lake and database', async () => {
     const values = [null, -0, 0, 5e-324, 1e300, -1.7976931348623157e308, 2 ** 53 + 2, Number.POSITIVE_INFINITY]
     const from = Date.parse('2023-10-29T00:00:00Z') / 1000
     own((db) => {
@@ -191,7 +191,7 @@ describe('what a lake may meet', () => {
     expect(await sync()).toMatchObject({ changed: false })
   })
 
-  test('the lake of an earlier version is made again, and readable until then', async () => {
+  test('a lake of an earlier version is rewritten and remains readable until then', async () => {
     await sync()
     edit(join(lake(), 'manifest.json'), () => ({ schema: 0 }))
     expect(await sync(3_600_000)).toMatchObject({ snapshot: 2, changed: true, written: { files: 8 } })
@@ -199,7 +199,7 @@ describe('what a lake may meet', () => {
     expect((await checkLake(folderPlace(lake()))).findings).toEqual([])
   })
 
-  test('a database without values, and one that lost all of them', async () => {
+  test('a database without values gives an empty lake, also after its values were deleted', async () => {
     alter('delete from observation; delete from series_geo')
     const done = await sync()
     expect(done.rows).toMatchObject({ observation: 0, observation_revision: 0, day: 0, series: 1 })
@@ -213,7 +213,7 @@ describe('what a lake may meet', () => {
     expect((await checkLake(folderPlace(lake()))).findings).toEqual([])
   })
 
-  test('a backup that was put back, whose fetches begin again where it ended', async () => {
+  test('a restored backup that reuses fetch ids is written completely', async () => {
     alter('update _fetch set series_id = 1, rows_new = 1, from_at = 1746057600, to_at = 1746061200')
     await sync()
     const before = own((db) => db.serialize())
@@ -230,7 +230,7 @@ describe('what a lake may meet', () => {
     expect((await readRows('observation')).map(({ value }) => value)).toEqual([1.5])
   })
 
-  test('a replay that understands more of the stored answers is noticed where the totals of days are the same', async () => {
+  test('a replay that stores different values with equal daily totals is noticed', async () => {
     alter(
       `insert into observation values (1, 3, 1746061200, 2.5, 3600, 1); update _fetch set series_id = 1, rows_new = 2`,
     )

@@ -88,7 +88,7 @@ beforeEach(async () => {
 })
 
 describe('a lake', () => {
-  test('holds every value of the market, its days, history and names, sorted, with what lets engines skip', async () => {
+  test('a lake contains all values, days, revisions and names, sorted, with statistics for pruning', async () => {
     rmSync(database())
     const store = await copyMarket(database())
     await store.close()
@@ -110,7 +110,7 @@ describe('a lake', () => {
     }
   })
 
-  test('takes at most six bytes a value of quarter-hours with two decimals', async () => {
+  test('quarter-hour values with two decimals take at most six bytes each', async () => {
     alter(`with recursive n(i) as (select 0 union all select i + 1 from n where i < 60000)
       insert into observation (series_id, geo_id, at, value, step_s, fetch_id)
       select 1, 3, 1577836800 + i * 900, round(60 + 40 * sin(i / 15.0) + ((i * 7919) % 1000) / 100.0, 2), 900, 1 from n`)
@@ -119,31 +119,28 @@ describe('a lake', () => {
     expect(requireManifest(lake()).tables.observation.bytes / rows.observation).toBeLessThan(6)
   })
 
-  testLinks(
-    'reads again only the months in which fetches wrote, and makes no snapshot where nothing changed',
-    async () => {
-      expect(await sync()).toMatchObject({ snapshot: 1, changed: true, rows: { observation: 6 } })
-      expect(parts()).toEqual(['2023-12', '2024-02', '2025-05'])
-      const first = paths()
-      const again = await sync()
-      expect(again).toMatchObject({ snapshot: 1, changed: false, written: { files: 0, rows: 0 } })
-      // A fetch of a window that spans two months, and wrote in one of them.
-      fetched('from_at = 1706745600, to_at = 1711929600')
-      alter(`update observation set value = 99, fetch_id = 2 where at = 1706745600 and series_id = 1`)
-      const next = await sync()
-      expect(next).toMatchObject({ snapshot: 2, changed: true })
-      const second = paths()
-      expect([second[0] === first[0], second[1] === first[1], second[2] === first[2]]).toEqual([true, false, true])
-      expect((await readRows('observation')).map(({ value }) => value)).toEqual([0.25, 99, 2.25, 3.25, null, -0.5])
-      expect(await readRows('observation_revision')).toMatchObject([{ value: 1.25, series_id: 1n }])
-      // The same file under a second name, and the old snapshot for whoever reads it.
-      const inode = (snapshot: number): number => statSync(join(lake(), `snapshot-${snapshot}`, first[0]!)).ino
-      expect(inode(1)).toBe(inode(2))
-      expect(readlinkSync(join(lake(), 'current'))).toBe('snapshot-2')
-    },
-  )
+  testLinks('a sync reads only months with new fetches and creates no snapshot without changes', async () => {
+    expect(await sync()).toMatchObject({ snapshot: 1, changed: true, rows: { observation: 6 } })
+    expect(parts()).toEqual(['2023-12', '2024-02', '2025-05'])
+    const first = paths()
+    const again = await sync()
+    expect(again).toMatchObject({ snapshot: 1, changed: false, written: { files: 0, rows: 0 } })
+    // A fetch of a window that spans two months, and wrote in one of them.
+    fetched('from_at = 1706745600, to_at = 1711929600')
+    alter(`update observation set value = 99, fetch_id = 2 where at = 1706745600 and series_id = 1`)
+    const next = await sync()
+    expect(next).toMatchObject({ snapshot: 2, changed: true })
+    const second = paths()
+    expect([second[0] === first[0], second[1] === first[1], second[2] === first[2]]).toEqual([true, false, true])
+    expect((await readRows('observation')).map(({ value }) => value)).toEqual([0.25, 99, 2.25, 3.25, null, -0.5])
+    expect(await readRows('observation_revision')).toMatchObject([{ value: 1.25, series_id: 1n }])
+    // The same file under a second name, and the old snapshot for whoever reads it.
+    const inode = (snapshot: number): number => statSync(join(lake(), `snapshot-${snapshot}`, first[0]!)).ino
+    expect(inode(1)).toBe(inode(2))
+    expect(readlinkSync(join(lake(), 'current'))).toBe('snapshot-2')
+  })
 
-  test('notices what was written without a fetch, as a replay does, and a database that was put back', async () => {
+  test('a sync notices rows written without a fetch and a restored database', async () => {
     await sync()
     alter(`insert into _day (series_id, geo_id, month, day, count, missing) values (1, 3, 24289, 1, 1, 0);
       delete from observation where at = 1709247600`)
@@ -152,7 +149,7 @@ describe('a lake', () => {
     expect(await sync()).toMatchObject({ snapshot: 3, rows: { observation: 4 } })
   })
 
-  testLinks('keeps a replaced snapshot for a while, and removes nothing that somebody else put there', async () => {
+  testLinks('a sync keeps a replaced snapshot for a grace period and deletes no foreign files', async () => {
     const start = Date.parse('2025-06-01T00:00:00Z')
     await sync({ now: start })
     writeFileSync(join(lake(), 'snapshot-1/series/mine'), 'mine')
@@ -163,7 +160,7 @@ describe('a lake', () => {
     expect(readdirSync(join(lake(), 'snapshot-1'), { recursive: true })).toEqual(['series', 'series/mine'])
   })
 
-  test('takes away what a killed sync left of a snapshot that it removed', async () => {
+  test('a sync deletes the leftovers of a killed sync', async () => {
     await sync({ graceMs: 0 })
     for (const name of ['snapshot-2', 'snapshot-7']) mkdirSync(join(lake(), name))
     alter(`update geo set level = 'country'`)
@@ -171,7 +168,7 @@ describe('a lake', () => {
     expect(readdirSync(lake()).sort()).toEqual(['current', 'lake.lock', 'manifest.json', 'snapshot-2'])
   })
 
-  test('reads only the month of an instant that a fetch asked for', async () => {
+  test('a fetch of one instant rewrites only its month', async () => {
     await sync()
     const [first, second, third] = paths()
     fetched(`params = '{"datetime":1709247600}'`)
@@ -181,7 +178,7 @@ describe('a lake', () => {
     expect(paths().map((path, i) => path === [first, second, third][i])).toEqual([true, false, true])
   })
 
-  testLinks('repairs a file that is missing and a link that leads elsewhere; check finds them', async () => {
+  testLinks('check finds a missing file and a wrong symlink, and the next sync repairs them', async () => {
     await sync()
     expect((await run('lake', 'check', 'lake')).out).toMatch(/snapshot 1 is complete, 6 values/)
     const [first, second] = paths()
@@ -202,12 +199,12 @@ describe('a lake', () => {
   })
 })
 
-describe('a lake destroys nothing', () => {
+describe('the target of a lake', () => {
   testLinks.each<[string, () => void, RegExp]>([
-    ['a folder with other things', () => put('notes', 'x'), /do not belong to a lake/],
-    ['a manifest of somebody else', () => put('manifest.json', '{"name":"app"}'), /do not belong to a lake/],
-    ['a file', () => writeFileSync(lake(), 'x'), /is not a directory/],
-    ['the folder of the database', () => symlinkSync('.', lake()), /do not belong to a lake/],
+    ['a directory with foreign files', () => put('notes', 'x'), /do not belong to a lake/],
+    ['a foreign manifest', () => put('manifest.json', '{"name":"app"}'), /do not belong to a lake/],
+    ['a regular file', () => writeFileSync(lake(), 'x'), /is not a directory/],
+    ['the directory of the database', () => symlinkSync('.', lake()), /do not belong to a lake/],
   ])('%s is refused', async (_, make, message) => {
     make()
     const before = readdirSync(dir, { recursive: true })
@@ -219,7 +216,7 @@ describe('a lake destroys nothing', () => {
     )
   })
 
-  test('the lake of another database, of a newer program, and one that another process writes', async () => {
+  test('a lake of another database, a newer version or another writer is refused', async () => {
     await sync()
     alter(`update _run set started_at = '2020-01-01T00:00:00.000Z'`)
     expect(await run('lake', 'sync', 'lake')).toMatchObject({

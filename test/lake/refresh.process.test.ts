@@ -11,7 +11,7 @@ schedule: "* * * * * *"
 series: [{ indicators: [1739], window: { from: 2025-01-01, to: ${to} }, lookback: 0d }]
 ${lake}`
 
-testSignals('the lake of a job is brought up to date after each run; status and metrics show its state', async () => {
+testSignals('the lake of a job is updated after each run, and status and metrics show its state', async () => {
   const dir = tempFolder()
   const emulator = await emulate()
   const env = { INDICATOR_SYNC_BASE_URL: emulator.url, INDICATOR_SYNC_API_KEY: emulator.key }
@@ -34,7 +34,7 @@ testSignals('the lake of a job is brought up to date after each run; status and 
   expect((await run('status', '--job', 'job.yaml')).out).toMatch(/up\s+to\s+date/)
 })
 
-test('a lake that cannot be written fails the run, and what was synced stays', async () => {
+test('a lake that cannot be written fails the run, but synced rows remain', async () => {
   const dir = tempFolder()
   const emulator = await emulate()
   const env = { INDICATOR_SYNC_BASE_URL: emulator.url, INDICATOR_SYNC_API_KEY: emulator.key }
@@ -55,7 +55,7 @@ test('a lake that cannot be written fails the run, and what was synced stays', a
   })
 })
 
-testSignals('status and the page show how old the lakes of the jobs in their folder are', async () => {
+testSignals('status and the page show the age of the lakes of all jobs in the directory', async () => {
   const dir = tempFolder()
   const emulator = await emulate()
   const env = { INDICATOR_SYNC_BASE_URL: emulator.url, INDICATOR_SYNC_API_KEY: emulator.key }
