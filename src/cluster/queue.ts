@@ -149,6 +149,8 @@ export async function openQueue(
     confirm: async (job, tx) => isAffected(await boss.touch(queue, attempt(job), { db: asDb(tx) })),
     complete: async (job, tx) => isAffected(await boss.complete(queue, attempt(job), undefined, { db: asDb(tx) })),
     async check() {
+      // A statement on a closed queue never ends, and a stopping worker waits for its last check.
+      if (isClosed) return
       try {
         if ((await boss.getQueue(queue)) === null) throw new NoQueueError('The queue of the database was deleted.')
       } catch (error) {

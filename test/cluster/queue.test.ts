@@ -51,6 +51,12 @@ test('an identical request is queued once, and the latest windows run first', as
   await expect.poll(() => jobs.length, { timeout: 30_000 }).toBe(6)
 })
 
+test('a check of a stopped queue ends, so that a worker that checks while it stops can exit', async () => {
+  const { queue } = await open()
+  await queue.stop()
+  await queue.check()
+})
+
 test('two processes never execute the same request', async () => {
   const one = await open()
   const second = await open(one.file)
