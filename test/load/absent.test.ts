@@ -9,8 +9,8 @@ const at = (text: string) => ms(text) / 1000
 const FIXED = 'series: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-10-11 }, lookback: 2d, refresh: 1h }]'
 const within = (from: string, to: string) => (instant: number) => instant >= at(from) && instant < at(to)
 
-describe('a value that the source lacks', () => {
-  test('is requested again after 1, 2, 4, 8 … days up to half a year, then by restate only', async () => {
+describe('absent values', () => {
+  test('absent values are retried after 1, 2, 4, 8 … days up to half a year, then only by restate', async () => {
     const [store, market] = [await tempStore(), await source()]
     const hole = within('2025-10-05T08:00:00Z', '2025-10-05T11:00:00Z')
     market.state.has = (instant) => !hole(instant)
@@ -39,7 +39,7 @@ describe('a value that the source lacks', () => {
     expect(await findGaps(store)).toEqual([])
   })
 
-  test('comes late, and is there: a whole empty window, a geo that was missing, the first and the last days', async () => {
+  test('absent values that arrive late are stored: an empty window, a missing geo, and edge days', async () => {
     const [store, market] = [await tempStore(), await source({ geos: [] })]
     await market.run(store, FIXED, night(0))
     expect(await findGaps(store)).toMatchObject([
@@ -61,7 +61,7 @@ describe('a value that the source lacks', () => {
     expect(store.get('select count(*) from observation')).toBe(480)
   })
 
-  test('continues where an answer has nothing at all of what a geo lacked', async () => {
+  test('an empty reply about absent values of one geo continues their retry intervals', async () => {
     const [store, market] = [await tempStore(), await source()]
     market.state.has = (instant) => !within('2025-10-03T22:00:00Z', '2025-10-04T22:00:00Z')(instant)
     const nights: number[] = []
@@ -75,7 +75,7 @@ describe('a value that the source lacks', () => {
     expect(await findGaps(store)).toMatchObject([{ reason: 'absent', missing: 24 }])
   })
 
-  test('of all geos is requested at the same distances for one of them alone', async () => {
+  test('values absent for all geos have the same retry intervals for a single geo', async () => {
     const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
     market.state.has = (instant) => !within('2025-10-04T22:00:00Z', '2025-10-05T22:00:00Z')(instant)
     const job = (geos: string) => FIXED.replace('window', `${geos}window`).replace('refresh', 'chunk: 1d, refresh')
@@ -86,7 +86,7 @@ describe('a value that the source lacks', () => {
     expect(nights).toEqual([1, 3, 7, 15])
   })
 
-  test('is requested again only where a job selects it, and gaps says so', async () => {
+  test('absent values are requested again only by a job that selects them, and gaps shows this', async () => {
     const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
     market.state.has = (instant) => !within('2025-10-25T08:00:00Z', '2025-10-25T11:00:00Z')(instant)
     const job = (what: string) => `series: [{ ${what}, lookback: 2d, refresh: 1h }]`
@@ -108,7 +108,7 @@ describe('a value that the source lacks', () => {
     ['absent', '3d'],
     ['unverified', '1h'],
     ['unverified', '3d'],
-  ] as const)('gaps of the reason %s with a refresh of %s say when a sync requests them', async (reason, refresh) => {
+  ] as const)('gaps of the reason %s with a refresh of %s show when a sync requests them', async (reason, refresh) => {
     const [store, market] = [await tempStore(), await source()]
     const isBad = within('2025-10-05T08:00:00Z', '2025-10-05T11:00:00Z')
     Object.assign(market.state, reason === 'absent' ? { has: (i: number) => !isBad(i) } : { spoiled: isBad })
@@ -122,7 +122,7 @@ describe('a value that the source lacks', () => {
     }
   })
 
-  test('is gathered into one window, which begins and ends with it where a change of resolution cuts that', async () => {
+  test('absent values are gathered into one window that is cut at a change of resolution', async () => {
     const [store, market] = [await tempStore(), await source()]
     const lost = ['2025-10-01', '2025-10-02', '2025-10-05'].map((day) => within(`${day}T08:00:00Z`, `${day}T11:00:00Z`))
     market.state.has = (instant) => !lost.some((is) => is(instant))

@@ -61,8 +61,8 @@ const absences = async (store: Parameters<typeof findGaps>[0]) =>
     ({ reason, from, to, missing }) => `${reason} ${from.slice(0, 10)}..${to.slice(0, 10)} ${missing}`,
   )
 
-describe('a period is present, awaited or absent as a whole', () => {
-  test('a month that is published five days after its end is requested every evening', async () => {
+describe('calendar periods', () => {
+  test('a month published five days after its end is requested every evening', async () => {
     const store = await tempStore()
     let now = 0
     const source = await calendar(KINDS.month!, ({ to }) => now >= to + 5 * DAY)
@@ -85,7 +85,7 @@ describe('a period is present, awaited or absent as a whole', () => {
     expect([...new Set(held)]).toEqual(['1', '2', '3'])
   })
 
-  test('check passes on every day of a year for a series that is complete', async () => {
+  test('check passes on every day of a year for a complete series', async () => {
     const store = await tempStore()
     let now = 0
     const source = await calendar(KINDS.month!, ({ to }) => now >= to)
@@ -97,7 +97,7 @@ describe('a period is present, awaited or absent as a whole', () => {
     expect(store.get('select count(*) from _coverage')).toBeLessThanOrEqual(4)
   })
 
-  test('weeks in which no month begins are covered by its value, whichever answer comes first', async () => {
+  test('a monthly value covers weeks in which no month begins, in any order of replies', async () => {
     const store = await tempStore()
     const source = await calendar(KINDS.month!, ({ from }) => from !== day('2025-05-01'))
     const yaml = (from: string, to: string) =>
@@ -115,7 +115,7 @@ describe('a period is present, awaited or absent as a whole', () => {
     expect(await absences(store)).toEqual(['absent 2025-05-01..2025-06-01 1'])
   })
 
-  test('a month that is asked for by an instant is absent no more in days that were answered before; of another geo it stays so', async () => {
+  test('a month fetched by an instant ends absences of earlier windows, but only of its geo', async () => {
     const store = await tempStore()
     const source = await calendar(KINDS.month!, ({ from }, geo) => geo === 3 || from !== day('2025-10-01'), [3, 4])
     const run = (entry: string, night: number) =>
@@ -133,7 +133,7 @@ describe('a period is present, awaited or absent as a whole', () => {
     expect(await absences(store)).toEqual(['absent 2025-10-01..2025-11-01 1'])
   })
 
-  test('gaps are the whole periods that are over and have no value, whatever the windows', async () => {
+  test('gaps are the complete past periods without a value, for any windows', async () => {
     const job = fc.record({
       kind: fc.constantFrom('day', 'week', 'month', 'year'),
       chunk: fc.constantFrom('1w', '3d', '1mo', '5mo', '2y'),
@@ -239,7 +239,7 @@ series: [{ indicators: [5], window: { from: ${dates[0]}, to: ${dates[1]} }, chun
   })
 })
 
-test('what is final is judged by whole weeks, months and years, as the planner does', async () => {
+test('settled data is determined by whole weeks, months and years, as in the planner', async () => {
   for (const [name, from, last] of [
     ['week', '2025-11-01', '2025-11-08'],
     ['month', '2025-11-01', '2025-12-01'],

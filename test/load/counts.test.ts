@@ -57,34 +57,34 @@ const status = (response: ServerResponse, code: number): true => {
 }
 
 test.each<[string, (response: ServerResponse, asked: Requested) => boolean, object]>([
-  ['answers', () => false, { ok: 1 }],
+  ['succeeds', () => false, { ok: 1 }],
   [
-    'is asked too much at once (504)',
+    'rejects large windows (504)',
     (response, { days }) => days > 20 && status(response, 504),
     { ok: 6, 'too-large': 3 },
   ],
   [
-    'is asked too much at once (413)',
+    'rejects large windows (413)',
     (response, { days }) => days > 40 && status(response, 413),
     { ok: 3, 'too-large': 1 },
   ],
-  ['fails twice and then answers', (response, { before }) => before < 2 && status(response, 503), { ok: 1 }],
+  ['fails twice and then succeeds', (response, { before }) => before < 2 && status(response, 503), { ok: 1 }],
   [
-    'fails for good in one half',
+    'always fails for one half',
     (response, { days, from }) =>
       (days > 40 && status(response, 504)) || (from > ms('2025-05-15') / 1000 && status(response, 400)),
     { ok: 1, refused: 2, 'too-large': 1 },
   ],
   ['refuses the key', (response) => status(response, 401), { key: 1 }],
   [
-    'asks to wait for an hour',
+    'requests a pause of an hour',
     (response) => {
       response.setHeader('Retry-After', '3600')
       return status(response, 429)
     },
     { stopped: 1 },
   ],
-])('every call to a service that %s is in every account', async (_name, answer, outcomes) => {
+])('all statistics count every call to a service that %s', async (_name, answer, outcomes) => {
   const server = await hours(answer)
   const store = await tempStore()
   const summary = await runJob(store, server, SERIES, { now: NOW })
@@ -97,7 +97,7 @@ test.each<[string, (response: ServerResponse, asked: Requested) => boolean, obje
   expect(store.all('select distinct reason from gaps')).toEqual([{ reason: 'failed' }])
 })
 
-test('what was too large is not a failure, is not requested as it was, and its window is held', async () => {
+test('a window that is too large does not count as failure and is covered by its parts', async () => {
   const server = await hours((response, { days }) => days > 20 && status(response, 504))
   const store = await tempStore()
   await runJob(store, server, SERIES, { now: NOW })
@@ -112,7 +112,7 @@ test('what was too large is not a failure, is not requested as it was, and its w
   await accountsAgree(store, calls, null)
 })
 
-test('a call that is cut off by a signal, one whose budget is spent before it is repeated, and those before the breaker opens are in every account', async () => {
+test('all statistics count calls cut by a signal, an exhausted budget or an open breaker', async () => {
   const abort = new AbortController()
   const cut = await hours(() => {
     abort.abort()

@@ -14,72 +14,68 @@ const hole = (from: number, hours: number) => ({
 })
 const noon = day(2) + 12 * HOUR
 
-describe('the state of each requested geo', () => {
+describe('the coverage state of each requested geo', () => {
   test.each<[string, Said[], string[]]>([
+    ['a reply with an open reject is unverified', [{ ...full, rejects: 1 }], ['0 unverified 10-01..10-03 n0 since n0']],
+    ['a reply with rows has the state values', [full], ['0 values 10-01..10-03 n0']],
     [
-      'an answer with an open reject is unverified',
-      [{ ...full, rejects: 1 }],
-      ['0 unverified 10-01..10-03 n0 since n0'],
-    ],
-    ['an answer with rows has values', [full], ['0 values 10-01..10-03 n0']],
-    [
-      'an empty answer is empty, and absent once it is past revision',
+      'an empty reply is empty, and absent once it is settled',
       [{ ...full, ...none }],
       ['0 empty 10-01..10-03 n0', '0 absent 10-01..10-03 ×null n0 since n0'],
     ],
     [
-      'an empty answer that may still be revised is empty',
+      'an empty reply that may still be revised is empty',
       [{ at: n0, days: [35, 37], ...none }],
       ['0 empty 11-04..11-06 n0'],
     ],
     [
-      'an empty answer over stored values is unverified',
+      'an empty reply over stored values is unverified',
       [full, { ...full, at: n1, ...none }],
       ['0 unverified 10-01..10-03 n1 since n1'],
     ],
     [
-      'a bad row makes the whole answer unverified',
+      'a bad row makes the whole reply unverified',
       [full, { ...full, at: n1, rejects: 1 }],
       ['0 unverified 10-01..10-03 n1 since n1'],
     ],
     [
-      'an answer of which every row is rejected and dismissed leaves stored values as old as they were',
+      'a reply whose rows are all dismissed does not refresh stored values',
       [full, { ...full, at: n1, ...none, dismissed: [null] }],
       ['0 values 10-01..10-03 n0'],
     ],
     [
-      'such an answer ends what was unverified, without any value looking fresher',
+      'a reply whose rows are all dismissed ends the unverified state without refreshing values',
       [full, { ...full, at: n1, rejects: 1 }, { ...full, at: n2, ...none, dismissed: [null] }],
       ['0 values 10-01..10-03 n1'],
     ],
   ])('%s', (_, answers, rows) => expect(show(history(...answers))).toEqual(rows))
 })
 
-describe('replacing and combining rows', () => {
+describe('replaced and merged coverage rows', () => {
   const own: Said = { at: n0, days: [1, 6], geos: [3], has: [3] }
   test.each<[string, Said[], string[]]>([
     [
-      'an answer for all geos replaces those of each geo in its window',
+      'a reply for all geos replaces the rows of each geo in its window',
       [own, { at: n3, days: [2, 4] }],
       ['0 values 10-02..10-04 n3', '3 values 10-01..10-02 n0', '3 values 10-04..10-06 n0'],
     ],
     [
-      'an answer for one geo replaces that of this geo only',
+      'a reply for one geo replaces only the rows of this geo',
       [full, { ...own, at: n1, days: [1, 2] }, { ...own, at: n2, days: [1, 2] }],
       ['0 values 10-01..10-03 n0', '3 values 10-01..10-02 n2'],
     ],
     [
-      'an unverified answer for all geos leaves what single geos were answered',
+      'an unverified reply for all geos keeps the rows of single geos',
       [own, { at: n3, days: [2, 4], rejects: 1 }],
       ['0 unverified 10-02..10-04 n3 since n3', '3 values 10-01..10-06 n0'],
     ],
     [
-      'adjacent rows merge once both are past revision, and are as old as the older one',
+      'adjacent rows merge once both are settled, with the age of the older one',
       [full, { at: n1, days: [3, 5] }],
       ['0 values 10-01..10-05 n0'],
     ],
     [
-      'a provisional part stays a row of its own',
+      'a provisional part remains a separate row',
       [
         { at: n0, days: [30, 33] },
         { at: n1, days: [33, 37] },
@@ -87,7 +83,7 @@ describe('replacing and combining rows', () => {
       ['0 values 10-30..11-02 n0', '0 values 11-02..11-06 n1'],
     ],
     [
-      'a part that was past revision merges with its neighbour when the rest is answered again',
+      'a settled part merges with its neighbour when the rest is fetched again',
       [
         { at: n0, days: [30, 36] },
         { at: n1, days: [32, 37] },
@@ -95,12 +91,12 @@ describe('replacing and combining rows', () => {
       ['0 values 10-30..11-01 n0', '0 values 11-01..11-06 n1'],
     ],
     [
-      'a known geo with stored values that an answer for all lacks is unverified in the whole window',
+      'a geo with stored values that is missing in a reply for all geos is unverified',
       [full, { at: n1, days: [2, 5], has: [3] }],
       ['0 values 10-01..10-05 n0', '4 unverified 10-02..10-05 n1 since n1'],
     ],
     [
-      'a known geo without stored values there is absent',
+      'a known geo without stored values in the window is absent',
       [
         { at: n0, days: [25, 31] },
         { at: n0, days: [31, 36], has: [3] },
@@ -108,12 +104,12 @@ describe('replacing and combining rows', () => {
       ['0 values 10-25..11-05 n0', '4 absent 10-31..11-02 ×48 n0 since n0'],
     ],
     [
-      'a geo of which only rejects came is neither unverified nor absent',
+      'a geo with only rejects is neither unverified nor absent',
       [full, { ...full, at: n1, has: [3], dismissed: rejected(4, noon) }],
       ['0 values 10-01..10-03 n1'],
     ],
     [
-      'what was unverified stays unverified since then, and only the rest begins now',
+      'an unverified part keeps its start time when the rest becomes unverified',
       [
         { ...full, rejects: 1 },
         { at: n2, days: [2, 4], rejects: 1 },
@@ -121,12 +117,12 @@ describe('replacing and combining rows', () => {
       ['0 unverified 10-01..10-03 n0 since n0', '0 unverified 10-03..10-04 n2 since n2'],
     ],
     [
-      'a geo is unverified since all geos were',
+      'a geo is unverified since the time at which all geos were',
       [full, { ...full, at: n1, rejects: 1 }, { ...full, at: n2, geos: [3], has: [3], rejects: 1 }],
       ['0 unverified 10-01..10-03 n1 since n1', '3 unverified 10-01..10-03 n2 since n1'],
     ],
     [
-      'an unverified window of all geos ends with an answer for all geos only',
+      'an unverified window of all geos ends only with a reply for all geos',
       [
         { ...full, rejects: 1 },
         { ...full, at: n1, geos: [3], has: [3] },
@@ -136,7 +132,7 @@ describe('replacing and combining rows', () => {
     ],
   ])('%s', (_, answers, rows) => expect(show(history(...answers))).toEqual(rows))
 
-  test('an answer does not look past revision for longer because it merges with one that is', () => {
+  test('a merge of replies does not extend the time for which values are settled', () => {
     const nights = history({ at: n0, days: [30, 36] }, { at: n1, days: [33, 36] }, { at: n3, days: [34, 39] })
     for (const { settledFor, to, fetchedAt } of nights.coverage.slice(-1)) expect(settledFor).toBe(fetchedAt - to)
   })
@@ -154,43 +150,43 @@ describe('absences', () => {
     ],
     ['end with their value', [lacking, { ...full, at: n1 }], ['0 values 10-01..10-03 n1']],
     [
-      'are as old as the first answer that lacked them',
+      'are as old as the first reply without the values',
       [lacking, { ...lacking, at: n1 }],
       ['0 values 10-01..10-03 n1', `${missing} n1 since n0`],
     ],
     [
-      'keep their age through an unverified answer, which is an attempt',
+      'keep their age through an unverified reply, which counts as an attempt',
       [lacking, { ...lacking, at: n1, rejects: 1 }, { ...lacking, at: n3 }],
       ['0 values 10-01..10-03 n3', `${missing} n3 since n0`],
     ],
     [
-      'end with a value in an unverified answer',
+      'end with a value in an unverified reply',
       [lacking, { ...full, at: n1, rejects: 1 }],
       ['0 unverified 10-01..10-03 n1 since n1'],
     ],
     [
-      'are not added by an unverified answer',
+      'are not added by an unverified reply',
       [full, { ...lacking, at: n1, rejects: 1 }],
       ['0 unverified 10-01..10-03 n1 since n1'],
     ],
     [
-      'are not what a dismissed reject was',
+      'do not contain a dismissed reject',
       [{ ...full, ...hole(noon, 1), dismissed: rejected(3, noon) }],
       ['0 values 10-01..10-03 n0'],
     ],
     [
-      'are unknown if the place of a dismissed reject is',
+      'are unknown if the time of a dismissed reject is unknown',
       [{ ...lacking, dismissed: [null] }],
       ['0 values 10-01..10-03 n0'],
     ],
     ['do not exist for events', [{ ...full, hours: (at) => at % (5 * HOUR) === 0 }], ['0 values 10-01..10-03 n0']],
     [
-      'of all geos become those of the geos that still lack a value',
+      'of all geos become absences of the geos that still lack a value',
       [full, { at: n0, days: [3, 4], ...none }, { at: n1, days: [3, 4], has: [3] }],
       ['0 values 10-01..10-04 n0', '4 absent 10-03..10-04 ×24 n1 since n0'],
     ],
     [
-      'of all geos stay so when one geo is answered by itself',
+      'of all geos remain when a single geo is fetched',
       [full, { at: n0, days: [3, 4], ...none }, { at: n1, days: [3, 4], geos: [3], has: [3] }],
       [
         '0 values 10-01..10-03 n0',
@@ -199,9 +195,9 @@ describe('absences', () => {
         '0 absent 10-03..10-04 ×24 n0 since n0',
       ],
     ],
-  ])('%s', (_, answers, rows) => expect(show(history(...answers))).toEqual(rows))
+  ])('absences %s', (_, answers, rows) => expect(show(history(...answers))).toEqual(rows))
 
-  test('are found in earlier answers when a geo first appears', () => {
+  test('absences of a new geo are found in earlier replies', () => {
     const days = Array.from(
       { length: 9 },
       (_, i): Said => ({ at: n0, days: [i + 1, i + 2], has: i < 8 ? [3] : [3, 4] }),
@@ -210,14 +206,14 @@ describe('absences', () => {
   })
 
   const months = (...starts: number[]) => new Map([[3, { at: starts, steps: starts.map(() => 31 * DAY + HOUR) }]])
-  test('of a month end with its value in an answer for one instant, which covers nothing', () => {
+  test('the absence of a month ends with its value in a reply for one instant', () => {
     const empty: Said = { at: night(40), days: [23, 26], values: new Map() }
     expect(show(history(empty))).toEqual(['0 empty 10-23..10-26 n40', '0 absent 10-23..10-26 ×null n40 since n40'])
     const instant: Said = { at: night(41), days: null, values: months(day(1)) }
     expect(show(history(empty, instant))).toEqual(['0 empty 10-23..10-26 n40'])
   })
 
-  test('are the same for any size of the windows', () => {
+  test('absences are the same for any window size', () => {
     const has = (at: number, geo: number): boolean => geo === 3 || at < day(5) || at >= day(7)
     const answers = (length: number) =>
       Array.from({ length: 12 / length }, (_, i): Said => {
@@ -231,7 +227,7 @@ describe('absences', () => {
   })
 })
 
-test('once a series proves monthly, a row that joins answers is as old as its oldest part', () => {
+test('replies merged for a monthly series have the age of their oldest part', () => {
   const [first, second] = [day(30) + 10 * HOUR, day(33) + 10 * HOUR]
   const empty = { ...none, lookback: DAY }
   const month = new Map([[3, { at: [day(32)], steps: 30 * DAY }]])
@@ -246,17 +242,17 @@ test('once a series proves monthly, a row that joins answers is as old as its ol
   expect(october.settledFor).toBeLessThan(0)
 })
 
-describe('an answer whose rejects were dismissed', () => {
+describe('a reply with dismissed rejects', () => {
   const spoiled: Said = { ...full, rejects: 1 }
-  test('has values where some are stored', () => {
+  test('a reply with dismissed rejects has the state values if values are stored', () => {
     const before = history({ ...spoiled, ...hole(noon, 1) })
     expect(show(accept(before, { ...spoiled, dismissed: rejected(3, noon) }))).toEqual(['0 values 10-01..10-03 n0'])
   })
-  test('is empty where none are', () => {
+  test('a reply with dismissed rejects is empty if no values are stored', () => {
     const before = history({ ...spoiled, ...none })
     expect(show(accept(before, { ...spoiled, dismissed: rejected(3, noon) }))).toEqual(['0 empty 10-01..10-03 n0'])
   })
-  test('leaves absent what else is missing, also of a geo without any row', () => {
+  test('a reply with dismissed rejects keeps other missing values absent, even for a geo without rows', () => {
     const before = history({ at: n0, days: [3, 5] }, { ...spoiled, has: [3], ...hole(noon, 2) })
     expect(show(accept(before, { ...spoiled, dismissed: rejected(3, noon) }))).toEqual([
       '0 values 10-01..10-05 n0',

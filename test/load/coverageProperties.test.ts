@@ -81,13 +81,13 @@ const lastOn = (all: readonly Said[], geo: number, { from }: Interval): Said | u
     ({ days, geos }) => day(days![0]) <= from && from < day(days![1]) && (geos == null || geos.includes(geo)),
   )
 
-describe('after any history of replies', () => {
+describe('coverage after any history of replies', () => {
   test('the rows of a geo are disjoint', () =>
     check((_, { coverage, absences }) => {
       for (const rows of [...byGeo(coverage), ...byGeo(absences)]) expect(isDisjoint(rows)).toBe(true)
     }))
 
-  test('a reply that is recorded again changes nothing', () =>
+  test('a repeated reply changes nothing', () =>
     check((all) => {
       const before = all.slice(0, -1).reduce(hear, EMPTY)
       const { series, reply, held, stored } = prepare(before, all.at(-1)!)
@@ -104,7 +104,7 @@ describe('after any history of replies', () => {
         for (const geo of [0, ...GEOS]) expect(rowOn(after, geo, one)?.state).toBe(rowOn(before, geo, one)?.state)
     }))
 
-  test('nothing looks fresher, or past revision for longer, than it is', () =>
+  test('no row looks fresher or settled for longer than it is', () =>
     check((all, { coverage }) => {
       for (const row of coverage)
         for (const one of dayIntervals.filter(({ from, to }) => row.from <= from && row.to >= to)) {
@@ -114,7 +114,7 @@ describe('after any history of replies', () => {
         }
     }))
 
-  test('exactly unverified rows have a time since when they are', () =>
+  test('exactly the unverified rows have a start time', () =>
     check((_, { coverage }) => {
       for (const { state, since, fetchedAt } of coverage) {
         expect(since === null).toBe(state !== 'unverified')
@@ -145,7 +145,7 @@ describe('after any history of replies', () => {
         { geos: null, has: [4], hours: (at: number) => at !== day(24) + 2 * HOUR, rejects: 1 },
       ],
     ],
-  ])('an absence of all geos does not come back for stored values: %s', (_, all) => {
+  ])('absences of all geos exclude stored values: %s', (_, all) => {
     const said = all.map((one): Said => ({ ...one, days: [24, 25], dismissed: [], at: night(0) }))
     const { absences, values } = said.reduce(hear, EMPTY)
     for (const { geo, from, to } of absences)
@@ -163,7 +163,7 @@ describe('after any history of replies', () => {
       }
     }))
 
-  test('a complete reply for all leaves nothing to request', () =>
+  test('a complete reply for all geos leaves nothing to request', () =>
     check((all, before) => {
       const { at } = all.at(-1)!
       const { coverage, absences } = hear(before, { at, days: [FIRST, LAST], has: GEOS })
@@ -178,7 +178,7 @@ describe('after any history of replies', () => {
       expect(coverage.every(({ geo, state }) => geo === 0 && state === 'values')).toBe(true)
     }))
 
-  test('a first load by clean replies leaves nothing unverified', () => {
+  test('a first load by valid replies leaves nothing unverified', () => {
     const lengths = fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 3, maxLength: 5 })
     const truth = fc.array(fc.tuple(fc.constantFrom(...GEOS), fc.integer({ min: FIRST, max: LAST })), { maxLength: 12 })
     fc.assert(

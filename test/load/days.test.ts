@@ -104,23 +104,26 @@ const answers = fc.array(
   { minLength: 1, maxLength: 6 },
 )
 
-describe('the totals of days are those of the values', () => {
-  test.each(Object.entries(ZONES))('whatever answers come in whatever order, in %s', async (zone, date) => {
-    const store = await storeOf(zone)
-    const begin = Math.floor((startOfDate(zone, date)! - 2 * DAY) / 900) * 900
-    await fc.assert(
-      fc.asyncProperty(answers, async (all) => {
-        for (const table of EMPTIED) store.run(`delete from ${table}`, [])
-        for (const [n, one] of all.entries()) {
-          await answer(store, zone, begin, one, n)
-          expect(stored(store)).toEqual(oracleDays(store, zone))
-        }
-        expect(await differingDays(store)).toEqual([])
-        const before = stored(store)
-        await store.write((tx) => store.engine.rebuildDays(tx, zone))
-        expect(stored(store)).toEqual(before)
-      }),
-      { numRuns: 25 },
-    )
-  })
+describe('daily totals', () => {
+  test.each(Object.entries(ZONES))(
+    'daily totals equal the sums of values after any replies in any order, in %s',
+    async (zone, date) => {
+      const store = await storeOf(zone)
+      const begin = Math.floor((startOfDate(zone, date)! - 2 * DAY) / 900) * 900
+      await fc.assert(
+        fc.asyncProperty(answers, async (all) => {
+          for (const table of EMPTIED) store.run(`delete from ${table}`, [])
+          for (const [n, one] of all.entries()) {
+            await answer(store, zone, begin, one, n)
+            expect(stored(store)).toEqual(oracleDays(store, zone))
+          }
+          expect(await differingDays(store)).toEqual([])
+          const before = stored(store)
+          await store.write((tx) => store.engine.rebuildDays(tx, zone))
+          expect(stored(store)).toEqual(before)
+        }),
+        { numRuns: 25 },
+      )
+    },
+  )
 })

@@ -23,8 +23,8 @@ async function bothTables(store: Store) {
   ) as [object, object]
 }
 
-describe('a dismissed entry of quarantine counts as accepted', () => {
-  test('check passes, nothing is requested again, and a replay gives the same', async () => {
+describe('dismissed quarantine entries', () => {
+  test('a dismissed entry passes the check, is not requested again, and survives a replay', async () => {
     const [store, market] = [await tempStore(), await source({ spoiled: (instant) => instant === WRONG })]
     for (const n of [0, 1, 3]) expect(await market.run(store, FIXED, night(n))).toHaveLength(1)
     expect(openIds(store)).toEqual([1, 2, 3])
@@ -37,7 +37,7 @@ describe('a dismissed entry of quarantine counts as accepted', () => {
     expect(after).toEqual(before)
   })
 
-  test('a reject that comes again is not reported; a new one is', async () => {
+  test('a dismissed reject that recurs is not reported, but a new one is', async () => {
     const wrong = new Set([at('2025-11-02T10:00:00Z')])
     const [store, market] = [await tempStore(), await source({ spoiled: (instant) => wrong.has(instant) })]
     await market.run(store, ROLLING, night(0))
@@ -62,7 +62,7 @@ describe('a dismissed entry of quarantine counts as accepted', () => {
     expect(after).toEqual(before)
   })
 
-  test('of one answer, and of none that came later: that stays unverified', async () => {
+  test('a dismissed entry of one reply does not dismiss the entry of a later reply', async () => {
     let wrong = WRONG
     const [store, market] = [await tempStore(), await source({ spoiled: (instant) => instant === wrong })]
     await market.run(store, FIXED, night(0))
@@ -74,7 +74,7 @@ describe('a dismissed entry of quarantine counts as accepted', () => {
     expect(await findGaps(store)).toEqual([])
   })
 
-  test('also where a run fails at what it does not understand', async () => {
+  test('a dismissed entry also lets a run with --on-reject fail succeed', async () => {
     const [store, market] = [await tempStore(), await source({ spoiled: (instant) => instant === WRONG })]
     expect((await runJob(store, market, FIXED, { now: night(0), onReject: 'fail' })).failures).toHaveLength(1)
     await dismiss(store, openIds(store), 'a misprint', night(0))
@@ -82,7 +82,7 @@ describe('a dismissed entry of quarantine counts as accepted', () => {
     expect(await runChecks(store, night(1) / 1000)).toEqual([])
   })
 
-  test('a body that cannot be parsed leaves its window open, whatever is dismissed', async () => {
+  test('the window of an unparsable body remains open after its dismissal', async () => {
     const store = await tempStore()
     const server = await serve((_, response) => json(response, { indicator: { id: 5, values: 'none' } }))
     await runJob(store, server, FIXED, { now: night(0) })

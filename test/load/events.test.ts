@@ -21,7 +21,7 @@ const events = (minutes: readonly number[], tiempo?: readonly object[]) =>
   })
 
 test.each([[false], [true]])(
-  'rare events that are asked day by day are absent nowhere, once there are two (newest first: %j)',
+  'rare events that are fetched day by day are never absent (newest first: %j)',
   async (newestFirst) => {
     const server = await events([1500, 4737, 9001, 14777], [{ id: 154, name: 'Evento' }])
     const store = await tempStore()
@@ -35,7 +35,7 @@ series: [{ indicators: [888], window: { from: 2025-11-01, to: 2025-11-15 }, chun
 )
 
 test.each([[undefined], [[{ id: 154, name: 'Evento' }]], [[{ id: 4, name: 'Hora' }]]])(
-  'events that never change (tiempo %j) are never revised, whatever window they come in',
+  'unchanged events (tiempo %j) are never revised, for any window',
   async (tiempo) => {
     const server = await events(EVENTS, tiempo)
     const store = await tempStore()

@@ -40,8 +40,8 @@ async function nights(answers: readonly object[], check: (store: Store, night: n
   }
 }
 
-describe('absent, null and empty are three things', () => {
-  test('what an answer does not send stays, whatever else it lacks', async () => {
+describe('absent, null and empty fields', () => {
+  test('fields that a reply omits remain stored', async () => {
     const before: unknown[] = []
     await nights(
       [{ indicator: full }, { indicator: { id: 600, values: [] } }, { indicator: { id: 600, values: full.values } }],
@@ -54,7 +54,7 @@ describe('absent, null and empty are three things', () => {
     )
   })
 
-  test('a name that comes later than the first answer revises nothing', async () => {
+  test('a name that arrives after the first reply is not a revision', async () => {
     const named = { ...full, description: undefined }
     await nights([{ indicator: { id: 600, values: [] } }, { indicator: named }], (store, night) => {
       expect(store.all('select name from indicator_text')).toEqual(night === 0 ? [] : [{ name: 'Precio' }])
@@ -63,7 +63,7 @@ describe('absent, null and empty are three things', () => {
     })
   })
 
-  test('a description that comes with the catalogue, later than the values, is new, and before it was not known', async () => {
+  test('a description that arrives later has no value in earlier versions', async () => {
     const store = await tempStore()
     const { description, ...named } = full
     const server = await serve((request, response) =>
@@ -94,7 +94,7 @@ describe('absent, null and empty are three things', () => {
     ])
   })
 
-  test('an item that is listed before it is named has no version without any text', async () => {
+  test('an item that is listed before it has a name has no version without texts', async () => {
     const titles = [undefined, 'Uno', 'Dos']
     const store = await tempStore()
     let night = 0
@@ -137,7 +137,7 @@ describe('absent, null and empty are three things', () => {
       )
   })
 
-  test('a version continues where something changes that the history does not keep', async () => {
+  test('a version continues if only fields without history change', async () => {
     const store = await tempStore()
     let slug = 'uno'
     const server = await serve((_request, response) => json(response, { contents: [{ id: 1, title: 'T', slug }] }))
@@ -151,7 +151,7 @@ describe('absent, null and empty are three things', () => {
     expect(store.get('select slug from content_text')).toBe('dos')
   })
 
-  test('a field sent as null is stored as null, and one sent empty as empty', async () => {
+  test('a null field is stored as null, and an empty one as an empty text', async () => {
     const gone = { ...full, step_type: null, short_name: '', description: null, composited: null }
     await nights([{ indicator: full }, { indicator: gone }], (store, night) => {
       if (night === 0) return
@@ -164,7 +164,7 @@ describe('absent, null and empty are three things', () => {
     })
   })
 
-  test('fields without a column stay where a later answer has only others of them', async () => {
+  test('fields without a column remain if a later reply has only others', async () => {
     const store = await tempStore()
     let fields: object = { one: 1, two: 2 }
     const dates = { date_times: [], publication_date: [], date: { date: '2025-11-03' } }
@@ -190,7 +190,7 @@ archives:\n  - { window: { from: 2025-11-03, to: 2025-11-04 }, lookback: 9d, ref
     )
   })
 
-  test('items of content, archives and widgets keep what a later answer lacks', async () => {
+  test('items of content, archives and widgets keep fields that a later reply omits', async () => {
     const store = await tempStore()
     const item = {
       id: 1,
@@ -256,13 +256,13 @@ widgets: { list: true, refresh: 1h }`
   })
 })
 
-describe('an answer about something else', () => {
+describe('a reply about another item', () => {
   test.each([
     ['a number', 601],
-    ['a text', '601'],
+    ['a string', '601'],
     ['a name', 'precio'],
     ['an object', {}],
-  ])('than the indicator that was asked, told by %s, is stored nowhere but in the reply store', async (_name, id) => {
+  ])('a reply about another indicator, identified by %s, is stored only in the reply store', async (_name, id) => {
     const store = await tempStore()
     const server = await serve((_request, response) => json(response, { indicator: { ...full, id } }))
     const summary = await runJob(store, server, SERIES, { now: NOW })
@@ -274,7 +274,7 @@ describe('an answer about something else', () => {
     expect(store.get('select count(*) from _quarantine')).toBe(1)
   })
 
-  test('the same number as a text is the same indicator', async () => {
+  test('an id as a string identifies the same indicator', async () => {
     await nights([{ indicator: { ...full, id: '600' } }], (store) =>
       expect(store.get('select count(*) from observation')).toBe(1),
     )
@@ -286,7 +286,7 @@ describe('an answer about something else', () => {
     ['3', { id: 'x', id_widget: 4 }, 0],
     ['3', { id: 'x', id_widget: 3 }, 1],
     ['3', { id: 'x' }, 1],
-  ])('widget %s is not %o', async (name, widget, stored) => {
+  ])('widget %s is compared with the reply %o', async (name, widget, stored) => {
     const store = await tempStore()
     const server = await serve((_request, response) => json(response, { widget: { name: 'W', ...widget } }))
     await runJob(store, server, `widgets: { names: ["${name}"] }`, { now: NOW })
@@ -295,8 +295,8 @@ describe('an answer about something else', () => {
   })
 })
 
-describe('the result does not depend on the order of answers', () => {
-  test('in two languages, from listings and from series', async () => {
+describe('independence of the order of replies', () => {
+  test('the result is the same for any order of replies in two languages', async () => {
     const names = { es: 'uno', en: 'one' } as const
     const answers: Record<string, (locale: 'es' | 'en') => object> = {
       archives: (locale) => ({
@@ -382,7 +382,7 @@ describe('the result does not depend on the order of answers', () => {
   })
 })
 
-test('an item that is listed in the first language no more is as the other one has it', async () => {
+test('an item that disappears from the first language takes its fields from the other one', async () => {
   const store = await tempStore()
   const item = (id: number, day: number) => ({
     id,
@@ -413,8 +413,8 @@ test('an item that is listed in the first language no more is as the other one h
   expect(byDay[0]).toMatchObject([[{ updated_at: '2025-01-01T00:00:00Z', sticky: 0 }], [1]])
 })
 
-describe('counters are exact', () => {
-  test('an indicator is new with the first answer, also where that does not describe it', async () => {
+describe('row counts', () => {
+  test('an indicator counts as new with its first reply, even without a description', async () => {
     const counts: unknown[] = []
     const nothing = { indicator: { id: 600, values: [] } }
     await nights([nothing, nothing, { indicator: full }], (store) =>
@@ -427,7 +427,7 @@ describe('counters are exact', () => {
     ])
   })
 
-  test('an item that a listing holds twice is one item, as it came last', async () => {
+  test('an item that a listing contains twice is stored once, with its last values', async () => {
     const store = await tempStore()
     const server = await serve((_request, response) =>
       json(response, {
@@ -444,7 +444,7 @@ describe('counters are exact', () => {
   })
 })
 
-test('an empty name is none: the name in another language is shown, in every view and list', async () => {
+test('an empty name counts as missing, so that all views and lists show another language', async () => {
   const names: Record<string, string | null> = { es: '', en: 'English' }
   const server = await serve((request, response) => {
     const url = new URL(request.url!, 'http://x')

@@ -26,8 +26,8 @@ const hours = (from: string, count = 24, more: object = {}) => ({
   },
 })
 
-describe('the gentle client', () => {
-  test('half as many calls are under way at once after the service has suffered', async () => {
+describe('an overloaded service', () => {
+  test('the client halves its concurrency after a failure of the service', async () => {
     let [underWay, most, isSuffering] = [0, 0, false]
     const server = await serve(async (_request, response) => {
       most = Math.max(most, ++underWay)
@@ -49,7 +49,7 @@ describe('the gentle client', () => {
     expect(await atOnce(5)).toBe(5)
   })
 
-  test('a refusal shows that the host is alive: failures before it do not count towards a hold', async () => {
+  test('a refusal shows that the host is alive and resets the circuit breaker', async () => {
     const statuses = [500, 500, 404, 500, 500, 200]
     const server = await serve((_request, response, call) => json(response, {}, statuses[call - 1]))
     const holds: string[] = []
@@ -65,7 +65,7 @@ describe('the gentle client', () => {
     expect(holds).toEqual([])
   })
 
-  test('each host has a budget of its own', async () => {
+  test('each host has its own budget', async () => {
     const store = await tempStore()
     const [one, other] = [await emulate(), await emulate()]
     const job = (from: number) =>
@@ -78,8 +78,8 @@ describe('the gentle client', () => {
   })
 })
 
-describe('what is kept', () => {
-  test('of the answers to a question only the last body stays, and those that have something in quarantine', async () => {
+describe('stored replies', () => {
+  test('only the last body of a request is kept, apart from quarantined ones', async () => {
     const store = await tempStore()
     const bad = hours('2025-10-20T00:00:00+02:00')
     const broken = { ...bad.indicator, values: [...bad.indicator.values.slice(1), { value: 'much', geo_id: 3 }] }
@@ -99,7 +99,7 @@ describe('what is kept', () => {
     expect(store.get('select count(*) from _quarantine where fetch_id = 1')).toBe(1)
   })
 
-  test('an earlier body stays when a later answer has it again, which another process may have recorded first', async () => {
+  test('an earlier body is kept when a later identical reply refers to it', async () => {
     const store = await tempStore()
     const bodies = [{ archives: [] }, { archives: [], meta: 1 }, { archives: [] }]
     const server = await serve((_request, response, call) => json(response, bodies[call - 1]))

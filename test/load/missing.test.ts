@@ -13,8 +13,8 @@ const gapsOf = async (store: Parameters<typeof findGaps>[0]) =>
     .filter(({ reason }) => reason !== 'never requested')
     .map(({ reason, geo_id, from, to }) => `${reason} ${geo_id} ${from.slice(5, 10)}..${to.slice(5, 10)}`)
 
-describe('a known geo that an answer for all geos lacks', () => {
-  test('is absent before its first value and after its last one', async () => {
+describe('a known geo that is missing in a reply for all geos', () => {
+  test('a missing geo is absent before its first and after its last value', async () => {
     const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
     const at = (text: string) => ms(text) / 1000
     market.state.has = (i, geo) => geo === 3 || (i >= at('2025-03-01T00:00:00Z') && i < at('2025-03-08T00:00:00Z'))
@@ -29,7 +29,7 @@ describe('a known geo that an answer for all geos lacks', () => {
     ])
   })
 
-  test('that has ended costs a few calls and rows, however many nights go by', async () => {
+  test('a geo that has ended causes only few calls and rows over many nights', async () => {
     const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
     const rolling = 'series: [{ indicators: [5], window: { from: 2025-10-20, to: +1d }, lookback: 1d, refresh: 1h }]'
     await market.run(store, rolling, night(0))
@@ -42,7 +42,7 @@ describe('a known geo that an answer for all geos lacks', () => {
     expect((await gapsOf(store)).at(0)).toMatch(/^absent 4 /)
   })
 
-  test('that was requested by itself and is unverified is still missed between that and what was requested for all', async () => {
+  test('an unverified range of one geo remains a gap between ranges of all geos', async () => {
     const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
     const yaml = `series:
   - { indicators: [5], window: { from: 2025-10-08, to: 2025-10-11 } }
@@ -58,9 +58,9 @@ describe('a known geo that an answer for all geos lacks', () => {
   })
 })
 
-describe('values that lie closer together than their step hide no missing one', () => {
+describe('stray rows and missing values', () => {
   const at = (text: string): number => ms(text) / 1000
-  test.each([['10d'], ['1d']])('a stray row (chunk: %s)', async (chunk) => {
+  test.each([['10d'], ['1d']])('a stray row does not hide a missing value (chunk: %s)', async (chunk) => {
     const lost = at('2025-10-03T05:00:00Z')
     const strays = [at('2025-10-03T11:30:00Z'), at('2025-10-05T02:15:00Z')]
     const [store, market] = [await tempStore(), await source({ strays, has: (one) => one !== lost })]
@@ -69,7 +69,7 @@ describe('values that lie closer together than their step hide no missing one', 
     expect(store.all('select distinct step_s from observation')).toEqual([{ step_s: 3600 }])
   })
 
-  test('a stray row that ends a hole which later answers show', async () => {
+  test('a stray row at the end of a hole does not hide missing values in later replies', async () => {
     const [gone, back, stray] = [at('2025-10-06T04:00:00Z'), at('2025-10-06T15:00:00Z'), at('2025-10-06T14:10:00Z')]
     const has = (one: number): boolean => one < gone || one >= back || one === stray
     const [store, market] = [await tempStore(), await source({ strays: [stray], has })]
@@ -77,18 +77,21 @@ describe('values that lie closer together than their step hide no missing one', 
     expect(store.all('select from_at, to_at from _absent')).toEqual([{ from_at: gone, to_at: stray }])
   })
 
-  test.each([['10d'], ['1d']])('a clock that changes by half an hour (chunk: %s)', async (chunk) => {
-    const service = { ...SERVICES.generic, timeZone: 'Australia/Lord_Howe' }
-    const lost = at('2025-10-03T22:00:00+10:30')
-    const market = await source({ has: (one) => one !== lost })
-    const store = await tempStore()
-    await market.run(store, job('2025-10-01', '2025-10-10', `, chunk: ${chunk}`), night(0), {}, service)
-    expect(await gapsOf(store)).toEqual(['absent 3 10-03..10-03'])
-    expect(store.all('select distinct step_s from observation')).toEqual([{ step_s: 3600 }])
-  })
+  test.each([['10d'], ['1d']])(
+    'a clock change by half an hour does not hide a missing value (chunk: %s)',
+    async (chunk) => {
+      const service = { ...SERVICES.generic, timeZone: 'Australia/Lord_Howe' }
+      const lost = at('2025-10-03T22:00:00+10:30')
+      const market = await source({ has: (one) => one !== lost })
+      const store = await tempStore()
+      await market.run(store, job('2025-10-01', '2025-10-10', `, chunk: ${chunk}`), night(0), {}, service)
+      expect(await gapsOf(store)).toEqual(['absent 3 10-03..10-03'])
+      expect(store.all('select distinct step_s from observation')).toEqual([{ step_s: 3600 }])
+    },
+  )
 })
 
-describe('values that do not begin on the local grid', () => {
+describe('values off the local grid', () => {
   const half = (iso: string): number => ms(iso) / 1000
   const lost = [half('2025-10-03T00:30:00+02:00'), half('2025-10-05T09:30:00+02:00'), half('2025-10-07T23:30:00+02:00')]
   const strays = Array.from({ length: 9 * 24 }, (_, i) => half('2025-10-01T00:30:00+02:00') + i * 3600)
@@ -99,12 +102,15 @@ describe('values that do not begin on the local grid', () => {
   const absent = (chunk: string) =>
     lost.map((from_at) => ({ from_at, seconds: from_at === lost[2] && chunk === '1d' ? 1800 : 3600, missing: 1 }))
 
-  test.each([['10d'], ['1d']])('lack nothing at the edges of windows (chunk: %s)', async (chunk) => {
-    const [store, market] = [await tempStore(), await source({ strays, has })]
-    await market.run(store, job('2025-10-01', '2025-10-10', `, chunk: ${chunk}`), night(0))
-    expect(store.all(ABSENT)).toEqual(absent(chunk))
-    expect((await gapsOf(store)).length).toBe(3)
-  })
+  test.each([['10d'], ['1d']])(
+    'values off the local grid are not absent at the edges of windows (chunk: %s)',
+    async (chunk) => {
+      const [store, market] = [await tempStore(), await source({ strays, has })]
+      await market.run(store, job('2025-10-01', '2025-10-10', `, chunk: ${chunk}`), night(0))
+      expect(store.all(ABSENT)).toEqual(absent(chunk))
+      expect((await gapsOf(store)).length).toBe(3)
+    },
+  )
 
   // Each is an order in which whole periods, or halves of them, were absent before what is beside them was answered.
   test.each([
@@ -113,7 +119,7 @@ describe('values that do not begin on the local grid', () => {
     [[2, 4, 6, 8, 1, 3, 5, 7, 9]],
     [[5, 1, 9, 3, 7, 2, 8, 4, 6]],
     [[8, 3, 1, 4, 2, 7, 9, 6, 5]],
-  ])('lack nothing, whichever day is answered first: %j', async (days) => {
+  ])('values off the local grid are not absent for any order of days: %j', async (days) => {
     const [store, market] = [await tempStore(), await source({ strays, has })]
     for (const day of days) {
       const [from, to] = [day, day + 1].map((date) => `2025-10-${String(date).padStart(2, '0')}`) as [string, string]

@@ -22,7 +22,7 @@ const sums = () =>
     json(response, { indicator: { id: 777, tiempo: [{ id: 999, name: 'Hora' }], geos: [], values } })
   })
 
-test('a hole between a range of one geo and a range of all is its own; nothing misses it, because no job selects it', async () => {
+test('a hole between ranges of one geo and of all geos is listed, but is no gap', async () => {
   const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
   await market.run(store, job('2025-10-20', '2025-10-25', ', geoIds: [3]'), NOW)
   await market.run(store, job('2025-10-28', '2025-11-02'), NOW)
@@ -38,7 +38,7 @@ test('a hole between a range of one geo and a range of all is its own; nothing m
   expect(await runChecks(store)).toEqual([])
 })
 
-test('what was put aside as coarse and not asked in parts is a hole, at the end of the range too', async () => {
+test('a coarse reply that was not requested in parts remains a gap', async () => {
   const store = await tempStore()
   // The first answer is made of sums; after that the key is refused, and the run ends.
   const server = await serve((request, response, call) => {
@@ -52,7 +52,7 @@ test('what was put aside as coarse and not asked in parts is a hole, at the end 
   expect(await gapsOf(store)).toEqual(['failed 0 09-01..10-01'])
 })
 
-test('the parts of a coarse answer come out the same in a replay', async () => {
+test('a replay of a coarse reply and its parts gives the same rows', async () => {
   const store = await tempStore()
   const market = await sums()
   const yaml = 'series: [{ indicators: [777], window: { from: 2025-09-01, to: 2025-09-11 }, chunk: 1mo }]'

@@ -24,7 +24,7 @@ interface Recorded {
 }
 const RECORDED = 'select route, target, params, entry from _fetch order by id'
 
-test('the parameters that are recorded of a request are those that were sent: they make its address again', async () => {
+test('the recorded parameters of a request rebuild its URL', async () => {
   const [store, server] = [await tempStore(), await serve((_request, response) => json(response, {}, 400))]
   await runJob(store, server, KINDS, { now: NOW })
   const recorded = store.all(RECORDED) as Recorded[]
@@ -46,7 +46,7 @@ test('the parameters that are recorded of a request are those that were sent: th
   expect(again.map(({ request }) => request.target).sort()).toEqual(recorded.map(({ target }) => target).sort())
 })
 
-test('what a stored reply was requested by is read as it was planned: the window once, whatever the parameters say', async () => {
+test('the request of a stored reply is read as it was planned, with one window', async () => {
   const [store, server] = [await tempStore(), await serve((_request, response) => json(response, { archives: [] }))]
   await runJob(
     store,

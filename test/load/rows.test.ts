@@ -153,45 +153,40 @@ const SHAPES: Readonly<Record<string, Shape>> = {
   'the catalogue': { job: 'catalogue: { refresh: 1h }', nights: CATALOGUE },
 }
 
-test.each(Object.entries(SHAPES))(
-  'the rows of %s are counted alike in every account',
-  async (_name, { job, nights }) => {
-    const store = await tempStore()
-    let night = 0
-    const server = await serve((_request, response) => json(response, nights[night]![0]))
-    let before = await metrics(store)
-    const accounts: unknown[] = []
-    for (; night < nights.length; night++) {
-      const summary = await runJob(store, server, job, { now: NOW + night * DAY })
-      const countsIn = (table: string, where: string) =>
-        Object.values(
-          store.all(
-            `select ${NAMES.map((name) => `sum(rows_${name}) as ${name}`)} from ${table} ${where}`,
-          )[0] as object,
-        )
-      const run = `run_id = ${summary.runId}`
-      const all = await metrics(store)
-      const machine = summaryJson(summary) as Record<string, number>
-      const words = summaryText(summary)
-      const counted = NAMES.map((name) =>
-        Number(new RegExp(`(\\d+) ${name === 'rejected' ? 'rows? (?:is|are) invalid' : name}`).exec(words)?.[1] ?? 0),
+test.each(Object.entries(SHAPES))('all statistics count the rows of %s equally', async (_name, { job, nights }) => {
+  const store = await tempStore()
+  let night = 0
+  const server = await serve((_request, response) => json(response, nights[night]![0]))
+  let before = await metrics(store)
+  const accounts: unknown[] = []
+  for (; night < nights.length; night++) {
+    const summary = await runJob(store, server, job, { now: NOW + night * DAY })
+    const countsIn = (table: string, where: string) =>
+      Object.values(
+        store.all(`select ${NAMES.map((name) => `sum(rows_${name}) as ${name}`)} from ${table} ${where}`)[0] as object,
       )
-      const outside = store.get(`select sum(rows_outside) from _fetch where ${run}`)
-      accounts.push({
-        fetch: [...countsIn('_fetch', `where ${run}`), outside],
-        run: countsIn('_run', `where id = ${summary.runId}`),
-        metrics: all.map((now, i) => now - before[i]!),
-        summary: NAMES.map((name) => summary.counts[`rows_${name}`]),
-        json: NAMES.map((name) => machine[`rows_${name}`]),
-        text: counted,
-      })
-      before = all
-    }
-    expect(accounts).toEqual(
-      nights.map(([, counted]) => {
-        const five = counted.slice(0, 5)
-        return { fetch: counted, run: five, metrics: five, summary: five, json: five, text: five }
-      }),
+    const run = `run_id = ${summary.runId}`
+    const all = await metrics(store)
+    const machine = summaryJson(summary) as Record<string, number>
+    const words = summaryText(summary)
+    const counted = NAMES.map((name) =>
+      Number(new RegExp(`(\\d+) ${name === 'rejected' ? 'rows? (?:is|are) invalid' : name}`).exec(words)?.[1] ?? 0),
     )
-  },
-)
+    const outside = store.get(`select sum(rows_outside) from _fetch where ${run}`)
+    accounts.push({
+      fetch: [...countsIn('_fetch', `where ${run}`), outside],
+      run: countsIn('_run', `where id = ${summary.runId}`),
+      metrics: all.map((now, i) => now - before[i]!),
+      summary: NAMES.map((name) => summary.counts[`rows_${name}`]),
+      json: NAMES.map((name) => machine[`rows_${name}`]),
+      text: counted,
+    })
+    before = all
+  }
+  expect(accounts).toEqual(
+    nights.map(([, counted]) => {
+      const five = counted.slice(0, 5)
+      return { fetch: counted, run: five, metrics: five, summary: five, json: five, text: five }
+    }),
+  )
+})

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { MUTANTS } from './repairs.ts'
 
 test.each(MUTANTS.flatMap(({ name, edits }) => edits.map((edit) => ({ name, ...edit }))))(
-  'the fault "$name" can still be put into $file: code that has moved takes it along',
+  'the fault "$name" still applies to $file',
   ({ file, find }) => {
     expect(readFileSync(file, 'utf8').split(find).length).toBeGreaterThan(1)
   },

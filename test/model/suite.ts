@@ -16,7 +16,7 @@ export function modelTest(first: number, all: number): void {
     beginModel(ON_SERVER ? async () => onServer(await (await import('../postgres/database.ts')).serverUrl()) : onDisk),
   )
   afterAll(endModel)
-  test(`${count} random sequences from seed ${first} leave the database that the model holds`, async () => {
+  test(`${count} random sequences from seed ${first} give the database that the model predicts`, async () => {
     const tally: Tally = { comparisons: 0, steps: 0, requests: 0 }
     for (let seed = first; seed < first + count; seed++) {
       const [sequence] = fc.sample(sequences, { seed, numRuns: 1 })

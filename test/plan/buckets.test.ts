@@ -22,7 +22,7 @@ const targetsOf = (yaml: string) => [
   } as unknown as Parameters<typeof planJob>[0]),
 ]
 
-test('whatever the chunk, no window cuts a bucket, and halves of it do not either, down to one', () => {
+test('no window or half of a window cuts a bucket, for any chunk', () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...TRUNCS),
@@ -67,7 +67,7 @@ test.each([
   ['month', 70 * 86_400, 96],
   ['year', 400 * 86_400, 8],
 ])(
-  'windows grouped by %s are halved until the service answers, and what was learned holds',
+  'windows grouped by %s are halved until the service accepts them, and the size is stored',
   async (trunc, limit, buckets) => {
     const emulator = await emulate({ now: NOW / 1000 })
     let refused = 0

@@ -45,7 +45,7 @@ const call = fc.record({
 const askedOf = (requests: readonly PlannedRequest[], geoId: number): Interval[] =>
   requests.flatMap(({ geoIds, window }) => (geoIds.includes(geoId) || geoIds.includes(ALL_GEOS) ? [window!] : []))
 
-test('the jobs of one call ask all that they want and nothing twice, whatever their entries, geos and order', () =>
+test('the jobs of one call request all missing data exactly once, for any entries and order', () =>
   fc.assert(
     fc.property(call, ({ jobs, newestFirst, restate, held, absent }) => {
       const plannerState: PlannerState = {
@@ -111,7 +111,7 @@ test('the jobs of one call ask all that they want and nothing twice, whatever th
     { numRuns: 300 },
   ))
 
-test('what is absent of a monthly series is past revision where the rest of it is: a month that has begun may still be revised', () => {
+test('absent months of a monthly series are settled at the same time as other months', () => {
   const monthAt = (n: number): number => Date.parse(`2025-${n}-01T00:00:00+0${n > 10 ? 1 : 2}:00`) / 1000
   const held = { from: monthAt(10), to: monthAt(12), geo: 3 }
   const plannerState: PlannerState = {

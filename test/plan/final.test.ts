@@ -9,8 +9,8 @@ const night = (n: number) => ms('2025-11-04T20:15:00Z') + n * DAY
 const job = (lookback: string, window = '{ from: 2025-10-01, to: +1d }', more = '') =>
   `series: [{ indicators: [5], window: ${window}, lookback: ${lookback}, refresh: 1h${more} }]`
 
-describe('each entry decides by its own lookback what is final', () => {
-  test('a job with a longer lookback requests values again that are final by a shorter one', async () => {
+describe('settled values and lookback', () => {
+  test('a job with a longer lookback requests values that a shorter one considers settled', async () => {
     const [store, market] = [await tempStore(), await source()]
     for (let n = 0; n < 12; n++) await market.run(store, job('1d'), night(n))
     // Every day was last asked a day and a bit after it ended, but for what was settled already on the first night.
@@ -19,7 +19,7 @@ describe('each entry decides by its own lookback what is final', () => {
     expect(await market.run(store, job('1d'), night(12) + 60_000)).toEqual([])
   })
 
-  test('a value that came seconds ago is not requested again by a job with a longer lookback', async () => {
+  test('a value fetched seconds ago is not requested again by a job with a longer lookback', async () => {
     const [store, market] = [await tempStore(), await source()]
     for (let n = 0; n < 5; n++) await market.run(store, job('1d'), night(n))
     expect(await market.run(store, job('30d'), night(4) + 2_000)).toEqual(['2025-10-04T22..2025-11-05T23'])
@@ -29,7 +29,7 @@ describe('each entry decides by its own lookback what is final', () => {
     expect(await market.run(fresh, job('20d'), night(0) + 2_000)).toEqual([])
   })
 
-  test('nights collapse into few rows, and the view shows which values are final for the longest lookback', async () => {
+  test('coverage rows of many nights merge, and the view shows final values by the longest lookback', async () => {
     const [store, market] = [await tempStore(), await source()]
     for (let n = 0; n < 20; n++) await market.run(store, job('2d'), night(n))
     expect(store.get('select count(*) from _coverage')).toBeLessThanOrEqual(4)
@@ -41,9 +41,9 @@ describe('each entry decides by its own lookback what is final', () => {
   })
 })
 
-describe('unverified data stays open whatever its age', () => {
+describe('old unverified data', () => {
   const FIXED = job('2d', '{ from: 2025-10-01, to: 2025-10-03 }')
-  test('a row that could not be understood: in gaps, asked at distances that double, closed by a sound answer', async () => {
+  test('a rejected row is a gap, requested at doubling intervals, and closed by a valid reply', async () => {
     const [store, market] = [
       await tempStore(),
       await source({ spoiled: (at) => at === ms('2025-10-02T10:00:00Z') / 1000 }),
@@ -60,7 +60,7 @@ describe('unverified data stays open whatever its age', () => {
     expect(await market.run(store, FIXED, night(200))).toEqual([])
   })
 
-  test('a known geo that an answer for all geos lacks', async () => {
+  test('a known geo that is missing in a reply for all geos remains unverified', async () => {
     const [store, market] = [await tempStore(), await source({ geos: [3, 8741] })]
     await market.run(store, FIXED, NOON)
     market.state.geos = [3]
@@ -79,7 +79,7 @@ describe('unverified data stays open whatever its age', () => {
     expect(await findGaps(store)).toEqual([])
   })
 
-  test('all geos are requested again where one is unverified', async () => {
+  test('all geos are requested again if one is unverified', async () => {
     const [store, market] = [await tempStore(), await source({ geos: [3, 8741] })]
     await market.run(store, FIXED, NOON)
     market.state.geos = [3]
@@ -91,8 +91,8 @@ describe('unverified data stays open whatever its age', () => {
   })
 })
 
-describe('nothing is requested twice in one run', () => {
-  test('an id that the service does not know is requested once a run, and at growing intervals', async () => {
+describe('repeated requests', () => {
+  test('an unknown id is requested once per run, at growing intervals', async () => {
     const [store, market] = [await tempStore(), await source()]
     market.state.status = (path) => (path === '/indicators/99' ? 404 : undefined)
     const yaml =

@@ -27,79 +27,75 @@ const held = (over: Partial<Coverage> = {}): Coverage => ({
   ...over,
 })
 
-describe('what nobody revises any more', () => {
+describe('the end of settled data', () => {
   test.each([
-    ['the border of the day that lies a lookback ago', 'day', undefined, '2025-07-08T00:00'],
-    ['the month, where the series is grouped by months', 'month', undefined, '2025-07-01T00:00'],
+    ['the start of the day one lookback ago', 'day', undefined, '2025-07-08T00:00'],
+    ['the start of the month if the series is grouped by months', 'month', undefined, '2025-07-01T00:00'],
+    ['the start of the current period', 'day', { at: at('2025-07-01T00:00'), step: 7 * DAY }, '2025-07-08T00:00'],
     [
-      'the beginning of a period that is not over',
+      'the start of the month of a monthly period',
       'day',
-      { at: at('2025-07-01T00:00'), step: 7 * DAY },
-      '2025-07-08T00:00',
+      { at: at('2025-06-01T00:00'), step: 30 * DAY },
+      '2025-07-01T00:00',
     ],
-    ['the month of a monthly period', 'day', { at: at('2025-06-01T00:00'), step: 30 * DAY }, '2025-07-01T00:00'],
-  ] as const)('ends at %s', (_, unit, period, border) => {
+  ] as const)('settled data ends at %s', (_, unit, period, border) => {
     const periods = period && findPeriods(ZONE, period)
     expect(settledBefore(NOW, { ...freshness, unit, periods })).toBe(at(border))
   })
 })
 
-describe('the part of a response that need not be requested again', () => {
+describe('the fresh part of a response', () => {
   test.each([
-    ['all of it within the time of `refresh`', held({ fetchedAt: NOW - 3_599 }), window.to],
-    ['no longer at its end', held({ fetchedAt: NOW - 3_600 }), at('2025-07-08T00:00')],
-    ['what was past revision when it was fetched', held({ fetchedAt: NOW - DAY }), at('2025-07-07T00:00')],
-    ['all of it where every part had been past revision', held({ settledFor: 2 * DAY }), window.to],
-    ['not where a part had been so one second less', held({ settledFor: 2 * DAY - 1 }), at('2025-07-07T00:00')],
+    ['all of it within `refresh`', held({ fetchedAt: NOW - 3_599 }), window.to],
+    ['all but its open end after `refresh`', held({ fetchedAt: NOW - 3_600 }), at('2025-07-08T00:00')],
+    ['the part that was settled when it was fetched', held({ fetchedAt: NOW - DAY }), at('2025-07-07T00:00')],
+    ['all of it if every part was settled', held({ settledFor: 2 * DAY }), window.to],
+    ['less if a part was settled for one second less', held({ settledFor: 2 * DAY - 1 }), at('2025-07-07T00:00')],
+    ['its settled part if it was fetched far in the future', held({ fetchedAt: NOW + 301 }), at('2025-07-08T00:00')],
+    ['all of it if clocks differ slightly', held({ fetchedAt: NOW + 300 }), window.to],
     [
-      'nothing of what lies in the future by more than clocks differ',
-      held({ fetchedAt: NOW + 301 }),
-      at('2025-07-08T00:00'),
-    ],
-    ['all of it where the clocks merely differ', held({ fetchedAt: NOW + 300 }), window.to],
-    [
-      'as much less as the clock was ahead, where all had been past revision',
+      'reduced by the time by which a fast clock was ahead',
       held({ fetchedAt: NOW + 2 * DAY, settledFor: 4 * DAY - 1 }),
       at('2025-07-08T00:00'),
     ],
     [
-      'all of it where it was past revision for longer than the clock was ahead',
+      'all of it if it was settled for longer than the clock was ahead',
       held({ fetchedAt: NOW + 2 * DAY, settledFor: 4 * DAY }),
       window.to,
     ],
-    ['no more than was held', held({ to: at('2025-07-03T00:00') }), at('2025-07-03T00:00')],
-    ['nothing of what is unverified and due', held({ state: 'unverified', since: NOW - DAY }), window.from],
-    ['nothing of what is unverified since an unknown time', held({ state: 'unverified' }), window.from],
+    ['no more than the stored part', held({ to: at('2025-07-03T00:00') }), at('2025-07-03T00:00')],
+    ['empty if it is unverified and due', held({ state: 'unverified', since: NOW - DAY }), window.from],
+    ['empty if it is unverified since an unknown time', held({ state: 'unverified' }), window.from],
     [
-      'what was past revision of what has been unverified for less than a day',
+      'the settled part if it is unverified for less than a day',
       held({ state: 'unverified', fetchedAt: NOW - DAY / 2, since: NOW - DAY / 2 }),
       at('2025-07-08T00:00'),
     ],
     [
-      'what was past revision of what is unverified and not due',
+      'the settled part if it is unverified and not due',
       held({ state: 'unverified', fetchedAt: NOW - DAY, since: NOW - 9 * DAY }),
       at('2025-07-07T00:00'),
     ],
-  ])('is %s', (_, row, to) => expect(freshPart(row, freshness)).toMatchObject({ from: window.from, to }))
+  ])('the fresh part is %s', (_, row, to) => expect(freshPart(row, freshness)).toMatchObject({ from: window.from, to }))
 })
 
-describe('a listing is requested', () => {
+describe('due listings', () => {
   test.each([
-    ['when it was never answered', undefined, window, true],
-    ['not within the time of `refresh`', NOW - 3_599, null, false],
-    ['again after it, when it has no window', NOW - 3_600, null, true],
-    ['again when its window was still open', NOW - DAY, { ...window, to: at('2025-07-07T00:00') + 1 }, true],
-    ['not again when its window was past revision', NOW - DAY, { ...window, to: at('2025-07-07T00:00') }, false],
-    ['again when the clock was ahead', NOW + DAY, { ...window, to: at('2025-07-08T00:00') + 1 }, true],
+    ['when it was never fetched', undefined, window, true],
+    ['not again within `refresh`', NOW - 3_599, null, false],
+    ['again after `refresh` if it has no window', NOW - 3_600, null, true],
+    ['again if its window was still open', NOW - DAY, { ...window, to: at('2025-07-07T00:00') + 1 }, true],
+    ['not again if its window was settled', NOW - DAY, { ...window, to: at('2025-07-07T00:00') }, false],
+    ['again if the clock was ahead', NOW + DAY, { ...window, to: at('2025-07-08T00:00') + 1 }, true],
     [
       'not again for a clock that was ahead of a closed window',
       NOW + DAY,
       { ...window, to: at('2025-07-08T00:00') },
       false,
     ],
-  ])('%s', (_, last, asked, due) => expect(isDue(last, asked, freshness)).toBe(due))
+  ])('a listing is requested %s', (_, last, asked, due) => expect(isDue(last, asked, freshness)).toBe(due))
 
-  test('by days, whatever the unit of its series', () => {
+  test('a listing is due by days, independent of the unit of its series', () => {
     const open = { ...window, to: at('2025-07-05T00:00') }
     expect(isDue(NOW - DAY, open, { ...freshness, unit: 'month' })).toBe(false)
   })

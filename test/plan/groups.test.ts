@@ -7,7 +7,7 @@ const holes = fc
   .array(fc.tuple(fc.nat(40), fc.integer({ min: 1, max: 10 })), { maxLength: 4 })
   .map((pairs) => merge(pairs.map(([from, length]) => ({ from, to: from + length }))))
 
-test('every interval is in one group, for all geos that miss it and for no other', () =>
+test('every missing interval is in one group with exactly the geos that lack it', () =>
   fc.assert(
     fc.property(fc.array(holes, { maxLength: 5 }), (all) => {
       const missing: GeoHoles[] = all.map((own, i) => ({ geoId: 9 - i, holes: own }))

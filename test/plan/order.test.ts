@@ -6,7 +6,7 @@ import { latestFirst } from '../../src/plan/planJob.ts'
 const planned = (where: string, to: number): PlannedRequest =>
   ({ entry: where, window: { from: to - 1, to } }) as PlannedRequest
 
-test('what reaches latest comes first over all series, each series in its own order, nothing lost', () =>
+test('requests are sorted by their latest end and keep the order within each series', () =>
   fc.assert(
     fc.property(fc.array(fc.uniqueArray(fc.integer({ min: 0, max: 50 })), { maxLength: 8 }), (lanes) => {
       const series = lanes.map((ends, i) => [...ends].sort((a, b) => b - a).map((to) => planned(`${i}`, to)))

@@ -29,11 +29,11 @@ function entriesOf(options: PlanOptions): string[] {
 test.for<[command: string, options: PlanOptions]>([
   ['restate', { range: { interval: DAY, how: 'narrow' }, restate: true }],
   ['backfill', { range: { interval: DAY, how: 'replace' } }],
-])('%s requests of a range only what lies in it, instants and dates too', ([, options]) => {
+])('%s of a range requests only data, instants and dates within it', ([, options]) => {
   expect(entriesOf(options)).toEqual(['archivesJson[0]', 'series[0]', 'series[1]'])
 })
 
-test('a sync of a range leaves out the instants and dates that lie outside, and requests what lies in no range', () => {
+test('a sync of a range omits instants and dates outside, and keeps requests without a range', () => {
   const options: PlanOptions = { range: { interval: DAY, how: 'narrow' } }
   expect(entriesOf(options)).toEqual(['archivesJson[0]', 'content[0]', 'series[0]', 'series[1]'])
   expect(entriesOf({})).toHaveLength(6)

@@ -6,7 +6,7 @@ import { SERVICES } from '../../src/service/services.ts'
 import { executeRun } from '../../src/sync/run.ts'
 import { json, ms, runJob, serve, tempStore } from '../kit.ts'
 
-test('a listing that only a retry got is as complete as one of a sync: what it no longer holds is withdrawn', async () => {
+test('a listing fetched by a retry withdraws missing items, like one fetched by a sync', async () => {
   const store = await tempStore()
   let night = 0
   const server = await serve((_request, response) =>

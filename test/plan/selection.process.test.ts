@@ -13,7 +13,7 @@ series:
     window: { from: 2025-06-01, to: 2025-06-03 }
 `
 
-test('a job names indicators by the catalogue, which is fetched first; plan says how many they are', async () => {
+test('a job that selects by the catalogue fetches it first, and plan counts the indicators', async () => {
   const { url, requests } = await emulate({ key: KEY })
   const folder = tempFolder()
   const env = { INDICATOR_SYNC_BASE_URL: url, INDICATOR_SYNC_API_KEY: KEY }
@@ -45,7 +45,7 @@ test('a job names indicators by the catalogue, which is fetched first; plan says
   expect(requests.filter(({ url }) => url.startsWith('/indicators?')).length).toBe(1)
 })
 
-test('a catalogue that one job failed to fetch is requested again by the next job of the same call', async () => {
+test('a catalogue that one job failed to fetch is requested again by the next job', async () => {
   let down = true
   const server = await serve((request, response) => {
     const isListing = request.url!.startsWith('/indicators?')

@@ -18,7 +18,7 @@ const ids = (n: number, first = 1) => Array.from({ length: n }, (_, i) => first 
 const lacking = () => source({ has: (at) => at % 86_400 !== 0 })
 const absent = (store: Store) => store.get(`select count(*) from _fetch where reason = 'absent'`)
 
-test('a run of few calls requests one window a day of absent values, however often it runs and whatever it finds', async () => {
+test('a run with few calls requests one window of absent values per day', async () => {
   const [store, market] = [await tempStore(), await lacking()]
   const yaml = `series:\n${series(ids(6))}${others(ids(3, 20))}`
   await market.run(store, yaml, night(0))
@@ -46,7 +46,7 @@ test.each([
   [19, 1],
   [20, 2],
   [39, 3],
-])('beside %i other calls at most %i are for what is absent, and none when the same comes again', async (n, share) => {
+])('a run with %i other calls sends at most %i for absent values, and none on repetition', async (n, share) => {
   const [store, market] = [await tempStore(), await lacking()]
   const yaml = `pace: { perSecond: 50, concurrency: 8 }\nseries:\n${series(ids(6))}${others(ids(n, 20))}`
   await market.run(store, yaml, night(0))
@@ -56,7 +56,7 @@ test.each([
   expect(await market.run(store, yaml, night(1) + 60_000)).toHaveLength(0)
 })
 
-test('each job has its own share', async () => {
+test('each job has its own share of calls for absent values', async () => {
   const [store, market] = [await tempStore(), await lacking()]
   const jobs = ['one', 'two'].map((name, i) => `name: ${name}\nseries:\n${series(ids(3, 10 * i + 1))}`)
   for (const yaml of jobs) await market.run(store, yaml, night(0))
@@ -75,7 +75,7 @@ const reasons = (store: Store) =>
        from _fetch where reason = 'absent' order by id`,
   ) as { from: string; to: string; outcome: string }[]
 
-test('a window size that shrinks during the run leaves one call for absent values, which begins and ends at one', async () => {
+test('a window size that shrinks during the run leaves one call for absent values', async () => {
   const lost = [3, 4, 9, 20, 29].map((day) => ms(`2025-09-${String(day).padStart(2, '0')}T08:00:00Z`) / 1000)
   const market = await source({ has: (at) => !lost.includes(at) })
   const store = await tempStore()
@@ -87,7 +87,7 @@ test('a window size that shrinks during the run leaves one call for absent value
   expect(reasons(store)).toEqual([{ from: '2025-09-03', to: '2025-09-05', outcome: 'ok' }])
 })
 
-test('a window for absent values that is too large is left for a later run, which requests a smaller one', async () => {
+test('a window of absent values that is too large is left to a later run with smaller ones', async () => {
   const market = await lacking()
   const store = await tempStore()
   const yaml = `series:\n${series([1])}`
@@ -102,29 +102,26 @@ test('a window for absent values that is too large is left for a later run, whic
 test.each([
   ['is of an unknown resolution', 1234],
   ['sums several resolutions', 223],
-])(
-  'an answer for absent values that %s leaves its window to the next run, which requests it in parts',
-  async (_why, tiempo) => {
-    const market = await lacking()
-    const store = await tempStore()
-    const yaml = `series:\n${series([1])}${others(ids(6, 20))}`
-    const gaps = async () => new Set((await findGaps(store)).map(({ reason }) => reason))
-    await market.run(store, yaml, night(0))
-    market.state.tiempo = tiempo
-    expect(await market.run(store, yaml, night(1))).toHaveLength(7)
-    expect(reasons(store).map(({ outcome }) => outcome)).toEqual(['coarse'])
-    expect(await gaps()).toContain('unverified')
-    const replayed = await openStore(join(tempFolder(), 'empty.db'), { durability: 'none' })
-    onTestFinished(() => replayed.close())
-    await replay(store, replayed, { now: () => night(1) })
-    expect(dump(replayed)).toEqual(dump(store))
-    await market.run(store, yaml, night(2))
-    expect(await gaps()).toEqual(new Set(['absent']))
-    expect(absent(store)).toBe(1)
-  },
-)
+])('a reply for absent values that %s leaves its window to the next run, in parts', async (_why, tiempo) => {
+  const market = await lacking()
+  const store = await tempStore()
+  const yaml = `series:\n${series([1])}${others(ids(6, 20))}`
+  const gaps = async () => new Set((await findGaps(store)).map(({ reason }) => reason))
+  await market.run(store, yaml, night(0))
+  market.state.tiempo = tiempo
+  expect(await market.run(store, yaml, night(1))).toHaveLength(7)
+  expect(reasons(store).map(({ outcome }) => outcome)).toEqual(['coarse'])
+  expect(await gaps()).toContain('unverified')
+  const replayed = await openStore(join(tempFolder(), 'empty.db'), { durability: 'none' })
+  onTestFinished(() => replayed.close())
+  await replay(store, replayed, { now: () => night(1) })
+  expect(dump(replayed)).toEqual(dump(store))
+  await market.run(store, yaml, night(2))
+  expect(await gaps()).toEqual(new Set(['absent']))
+  expect(absent(store)).toBe(1)
+})
 
-test('requests that are not sent, because their indicator is unknown, leave no share for absent values', async () => {
+test('skipped requests for unknown indicators give no share to absent values', async () => {
   const [store, market] = [await tempStore(), await lacking()]
   await market.run(store, `series:\n${series(ids(6))}`, night(0))
   const unknown = '  - { indicators: [99], window: { from: 2025-10-01, to: 2025-10-31 }, chunk: 1d }\n'

@@ -18,12 +18,12 @@ describe('windows', () => {
     ['2025-03-29', '2025-04-01', { unit: 'day', count: 1 }, ['2025-03-29', '2025-03-30', '2025-03-31']],
     ['2024-02-01', '2025-02-01', { unit: 'month', count: 6 }, ['2024-02-01', '2024-08-01']],
     ['2025-01-01', '2025-01-01', { unit: 'day', count: 1 }, []],
-  ] as const)('%s to %s by %o', (from, to, size, starts) => {
+  ] as const)('the range %s to %s is cut into windows of %o', (from, to, size, starts) => {
     const windows = [...cut(MADRID, { from: day(from), to: day(to) }, size)]
     expect(windows.map((window) => formatLocal(MADRID, window.from).slice(0, 10))).toEqual(starts)
   })
 
-  test('across every clock change from 1990 to 2040 each instant is in exactly one window, on local borders', () => {
+  test('each instant from 1990 to 2040 is in exactly one window, across clock changes', () => {
     const changes = transitions(MADRID).filter(({ at }) => at > day('1990-01-01') && at < day('2040-01-01'))
     expect(changes).toHaveLength(100)
     for (const { at } of changes)
@@ -61,7 +61,7 @@ describe('windows', () => {
     ['day', 'day'],
     ['month', 'month'],
     ['year', 'year'],
-  ] as const)('windows of a series grouped by %s lie on borders of a %s', (trunc, unit) => {
+  ] as const)('windows of a series grouped by %s begin and end at the start of a %s', (trunc, unit) => {
     const { from, to } = widen(MADRID, { from: day('2025-03-10'), to: day('2025-03-12') }, borderUnit(trunc))
     expect([floorTo(MADRID, from, unit), floorTo(MADRID, to, unit)]).toEqual([from, to])
     expect(from).toBeLessThanOrEqual(day('2025-03-10'))

@@ -27,8 +27,8 @@ const requestsOf = (zone: string, from: number, to: number, entry: string): stri
   )
 }
 
-describe('the zone of a job decides what its words mean, and nothing else', () => {
-  test('the same instants are the same requests, in whatever zone they were written', () => {
+describe('the time zone of a job', () => {
+  test('equal instants give equal requests, whatever their time zone', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: ms('2024-01-01T00:00:00Z') / 1000, max: NOW / 1000 }),
@@ -48,7 +48,7 @@ describe('the zone of a job decides what its words mean, and nothing else', () =
     )
   })
 
-  test('a date is a day of the job’s zone, and the service’s days that it touches are asked', () => {
+  test("a date is a day in the job's time zone, requested as the days of the service that it touches", () => {
     const job = readJob(
       'name: t\ntimeZone: America/New_York\nseries:\n  - { indicators: [1], window: { from: 2025-03-01, to: 2025-03-02 } }',
       'job.yaml',
@@ -64,7 +64,7 @@ describe('the zone of a job decides what its words mean, and nothing else', () =
     expect(floorTo(MADRID, only!.settledBefore, 'day')).toBe(only!.settledBefore)
   })
 
-  test('rows, windows and coverage around a change of resolution and of a month are the same', async () => {
+  test('rows, windows and coverage around changes of resolution and month do not depend on the zone', async () => {
     const held = async (zone: string, from: string, to: string) => {
       const store = await tempStore()
       const emulator = await emulate({ now: NOW / 1000 })

@@ -73,8 +73,8 @@ const more = () =>
     return json(response, { [pathname.slice(1)]: listed })
   })
 
-describe('a job names a route that only its service has', () => {
-  test('it is planned, fetched, loaded, and shown by what reads', async () => {
+describe('a route that only one service declares', () => {
+  test('a declared route is planned, fetched, loaded and shown by read commands', async () => {
     const server = await more()
     const folder = tempFolder()
     const file = join(folder, 'more.db')
@@ -124,7 +124,7 @@ describe('a job names a route that only its service has', () => {
     expect(server.calls.length).toBe(before)
   })
 
-  test('the JSON schema of jobs has its routes', () => {
+  test('the JSON schema of jobs contains the declared routes', () => {
     const { series, archives } = JSON.parse(JSON.stringify(jobSchema(service))).properties
     expect(series.items.properties.route.enum).toEqual(['indicator', 'offer_indicator', 'flows'])
     expect(archives.items.properties.route.enum).toEqual(['archives', 'archives_json', 'bulletins'])
@@ -138,27 +138,27 @@ describe('a job names a route that only its service has', () => {
       '"flow" is not valid; expected one of: indicator, offer_indicator, flows. Did you mean "flows"?',
     ],
     [
-      'a route of another shape',
+      'a route of another kind',
       `archives:\n  - { route: flows, ${WINDOW} }`,
       '"flows" is not valid; expected one of: archives, archives_json, bulletins.',
     ],
     [
-      'what it does not take',
+      'an unsupported setting',
       `series:\n  - { route: flows, indicators: [7], geoIds: [1], ${WINDOW} }`,
       'is not supported by route flows; supported: timeTrunc',
     ],
     [
-      'a word that it does not take',
+      'an unsupported value',
       `series:\n  - { route: flows, indicators: [7], timeTrunc: day, ${WINDOW} }`,
       '"day" is not supported by route flows; expected one of: hour, month',
     ],
     [
-      'a word that only it takes',
+      'a value that only another route supports',
       `series:\n  - { indicators: [7], timeTrunc: month, timeAgg: sum, ${WINDOW} }`,
       '"month" is not supported by route indicator; expected one of: hour, day',
     ],
     [
-      'a selection by the catalogue',
+      'a selection from the catalogue',
       `series:\n  - { route: flows, indicators: all, ${WINDOW} }`,
       'cannot select from the catalogue, which does not list route flows; expected a list of ids',
     ],
@@ -167,7 +167,7 @@ describe('a job names a route that only its service has', () => {
     expect(mistakes.map((one) => one.message).join('\n')).toContain(message)
   })
 
-  test('what a service does not have is refused, and the default route where it has another one', () => {
+  test('settings that a service does not support are refused, and its own default route is used', () => {
     const { indicator: _1, indicators: _2, offer_indicator: _3, widgets: _4, ...rest } = ROUTES
     const less: Service = { ...service, probe: null, routes: { ...rest, flows } }
     const refused = (text: string, why: RegExp) =>
@@ -185,7 +185,7 @@ describe('a job names a route that only its service has', () => {
   })
 })
 
-test('a job has the words and languages of its service', () => {
+test('a job accepts the words and languages of its service', () => {
   const { indicator, news } = ROUTES
   const time_trunc = { ...indicator.query.time_trunc, values: ['month', 'hour'], aliases: { monthly: 'month' } }
   const geo_agg = { ...indicator.query.geo_agg, values: ['median'], aliases: {} }

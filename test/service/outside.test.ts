@@ -11,7 +11,7 @@ const OUTSIDE = (readdirSync('src', { recursive: true }) as string[])
     code: readFileSync(join('src', file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$|\s\/\/ .*$/gm, ''),
   }))
 
-test('the words of a service appear only in its declaration and in its emulator', () => {
+test('the words of a service appear only in its declaration and its emulator', () => {
   const { wellKnown, mainGeos, routes } = SERVICES.generic
   const oneOf = (words: Iterable<string | number>): string => `(${[...new Set(words)].join('|')})`
   const indicators = oneOf(Object.values(wellKnown).map(({ indicator }) => indicator))

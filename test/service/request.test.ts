@@ -32,9 +32,9 @@ const build = (route: RouteName, params: object) => buildRequest(SERVICES.generi
 const slots = (route: RouteName) =>
   Object.fromEntries(Object.keys(routeOf(route).slots).map((name) => [name, LEGAL[name]]))
 
-describe('a request is built from the row of its route', () => {
+describe('requests built from route declarations', () => {
   test.each(ROUTE_NAMES.flatMap((route) => Object.keys(routeOf(route).query).map((name) => [route, name] as const)))(
-    '%s takes %s',
+    'the route %s accepts the parameter %s',
     (route, name) => {
       const { target } = build(route, { ...slots(route), [name]: LEGAL[name] })
       const search = new URL(target, 'http://x').searchParams
@@ -49,7 +49,7 @@ describe('a request is built from the row of its route', () => {
     },
   )
 
-  test('the specification has eleven routes, and one of them is version 2', () => {
+  test('the specification has eleven routes, one of them in version 2', () => {
     expect(ROUTE_NAMES).toHaveLength(11)
     expect(ROUTE_NAMES.filter((route) => routeOf(route).version === 2)).toEqual(['widget'])
   })
@@ -58,12 +58,12 @@ describe('a request is built from the row of its route', () => {
     ['utc', '2025-10-01T10:30:00Z', '2025-10-01T10%3A30%3A00Z', 'indicator', { id: 600 }],
     ['offset', '2025-10-01T12:30:00+02:00', '2025-10-01T12%3A30%3A00%2B02%3A00', 'archives', {}],
     ['spaced', '2025-10-01 12:30:00 +0200', '2025-10-01%2012%3A30%3A00%20%2B0200', 'widgets', {}],
-  ] as const)('dates in the form %s are %s, on the wire %s', (form, text, wire, route, rest) => {
+  ] as const)('dates in the form %s are %s, encoded as %s', (form, text, wire, route, rest) => {
     expect(formatDate(form, AT, 'Europe/Madrid')).toBe(text)
     expect(build(route, { ...rest, start_date: AT }).target).toContain(`start_date=${wire}`)
   })
 
-  test('the plus of a winter offset is encoded too', () => {
+  test('the plus sign of a winter offset is encoded', () => {
     expect(build('archives', { start_date: Date.UTC(2025, 0, 1) / 1000 }).target).toBe(
       '/archives?start_date=2025-01-01T01%3A00%3A00%2B01%3A00',
     )
@@ -74,18 +74,18 @@ describe('a request is built from the row of its route', () => {
     ['generic', 'widget', 'application/json; application/vnd.service-api-v2+json'],
     ['esios', 'widgets', 'application/json; application/vnd.esios-api-v1+json'],
     ['esios', 'widget', 'application/json; application/vnd.esios-api-v2+json'],
-  ] as const)('profile %s asks %s with Accept %s', (service, route, accept) => {
+  ] as const)('the profile %s requests %s with the Accept header %s', (service, route, accept) => {
     const { headers } = buildRequest(SERVICES[service], route, slots(route) as Params<RouteName>)
     expect(headers).toEqual({ Accept: accept, 'Content-Type': 'application/json' })
   })
 
-  test('paths have their language and their slots', () => {
+  test('paths contain their language and parameters', () => {
     expect(build('news', { language: 'es' }).target).toBe('/es/news')
     expect(build('widget', { id: 'potencia' }).target).toBe('/widgets/potencia')
     expect(build('widget', { id: 7 }).target).toBe('/widgets/7')
   })
 
-  test('zero is a number as well as any, and a list may be empty', () => {
+  test('zero is a valid number, and a list may be empty', () => {
     expect(build('indicator', { id: 0, geo_ids: [] }).target).toBe('/indicators/0')
     expect(build('widget', { id: 0 }).target).toBe('/widgets/0')
   })
@@ -108,12 +108,12 @@ describe('a request is built from the row of its route', () => {
     ['a day by its date', { date: AT }, { from: AT, to: AT + 1 }],
     ['a range without a window, as widgets have', { id: 1, start_date: AT, end_date: AT + 59 }, null],
     ['neither', { id: 1 }, null],
-  ])('what was sent for %s is read back as it was', (_of, params, window) => {
+  ])('sent parameters are converted back for %s', (_of, params, window) => {
     expect(ownParams(sentParams({ params, window }), window)).toEqual(params)
     if (window === null || params.date !== undefined) expect(sentParams({ params, window })).toEqual(params)
   })
 
-  test('a refused request has a code and names the route', () => {
+  test('a refused request has an error code and names the route', () => {
     const refused = () => build('indicator', { id: 1, time_agg: 'median' })
     expect(refused).toThrow(expect.objectContaining({ code: 'illegal-parameter' }))
     expect(refused).toThrow(/^"median" is not a valid time_agg of route indicator; expected sum, average\.$/)
@@ -150,13 +150,13 @@ describe('a request is built from the row of its route', () => {
     ['widget', { id: -1 }, /a whole number or a name/],
     ['widget', { id: true }, /a whole number or a name/],
     ['widget', { id: 'a?b' }, /a whole number or a name/],
-  ] as const)('%s refuses %o', (route, params, message) => {
+  ] as const)('the route %s refuses %o', (route, params, message) => {
     expect(() => build(route, params)).toThrow(InputError)
     expect(() => build(route, params)).toThrow(message)
   })
 })
 
-test('the types of a call come from the rows', () => {
+test('the types of request parameters follow from the route declarations', () => {
   expectTypeOf<Params<'indicator'>['id']>().toEqualTypeOf<number>()
   expectTypeOf<Params<'widget'>['id']>().toEqualTypeOf<number | string>()
   expectTypeOf<Params<'indicator'>['time_agg']>().toEqualTypeOf<'sum' | 'average' | undefined>()

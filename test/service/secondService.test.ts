@@ -100,8 +100,8 @@ beforeEach(async () => {
   await store.close()
 })
 
-describe('a service of a library user', () => {
-  test('it is called in its header, its languages and by its paths', () => {
+describe('a service defined by a library user', () => {
+  test('requests use the header, languages and paths of the service', () => {
     expect(server.calls.map(({ url }) => url!.replace(/start_date.*/, '…')).sort()).toEqual([
       ...['/indicators?locale=fr', '/indicators?locale=pt', '/measures/70?locale=pt&…'],
       ...['/pt/events?locale=pt', '/pt/news?locale=pt'],
@@ -112,7 +112,7 @@ describe('a service of a library user', () => {
     }
   })
 
-  test('recipes and messages use its indicators and words', async () => {
+  test('recipes and messages use indicators and words of the service', async () => {
     const reader = openReader(file)
     const recipes = recipesFor(service)
     const find = (name: string) => recipes.find((one) => one.name === name)!
@@ -132,7 +132,7 @@ describe('a service of a library user', () => {
     ])
   })
 
-  test('the page shows its geos, its texts in its languages, and its recipes', async () => {
+  test('the page shows geos, texts and recipes of the service', async () => {
     const { url } = await servePage(file, { service })
     const read = async (path: string) => (await fetch(`${url}${path}`)).json()
     expect(await read('/series/70.json')).toMatchObject({

@@ -31,16 +31,16 @@ const turned = (body: Buffer, at: number): Buffer => {
   return other
 }
 
-describe('a body of the reply store that something has changed', () => {
+describe('damaged replies in the reply store', () => {
   test.each<[string, string, (body: Buffer) => Buffer]>([
-    ['a bit in the middle of a text', 'news', (body) => turned(body, body.length >> 1)],
-    ['a bit in the middle of values', 'indicator', (body) => turned(body, body.length >> 1)],
-    ['its beginning', 'indicator', (body) => turned(body, 0)],
-    ['its end', 'news', (body) => turned(body, body.length - 1)],
-    ['cut', 'indicator', (body) => body.subarray(0, body.length - 20)],
-    ['nothing of it', 'indicator', () => Buffer.alloc(0)],
+    ['a flipped bit within a text', 'news', (body) => turned(body, body.length >> 1)],
+    ['a flipped bit within values', 'indicator', (body) => turned(body, body.length >> 1)],
+    ['a damaged beginning', 'indicator', (body) => turned(body, 0)],
+    ['a damaged end', 'news', (body) => turned(body, body.length - 1)],
+    ['a truncated body', 'indicator', (body) => body.subarray(0, body.length - 20)],
+    ['an empty body', 'indicator', () => Buffer.alloc(0)],
     ['another body', 'indicator', () => zstdCompressSync('{"indicator":{}}')],
-  ])('%s: it is named and skipped', async (_name, route, how) => {
+  ])('a stored reply with %s is reported and skipped', async (_name, route, how) => {
     const store = await filled()
     const fetchId = damage(store, route, how)
     const before = dump(store)

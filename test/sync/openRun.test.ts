@@ -11,7 +11,7 @@ import type { SyncEvent } from '../../src/util/events.ts'
 import { emulate, runJob, tempFolder, tempStore } from '../kit.ts'
 import { openStore } from '../store.ts'
 
-test('a run whose database is gone emits its end all the same, with the reason', async () => {
+test('a run whose database is gone emits its end with the reason', async () => {
   const store = await tempStore()
   const events: SyncEvent[] = []
   const context = { store, version: 'test', now: () => 0, onEvent: (event: SyncEvent) => void events.push(event) }
@@ -27,7 +27,7 @@ test('a run whose database is gone emits its end all the same, with the reason',
 
 const CONTENT = 'content: [{ kinds: [news] }]'
 
-test('an answer that is not understood where nobody expects it is no orderly end; too many rejects are one', async () => {
+test('an unexpected SchemaError is a bug, but too many rejects are an orderly stop', async () => {
   const emulator = await emulate({})
   const ended = async (error: Error) => {
     const onProgress = () => {
@@ -43,7 +43,7 @@ test('an answer that is not understood where nobody expects it is no orderly end
   expect(await ended(stop)).toMatchObject({ summary: { stop, outcome: 'failed' }, run: 'failed' })
 })
 
-test('a run whose end cannot be recorded tells that it failed, once', async () => {
+test('a run whose end cannot be recorded reports its failure once', async () => {
   const file = join(tempFolder(), 'test.db')
   const store = await openStore(file, { busyTimeoutMs: 0 })
   const other = new SQLite(file)

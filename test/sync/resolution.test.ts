@@ -12,12 +12,12 @@ const service = (sumsBy: number | null): Service => ({
 })
 
 test.each([
-  ['sums by the hour: half an hour is finer', 3600, 9, 1800, true],
-  ['sums by the half hour', 1800, 9, 1800, false],
-  ['sums by the half hour under another number', 1800, 10, 1800, false],
-  ['sums by the half hour: a quarter is finer', 1800, 9, 900, true],
+  ['hourly sums, half-hours are native', 3600, 9, 1800, true],
+  ['half-hourly sums', 1800, 9, 1800, false],
+  ['half-hourly sums with another id', 1800, 10, 1800, false],
+  ['half-hourly sums, quarters are native', 1800, 9, 900, true],
   ['no sums', null, 9, 3600, true],
-] as const)('%s', (_name, sumsBy, resolutionId, stepS, verdict) => {
+] as const)('a reply is native or coarse by the declared sums: %s', (_name, sumsBy, resolutionId, stepS, verdict) => {
   const window = { from: 0, to: 20 * 86_400 }
   const series = { timeTrunc: null, indicatorId: 1 }
   const planned = { window, series, timeZone: 'Europe/Lisbon', service: service(sumsBy) } as unknown as PlannedRequest
@@ -38,7 +38,7 @@ test.each([
   ['quarters with holes', [[0, 900, 1800, 9000, 9900, 10_800]], true],
   ['quarters of one geo and hours of another', [every(900), every(900), every(3600)], false],
   ['quarters of one geo and one value of another', [every(900), [0]], false],
-] as const)('under the number of sums: %s', (_name, geos, verdict) => {
+] as const)('a reply with the id of sums is native or coarse: %s', (_name, geos, verdict) => {
   const window = { from: 0, to: 20 * 86_400 }
   const series = { timeTrunc: null, indicatorId: 1 }
   const planned = { window, series, timeZone: 'Europe/Lisbon', service: service(3600) } as unknown as PlannedRequest

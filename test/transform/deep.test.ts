@@ -24,7 +24,7 @@ test.each([
   [3_500, 40_000, 72, 1],
   [100_000, 0, 72, 1],
 ])(
-  'a field %d levels deep in a body of %d bytes more ends neither a run nor a replay',
+  'a field %d levels deep in a body with %d more bytes breaks neither sync nor replay',
   async (levels, bytes, held, quarantined) => {
     const field = `"pad":"${'p'.repeat(bytes)}","x":${deep(levels)},`
     const server = await serve((request, response) => {
@@ -53,7 +53,7 @@ test.each([
   },
 )
 
-test('how deep a value may be does not depend on how much of the stack is left', () => {
+test('the nesting limit does not depend on the remaining stack', () => {
   const atDepth = <T>(frames: number, what: () => T): T => (frames === 0 ? what() : atDepth(frames - 1, what))
   for (const frames of [0, 2_000]) {
     expect(atDepth(frames, () => canonical(JSON.parse(deep(500))))).toBe(deep(500))

@@ -35,9 +35,9 @@ const rejects = (store: Store) =>
   ).map(({ path, reason, fragment }) => `${path}: ${reason} ${fragment}`)
 
 test.each([
-  ['read from its bytes', [[3, 'España']], 2],
+  ['scanned from its bytes', [[3, 'España']], 2],
   [
-    'read from its columns',
+    'parsed by columns',
     [
       [3, 'España'],
       [1, 'Portugal'],
@@ -45,7 +45,7 @@ test.each([
     24,
   ],
 ] as const)(
-  'texts that are not UTF-8 are quarantined, those that are held stay, and values are complete: an answer %s',
+  'texts in invalid UTF-8 are quarantined and values remain complete in a reply %s',
   async (_how, geos, hours) => {
     const store = await tempStore()
     let encoding: BufferEncoding = 'utf8'

@@ -11,13 +11,17 @@ const LINKS = `select (select count(*) from content_media) as media, (select cou
   (select count(*) from content_vocabulary) as vocabularies`
 
 test.each([
-  ['no lists', { media: { items: lists.media }, taxonomy_terms: 'z', vocabularies: 1 }, 'media is not a list'],
   [
-    'lists of something else',
+    'other types than lists',
+    { media: { items: lists.media }, taxonomy_terms: 'z', vocabularies: 1 },
+    'media is not a list',
+  ],
+  [
+    'lists of other entries',
     { media: [null], taxonomy_terms: [5], vocabularies: [{ name: 'v' }] },
     'has no whole number',
   ],
-])('%s in an item are set aside, and what is held of them stays', async (_, damage, why) => {
+])('%s in an item are quarantined, and stored entries remain', async (_, damage, why) => {
   const store = await tempStore()
   const item = { id: 1, title: 't', ...lists }
   const answers = [

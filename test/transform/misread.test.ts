@@ -33,8 +33,8 @@ const item = {
   vocabularies: [{ id_vocabulary: 1, name: 'v' }],
 }
 
-describe('a field of another type is set aside, and the rest of its row is kept', () => {
-  test('in an item of content, its media, terms and vocabularies', async () => {
+describe('fields of a wrong type', () => {
+  test('a field of a wrong type in content, media or terms is quarantined without its row', async () => {
     const wrong = {
       ...item,
       title: 5,
@@ -77,7 +77,7 @@ describe('a field of another type is set aside, and the rest of its row is kept'
     expect(open(store)).toEqual([])
   })
 
-  test('in the catalogue, archives and widgets', async () => {
+  test('a field of a wrong type in the catalogue, archives or widgets is quarantined', async () => {
     const path = async (yaml: string, body: object) => open((await nights(yaml, [body])).store).map((row) => row.path)
     expect(
       await path('catalogue: true', { indicators: [{ id: 1, name: { es: 'x' }, short_name: 2, description: false }] }),
@@ -113,7 +113,7 @@ describe('a field of another type is set aside, and the rest of its row is kept'
     expect(await path('widgets: { names: [potencia], window: { last: 1d } }', one)).toEqual(['$.widget.name'])
   })
 
-  test('in an answer with values: they are complete without it, and are not requested again', async () => {
+  test('a field of a wrong type beside values does not make them incomplete', async () => {
     const yaml = (day: number) =>
       `series:\n  - { indicators: [600], window: { from: 2025-01-0${day}, to: 2025-01-0${day + 1} } }`
     const at = (day: number, hour: number, value: number) => ({

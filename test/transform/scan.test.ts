@@ -66,7 +66,7 @@ const rows = fc
   .map((list) => list.map(([step, value, geo, change]) => change(row(1_700_000_000 + step * 900, value, geo))))
 
 describe('the scanner', () => {
-  test.each([undefined, 1, '\t'])('reads what the parser of the whole reads, written with indent %j', (indent) => {
+  test.each([undefined, 1, '\t'])('the scanner reads the same as the full parser, with indent %j', (indent) => {
     fc.assert(
       fc.property(rows, fc.boolean(), (values, all) => {
         const window = all ? null : { from: 1_700_000_000 + 50 * 900, to: 1_700_000_000 + 300 * 900 }
@@ -80,7 +80,7 @@ describe('the scanner', () => {
     )
   })
 
-  test('reads every ordinary answer itself: the parser of the whole is for what nobody has seen', () => {
+  test('the scanner reads every ordinary reply without the full parser', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.nat(400), number), { minLength: 16, maxLength: 50 }), (list) => {
         const text = JSON.stringify(answer(list.map(([step, value]) => row(1_700_000_000 + step * 900, value, 3))))
@@ -89,7 +89,7 @@ describe('the scanner', () => {
     )
   })
 
-  test('bytes changed at random are read as the parser reads them, or left to it', () => {
+  test('random changes of bytes are read like by the parser or left to it', () => {
     const text = JSON.stringify(
       answer(Array.from({ length: 18 }, (_, i) => row(1_700_000_000 + i * 3600, i * 1.25, 3))),
     )
@@ -115,20 +115,20 @@ describe('the scanner', () => {
 
   test.each<[string, string]>([
     ['no values', '{"indicator":{"id":1}}'],
-    ['values that are no list', '{"indicator":{"values":{"a":1}}}'],
+    ['values that are not a list', '{"indicator":{"values":{"a":1}}}'],
     ['two lists of that name', '{"indicator":{"values":[],"x":{"values":[]}}}'],
-    ['the name inside a text', '{"indicator":{"name":"\\"values\\":[1]","x":1}}'],
-    ['a list that never ends', '{"indicator":{"values":[{"value":1,"datetime":"2025-01-01T00:00:00+01:00"}'],
-    ['a comma too many', '{"indicator":{"values":[{"value":1,"datetime":"2025-01-01T00:00:00+01:00"},]}}'],
-    ['something after a row', '{"indicator":{"values":[{"value":1,"datetime":"2025-01-01T00:00:00+01:00"}x]}}'],
-    ['a field twice', '{"indicator":{"values":[{"value":1,"value":2,"datetime":"2025-01-01T00:00:00+01:00"}]}}'],
-    ['something after the answer', '{"indicator":{"values":[]}} x'],
-    ['nothing', ''],
-  ])('leaves to the parser of the whole: %s', (_name, text) =>
+    ['the key inside a string', '{"indicator":{"name":"\\"values\\":[1]","x":1}}'],
+    ['an unterminated list', '{"indicator":{"values":[{"value":1,"datetime":"2025-01-01T00:00:00+01:00"}'],
+    ['a trailing comma', '{"indicator":{"values":[{"value":1,"datetime":"2025-01-01T00:00:00+01:00"},]}}'],
+    ['text after a row', '{"indicator":{"values":[{"value":1,"datetime":"2025-01-01T00:00:00+01:00"}x]}}'],
+    ['a duplicate field', '{"indicator":{"values":[{"value":1,"value":2,"datetime":"2025-01-01T00:00:00+01:00"}]}}'],
+    ['text after the reply', '{"indicator":{"values":[]}} x'],
+    ['an empty body', ''],
+  ])('the scanner leaves %s to the full parser', (_name, text) =>
     expect(scan(Buffer.from(text), null, 'indicator')).toBeNull(),
   )
 
-  test('an empty list is read as such', () => {
+  test('the scanner reads an empty list', () => {
     expect(scan(Buffer.from('{"indicator":{"id":1,"values":[ ]}}'), null, 'indicator')).toMatchObject({
       rest: { indicator: { id: 1, values: [] } },
       values: { rows: 0, rejects: [] },

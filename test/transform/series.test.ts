@@ -58,8 +58,8 @@ const body = (values: unknown, over: object = {}) =>
 const read = (values: unknown, over: object = {}, series: Partial<SeriesIdentity> = {}) =>
   transform(body(values, over), planned(series))
 
-describe('values become observations', () => {
-  test('the key of the answer that has the values is that of the route', () => {
+describe('observations from values', () => {
+  test('the values are read from the root key of the route', () => {
     const { generic } = SERVICES
     const routes = { ...generic.routes, indicator: { ...generic.routes.indicator!, root: 'serie' } }
     const other = { ...planned(), service: { ...generic, routes } }
@@ -71,7 +71,7 @@ describe('values become observations', () => {
     expect(() => answer({ serie: { id: 600 } })).toThrow(expect.objectContaining({ path: '$.serie.values' }))
   })
 
-  test('names of geos are taken from the list and from the values', () => {
+  test('names of geos are read from the list and from the values', () => {
     const { tables } = read([value()], { geos: [{ geo_id: 5, geo_name: 'Aragón' }] })
     expect(tables.find(({ table }) => table === 'geo_text')!.rows).toEqual([
       { id: 3, locale: 'es', name: 'España' },
@@ -79,19 +79,19 @@ describe('values become observations', () => {
     ])
   })
 
-  test('an empty answer is empty, and no error', () => {
+  test('an empty reply is not an error', () => {
     expect(read([], { values_updated_at: null })).toMatchObject({ empty: true, rejects: [], observations: { at: [] } })
   })
 })
 
-describe('a body that is not what we believe', () => {
+describe('invalid bodies', () => {
   test.each([
-    ['no JSON', 'not json', /not JSON/],
+    ['text other than JSON', 'not json', /not JSON/],
     ['truncated JSON', '{"indicator":{"values":[', /not JSON/],
     ['a list', '[]', /not a JSON object/],
     ['a message', '{"message":"No values for specified archive"}', /No values for specified archive/],
-    ['no indicator', '{"other":1}', /no field `indicator`/],
-    ['values that are no list', '{"indicator":{"id":600,"values":{}}}', /`values` is not a list/],
+    ['a missing indicator', '{"other":1}', /no field `indicator`/],
+    ['a field `values` that is not a list', '{"indicator":{"id":600,"values":{}}}', /`values` is not a list/],
     [
       'another indicator',
       '{"indicator":{"id":601,"values":[]}}',
@@ -103,20 +103,20 @@ describe('a body that is not what we believe', () => {
   })
 })
 
-describe('what no recording shows is read tolerantly', () => {
-  test('the series under another root', () => {
+describe('unrecorded variants of replies', () => {
+  test('a series with another root key is read', () => {
     const text = body([value()]).toString().replace('"indicator"', '"offer_indicator"')
     expect(transform(Buffer.from(text), planned()).observations!.at).toHaveLength(1)
   })
 
-  test('a listing without its envelope', () => {
+  test('a listing without its envelope is read', () => {
     const { tables } = transform(Buffer.from('[{"id":7,"name":"x"}]'), { ...planned(), route: 'archives' })
     expect(tables.find(({ table }) => table === 'archive_text')!.rows).toEqual([
       { kind: 'archive', id: 7, locale: 'es', name: 'x' },
     ])
   })
 
-  test('a single widget, with and without an envelope, by its number, its name or the one it was asked by', () => {
+  test('a widget is read with or without envelope, by id, name or requested id', () => {
     const read = (text: string, id: string | number) =>
       transform(Buffer.from(text), { ...planned({}, { id }), route: 'widget' }).tables[0]!.rows
     expect(read('{"widget":{"id_widget":3,"id":"a","new":1}}', 'a')).toEqual([{ id: 3, slug: 'a' }])

@@ -14,21 +14,21 @@ const of = (tiempo: unknown, dates: readonly (string | number)[], window = 400 *
 }
 const named = (name: string, id = 999) => [{ id, name }]
 
-describe('the length of native days and months is that of the calendar', () => {
+describe('the length of calendar periods', () => {
   test.each([
-    ['days by word, with a hole', named('Día'), ['2025-03-29', '2025-03-30', '2025-04-02'], [24, 23, 24]],
-    ['days by themselves', [], ['2025-10-25', '2025-10-26', '2025-10-29'], [24, 25, 24]],
-    ['days that are called hours', [{ id: 4, name: 'Hora' }], ['2025-10-25', '2025-10-26', '2025-10-27'], [24, 25, 24]],
-    ['months by word', named('Mes'), ['2025-02-01', '2025-03-01', '2025-10-01'], [672, 743, 745]],
-    ['months by an English word', named('Month'), ['2024-02-01'], [696]],
-    ['months by themselves, with a hole', [], ['2025-01-01', '2025-03-01'], [744, 743]],
-    ['one month by itself', [], ['2025-03-01'], [743]],
-    ['years by themselves', [], ['2024-01-01', '2025-01-01'], [8784, 8760]],
+    ['declared days with a hole', named('Día'), ['2025-03-29', '2025-03-30', '2025-04-02'], [24, 23, 24]],
+    ['undeclared days', [], ['2025-10-25', '2025-10-26', '2025-10-29'], [24, 25, 24]],
+    ['days declared as hours', [{ id: 4, name: 'Hora' }], ['2025-10-25', '2025-10-26', '2025-10-27'], [24, 25, 24]],
+    ['declared months', named('Mes'), ['2025-02-01', '2025-03-01', '2025-10-01'], [672, 743, 745]],
+    ['months declared in English', named('Month'), ['2024-02-01'], [696]],
+    ['undeclared months with a hole', [], ['2025-01-01', '2025-03-01'], [744, 743]],
+    ['one undeclared month', [], ['2025-03-01'], [743]],
+    ['undeclared years', [], ['2024-01-01', '2025-01-01'], [8784, 8760]],
     ['weeks', [], ['2025-03-24', '2025-03-31', '2025-04-07'], [167, 168, 168]],
-    ['a month, though the answer calls it an hour', [{ id: 4 }], ['2025-03-01'], [743]],
-    ['months that are none', named('Mes'), [at('2025-03-01'), at('2025-03-01') + 3600], [1, 1]],
-    ['hours that are quarters', named('Hora', 4), [at('2025-03-01'), at('2025-03-01') + 900], [0.25, 0.25]],
-  ] as const)('%s', (_name, tiempo, dates, hours) => {
+    ['a month declared as hour', [{ id: 4 }], ['2025-03-01'], [743]],
+    ['hours declared as months', named('Mes'), [at('2025-03-01'), at('2025-03-01') + 3600], [1, 1]],
+    ['quarters declared as hours', named('Hora', 4), [at('2025-03-01'), at('2025-03-01') + 900], [0.25, 0.25]],
+  ] as const)('the length is correct for %s', (_name, tiempo, dates, hours) => {
     const steps = of(tiempo, dates)
     const seconds = hours.map((hour) => hour * 3600)
     expect(typeof steps === 'number' ? dates.map(() => steps) : steps).toEqual(seconds)
@@ -39,9 +39,9 @@ describe('the length of native days and months is that of the calendar', () => {
   test.each([
     ['hours', [{ id: 4 }], [...every(3600), from + 1800], 3600],
     ['quarters', [{ id: 218 }], [...every(900), from + 450], 900],
-    ['hours that are called quarters by a stray row alone', [], [...every(3600), from + 900], 3600],
-    ['quarters that are called hours', [{ id: 4 }], [...every(900), from + 450], 900],
-  ])('one stray row does not change the step of the others: %s', (_name, tiempo, instants, step) =>
+    ['hours with a stray quarter', [], [...every(3600), from + 900], 3600],
+    ['quarters declared as hours, with a stray row', [{ id: 4 }], [...every(900), from + 450], 900],
+  ])('a stray row does not change the step of other rows: %s', (_name, tiempo, instants, step) =>
     expect(
       of(
         tiempo,
@@ -50,21 +50,20 @@ describe('the length of native days and months is that of the calendar', () => {
     ).toBe(step),
   )
 
-  test('events of which no two are equally far apart have the least distance, however many they are', () => {
+  test('irregular events have their smallest distance as step, even for 300,000 events', () => {
     const instants = Array.from({ length: 300_000 }, (_, i) => from + (i * (i + 1)) / 2)
     expect(of([], instants)).toBe(1)
   })
 
-  test('a single midnight under the number of hours is an hour where there is no room for more', () =>
+  test('a single midnight declared as hours is an hour if no longer period fits', () =>
     expect(of([{ id: 4 }], ['2025-03-01'], 7 * DAY)).toBe(3600))
 
-  test('a single midnight of a single day is an hour where nothing else is said', () =>
-    expect(of([], ['2025-03-01'], DAY)).toBe(3600))
+  test('a single midnight of a single day is an hour by default', () => expect(of([], ['2025-03-01'], DAY)).toBe(3600))
 })
 
 const POWER: [number, string] = [20, 'Potencia']
 
-test('a series of days and one of months have true hours, averages and energy, however they are asked, and whole windows no gap', async () => {
+test('daily and monthly series have correct hours, averages and energy, for any chunk', async () => {
   const now = ms('2025-11-04T12:00:00Z')
   for (const chunk of ['1y', '1mo', '3w']) {
     const emulator = await emulate({
@@ -111,11 +110,11 @@ test('a series of days and one of months have true hours, averages and energy, h
   }
 })
 
-describe('geos of one answer may have steps of their own', () => {
+describe('geos with different steps in one reply', () => {
   test.each([
     ['hours', 4, 3600, [3, 5, 6, 7, 8]],
     ['quarters', 218, 900, [3]],
-  ])('where it states %s', async (_name, tiempo, stated, hourly) => {
+  ])('each geo gets its own step in a reply declared as %s', async (_name, tiempo, stated, hourly) => {
     const store = await tempStore()
     const from = ms('2025-01-01T00:00:00+01:00')
     const rows = (geo_id: number, step: number, hours = 24) =>
@@ -147,11 +146,11 @@ describe('geos of one answer may have steps of their own', () => {
   })
 })
 
-describe('days of one answer may have steps of their own, where a service does not sum what it mixes', () => {
+describe('days with different steps in one reply', () => {
   test.each([
     ['quarters', 218],
     ['hours', 4],
-  ])('where it states %s', async (_name, tiempo) => {
+  ])('each day gets its own step in a reply declared as %s', async (_name, tiempo) => {
     const store = await tempStore()
     const from = ms('2025-03-26T00:00:00+01:00')
     const change = ms('2025-03-29T00:00:00+01:00')

@@ -10,7 +10,7 @@ const read = (...rows: readonly unknown[]) => readValues(rows, null, 'indicator'
 const reasonOf = (over: unknown): string =>
   read(over !== null && typeof over === 'object' ? row(0, over) : over).rejects[0]!.reason
 
-describe('a row that cannot be understood is rejected with its reason', () => {
+describe('rejected rows', () => {
   test.each([
     [null, 'value is not an object'],
     [{ value: '1' }, 'value "1" is not a number'],
@@ -25,9 +25,9 @@ describe('a row that cannot be understood is rejected with its reason', () => {
     [{ tz_time: '' }, `datetime "${at(0)}" and tz_time "" differ`],
     [{ geo_id: '3' }, 'geo_id "3" is not a whole number'],
     [{ geo_id: 1.5 }, 'geo_id 1.5 is not a whole number'],
-  ])('%j', (over, reason) => expect(reasonOf(over)).toBe(reason))
+  ])('a row with %j is rejected with its reason', (over, reason) => expect(reasonOf(over)).toBe(reason))
 
-  test('with its place and what stood there, and is counted', () => {
+  test('a reject has its path, reason and fragment, and is counted', () => {
     const bad = row(1, { value: 'x' })
     const { rejects, rejected, rows, observations } = read(row(0), bad)
     expect(rejects).toMatchObject([
@@ -37,11 +37,11 @@ describe('a row that cannot be understood is rejected with its reason', () => {
   })
 })
 
-describe('a row that is understood', () => {
+describe('valid rows', () => {
   test.each([
-    ['tz_time where there is no datetime', { datetime: undefined, tz_time: at(2) }, MIDNIGHT + 2 * HOUR],
-    ['datetime where tz_time is null', { tz_time: null }, MIDNIGHT],
-  ])('has the instant of %s', (_, over, instant) => {
+    ['tz_time if datetime is missing', { datetime: undefined, tz_time: at(2) }, MIDNIGHT + 2 * HOUR],
+    ['datetime if tz_time is null', { tz_time: null }, MIDNIGHT],
+  ])('a row has the instant of %s', (_, over, instant) => {
     expect(read(row(0, over)).observations.at).toEqual([instant])
   })
 
@@ -51,13 +51,13 @@ describe('a row that is understood', () => {
     [{ geo_id: null, geo_ids: [1, 2] }, 0],
     [{ geo_id: null, geo_ids: ['1'] }, 0],
     [{ geo_id: null, geo_ids: 'x' }, 0],
-  ])('with %j is of geo %i', (over, geo) => expect(read(row(0, over)).observations.geoIds).toEqual([geo]))
+  ])('a row with %j has the geo %i', (over, geo) => expect(read(row(0, over)).observations.geoIds).toEqual([geo]))
 
-  test('may say that there is no value', () => {
+  test('a row may have a null value', () => {
     expect(read(row(0, { value: null })).observations.values).toEqual([null])
   })
 
-  test('names its geo, unless with an empty text', () => {
+  test('a row names its geo unless the name is empty', () => {
     const names = read(
       row(0, { geo_name: 'Spain' }),
       row(1, { geo_id: 4, geo_name: '' }),
@@ -67,15 +67,15 @@ describe('a row that is understood', () => {
   })
 })
 
-describe('the gathered values', () => {
-  test('lies by geo and in order of time, however it came', () => {
+describe('sorted values', () => {
+  test('values are sorted by geo and time', () => {
     const { observations, rejected } = read(row(2), row(0, { geo_id: 1 }), row(1), row(3, { geo_id: 1 }), row(0))
     expect(observations.geoIds).toEqual([1, 1, 3, 3, 3])
     expect(observations.values).toEqual([0, 3, 0, 1, 2])
     expect(rejected).toBe(0)
   })
 
-  test('holds the later of two values for one instant, and tells of the earlier one', () => {
+  test('the later of two values for one instant is kept, and the earlier one is reported', () => {
     const { observations, rejects } = read(row(0), row(0, { value: 9 }), row(1), row(1))
     expect(observations.values).toEqual([9, 1])
     expect(rejects).toMatchObject([
@@ -87,19 +87,19 @@ describe('the gathered values', () => {
     ])
   })
 
-  test('leaves out and counts what is outside of the window', () => {
+  test('values outside the window are omitted and counted', () => {
     const window = { from: MIDNIGHT + HOUR, to: MIDNIGHT + 3 * HOUR }
     const { observations, outside, rows } = readValues([row(0), row(1), row(2), row(3)], window, 'indicator')
     expect([observations.values, outside, rows]).toEqual([[1, 2], 2, 4])
   })
 
   test.each([
-    ['of neighbours of one geo, of two the smaller', [3, 3, 3], [0, 7, 10], 3],
+    ['the smaller of two distances of one geo', [3, 3, 3], [0, 7, 10], 3],
     ['not that of a stray row', [3, 3, 3, 3, 3], [0, 10, 20, 30, 31], 10],
-    ['not across geos', [1, 3, 3], [0, 1, 9], 8],
-    ['none of a single value', [3], [0], null],
-    ['none of one value a geo', [1, 2], [0, 1], null],
-  ])('tells the usual distance: %s', (_, geoIds, times, distance) => {
+    ['not measured across geos', [1, 3, 3], [0, 1, 9], 8],
+    ['undefined for a single value', [3], [0], null],
+    ['undefined for one value per geo', [1, 2], [0, 1], null],
+  ])('the usual distance is %s', (_, geoIds, times, distance) => {
     expect(usualDistance({ geoIds, at: times, values: times })).toBe(distance)
   })
 })
