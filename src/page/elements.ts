@@ -146,11 +146,9 @@ export const jobFile = (files: Readonly<Record<string, string>>, job: string): s
   shellWord(files[job] ?? `jobs/${job}.yaml`)
 
 /** A number as a language writes it, with at most three decimals; empty where there is none. */
-export const numberText = (value: number | null | undefined, locale: string): string =>
+export const numberText = (value: number | null | undefined, locale: string, minimumFractionDigits = 0): string =>
   // A value that rounds to zero is written without a sign.
-  value === null || value === undefined
-    ? ''
-    : (Number(value.toFixed(6)) || 0).toLocaleString(locale, { maximumFractionDigits: 3, signDisplay: 'negative' })
+  value?.toLocaleString(locale, { minimumFractionDigits, maximumFractionDigits: 3, signDisplay: 'negative' }) ?? ''
 
 /** A count as people of the request's language write it. */
 export const countText = ({ locale }: { readonly locale: string }, count: number) => count.toLocaleString(locale)

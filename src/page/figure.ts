@@ -70,11 +70,12 @@ export function figure({ range, zone, lines, states = [], label, locale, unit }:
     LEFT_MARGIN + ((Math.min(Math.max(at, from), to) - from) / (to - from)) * (WIDTH - LEFT_MARGIN)
   const scaleOf = (isOther: boolean) => {
     const own = lines.filter((line) => (line.isOther ?? false) === isOther).map(({ drawn }) => drawn)
-    const found = reachOf(own) ?? { low: 0, high: 1 }
-    const [low, high] = found.low === found.high ? [found.low - 1, found.high + 1] : [found.low, found.high]
+    const reach = reachOf(own)
+    const { low, high } =
+      reach && reach.low < reach.high ? reach : { low: (reach?.low ?? 0) - 1, high: (reach?.low ?? 0) + 1 }
     const y = (value: number): number =>
       TOP_MARGIN + (1 - (value - low) / (high - low)) * (HEIGHT - TOP_MARGIN - BOTTOM_MARGIN)
-    return { low, high, x, y }
+    return { ticks: reach ? ticksOf(low, high) : [], x, y }
   }
   const [main, other] = [scaleOf(false), scaleOf(true)]
   const line = ({ drawn, style, isOther }: FigureLine): HtmlPart => [
@@ -83,7 +84,7 @@ export function figure({ range, zone, lines, states = [], label, locale, unit }:
     html`<path class="line ${style}" d="${svgPath(drawSteps, drawn, isOther ? other : main)}"/>`,
   ]
   return html`<svg class="figure" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${label}">
-<g class="grid">${unit && html`<text x="0" y="10">${unit}</text>`}${ticksOf(main.low, main.high).map(
+<g class="grid">${unit && html`<text x="0" y="10">${unit}</text>`}${main.ticks.map(
     (tick) =>
       html`<path d="M${LEFT_MARGIN} ${oneDecimal(main.y(tick))}H${WIDTH}"/><text x="${LEFT_MARGIN - 6}" y="${oneDecimal(main.y(tick) + 4)}" text-anchor="end">${tick.toLocaleString(locale)}</text>`,
   )}${timeTicks(zone, range, locale).map(

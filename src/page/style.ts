@@ -12,23 +12,33 @@ rect.${state} { fill: var(--${state}); } .state-${state} { fill: var(--state-${s
   )
   .join('\n')
 
-/** The lines of charts: their colours in both schemes, and how a legend draws them. Readers without all colours can tell them apart. */
+/** The lines of charts: their colours in both schemes, and their dashes, for readers who do not see all colours. */
 const CHART_LINES = [
-  ['now', '#0b57a4', '#8ab8f0', 'solid'],
-  ['then', '#a34700', '#f0a860', 'solid'],
-  ['with-0', '#b8430a', '#f27649', 'solid'],
-  ['with-1', '#0c7d69', '#90d7af', 'dashed'],
-  ['with-2', '#7b2a8c', '#c39ad0', 'dotted'],
-  ['with-3', '#8a6a00', '#f4cc45', 'double'],
-  ['with-4', '#2b343c', '#e9eef0', 'dashed'],
+  ['now', '#0b57a4', '#8ab8f0', []],
+  ['then', '#a34700', '#f0a860', []],
+  ['with-0', '#b8430a', '#f27649', []],
+  ['with-1', '#0c7d69', '#90d7af', [6, 2]],
+  ['with-2', '#7b2a8c', '#c39ad0', [2, 2]],
+  ['with-3', '#8a6a00', '#f4cc45', [10, 2, 2, 2]],
+  ['with-4', '#2b343c', '#e9eef0', [12, 4]],
 ] as const
-/** The dashes of lines in pictures, by the style of their legend. */
-const DASHES = { solid: '', dashed: '6 2', dotted: '2 2', double: '8 2 2 2' } as const
 
-const CHART_RULES: string = CHART_LINES.map(([name, light, dark, line]) => {
-  return `:root { --chart-${name}: light-dark(${light}, ${dark}); --chart-${name}-band: light-dark(${light}33, ${dark}33); }
-.legend .${name}::before, .tip .${name}::before { border-top-color: var(--chart-${name}); border-top-style: ${line}; }
-.figure .line.${name} { stroke: var(--chart-${name}); stroke-dasharray: ${DASHES[line] || 'none'}; } .figure .band.${name} { fill: var(--chart-${name}-band); }
+/** The dashes of a line as the background of its sample. */
+function sampleStops(dashes: readonly number[]): string {
+  let end = 0
+  const stops = (dashes.length === 0 ? [1] : dashes).map((length, i) => {
+    const from = end
+    end += length
+    return `${i % 2 === 0 ? 'currentColor' : '#0000'} ${from}px ${end}px`
+  })
+  return stops.join(', ')
+}
+
+const CHART_RULES: string = CHART_LINES.map(([name, light, dark, dashes]) => {
+  return `:root { --chart-${name}: light-dark(${light}, ${dark}); --chart-${name}-band: light-dark(${light}33, ${dark}33); --chart-${name}-dash: ${dashes.join(' ') || 'none'}; }
+.legend .${name}::before, .tip .${name}::before { color: var(--chart-${name}); background: repeating-linear-gradient(90deg, ${sampleStops(dashes)}); }
+.figure .line.${name} { stroke: var(--chart-${name}); stroke-dasharray: ${dashes.join(' ') || 'none'}; }
+.figure .band.${name} { fill: var(--chart-${name}-band); }
 @media (forced-colors: active) { :root { --chart-${name}: CanvasText; --chart-${name}-band: GrayText; } }`
 }).join('\n')
 
@@ -165,8 +175,8 @@ progress { width: 100%; accent-color: var(--link); }
 .remove { display: inline-block; min-width: 1.5rem; min-height: 1.5rem; text-align: center; text-decoration: none; }
 .slider input[type=range] { width: min(30rem, 70vw); accent-color: var(--link); padding: 0; border: 0; }
 .legend { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; list-style: none; padding: 0; margin: .5rem 0; font-size: var(--small); }
-[data-part="legend"] li::before, .tip :where([class]:not([class=""]))::before { content: ""; display: inline-block; width: 1.5rem; border-top: 3px solid; margin-right: .375rem; vertical-align: middle; }
-[data-part="legend"] .band::before { border-top: .75rem solid var(--chart-now-band); }
+[data-part="legend"] li::before, .tip :where([class]:not([class=""]))::before { content: ""; display: inline-block; width: 1.5rem; height: 3px; margin-right: .375rem; vertical-align: middle; print-color-adjust: exact; }
+[data-part="legend"] .band::before { height: .75rem; background: var(--chart-now-band); }
 #chart { min-height: 20rem; position: relative; & .u-select { background: color-mix(in srgb, var(--link) 20%, transparent); } }
 .uplot .u-under { overflow: visible; & div { position: absolute; top: 0; bottom: 0; overflow: hidden; } & .change { border-left: 2px dotted var(--ink); } & .now { border-left: 1px solid var(--ink); overflow: visible; } & .state { top: -18px; line-height: 18px; padding-left: .25rem; font-size: var(--tiny); white-space: nowrap; border-bottom: 6px solid; background: repeating-linear-gradient(135deg, color-mix(in srgb, currentColor 28%, transparent) 0 1px, transparent 1px var(--stripe)), color-mix(in srgb, currentColor 12%, transparent); --stripe: 100rem; } & .state-provisional { --stripe: 10px; } & :is(.state-unverified, .state-absent) { --stripe: 6px; } & .state-failed { --stripe: 4px; } }
 .tip { position: absolute; top: .5rem; z-index: 1; pointer-events: none; background: var(--paper); border: 1px solid var(--edge); border-radius: .25rem; padding: .25rem .5rem; margin-left: .75rem; font-size: var(--small); &.start { transform: translateX(calc(-100% - 1.5rem)); } & div:nth-child(2) { font-weight: 600; } }

@@ -153,6 +153,15 @@ test('the statement and the command that a page names give the same values', asy
   }
 })
 
+test('single values have the same number of decimals', async () => {
+  const page = await text('/series/600?geo=3&from=2025-10-26&to=2025-10-27')
+  const table = /<table class="values">[\s\S]*?<\/table>/.exec(page)![0]
+  const decimals = [...table.matchAll(/<td class="number">[\d,]+(?:\.(\d+))?</g)].map(
+    ([, digits = '']) => digits.length,
+  )
+  expect([decimals.length, [...new Set(decimals)]]).toEqual([100, [2]])
+})
+
 test('where the service changed the step of its values, the chart and a sentence say so', async () => {
   const change = Date.parse('2025-10-25T00:00+02:00') / 1000
   const store = await openStore(server.file)

@@ -77,8 +77,7 @@ function plotData(lines: readonly Drawn[]): uPlot.AlignedData {
 }
 
 const padded = (drawn: readonly Drawn[]): [number, number] => {
-  const reach = reachOf(drawn)
-  if (!reach) return [0, 1]
+  const reach = reachOf(drawn) ?? { low: 0, high: 0 }
   const more = (reach.high - reach.low) * 0.05 || 1
   return [reach.low - more, reach.high + more]
 }
@@ -88,6 +87,7 @@ export function createChart(element: HTMLElement, first: ShownChart, { locale, n
   let shown = first
   const box = element.appendChild(document.createElement('div'))
   const colour = (name: string): string => getComputedStyle(box).getPropertyValue(`--${name}`)
+  const dashOf = (name: string): number[] => (colour(`chart-${name}-dash`).match(/\d+/g) ?? []).map(Number)
   /** As many marks as there is room for. */
   const ticks = () => {
     const all = shown.ticks.filter(({ at }) => at >= shown.from && at <= shown.to)
@@ -106,14 +106,14 @@ export function createChart(element: HTMLElement, first: ShownChart, { locale, n
     const others = compared.filter((one) => one.unit !== unit)
     const lines: uPlot.Series[] = []
     const all: Drawn[] = []
-    const add = (drawn: Drawn, name: string, width: number, scale = 'y', dash: number[] = []): void => {
+    const add = (drawn: Drawn, name: string, width: number, scale = 'y', dash = dashOf(name)): void => {
       all.push(drawn)
       const [stroke, fill] = [colour(`chart-${name}`), colour(`chart-${name}-band`)]
       lines.push({ scale, width, dash, stroke, fill, paths: pathsOf(drawn, scale), points: { show: false } })
     }
     for (const [i, one] of compared.entries()) add(one.drawn, `with-${i}`, 1.5, one.unit === unit ? 'y' : 'z')
     // Where a past state is shown, only what differs is strong.
-    add(now, 'now', before ? 1 : 1.5, 'y', before ? [4, 4] : [])
+    add(now, 'now', before ? 1 : 1.5, 'y', before ? [4, 4] : undefined)
     if (before) add(before, 'then', 0.5)
     if (before) add(differing(now, before), 'then', 2)
     const isNarrow = element.clientWidth < 480
@@ -144,7 +144,13 @@ export function createChart(element: HTMLElement, first: ShownChart, { locale, n
           splits: () => ticks().map(({ at }) => at),
           values: () => ticks().map(({ label }) => label),
         },
-        { ...value, grid: { stroke: colour('line'), width: 1 }, scale: 'y', ...(unit ? { label: unit } : {}) },
+        {
+          ...value,
+          show: reachOf(onY) !== undefined,
+          grid: { stroke: colour('line'), width: 1 },
+          scale: 'y',
+          ...(unit ? { label: unit } : {}),
+        },
         ...(others.length === 0
           ? []
           : [{ ...value, grid: { show: false }, scale: 'z', side: 1 as const, label: others[0]!.unit ?? '' }]),

@@ -12,6 +12,8 @@ interface EmbeddedData {
   readonly changes: readonly PastState[]
   readonly locale: string
   readonly api: string
+  /** The series that are compared, as an address names them. */
+  readonly with: string
   readonly explain: string
   readonly words: Readonly<Record<string, string>> & { readonly states: Readonly<Record<string, string>> }
 }
@@ -86,6 +88,7 @@ function beginChart(): void {
     try {
       const query = new URLSearchParams(address.search)
       query.set('px', String(view.columns()))
+      query.set('with', given.with)
       const isThenOnly = asOf !== null && chart.before !== null && `${from} ${to}` === shownFor
       if (isThenOnly) query.set('only', 'before')
       const answer = await fetch(`${given.api}?${query}`, { signal })
@@ -126,7 +129,8 @@ function beginChart(): void {
     const middle = (from + to) / 2
     // At least two periods of five minutes.
     const half = Math.max((to - from) / 2, 300)
-    const [first, last] = [Math.floor(middle - half), Math.ceil(middle + half)]
+    // Fields of a form have whole minutes.
+    const [first, last] = [Math.floor((middle - half) / 60) * 60, Math.ceil((middle + half) / 60) * 60]
     view.preview(first, last)
     void load(first, last, chart.asOf, true)
   }

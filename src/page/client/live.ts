@@ -33,6 +33,11 @@ function updateAttributes(shown: Element, before: Element, fresh: Element): void
 /** Updates what differs between the last answer and a new one. What a script owns, and what it added elsewhere, stays. */
 function update(shown: Element, before: Element, fresh: Element): void {
   if (before.isEqualNode(fresh) || shown.hasAttribute('data-own')) return
+  // The value of a field does not fit another type.
+  if (before.getAttribute('type') !== fresh.getAttribute('type')) {
+    shown.replaceWith(fresh.cloneNode(true))
+    return
+  }
   const [ours, old, all] = [[...shown.childNodes], [...before.childNodes], [...fresh.childNodes]] as const
   const isSame = old.length === all.length && all.every((node, i) => node.nodeName === ours[i]?.nodeName)
   updateAttributes(shown, before, fresh)

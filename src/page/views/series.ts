@@ -190,10 +190,10 @@ function chooser(data: SeriesData, request: PageRequest): Html {
   const all = [...moments, ...others].sort((a, b) => (a.at < b.at ? -1 : 1)).map(({ at, text }) => [at, text] as const)
   const borders = rangeQuery(zone, range)
   const border = (name: 'from' | 'to', label: string): Html => {
-    // What is wrong stays in its field. A time of day is written with its offset, which a date field cannot hold.
-    const value = problem === null ? borders[name] : (query.get(name) ?? '')
-    const isDay = /^(\d{4}-\d\d-\d\d)?$/.test(value)
-    return html`<label>${label} <input type="${isDay ? 'date' : 'text'}" name="${name}" size="25" value="${value}"></label>`
+    // What is wrong stays in its field.
+    const value = problem === null ? borders[name].slice(0, 16) : (query.get(name) ?? '')
+    const type = /^(\d{4}-\d\d-\d\d)?$/.test(value) ? 'date' : problem === null ? 'datetime-local' : 'text'
+    return html`<label>${label} <input type="${type}" name="${name}" value="${value}"></label>`
   }
   const wanted = comparedNames(query)
   const geos = dataset.geos.map(({ id, name }) => [id, name ?? id] as const)
@@ -283,6 +283,7 @@ function picture(data: SeriesData, here: Here, request: PageRequest): Html {
     locale,
     changes: momentsOf(data, request),
     api: link(`/api/series/${path}/${geoId}`),
+    with: chart.compared.map(({ line, path }) => `${path}:${line.geoId}`).join(','),
     carpet: link(`/api/carpet/${path}/${geoId}`),
     explain: link(`/explain/${path}/${geoId}/`),
     words: {
@@ -357,10 +358,15 @@ function rowsTable({ dataset, table: found, asOf, chart }: SeriesData, here: Her
     level === 'values' || level === 'hour'
       ? timeText(zone, at)
       : localDate(zone, at).slice(0, { day: 10, month: 7, year: 4 }[level])
-  // Summaries are rounded by their magnitude; the values themselves are not.
-  const number = (head: HtmlPart, of: (row: ChartTableRow) => number | null | undefined): Column<ChartTableRow> => [
+  // Summaries are rounded by their magnitude; values have as many decimals as any of them needs, at most three.
+  const decimals = Math.max(0, ...rows.map(({ mean }) => numberText(mean, 'en').split('.')[1]?.length ?? 0))
+  const number = (head: HtmlPart, read: (row: ChartTableRow) => number | null | undefined): Column<ChartTableRow> => [
     head,
-    (row) => (typeof of(row) !== 'number' ? '' : isSingle ? numberText(of(row), locale) : valueText(of(row)!, locale)),
+    (row) => {
+      const value = read(row)
+      if (typeof value !== 'number') return ''
+      return isSingle ? numberText(value, locale, decimals) : valueText(value, locale)
+    },
     'number',
   ]
   const difference = ({ mean, before }: ChartTableRow): number | null =>

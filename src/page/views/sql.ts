@@ -110,8 +110,9 @@ type SqlQuery = Awaited<ReturnType<typeof readSqlQuery>>
 
 /** A day, or an instant with or without its offset. */
 const TIME = /^\d{4}-\d{2}(?:-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?)?)?$/
-/** Columns of numbers that are not measurements. */
+/** Columns of numbers that are not measurements, and of counts, which need an axis of their own. */
 const NO_MEASURE = /(?:^|_)(?:id|at|s|geo|series)$/
+const COUNT = /(?:^|_)(?:count|n|rows|hours|days|missing)$/
 
 /** The instant of a cell of the first column; NaN where it is not a time. */
 const timeOf = (cell: string | number | null | undefined): number =>
@@ -130,10 +131,11 @@ function linesOfAnswer({ columns, rows }: StatementAnswer) {
     return isMeasure && cells.some((cell) => cell !== null) ? [{ name, i }] : []
   })
   if (measures.length === 0) return null
+  const values = measures.filter(({ name }) => !COUNT.test(name))
   // A value holds until the next one; the last one as long as the one before it.
   const steps = times.map((at, i) => (times[i + 1] ?? 2 * at - times[i - 1]!) - at)
   const range: Interval = { from: times[0]!, to: times.at(-1)! + steps.at(-1)! }
-  const lines = measures.slice(0, MAX_CHART_LINES).map(({ name, i }) => {
+  const lines = (values.length > 0 ? values : measures).slice(0, MAX_CHART_LINES).map(({ name, i }) => {
     const values = sorted.map(({ at, row }, n) => ({ at, value: row[i] as number | null, step: steps[n]! }))
     return { name, drawn: { kind: 'values', segments: segmentsOf(values) } satisfies Drawn }
   })

@@ -4,9 +4,9 @@ import { endOfValues, readGeos, seriesMeasure } from '../../../db/queries/series
 import type { Reader } from '../../../db/store.ts'
 import { ENTRY_ROUTES } from '../../../job/entryRoutes.ts'
 import { InputError } from '../../../util/errors.ts'
-import { formatMillis, formatUtc, type Instant, parseInstant } from '../../../util/time/instant.ts'
+import { formatMillis, formatUtc, HOUR, type Instant, parseInstant } from '../../../util/time/instant.ts'
 import type { Interval } from '../../../util/time/interval.ts'
-import { addUnits, floorTo, formatLocal, localClock, startOfDate, type Unit } from '../../../util/time/zone.ts'
+import { addUnits, atLocal, floorTo, formatLocal, localClock, type Unit } from '../../../util/time/zone.ts'
 import { NotFound, type PageRequest } from '../../page.ts'
 import { indicatorNames, type LocaleRequest, namedGeos, seriesUnits } from '../names.ts'
 import { findSeriesByPath, seriesPath } from '../seriesPaths.ts'
@@ -116,9 +116,13 @@ const LONGEST_RANGE = 100 * 366 * 86_400
 
 const BORDER_HINT = 'Use a local day (2025-10-01) or an instant with its offset (2025-10-01T12:00:00+02:00).'
 
-/** An instant of an address: a local day, or an instant with its offset. */
-function instantOfText(zone: string, name: string, text: string): Instant {
-  const at = startOfDate(zone, text) ?? instantIn(text)
+/** A local time without its offset, as a form sends it. */
+const LOCAL_TIME = /^(\d{4}-\d\d-\d\d)T(\d\d):(\d\d)$/
+
+/** Reads an instant from an address: a local day, a local time, or an instant with its offset. */
+function parseBorder(zone: string, name: string, text: string): Instant {
+  const [, day = text, hour, minute] = LOCAL_TIME.exec(text) ?? []
+  const at = atLocal(zone, day, hour ? Number(hour) * HOUR + Number(minute) * 60 : 0) ?? instantIn(text)
   if (Number.isNaN(at))
     throw new InputError(`${name}=${JSON.stringify(text)} is not a valid time.`, {
       hint: BORDER_HINT,
@@ -142,13 +146,13 @@ export const rangeQuery = (zone: string, { from, to }: Interval) => ({
 /** The range in an address, or its one local `day`; `last` is the last instant with a value. */
 function requestedRange(zone: string, query: URLSearchParams, last: Instant): Interval {
   const [first, end, day] = [query.get('from'), query.get('to'), query.get('day')]
-  if (day && !first && !end) return spanAt(zone, instantOfText(zone, 'day', day), 'day')
+  if (day && !first && !end) return spanAt(zone, parseBorder(zone, 'day', day), 'day')
   const to = end
-    ? instantOfText(zone, 'to', end)
+    ? parseBorder(zone, 'to', end)
     : first
-      ? addUnits(zone, floorTo(zone, instantOfText(zone, 'from', first), 'day'), 'day', USUAL_DAYS)
+      ? addUnits(zone, floorTo(zone, parseBorder(zone, 'from', first), 'day'), 'day', USUAL_DAYS)
       : addUnits(zone, floorTo(zone, last, 'day'), 'day', 1)
-  const from = first ? instantOfText(zone, 'from', first) : addUnits(zone, floorTo(zone, to, 'day'), 'day', -USUAL_DAYS)
+  const from = first ? parseBorder(zone, 'from', first) : addUnits(zone, floorTo(zone, to, 'day'), 'day', -USUAL_DAYS)
   if (from >= to)
     throw new InputError('The range ends before it starts.', {
       hint: `${BORDER_HINT} to= is the first instant after it.`,
