@@ -55,7 +55,7 @@ const COLOURS = [
 const isOf = (path: string, address: string): boolean =>
   new RegExp(`^${path.replaceAll(/:\w+/g, '[^/?]+')}(?:\\?.*)?$`).test(address)
 
-test('every page is looked at here', () => {
+test('the accessibility tests open every page', () => {
   for (const { path } of PAGES)
     expect(
       ADDRESSES.some((address) => isOf(path, address)),
@@ -63,11 +63,11 @@ test('every page is looked at here', () => {
     ).toBe(true)
 })
 
-describe('axe finds nothing on any page', () => {
+describe('accessibility by axe', () => {
   test.each([
     ['English, in light, dark and forced colours', 'en'],
     ['Spanish', 'es'],
-  ])('in %s, and every picture has a text', async (_, locale) => {
+  ])('axe reports no faults on any page in %s, and every image has a text', async (_, locale) => {
     const { url } = await servePage(file)
     const page = await window({ locale: locale === 'en' ? 'en-GB' : 'es-ES' })
     for (const address of locale === 'en' ? ADDRESSES : PAGES_OPENED) {
@@ -87,7 +87,7 @@ describe('axe finds nothing on any page', () => {
   })
 })
 
-test('every page fits into 320 pixels, as it does when it is shown at 200 % or more', async () => {
+test('every page fits into 320 pixels, as at a zoom of 200 %', async () => {
   const named = join(folder, 'named.db')
   copyFileSync(file, named)
   const db = new SQLite(named)
@@ -115,7 +115,7 @@ const OFF_SCREEN = `[...document.querySelectorAll('a, button, input, select, tex
   .filter((one) => one.getBoundingClientRect().left < 0 || one.getBoundingClientRect().right > innerWidth)
   .map((one) => one.outerHTML.slice(0, 160)).slice(0, 3)`
 
-test('a phone shows every cell and button, and the tab of the page', async () => {
+test('a phone shows every cell, every button and the tab of the page', async () => {
   const { url } = await servePage(file)
   const page = await window({ viewport: { width: 390, height: 844 } })
   for (const address of ADDRESSES) {
@@ -125,7 +125,7 @@ test('a phone shows every cell and button, and the tab of the page', async () =>
   }
 })
 
-test('on paper there is the page without what only a screen can use', async () => {
+test('a printed page omits controls that only work on screen', async () => {
   const { url } = await servePage(file)
   const page = await window()
   await page.emulateMedia({ media: 'print' })
@@ -150,7 +150,7 @@ const WATCH = `(() => {
   })
 })()`
 
-test('whatever can be used is reached by Tab, in order, and shows that it is', async () => {
+test('every control can be reached by Tab in order and shows its focus', async () => {
   const { url } = await servePage(file)
   const page = await window()
   const some = '/ /coverage/600 /indicators /search?q=precio /texts/glossary/300 /archives /runs/1'.split(' ')

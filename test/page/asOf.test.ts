@@ -35,7 +35,7 @@ const moments = (): string[] =>
     [-1, 0, 1].map((by) => new Date(Date.parse(one) + by).toISOString()),
   )
 
-test('after a clock was put back, the value as of a moment is that of the fetch with the highest number', async () => {
+test('values as of a moment follow the highest fetch id after a clock was set back', async () => {
   const store = await tempStore()
   const emulator = await emulate({ now: at(NIGHTS[1]) })
   const job =
@@ -56,8 +56,8 @@ test('after a clock was put back, the value as of a moment is that of the fetch 
   expect(await read(new Date(ms(NIGHTS[0]) - 1).toISOString())).toEqual([])
 })
 
-describe('the values as of a moment', () => {
-  test('equals the view of all versions, at every moment and for every series', async () => {
+describe('values as of a moment', () => {
+  test('values as of any moment equal the view of all versions, for every series', async () => {
     let versions = 0
     for (const line of lines)
       for (const moment of moments()) {
@@ -69,7 +69,7 @@ describe('the values as of a moment', () => {
     expect(versions).toBeGreaterThan(10_000)
   })
 
-  test('is the same by columns of a picture and by days', async () => {
+  test('values as of a moment are the same in chart columns and by days', async () => {
     for (const line of lines)
       for (const night of NIGHTS) {
         const { fetchId } = await asOf(reader, line.seriesId, night)
@@ -86,7 +86,7 @@ describe('the values as of a moment', () => {
       }
   })
 
-  test('changes only at the listed moments', async () => {
+  test('values change only at the listed moments', async () => {
     for (const line of lines) {
       const changes = await readChanges(reader, line, RANGE)
       expect(changes.length).toBeGreaterThan(1)
@@ -101,7 +101,7 @@ describe('the values as of a moment', () => {
     }
   })
 
-  test('brings as many values as are told, and of many years at most as many', async () => {
+  test('the listed number of changed values is exact, or a maximum for long ranges', async () => {
     for (const line of lines) {
       const versions = reader.all(
         `select f.run_id as run, count(*) as n from (
@@ -129,8 +129,8 @@ const valuesOf = (segments: readonly ValueSegment[]) =>
     values.flatMap((value, i) => (value === null ? [] : [{ at: from + i * step, value, step }])),
   )
 
-describe('a picture', () => {
-  test('has the values themselves where there is room for them', async () => {
+describe('chart data', () => {
+  test('a chart contains the values themselves if they fit', async () => {
     for (const line of lines) {
       const drawn = await readWindow(reader, line, RANGE, 1_000_000, null)
       expect(drawn.kind).toBe('values')
@@ -140,7 +140,7 @@ describe('a picture', () => {
     }
   })
 
-  test('has the extremes of each column else, and never more of them than it has columns', async () => {
+  test('a chart otherwise contains the extremes of at most as many columns as requested', async () => {
     for (const line of lines)
       for (const days of [12, 400]) {
         const range = { from: RANGE.to - days * 86_400, to: RANGE.to }
@@ -159,7 +159,7 @@ describe('a picture', () => {
       }
   })
 
-  test('shows a period that began before and lasts into it', async () => {
+  test('a chart includes a period that began before its range', async () => {
     const [line] = lines as [GeoSeries]
     const [{ at: first, step }] = history(line, '2999-01-01') as unknown as [{ at: number; step: number }]
     const drawn = await readWindow(reader, line, { from: first + step / 2, to: first + step }, 100, null)

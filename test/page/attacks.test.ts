@@ -75,7 +75,7 @@ describe('a request to the page', () => {
     '',
     'localhost:99999999',
     'localhost/../evil',
-  ])('by the name %j of another host (DNS rebinding) is sent away before anything is looked at', async (host) => {
+  ])('a request with the foreign host name %j (DNS rebinding) is refused before any page is read', async (host) => {
     const { url } = await servePage(await sharedFile())
     for (const path of ['/', '/index.json', '/nothing', '/api/live', '/-/x/page.css']) {
       const { status, body } = await send(`${url}${path}`, { Host: host })
@@ -84,13 +84,13 @@ describe('a request to the page', () => {
     }
   })
 
-  test('by one of the names of this machine is answered, through whatever port it came', async () => {
+  test('a request with a local host name is accepted, with any port', async () => {
     const { url } = await servePage(await sharedFile())
     for (const host of ['localhost', 'LOCALHOST:9999', '127.0.0.1', '[::1]:80', 'localhost.'])
       expect((await send(`${url}/`, { Host: host })).status, host).toBe(200)
   })
 
-  test('with two names, or with the address of another server in the place of a path, is sent away', async () => {
+  test('a request with two Host headers or an absolute URL is refused', async () => {
     const { url } = await servePage(await sharedFile())
     for (const head of [
       'GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n',
@@ -108,7 +108,7 @@ describe('a request to the page', () => {
   })
 
   test.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY'])(
-    'by %s is told that only GET and HEAD are answered',
+    'a %s request is refused, because only GET and HEAD are supported',
     async (method) => {
       const { url } = await servePage(await sharedFile())
       for (const path of ['/', '/index.json', '/nothing']) {
@@ -119,7 +119,7 @@ describe('a request to the page', () => {
     },
   )
 
-  test('from another site gets no data, no frame and no picture, but may be led to a page', async () => {
+  test('a request from another site gets no data, frame or image, but may open a page', async () => {
     const { url } = await servePage(await sharedFile())
     const site = (from: string, mode: string, dest: string) => ({
       'Sec-Fetch-Site': from,
@@ -148,7 +148,7 @@ describe('a request to the page', () => {
     expect(data.status).toBe(403)
   })
 
-  test('is answered with headers that keep other sites from running in the page, framing it or reading it', async () => {
+  test('every response has headers against scripts, frames and reads by other sites', async () => {
     const { url } = await servePage(await sharedFile())
     const { body } = await send(`${url}/`)
     const asset = /\/-\/[\w-]+\/page\.js/.exec(body)![0]
@@ -167,7 +167,7 @@ describe('a request to the page', () => {
     }
   })
 
-  test('by a path that reads as the name of another server is led nowhere else', async () => {
+  test('a path in the form of a host name does not cause a redirect to another host', async () => {
     const { url } = await servePage(await sharedFile())
     for (const path of [
       '//evil.example/',
@@ -187,7 +187,7 @@ describe('a request to the page', () => {
     expect(headers.location ?? '/').toMatch(/^\/(?!\/)/)
   })
 
-  test('for files beside ours gets none: only known names are there', async () => {
+  test('a request for an unknown file name does not read the file system', async () => {
     const { url } = await servePage(await sharedFile())
     const [, folder] = /\/-\/([\w-]+)\/page\.js/.exec((await send(`${url}/`)).body)!
     for (const name of [
@@ -204,11 +204,11 @@ describe('a request to the page', () => {
   })
 })
 
-describe('with another host than this machine', () => {
+describe('a server for other hosts', () => {
   const token = 'a-token-that-nobody-guesses'
   const serveAll = async () => servePage(await sharedFile(), { door: { names: ['box.example'], token } })
 
-  test('no request is answered without the token, however close it is', async () => {
+  test('every request without the token is refused', async () => {
     const { url } = await serveAll()
     const wrong: Record<string, string>[] = [
       {},
@@ -233,7 +233,7 @@ describe('with another host than this machine', () => {
       }
   })
 
-  test('the token goes from the address into a cookie that no script and no other site can use, and out of the address', async () => {
+  test('the token moves from the URL into an HttpOnly cookie of the same site', async () => {
     const { url } = await serveAll()
     const { status, headers } = await send(`${url}/coverage?page=1&token=${token}`, { Host: 'box.example' })
     expect([status, headers.location]).toEqual([303, '/coverage?page=1'])
@@ -243,7 +243,7 @@ describe('with another host than this machine', () => {
     expect((await send(`${url}/coverage`, { Authorization: `Bearer ${token}` })).status).toBe(200)
   })
 
-  test('a name that is not ours is refused all the same', async () => {
+  test('a foreign host name is refused even with the token', async () => {
     const { url } = await serveAll()
     for (const [host, status] of [
       ['evil.example', 403],
@@ -255,8 +255,8 @@ describe('with another host than this machine', () => {
   })
 })
 
-describe('a database made by a hostile service', () => {
-  test('a path with anything in it ends in a page that says what is wrong', async () => {
+describe('a database from a hostile service', () => {
+  test('an invalid path returns an error page without injected HTML', async () => {
     const { url } = await servePage(await sharedFile())
     for (const part of [
       encodeURIComponent(HOSTILE),
@@ -282,8 +282,8 @@ describe('a database made by a hostile service', () => {
   })
 })
 
-describe('many', () => {
-  test('five hundred connections that never send a request are ended, and hold up no other', async () => {
+describe('many connections', () => {
+  test('five hundred idle connections are closed and do not block others', async () => {
     const { url } = await servePage(await sharedFile(), { receiveTimeoutMs: { headers: 2_000, check: 200 } })
     const { port } = new URL(url)
     const ended = Array.from({ length: 500 }, async () => {
@@ -300,7 +300,7 @@ describe('many', () => {
     expect((await send(`${url}/`)).status).toBe(200)
   })
 
-  test('connections that read nothing hold up only themselves', async () => {
+  test('connections that read nothing do not block others', async () => {
     const { url } = await servePage(await sharedFile())
     const sockets = Array.from({ length: 20 }, () => connect(Number(new URL(url).port), '127.0.0.1'))
     onTestFinished(() => {
@@ -313,7 +313,7 @@ describe('many', () => {
     expect((await send(`${url}/`)).status).toBe(200)
   })
 
-  test('an address longer than any of ours is refused', async () => {
+  test('a URL above the length limit is refused', async () => {
     const { url } = await servePage(await sharedFile())
     expect((await send(`${url}/?x=${'x'.repeat(100_000)}`)).status).toBe(431)
   })

@@ -30,7 +30,7 @@ function spoil(store: Store): void {
   }
 }
 
-test('a command is copied by its button', async () => {
+test('the copy button copies the command', async () => {
   const { url } = await servePage(await sharedFile())
   const page = await window({ permissions: ['clipboard-read', 'clipboard-write'] })
   await page.goto(`${url}/`)
@@ -40,7 +40,7 @@ test('a command is copied by its button', async () => {
   expect(page.wrong).toEqual([])
 })
 
-test('the days of a year are one stop of Tab, and the arrow keys go from day to day', async () => {
+test('the days of a year are one tab stop, and the arrow keys move between days', async () => {
   const { url } = await servePage(await sharedFile())
   const page = await window()
   await page.goto(`${url}/coverage/600`)
@@ -75,7 +75,7 @@ test('the bar of a mixed month has the colours of its states', async () => {
   expect(new Set(colours.map(String)).size).toBe(2)
 })
 
-test('everything is there without scripts', async () => {
+test('every page works without scripts', async () => {
   const { url } = await servePage(await sharedFile())
   const page = await window({ javaScriptEnabled: false })
   await page.goto(`${url}/coverage/600`)
@@ -86,7 +86,7 @@ test('everything is there without scripts', async () => {
   expect(await page.locator('option[selected]').textContent()).toMatch(/^1 /)
 })
 
-test('words in tables are not broken in two, on a narrow screen neither', async () => {
+test('words in tables are not broken, even on a narrow screen', async () => {
   const { url } = await servePage(await sharedFile())
   for (const width of [1200, 320]) {
     const page = await window({ viewport: { width, height: 800 } })
@@ -114,7 +114,7 @@ test('words in tables are not broken in two, on a narrow screen neither', async 
   }
 })
 
-test('a printed page has its address, also after that was changed without a new page', async () => {
+test('a printed page contains its current URL', async () => {
   const { url } = await servePage(await sharedFile())
   const page = await window()
   await page.goto(`${url}/series/600?day=2025-10-26`)
@@ -127,7 +127,7 @@ test('a printed page has its address, also after that was changed without a new 
   expect(await printed.textContent()).toBe(`${url}/series/600?day=2025-10-27`)
 })
 
-test('a statement is asked by typing it, and its address is that of its answer', async () => {
+test('a typed statement runs, and the URL contains it', async () => {
   const { url } = await servePage(await sharedFile())
   const page = await window()
   await page.goto(`${url}/sql`)
@@ -140,7 +140,7 @@ test('a statement is asked by typing it, and its address is that of its answer',
   expect(page.wrong).toEqual([])
 })
 
-test('a run that is under way is followed', async () => {
+test('the page of an active run follows its progress', async () => {
   let id = 0
   const file = await filledFile((store) => {
     id = store.get('select max(id) from _run') as number
@@ -159,7 +159,7 @@ test('a run that is under way is followed', async () => {
   await store.close()
 })
 
-test('a view is saved under a name in the browser, exported, removed and imported', async () => {
+test('a view can be saved by name, exported, removed and imported', async () => {
   const { url } = await servePage(await sharedFile())
   const page = await window()
   await page.goto(`${url}/series/600?day=2025-10-02`)
@@ -180,7 +180,7 @@ test('a view is saved under a name in the browser, exported, removed and importe
   expect(page.wrong).toEqual([])
 })
 
-test('a database made by a hostile service is shown as text: nothing of it runs, nothing is a tag, and nothing is asked elsewhere', async () => {
+test('text of a hostile service is never executed, parsed as HTML or requested elsewhere', async () => {
   const { url } = await servePage(await filledFile(spoil))
   const page = await window()
   const elsewhere: string[] = []
@@ -206,7 +206,7 @@ test('a database made by a hostile service is shown as text: nothing of it runs,
   expect(page.wrong.filter((text) => /Security|CSP|violat|Refused/i.test(text))).toEqual([])
 })
 
-test('the page of another site reads nothing of ours, in a real browser', async () => {
+test('a page of another site cannot read the data in a real browser', async () => {
   const { url } = await servePage(await sharedFile())
   const evil = await serve((_request, response) => {
     response.writeHead(200, { 'Content-Type': 'text/html' })
@@ -232,7 +232,7 @@ test('the page of another site reads nothing of ours, in a real browser', async 
   expect(answered.filter((status) => status === 200)).toEqual([])
 })
 
-test('the files of a page are opened without a server, in either scheme, without a complaint of the browser or of axe', async () => {
+test('exported pages open from disk without browser errors or axe faults', async () => {
   const place = join(tempFolder(), 'page')
   const reader = openReader(await sharedFile())
   await writePage(reader, place, {
@@ -266,7 +266,7 @@ test('the files of a page are opened without a server, in either scheme, without
   expect(await page.locator('html').getAttribute('lang')).toBe('en')
 })
 
-test('a statement is shown but not run if another site links to it, and runs after one click', async () => {
+test('a statement in a link from another site runs only after a click', async () => {
   const { url } = await servePage(await sharedFile())
   const page = await window()
   const { origin } = new URL(url)
@@ -285,7 +285,7 @@ test('a statement is shown but not run if another site links to it, and runs aft
   expect(await page.getByRole('cell').allTextContents()).toEqual(['7'])
 })
 
-test.each([1440, 1024, 768, 390])('age and coverage are in view at %i px, however long a name is', async (width) => {
+test.each([1440, 1024, 768, 390])('age and coverage are visible at %i px, even with long names', async (width) => {
   const { url } = await servePage(
     await filledFile((store) => store.run(`update indicator_text set name = ?`, ['Unbreakable'.repeat(20)])),
   )
@@ -312,7 +312,7 @@ async function rename(file: string, name: string): Promise<void> {
   await store.close()
 }
 
-test('an open page changes only what differs, and keeps the focus, open sections and what scripts have added', async () => {
+test('a page update changes only what differs, and keeps focus and open sections', async () => {
   const file = await filledFile(() => undefined)
   const { url } = await servePage(file)
   const page = await watching(`${url}/`)
@@ -331,7 +331,7 @@ test('an open page changes only what differs, and keeps the focus, open sections
   expect(page.wrong).toEqual([])
 })
 
-test('an open page waits while the pointer moves over it', async () => {
+test('a page update waits while the pointer moves over the page', async () => {
   const file = await filledFile(() => undefined)
   const { url } = await servePage(file)
   const page = await watching(`${url}/`)
@@ -344,7 +344,7 @@ test('an open page waits while the pointer moves over it', async () => {
   await page.getByText('Otro nombre').first().waitFor()
 })
 
-test('a page is loaded in every one of ten windows', async () => {
+test('ten windows can load pages at the same time', async () => {
   const { url } = await servePage(await filledFile(() => undefined))
   const first = await watching(`${url}/`)
   for (let i = 0; i < 9; i++) {

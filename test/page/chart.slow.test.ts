@@ -46,7 +46,7 @@ async function redrawn(page: Page, act: () => Promise<unknown>): Promise<void> {
 }
 
 test.each(['America/New_York', 'Europe/Madrid', 'Pacific/Auckland'])(
-  'a day of 25 hours has 25, wherever the browser thinks that it is: %s',
+  'a day of 25 hours has 25 hours in the chart, with the browser in %s',
   async (timezoneId) => {
     const page = await open('/series/600?from=2025-10-26&to=2025-10-27', { timezoneId })
     const labels: string[] = []
@@ -69,14 +69,14 @@ test.each(['America/New_York', 'Europe/Madrid', 'Pacific/Auckland'])(
   },
 )
 
-test('a day of 23 hours has no 02:00', async () => {
+test('a day of 23 hours has no 02:00 in the chart', async () => {
   const page = await open('/series/600?from=2025-03-30&to=2025-03-31', { timezoneId: 'America/New_York' })
   const labels: string[] = []
   for (let i = 0; i < 4; i++) labels.push((await move(page, 'ArrowRight')).slice(11, 23))
   expect(labels).toEqual(['00:00 +01:00', '01:00 +01:00', '03:00 +02:00', '04:00 +02:00'])
 })
 
-test('values that fit into the picture come with the page, and are drawn without another question', async () => {
+test('values that fit into the chart are embedded in the page without another request', async () => {
   const requested: string[] = []
   const page = await window()
   page.on('request', (request) => requested.push(new URL(request.url()).pathname))
@@ -85,7 +85,7 @@ test('values that fit into the picture come with the page, and are drawn without
   expect(requested.filter((path) => path.startsWith('/api/series'))).toEqual([])
 })
 
-test('the slider goes through what was known when, and Back goes back', async () => {
+test('the slider moves through past states of the values, and Back returns', async () => {
   const page = await open('/series/544?from=2025-10-26&to=2025-10-28')
   const slider = page.locator('#moment')
   expect(await page.isVisible('#asof')).toBe(false)
@@ -108,7 +108,7 @@ test('the slider goes through what was known when, and Back goes back', async ()
   expect(new URL(page.url()).searchParams.has('asof')).toBe(false)
 })
 
-test('an interval drawn up with the mouse is zoomed into, and the words beside the chart follow', async () => {
+test('a range selected with the mouse is zoomed into, and the texts beside the chart follow', async () => {
   const page = await open('/series/600?from=2025-10-20&to=2025-10-30')
   const before = await page.innerText('[data-part="table"] caption')
   expect(before).toContain('By local day')
@@ -130,7 +130,7 @@ test('an interval drawn up with the mouse is zoomed into, and the words beside t
   expect(new URL(page.url()).searchParams.get('from')).toBe('2025-10-20')
 })
 
-test('the arrow keys move from the first period on, though it begins before the picture', async () => {
+test('the arrow keys start at the first period, even if it began before the range', async () => {
   const page = await open('/series/544')
   const labels: string[] = []
   for (let i = 0; i < 3; i++) labels.push(await move(page, 'ArrowRight'))
@@ -140,7 +140,7 @@ test('the arrow keys move from the first period on, though it begins before the 
   expect(new URL(page.url()).pathname).toBe('/series/544')
 })
 
-test('a click on a summary shows a fifth of the range around it', async () => {
+test('a click on an aggregated chart zooms to a fifth of the range', async () => {
   const page = await open('/series/1293?from=2025-10-01&to=2025-10-31')
   const box = (await page.locator('#chart .u-over').boundingBox())!
   await redrawn(page, () => page.mouse.click(box.x + box.width * 0.85, box.y + 50))
@@ -168,7 +168,7 @@ test.each([
   ['from=yesterday', 400, 'not a valid time'],
   ['from=2025-10-02&to=2025-10-01', 400, 'must end after it starts'],
   ['with=77', 404, 'no such series to compare'],
-])('a mistake in the form is named above it, and the chart stays: %s', async (query, status, message) => {
+])('a mistake in the form is shown above it, and the chart remains: %s', async (query, status, message) => {
   const page = await window()
   expect((await page.goto(`${server.url}/series/600?${query}`))!.status()).toBe(status)
   expect(await page.innerText('[role=alert]')).toContain(message)
@@ -177,7 +177,7 @@ test.each([
   expect(await page.locator('#chart').isVisible()).toBe(true)
 })
 
-test('the range of a zoom is in the form, and stays with another geo', async () => {
+test('a zoomed range is copied into the form and kept for another geo', async () => {
   const page = await open('/series/600?from=2025-10-20&to=2025-10-30')
   await page.focus('#chart')
   await redrawn(page, () => page.keyboard.press('+'))
@@ -192,7 +192,7 @@ test('the range of a zoom is in the form, and stays with another geo', async () 
   expect([from(), await page.inputValue('[name=from]')]).toEqual([zoomed, zoomed])
 })
 
-test('the legend names the band of a picture that summarizes values', async () => {
+test('the legend explains the band of an aggregated chart', async () => {
   const page = await open('/series/544?from=2025-01-01&to=2025-12-01')
   expect(await page.innerText('#bucket')).toMatch(/^line: mean of each \d+ (?:d|h|min); band/)
   await page.goto(`${server.url}/series/600?from=2025-10-25&to=2025-10-26`)
@@ -200,7 +200,7 @@ test('the legend names the band of a picture that summarizes values', async () =
   expect(await page.isVisible('#bucket')).toBe(false)
 })
 
-test('a key leads from a value to where it comes from, and selects the first value if none is selected', async () => {
+test('the e key opens the origin of the selected value, by default of the first', async () => {
   const page = await open('/series/600?from=2025-10-26&to=2025-10-27')
   expect(await move(page, 'e')).toContain('2025-10-26 00:00 +02:00')
   await page.keyboard.press('e')
@@ -208,7 +208,7 @@ test('a key leads from a value to where it comes from, and selects the first val
   expect(await page.innerText('h1')).toContain('2025-10-26 00:00 +02:00')
 })
 
-test('series are compared by name: the set is in the address, the table and the legend, and each can be removed', async () => {
+test('series compared by name appear in the URL, table and legend, and can be removed', async () => {
   const page = await open('/series/600?from=2025-10-26&to=2025-10-27')
   await page.locator('input[name=with]').pressSequentially('demand')
   const names = () => page.locator('#names option').allTextContents()
@@ -241,7 +241,7 @@ const WATCH_TEXTS = `{
   }
 }`
 
-test('a narrow time axis has no more marks than there is room for', async () => {
+test('a narrow time axis has only as many labels as fit', async () => {
   const page = await open('/series/600?from=2025-10-20&to=2025-10-30', { viewport: { width: 390, height: 844 } })
   await page.evaluate(WATCH_TEXTS)
   await page.focus('#chart')
@@ -272,7 +272,7 @@ test('six series have six colours and two axes', async () => {
   expect(await page.locator('#chart .u-axis').count()).toBe(3)
 })
 
-test('the value at the mouse is beside it with its unit, and a click leads to where it comes from', async () => {
+test('the value under the mouse is shown with its unit, and a click opens its origin', async () => {
   const page = await open('/series/600?from=2025-10-26&to=2025-10-27')
   const box = (await page.locator('#chart .u-over').boundingBox())!
   await page.mouse.move(box.x + box.width * 0.4, box.y + 50)
@@ -283,7 +283,7 @@ test('the value at the mouse is beside it with its unit, and a click leads to wh
   await page.waitForURL(/\/explain\/600\/3\/\d+$/)
 })
 
-test('ranges are chosen by days, the last week, and the same period of the year before', async () => {
+test('a range can be chosen by days, as the last week, or one year earlier', async () => {
   const page = await open('/series/600?from=2025-10-20&to=2025-10-30')
   expect(await page.getAttribute('[name=from]', 'type')).toBe('date')
   await page.fill('[name=from]', '2025-10-24')
@@ -295,7 +295,7 @@ test('ranges are chosen by days, the last week, and the same period of the year 
   await page.waitForURL(/from=2025-10-23&to=2025-10-30/)
 })
 
-test('a day in the field beside the slider shows what was known at its end, and only what differs is strong', async () => {
+test('the date field beside the slider shows past values and highlights differences', async () => {
   const page = await open('/series/544?from=2025-10-26&to=2025-10-28')
   await redrawn(page, () => page.fill('#slider input[type=date]', '2025-10-27'))
   expect(new URL(page.url()).searchParams.get('asof')).toBe(new Date(NIGHTS[3]).toISOString())
@@ -305,7 +305,7 @@ test('a day in the field beside the slider shows what was known at its end, and 
   expect(await still.locator('#chart path.band.then:not(.faint)').count()).toBe(1)
 })
 
-test('a stretch that may be revised is named in the chart, and the lines have the same colours beside the mouse', async () => {
+test('a provisional range is labelled in the chart, and tooltip colours match the lines', async () => {
   const page = await open('/series/600?from=2025-10-26&to=2025-10-31&with=1293,544')
   expect(await page.locator('.u-under .state-provisional').innerText()).toBe('~ provisional')
   const box = (await page.locator('#chart .u-over').boundingBox())!
@@ -320,7 +320,7 @@ test('a stretch that may be revised is named in the chart, and the lines have th
   )
 })
 
-test('all values of a series are one click away, and so is their file', async () => {
+test('all values of a series and their CSV file are one click away', async () => {
   const page = await open('/series/600?from=2025-10-20&to=2025-10-30')
   expect(await page.locator('.facts').innerText()).toMatch(/Value now\s+[\d.-]+ €\/MWh 2025-10-\d\d[\s\S]*Mean/i)
   const download = page.waitForEvent('download')
@@ -330,7 +330,7 @@ test('all values of a series are one click away, and so is their file', async ()
   await page.waitForURL(/from=2025-03-28&to=2025-10-30/)
 })
 
-test('the heat map has a scale of colours with its ends, and days below it', async () => {
+test('the heat map has a colour scale with its limits and a date axis', async () => {
   const page = await open('/series/600?from=2025-10-24&to=2025-10-30')
   await page.click('#carpet summary')
   await page.waitForSelector('#carpet canvas')
@@ -339,7 +339,7 @@ test('the heat map has a scale of colours with its ends, and days below it', asy
   expect(await page.locator('.days-axis span').first().innerText()).toBe('24 Oct')
 })
 
-test('a chart that is looked at while a sync writes shows what has come', async () => {
+test('an open chart shows new values while a sync writes', async () => {
   const own = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
   const other = await serveNights(own)
   onTestFinished(async () => {
@@ -365,8 +365,8 @@ test('a chart that is looked at while a sync writes shows what has come', async 
   expect(page.wrong).toEqual([])
 })
 
-describe('without scripts', () => {
-  test('the picture is there, and everything can be chosen', async () => {
+describe('a browser without scripts', () => {
+  test('the chart and all its controls work without scripts', async () => {
     const page = await open(`/series/600?from=2025-10-24&to=2025-10-30&asof=${NIGHTS[2]}`, { javaScriptEnabled: false })
     const picture = page.locator('#chart svg')
     // What only scripts do is not offered.
@@ -382,13 +382,13 @@ describe('without scripts', () => {
   })
 })
 
-test('nothing is drawn where nothing is held, and the reason is shown', async () => {
+test('an empty range shows no chart, but the reason', async () => {
   const page = await open('/series/600?from=2025-08-01&to=2025-08-10')
   expect(await page.innerText('main')).toContain('No data in this range.')
   expect(await page.innerText('[data-part="open"]')).toContain('never requested')
 })
 
-test.each(['light', 'dark'] as const)('axe finds no barrier, in %s', async (colorScheme) => {
+test.each(['light', 'dark'] as const)('axe reports no faults in %s mode', async (colorScheme) => {
   const page = await open(`/series/544?from=2025-10-24&to=2025-10-28&asof=${NIGHTS[2]}&with=600`, { colorScheme })
   await page.click('#carpet summary')
   await page.waitForSelector('#carpet canvas')
@@ -400,7 +400,7 @@ test.each(['light', 'dark'] as const)('axe finds no barrier, in %s', async (colo
 })
 
 test.each([1440, 390])(
-  'the name of a state is above the gridlines, and whole or only a sign, at %s px',
+  'the label of a state covers the gridlines and is complete or a symbol at %s px',
   async (width) => {
     const page = await open('/series/600?from=2025-10-01&to=2025-10-31', { viewport: { width, height: 900 } })
     const state = page.locator('.u-under .state-provisional')

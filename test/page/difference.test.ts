@@ -8,7 +8,7 @@ const without = (what: string, pieces: ReturnType<typeof difference>): string =>
     .map(({ text }) => text)
     .join('')
 
-test('both versions can be read from the pieces, whatever they are', () => {
+test('both versions can be reconstructed from any difference', () => {
   const text = fc.oneof(
     fc.string({ unit: 'grapheme' }),
     fc
@@ -25,7 +25,7 @@ test('both versions can be read from the pieces, whatever they are', () => {
   )
 })
 
-test('only the words that changed are shown', () => {
+test('only changed words are marked', () => {
   expect(difference('The price of a day, in €/MWh.', 'The price of an hour, in €/MWh.')).toEqual([
     { what: 'same', text: 'The price of ' },
     { what: 'removed', text: 'a day' },
@@ -34,7 +34,7 @@ test('only the words that changed are shown', () => {
   ])
 })
 
-test('texts too long to be compared word by word are shown as a whole', () => {
+test('long texts are shown as one removal and one addition', () => {
   const many = (word: string) => Array.from({ length: 5000 }, (_, i) => `${word}${i}`).join(' ')
   const pieces = difference(`begin ${many('a')} end`, `begin ${many('b')} end`)
   expect(pieces.map(({ what }) => what)).toEqual(['removed', 'added'])

@@ -52,8 +52,8 @@ const contents = (path: string): Record<string, string> =>
       .map((name) => [name, readFileSync(join(path, name), 'utf8')]),
   )
 
-describe('the files of a page', () => {
-  test('are the status, the coverage, the series with their pictures, and the texts; together less than 1.2 megabytes', () => {
+describe('exported pages', () => {
+  test('the export contains status, coverage, series and texts in less than 1.2 megabytes', () => {
     const names = [...files.keys()]
     for (const name of 'index coverage coverage/600 series/600 series/600.geo-3 texts texts.kind-glossary'.split(' '))
       expect(names).toContain(`${name}.html`)
@@ -63,7 +63,7 @@ describe('the files of a page', () => {
     expect([...files.values()].reduce((sum, body) => sum + Buffer.byteLength(body), 0)).toBeLessThan(1_200_000)
   })
 
-  test('lead to one another, and nowhere else', () => {
+  test('exported pages link only to each other', () => {
     for (const [name, body] of files) {
       if (!name.endsWith('.html')) continue
       for (const [, address] of body.matchAll(/<[^<>]*\b(?:href|src|action)="([^"]*)"/g)) {
@@ -74,7 +74,7 @@ describe('the files of a page', () => {
     }
   })
 
-  test('have no words that were to lead to what only a server has, and a series leads to its coverage', () => {
+  test('exported pages have no texts for missing links, and a series links to its coverage', () => {
     for (const [name, body] of files) {
       if (!name.startsWith('series/')) continue
       expect(body, name).not.toMatch(/Earlier|How it was revised|<a>|<li><\/li>/)
@@ -84,7 +84,7 @@ describe('the files of a page', () => {
     expect(files.get('series/600.html')).toContain('Reasons and fixes')
   })
 
-  test('run nothing, send nothing, and reveal nothing about what was requested', () => {
+  test('exported pages contain no scripts, forms or request details', () => {
     for (const [name, body] of files) {
       expect(body, name).not.toMatch(/<script|<form|<iframe|\son\w+=/i)
       expect(body, name).not.toContain(PRIVATE)
@@ -93,8 +93,8 @@ describe('the files of a page', () => {
   })
 })
 
-describe('a folder', () => {
-  test('has the page, and after the next run the new page and whatever else was in it', async () => {
+describe('the target directory', () => {
+  test('a second export replaces its own pages and keeps other files', async () => {
     const place = join(tempFolder(), 'page')
     await write(place)
     expect(Object.keys(contents(place))).toEqual([...files.keys(), 'indicator-sync-page.json'].sort())
@@ -114,21 +114,21 @@ describe('a folder', () => {
   })
 
   testLinks.each<[string, (place: string) => unknown, RegExp]>([
-    ['another first page', (place) => writeFileSync(join(place, 'index.html'), '<h1>mine</h1>'), /it exists/],
-    ['a list of somebody', (place) => writeFileSync(join(place, 'indicator-sync-page.json'), '[]'), /it exists/],
+    ['a foreign index page', (place) => writeFileSync(join(place, 'index.html'), '<h1>mine</h1>'), /it exists/],
+    ['a foreign list of pages', (place) => writeFileSync(join(place, 'indicator-sync-page.json'), '[]'), /it exists/],
     [
-      'a file in place of a folder',
+      'a file in place of a directory',
       (place) => writeFileSync(join(place, 'series'), ''),
       /is not part of a published page/,
     ],
-    ['a folder in place of a file', (place) => mkdirSync(join(place, 'texts.html')), /is a directory/],
+    ['a directory in place of a file', (place) => mkdirSync(join(place, 'texts.html')), /is a directory/],
     [
-      'a link that leads elsewhere',
+      'a symlink to another place',
       (place) => symlinkSync(tmpdir(), join(place, 'texts')),
       /is not part of a published page/,
     ],
     ['a database', (place) => writeFileSync(join(place, 'page.css'), readFileSync(file)), /is a database/],
-  ])('with %s is refused before anything is put there', async (_, prepare, message) => {
+  ])('a directory with %s is refused before anything is written', async (_, prepare, message) => {
     const place = tempFolder()
     prepare(place)
     const before = readdirSync(place)
@@ -136,7 +136,7 @@ describe('a folder', () => {
     expect(readdirSync(place)).toEqual(before)
   })
 
-  test('that is not a directory is refused, and another file is replaced when a flag says so', async () => {
+  test('a target that is not a directory is refused, and --overwrite replaces a foreign file', async () => {
     await expect(write(file)).rejects.toThrow(/is not a directory/)
     const place = tempFolder()
     writeFileSync(join(place, 'index.html'), '<h1>mine</h1>')
@@ -144,7 +144,7 @@ describe('a folder', () => {
     expect(readFileSync(join(place, 'index.html'), 'utf8')).toContain('<!doctype html>')
   })
 
-  test('is made by the command, in the given language, beside a copy or without one', async () => {
+  test('publish --page exports pages in the given language, with or without a copy', async () => {
     const cwd = tempFolder()
     const env = { INDICATOR_SYNC_DATABASE: resolve(file) }
     const done = await runCommand(cwd, ['publish', '--page', 'public', '--language', 'es', '--json'], env)

@@ -20,7 +20,7 @@ const hostile = fc.oneof(
   }),
 )
 
-test('a text of any content opens no tag, ends no attribute, and reads as it was', () => {
+test('a text of any content is escaped and reads the same', () => {
   fc.assert(
     fc.property(hostile, (text) => {
       const written = htmlText(html`${text}`)
@@ -30,11 +30,11 @@ test('a text of any content opens no tag, ends no attribute, and reads as it was
   )
 })
 
-test('pieces are written as they are, lists one after the other, and what is absent not at all', () => {
+test('html inserts templates unescaped, joins lists and omits absent values', () => {
   expect(htmlText(html`<b>${[html`<i>`, '<i>', 1, 2n, null, undefined, false]}</b>`)).toBe('<b><i>&lt;i&gt;12</b>')
 })
 
-test('data for a script ends no element, and is the same when it is read', () => {
+test('data for a script cannot close its element and is parsed to the same value', () => {
   const rare = '\u007f\u0085\ud800</script>'
   expect(htmlText(jsonScript('data', rare))).toBe(
     '<script type="application/json" id="data">"\\u007f\\u0085\\ud800\\u003c/script>"</script>',
@@ -49,7 +49,7 @@ test('data for a script ends no element, and is the same when it is read', () =>
   )
 })
 
-test('in every template a value of an attribute is in double quotes, and no tag has a style', () => {
+test('every template puts attribute values in double quotes and has no inline styles or handlers', () => {
   const files = (readdirSync('src/page', { recursive: true }) as string[]).filter((file) => file.endsWith('.ts'))
   for (const file of files) {
     const text = readFileSync(join('src/page', file), 'utf8')

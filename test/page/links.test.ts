@@ -16,7 +16,7 @@ const together = () =>
     store.run('update _coverage set geo_id = 0 where geo_id = 8741', [])
   })
 
-test('every link of every page leads to a page of ours', async () => {
+test('every link of every page leads to an existing page', async () => {
   const { url } = await servePage(await together())
   const shapes = new Set<string>()
   const left: (readonly [address: URL, from: string])[] = [[new URL(url), '']]
@@ -40,14 +40,14 @@ test('every link of every page leads to a page of ours', async () => {
   expect(shapes.size).toBeGreaterThan(40)
 })
 
-test('a geo that was asked for with all others has the coverage of all', async () => {
+test('a geo that was requested with all others has the coverage of all', async () => {
   const { url } = await servePage(await together())
   const read = async (query: string) => (await fetch(`${url}/coverage/1293.json${query}`)).json()
   expect(await read('?geo=8741')).toEqual(await read(''))
   expect((await fetch(`${url}/coverage/1293?geo=3`)).status).toBe(404)
 })
 
-test('/series without a name leads to the list of all', async () => {
+test('/series without a name redirects to the list of series', async () => {
   const { url } = await servePage(await together())
   for (const [path, to] of [
     ['/series', '/'],
@@ -59,7 +59,7 @@ test('/series without a name leads to the list of all', async () => {
   }
 })
 
-test('a state has the same sign on every page', async () => {
+test('a state has the same symbol on every page', async () => {
   const { url } = await servePage(await together())
   const text = async (path: string) => (await fetch(url + path)).text()
   const overview = await text('/coverage')
@@ -70,7 +70,7 @@ test('a state has the same sign on every page', async () => {
   expect(await text('/series/600')).toMatch(/class="mark state-provisional"[^>]*>~</)
 })
 
-test('an empty database is not taken for a published copy, which has its runs', async () => {
+test('the page of a published copy says so and lists its runs, unlike an empty database', async () => {
   const empty = join(tempFolder(), 'empty.db')
   await (await openStore(empty)).close()
   const copy = join(tempFolder(), 'copy.db')
@@ -82,7 +82,7 @@ test('an empty database is not taken for a published copy, which has its runs', 
   expect(await home(copy)).toMatch(/Last runs[\s\S]*href="\/runs\/1"/)
 })
 
-test('a recipe offers the geos that its indicator has, and asks its question in the language of the page', async () => {
+test('a recipe lists the geos of its indicator and its question in the language of the page', async () => {
   const { url } = await servePage(await together())
   const get = async (path: string) => (await fetch(url + path)).text()
   const box = await get('/sql?recipe=daily-average&lang=es')

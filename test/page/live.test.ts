@@ -14,8 +14,8 @@ async function write(file: string, id: number): Promise<void> {
   await store.close()
 }
 
-describe('what an answer is marked with', () => {
-  test('is compressed if the client accepts that, with the length of the page for HEAD', async () => {
+describe('caching and compression of responses', () => {
+  test('a response is compressed if the client accepts it, and HEAD returns its length', async () => {
     const { url } = await servePage(await filledFile(nothing))
     const packed = await fetch(`${url}/`, { headers: { 'accept-encoding': 'gzip' } })
     expect(packed.headers.get('content-encoding')).toBe('gzip')
@@ -29,7 +29,7 @@ describe('what an answer is marked with', () => {
     expect([csv.status, csv.headers.get('x-content-type-options'), await csv.text()]).toEqual([200, 'nosniff', ''])
   })
 
-  test('is the same until something is written, and then nothing is sent twice', async () => {
+  test('the ETag remains the same until a write, and unchanged pages are not sent again', async () => {
     const file = await filledFile(nothing)
     const { url } = await servePage(file)
     for (const path of ['/', '/coverage.json', '/coverage/600', '/api/series/600/3']) {
@@ -46,7 +46,7 @@ describe('what an answer is marked with', () => {
     expect((await fetch(`${url}/`, { headers: { 'if-none-match': before } })).status).toBe(200)
   })
 
-  test('is nothing for the answer to a statement, which depends on the time and on how long it took', async () => {
+  test('the result of a statement has no ETag', async () => {
     const { url } = await servePage(await filledFile(nothing))
     for (const path of ['/sql', '/sql.json', '/sql.csv']) {
       const answer = await fetch(`${url}${path}?sql=select+random()`)
@@ -54,7 +54,7 @@ describe('what an answer is marked with', () => {
     }
   })
 
-  test('is another one in another language, at another minute where a page shows an age, and for another file in its place', async () => {
+  test('the ETag differs by language, by minute if ages are shown, and by database file', async () => {
     const file = await filledFile(nothing)
     let now = Date.parse('2025-11-04T12:00:10Z') / 1000
     const { url } = await servePage(file, { now: () => now })
@@ -73,8 +73,8 @@ describe('what an answer is marked with', () => {
   })
 })
 
-describe('a page in a browser', () => {
-  test('the state of the database changes with each write, and with another file in its place', async () => {
+describe('a page during writes', () => {
+  test('the live state changes with each write and with a replaced file', async () => {
     const file = await filledFile(nothing)
     const { url } = await servePage(file)
     const state = async () => (await fetch(`${url}/api/live`)).text()
@@ -89,7 +89,7 @@ describe('a page in a browser', () => {
   })
 })
 
-test('while a sync writes, every page is answered, whole, and the sync is not held up', async () => {
+test('pages during a sync are complete and do not delay it', async () => {
   const file = await filledFile(nothing)
   const { url } = await servePage(file)
   const emulator = await emulate({ now: NOW / 1000 })
@@ -114,15 +114,15 @@ test('while a sync writes, every page is answered, whole, and the sync is not he
   expect(series.map(({ indicatorId }) => indicatorId)).toEqual(expect.arrayContaining([1001, 1739]))
 })
 
-test('what scripts tell comes with the page, in its language', async () => {
+test('texts for scripts are part of the page, in its language', async () => {
   const { url } = await servePage(await filledFile(nothing))
   const home = await (await fetch(url, { headers: { 'accept-language': 'es' } })).text()
   for (const word of ['data-copy="Copiar"', 'data-copied="Copiado"', 'data-changed="La página se ha actualizado'])
     expect(home).toContain(word)
 })
 
-describe('monitors', () => {
-  test('get the figures of status --format prometheus and status --json', async () => {
+describe('monitoring endpoints', () => {
+  test('/metrics and /status.json equal `status --format prometheus` and `status --json`', async () => {
     const { url } = await servePage(await filledFile(nothing))
     const metrics = await fetch(`${url}/metrics`)
     expect(metrics.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')

@@ -16,7 +16,7 @@ const get = async (address: string, headers: Record<string, string> = {}): Promi
   (await fetch(address, { headers })).text()
 
 describe('the overview', () => {
-  test('shows what needs attention, and for each open failure the request, the error, and the command', async () => {
+  test('the overview shows open failures with request, error and command', async () => {
     const { url } = await servePage(await sharedFile())
     const text = await get(`${url}/`)
     expect(text).toContain('1 request failed and has not succeeded since.')
@@ -25,7 +25,7 @@ describe('the overview', () => {
     expect(text).toContain('<code data-copy>npx indicator-sync plan test.yaml --verbose</code>')
   })
 
-  test('shows how far every series reaches, and which of the last ninety local days have values', async () => {
+  test('the overview shows the range of every series and the last ninety local days', async () => {
     const { url } = await servePage(await sharedFile())
     const { series, runs } = JSON.parse(await get(`${url}/index.json`))
     const [offer, spot] = series
@@ -51,7 +51,7 @@ describe('the overview', () => {
     expect(await get(`${url}/?q=nothing-like-it&lang=en`)).toContain('No series matches “nothing-like-it”.')
   })
 
-  test('uses the language of the browser, the one that was chosen before, or the one of the address, for names too', async () => {
+  test('the language comes from the URL, an earlier choice or the browser, also for names', async () => {
     const { url } = await servePage(await sharedFile())
     expect(await get(`${url}/`, { 'accept-language': 'es-ES,en;q=0.5' })).toMatch(/<html lang="es">[\s\S]*Valor actual/)
     expect(await get(`${url}/`, { 'accept-language': 'fr, en;q=0.8' })).toMatch(/<html lang="en">[\s\S]*Value now/)
@@ -63,7 +63,7 @@ describe('the overview', () => {
     expect(await get(`${url}/`, { cookie: cookie.split(';')[0]!, 'accept-language': 'en' })).toContain('lang="es"')
   })
 
-  test('answers mistakes in the language of the page, and counts by its plurals', async () => {
+  test('errors are in the language of the page, with its plural forms', async () => {
     const { url } = await servePage(await sharedFile())
     for (const path of ['/archives?date=ayer', '/series/9999', '/nothing']) {
       const text = await get(`${url}${path}${path.includes('?') ? '&' : '?'}lang=es`)
@@ -77,7 +77,7 @@ describe('the overview', () => {
     expect([sql.rows(1), WORDS.en.sql.rows(12_345)]).toEqual(['1 fila.', '12,345 rows.'])
   })
 
-  test('says what became of requests and why in the words of the page, and folds what is in English', async () => {
+  test('outcomes of requests are in the language of the page, with the English original folded', async () => {
     const { url } = await servePage(await sharedFile())
     const spanish = await get(`${url}/runs/1?lang=es`)
     expect(spanish).toMatch(/rechazada por el servicio<\/span> <span class="soft">\(HTTP 400\)/)
@@ -97,7 +97,7 @@ describe('the overview', () => {
     expect(await refused.text()).toMatch(/^Otro sitio/)
   })
 
-  test('is in the language of the database, unless the browser or the address chose another one', async () => {
+  test('the default language is that of the database, unless the browser or URL chooses another', async () => {
     const { url } = await servePage(await sharedFile(), { language: 'es' })
     const languageOf = async (path: string, headers = {}) =>
       /<html lang="(\w+)"/.exec(await (await fetch(url + path, { headers })).text())![1]
@@ -105,7 +105,7 @@ describe('the overview', () => {
     expect(await languageOf('/?lang=en')).toBe('en')
   })
 
-  test('says up to date only if no range is missing and no run failed', async () => {
+  test('the overview says up to date only without missing ranges and failed runs', async () => {
     const [store, market] = [await tempStore(), await source()]
     const job = 'series: [{ indicators: [1, 2], window: { from: 2025-10-01, to: 2025-10-03 }, lookback: 2d }]'
     const { url } = await servePage(store.file)
@@ -130,65 +130,59 @@ describe('the overview', () => {
 
 test.each([
   ['one geo', [3], 1],
-  ['three geos, of which one', [1, 2, 3], 1 / 3],
-])(
-  'the shares of a day are those of its geos, where all were requested at once: %s lacks it',
-  async (_, geos, share) => {
-    const store = await tempStore()
-    const [from, to] = [ms('2025-06-04T22:00:00Z') / 1000, ms('2025-06-05T22:00:00Z') / 1000]
-    const service = await source({ geos, has: (at, geo) => geo !== 3 || at < from || at >= to })
-    await service.run(
-      store,
-      'series: [{ indicators: [7], window: { from: 2025-06-01, to: 2025-06-11 } }]',
-      '2025-07-01T12:00:00Z',
-    )
-    const reader = openReader(store.file)
-    onTestFinished(() => reader.close())
-    const found = await readCoverageOf(requestOf(reader, '/coverage/7', { id: '7' }))
-    const days = found.days.filter(({ date }) => date >= '2025-06-04' && date <= '2025-06-06')
-    const rounded = (part: number): number => Math.round(part * 1e4) / 1e4
-    const lacking = share === 1 ? { unverified: 1 } : { final: rounded(1 - share), unverified: rounded(share) }
-    expect(days.map(({ shares }) => shares)).toEqual([{ final: 1 }, lacking, { final: 1 }])
-  },
-)
+  ['one of three geos', [1, 2, 3], 1 / 3],
+])('the shares of a day count its geos if all were requested together: %s lacks data', async (_, geos, share) => {
+  const store = await tempStore()
+  const [from, to] = [ms('2025-06-04T22:00:00Z') / 1000, ms('2025-06-05T22:00:00Z') / 1000]
+  const service = await source({ geos, has: (at, geo) => geo !== 3 || at < from || at >= to })
+  await service.run(
+    store,
+    'series: [{ indicators: [7], window: { from: 2025-06-01, to: 2025-06-11 } }]',
+    '2025-07-01T12:00:00Z',
+  )
+  const reader = openReader(store.file)
+  onTestFinished(() => reader.close())
+  const found = await readCoverageOf(requestOf(reader, '/coverage/7', { id: '7' }))
+  const days = found.days.filter(({ date }) => date >= '2025-06-04' && date <= '2025-06-06')
+  const rounded = (part: number): number => Math.round(part * 1e4) / 1e4
+  const lacking = share === 1 ? { unverified: 1 } : { final: rounded(1 - share), unverified: rounded(share) }
+  expect(days.map(({ shares }) => shares)).toEqual([{ final: 1 }, lacking, { final: 1 }])
+})
 
 test.each([
-  ['plain', 48_000, () => ({ final: 1 })],
-  ['another mixture', 105_000, (n: number) => ({ final: 0.9 - (n % 30) / 100, unverified: 0.1 + (n % 30) / 100 })],
-])(
-  'ten years of which every day is %s, with as many holes as are told, are less than %i letters',
-  async (_, most, share) => {
-    const reader = openReader(await sharedFile())
-    onTestFinished(() => reader.close())
-    const request = requestOf(reader, '/coverage/600', { id: '600' })
-    const known = (await coverageOfSeriesView.read(request)) as Awaited<ReturnType<typeof readCoverageOf>>
-    const day = (n: number): string => new Date(Date.UTC(2024, 0, 1 + n)).toISOString().slice(0, 10)
-    const data = {
-      ...known,
-      year: 2024,
-      more: 300,
-      years: Array.from({ length: 10 }, (_, i) => ({
-        year: 2015 + i,
-        months: Array.from({ length: 12 }, (_, month) => share(month)),
-      })),
-      days: Array.from({ length: 366 }, (_, i) => ({ date: day(i), shares: share(i) })),
-      holes: Array.from({ length: most > 50_000 ? 25 : 0 }, (_, i) => ({
-        geo: 8741,
-        state: 'unverified' as const,
-        reason: 'absent' as const,
-        missing: 24,
-        nextAt: '2025-01-01T00:00:00Z',
-        from: `${day(i)}T00:00:00+01:00`,
-        to: `${day(i)}T23:00:00+01:00`,
-        fromDate: day(i),
-        toDate: day(i + 1),
-      })),
-    }
-    const text = htmlText(coverageOfSeriesView.show(data, request))
-    expect(text.match(/<td class="/g)).toHaveLength(366 + 120 + data.holes.length)
-    expect(text.length).toBeLessThan(most)
-  },
-)
+  ['complete', 48_000, () => ({ final: 1 })],
+  ['mixed', 105_000, (n: number) => ({ final: 0.9 - (n % 30) / 100, unverified: 0.1 + (n % 30) / 100 })],
+])('ten years of days that are %s are rendered within %i bytes', async (_, most, share) => {
+  const reader = openReader(await sharedFile())
+  onTestFinished(() => reader.close())
+  const request = requestOf(reader, '/coverage/600', { id: '600' })
+  const known = (await coverageOfSeriesView.read(request)) as Awaited<ReturnType<typeof readCoverageOf>>
+  const day = (n: number): string => new Date(Date.UTC(2024, 0, 1 + n)).toISOString().slice(0, 10)
+  const data = {
+    ...known,
+    year: 2024,
+    more: 300,
+    years: Array.from({ length: 10 }, (_, i) => ({
+      year: 2015 + i,
+      months: Array.from({ length: 12 }, (_, month) => share(month)),
+    })),
+    days: Array.from({ length: 366 }, (_, i) => ({ date: day(i), shares: share(i) })),
+    holes: Array.from({ length: most > 50_000 ? 25 : 0 }, (_, i) => ({
+      geo: 8741,
+      state: 'unverified' as const,
+      reason: 'absent' as const,
+      missing: 24,
+      nextAt: '2025-01-01T00:00:00Z',
+      from: `${day(i)}T00:00:00+01:00`,
+      to: `${day(i)}T23:00:00+01:00`,
+      fromDate: day(i),
+      toDate: day(i + 1),
+    })),
+  }
+  const text = htmlText(coverageOfSeriesView.show(data, request))
+  expect(text.match(/<td class="/g)).toHaveLength(366 + 120 + data.holes.length)
+  expect(text.length).toBeLessThan(most)
+})
 
 /** Statistics of a database of two thousand series: of as few rows as a test has, the planner finds that an index is no help. */
 function growStatistics(store: Store): void {
@@ -205,22 +199,19 @@ function growStatistics(store: Store): void {
     store.run(`insert into sqlite_stat1 values ('_fetch', ?, ?)`, [index, statistic])
 }
 
-test.skipIf(onlyInFile('plan'))(
-  'nothing that the overview and coverage ask reads a table of values or requests from end to end',
-  async () => {
-    const reader = openReader(await filledFile(growStatistics))
-    onTestFinished(() => reader.close())
-    for (const [address, params, read] of [
-      ['/', {}, readOverview],
-      ['/coverage', {}, readCoverage],
-      ['/coverage/600', { id: '600' }, readCoverageOf],
-    ] as const)
-      expect(
-        // Runs are few, and `l` is a list of series. The headline counts all gaps: 0.2 s for two thousand series.
-        (await scansOf(reader, () => read(requestOf(reader, address, params)))).filter(
-          (step) => !/^SCAN (?:r:.*from "_run"|s:.*from "gaps" group by "series_id", "reason")/.test(step),
-        ),
-        address,
-      ).toEqual([])
-  },
-)
+test.skipIf(onlyInFile('plan'))('the overview and coverage pages scan no table of values or requests', async () => {
+  const reader = openReader(await filledFile(growStatistics))
+  onTestFinished(() => reader.close())
+  for (const [address, params, read] of [
+    ['/', {}, readOverview],
+    ['/coverage', {}, readCoverage],
+    ['/coverage/600', { id: '600' }, readCoverageOf],
+  ] as const)
+    expect(
+      // Runs are few, and `l` is a list of series. The headline counts all gaps: 0.2 s for two thousand series.
+      (await scansOf(reader, () => read(requestOf(reader, address, params)))).filter(
+        (step) => !/^SCAN (?:r:.*from "_run"|s:.*from "gaps" group by "series_id", "reason")/.test(step),
+      ),
+      address,
+    ).toEqual([])
+})

@@ -35,8 +35,8 @@ afterAll(() => reader.close())
 const get = (address: string, locale?: 'en' | 'es') => askPage<any>(reader, address, locale)
 const glossary = () => reader.get(`select min(id) from content where kind = 'glossary'`) as number
 
-describe('runs', () => {
-  test('are listed with the latest first, and as many as a page holds', async () => {
+describe('the pages of runs', () => {
+  test('runs are listed with the latest first, in pages', async () => {
     const { data, html } = await get('/runs')
     expect(data.runs.map(({ id }: { id: number }) => id)).toEqual([2, 1])
     expect(data.older).toBeNull()
@@ -44,7 +44,7 @@ describe('runs', () => {
     expect((await get('/runs?before=2')).data.runs).toHaveLength(1)
   })
 
-  test('show their requests by route and one by one', async () => {
+  test('a run shows its requests by route and individually', async () => {
     const { data, html, title } = await get('/runs/1')
     expect(title).toBe('Run 1')
     const sent = reader.get('select count(*) from _fetch where run_id = 1')
@@ -56,7 +56,7 @@ describe('runs', () => {
   })
 })
 
-test('a run under way shows how far it is, by the last complete run of its job', async () => {
+test('an active run estimates its progress from the last complete run of its job', async () => {
   const file = join(tempFolder(), 'running.db')
   const store = await copyMarket(file)
   store.run(
@@ -86,7 +86,7 @@ test('requests are named by indicator and days', async () => {
   expect(html).not.toMatch(/>\/indicators|series\[\d/)
 })
 
-test('quarantine shows what is open, the latest first, found by the index of open entries, and what closes it', async () => {
+test('quarantine shows open entries with the latest first, by index, and how to close them', async () => {
   expect((await get('/quarantine')).html).toContain('Quarantine is empty')
   const file = join(tempFolder(), 'odd.db')
   await fillBy(file, (store) => {
@@ -115,8 +115,8 @@ test('quarantine shows what is open, the latest first, found by the index of ope
   expect(data.older).toBeNull()
 })
 
-describe('search', () => {
-  test('finds, shows where, and leads to the text and to the values', async () => {
+describe('the search page', () => {
+  test('search finds texts with excerpts and links to texts and values', async () => {
     const { html, data } = await get('/search?q=precio+mercado')
     expect(data.total).toBeGreaterThan(3)
     expect(html).toContain('href="/texts/indicator/600"')
@@ -125,14 +125,14 @@ describe('search', () => {
     expect((await get('/search')).html).not.toContain('role="status"')
   })
 
-  test('finds pages by their names, in the language of the page', async () => {
+  test('search finds pages by their names in the language of the page', async () => {
     expect((await get('/search?q=run')).html).toContain('<a href="/runs">Runs</a>')
     expect((await get('/search?q=ejecu', 'es')).html).toContain('<a href="/runs">Ejecuciones</a>')
     expect((await get('/search?q=tables+view')).html).toContain('<a href="/dictionary">Tables and views</a>')
     expect((await get('/search?q=run&in=content')).html).not.toContain('href="/runs"')
   })
 
-  test('shows the words as they stand in the text, accents and all', () => {
+  test('excerpts show words as written in the text, with accents', () => {
     const pieces = excerptOf('La producción eólica del día.', ['produccion', 'dia'])
     expect(pieces).toEqual([
       { text: 'La ', hit: false },
@@ -145,15 +145,15 @@ describe('search', () => {
   })
 })
 
-describe('texts', () => {
-  test('are listed by kind, in the language of the page', async () => {
+describe('the pages of texts', () => {
+  test('texts are listed by kind in the language of the page', async () => {
     const { data } = await get('/texts?kind=glossary', 'es')
     expect(data.texts.length).toBeGreaterThan(5)
     expect(new Set(data.texts.map(({ locale }: { locale: string }) => locale))).toEqual(new Set(['es']))
     expect((await get('/texts')).data.kind).toBe('news')
   })
 
-  test('show every version, and what changed between two of them', async () => {
+  test('a text shows every version and the changes between two versions', async () => {
     const { data, html } = await get(`/texts/glossary/${glossary()}`)
     expect(data.text).toBe('Second version, with more.')
     expect(data.versions).toHaveLength(3)
@@ -170,7 +170,7 @@ describe('texts', () => {
     await expect(get('/texts/nothing/1')).rejects.toThrow(/not found/)
   })
 
-  test('of indicators have versions, too, and lead to their values', async () => {
+  test('texts of indicators have versions and link to their values', async () => {
     const { data, html, title } = await get('/texts/indicator/600')
     expect(title).toBe('Another name')
     expect(data.versions).toHaveLength(2)
@@ -179,7 +179,7 @@ describe('texts', () => {
   })
 })
 
-test('archives are shown by day, the last one by default, with the days next to it', async () => {
+test('archives are listed by day, by default the last, with links to neighbouring days', async () => {
   const { data, html } = await get('/archives')
   expect(data.date).toBe(reader.get('select max(date) from archive_edition'))
   expect(data.before).toBe(reader.get('select max(date) from archive_edition where date < ?', [data.date]))
@@ -201,14 +201,14 @@ test('archives are shown by day, the last one by default, with the days next to 
   await expect(get('/archives/archive/99999999')).rejects.toThrow(/not found/)
 })
 
-test('widgets are listed, and each is shown with all that the service has about it', async () => {
+test('each widget has a page with all its stored data', async () => {
   const { data } = await get('/widgets')
   expect(data.widgets.length).toBeGreaterThan(1)
   expect((await get(`/widgets/${data.widgets[0].id}`)).html).toContain('<pre')
   await expect(get('/widgets/99999999')).rejects.toThrow(/not found/)
 })
 
-test('the catalogue shows the stored series, and for any other the line of a job file that adds it', async () => {
+test('the catalogue lists stored series, and shows how to add any other to a job', async () => {
   const { data, html } = await get('/indicators')
   expect(data.more).toBe(true)
   const held = (await get('/indicators?held=held')).data.indicators
@@ -225,15 +225,15 @@ test('the catalogue shows the stored series, and for any other the line of a job
   expect((await get('/indicators?page=99')).data.indicators).toEqual([])
 })
 
-test('the data dictionary has every table and view with every column', async () => {
+test('the data dictionary lists every table and view with all columns', async () => {
   const { html } = await get('/dictionary')
   for (const name of Object.keys(VIEWS)) expect(html).toContain(`href="/dictionary/${name}"`)
   expect((await get('/dictionary/observations')).html).toContain('at_local')
   await expect(get('/dictionary/nothing')).rejects.toThrow(/not found/)
 })
 
-describe('SQL', () => {
-  test('answers with a table, a chart when the first column is a time, and a file', async () => {
+describe('the SQL page', () => {
+  test('a statement returns a table, a chart if its first column is a time, and a file', async () => {
     const statement =
       'select local_date, min, max from observations_daily where indicator_id = 600 and geo_id = :geo and time_trunc is null'
     const { html, data } = await get(`/sql?sql=${encodeURIComponent(statement)}&p.geo=3`)
@@ -243,18 +243,18 @@ describe('SQL', () => {
     expect(html).toContain('name="p.geo" value="3"')
   })
 
-  test('aligns the heading of numbers with the numbers', async () => {
+  test('number columns have right-aligned headings', async () => {
     const { html } = await get(`/sql?sql=${encodeURIComponent("select 'a' as name, 1 as count")}`)
     expect(html).toContain('<th scope="col"><bdi>name</bdi></th><th scope="col" class="number"><bdi>count</bdi></th>')
   })
 
-  test('shows what is wrong with a statement, and keeps it in the box', async () => {
+  test('a faulty statement shows its error and remains in the box', async () => {
     const { html, data } = await get('/sql?sql=select+nonsense')
     expect(data.refused).toMatchObject({ code: 'bad-sql' })
     expect(html).toContain('>select nonsense</textarea>')
   })
 
-  test('fills the box with a recipe and what it takes, without asking it', async () => {
+  test('a recipe fills the box and its parameters without running', async () => {
     const { data, html } = await get('/sql?recipe=daily-average')
     expect(data).toMatchObject({ recipe: 'daily-average', answer: null })
     expect(data.parameters).toContainEqual({ name: 'indicator', value: '600' })
@@ -272,7 +272,7 @@ const ADDRESSES = [
   `/sql?sql=${encodeURIComponent('select * from observations limit 1000')}`,
 ]
 
-test.each(ADDRESSES)('%s is a page of 60 KB at the most, in both languages', async (address) => {
+test.each(ADDRESSES)('the page %s has at most 60 KB in both languages', async (address) => {
   for (const locale of ['en', 'es'] as const) {
     const { html } = await get(address, locale)
     expect(Buffer.byteLength(html)).toBeLessThan(56_000)
@@ -280,14 +280,14 @@ test.each(ADDRESSES)('%s is a page of 60 KB at the most, in both languages', asy
   }
 })
 
-test('no page reads a table that grows from one end to the other', async () => {
+test('no page scans a growing table', async () => {
   const scans = await scansOf(reader, async () => {
     for (const address of [...ADDRESSES, `/texts/glossary/${glossary()}`]) await get(address)
   })
   expect(scans).toEqual([])
 })
 
-describe('where there is much', () => {
+describe('pages of a large database', () => {
   /** A run of twenty thousand requests of which the first three failed, and as many texts that all speak of one thing. */
   const fill = async (): Promise<ReturnType<typeof openReader>> => {
     const file = join(tempFolder(), 'many.db')
@@ -322,7 +322,7 @@ describe('where there is much', () => {
     return many
   }
 
-  test('failures of a long run are looked for among failures, and its page reads no other requests than it shows', async () => {
+  test('failures of a long run are found by index, and its page reads only the displayed requests', async () => {
     const many = await fill()
     const steps = await stepsOf(many, async () => {
       // biome-ignore lint/suspicious/noExplicitAny: each page has data of its own
@@ -334,7 +334,7 @@ describe('where there is much', () => {
     expect(failed.map(({ detail }) => detail)[0]).toMatch(/_fetch_failed/)
   })
 
-  test('a word that is everywhere finds the best matches, and the page says that there are more', async () => {
+  test('a frequent word finds the best matches, and the page says that there are more', async () => {
     const many = await fill()
     // biome-ignore lint/suspicious/noExplicitAny: each page has data of its own
     const { data, html } = await askPage<any>(many, '/search?q=demanda')

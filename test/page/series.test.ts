@@ -40,7 +40,7 @@ const PATHS = [
   '/api/carpet/1293/8741?from=2025-01-01&to=2026-01-01',
 ]
 
-test.each(PATHS)('%s is answered, small, and by keys of the tables alone', async (path) => {
+test.each(PATHS)('the page %s is small and uses only indexes', async (path) => {
   let answer: Response | undefined
   let body = ''
   const scans = await scansOf(reader, async () => {
@@ -52,7 +52,7 @@ test.each(PATHS)('%s is answered, small, and by keys of the tables alone', async
   expect(body.length).toBeLessThan(path.startsWith('/api/') ? 100_000 : 60_000)
 })
 
-test('all scripts together are small', async () => {
+test('all scripts together are below 45 KB', async () => {
   const { names, read } = assets()
   const scripts = await Promise.all(names.filter((name) => name.endsWith('.js')).map(read))
   expect(scripts.length).toBeGreaterThan(5)
@@ -60,18 +60,18 @@ test('all scripts together are small', async () => {
   expect(packed).toBeLessThan(45_000)
 })
 
-describe('a range', () => {
+describe('the range of a series', () => {
   test.each([
     ['2025-10-26', '2025-10-27', 100],
     ['2025-03-30', '2025-03-31', 23],
     ['2025-10-25', '2025-10-26', 96],
-  ])('of %s has as many values as that day has periods', async (from, to, count) => {
+  ])('the range from %s has as many values as that day has periods', async (from, to, count) => {
     const { chart, table } = await data(`/series/600.json?geo=3&from=${from}&to=${to}`)
     expect(chart.now.segments.flatMap(({ values }: { values: number[] }) => values)).toHaveLength(count)
     expect(table.rows).toHaveLength(count)
   })
 
-  test('of power has energy in its table: mean × hours, also on a day of 25 hours', async () => {
+  test('the table of a power series contains energy as mean × hours, even on a day of 25 hours', async () => {
     const { table } = await data('/series/1293.json?from=2025-10-20&to=2025-10-30')
     expect(table.level).toBe('day')
     const rows = reader.all(
@@ -87,7 +87,7 @@ describe('a range', () => {
     expect(await text('/series/600?from=2025-10-20&to=2025-10-30')).not.toContain('energy (MWh)')
   })
 
-  test('leads to the one before, the one after and the calendar about it, whatever the clocks do', async () => {
+  test('a range links to its neighbours and calendar periods across clock changes', async () => {
     const { neighbours } = await data('/series/600.json?from=2025-10-26&to=2025-10-27')
     const at = (local: string): number => Date.parse(local) / 1000
     expect(neighbours.span).toBe('day')
@@ -104,7 +104,7 @@ describe('a range', () => {
     ['from=1900-01-01', 'longer than a century'],
     ['asof=tomorrow', 'asof=\\"tomorrow\\" is not a valid instant.'],
     ['asof=2025-02-30T00:00:00Z', 'is not a valid instant.'],
-  ])('that cannot be is refused with what is legal: %s', async (query, says) => {
+  ])('an invalid range is refused with the legal values: %s', async (query, says) => {
     const path = query.startsWith('from=1900') ? `${query}&to=2025-01-01` : query
     const answer = await get(`/series/600.json?${path}`)
     expect(answer.status).toBe(400)
@@ -112,7 +112,7 @@ describe('a range', () => {
   })
 
   test.each(['/series/9999', '/series/s99', '/series/x', '/series/600?geo=99', '/explain/600/3/1', '/explain/600/3/x'])(
-    'of what is not held is not found: %s',
+    'a series that is not stored is not found: %s',
     async (path) => {
       expect((await get(path)).status).toBe(404)
     },
@@ -125,7 +125,7 @@ test('a number that counts all geos of a request is shown as an upper limit', as
   expect(await (await get(range('2025-10-01'))).text()).not.toContain('≤ ')
 })
 
-test('values as of an earlier moment are shown beside the current ones, with their differences', async () => {
+test('values as of an earlier moment are shown beside current ones, with differences', async () => {
   const { chart, table } = await data(
     `/series/544.json?from=2025-10-26&to=2025-10-26T07:00:00%2B01:00&asof=${NIGHTS[1]}`,
   )
@@ -141,7 +141,7 @@ test('values as of an earlier moment are shown beside the current ones, with the
   expect(table.rows.map(({ before }: { before: number }) => before)).toEqual(shown.map(({ value }) => value))
 })
 
-test('the statement and the command that a page names give the same values', async () => {
+test('the displayed statement and command return the values of the page', async () => {
   for (const asof of ['', `&asof=${NIGHTS[2]}`]) {
     const { sql, command, table } = await data(`/series/600.json?from=2025-10-25&to=2025-10-26${asof}`)
     const values = (reader.all(sql) as { value: number }[]).map(({ value }) => value)
@@ -162,7 +162,7 @@ test('single values have the same number of decimals', async () => {
   expect([decimals.length, [...new Set(decimals)]]).toEqual([100, [2]])
 })
 
-test('where the service changed the step of its values, the chart and a sentence say so', async () => {
+test('a change of step is marked in the chart and explained in a sentence', async () => {
   const change = Date.parse('2025-10-25T00:00+02:00') / 1000
   const store = await openStore(server.file)
   store.run(`insert into _resolution select id, ?, 900 from series where indicator_id = 600`, [change])
@@ -173,7 +173,7 @@ test('where the service changed the step of its values, the chart and a sentence
   expect((await data('/series/600.json?from=2025-10-26&to=2025-10-27')).chart.steps).toEqual([])
 })
 
-test('CSV has every value of the range, and the value as of an earlier moment beside it', async () => {
+test('CSV contains every value of the range and the value as of the earlier moment', async () => {
   const query = `from=2025-10-26&to=2025-10-26T07:00:00%2B01:00&asof=${NIGHTS[1]}`
   const lines = (await text(`/api/csv/544/8741?${query}`)).trim().split('\n')
   const { table } = await data(`/series/544.json?${query}`)
@@ -186,7 +186,7 @@ test('CSV has every value of the range, and the value as of an earlier moment be
   expect((await plain.text()).trim().split('\n')).toHaveLength(101)
 })
 
-test('the hours of a day in which the clocks go back are 25, and of one in which they go forward 23', async () => {
+test('the heat map of a clock change day has 25 or 23 hours', async () => {
   const { slots, days } = await data('/api/carpet/600/3?from=2025-10-24&to=2025-10-28')
   expect(slots).toHaveLength(25)
   expect(slots[3]).toEqual({ hour: 2, again: true })
@@ -203,7 +203,7 @@ test('the hours of a day in which the clocks go back are 25, and of one in which
   expect(spring.days[0].hours[2]).toBe(false)
 })
 
-test('the page of a value names its versions, requests, runs and its place in the stored response', async () => {
+test('the page of a value shows its versions, requests, runs and position in the stored response', async () => {
   const revised = reader.all(
     `select at, count(*) as versions from observation_revision r join series s on s.id = r.series_id
      where s.indicator_id = 544 group by at order by versions desc, at limit 1`,
@@ -231,7 +231,7 @@ test('revisions are counted by the age of the values', async () => {
   expect(fan.length).toBe(changes.length)
 })
 
-describe('a series to compare with', () => {
+describe('a series for comparison', () => {
   const compare = (name: string, path = '/series/600.json') =>
     get(`${path}?from=2025-10-26&to=2025-10-27&with=${encodeURIComponent(name)}`)
   const error = async (answer: Response) => ((await answer.json()) as { error: string }).error
@@ -240,7 +240,7 @@ describe('a series to compare with', () => {
     return new Map<string, string>(found.map(({ path, name }: Record<string, string>) => [path!, name!]))
   }
 
-  test('is found by its name, by words in any order, and by parts of them', async () => {
+  test('a series is found by its name, by words in any order, and with a geo', async () => {
     const name = (await names()).get('1293')!
     for (const text of [name, name.toUpperCase(), name.split(' ').reverse().join(' '), `544,${name}`, `${name}:8741`]) {
       const { problem, chart } = (await (await compare(text)).json()) as {
@@ -252,7 +252,7 @@ describe('a series to compare with', () => {
     }
   })
 
-  test('is offered with the others if several match, and keeps the range and the rest of the comparison', async () => {
+  test('several matches are listed for selection, and keep the range and the comparison', async () => {
     const answer = await compare('1293,demand', '/series/600')
     expect(answer.status).toBe(400)
     const page = await answer.text()
@@ -262,7 +262,7 @@ describe('a series to compare with', () => {
     expect([failed.status, await error(failed)]).toEqual([400, expect.stringContaining('1293')])
   })
 
-  test('that does not exist is named in the data for the chart', async () => {
+  test('an unknown series is named in the chart data', async () => {
     const answer = await compare('nothing like it', '/api/series/600/3')
     expect(answer.status).toBe(404)
     expect(await error(answer)).toBe('not found: series nothing like it')
@@ -272,7 +272,7 @@ describe('a series to compare with', () => {
 test.each([
   [600, 3],
   [1293, 8741],
-])('the smallest and largest value of %s have their own times, not those of a bucket of the chart', async (id, geo) => {
+])('the extremes of series %s have their own times, not those of a chart bucket', async (id, geo) => {
   const page = await text(`/series/${id}?geo=${geo}&from=2025-10-01&to=2025-10-31&lang=en`)
   expect((await data(`/series/${id}.json?geo=${geo}&from=2025-10-01&to=2025-10-31`)).chart.now.kind).toBe('extremes')
   for (const [name, order] of [

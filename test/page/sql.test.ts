@@ -4,8 +4,8 @@ import { servePage, sharedFile } from './site.ts'
 const ENDLESS = 'with recursive n (i) as (select 1 union all select i + 1 from n) select max(i) from n'
 const addressOf = (sql: string, path = '/sql'): string => `${path}?sql=${encodeURIComponent(sql)}`
 
-describe('a SQL statement sent to the page', () => {
-  test('is ended when it does not end, and others are answered beside it', async () => {
+describe('an SQL statement on the page', () => {
+  test('an endless statement times out, and other requests are served meanwhile', async () => {
     const { url } = await servePage(await sharedFile())
     const endless = fetch(url + addressOf(ENDLESS)).then((answer) => answer.text())
     for (const path of ['/', addressOf('select 1 as one')]) expect((await fetch(url + path)).status).toBe(200)
@@ -13,7 +13,7 @@ describe('a SQL statement sent to the page', () => {
     expect(await endless).toContain('--timeout 600')
   })
 
-  test('is answered for a program and as a file; errors are reported there, too', async () => {
+  test('a statement returns JSON and CSV, and errors in the same format', async () => {
     const { url } = await servePage(await sharedFile())
     const sql = `select kind, id, 'a "b", c' as text from indicator where id = 600`
     const data = (await (await fetch(url + addressOf(sql, '/sql.json'))).json()) as { answer: object }
@@ -39,7 +39,7 @@ describe('a SQL statement sent to the page', () => {
     expect(await legend('count')).toEqual(['count'])
   })
 
-  test('sends all rows as CSV, though the page shows a thousand', async () => {
+  test('CSV contains all rows, while the page shows a thousand', async () => {
     const { url } = await servePage(await sharedFile())
     const many = 'with recursive n (i) as (select 1 union all select i + 1 from n where i < 50000) select i from n'
     const lines = (await (await fetch(url + addressOf(many, '/sql.csv'))).text()).trim().split('\n')
@@ -52,7 +52,7 @@ describe('a SQL statement sent to the page', () => {
     expect((await fetch(url + addressOf('select 1'))).status).toBe(200)
   })
 
-  test('answers a mistake with its status: 400 of the statement, 503 of the time', async () => {
+  test('an invalid statement returns status 400, and a timeout 503', async () => {
     const { url } = await servePage(await sharedFile())
     const wrong = (await (await fetch(url + addressOf('select nothing', '/sql.json'))).json()) as object
     expect(wrong).toMatchObject({ answer: null, refused: { code: expect.any(String), message: expect.any(String) } })

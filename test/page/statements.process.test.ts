@@ -25,8 +25,8 @@ function runner(limits = PATIENT) {
   return (sql: string, parameters = {}) => made.run({ file, sql, parameters })
 }
 
-describe('a statement of anybody', () => {
-  test('is answered with its columns, each named once, and values that JSON can hold', async () => {
+describe('statements from users', () => {
+  test('a statement returns unique column names and values that JSON can represent', async () => {
     const sql = `select at_utc, value, value, 9007199254740993 as big, 1e999 as endless, x'00ff' as bytes, null as none from observations where geo_id = :geo`
     expect(await runner()(sql, { geo: 3n })).toEqual({
       columns: ['at_utc', 'value', 'value_2', 'big', 'endless', 'bytes', 'none'],
@@ -35,21 +35,21 @@ describe('a statement of anybody', () => {
     })
   })
 
-  test('that does not end is ended, and the next one is answered', async () => {
+  test('an endless statement times out, and the next one runs', async () => {
     const made = createStatementRunner({ ...STATEMENT_LIMITS, ms: 300 })
     onTestFinished(() => made.close())
     await expect(made.run({ file, sql: ENDLESS, parameters: {} })).rejects.toMatchObject({ code: 'timeout' })
     expect((await runner()('select 1 as one')).rows).toEqual([[1]])
   })
 
-  test('ends when its reader has gone, also in the middle', async () => {
+  test('a running statement ends when its reader closes', async () => {
     const made = createStatementRunner(PATIENT)
     const running = made.run({ file, sql: ENDLESS, parameters: {} })
     made.close()
     await expect(running).rejects.toThrow()
   })
 
-  test('is cut after a number of rows or letters, and says so', async () => {
+  test('a result is truncated after a number of rows or bytes and marked as such', async () => {
     const many = 'with recursive n (i) as (select 1 union all select i + 1 from n) select i from n'
     const rows = await runner({ ...PATIENT, rows: 7 })(many)
     expect(rows).toMatchObject({ cut: 'rows', rows: { length: 7 } })
@@ -59,17 +59,17 @@ describe('a statement of anybody', () => {
 
   test.each([
     ['writes', `insert into geo (id) values (9)`],
-    ['makes a table of its own', 'create temp table mine (x)'],
+    ['creates a temporary table', 'create temp table mine (x)'],
     ['opens another file', `attach database '/tmp/other.db' as other`],
     ['writes a file', `vacuum into '/tmp/copy.db'`],
     ['loads code', `select load_extension('x')`],
-    ['is several', 'select 1; select 2'],
+    ['contains several statements', 'select 1; select 2'],
     ['lacks a parameter', 'select :x'],
-  ])('that %s is refused with a sentence', async (_, sql) => {
+  ])('a statement that %s is refused with an explanation', async (_, sql) => {
     await expect(runner()(sql)).rejects.toMatchObject({ name: 'InputError', message: expect.stringMatching(/\.$/) })
   })
 
-  test('cannot turn writing on for itself or the next one', async () => {
+  test('a statement cannot enable writes', async () => {
     const query = runner()
     await query('pragma query_only = off').catch(() => undefined)
     await expect(query(`insert into geo (id) values (9) returning id`)).rejects.toThrow()
@@ -78,7 +78,7 @@ describe('a statement of anybody', () => {
     await store.close()
   })
 
-  test('that needs more memory than there is ends alone', async () => {
+  test('a statement that exceeds the memory limit fails alone', async () => {
     const query = runner()
     await expect(
       query(`select length(group_concat(hex(zeroblob(1000000)))) from observation, generate_series(1, 1000)`),
@@ -92,28 +92,25 @@ describe('a statement of anybody', () => {
 
   test.each([
     ['later', '/nowhere/node'],
-    ['at once', ''],
-  ])(
-    'whose process cannot be started, which is told %s, says so, and the next one is answered',
-    async (_when, path) => {
-      const { execPath } = process
-      const made = createStatementRunner(PATIENT)
-      onTestFinished(() => {
-        Object.assign(process, { execPath })
-        made.close()
-      })
-      const request = { file, sql: 'select 1 as one', parameters: {} }
-      process.execPath = path
-      await expect(made.run(request)).rejects.toMatchObject({ name: 'StoreError', code: 'no-process' })
-      // One that was to be started in advance is forgotten.
-      made.warm()
-      await nextTurn()
-      process.execPath = execPath
-      expect((await made.run(request)).rows).toEqual([[1]])
-    },
-  )
+    ['immediately', ''],
+  ])('a process that cannot start, reported %s, fails its statement, and the next one runs', async (_when, path) => {
+    const { execPath } = process
+    const made = createStatementRunner(PATIENT)
+    onTestFinished(() => {
+      Object.assign(process, { execPath })
+      made.close()
+    })
+    const request = { file, sql: 'select 1 as one', parameters: {} }
+    process.execPath = path
+    await expect(made.run(request)).rejects.toMatchObject({ name: 'StoreError', code: 'no-process' })
+    // One that was to be started in advance is forgotten.
+    made.warm()
+    await nextTurn()
+    process.execPath = execPath
+    expect((await made.run(request)).rows).toEqual([[1]])
+  })
 
-  test('waits its turn behind others, and is refused only when very many wait', async () => {
+  test('concurrent statements wait in a queue, and are refused only if it is full', async () => {
     const query = runner()
     const answers = await Promise.allSettled(Array.from({ length: 30 }, (_, i) => query('select :i as i', { i })))
     const done = answers.filter(({ status }) => status === 'fulfilled')
@@ -122,7 +119,7 @@ describe('a statement of anybody', () => {
       if (answer.status === 'rejected') expect(answer.reason).toMatchObject({ code: 'busy' })
   })
 
-  testLinux('runs in a process without our environment', async () => {
+  testLinux('a statement runs in a process without the environment of the server', async () => {
     process.env.INDICATOR_SYNC_API_KEY = 'k'.repeat(64)
     onTestFinished(() => void delete process.env.INDICATOR_SYNC_API_KEY)
     const made = createStatementRunner(PATIENT)

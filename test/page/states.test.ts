@@ -12,7 +12,7 @@ import { source } from '../source.ts'
 const at = (text: string): number => ms(text) / 1000
 const HOUR = 3_600
 
-test('every part of a range has one state, the worst that applies to it, and nothing ahead of now is missing', async () => {
+test('every part of a range has its worst state, and nothing in the future is missing', async () => {
   const store = await tempStore()
   const service = await source({
     has: (instant) =>
@@ -59,7 +59,7 @@ const VALUES = fc
     })
   })
 
-test('values in segments are the same values, whatever their steps and holes', () => {
+test('segments contain the same values for any steps and holes', () => {
   fc.assert(
     fc.property(VALUES, (values) => {
       const drawn = { kind: 'values', segments: segmentsOf(values) } as const
@@ -94,7 +94,7 @@ function levels(draw: typeof drawSteps, drawn: Drawn): [from: number, to: number
   return drawnLevels
 }
 
-test('a line is level for as long as each period lasts, and there is none where no value is', () => {
+test('a line is level during each period and interrupted without values', () => {
   fc.assert(
     fc.property(VALUES, (values) => {
       const drawn: Drawn = { kind: 'values', segments: segmentsOf(values) }
@@ -108,7 +108,7 @@ test('a line is level for as long as each period lasts, and there is none where 
   )
 })
 
-test('a band goes along the largest values and back along the smallest', () => {
+test('a band follows the largest values forwards and the smallest backwards', () => {
   const drawn: Drawn = {
     kind: 'extremes',
     segments: [{ from: 0, step: 10, min: [1, null, 3], max: [2, null, 5], mean: [1, null, 4] }],
@@ -121,14 +121,14 @@ test('a band goes along the largest values and back along the smallest', () => {
   ])
 })
 
-test('a time axis names days by their weekdays, and months at their first day', () => {
+test('a time axis labels days with weekdays, and the first day of a month with the month', () => {
   const from = startOfDate('Europe/Madrid', '2025-03-01')!
   const labels = timeTicks('Europe/Madrid', { from, to: from + 3 * 86_400 }, 'en').map(({ label }) => label)
   expect(labels).toEqual(['1 Mar', 'Sun 2', 'Mon 3', 'Tue 4'])
 })
 
 test.each(['Europe/Madrid', 'America/New_York', 'Australia/Lord_Howe', 'Pacific/Chatham', 'Africa/Cairo'])(
-  'marks of a time axis stand where the clocks of the service begin something: %s',
+  "ticks of a time axis are at local boundaries of the service's zone: %s",
   (zone) => {
     for (const days of [1, 2, 12, 30, 70, 180, 500, 4_000]) {
       const from = startOfDate(zone, '2025-03-01')!

@@ -4,7 +4,7 @@ import type { PageRequest } from '../../src/page/page.ts'
 import { createBars } from '../../src/page/views/coverage.ts'
 import { WORDS } from '../../src/page/words/words.ts'
 
-test('a strip shows a part of a day, however small', () => {
+test('a strip shows even small parts of a day', () => {
   const request = { words: WORDS.en } as PageRequest
   const picture = String(stripPicture(request, [{ none: 1 }, { none: 0.98, final: 0.02 }, { final: 1 }]))
   expect(picture).toContain('aria-label="never requested 66 %, final 34 %"')

@@ -18,7 +18,7 @@ function pairs(part: object, name = ''): [name: string, pair: readonly string[]]
 
 const values = (text: string): string[] => [...new Set(text.match(/\{\d/g))].sort()
 
-test('every text is there in both languages, and a sentence takes the same values in both', () => {
+test('every text exists in both languages with the same parameters', () => {
   for (const [name, pair] of [...pairs(TEXTS), ...pairs(SENTENCES)]) {
     expect(pair, name).toHaveLength(2)
     for (const text of pair) expect(text.trim(), name).not.toBe('')
@@ -30,12 +30,12 @@ test('every text is there in both languages, and a sentence takes the same value
   for (const [name, pair] of pairs(TEXTS)) expect(pair.join(), name).not.toMatch(/\{\d/)
 })
 
-test('a name is either a text or a sentence, not both', () => {
+test('no name is used for both a text and a sentence', () => {
   const sentences = new Set(pairs(SENTENCES).map(([name]) => name))
   expect(pairs(TEXTS).filter(([name]) => sentences.has(name))).toEqual([])
 })
 
-test('sentences count by the plurals of their language', () => {
+test('sentences use the plural forms of their language', () => {
   expect([WORDS.en.home.failures(1), WORDS.en.home.failures(2)]).toEqual([
     '1 request failed and has not succeeded since.',
     '2 requests failed and have not succeeded since.',
@@ -46,7 +46,7 @@ test('sentences count by the plurals of their language', () => {
 /** Units that are the same in both languages. */
 const SYMBOLS = ['s', 'h', 'ms', 'bytes', 'MWh']
 
-test('every recipe, failure and entry of the data dictionary is translated into Spanish', () => {
+test('every recipe, failure and dictionary entry is translated into Spanish', () => {
   const { recipes, failures, dictionary } = TRANSLATIONS
   const entries = dictionaryRows().flatMap(({ meaning, unit }) => [meaning, unit ?? []].flat())
   const isSame = (translations: object, keys: readonly string[]) =>
@@ -62,6 +62,6 @@ test('every recipe, failure and entry of the data dictionary is translated into 
   isSame(dictionary, ['sum of', ...entries.filter((text) => !SYMBOLS.includes(text))])
 })
 
-test('durations have the decimal sign of their language', () => {
+test('durations have the decimal separator of their language', () => {
   expect([duration({ locale: 'en' }, 0.72), duration({ locale: 'es' }, 0.72)]).toEqual(['0.7 s', '0,7 s'])
 })
