@@ -104,17 +104,17 @@ async function storesListings({ catalogue, news, archives }: Listings): Promise<
   ])
 }
 
-describe('answers in the shapes of the live service, made up', () => {
-  test.each(SERIES)('$body.indicator.id on $from: stored to the last value', storesSeries)
-  test('the catalogue, news and archives are stored whole', () =>
+describe('generated replies in the format of the real service', () => {
+  test.each(SERIES)('every value of $body.indicator.id on $from is stored', storesSeries)
+  test('the catalogue, news and archives are stored completely', () =>
     storesListings({ catalogue: catalogueAnswer(), news: newsAnswer(), archives: archivesAnswer() }))
 })
 
-describe.skipIf(!HAS_RECORDED)('recorded answers of the live service', () => {
-  test.each(RECORDED_DAYS)('%s: stored to the last value', (name, from, to, rows, hours) =>
+describe.skipIf(!HAS_RECORDED)('recorded replies of the real service', () => {
+  test.each(RECORDED_DAYS)('every value of %s is stored', (name, from, to, rows, hours) =>
     storesSeries({ body: recorded(name), from, to, rows, hours }),
   )
-  test('the catalogue, news and archives are stored whole', () =>
+  test('the recorded catalogue, news and archives are stored completely', () =>
     storesListings({
       catalogue: recorded('indicators_2025-11-03.json'),
       news: recorded('es-news_2025-11-04.json'),

@@ -9,7 +9,7 @@ const page = readFileSync('docs/library.md', 'utf8')
 const blocks = [...page.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, text]) => text!)
 
 describe('the package as a library', () => {
-  test('compiles under the strictest settings, and the example of the page runs as it stands', () => {
+  test('the library compiles under the strictest settings, and the documented example runs', () => {
     const folder = tempFolder()
     installPacked(folder)
     writeFileSync(join(folder, 'short.ts'), blocks[0]!)
@@ -40,7 +40,7 @@ describe('the package as a library', () => {
   })
 })
 
-test('openDatabase makes the program the only writer until it closes the database', async () => {
+test('openDatabase locks the database for writing until it is closed', async () => {
   const file = join(tempFolder(), 'x.db')
   const emulator = await emulate()
   const first = await openDatabase(file, { name: 'my program' })

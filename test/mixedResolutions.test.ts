@@ -29,8 +29,8 @@ const serviceOf = (truth: Truth) => ({ ...SERVICES.generic, timeZone: zoneOf(tru
 const CLOSE: readonly [string, Partial<Truth>][] = [
   ['', {}],
   [', with stray rows', { strays: [1, 4, 7, 12, 20] }],
-  [', where clocks go half an hour forward', { zone: 'Australia/Lord_Howe', first: '2025-09-25' }],
-  [', where clocks went a quarter of an hour forward', { zone: 'Asia/Kathmandu', first: '1985-12-20' }],
+  [', with a clock change by half an hour', { zone: 'Australia/Lord_Howe', first: '2025-09-25' }],
+  [', with a clock change by a quarter of an hour', { zone: 'Asia/Kathmandu', first: '1985-12-20' }],
 ]
 const spans = ({ from, to }: Question): boolean => to - from > 25 * 3600
 
@@ -46,37 +46,34 @@ const COURSES: readonly [string, Truth['days']][] = [
     [...times(3, null), ...times(9, HOURS), ...times(9, QUARTERS), ...times(4, null)],
   ],
   ['days without values at the change', [...times(9, HOURS), ...times(5, null), ...times(9, QUARTERS)]],
-  ['hours that bear the number of sums', [...times(6, OWN_SUMS), ...times(4, QUARTERS), ...times(6, OWN_SUMS)]],
+  ['hours with the id of sums', [...times(6, OWN_SUMS), ...times(4, QUARTERS), ...times(6, OWN_SUMS)]],
   ['sums as fine as the finest', [...times(9, DAYS), ...times(9, HOURS)]],
-  ['a number nobody has seen', [...times(6, STRANGE_HOURS), ...times(4, QUARTERS), ...times(6, STRANGE_HOURS)]],
-  ['no number at all', [...times(6, HOURS), ...times(7, UNNAMED), ...times(6, HOURS)]],
-  ['one number for all', [...times(6, { step: 3600, id: 223 }), ...times(6, { step: 900, id: 223 })]],
+  ['an unknown id', [...times(6, STRANGE_HOURS), ...times(4, QUARTERS), ...times(6, STRANGE_HOURS)]],
+  ['no id', [...times(6, HOURS), ...times(7, UNNAMED), ...times(6, HOURS)]],
+  ['one id for all resolutions', [...times(6, { step: 3600, id: 223 }), ...times(6, { step: 900, id: 223 })]],
 ]
 /** Those in which an answer alone does not tell its resolution: where rows lie close together, these differ. */
-const UNTOLD = [
-  'one change',
-  'one single day of quarters',
-  'a number nobody has seen',
-  'no number at all',
-  'one number for all',
-]
+const UNTOLD = ['one change', 'one single day of quarters', 'an unknown id', 'no id', 'one id for all resolutions']
 
-describe.each(CLOSE)('no sum is ever taken for a value%s', (close, more) => {
-  test.each(COURSES.filter(([name]) => close === '' || UNTOLD.includes(name)))('%s', async (_name, days) => {
-    const store = await tempStore()
-    const truth = truthOf(days, more)
-    const service = serviceOf(truth)
-    const server = await serveTruth(() => ({ truth }))
-    await runJob(store, server, jobOf(truth, ', chunk: 6mo'), { now: NOW, service })
-    expect(stored(store)).toEqual(meant(truth))
-    const before = server.questions.length
-    await runJob(store, server, jobOf(truth, ', chunk: 6mo'), { now: NOW, service })
-    expect(server.questions.length - before).toBe(0)
-  })
+describe.each(CLOSE)('mixed resolutions%s', (close, more) => {
+  test.each(COURSES.filter(([name]) => close === '' || UNTOLD.includes(name)))(
+    'no sum is stored as a value: %s',
+    async (_name, days) => {
+      const store = await tempStore()
+      const truth = truthOf(days, more)
+      const service = serviceOf(truth)
+      const server = await serveTruth(() => ({ truth }))
+      await runJob(store, server, jobOf(truth, ', chunk: 6mo'), { now: NOW, service })
+      expect(stored(store)).toEqual(meant(truth))
+      const before = server.questions.length
+      await runJob(store, server, jobOf(truth, ', chunk: 6mo'), { now: NOW, service })
+      expect(server.questions.length - before).toBe(0)
+    },
+  )
 })
 
-describe('no sum is ever taken for a value', () => {
-  test('whatever a day holds, fails to send or holds back, a value is true or absent, and later all are there', async () => {
+describe('random mixtures of resolutions', () => {
+  test('every value is correct or absent after faults, and complete after later runs', async () => {
     const resolution = fc.constantFrom(HOURS, QUARTERS, FIVES, OWN_SUMS, STRANGE_HOURS, DAYS, UNNAMED)
     const interval = fc.tuple(
       fc.integer({ min: 1, max: 9 }),
@@ -132,8 +129,8 @@ describe('no sum is ever taken for a value', () => {
   })
 })
 
-describe('what it costs', () => {
-  test('an hourly series needs no request more, one of a strange number two for all its windows', async () => {
+describe('extra requests', () => {
+  test('an hourly series needs no extra requests, and an unknown resolution id two', async () => {
     for (const [resolution, more] of [
       [HOURS, 0],
       [QUARTERS, 0],
@@ -149,7 +146,7 @@ describe('what it costs', () => {
     }
   })
 
-  test('nothing that was loaded is requested again in the same run, and every change is remembered', async () => {
+  test('a run requests nothing twice, and every change of resolution is stored', async () => {
     const store = await tempStore()
     const truth = truthOf([...times(70, HOURS), ...times(40, QUARTERS), ...times(71, HOURS)])
     const server = await serveTruth(() => ({ truth }))
@@ -171,8 +168,8 @@ describe('what it costs', () => {
   })
 })
 
-describe('an answer that is not believed', () => {
-  test('is recorded when what follows fails, and asked again', async () => {
+describe('coarse replies', () => {
+  test('a coarse reply is recorded if its parts fail, and requested again', async () => {
     const store = await tempStore()
     const truth = truthOf([...times(9, HOURS), ...times(9, QUARTERS)])
     let broken = true
@@ -201,7 +198,7 @@ describe('an answer that is not believed', () => {
     expect(stored(store)).toEqual(meant(truth))
   })
 
-  test('sums that were stored as values are gone once the replies are read again', async () => {
+  test('sums stored as values are removed by a replay', async () => {
     const store = await tempStore()
     const truth = truthOf([...times(5, HOURS), ...times(5, QUARTERS), ...times(5, HOURS)])
     const server = await serveTruth(() => ({ truth }))
@@ -213,7 +210,7 @@ describe('an answer that is not believed', () => {
     expect(stored(store)).toEqual(meant(truth))
   })
 
-  test('an empty answer says nothing about a resolution, whatever its number', async () => {
+  test('an empty reply does not reveal a resolution, whatever its id', async () => {
     const store = await tempStore()
     const truth = truthOf([...times(9, null)])
     const server = await serveTruth(() => ({ truth, emptyId: 223 }))
@@ -225,7 +222,7 @@ describe('an answer that is not believed', () => {
   })
 })
 
-test('an answer of an unknown resolution with values on one day is split once, wherever its events are', async () => {
+test('a reply of unknown resolution with values on one day is split once', async () => {
   const store = await tempStore()
   const event = (hour: number) => ms('2025-10-15T00:00:00+02:00') / 1000 + hour * 3600
   // The first event of the day came between the two answers: the distances are other ones.

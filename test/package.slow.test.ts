@@ -13,30 +13,30 @@ const manifest = JSON.parse(read('package.json'))
 const lock = JSON.parse(read('package-lock.json'))
 
 describe('the installed package', () => {
-  test('npm compiles nothing: the lock file says that better-sqlite3 brings its binaries', () => {
+  test('npm compiles nothing, because better-sqlite3 contains its binaries', () => {
     expect(lock.packages['node_modules/better-sqlite3'].gypfile).toBe(false)
     expect(manifest.allowScripts).toEqual({ 'better-sqlite3': false, node: true })
   })
 
-  test('the lock file names no host, and belongs to the manifest', () => {
+  test('the lock file names no host and matches the manifest', () => {
     expect(read('package-lock.json')).not.toMatch(/"resolved": "https?:/)
     expect(lock.packages[''].dependencies).toEqual(manifest.dependencies)
     expect(lock.packages[''].devDependencies).toEqual(manifest.devDependencies)
   })
 
-  test('npm finds nothing to change in a clone: what it makes executable is executable already', () => {
+  test('npm changes nothing in a clone, because bin files are already executable', () => {
     for (const file of Object.values(manifest.bin as Record<string, string>))
       expect(statSync(file).mode & 0o100, file).toBe(0o100)
   })
 
-  test('an install on an older Node is one line: the runtime that comes with the packages is the right one', () => {
+  test('an install on an older Node prints one line, and uses the bundled runtime', () => {
     expect(read('.npmrc')).toMatch(/^loglevel=error$/m)
     expect(manifest.devDependencies.node).toMatch(/^\^2[4-9]/)
     // npm warns of scripts that it would run at an install of the package. It runs `prepare` in a clone only.
     for (const name of ['preinstall', 'install', 'postinstall']) expect(manifest.scripts).not.toHaveProperty(name)
   })
 
-  test('an older Node gets one sentence', () => {
+  test('an older Node version gets one sentence', () => {
     const old = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.11.0' } })`
     const { status, stderr } = spawnSync(
       process.execPath,
@@ -55,7 +55,7 @@ describe('the installed package', () => {
       expect(workflow).toMatch(new RegExp(`npm pkg set .*"${field}=`))
   })
 
-  test('a package of it runs in an empty folder', async () => {
+  test('the packed package runs in an empty directory', async () => {
     const folder = tempFolder()
     const node = process.execPath
     const app = installPacked(folder)
@@ -129,15 +129,15 @@ describe('the installed package', () => {
   })
 })
 
-describe('the texts of the package are true', () => {
-  test('every page that a page points to is there', () => {
+describe('texts in the package', () => {
+  test('every link of a documentation page leads to an existing file', () => {
     const pages = ['README.md', ...(readdirSync('docs', { recursive: true }) as string[]).map((name) => `docs/${name}`)]
     for (const page of pages.filter((name) => name.endsWith('.md')))
       for (const [, link] of read(page).matchAll(/\]\((?!https?:)([^)#\s]+)/g))
         expect(existsSync(join(dirname(page), link!)), `${page} → ${link}`).toBe(true)
   })
 
-  test('no hint names a command that does not exist', () => {
+  test('no hint names an unknown command', () => {
     const files = (readdirSync('src', { recursive: true }) as string[]).filter((file) => file.endsWith('.ts'))
     for (const file of files)
       for (const [, name] of read(join('src', file)).matchAll(/indicator-sync ([a-z]+)\b(?=[ `"]|$)/gm))

@@ -72,7 +72,7 @@ async function afterNights(): Promise<Store> {
 }
 
 describe('the reply store', () => {
-  test('makes the same database again, row for row: values, texts, both histories, coverage and records', async () => {
+  test('a replay restores the same database row for row, with history, coverage and bookkeeping', async () => {
     const store = await afterNights()
     for (const table of ['observation', 'observation_revision', 'content_text', '_coverage', '_quarantine'])
       expect(store.get(`select count(*) from ${table}`), table).toBeGreaterThan(0)
@@ -82,7 +82,7 @@ describe('the reply store', () => {
     expect(dump(await replayed(store))).toEqual(dump(store))
   })
 
-  test('restores a change of resolution that was found, and the responses across it', async () => {
+  test('a replay restores a discovered change of resolution and the replies across it', async () => {
     const store = await tempStore()
     const days = [...Array(137).fill({ step: 3600, id: 4 }), ...Array(229).fill({ step: 900, id: 218 })]
     const server = await serveTruth(() => ({ truth: { id: 777, first: '2024-01-01', days } }))
@@ -92,7 +92,7 @@ describe('the reply store', () => {
     expect(dump(await replayed(store))).toEqual(dump(store))
   })
 
-  test('replaces a database in place: one who reads at the time sees the old one, then the new one', async () => {
+  test('a replay replaces a database in place, while readers see the old or new state', async () => {
     const store = await afterNights()
     const before = dump(store)
     const reader = openReader(store.file)
@@ -109,7 +109,7 @@ describe('the reply store', () => {
     await reader.close()
   })
 
-  test('keeps equal bodies once, and with keep: none only what could not be understood', async () => {
+  test('equal bodies are stored once, and keep: none stores only unreadable ones', async () => {
     const store = await tempStore()
     const emulator = await emulate({ now: NOW / 1000 })
     const yaml = 'content: [{ kinds: [news], refresh: 1m }]'
@@ -126,7 +126,7 @@ describe('the reply store', () => {
     expect(none.get('select count(*) from _reply')).toBe(1)
   })
 
-  test('is pruned by age, but what is in quarantine keeps its evidence', async () => {
+  test('prune deletes bodies by age, but keeps those of quarantine entries', async () => {
     const store = await afterNights()
     const evidence = store.get(
       'select count(distinct f.reply_hash) from _quarantine q join _fetch f on f.id = q.fetch_id where q.resolved_at is null',
@@ -138,7 +138,7 @@ describe('the reply store', () => {
     expect(pruned.bodies).toBeGreaterThan(10)
   })
 
-  test('is pruned only of what was not seen again since', async () => {
+  test('prune keeps bodies that were received again since', async () => {
     const store = await afterNights()
     const recent = store.get('select count(distinct reply_hash) from _fetch where finished_at >= ?', [
       new Date(NOW + 3 * DAY).toISOString(),
@@ -155,7 +155,7 @@ describe('the reply store', () => {
 describe('the quarantine', () => {
   const YAML = 'series: [{ indicators: [1739], window: { from: 2025-09-01, to: 2025-10-01 }, chunk: 1w }]'
 
-  test('is tried again: what an older program could not read takes its place in the history', async () => {
+  test('quarantine replay adds data that an older version could not read, with its original time', async () => {
     const store = await tempStore()
     const emulator = await emulate({ now: NOW / 1000 })
     await runJob(store, emulator, YAML, { now: NOW })
@@ -181,7 +181,7 @@ describe('the quarantine', () => {
     expect(_quarantine).toMatchObject([{ fetch_id: 2, resolved_at: expect.stringMatching(/Z$/) }])
   })
 
-  test('stays when nothing more is understood, and the exit code says so', async () => {
+  test('quarantine replay changes nothing and fails if data remains unreadable', async () => {
     const store = await tempStore()
     await runJob(store, await emulate({ now: NOW / 1000, faults: [{ every: 2, rows: 'text' }] }), YAML, { now: NOW })
     const before = dump(store)
@@ -194,7 +194,7 @@ describe('the quarantine', () => {
     expect(dump(store)).toEqual(before)
   })
 
-  test('--on-reject fail loads nothing of such a reply and ends the run; the reply is kept', async () => {
+  test('--on-reject fail loads nothing of the reply, keeps its body and ends the run', async () => {
     const store = await tempStore()
     const emulator = await emulate({ now: NOW / 1000, faults: [{ route: 'indicator', calls: [2], rows: 'text' }] })
     const yaml = `pace: { concurrency: 1, perSecond: 50 }\n${YAML}`
@@ -215,7 +215,7 @@ describe('the quarantine', () => {
     expect(dump(await replayed(store))).toEqual(dump(store))
   })
 
-  test('--on-reject fail counts all of what it refuses, and `quarantine list` says how many more there are', async () => {
+  test('--on-reject fail counts all rejects, and `quarantine list` shows how many are hidden', async () => {
     const rows = Array.from({ length: 250 }, (_, i) => ({ value: 'x', datetime: `2025-09-01T00:00:00Z`, geo_id: i }))
     const server = await serve((_request, response) => json(response, { indicator: { id: 1739, values: rows } }))
     const store = await tempStore()

@@ -8,7 +8,7 @@ import { serveTruth } from './truth.ts'
 const NOW = '2025-11-04T12:00:00Z'
 const SECONDS = ms(NOW) / 1000
 
-describe('a job becomes rows', () => {
+describe('a job', () => {
   test('the demo job fills every table, and the second run requests nothing', async () => {
     const store = await tempStore()
     const emulator = await emulate({ now: SECONDS })
@@ -29,7 +29,7 @@ describe('a job becomes rows', () => {
     expect(await store.engine.dangling()).toEqual([])
   })
 
-  test('a listing of one day that is not found leaves out no other day', async () => {
+  test('a missing listing of one day does not affect other days', async () => {
     const store = await tempStore()
     const emulator = await emulate({ now: SECONDS, faults: [{ route: 'archives', calls: [2], status: 404 }] })
     const yaml = 'archives: [{ window: { from: 2025-10-01, to: 2025-10-08 } }]'
@@ -41,7 +41,7 @@ describe('a job becomes rows', () => {
     })
   })
 
-  test('a catalogue without any indicator ends a job that selects by it, and is recorded', async () => {
+  test('an empty catalogue fails a job that selects from it, and the run is recorded', async () => {
     const store = await tempStore()
     const server = await serve((_request, response) => json(response, { indicators: [] }))
     const yaml = 'series: [{ indicators: all, window: { last: 2d } }]'
@@ -50,7 +50,7 @@ describe('a job becomes rows', () => {
     expect(store.all('select distinct outcome from _run')).toEqual([{ outcome: 'failed' }])
   })
 
-  test('a value that a complete answer no longer holds is withdrawn, and an empty answer withdraws nothing', async () => {
+  test('a value missing in a complete reply is withdrawn, but an empty reply withdraws nothing', async () => {
     const store = await tempStore()
     let rows = [0, 1, 2]
     const server = await serve((_request, response) =>
@@ -81,7 +81,7 @@ describe('a job becomes rows', () => {
     expect(store.get('select state from _coverage')).toBe('unverified')
   })
 
-  test('an item that leaves a listing is kept and marked, one that comes back is not', async () => {
+  test('an item that leaves a listing is marked as withdrawn until it returns', async () => {
     const store = await tempStore()
     const emulator = await emulate({ now: SECONDS })
     const yaml = 'locales: [es, en]\ncontent:\n  - { kinds: [news], refresh: 1h }'
@@ -106,7 +106,7 @@ describe('a job becomes rows', () => {
     ['all', 2],
     ['latest', 1],
     ['none', 0],
-  ])('keep: %s keeps %i bodies of two answers to one request', async (keep, bodies) => {
+  ])('keep: %s keeps %i bodies of two responses to one request', async (keep, bodies) => {
     const store = await tempStore()
     const emulator = await emulate({ now: SECONDS })
     const yaml = `keep: ${keep}\nseries:\n  - { indicators: [551], window: { from: 2025-11-04, to: 2025-11-05 } }`
@@ -119,20 +119,17 @@ describe('a job becomes rows', () => {
   test.each([
     ['all', 1],
     ['none', 0],
-  ])(
-    'keep: %s keeps %i bodies of an answer that mixes resolutions, whose parts are all understood',
-    async (keep, bodies) => {
-      const store = await tempStore()
-      const days = [3600, 900].map((step) => ({ step, id: step === 900 ? 218 : 4 }))
-      const service = await serveTruth(() => ({ truth: { id: 777, first: '2025-06-03', days } }))
-      const yaml = `keep: ${keep}\nseries: [{ indicators: [777], window: { from: 2025-06-03, to: 2025-06-05 } }]`
-      await runJob(store, service, yaml, { now: ms(NOW) })
-      expect(store.get(`select count(*) from _fetch where outcome = 'coarse'`)).toBe(1)
-      expect(store.get(`select count(reply_hash) from _fetch where outcome = 'coarse'`)).toBe(bodies)
-    },
-  )
+  ])('keep: %s keeps %i bodies of a reply with mixed resolutions whose parts are readable', async (keep, bodies) => {
+    const store = await tempStore()
+    const days = [3600, 900].map((step) => ({ step, id: step === 900 ? 218 : 4 }))
+    const service = await serveTruth(() => ({ truth: { id: 777, first: '2025-06-03', days } }))
+    const yaml = `keep: ${keep}\nseries: [{ indicators: [777], window: { from: 2025-06-03, to: 2025-06-05 } }]`
+    await runJob(store, service, yaml, { now: ms(NOW) })
+    expect(store.get(`select count(*) from _fetch where outcome = 'coarse'`)).toBe(1)
+    expect(store.get(`select count(reply_hash) from _fetch where outcome = 'coarse'`)).toBe(bodies)
+  })
 
-  test('an answer of a hundred thousand values is ordinary', async () => {
+  test('a reply with a hundred thousand values is loaded', async () => {
     const store = await tempStore()
     const emulator = await emulate({ now: SECONDS })
     const { counts } = await runJob(
@@ -145,7 +142,7 @@ describe('a job becomes rows', () => {
     expect(store.get('select count(*) from observation')).toBe(365 * 288)
   })
 
-  test('a changed chunk requests nothing, and a hole is all that is requested', async () => {
+  test('a different chunk causes no requests, and only a hole is requested', async () => {
     const store = await tempStore()
     const emulator = await emulate({ now: SECONDS })
     const yaml = (chunk: string) =>
@@ -172,7 +169,7 @@ describe('a job becomes rows', () => {
   })
 })
 
-describe('what goes wrong stays where it is', () => {
+describe('isolated failures', () => {
   const FOUR = 'series:\n  - { indicators: [1, 2, 3, 4], window: { from: 2025-01-01, to: 2025-01-02 } }'
   const good = (id: number) => ({
     indicator: {
@@ -184,15 +181,15 @@ describe('what goes wrong stays where it is', () => {
     },
   })
   test.each([
-    ['404 for one', 404, { message: 'not found' }, 'refused', 1],
-    ['400 for one', 400, { message: 'bad' }, 'refused', 1],
+    ['status 404', 404, { message: 'not found' }, 'refused', 1],
+    ['status 400', 400, { message: 'bad' }, 'refused', 1],
     ['a page with status 200', 200, '<!doctype html><html>maintenance</html>', 'transient', 2],
-    ['values that are no list', 200, { indicator: { id: 2, values: 7 } }, 'shape', 1],
+    ['values that are not a list', 200, { indicator: { id: 2, values: 7 } }, 'shape', 1],
     ['a message in place of data', 200, { message: 'No values' }, 'shape', 1],
     ['an empty body', 200, '', 'transient', 2],
-    ['500 for one', 500, { message: 'oops' }, 'transient', 4],
+    ['status 500', 500, { message: 'oops' }, 'transient', 4],
   ])(
-    '%s: the others are loaded, exit is partial, the failure recorded',
+    'one request with %s fails and is recorded, and the others are loaded',
     async (_name, status, body, outcome, tries) => {
       const store = await tempStore()
       const server = await serve((request, response) => {
@@ -214,7 +211,7 @@ describe('what goes wrong stays where it is', () => {
     },
   )
 
-  test('a value that is a text is quarantined, the window is not final, and the rest is kept', async () => {
+  test('a text in place of a value is quarantined, its window is unverified, and other rows are stored', async () => {
     const store = await tempStore()
     const server = await serve((_request, response) => {
       const { indicator } = good(1)
@@ -252,7 +249,7 @@ describe('what goes wrong stays where it is', () => {
     ])
   })
 
-  test('a firewall page is not a bad key, and is requested few times', async () => {
+  test('a firewall page does not count as a refused key and is requested only a few times', async () => {
     const store = await tempStore()
     const controller = new AbortController()
     const server = await serve((_request, response) => {
@@ -265,7 +262,7 @@ describe('what goes wrong stays where it is', () => {
     expect(server.calls.length).toBeLessThanOrEqual(2)
   })
 
-  test('a host that does not answer is a failure of each request, not of the program', async () => {
+  test('an unreachable host fails each request without crashing the program', async () => {
     const store = await tempStore()
     const summary = await runJob(store, { url: 'http://127.0.0.1:9' }, FOUR.replace('1, 2, 3, 4', '1'))
     expect(summary.failures.map(({ error }) => error.code)).toEqual(['network'])

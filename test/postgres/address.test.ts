@@ -20,7 +20,7 @@ test.each([
   ...'postgres://u:secret@h:99999/d postgres://u:se/cret@h:1/d postgres://[::1/secret'.split(' '),
   ...'postgres://u:123?secret@h/d'.split(' '),
   ...REFUSED.map((rest) => `postgres://u:secret@h/d${rest}`),
-])('%s is refused before anybody connects, and its password is not told', async (address) => {
+])('%s is refused before any connection, without revealing its password', async (address) => {
   expect(isAddress(address)).toBe(true)
   const error = (await Promise.resolve(address)
     .then(schemaState)
@@ -30,7 +30,7 @@ test.each([
 })
 
 test.each(['mysql://u:secret@h/d', 'postgre://u:secret@h/d', 'host=h user=u password=secret dbname=d'])(
-  '%s is no name of a file, and its password is not told',
+  '%s is not taken for a file name, and its password is not revealed',
   async (name) => {
     const { code, out, err } = await runCommand(tempFolder(), ['status', '--database', name])
     expect(code).toBe(2)
@@ -39,7 +39,7 @@ test.each(['mysql://u:secret@h/d', 'postgre://u:secret@h/d', 'host=h user=u pass
   },
 )
 
-test('two servers are told apart, wherever their addresses name them, and no password is shown', () => {
+test('displayed addresses identify their server and contain no password', () => {
   const shown = ['postgres:///d?host=/a', 'postgres:///d?host=/b', 'postgres://u:s%2Be@/d?host=/a&port=1'].map(
     shownAddress,
   )
@@ -56,7 +56,7 @@ test('two servers are told apart, wherever their addresses name them, and no pas
 })
 
 test.each(['?', '#', '/', '@', ':', '&', '=', '+', '%', ' ', '"', "'", 'ñ'])(
-  'a percent-encoded %s in the names of the user and the database means that character',
+  'a percent-encoded %s in the names of user and database is decoded',
   async (sign) => {
     const [user, database] = [`user${sign}${process.pid}`, `data${sign}${process.pid}`]
     const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
@@ -82,7 +82,7 @@ test.each(['?', '#', '/', '@', ':', '&', '=', '+', '%', ' ', '"', "'", 'ñ'])(
   },
 )
 
-test('PGSSLMODE and its files mean what they mean in an address, which wins', () => {
+test('PGSSLMODE and its files are used, but parameters of the address take precedence', () => {
   const file = join(tempFolder(), 'root.pem')
   writeFileSync(file, 'certificate')
   const tlsOf = (address: string) => driverConfig(address).ssl
@@ -127,7 +127,7 @@ const STRANGE = [
   ...["work_mem = '64kB'", 'search_path = pg_temp', 'enable_indexscan = off'],
 ]
 
-test('what a role or a database has set changes no value', async () => {
+test('settings of a role or database do not change values', async () => {
   const role = `strange_${process.pid}`
   // After the database, of which the role owns everything.
   onTestFinished(async () => {
@@ -178,7 +178,7 @@ describe('a role with session_replication_role = replica', () => {
     return address.href
   }
 
-  test('gets triggers and references back if it may change the setting', async () => {
+  test('the role uses triggers and foreign keys if it can change the setting', async () => {
     const store = await openStore(await withRole('superuser'))
     onTestFinished(() => store.close())
     const orphan = store.write((tx) =>
@@ -190,7 +190,7 @@ describe('a role with session_replication_role = replica', () => {
     await expect(orphan).rejects.toThrow(/foreign key/)
   })
 
-  test('is refused with the statement that resets it if it may not', async () => {
+  test('the role is refused if it cannot change the setting, with the statement that resets it', async () => {
     const reader = openReader(await withRole('nosuperuser'))
     onTestFinished(() => reader.close())
     await expect(reader.kysely.selectFrom('_run').select('id').execute()).rejects.toMatchObject({
@@ -201,7 +201,7 @@ describe('a role with session_replication_role = replica', () => {
   })
 })
 
-test('a database that does not keep every sign is refused before its tables are made', async () => {
+test('a database with an encoding other than UTF8 is refused before its tables are created', async () => {
   const name = `latin_${process.pid}`
   const server = await serverUrl()
   await withClient(server, (client) =>
@@ -216,7 +216,7 @@ test('a database that does not keep every sign is refused before its tables are 
   })
 })
 
-test('a statement is sent as it was written, with the values of its parameters', async () => {
+test('a statement is sent unchanged, with its parameters', async () => {
   const reader = openReader(await migratedDatabase())
   onTestFinished(() => reader.close())
   const answer = async (sql: string, parameters = {}) => {
@@ -232,7 +232,7 @@ test('a statement is sent as it was written, with the values of its parameters',
   await expect(answer('select 1 is not 2')).rejects.toMatchObject({ code: 'bad-sql' })
 })
 
-test('a statement that lacks a value, and one with a typing error, are reported as with a file', async () => {
+test('statement errors on PostgreSQL have the same codes as on SQLite', async () => {
   const url = await migratedDatabase()
   const reader = openReader(url)
   onTestFinished(() => reader.close())
@@ -259,7 +259,7 @@ test('a statement that lacks a value, and one with a typing error, are reported 
   expect(await large(`select repeat('x', 2000000000)`)).toMatchObject({ name: 'InputError', code: 'value-too-large' })
 })
 
-test('a holder that has not named itself yet is waited for', async () => {
+test('a refused writer waits until the lock holder has recorded its name', async () => {
   const url = await migratedDatabase()
   await withClient(url, async (client) => {
     // The writer's lock.

@@ -133,7 +133,7 @@ const newServer = async (): Promise<Store> => {
   return store
 }
 
-test('the same nights make the same rows on PostgreSQL as in a file, in every table and view; recipes, copies and replays too', async () => {
+test('PostgreSQL and SQLite contain the same rows after the same runs, in all tables, copies and replays', async () => {
   const file = await tempStore()
   const server = await newServer()
   for (const store of [file, server]) await nights(store)

@@ -20,7 +20,7 @@ test.each([
   [{}, 'There was an error establishing an SSL connection'],
   [{}, 'Received unexpected commandComplete message from backend.'],
   [{}, 'Connection terminated unexpectedly'],
-])('a database that cannot be reached or is cut off is no bug and no mistake of the user: %j %s', (fields, message) => {
+])('an unreachable or disconnected database is a StoreError, not a bug: %j %s', (fields, message) => {
   const error = asStoreError(Object.assign(new Error(message), fields), ADDRESS)
   expect(error).toMatchObject({ name: 'StoreError', hint: expect.any(String) })
   expect((error as SyncError).message).toContain(ADDRESS)
@@ -32,7 +32,7 @@ test.each([
 const asking = (step: number, text: string): Buffer =>
   Buffer.concat([Buffer.from('R'), Buffer.from([0, 0, 0, 8 + text.length, 0, 0, 0, step]), Buffer.from(text)])
 
-test('without a password for a server that asks for one, the connection ends at once', async () => {
+test('a missing password closes the connection immediately', async () => {
   const ended = Promise.withResolvers<void>()
   const server = createServer((socket: Socket) => {
     socket.once('data', () => {
@@ -51,7 +51,7 @@ test('without a password for a server that asks for one, the connection ends at 
   await ended.promise
 })
 
-test('an error of no free connection names whose limit it is', () => {
+test('the error about missing free connections names the responsible limit', () => {
   const refusal = new Error('too many connections for role "analyst"')
   const error = asStoreError(Object.assign(refusal, { severity: 'FATAL', code: '53300' }), ADDRESS)
   expect(error).toMatchObject({
@@ -60,7 +60,7 @@ test('an error of no free connection names whose limit it is', () => {
   })
 })
 
-describe('a table that another session has locked', () => {
+describe('a table locked by another session', () => {
   const lockedDatabase = async (table: string) => {
     const url = await migratedDatabase()
     const other = new pg.Client({ connectionString: url, application_name: 'maintenance' })
@@ -80,7 +80,7 @@ describe('a table that another session has locked', () => {
     hint: expect.stringMatching(new RegExp(`pg_terminate_backend\\(${pid}\\).*again`)),
   })
 
-  test.each(['_fetch', '_migration'])('is reported with that session: %s', async (table) => {
+  test.each(['_fetch', '_migration'])('the error names the session that locks %s', async (table) => {
     const { url, pid } = await lockedDatabase(table)
     const reader = openReader(`${url}?lock_timeout=50`)
     onTestFinished(() => reader.close())
@@ -93,7 +93,7 @@ describe('a table that another session has locked', () => {
     expect(error).toMatchObject({ code: '55p03', ...named(pid, table) })
   })
 
-  test('is reported with that session if all connections wait for it', async () => {
+  test('the error names the locking session if all connections wait for it', async () => {
     const { url, pid } = await lockedDatabase('_fetch')
     const waited = new Error('timeout exceeded when trying to connect')
     const error = await nameLock(waited, url)
@@ -103,7 +103,7 @@ describe('a table that another session has locked', () => {
   })
 })
 
-test('a wait for a connection is not reported as a server without an answer', async () => {
+test('a timeout while waiting for a free connection is not reported as an unresponsive server', async () => {
   expect(await nameLock(new Error('timeout exceeded when trying to connect'), await migratedDatabase())).toMatchObject({
     name: 'BusyError',
     message: expect.stringMatching(/^All connections of this command to the database .* are in use/),
@@ -113,7 +113,7 @@ test('a wait for a connection is not reported as a server without an answer', as
 test.each([
   ['40001', 'could not serialize access due to concurrent update'],
   ['40P01', 'deadlock detected'],
-])('%s after the last attempt tells that others were in the way', (code, message) => {
+])('%s after the last attempt is reported as a conflict with other sessions', (code, message) => {
   const error = asStoreError(Object.assign(new Error(message), { severity: 'ERROR', code }), ADDRESS)
   expect(error).toBeInstanceOf(BusyError)
   expect((error as SyncError).message).toBe(

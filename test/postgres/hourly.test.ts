@@ -13,7 +13,7 @@ const FILL = [
   'analyze',
 ]
 
-test('observations_hourly reads along the key: a series and a range of time reach the values', async () => {
+test('observations_hourly uses the primary key for a series and a time range', async () => {
   const url = await migratedDatabase()
   const store = await openStore(url)
   await ensureZone(store, 'Europe/Madrid')

@@ -30,8 +30,8 @@ const working = (url: string): Promise<number> =>
     return rows[0].n
   })
 
-describe('a SQL statement sent to the page of a PostgreSQL database', () => {
-  test('is ended on the server, too, when it does not end', async () => {
+describe('an SQL statement on the page of a PostgreSQL database', () => {
+  test('an endless statement is also cancelled on the server', async () => {
     const file = await migratedDatabase()
     const { url } = await servePage(file)
     expect((await query(url, ENDLESS)).refused).toMatchObject({ code: 'timeout' })
@@ -39,7 +39,7 @@ describe('a SQL statement sent to the page of a PostgreSQL database', () => {
     expect((await query(url, 'select 1 as one')).answer?.rows).toEqual([[1]])
   })
 
-  test('reads what its role may and nothing else, and so many rows of it', async () => {
+  test('a statement reads only what its role may read, up to the row limit', async () => {
     const { url: file, as } = await databaseWithRoles()
     await (await openStore(as('writer'))).close()
     await withClient(file, (client) =>
@@ -61,7 +61,7 @@ describe('a SQL statement sent to the page of a PostgreSQL database', () => {
     expect((await query(url, kept)).answer?.rows).toEqual([[0, 0]])
   })
 
-  test('runs with the password of the page, wherever that comes from', async () => {
+  test('a statement uses the password of the page, from any source', async () => {
     const server = await startServer()
     onTestFinished(() => server.close())
     const secret = 'pass-word-nobody-says'
@@ -85,7 +85,7 @@ describe('a SQL statement sent to the page of a PostgreSQL database', () => {
 })
 
 testSignals.each(['SIGTERM', 'SIGKILL'] as const)(
-  'a query whose command ends by %s ends on the server',
+  'a query whose command ends by %s is cancelled on the server',
   async (signal) => {
     const file = await migratedDatabase()
     await runCli(tempFolder(), ['query', ENDLESS, '--database', file], {}, (child) => {
@@ -98,7 +98,7 @@ testSignals.each(['SIGTERM', 'SIGKILL'] as const)(
   },
 )
 
-test('the newest page is answered as unchanged until something is written', async () => {
+test('the runs page returns 304 until something is written', async () => {
   const file = await migratedDatabase()
   const { url } = await servePage(file)
   let etag = ''

@@ -64,13 +64,13 @@ async function received() {
   return { url, store, server, hashes }
 }
 
-test.each(FORGETTING)('%s forgets a body that nobody else received', async (_by, forget) => {
+test.each(FORGETTING)('%s deletes a body that no other process received', async (_by, forget) => {
   const { store, server, hashes } = await received()
   await forget(store, server)
   expect(await hashes()).not.toContain(REPLY.hash)
 })
 
-test.each(FORGETTING)('%s does not forget one that another process receives at this moment', async (_by, forget) => {
+test.each(FORGETTING)('%s keeps a body that another process is receiving', async (_by, forget) => {
   const { url, store, server, hashes } = await received()
   const [begun, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const receiving = receive(await open(url), begun.resolve, mayEnd.promise)

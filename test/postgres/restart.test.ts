@@ -8,7 +8,7 @@ import { emulate, ms, runCli, tempFolder } from '../kit.ts'
 import { createDatabase, withClient } from './create.ts'
 import { startServer } from './server.ts'
 
-test('a sync whose server is restarted ends with 7, and the same command requests what is not there', async () => {
+test('a sync whose server restarts exits with 7, and the next run requests only missing data', async () => {
   const server = await startServer()
   onTestFinished(() => server.close())
   const { url } = await createDatabase(server.url)
@@ -47,7 +47,7 @@ series:
   expect(rows[0].held).toBe(69 * 86_400 + 3_600)
 })
 
-test.each(['fast', 'immediate'] as const)('a worker waits while its server is restarted: %s', async (how) => {
+test.each(['fast', 'immediate'] as const)('a worker waits for its server during a %s restart', async (how) => {
   const server = await startServer()
   onTestFinished(() => server.close())
   const { url } = await createDatabase(server.url)

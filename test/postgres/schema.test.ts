@@ -6,7 +6,7 @@ import { tempDatabase, withClient } from './database.ts'
 
 const TYPES = { integer: 'bigint', real: 'double precision', text: 'text', blob: 'bytea' } as const
 
-test('the migrations make the tables and views that are declared', async () => {
+test('migrations create the declared tables and views', async () => {
   const url = await tempDatabase()
   await (await openStore(url)).close()
   await withClient(url, async (client) => {
@@ -36,7 +36,7 @@ test('the migrations make the tables and views that are declared', async () => {
   })
 })
 
-test('times and days of views have types that tools understand: at_local is the time on the clock', async () => {
+test('timestamps and dates in views have native types, and at_local is the local time', async () => {
   const url = await tempDatabase()
   await (await openStore(url)).close()
   const types = {

@@ -49,7 +49,7 @@ const address = (server: Server, parameters: string, { host = '127.0.0.1', user 
   return url.href
 }
 
-testModes('sslmode means what it means to every program of PostgreSQL, and each refusal is explained', async () => {
+testModes('sslmode has its PostgreSQL meaning, and each refusal is explained', async () => {
   const folder = tempFolder()
   const [ours, another] = [certify(folder, 'localhost'), certify(folder, 'elsewhere')]
   const server = await withServer()
@@ -100,7 +100,7 @@ testModes('sslmode means what it means to every program of PostgreSQL, and each 
     })
 })
 
-testModes('a password comes from PGPASSWORD or from a file, and is shown nowhere', async () => {
+testModes('a password is read from PGPASSWORD or a file and is never displayed', async () => {
   const server = await withServer()
   const secret = 'pass-word-nobody-says'
   await withClient(server.url, (client) => client.query(`create role guest login superuser password '${secret}'`))
@@ -142,7 +142,7 @@ testModes('a password comes from PGPASSWORD or from a file, and is shown nowhere
   expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain(secret)
 })
 
-test('names are found in our schemas alone, whatever the user of the address has', async () => {
+test('names are resolved only in the schemas of the program, whatever the search path', async () => {
   const url = await migratedDatabase()
   const store = await openStore(url)
   onTestFinished(() => store.close())
@@ -158,7 +158,7 @@ test('names are found in our schemas alone, whatever the user of the address has
   for await (const block of rows) expect(block).toEqual([['2025']])
 })
 
-describe('a statement of a user', () => {
+describe('user statements', () => {
   /** All rows of a statement, or what is wrong with it. */
   const query = async (url: string, sql: string): Promise<unknown> => {
     const reader = openReader(url)
@@ -173,7 +173,7 @@ describe('a statement of a user', () => {
     }
   }
 
-  test('of the role that reads reaches only the tables', async () => {
+  test('a statement of the reader role can only access the tables', async () => {
     const { url, as } = await databaseWithRoles()
     await (await openStore(as('writer'))).close()
     // A login of its own: a role that was only taken on could be given up again.
@@ -221,7 +221,7 @@ describe('a statement of a user', () => {
     expect(await query(visitor.href, 'select count(*) as n from series')).toEqual([[0n]])
   })
 
-  test('that takes too long is ended by the server; the address may set the limit', async () => {
+  test('a statement that takes too long is cancelled by the server, with a limit from the address', async () => {
     const url = await migratedDatabase()
     const refusal = await query(`${url}?statement_timeout=200`, 'select pg_sleep(600)')
     expect(refusal).toMatchObject({ code: '57014', message: expect.stringMatching(/exceeded the time limit/) })

@@ -29,7 +29,7 @@ const rowOf = (host: string) => ({ host, base_url: 'x', service: 'x', first_call
 const hosts = async (store: Store): Promise<string[]> =>
   (await store.kysely.selectFrom('_source').select('host').orderBy('host').execute()).map(({ host }) => host)
 
-test('a new database that several open at once is made by one of them, while the others wait', async () => {
+test('one of several concurrent processes creates a new database while the others wait', async () => {
   const url = await tempDatabase()
   const stores = await Promise.all(Array.from({ length: 4 }, () => open(url)))
   for (const { kysely } of stores)
@@ -37,7 +37,7 @@ test('a new database that several open at once is made by one of them, while the
 })
 
 describe('a transaction', () => {
-  test('is there whole or not at all, and one comes after the other', async () => {
+  test('transactions are atomic and run one after the other', async () => {
     const store = await open(await migratedDatabase())
     const failed = store.write(async (tx) => {
       await tx.insertInto('_source').values(rowOf('a')).execute()
@@ -49,7 +49,7 @@ describe('a transaction', () => {
     expect(await hosts(store)).toEqual(['b'])
   })
 
-  test('whose connection is cut is done again, once', async () => {
+  test('a transaction with a lost connection is repeated once', async () => {
     const url = await migratedDatabase()
     const store = await open(url)
     let attempts = 0
@@ -64,7 +64,7 @@ describe('a transaction', () => {
     expect(await hosts(store)).toEqual(['a'])
   })
 
-  test('that runs into a deadlock with another one is repeated', async () => {
+  test('a transaction in a deadlock is repeated', async () => {
     const url = await migratedDatabase()
     const [one, other] = [await open(url), await open(url)]
     for (const host of ['a', 'b']) await one.write((tx) => tx.insertInto('_source').values(rowOf(host)).execute())
@@ -98,8 +98,8 @@ describe('a transaction', () => {
 
   test.each([
     ['at its end', async () => undefined],
-    ['at the next answer', (tx: Transaction<Database>) => tx.selectFrom('_source').select('host').execute()],
-  ])('tells %s what went wrong in a statement that was not waited for, and leaves nothing', async (_when, then) => {
+    ['at the next result', (tx: Transaction<Database>) => tx.selectFrom('_source').select('host').execute()],
+  ])('a transaction reports %s the error of a statement without await, and writes nothing', async (_when, then) => {
     const store = await open(await migratedDatabase())
     let attempts = 0
     const twice = store.write(async (tx) => {
@@ -115,15 +115,15 @@ describe('a transaction', () => {
     expect(await hosts(store)).toEqual(['c'])
   })
 
-  test('keeps no NUL, which PostgreSQL cannot hold', async () => {
+  test('a transaction replaces NUL, which PostgreSQL cannot store', async () => {
     const store = await open(await migratedDatabase())
     await store.write((tx) => tx.insertInto('_source').values(rowOf('a\0b\ud800')).execute())
     expect(await hosts(store)).toEqual(['a\ufffdb\ufffd'])
   })
 })
 
-describe('the lock of a writer', () => {
-  test('is held by one, reported to the other, and released', async () => {
+describe('the write lock', () => {
+  test('the write lock is exclusive, names its holder, and is released', async () => {
     const url = await migratedDatabase()
     const writer = await openWriter(url, 'sync')
     expect(await isLocked(url)).toBe(true)
@@ -133,7 +133,7 @@ describe('the lock of a writer', () => {
     await (await openWriter(url, 'retry')).close()
   })
 
-  test('that was lost stops its holder, where another one has taken over', async () => {
+  test('a lost lock stops its holder after another process acquired it', async () => {
     const url = await migratedDatabase()
     const writer = await openWriter(url, 'sync')
     await withClient(url, (client) =>
@@ -153,7 +153,7 @@ describe('the lock of a writer', () => {
 })
 
 describe('an address', () => {
-  test('is shown without its password, whatever is wrong', async () => {
+  test('an address is displayed without its password in every error', async () => {
     const secret = 's3cret-word'
     const url = new URL(await tempDatabase())
     url.password = secret
@@ -175,7 +175,7 @@ describe('an address', () => {
   })
 })
 
-test('a connection that the network cuts in the middle of a query is reported as that of the database', async () => {
+test('a connection that breaks during a query is reported with its database', async () => {
   const url = new URL(await migratedDatabase())
   const port = Number(url.port)
   const proxy = createServer((client) => {
@@ -210,13 +210,13 @@ const endWaiting = (url: string, words: string): Promise<void> =>
     while ((await client.query(ended, [words])).rowCount === 0) await sleep(20)
   })
 
-describe('what the server says is an error of ours,', () => {
+describe('server errors', () => {
   const slow = ({ kysely }: Reader) => kysely.executeQuery(CompiledQuery.raw('select pg_sleep(600)'))
 
   test.each<[string, (reader: Reader) => Promise<unknown>]>([
     ['in a query', slow],
     ["in a user's statement", async ({ engine }) => allRows((await engine.query('select pg_sleep(600)')).rows)],
-  ])('%s that is ended with its connection, or because it took too long', async (_name, ask) => {
+  ])('a lost connection and a timeout %s are StoreErrors', async (_name, ask) => {
     const url = await migratedDatabase()
     const reader = openReader(url)
     onTestFinished(() => reader.close())
@@ -243,7 +243,7 @@ test.each([
   'explain select 1; commit; create table taken (a int)',
   'with gone as (delete from data_dictionary returning 1) select * from gone',
   "select set_config('transaction_read_only', 'off', true)",
-])('a statement of a user is one statement, and reads: %s', async (sql) => {
+])('a user statement is a single read-only statement: %s', async (sql) => {
   const url = await migratedDatabase()
   const { engine } = await open(url)
   const read = async () => {
@@ -255,7 +255,7 @@ test.each([
   expect(rows).toEqual([{ taken: null }])
 })
 
-test('the roles may do what they are for, and nothing else', async () => {
+test('each role has exactly its intended permissions', async () => {
   const { as } = await databaseWithRoles()
   const writer = await open(as('writer'))
   const queueFor = async (store: Store) => {
@@ -290,7 +290,7 @@ test('the roles may do what they are for, and nothing else', async () => {
   await expect(reader.kysely.deleteFrom('_source').execute()).rejects.toThrow(/permission denied/)
 })
 
-test('the commands work with an address, and those that do not say what to do instead', async () => {
+test('commands work with an address, and unsupported ones name an alternative', async () => {
   const [cwd, url, other] = [tempFolder(), await migratedDatabase(), await tempDatabase()]
   const NOW = ms('2025-11-04T12:00:00Z')
   const emulator = await emulate({ now: NOW / 1000 })
@@ -345,7 +345,7 @@ content: [{ kinds: [news] }]
   expect(await count(copied)).toEqual(await count(store))
 })
 
-test('a range that is requested again and has not changed writes no values', async () => {
+test('a range fetched again without changes writes no values', async () => {
   // A server of its own: what is written is counted for all of a server.
   const server = await startServer({ autovacuum: 'off', synchronous_commit: 'on' })
   onTestFinished(() => server.close())
@@ -383,7 +383,7 @@ series: [{ indicators: [600, 1293, 551], window: { from: 2025-09-01, to: 2025-11
   expect(bytes / values).toBeLessThan(20)
 })
 
-test('a pooler that hands out connections for one transaction needs settings in the database, and the message names them', async () => {
+test('transaction pooling requires settings in the database, which the error names', async () => {
   const url = await tempDatabase()
   const pooled = `${url}?pooling=transaction`
   const name = new URL(url).pathname.slice(1)
@@ -414,7 +414,7 @@ test('a pooler that hands out connections for one transaction needs settings in 
   expect(await isLocked(pooled)).toBe(false)
 })
 
-test('a worker refuses a database that a newer version has changed, and says what to do', async () => {
+test('a worker refuses a database of a newer version and explains how to continue', async () => {
   const url = await migratedDatabase()
   await withClient(url, (client) => client.query(`insert into _migration values ('9999_later', '2030-01-01')`))
   const { code, err } = await runCommand(tempFolder(), ['worker', '--service', 'generic', '--until-empty'], {
@@ -427,7 +427,7 @@ test('a worker refuses a database that a newer version has changed, and says wha
   expect(err).toContain('→ Update indicator-sync')
 })
 
-test('a worker fetches and loads what a sync hands out, and says how much', async () => {
+test('a worker fetches and loads the requests of a distributed sync and reports their number', async () => {
   const emulator = await emulate()
   const env = { ...serviceAt(emulator.url, emulator.key), INDICATOR_SYNC_DATABASE: await migratedDatabase() }
   const dir = jobFolder()

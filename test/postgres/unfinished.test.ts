@@ -11,7 +11,7 @@ const JOB = `name: job
 series: [{ indicators: [600, 1293], window: { from: 2025-10-01, to: 2025-10-03 } }]
 `
 
-test('a copy that was killed in the middle is refused by every command, until the same command has finished it', async () => {
+test('an interrupted copy is refused by every command until the same command completes it', async () => {
   const [cwd, url] = [tempFolder(), await tempDatabase()]
   await (await openStore(url)).close()
   const emulator = await emulate({ now: NOW / 1000 })
@@ -86,7 +86,7 @@ test('a copy that was killed in the middle is refused by every command, until th
   await source.close()
 })
 
-test('a copy whose server crashes in the middle loses nothing of what it has copied, and is continued', async () => {
+test('a copy interrupted by a server crash loses no copied rows and can be continued', async () => {
   // What is not written down at a commit is lost.
   const server = await startServer({ wal_writer_delay: '10s', wal_buffers: '16MB' })
   onTestFinished(() => server.close())

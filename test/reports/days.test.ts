@@ -4,7 +4,7 @@ import { emulate, ms, runJob, tempStore } from '../kit.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 
-test('a day whose totals are not those of its values is named, and a value that cannot be true is found by its day', async () => {
+test('check finds a day whose totals differ from its values, and an implausible value', async () => {
   const store = await tempStore()
   const emulator = await emulate({ now: NOW / 1000 })
   const yaml = 'series: [{ indicators: [600], geoIds: [3], window: { from: 2025-10-20, to: 2025-10-30 } }]'

@@ -41,7 +41,7 @@ const asOf = (store: Store, at: string): Map<string, unknown> =>
     ).map(({ at_utc, value }) => [at_utc, value]),
   )
 
-test('what changed between two instants is what the history says at both, and nothing else', async () => {
+test('the changes between two instants are exactly those in the history', async () => {
   const store = await tempStore()
   const answer = { values: Array.from({ length: 24 }, (_, i) => i as number | null), name: 'a', listed: [600, 601] }
   const server = await service(answer)
@@ -101,7 +101,7 @@ test('what changed between two instants is what the history says at both, and no
   expect(await all(moments[4]!, moments[4]!)).toEqual([])
 })
 
-test('an indicator whose name is empty in the first language has its name in another one', async () => {
+test('an indicator with an empty name in the first language appears under another name', async () => {
   const store = await tempStore()
   const server = await service({ values: [1, 2], name: 'a', listed: [600] })
   const now = ms('2025-01-05T00:00:00Z')

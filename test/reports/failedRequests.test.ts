@@ -23,8 +23,8 @@ const retried = async (store: Store) =>
       ].join(' '),
   )
 
-describe('a failure is open until it is answered', () => {
-  test('by however many requests and geos', async () => {
+describe('open failures', () => {
+  test('a failure remains open until all of its range is fetched, by any requests and geos', async () => {
     const [store, market] = [await tempStore(), await source({ geos: [3, 8741] })]
     market.state.status = () => 400
     await market.run(store, job('3, 8741', '01', '11'), NOW)
@@ -42,7 +42,7 @@ describe('a failure is open until it is answered', () => {
     expect(await runChecks(store)).toEqual([])
   })
 
-  test('also when the window was held before it failed, and nothing is asked twice', async () => {
+  test('a failure of a stored window remains open, and a retry requests nothing twice', async () => {
     const [store, market] = [await tempStore(), await source({ geos: [3, 8741] })]
     await market.run(store, job('', '01', '11'), NOW)
     market.state.status = () => 400
@@ -55,7 +55,7 @@ describe('a failure is open until it is answered', () => {
     expect(await findGaps(store)).toEqual([])
   })
 
-  test('each geo has its own reason, and what was asked at both ends is told', async () => {
+  test('each geo has its own reason, and the requests at both ends are listed', async () => {
     const [store, market] = [await tempStore(), await source({ geos: [3, 8741] })]
     market.state.status = (_path, { from, to }) =>
       from < ms('2025-10-02T00:00:00Z') / 1000 || to > ms('2025-10-09T23:00:00Z') / 1000 ? 400 : undefined
@@ -85,7 +85,7 @@ describe('the quarantine', () => {
     expect(store.get('select count(*) from _quarantine where resolved_at is null')).toBe(1)
     return { store, market }
   }
-  test('is left when its window was read soundly later, in however many parts', async () => {
+  test('a quarantine entry is closed when its window is fetched correctly, in any number of parts', async () => {
     const { store, market } = await spoiled()
     market.state.spoiled = () => false
     await market.run(store, job('', '01', '05'), NOW + DAY, { restate: true })
@@ -95,7 +95,7 @@ describe('the quarantine', () => {
     expect(await runChecks(store)).toEqual([])
   })
 
-  test('what is unverified is retried, and nothing that is held', async () => {
+  test('a retry requests unverified data, but no complete data', async () => {
     const { store } = await spoiled()
     expect(await retried(store)).toEqual(['09-30 10-10 all'])
   })

@@ -8,7 +8,7 @@ import { source } from '../source.ts'
 const NOW = '2025-11-05T20:15:00Z'
 const WINDOW = 'window: { from: 2025-10-01, to: 2025-10-04 }'
 
-test('sync, plan, gaps and check name a geo that an indicator does not have, and those that it has', async () => {
+test('sync, plan, gaps and check name geos that an indicator lacks, and its existing ones', async () => {
   const emulator = await emulate({ now: ms(NOW) / 1000 })
   const entry = (geoIds: string) => `series:\n  - { indicators: [600], geoIds: [${geoIds}], ${WINDOW}, lookback: 1d }\n`
   const pace = 'pace: { perSecond: 50 }\n'
@@ -59,24 +59,24 @@ const REST = `${WINDOW}, lookback: 1d`
 
 test.each([
   [
-    'only geos that it lacks',
+    'only missing geos',
     `[{ indicators: [5], geoIds: [7, 8], ${REST} }]`,
     [`${lacks} 7, 8; no values are stored for any geo. Remove geoIds from the job to fetch all geos.`],
   ],
-  ['some that it lacks', `[{ indicators: [5], geoIds: [3, 7], ${REST} }]`, [`${lacks} 7; values are stored for 3.`]],
+  ['some missing geos', `[{ indicators: [5], geoIds: [3, 7], ${REST} }]`, [`${lacks} 7; values are stored for 3.`]],
   [
-    'one that the values of all geos lack',
+    'a geo that is missing in the values of all geos',
     `[{ indicators: [5], ${REST} }, { indicators: [5], geoIds: [7], ${REST} }]`,
     [`${lacks} 7; values are stored for 3, 4.`],
   ],
-  ['geos that it has', `[{ indicators: [5], geoIds: [3, 4], ${REST} }]`, []],
+  ['existing geos', `[{ indicators: [5], geoIds: [3, 4], ${REST} }]`, []],
   ['no geos', `[{ indicators: [5], ${REST} }]`, []],
-  ['geos to add up', `[{ indicators: [5], geoIds: [3, 7], geoAgg: sum, ${REST} }]`, []],
-])('a job that names %s is warned exactly about the geos without values', async (_name, series, warnings) => {
+  ['geos to aggregate', `[{ indicators: [5], geoIds: [3, 7], geoAgg: sum, ${REST} }]`, []],
+])('a job with %s gets warnings for exactly the geos without values', async (_name, series, warnings) => {
   expect(await lackingOf(`series: ${series}`)).toEqual(warnings)
 })
 
-test('an indicator without any value is reported, also while its values may still be revised', async () => {
+test('an indicator without values is reported, even while values may still be revised', async () => {
   const late = REST.replace('lookback: 1d', 'lookback: 8mo')
   const says = ['indicator 5 has no values: the service answered without any.']
   for (const rest of [REST, late])
@@ -97,7 +97,7 @@ test('plan knows the geos of an indicator from other jobs', async () => {
   ])
 })
 
-test('an entry with an instant is warned too, until its job names other geos', async () => {
+test('an entry with an instant gets a warning until its job names other geos', async () => {
   const [store, emulator] = [await tempStore(), await emulate({ now: ms(NOW) / 1000 })]
   const run = async (geoIds: string, datetime = '2025-09-01T00:00') => {
     const yaml = `series: [{ indicators: [600], geoIds: [${geoIds}], datetime: ${JSON.stringify(datetime)} }]`

@@ -32,7 +32,7 @@ test.each([
     /^last run of test \(sync, .*\) failed: The disk is full\.$/,
   ],
 ])(
-  'after %s, check reports the failed run until a run of the job succeeds',
+  'check reports a run that failed by %s until a run of the job succeeds',
   async (_what, body, status, error, says) => {
     const [store, market] = [await tempStore(), await source()]
     const failing = await serve((_request, response) => json(response, body, status))
@@ -48,7 +48,7 @@ test.each([
   },
 )
 
-test('a stop by the budget or by a signal is no failure, and leaves an earlier one until a request succeeds', async () => {
+test('a stop by budget or signal is not a failure, and keeps an earlier one open', async () => {
   const [store, market] = [await tempStore(), await source()]
   const budget = `pace: { callsPerDay: 1, perSecond: 50 }\n${SERIES}`
   expect((await runJob(store, market, budget, { now: NOW })).outcome).toBe('stopped')
@@ -64,7 +64,7 @@ test('a stop by the budget or by a signal is no failure, and leaves an earlier o
   expect(await lastRuns(store)).toEqual([])
 })
 
-test('check reports a killed run, before and after another job begins, and no run that is still going on', async () => {
+test('check reports a killed run, but not an active one', async () => {
   const [dir, market] = [tempFolder(), await source()]
   for (const name of ['killed', 'other'])
     writeFileSync(join(dir, `${name}.yaml`), `name: ${name}\npace: { perSecond: 50 }\n${SERIES}`)
@@ -105,7 +105,7 @@ test('check reports a killed run, before and after another job begins, and no ru
 const unfinished = async (store: Store) =>
   (await runChecks(store, NOW / 1000)).filter(({ check }) => check === 'unfinished').map(({ what }) => what)
 
-test('check reports a run that its budget stopped as unfinished, also of texts, until one finishes', async () => {
+test('check reports a run that its budget stopped as unfinished until one finishes', async () => {
   const [store, emulator] = [await tempStore(), await emulate({ now: NOW / 1000 })]
   const texts = 'content: [{ kinds: [news, glossaries, static_pages] }]'
   await runJob(store, emulator, `pace: { callsPerDay: 1, perSecond: 50 }\n${texts}`, { now: NOW })
@@ -117,7 +117,7 @@ test('check reports a run that its budget stopped as unfinished, also of texts, 
   expect(await unfinished(store)).toEqual([])
 })
 
-test('a run of a part of a job neither clears a failure of the whole nor counts as its success', async () => {
+test('a partial run neither clears a failure of the whole job nor counts as its success', async () => {
   const [store, market] = [await tempStore(), await source()]
   const denying = await serve((_request, response) => json(response, { message: 'denied' }, 403))
   await runJob(store, denying, SERIES, { now: NOW })
@@ -132,7 +132,7 @@ test('a run of a part of a job neither clears a failure of the whole nor counts 
   expect(await prometheusText(store)).toMatch(/^indicator_sync_last_success_timestamp_seconds\{job="test"/m)
 })
 
-test('a part of a job that was stopped is unfinished until the whole runs', async () => {
+test('a stopped partial run is unfinished until the whole job runs', async () => {
   const [store, market] = [await tempStore(), await source()]
   const interval = { from: ms('2025-09-01T00:00:00Z') / 1000, to: ms('2025-09-03T00:00:00Z') / 1000 }
   const options = { range: { interval, how: 'replace' } } as const
@@ -143,7 +143,7 @@ test('a part of a job that was stopped is unfinished until the whole runs', asyn
   expect(await unfinished(store)).toEqual([])
 })
 
-test('a backfill that did not finish is reported until the same command does, or the job is forgotten', async () => {
+test('an unfinished backfill is reported until the same command finishes or the job is pruned', async () => {
   const emulator = await emulate({ now: NOW / 1000 })
   const job = (pace: string) =>
     `name: a\npace: { perSecond: 50${pace} }\nseries: [{ indicators: [600], window: { from: 2025-10-20, to: 2025-10-25 }, lookback: 1d, chunk: 1w }]`
@@ -175,7 +175,7 @@ test('a backfill that did not finish is reported until the same command does, or
   expect(await found()).toEqual([])
 })
 
-test('a run whose lake cannot be written has failed, and is reported and notified as failed', async () => {
+test('a run whose lake cannot be written is reported and notified as failed', async () => {
   const emulator = await emulate({ now: NOW / 1000 })
   const notified: unknown[] = []
   const receiver = await serve(async (request, response) => {
@@ -219,7 +219,7 @@ test('check reports the jobs that a command did not reach', async () => {
   })
 })
 
-test('metrics of a job leave out runs of a part of it and ends in the future', async () => {
+test('metrics of a job ignore partial runs and run ends in the future', async () => {
   const [store, market] = [await tempStore(), await source()]
   const denying = await serve((_request, response) => json(response, { message: 'denied' }, 403))
   const ends = async () =>
@@ -239,7 +239,7 @@ test('metrics of a job leave out runs of a part of it and ends in the future', a
   expect(await ends()).toHaveLength(2)
 })
 
-test('a range between now and windows that a clock of 2076 requested is no gap', async () => {
+test('a range before windows that a clock in 2076 requested is no gap', async () => {
   const [store, market] = [await tempStore(), await source()]
   const yaml = 'series: [{ indicators: [5], window: { last: 2d }, lookback: 1d }]'
   await runJob(store, market, yaml, { now: ms('2076-11-04T12:00:00Z') })

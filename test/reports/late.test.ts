@@ -31,7 +31,7 @@ describe('late values', () => {
     return { store, market, run }
   }
 
-  test('a dead cron is visible the next morning', async () => {
+  test('a dead cron is reported the next morning', async () => {
     const { store } = await nights(5)
     expect(await missedRuns(store, seconds(night(4)) + 20 * 3600)).toEqual([])
     const morning = seconds(night(5)) + 11 * 3600
@@ -43,7 +43,7 @@ describe('late values', () => {
     expect(await prometheusText(store)).toContain('indicator_sync_usual_run_interval_seconds{job="test"} 86400')
   })
 
-  test('for a job with a schedule, one run is enough to miss the next one', async () => {
+  test('a job with a schedule is reported as missed after a single run', async () => {
     const { store } = await nights(1, `schedule: "15 21 * * *"\n${LIVE}`)
     expect(await missedRuns(store, seconds(night(1)) - 60)).toEqual([])
     expect(await missedRuns(store, seconds(night(1)) + 11 * 3600)).toEqual([
@@ -51,7 +51,7 @@ describe('late values', () => {
     ])
   })
 
-  test('a source that stops is reported with its usual lag', async () => {
+  test('a source that stopped is reported with its usual lag', async () => {
     const { store, run } = await nights(8)
     expect(await staleSeries(store, seconds(night(7)) + 12 * 3600)).toEqual([])
     await run(8, 30)
@@ -61,7 +61,7 @@ describe('late values', () => {
     ])
   })
 
-  test('a series is late after runs at an odd interval in seconds, too', async () => {
+  test('a series is reported as late even if runs have irregular intervals', async () => {
     const [store, market] = [await tempStore(), await source()]
     const at = (n: number) => night(0) + n * 83_401_000
     for (let n = 0; n < 8; n++) {
@@ -74,7 +74,7 @@ describe('late values', () => {
     ])
   })
 
-  test('no alarm for a fixed window of the past, runs by hand, a series that a job left, and one that ended long ago', async () => {
+  test('fixed past windows, manual runs, removed series and ended series cause no alarm', async () => {
     const past = await nights(
       5,
       'series: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-11-04 }, lookback: 30d, refresh: 1h }]',
@@ -93,7 +93,7 @@ describe('late values', () => {
   })
 })
 
-test('when a geo was last requested is reported for each', async () => {
+test('the time of the last request is reported for each geo', async () => {
   const [store, market] = [await tempStore(), await source({ geos: [3, 8741] })]
   await market.run(store, LIVE.replace('[5]', '[5], geoIds: [3]'), night(0))
   await market.run(store, LIVE.replace('[5]', '[5], geoIds: [8741]'), night(2))
@@ -105,7 +105,7 @@ test('when a geo was last requested is reported for each', async () => {
   expect(store.get('select count(distinct checked_at) from freshness')).toBe(1)
 })
 
-test('clock changes are updated by other zone data', async () => {
+test('clock changes are updated with new time zone data', async () => {
   const store = await tempStore()
   const market = await source()
   await market.run(store, LIVE, night(0))
@@ -115,7 +115,7 @@ test('clock changes are updated by other zone data', async () => {
   expect(store.all('select * from time_zone_offset order by zone, from_at')).toEqual(offsets)
 })
 
-test('a reply store with holes keeps when everything was first seen', async () => {
+test('an incomplete reply store preserves the times at which items were first seen', async () => {
   const store = await tempStore()
   const emulator = await emulate({ now: seconds(night(0)) })
   const yaml = 'keep: latest\ncatalogue: { refresh: 1h }'

@@ -9,7 +9,7 @@ const NOW = '2025-11-05T20:15:00Z'
 const JOB = 'series: [{ indicators: [5], window: { from: 2025-10-20, to: 2025-11-05 }, lookback: 3d, refresh: 1h }]'
 const seconds = (text: string): number => ms(text) / 1000
 
-test('a value that is missing where it may still come is not a gap, and no output says that everything is held', async () => {
+test('a missing value that may still arrive is pending, not a gap, in every output', async () => {
   const lost = [seconds('2025-11-04T04:00:00Z')]
   const [store, market] = [await tempStore(), await source({ geos: [3, 4], has: (at) => !lost.includes(at) })]
   await market.run(store, JOB, NOW)
@@ -34,7 +34,7 @@ test('a value that is missing where it may still come is not a gap, and no outpu
   expect(pendingText({ values: 0, series: 0 })).toBe('')
 })
 
-test('a geo that has no value at all there is counted, an hour that is not over and events are not', async () => {
+test('pending values include geos without values, but no current hours or events', async () => {
   const rolling = 'series: [{ indicators: [5], window: { from: 2025-10-20, to: +1d }, lookback: 1d, refresh: 1h }]'
   const now = seconds(NOW)
   const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
@@ -47,7 +47,7 @@ test('a geo that has no value at all there is counted, an hour that is not over 
 })
 
 test.each(['20d', '8mo'])(
-  'a hole of hours within a lookback of %s is one provisional range, and fails gaps --provisional --fail',
+  'a hole within a lookback of %s is one provisional range and fails `gaps --provisional --fail`',
   async (lookback) => {
     const hole = { from: seconds('2025-10-22T04:00:00Z'), to: seconds('2025-10-22T10:00:00Z') }
     const [store, market] = [await tempStore(), await source({ has: (at) => at < hole.from || at >= hole.to })]

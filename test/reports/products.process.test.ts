@@ -30,11 +30,11 @@ const cli = (words: string, ...last: string[]): Promise<Done> =>
   runCommand(tempFolder(), [...words.split(' '), ...last], { INDICATOR_SYNC_DATABASE: file })
 
 describe('recipes', () => {
-  test.skipIf(onlyInFile('page'))('the page is what the statements answer', async () => {
+  test.skipIf(onlyInFile('page'))('docs/recipes.md contains the results of the statements', async () => {
     expect(readFileSync('docs/recipes.md', 'utf8'), `docs/recipes.md ${STALE}`).toBe(await recipesText(store))
   })
 
-  test('months know their hours, traded energy its steps, and what was known at a time is there', () => {
+  test('recipes return correct hours of months, steps of traded energy, and past values', () => {
     const recipe = (name: string) => {
       const { sql, parameters, shown } = RECIPES.find((one) => one.name === name)!
       return store.all(sql, { ...parameters, ...shown }) as Record<string, number | string>[]
@@ -49,33 +49,35 @@ describe('search', () => {
   const found = (text: string, places: readonly SearchScope[] = ['catalogue']) =>
     searchItems(openReader(file), text, places)
   test.each<[string, string, number]>([
-    ['a number', '1293', 1293],
+    ['an id', '1293', 1293],
     ['an exact name', 'Demanda real', 1293],
     ['a name in the other language', 'Actual demand', 1293],
-    ['no accents', 'prevision de la produccion eolica', 541],
-    ['beginnings of words in any order', 'spot prec diar', 600],
-    ['letters of another case', 'DEMANDA REAL', 1293],
-  ])('%s finds what is meant first', async (_, text, id) => expect((await found(text))[0]).toMatchObject({ id }))
+    ['a name without accents', 'prevision de la produccion eolica', 541],
+    ['prefixes of words in any order', 'spot prec diar', 600],
+    ['a name in upper case', 'DEMANDA REAL', 1293],
+  ])('search by %s finds the best match first', async (_, text, id) =>
+    expect((await found(text))[0]).toMatchObject({ id }),
+  )
 
-  test('says all names in one language, whichever matched', async () => {
+  test('search results have names in one language, whatever name matched', async () => {
     expect((await found('Demanda real'))[0]).toMatchObject({ name: 'Actual demand', locale: 'en' })
     expect(new Set((await found('demanda')).map(({ locale }) => locale))).toEqual(new Set(['en']))
   })
 
-  test('finds in every kind of text, each thing once', async () => {
+  test('search finds every kind of text, and each item once', async () => {
     const all = await found('precio', SEARCH_SCOPES)
     expect(new Set(all.map(({ kind }) => kind)).size).toBeGreaterThan(3)
     expect(new Set(all.map(({ kind, id }) => `${kind} ${id}`)).size).toBe(all.length)
   })
 
   test.each(['"', "'", 'a OR', 'NEAR(', '-x', '*', ':', '%', 'name:x', '\u0000', '😀'])(
-    '%s is a text like any other',
+    '%s is searched as plain text',
     async (text) => {
       expect(await found(text)).toBeInstanceOf(Array)
     },
   )
 
-  test('the index is that of the texts, whatever became of them', async () => {
+  test('the search index follows updates and deletions of texts', async () => {
     const other = await copyMarket(join(tempFolder(), 'other.db'))
     other.run(`update indicator_text set name = 'Zanahoria' where id = 600`, [])
     other.run(`delete from archive_text where id = 79`, [])
@@ -90,7 +92,7 @@ describe('search', () => {
 })
 
 describe('query', () => {
-  test('every format', async () => {
+  test('query prints every format', async () => {
     const sql = `select 1 as n, 'a|"b",c' as t, null as x`
     expect((await cli('query --format csv', sql)).out).toBe('n,t,x\n1,"a|""b"",c",\n')
     const tabs = `select 1 as n, 'a\t"b"' as t, 'c,d' as u, '' as e, null as x`
@@ -110,26 +112,26 @@ describe('query', () => {
     ['a parameter without a value', ['query --param x', 'select :x'], 2, /has no value/],
     ['two statements', ['query', 'select 1; select 2'], 2, /one statement/],
     ['a write', ['query', 'delete from observation'], 2, /read-only/],
-    ['a write that answers', ['query', 'delete from observation returning *'], 2, /read-only/],
-    ['a table', ['query', 'create table x (a)'], 2, /read-only/],
-    ['a typing error', ['query', 'selekt 1'], 2, /syntax error/],
-    ['a column that is not there', ['query', 'select elsewhere from observation'], 2, /no such column|does not exist/],
-    ['nothing', ['query'], 2, /Pass either/],
+    ['a write with returning', ['query', 'delete from observation returning *'], 2, /read-only/],
+    ['a create table', ['query', 'create table x (a)'], 2, /read-only/],
+    ['a syntax error', ['query', 'selekt 1'], 2, /syntax error/],
+    ['a missing column', ['query', 'select elsewhere from observation'], 2, /no such column|does not exist/],
+    ['no statement', ['query'], 2, /Pass either/],
     ['an unknown recipe', ['query --recipe daily-avrage'], 2, /Did you mean|did you mean|There are/],
     ['a parameter that a recipe lacks', ['query --recipe daily-average --param zone=3'], 2, /has no parameter zone/],
     [
-      'what takes too long',
+      'a slow statement',
       ['query --timeout 1', 'with recursive c(x) as (select 1 union all select x + 1 from c) select count(*) from c'],
       4,
       /longer than 1 s/,
     ],
-  ])('%s is told', async (_, args, code, message) => {
+  ])('query with %s prints its error', async (_, args, code, message) => {
     const done = await cli(...args)
     expect(done.err).toMatch(message)
     expect(done.code).toBe(code)
   })
 
-  test('parameters and recipes by name', async () => {
+  test('query accepts parameters and recipes by name', async () => {
     expect((await cli('query --param a=2 --param b=3 --format csv', 'select :a + :b as sum')).out).toBe('sum\n5\n')
     const rows = JSON.parse(
       (await cli('query --recipe daily-average --geo 1 --from 2025-11-01 --to 2025-11-03 --json')).out,
@@ -141,7 +143,7 @@ describe('query', () => {
 })
 
 describe('export', () => {
-  test('Parquet is read back as it is stored, with types and units', async () => {
+  test('an exported Parquet file contains the stored values with types and units', async () => {
     const out = join(tempFolder(), 'spot.parquet')
     expect((await cli('export --indicator 600 --geo 3 --format parquet --output', out)).code).toBe(0)
     const buffer = await asyncBufferFromFile(out)
@@ -161,28 +163,28 @@ describe('export', () => {
   })
 
   test.each<[string, [string, ...string[]], RegExp]>([
-    ['nothing to export', ['export'], /either --indicator or --sql/],
-    ['both', ['export --indicator 1 --sql', 'select 1'], /either --indicator or --sql/],
-    ['flags of the other kind', ['export --wide --sql', 'select 1'], /--sql does not work with --wide/],
+    ['no selection', ['export'], /either --indicator or --sql/],
+    ['two selections', ['export --indicator 1 --sql', 'select 1'], /either --indicator or --sql/],
+    ['flags that do not work with --sql', ['export --wide --sql', 'select 1'], /--sql does not work with --wide/],
     [
-      'a folder that is not there',
+      'a missing directory',
       ['export --indicator 600 --output /nowhere/x.csv'],
       /Cannot write .*directory does not exist/,
     ],
     ['a statement that writes', ['export --sql', 'delete from geo'], /read-only/],
     [
-      'a statement in hours',
+      'a resampled statement',
       ['export --resample hour --sql', 'select 1'],
       /--sql does not work with --wide, --resample/,
     ],
-    ['incomplete periods of nothing', ['export --indicator 600 --partial'], /--partial only works with --resample/],
-  ])('%s is told, and leaves nothing behind', async (_, args, message) => {
+    ['--partial without --resample', ['export --indicator 600 --partial'], /--partial only works with --resample/],
+  ])('an export with %s is refused and leaves no file', async (_, args, message) => {
     const done = await cli(...args)
     expect(done.err).toMatch(message)
     expect(done.code).toBe(2)
   })
 
-  test('--resample gives indicators of other steps common rows, as observations_hourly has them', async () => {
+  test('--resample gives indicators of different steps common rows, equal to observations_hourly', async () => {
     const done = await cli('export --indicator 600 1001 1293 --geo 3 8741 --resample hour --wide --quiet')
     const [head, ...lines] = done.out
       .trim()
@@ -210,7 +212,7 @@ describe('export', () => {
     expect(lines.filter((line) => line.every((cell) => cell !== '')).length).toBeGreaterThan(100)
   })
 
-  test('--resample leaves incomplete months empty, and --partial fills them, also as they were known', async () => {
+  test('--resample leaves incomplete months empty, and --partial fills them, also for past values', async () => {
     const month = async (flags: string) =>
       (await cli(`export --indicator 1293 --geo 8741 --resample month --format ndjson --quiet ${flags}`)).out
         .trim()
@@ -232,7 +234,7 @@ describe('export', () => {
     expect(known.at(-1).value).not.toBe(filled.at(-1).value)
   })
 
-  test('Parquet goes into a pipe as it does into a file, and a reader may leave early', async () => {
+  test('a Parquet export can be piped, and its reader may close early', async () => {
     const start = () =>
       spawn(process.execPath, ['src/cli/bin.js', ...'export --indicator 1293 --format parquet'.split(' ')], {
         env: { ...process.env, INDICATOR_SYNC_DATABASE: store.address },
@@ -247,7 +249,7 @@ describe('export', () => {
     expect(await once(left, 'exit')).toEqual([0, null])
   })
 
-  test('a statement goes into any format', async () => {
+  test('a statement can be exported in any format', async () => {
     const out = join(tempFolder(), 'any.parquet')
     await cli(
       `export --format parquet --output ${out} --sql`,
@@ -259,8 +261,8 @@ describe('export', () => {
   })
 })
 
-describe('content as people read it', () => {
-  test('views join terms and vocabularies, and show which items are over', () => {
+describe('views of content', () => {
+  test('views join terms and vocabularies and show expired items', () => {
     const news = store.all(`select * from news where locale = 'es' order by id`) as Record<string, unknown>[]
     expect(news.length).toBeGreaterThan(10)
     expect(news.some(({ terms }) => typeof terms === 'string')).toBe(true)
@@ -271,7 +273,7 @@ describe('content as people read it', () => {
       expect(store.get(`select count(*) from ${view}`), view).toBeGreaterThan(0)
   })
 
-  test('a text that changed keeps its versions', async () => {
+  test('a changed text keeps its versions', async () => {
     const other = await copyMarket(join(tempFolder(), 'texts.db'))
     const id = other.get('select min(id) from news') as number
     other.run(
@@ -289,7 +291,7 @@ describe('content as people read it', () => {
     await other.close()
   })
 
-  test('archives say what was published when', () => {
+  test('archives show their publication dates', () => {
     const rows = store.all(`select * from archive_publications where kind = 'archive'`) as Record<string, unknown>[]
     expect(rows.length).toBe(store.get(`select count(*) from archive_edition where kind = 'archive'`))
     expect(
@@ -300,8 +302,8 @@ describe('content as people read it', () => {
   })
 })
 
-describe('pictures', () => {
-  test('a chart has its scale, breaks where nothing is, and joins what lies together', () => {
+describe('terminal charts', () => {
+  test('a chart has a scale, breaks at missing values and joins adjacent ones', () => {
     const lines = chartText([0, 1, 2, 3, null, null, 3, 0], { width: 8, height: 2, low: 0, high: 3 })
     expect(lines[0]).toMatch(/^3 │/)
     expect(lines[1]).toMatch(/^0 │/)
@@ -309,7 +311,7 @@ describe('pictures', () => {
     expect(shrink([null, null], 1)).toEqual([null])
   })
 
-  test('a strip marks what most of a week is', () => {
+  test('a strip shows the predominant state of each week', () => {
     const held = [
       { from: 0, to: 20, state: 'final' },
       { from: 20, to: 30, state: 'provisional' },
@@ -321,7 +323,7 @@ describe('pictures', () => {
     expect(stripText([{ from: 70, to: 73, state: 'final' }], 0, 100, 10)).toBe('·······▖··')
   })
 
-  test('show draws a series, compares two, and says what it lacks', async () => {
+  test('show draws a series, compares two, and explains missing values', async () => {
     const done = await cli('show 600 --with 612')
     expect(done.out).toMatch(/Day-ahead spot market price, España \(€\/MWh\): mean/)
     expect(done.out).toMatch(/correlation 0\.9\d+/)

@@ -127,7 +127,7 @@ const hours = (rows: readonly Raw[]): Map<number, number> =>
   new Map([...grouped(rows, ({ hour }) => hour)].map(([hour, all]) => [hour, mean(all)]))
 
 describe('every recipe', () => {
-  test('after init and a sync each answers, or says what it means', async () => {
+  test('every recipe returns rows after init and sync, or its explanation', async () => {
     const now = Date.parse('2025-11-20T12:00:00Z')
     const filled = await tempStore()
     const emulator = await startEmulator({ now: now / 1000 })
@@ -157,7 +157,7 @@ describe('every recipe', () => {
   })
 
   test.skipIf(onlyInFile('tool')).each(RECIPES.map((recipe) => [recipe.name, recipe] as const))(
-    '%s answers the same when a tool sends empty texts',
+    '%s returns the same rows if a tool passes empty parameters',
     (_, recipe) => {
       const nothing = Object.fromEntries(Object.keys(recipe.parameters).map((name) => [name, '']))
       expect(demo.all(withDefaults(recipe), nothing)).toEqual(demo.all(recipe.sql, recipe.parameters))
@@ -165,24 +165,27 @@ describe('every recipe', () => {
   )
 })
 
-describe('numbers, against a loop over the raw values', () => {
-  test.each([3, 8741])('daily-average of geo %i, on days of 23 and 25 hours and with mixed steps', async (geo) => {
-    const days = grouped(raw(store, 600, geo), ({ day }) => day)
-    const rows = await rowsOf(store, 'daily-average', { geo })
-    expect(rows.map(({ local_date }) => local_date)).toEqual([...days.keys()])
-    for (const { local_date, periods, average, minimum } of rows) {
-      const all = days.get(String(local_date))!
-      expect(periods).toBe(all.length)
-      expect(average).toBeCloseTo(mean(all), 1)
-      expect(minimum).toBe(Math.min(...all.map(({ value }) => value)))
-    }
-    const periods = Object.fromEntries(rows.map((row) => [row.local_date, row.periods]))
-    expect([periods['2025-03-30'], periods['2025-09-30'], periods['2025-10-01'], periods['2025-10-26']]).toEqual([
-      23, 24, 96, 100,
-    ])
-  })
+describe('recipe results, compared with a loop over the values', () => {
+  test.each([3, 8741])(
+    'daily-average of geo %i is correct on days of 23 and 25 hours and with mixed steps',
+    async (geo) => {
+      const days = grouped(raw(store, 600, geo), ({ day }) => day)
+      const rows = await rowsOf(store, 'daily-average', { geo })
+      expect(rows.map(({ local_date }) => local_date)).toEqual([...days.keys()])
+      for (const { local_date, periods, average, minimum } of rows) {
+        const all = days.get(String(local_date))!
+        expect(periods).toBe(all.length)
+        expect(average).toBeCloseTo(mean(all), 1)
+        expect(minimum).toBe(Math.min(...all.map(({ value }) => value)))
+      }
+      const periods = Object.fromEntries(rows.map((row) => [row.local_date, row.periods]))
+      expect([periods['2025-03-30'], periods['2025-09-30'], periods['2025-10-01'], periods['2025-10-26']]).toEqual([
+        23, 24, 96, 100,
+      ])
+    },
+  )
 
-  test('what is added up does not decide by its last bits at a half, which differ between engines', () => {
+  test('sums are rounded twice, so that engines agree at halves', () => {
     /** What stands between the parentheses of each call of round. */
     const rounds = (sql: string): string[] =>
       [...sql.matchAll(/\bround\(/g)].map(({ index }) => {
@@ -205,7 +208,7 @@ describe('numbers, against a loop over the raw values', () => {
     }
   })
 
-  test('price-duration-curve has every twentieth of the time', async () => {
+  test('price-duration-curve contains every twentieth of the time', async () => {
     const sorted = raw(store, 600, 3).sort((a, b) => b.value - a.value)
     const whole = sorted.reduce((sum, { step }) => sum + step, 0)
     const curve = await rowsOf(store, 'price-duration-curve')
@@ -218,7 +221,7 @@ describe('numbers, against a loop over the raw values', () => {
     }
   })
 
-  test('daily-profile weighs hours and quarter-hours by how long they last', async () => {
+  test('daily-profile weights hours and quarter-hours by their length', async () => {
     const rows = raw(store, 600, 3)
     for (const { local_hour, weekday, weekend } of await rowsOf(store, 'daily-profile')) {
       const at = rows.filter(({ clock }) => clock === local_hour)
@@ -228,7 +231,7 @@ describe('numbers, against a loop over the raw values', () => {
     }
   })
 
-  test('capture-price weighs each hour with what was made in it', async () => {
+  test('capture-price weights each hour by its production', async () => {
     const price = hours(raw(store, 600, 3))
     const made = raw(store, 1295, 8741).filter(({ day }) => day < '2025-11')
     const energy = [...grouped(made, ({ hour }) => hour)].map(([hour, all]) => [price.get(hour)!, mean(all)] as const)
@@ -243,7 +246,7 @@ describe('numbers, against a loop over the raw values', () => {
     ])
   })
 
-  test('monthly-energy and forecast-error', async () => {
+  test('monthly-energy and forecast-error match the calculation', async () => {
     const energy = await rowsOf(store, 'monthly-energy', { indicators: '551,1295' })
     expect(energy).toHaveLength(2)
     for (const { indicator_id, mwh, hours: covered } of energy) {
@@ -259,7 +262,7 @@ describe('numbers, against a loop over the raw values', () => {
     }
   })
 
-  test('an hour of which a part is held is none to compare or to add', async () => {
+  test('an incomplete hour is neither compared nor summed', async () => {
     const range = { from: '2025-10-25T10:30:00Z', to: '2025-10-25T12:15:00Z' }
     const eleven = (id: number) => hours(raw(store, id, 8741)).get(ms('2025-10-25T11:00:00Z') / 3_600_000)!
     const [row] = await rowsOf(store, 'renewable-share', { demand: 544, renewables: '551,1295', ...range })
@@ -272,19 +275,19 @@ describe('numbers, against a loop over the raw values', () => {
     expect(await rowsOf(store, 'forecast-error', { real: 551, ...range })).toMatchObject([{ hours: 1 }])
   })
 
-  test('hours inside of a day are no time for what counts whole days', async () => {
+  test('recipes by whole days explain an empty range within a day', async () => {
     const range = { from: '2025-10-25T10:30:00Z', to: '2025-10-25T12:15:00Z' }
     expect(await answerOf(store, 'monthly-energy', { indicators: '551', ...range })).toMatch(
       /a local day counts if it starts in the range/,
     )
   })
 
-  test('monthly-energy has no energy of a price', async () => {
+  test('monthly-energy excludes prices', async () => {
     expect(await answerOf(store, 'monthly-energy', { indicators: '600' })).toMatch(/only power and energy have energy/)
     expect(await rowsOf(store, 'monthly-energy', { indicators: '600,551' })).toMatchObject([{ indicator_id: 551 }])
   })
 
-  test('battery-spread has 25 hours to choose from where the day has', async () => {
+  test('battery-spread uses all 25 hours of a clock change day', async () => {
     for (const row of await rowsOf(store, 'battery-spread', { hours: 2, from: '2025-10-26', to: '2025-10-27' })) {
       const day = [...hours(raw(store, 600, 3).filter(({ day }) => day === row.local_date)).values()].sort(
         (a, b) => a - b,
@@ -295,7 +298,7 @@ describe('numbers, against a loop over the raw values', () => {
     }
   })
 
-  test('clock-change-days are those of the clock, whatever is missing', async () => {
+  test('clock-change-days is correct despite missing values', async () => {
     expect(await rowsOf(store, 'clock-change-days')).toEqual([
       { local_date: '2025-03-30', periods: 23, hours: 23 },
       { local_date: '2025-10-26', periods: 100, hours: 25 },
@@ -312,8 +315,8 @@ describe('numbers, against a loop over the raw values', () => {
   })
 })
 
-describe('one series', () => {
-  test('the parameter series takes another than the native one, and only one', async () => {
+describe('series selection', () => {
+  test('the parameter series selects another series than the native one, and only one', async () => {
     const id = store.get(`select id from series where indicator_id = 600 and time_trunc = 'hour'`) as number
     expect((await rowsOf(store, 'daily-average', { series: id }))[0]).toMatchObject({
       periods: 24,
@@ -327,54 +330,54 @@ describe('one series', () => {
 
   test.each<[string, string, Parameters, RegExp]>([
     [
-      'what is held grouped only',
+      'a series stored only in groups',
       'daily-average',
       { indicator: 1293 },
       /needs the native series of indicator 1293; stored only by the hour\. → .*--param series=\d/,
     ],
     [
-      'one of several',
+      'one of several series stored only in groups',
       'residual-load',
       {},
       /residual-load needs the native series of indicator 1293; stored only by the hour/,
     ],
     [
-      'what is not held at all',
+      'a series that is not stored',
       'session-spread',
       {},
       /session-spread needs the native series of indicator 612; nothing is stored\. → .*indicators: \[612\]/,
     ],
     [
-      'some of each',
+      'a mixture of missing series',
       'monthly-energy',
       { indicators: '1293,546,551' },
       /needs the native series of indicator 1293 and 546; 1293 is stored by the hour and nothing of 546 is stored/,
     ],
     [
-      'a geo',
+      'a geo without values',
       'daily-average',
       { geo: 1 },
       /No values of indicator 600 are stored for geo 1; stored geos: 3 \(Geo 3\) and 8741 \(Geo 8741\)\. → .*--geo 3/,
     ],
     [
-      'a time',
+      'a range without values',
       'daily-average',
       { from: '2024-01-01', to: '2024-02-01' },
       /No values of indicator 600, geo 3 are stored in this range\. → .*2025-03-27T00:00:00\+01:00/,
     ],
-    ['a text for a number', 'daily-average', { indicator: 'x' }, /indicator must be a number/],
-    ['a list that is none', 'monthly-energy', { indicators: '551,x' }, /indicators must be a list of indicator ids/],
-    ['no date', 'daily-average', { from: '2025-02-30' }, /--from "2025-02-30" is/],
-    ['the wrong order', 'daily-average', { from: '2025-10-02', to: '2025-10-01' }, /--from must be earlier than --to/],
-  ])('%s is told', async (_, name, given, message) => {
+    ['a text in place of a number', 'daily-average', { indicator: 'x' }, /indicator must be a number/],
+    ['an invalid list', 'monthly-energy', { indicators: '551,x' }, /indicators must be a list of indicator ids/],
+    ['an invalid date', 'daily-average', { from: '2025-02-30' }, /--from "2025-02-30" is/],
+    ['a reversed range', 'daily-average', { from: '2025-10-02', to: '2025-10-01' }, /--from must be earlier than --to/],
+  ])('%s is reported', async (_, name, given, message) => {
     expect(await answerOf(store, name, given)).toMatch(message)
   })
 
-  test('the only geo of a series is taken when nobody names one', async () => {
+  test('the only geo of a series is the default', async () => {
     expect(await rowsOf(store, 'daily-average', { indicator: 551 })).toHaveLength(8)
   })
 
-  test('values that are too coarse are not taken for hours', async () => {
+  test('values longer than an hour are refused by recipes for hours', async () => {
     expect(
       await answerOf(demo, 'daily-profile', {
         series: demo.get(`select id from series where time_trunc = 'day'`) as number,
@@ -383,14 +386,14 @@ describe('one series', () => {
   })
 })
 
-describe('times', () => {
+describe('time ranges', () => {
   const days = async (given: Parameters) =>
     (await rowsOf(store, 'daily-average', given)).map(({ local_date }) => local_date)
   test.each<[Parameters, string[]]>([
     [{ from: '2025-10-30', to: '2025-11-01' }, ['2025-10-30', '2025-10-31']],
     [{ from: '-20d', to: '-18d' }, ['2025-10-31', '2025-11-01']],
     [{ from: '2025-10-31T23:00:00Z', to: '2025-11-01T23:00:00Z' }, ['2025-11-01']],
-  ])('%j is half-open', async (given, expected) => {
+  ])('the range %j is half-open', async (given, expected) => {
     expect(await days(given)).toEqual(expected)
   })
 
@@ -401,7 +404,7 @@ describe('times', () => {
         name,
         sql,
       ]),
-    )('%s reads the values of its range, and no others', (_name, sql) => {
+    )('the recipe %s reads only the values of its range', (_name, sql) => {
     const parameters = Object.fromEntries([...sql.matchAll(/:(\w+)/g)].map(([, name]) => [name!, null]))
     const plan = store.all(`explain query plan ${sql}`, parameters as never) as { detail: string }[]
     const reads = plan.filter(({ detail }) => detail.startsWith('SEARCH o USING'))
@@ -409,12 +412,12 @@ describe('times', () => {
     for (const { detail } of reads) expect(detail).toMatch(/\(series_id=\? AND geo_id=\? AND at>\? AND at<\?\)/)
   })
 
-  test('an instant inside a day, even in the hour that comes twice, is one', async () => {
+  test('a range within the repeated hour contains only its own periods', async () => {
     const [row] = await rowsOf(store, 'daily-average', { from: '2025-10-26T01:00:00Z', to: '2025-10-26T01:30:00Z' })
     expect(row).toMatchObject({ periods: 2, local_date: '2025-10-26' })
   })
 
-  test('the command takes them with a space, and says what is wrong with exit 2', async () => {
+  test('query accepts relative times after a space, and errors exit with 2', async () => {
     const env = { INDICATOR_SYNC_DATABASE: join(folder, 'own.db') }
     const run = (...args: string[]) => runCommand(process.cwd(), ['query', '--timeout', '0', ...args], env)
     const [json, sql, bad, none] = await Promise.all([

@@ -17,7 +17,7 @@ test.each([
   expect(seriesName({ ...SERIES, ...own })).toBe(name)
 })
 
-test('a gap tells an offer indicator from an indicator of the same number, and how geos were combined', async () => {
+test('a gap distinguishes offer indicators and shows the aggregation of geos', async () => {
   const store = await tempStore()
   for (const kind of ['indicator', 'offer_indicator'])
     store.run("insert into indicator (kind, id, first_seen_at) values (?, 7, '2025-01-01T00:00:00.000Z')", [kind])

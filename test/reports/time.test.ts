@@ -12,7 +12,7 @@ const SECONDS = ms(NOW) / 1000
 const now = { now: ms(NOW) }
 
 describe('a change of resolution', () => {
-  test('that was announced is never spanned by a request', async () => {
+  test('no request spans an announced change of resolution', async () => {
     const store = await tempStore()
     const emulator = await emulate({ now: SECONDS })
     await runJob(
@@ -27,7 +27,7 @@ describe('a change of resolution', () => {
     expect(month).toEqual({ count: 31 * 96 + 4, hours: 31 * 24 + 1, energy: null })
   })
 
-  test('that rewrites history replaces the hours and keeps them as they were known', async () => {
+  test('rewritten history replaces the hours and keeps them as past values', async () => {
     const store = await tempStore()
     const emulator = await emulate({ now: SECONDS, historyRewrittenAt: SECONDS + 1000 })
     const yaml = 'series:\n  - { indicators: [600], geoIds: [3], window: { from: 2025-09-01, to: 2025-09-03 } }'
@@ -48,7 +48,7 @@ describe('a change of resolution', () => {
 })
 
 describe('missing values', () => {
-  test('a finding names the series and all geos in words', async () => {
+  test('a finding contains the name of the series and of its geos', async () => {
     const store = await tempStore()
     const server = await serve((_request, response) => json(response, {}, 400))
     const yaml =
@@ -57,7 +57,7 @@ describe('missing values', () => {
     expect((await runChecks(store))[0]!.what).toMatch(/^indicator 5 by the month, series 1, all geos: 2025-03-01T/)
   })
 
-  test('a failed window, a hole at the source and a hole that was never asked are told apart', async () => {
+  test('failed windows, holes of the source and unrequested ranges have different reasons', async () => {
     const store = await tempStore()
     let broken = true
     const server = await serve((request, response) => {
@@ -111,7 +111,7 @@ describe('missing values', () => {
     expect(await failedRequests(store)).toEqual([])
   })
 
-  test('an outage of three weeks heals by itself at the next run', async () => {
+  test('the next run fetches everything after an outage of three weeks', async () => {
     const store = await tempStore()
     const emulator = await emulate({ now: SECONDS })
     const job = (last: string) => `series:\n  - { indicators: [1739], window: { last: ${last} }, lookback: 2d }`
@@ -121,7 +121,7 @@ describe('missing values', () => {
     expect(store.all('select local_date from observations_daily where hours < 23')).toEqual([])
   })
 
-  test('a window of months has whole months, and a month that is not over is provisional', async () => {
+  test('a window of months has whole months, and the current month is provisional', async () => {
     const store = await tempStore()
     const emulator = await emulate({ now: SECONDS })
     await runJob(
@@ -145,8 +145,8 @@ describe('missing values', () => {
   })
 })
 
-describe('whatever happens on the way', () => {
-  test('what was known at any past time is what the service answered then', async () => {
+describe('past values', () => {
+  test('values as of any past time equal the replies at that time', async () => {
     const store = await tempStore()
     const emulator = await emulate({ now: SECONDS })
     const yaml =
@@ -172,8 +172,8 @@ describe('whatever happens on the way', () => {
   })
 })
 
-describe('the catalogue’s history', () => {
-  test('names that change, and indicators that come and go, are visible with dates', async () => {
+describe('the history of the catalogue', () => {
+  test('changed names and added or removed indicators have dates', async () => {
     const store = await tempStore()
     let list = [
       { id: 1, name: 'one', short_name: '1', description: '<p>a</p>' },

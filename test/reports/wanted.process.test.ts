@@ -17,11 +17,11 @@ const gapsOf = async (store: Store) =>
       `${indicator_id} ${geo_id} ${reason} ${from.slice(5, 10)}..${to.slice(5, 10)}`,
   )
 
-describe('a range that a job wants and that was never requested is a gap', () => {
+describe('a selected range that was never requested', () => {
   test.each([
     ['the budget is spent', { callsPerDay: 1 }, 200, 'stopped'],
     ['the key is refused', {}, 403, 'failed'],
-  ])('after a run in which %s', async (_what, limits, status, outcome) => {
+  ])('a range is a gap after a run in which %s', async (_what, limits, status, outcome) => {
     const [store, market] = [await tempStore(), await source()]
     const server = status === 200 ? market : await serve((_request, response) => json(response, {}, status))
     const pace = JSON.stringify({ perSecond: 50, concurrency: 1, ...limits })
@@ -53,7 +53,7 @@ describe('a range that a job wants and that was never requested is a gap', () =>
     })
   })
 
-  test('after a run that was killed, with the schedule of its job as the next run', async () => {
+  test('a range is a gap after a killed run, with the schedule of its job as next run', async () => {
     const dir = tempFolder()
     writeFileSync(join(dir, 'job.yaml'), `name: nightly\nschedule: "15 21 * * *"\n${SERIES}`)
     let kill = (): unknown => undefined
@@ -75,7 +75,7 @@ describe('a range that a job wants and that was never requested is a gap', () =>
     )
   })
 
-  test('until the job does not want it any more; one that is reduced to some indicators wants the rest still', async () => {
+  test('a range is a gap until its job changes, but not if a run is limited to some indicators', async () => {
     const [store, market] = [await tempStore(), await source()]
     const stopped = (yaml: string, more = {}) =>
       runJob(store, market, yaml, { now: NOW, signal: AbortSignal.abort(), ...more })
@@ -91,7 +91,7 @@ describe('a range that a job wants and that was never requested is a gap', () =>
     expect(await gapsOf(store)).toEqual(['2 0 never requested 10-01..10-02'])
   })
 
-  test('for each geo that it names, unless an answer for all geos has it', async () => {
+  test('a range is a gap for each named geo unless a reply for all geos covers it', async () => {
     const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
     await market.run(store, SERIES.replace('[1, 2, 3]', '[1]'), NOW)
     const some =
