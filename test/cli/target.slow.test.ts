@@ -89,11 +89,7 @@ describe('the target of an export', () => {
     ['the database itself', () => 'own', /source database/],
     ['the database by another path', () => `../${dir.split('/').at(-1)}/./own`, /source database/],
     ['a link to the database', () => made('link.csv', symlinkSync('own', path('link.csv'))), /source database/],
-    [
-      'a hard link to the database',
-      () => made('hard.csv', linkSync(path('own'), path('hard.csv'))),
-      /source database/,
-    ],
+    ['a hard link to the database', () => made('hard.csv', linkSync(path('own'), path('hard.csv'))), /source database/],
     ['the WAL of the database', () => made('own-wal', writeFileSync(path('own-wal'), '')), /belongs to the database/],
     ['a journal that the database does not have yet', () => 'own-journal', /belongs to the database/],
     [
@@ -101,7 +97,11 @@ describe('the target of an export', () => {
       () => made('w', writeFileSync(path('w'), Buffer.from('377f0682', 'hex'))),
       /write-ahead log/,
     ],
-    ['another database of the program', () => made('b', writeFileSync(path('b'), readFileSync(path('own')))), /is a database/],
+    [
+      'another database of the program',
+      () => made('b', writeFileSync(path('b'), readFileSync(path('own')))),
+      /is a database/,
+    ],
     [
       'a new database that exists only in its WAL',
       () => made('n', writeFileSync(path('n'), ''), writeFileSync(path('n-wal'), 'x')),
@@ -109,13 +109,9 @@ describe('the target of an export', () => {
     ],
     ['a settings file', () => made('.env', writeFileSync(path('.env'), 'KEY=1')), /settings and keys/],
     ['a settings file that does not exist yet', () => '.env.csv', /settings and keys/],
-    made('docs' => made('docs', mkdirSync(path('docs')), writeFileSync(path('docs/a'), 'a')), /is a directory/],
+    ['a directory', () => made('docs', mkdirSync(path('docs')), writeFileSync(path('docs/a'), 'a')), /is a directory/],
     ['an empty directory', () => made('empty/', mkdirSync(path('empty'))), /directory/],
-    [
-      'a broken symlink',
-      () => made('l.csv', symlinkSync('nowhere', path('l.csv'))),
-      /is a broken symbolic link/,
-    ],
+    ['a broken symlink', () => made('l.csv', symlinkSync('nowhere', path('l.csv'))), /is a broken symbolic link/],
   ])('%s is refused even with --overwrite', async (_, target, message) => {
     const output = target()
     await refused(() => exportTo(output, '--overwrite'), message)
@@ -127,11 +123,12 @@ describe('the target of an export', () => {
     ['JSON', '{"indicator_id":600}\n'],
     ['an empty file', ''],
     ['an earlier export', 'indicator_id,indicator_name,kind,time_trunc,time_agg\n'],
-  ])('existing %s is replaced only with --overwrite', async (_, text) => 
+  ])('existing %s is replaced only with --overwrite', async (_, text) => {
     writeFileSync(path('a.csv'), text)
     await refused(() => exportTo('a.csv'), /Cannot write a\.csv: it exists[\s\S]*--overwrite/)
     expect((await exportTo('a.csv', '--overwrite')).code).toBe(0)
-    expect(readFileSync(path('a.csv'), 'utf8').trim().split('\n')).toHaveLength(4))
+    expect(readFileSync(path('a.csv'), 'utf8').trim().split('\n')).toHaveLength(4)
+  })
 
   testLinks('--overwrite through a symlink replaces the file and keeps the symlink', async () => {
     expect((await exportTo('a')).code).toBe(0)
