@@ -150,7 +150,7 @@ test('a click on an aggregated chart zooms to a fifth of the range', async () =>
   expect((from + 0.85 * (to - from)) / 3_600_000).toBeCloseTo(Date.parse('2025-10-26T12:00Z') / 3_600_000, -1)
 })
 
-test('a chart beside an unclear name is as fine as any, and blames the connection if that fails', async () => {
+test('a chart ignores an ambiguous comparison, and reports only lost connections', async () => {
   const page = await window({ viewport: { width: 1200, height: 900 } })
   await page.goto(`${server.url}/series/1293?from=2025-10-01&to=2025-10-31&with=demand`)
   await poll(() => page.getAttribute('#chart', 'data-drawn')).toBe('2')

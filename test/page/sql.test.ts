@@ -28,7 +28,7 @@ describe('an SQL statement on the page', () => {
     expect([wrong.status, await wrong.json()]).toEqual([400, expect.objectContaining({ error: expect.any(String) })])
   })
 
-  test('is drawn without its counts, unless it has nothing else, and the legend has the lines of the picture', async () => {
+  test('a chart omits counts unless it has no other column, and its legend lists the drawn lines', async () => {
     const { url } = await servePage(await sharedFile())
     const legend = async (columns: string) => {
       const sql = `select local_date, ${columns} from observations_daily where series_id = 1 and geo_id = 3`
