@@ -105,7 +105,7 @@ export interface FailedRequest extends Omit<Call, 'service'> {
 }
 
 /** The range that an entry of a job wants of a series, whether it is stored or not. */
-export interface Wanted extends Interval {
+export interface SelectedRange extends Interval {
   readonly entry: string
   readonly series: SeriesIdentity
   /** Null for all. */

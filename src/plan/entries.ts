@@ -2,9 +2,13 @@ import { ALL_GEOS } from '../db/tables/codes.ts'
 import { seriesParams } from '../job/entryRoutes.ts'
 import type { Job, SeriesEntry } from '../job/job.ts'
 import { spanSeconds } from '../job/moment.ts'
-import { type SeriesIdentity, seriesKey, type Wanted } from '../job/plannedRequest.ts'
+import { type SelectedRange, type SeriesIdentity, seriesKey } from '../job/plannedRequest.ts'
+import type { SeriesState } from '../job/plannerState.ts'
 import type { AnyParams } from '../service/routes.ts'
-import { type Planning, wantedRange } from './planning.ts'
+import type { Interval } from '../util/time/interval.ts'
+import { findPeriods } from '../util/time/periods.ts'
+import { type Freshness, toFreshness } from './freshness.ts'
+import { type Planning, selectedRange } from './planning.ts'
 import { borderUnit } from './windows.ts'
 
 /** The series of an entry for one of its indicators. */
@@ -18,7 +22,7 @@ export const toIdentity = (entry: SeriesEntry, indicatorId: number): SeriesIdent
   geoIds: entry.geoAgg === null || entry.geoIds.length === 0 ? null : [...entry.geoIds].sort((a, b) => a - b),
 })
 
-/** The geos under which coverage of an entry is recorded. With geo_agg they are part of the series; otherwise each geo has its own. */
+/** The geos under which coverage of an entry is recorded. With geo_agg they belong to the series; otherwise each has its own rows. */
 export const coveredGeos = ({ geoIds, geoAgg }: SeriesEntry): readonly number[] =>
   geoIds.length === 0 || geoAgg !== null ? [ALL_GEOS] : geoIds
 
@@ -29,11 +33,11 @@ export const coversAllGeos = (entry: SeriesEntry): boolean => coveredGeos(entry)
 export const seriesKeys = (entry: SeriesEntry): string[] =>
   entry.indicators.map((id) => seriesKey(toIdentity(entry, id)))
 
-/** Whether a job requests some geos of a series where other jobs may request all. */
+/** Whether a job requests some geos of a series, so that another job may request all. */
 export const namesGeos = (job: Job): boolean =>
   job.series.some((entry) => entry.window !== null && !coversAllGeos(entry))
 
-/** The geos that a request for some geos of an entry has as parameter; empty for all. */
+/** The geos that a request of an entry has as parameter; empty for all. */
 export const sentGeos = ({ geoIds, geoAgg }: SeriesEntry, requested: readonly number[]): readonly number[] =>
   geoAgg === null ? requested.filter((geoId) => geoId !== ALL_GEOS) : geoIds
 
@@ -45,9 +49,9 @@ export const toParams = (entry: SeriesEntry, id: number, geoIds: readonly number
 })
 
 /** The longest lookback with which a job requests each of its series, in seconds. */
-export function longestLookbacks(job: Job): ReadonlyMap<string, number> {
-  const known = lookbacks.get(job)
-  if (known) return known
+function longestLookbacks(job: Job): ReadonlyMap<string, number> {
+  const cached = lookbacks.get(job)
+  if (cached) return cached
   const longest = new Map<string, number>()
   for (const entry of job.series)
     for (const id of entry.window ? entry.indicators : []) {
@@ -59,13 +63,12 @@ export function longestLookbacks(job: Job): ReadonlyMap<string, number> {
 }
 const lookbacks = new WeakMap<Job, ReadonlyMap<string, number>>()
 
-/** Everything that a job wants of series with windows, without the options of the user. */
-export function wantedSeries(planning: Planning): Wanted[] {
+/** Lists the ranges that the entries of a job select, without the options of the user. */
+export function selectedRanges(planning: Planning): SelectedRange[] {
   return planning.job.series.flatMap((entry) => {
     if (!entry.window) return []
-    const range = wantedRange({ ...planning, options: {} }, entry.window, borderUnit(entry.timeTrunc))
-    const geos = coveredGeos(entry)
-    const geoIds = geos.includes(ALL_GEOS) ? null : geos
+    const range = selectedRange({ ...planning, options: {} }, entry.window, borderUnit(entry.timeTrunc))
+    const geoIds = coversAllGeos(entry) ? null : coveredGeos(entry)
     const refreshS = spanSeconds(entry.refresh)
     return entry.indicators.map((id) => ({
       entry: entry.path,
@@ -75,4 +78,48 @@ export function wantedSeries(planning: Planning): Wanted[] {
       ...range,
     }))
   })
+}
+
+/** A series of an entry, with its selected range and its stored state. */
+export interface EntrySeries {
+  readonly entry: SeriesEntry
+  readonly series: SeriesIdentity
+  readonly key: string
+  readonly state: SeriesState
+  /** The geos under which its coverage is recorded. */
+  readonly geoIds: readonly number[]
+  readonly selected: Interval
+  readonly freshness: Freshness
+  /** The longest lookback of its requests so far and of the job, in seconds. */
+  readonly lookbackS: number
+}
+
+/** Lists the series of an entry with a window, or those of some of its indicators. */
+export function* entrySeries(
+  planning: Planning,
+  entry: SeriesEntry,
+  indicators: readonly number[] = entry.indicators,
+): Generator<EntrySeries> {
+  const { job, service, plannerState } = planning
+  if (!entry.window) return
+  const geoIds = coveredGeos(entry)
+  const unit = borderUnit(entry.timeTrunc)
+  const selected = selectedRange(planning, entry.window, unit)
+  const freshness = toFreshness(planning, entry, unit)
+  for (const id of indicators) {
+    const identity = toIdentity(entry, id)
+    const key = seriesKey(identity)
+    const state = plannerState.series(key)
+    const periods = state.period && findPeriods(service.timeZone, state.period)
+    yield {
+      entry,
+      series: identity,
+      key,
+      geoIds,
+      state,
+      selected,
+      freshness: periods?.isCalendar ? { ...freshness, periods } : freshness,
+      lookbackS: Math.max(state.lookbackS ?? 0, longestLookbacks(job).get(key)!),
+    }
+  }
 }

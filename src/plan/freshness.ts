@@ -7,7 +7,7 @@ import type { Periods } from '../util/time/periods.ts'
 import { floorTo, type Unit } from '../util/time/zone.ts'
 import type { Planning } from './planning.ts'
 
-/** What decides whether stored coverage is still good. */
+/** Rules 22–24 (docs/decisions/001-coverage.md): the times that decide whether stored coverage is still good. */
 export interface Freshness {
   readonly zone: string
   readonly now: Instant
@@ -16,11 +16,11 @@ export interface Freshness {
   /** Seconds. */
   readonly refreshS: number
   readonly unit: Unit
-  /** The periods of the series, where they are long and known. */
+  /** The periods of the series, if it has known calendar periods. */
   readonly periods?: Periods | undefined
 }
 
-/** What an entry says about the age of what it wants; for listings without a lookback nothing is revised. */
+/** The times of an entry. Listings without a lookback are never revised. */
 export const toFreshness = (
   { service, now }: Pick<Planning, 'service' | 'now'>,
   { lookback, refresh }: { readonly lookback?: Span | undefined; readonly refresh: Span },
@@ -33,18 +33,18 @@ export const toFreshness = (
   refreshS: spanSeconds(refresh),
 })
 
-/** The local border before which, at an instant, nothing is revised any more. */
+/** The local border before which, at an instant, nothing can be revised. */
 export const settledBefore = (at: Instant, { zone, lookbackS, unit, periods }: Freshness): Instant => {
   const border = floorTo(zone, at - lookbackS, unit)
-  // A period that has begun before the border and ends after it may still be revised.
+  // A period that contains the border may still be revised.
   return periods ? floorTo(zone, periods.floor(border), unit) : border
 }
 
-/** Whether something was fetched within `refresh`. A time in the future comes from a clock that was set back since, and does not count. */
+/** Rule 22: whether data was fetched within `refresh`. A time in the future comes from a wrong clock, and does not count. */
 const isFresh = (fetchedAt: Instant, { now, refreshS }: Freshness): boolean =>
   fetchedAt > now - refreshS && !isFuture(fetchedAt, now)
 
-/** The part of a stored interval that was past revision when it was fetched. */
+/** Rule 23: the part of a stored interval that was past revision when it was fetched. */
 function finalPart(stored: Coverage, freshness: Freshness): Interval {
   const ahead = Math.max(0, stored.fetchedAt - freshness.now)
   if (stored.settledFor - ahead >= freshness.lookbackS) return stored
@@ -52,12 +52,10 @@ function finalPart(stored: Coverage, freshness: Freshness): Interval {
   return { from: stored.from, to: Math.min(stored.to, border) }
 }
 
-/**
- * The part of a stored interval that need not be requested: all of it when it was fetched within `refresh`, otherwise what was
- * past revision when it was fetched. What is unverified is requested whatever its age, at growing distances.
- */
+/** The part of a stored interval that need not be requested. */
 export function freshPart(stored: Coverage, freshness: Freshness): Interval {
   if (isFresh(stored.fetchedAt, freshness)) return stored
+  // Rule 24: unverified data is requested at growing distances.
   if (
     stored.state === 'unverified' &&
     isUnverifiedDue(stored.since ?? stored.fetchedAt, stored.fetchedAt, freshness.now)
@@ -66,15 +64,15 @@ export function freshPart(stored: Coverage, freshness: Freshness): Interval {
   return finalPart(stored, freshness)
 }
 
-/** Whether a listing has to be requested: it was never answered, or longer ago than `refresh` while its window could still be revised. */
+/** Whether a listing is due: it has no reply, or an old one from a time at which its window could still be revised. */
 export function isDue(last: Instant | undefined, window: Interval | null, freshness: Freshness): boolean {
   if (last === undefined) return true
   if (isFresh(last, freshness)) return false
-  const byDays: Freshness = { ...freshness, unit: 'day', periods: undefined }
-  return window === null || window.to > settledBefore(Math.min(last, freshness.now), byDays)
+  const inDays: Freshness = { ...freshness, unit: 'day', periods: undefined }
+  return window === null || window.to > settledBefore(Math.min(last, freshness.now), inDays)
 }
 
-/** Whether an indicator or widget is not requested now because the service does not know it; calls `onSkipped` then. */
+/** Whether an indicator or widget is skipped because the service does not know it. If so, calls `onSkipped`. */
 export function isSkipped(planning: Planning, entry: string, route: string, id: string | number): boolean {
   const { plannerState, now, options, onSkipped } = planning
   const unknown = options.restate ? undefined : plannerState.unknown(route, id)

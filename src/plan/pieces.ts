@@ -4,14 +4,11 @@ import { DAY } from '../util/time/instant.ts'
 import { type Interval, intersect } from '../util/time/interval.ts'
 import { borderUnit, cut, widen } from './windows.ts'
 
-/** Half of a window's length in seconds; undefined for a request without a window or a series. */
+/** Half the length of a window in seconds; undefined for a request without a window or a series. */
 export const halfLength = ({ window, series }: PlannedRequest): number | undefined =>
   window && series ? Math.ceil((window.to - window.from) / 2) : undefined
 
-/**
- * The window of a request in pieces of at most `seconds`, on local borders; one piece where it is short enough already or cannot
- * be divided: a bucket, and a day, are requested as a whole.
- */
+/** Splits the window of a request into pieces of at most `seconds`, on local borders. A day or a bucket is never split. */
 export function splitWindow(planned: PlannedRequest, seconds: number | undefined): Interval[] {
   const { window, series, timeZone } = planned
   if (!window) return []
@@ -20,10 +17,7 @@ export function splitWindow(planned: PlannedRequest, seconds: number | undefined
   return [...cut(timeZone, window, size, [], borderUnit(series.timeTrunc))]
 }
 
-/**
- * The first piece of a request for absent values, of at most `seconds`. It begins and ends at an absence. Null if the window has no
- * absence any more.
- */
+/** The first piece of a request for absences, of at most `seconds`. It begins and ends at an absence; null without any. */
 export function absentPiece(
   planned: PlannedRequest,
   seconds: number | undefined,
@@ -43,7 +37,7 @@ export function absentPiece(
   return { from, to: Math.min(piece!.to, Math.max(...reached.map(({ to }) => to))) }
 }
 
-/** The same request for another window. */
+/** Returns the request for another window. */
 export function withWindow(planned: PlannedRequest, window: Interval): PlannedRequest {
   const moved = { ...planned, window }
   return { ...moved, request: requestFor(moved) }

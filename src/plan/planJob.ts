@@ -3,45 +3,44 @@ import type { SeriesEntry } from '../job/job.ts'
 import { resolveMoment } from '../job/moment.ts'
 import { type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
 import { type Interval, merge } from '../util/time/interval.ts'
-import { coversAllGeos, seriesKeys, toIdentity, toParams } from './entries.ts'
+import { coversAllGeos, entrySeries, seriesKeys, toIdentity, toParams } from './entries.ts'
 import { isDue, isSkipped, toFreshness } from './freshness.ts'
-import { planCatalogue, planListings } from './listings.ts'
-import { isInRange, type Planning } from './planning.ts'
-import { planRequest } from './planRequest.ts'
+import { findMissing, type MissingLater } from './missing.ts'
+import { planAbsences } from './planAbsences.ts'
+import { planCatalogue, planListings } from './planListings.ts'
+import { isInRange, type Planning, planRequest } from './planning.ts'
+import { planSeries, type SeriesRequests } from './planSeries.ts'
 import { createRequested } from './requested.ts'
-import { planAbsences } from './series/absences.ts'
-import { seriesOf } from './series/entrySeries.ts'
-import { findMissing, type MissingLater } from './series/missing.ts'
-import { planSeries, type SeriesRequests } from './series/seriesRequests.ts'
-
-function findMissingLater(planning: Planning): ReadonlyMap<string, readonly Interval[]> {
-  const { job, later: others = [] } = planning
-  const found = new Map<string, readonly Interval[]>()
-  if (others.length === 0) return found
-  const own = new Set(job.series.filter((entry) => !coversAllGeos(entry)).flatMap(seriesKeys))
-  for (const later of own.size === 0 ? [] : others)
-    for (const entry of later.job.series.filter(coversAllGeos)) {
-      const laterPlanning = { ...planning, ...later }
-      const shared = entry.indicators.filter((id) => own.has(seriesKey(toIdentity(entry, id))))
-      for (const one of seriesOf(laterPlanning, entry, shared))
-        found.set(one.key, merge([...(found.get(one.key) ?? []), ...findMissing(laterPlanning, one, ALL_GEOS)]))
-    }
-  return found
-}
 
 /**
- * Finds, on the first call, what later jobs need for all geos of a series. Where this job names only some geos, all are requested
- * at once, so that nothing is requested twice.
+ * Plans the requests that a job needs, lazily: first the catalogue, then series, then the other listings, then absences that are due.
  */
-function createMissingLater(planning: Planning): MissingLater {
-  let found: ReturnType<typeof findMissingLater> | undefined
-  return (series) => {
-    found ??= findMissingLater(planning)
-    return found.get(series) ?? []
-  }
+export function* planJob(
+  input: Omit<Planning, 'requested'> & Partial<Pick<Planning, 'requested'>>,
+): Generator<PlannedRequest> {
+  const { requested = createRequested() } = input
+  const job = { ...input.job, series: sortEntries(input.job.series) }
+  const planning = { ...input, job, requested }
+  const before = requested.requests()
+  const missingLater = createMissingLater(planning)
+  yield* planCatalogue(planning)
+  for (const entry of job.series) yield* planInstants(planning, entry)
+  if (job.newestFirst) yield* latestFirst(planAllSeries(planning, missingLater))
+  else for (const { requests } of planAllSeries(planning, missingLater)) yield* requests
+  yield* planListings(planning)
+  yield* planAbsences(planning, requested.requests() - before, missingLater)
 }
 
-/** Plans an entry with `datetime`: one request an indicator, for one instant. */
+/** Keeps the order of entries, but moves those for some geos after those for all geos of the same series, which cover them. */
+function sortEntries(entries: readonly SeriesEntry[]): readonly SeriesEntry[] {
+  if (entries.every(coversAllGeos) || !entries.some(coversAllGeos)) return entries
+  const whole = new Set(entries.filter(coversAllGeos).flatMap(seriesKeys))
+  const isPart = (entry: SeriesEntry): boolean =>
+    !coversAllGeos(entry) && seriesKeys(entry).some((key) => whole.has(key))
+  return [...entries.filter((entry) => !isPart(entry)), ...entries.filter(isPart)]
+}
+
+/** Plans an entry with `datetime`: one request for each indicator, for one instant. */
 function* planInstants(planning: Planning, entry: SeriesEntry): Generator<PlannedRequest> {
   const { job, plannerState, now, options, requested } = planning
   if (!entry.datetime) return
@@ -60,12 +59,16 @@ function* planInstants(planning: Planning, entry: SeriesEntry): Generator<Planne
   }
 }
 
+function* planAllSeries(planning: Planning, missingLater: MissingLater): Generator<SeriesRequests> {
+  for (const entry of planning.job.series) yield* planSeries(planning, entry, missingLater)
+}
+
 /**
- * Merges the requests of many series, those with the latest end first; the requests of each series must be in that order. Each
- * round yields all requests with the latest end, so that a round looks at each series once.
+ * Merges the requests of many series, those with the latest end first. The requests of each series must be in that order. Each round
+ * yields all requests with the latest end, so it visits each series once.
  */
-export function* latestFirst(given: Iterable<SeriesRequests>): Generator<PlannedRequest> {
-  let queues = Array.from(given, ({ windows, requests }) => ({
+export function* latestFirst(series: Iterable<SeriesRequests>): Generator<PlannedRequest> {
+  let queues = Array.from(series, ({ windows, requests }) => ({
     windows,
     next: 0,
     requests: requests[Symbol.iterator](),
@@ -82,37 +85,28 @@ export function* latestFirst(given: Iterable<SeriesRequests>): Generator<Planned
   }
 }
 
-/**
- * Job + planner state + clock → the requests that are needed, lazily: first the catalogue, then series, then the other
- * listings, then absences that are due.
- */
-export function* planJob(
-  given: Omit<Planning, 'requested'> & Partial<Pick<Planning, 'requested'>>,
-): Generator<PlannedRequest> {
-  const { requested = createRequested() } = given
-  const job = { ...given.job, series: inOrder(given.job.series) }
-  const planning = { ...given, job, requested }
-  const before = requested.requests()
-  const missingLater = createMissingLater(planning)
-  yield* planCatalogue(planning)
-  for (const entry of job.series) yield* planInstants(planning, entry)
-  const series = seriesRequests(planning, missingLater)
-  if (job.newestFirst) yield* latestFirst(series)
-  else for (const { requests } of series) yield* requests
-  yield* planListings(planning)
-  yield* planAbsences(planning, requested.requests() - before, missingLater)
+/** Finds, on the first call, the intervals that later jobs need for all geos. If this job names some geos, all are requested at once. */
+function createMissingLater(planning: Planning): MissingLater {
+  let missing: ReturnType<typeof findMissingLater> | undefined
+  return (series) => {
+    missing ??= findMissingLater(planning)
+    return missing.get(series) ?? []
+  }
 }
 
-/** The requests of every series of a job. */
-function* seriesRequests(planning: Planning, missingLater: MissingLater): Generator<SeriesRequests> {
-  for (const entry of planning.job.series) yield* planSeries(planning, entry, missingLater)
-}
-
-/** Entries in the order of the job, except that entries for some geos come after entries for all geos of the same series, which cover them. */
-function inOrder(entries: readonly SeriesEntry[]): readonly SeriesEntry[] {
-  if (entries.every(coversAllGeos) || !entries.some(coversAllGeos)) return entries
-  const whole = new Set(entries.filter(coversAllGeos).flatMap(seriesKeys))
-  const isPart = (entry: SeriesEntry): boolean =>
-    !coversAllGeos(entry) && seriesKeys(entry).some((key) => whole.has(key))
-  return [...entries.filter((entry) => !isPart(entry)), ...entries.filter(isPart)]
+function findMissingLater(planning: Planning): ReadonlyMap<string, readonly Interval[]> {
+  const { job, later: laterJobs = [] } = planning
+  const missing = new Map<string, readonly Interval[]>()
+  const partial = new Set(job.series.filter((entry) => !coversAllGeos(entry)).flatMap(seriesKeys))
+  for (const later of partial.size === 0 ? [] : laterJobs)
+    for (const entry of later.job.series.filter(coversAllGeos)) {
+      const laterPlanning = { ...planning, ...later }
+      const shared = entry.indicators.filter((id) => partial.has(seriesKey(toIdentity(entry, id))))
+      for (const series of entrySeries(laterPlanning, entry, shared))
+        missing.set(
+          series.key,
+          merge([...(missing.get(series.key) ?? []), ...findMissing(laterPlanning, series, ALL_GEOS)]),
+        )
+    }
+  return missing
 }

@@ -4,10 +4,9 @@ import { type FailedRequest, type PlannedRequest, seriesKey } from '../job/plann
 import type { AnyParams } from '../service/routes.ts'
 import type { Interval } from '../util/time/interval.ts'
 import { floorTo } from '../util/time/zone.ts'
-import type { Planning } from './planning.ts'
-import { planRequest } from './planRequest.ts'
+import { groupHoles } from './missing.ts'
+import { type Planning, planRequest } from './planning.ts'
 import { createRequested, type Requested } from './requested.ts'
-import { groupHoles } from './series/groups.ts'
 import { borderUnit } from './windows.ts'
 
 interface RetryPart {
@@ -16,28 +15,28 @@ interface RetryPart {
   readonly params: AnyParams
 }
 
-/** The parts of a request that are not requested yet; geos with the same parts are requested together. */
+/** The parts of a request that are not requested yet. Geos with equal parts are requested together. */
 function retryParts({ series, window, geoIds, params }: FailedRequest, requested: Requested): RetryPart[] {
   if (!series || !window) return [{ geoIds: geoIds ?? (series ? [] : [ALL_GEOS]), window, params }]
   const key = seriesKey(series)
   const missing = (geoIds ?? [ALL_GEOS]).map((geoId) => ({ geoId, holes: requested.untouched(key, geoId, [window]) }))
-  return groupHoles(missing).flatMap(({ geoIds: own, holes }) => {
-    requested.add(key, own, holes)
-    const some = series.geoAgg === null && geoIds ? { geo_ids: own } : {}
-    return holes.map((hole) => ({ geoIds: own, window: hole, params: { ...params, ...some } }))
+  return groupHoles(missing).flatMap((group) => {
+    requested.add(key, group.geoIds, group.holes)
+    const filter = series.geoAgg === null && geoIds ? { geo_ids: group.geoIds } : {}
+    return group.holes.map((hole) => ({ geoIds: group.geoIds, window: hole, params: { ...params, ...filter } }))
   })
 }
 
-/** Plans failed requests again, but nothing twice. Their windows are absolute, so they are the same at any later time. */
+/** Plans failed requests again, each interval once. Their windows are absolute, so they do not depend on the current time. */
 export function* planRetry(
   { service, now }: Pick<Planning, 'service' | 'now'>,
   failed: readonly FailedRequest[],
 ): Generator<PlannedRequest> {
   const requested = createRequested()
-  for (const one of failed) {
-    const { entry, route, series, lookbackS, complete } = one
+  for (const request of failed) {
+    const { entry, route, series, lookbackS, complete } = request
     const pastRevision = now - (lookbackS ?? DEFAULT_LOOKBACK)
-    for (const { geoIds, window, params } of retryParts(one, requested)) {
+    for (const { geoIds, window, params } of retryParts(request, requested)) {
       const planned = planRequest({ service, now }, entry, route, params, {
         series,
         geoIds,

@@ -1,6 +1,10 @@
+import { ALL_GEOS } from '../db/tables/codes.ts'
 import type { Job, Window } from '../job/job.ts'
 import { resolveWindow } from '../job/moment.ts'
+import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { PlannerState, SkippedItem } from '../job/plannerState.ts'
+import { requestFor } from '../service/request.ts'
+import type { AnyParams, Locale } from '../service/routes.ts'
 import type { Service } from '../service/services.ts'
 import type { Instant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
@@ -10,9 +14,9 @@ import { widen } from './windows.ts'
 
 /** Options of the user in addition to the job. */
 export interface PlanOptions {
-  /** `narrow` cuts the job's windows down to the range; `replace` puts the range in their place. */
+  /** `narrow` cuts the job's windows down to the range; `replace` replaces them by the range. */
   readonly range?: { readonly interval: Interval; readonly how: 'narrow' | 'replace' }
-  /** Requests stored ranges again, too. */
+  /** Whether stored ranges are requested again. */
   readonly restate?: boolean
 }
 
@@ -22,37 +26,70 @@ export interface JobWithOptions {
   readonly options: PlanOptions
 }
 
-/** What every part of the planner works with. */
+/** The input of the planner. */
 export interface Planning extends JobWithOptions {
   readonly service: Service
   readonly plannerState: PlannerState
   readonly now: Instant
-  /** What the run has planned to request so far. */
+  /** The requests that the run has planned so far. */
   readonly requested: Requested
   /** Later jobs of the same command. */
   readonly later?: readonly JobWithOptions[]
-  /** Called for what is not requested now because the service does not know it. */
-  readonly onSkipped?: (passed: SkippedItem) => void
+  /** Called for an item that is not requested now because the service does not know it. */
+  readonly onSkipped?: (item: SkippedItem) => void
 }
 
 /** Whether an instant that a job names lies in the range of the user. */
 export const isInRange = ({ options: { range } }: Planning, at: Instant): boolean =>
   !range || (at >= range.interval.from && at < range.interval.to)
 
-/**
- * The range of an entry's window with the options of the user: dates are of the job's zone, the result is widened to borders of
- * the service's zone.
- */
-export function wantedRange(
+/** The range that the window of an entry and the user select. Its dates are of the job's zone, its borders of the service's zone. */
+export function selectedRange(
   { job, service, now, options: { range } }: Planning,
   window: Window,
   unit: Unit = 'day',
 ): Interval {
-  const own = resolveWindow(window, job.timeZone, now)
-  const wanted = !range
-    ? own
+  const resolved = resolveWindow(window, job.timeZone, now)
+  const selected = !range
+    ? resolved
     : range.how === 'replace'
       ? range.interval
-      : { from: Math.max(own.from, range.interval.from), to: Math.min(own.to, range.interval.to) }
-  return wanted.from < wanted.to ? widen(service.timeZone, wanted, unit) : { from: own.from, to: own.from }
+      : { from: Math.max(resolved.from, range.interval.from), to: Math.min(resolved.to, range.interval.to) }
+  return selected.from < selected.to
+    ? widen(service.timeZone, selected, unit)
+    : { from: resolved.from, to: resolved.from }
+}
+
+/** Plans one request. The defaults are those of a listing without a range. */
+export function planRequest(
+  { service, now }: Pick<Planning, 'service' | 'now'>,
+  entry: string,
+  route: string,
+  allParams: AnyParams,
+  {
+    window = null,
+    ...extra
+  }: Partial<
+    Pick<PlannedRequest, 'series' | 'geoIds' | 'window' | 'settledBefore' | 'lookbackS' | 'complete' | 'reason'>
+  > = {},
+): PlannedRequest {
+  const params: { [name: string]: AnyParams[string] } = {}
+  for (const name in allParams) if (allParams[name] !== undefined) params[name] = allParams[name]
+  return {
+    entry,
+    route,
+    params,
+    window,
+    request: requestFor({ service, route, params, window }),
+    locale: (params.locale as Locale | undefined) ?? service.locales[0],
+    reason: 'missing',
+    series: null,
+    geoIds: [ALL_GEOS],
+    settledBefore: now,
+    lookbackS: null,
+    timeZone: service.timeZone,
+    service,
+    complete: false,
+    ...extra,
+  }
 }

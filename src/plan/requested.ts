@@ -2,17 +2,14 @@ import { ALL_GEOS } from '../db/tables/codes.ts'
 import { type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
 import { type Interval, merge, subtract } from '../util/time/interval.ts'
 
-/** What a run has planned to request, so that nothing is requested twice, by whichever entries and jobs. */
+/** The requests that a run has planned, so that no entry or job requests an interval twice. */
 export interface Requested {
-  /**
-   * The parts of some intervals that are not requested yet for a geo of a series. A request for all geos covers each of them;
-   * one for a single geo does not cover all.
-   */
-  left(series: string, geoId: number, wanted: readonly Interval[]): Interval[]
-  /** The same, but for all geos only the parts of which no geo is requested. */
-  untouched(series: string, geoId: number, wanted: readonly Interval[]): Interval[]
+  /** The parts of intervals that are not requested yet for a geo. A request for all geos covers each geo. */
+  left(series: string, geoId: number, intervals: readonly Interval[]): Interval[]
+  /** The same. For all geos, only the parts that are requested for no geo. */
+  untouched(series: string, geoId: number, intervals: readonly Interval[]): Interval[]
   add(series: string, geoIds: readonly number[], intervals: readonly Interval[], requests?: number): void
-  /** Adds a path and query; false where it was added before. */
+  /** Adds a path and query; false if it was added before. */
   addTarget(target: string): boolean
   /** The number of requests so far: windows of series, and targets. */
   requests(): number
@@ -20,10 +17,10 @@ export interface Requested {
   copy(): Requested
 }
 
-/** What is requested of a series, geo by geo. */
+/** The requested intervals of a series by geo. */
 type Intervals = ReadonlyMap<number, readonly Interval[]>
 
-/** Begins empty, or with what was requested before. */
+/** Creates an empty register, or a copy. */
 export function createRequested(
   before: ReadonlyMap<string, Intervals> = new Map(),
   targetsBefore: ReadonlySet<string> = new Set(),
@@ -31,31 +28,22 @@ export function createRequested(
   const bySeries = new Map(before)
   const targets = new Set(targetsBefore)
   let requests = 0
-  const without = (
-    series: string,
-    wanted: readonly Interval[],
-    covers: (requested: Intervals) => readonly (readonly Interval[] | undefined)[],
-  ): Interval[] => {
+  const left: Requested['left'] = (series, geoId, intervals) => {
     const requested = bySeries.get(series)
-    if (!requested) return [...wanted]
-    return subtract(
-      wanted,
-      covers(requested).flatMap((intervals) => intervals ?? []),
-    )
+    if (!requested) return [...intervals]
+    return subtract(intervals, [...(requested.get(ALL_GEOS) ?? []), ...(requested.get(geoId) ?? [])])
   }
-  const left: Requested['left'] = (series, geoId, wanted) =>
-    without(series, wanted, (requested) => [requested.get(ALL_GEOS), requested.get(geoId)])
   return {
     left,
-    untouched: (series, geoId, wanted) =>
+    untouched: (series, geoId, intervals) =>
       geoId === ALL_GEOS
-        ? without(series, wanted, (requested) => [...requested.values()])
-        : left(series, geoId, wanted),
-    add(series, geoIds, more, windows = more.length) {
+        ? subtract(intervals, [...(bySeries.get(series)?.values() ?? [])].flat())
+        : left(series, geoId, intervals),
+    add(series, geoIds, intervals, windows = intervals.length) {
       requests += windows
       const requested = bySeries.get(series)
       const added = geoIds.map(
-        (geoId) => [geoId, requested ? merge([...(requested.get(geoId) ?? []), ...more]) : more] as const,
+        (geoId) => [geoId, requested ? merge([...(requested.get(geoId) ?? []), ...intervals]) : intervals] as const,
       )
       bySeries.set(series, new Map([...(requested ?? []), ...added]))
     },
@@ -70,13 +58,11 @@ export function createRequested(
   }
 }
 
-/** What tells of a request what it is about. */
-type WhatIsRequested = Pick<PlannedRequest, 'series' | 'geoIds' | 'window'> & {
-  readonly request: { readonly target: string }
-}
-
-/** Notes what is requested elsewhere, so that it is not requested again. */
-export function noteAll(requested: Requested, requests: Iterable<WhatIsRequested>): void {
+/** Adds the requests of an earlier job. */
+export function addAll(
+  requested: Requested,
+  requests: Iterable<Pick<PlannedRequest, 'series' | 'geoIds' | 'window' | 'request'>>,
+): void {
   for (const { series, geoIds, window, request } of requests)
     if (series && window) requested.add(seriesKey(series), geoIds, [window])
     else requested.addTarget(request.target)

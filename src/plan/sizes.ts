@@ -6,28 +6,25 @@ import { DAY } from '../util/time/instant.ts'
 import { addUnits } from '../util/time/zone.ts'
 import { sentGeos } from './entries.ts'
 
-/** A span of a job file as a size; weeks become days, and nothing is smaller than a day. */
+/** Converts a span of a job file to a window size of at least a day. */
 export function toSize({ count, unit }: Span): Size {
   if (unit === 'week') return { unit: 'day', count: count * 7 }
   if (unit === 'day' || unit === 'month' || unit === 'year') return { unit, count }
   return { unit: 'day', count: 1 }
 }
 
-/** The smaller of two sizes. */
 export const smaller = (a: Size, b: Size): Size =>
   addUnits('Etc/UTC', 0, a.unit, a.count) <= addUnits('Etc/UTC', 0, b.unit, b.count) ? a : b
 
-/** The first window size of a series. `geos`: how many geos are requested; null where that is not known. */
+/** The first window size of a series. `geos`: the number of requested geos; null if it is not known. */
 function firstSize(
   { windows: { byGeos, unknownGeos, grouped }, routes }: Service,
   route: string,
   timeTrunc: string | null,
   geos: number | null,
 ): Size {
-  const own = routes[route]?.window
-  if (own) return own
-  const coarse = timeTrunc === null ? undefined : grouped[timeTrunc]
-  if (coarse) return coarse
+  const declared = routes[route]?.window ?? (timeTrunc === null ? undefined : grouped[timeTrunc])
+  if (declared) return declared
   return geos === null ? unknownGeos : (byGeos.find(({ upTo }) => upTo === null || geos <= upTo)?.size ?? unknownGeos)
 }
 

@@ -1,5 +1,5 @@
 import { type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
-import { absentShare } from '../plan/series/absences.ts'
+import { absentShare } from '../plan/planAbsences.ts'
 import { NotFoundError } from '../util/errors.ts'
 import { type Outcome, processRequest, type Run } from './processRequest.ts'
 

@@ -2,7 +2,7 @@ import type { Insertable } from 'kysely'
 import { prepared } from '../db/prepared.ts'
 import type { Store } from '../db/store.ts'
 import type { Database } from '../db/tables/schema.ts'
-import { seriesKey, storedIdentity, type Wanted } from '../job/plannedRequest.ts'
+import { type SelectedRange, seriesKey, storedIdentity } from '../job/plannedRequest.ts'
 import { seriesIdOf } from '../load/storedSeries.ts'
 import type { Planning } from '../plan/planning.ts'
 
@@ -25,13 +25,13 @@ async function readSeriesIds({ kysely }: Store): Promise<Map<string, number>> {
 export async function storeSelectedRanges(
   store: Store,
   { job: { name: job }, service: { timeZone }, now }: Pick<Planning, 'job' | 'service' | 'now'>,
-  selected: readonly Wanted[],
+  selected: readonly SelectedRange[],
   keepOthers = false,
 ): Promise<void> {
   const ids = await readSeriesIds(store)
   const storedRows = await store.kysely.selectFrom('_job_range').selectAll().where('job', '=', job).execute()
   const obsolete = new Map(storedRows.map((row) => [`${row.series_id} ${row.entry}`, row]))
-  const changed = new Map<string, Omit<RangeRow, 'series_id'> & Pick<Wanted, 'series'>>()
+  const changed = new Map<string, Omit<RangeRow, 'series_id'> & Pick<SelectedRange, 'series'>>()
   for (const { entry, series, geoIds, from, to, refreshS } of selected) {
     const key = `${seriesKey(series)} ${entry}`
     if (from >= to || changed.has(key)) continue

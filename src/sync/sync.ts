@@ -4,9 +4,9 @@ import type { Job } from '../job/job.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { SkippedItem } from '../job/plannerState.ts'
 import { applySelectors, type Listed, namesAnything, needsCatalogue, resolveSelectors } from '../job/select.ts'
-import { namesGeos, wantedSeries } from '../plan/entries.ts'
-import { planSelection } from '../plan/listings.ts'
+import { namesGeos, selectedRanges } from '../plan/entries.ts'
 import { planJob } from '../plan/planJob.ts'
+import { planSelection } from '../plan/planListings.ts'
 import type { Planning, PlanOptions } from '../plan/planning.ts'
 import { createRequested } from '../plan/requested.ts'
 import { findLackingGeos, type LackingGeos, namedGeos } from '../reports/lackingGeos.ts'
@@ -127,5 +127,5 @@ async function rememberSelected(store: Store, planning: Planning, catalogue: rea
   const { whole = planning.job } = planning.job
   const isCatalogueMissing = needsCatalogue(whole) && catalogue.length === 0
   const job = applySelectors(whole, catalogue)
-  await storeSelectedRanges(store, planning, wantedSeries({ ...planning, job }), isCatalogueMissing)
+  await storeSelectedRanges(store, planning, selectedRanges({ ...planning, job }), isCatalogueMissing)
 }

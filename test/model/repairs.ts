@@ -33,25 +33,25 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'windows are cut in the zone of the job',
-    'plan/series/seriesWindows.ts',
-    'const zone = service.timeZone\n',
-    'const zone = planning.job.timeZone\n',
+    'plan/planSeries.ts',
+    'cutCached(service.timeZone,',
+    'cutCached(planning.job.timeZone,',
   ),
   mutant(
     'what is wanted ends on days of the job',
     'plan/planning.ts',
-    'widen(service.timeZone, wanted, unit)',
-    'widen(job.timeZone, wanted, unit)',
+    'widen(service.timeZone, selected, unit)',
+    'widen(job.timeZone, selected, unit)',
   ),
   {
     name: 'buckets are as long as in the zone of the job',
     edits: [
       {
-        file: 'src/plan/planRequest.ts',
+        file: 'src/plan/planning.ts',
         find: "{ service, now }: Pick<Planning, 'service' | 'now'>,",
         put: '{ service, job, now }: Planning,',
       },
-      { file: 'src/plan/planRequest.ts', find: '    timeZone: service.timeZone,', put: '    timeZone: job.timeZone,' },
+      { file: 'src/plan/planning.ts', find: '    timeZone: service.timeZone,', put: '    timeZone: job.timeZone,' },
     ],
   },
   mutant(
@@ -159,9 +159,9 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'what is absent is never asked again',
-    'plan/series/absences.ts',
-    'found.slice(0, share)',
-    'found.slice(0, 0 * share)',
+    'plan/planAbsences.ts',
+    'candidates.slice(0, share)',
+    'candidates.slice(0, 0 * share)',
   ),
   mutant(
     'what is absent is asked in every run',
@@ -184,8 +184,8 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'what two entries share is asked twice',
     'plan/requested.ts',
-    'if (!requested) return [...wanted]',
-    'if (!requested || requested.size >= 0) return [...wanted]',
+    'if (!requested) return [...intervals]',
+    'if (!requested || requested.size >= 0) return [...intervals]',
   ),
   mutant(
     'rows of a reply with rejects are withdrawn',
@@ -285,13 +285,13 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'absent values take half of the calls',
-    'plan/series/absences.ts',
+    'plan/planAbsences.ts',
     'Math.floor(others / 10)',
     'Math.ceil(others / 2)',
   ),
   mutant(
     'absent values are requested more than once a day',
-    'plan/series/absences.ts',
+    'plan/planAbsences.ts',
     'Math.abs(now - last) >= DAY - EARLY_S ? 1 : 0',
     'Math.abs(now - last) >= 0 ? 1 : 0',
   ),
@@ -299,14 +299,14 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'a window for absent values ends a day late',
     edits: [
       {
-        file: 'src/plan/series/absences.ts',
+        file: 'src/plan/planAbsences.ts',
         find: '.flat().map((absence) => widen(zone, absence, unit)),',
         put: '.flat().map((absence) => widen(zone, { ...absence, to: absence.to + DAY }, unit)),',
       },
       {
-        file: 'src/plan/series/absences.ts',
-        find: 'const window = intersect([piece], [widen(zone, reach, unit)])[0]!',
-        put: 'const window = intersect([piece], [widen(zone, { ...reach, to: reach.to + DAY }, unit)])[0]!',
+        file: 'src/plan/planAbsences.ts',
+        find: 'const window = intersect([piece], [widen(zone, hull(inside), unit)])[0]!',
+        put: 'const window = intersect([piece], [widen(zone, { ...hull(inside), to: hull(inside).to + DAY }, unit)])[0]!',
       },
     ],
   },

@@ -3,10 +3,10 @@ import type { Job } from '../../job/job.ts'
 import { EMPTY_STATE, type PlannerState, type SkippedItem } from '../../job/plannerState.ts'
 import { publishedAheadHints } from '../../job/publishedAhead.ts'
 import { applySelectors, type Listed, needsCatalogue, resolveSelectors } from '../../job/select.ts'
-import { planSelection } from '../../plan/listings.ts'
 import { planJob } from '../../plan/planJob.ts'
+import { planSelection } from '../../plan/planListings.ts'
 import type { Planning, PlanOptions } from '../../plan/planning.ts'
-import { createRequested, noteAll, type Requested } from '../../plan/requested.ts'
+import { addAll, createRequested, type Requested } from '../../plan/requested.ts'
 import { findLackingGeos, namedGeos } from '../../reports/lackingGeos.ts'
 import { sentParams } from '../../service/request.ts'
 import type { Service } from '../../service/service.ts'
@@ -125,7 +125,7 @@ export async function handler(args: PlanArgs): Promise<number> {
     const isPart = [args.from, args.to, args.only].some((flag) => flag !== undefined)
     const all = jobs.map((job, i) => {
       const one = previewJob({ ...context, requested: requested.copy() }, [job, ...jobs.slice(i + 1)])
-      if (i < jobs.length - 1) noteAll(requested, one.requests())
+      if (i < jobs.length - 1) addAll(requested, one.requests())
       return one
     })
     if (args.json) await stream(planJson(all))

@@ -7,17 +7,16 @@ import { rangeParams } from '../service/request.ts'
 import type { AnyParams } from '../service/routes.ts'
 import type { Interval } from '../util/time/interval.ts'
 import { isDue, isSkipped, toFreshness } from './freshness.ts'
-import { isInRange, type Planning, wantedRange } from './planning.ts'
-import { planRequest } from './planRequest.ts'
+import { isInRange, type Planning, planRequest, selectedRange } from './planning.ts'
 import { toSize } from './sizes.ts'
 import { cut } from './windows.ts'
 
 const A_DAY: Span = { count: 1, unit: 'day' }
 
-/** A list as parameter: an empty one is not sent. */
+/** A list as parameter; an empty list is not sent. */
 const unlessEmpty = <T>(list: readonly T[]): readonly T[] | undefined => (list.length === 0 ? undefined : list)
 
-/** The language in the path of a route: one that the route allows, whatever `locale` is requested. */
+/** The language in the path of a route: the first one that the route allows. */
 function catalogueLanguage({ service }: Planning, route: string): string {
   const language = service.routes[route]?.slots.language
   return language?.kind === 'choice' ? language.values[0]! : service.locales[0]
@@ -34,13 +33,13 @@ interface ListingRequest {
   readonly lookback?: Span
 }
 
-/** Requests a listing when it is due. */
+/** Plans a listing if it is due. */
 function* whenDue(
   planning: Planning,
   { path, route, params, window = null, complete, ...times }: ListingRequest,
 ): Generator<PlannedRequest> {
   const { plannerState, options, requested } = planning
-  // What has neither window nor date lies in no range: a command that is about a range leaves it out.
+  // A command for a range skips listings without window and date.
   if (window === null && options.range && (options.restate || options.range.how === 'replace')) return
   const planned = planRequest(planning, path, route, params, { window, complete })
   const { target } = planned.request
@@ -59,7 +58,7 @@ export function* planListings(planning: Planning): Generator<PlannedRequest> {
   if (widgets) yield* planWidgets(planning, widgets)
 }
 
-/** Plans the catalogue of indicators, one request a language. */
+/** Plans the catalogue of indicators: one request for each language. */
 export function* planCatalogue(
   planning: Planning,
   entry: CatalogueEntry | null = planning.job.catalogue,
@@ -116,9 +115,13 @@ function* planArchives(planning: Planning, entry: ArchivesEntry): Generator<Plan
       yield* whenDue(planning, { ...listing, params: { locale, ...filters, date }, window })
     return
   }
-  const wanted = wantedRange(planning, entry.window)
+  const selected = selectedRange(planning, entry.window)
   const chunk = entry.chunk ?? (service.routes[route]?.byDay ? A_DAY : null)
-  const windows = chunk ? [...cut(service.timeZone, wanted, toSize(chunk))] : wanted.from < wanted.to ? [wanted] : []
+  const windows = chunk
+    ? [...cut(service.timeZone, selected, toSize(chunk))]
+    : selected.from < selected.to
+      ? [selected]
+      : []
   for (const window of job.newestFirst ? windows.reverse() : windows)
     for (const locale of entry.locales)
       yield* whenDue(planning, {
@@ -130,8 +133,8 @@ function* planArchives(planning: Planning, entry: ArchivesEntry): Generator<Plan
 
 function* planWidgets(planning: Planning, entry: WidgetsEntry): Generator<PlannedRequest> {
   const { job, now } = planning
-  // A range filters what widgets show. Whether they are due does not depend on it, so it is not their window.
-  const range = entry.window ? rangeParams(wantedRange(planning, entry.window)) : {}
+  // A range filters the content of widgets. It is not their window, because they are due independently of it.
+  const range = entry.window ? rangeParams(selectedRange(planning, entry.window)) : {}
   const datetime = entry.datetime ? resolveMoment(entry.datetime, job.timeZone, now) : undefined
   for (const locale of entry.locales) {
     const params = { locale, datetime, ...range }

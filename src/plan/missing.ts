@@ -1,0 +1,96 @@
+import { ALL_GEOS } from '../db/tables/codes.ts'
+import type { Coverage, SeriesState } from '../job/plannerState.ts'
+import { type Interval, intersect, merge, subtract } from '../util/time/interval.ts'
+import type { EntrySeries } from './entries.ts'
+import { type Freshness, freshPart } from './freshness.ts'
+import type { Planning } from './planning.ts'
+
+/** The holes of one geo. */
+export interface GeoHoles {
+  readonly geoId: number
+  readonly holes: readonly Interval[]
+}
+
+/** Intervals that are requested for some geos together. */
+export interface GeoGroup {
+  readonly geoIds: readonly number[]
+  readonly holes: readonly Interval[]
+}
+
+/** The intervals of a series that later jobs of the same call need for all geos. */
+export type MissingLater = (series: string) => readonly Interval[]
+
+/** The intervals that need not be requested for a geo. Coverage of the geo takes precedence over coverage of all geos. */
+function findFresh(geoId: number, { coverage }: SeriesState, freshness: Freshness): Interval[] {
+  const ofGeo: Coverage[] = []
+  const ofAll: Coverage[] = []
+  const unverified: Coverage[] = []
+  for (const row of coverage)
+    if (row.geo === ALL_GEOS) ofAll.push(row)
+    else if (row.geo === geoId) ofGeo.push(row)
+    else if (row.state === 'unverified') unverified.push(row)
+  const fresh = (rows: readonly Coverage[]): Interval[] => rows.map((row) => freshPart(row, freshness))
+  if (geoId !== ALL_GEOS) return merge([...fresh(ofGeo), ...subtract(fresh(ofAll), ofGeo)])
+  // Rule 24: if one geo is unverified, all geos are requested again.
+  return subtract(fresh(ofAll), subtract(unverified, fresh(unverified)))
+}
+
+/** The intervals that an entry has to request of one of its series for a geo. */
+export function findMissing(
+  { options }: Planning,
+  { state, selected, freshness }: EntrySeries,
+  geoId: number,
+): Interval[] {
+  if (options.restate || state.coverage.length === 0) return merge([selected])
+  return subtract([selected], findFresh(geoId, state, freshness))
+}
+
+/**
+ * The intervals that an entry has to request of a series, each once: for all geos if a later job needs all, else for the geos that
+ * lack them.
+ */
+export function missingGroups(planning: Planning, series: EntrySeries, missingLater: MissingLater): GeoGroup[] {
+  const { key, geoIds } = series
+  const missing = geoIds.map((geoId) => ({
+    geoId,
+    holes: planning.requested.left(key, geoId, findMissing(planning, series, geoId)),
+  }))
+  const forAll = geoIds.includes(ALL_GEOS) ? [] : missingLater(key)
+  if (forAll.length === 0) return groupHoles(missing)
+  const common = intersect(
+    missing.flatMap(({ holes }) => holes),
+    forAll,
+  )
+  const rest = missing.map(({ geoId, holes }) => ({ geoId, holes: subtract(holes, common) }))
+  return [...groupHoles([{ geoId: ALL_GEOS, holes: common }]), ...groupHoles(rest)]
+}
+
+/** Groups the holes of several geos. Each part of a hole is in one group, with all geos that lack it; geos keep their order. */
+export function groupHoles(missing: readonly GeoHoles[]): GeoGroup[] {
+  const equal = Map.groupBy(
+    missing.filter(({ holes }) => holes.length > 0),
+    ({ holes }) => holes.map(({ from, to }) => `${from}-${to}`).join(),
+  )
+  const classes = [...equal.values()].map((geos) => ({
+    geoIds: geos.map(({ geoId }) => geoId),
+    holes: geos[0]!.holes,
+  }))
+  if (classes.length < 2) return classes
+  let groups: readonly GeoGroup[] = []
+  for (const { geoIds, holes } of classes) {
+    let rest: readonly Interval[] = holes
+    const next: GeoGroup[] = []
+    for (const group of groups) {
+      next.push({ ...group, holes: subtract(group.holes, rest) })
+      next.push({ geoIds: [...group.geoIds, ...geoIds], holes: intersect(group.holes, rest) })
+      rest = subtract(rest, group.holes)
+    }
+    next.push({ geoIds, holes: rest })
+    groups = next.filter((group) => group.holes.length > 0)
+  }
+  const order = new Map(missing.map(({ geoId }, i) => [geoId, i]))
+  return groups.map(({ geoIds, holes }) => ({
+    geoIds: [...geoIds].sort((a, b) => order.get(a)! - order.get(b)!),
+    holes,
+  }))
+}

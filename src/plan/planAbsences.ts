@@ -1,0 +1,128 @@
+import { ALL_GEOS } from '../db/tables/codes.ts'
+import type { SeriesEntry } from '../job/job.ts'
+import { type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
+import { absentNext, EARLY_S } from '../job/plannerState.ts'
+import type { Service } from '../service/service.ts'
+import type { Size } from '../service/windowSizes.ts'
+import { DAY, type Instant, isFuture } from '../util/time/instant.ts'
+import { hull, type Interval, intersect, overlaps, subtract } from '../util/time/interval.ts'
+import type { Periods } from '../util/time/periods.ts'
+import { addUnits } from '../util/time/zone.ts'
+import { type EntrySeries, entrySeries } from './entries.ts'
+import { isSkipped } from './freshness.ts'
+import { groupHoles, type MissingLater } from './missing.ts'
+import type { Planning } from './planning.ts'
+import { createWindows } from './planSeries.ts'
+import { sizeFor, smaller } from './sizes.ts'
+import { widen } from './windows.ts'
+
+/* Rules 25 and 26 (docs/decisions/001-coverage.md): requests for absent data, as a small share of a run. */
+
+interface DueAbsence extends Interval {
+  readonly dueAt: Instant
+}
+interface Candidate {
+  readonly dueAt: Instant
+  readonly planned: PlannedRequest
+}
+
+/** Plans requests for absences that are due, those due longest first. `others`: the number of other requests of the run. */
+export function* planAbsences(
+  planning: Planning,
+  others: number,
+  missingLater: MissingLater,
+): Generator<PlannedRequest> {
+  const share = planning.options.restate ? 0 : absentBudget(planning, others)
+  if (share === 0) return
+  // Other jobs may request the candidates beyond the share, so all are noted in a copy.
+  const tentative = { ...planning, requested: planning.requested.copy() }
+  const candidates = planning.job.series.flatMap((entry) => [...listCandidates(tentative, entry, missingLater)])
+  candidates.sort((a, b) => a.dueAt - b.dueAt)
+  for (const { planned } of candidates.slice(0, share)) {
+    planning.requested.add(seriesKey(planned.series!), planned.geoIds, [planned.window!])
+    yield planned
+  }
+}
+
+/** Rule 26: a tenth of the other requests. */
+export const absentShare = (others: number): number => Math.floor(others / 10)
+
+/** Rule 26: the share, or one request a day for each job. */
+function absentBudget({ job, plannerState, now }: Planning, others: number): number {
+  const tenth = absentShare(others)
+  if (tenth > 0) return tenth
+  const last = plannerState.absentRequestedAt(job.name)
+  return last === undefined || Math.abs(now - last) >= DAY - EARLY_S ? 1 : 0
+}
+
+/** Lists windows of an entry in which absences are due, for the geos that have them. */
+function* listCandidates(planning: Planning, entry: SeriesEntry, missingLater: MissingLater): Generator<Candidate> {
+  const { service, now, requested } = planning
+  const zone = service.timeZone
+  for (const selected of entrySeries(planning, entry)) {
+    const { series, key, state } = selected
+    const { unit, periods } = selected.freshness
+    if (state.absences.length === 0) continue
+    const due = new Map(selected.geoIds.map((geoId) => [geoId, findDue(selected, geoId, now)]))
+    const geoIds = [...due].flatMap(([geoId, absences]) => (absences.length > 0 ? [geoId] : []))
+    if (geoIds.length === 0 || isSkipped(planning, entry.path, entry.route, series.indicatorId)) continue
+    const size = candidateSize(service, selected, geoIds)
+    const intervals = joinNearby(
+      [...due.values()].flat().map((absence) => widen(zone, absence, unit)),
+      (at) => addUnits(zone, at, size.unit, size.count),
+    )
+    // Intervals that a later job requests for all geos are not requested here.
+    const rest = subtract(intervals, missingLater(key))
+    const groups = groupHoles(geoIds.map((geoId) => ({ geoId, holes: requested.untouched(key, geoId, rest) })))
+    const { cut, request } = createWindows(planning, selected)
+    for (const group of groups)
+      for (const piece of cut(group.holes, size)) {
+        // Rule 17: a reply contains a period only if it begins in the window.
+        const isInPiece = (absence: DueAbsence): boolean =>
+          overlaps(absence, piece) && (!periods || periodBeginsIn(periods, absence, piece))
+        const dueGeoIds = group.geoIds.filter((geoId) => due.get(geoId)!.some(isInPiece))
+        if (dueGeoIds.length === 0) continue
+        const inside = dueGeoIds.flatMap((geoId) => due.get(geoId)!.filter(isInPiece))
+        // The window begins and ends with a due absence, although the joined interval may not.
+        const window = intersect([piece], [widen(zone, hull(inside), unit)])[0]!
+        requested.add(key, dueGeoIds, [window])
+        const planned = request(window, { geoIds: dueGeoIds, reason: 'absent' })
+        yield { dueAt: Math.min(...inside.map(({ dueAt }) => dueAt)), planned }
+      }
+  }
+}
+
+/** Rule 25: the absences of a geo that are due. Absences of all geos do not count in the geo's own coverage. */
+function findDue({ state: { coverage, absences }, selected }: EntrySeries, geoId: number, now: Instant): DueAbsence[] {
+  const ofGeo = coverage.filter((row) => row.geo === geoId)
+  return absences.flatMap((absence): DueAbsence[] => {
+    const dueAt = isFuture(absence.checked, now) ? now : absentNext(absence)
+    if (dueAt === null || dueAt - EARLY_S > now) return []
+    if (geoId !== ALL_GEOS && absence.geo !== ALL_GEOS && absence.geo !== geoId) return []
+    const parts = geoId === ALL_GEOS || absence.geo === geoId ? [absence] : subtract([absence], ofGeo)
+    return intersect(parts, [selected]).map((part) => ({ ...part, dueAt }))
+  })
+}
+
+/** The window size for absences. A `chunk` of the job does not exceed the learned size, because a candidate counts as one request. */
+function candidateSize(service: Service, { entry, state }: EntrySeries, geoIds: readonly number[]): Size {
+  const size = sizeFor(service, entry, state, geoIds)
+  return state.windowS === null ? size : smaller(size, sizeFor(service, { ...entry, chunk: null }, state, []))
+}
+
+/** Joins intervals that fit into one window. `windowEnd`: the end of a window that begins at an instant. */
+function joinNearby(intervals: readonly Interval[], windowEnd: (from: Instant) => Instant): Interval[] {
+  const joined: Interval[] = []
+  for (const { from, to } of [...intervals].sort((a, b) => a.from - b.from)) {
+    const last = joined.at(-1)
+    if (last && to <= windowEnd(last.from)) joined[joined.length - 1] = { from: last.from, to: Math.max(last.to, to) }
+    else joined.push({ from, to })
+  }
+  return joined
+}
+
+/** Whether a period of an interval begins in a window. */
+function periodBeginsIn(periods: Periods, interval: Interval, window: Interval): boolean {
+  const first = periods.ceil(Math.max(interval.from, window.from))
+  return first < Math.min(interval.to, window.to)
+}

@@ -1,0 +1,97 @@
+import { ALL_GEOS } from '../db/tables/codes.ts'
+import type { SeriesEntry } from '../job/job.ts'
+import type { PlannedRequest } from '../job/plannedRequest.ts'
+import type { SeriesState } from '../job/plannerState.ts'
+import { announcedChanges } from '../service/resolutions.ts'
+import type { Service } from '../service/service.ts'
+import type { Size } from '../service/windowSizes.ts'
+import type { Instant } from '../util/time/instant.ts'
+import { type Interval, overlaps } from '../util/time/interval.ts'
+import { startOfDate } from '../util/time/zone.ts'
+import { type EntrySeries, entrySeries, sentGeos, toParams } from './entries.ts'
+import { isSkipped, settledBefore } from './freshness.ts'
+import { type MissingLater, missingGroups } from './missing.ts'
+import { type Planning, planRequest } from './planning.ts'
+import { sizeFor } from './sizes.ts'
+import { cutCached } from './windows.ts'
+
+/** The windows of one series in order, and the request of each, built lazily. */
+export interface SeriesRequests {
+  readonly windows: readonly Interval[]
+  readonly requests: Iterable<PlannedRequest>
+}
+
+/** Plans an entry with a window: cuts the missing data of each series into windows. */
+export function* planSeries(
+  planning: Planning,
+  entry: SeriesEntry,
+  missingLater: MissingLater,
+): Generator<SeriesRequests> {
+  const { job, service, options, requested } = planning
+  for (const selected of entrySeries(planning, entry)) {
+    const { series, key, state } = selected
+    const groups = missingGroups(planning, selected, missingLater)
+    if (groups.length === 0 || isSkipped(planning, entry.path, entry.route, series.indicatorId)) continue
+    const { settledBefore, cut, request } = createWindows(planning, selected)
+    const windowGroups = groups.map(({ geoIds, holes }) => {
+      const isCovered = state.coverage.some(({ geo }) => geo === ALL_GEOS || geoIds.includes(geo))
+      const windows = cut(holes, sizeFor(service, entry, state, geoIds))
+      requested.add(key, geoIds, holes, windows.length)
+      return { geoIds, isCovered, windows }
+    })
+    const [firstGroup] = windowGroups
+    const groupByWindow =
+      windowGroups.length > 1
+        ? new Map(windowGroups.flatMap((group) => group.windows.map((window) => [window, group])))
+        : null
+    const windows = groupByWindow ? [...groupByWindow.keys()].sort((a, b) => a.from - b.from) : firstGroup!.windows
+    const ordered = job.newestFirst ? windows.toReversed() : windows
+    const requests = ordered.values().map((window) => {
+      const { geoIds, isCovered } = groupByWindow?.get(window) ?? firstGroup!
+      const reason = isCovered ? findReason(window, state, settledBefore) : 'missing'
+      return request(window, { geoIds, reason: options.restate ? 'restate' : reason })
+    })
+    yield { windows: ordered, requests }
+  }
+}
+
+/** Why a window of a series with coverage is requested. `refresh` takes precedence over `unverified`. */
+function findReason(window: Interval, { coverage }: SeriesState, settled: Instant): PlannedRequest['reason'] {
+  const covering = coverage.filter((row) => overlaps(row, window))
+  if (covering.length === 0) return 'missing'
+  if (window.to > settled) return 'refresh'
+  return covering.some(({ state }) => state === 'unverified') ? 'unverified' : 'missing'
+}
+
+/** Cuts holes of a series on local borders, and plans the request for a window. */
+export interface SeriesWindows {
+  /** Periods that end before this are past revision. */
+  readonly settledBefore: Instant
+  cut(holes: readonly Interval[], size: Size): Interval[]
+  request(window: Interval, details: Pick<PlannedRequest, 'geoIds' | 'reason'>): PlannedRequest
+}
+
+export function createWindows(planning: Planning, selected: EntrySeries): SeriesWindows {
+  const { service, now } = planning
+  const { entry, series, lookbackS, freshness } = selected
+  const changes = listChanges(service, selected)
+  const settled = settledBefore(now, freshness)
+  return {
+    settledBefore: settled,
+    cut: (holes, size) => holes.flatMap((hole) => cutCached(service.timeZone, hole, size, changes, freshness.unit)),
+    request(window, details) {
+      const params = toParams(entry, series.indicatorId, sentGeos(entry, details.geoIds))
+      const extra = { ...details, series, window, settledBefore: settled, lookbackS }
+      return planRequest(planning, entry.path, entry.route, params, extra)
+    },
+  }
+}
+
+/** Lists the stored and announced changes of resolution of a series: no window spans one. */
+function listChanges(
+  service: Service,
+  { series: { indicatorId, timeTrunc }, state: { changes } }: EntrySeries,
+): Instant[] {
+  const announced = timeTrunc === null ? announcedChanges(service.changes, indicatorId) : []
+  return [...changes, ...announced.map((date) => startOfDate(service.timeZone, date)!)].sort((a, b) => a - b)
+}
