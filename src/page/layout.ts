@@ -61,7 +61,7 @@ const savedViews = ({
 export function layout(shown: ShownPage, pages: readonly Page[], request: PageRequest): Html {
   const { words, link, asset, locale, path, live } = request
   const { common } = words
-  const scripts = [...(live ? ['live', 'saved'] : []), 'page', ...(shown.scripts ?? [])]
+  const scripts = [...(live ? ['live', 'saved'] : []), 'basics', ...(shown.scripts ?? [])]
   return html`<!doctype html>
 <html lang="${locale}">
 <head>

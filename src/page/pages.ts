@@ -1,16 +1,16 @@
 import type { Endpoint, Page } from './page.ts'
 
 /* The code of a page is loaded on its first request. */
-const archives = () => import('./views/archives.ts')
-const catalogue = () => import('./views/catalogue.ts')
-const coverage = () => import('./views/coverage.ts')
-const explain = () => import('./views/explain.ts')
-const overview = () => import('./views/overview.ts')
-const runs = () => import('./views/runs.ts')
-const series = () => import('./views/series.ts')
-const sql = () => import('./views/sql.ts')
-const texts = () => import('./views/texts.ts')
-const vintages = () => import('./views/vintages.ts')
+const archives = () => import('./views/archivesPage.ts')
+const catalogue = () => import('./views/cataloguePage.ts')
+const coverage = () => import('./views/coveragePage.ts')
+const explain = () => import('./views/explainPage.ts')
+const overview = () => import('./views/overviewPage.ts')
+const runs = () => import('./views/runsPage.ts')
+const series = () => import('./views/seriesPage.ts')
+const sql = () => import('./views/sqlPage.ts')
+const texts = () => import('./views/textsPage.ts')
+const vintages = () => import('./views/vintagesPage.ts')
 const endpoints = () => import('./endpoints.ts')
 
 const page = (path: string, name: Page['name'], view: Page['view'], more: Partial<Page> = {}): Page => ({

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { startServer } from '../../src/page/server.ts'
+import { startServer } from '../../src/page/pageServer.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { fillMarket, NIGHTS } from '../market.ts'
 import { launch } from '../page/chromium.ts'

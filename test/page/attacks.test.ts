@@ -151,7 +151,7 @@ describe('a request to the page', () => {
   test('every response has headers against scripts, frames and reads by other sites', async () => {
     const { url } = await servePage(await sharedFile())
     const { body } = await send(`${url}/`)
-    const asset = /\/-\/[\w-]+\/page\.js/.exec(body)![0]
+    const asset = /\/-\/[\w-]+\/basics\.js/.exec(body)![0]
     for (const path of ['/', '/index.json', '/nothing', asset, '/%ff', '/api/nothing']) {
       const { headers } = await send(`${url}${path}`)
       expect(headers['content-security-policy'], path).toMatch(
@@ -189,18 +189,18 @@ describe('a request to the page', () => {
 
   test('a request for an unknown file name does not read the file system', async () => {
     const { url } = await servePage(await sharedFile())
-    const [, folder] = /\/-\/([\w-]+)\/page\.js/.exec((await send(`${url}/`)).body)!
+    const [, folder] = /\/-\/([\w-]+)\/basics\.js/.exec((await send(`${url}/`)).body)!
     for (const name of [
       '..%2f..%2fpackage.json',
       '%2e%2e/%2e%2e/package.json',
       '../../package.json',
-      'page.js%00',
+      'basics.js%00',
       '__proto__',
       'constructor',
       '..%5c..%5cpackage.json',
     ])
       expect((await send(url, {}, 'GET', `/-/${folder}/${name}`)).status, name).toBe(404)
-    expect((await send(`${url}/-/other/page.js`)).status).toBe(404)
+    expect((await send(`${url}/-/other/basics.js`)).status).toBe(404)
   })
 })
 

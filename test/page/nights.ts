@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { startEmulator } from '../../src/emulator/emulator.ts'
-import type { RunningServer } from '../../src/page/server.ts'
+import type { RunningServer } from '../../src/page/pageServer.ts'
 import { ms, runJob } from '../kit.ts'
 import { copyPrepared } from '../prepared.ts'
 import { openReader, openStore, type Reader, type Store } from '../store.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { VIEWS } from '../../src/db/tables/schema.ts'
-import { excerptOf } from '../../src/page/views/catalogue.ts'
+import { excerptOf } from '../../src/page/views/cataloguePage.ts'
 import { fillBy } from '../cli/filled.ts'
 import { fileFolder, tempFolder } from '../kit.ts'
 import { copyMarket } from '../marketCopy.ts'

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { assets } from '../../src/page/assets.ts'
-import type { RunningServer } from '../../src/page/server.ts'
+import type { RunningServer } from '../../src/page/pageServer.ts'
 import { fileFolder } from '../kit.ts'
 import { openReader, openStore, type Reader } from '../store.ts'
 import { NIGHTS, serveNights } from './nights.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { stripPicture } from '../../src/page/coveragePictures.ts'
 import type { PageRequest } from '../../src/page/page.ts'
-import { createBars } from '../../src/page/views/coverage.ts'
+import { createBars } from '../../src/page/views/coveragePage.ts'
 import { WORDS } from '../../src/page/words/words.ts'
 
 test('a strip shows even small parts of a day', () => {

@@ -101,7 +101,7 @@ async function publishCopy(
 
 /** Makes the page as files. */
 async function publishPage(source: Reader, folder: string, { overwrite, language }: PublishArgs, service: Service) {
-  const { writePage } = await import('../../page/folder.ts')
+  const { writePage } = await import('../../page/pageFolder.ts')
   const now = Math.floor(Date.now() / 1000)
   const how = { locale: language, service, now, overwrite, sources: [source.file] }
   const made = await writePage(source, folder, how)

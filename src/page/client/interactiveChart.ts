@@ -1,7 +1,7 @@
-import { createChart, type ShownChart, withUnit } from './chart.ts'
 import { addressText, timeText } from './clock.ts'
 import { lengthText, valueText } from './format.ts'
 import { refreshPage } from './live.ts'
+import { createChart, type ShownChart, withUnit } from './plot.ts'
 import { type Drawn, differing, periodAt } from './segments.ts'
 import { type PastState, useSlider } from './slider.ts'
 

@@ -18,8 +18,8 @@ import {
 } from '../elements.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { type PageRequest, view } from '../page.ts'
-import { type Overview, readOverview, type SeriesLine, STRIP_DAYS } from '../queries/overview.ts'
-import { runsTable } from './runs.ts'
+import { type Overview, readOverview, type SeriesLine, STRIP_DAYS } from '../queries/overviewData.ts'
+import { runsTable } from './runsPage.ts'
 
 /** Commands that take a job. */
 const OF_JOB = ['plan', 'sync', 'validate', 'backfill', 'restate']

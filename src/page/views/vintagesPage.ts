@@ -6,8 +6,8 @@ import { countText, momentText, serviceText, table, timeText } from '../elements
 import { figure } from '../figure.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { type PageRequest, view } from '../page.ts'
-import { readChanges } from '../queries/series/chart.ts'
-import { rangeQuery, readChartQuery } from '../queries/series/question.ts'
+import { readChanges } from '../queries/series/chartData.ts'
+import { rangeQuery, readChartQuery } from '../queries/series/seriesQuery.ts'
 import { readWindows } from '../queries/series/window.ts'
 
 /** The borders of the ages of revisions, in days after the period began; the first age is before its beginning. */

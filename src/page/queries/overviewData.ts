@@ -12,7 +12,7 @@ import { formatLocal } from '../../util/time/zone.ts'
 import { type PageRequest, pageNumber } from '../page.ts'
 import { coverageIntervalsOf, geosBySeries, lastDays, sharesOf, timelines } from './intervals.ts'
 import { geoNames, requestNames, seriesUnits } from './names.ts'
-import { latestValue } from './series/question.ts'
+import { latestValue } from './series/seriesQuery.ts'
 import { allSeries, matchingSeries, type SeriesRow, seriesHeads } from './seriesPaths.ts'
 
 /** Days of the strip. */

@@ -8,7 +8,7 @@ import type { PageRequest } from '../../page.ts'
 import { timeTicks } from '../../timeTicks.ts'
 import type { ChartState } from '../intervals.ts'
 import { findSeriesPath } from '../seriesPaths.ts'
-import { type ChartQuery, type NamedGeoSeries, readNamedGeoSeries } from './question.ts'
+import { type ChartQuery, type NamedGeoSeries, readNamedGeoSeries } from './seriesQuery.ts'
 import { type GeoSeries, isForGeo, localDays, readDays, readWindow, sixDigits, together } from './window.ts'
 
 /** Columns of the picture that is part of a page; a script requests as many as it has. */

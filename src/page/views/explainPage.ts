@@ -10,7 +10,7 @@ import { lengthText } from '../client/format.ts'
 import { momentText, numberText, timeText } from '../elements.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { NotFound, type PageRequest, view } from '../page.ts'
-import { rangeQuery, readNamedGeoSeries, sqlOf } from '../queries/series/question.ts'
+import { rangeQuery, readNamedGeoSeries, sqlOf } from '../queries/series/seriesQuery.ts'
 import { type GeoSeries, isForGeo } from '../queries/series/window.ts'
 
 /** Bytes. Larger answers are not searched for a value. */

@@ -12,7 +12,7 @@ import { type Html, type HtmlPart, html } from '../html.ts'
 import { type Answering, csvAnswer, type PageRequest, view } from '../page.ts'
 import { namedGeos } from '../queries/names.ts'
 import { segmentsOf } from '../queries/series/window.ts'
-import { createStatementRunner, STATEMENT_LIMITS, type StatementAnswer } from '../statements.ts'
+import { createStatementRunner, STATEMENT_LIMITS, type StatementAnswer } from '../statementQueue.ts'
 
 /** Letters of a statement. */
 const LONGEST_SQL = 20_000

@@ -9,14 +9,14 @@ import { setCookie } from 'hono/cookie'
 import { parseAccept } from 'hono/utils/accept'
 import type { StatusCode } from 'hono/utils/http-status'
 import { isDecodable, type Listening, listen } from '../util/listen.ts'
-import { answerOf, type PageCall, type SentAnswer, type Site } from './answer.ts'
 import { assets } from './assets.ts'
+import { answerOf, type PageCall, type SentAnswer, type Site } from './pageResponse.ts'
 import { ENDPOINTS, PAGES } from './pages.ts'
 import { cookieOf, foreignRefusal, type Refusal, refusal, SECURITY_HEADERS, TOKEN_COOKIE } from './security.ts'
 import { isLocale, PAGE_LOCALES, type PageLocale } from './words/locale.ts'
 import { WORDS } from './words/words.ts'
 
-export type { Site } from './answer.ts'
+export type { Site } from './pageResponse.ts'
 
 /** Milliseconds in which a request must arrive, and between two checks of that. */
 const RECEIVE_MS = { headers: 10_000, check: 2_000 }

@@ -29,7 +29,7 @@ import {
   readChart,
   readCompared,
   readRows,
-} from '../queries/series/chart.ts'
+} from '../queries/series/chartData.ts'
 import {
   latestValue,
   type NamedGeoSeries,
@@ -40,7 +40,7 @@ import {
   SPANS,
   showOf,
   sqlOf,
-} from '../queries/series/question.ts'
+} from '../queries/series/seriesQuery.ts'
 import { segmentsOf } from '../queries/series/window.ts'
 import { AmbiguousSeries } from '../queries/seriesPaths.ts'
 
