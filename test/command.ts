@@ -6,23 +6,23 @@ import { END, type HostedCommand } from './commandHost.ts'
 import { commandOnServer } from './onServer.ts'
 import { PROGRAM_ENV, programBin, programModule, SOURCE_BIN } from './program.ts'
 
-/** All that a command gets of our environment; where coverage is measured, the folder that its own goes to. */
+/** The inherited environment of a command, with the coverage directory if coverage is measured. */
 const OURS = {
   PATH: process.env.PATH ?? '',
   TZ: process.env.TZ ?? '',
   ...(process.env.NODE_V8_COVERAGE && { NODE_V8_COVERAGE: process.env.NODE_V8_COVERAGE }),
 }
 
-/** What a command did. */
+/** The result of a command. */
 export interface Done {
   readonly code: number | null
-  /** What ended it, where a signal did. */
+  /** The signal that ended it, if any. */
   readonly signal?: NodeJS.Signals | null
   readonly out: string
   readonly err: string
 }
 
-/** Does something once, as soon as a process has said something on stderr. */
+/** Runs an action once when the stderr of a process matches. */
 export function whenSaid(child: ChildProcess, what: string | RegExp, then: () => unknown): void {
   let output = ''
   const listen = (data: Buffer): void => {
@@ -34,7 +34,7 @@ export function whenSaid(child: ChildProcess, what: string | RegExp, then: () =>
   child.stderr!.on('data', listen)
 }
 
-/** Runs the command as a user would: a process of its own, in a folder of its own, without our environment. */
+/** Runs the command like a user: in its own process and directory, without the environment of the tests. */
 export const runCli = (
   cwd: string,
   args: readonly string[],
@@ -42,7 +42,7 @@ export const runCli = (
   during?: (child: ChildProcess) => void,
 ): Promise<Done> => runBin(programBin(), cwd, args, { ...PROGRAM_ENV, ...env }, during)
 
-/** The same from source, for tests of what it loads. */
+/** Like `runCli` from source, for tests of loaded modules. */
 export const runSource = (cwd: string, args: readonly string[], env: Record<string, string> = {}): Promise<Done> =>
   runBin(SOURCE_BIN, cwd, args, env)
 
@@ -61,12 +61,12 @@ async function runBin(
   child.stdin.end()
   const texts = outputs(child)
   during?.(child)
-  // A process that cannot be started closes with an error: `once` throws it.
+  // `once` throws the error of a process that cannot start.
   const [code, signal] = await once(child, 'close')
   return { code, signal, ...texts }
 }
 
-/** What a process writes, as far as it has come. */
+/** Collects the output of a process so far. */
 export function outputs(child: ChildProcess): { out: string; err: string } {
   const texts = { out: '', err: '' }
   child.stdout!.on('data', (data) => {
@@ -78,7 +78,7 @@ export function outputs(child: ChildProcess): { out: string; err: string } {
   return texts
 }
 
-/** Processes of this file's tests that run commands, and those of them that wait for one. */
+/** Processes that run commands for this file's tests, and the idle ones. */
 const hosts = new Set<ChildProcess>()
 const idle: ChildProcess[] = []
 
@@ -93,7 +93,7 @@ export async function endHosts(): Promise<void> {
   )
 }
 
-/** A process that waits for a command: one that has run others, or a new one. */
+/** Returns an idle process or starts a new one. */
 function takeHost(): ChildProcess {
   const waiting = idle.pop()
   if (waiting) return waiting
@@ -108,7 +108,7 @@ function takeHost(): ChildProcess {
   return host
 }
 
-/** What a process writes up to the mark that ends a command, or to its end. */
+/** Reads the output up to the end mark of a command, or to its end. */
 function textOf(output: Readable): Promise<string> {
   return new Promise((done) => {
     let text = ''
@@ -129,9 +129,8 @@ function textOf(output: Readable): Promise<string> {
 }
 
 /**
- * Runs the command as `runCli` does, but one after another in a process that stays: to start one costs more than most commands.
- * For tests of what a command says and writes; those of signals, pipes, memory and the end of a process need `runCli`.
- * With REAL_PROCESSES=1 each has a process of its own here, too.
+ * Runs the command like `runCli`, but in a reused process, which is faster than a start. Tests of signals, pipes,
+ * memory or process ends need `runCli`. REAL_PROCESSES=1 gives each command its own process.
  */
 export async function runCommand(
   cwd: string,

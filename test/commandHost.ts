@@ -1,6 +1,6 @@
 /*
- * A process that runs one command of the program after another, each in the folder and environment it is given, and tells by a
- * mark on both outputs that it is over. Only tests start it (`runCommand` of `kit.ts`), with the address of the program.
+ * Runs commands one after another, each with its directory and environment, and marks the end on both outputs. Started
+ * only by tests (`runCommand`), with the path of the program.
  */
 import { resolve } from 'node:path'
 
@@ -11,7 +11,7 @@ export interface HostedCommand {
   readonly env: Readonly<Record<string, string>>
 }
 
-/** Ends what a command wrote; no command writes this character. */
+/** Marks the end of a command's output; no command writes this character. */
 export const END = '\u0000'
 
 if (import.meta.main) {

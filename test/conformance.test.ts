@@ -9,7 +9,7 @@ type SeriesAnswer = {
 
 type SeriesCase = Omit<(typeof SERIES)[number], 'body'> & { readonly body: SeriesAnswer }
 
-/** A day, and how many rows and hours its recorded answer has. */
+/** A day with the number of rows and hours in its recorded reply. */
 const RECORDED_DAYS = [
   ['indicator-1001_2021-10-31_25h-day.json', '2021-10-31', '2021-11-01', 125, 25],
   ['indicator-1001_2021-10-30.json', '2021-10-30', '2021-10-31', 120, 24],
@@ -25,7 +25,7 @@ interface Listings {
   readonly archives: ReturnType<typeof archivesAnswer>
 }
 
-/** A news item with markup in its text, in made up and recorded answers. */
+/** A news item with markup in its text, in generated and recorded replies. */
 const PLAIN = 3038
 
 async function storesSeries({ body, from, to, rows, hours }: SeriesCase): Promise<void> {
@@ -38,7 +38,7 @@ async function storesSeries({ body, from, to, rows, hours }: SeriesCase): Promis
     `series:\n  - { indicators: [${id}], window: { from: ${from}, to: ${to} } }`,
   )
   expect(summary.outcome).toBe('done')
-  // On a server it is a time without an offset.
+  // On PostgreSQL it is a timestamp without offset.
   const local = ON_SERVER ? 'substr(at_local, 1, 19)' : 'at_local'
   const stored = store.all(
     `select at_utc, ${local} as at_local, geo_id, geo_name, value from observations order by at_utc, geo_id`,

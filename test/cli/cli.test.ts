@@ -13,7 +13,7 @@ describe('the command line', () => {
     const { code, out } = await runCommand(tempFolder(), ['--help'])
     expect(code).toBe(0)
     for (const name of Object.keys(COMMANDS)) expect(out).toContain(`\n  ${name} `)
-    // One after the other: what runs at the same time needs a process each.
+    // Sequential: parallel commands would each need a process.
     const helps = new Map<string, string>()
     for (const name of Object.keys(COMMANDS)) helps.set(name, (await runCommand(tempFolder(), [name, '--help'])).out)
     for (const [name, text] of helps) expect(text, name).toContain('Examples:')
@@ -172,7 +172,7 @@ describe('the command line', () => {
       () => rmSync(join(dir, 'src/job/file/rules.ts')),
       () => writeFileSync(join(dir, 'package-lock.json'), '{}'),
     ]) {
-      // An edit within the same tick of the clock of the disk counts as later.
+      // A file system with a coarse clock counts an edit in the same tick as later.
       await setTimeout(20)
       build()
       expect(version()).toBe('built')
@@ -192,7 +192,7 @@ describe('the command line', () => {
 
   test('plan, sync, status, query and doctor share one database and print only results to stdout', async () => {
     const emulator = await emulate()
-    // As some editors begin a file in UTF-8.
+    // Some editors save UTF-8 with a byte order mark.
     const env = `\uFEFFINDICATOR_SYNC_BASE_URL=${emulator.url}\nINDICATOR_SYNC_API_KEY="${emulator.key}"\n`
     const dir = jobFolder({ 'job.yaml': SERIES, '.env': env })
     expect((await runCommand(dir, ['plan', 'job.yaml'])).out).toMatch(

@@ -2,7 +2,7 @@ import { openStore, type Store } from '../store.ts'
 
 const MOMENT = '2025-06-01T00:00:00.000Z'
 
-/** A fetch that was recorded at a moment. */
+/** Adds a fetch that finished at an instant. */
 export function addFetch(store: Store, id: number, finished = MOMENT): void {
   store.run(
     `insert into _fetch (id, run_id, entry, route, target, params, started_at, finished_at, outcome, attempts, ms, bytes,
@@ -12,7 +12,7 @@ export function addFetch(store: Store, id: number, finished = MOMENT): void {
   )
 }
 
-/** What makes a series, as far as it is not the native one of indicator 600. */
+/** A series; defaults: the native series of indicator 600. */
 interface SeriesRow {
   readonly kind?: string
   readonly indicator?: number
@@ -24,7 +24,7 @@ interface SeriesRow {
   readonly zone?: string
 }
 
-/** A series with values at some instants of one geo. */
+/** Adds a series with values of one geo. */
 export function addSeries(
   store: Store,
   id: number,
@@ -54,7 +54,7 @@ export function addSeries(
     ])
 }
 
-/** A database with a run and a fetch, into which a test writes by hand what no service would send; it is closed and folded afterwards. */
+/** Creates a database with a run and a fetch, and rows that no service would send, then closes and checkpoints it. */
 export async function fillBy(file: string, fill: (store: Store) => void): Promise<void> {
   const store = await openStore(file)
   store.run(

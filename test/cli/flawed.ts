@@ -2,7 +2,7 @@ import { ms, tempStore } from '../kit.ts'
 import { source } from '../source.ts'
 import type { Store } from '../store.ts'
 
-/** When it was synced: all of it is past revision. */
+/** The time of the sync: all data is settled. */
 const NOW = '2025-11-04T12:00:00Z'
 const JOB = `name: flawed
 series: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-10-04 }, chunk: 1d, lookback: 2d, refresh: 1h }]
@@ -11,7 +11,7 @@ const LOST = ms('2025-10-01T10:00:00Z') / 1000
 const SPOILED = ms('2025-10-02T10:00:00Z') / 1000
 const FAILING = ms('2025-10-02T22:00:00Z') / 1000
 
-/** A database of three days of hours: of one a value is absent, of one a value cannot be understood, of one the request fails. */
+/** Creates a database of three days of hours: an absent value, an unreadable value and a failed request. */
 export async function flawedStore(): Promise<{ readonly store: Store; readonly heal: () => Promise<void> }> {
   const [store, market] = [
     await tempStore(),
@@ -24,7 +24,7 @@ export async function flawedStore(): Promise<{ readonly store: Store; readonly h
   await market.run(store, JOB, NOW)
   return {
     store,
-    /** Requests all of it again from a service without flaws. */
+    /** Fetches everything again from a service without flaws. */
     async heal() {
       Object.assign(market.state, { has: () => true, spoiled: () => false, status: () => undefined })
       await market.run(store, JOB, ms(NOW) + 3_600_000, { restate: true })

@@ -16,7 +16,7 @@ const NASTY = `no \u001b[2J\u0085\u202e"such"\u2028 thing ${KEY}`
 
 type Line = Record<string, unknown> & { readonly event: string; readonly level: number; readonly msg: string }
 
-/** The lines of stderr; every one is JSON with an event of the table, and has no field that the event does not declare. */
+/** Parses stderr and checks that each line is JSON with a declared event and declared fields. */
 function linesOf(err: string): Line[] {
   expect(err).not.toContain(KEY)
   return err
@@ -35,7 +35,10 @@ function linesOf(err: string): Line[] {
 const value = { value: 1, datetime: '2025-10-01T00:00:00+02:00', geo_id: 3, geo_name: 'España' }
 const good = (id: string) => ({ indicator: { id: Number(id), name: 'x', tiempo: [], geos: [], values: [value] } })
 
-/** 1 is good, 2 fails once, 3 is unknown, 4 asks to wait once, 5 hangs until `hang` is called. */
+/**
+ * Starts a service for indicators: 1 succeeds, 2 fails once, 3 is unknown, 4 requests a pause once, 5 hangs until
+ * `hang` is called.
+ */
 async function misbehaving(hang: () => void = () => undefined) {
   const seen = new Set<string>()
   const server = await serve((request, response) => {
@@ -108,7 +111,7 @@ describe('the log of a run', () => {
       failed: 1,
       rows,
     })
-    // The request that failed once more, by the command for it, and what was asked for is all there is.
+    // Retry sends only the failed request.
     const retried = await runCommand(dir, ['retry', '--log-format', 'json', '--quiet'], env)
     expect(retried.code).toBe(1)
     expect(linesOf(retried.err).map(({ event, job }) => [event, job])).toEqual([

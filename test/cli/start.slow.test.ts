@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import type { Emulator } from '../../src/emulator/emulator.ts'
 import { emulate, runSource, tempFolder } from '../kit.ts'
 
-/** Tells, at the end of a process, which modules it has loaded. */
+/** Prints the loaded modules when the process ends. */
 const WITNESS = `import { registerHooks } from 'node:module'
 const loaded = []
 registerHooks({ load: (url, context, next) => { if (!/^node:(?!crypto$)/.test(url)) loaded.push(url); return next(url, context) } })
@@ -39,7 +39,7 @@ function workplace(emulator?: Emulator) {
   return { dir, job, run, runs }
 }
 
-/** The packages among loaded modules. */
+/** Returns the packages among the loaded modules. */
 const packagesOf = ({ loaded }: Witnessed): string[] => [
   ...new Set(loaded.flatMap((url) => /\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? [])),
 ]

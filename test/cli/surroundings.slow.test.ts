@@ -9,8 +9,8 @@ import { openStore } from '../store.ts'
 const commandOf = (bin: string): string => `'${process.execPath}' '${bin}'`
 
 /**
- * Runs a line of a shell in which `indicator-sync` is the command. Where an environment is given, there is nothing else in it,
- * and the command is that of the clone.
+ * Runs a shell line in which `indicator-sync` is the command. With `only` as the complete environment, it is the
+ * command of the clone.
  */
 function shell(line: string, cwd: string, only?: Record<string, string>) {
   const [command, env] = only ? [commandOf(CLONE_BIN), only] : [commandOf(programBin()), PROGRAM_ENV]
@@ -19,7 +19,7 @@ function shell(line: string, cwd: string, only?: Record<string, string>) {
   return { code: done.status, out: done.stdout, err: done.stderr }
 }
 
-/** A folder with a database in it. */
+/** Creates a directory with a database. */
 async function folder(): Promise<string> {
   const dir = tempFolder()
   await (await openStore(join(dir, 'x.db'))).close()
@@ -88,7 +88,7 @@ describe.skipIf(process.platform !== 'linux')('an unusual environment', () => {
       100,
     ],
   ])('%s that exceeds the file size limit exits with 7 and names the limit', async (_name, line, blocks) => {
-    // Blocks of 1,024 bytes, as bash counts.
+    // Bash counts blocks of 1,024 bytes.
     const done = shell(`ulimit -f ${blocks}; ${line}`, await folder())
     expect(done).toMatchObject({ code: 7, err: expect.stringMatching(/ulimit -f.*\n {2}→ /) })
   })

@@ -29,7 +29,7 @@ import { addSeries, fillBy } from './filled.ts'
 let template: string
 let dir: string
 
-/** A database with a few values, that lives. */
+/** Creates a live database with a few values. */
 const fill = (file: string): Promise<void> =>
   fillBy(file, (store) =>
     addSeries(store, 1, {}, 3, [
@@ -56,10 +56,10 @@ const run = (...args: string[]): Promise<Done> => runCommand(dir, args, { INDICA
 const exportTo = (output: string, ...more: string[]): Promise<Done> =>
   run('export', '--indicator', '600', '--output', output, ...more)
 
-/** The name of what the rest of its arguments made. */
+/** Returns a name; the other arguments create the file. */
 const made = (name: string, ..._done: readonly unknown[]): string => name
 
-/** Every file below a folder with the checksum of its bytes; what readers of the database leave beside it is not meant. */
+/** Returns the checksum of every file below a directory, without the sidecar files of readers. */
 function contents(folder: string): Record<string, string> {
   return Object.fromEntries(
     (readdirSync(folder, { recursive: true }) as string[])
@@ -75,7 +75,7 @@ function contents(folder: string): Record<string, string> {
   )
 }
 
-/** Expects a refusal that touched nothing. */
+/** Expects a refusal that changes no file. */
 async function refused(doing: () => Promise<Done>, message: RegExp): Promise<void> {
   const before = contents(dir)
   const done = await doing()
@@ -171,7 +171,7 @@ describe('the target of publish', () => {
     expect((await run('publish', 'public/a.db')).code).toBe(0)
     await refused(() => run('publish', 'public/a.db'), /a\.db: it exists[\s\S]*--overwrite/)
     expect((await run('publish', 'public/a.db', '--overwrite')).code).toBe(0)
-    // It is for reading only, unless it is whole; then it may become a live database.
+    // A published copy is read-only, but may become a live database if it is complete.
     await expect(openStore(path('public/a.db'))).rejects.toThrow(/published copy and therefore read-only/)
     expect((await run('publish', 'public/a.db', '--bookkeeping', '--overwrite')).code).toBe(0)
     await (await openStore(path('public/a.db'))).close()
@@ -239,14 +239,14 @@ describe('the target of publish', () => {
 })
 
 describe('partial files of a killed command', () => {
-  /** The name that a process of this machine which is gone gave it. */
+  /** Returns the partial file name of a process that has ended. */
   const left = (name: string, ending?: 'part' | 'copy'): string => {
     const { pid } = spawnSync(process.execPath, ['-e', ''])
     return partFileName(path(name), ending).replace(`.${process.pid}-`, `.${pid}-`)
   }
 
   test('the next run for the same target removes only its own partial files', async () => {
-    // The last is that of this process, which lives.
+    // The last file belongs to this process, which is alive.
     const kept = ['a.csv.part', 'a.csv.1.part', 'b.csv.part', partFileName(path('a.csv')).slice(dir.length + 1)]
     for (const name of kept) writeFileSync(path(name), 'x')
     writeFileSync(left('a.csv'), 'x')

@@ -10,7 +10,7 @@ import { KEY, type Machine, machine } from './machines.ts'
 import type { Pooler } from './pooler.ts'
 import type { SmallDisk } from './smallDisk.ts'
 
-/** Where a worker dies: before or after a statement that it sends. */
+/** Points at which a worker dies: before or after a statement. */
 const POINTS: Readonly<Record<string, readonly [when: 'before' | 'after', at: string]>> = {
   'before it takes a request': ['before', 'SKIP LOCKED'],
   'when it has a request': ['after', 'SKIP LOCKED'],
@@ -22,43 +22,43 @@ const POINTS: Readonly<Record<string, readonly [when: 'before' | 'after', at: st
   'with a heartbeat': ['before', 'heartbeat_on = [^,]*$'],
 }
 
-/** How a campaign goes. */
+/** Options of a campaign. */
 export interface CampaignOptions {
-  /** The address of a server, and how it is crashed; null where it is not ours to crash. */
+  /** The address of the server and a way to crash it; null if it must not be crashed. */
   readonly server: {
     readonly url: string
     readonly restart: ((how: 'fast' | 'immediate', afterMs: number) => Promise<void>) | null
   }
-  /** What stands before the server, where something does. */
+  /** The pooler in front of the server, if any. */
   readonly pooler?: Pooler | null
-  /** Where the database lies, and how often that is filled for a few seconds. */
+  /** The disk of the database, and how often it is full for a few seconds. */
   readonly disk?: SmallDisk | null
   readonly fills?: number
   readonly kills: number
   readonly workers: number
-  /** Days that are requested one by one. */
+  /** Number of days, each of which is one request. */
   readonly days: number
-  /** How often the server is restarted, and all connections are cut. */
+  /** How often the server restarts and all connections are cut. */
   readonly restarts: number
   readonly cuts: number
   readonly random: () => number
   readonly say: (text: string) => void
 }
 
-/** What a campaign found. */
+/** The results of a campaign. */
 export interface Found extends Findings {
   readonly kills: number
-  /** The time from the last death of a worker to the end of it all, in seconds. */
+  /** Seconds from the last death of a worker to the end. */
   readonly seconds: number
 }
 
 const LATENCY_MS = 50
 const PACE = { perSecond: 20, callsPerMinute: 600 }
 
-/** A plan that waits while nothing was requested for so long waits for ever. */
+/** A plan without requests for this time is stuck. */
 const STUCK_MS = 180_000
 
-/** The requests, slots and connections of a database, to find what is stuck. */
+/** Returns the requests, slots and connections of a database for debugging. */
 const stateOf = (url: string): Promise<string> =>
   withClient(url, async (client) => {
     const texts = [
@@ -71,7 +71,10 @@ const stateOf = (url: string): Promise<string> =>
     return JSON.stringify(rows, null, 1)
   })
 
-/** Workers are killed, connections cut and the server restarted while a plan is carried out; what came of it is compared with an undisturbed run. */
+/**
+ * Kills workers, cuts connections and restarts the server during a plan, and compares the result with an undisturbed
+ * run.
+ */
 export async function campaign(options: CampaignOptions): Promise<Found> {
   const { server, random, say } = options
   const folder = mkdtempSync(join(tmpdir(), 'indicator-sync-cluster-'))
@@ -144,8 +147,8 @@ content: [{ kinds: [news], refresh: 1h }]
     }
     let [kills, cuts, restarts, fills] = [0, 0, 0, 0]
     const deaths: number[] = []
-    // A second job requests windows of one series of the first. A plan that ends with its connection, or finds another one at work,
-    // is begun again, as its user would.
+    // The second job shares windows of one series with the first. A plan that loses its connection or finds another
+    // plan is restarted, as a user would do.
     let planned = 2
     const syncPlan = async (file: string): Promise<void> => {
       for (let code: number | null = null; code !== 0; ) {

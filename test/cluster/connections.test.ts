@@ -20,7 +20,7 @@ series:
 `,
   'shared.yaml',
 )
-/** As docs/postgresql.md says. */
+/** Source: docs/postgresql.md. */
 const MOST = 3
 
 test('a busy worker opens at most the documented number of connections', async () => {
@@ -39,8 +39,8 @@ test('a busy worker opens at most the documented number of connections', async (
   const env = { INDICATOR_SYNC_DATABASE: file, INDICATOR_SYNC_API_KEY: emulator.key }
   let most = 0
   const { code } = await withClient(file, async (client) => {
-    // Those of the planner may still be ending, on a busy machine also the one that locked the schema while the worker began. The
-    // server's own processes that vacuum this database are no connections.
+    // Connections of the planner may still be closing, also the one with the schema lock. Autovacuum processes do not
+    // count.
     const { rows: ending } = await client.query<{ pid: number }>('select pid from pg_stat_activity')
     const others = ending.map(({ pid }) => pid)
     let isWorking = true

@@ -1,7 +1,7 @@
 /**
- * Loaded before a worker (`node --import`): it dies by SIGKILL at one of the statements that it sends.
- * The program knows nothing of this. `DIES_AT`: a regular expression; `DIES_WHEN`: before or after; `DIES_NTH`: at which time;
- * `DIES_BY`: another signal, of which SIGSTOP freezes it.
+ * Preloaded into a worker (`node --import`) to kill it at one of its statements, without support in the program.
+ * `DIES_AT`: a regular expression; `DIES_WHEN`: before or after; `DIES_NTH`: at which match; `DIES_BY`: another signal,
+ * such as SIGSTOP.
  */
 import { writeSync } from 'node:fs'
 import pg from 'pg'

@@ -2,42 +2,42 @@ import { createHash } from 'node:crypto'
 import { type Interval, subtract } from '../../src/util/time/interval.ts'
 import { withClient } from '../postgres/create.ts'
 
-/** A call, when it came to the service. */
+/** A call and its time of arrival at the service. */
 export interface Arrival {
   readonly at: number
   readonly target: string
 }
 
-/** What a campaign found. */
+/** The results of a campaign. */
 export interface Findings {
   readonly requests: number
-  /** Requests that were sent again, because a worker died with them, or their connection was cut. */
+  /** Requests sent again after a death of their worker or a lost connection. */
   readonly again: number
-  /** The most calls that came in any second, and in any minute. */
+  /** The maximum number of calls in any second and any minute. */
   readonly mostASecond: number
   readonly mostAMinute: number
-  /** Tables whose rows differ from those of an undisturbed run. */
+  /** Tables whose rows differ from an undisturbed run. */
   readonly different: readonly string[]
-  /** The longest time between a call whose answer was lost and the next one for the same, in seconds, and that of nine in ten. */
+  /** The longest time in seconds from a lost call to its repetition, and the 90th percentile. */
   readonly resumed: number
   readonly resumedMostly: number
   /**
-   * The longest such time for each attempt at the request (several workers may die with it, one after the other), without the silences:
-   * times of more than a second in which nobody called at all, because a budget was spent or the database was away.
+   * The longest such time for each attempt at a request, without silences. Silences are times above a second without
+   * any call, because of the budget or the database.
    */
   readonly resumedEach: number
-  /** The longest silence, in seconds. */
+  /** The longest silence in seconds. */
   readonly silence: number
 }
 
-/** Asked by two jobs in windows that overlap: which of them has what they have in common is left to chance. */
+/** Requested by two jobs in overlapping windows: either job may request the common part. */
 export const SHARED = 1293
 
 const ALONE = `target not like '%/indicators/${SHARED}%'`
 const of = (columns: string, table: string): string =>
   `select s.indicator_id, ${columns} from ${table} x join series s on s.id = x.series_id`
 
-/** Intervals that were answered more than a quarter of an hour apart are kept apart, and a campaign may take longer: those that adjoin are numbered alike. */
+/** Joins adjacent intervals, which are separate if they were fetched more than a quarter of an hour apart. */
 const JOINED = `(
   select *, sum(begins) over (partition by series_id, geo_id, state order by from_at) as number from (
     select *, (from_at is distinct from lag(to_at) over (partition by series_id, geo_id, state order by from_at))::int as begins
@@ -72,7 +72,7 @@ const rowsOf = (url: string, sql: string): Promise<string[]> =>
     (await client.query({ text: sql, rowMode: 'array' })).rows.map((row) => JSON.stringify(row)).sort(),
   )
 
-/** How many workers died with a request, by its key. */
+/** Returns how many workers died during each request, by its key. */
 async function lostWorkers(url: string): Promise<ReadonlyMap<string, number>> {
   const text =
     'select singleton_key as key, sum(retry_count)::int as lost from pgboss.job group by 1 having sum(retry_count) > 0'
@@ -83,7 +83,7 @@ async function lostWorkers(url: string): Promise<ReadonlyMap<string, number>> {
 const seconds = (intervals: readonly Interval[]): number =>
   intervals.reduce((sum, { from, to }) => sum + to - from, 0) / 1000
 
-/** Times of more than a second in which no call came. */
+/** Returns the times above a second without a call. */
 function silencesIn(times: readonly number[]): readonly Interval[] {
   const sorted = [...times].sort((a, b) => a - b)
   return sorted
@@ -92,7 +92,7 @@ function silencesIn(times: readonly number[]): readonly Interval[] {
     .filter(({ from, to }) => to - from > 1_000)
 }
 
-/** Compares a database with that of an undisturbed run, and counts the calls that came to the service. */
+/** Compares a database with an undisturbed run and counts the calls to the service. */
 export async function findOut(of: {
   readonly calm: string
   readonly rough: string

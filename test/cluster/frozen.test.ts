@@ -11,7 +11,7 @@ import { KEY, type Machine, machine } from './machines.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z') / 1000
 
-/** A process that ends with the test, frozen or not. */
+/** Starts a process that ends with the test, even if it is suspended. */
 function started(...[database, service, args, env]: Parameters<typeof machine>): Machine {
   const one = machine(database, service, args, env)
   onTestFinished(async () => {
@@ -21,7 +21,7 @@ function started(...[database, service, args, env]: Parameters<typeof machine>):
   return one
 }
 
-/** A worker is frozen after a statement that it sends, while others wait for the requests that it has taken. */
+/** Suspends a worker after one of its statements, while others wait for its requests. */
 async function frozenAfter(statement: string) {
   const emulator = await emulate({ key: KEY, now: NOW })
   const url = await migratedDatabase()
@@ -34,7 +34,7 @@ series:
   - { indicators: [600], geoIds: [3], window: { from: 2025-11-01, to: 2025-11-04 }, chunk: 1d }
 `,
   )
-  // The row is there already, as it is for every call but the first one.
+  // The row exists, as for every call but the first.
   const row = `insert into _host (host, next_at) values ('${new URL(emulator.url).host}', 0)`
   await withClient(url, (client) => client.query(row))
   const plan = started(url, emulator.url, ['sync', job, '--distributed', '--quiet'])
@@ -95,9 +95,9 @@ testSignals('a stopped worker ends even if its database no longer responds', asy
   const worker = started(through.href, emulator.url, ['worker'])
   const hasQueue = () => withClient(url.href, (client) => client.query(`select to_regclass('pgboss.queue') as queue`))
   while ((await hasQueue()).rows[0].queue === null) await sleep(50)
-  // The worker begins after that.
+  // The worker starts after that.
   await sleep(2_000)
-  // From now on nothing reaches the worker, and no connection ends.
+  // From now on the worker receives nothing, but its connections remain open.
   for (const one of sockets) one.unpipe().pause()
   proxy
     .removeAllListeners('connection')

@@ -20,12 +20,12 @@ pace: { perSecond: 50, concurrency: 8 }
 series:
   - { indicators: [600], geoIds: [3], window: { from: 2025-10-30, to: 2025-11-04 }, chunk: 1d }
 `
-/** Five requests. */
+/** A job with five requests. */
 export const JOB = readJob(YAML, 'shared.yaml')
-/** One request. */
+/** A job with one request. */
 export const LAST_DAY = readJob(YAML.replace('2025-10-30', '2025-11-03'), 'lastDay.yaml')
 
-/** What a process that shares a database with others works with. */
+/** Returns the context of a process that shares a database. */
 export async function joined(file: string, baseUrl: string, key: string): Promise<WorkerContext & { store: Store }> {
   const store = await openStore(file)
   onTestFinished(() => store.close())
@@ -54,7 +54,7 @@ export function startWorker(context: WorkerContext, options: Partial<WorkOptions
   return { working, stop }
 }
 
-/** Has the plans of jobs executed by workers, as one command does. */
+/** Plans jobs for workers, like one command. */
 export async function distribute(
   context: WorkerContext,
   jobs: readonly Job[] = [JOB],
@@ -70,7 +70,7 @@ export async function distribute(
   return summaries
 }
 
-/** How many requests of a database are in each state. */
+/** Returns the number of requests in each state. */
 export async function jobStates(file: string, baseUrl: string): Promise<Record<string, number>> {
   const { rows } = await withClient(file, (client) =>
     client.query('select state::text, count(*)::int from pgboss.job where name = $1 group by 1', [

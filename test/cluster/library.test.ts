@@ -20,7 +20,7 @@ const JOB = readJob(
   'name: program\npace: { perSecond: 50 }\nseries:\n  - { indicators: [600], geoIds: [3], window: { from: 2025-10-01, to: 2025-10-04 }, chunk: 1d }\n',
   'program.yaml',
 )
-/** What is the caller's business only inside of this project. */
+/** Context that only callers within this project set. */
 const INTERNAL = { version: 'test', now: Date.now, signal: new AbortController().signal }
 const context = { service: SERVICES.generic }
 

@@ -3,20 +3,20 @@ import { PROGRAM_ENV, programBin } from '../program.ts'
 
 export const KEY = 'k'.repeat(64)
 
-/** Those that live: none outlives whoever started it. */
+/** Live processes, which end with the process that started them. */
 const living = new Set<ChildProcess>()
 process.once('exit', () => {
   for (const child of living) child.kill('SIGKILL')
 })
 
-/** A process of the command, with what it said. */
+/** A process of the command and its output. */
 export interface Machine {
   readonly child: ChildProcess
   readonly said: () => string
   readonly ended: Promise<number | null>
 }
 
-/** Starts the command as one of several machines that share a database. */
+/** Starts the command like one of several hosts that share a database. */
 export function machine(
   database: string,
   service: string,

@@ -1,6 +1,6 @@
 /*
- * The long variant of the campaign: `npm run test:cluster -- --kills 300`. What the terminal ends is only who waits for it: the
- * process that has the server and the workers hears of it, and leaves nothing behind.
+ * The long campaign: `npm run test:cluster -- --kills 300`. A terminal signal ends only this process; the process with
+ * the server and workers notices it and cleans up.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -24,7 +24,7 @@ const { kills, workers, days, restarts, cuts, fills, pooled, seed } = yargs(hide
   })
   .parseSync()
 
-/** Numbers from 0 to 1 that are the same for the same seed (mulberry32). */
+/** Returns a generator of numbers from 0 to 1 that repeats for a seed (mulberry32). */
 function randomOf(state: number): () => number {
   let at = state
   return () => {

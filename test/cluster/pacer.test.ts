@@ -10,7 +10,7 @@ const HOST = "service.test:80'80"
 const PACE: Pace = { perSecond: 20, concurrency: 4, callsPerMinute: null, callsPerHour: null, callsPerDay: null }
 const { signal } = new AbortController()
 
-/** Pacers of so many processes that share a database, each with connections of its own, and its SQL. */
+/** Opens pacers of several processes with separate connections to one database. */
 async function open(count: number, pace: Partial<Pace> = {}, options: PacerOptions = {}) {
   const url = await migratedDatabase()
   const pacers = Array.from({ length: count }, (): Pacer => {

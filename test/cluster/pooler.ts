@@ -6,17 +6,17 @@ import { accountOf, freePort } from '../postgres/server.ts'
 
 const PROGRAM = process.env.INDICATOR_SYNC_TEST_POOLER ?? 'pgbouncer'
 
-/** Whether there is a pgbouncer on this machine: on the path, or where INDICATOR_SYNC_TEST_POOLER says. */
+/** Whether pgbouncer is installed, on the path or at INDICATOR_SYNC_TEST_POOLER. */
 export const hasPooler = (): boolean => spawnSync(PROGRAM, ['--version']).status === 0
 
-/** A pgbouncer that hands out connections of a server for one transaction. */
+/** A pgbouncer with transaction pooling. */
 export interface Pooler {
-  /** The address of a database through it. */
+  /** Returns the address of a database through the pooler. */
   through(url: string): string
   close(): Promise<void>
 }
 
-/** Starts a pgbouncer before a server. */
+/** Starts a pgbouncer in front of a server. */
 export async function startPooler(server: string): Promise<Pooler> {
   const folder = mkdtempSync(join(tmpdir(), 'indicator-sync-pooler-'))
   const account = accountOf()

@@ -15,7 +15,7 @@ const HOST = 'service.test:8080'
 const PLANNED = [...planJob({ job: JOB, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })]
 const JOBS = PLANNED.map((planned) => toQueuedRequest(JOB, 1, planned, NOW))
 
-/** A queue of one process, with its store and a way to execute SQL. */
+/** Opens a queue with its store and access to SQL. */
 async function open(url?: string) {
   const file = url ?? (await migratedDatabase())
   const store = await openStore(file)
@@ -26,7 +26,7 @@ async function open(url?: string) {
   return { file, store, queue, sql, states: () => jobStates(file, `http://${HOST}`) }
 }
 
-/** Has a queue execute jobs, one at a time unless `concurrency` says more, and collects them. */
+/** Works on the jobs of a queue, by default one at a time, and collects them. */
 async function collect(queue: Queue, concurrency = 1, handle = async (_job: ActiveJob): Promise<void> => undefined) {
   const jobs: ActiveJob[] = []
   await queue.work(concurrency, async (job) => {
@@ -76,7 +76,7 @@ test('a request without heartbeats moves to another worker, and the first cannot
   const first = await collect(one.queue, 1, () => promise)
   await expect.poll(() => first.length, { timeout: 30_000 }).toBe(1)
   const second = await collect(other.queue, 1, () => promise)
-  // The process is suspended.
+  // As if the process were suspended.
   await one.sql(`update pgboss.job set heartbeat_on = now() - interval '1 minute' where state = 'active'`)
   await expect.poll(() => second.length, { timeout: 30_000 }).toBe(1)
   expect(second[0]).toMatchObject({ id: first[0]!.id, retryCount: first[0]!.retryCount + 1 })
@@ -120,11 +120,11 @@ test.each([['sync', 'demo.yaml', '--distributed'], ['worker']])(
   'a command that cannot create its queue reports this and ends: %s',
   async (...args) => {
     const { file, sql } = await open()
-    // The queue has begun by then, and its timers with it.
+    // At that point the queue and its timers have started.
     await sql('drop function pgboss.create_queue(text, jsonb)')
     const words = args.map((word) => word.replace('demo.yaml', resolve('jobs/demo.yaml')))
     const one = machine(file, 'http://127.0.0.1:9', words)
-    // Only one that never ends is killed.
+    // Kills only a process that does not end.
     const killer = setTimeout(() => one.child.kill('SIGKILL'), 60_000)
     expect(await one.ended).toBe(7)
     clearTimeout(killer)

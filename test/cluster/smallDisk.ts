@@ -5,18 +5,18 @@ import { join } from 'node:path'
 import { withClient } from '../postgres/create.ts'
 import { accountOf } from '../postgres/server.ts'
 
-/** A small disk on which a database lies while the server's own files and its log lie elsewhere. */
+/** A small disk with a tablespace, separate from the server's own files and WAL. */
 export interface SmallDisk {
   /** The name of its tablespace. */
   readonly tablespace: string
-  /** Leaves no room on it. */
+  /** Fills the disk. */
   fill(): void
-  /** Makes room again. */
+  /** Frees the space again. */
   free(): void
   close(): void
 }
 
-/** Makes a disk of so many megabytes for a server; null where this user may not. */
+/** Creates a disk of a size for a server; null without the permission to mount. */
 export async function makeDisk(server: string, mb: number): Promise<SmallDisk | null> {
   const folder = mkdtempSync(join(tmpdir(), 'indicator-sync-disk-'))
   if (spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${mb}m`, 'tmpfs', folder]).status !== 0) return null

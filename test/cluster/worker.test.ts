@@ -33,7 +33,7 @@ const ONE_VALUE = {
   },
 }
 
-/** A service, and processes that share a database. */
+/** Starts a service and prepares processes that share a database. */
 async function machines(options: Omit<Parameters<typeof emulate>[0], 'now'> = {}) {
   const emulator = await emulate({ now: NOW, ...options })
   const file = await migratedDatabase()
@@ -47,7 +47,7 @@ async function machines(options: Omit<Parameters<typeof emulate>[0], 'now'> = {}
   }
 }
 
-/** Queues the requests of a job without a plan that waits for them. */
+/** Queues the requests of a job without a waiting plan. */
 async function send(context: WorkerContext, job = JOB, service = SERVICES.generic): Promise<void> {
   const run = await beginRun(context.store, {
     command: 'sync',
@@ -61,7 +61,7 @@ async function send(context: WorkerContext, job = JOB, service = SERVICES.generi
   await queue.stop()
 }
 
-/** Starts a worker whose events are collected. */
+/** Starts a worker and records its events. */
 function startRecorded(context: WorkerContext, options: Parameters<typeof startWorker>[1] = {}) {
   const events: SyncEvent[] = []
   const names = (): string[] => events.map(({ event }) => event)
@@ -105,7 +105,7 @@ test.each([
     expect(failed!.failures[0]!.error).toBeInstanceOf(ErrorClass)
     if (stop) expect(failed!.stop).toMatchObject(stop)
     else expect(failed!.stop).toBeNull()
-    // It is no failure of the next job of the same command.
+    // The next job of the same command is not affected.
     expect(next).toMatchObject({ job: 'texts', outcome: 'done', failures: [] })
   },
 )
@@ -195,7 +195,7 @@ testSignals('a plan and a plain sync refuse a database with another active plan 
     child.kill('SIGINT')
   })
   expect(waiting.code).toBe(130)
-  // Workers may go on with its requests, until the next plan replaces them.
+  // Workers may continue with its requests until the next plan replaces them.
   expect(await states()).toEqual({ created: 5 })
   expect((await runCli(folder, args, env)).code).toBe(EXIT.done)
   expect(await states()).toEqual({})

@@ -11,7 +11,7 @@ import { contents, type Ended, JOB, NIGHT, NOW, type Report, randomOf, spawnChil
 
 const PRELOAD = pathToFileURL(resolve('test/crash/preload.ts')).href
 
-/** Runs a command, watched. */
+/** Runs a command with the preload. */
 function command(args: readonly string[], env: Record<string, string>): Promise<Ended & { code: number | null }> {
   const child = spawn(process.execPath, ['--import', PRELOAD, programBin(), ...args], {
     env: { ...process.env, ...PROGRAM_ENV, ...env },
@@ -22,15 +22,15 @@ function command(args: readonly string[], env: Record<string, string>): Promise<
   )
 }
 
-/** How often a command is killed before it may end. */
+/** How often a command is killed before it may finish. */
 const DEATHS = 2
-/** Microseconds into a step that take long enough for something to be half done. */
+/** Microseconds into a slow step, to leave it incomplete. */
 const DURING = 3_000
 
-/** So many steps at the end are what puts things in place and tidies. */
+/** The last steps, which move files into place and clean up. */
 const LAST = 60
 
-/** Kills commands at random steps, runs them again, and compares with a calm run. */
+/** Kills commands at random steps, repeats them, and compares with an undisturbed run. */
 export async function crashCommands(kills: number, seed: number, tell: (line: string) => void = () => undefined) {
   const random = randomOf(seed)
   const root = mkdtempSync(join(tmpdir(), 'indicator-sync-crash-'))
@@ -69,7 +69,7 @@ export async function crashCommands(kills: number, seed: number, tell: (line: st
       try {
         for (let life = 0; ; life++) {
           const mortal = life < DEATHS && done < kills
-          // Half of them where files are put in their places.
+          // Half of them during the last steps.
           const at =
             random() < 0.5 ? 1 + Math.floor(random() * steps) : steps - Math.floor(random() * Math.min(LAST, steps))
           const when = ['before', 'after', String(Math.floor(random() * DURING))][Math.floor(random() * 3)]!
@@ -77,13 +77,13 @@ export async function crashCommands(kills: number, seed: number, tell: (line: st
           log.push(ended.killed ? `${at}/${steps} ${when}` : `exit ${ended.code}`)
           if (ended.killed) {
             done++
-            // A command that ended before its step has another turn.
+            // A command that ended before its step is tried again.
             if (life === 0) turn++
             byStep[name] = (byStep[name] ?? 0) + 1
             scenario.glance(folder)
             continue
           }
-          // What was killed after its work was done is there already.
+          // The result of a command killed after its work exists already.
           const there = ended.code === 2 && life > 0 && /is a database|is there already/.test(ended.err)
           if (ended.code !== 0 && !there) faults.push(`${name}: ${log.join(' · ')}: ${ended.err}`)
           break
@@ -104,14 +104,14 @@ export async function crashCommands(kills: number, seed: number, tell: (line: st
   }
 }
 
-/** Where two long texts begin to differ. */
+/** Returns where two long texts begin to differ. */
 function differ(wanted: string, got: string): string {
   let i = 0
   while (wanted[i] === got[i]) i++
   return `wanted …${wanted.slice(Math.max(0, i - 60), i + 120)}… got …${got.slice(Math.max(0, i - 60), i + 120)}…`
 }
 
-/** Two syncs at once, one of which is suspended and goes on, or is killed: one writes, and the end is that of a calm one. */
+/** Runs two syncs at once and suspends or kills one. One of them writes, and the result equals an undisturbed run. */
 export async function crashPairs(pairs: number, seed: number, tell: (line: string) => void = () => undefined) {
   const random = randomOf(seed)
   const root = mkdtempSync(join(tmpdir(), 'indicator-sync-crash-'))
@@ -146,7 +146,7 @@ export async function crashPairs(pairs: number, seed: number, tell: (line: strin
       const one = await first
       const other = await second
       const outcome = `${kind}: ${one.killed ? 'killed' : one.out.trim()} | ${other?.out.trim() ?? ''} ${one.err} ${other?.err ?? ''}`
-      // A suspended one that had not ended keeps the other out, and ends its work.
+      // A suspended sync that is not finished blocks the other and completes its work.
       if (kind === 'suspended' && !(one.out.includes('done') && (!other || /busy|done/.test(other.out))))
         faults.push(outcome)
       if (kind === 'killed' && other && !other.out.includes('done')) faults.push(outcome)

@@ -1,6 +1,6 @@
 /**
- * A process that syncs a job and, if so told, dies by SIGKILL at a step of the write path.
- * `node test/crash/child.ts '<json of Orders>' <address of the library>`; the program itself knows nothing of this: the database driver is watched.
+ * Syncs a job and, if requested, dies by SIGKILL at a step of the write path: `node test/crash/child.ts '<json of
+ * Orders>' <library>`. It intercepts the database driver, without support in the program.
  */
 import { Worker } from 'node:worker_threads'
 import SQLite from 'better-sqlite3'
@@ -14,12 +14,12 @@ const die = (): void => {
   process.kill(process.pid, 'SIGKILL')
 }
 
-/** Watches what is sent to SQLite. */
+/** Intercepts the statements sent to SQLite. */
 function watch({ step, nth, micros }: NonNullable<Orders['death']>): void {
   const { when, sql } = STEPS[step]
   let seen = 0
   const trigger = new Int32Array(new SharedArrayBuffer(4))
-  // While SQLite works in this thread, only another one can end the process.
+  // While SQLite blocks this thread, only another thread can end the process.
   const killer =
     when === 'during' &&
     new Worker(
@@ -40,7 +40,7 @@ function watch({ step, nth, micros }: NonNullable<Orders['death']>): void {
     }
     const result = work()
     if (matches && when === 'after') die()
-    // The process must not get further, however late the kill comes.
+    // Blocks the process until the kill arrives.
     if (matches && when === 'during') for (;;) Atomics.wait(trigger, 0, 1)
     return result
   }

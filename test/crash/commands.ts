@@ -1,4 +1,4 @@
-/** Commands that are killed, and what has to be there when they are run again. */
+/** Commands to kill, and the expected state when they run again. */
 import { createHash } from 'node:crypto'
 import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -12,20 +12,20 @@ import { requireManifest } from '../lake/same.ts'
 import { openReader } from '../store.ts'
 import { contents } from './harness.ts'
 
-/** A command with all that it needs. */
+/** A command with its preparation and checks. */
 export interface Scenario {
-  /** Puts what it begins with into an empty folder. */
+  /** Prepares an empty directory. */
   readonly prepare: (folder: string) => Promise<void> | void
   readonly args: (folder: string) => readonly string[]
-  /** What counts in the end, the same after kills as without. Throws when something is not whole. */
+  /** Returns the result, which must be the same with and without kills. Throws if something is incomplete. */
   readonly result: (folder: string) => unknown
-  /** What may be seen at any time, also right after a kill: throws when it may not. */
+  /** Checks what may be visible at any time, also right after a kill. Throws otherwise. */
   readonly glance: (folder: string) => void
 }
 
 const lake = (folder: string): string => join(folder, 'lake')
 
-/** The files that a reader of a lake finds, by its manifest or by its link; throws when they are not what was written. */
+/** Returns the files of a lake by its manifest or symlink. Throws if they are not as written. */
 function snapshotOf(folder: string): string[] {
   const manifest = requireManifest(folder)
   const place = existsSync(join(folder, manifest.folder)) ? join(folder, manifest.folder) : folder
@@ -39,14 +39,14 @@ function snapshotOf(folder: string): string[] {
 
 const database = (folder: string): string => join(folder, 'x.db')
 
-/** What is in a database, whole and healthy. */
+/** Returns the rows of an intact database. */
 function whole(file: string): unknown {
   const { rest, health } = contents(file)
   if (JSON.stringify(health) !== '["ok"]') throw new Error(`${file}: ${JSON.stringify(health)}`)
   return rest
 }
 
-/** Refuses a copy that is not whole. */
+/** Throws if a copy is incomplete. */
 function sound(file: string): void {
   const reader = openReader(file)
   try {
@@ -57,7 +57,7 @@ function sound(file: string): void {
   }
 }
 
-/** Every file of a folder with its checksum; names that nobody gave are told, too. */
+/** Returns every file of a directory with its checksum, including unexpected names. */
 const files = (folder: string): Record<string, string> =>
   Object.fromEntries(
     (readdirSync(folder, { recursive: true }) as string[])
@@ -71,13 +71,13 @@ const files = (folder: string): Record<string, string> =>
       ]),
   )
 
-/** The names in a folder, but for what SQLite, also for the reader that takes a glance, and the lock keep beside a database. */
+/** Returns the names in a directory without the sidecar files of SQLite and the lock. */
 const names = (folder: string): string[] =>
   readdirSync(folder)
     .filter((name) => !/^(x|new)\.db(-wal|-shm|\.lock)$/.test(name))
     .sort()
 
-/** The scenarios on a database that is held, with the address of a server of files. */
+/** Returns the scenarios for a filled database, given the URL of a file server. */
 export function scenarios(held: string, url: string): Record<string, Scenario> {
   const copy = (folder: string): void => copyFileSync(held, database(folder))
   const common = (folder: string) => ['--database', database(folder), '--quiet']
@@ -121,14 +121,14 @@ export function scenarios(held: string, url: string): Record<string, Scenario> {
     'lake sync': {
       async prepare(folder) {
         copy(folder)
-        // The sync that may be killed deletes the first of these snapshots, which was replaced two hours ago.
+        // The sync that may be killed deletes the first snapshot, which was replaced two hours ago.
         for (const hours of [3, 2]) {
           const reader = openReader(database(folder))
           const now = () => Date.now() - hours * 3_600_000
           await syncLake(reader, folderPlace(lake(folder)), { program: 'test', now })
           await reader.close()
           const { raw } = connect(database(folder))
-          // Other values each time: one fetch revises a value once.
+          // Different values each time, because one fetch revises a value once.
           const rest = hours === 3 ? 0 : 3600
           raw.exec(`update observation set value = value + 1 where at % 7200 = ${rest}; update _day set min = min + 1`)
           raw.close()
@@ -158,7 +158,7 @@ export function scenarios(held: string, url: string): Record<string, Scenario> {
   }
 }
 
-/** Serves a file under every address, a piece at a time. */
+/** Serves a file at every path, in chunks. */
 export async function serveFiles(): Promise<{ url: string; close: () => void }> {
   const server = createServer((request, response) => {
     response.writeHead(200, { 'Content-Type': 'text/plain', ETag: `"${request.url!.length}"` })

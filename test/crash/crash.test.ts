@@ -3,7 +3,7 @@ import { crashCommands, crashPairs } from './campaign.ts'
 import { crash } from './harness.ts'
 import { STEPS } from './steps.ts'
 
-/** The ordinary dose; `npm run test:crash -- --kills 300 --seed 7` is the nightly one. */
+/** Default number of kills; nightly: `npm run test:crash -- --kills 300 --seed 7`. */
 const KILLS = 24
 
 test('a file killed at any step is intact, and the resumed run loads the same rows', async () => {

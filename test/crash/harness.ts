@@ -22,7 +22,7 @@ content: [{ kinds: [news, glossaries], refresh: 1h }]
 archives: [{ window: { from: 2025-10-01, to: 2025-10-04 } }]
 `
 
-/** A random number generator that a seed repeats: mulberry32, public domain, Tommy Ettinger. */
+/** Returns a random number generator with a seed (mulberry32, public domain, Tommy Ettinger). */
 export function randomOf(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -33,13 +33,13 @@ export function randomOf(seed: number): () => number {
   }
 }
 
-/** How a process is to end: at a step, or whenever the clock says. */
+/** How a process ends: at a step, or after a time. */
 type Death = Orders['death'] | { readonly afterMs: number }
 
-/** How often a sync is killed before it may end. */
+/** How often a sync is killed before it may finish. */
 const LIVES = 7
 
-/** How often each step comes at least in a part of a run: the death falls somewhere in between. */
+/** The minimum number of each step in a part of a run. The death is at a random one of them. */
 const OFTEN: Readonly<Record<Step, number>> = {
   'in a migration': 70,
   'before begin': 10,
@@ -52,14 +52,14 @@ const OFTEN: Readonly<Record<Step, number>> = {
   'in a checkpoint': 1,
 }
 
-/** What became of a process. */
+/** How a process ended. */
 export interface Ended {
   readonly killed: boolean
   readonly out: string
   readonly err: string
 }
 
-/** Syncs in a process of its own, which ends as it is told. */
+/** Syncs in a separate process that ends as requested. */
 export function spawnChild(
   orders: Omit<Orders, 'death'>,
   death: Death,
@@ -83,7 +83,7 @@ export function spawnChild(
   return new Promise((done) => child.on('close', (_code, signal) => done({ killed: signal === 'SIGKILL', out, err })))
 }
 
-/** Requests whose replies are in the file. */
+/** Returns the requests whose replies are stored. */
 function recorded(file: string): Set<string> {
   if (!existsSync(file)) return new Set()
   const db = new SQLite(file, { readonly: true })
@@ -98,13 +98,13 @@ function recorded(file: string): Set<string> {
   }
 }
 
-/** What cannot be the same twice: in how many runs it was done, and how long it took. */
+/** Columns that differ between runs, such as run ids and durations. */
 const UNLIKE = {
   _run: ['id', 'started_at', 'finished_at', 'outcome', 'message', 'requests', 'failed', 'bytes', 'rows_new'],
   _fetch: ['run_id', 'ms', 'started_at', 'attempts'],
 } as const
 
-/** The rows of a database that are the same however they came, and its health. */
+/** Returns the rows of a database that do not depend on the course of runs, and its health. */
 export function contents(file: string) {
   const reader = openReader(file)
   try {
@@ -120,16 +120,16 @@ export function contents(file: string) {
   }
 }
 
-/** What a campaign of kills came to. */
+/** The result of a campaign. */
 export interface Report {
   readonly kills: number
   readonly rounds: number
   readonly byStep: Readonly<Record<string, number>>
-  /** What was not as it must be; empty when all is well. */
+  /** Errors found; empty if all is well. */
   readonly faults: readonly string[]
 }
 
-/** Kills real syncs at random and at every step, lets them go on, and compares the file with that of an undisturbed run. */
+/** Kills syncs at random and at every step, resumes them, and compares the file with an undisturbed run. */
 export async function crash(
   kills: number,
   seed: number,
@@ -141,11 +141,11 @@ export async function crash(
   const orders = (file: string, now: number) => ({ file, url: emulator.url, key: emulator.key, job: JOB, now })
   const faults: string[] = []
   const byStep: Record<string, number> = {}
-  // A checkpoint comes at the end of a run: nothing is left to kill after it.
+  // A checkpoint happens at the end of a run, so that nothing is left to kill after it.
   const steps = (Object.keys(STEPS) as Step[]).filter((step) => step !== 'in a migration')
   const turns = [...steps.slice(0, -1), 'at random', 'at random', ...steps.slice(-1)] as const
   try {
-    // One night is held; the second one brings revisions, new values and new texts, and is what gets killed.
+    // The first night is stored. The second one, with revisions, new values and new texts, is killed.
     const held = join(folder, 'held.db')
     await spawnChild(orders(held, NOW), null)
     emulator.setNow(NIGHT / 1000)
@@ -167,10 +167,10 @@ export async function crash(
       let finished = false
       for (let life = 0; !finished; life++) {
         const mortal = life < LIVES && done < kills
-        // Only a new database is migrated, and before anything else.
+        // Only a new database is migrated, as its first step.
         const migrates = life === 0 && from === 'fresh'
         const name = migrates ? 'in a migration' : turns[turn % turns.length]!
-        // A step that did not come so often is the next one, at its first time.
+        // A step that was not reached so often is replaced by the first occurrence of the next step.
         const nth = missed > 0 ? 1 : 1 + Math.floor(random() * (name === 'at random' ? 1 : OFTEN[name]))
         const death: Death = !mortal
           ? null

@@ -1,4 +1,4 @@
-/** `npm run test:crash -- --kills 300 --seed 7`: the long campaign, with a line a round. Exit code 1 when anything is wrong. */
+/** The long campaign: `npm run test:crash -- --kills 300 --seed 7`. Prints a line per round; exit code 1 on errors. */
 import yargs from 'yargs'
 import { hideBin } from 'yargs/helpers'
 import { crashCommands, crashPairs } from './campaign.ts'

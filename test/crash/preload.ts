@@ -1,7 +1,7 @@
 /**
- * Loaded before a command (`node --import`): counts what it does to SQLite and to files, and dies by SIGKILL at one of these
- * steps. The program knows nothing of this. `CRASH_AT`: the number of the step, from 1; `CRASH_WHEN`: before, after, or
- * so many microseconds after it began; `CRASH_COUNT`: a file that gets the number of all steps.
+ * Preloaded into a command (`node --import`) to count its SQLite and file operations and to die by SIGKILL at one of
+ * them. `CRASH_AT`: the number of the step, from 1; `CRASH_WHEN`: before, after, or microseconds after its start;
+ * `CRASH_COUNT`: a file for the number of all steps.
  */
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
@@ -19,7 +19,7 @@ const write = fs.writeFileSync
 let steps = 0
 const trigger = new Int32Array(new SharedArrayBuffer(4))
 
-/** Does a step, unless the process dies by it. */
+/** Runs a step, unless the process dies at it. */
 function step<T>(work: () => T): T {
   const now = ++steps === at
   if (now && CRASH_WHEN === 'before') die()
@@ -29,14 +29,14 @@ function step<T>(work: () => T): T {
   }
   const result = work()
   if (now && CRASH_WHEN === 'after') die()
-  // The process must not get further, however late the kill comes.
+  // Blocks the process until the kill arrives.
   if (now && micros >= 0) for (;;) Atomics.wait(trigger, 0, 1)
   return result
 }
 
 type Method = (this: unknown, ...args: unknown[]) => unknown
 
-/** Makes steps of the calls of a method. */
+/** Turns the calls of a method into steps. */
 function watch(object: object, name: string, counts: (self: never) => boolean = () => true): void {
   const methods = object as Record<string, Method>
   const method = methods[name]!
@@ -47,7 +47,7 @@ function watch(object: object, name: string, counts: (self: never) => boolean = 
 
 if (isMainThread) {
   if (at > 0 && micros >= 0)
-    // While SQLite works in this thread, only another one can end the process.
+    // While SQLite blocks this thread, only another thread can end the process.
     new Worker(
       `const { workerData: { trigger, micros } } = require('node:worker_threads')
        Atomics.wait(trigger, 0, 0)

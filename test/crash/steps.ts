@@ -1,6 +1,6 @@
 import type { Durability } from '../../src/db/store.ts'
 
-/** Where the process dies: before or after a statement that matches, or so many microseconds after it began. */
+/** Steps at which the process dies: before or after a matching statement, or microseconds after its start. */
 export const STEPS = {
   'in a migration': { when: 'after', sql: /^\s*(create|alter|pragma user_version)/i },
   'before begin': { when: 'before', sql: /^begin immediate/ },
@@ -21,8 +21,8 @@ export interface Orders {
   readonly key: string
   readonly job: string
   readonly now: number
-  /** How sure a commit is; `normal` when left out. */
+  /** Durability of commits; default: `normal`. */
   readonly durability?: Durability
-  /** Dies at the `nth` time of a step; lives when there is none. */
+  /** Dies at the `nth` occurrence of a step; without it the process survives. */
   readonly death: { readonly step: Step; readonly nth: number; readonly micros: number } | null
 }

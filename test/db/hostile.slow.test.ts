@@ -44,7 +44,7 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(dirname(held), { recursive: true }))
 
-/** A held database in a file of its own, closed. */
+/** Creates a closed copy of the filled database. */
 function heldFile(): string {
   const file = join(tempFolder(), 'held.db')
   copyFileSync(held, file)
@@ -203,7 +203,7 @@ describe('an unusable database file', () => {
   test('a database whose first migration was killed is opened and migrated', async () => {
     const file = join(tempFolder(), 'young.db')
     const store = await openStore(file)
-    // What belongs to the search goes with it.
+    // Objects of the search index disappear with it.
     for (const { name } of store.all(
       "select name from sqlite_schema where type = 'view' or type = 'table' and name not like '_migration%' and name not like 'sqlite_%'",
     ) as { name: string }[])
@@ -230,7 +230,7 @@ describe('another program', () => {
     const waiting = expect(store.write(async () => store.run('delete from _budget', []))).rejects.toThrow(BusyError)
     await waiting
     clearInterval(clock)
-    // One at least after every try; SQLite's own waiting leaves none.
+    // At least one tick per attempt; the busy handler of SQLite would allow none.
     expect(ticks).toBeGreaterThan(2)
     other.exec('rollback')
     other.close()
@@ -249,7 +249,7 @@ describe('another program', () => {
     await expect(written).rejects.toThrow(SignalError)
     other.exec('rollback')
     other.close()
-    // What was in hand is still written where nobody is in the way.
+    // The current write still completes once the lock is free.
     await store.write(async () => store.run('delete from _budget', []))
     await store.close()
   })
@@ -258,7 +258,7 @@ describe('another program', () => {
     const file = join(tempFolder(), 'busy.db')
     const limit = 1024 * 1024
     const store = await openStore(file, { logLimit: limit })
-    // Two processes, of which at any time one is in the middle of a reading that began before the other one ended.
+    // Two processes, of which one always has a read transaction that began before the other's end.
     const reading = `
       const db = new (require('better-sqlite3'))(process.argv[1], { readonly: true, timeout: 60000 })
       const nap = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
@@ -279,7 +279,7 @@ describe('another program', () => {
     }
     await Promise.all(readers.map((reader) => new Promise((done) => reader.once('close', done).kill('SIGKILL'))))
     expect(store.get('select count(*) from _budget')).toBe(24_000)
-    // Without the bound the log is as large as all that was written, 48 MB.
+    // Without the limit the WAL reaches 48 MB, the size of all writes.
     expect(largest).toBeLessThan(24 * limit)
     store.tidy()
     expect(logBytes(file)).toBe(0)
@@ -306,7 +306,7 @@ describe('a published copy', () => {
     let stop = false
     const writing = (async () => {
       for (let i = 0; !stop; i++) {
-        // Both or neither, in every copy.
+        // Every copy contains both rows or neither.
         await writer.write(async () => {
           writer.run('insert into _budget (host, called_at) values (?, ?)', ['a', i])
           writer.run('insert into geo (id) values (?)', [100_000 + i])
@@ -361,7 +361,7 @@ describe('a published copy', () => {
         .map((name) => ({ name }))
         .sort((a, b) => (a.name < b.name ? -1 : 1)),
     )
-    // Whoever reads the others finds nothing in them, rather than an error.
+    // Queries of the other tables return no rows instead of an error.
     for (const table of ['_reply', '_quarantine', '_budget', '_lock', '_source'])
       expect(copy.get(`select count(*) from ${table}`), table).toBe(0)
     expect(

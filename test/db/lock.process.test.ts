@@ -28,7 +28,7 @@ import { testLinks, testShell, testSignals } from '../systems.ts'
 
 const WRITER = resolve('test/db/writer.ts')
 
-/** A process that holds the lock, and what it says, word by word. */
+/** Starts a process that holds the lock, and reads its output. */
 function writer(file: string) {
   const child: ChildProcess = spawn(process.execPath, [WRITER, file], { stdio: ['pipe', 'pipe', 'inherit'] })
   onTestFinished(() => void child.kill('SIGKILL'))
@@ -41,7 +41,7 @@ function writer(file: string) {
     child,
     ended,
     said: () => output,
-    /** Waits until it said this, or ended. */
+    /** Waits until the process printed a text or ended. */
     async until(text: string): Promise<string> {
       let over = false
       void ended.then(() => {
@@ -88,7 +88,7 @@ describe('the write lock', () => {
     const file = join(tempFolder(), 'x.db')
     const unlock = takeLockFile(`${file}.lock`)
     const refused = openWriter(file, 'loser').catch((error: unknown) => error)
-    // Longer than a holder of a database that is there already would be waited for.
+    // Longer than a writer waits for the holder of an existing database.
     await new Promise((resolve) => setTimeout(resolve, 6_000))
     await (await openStore(file)).close()
     const holder = new SQLite(file)
@@ -107,7 +107,7 @@ describe('the write lock', () => {
     const first = writer(file)
     expect(await first.until('\n')).toBe('holds 1\n')
     first.child.kill('SIGSTOP')
-    // What it said of itself does not count, however old it is.
+    // The age of the lock row does not matter.
     const other = new SQLite(file)
     other.exec(`update _lock set acquired_at = '2000-01-01T00:00:00.000Z', pid = 999999999, host = 'another'`)
     other.close()
@@ -143,7 +143,7 @@ describe('the write lock', () => {
     mkdirSync(join(folder, 'b'))
     linkSync(one, two)
     await expect(openWriter(two, 'second')).rejects.toThrow(/has 2 names \(hard links\)/)
-    // Whoever writes goes on: nobody else can.
+    // The holder continues, because nobody else can write.
     await first.write(async () => first.run('insert into geo (id) values (2)', []))
     await first.close()
     const child = writer(one)
@@ -153,7 +153,7 @@ describe('the write lock', () => {
     rmSync(two)
     await (await openWriter(one, 'third')).close()
     expect(geos(one)).toEqual([1, 2])
-    // The second name that a killed command left of its making is tidied.
+    // A hard link left by a killed command is removed.
     linkSync(one, partFileName(one))
     await (await openWriter(one, 'fourth')).close()
     expect(statSync(one).nlink).toBe(1)
@@ -216,7 +216,7 @@ describe('the write lock', () => {
     await put(5)
     other.close()
     truncateSync(`${file}-wal`)
-    // Also when nothing more is to be written.
+    // The error also occurs without further writes.
     expect(() => store.tidy()).toThrow(/truncated by another program/)
     await expect(put(6)).rejects.toThrow(/truncated by another program/)
     await store.close()
@@ -252,7 +252,7 @@ describe('another program', () => {
     const store = await openWriter(file, 'patient')
     for (let id = 1; id <= 3; id++) await store.write(async () => store.run('insert into geo (id) values (?)', [id]))
     store.tidy()
-    // Over a file that is held, a backup answers that all is done, and has done nothing.
+    // On a locked file, a backup reports success without doing anything.
     const fresh = join(tempFolder(), 'fresh.db')
     const source = await openStore(fresh)
     await source.write(async () => source.run('insert into geo (id) values (99)', []))
@@ -292,7 +292,7 @@ describe('the database file of a writer', () => {
     expect(process.said()).toMatch(/deleted or renamed|Another file/)
     expect(existsSync(file)).toBe(stays)
     if (before) expect(readFileSync(file).equals(before)).toBe(true)
-    // What was committed is in the file, wherever it is now, and no log lies there for the next one.
+    // Committed rows are in the file, wherever it is now, and no WAL is left in its place.
     expect(statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0).toBe(0)
     if (stays) expect(geos(file)).toEqual([42])
     if (existsSync(`${file}.moved`)) expect(geos(`${file}.moved`)).toEqual([1])
@@ -329,7 +329,7 @@ describe('the database file of a writer', () => {
   test('a copy placed over a file with a leftover WAL is refused until the WAL is removed', async () => {
     const file = join(tempFolder(), 'x.db')
     const copy = await openStore(`${file}.copy`)
-    // Of another size: the first pages of two new databases of one size are the same, and then nothing can be told.
+    // Of another size, because the first pages of new databases of equal size are identical.
     await copy.write(async () => {
       copy.run('insert into geo (id) values (42)', [])
       copy.run(`insert into geo_text (id, locale, name) values (42, 'es', ?)`, ['x'.repeat(20_000)])
@@ -351,7 +351,7 @@ describe('the database file of a writer', () => {
     for (const end of ['-wal', '-shm']) rmSync(`${file}${end}`)
     await (await openWriter(file, 'next')).close()
     expect(geos(file)).toEqual([42])
-    // A database that was copied with its log belongs to it.
+    // A database that was copied together with its WAL is valid.
     await (await openWriter(legal, 'next')).close()
     expect(geos(legal)).toEqual([1])
   })

@@ -14,7 +14,7 @@ test('a database file records its application id and schema version', async () =
   expect(store.get('pragma journal_mode')).toBe('wal')
 })
 
-/** Files that are open and have no name (any more), as those that SQLite puts aside. */
+/** Returns the number of open files without a name, such as temporary files of SQLite. */
 const unnamedFiles = (): number =>
   readdirSync('/proc/self/fd').filter((fd) => {
     try {
@@ -105,7 +105,7 @@ describe('concurrent access', () => {
     const other = new SQLite(store.file)
     other.exec('begin immediate')
     let ticks = 0
-    // It is over only when timers have run: a wait that stops them would never end.
+    // The lock is released by timers, so that a blocking wait would never end.
     const timer = setInterval(() => void (++ticks === 5 && other.exec('commit')), 10)
     await store.write(async () => store.run(`insert into vocabulary (id) values (1)`, []))
     clearInterval(timer)

@@ -11,7 +11,7 @@ const DAY = 86_400_000
 const NOW = Date.parse('2025-06-01T00:00:00Z')
 const JOB = 'series: [{ indicators: [1, 2, 3, 4, 5, 6], window: { from: 2025-03-01, to: 2025-05-01 }, lookback: 1d }]'
 
-/** A service of hourly values of three geos; `change` moves the values, and every answer has another stamp. */
+/** Starts a service of hourly values of three geos; `change` shifts the values, and every reply has a new timestamp. */
 async function market(change = () => 0) {
   let stamp = 0
   return serve((request, response) => {
@@ -48,7 +48,7 @@ beforeAll(async () => {
 })
 afterAll(() => store.close())
 
-/** The steps of a plan that read whole tables of values. */
+/** Returns the steps of a plan that scan tables of values. */
 const scans = (sql: string, parameters: object | unknown[] = []): string[] =>
   (store.all(`explain query plan ${sql}`, parameters as never) as { detail: string }[])
     .map(({ detail }) => detail)
@@ -88,7 +88,7 @@ describe('query plans', () => {
   })
 })
 
-/** Numbers of the pages that stand in a write-ahead log. Source: the file format of SQLite, section 4.1. */
+/** Returns the page numbers in a WAL. Source: the file format of SQLite, section 4.1. */
 function pagesIn(log: string): Set<number> {
   const size = statSync(log, { throwIfNoEntry: false })?.size ?? 0
   const pages = new Set<number>()
@@ -115,7 +115,7 @@ test('unchanged values write no page of values', async () => {
         }[]
       ).map(({ pageno }) => pageno),
     )
-  // A reader from before keeps the log of the next run from being folded back.
+  // An older reader prevents a checkpoint of the next run's WAL.
   const again = async (): Promise<number[]> => {
     other.tidy()
     const reader = openReader(other.file)

@@ -10,7 +10,7 @@ import { oracleDays } from '../load/dayOracle.ts'
 
 const MONTH = 24_309
 
-/** The print of a month with these totals of its days. */
+/** Returns the checksum of a month with these daily totals. */
 async function printOf(totals: Readonly<Record<number, number>>): Promise<string> {
   const store = await tempStore()
   store.run(`insert into indicator (kind, id, payload, first_seen_at) values ('indicator', 600, '{}', '')`, [])
@@ -114,7 +114,7 @@ test.each([
   expect(parseDatabase(name)).toEqual(place),
 )
 
-/** Lets everything run that can run now. */
+/** Runs all pending callbacks. */
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('a transaction', () => {

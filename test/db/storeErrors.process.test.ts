@@ -11,7 +11,7 @@ import { openStore } from '../store.ts'
 const NOW = ms('2025-11-04T12:00:00Z')
 const YAML = 'series: [{ indicators: [600], geoIds: [3], window: { from: 2025-11-02, to: 2025-11-03 } }]'
 
-/** A database with some values, of which the disk has lost the first page of some tables and of their indexes. */
+/** Creates a database that has lost the first page of some tables and their indexes. */
 async function damaged(...tables: string[]): Promise<string> {
   const file = join(tempFolder(), 'test.db')
   const store = await openStore(file)
@@ -59,7 +59,7 @@ test('every database call reports its errors as a StoreError', async () => {
 })
 
 test('a run that fails on a damaged database records and notifies the error', async () => {
-  // Who is called is looked up before the first call of a run.
+  // The table of services is read before the first call of a run.
   const file = await damaged('_source')
   const emulator = await emulate({ now: NOW / 1000 })
   const notified: object[] = []

@@ -1,6 +1,6 @@
 /**
- * A process that takes the writer's lock of a database, says so, and writes a row whenever a line comes in; it ends with
- * its input. `node test/db/writer.ts FILE`; exit code 5 when another one writes, 7 when the file is not the same any more.
+ * Acquires the write lock of a database, prints this, and writes a row for each input line until the input ends: `node
+ * test/db/writer.ts FILE`. Exit code 5: another writer; 7: the file was replaced.
  */
 import { createInterface } from 'node:readline'
 import { exitCodeFor } from '../../src/cli/terminal/fail.ts'

@@ -7,7 +7,7 @@ import { COMMANDS } from '../../../src/cli/commandLine/commands.ts'
 import { COMMON_FLAGS } from '../../../src/cli/flags.ts'
 import { runCommand, tempFolder } from '../../kit.ts'
 
-/** The words that the program offers for the last of some words, as the script of bash gets them. */
+/** Returns the suggestions for the last word, as the bash script receives them. */
 const offered = async (...words: string[]): Promise<string[]> => {
   const args = ['--get-yargs-completions', 'indicator-sync', ...words]
   const { code, out, err } = await runCommand(tempFolder(), args, { SHELL: '/bin/bash' })

@@ -10,7 +10,7 @@ const KEY = '0123456789abcdef'.repeat(4)
 
 const cli = (args: readonly string[], env: Record<string, string>) => runCommand(tempFolder(), args, env)
 
-/** A database that has the archives of a day. */
+/** Creates a database with the archives of one day. */
 async function listedStore() {
   const store = await tempStore()
   const job = 'archives: [{ window: { from: 2025-11-03, to: 2025-11-04 } }]'

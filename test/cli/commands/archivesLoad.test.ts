@@ -7,7 +7,7 @@ import { emulate, runCommand, runJob, tempFolder, tempStore } from '../../kit.ts
 const NOW = Date.parse('2025-11-04T12:00:00Z')
 const DAYS = 'archives: [{ window: { from: 2025-07-03, to: 2025-07-05 } }]'
 
-/** A database with the archives of two days, of which some files were downloaded. */
+/** Creates a database with the archives of two days, some of them downloaded. */
 async function downloadedStore(files: Readonly<Record<string, Uint8Array>>) {
   const store = await tempStore()
   await runJob(store, await emulate({ now: NOW / 1000 }), DAYS, { now: NOW })
@@ -83,7 +83,7 @@ test('archives load stores rows of known layouts once and lists files of unknown
     unknown: ['I90DIA 2025-07-03: I90DIA_20250703.xls'],
   })
 
-  // A newer version takes the place of the rows; a damaged one leaves them.
+  // A newer version replaces the rows, a damaged one does not.
   writeFileSync(
     join(folder, 'pvpcdesglosehorario'),
     readFileSync(join(folder, 'pvpcdesglosehorario'), 'utf8').replace('99', '98'),
@@ -95,7 +95,7 @@ test('archives load stores rows of known layouts once and lists files of unknown
   expect(damaged).toMatchObject({ code: 1, out: expect.stringMatching(/Cannot read C2_liquicomun 2025-07-03: /) })
   expect(await rows('select count(*) as n from archive_row')).toEqual([{ n: 6 }])
 
-  // A replay keeps them.
+  // The rows survive a replay.
   const into = join(tempFolder(), 'again.db')
   expect((await run('replay', '--output', into)).code).toBe(0)
   const again = await runCommand(tempFolder(), [
@@ -154,9 +154,9 @@ test('days of a settlement across two months get their own month, unless that is
   const { load, rows } = await downloadedStore({
     C2_liquicomun: zipSync({
       C2_week_20241230_20250105: days('L 30', 'M 31', 'X 01', 'D 5'),
-      // Two months have a day 1 within the range.
+      // Day 1 of two months is within the range.
       C2_long_20241201_20250105: days('D 01', 'X 01'),
-      // 1 January 2025 is a Wednesday, and 20 January is after the end.
+      // 1 January 2025 is a Wednesday, and 20 January is after the range.
       C2_weekday_20241230_20250105: days('L 01'),
       C2_late_20241230_20250105: days('L 20'),
     }),

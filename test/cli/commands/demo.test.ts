@@ -20,7 +20,7 @@ test('the demo prints rows and its next steps within 80 columns', async () => {
   expect(result.out.match(/──/g)!.length).toBeGreaterThanOrEqual(3)
   const [, sql = ''] = /query --database \S+ "(.*)"/.exec(result.out) ?? []
   expect(sql.split(/,| from /).length).toBeLessThanOrEqual(7)
-  // A terminal that is narrow gets shorter names, and for all columns of the view a record for each row.
+  // A narrow terminal gets shortened names, and one record per row for all columns of a view.
   const widest = ({ out }: { readonly out: string }) => Math.max(...out.split('\n').map((line) => [...line].length))
   const query = (sql: string) => runCommand(dir, ['query', sql, '--database', 'data/demo.db'], { COLUMNS: '80' })
   const short = await query(sql)

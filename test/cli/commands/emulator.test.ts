@@ -88,7 +88,7 @@ testSignals('the emulator with its embedded data runs until it is stopped', asyn
   const result = await runCli(tempFolder(), ['emulator', '--now', '2025-11-04T12:00:00Z'], {}, (child) =>
     child.stdout!.once('data', () => child.kill('SIGINT')),
   )
-  // Stopped by a signal is what every command says with 130.
+  // Exit code 130: ended by SIGINT.
   expect(result).toMatchObject({
     code: 130,
     out: expect.stringContaining('INDICATOR_SYNC_BASE_URL=http://127.0.0.1:'),

@@ -39,7 +39,7 @@ beforeAll(async () => {
     ])
     store.run(`insert into magnitude values (23, '€/MWh', 'price', 'test', 0)`, [])
     store.run(`update indicator set magnitude = 'Precio', magnitude_id = 23 where kind = 'indicator' and id = 600`, [])
-    // Two versions that changed at a known millisecond, and a value that was withdrawn.
+    // Two versions that changed at a known millisecond, and a withdrawn value.
     addFetch(store, 2, '2025-07-01T10:00:00.250Z')
     addSeries(store, 8, { indicator: 800 }, 3, [])
     const at = Date.parse('2025-01-01') / 1000
@@ -60,7 +60,7 @@ afterAll(() => rmSync(dir, { recursive: true }))
 
 const run = (...args: string[]): Promise<Done> => runCommand(dir, args, { INDICATOR_SYNC_DATABASE: 'own.db' })
 
-/** Reads CSV as RFC 4180 has it: an empty cell is no value, `""` an empty text. */
+/** Parses CSV by RFC 4180: an empty cell is null, `""` an empty text. */
 function readCsv(text: string, between = ','): (string | null)[][] {
   const rows: (string | null)[][] = [[]]
   for (let at = 0; at < text.length; ) {
@@ -83,7 +83,7 @@ function readCsv(text: string, between = ','): (string | null)[][] {
   return rows.filter((row) => row.length > 0)
 }
 
-/** A line of NDJSON, with whole numbers exact. */
+/** Parses a line of NDJSON with exact integers. */
 const readLine = (line: string): Record<string, unknown> =>
   JSON.parse(line, (_, value, context?: { source?: string }) =>
     typeof value === 'number' && /^-?\d+$/.test(context?.source ?? '') && !Number.isSafeInteger(value)
@@ -91,7 +91,7 @@ const readLine = (line: string): Record<string, unknown> =>
       : value,
   )
 
-/** A value in one form for all: what a double or a whole number is, to the last bit. */
+/** Converts numbers to a common form that is exact to the last bit. */
 function canonical(value: unknown): unknown {
   if (value === null || value === undefined) return null
   if (value instanceof Date) return value.toISOString().replace('.000Z', 'Z')
@@ -102,7 +102,7 @@ function canonical(value: unknown): unknown {
 
 type Form = 'csv' | 'ndjson' | 'parquet'
 
-/** The same export three times, each read back. */
+/** Exports in all three formats and reads the files back. */
 async function thrice(write: (form: Form, file: string) => Promise<unknown>) {
   const files = { csv: join(dir, 'same.csv'), ndjson: join(dir, 'same.ndjson'), parquet: join(dir, 'same.parquet') }
   for (const [form, file] of Object.entries(files)) {
@@ -122,7 +122,7 @@ const byCommand =
   async (form: Form, file: string) =>
     expect((await run('export', ...args, '--format', form, '--output', file)).code).toBe(0)
 
-/** What `--sql` does, in this process. */
+/** Exports a statement like `--sql`, in this process. */
 const bySql = (sql: string) => async (form: Form, file: string) => {
   const reader = openReader(join(dir, 'own.db'))
   try {
@@ -140,7 +140,7 @@ async function expectEqual(write: Parameters<typeof thrice>[0], unit: (name: str
   expect(read.ndjson.length).toBe(read.csv.length)
   for (const [i, row] of read.csv.entries()) {
     const names = Object.keys(read.ndjson[i]!)
-    // Only the first line of CSV has units.
+    // Only the header of CSV contains units.
     expect(names.map((name) => (name.startsWith('at_') ? name : name + unit(name)))).toEqual(read.head)
     for (const [j, name] of names.entries()) {
       const ours = canonical(read.ndjson[i]![name])

@@ -12,7 +12,7 @@ import { jobFolder, serviceAt } from '../jobFolder.ts'
 test('init writes the starter files and never overwrites any', async () => {
   const dir = jobFolder({})
   expect((await runCommand(dir, ['init', 'mine'])).out).toMatch(/written .*nightly\.yaml/)
-  // A copy of it will hold a key: nobody else may read it.
+  // Copies of the file will contain a key, so that only its owner may read it.
   expect(statSync(join(dir, 'mine/.env.example')).mode & 0o077).toBe(0)
   const again = await runCommand(dir, ['init', "it's mine"])
   expect(again.out).toContain(`\n  cd 'it'\\''s mine'\n`)
@@ -29,7 +29,7 @@ testShell('the steps that init prints work line by line, and write only into its
   const { out } = await runCommand(dir, ['init', 'my-market'])
   const lines = out.slice(out.indexOf('Next:')).split('\n').slice(1)
   expect(lines[0]).toBe('  cd my-market')
-  // As a shell runs them; the long history is left out, and the address is the embedded service's.
+  // Without the long history, and with the embedded service.
   const job = join(dir, 'my-market/jobs/nightly.yaml')
   writeFileSync(
     job,

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { runCommand, tempFolder } from '../../kit.ts'
 import { addSeries, fillBy } from '../filled.ts'
 
-/** Commands in a folder with a database of two values of two years. */
+/** Prepares commands in a directory with a database of two values from two years. */
 async function place() {
   const dir = tempFolder()
   await fillBy(join(dir, 'own.db'), (store) =>
@@ -36,7 +36,7 @@ test('lake sync writes a snapshot only after changes, and lake check finds missi
   })
   const { findings, rows } = JSON.parse((await lake('check', 'lake', '--json')).out)
   expect([findings, rows]).toEqual([[], 2])
-  // The newest snapshot, and not the link to it.
+  // The newest snapshot directory, not the symlink.
   const newest = readdirSync(join(dir, 'lake'))
     .filter((name) => name.startsWith('snapshot-'))
     .sort()

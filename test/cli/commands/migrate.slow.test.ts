@@ -17,7 +17,7 @@ testLinks('migrate creates a database, and --list only lists migrations', async 
   expect((await migrate()).out).toMatch(/^x\.db has schema (\d+) of \1\.\n {2}applied {2}0001_schema\n/)
 })
 
-/** A copy of the program with one more migration than this one has: it adds a table. */
+/** Copies the program and adds a migration that creates a table. */
 function programWithSecondMigration(): string {
   const folder = tempFolder()
   for (const part of ['src', 'migrations', 'package.json']) cpSync(part, join(folder, part), { recursive: true })
@@ -88,7 +88,7 @@ test('concurrent migrations keep one copy of the earlier schema', async () => {
       ({ code }: { readonly code: number }) => code,
     ),
   )
-  // One of them migrates. The others find the result, or its lock and exit with 5.
+  // One process migrates. The others find the result, or the lock and exit with 5.
   const codes = await Promise.all(migrating)
   expect(codes).toContain(0)
   expect(codes.filter((code) => code !== 0 && code !== 5)).toEqual([])

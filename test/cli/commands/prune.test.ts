@@ -91,7 +91,7 @@ test('prune refuses an age in units below days and creates no database', async (
     code: 2,
     err: expect.stringMatching(/"yesterday" is not a valid age/),
   })
-  // In job files `m` is a minute, and a body of a minute ago is no old one.
+  // In job files `m` means minutes, which are too short for prune.
   for (const span of ['1m', '6h', '0d'])
     expect(await runCommand(dir, ['prune', span])).toMatchObject({
       code: 2,

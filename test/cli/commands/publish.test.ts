@@ -23,7 +23,7 @@ test('a published copy has a manifest, a data dictionary, a search index and com
   expect(title).toBe('Indicators')
   expect(Object.keys(databases.public.tables).sort()).toEqual([...TABLE_NAMES, ...Object.keys(VIEWS)].sort())
   expect(databases.public.tables.observation.columns.at).toMatch(/epoch seconds, UTC/)
-  // For its first page Datasette would sort every value there is.
+  // Without this setting, Datasette would sort all values for its first page.
   expect(Object.keys(databases.public.tables.observations).sort()).toEqual(['columns', 'description'])
   for (const [name, { sql, params }] of Object.entries<{ sql: string; params: string[] }>(databases.public.queries)) {
     const nothing = Object.fromEntries(params.map((parameter) => [parameter, '']))

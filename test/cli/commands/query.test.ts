@@ -20,14 +20,14 @@ testLinux.each<[NodeJS.Signals, number | null]>([
   const dir = await folder()
   const children: number[] = []
   const ended = await runCli(dir, ['query', ENDLESS, '--database', 'x.db'], {}, (parent) => {
-    // Known when it has a child: the one in which the statement runs.
+    // The child process runs the statement.
     const look = setInterval(() => {
       const listed = readFileSync(`/proc/${parent.pid}/task/${parent.pid}/children`, 'utf8').trim()
       if (listed === '') return
       clearInterval(look)
       children.push(...listed.split(' ').map(Number))
       parent.kill(signal)
-      // Their output is ours, and closes when they have gone.
+      // The children inherit this output, which closes when they end.
     }, 20)
   })
   expect(children.length).toBeGreaterThan(0)

@@ -7,7 +7,7 @@ import { emulate, runCommand } from '../../kit.ts'
 import { openReader } from '../../store.ts'
 import { jobFolder, SERIES, serviceAt } from '../jobFolder.ts'
 
-/** Commands in a folder with a database that keeps so many replies. */
+/** Prepares commands in a directory with a database that keeps replies by `keep`. */
 async function place(keep: string, prepare: (file: string) => void = () => undefined) {
   const emulator = await emulate()
   const dir = jobFolder({ 'job.yaml': `keep: ${keep}\n${SERIES}` })
@@ -56,7 +56,7 @@ test('a replay of incomplete replies needs --output and --incomplete', async () 
   expect(await count('new.db')).toBe(0)
 })
 
-/** Opens a file as another program does. */
+/** Opens a file like another program. */
 function openOther(file: string): SQLite.Database {
   const db = new SQLite(file)
   onTestFinished(() => void db.close())

@@ -29,7 +29,7 @@ interface FailedRun {
   readonly stop: { readonly code: string; readonly message: string; readonly hint: string | null }
 }
 
-/** Somebody who is notified of failed runs, with what they heard. */
+/** Starts a receiver that collects notifications of failed runs. */
 async function listener() {
   const heard: FailedRun[] = []
   const { url } = await serve(async (request, response) => {
@@ -50,13 +50,13 @@ const answer = (id: number) => ({
 
 describe.skipIf(process.platform !== 'linux')('schedule', () => {
   testSignals('schedule stops a job that makes no progress and runs the others', async () => {
-    // The first one is never answered.
+    // The service never responds for the first job.
     const server = await serve((request, response) => {
       if (request.url!.includes('/601')) json(response, answer(601))
     })
     const dir = folder({ hanging: 600, sound: 601 })
     await (await openWriter(join(dir, 'data/indicator-sync.db'), 'made before')).close()
-    // The hour of silence that ends a run takes four seconds.
+    // The stall limit of an hour passes in four seconds.
     writeFileSync(
       join(dir, 'hour.mjs'),
       'const real = setTimeout; globalThis.setTimeout = (f, ms, ...a) => real(f, ms === 3_600_000 ? 4000 : ms, ...a)\n',

@@ -8,7 +8,7 @@ import { addSeries, fillBy } from '../filled.ts'
 
 const KEY = 'feedfacecafebeef'.repeat(4)
 
-/** A folder with a small database where a command looks for it. */
+/** Creates a directory with a small database at the default path. */
 async function folderWithDatabase(): Promise<string> {
   const folder = tempFolder()
   mkdirSync(join(folder, 'data'))
@@ -18,7 +18,7 @@ async function folderWithDatabase(): Promise<string> {
   return folder
 }
 
-/** Runs `serve` until the work with its address is done, then stops it. */
+/** Runs `serve` during the work with its URL, then stops it. */
 async function serving(
   folder: string,
   args: readonly string[],
@@ -48,14 +48,14 @@ async function serving(
 const ANY = ['--port', '0']
 const text = async (address: string, init: RequestInit = {}): Promise<string> => (await fetch(address, init)).text()
 
-// Every test ends the server by a signal.
+// Every test stops the server with a signal.
 describe.skipIf(process.platform === 'win32')('serve', () => {
   test('serve prints its local URL, serves pages there, and ends on Ctrl-C with open connections', async () => {
     const folder = await folderWithDatabase()
     const { code, out, err } = await serving(folder, ANY, async (url) => {
       expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/)
       expect(await text(url)).toMatch(/<h1>(Up to date|Needs attention)<.h1>/)
-      // Somebody follows; that holds up no end.
+      // An open live connection does not delay the end.
       expect((await fetch(`${url}api/live`)).status).toBe(200)
     })
     expect([code, err]).toEqual([130, ''])
@@ -69,7 +69,7 @@ describe.skipIf(process.platform === 'win32')('serve', () => {
     const taken = await new Promise<boolean>((done) => {
       other.once('error', () => done(false)).listen(8420, '127.0.0.1', () => done(true))
     })
-    // Somebody else on this machine may have it already: then it is taken all the same.
+    // The port may already be in use by another program.
     expect(taken).toBeTypeOf('boolean')
     await serving(folder, [], async (url) => {
       expect(new URL(url).port).not.toBe('8420')

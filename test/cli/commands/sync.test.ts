@@ -66,7 +66,7 @@ testSignals.each([
   ['SIGHUP', 129],
 ] as const)('%s finishes the current reply, records the run and exits with %i', async (signal, code) => {
   let child: ChildProcess | undefined
-  // A shell and the system both send it when a terminal is closed.
+  // A closed terminal causes SIGHUP from both the shell and the system.
   const goOn = (): unknown => signal === 'SIGHUP' && child!.kill(signal)
   const server = await serve((_request, response, call) => {
     const value = { value: call, datetime: `2025-01-0${call}T00:00:00.000+01:00`, geo_id: 3 }
@@ -104,7 +104,7 @@ testSignals('a second signal ends the process immediately, and committed rows re
   const result = await runCli(dir, ['sync', 'job.yaml'], serviceAt(server.url), (started) => {
     child = started
   })
-  // The system ends it, which a shell tells as 143; it may have ended in order just before.
+  // Killed by the signal (143 in a shell), unless it ended in order just before.
   expect(result.signal ?? result.code).toBeOneOf(['SIGTERM', 143])
   expect(result.err).toMatch(/repeat the signal to stop immediately/)
   expect((await runCommand(dir, ['query', 'select count(*) as n from observation', '--json'])).out).toMatch(/"n": ?1\b/)

@@ -29,7 +29,7 @@ test('a clock that is set back moves due times back, but never repeats the last 
 test('a job that waits for another job remains due when the clock is set back', () => {
   const due = createDueTimes([nightly, hourly], at(5, '20:30'))
   due.start(hourly, at(5, '21:00'))
-  // The other one ends at half past nine, and the clock goes back by five minutes.
+  // The other job ends at 21:30, and the clock is set back by five minutes.
   expect(due.setBack(at(5, '21:25'))).toEqual([])
   expect([due.first(), due.at(nightly)]).toEqual([nightly, at(5, '21:15')])
 })

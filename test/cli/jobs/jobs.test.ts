@@ -5,7 +5,7 @@ import { emulate, runCommand, serve, tempFolder } from '../../kit.ts'
 
 const DAY = 86_400_000
 
-/** The windows of a request as days since the first of January 2025, with the geos that it names. */
+/** Formats the windows of a request as days since 1 January 2025, with its geos. */
 function windowOf(url: string): string {
   const { pathname, searchParams } = new URL(url, 'http://x')
   const [from, to] = ['start_date', 'end_date'].map((name) => Date.parse(searchParams.get(name)!)) as [number, number]
@@ -13,7 +13,7 @@ function windowOf(url: string): string {
   return `${pathname.split('/').at(-1)} ${day(from)}-${day(to)} ${searchParams.getAll('geo_ids[]')}`.trim()
 }
 
-/** Two jobs in one call, the first of some geos, the second of all. */
+/** Runs two jobs in one call: the first for some geos, the second for all. */
 async function two(some: string, all: string) {
   const emulator = await emulate()
   const dir = tempFolder()

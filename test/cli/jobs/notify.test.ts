@@ -22,7 +22,7 @@ function folder(text = job()): string {
   return dir
 }
 
-/** A service that answers every question with this status. */
+/** Starts a service that responds to every request with a status. */
 const service = (status = 200) =>
   serve((_request, response) =>
     json(response, { indicator: { id: 1739, tiempo: [{ id: 4 }], geos: [], values: [] } }, status),
@@ -34,7 +34,7 @@ interface Heard {
   readonly headers: Readonly<Record<string, unknown>>
 }
 
-/** Somebody who wants to know of runs, and what they heard; `statuses` are answered one after the other, then 200. */
+/** Starts a receiver of notifications that responds with `statuses` in order, then with 200. */
 async function listener(...statuses: number[]) {
   const heard: Heard[] = []
   const { url } = await serve((request, response) => {
@@ -211,7 +211,7 @@ describe('a notification message', () => {
 
 testSignals('a stopped run aborts pending notifications and sends the final one once', async () => {
   const heard: string[] = []
-  // It takes every message and answers none; the service answers nothing either.
+  // Neither the receiver nor the service ever responds.
   const receiver = await serve((request) => {
     let body = ''
     request.on('data', (data) => {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { watchSignals } from '../../../src/cli/terminal/signals.ts'
 
-/* A command that hangs once it is told to stop, in one of several ways; it says on stdout how far it is. */
+/* A command that hangs after a signal, in one of several ways, and reports its progress on stdout. */
 
 const [how, go = ''] = process.argv.slice(2)
 const forEver = (): never => {
@@ -18,5 +18,5 @@ signal.addEventListener('abort', () => {
   forEver()
 })
 process.stdout.write('ready\n')
-// Both signals come before either can be looked at.
+// Both signals arrive before either is handled.
 if (how === 'both') while (!existsSync(go));

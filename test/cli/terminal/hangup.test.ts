@@ -5,7 +5,7 @@ import SQLite from 'better-sqlite3'
 import { expect, onTestFinished, test } from 'vitest'
 import { json, serve, tempFolder } from '../../kit.ts'
 
-/** `script` gives a command a terminal, which is closed when `script` is killed. */
+/** `script` gives a command a terminal, which closes when `script` is killed. */
 const SCRIPT = ['/usr/bin/script', '/bin/script'].find((file) => existsSync(file))
 const JOB =
   'name: one\npace: { perSecond: 50, concurrency: 1 }\nseries:\n  - { indicators: [1739], window: { from: 2025-01-01, to: 2025-02-01 }, chunk: 1d }\n'
@@ -22,7 +22,7 @@ test.skipIf(process.platform !== 'linux' || !SCRIPT)(
       if (call === 1) return json(response, body)
       terminal!.kill('SIGKILL')
     })
-    // The inner shell stays, and notes how it ended; the outer one is ended by the system, which then sends the signal to the others.
+    // The inner shell remains and records the exit code. The system ends the outer one, then signals the others.
     const command = `(trap '' HUP; "$NODE" "$BIN" sync job.yaml; echo $? > code.part; mv code.part code); true`
     terminal = spawn(SCRIPT!, ['-qec', command, '/dev/null'], {
       cwd: dir,

@@ -8,7 +8,7 @@ import { testSignals } from '../../systems.ts'
 
 const HANGING = join(import.meta.dirname, 'busy.ts')
 
-/** Starts a command that will hang, and resolves with what it says when it says it. */
+/** Starts a command that will hang, with access to its output. */
 function hanging(how: string, go: string): { child: ChildProcess; said: (word: string) => Promise<void> } {
   const child = spawn(process.execPath, [HANGING, how, go], { stdio: ['ignore', 'pipe', 'inherit'] })
   onTestFinished(() => void child.kill('SIGKILL'))
@@ -48,6 +48,6 @@ testSignals('the second of two signals during a busy event loop ends the process
   child.kill('SIGINT')
   child.kill('SIGTERM')
   writeFileSync(go, '')
-  // Of two signals that are pending at once the system delivers either first.
+  // The system delivers two pending signals in any order.
   expect(await once(child, 'exit')).toEqual([null, expect.stringMatching(/^SIG(?:INT|TERM)$/)])
 })

@@ -9,7 +9,7 @@ import { json, ms, runCommand, runJob, serve, tempFolder, tempStore } from '../.
 
 const NASTY =
   '\u001b[31mred\u001b[0m\u001b]0;title\u0007\u009b2J\r\nOK forged\u2028line\u202eright\u2066\u200b\u0000\ufeff\u{e0041}end'
-/** What must not reach a terminal; lines and tabs are our own. */
+/** Characters that must not reach a terminal, except line breaks and tabs. */
 const HIDDEN = /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u
 
 describe('text of a service', () => {

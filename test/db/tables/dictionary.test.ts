@@ -16,7 +16,7 @@ test.skipIf(onlyInFile('file'))('the dictionary of a database lists each table, 
   expect(described.map(({ object, column_name }) => `${object}.${column_name}`).sort()).toEqual(
     real.map(({ name }) => name).sort(),
   )
-  // In a database it is a table, for whoever has nothing else.
+  // The dictionary is also a table of the database.
   const byName = 'order by object, position'
   expect(store.all(`select * from data_dictionary ${byName}`)).toEqual(
     dictionaryRows().sort((a, b) => (a.object < b.object ? -1 : a.object > b.object ? 1 : a.position - b.position)),

@@ -7,7 +7,7 @@ export const at = (text: string): number => Date.parse(text) / 1000
 
 export interface Series {
   readonly id: number
-  /** The indicator: 7 is a power, the others are in INDICATORS. */
+  /** The indicator: 7 is a power; the others are in INDICATORS. */
   readonly of?: number
   readonly trunc?: string
   readonly agg?: string
@@ -23,7 +23,7 @@ const INDICATORS = {
   11: [99, 'Temperatura'],
 } as const
 
-/** A database with series put there by hand. */
+/** Creates a database with given series. */
 export async function filled(...all: Series[]): Promise<Store> {
   const store = await tempStore()
   store.run('pragma foreign_keys = off', [])

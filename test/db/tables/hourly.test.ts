@@ -3,7 +3,7 @@ import { type Resampling, resample } from '../../../src/reports/resample.ts'
 import type { Store } from '../../store.ts'
 import { at, every, filled, type Series } from './handmade.ts'
 
-/** A change of the clock and a change of resolution in the middle of a local day. */
+/** A clock change and a change of resolution within a local day. */
 const PARTS = [
   ['2025-03-28T23:00Z', '2025-03-31T22:00Z', 3600],
   ['2025-09-29T22:00Z', '2025-09-30T22:00Z', 3600],
@@ -12,17 +12,17 @@ const PARTS = [
   ['2025-10-26T00:00Z', '2025-10-27T23:00Z', 900],
 ] as const
 
-/** Values that no two periods share. */
+/** Distinct values for all periods. */
 const values = (lacks: (at: number) => boolean = () => false): Series['values'] =>
   PARTS.flatMap(([from, to, step]) => every(from, to, step, (i) => Math.round(1000 * Math.sin(i * i)) / 8)).filter(
     ([when]) => !lacks(when),
   )
 
-/** Central European time in plain arithmetic, between two known clock changes. */
+/** Returns the offset of Central European Time by arithmetic, between two known clock changes. */
 const offsetAt = (when: number): number =>
   when >= at('2025-03-30T01:00Z') && when < at('2025-10-26T01:00Z') ? 7200 : 3600
 
-/** The begin of the local hour, day or month of an instant, and its length. */
+/** Returns the start and length of the local hour, day or month of an instant. */
 function periodOf(when: number, unit: Resampling['unit']): [from: number, length: number] {
   if (unit === 'hour') return [when - (when % 3600), 3600]
   const local = new Date((when + offsetAt(when)) * 1000)
@@ -32,14 +32,14 @@ function periodOf(when: number, unit: Resampling['unit']): [from: number, length
       ? [Date.UTC(year, month, day), Date.UTC(year, month, day + 1)]
       : [0, 1].map((n) => Date.UTC(year, month + n))
   ).map((midnight) => {
-    // At midnight the clocks of both days agree with those of two hours before and after.
+    // At midnight, the offset equals that of two hours earlier and later.
     const guess = midnight / 1000 - 7200
     return midnight / 1000 - offsetAt(guess)
   })
   return [starts[0]!, starts[1]! - starts[0]!]
 }
 
-/** The aggregates by hand: one value at a time, with no grouping by the database. */
+/** Aggregates value by value, without grouping by the database. */
 function aggregated(of: Series['values'], unit: Resampling['unit'], isSummed: boolean, partial: boolean) {
   const found = new Map<number, { length: number; parts: [value: number, step: number][] }>()
   for (const [when, value, step] of of) {
@@ -68,7 +68,7 @@ const CASES = [
   { what: 'prices', of: 9, isSummed: false },
   { what: 'values of an unknown quantity', of: 11, isSummed: false },
 ]
-/** The third quarter of one hour, the first one of another, and a whole hour. */
+/** Missing values: the third quarter of one hour, the first of another, and a whole hour. */
 const LACKING = [
   '2025-10-26T01:30Z',
   '2025-10-26T05:00Z',
@@ -182,7 +182,7 @@ describe('resampled values', () => {
         expected.map((one) => ({ ...one, value: close(one.value) })),
       )
       for (const [from, , length] of rows) expect(length).toBe(periodOf(from, unit)[1])
-      // No period between the first and the last one is left out.
+      // No period between the first and the last is missing.
       for (const [i, [from, , length]] of rows.slice(0, -1).entries()) expect(rows[i + 1]![0]).toBe(from + length)
       for (const [from, value, , isComplete] of rows)
         if (!there.has(from)) expect([value, isComplete]).toEqual([null, 0])

@@ -86,7 +86,7 @@ describe('views on values', () => {
       id: 1,
       values: [
         ...every('2025-03-29T23:00Z', '2025-03-30T22:00Z', 3600, () => 100),
-        // Half a day of hours at 10, half a day and an hour of quarters at 40, one of them null.
+        // Twelve hours at 10, then thirteen hours of quarters at 40 with one null.
         ...every('2025-10-25T22:00Z', '2025-10-26T10:00Z', 3600, () => 10),
         ...every('2025-10-26T10:00Z', '2025-10-26T23:00Z', 900, (i) => (i === 0 ? null : -40)),
       ],
