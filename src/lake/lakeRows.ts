@@ -1,44 +1,44 @@
-import { sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { geoNameColumn, indicatorNameColumn, seriesUnitColumn, unitColumn } from '../db/queries/catalogueNames.ts'
 import type { Reader } from '../db/store.ts'
+import type { Database } from '../db/tables/schema.ts'
 import { type Measure, measureSql } from '../db/tables/sql/expressions.ts'
 import { daysFromCivil, type Instant } from '../util/time/instant.ts'
-import type { Interval } from '../util/time/interval.ts'
+import { type Interval, overlaps } from '../util/time/interval.ts'
 import { type Month, monthInterval } from './changedMonths.ts'
 import type { LakeRow } from './parquetFile.ts'
 
-/** Rows in groups, so that no more are in memory at once than a series has in a month. */
+/** Rows in blocks, each at most of one series and month, to limit memory. */
 export type LakeBlocks = AsyncIterable<readonly LakeRow[]> | Iterable<readonly LakeRow[]>
 
-/** A series and geo, with the intervals in which it has values and superseded values. */
-interface SeriesExtent {
+export type ValueTable = 'observation' | 'observation_revision'
+
+/** A series and geo with the intervals in which it has values and superseded values. */
+export interface Timeline extends Readonly<Record<ValueTable, Interval | null>> {
   readonly seriesId: number
   readonly geoId: number
   /** How its energy follows from its values; null if they are no energy. */
   readonly measure: Measure | null
-  readonly stored: Interval | null
-  readonly superseded: Interval | null
 }
 
-/** Every series and geo in order, with the intervals of its values. */
-export async function timelinesOf({ kysely }: Reader): Promise<SeriesExtent[]> {
+/** Every series and geo in order. */
+export async function readTimelines({ kysely }: Reader): Promise<Timeline[]> {
   const rows = await kysely
     .selectFrom('series_geo as g')
     .innerJoin('series as s', 's.id', 'g.series_id')
     .select(['g.series_id as seriesId', 'g.geo_id as geoId'])
     .select(sql.raw<Measure | null>(measureSql('s')).as('measure'))
     .select(({ selectFrom }) => {
-      const of = (table: 'observation' | 'observation_revision') =>
-        selectFrom(table).whereRef('series_id', '=', 'g.series_id').whereRef('geo_id', '=', 'g.geo_id')
-      const first = (table: 'observation' | 'observation_revision') =>
-        of(table).select(({ fn }) => fn.min<Instant | null>('at').as('at'))
-      const last = (table: 'observation' | 'observation_revision') =>
-        of(table).select(({ fn }) => fn.max<Instant | null>('at').as('at'))
+      const bound = (table: ValueTable, end: 'min' | 'max') =>
+        selectFrom(table)
+          .whereRef('series_id', '=', 'g.series_id')
+          .whereRef('geo_id', '=', 'g.geo_id')
+          .select(({ fn }) => fn[end]<Instant | null>('at').as('at'))
       return [
-        first('observation').as('min0'),
-        last('observation').as('max0'),
-        first('observation_revision').as('min1'),
-        last('observation_revision').as('max1'),
+        bound('observation', 'min').as('first'),
+        bound('observation', 'max').as('last'),
+        bound('observation_revision', 'min').as('firstRevision'),
+        bound('observation_revision', 'max').as('lastRevision'),
       ]
     })
     .orderBy('g.series_id')
@@ -46,97 +46,70 @@ export async function timelinesOf({ kysely }: Reader): Promise<SeriesExtent[]> {
     .execute()
   const interval = (first: Instant | null, last: Instant | null): Interval | null =>
     first === null || last === null ? null : { from: first, to: last + 1 }
-  return rows.map(({ seriesId, geoId, min0, max0, min1, max1, measure }) => ({
+  return rows.map(({ seriesId, geoId, measure, first, last, firstRevision, lastRevision }) => ({
     seriesId,
     geoId,
     measure,
-    stored: interval(min0, max0),
-    superseded: interval(min1, max1),
+    observation: interval(first, last),
+    observation_revision: interval(firstRevision, lastRevision),
   }))
 }
 
-/** When fetches were recorded, in epoch milliseconds; null for one that does not exist any more. */
-type TimesOf = (fetches: Iterable<number>) => Promise<(fetch: number) => number | null>
+/** Loads the times of fetches (epoch milliseconds), and returns a function for them; null for a deleted fetch. */
+type LoadTimes = (fetches: Iterable<number>) => Promise<(fetch: number) => number | null>
 
-/** Fetches that are looked up together: neighbours have values of the same nights. */
-const NEIGHBOURS = 4096
+/** Fetches that are read together: neighbours have values of the same nights. */
+const FETCHES_PER_BLOCK = 4096
 
-/**
- * When fetches were recorded. There may be millions, of which a sync needs the latest: they are read in groups, when one of the
- * group is first needed, and kept as bare numbers.
- */
-export function fetchTimes({ kysely }: Reader): TimesOf {
+/** Creates a cache of fetch times. There may be millions, of which a sync needs the latest, so blocks are read on demand. */
+export function createFetchTimes({ kysely }: Reader): LoadTimes {
   const blocks = new Map<number, Float64Array>()
   const read = async (first: number): Promise<Float64Array> => {
-    const times = new Float64Array(NEIGHBOURS).fill(Number.NaN)
+    const times = new Float64Array(FETCHES_PER_BLOCK).fill(Number.NaN)
     const rows = await kysely
       .selectFrom('_fetch')
       .select(['id', 'finished_at'])
       .where('id', '>=', first)
-      .where('id', '<', first + NEIGHBOURS)
+      .where('id', '<', first + FETCHES_PER_BLOCK)
       .execute()
     for (const { id, finished_at } of rows) times[id - first] = Date.parse(finished_at)
     return times
   }
-  const timeOf = (fetch: number): number | null => {
-    const time = blocks.get(Math.floor(fetch / NEIGHBOURS))![fetch % NEIGHBOURS]!
-    return Number.isNaN(time) ? null : time
+  const time = (fetch: number): number | null => {
+    const ms = blocks.get(Math.floor(fetch / FETCHES_PER_BLOCK))![fetch % FETCHES_PER_BLOCK]!
+    return Number.isNaN(ms) ? null : ms
   }
   return async (fetches) => {
     for (const fetch of fetches) {
-      const block = Math.floor(fetch / NEIGHBOURS)
-      if (!blocks.has(block)) blocks.set(block, await read(block * NEIGHBOURS))
+      const block = Math.floor(fetch / FETCHES_PER_BLOCK)
+      if (!blocks.has(block)) blocks.set(block, await read(block * FETCHES_PER_BLOCK))
     }
-    return timeOf
+    return time
   }
 }
 
-const touches = (a: Interval | null, b: Interval): boolean => a !== null && a.from < b.to && b.from < a.to
-
-/** The values of a month, a block a series and geo. */
-export async function* observations(
+/** The values or superseded values of a month, one block per series and geo. */
+export async function* valueRows(
   { engine }: Reader,
-  timelines: readonly SeriesExtent[],
+  table: ValueTable,
+  timelines: readonly Timeline[],
   month: Month,
-  timesOf: TimesOf,
+  loadTimes: LoadTimes,
 ): AsyncGenerator<LakeRow[]> {
   const interval = monthInterval(month)
-  for (const { seriesId, geoId, stored } of timelines) {
-    if (!touches(stored, interval)) continue
-    const values = await engine.currentValues({ seriesId, geoId, ...interval })
-    const timeOf = await timesOf(new Set(values.map(([, , , fetch]) => fetch)))
-    yield values.map(([at, value, step, fetch]) => [seriesId, geoId, at * 1000, value, step, timeOf(fetch)])
+  for (const { seriesId, geoId, [table]: extent } of timelines) {
+    if (!extent || !overlaps(extent, interval)) continue
+    const range = { seriesId, geoId, ...interval }
+    const values = table === 'observation' ? await engine.currentValues(range) : await engine.supersededValues(range)
+    const time = await loadTimes(new Set(values.flatMap(([, , , ...fetches]) => fetches)))
+    yield values.map(([at, value, step, ...fetches]) => [seriesId, geoId, at * 1000, value, step, ...fetches.map(time)])
   }
 }
 
-/** The superseded values of a month, a block a series and geo. */
-export async function* revisions(
-  { engine }: Reader,
-  timelines: readonly SeriesExtent[],
-  month: Month,
-  timesOf: TimesOf,
-): AsyncGenerator<LakeRow[]> {
-  const interval = monthInterval(month)
-  for (const { seriesId, geoId, superseded } of timelines) {
-    if (!touches(superseded, interval)) continue
-    const values = await engine.supersededValues({ seriesId, geoId, ...interval })
-    const timeOf = await timesOf(new Set(values.flatMap(([, , , fetch, by]) => [fetch, by])))
-    yield values.map(([at, value, step, fetch, by]) => [
-      seriesId,
-      geoId,
-      at * 1000,
-      value,
-      step,
-      timeOf(fetch),
-      timeOf(by),
-    ])
-  }
-}
-
-/** The totals of the days of a year, a block a series and geo. */
-export async function* days(
+/** The totals of the days of a year, one block per series and geo. */
+export async function* dayRows(
   { kysely }: Reader,
-  timelines: readonly SeriesExtent[],
+  timelines: readonly Timeline[],
   year: number,
 ): AsyncGenerator<LakeRow[]> {
   for (const { seriesId, geoId, measure } of timelines) {
@@ -160,56 +133,45 @@ export async function* days(
   }
 }
 
-/** The small tables, each read at once. */
-export const DIMENSIONS: Readonly<
-  Record<'series' | 'indicator' | 'indicator_text' | 'geo' | 'time_zone_offset', (db: Reader) => Promise<LakeRow[]>>
-> = {
-  async series({ kysely }) {
-    const rows = await kysely
+/** The queries of the small tables, with the columns of the lake in order. */
+const DIMENSIONS = {
+  series: (db: Kysely<Database>) =>
+    db
       .selectFrom('series as s')
-      .selectAll('s')
-      .select([indicatorNameColumn('s.kind', 's.indicator_id'), seriesUnitColumn('s')])
-      .orderBy('s.id')
-      .execute()
-    return rows.map((s) => [
-      ...[s.id, s.kind, s.indicator_id, s.name, s.unit, s.time_trunc, s.time_agg],
-      ...[s.geo_agg, s.geo_trunc, s.geo_ids, s.time_zone],
-    ])
-  },
-  async indicator({ kysely }) {
-    const rows = await kysely
+      .select(['s.id', 's.kind', 's.indicator_id', indicatorNameColumn('s.kind', 's.indicator_id')])
+      .select([seriesUnitColumn('s'), 's.time_trunc', 's.time_agg', 's.geo_agg', 's.geo_trunc', 's.geo_ids'])
+      .select('s.time_zone')
+      .orderBy('s.id'),
+  indicator: (db: Kysely<Database>) =>
+    db
       .selectFrom('indicator as i')
-      .selectAll('i')
-      .select([indicatorNameColumn('i.kind', 'i.id'), unitColumn('i.kind', 'i.id')])
+      .select(['i.kind', 'i.id', indicatorNameColumn('i.kind', 'i.id'), unitColumn('i.kind', 'i.id')])
+      .select(['i.step_type', 'i.composited', 'i.disaggregated', 'i.withdrawn_at'])
       .orderBy('i.kind')
-      .orderBy('i.id')
-      .execute()
-    return rows.map((i) => [
-      ...[i.kind, i.id, i.name, i.unit, i.step_type, i.composited, i.disaggregated],
-      i.withdrawn_at === null ? null : Date.parse(i.withdrawn_at),
-    ])
-  },
-  async indicator_text({ kysely }) {
-    const rows = await kysely
+      .orderBy('i.id'),
+  indicator_text: (db: Kysely<Database>) =>
+    db
       .selectFrom('indicator_text')
       .select(['kind', 'id', 'locale', 'name', 'short_name', 'description_text'])
       .orderBy('kind')
       .orderBy('id')
-      .orderBy('locale')
-      .execute()
-    return rows.map((t) => [t.kind, t.id, t.locale, t.name, t.short_name, t.description_text])
-  },
-  async geo({ kysely }) {
-    const rows = await kysely
+      .orderBy('locale'),
+  geo: (db: Kysely<Database>) =>
+    db
       .selectFrom('geo as g')
-      .selectAll('g')
-      .select(geoNameColumn('g.id', 'name'))
-      .orderBy('g.id')
-      .execute()
-    return rows.map((g) => [g.id, g.level, g.name])
-  },
-  async time_zone_offset({ kysely }) {
-    const rows = await kysely.selectFrom('time_zone_offset').selectAll().orderBy('zone').orderBy('from_at').execute()
-    return rows.map((z) => [z.zone, z.from_at, z.to_at, z.offset_s])
-  },
+      .select(['g.id', 'g.level', geoNameColumn('g.id', 'name')])
+      .orderBy('g.id'),
+  time_zone_offset: (db: Kysely<Database>) =>
+    db
+      .selectFrom('time_zone_offset')
+      .select(['zone', 'from_at', 'to_at', 'offset_s'])
+      .orderBy('zone')
+      .orderBy('from_at'),
 }
+
+export type DimensionName = keyof typeof DIMENSIONS
+export const DIMENSION_NAMES = Object.keys(DIMENSIONS) as DimensionName[]
+
+/** Reads a small table at once. */
+export const readDimension = async ({ kysely }: Reader, name: DimensionName): Promise<LakeRow[]> =>
+  (await DIMENSIONS[name](kysely).execute()).map((row) => Object.values(row))

@@ -1,13 +1,13 @@
 import { INDICATOR_KIND } from '../db/tables/declare.ts'
 import { AVERAGE_ABOUT, ENERGY_ABOUT, WEIGHT_ABOUT } from '../db/tables/sql/valueViews.ts'
 
-/** The version of the lake's layout and columns; it grows when readers of an earlier version would misread the lake. */
+/** The version of layout and columns. It increases if older readers would misread the lake. */
 export const LAKE_SCHEMA = 1
 
-/** How a column is typed, in the words of the manifest. */
+/** Types of columns, in the words of the manifest. */
 export type LakeType = 'int64' | 'int32' | 'double' | 'boolean' | 'string' | 'timestamp' | 'date'
 
-/** One column of a table of the lake. */
+/** A column of a table of the lake. */
 export interface LakeColumn {
   readonly name: string
   readonly type: LakeType
@@ -15,10 +15,10 @@ export interface LakeColumn {
   readonly about: string
 }
 
-/** One table of the lake. */
+/** A table of the lake. */
 export interface LakeTable {
   readonly about: string
-  /** Whether its files lie in folders `year=YYYY`. */
+  /** Whether its files are in folders `year=YYYY`. */
   readonly byYear: boolean
   readonly sortedBy: readonly string[]
   readonly columns: readonly LakeColumn[]
@@ -39,7 +39,7 @@ const KIND_COLUMN = lakeColumn('kind', 'string', INDICATOR_KIND)
 const INDICATOR_COLUMN = lakeColumn('indicator_id', 'int64', 'Id at the service')
 const NAME_COLUMN = nullableColumn('name', 'string', 'Name, in the preferred language if stored')
 
-/** Every table of the lake. Rows have the values in this order. */
+/** Every table of the lake, with its columns in the order of the rows. */
 export const LAKE_TABLES = {
   observation: {
     about: 'Current values, one file per month.',

@@ -9,18 +9,18 @@ import type { WrittenFile } from './parquetFile.ts'
 /** The format name that identifies a manifest of a lake. */
 export const LAKE_FORMAT = 'indicator-sync lake'
 
-/** The file of a lake that names its snapshot; it is replaced in one step. */
+/** The file that names the current snapshot. It is replaced atomically. */
 export const MANIFEST = 'manifest.json'
 
-/** One file of a lake. */
+/** A file of a lake. */
 export interface LakeFile extends WrittenFile {
-  /** Below the folder of the snapshot. */
+  /** The path below the folder of the snapshot. */
   readonly path: string
-  /** Which part of the table it holds: a month, a year, or everything. */
+  /** Its part of the table: a month, a year, or all. */
   readonly part: string
 }
 
-/** One table as a snapshot has it. */
+/** A table of a snapshot. */
 interface LakeTableState {
   readonly about: string
   readonly partitioned_by: readonly string[]
@@ -40,14 +40,14 @@ export interface LakeManifest {
   readonly snapshot: number
   /** The folder of the snapshot, beside the manifest. */
   readonly folder: string
-  /** When the snapshot was made, and when it was last found equal to the database. */
+  /** Time of the snapshot, and of the last sync. */
   readonly created_at: string
   readonly synced_at: string
   readonly source: SnapshotSource
   readonly tables: Readonly<Record<LakeTableName, LakeTableState>>
 }
 
-/** Names of files and folders below a lake: none of them leads outside. */
+/** Paths of files and folders below a lake: none leads outside. */
 const BELOW = /^[\w=-][\w=.-]*(\/[\w=-][\w=.-]*)*$/
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0
 
@@ -63,12 +63,12 @@ const isTable = (value: unknown): boolean =>
   isObject(value) && isCount(value.rows) && Array.isArray(value.files) && value.files.every(isManifestFile)
 
 /**
- * Parses a manifest, whatever its schema; null where the text is not one of ours, or was changed so that it cannot be trusted.
+ * Parses a manifest of any schema; null for any other text, or a manifest that was changed.
  */
 export function parseManifest(text: string): LakeManifest | null {
   try {
     const value: unknown = JSON.parse(text)
-    const known =
+    const isManifest =
       isObject(value) &&
       value.format === LAKE_FORMAT &&
       isCount(value.schema) &&
@@ -80,13 +80,13 @@ export function parseManifest(text: string): LakeManifest | null {
       isObject(value.tables) &&
       isTable(value.tables.observation) &&
       Object.values(value.tables).every(isTable)
-    return known ? (value as unknown as LakeManifest) : null
+    return isManifest ? (value as unknown as LakeManifest) : null
   } catch {
     return null
   }
 }
 
-/** The manifest in a folder, whatever its schema; null when there is none of ours. */
+/** Reads the manifest in a folder; null if there is none of ours. */
 export function readLakeManifest(folder: string): LakeManifest | null {
   try {
     return parseManifest(readFileSync(join(folder, MANIFEST), 'utf8'))
@@ -95,11 +95,10 @@ export function readLakeManifest(folder: string): LakeManifest | null {
   }
 }
 
-/** A manifest as the text of its file. */
 export const manifestText = (manifest: LakeManifest): string => `${JSON.stringify(manifest, null, 1)}\n`
 
-/** The manifest of a lake; throws where there is none, or where this program does not know its version. */
-export function knownManifest(manifest: LakeManifest | null, folder: string): LakeManifest {
+/** Returns the manifest of a lake. Throws InputError if there is none, or a newer one. */
+export function requireManifest(manifest: LakeManifest | null, folder: string): LakeManifest {
   if (manifest === null)
     throw new InputError(`${folder} is not a lake: ${MANIFEST} is missing or damaged.`, {
       hint: `Create one: indicator-sync lake sync ${folder}`,
@@ -114,4 +113,4 @@ export function knownManifest(manifest: LakeManifest | null, folder: string): La
 }
 
 /** Every file of a snapshot. */
-export const filesOf = ({ tables }: LakeManifest): LakeFile[] => Object.values(tables).flatMap(({ files }) => files)
+export const listFiles = ({ tables }: LakeManifest): LakeFile[] => Object.values(tables).flatMap(({ files }) => files)

@@ -5,14 +5,14 @@ import type { DecodedArray, SchemaElement, Statistics } from 'hyparquet'
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
 import type { LakeColumn, LakeType } from './lakeTables.ts'
 
-/** Rows in memory at once, and that readers can skip together. */
+/** Rows in memory at once, which readers can skip together. */
 const LAKE_GROUP_ROWS = 65_536
 
-/** In the form by which readers recognize known bugs of writers. */
+/** Readers recognize known bugs of writers by this form. */
 const CREATED_BY = 'indicator-sync-lake version 1.0.0 (build 1)'
 
 /**
- * The Parquet type of each column type. Ascending integers and repeating lengths take almost no room when stored as differences.
+ * The Parquet types. Integers are stored as differences, so that ascending and repeated ones take almost no space.
  */
 const LAKE_TYPES: Readonly<Record<LakeType, Partial<SchemaElement>>> = {
   int64: { type: 'INT64' },
@@ -29,22 +29,22 @@ const LAKE_TYPES: Readonly<Record<LakeType, Partial<SchemaElement>>> = {
 }
 const AS_DIFFERENCES: readonly LakeType[] = ['int64', 'int32', 'timestamp', 'date']
 
-/** A group of values as the writer takes them, with their statistics; without these the writer computes its own. */
+/** A group of values. Without statistics the writer computes them. */
 interface ColumnGroup {
   readonly data: DecodedArray
   readonly statistics?: Statistics
 }
 
-/** The values of a column that wait until a group is full. */
+/** The values of a column until a group is full. */
 interface PendingValues {
   put(value: unknown, at: number): void
-  /** Takes the first values; the others begin a new group. */
+  /** Removes and returns a full group. */
   take(count: number): ColumnGroup
 }
 
 /**
- * Numbers are kept in typed arrays, because the garbage collector would have to move whole groups of objects again and again.
- * The minimum and maximum are found as values come: the writer would make an object of each number for it.
+ * Collects numbers in typed arrays, which the garbage collector does not move, with their minimum and maximum: the writer would
+ * make an object of each number for them.
  */
 function pendingNumbers(array: Int32Array | Float64Array, inFile: (value: number) => number | bigint): PendingValues {
   const missing = new Set<number>()
@@ -52,10 +52,12 @@ function pendingNumbers(array: Int32Array | Float64Array, inFile: (value: number
   let max = Number.NEGATIVE_INFINITY
   return {
     put(value, at) {
-      if (typeof value !== 'number') return void missing.add(at)
-      array[at] = value
-      if (value < min) min = value
-      if (value > max) max = value
+      // Instants may be texts.
+      const number = typeof value === 'string' ? Date.parse(value) : value
+      if (typeof number !== 'number') return void missing.add(at)
+      array[at] = number
+      if (number < min) min = number
+      if (number > max) max = number
     },
     take(count) {
       const data = missing.size === 0 ? array.subarray(0, count) : Array.from<unknown>(array.subarray(0, count))
@@ -83,12 +85,11 @@ function pendingOthers(convert: (value: unknown) => unknown): PendingValues {
 
 /** The same number, but always the positive zero. */
 const positiveZero = (value: number): number => value + 0
-/** Whole numbers that a double holds exactly; they are 64 bits only in the file. */
+/** Whole numbers that a double represents exactly. In the file they have 64 bits. */
 const longs = (): PendingValues => pendingNumbers(new Float64Array(LAKE_GROUP_ROWS), BigInt)
 const integers = (): PendingValues => pendingNumbers(new Int32Array(LAKE_GROUP_ROWS), positiveZero)
 const doubleValues = (): PendingValues => pendingNumbers(new Float64Array(LAKE_GROUP_ROWS), (value) => value)
 
-/** A column as Parquet stores it: long numbers in 64 bits, instants in milliseconds, dates in days since 1970. */
 const PENDING_BY_TYPE: Readonly<Record<LakeType, () => PendingValues>> = {
   int64: longs,
   timestamp: longs,
@@ -102,7 +103,7 @@ const PENDING_BY_TYPE: Readonly<Record<LakeType, () => PendingValues>> = {
 /** A row: its values in the order of the columns; instants are epoch milliseconds, dates days since 1970-01-01. */
 export type LakeRow = readonly unknown[]
 
-/** The description of a file that was written: `min` and `max` of every column that has an order. */
+/** The description of a written file, with `min` and `max` of every numeric column. */
 export interface WrittenFile {
   readonly rows: number
   readonly bytes: number
@@ -112,8 +113,8 @@ export interface WrittenFile {
   readonly max: Readonly<Record<string, number | string>>
 }
 
-/** The minimum and maximum of some columns, from the statistics of the groups. */
-function rangesOf(
+/** The minimum and maximum of columns, from the statistics of the groups. */
+function columnRanges(
   columns: readonly LakeColumn[],
   groups: ParquetWriter['row_groups'],
 ): Pick<WrittenFile, 'min' | 'max'> {
@@ -127,10 +128,10 @@ function rangesOf(
       max[name] = Math.max(max[name] ?? Number.NEGATIVE_INFINITY, Number(high))
     }
   const iso = (ms: number): string => new Date(ms).toISOString()
-  const toJson = (of: Record<string, number>): Record<string, number | string> =>
+  const toJson = (bounds: Record<string, number>): Record<string, number | string> =>
     Object.fromEntries(
       columns.flatMap(({ name, type }) => {
-        const value = of[name]
+        const value = bounds[name]
         // JSON has no infinite numbers.
         if (value === undefined || !Number.isFinite(value)) return []
         if (type === 'timestamp') return [[name, iso(value)]]
@@ -140,7 +141,7 @@ function rangesOf(
   return { min: toJson(min), max: toJson(max) }
 }
 
-/** Writes a new file, group by group, and flushes it to the disk; equal rows make equal bytes. */
+/** Writes a new file, group by group, and flushes it to the disk. Equal rows make equal bytes. */
 export async function writeParquetFile(
   file: string,
   columns: readonly LakeColumn[],
@@ -179,7 +180,7 @@ export async function writeParquetFile(
     let rows = 0
     const put = (): void => {
       const count = rows % LAKE_GROUP_ROWS || LAKE_GROUP_ROWS
-      const groups = pending.map((of) => of.take(count))
+      const groups = pending.map((column) => column.take(count))
       const columnData = columns.map(({ name, type }, i) => {
         const { data, statistics } = groups[i]!
         // A dictionary would turn -0 into 0.
@@ -187,7 +188,7 @@ export async function writeParquetFile(
         const encoding = AS_DIFFERENCES.includes(type) ? 'DELTA_BINARY_PACKED' : plain ? 'PLAIN' : undefined
         return { name, data, statistics: !statistics, ...(encoding ? { encoding: encoding as 'PLAIN' } : {}) }
       })
-      // What the writer keeps for the end is written when it has it: nothing is waited for.
+      // The writer is synchronous.
       void writer.write({ columnData, rowGroupSize: count })
       for (const [i, { statistics }] of groups.entries())
         if (statistics) writer.row_groups.at(-1)!.columns[i]!.meta_data!.statistics = statistics
@@ -200,7 +201,7 @@ export async function writeParquetFile(
     if (rows % LAKE_GROUP_ROWS > 0) put()
     void writer.finish()
     fsyncSync(handle)
-    return { rows, bytes: size, sha256: hash.digest('hex'), ...rangesOf(columns, writer.row_groups) }
+    return { rows, bytes: size, sha256: hash.digest('hex'), ...columnRanges(columns, writer.row_groups) }
   } finally {
     closeSync(handle)
   }

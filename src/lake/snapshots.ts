@@ -17,27 +17,27 @@ import { InputError } from '../util/errors.ts'
 import { flushFolder } from '../util/files/flush.ts'
 import { partFileName, removeStaleParts } from '../util/files/partFiles.ts'
 import { openTargetFolder } from '../util/files/targetFolder.ts'
-import { filesOf, type LakeManifest, MANIFEST, manifestText, readLakeManifest } from './manifest.ts'
+import { type LakeManifest, listFiles, MANIFEST, manifestText, readLakeManifest } from './manifest.ts'
 
-/** The file that the writer of a lake locks. */
+/** The lock file of the writer of a lake. */
 export const LOCK = 'lake.lock'
-/** The link to the folder of the snapshot, for readers that know only folders. */
+/** The link to the folder of the current snapshot, for readers of plain folders. */
 export const CURRENT = 'current'
 
 const SNAPSHOT = /^snapshot-([1-9]\d*)$/
 const PART = /^(snapshot|current|manifest\.json)\.[\w-]+\.part$/
 
 /** The folder of a snapshot. */
-export const folderOf = (snapshot: number): string => `snapshot-${snapshot}`
+export const snapshotFolder = (snapshot: number): string => `snapshot-${snapshot}`
 
-/** The folder of a lake, created where there is none. Refuses anything but a lake or an empty folder, and does not touch it. */
+/** Opens the folder of a lake, or creates one. Refuses anything but a lake or an empty folder without touching it. */
 export function openLake(asWritten: string): string {
   const folder = openTargetFolder(asWritten, 'a lake')
   const names = readdirSync(folder)
-  const known = names.includes(MANIFEST)
+  const isLake = names.includes(MANIFEST)
     ? readLakeManifest(folder) !== null
     : names.every((name) => name === LOCK || PART.test(name) || isOwnSnapshot(folder, name))
-  if (!known)
+  if (!isLake)
     throw new InputError(`${asWritten} contains files that do not belong to a lake.`, {
       hint: 'Choose an empty or new directory. Nothing was changed.',
       code: 'target-exists',
@@ -53,13 +53,13 @@ export function openLake(asWritten: string): string {
 
 const isEmpty = (folder: string): boolean => readdirSync(folder).length === 0
 
-/** Whether a folder is a snapshot that this program made, or the rest of one. */
+/** Whether a folder is a snapshot of this program, or the rest of one. */
 const isOwnSnapshot = (folder: string, name: string): boolean =>
   SNAPSHOT.test(name) &&
   statSync(join(folder, name)).isDirectory() &&
   (readLakeManifest(join(folder, name))?.folder === name || isEmpty(join(folder, name)))
 
-/** Whether a folder exists, and is really below another one. */
+/** Whether a folder exists, and is below another one without links. */
 function isBelow(path: string, folder: string): boolean {
   try {
     return realpathSync(path).startsWith(realpathSync(folder) + sep)
@@ -72,21 +72,21 @@ function removeIfEmpty(folder: string): void {
   try {
     rmdirSync(folder)
   } catch {
-    // Something else is in it.
+    // It is not empty.
   }
 }
 
 /**
- * Removes the files of a snapshot, and the folders that are empty then; files of others stay. The manifest is removed last, so
- * that the rest is still recognized after a crash.
+ * Removes the files and then empty folders of a snapshot; other files stay. The manifest goes last, so that the rest is
+ * recognized after a crash.
  */
 function removeSnapshot(folder: string): void {
   const manifest = readLakeManifest(folder)
   const folders = new Set<string>()
-  for (const { path } of manifest ? filesOf(manifest) : []) {
+  for (const { path } of manifest ? listFiles(manifest) : []) {
     // Also folders whose files a killed command removed already.
     for (let above = dirname(path); above !== '.'; above = dirname(above)) folders.add(above)
-    // A link in the place of a folder leads elsewhere.
+    // A link instead of a folder points elsewhere.
     if (isBelow(dirname(join(folder, path)), folder)) rmSync(join(folder, path), { force: true })
   }
   for (const below of [...folders].sort((a, b) => b.length - a.length))
@@ -95,10 +95,10 @@ function removeSnapshot(folder: string): void {
   removeIfEmpty(folder)
 }
 
-/** Removes what killed syncs left, and the snapshots that were replaced so long ago that nobody reads them any more. */
+/** Removes files of killed syncs, and snapshots that were replaced at least `graceMs` ago. */
 export function tidyFolder(folder: string, current: number, graceMs: number, now: number): void {
   for (const name of ['snapshot', CURRENT, MANIFEST]) removeStaleParts(join(folder, name), now)
-  const made = readdirSync(folder)
+  const snapshots = readdirSync(folder)
     .filter((name) => isOwnSnapshot(folder, name))
     .map((name) => ({
       number: Number(SNAPSHOT.exec(name)![1]),
@@ -106,15 +106,17 @@ export function tidyFolder(folder: string, current: number, graceMs: number, now
       createdAt: readLakeManifest(join(folder, name))?.created_at,
     }))
     .sort((a, b) => a.number - b.number)
-  for (const { number, place, createdAt } of made) {
-    const next = made.find((one) => one.number > number && one.number <= current && one.createdAt !== undefined)
+  for (const { number, place, createdAt } of snapshots) {
+    const next = snapshots.find(
+      (later) => later.number > number && later.number <= current && later.createdAt !== undefined,
+    )
     const isOld = next !== undefined && now - Date.parse(next.createdAt!) >= graceMs
-    // One that is newer than the current snapshot was never completed.
+    // A snapshot with a higher number than the current one was never completed.
     if (createdAt === undefined || number > current || isOld) removeSnapshot(place)
   }
 }
 
-/** The folder in which a snapshot is made. */
+/** Makes the folder for a new snapshot. */
 export function stage(folder: string): string {
   const staging = partFileName(join(folder, 'snapshot'))
   rmSync(staging, { recursive: true, force: true })
@@ -122,7 +124,7 @@ export function stage(folder: string): string {
   return staging
 }
 
-/** Takes a file over from another snapshot: as a hard link, or as a copy where the disk has no links. */
+/** Links a file of another snapshot, or copies it on a file system without hard links. */
 export function linkOrCopy(from: string, to: string): void {
   mkdirSync(dirname(to), { recursive: true })
   try {
@@ -135,7 +137,7 @@ export function linkOrCopy(from: string, to: string): void {
 /** Writes a small new file and flushes it to the disk. */
 const writeDurably = (file: string, content: string): void => writeFileSync(file, content, { flag: 'wx', flush: true })
 
-/** Replaces the manifest of a lake in one step. */
+/** Replaces the manifest of a lake atomically. */
 export function replaceManifest(folder: string, manifest: LakeManifest): void {
   const part = partFileName(join(folder, MANIFEST))
   rmSync(part, { force: true })
@@ -144,10 +146,10 @@ export function replaceManifest(folder: string, manifest: LakeManifest): void {
   flushFolder(folder)
 }
 
-/** Whether a lake has a link to its snapshot. Windows makes links for few users and cannot replace them in one step. */
+/** Whether lakes have a link to the current snapshot. Few users of Windows may create links. */
 export const HAS_LINK = process.platform !== 'win32'
 
-/** Points the link of a lake to a snapshot, in one step. Where links cannot be made, readers use the manifest. */
+/** Points the link of a lake to a snapshot, atomically. Without links, readers use the manifest. */
 export function pointTo(folder: string, snapshot: string): void {
   if (!HAS_LINK) return
   const part = partFileName(join(folder, CURRENT))
@@ -161,7 +163,7 @@ export function pointTo(folder: string, snapshot: string): void {
   }
 }
 
-/** Makes the staged snapshot the current one: first its folder, then the manifest, then the link. */
+/** Makes a new snapshot the current one: first its folder, then the manifest, then the link. */
 export function commit(folder: string, staging: string, manifest: LakeManifest): void {
   writeDurably(join(staging, MANIFEST), manifestText(manifest))
   for (const name of readdirSync(staging, { recursive: true, withFileTypes: true }))

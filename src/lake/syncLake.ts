@@ -3,54 +3,54 @@ import { dirname, join } from 'node:path'
 import type { Reader } from '../db/store.ts'
 import { InputError } from '../util/errors.ts'
 import { formatMillis } from '../util/time/instant.ts'
-import { changedMonths, type SnapshotSource, sourceOf } from './changedMonths.ts'
+import { changedMonths, readSource, type SnapshotSource } from './changedMonths.ts'
 import type { LakeBlocks } from './lakeRows.ts'
 import { LAKE_SCHEMA, LAKE_TABLE_NAMES, LAKE_TABLES, type LakeTableName } from './lakeTables.ts'
-import { filesOf, LAKE_FORMAT, type LakeFile, type LakeManifest } from './manifest.ts'
+import { LAKE_FORMAT, type LakeFile, type LakeManifest, listFiles } from './manifest.ts'
 import { writeParquetFile } from './parquetFile.ts'
 import type { LakePlace, LakeWriter, StoredFiles } from './places/place.ts'
-import { EMPTY_PART, emptyPart, partsOf, type TablePart } from './tableParts.ts'
+import { EMPTY_PART, emptyPart, listParts, type TablePart } from './tableParts.ts'
 
-/** How a lake is synced. */
+/** Options of a sync of a lake. */
 export interface LakeOptions {
   /** The program with its version. */
   readonly program: string
   readonly now: () => number
-  /** Reads every month again, whatever has changed. */
+  /** Whether to read every month again. */
   readonly full?: boolean
-  /** Milliseconds that a snapshot stays after it was replaced, for its readers. */
+  /** Milliseconds for which a replaced snapshot stays, for its readers. */
   readonly graceMs?: number
   readonly onPart?: (table: LakeTableName, part: string) => void
 }
 
-/** What a sync of a lake did. */
+/** The result of a sync of a lake. */
 export interface LakeSummary {
   readonly folder: string
   readonly snapshot: number
-  /** Whether a new snapshot was made; otherwise the lake was found to be up to date. */
+  /** Whether a new snapshot was made; otherwise the lake was up to date. */
   readonly changed: boolean
   readonly rows: Readonly<Record<LakeTableName, number>>
   readonly bytes: number
   readonly files: number
   /** Files that are new in this snapshot, and the rows in them. */
   readonly written: { readonly files: number; readonly rows: number }
-  /** What a user should know of the place, in a sentence; null for nothing. */
+  /** A warning about the place, in a sentence; null for none. */
   readonly caution: string | null
 }
 
-/** Milliseconds that a replaced snapshot stays by default: a statement takes an hour at the most. */
+/** Milliseconds. Statements take at most an hour. */
 const GRACE_MS = 3_600_000
 
-/** Whether a file of a snapshot is there: with its length, or with its exact bytes. */
-type IsThere = (file: LakeFile) => Promise<boolean>
+/** Whether a file of a snapshot is stored, by its length or its bytes. */
+type IsStored = (file: LakeFile) => Promise<boolean>
 
-const createLook =
-  (files: StoredFiles, closely: boolean): IsThere =>
+const createFileCheck =
+  (files: StoredFiles, closely: boolean): IsStored =>
   async (file) =>
-    files.sizeOf(file) === file.bytes && (!closely || (await files.sha256Of(file)) === file.sha256)
+    files.size(file) === file.bytes && (!closely || (await files.sha256(file)) === file.sha256)
 
-/** Refuses a lake that was made from another database: it would lose its content. */
-function checkSame(asWritten: string, before: LakeManifest | null, now: SnapshotSource): void {
+/** Refuses the lake of another database, which would lose its content. */
+function checkDatabase(asWritten: string, before: LakeManifest | null, now: SnapshotSource): void {
   if (!before || before.source.began === null || before.source.began === now.began) return
   throw new InputError(
     `${asWritten} was created from another database: its first run was at ${before.source.began}, that of this database ${now.began === null ? 'never' : `at ${now.began}`}.`,
@@ -61,8 +61,8 @@ function checkSame(asWritten: string, before: LakeManifest | null, now: Snapshot
   )
 }
 
-/** The same blocks from the first one that has rows; null where there is none. */
-async function fromFirstRow(blocks: LakeBlocks): Promise<LakeBlocks | null> {
+/** The blocks from the first one with rows; null if there is none. Most months between two values may be empty. */
+async function skipEmptyBlocks(blocks: LakeBlocks): Promise<LakeBlocks | null> {
   const iterator = (async function* () {
     yield* blocks
   })()
@@ -76,11 +76,11 @@ async function fromFirstRow(blocks: LakeBlocks): Promise<LakeBlocks | null> {
   })()
 }
 
-/** Makes one part of the new snapshot: kept where it did not change, else written; null where it has no rows. */
+/** Makes a part of the new snapshot. Keeps an unchanged one; returns null if it has no rows. */
 async function makePart(
-  { table, part, name, dirty, blocks }: TablePart,
+  { table, part, name, isDirty, blocks }: TablePart,
   old: LakeFile | undefined,
-  isThere: IsThere,
+  isStored: IsStored,
   writer: LakeWriter,
   { staging, snapshot }: { readonly staging: string; readonly snapshot: number },
 ): Promise<{ readonly file: LakeFile; readonly isNew: boolean } | null> {
@@ -88,20 +88,20 @@ async function makePart(
     writer.keep(file)
     return { file, isNew: false }
   }
-  if (!dirty && old && (await isThere(old))) return keep(old)
-  const rows = await fromFirstRow(await blocks())
+  if (!isDirty && old && (await isStored(old))) return keep(old)
+  const rows = await skipEmptyBlocks(await blocks())
   if (rows === null && LAKE_TABLES[table].byYear && part !== EMPTY_PART) return null
   const making = join(staging, `${name}.part`)
   mkdirSync(dirname(making), { recursive: true })
   const written = await writeParquetFile(making, LAKE_TABLES[table].columns, rows ?? [])
-  if (old?.sha256 === written.sha256 && (await isThere(old))) {
-    rmSync(making)
-    return keep(old)
-  }
-  return { file: { path: await writer.add(making, name, snapshot, written), part, ...written }, isNew: true }
+  if (old?.sha256 !== written.sha256 || !(await isStored(old)))
+    return { file: { path: await writer.add(making, name, snapshot, written), part, ...written }, isNew: true }
+  rmSync(making)
+  return keep(old)
 }
 
-const sum = (files: readonly LakeFile[], of: 'rows' | 'bytes'): number => files.reduce((all, file) => all + file[of], 0)
+const sum = (files: readonly LakeFile[], count: 'rows' | 'bytes'): number =>
+  files.reduce((total, file) => total + file[count], 0)
 
 /** The tables of a snapshot with their files. */
 const manifestTables = (files: ReadonlyMap<LakeTableName, LakeFile[]>): LakeManifest['tables'] =>
@@ -123,15 +123,15 @@ const manifestTables = (files: ReadonlyMap<LakeTableName, LakeFile[]>): LakeMani
   ) as unknown as LakeManifest['tables']
 
 /**
- * Makes a lake equal to a database as it is now, which others may write meanwhile. Only what changed since the last snapshot is
- * read. Readers of the lake see the old snapshot or the new one, whole, even when this process is killed.
+ * Makes a lake equal to a database, which others may write meanwhile. Reads only changes since the last snapshot. Readers of
+ * the lake see the whole old or new snapshot, even if this process is killed.
  */
 export async function syncLake(db: Reader, place: LakePlace, options: LakeOptions): Promise<LakeSummary> {
   const writer = await place.write(options.now())
   try {
     await db.engine.beginSnapshot()
-    const source = await sourceOf(db)
-    checkSame(place.asWritten, writer.before, source)
+    const source = await readSource(db)
+    checkDatabase(place.asWritten, writer.before, source)
     await writer.tidy(writer.before?.snapshot ?? 0, options.graceMs ?? GRACE_MS, options.now())
     return await makeSnapshot(db, place.asWritten, writer, source, options)
   } finally {
@@ -139,7 +139,7 @@ export async function syncLake(db: Reader, place: LakePlace, options: LakeOption
   }
 }
 
-/** Makes a snapshot, and makes it the current one where it differs. */
+/** Makes a snapshot, which replaces the current one if it differs. */
 async function makeSnapshot(
   db: Reader,
   asWritten: string,
@@ -156,19 +156,19 @@ async function makeSnapshot(
       files.map((file) => [`${table} ${file.part}`, file] as const),
     ),
   )
-  const isThere = createLook(writer, full)
-  const at = { staging: writer.stage(), snapshot }
+  const isStored = createFileCheck(writer, full)
+  const stage = { staging: writer.stage(), snapshot }
   const files = new Map<LakeTableName, LakeFile[]>()
   let written: { files: number; rows: number } = { files: 0, rows: 0 }
   const add = async (part: TablePart): Promise<void> => {
-    const made = await makePart(part, old.get(`${part.table} ${part.part}`), isThere, writer, at)
+    const made = await makePart(part, old.get(`${part.table} ${part.part}`), isStored, writer, stage)
     if (made) files.set(part.table, [...(files.get(part.table) ?? []), made.file])
     if (!made?.isNew) return
     written = { files: written.files + 1, rows: written.rows + made.file.rows }
     onPart?.(part.table, part.part)
   }
-  for (const part of await partsOf(db, changed, source)) await add(part)
-  // Engines find no table where there is no file.
+  for (const part of await listParts(db, changed, source)) await add(part)
+  // Engines find no table without a file.
   for (const table of LAKE_TABLE_NAMES.filter((name) => !files.has(name))) await add(emptyPart(table))
   const madeAt = formatMillis(now())
   const next: LakeManifest = {
@@ -176,26 +176,26 @@ async function makeSnapshot(
     schema: LAKE_SCHEMA,
     program,
     snapshot,
-    folder: writer.folderOf(snapshot),
+    folder: writer.folder(snapshot),
     created_at: madeAt,
     synced_at: madeAt,
     source,
     tables: manifestTables(files),
   }
-  const paths = (manifest: LakeManifest): string => JSON.stringify(filesOf(manifest).map(({ path }) => path))
-  const same = last !== null && written.files === 0 && paths(last) === paths(next)
-  if (same) await writer.confirm({ ...last, program, synced_at: madeAt, source })
+  const paths = (manifest: LakeManifest): string => JSON.stringify(listFiles(manifest).map(({ path }) => path))
+  const isSame = last !== null && written.files === 0 && paths(last) === paths(next)
+  if (isSame) await writer.confirm({ ...last, program, synced_at: madeAt, source })
   else await writer.commit(next)
-  const current = same ? last : next
+  const current = isSame ? last : next
   await writer.tidy(current.snapshot, graceMs, now())
   return {
     folder: asWritten,
     snapshot: current.snapshot,
-    changed: !same,
+    changed: !isSame,
     written,
     caution: writer.caution,
     rows: Object.fromEntries(LAKE_TABLE_NAMES.map((name) => [name, current.tables[name].rows])) as LakeSummary['rows'],
-    bytes: sum(filesOf(current), 'bytes'),
-    files: filesOf(current).length,
+    bytes: sum(listFiles(current), 'bytes'),
+    files: listFiles(current).length,
   }
 }

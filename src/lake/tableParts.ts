@@ -1,49 +1,59 @@
 import type { Reader } from '../db/store.ts'
 import {
   type Month,
-  monthOf,
+  monthAt,
   monthsBetween,
   monthText,
   type SnapshotSource,
   yearOf,
   yearText,
 } from './changedMonths.ts'
-import { DIMENSIONS, days, fetchTimes, type LakeBlocks, observations, revisions, timelinesOf } from './lakeRows.ts'
+import {
+  createFetchTimes,
+  DIMENSION_NAMES,
+  dayRows,
+  type LakeBlocks,
+  readDimension,
+  readTimelines,
+  type ValueTable,
+  valueRows,
+} from './lakeRows.ts'
 import type { LakeTableName } from './lakeTables.ts'
 
-/** One part of a table that a snapshot has, and whether it must be read again. */
+/** A part of a table in a snapshot. */
 export interface TablePart {
   readonly table: LakeTableName
   readonly part: string
   /** The folder and the beginning of the name of its file. */
   readonly name: string
-  readonly dirty: boolean
+  /** Whether it must be read again. */
+  readonly isDirty: boolean
   readonly blocks: () => Promise<LakeBlocks>
 }
 
-/** The part of a table by year that has no rows at all. */
+/** The part of a partitioned table without any rows. */
 export const EMPTY_PART = 'none'
 
-/** Every part that a snapshot of the database has. */
-export async function partsOf(
+/** Lists every part of a snapshot of the database. */
+export async function listParts(
   db: Reader,
   changed: ReadonlySet<Month> | null,
   source: SnapshotSource,
 ): Promise<TablePart[]> {
-  const timelines = await timelinesOf(db)
-  const timesOf = fetchTimes(db)
-  const dirty = (months: readonly Month[]): boolean => changed === null || months.some((month) => changed.has(month))
-  const monthly = (table: 'observation' | 'observation_revision'): TablePart[] => {
-    const ranges = timelines.flatMap(({ stored, superseded }) => (table === 'observation' ? stored : superseded) ?? [])
-    const first = ranges.reduce((least, { from }) => Math.min(least, from), Number.POSITIVE_INFINITY)
-    const last = ranges.reduce((most, { to }) => Math.max(most, to), Number.NEGATIVE_INFINITY)
-    const read = table === 'observation' ? observations : revisions
-    return (ranges.length === 0 ? [] : monthsBetween(monthOf(first), monthOf(last - 1))).map((month) => ({
+  const timelines = await readTimelines(db)
+  const loadTimes = createFetchTimes(db)
+  const isDirty = (months: readonly Month[]): boolean => changed === null || months.some((month) => changed.has(month))
+  const monthly = (table: ValueTable): TablePart[] => {
+    const extents = timelines.flatMap((timeline) => timeline[table] ?? [])
+    if (extents.length === 0) return []
+    const first = extents.reduce((least, { from }) => Math.min(least, from), Number.POSITIVE_INFINITY)
+    const end = extents.reduce((most, { to }) => Math.max(most, to), Number.NEGATIVE_INFINITY)
+    return monthsBetween(monthAt(first), monthAt(end - 1)).map((month) => ({
       table,
       part: monthText(month),
       name: `${table}/year=${yearText(yearOf(month))}/${monthText(month)}`,
-      dirty: dirty([month]),
-      blocks: async () => read(db, timelines, month, timesOf),
+      isDirty: isDirty([month]),
+      blocks: async () => valueRows(db, table, timelines, month, loadTimes),
     }))
   }
   const years = [...new Set(Object.keys(source.months).map((month) => yearOf(Number(month))))].sort((a, b) => a - b)
@@ -54,25 +64,25 @@ export async function partsOf(
       table: 'day' as const,
       part: yearText(year),
       name: `day/year=${yearText(year)}/${yearText(year)}`,
-      // A local day of this year may begin in the last month of the year before.
-      dirty: dirty(monthsBetween(year * 12 - 1, year * 12 + 12)),
-      blocks: async () => days(db, timelines, year),
+      // A local day of this year may start in the last UTC month of the year before.
+      isDirty: isDirty(monthsBetween(year * 12 - 1, year * 12 + 12)),
+      blocks: async () => dayRows(db, timelines, year),
     })),
-    ...Object.entries(DIMENSIONS).map(([table, read]) => ({
-      table: table as keyof typeof DIMENSIONS,
+    ...DIMENSION_NAMES.map((table) => ({
+      table,
       part: 'all',
       name: `${table}/${table}`,
-      dirty: true,
-      blocks: async () => [await read(db)],
+      isDirty: true,
+      blocks: async () => [await readDimension(db, table)],
     })),
   ]
 }
 
-/** A file without rows: engines find no table where there is no file. */
+/** A part without rows, because engines find no table without a file. */
 export const emptyPart = (table: LakeTableName): TablePart => ({
   table,
   part: EMPTY_PART,
   name: `${table}/year=1970/${EMPTY_PART}`,
-  dirty: true,
+  isDirty: true,
   blocks: async () => [],
 })

@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { connect } from '../../src/db/sqlite/connection.ts'
-import { filesOf } from '../../src/lake/manifest.ts'
+import { listFiles } from '../../src/lake/manifest.ts'
 import { folderPlace } from '../../src/lake/places/folder.ts'
 import { syncLake } from '../../src/lake/syncLake.ts'
 import { requireManifest } from '../lake/same.ts'
@@ -30,8 +30,9 @@ function snapshotOf(folder: string): string[] {
   const manifest = requireManifest(folder)
   const place = existsSync(join(folder, manifest.folder)) ? join(folder, manifest.folder) : folder
   const there = files(place)
-  for (const { path, sha256 } of filesOf(manifest)) if (there[path] !== sha256) throw new Error(`${path} is not whole`)
-  const paths = filesOf(manifest).map(({ path }) => path)
+  for (const { path, sha256 } of listFiles(manifest))
+    if (there[path] !== sha256) throw new Error(`${path} is not whole`)
+  const paths = listFiles(manifest).map(({ path }) => path)
   const read = Object.keys(there).filter((name) => name.endsWith('.parquet'))
   if (read.join() !== [...paths].sort().join()) throw new Error(`other files: ${read}`)
   return paths

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { checkLake } from '../../src/lake/checkLake.ts'
-import { filesOf } from '../../src/lake/manifest.ts'
+import { listFiles } from '../../src/lake/manifest.ts'
 import { openPlace } from '../../src/lake/places/bucket.ts'
 import { folderPlace } from '../../src/lake/places/folder.ts'
 import type { LakePlace } from '../../src/lake/places/place.ts'
@@ -57,10 +57,10 @@ test('a lake in a bucket has the same files as in a directory, and check finds d
   await sync(folderPlace(join(dir, 'lake')))
   const manifest = JSON.parse(readFileSync(fileOf('a/lake/manifest.json'), 'utf8'))
   const inFolder = JSON.parse(readFileSync(join(dir, 'lake/manifest.json'), 'utf8'))
-  expect(filesOf(manifest).map(({ path, sha256 }) => [path.replace('.s1.', '.'), sha256])).toEqual(
-    filesOf(inFolder).map(({ path, sha256 }) => [path, sha256]),
+  expect(listFiles(manifest).map(({ path, sha256 }) => [path.replace('.s1.', '.'), sha256])).toEqual(
+    listFiles(inFolder).map(({ path, sha256 }) => [path, sha256]),
   )
-  for (const { path, bytes } of filesOf(manifest))
+  for (const { path, bytes } of listFiles(manifest))
     expect(readFileSync(fileOf(`a/lake/files/${path}`))).toHaveLength(bytes)
   alter('update observation set value = 7 where series_id = 2')
   alter(`insert into _day (series_id, geo_id, month, day, count, missing) values (2, 3, 24301, 1, 1, 0)`)
@@ -69,7 +69,7 @@ test('a lake in a bucket has the same files as in a directory, and check finds d
   expect((await run('lake', 'check', LAKE)).out).toMatch(/snapshot 2 is complete, 2 values/)
   writeFileSync(join(dir, 'lake.yaml'), `name: lake\ncatalogue: true\nlake: ${LAKE}\n`)
   expect((await run('status', '--job', 'lake.yaml')).out).toMatch(/Lake\s+s3:\/\/market\/a\/lake: snapshot 2/)
-  const [january, february] = filesOf(JSON.parse(readFileSync(fileOf('a/lake/manifest.json'), 'utf8')))
+  const [january, february] = listFiles(JSON.parse(readFileSync(fileOf('a/lake/manifest.json'), 'utf8')))
   rmSync(fileOf(`a/lake/files/${january!.path}`))
   appendFileSync(fileOf(`a/lake/files/${february!.path}`), 'x')
   const checked = await run('lake', 'check', LAKE)
@@ -100,7 +100,7 @@ test('a lake is intact after an abort at any request, and the next sync complete
     (name) => /\.parquet\._S3rver_object$/.test(name),
   )
   // What the stopped ones wrote lies there for a day: it could be that of a sync that is at it.
-  const held = filesOf((await place.manifest())!)
+  const held = listFiles((await place.manifest())!)
   expect(objects.length).toBeGreaterThan(held.length)
   another(100)
   await sync(place, { graceMs: 0, now: Date.now() + 2 * DAY })
@@ -118,7 +118,7 @@ test('a replaced snapshot is deleted after a grace period, with its unused files
   const start = Date.parse('2025-06-01T00:00:00Z')
   const there = (path: string): boolean => existsSync(own.fileOf(`a/lake/files/${path}`))
   await sync(place, { now: start })
-  const first = filesOf((await place.manifest())!).map(({ path }) => path)
+  const first = listFiles((await place.manifest())!).map(({ path }) => path)
   another(1)
   await sync(place, { now: start + 1000, graceMs: 5000 })
   const geo = first.find((path) => path.startsWith('geo/'))!

@@ -2,11 +2,11 @@ import { join } from 'node:path'
 import { zstdDecompressSync } from 'node:zlib'
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet'
 import type { LakeTableName } from '../../src/lake/lakeTables.ts'
-import { knownManifest, type LakeManifest, readLakeManifest } from '../../src/lake/manifest.ts'
+import { requireManifest as checkManifest, type LakeManifest, readLakeManifest } from '../../src/lake/manifest.ts'
 import type { Reader, Store } from '../store.ts'
 
 /** Reads the manifest of a lake in a folder; throws unless it is of this version. */
-export const requireManifest = (folder: string): LakeManifest => knownManifest(readLakeManifest(folder), folder)
+export const requireManifest = (folder: string): LakeManifest => checkManifest(readLakeManifest(folder), folder)
 
 /** The rows of a table of a lake in a folder, as its manifest has them, each with the path of its file. */
 export async function rowsOf(

@@ -6,7 +6,7 @@ import { openReader, openStore, takeOver } from '../../src/db/open.ts'
 import type { Reader, Store } from '../../src/db/store.ts'
 import { TABLE_NAMES, tableOf, VIEWS } from '../../src/db/tables/schema.ts'
 import { checkLake } from '../../src/lake/checkLake.ts'
-import { filesOf } from '../../src/lake/manifest.ts'
+import { listFiles } from '../../src/lake/manifest.ts'
 import { folderPlace } from '../../src/lake/places/folder.ts'
 import { syncLake } from '../../src/lake/syncLake.ts'
 import { differingDays } from '../../src/reports/check.ts'
@@ -124,7 +124,7 @@ async function lakeOf(db: Reader): Promise<ReadonlyMap<string, string>> {
   expect(await sync()).toMatchObject({ changed: false })
   const { manifest, findings } = await checkLake(place)
   expect(findings).toEqual([])
-  return new Map(filesOf(manifest).map(({ path, sha256 }) => [path, sha256]))
+  return new Map(listFiles(manifest).map(({ path, sha256 }) => [path, sha256]))
 }
 
 const newServer = async (): Promise<Store> => {

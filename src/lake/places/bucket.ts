@@ -3,21 +3,21 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { BusyError, InputError } from '../../util/errors.ts'
 import { partFileName, removeStaleParts } from '../../util/files/partFiles.ts'
-import { filesOf, knownManifest, type LakeManifest, MANIFEST, manifestText, parseManifest } from '../manifest.ts'
+import { type LakeManifest, listFiles, MANIFEST, manifestText, parseManifest, requireManifest } from '../manifest.ts'
 import { folderPlace } from './folder.ts'
 import { isBucket, type LakePlace, type LakeWriter, type StoredFiles } from './place.ts'
 import { type Bucket, type ListedObject, notStored, openBucket, type S3Access } from './s3.ts'
 
-/** Where the files of all snapshots lie; the manifest says which of them belong to the current one. */
+/** The folder of the files of all snapshots. The manifest lists those of the current one. */
 const FILES_FOLDER = 'files'
-/** An empty object that tests whether the storage respects conditions. */
+/** An empty object to test whether the storage supports conditional writes. */
 const CONDITIONS = 'conditions'
-/** The manifest of a snapshot that was replaced; it stays until its files are deleted. */
+/** The manifest of a replaced snapshot, which stays until its files are deleted. */
 const replacedKey = (snapshot: number): string => `replaced/${snapshot}.json`
 
 const DATA_FILE = /^files\/.+\.s([1-9]\d*)\.parquet$/
 const REPLACED = /^replaced\/([1-9]\d*)\.json$/
-/** Milliseconds. A file that no snapshot has may belong to a running sync; after this long it does not. */
+/** Milliseconds. Younger files without a snapshot may belong to a running sync. */
 const ORPHAN_MS = 24 * 3_600_000
 
 const CAUTION = 'This storage ignores If-Match: run only one sync of this lake at a time.'
@@ -34,7 +34,7 @@ function parseBucketAddress(asWritten: string): { readonly name: string; readonl
   return { name, prefix: names.map((part) => `${part}/`).join('') }
 }
 
-/** The objects of a lake, by their names below its prefix. */
+/** The objects of a lake below its prefix. */
 interface BucketFolder {
   readonly bucket: Bucket
   readonly prefix: string
@@ -44,12 +44,12 @@ interface BucketFolder {
 const listObjects = async ({ bucket, prefix }: BucketFolder): Promise<ListedObject[]> =>
   (await bucket.list(prefix)).map((object) => ({ ...object, key: object.key.slice(prefix.length) }))
 
-/** Those of the listed objects that are files of a snapshot, each with its content. */
-function filesAmong({ bucket, prefix }: BucketFolder, objects: readonly ListedObject[]): StoredFiles {
+/** The files of a snapshot among listed objects. */
+function storedFiles({ bucket, prefix }: BucketFolder, objects: readonly ListedObject[]): StoredFiles {
   const sizes = new Map(objects.map(({ key, bytes }) => [key, bytes]))
   return {
-    sizeOf: ({ path }) => sizes.get(`${FILES_FOLDER}/${path}`),
-    sha256Of: ({ path }) => bucket.sha256(`${prefix}${FILES_FOLDER}/${path}`),
+    size: ({ path }) => sizes.get(`${FILES_FOLDER}/${path}`),
+    sha256: ({ path }) => bucket.sha256(`${prefix}${FILES_FOLDER}/${path}`),
   }
 }
 
@@ -59,16 +59,15 @@ const busy = (asWritten: string): BusyError =>
     code: 'lake-locked',
   })
 
-/** Whether the storage refuses to write an object that must not exist yet; one that ignores the condition writes it twice. */
-async function keepsConditions({ bucket, prefix }: BucketFolder, isThere: boolean): Promise<boolean> {
+/** Whether the storage refuses to write an object twice that must not exist yet. */
+async function supportsConditions({ bucket, prefix }: BucketFolder, exists: boolean): Promise<boolean> {
   const put = (): Promise<boolean> => bucket.putText(`${prefix}${CONDITIONS}`, '', 'absent')
-  if (!isThere && !(await put())) return true
+  if (!exists && !(await put())) return true
   return !(await put())
 }
 
 /**
- * Removes the files of snapshots that were replaced long enough ago, and what killed syncs left; their manifests are removed
- * last.
+ * Removes files of killed syncs, and snapshots that were replaced at least `graceMs` ago; their manifests last.
  */
 async function tidyBucket(
   { bucket, prefix }: BucketFolder,
@@ -77,7 +76,7 @@ async function tidyBucket(
   graceMs: number,
   now: number,
 ): Promise<void> {
-  const keyOf = ({ path }: { readonly path: string }): string => `${FILES_FOLDER}/${path}`
+  const toKey = ({ path }: { readonly path: string }): string => `${FILES_FOLDER}/${path}`
   const numbers = objects
     .map(({ key }) => Number(REPLACED.exec(key)?.[1]))
     .filter((number) => number < current.snapshot)
@@ -90,70 +89,70 @@ async function tidyBucket(
   const isOld = (_: unknown, i: number): boolean =>
     now - Date.parse((replaced[i + 1]?.manifest ?? current).created_at) >= graceMs
   const old = replaced.filter(isOld)
-  const read = [current, ...replaced.filter((one, i) => !isOld(one, i)).map(({ manifest }) => manifest)]
-  const live = new Set(read.flatMap((manifest) => (manifest ? filesOf(manifest).map(keyOf) : [])))
-  const dead = new Set(old.flatMap(({ manifest }) => (manifest ? filesOf(manifest).map(keyOf) : [])))
+  const kept = [current, ...replaced.filter((snapshot, i) => !isOld(snapshot, i)).map(({ manifest }) => manifest)]
+  const live = new Set(kept.flatMap((manifest) => (manifest ? listFiles(manifest).map(toKey) : [])))
+  const dead = new Set(old.flatMap(({ manifest }) => (manifest ? listFiles(manifest).map(toKey) : [])))
   for (const { key, writtenAt } of objects) {
     const [, number] = DATA_FILE.exec(key) ?? []
-    // A file of a later snapshot is being written now.
+    // A file of a later snapshot is being written.
     if (number === undefined || live.has(key) || Number(number) > current.snapshot) continue
     if (dead.has(key) || now - writtenAt >= Math.max(graceMs, ORPHAN_MS)) await bucket.remove(prefix + key)
   }
   for (const { number } of old) await bucket.remove(prefix + replacedKey(number))
 }
 
-/** Where the files of a lake in a bucket are made before they are sent. */
+/** The local folder for new files of a lake in a bucket. */
 const STAGING = join(tmpdir(), 'indicator-sync-lake')
 
 async function bucketWriter(folder: BucketFolder, now: number): Promise<LakeWriter> {
   const { bucket, prefix, asWritten } = folder
-  const there = await bucket.text(prefix + MANIFEST)
-  const before = there && parseManifest(there.text)
+  const stored = await bucket.text(prefix + MANIFEST)
+  const before = stored && parseManifest(stored.text)
   let objects = await listObjects(folder)
   if (before === null && objects.some(({ key }) => key !== CONDITIONS && !DATA_FILE.test(key) && !REPLACED.test(key)))
     throw new InputError(`${asWritten} contains objects that do not belong to a lake.`, {
       hint: 'Choose an unused prefix of the bucket. Nothing was changed.',
       code: 'target-exists',
     })
-  if (before) knownManifest(before, asWritten)
-  const isGuarded = await keepsConditions(
+  if (before) requireManifest(before, asWritten)
+  const isGuarded = await supportsConditions(
     folder,
     objects.some(({ key }) => key === CONDITIONS),
   )
   let current: LakeManifest | null = null
   const making = partFileName(STAGING)
   removeStaleParts(STAGING, now)
-  /** Replaces the manifest that was read, and no other one. */
+  /** Replaces the manifest, unless another process replaced it. */
   const replace = async (manifest: LakeManifest): Promise<void> => {
     const text = manifestText(manifest)
     const put = (): Promise<boolean> =>
-      bucket.putText(prefix + MANIFEST, text, isGuarded ? (there === null ? 'absent' : { tag: there.tag }) : null)
-    const isOthers = !isGuarded && (await bucket.text(prefix + MANIFEST))?.tag !== there?.tag
-    if (isOthers) throw busy(asWritten)
+      bucket.putText(prefix + MANIFEST, text, isGuarded ? (stored === null ? 'absent' : { tag: stored.tag }) : null)
+    const isReplaced = !isGuarded && (await bucket.text(prefix + MANIFEST))?.tag !== stored?.tag
+    if (isReplaced) throw busy(asWritten)
     const isPut = await put()
-    const stored = await bucket.text(prefix + MANIFEST)
-    // The client repeats a request whose answer was lost: then the condition fails, but the object that is there is ours.
-    if (stored?.text !== text)
-      throw isPut && stored?.tag === there?.tag
-        ? notStored(`${asWritten}/${MANIFEST}`, stored === null ? 'it is missing' : 'it has the previous content')
+    const now = await bucket.text(prefix + MANIFEST)
+    // The client repeats a request whose response was lost. Then the condition fails, but the object is ours.
+    if (now?.text !== text)
+      throw isPut && now?.tag === stored?.tag
+        ? notStored(`${asWritten}/${MANIFEST}`, now === null ? 'it is missing' : 'it has the previous content')
         : busy(asWritten)
     current = manifest
   }
   return {
-    ...filesAmong(folder, objects),
+    ...storedFiles(folder, objects),
     before,
     caution: isGuarded ? null : CAUTION,
-    folderOf: () => FILES_FOLDER,
+    folder: () => FILES_FOLDER,
     stage() {
       mkdirSync(making, { recursive: true })
       return making
     },
-    // The file is already where those of the new snapshot are.
+    // All snapshots share a folder.
     keep: () => undefined,
-    async add(made, name, snapshot, written) {
+    async add(file, name, snapshot, written) {
       const path = `${name}-${written.sha256.slice(0, 16)}.s${snapshot}.parquet`
-      await bucket.putFile(`${prefix}${FILES_FOLDER}/${path}`, made, written)
-      rmSync(made)
+      await bucket.putFile(`${prefix}${FILES_FOLDER}/${path}`, file, written)
+      rmSync(file)
       return path
     },
     async commit(manifest) {
@@ -163,7 +162,7 @@ async function bucketWriter(folder: BucketFolder, now: number): Promise<LakeWrit
     },
     confirm: replace,
     async tidy(_, graceMs, at) {
-      // Nothing can block a new snapshot: leftovers are removed when it is current.
+      // Nothing blocks a new snapshot, so leftovers are removed afterwards.
       if (current !== null) await tidyBucket(folder, objects, current, graceMs, at)
     },
     close: () => rmSync(making, { recursive: true, force: true }),
@@ -178,12 +177,12 @@ async function bucketPlace(asWritten: string, access: S3Access): Promise<LakePla
   return {
     asWritten,
     manifest: async () => parseManifest((await bucket.text(prefix + MANIFEST))?.text ?? ''),
-    look: async () => ({ files: filesAmong(folder, await listObjects(folder)), findings: [] }),
+    inspect: async () => ({ files: storedFiles(folder, await listObjects(folder)), findings: [] }),
     write: (now) => bucketWriter(folder, now),
     close: () => bucket.close(),
   }
 }
 
-/** Where a lake lies, by its name: `s3://bucket/name`, or a folder. */
+/** Opens the place of a lake: `s3://bucket/name`, or a folder. */
 export const openPlace = async (asWritten: string, access: S3Access): Promise<LakePlace> =>
   isBucket(asWritten) ? bucketPlace(asWritten, access) : folderPlace(asWritten)

@@ -7,23 +7,22 @@ import { pathToFileURL } from 'node:url'
 import type * as Sdk from '@aws-sdk/client-s3'
 import { InputError, StoreError, SyncError, TransientError } from '../../util/errors.ts'
 
-/** Loads a package that is not installed with this one: from beside this program, or from the working directory. `what` names what needs it, for the message. */
-async function loadPeer<T>(name: string, what: string, instead: string): Promise<T> {
+/** Loads an optional package, installed beside this program or in the working directory. `user` needs it, for the message. */
+async function loadPeer<T>(name: string, user: string, alternative: string): Promise<T> {
   for (const from of [import.meta.url, pathToFileURL(join(process.cwd(), 'any.js')).href])
     try {
-      const found = createRequire(from).resolve(name)
-      const loaded = await import(pathToFileURL(found).href)
+      const loaded = await import(pathToFileURL(createRequire(from).resolve(name)).href)
       return (loaded.default ?? loaded) as T
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw error
     }
-  throw new InputError(`${what} needs the package ${name}, which is not installed.`, {
-    hint: `npm install ${name} in this directory, or ${instead}.`,
+  throw new InputError(`${user} needs the package ${name}, which is not installed.`, {
+    hint: `npm install ${name} in this directory, or ${alternative}.`,
     code: 'no-engine',
   })
 }
 
-/** How to reach an object storage. What is missing comes from the variables and files of AWS. */
+/** Access to an object storage. Defaults come from the variables and files of AWS. */
 export interface S3Access {
   readonly endpoint?: string
   readonly region?: string
@@ -34,33 +33,33 @@ export interface S3Access {
   }
 }
 
-/** An object as a listing shows it. */
+/** An object of a listing. */
 export interface ListedObject {
   readonly key: string
   readonly bytes: number
-  /** When it was written, epoch milliseconds, by the clock of the storage. */
+  /** Write time by the clock of the storage, epoch milliseconds. */
   readonly writtenAt: number
 }
 
 /** The condition for writing an object: it does not exist yet, or it still has this tag. */
 type Condition = 'absent' | { readonly tag: string }
 
-/** One bucket of an object storage. */
+/** A bucket of an object storage. */
 export interface Bucket {
-  /** A small object with its tag; null where there is none. */
+  /** A small object with its tag; null if there is none. */
   text(key: string): Promise<{ readonly text: string; readonly tag: string } | null>
   sha256(key: string): Promise<string>
   list(prefix: string): Promise<ListedObject[]>
-  /** Writes a small object. Where the condition does not hold, it writes nothing and returns false. */
+  /** Writes a small object. Returns false and writes nothing if the condition does not hold. */
   putText(key: string, text: string, condition: Condition | null): Promise<boolean>
-  /** Writes a file as an object, and fails unless the storage then has it with this size and checksum. */
+  /** Writes a file as an object, and checks the stored size and checksum. */
   putFile(key: string, file: string, written: { readonly bytes: number; readonly sha256: string }): Promise<void>
   remove(key: string): Promise<void>
   close(): void
 }
 
 const PACKAGE = '@aws-sdk/client-s3'
-/** How often a file is sent, and an object read: the client repeats requests, but no stream that breaks off. */
+/** Attempts to send a file or read an object. The client repeats requests, but not broken streams. */
 const MAX_ATTEMPTS = 3
 
 interface S3Error {
@@ -69,13 +68,13 @@ interface S3Error {
   readonly $metadata?: { readonly httpStatusCode?: number }
 }
 
-const statusOf = (error: unknown): number | undefined => (error as S3Error).$metadata?.httpStatusCode
+const httpStatus = (error: unknown): number | undefined => (error as S3Error).$metadata?.httpStatusCode
 
-/** Turns an error of an object storage into one of ours, with what to do. */
+/** Turns an error of an object storage into an expected one. */
 function asStorageError(error: unknown, address: string): SyncError {
   if (error instanceof SyncError) return error
   const { name = 'Error', message = '' } = error as S3Error
-  const status = statusOf(error)
+  const status = httpStatus(error)
   const failure = `${address}: ${name}${message && message !== name ? `: ${message.split('\n')[0]}` : ''}`
   const input = (hint: string, code: string): SyncError => new InputError(`${failure}.`, { hint, code, cause: error })
   if (name === 'CredentialsProviderError')
@@ -105,16 +104,16 @@ function asStorageError(error: unknown, address: string): SyncError {
   })
 }
 
-/** Says that the storage confirmed an object that it does not have. */
-export const notStored = (address: string, what: string): StoreError =>
-  new StoreError(`${address} was confirmed by the storage, but ${what}.`, {
+/** The error of a confirmed object that the storage lacks. */
+export const notStored = (address: string, problem: string): StoreError =>
+  new StoreError(`${address} was confirmed by the storage, but ${problem}.`, {
     hint: 'The previous snapshot stays valid. Check the storage, then run the command again.',
     code: 's3-not-stored',
   })
 
 const quiet = (): void => undefined
 
-/** Opens a bucket with the client of AWS, which is installed only where it is needed. */
+/** Opens a bucket with the client of AWS, an optional package. */
 export async function openBucket(bucket: string, { endpoint, region, credentials }: S3Access): Promise<Bucket> {
   const address = `s3://${bucket}`
   const sdk = await loadPeer<typeof Sdk>(PACKAGE, `A lake at ${address}`, 'use a local directory')
@@ -123,12 +122,12 @@ export async function openBucket(bucket: string, { endpoint, region, credentials
     // Storages other than AWS have no regions, but a request has to be signed for one.
     region: region ?? 'us-east-1',
     ...(credentials ? { credentials } : {}),
-    // Only AWS is certain to have a host for each bucket. The client asks for this once it knows where the storage is.
+    // Only AWS certainly has a host for each bucket. The client calls this when it knows the endpoint.
     forcePathStyle: (async () => client.config.isCustomEndpoint === true) as unknown as boolean,
-    // Storages other than AWS do not know checksums behind a body; ours is sent along.
+    // Other storages do not support checksums after a body; ours is in a header.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    // Its own messages about retries do not concern the user; errors are thrown.
+    // Retries do not concern the user; errors are thrown.
     logger: { debug: quiet, info: quiet, warn: quiet, error: quiet },
     requestHandler: { connectionTimeout: 10_000, socketTimeout: 60_000 },
   })
@@ -139,7 +138,7 @@ export async function openBucket(bucket: string, { endpoint, region, credentials
       throw asStorageError(error, address)
     }
   }
-  /** Why an object is not the file that was sent; undefined if it is. A storage may not know checksums: then its size decides. */
+  /** How an object differs from the sent file; undefined if it does not. Some storages know only its size. */
   const difference = async (Key: string, bytes: number, checksum: string): Promise<string | undefined> => {
     try {
       const head = await client.send(new sdk.HeadObjectCommand({ Bucket: bucket, Key, ChecksumMode: 'ENABLED' }))
@@ -147,7 +146,7 @@ export async function openBucket(bucket: string, { endpoint, region, credentials
       if ((head.ChecksumSHA256 ?? checksum) !== checksum)
         return `its SHA-256 is ${head.ChecksumSHA256}, not ${checksum}`
     } catch (error) {
-      if (statusOf(error) !== 404) throw error
+      if (httpStatus(error) !== 404) throw error
       return 'it is missing'
     }
     return undefined
@@ -182,16 +181,15 @@ export async function openBucket(bucket: string, { endpoint, region, credentials
       ),
     list: (prefix) =>
       send(async () => {
-        const all: ListedObject[] = []
-        for (let token: string | undefined, more = true; more; more = token !== undefined) {
-          const page: Sdk.ListObjectsV2CommandOutput = await client.send(
-            new sdk.ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, ContinuationToken: token }),
-          )
-          for (const { Key, Size, LastModified } of page.Contents ?? [])
-            all.push({ key: Key!, bytes: Size ?? 0, writtenAt: LastModified?.getTime() ?? Number.POSITIVE_INFINITY })
-          token = page.IsTruncated ? page.NextContinuationToken : undefined
-        }
-        return all
+        const objects: ListedObject[] = []
+        for await (const { Contents = [] } of sdk.paginateListObjectsV2({ client }, { Bucket: bucket, Prefix: prefix }))
+          for (const { Key, Size, LastModified } of Contents)
+            objects.push({
+              key: Key!,
+              bytes: Size ?? 0,
+              writtenAt: LastModified?.getTime() ?? Number.POSITIVE_INFINITY,
+            })
+        return objects
       }),
     putText: (key, text, condition) =>
       send(async () => {
@@ -208,7 +206,7 @@ export async function openBucket(bucket: string, { endpoint, region, credentials
           )
           return true
         } catch (error) {
-          if ([409, 412].includes(statusOf(error) ?? 0)) return false
+          if ([409, 412].includes(httpStatus(error) ?? 0)) return false
           throw error
         }
       }),
@@ -227,11 +225,11 @@ export async function openBucket(bucket: string, { endpoint, region, credentials
                 ChecksumSHA256: checksum,
               }),
             )
-            const wrong = await difference(key, bytes, checksum)
-            if (wrong === undefined) return
-            throw notStored(`${address}/${key}`, wrong)
+            const problem = await difference(key, bytes, checksum)
+            if (problem === undefined) return
+            throw notStored(`${address}/${key}`, problem)
           } catch (error) {
-            if (--left === 0 || (statusOf(error) ?? 500) < 500) throw error
+            if (--left === 0 || (httpStatus(error) ?? 500) < 500) throw error
           }
       }),
     remove: (key) =>

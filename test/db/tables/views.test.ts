@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { writeLanguage } from '../../../src/db/queries/referenceTables.ts'
-import { DIMENSIONS } from '../../../src/lake/lakeRows.ts'
+import { readDimension } from '../../../src/lake/lakeRows.ts'
 import { seriesUnits } from '../../../src/page/queries/names.ts'
 import { exportedGeoSeries } from '../../../src/reports/exportQuestion.ts'
 import { startOfDate } from '../../../src/util/time/zone.ts'
@@ -172,7 +172,7 @@ describe('views on values', () => {
     for (const view of Object.keys(COLUMNS)) expect(store.all(`select distinct unit from ${view}`)).toEqual([{ unit }])
     const [series] = await exportedGeoSeries(store, { indicators: [of], geos: [], from: 0, to: 1, asOf: null })
     expect(series!.unit).toBe(unit)
-    expect((await DIMENSIONS.series(store))[0]![4]).toBe(unit)
+    expect((await readDimension(store, 'series'))[0]![4]).toBe(unit)
     expect((await seriesUnits({ store, languages: ['en'] }, [1])).get(1)).toBe(unit)
   })
 
