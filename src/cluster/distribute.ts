@@ -31,29 +31,26 @@ import { type NewJob, toQueuedRequest } from './queuedRequest.ts'
 
 /** Requests that are queued in one statement. */
 const BATCH = 2_000
-/** Milliseconds between two looks at the queue. */
+/** Milliseconds between two polls of the queue. */
 const POLL_MS = 1_000
-/** Looks in a row without an active request until no worker seems to be there. */
-const IDLE_LOOKS = 5
-/** Looks in a row without an answer of the service until an outage that a worker records ends the run. */
-const SILENT_LOOKS = 5
-/** Looks in a row that the database may fail to answer. */
-const FAILED_LOOKS = 60
+/** Polls in a row without an active request after which workers seem to be missing. */
+const IDLE_POLLS = 5
+/** Polls in a row without a reply after which an outage that a worker recorded ends the run. */
+const SILENT_POLLS = 5
+/** Polls in a row that may fail because the database does not respond. */
+const FAILED_POLLS = 60
 
-/**
- * Executes a plan by workers: queues its requests, and waits until none is left. What an earlier plan left in
- * the queue is gone: the run cleared it when it got the lock.
- */
+/** Lets workers execute a plan: queues its requests, and waits until the queue is empty. */
 export const distributeTo =
   (queue: Queue): Distribute =>
   async (context, job, run, requests, failed) => {
     const { store, now, service } = context
     const sent = await sendAll(queue, job, run.runId, requests, Math.floor(now() / 1000))
-    const ended = await waitUntilDone(context, job, run, sent)
-    // As in a run of one process, a refused key ends the run, and is no failure of a request.
-    const all = await readFailures(store, service, run.runId, now())
-    failed.push(...all.filter(({ error }) => !(error instanceof KeyError)))
-    return ended
+    const stop = await waitUntilDone(context, job, run, sent)
+    // A refused key ends the run. It is no failure of a request.
+    const failures = await readFailures(store, service, run.runId, now())
+    failed.push(...failures.filter(({ error }) => !(error instanceof KeyError)))
+    return stop
   }
 
 interface Sent {
@@ -61,7 +58,7 @@ interface Sent {
   readonly last: PlannedRequest | null
 }
 
-/** Puts planned requests into the queue; while the server takes some, the next ones are planned. */
+/** Queues planned requests. While the server inserts a batch, the next one is planned. */
 export async function sendAll(
   queue: Queue,
   job: Job,
@@ -76,7 +73,7 @@ export async function sendAll(
   const flush = async (): Promise<void> => {
     await sending
     sending = queue.send(batch)
-    // The next flush gets the error; until then it must not count as unhandled.
+    // The next flush throws the error; until then it must not count as unhandled.
     sending.catch(() => undefined)
     batch = []
     await yieldOnce()
@@ -92,63 +89,67 @@ export async function sendAll(
   return { total, last }
 }
 
-/** Waits until nothing is left in the queue. Returns why the run ended early, if it did. */
-async function waitUntilDone(
-  context: SyncContext,
-  job: Job,
-  { runId, emit }: OpenRun,
-  { total, last }: Sent,
-): Promise<SyncError | null> {
-  const { store, signal, now } = context
-  const host = parseHost(context.baseUrl)
-  let [idle, failed, silent, answered] = [0, 0, 0, -1]
-  /** The last outage that was recorded before the last answer. */
-  let outage = 0
-  /** Looks at the queue: true when nothing is left, or why nobody will take the rest. */
-  const look = async (): Promise<boolean | SyncError> => {
-    const { queued, active, dead } = await readQueue(store, host)
-    const left = queued + active
-    const counts = await readCounts(store, runId)
-    const calls = await callsLeft(store, host, job.pace, now())
-    if (last) await context.onProgress?.({ planned: last, counts, done: total - left, total, callsLeft: calls })
-    if (left === 0) return dead > 0 ? deadError(dead) : true
-    silent = counts.requests - counts.failed === answered ? silent + 1 : 0
-    answered = counts.requests - counts.failed
-    const lastOutage = await requireCoordination(store).lastOutage(host)
-    if (silent === 0) outage = lastOutage
-    else if (silent >= SILENT_LOOKS && lastOutage > outage) return outageError(host)
-    idle = active === 0 ? idle + 1 : 0
-    if (idle < IDLE_LOOKS) return false
-    if (idle === IDLE_LOOKS)
-      emit('workers.missing', {
-        total: left,
-        reason: `${quantity(left, 'request waits', 'requests wait')}, and no worker takes them.`,
-        hint: 'Start one with `indicator-sync worker`.',
-      })
-    return (await refusedKey(store, runId)) ?? false
-  }
+/** Waits until the queue is empty. Returns the error that ends the run early, or null. */
+async function waitUntilDone(context: SyncContext, job: Job, run: OpenRun, sent: Sent): Promise<SyncError | null> {
+  const poll = createPoll(context, job, run, sent)
+  let failedPolls = 0
   for (;;) {
     try {
-      const looked = await look()
-      if (looked !== false) return looked === true ? null : looked
-      failed = 0
+      const result = await poll()
+      if (result !== 'waiting') return result === 'done' ? null : result
+      failedPolls = 0
     } catch (error) {
-      // The workers continue without this process, and the wait continues when the database answers again.
-      if (++failed >= FAILED_LOOKS) throw error
+      // Workers continue without this process, so it waits until the database responds again.
+      if (++failedPolls >= FAILED_POLLS) throw error
     }
     try {
-      await wait(POLL_MS, signal)
+      await wait(POLL_MS, context.signal)
     } catch {
       return new SignalError()
     }
   }
 }
 
-/** The state of the queue of a host. */
+/** Creates the function that reads the queue, reports progress, and returns the error if no worker can execute the rest. */
+function createPoll(
+  { store, now, baseUrl, onProgress }: SyncContext,
+  { pace }: Job,
+  { runId, emit }: OpenRun,
+  { total, last }: Sent,
+): () => Promise<'waiting' | 'done' | SyncError> {
+  const host = parseHost(baseUrl)
+  let [idlePolls, silentPolls, replies] = [0, 0, -1]
+  /** The last outage that was recorded before the last reply. */
+  let earlierOutage = 0
+  return async () => {
+    const { queued, active, dead } = await readQueue(store, host)
+    const left = queued + active
+    const counts = await readCounts(store, runId)
+    const calls = await callsLeft(store, host, pace, now())
+    if (last) await onProgress?.({ planned: last, counts, done: total - left, total, callsLeft: calls })
+    if (left === 0) return dead > 0 ? deadError(dead) : 'done'
+    silentPolls = counts.requests - counts.failed === replies ? silentPolls + 1 : 0
+    replies = counts.requests - counts.failed
+    const outage = await requireCoordination(store).lastOutage(host)
+    if (silentPolls === 0) earlierOutage = outage
+    else if (silentPolls >= SILENT_POLLS && outage > earlierOutage) return outageError(host)
+    idlePolls = active === 0 ? idlePolls + 1 : 0
+    if (idlePolls < IDLE_POLLS) return 'waiting'
+    if (idlePolls === IDLE_POLLS)
+      emit('workers.missing', {
+        total: left,
+        reason: `${quantity(left, 'request waits', 'requests wait')}, and no worker takes them.`,
+        hint: 'Start one with `indicator-sync worker`.',
+      })
+    return (await refusedKey(store, runId)) ?? 'waiting'
+  }
+}
+
+/** Reads the state of the queue of a host. */
 async function readQueue(store: Store, host: string): Promise<Omit<QueueState, 'host'>> {
   const { queue } = queueNames(host)
-  const queues = (await readQueues(store)) ?? []
-  return queues.find((one) => queueNames(one.host).queue === queue) ?? { queued: 0, active: 0, dead: 0 }
+  const states = (await readQueues(store)) ?? []
+  return states.find((state) => queueNames(state.host).queue === queue) ?? { queued: 0, active: 0, dead: 0 }
 }
 
 const deadError = (dead: number): StoppedError =>
@@ -166,7 +167,7 @@ const outageError = (host: string): UnavailableError =>
     'Check the network and the base URL. The requests stay in the queue.',
   )
 
-/** The refusal of the key, if that is the last answer to a run; null otherwise. */
+/** The error of the last request of a run if the service refused the key; otherwise null. */
 async function refusedKey({ kysely }: Store, runId: number): Promise<KeyError | null> {
   const last = await kysely
     .selectFrom('_fetch')
@@ -179,18 +180,18 @@ async function refusedKey({ kysely }: Store, runId: number): Promise<KeyError | 
   return error instanceof KeyError ? error : null
 }
 
-/** The requests of a run that failed and were not answered later. */
+/** Reads the requests of a run that failed and have no later reply. */
 async function readFailures(store: Store, service: Service, runId: number, nowMs: number): Promise<Failed[]> {
   return (await failures(store))
     .filter((failure) => failure.runId === runId)
     .map((failure) => {
       const { route, params, window } = storedCall(failure)
-      const of = {
+      const details = {
         window,
         geoIds: parseNumbers(failure.requested) ?? [ALL_GEOS],
         series: failure.id === null ? null : storedIdentity(failure as IdentityRow),
       }
-      const planned = planRequest({ service, now: Math.floor(nowMs / 1000) }, failure.entry, route, params, of)
+      const planned = planRequest({ service, now: Math.floor(nowMs / 1000) }, failure.entry, route, params, details)
       return { planned, error: recordedError(failure) }
     })
 }

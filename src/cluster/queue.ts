@@ -6,30 +6,30 @@ import type { Database } from '../db/tables/schema.ts'
 import { RightsError, StoreError, SyncError } from '../util/errors.ts'
 import type { NewJob, QueuedRequest } from './queuedRequest.ts'
 
-/** A request that this process executes, with the number of the attempt. */
+/** A job that this process executes. */
 export interface ActiveJob {
   readonly id: string
   readonly retryCount: number
   readonly data: QueuedRequest
 }
 
-/** The requests for one host that workers execute: the only door of pg-boss. */
+/** The queue of requests for one host. Only this file uses pg-boss. */
 export interface Queue {
-  /** Puts requests into the queue; those with the same key as one that is there are left out. */
+  /** Inserts jobs, except those whose key is already in the queue. */
   send(jobs: readonly NewJob[]): Promise<void>
-  /** Executes requests, so many at once, until the queue is stopped. A job whose handler throws is tried again. */
+  /** Executes jobs concurrently until the queue is stopped. A job whose handler throws is tried again. */
   work(concurrency: number, handle: (job: ActiveJob) => Promise<void>): Promise<void>
-  /** Whether a job is still this attempt's, as part of a transaction: until that ends, nobody else gets it. */
+  /** Whether a job still belongs to this attempt. Until the transaction ends, no other worker gets it. */
   confirm(job: ActiveJob, tx: Kysely<Database>): Promise<boolean>
-  /** Ends a job, as part of a transaction; false if it is not this attempt's any more. */
+  /** Completes a job in a transaction; false if it no longer belongs to this attempt. */
   complete(job: ActiveJob, tx: Kysely<Database>): Promise<boolean>
   /** Throws NoQueueError if the queue was deleted. */
   check(): Promise<void>
-  /** Takes no more jobs, and ends when those under way have ended. */
+  /** Takes no more jobs, and waits for the active ones. */
   stop(): Promise<void>
 }
 
-/** The database has no queue (any more): waiting does not bring it. */
+/** The database has no queue, and waiting does not create it. */
 export class NoQueueError extends StoreError {
   constructor(message: string, cause?: unknown) {
     super(message, {
@@ -40,32 +40,32 @@ export class NoQueueError extends StoreError {
   }
 }
 
-/** Seconds. A job without a heartbeat for ten, the least that pg-boss takes, goes to another worker. */
+/** Seconds. A job without a heartbeat for ten seconds, the minimum of pg-boss, goes to another worker. */
 const HEARTBEAT = { heartbeatSeconds: 10, heartbeatRefreshSeconds: 3 }
-/** Seconds between two looks for such jobs, and for the length of the queue, by which workers know whether to fetch without a pause. */
+/** Seconds between two checks for such jobs, and for the length of the queue. */
 const WATCH = { superviseIntervalSeconds: 2, monitorIntervalSeconds: 2, queueCacheIntervalSeconds: 2 }
-/** A job whose workers die again and again, or cannot end it, counts as dead after nine attempts. */
+/** A job counts as dead after nine attempts. */
 const RETRIES = { retryLimit: 8, retryDelay: 1 }
 const RETENTION = { retentionSeconds: 90 * 86_400, deleteAfterSeconds: 3_600 }
-/** Milliseconds that a stop waits for the calls under way. */
+/** Milliseconds that a stop waits for the active jobs. */
 const STOP_MS = 10 * 60_000
 
 const execute = async (db: Kysely<Database>, text: string, values: readonly unknown[]) => ({
   rows: (await db.executeQuery(CompiledQuery.raw(text, [...values]))).rows,
 })
 
-/** The connection of a store, or a transaction on it, as pg-boss takes it. */
+/** The connection of a store, or a transaction on it, for pg-boss. */
 const asDb = (db: Kysely<Database>, isClosed = (): boolean => false): Db => ({
   executeSql: async (text, values = []) => {
-    // pg-boss may begin a maintenance pass while it stops; its statements would fail on the closed connection, so they never return.
+    // pg-boss may start maintenance while it stops. Its statements never return, because they would fail on the closed connection.
     if (isClosed()) return new Promise(() => undefined)
     if (values.length > 0 || !/^\s*begin\b/i.test(text)) return execute(db, text, values)
-    // A text with its own transaction that fails leaves the connection inside that transaction.
-    return db.connection().execute(async (one) => {
+    // A failed text with its own transaction leaves the connection inside that transaction.
+    return db.connection().execute(async (connection) => {
       try {
-        return await execute(one, text, values)
+        return await execute(connection, text, values)
       } catch (error) {
-        await execute(one, 'rollback', []).catch(() => undefined)
+        await execute(connection, 'rollback', []).catch(() => undefined)
         throw error
       }
     })
@@ -75,7 +75,7 @@ const asDb = (db: Kysely<Database>, isClosed = (): boolean => false): Db => ({
 /** Whether a statement about one attempt found it: the types of pg-boss do not declare this part of its answer. */
 const isAffected = (answer: object): boolean => (answer as { readonly affected: number }).affected === 1
 
-/** An error of pg-boss, which passes on those of the store as plain objects. */
+/** Converts an error of pg-boss, which passes errors of the store as plain objects. */
 function asQueueError(error: Error & { code?: unknown }): SyncError {
   const code = String(error.code)
   if (['42p01', '3f000'].includes(code) || /^Queue \S+ does not exist/.test(error.message))
@@ -85,7 +85,7 @@ function asQueueError(error: Error & { code?: unknown }): SyncError {
   return new ErrorClass(error.message, { code: 'queue', cause: error })
 }
 
-/** Opens the queue of a host in a database; `onError` gets what fails outside of a handler. */
+/** Opens the queue of a host. `onError` is called for errors outside of a handler. */
 export async function openQueue(
   store: Pick<Store, 'kysely' | 'file' | 'coordination'>,
   host: string,
@@ -118,7 +118,7 @@ export async function openQueue(
       ...RETRIES,
     })
   } catch (error) {
-    // Timers of a queue that was begun keep the process alive.
+    // The timers of an open queue keep the process alive.
     await stop(false).catch(() => undefined)
     if (!(error instanceof RightsError) || (await isQueueMade(store))) throw error
     throw new NoQueueError('The database has no queue yet, and this user may not create it.', error)

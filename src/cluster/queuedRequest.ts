@@ -6,61 +6,55 @@ import type { Service } from '../service/service.ts'
 import { InputError } from '../util/errors.ts'
 import type { Instant } from '../util/time/instant.ts'
 
-/**
- * A planned request as it is queued: with what its worker must know of the job and the run, and without the service, which the
- * worker has. Its parameters are those that are sent, the range included.
- */
+/** A planned request in the queue, with the settings of its job. `params` are those that are sent, including the range. */
 export interface QueuedRequest extends Omit<PlannedRequest, 'request' | 'service'> {
   /** The name of the job. */
   readonly job: string
-  /** The run (_run.id) that it belongs to. */
+  /** `_run.id`. */
   readonly run: number
   readonly pace: Job['pace']
   readonly keep: Job['keep']
-  /** The profile of the service that it was planned for. */
+  /** The name of the service for which it was planned. */
   readonly profile: string
 }
 
-/** A request for the queue. */
+/** A job for the queue. */
 export interface NewJob {
   readonly data: QueuedRequest
-  /** Unique among all that are queued or being executed. */
+  /** Unique among queued and active jobs. */
   readonly key: string
-  /** The highest goes first. */
+  /** The highest priority is executed first. */
   readonly priority: number
 }
 
-/** Seconds ahead of now that come before every window. */
-const FIRST = 366 * 86_400
+/** Seconds after now that are later than every window. */
+const BEYOND_WINDOWS_S = 366 * 86_400
 
-/**
- * Describes a planned request for the queue. The latest windows come first; requests without a window come before all, because
- * others may wait for them.
- */
+/** Creates the job of a planned request. The latest windows come first. Requests without a window precede them, because others may wait for them. */
 export function toQueuedRequest(job: Job, run: number, planned: PlannedRequest, now: Instant): NewJob {
   const { request, service, ...rest } = planned
   const { name, pace, keep } = job
   return {
     data: { ...rest, params: sentParams(planned), job: name, run, pace, keep, profile: service.name },
     key: createHash('sha256').update(request.target).digest('hex'),
-    priority: Math.floor((planned.window?.to ?? now + FIRST) / 3600),
+    priority: Math.floor((planned.window?.to ?? now + BEYOND_WINDOWS_S) / 3600),
   }
 }
 
-/** A request was planned for another service than that of this process: its days, steps and parameters may mean something else. */
+/** A request was planned for another service, so its days, steps and parameters may have other meanings. */
 export class OtherServiceError extends InputError {
-  constructor(planned: string, own: string) {
-    super(`The queue has requests for service ${planned}, but this worker uses service ${own}.`, {
+  constructor(planned: string, configured: string) {
+    super(`The queue has requests for service ${planned}, but this worker uses service ${configured}.`, {
       hint: 'Start `sync --distributed` and workers with the same --service.',
       code: 'other-service',
     })
   }
 }
 
-/** The planned request of what was queued. Throws OtherServiceError if it was planned for another service. */
+/** Restores the planned request of a job. Throws OtherServiceError if it was planned for another service. */
 export function toPlannedRequest(queued: QueuedRequest, service: Service): PlannedRequest {
   const { job: _job, run: _run, pace: _pace, keep: _keep, profile, ...rest } = queued
-  // Somebody may have edited it away.
+  // The queue may have been edited.
   if (typeof profile === 'string' && profile !== service.name) throw new OtherServiceError(profile, service.name)
   const call = { ...rest, params: ownParams(queued.params, queued.window), service }
   return { ...call, request: requestFor(call) }

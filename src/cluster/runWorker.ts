@@ -33,49 +33,48 @@ import { type ActiveJob, NoQueueError, openQueue, type Queue } from './queue.ts'
 import { OtherServiceError, type QueuedRequest, toPlannedRequest } from './queuedRequest.ts'
 import { createSharedPacer } from './sharedPacer.ts'
 
-/** What a worker needs, as a run does. Its signal ends waits; calls under way are finished. */
+/** The environment of a worker. Its signal ends waits; calls in progress finish. */
 export interface WorkerContext extends Omit<SyncContext, 'onProgress' | 'shared' | 'requested' | 'later'> {
-  /** What a reject does to the reply that has it. A worker has no limit of a whole run. */
+  /** How a reply with rejects is handled. */
   readonly onReject: OnReject
 }
 
-/** How a worker works. */
 export interface WorkOptions {
-  /** Requests that it executes at once. */
+  /** Maximum number of concurrent requests. */
   readonly concurrency: number
-  /** Ends when nothing is left to do, instead of waiting for more. */
+  /** Whether the worker ends when the queue is empty. */
   readonly untilEmpty?: boolean | undefined
-  /** Called whenever the database has answered. */
+  /** Called whenever the database has responded. */
   readonly onHeard?: () => void
 }
 
-/** The work of a worker. */
-export interface Worked {
-  /** Requests that it ended, including those that failed. */
+/** The result of a worker. */
+export interface WorkerResult {
+  /** Completed requests, including failed ones. */
   readonly done: number
   readonly failed: number
-  /** Why it ended, if it was not asked to. */
+  /** The error that ended it, if it was not stopped. */
   readonly stop: SyncError | null
 }
 
-/** Milliseconds between two looks whether the database is there and of this version. */
+/** Milliseconds between two checks of the database and the queue. */
 const CHECK_MS = 3_000
-/** Milliseconds until a worker tries again that a host asked for a long pause. */
+/** Milliseconds between two attempts after a host requested a long pause. */
 const PAUSE_MS = 30_000
-/** Waiting does not mend these. */
-const LASTING = [NewerSchemaError, RightsError, NoQueueError, KeyError, OtherServiceError]
+/** Errors that do not pass while a worker waits. */
+const LASTING_ERRORS = [NewerSchemaError, RightsError, NoQueueError, KeyError, OtherServiceError]
 
-const isLasting = (error: SyncError): boolean => LASTING.some((one) => error instanceof one)
+const isLasting = (error: SyncError): boolean => LASTING_ERRORS.some((ErrorClass) => error instanceof ErrorClass)
 
-/** Another worker has the request now, or a new plan replaced it: nothing more is written for it. */
+/** Another worker has the request, or a new plan replaced it: nothing more is written for it. */
 class LostClaimError extends SyncError {
   constructor() {
     super('Another worker or a new plan took over this request.', { code: 'claim-lost' })
   }
 }
 
-/** A worker at work. */
-interface Working {
+/** The state of a worker. */
+interface Worker {
   readonly context: WorkerContext
   readonly queue: Queue
   readonly emit: EmitEvent
@@ -85,8 +84,8 @@ interface Working {
   failed: number
 }
 
-/** Fetches, transforms and loads requests of the queue, until it is asked to stop. Then it finishes the calls under way. */
-export async function runWorker(context: WorkerContext, options: WorkOptions): Promise<Worked> {
+/** Fetches, transforms and loads requests of the queue until the signal. Then finishes the calls in progress. */
+export async function runWorker(context: WorkerContext, options: WorkOptions): Promise<WorkerResult> {
   const { store, baseUrl } = context
   const emit = createEmitter(context.onEvent, { command: 'worker' })
   const ending = new AbortController()
@@ -98,7 +97,7 @@ export async function runWorker(context: WorkerContext, options: WorkOptions): P
   const outage = createOutage(emit, end)
   const signal = AbortSignal.any([context.signal, ending.signal])
   const queue = await openQueue(store, parseHost(baseUrl), outage.note)
-  const working: Working = {
+  const worker: Worker = {
     context: { ...context, signal },
     queue,
     emit,
@@ -118,7 +117,7 @@ export async function runWorker(context: WorkerContext, options: WorkOptions): P
     checking = checking.then(check).catch(outage.note)
   }, CHECK_MS)
   try {
-    await queue.work(options.concurrency, (job) => handle(working, job, end))
+    await queue.work(options.concurrency, (job) => handle(worker, job, end))
     await new Promise((stopped) => {
       if (signal.aborted) stopped(null)
       signal.addEventListener('abort', stopped)
@@ -127,12 +126,12 @@ export async function runWorker(context: WorkerContext, options: WorkOptions): P
     await queue.stop()
     clearInterval(timer)
     await checking
-    for (const fetching of working.fetchings.values()) await (await fetching).close()
+    for (const fetching of worker.fetchings.values()) await (await fetching).close()
   }
-  return { done: working.done, failed: working.failed, stop }
+  return { done: worker.done, failed: worker.failed, stop }
 }
 
-/** Reports once that the database does not answer, and once that it does again; what waiting does not mend ends the worker. */
+/** Reports the start and the end of an outage of the database. Ends the worker if the error does not pass. */
 function createOutage(emit: EmitEvent, end: (error: SyncError) => void) {
   let since: number | null = null
   return {
@@ -149,27 +148,27 @@ function createOutage(emit: EmitEvent, end: (error: SyncError) => void) {
   }
 }
 
-/** Executes one job of the queue. What it throws makes pg-boss try the job again. */
-async function handle(working: Working, job: ActiveJob, end: (error: SyncError) => void): Promise<void> {
+/** Executes one job of the queue. After an error, pg-boss tries the job again. */
+async function handle(worker: Worker, job: ActiveJob, end: (error: SyncError) => void): Promise<void> {
   try {
-    const error = await execute(working, job)
-    working.done++
-    if (error) working.failed++
+    const error = await execute(worker, job)
+    worker.done++
+    if (error) worker.failed++
   } catch (thrown) {
     const error = asSyncError(thrown)
     const fields = errorFields(error)
     if (error instanceof LostClaimError)
-      return working.emit('claim.lost', { ...eventJob(job), code: error.code, reason: error.message })
+      return worker.emit('claim.lost', { ...eventJob(job), code: error.code, reason: error.message })
     if (isLasting(error)) end(error)
     if (!(error instanceof KeyError || error instanceof OtherServiceError || error instanceof SignalError))
-      working.emit('claim.failed', { ...eventJob(job), ...fields })
-    throw new Error(createRedactor(working.context.key).text(fields.reason ?? ''))
+      worker.emit('claim.failed', { ...eventJob(job), ...fields })
+    throw new Error(createRedactor(worker.context.key).text(fields.reason ?? ''))
   }
 }
 
-/** Fetches and loads the request of a job, and ends the job with it. Returns the error that was recorded, if the request failed. */
-async function execute(working: Working, job: ActiveJob): Promise<SyncError | null> {
-  const { context, queue, emit } = working
+/** Fetches and loads the request of a job, and completes the job. Returns the recorded error if the request failed. */
+async function execute(worker: Worker, job: ActiveJob): Promise<SyncError | null> {
+  const { context, queue, emit } = worker
   const { data } = job
   const planned = toPlannedRequest(data, context.service)
   const seriesId = (planned.series && (await findSeries(context.store.kysely, identityRow(planned.series)))?.id) ?? null
@@ -179,30 +178,30 @@ async function execute(working: Working, job: ActiveJob): Promise<SyncError | nu
   }
   const claimed = claimedStore(context.store, queue, job, planned)
   const { keep, run } = data
-  const ofRun: EmitEvent = (name, fields) => emit(name, { run, job: data.job, ...fields })
-  /** The request, or the parts of it that are left. */
+  const emitOfRun: EmitEvent = (name, fields) => emit(name, { run, job: data.job, ...fields })
+  /** The request, or the rest of its parts. */
   const requests = [planned]
   let failed: SyncError | null = null
   while (requests.length > 0)
     try {
-      const fetching = await openFetchingFor(working, data)
+      const fetching = await openFetchingFor(worker, data)
       const { guard, store } = claimed
-      const own = { ...fetching.run, store, runId: run, keep, emit: ofRun, guard }
-      const outcome = await processRequest({ ...own, sizes: createSizes(own) }, requests[0]!)
+      const loading = { ...fetching.run, store, runId: run, keep, emit: emitOfRun, guard }
+      const outcome = await processRequest({ ...loading, sizes: createSizes(loading) }, requests[0]!)
       requests.splice(0, 1, ...(outcome.kind === 'split' ? outcome.into : []))
       if (outcome.kind === 'failed') failed ??= outcome.error
     } catch (error) {
       if (!(error instanceof StoppedError) || context.signal.aborted) throw error
-      // The host asked for a long pause, or cannot be reached: the request keeps its place, and its heartbeats.
+      // The host requested a long pause or is unreachable. Meanwhile the job stays active, with heartbeats.
       emit('worker.paused', { job: data.job, wait_ms: PAUSE_MS, ...errorFields(error) })
-      working.fetchings.delete(paceKey(data))
+      worker.fetchings.delete(paceKey(data))
       await wait(PAUSE_MS, context.signal)
     }
   if (!claimed.isEnded() && !(await claimed.complete())) throw new LostClaimError()
   return failed
 }
 
-/** Whether the service said in a run that it does not know a series: its other windows are not requested. */
+/** Whether the service did not know a series in a run, so that its other windows are not requested. */
 const isUnknown = async ({ kysely }: Store, run: number, seriesId: number): Promise<boolean> =>
   (await kysely
     .selectFrom('_fetch')
@@ -215,11 +214,11 @@ const isUnknown = async ({ kysely }: Store, run: number, seriesId: number): Prom
 
 const paceKey = ({ pace }: QueuedRequest): string => canonical([pace])
 
-/** The client for the pace of a request. */
-function openFetchingFor({ context, fetchings, emit }: Working, data: QueuedRequest): Promise<Fetching> {
+/** Returns the client for the pace of a request. */
+function openFetchingFor({ context, fetchings, emit }: Worker, data: QueuedRequest): Promise<Fetching> {
   const key = paceKey(data)
-  const known = fetchings.get(key)
-  if (known) return known
+  const open = fetchings.get(key)
+  if (open) return open
   const openPacer: OpenPacer = (pace, onPause) => createSharedPacer(context.store, pace, { isPatient: true, onPause })
   const onGivenUp = (host: string): Promise<void> => requireCoordination(context.store).recordOutage(host)
   const opened = openFetching({ ...context, shared: { openPacer }, onGivenUp }, data, { runId: data.run, emit })
@@ -229,8 +228,8 @@ function openFetchingFor({ context, fetchings, emit }: Working, data: QueuedRequ
 }
 
 /**
- * Ties what is written for a request to its job: every transaction ends by checking that the job is still this attempt's, and is
- * rolled back otherwise. The transaction that records the answer to the whole request also ends the job.
+ * A store for one job: each transaction is rolled back if the job is no longer this attempt's. The transaction that records the whole
+ * request also completes the job.
  */
 function claimedStore(store: Store, queue: Queue, job: ActiveJob, whole: PlannedRequest) {
   let isEnded = false
@@ -239,7 +238,7 @@ function claimedStore(store: Store, queue: Queue, job: ActiveJob, whole: Planned
     isEnded: () => isEnded,
     complete: () => store.write((tx) => queue.complete(job, tx)),
     guard: (async (_tx, { request, as, error }) => {
-      // A refused key says nothing about the request; one that was split ends with its parts.
+      // A refused key does not fail the request. A split request ends with its parts.
       ends = request === whole && (as === 'loaded' || as === 'failed') && !(error instanceof KeyError)
     }) satisfies Loading['guard'],
     store: {
@@ -259,13 +258,13 @@ function claimedStore(store: Store, queue: Queue, job: ActiveJob, whole: Planned
   }
 }
 
-/** Locks the series of a request until the transaction ends: what is recorded of a series depends on what is recorded already. */
+/** Locks the series of a request until the transaction ends, because its coverage depends on the stored coverage. */
 async function lockSeries(tx: Transaction<Database>, { series }: QueuedRequest): Promise<void> {
-  const known = series && (await findSeries(tx, identityRow(series)))
-  if (known) await tx.selectFrom('series').select('id').where('id', '=', known.id).forNoKeyUpdate().execute()
+  const stored = series && (await findSeries(tx, identityRow(series)))
+  if (stored) await tx.selectFrom('series').select('id').where('id', '=', stored.id).forNoKeyUpdate().execute()
 }
 
-/** The fields of an event that describe a job, without the service: building the request may be what failed. */
+/** The fields of an event that describe a job. They do not need the service, because building the request may have failed. */
 const eventJob = ({
   data,
   retryCount,

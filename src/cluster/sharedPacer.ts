@@ -7,28 +7,27 @@ import type { Pace } from '../job/job.ts'
 import { SignalError, type StoppedError } from '../util/errors.ts'
 import { wait } from '../util/time/wait.ts'
 
-/** How a process waits for its calls. */
 export interface PacerOptions {
-  /** Whether it waits until a budget or a long pause is over, as workers do, instead of ending its run. */
+  /** Whether the process waits for the end of a spent budget or a long pause, as workers do. Default: the run ends. */
   readonly isPatient?: boolean
-  /** Called when calls wait for a pause or a budget: for how many milliseconds, and why. */
+  /** Called when calls wait for `ms` milliseconds. */
   readonly onPause?: ((ms: number, reason: string, error?: StoppedError) => void) | undefined
 }
 
-/** Milliseconds. A slot is taken when it is so near: a pause that begins meanwhile delays all but one call of each process. */
+/** Milliseconds before a slot at which it is taken. A pause that starts meanwhile delays all but one call of each process. */
 const AHEAD_MS = 1_000
-/** Milliseconds. A process that was suspended for longer than this after its slot began takes another one. */
+/** Milliseconds after a slot at which it expires, such as for a suspended process, which takes another one. */
 const LATE_MS = 1_000
-/** Milliseconds by which the windows of a budget are longer than agreed: calls reach the service a little after their slots. */
+/** Milliseconds by which the windows of a budget are extended, because calls reach the service a little after their slots. */
 const SLACK_MS = LATE_MS + 1_000
-/** Processes differ by this share in how long a call takes from its slot to the service. */
+/** The share by which the distance between slots grows, because calls take different times to the service. */
 const JITTER = 0.1
-/** How often to look whether a budget or a long pause is over. */
+/** Milliseconds between two checks of a spent budget or a long pause. */
 const POLL_MS = 30_000
 
 /**
- * The pace that all processes of a database share. A call takes the next slot in the row of its host and is counted in the same
- * statement, by the clock of the server. A process that dies wastes its slot.
+ * Creates a pacer that all processes of a database share. One statement takes the next slot in the row of the host and counts the
+ * call, by the clock of the server. A process that dies wastes its slot.
  */
 export function createSharedPacer(
   store: Pick<Store, 'coordination' | 'file'>,
@@ -39,7 +38,7 @@ export function createSharedPacer(
   let last: Promise<unknown> = Promise.resolve()
   return {
     take(host, signal) {
-      // One at a time: a process that reserved many slots would call in the middle of a pause.
+      // One at a time, because a process with many reserved slots would call during a pause.
       const taken = last.then(() => takeSlot(coordination, host, pace, signal, options))
       last = taken.catch(() => undefined)
       return taken

@@ -23,7 +23,7 @@ export const toIdentity = (entry: SeriesEntry, indicatorId: number): SeriesIdent
 })
 
 /** The geos under which coverage of an entry is recorded. With geo_agg they belong to the series; otherwise each has its own rows. */
-export const coveredGeos = ({ geoIds, geoAgg }: SeriesEntry): readonly number[] =>
+const coveredGeos = ({ geoIds, geoAgg }: SeriesEntry): readonly number[] =>
   geoIds.length === 0 || geoAgg !== null ? [ALL_GEOS] : geoIds
 
 /** Whether the requests of an entry cover all geos of its series, or an aggregate of some. */
