@@ -51,13 +51,13 @@ export interface OpenRun {
   fail(error: unknown): Promise<void>
 }
 
-/** Starts a run of a job: records it and emits `run.started`. */
+/** Starts a run of a job: records it and emits `run.started`. `began`: when planning began (epoch milliseconds). */
 export async function openRun(
   { store, version, now, onEvent, key = '', part }: RunContext,
   command: string,
   job: Pick<Job, 'name'> & Partial<Pick<Job, 'file' | 'schedule' | 'timeZone'>>,
+  began = now(),
 ): Promise<OpenRun> {
-  const began = now()
   const { file: jobFile = null, schedule = null, timeZone } = job
   const record = { command, job: job.name, jobFile, part: part ?? null, version, now: formatMillis(began), schedule }
   const runId = await beginRun(store, timeZone === undefined ? record : { ...record, timeZone })

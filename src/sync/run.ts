@@ -60,7 +60,7 @@ export async function executeRun(
   const planned = Symbol.asyncIterator in steps ? steps[Symbol.asyncIterator]() : steps[Symbol.iterator]()
   // Planning the first step reports mistakes in the job, before there is a run.
   const first = await planned.next()
-  const record = await openRun(context, command, job)
+  const record = await openRun(context, command, job, began)
   try {
     const { failures, earlyEnd, isIdle } = await executeSteps(context, job, record, first, planned)
     await closeQuarantine(store, now())

@@ -24,7 +24,8 @@ async function readSeriesIds({ kysely }: Store): Promise<Map<string, number>> {
  */
 export async function storeSelectedRanges(
   store: Store,
-  { job: { name: job }, service: { timeZone }, now }: Pick<Planning, 'job' | 'service' | 'now'>,
+  { job: { name: job }, service: { timeZone } }: Pick<Planning, 'job' | 'service'>,
+  nowMs: number,
   selected: readonly SelectedRange[],
   keepOthers = false,
 ): Promise<void> {
@@ -51,7 +52,7 @@ export async function storeSelectedRanges(
   await store.write(async (tx) => {
     for (const row of obsolete.values()) await deleteRange.run(tx, row)
     for (const { series, ...range } of changed.values()) {
-      const id = ids.get(seriesKey(series)) ?? (await seriesIdOf(tx, { series, timeZone }, now * 1000))!
+      const id = ids.get(seriesKey(series)) ?? (await seriesIdOf(tx, { series, timeZone }, nowMs))!
       await upsertRange.run(tx, { ...range, series_id: id })
     }
   })

@@ -1,5 +1,4 @@
 import { ensureMagnitudes, ensureZone } from '../db/queries/referenceTables.ts'
-import type { Store } from '../db/store.ts'
 import type { Job } from '../job/job.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { SkippedItem } from '../job/plannerState.ts'
@@ -97,7 +96,7 @@ async function* planSteps(
   const isListed = (await readListed()).length > 0
   const missing = planCatalogue(isListed ? planning : { ...planning, requested: createRequested() })
   if (missing.length > 0) {
-    await rememberSelected(store, planning, [])
+    await rememberSelected(context, planning, [])
     yield { requests: missing, total: missing.length, isLocal: true }
     planning = await readPlanning(context, request)
   }
@@ -113,7 +112,7 @@ async function* planSteps(
     job: resolved.job,
     later: later.map((next) => ({ ...next, job: applySelectors(next.job, catalogue) })),
   }
-  await rememberSelected(store, planning, catalogue)
+  await rememberSelected(context, planning, catalogue)
   // Planned twice, the first time to count: planning is quick, and the whole plan is never in memory.
   const total = await countItems(planJob({ ...planning, requested: requested.copy() }), signal)
   yield { requests: planJob(planning), total }
@@ -123,9 +122,13 @@ async function* planSteps(
  * Stores the ranges that the whole job selects, even if only a part of it is requested: the view `gaps` lists ranges that were
  * never requested. While the catalogue is missing, the stored ranges of selectors stay.
  */
-async function rememberSelected(store: Store, planning: Planning, catalogue: readonly Listed[]): Promise<void> {
+async function rememberSelected(
+  { store, now }: SyncContext,
+  planning: Planning,
+  catalogue: readonly Listed[],
+): Promise<void> {
   const { whole = planning.job } = planning.job
   const isCatalogueMissing = needsCatalogue(whole) && catalogue.length === 0
   const job = applySelectors(whole, catalogue)
-  await storeSelectedRanges(store, planning, selectedRanges({ ...planning, job }), isCatalogueMissing)
+  await storeSelectedRanges(store, planning, now(), selectedRanges({ ...planning, job }), isCatalogueMissing)
 }

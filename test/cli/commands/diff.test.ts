@@ -18,3 +18,13 @@ test('diff lists the changes of a run, with every row in CSV', async () => {
   const wrong = await runCommand(dir, ['diff', '--run', '9'])
   expect([wrong.code, wrong.err]).toEqual([2, expect.stringMatching(/Run 9 does not exist/)])
 })
+
+test('an indicator counts as new in the run that first selected it', async () => {
+  const { url, key } = await emulate()
+  const dir = jobFolder({
+    'job.yaml': 'name: both\ncatalogue: true\nseries: [{ indicators: [600], geoIds: [3], window: { last: 2d } }]\n',
+  })
+  await runCommand(dir, ['sync', 'job.yaml'], serviceAt(url, key))
+  const { out } = await runCommand(dir, ['diff', '--run', '1', '--format', 'csv'])
+  expect(out).toMatch(/^catalogue,new,indicator,600,/m)
+})
