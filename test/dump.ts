@@ -1,10 +1,10 @@
 import { TABLE_NAMES, type TableName, tableOf } from '../src/db/tables/schema.ts'
 import type { Reader } from './store.ts'
 
-/** Tables that say who writes, and how often that was. */
+/** Tables about the current writer and the number of writers. */
 const WRITERS: readonly string[] = ['_lock', '_fence']
 
-/** Every row of every table, in order; without the columns that cannot be the same twice. */
+/** Returns every row of every table, sorted, without columns that differ between runs. */
 export function dump(db: Pick<Reader, 'all'>, without: Partial<Record<TableName, readonly string[]>> = {}) {
   const tables = TABLE_NAMES.filter((name) => !WRITERS.includes(name))
   return Object.fromEntries(

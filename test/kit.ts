@@ -25,31 +25,31 @@ import { openReader, openStore, type Store as TestStore } from './store.ts'
 export { type Done, runCli, runCommand, runSource, whenSaid } from './command.ts'
 export { ON_SERVER, onlyInFile } from './onServer.ts'
 
-/** Removes a folder; Windows refuses for as long as a file in it is open. */
+/** Deletes a directory; Windows refuses while a file in it is open. */
 const remove = (folder: string): void => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
 
-/** A folder that goes with the test. */
+/** Creates a directory that is deleted after the test. */
 export function tempFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
   onTestFinished(() => remove(folder))
   return folder
 }
 
-/** A folder for all tests of a file. */
+/** Creates a directory for all tests of a file. */
 export function fileFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
   afterAll(() => remove(folder))
   return folder
 }
 
-/** A new database on disk. */
+/** Creates a database on disk. */
 export async function tempStore(): Promise<TestStore> {
   const store = await openStore(join(tempFolder(), 'test.db'))
   onTestFinished(() => store.close())
   return store
 }
 
-/** The database that the stored replies of another one make. */
+/** Replays the stored replies of a database into a new one. */
 export async function replayed({ file }: Pick<TestStore, 'file'>, now: () => number = Date.now): Promise<TestStore> {
   const made = await openStore(join(tempFolder(), 'replayed.db'), { durability: 'none' })
   onTestFinished(() => made.close())
@@ -59,17 +59,17 @@ export async function replayed({ file }: Pick<TestStore, 'file'>, now: () => num
   return made
 }
 
-/** An embedded service that ends with the test. */
+/** Starts an embedded service that ends with the test. */
 export async function emulate(options: EmulatorOptions = {}) {
   const emulator = await startEmulator(options)
   onTestFinished(() => emulator.close())
   return emulator
 }
 
-/** What a scripted server answers: by hand, or as a status with a body. */
+/** A scripted response: a handler, or a status with a body. */
 export type Script = (request: IncomingMessage, response: ServerResponse, call: number) => void
 
-/** A server of the test's own, over real HTTP. */
+/** Starts an HTTP server for the test. */
 export async function serve(
   script: Script,
 ): Promise<{ url: string; calls: IncomingMessage[]; connections: ReadonlySet<Socket> }> {
@@ -88,10 +88,10 @@ export async function serve(
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, calls, connections }
 }
 
-/** Packs as quickly as the embedded service: as tightly as can be, an answer of a year took three seconds of the processor. */
+/** Compresses as fast as the embedded service: the highest quality takes three seconds for a year. */
 const QUICKLY = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }
 
-/** Answers JSON, packed with brotli as the service does. */
+/** Responds with JSON in brotli compression, like the service. */
 export function json(
   response: ServerResponse,
   body: unknown,
@@ -109,12 +109,12 @@ export function json(
 interface RunWith {
   readonly now?: number
   readonly options?: PlanOptions
-  /** Ids of `--only`. */
+  /** The ids of `--only`. */
   readonly only?: readonly number[]
   readonly signal?: AbortSignal
   readonly breaker?: BreakerOptions
   readonly onReject?: OnReject
-  /** What jobs before this one requested in the same call. */
+  /** The requests of earlier jobs in the same call. */
   readonly requested?: Requested
   readonly onEvent?: OnEvent
   readonly onProgress?: NonNullable<SyncContext['onProgress']>
@@ -122,16 +122,16 @@ interface RunWith {
   readonly limits?: NonNullable<SyncContext['limits']>
 }
 
-/** The most calls a second that a job may ask for; here it stands for: without waiting. */
+/** The highest pace that a job may set. In tests it means: without waiting. */
 const FASTEST = 50
 
-/** The job of a text, and of the one that asks for the highest pace without its waits. */
+/** Parses a job; the highest pace is replaced by no pace. */
 function jobOf(yaml: string, service: Service): Job {
   const job = readJob(yaml, 'test.yaml', undefined, service)
   return job.pace.perSecond === FASTEST ? { ...job, pace: { ...job.pace, perSecond: 1e6 } } : job
 }
 
-/** Runs a job, given as YAML, as a command would; a pace of 50 calls a second is not kept, for tests would wait for it. */
+/** Runs a job in YAML like a command. A pace of 50 calls per second is not enforced, to save time. */
 export function runJob(
   store: Store,
   server: { url: string; key?: string },
@@ -166,16 +166,16 @@ export function runJob(
   )
 }
 
-/** Milliseconds of an instant's text. */
+/** Parses a timestamp into milliseconds. */
 export const ms = (text: string): number => Date.parse(text)
 
-/** The window of a request in epoch seconds: its first and its last second. */
+/** Returns the window of a request in epoch seconds: its first and last second. */
 export function askedWindow({ url }: IncomingMessage): { readonly from: number; readonly end: number } {
   const search = new URL(url!, 'http://x').searchParams
   return { from: ms(search.get('start_date')!) / 1000, end: ms(search.get('end_date')!) / 1000 }
 }
 
-/** A value as the service writes it. */
+/** Formats a value like the service. */
 export const valueAt = (at: number, value: unknown = 1, geo_id = 3) => ({
   value,
   datetime: new Date(at * 1000).toISOString().replace('Z', '+00:00'),

@@ -20,7 +20,7 @@ describe('the package as a library', () => {
       "import * as all from 'indicator-sync'\nexport const names = Object.keys(all)\n",
     )
     expect(compileStrictly(folder, ['short.ts', 'example.ts', 'service.ts', 'all.ts'])).toBe('')
-    // The short one reads its key from the environment, which has none here.
+    // The short example reads its key from the environment, which has none.
     expect(() => runNode(folder, ['short.ts'])).toThrow(/The API key \(from the option key\) is empty/)
     const out = runNode(folder, ['example.ts'])
     expect(out).toMatch(/^plan: indicator missing \/indicators\/600\?/m)

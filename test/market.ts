@@ -5,10 +5,10 @@ import { SERVICES } from '../src/service/services.ts'
 import { sync } from '../src/sync/sync.ts'
 import { openStore, type Store } from './store.ts'
 
-/** The nights of the demo database that the documentation speaks of. */
+/** The nights of the demo database in the documentation. */
 export const NIGHTS = ['2025-11-03T12:00:00Z', '2025-11-04T12:00:00Z'] as const
 
-/** Fills a database as two nights of `jobs/demo.yaml` do: always the same, so that answers can be written down. */
+/** Fills a database like two nights of `jobs/demo.yaml`, always with the same values for the documentation. */
 export async function fillMarket(file: string): Promise<Store> {
   const store = await openStore(file)
   for (const night of NIGHTS) {

@@ -7,10 +7,10 @@ import { fillMarket } from './market.ts'
 import { copyPrepared } from './prepared.ts'
 import type { Store } from './store.ts'
 
-/** The demo database that documentation speaks of, in a file of its own. */
+/** Copies the demo database of the documentation into a file. */
 export const copyMarket = (file: string): Promise<Store> => copyPrepared('market', file, fillMarket)
 
-/** The demo database for all tests of a file that only read it, and commands on it. */
+/** Provides the demo database for all tests of a file that only read it, and commands on it. */
 export function onMarket() {
   const folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
   let store: Store
@@ -23,7 +23,7 @@ export function onMarket() {
   })
   return {
     store: () => store,
-    /** Runs a command on it, as a user does. */
+    /** Runs a command on it like a user. */
     run: (args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Done> =>
       runCommand(tempFolder(), args, { INDICATOR_SYNC_DATABASE: store.file, ...env }),
   }

@@ -25,7 +25,7 @@ const jobOf = (truth: Truth, more = ''): string => {
 const stored = (store: Store) => store.all('select at, step_s as step, value from observation order by at')
 const meant = (truth: Truth) => valuesOf(truth).map(({ at, step, value }) => ({ at, step, value }))
 const serviceOf = (truth: Truth) => ({ ...SERVICES.generic, timeZone: zoneOf(truth) })
-/** What makes two rows of an answer lie less than an hour apart, whatever its resolution. */
+/** Conditions in which two rows are less than an hour apart, for any resolution. */
 const CLOSE: readonly [string, Partial<Truth>][] = [
   ['', {}],
   [', with stray rows', { strays: [1, 4, 7, 12, 20] }],
@@ -34,7 +34,7 @@ const CLOSE: readonly [string, Partial<Truth>][] = [
 ]
 const spans = ({ from, to }: Question): boolean => to - from > 25 * 3600
 
-/** Days of a series, by what is odd about their resolutions. */
+/** Days of a series, by the kind of their resolutions. */
 const COURSES: readonly [string, Truth['days']][] = [
   ['one change', [...times(16, HOURS), ...times(14, QUARTERS)]],
   ['another resolution in the middle', [...times(10, QUARTERS), ...times(9, HOURS), ...times(9, QUARTERS)]],
@@ -52,7 +52,7 @@ const COURSES: readonly [string, Truth['days']][] = [
   ['no id', [...times(6, HOURS), ...times(7, UNNAMED), ...times(6, HOURS)]],
   ['one id for all resolutions', [...times(6, { step: 3600, id: 223 }), ...times(6, { step: 900, id: 223 })]],
 ]
-/** Those in which an answer alone does not tell its resolution: where rows lie close together, these differ. */
+/** Cases in which a reply alone does not reveal its resolution, which differ if rows are close together. */
 const UNTOLD = ['one change', 'one single day of quarters', 'an unknown id', 'no id', 'one id for all resolutions']
 
 describe.each(CLOSE)('mixed resolutions%s', (close, more) => {
@@ -225,7 +225,7 @@ describe('coarse replies', () => {
 test('a reply of unknown resolution with values on one day is split once', async () => {
   const store = await tempStore()
   const event = (hour: number) => ms('2025-10-15T00:00:00+02:00') / 1000 + hour * 3600
-  // The first event of the day came between the two answers: the distances are other ones.
+  // The first event of the day appeared between the two replies, so that distances differ.
   const requested: string[] = []
   const server = await serve((request, response) => {
     const { from, end } = askedWindow(request)

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
 
-/** Whether the suites run over PostgreSQL (`npm run test:postgres`): a path is a database of its server then. */
+/** Whether the suites run on PostgreSQL (`npm run test:postgres`): then a path stands for a database of the server. */
 export const ON_SERVER = process.env.INDICATOR_SYNC_TEST_ON === 'postgres'
 
-/** What the suites leave out over PostgreSQL, by the reason. */
+/** Reasons to skip tests on PostgreSQL. */
 const FILES_ONLY = {
   file: 'It looks at the bytes of the file, its pragmas or its statistics.',
   copy: 'It copies a file; what is copied from a server is a file, too, and compared in test/postgres/equal.test.ts.',
@@ -14,10 +14,13 @@ const FILES_ONLY = {
   page: 'docs/recipes.md shows the answers of a file; test/postgres/equal.test.ts compares those of both.',
 } as const satisfies Record<string, string>
 
-/** Whether a test is left out: `test.skipIf(onlyInFile('plan'))`. */
+/** Whether to skip a test on PostgreSQL: `test.skipIf(onlyInFile('plan'))`. */
 export const onlyInFile = (reason: keyof typeof FILES_ONLY): boolean => ON_SERVER && reason in FILES_ONLY
 
-/** A command as it finds its databases: as it is, and on the server while the suites run over PostgreSQL. */
+/**
+ * Returns arguments and environment of a command: unchanged, or with databases of the server if the suites run on
+ * PostgreSQL.
+ */
 export async function commandOnServer(
   cwd: string,
   args: readonly string[],

@@ -32,7 +32,7 @@ describe('the installed package', () => {
   test('an install on an older Node prints one line, and uses the bundled runtime', () => {
     expect(read('.npmrc')).toMatch(/^loglevel=error$/m)
     expect(manifest.devDependencies.node).toMatch(/^\^2[4-9]/)
-    // npm warns of scripts that it would run at an install of the package. It runs `prepare` in a clone only.
+    // npm warns of scripts that it would run on installation. `prepare` runs only in a clone.
     for (const name of ['preinstall', 'install', 'postinstall']) expect(manifest.scripts).not.toHaveProperty(name)
   })
 
@@ -61,7 +61,7 @@ describe('the installed package', () => {
     const app = installPacked(folder)
     for (const file of manifest.files)
       expect(['dist', 'src/cli/bin.js', 'jobs', 'docs', 'CHANGELOG.md']).toContain(file)
-    // Only a list of pages is linked where `man` finds them.
+    // `man` finds only pages in a list.
     expect(Array.isArray(manifest.man)).toBe(true)
     const manual = read(join(app, manifest.man[0]))
     expect(manual).toContain(`"indicator\\-sync ${manifest.version}"`)
@@ -70,7 +70,7 @@ describe('the installed package', () => {
     expect(printed).toBe(`${manifest.version}\n`)
     const out = execFileSync(node, [join(app, 'src/cli/bin.js'), 'migrate'], { cwd: folder, encoding: 'utf8' })
     expect(out).toMatch(/has schema/)
-    // The program is few files of one folder, and packages of many modules are in them, with their licences.
+    // The build bundles packages of many modules, with their licences, into few files of one directory.
     for (const file of globSync('dist/program/*.js', { cwd: app }))
       expect(read(join(app, file)), file).not.toMatch(/^import .* from ["'](kysely|yaml|yargs|zod|\.\.)/m)
     expect(globSync('dist/{src,migrations}/**/*.js', { cwd: app })).toEqual([])
@@ -88,7 +88,8 @@ describe('the installed package', () => {
       ],
       { cwd: app },
     )
-    // What a night without anything to do, and the first page, load: a file costs as much to find as a large one to run.
+    // Modules that a sync without requests and the first page load: finding a file costs as much as running a large
+    // one.
     const witness = join(folder, 'witness.mjs')
     writeFileSync(
       witness,
@@ -107,7 +108,7 @@ describe('the installed package', () => {
     expect(others.length).toBeGreaterThan(3)
     for (const file of others)
       expect(read(join(app, file)), `${file} needs nothing of the page`).not.toMatch(/from ?"\.\/page-/)
-    // What runs in the browser is JavaScript there, under the names that the modules call each other by.
+    // Scripts for the browser are JavaScript with the names of their imports.
     const server = spawn(node, [join(app, 'src/cli/bin.js'), 'serve', '--port', '0'], { cwd: folder })
     let url = ''
     for await (const line of createInterface({ input: server.stdout })) {
@@ -123,7 +124,7 @@ describe('the installed package', () => {
       expect(text).not.toMatch(/^(interface|type) /m)
       for (const [, imported] of text.matchAll(/\bfrom\s*'([^']+)'/g)) expect(imported).toMatch(/^\.\/[\w-]+\.js$/)
     }
-    // A statement is run by a process of its own.
+    // A statement runs in its own process.
     expect(await (await fetch(`${url}/sql.json?sql=select+41%2B1`)).text()).toContain('42')
     server.kill()
   })

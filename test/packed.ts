@@ -5,7 +5,7 @@ import { madeOnce } from './program.ts'
 
 const node = process.execPath
 const tsc = resolve('node_modules/typescript/bin/tsc')
-/** What a package is made of; everything else of the repository stays out of the copy. */
+/** The sources of a package; everything else is excluded from the copy. */
 const SOURCES = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'CHANGELOG.md', 'LICENSE', 'README.md']
 const FOLDERS = ['src', 'migrations', 'jobs', 'docs']
 const APP = 'node_modules/indicator-sync'
@@ -15,9 +15,8 @@ interface LockedPackage {
 }
 
 /**
- * Makes a project in an empty folder in which this program is installed as a package: built and packed by npm, with the
- * packages that it depends on and none of those it is developed with. Answers the folder of the package. In a run of the
- * tests the first one makes it, the others copy it.
+ * Creates a project that has this program as an installed package, built and packed by npm, with its runtime
+ * dependencies only. Returns the directory of the package. The first test of a run creates it, the others copy it.
  */
 export function installPacked(folder: string): string {
   const made = madeOnce('packed', install)
@@ -32,7 +31,7 @@ function install(folder: string): void {
   symlinkSync(resolve('node_modules'), join(copy, 'node_modules'))
   execFileSync(node, [tsc, '-p', 'tsconfig.build.json'], { cwd: copy })
   execFileSync(node, ['build/program.ts', join(copy, 'dist')])
-  // Built above: npm's own way there goes through a shell and is no different.
+  // Already built above, because npm would do the same through a shell.
   execFileSync('npm', ['pack', '--ignore-scripts', '--silent'], { cwd: copy, stdio: 'pipe' })
   const archive = readdirSync(copy).find((name) => name.endsWith('.tgz'))!
   const app = join(folder, APP)
@@ -49,7 +48,7 @@ function install(folder: string): void {
   writeFileSync(join(folder, 'package.json'), '{ "name": "consumer", "private": true, "type": "module" }\n')
 }
 
-/** Compiles the files of a folder as the strictest of users does, and answers what the compiler says. */
+/** Compiles the files of a directory in the strictest mode and returns the compiler output. */
 export function compileStrictly(folder: string, files: readonly string[]): string {
   const compilerOptions = {
     module: 'nodenext',
@@ -71,6 +70,6 @@ export function compileStrictly(folder: string, files: readonly string[]): strin
   }
 }
 
-/** Runs Node in a folder without our environment, and answers what it printed. */
+/** Runs Node in a directory without the environment of the tests, and returns its output. */
 export const runNode = (folder: string, args: readonly string[]): string =>
   execFileSync(node, args, { cwd: folder, encoding: 'utf8', env: { PATH: process.env.PATH ?? '', HOME: folder } })

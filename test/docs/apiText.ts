@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { Extractor, ExtractorConfig, ExtractorLogLevel } from '@microsoft/api-extractor'
 
-/** As much of the model of API Extractor as is read. */
+/** The used part of an API Extractor model. */
 interface Item {
   readonly kind: string
   readonly name: string
@@ -14,10 +14,10 @@ interface Item {
   readonly members?: readonly Item[]
 }
 
-/** Longer types are left to the pages that the comments name. */
+/** Longer types are left to the pages that their comments name. */
 const MAX_LETTERS = 300
 
-/** Reads the public types: declarations by the compiler, whose names and comments API Extractor collects. */
+/** Extracts the public types: tsc writes declarations, API Extractor collects names and comments. */
 function makeModel(): readonly Item[] {
   const folder = mkdtempSync(join(tmpdir(), 'indicator-sync-api-'))
   try {
@@ -64,10 +64,10 @@ const membersOf = ({ members = [] }: Item): readonly Item[] =>
   members.filter((one) => one.kind !== 'Constructor' && !one.docComment?.includes('@internal'))
 
 let model: readonly Item[] | undefined
-/** The public types; read once, for it takes seconds. */
+/** The public types, cached because reading takes seconds. */
 const readModel = (): readonly Item[] => (model ??= makeModel())
 
-/** A declaration on one line. */
+/** Returns a declaration on one line. */
 function codeOf({ kind, name, excerptTokens }: Item): string {
   const code = excerptTokens
     .map(({ text }) => text)
@@ -75,7 +75,7 @@ function codeOf({ kind, name, excerptTokens }: Item): string {
     .replace(/^export (declare )?/, '')
     .replaceAll(/\s+/g, ' ')
     .replace(/;? *$/, '')
-  // By the name under which it is exported.
+  // With the exported name.
   return kind === 'Function' ? code.replace(/^(function )?\w+/, name) : code
 }
 
@@ -93,7 +93,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return rows.length === 0 ? '' : `${line(head)}|${'---|'.repeat(head.length)}\n${rows.map(line).join('')}\n`
 }
 
-/** The name and the type of a member. */
+/** Returns the name and type of a member. */
 function memberRow(member: Item): readonly string[] {
   const [, name = '', type = ''] = /^(?:readonly )?([^:(]+)(?:: )?(.*)$/.exec(codeOf(member))!
   return [`\`${name}\``, `\`${type}\``, commentOf(member)]
@@ -113,7 +113,7 @@ function section(item: Item): string {
   ].join('')
 }
 
-/** Interfaces that public types mention and that cannot be imported. */
+/** Returns interfaces that public types mention but that cannot be imported. */
 function namedBeside(model: readonly Item[]): readonly Item[] {
   const references = model
     .filter((item) => isPublic(item) && codeOf(item).length <= MAX_LETTERS)
@@ -125,7 +125,7 @@ function namedBeside(model: readonly Item[]): readonly Item[] {
   )
 }
 
-/** What has no comment among the public functions, types and options. */
+/** Returns public functions, types and options without a comment. */
 export const uncommented = (): string[] =>
   readModel()
     .filter(isPublic)

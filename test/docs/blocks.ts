@@ -5,11 +5,11 @@ export interface Block {
   readonly heading: string
   readonly language: string
   readonly text: string
-  /** Whether the page says nothing of it not having been run. */
+  /** Whether the block is run; false if the page marks it as not run. */
   readonly runs: boolean
 }
 
-/** The fenced blocks of a page in Markdown, each with the heading above it. */
+/** Returns the fenced blocks of a Markdown page, each with the heading above it. */
 export function blocksOf(page: string): Block[] {
   const sections = readFileSync(page, 'utf8').split(/^(?=##? )/m)
   return sections.flatMap((section) => {

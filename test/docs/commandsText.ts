@@ -5,10 +5,10 @@ import { COMMON_FLAGS } from '../../src/cli/flags.ts'
 
 type Flags = Readonly<Record<string, Options>>
 
-/** Flags of at least so many commands are described once. */
+/** Flags of at least this many commands are described once. */
 const SHARED = 3
 
-/** A flag as an item of a list, with its default in brackets. */
+/** Formats a flag as a list item with its default in brackets. */
 function flagLine(name: string, options: Options): string {
   const value = valueWord(options)
   const many = options.type !== 'boolean' && 'array' in options && options.array ? ' …' : ''
@@ -21,7 +21,7 @@ const list = (flags: Flags): string =>
     .map(([name, options]) => flagLine(name, options))
     .join('\n')
 
-/** Flags that several commands describe in the same words. */
+/** Returns flags that several commands describe in the same words. */
 function sharedFlags(all: readonly Flags[]): Flags {
   const counts = new Map<string, number>()
   const lines = all.flatMap((flags) => Object.entries(flags))

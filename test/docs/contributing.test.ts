@@ -5,7 +5,7 @@ const text = readFileSync('CONTRIBUTING.md', 'utf8')
 const extending = readFileSync('docs/extending.md', 'utf8')
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
 
-/** Scripts that others run. */
+/** Scripts that only other scripts run. */
 const PARTS = ['test:time', 'test:zones']
 
 test('every file named in CONTRIBUTING.md and docs/extending.md exists', () => {

@@ -14,7 +14,7 @@ const lines = (text: string): string[] => text.replaceAll(/\\\n/g, ' ').split('\
 
 const FLAGS = new Map([...(await commandGroups()).values()].flat().map(({ name, flags }) => [name, flags]))
 
-/** Whether words are a command of this program with flags that it has. */
+/** Expects words to be an existing command with existing flags. */
 function checkCommand(words: readonly string[]): void {
   const [name, ...rest] = words
   expect([...FLAGS.keys()]).toContain(name)
@@ -42,7 +42,7 @@ describe('the image', () => {
       }
     }
     for (const path of allowed) expect(existsSync(path), path).toBe(true)
-    // It is built as the package is.
+    // The image is built like the package.
     const built = (text: string): string[] => text.match(/-p \S+|build\/\w+\.ts/g) ?? []
     expect(built(of('RUN').join(' '))).toEqual(built(JSON.parse(read('package.json')).scripts.build))
   })
@@ -75,7 +75,7 @@ describe('the image', () => {
 
 test('the services of docs/compose run existing commands without unnecessary privileges', () => {
   const { services, volumes, name } = parse(read('docs/compose/postgres.yaml'), { merge: true })
-  // Not that of its folder, which other projects have too.
+  // An explicit name, because the default is the directory name, which other projects may share.
   expect(name).toBe(parse(read('compose.yaml')).name)
   const { schedule } = parse(read('compose.yaml')).services
   expect(services.worker).toMatchObject({ scale: 2 })
@@ -96,7 +96,7 @@ describe('the systemd units', () => {
   test('units start existing commands and refer to existing units', () => {
     const service = read('docs/systemd/indicator-sync.service')
     checkCommand(/^ExecStart=\S+ (.*)$/m.exec(service)![1]!.split(' '))
-    // An outage of the service (8) is a failure that somebody is told of; a spent budget (4) is not.
+    // An outage (exit code 8) is a failure that is notified; an exhausted budget (4) is not.
     expect(service).toMatch(/^SuccessExitStatus=4$/m)
     expect(service).toMatch(/^OnFailure=indicator-sync-failed@%n\.service$/m)
     for (const [, file] of read('docs/install.md').matchAll(/\(systemd\/([^)]+)\)/g)) expect(units).toContain(file)
@@ -149,7 +149,7 @@ describe('a backup', () => {
     ]
     const before = (await runCli(dir, count)).out
     await backUp(dir)
-    // What follows is lost with the disk.
+    // Later data is lost with the disk.
     writeFileSync(join(dir, 'later.yaml'), JOB.replace('1739, 600', '1001'))
     expect((await runCli(dir, ['sync', 'later.yaml'], env)).code).toBe(0)
     const requests = emulator.requests.length

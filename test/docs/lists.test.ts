@@ -8,7 +8,7 @@ import { ROUTES } from '../../src/service/routes.ts'
 import { RECIPES } from '../recipes.ts'
 
 const read = (page: string): string => readFileSync(page, 'utf8')
-/** The words of a text that stand in backquotes, each once, in order of the alphabet. */
+/** Returns the distinct words in backquotes, sorted. */
 const quotedIn = (text: string): string[] =>
   [...new Set([...text.matchAll(/`([^`]+)`/g)].map(([, word]) => word!))].sort()
 

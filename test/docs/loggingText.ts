@@ -10,7 +10,7 @@ const GROUPS: readonly (readonly [name: string, fields: readonly string[]])[] = 
   ['error fields', ['code', 'reason', 'hint']],
 ]
 
-/** The fields of events with their comments, as Markdown. */
+/** Formats the fields of events with their comments. */
 const fieldList = (): string =>
   [
     ...readFileSync('src/util/eventFields.ts', 'utf8')
@@ -20,7 +20,7 @@ const fieldList = (): string =>
     .map(([, comment, name]) => `- \`${name}\`: ${comment}`)
     .join('\n')
 
-/** The fields of an event, with group names. */
+/** Formats the fields of an event, with group names. */
 function fieldsText(fields: readonly string[]): string {
   let rest = fields
   const groups: string[] = []

@@ -4,10 +4,10 @@ import { SERVICES } from '../../src/service/services.ts'
 import { fillMarket, NIGHTS } from '../market.ts'
 import { launch } from '../page/chromium.ts'
 
-/** When the pages are looked at: the morning after the last night. */
+/** The time of the screenshots: the morning after the last night. */
 const NOW = Date.parse(NIGHTS.at(-1)!) / 1000 + 18 * 3_600
 
-/** The pages of which there is a picture: how tall it is, and what is waited for. */
+/** The pages with screenshots: their height, and the element to wait for. */
 const PICTURES = {
   overview: { address: '/', height: 640, ready: 'table.series' },
   coverage: { address: '/coverage/600?geo=3', height: 870, ready: '.days' },
@@ -25,7 +25,7 @@ const PICTURES = {
   },
 } as const
 
-/** Draws the pages of the demo's data with the browser of the tests: the same data, the same pictures. Answers their files. */
+/** Takes screenshots of the demo data, which are reproducible. Returns their files. */
 export async function drawPages(scratch: string, folder: string): Promise<string[]> {
   const file = join(scratch, 'demo.db')
   const store = await fillMarket(file)

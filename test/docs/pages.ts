@@ -6,7 +6,7 @@ import { loggingText } from './loggingText.ts'
 import { recipesText } from './recipesText.ts'
 import { schemaText } from './schemaText.ts'
 
-/** The files that are made from declarations alone. */
+/** Files generated from declarations alone. */
 export const PAGES: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/api.md': apiText,
   'docs/schema.md': schemaText,
@@ -15,10 +15,10 @@ export const PAGES: Readonly<Record<string, () => string | Promise<string>>> = {
   'jobs/job.schema.json': () => `${JSON.stringify(jobSchema(), null, 2)}\n`,
 }
 
-/** The files that show answers, of the database of `test/market.ts`. */
+/** Files with results from the database of `test/market.ts`. */
 export const ANSWERS: Readonly<Record<string, (market: Store) => Promise<string>>> = {
   'docs/recipes.md': recipesText,
 }
 
-/** What a test says of a file that is not what the code says. */
+/** The message of a test about an outdated file. */
 export const STALE = 'is stale: `npm run docs` writes it anew'

@@ -1,4 +1,7 @@
-/* Draws docs/pictures: the terminal from what the demo says, whose values change with the day, and the pages: `npm run docs:pictures`. */
+/*
+ * Generates docs/pictures, `npm run docs:pictures`: the terminal output of the demo, whose values change daily, and the
+ * pages.
+ */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +14,7 @@ const CELL = { width: 8.4, height: 18 }
 const EDGE = 16
 
 const folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
-/** What a command prints, in a terminal of so many columns. */
+/** Returns the output of a command in a terminal of a fixed width. */
 const outputOf = (...args: string[]): string =>
   execFileSync(process.execPath, [BIN, ...args], {
     cwd: folder,
@@ -22,7 +25,7 @@ const outputOf = (...args: string[]): string =>
 
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 
-/** Lines of a terminal as a picture; those that begin with `$ ` are what was typed. */
+/** Draws lines of a terminal; those that begin with `$ ` are typed commands. */
 function svg(lines: readonly string[]): string {
   const width = COLUMNS * CELL.width + 2 * EDGE
   const height = lines.length * CELL.height + 2 * EDGE

@@ -12,7 +12,7 @@ import {
 import { RECIPES } from '../recipes.ts'
 import type { Store } from '../store.ts'
 
-/** Rows of an answer that are shown. */
+/** Number of displayed rows. */
 const SHOWN = 3
 
 /** Parameters that the page explains once. */
@@ -24,7 +24,7 @@ async function textOf(pieces: AsyncIterable<string>): Promise<string> {
   return text
 }
 
-/** A statement without the conditions on `:from`, `:to` and `:series`, which are long and the same in most recipes. */
+/** Returns a statement without the conditions on `:from`, `:to` and `:series`, which are long and repetitive. */
 const shortSql = (sql: string): string =>
   sql
     .replaceAll(new RegExp(`\\s+and ${escaped(HOURS_IN_RANGE)}`, 'g'), '')
@@ -33,7 +33,7 @@ const shortSql = (sql: string): string =>
     .replaceAll(ONE_GEO, `${NATIVE_SERIES} and indicator_id = :indicator and geo_id = :geo`)
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
-/** One recipe with its statement and the beginning of its answer. */
+/** Formats a recipe with its statement and first rows. */
 async function recipeText(
   store: Store,
   { name, question, parameters, shown: example = {}, sql }: Recipe,
@@ -43,7 +43,7 @@ async function recipeText(
   if (!isDeepStrictEqual(store.all(short, { ...parameters, ...example }), rows))
     throw new Error(`${name}: the short statement has another answer`)
   const columns = Object.keys(rows[0] ?? {})
-  // Series are numbered in the order of their first answers, which differs between runs.
+  // Series ids follow the order of the first replies, which varies.
   const cell = (column: string, value: unknown) => (column === 'series_id' ? '…' : value)
   const shown = rows.slice(0, SHOWN).map((row) => columns.map((column) => cell(column, row[column])))
   const answer =
@@ -65,7 +65,7 @@ async function recipeText(
   ].join('\n\n')
 }
 
-/** `docs/recipes.md`: every recipe with its statement and the beginning of its answer on the demo database. */
+/** `docs/recipes.md`: every recipe with its statement and first rows on the demo database. */
 export async function recipesText(store: Store): Promise<string> {
   const parts = await Promise.all(RECIPES.map((recipe) => recipeText(store, recipe)))
   return `${[

@@ -22,7 +22,7 @@ const RELATIONS = [
   ['_reply', '_fetch', 'answers'],
 ] as const
 
-/** Tables by name: their order in `TABLE_NAMES` depends on the loader of modules. */
+/** Sorted by name, because the order of `TABLE_NAMES` depends on the module loader. */
 const NAMES = [...TABLE_NAMES].sort()
 
 /** Tables by the routes that fill them. */
@@ -73,10 +73,10 @@ Names are in the language that \`migrate --language\` chose, else in English, el
 
 type Line = readonly [name: string, text: string]
 
-/** Tables with at most so many columns are described in one line. */
+/** Tables up to this number of columns are described in one line. */
 const SMALL = 3
 
-/** A column as the page describes it: type, unit and meaning. */
+/** Formats a column: type, unit and meaning. */
 const lines = (object: string): Line[] =>
   dictionaryRows()
     .filter(({ object: of, column_name: name }) => of === object && name !== '')
@@ -92,7 +92,7 @@ const lines = (object: string): Line[] =>
 const names = (columns: readonly string[]): string => columns.map((column) => `\`${column}\``).join(', ')
 const list = (columns: readonly Line[]): string => columns.map(([name, text]) => `- \`${name}\`${text}`).join('\n')
 
-/** For each name, its most frequent description, if at least two of the objects have it. */
+/** Returns for each name its most frequent description, if at least two objects have it. */
 function commonColumns(objects: readonly string[]): Map<string, string> {
   const counts = new Map<string, number>()
   for (const [name, text] of objects.flatMap(lines))
@@ -105,7 +105,7 @@ function commonColumns(objects: readonly string[]): Map<string, string> {
   return common
 }
 
-/** The columns of an object: the common ones by name, the others with their description. */
+/** Formats the columns of an object: common ones by name, others with their description. */
 function columnsText(object: string, common: ReadonlyMap<string, string>): string {
   const all = lines(object)
   const own = all.filter(([name, text]) => common.get(name) !== text)
@@ -113,7 +113,7 @@ function columnsText(object: string, common: ReadonlyMap<string, string>): strin
   return [...(shared.length > 0 ? [`- ${names(shared)}`] : []), ...(own.length > 0 ? [list(own)] : [])].join('\n')
 }
 
-/** Views with the same columns, which the page describes together. */
+/** Groups views with the same columns, which are described together. */
 function viewGroups(): string[][] {
   const groups = new Map<string, string[]>()
   for (const [name, { columns }] of Object.entries(VIEWS)) {

@@ -1,4 +1,7 @@
-/* Runs the blocks of docs/use-from.md and docs/lake.md that are not marked as not run: `npm run test:use`. Needs Java and Python with pandas, pyarrow, polars, duckdb and pyspark. */
+/*
+ * Runs the blocks of docs/use-from.md and docs/lake.md that are not marked as not run: `npm run test:use`. Requires
+ * Java, and Python with pandas, pyarrow, polars, duckdb and pyspark.
+ */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

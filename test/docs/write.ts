@@ -1,4 +1,4 @@
-/* `npm run docs`: writes every file that is made from the code. */
+/* `npm run docs`: writes all files generated from code. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

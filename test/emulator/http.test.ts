@@ -6,7 +6,7 @@ import { emulate } from '../kit.ts'
 
 const NOW = Date.UTC(2025, 10, 4, 12) / 1000
 
-/** A request as it is on the wire: nothing is decoded or followed. */
+/** Sends a request without decoding the body or following redirects. */
 const raw = (url: string, headers: Record<string, string>) =>
   new Promise<{ status: number; headers: IncomingHttpHeaders; bytes: Buffer }>((resolve, reject) => {
     httpGet(url, { headers }, (response) => {

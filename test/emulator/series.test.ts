@@ -28,7 +28,7 @@ async function open(options: EmulatorOptions = {}) {
     expect(response.status, target).toBe(200)
     return ((await response.json()) as { indicator: Series }).indicator
   }
-  /** Whole local days of an indicator. */
+  /** Requests whole local days of an indicator. */
   const days = (id: number, from: string, to = from, more = '') =>
     planned(`/indicators/${id}?start_date=${from}T00:00&end_date=${to}T23:59${more}`)
   return { emulator, ask: planned, days }
@@ -179,7 +179,7 @@ test('geos can be filtered, aggregated and grouped by level', async () => {
   expect(new Set(systems.values.map(({ geo_ids }) => geo_ids![0]))).toEqual(new Set([8741, 8742, 8743]))
   const each = await days(1159, '2025-06-01', '2025-06-01', '&geo_agg=sum')
   expect(each.values.map(({ value }) => value)).toEqual(all.values.map(({ value }) => value))
-  // The level of grouping means nothing by itself.
+  // The level of grouping has no effect without an aggregation.
   expect((await days(1159, '2025-06-01', '2025-06-01', '&geo_trunc=country')).values).toEqual(all.values)
 })
 
@@ -226,7 +226,7 @@ test.each([
   }
   const steps = answered.slice(1).map((now, i) => [now, answered[i]!] as const)
   expect(steps.map(([now, before]) => (now[0] === before[0] ? 0 : 1))).toEqual(changes)
-  // A change without a later mark would never be noticed.
+  // A change without a later timestamp would not be noticed.
   for (const [now, before] of steps)
     expect(now[0] === before[0] || Date.parse(now[1]) > Date.parse(before[1])).toBe(true)
 })

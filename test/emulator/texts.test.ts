@@ -102,7 +102,7 @@ test('a past day has at least forty archives, and a future day only a few', asyn
   expect(past.find(({ horizon }) => horizon === 'T').publication_date).toEqual(['2025-09-12'])
 })
 
-/** What identifies an archive. */
+/** Returns the identifying fields of an archive. */
 const identity = (item: Body) => [item.id, item.name, item.horizon, item.archive_type]
 
 async function madeArchives() {

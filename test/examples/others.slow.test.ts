@@ -10,7 +10,7 @@ import { tempDatabase, withClient } from '../postgres/database.ts'
 import { testShell } from '../systems.ts'
 import { examples, PYTHON, run } from './shell.ts'
 
-/** Whether Python lacks some packages: `PYTHON` may name one that has them. */
+/** Whether Python lacks packages; `PYTHON` can name another interpreter. */
 const lacks = (packages: string): boolean => spawnSync(PYTHON, ['-c', `import ${packages}`]).status !== 0
 
 testShell('two workers execute the plan of a sync on PostgreSQL', async () => {
@@ -25,7 +25,7 @@ testShell('two workers execute the plan of a sync on PostgreSQL', async () => {
   expect(rows[0].n).toBeGreaterThan(1000)
 })
 
-// Needs the packages of `lake.py`.
+// Requires the packages of `lake.py`.
 describe.skipIf(lacks('duckdb, s3fs'))('the lake example', () => {
   test.each(['a folder', 'a bucket'])('the lake example writes to %s and reads it with DuckDB', async (place) => {
     const emulator = await emulate({ now: Date.now() / 1000 })

@@ -25,7 +25,7 @@ testShell('the backfill script continues after its budget is exhausted', async (
   const folder = examples()
   const job = join(folder.dir, 'prices.yaml')
   writeFileSync(job, readFileSync(job, 'utf8').replace('pace: {', '$& callsPerDay: 1,'))
-  // The next day comes at once.
+  // Skips the wait for the next day.
   writeFileSync(join(folder.bin, 'sleep'), '#!/bin/sh\ngrep -v ^pace prices.yaml > next && mv next prices.yaml\n', {
     mode: 0o755,
   })

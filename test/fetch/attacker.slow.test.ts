@@ -11,7 +11,7 @@ import { json, ms, runJob, serve, tempFolder } from '../kit.ts'
 import { openStore, type Store } from '../store.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
-/** A job that asks each of the eleven routes. */
+/** A job that requests all eleven routes. */
 const JOB = `pace: { perSecond: 50, concurrency: 4 }
 catalogue: true
 series: [{ indicators: [1739], window: { from: 2025-10-01, to: 2025-10-02 } }]
@@ -23,7 +23,7 @@ widgets: { list: true, names: [potencia], window: { last: 1d } }
 `
 const BREAKER = { failures: 8, pauseMs: 1, openings: 2, giveUpMs: 60_000 }
 
-/** What a reader sees, whatever was asked when. */
+/** Returns the stored data, independent of fetch times. */
 const held = (store: Store): unknown[] =>
   [
     'select kind, indicator_id, geo_id, at, value, step_s from observation join series on id = series_id order by 1, 2, 3, 4',
@@ -36,7 +36,7 @@ const held = (store: Store): unknown[] =>
     'select * from content_term order by 1, 2, 3',
   ].map((sql) => store.all(sql))
 
-/** The answers of a calm service, and a database filled from them. */
+/** The replies of a correct service, and a database filled from them. */
 const calm = new Map<string, string>()
 let filled = ''
 beforeAll(async () => {
@@ -61,7 +61,7 @@ const body =
   (content: string | Buffer, headers: Record<string, string> = {}): Answer =>
   (response) =>
     response.writeHead(200, headers).end(content)
-/** The same under the root of every route. */
+/** The same value under the root key of every route. */
 const all = (value: string): Answer =>
   body(
     `{${['indicators', 'indicator', 'contents', 'archives', 'widgets', 'widget'].map((root) => `"${root}":${value}`)}}`,
@@ -70,7 +70,7 @@ const raw =
   (text: string): Answer =>
   (response) =>
     response.socket!.end(text)
-/** What the calm service says, spoiled. */
+/** Damages the reply of the correct service. */
 const spoiled =
   (how: (text: string) => string | Buffer, headers: Record<string, string> = {}): Answer =>
   (response, url) =>
@@ -160,7 +160,7 @@ const HOSTILE: readonly [string, Answer][] = [
   ['a closed connection', (response) => response.socket!.destroy()],
 ]
 
-/** What changes nothing for the reader, however odd. */
+/** Unusual responses that change nothing for the reader. */
 const HARMLESS: readonly [string, Answer][] = [
   ['a byte order mark', spoiled((text) => `\ufeff${text}`)],
   ['Retry-After in a successful response', spoiled((text) => text, { 'Retry-After': '86400' })],

@@ -17,7 +17,7 @@ test('calls of a job without limits count towards the limits of other jobs, per 
   expect(stopped).toMatchObject({ outcome: 'stopped', stop: { code: 'budget' }, counts: { requests: 1 } })
   const elsewhere = await runJob(store, other, limited.replace('1739', '1001'), { now: NOW })
   expect(elsewhere.outcome).toBe('done')
-  // What is over a day old is gone, and what is held costs nothing.
+  // Calls older than a day are deleted, and fresh data needs no calls.
   await runJob(store, emulator, `content: [{ kinds: [news] }]`, { now: NOW + 2 * 86_400_000 })
   const left = budget(store) as { host: string; called_at: number }[]
   expect(left.filter(({ host }) => host === new URL(emulator.url).host).every((row) => row.called_at > NOW)).toBe(true)
@@ -73,7 +73,7 @@ test.each([
   })
   const yaml = SERIES.replace('1w', '1mo')
   await runJob(store, emulator, yaml.replaceAll('2025', '2024'), { now: NOW })
-  // Windows of five days are what is known to be answered.
+  // Windows of five days are known to be accepted.
   store.run('update series set window_s = 5 * 86400', [])
   store.run('delete from _budget', [])
   const before = emulator.requests.length

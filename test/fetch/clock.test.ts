@@ -31,7 +31,7 @@ test('a pause recorded by a fast clock is ignored with one warning, and the next
       new URL(server.url).host,
     ),
   ])
-  // The pause of 50 minutes after that call is respected.
+  // The pause of 50 minutes after that call applies.
   const third = await runJob(store, server, SERIES, { now: NOW + HOUR / 2, onEvent })
   expect(third.stop?.message).toContain('until 2025-11-04T13:50:00+01:00')
   limited = false

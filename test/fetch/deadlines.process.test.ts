@@ -14,12 +14,12 @@ import { testSignals } from '../systems.ts'
 import { type TestOptions, testClient } from './testClient.ts'
 
 const REQUEST = { route: 'indicators', target: '/indicators', headers: {} } as const
-/** Nothing is given up for its time, on the slowest machine. */
+/** Deadlines that no slow machine reaches. */
 const PATIENT = { timeoutMs: 600_000, totalMs: 600_000, minRate: { bytes: 1, ms: 600_000 }, graceMs: 600_000 }
-/** A body must bring a kilobyte in so long. */
+/** A body must deliver a kilobyte in this time. */
 const SLOW = { minRate: { bytes: 1000, ms: 400 } }
 
-/** A server that says what it likes, as bytes. */
+/** Starts a server that sends raw bytes. */
 async function raw(talk: (socket: Socket) => void): Promise<{ url: string; calls: () => number }> {
   let calls = 0
   const sockets = new Set<Socket>()
@@ -39,7 +39,7 @@ async function raw(talk: (socket: Socket) => void): Promise<{ url: string; calls
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, calls: () => calls }
 }
 
-/** Writes a text again and again for as long as anybody listens. */
+/** Repeats a text until the connection closes. */
 const drip =
   (before: string, again: string, everyMs: number) =>
   (socket: Socket): void => {
@@ -50,7 +50,7 @@ const drip =
 
 const clientOf = (baseUrl: string, over: TestOptions = {}) => testClient(baseUrl, { limits: PATIENT, ...over })
 
-/** What never ends, the one deadline that ends it, and what that is called after so many tries. */
+/** Endless responses, the deadline that ends each, its error code and the number of attempts. */
 const ENDLESS: Readonly<Record<string, readonly [(socket: Socket) => void, Partial<Limits>, string, number]>> = {
   'no head': [() => undefined, { timeoutMs: 500 }, 'timeout', 3],
   'a head, letter by letter': [drip('HTTP/1.1 200 OK\r\nX: ', 'x', 20), { timeoutMs: 500 }, 'timeout', 3],
@@ -160,7 +160,7 @@ test('a body that looks like a 100 Continue is not changed', async () => {
 })
 
 describe('a connection timeout', () => {
-  /** An address that takes connections, and then says no word of TLS. */
+  /** Starts a server that accepts connections but never answers the TLS handshake. */
   const silent = async () => (await raw(() => undefined)).url.replace('http:', 'https:')
 
   test('an unreachable host fails after the connection timeout', async () => {
@@ -180,7 +180,7 @@ describe('a connection timeout', () => {
   test('a connection timeout does not reduce the window of a series', async () => {
     const store = await tempStore()
     const job = 'series: [{ indicators: [600], geoIds: [3], window: { from: 2025-01-01, to: 2025-06-30 } }]'
-    // The deadline of the answer passes first.
+    // The response deadline would pass first.
     const { failures } = await runJob(store, { url: await silent() }, job, { limits: { timeoutMs: 200 } })
     expect(failures).toMatchObject([{ error: { name: 'TransientError', code: 'network' } }])
     expect(store.all('select outcome, attempts from _fetch')).toEqual([{ outcome: 'transient', attempts: 4 }])
@@ -213,7 +213,7 @@ describe('a stop signal during a request', () => {
   test('a signal ends a TLS handshake that never completes', async () => {
     const controller = new AbortController()
     let ended = false
-    // The first bytes of the handshake come; an answer to them never does.
+    // The server receives the first bytes of the handshake and never replies.
     const server = await raw((socket) => {
       socket.on('close', () => {
         ended = true
@@ -225,7 +225,7 @@ describe('a stop signal during a request', () => {
     const client = clientOf(server.url.replace('http:', 'https:'), { signal: controller.signal, onFailure })
     expect(await client.get(REQUEST)).toMatchObject({ error: expect.any(StoppedError), endsRun: true })
     await client.close()
-    // By the signal: a handshake that is too slow is a failure of the connection.
+    // Ended by the signal: a slow handshake would count as a connection failure.
     expect(failures).toBe(0)
     await vi.waitUntil(() => ended, { timeout: 600_000 })
     expect(server.calls()).toBe(1)
@@ -270,7 +270,7 @@ describe('a stop signal during a request', () => {
         }, 10)
       })
       expect(done.code).toBe(name === 'SIGINT' ? 130 : 143)
-      // By the signal, and not by what ends an answer that is too slow.
+      // Ended by the signal, not by the deadline for slow responses.
       const reader = openReader(join(folder, 'data/indicator-sync.db'))
       expect(reader.all('select outcome from _fetch')).toEqual([{ outcome: 'stopped' }])
       await reader.close()

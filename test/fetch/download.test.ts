@@ -23,13 +23,13 @@ async function setUp(script: Script, more: Partial<DownloadOptions> = {}) {
   const options: DownloadOptions = { client, folder: join(tempFolder(), 'archives'), maxBytes: 1e6, ...more }
   return { ...server, options }
 }
-/** A download that works. */
+/** Downloads a file and expects success. */
 async function fileOf(url: string, options: DownloadOptions): Promise<Downloaded> {
   const file = await download(url, options)
   if (file instanceof SyncError) throw file
   return file
 }
-/** Breaks an answer off as soon as so many bytes of it lie on the disk. */
+/** Breaks off a response once a number of its bytes is on disk. */
 function breakOff(response: ServerResponse, folder: string, bytes: number): void {
   const url = createHash('sha256').update(response.req.url!).digest('hex').slice(0, 32)
   const parts = join(folder, 'parts')

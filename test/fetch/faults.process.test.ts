@@ -25,7 +25,7 @@ const everything = (store: Store) => [
 ]
 
 describe('a faulty service', () => {
-  /** The rows of a calm service; the first who asks makes them. */
+  /** The rows of a correct service, created on first use. */
   let calm: unknown[] | undefined
   const calmRows = async (): Promise<unknown[]> => {
     const store = await tempStore()

@@ -16,7 +16,7 @@ async function request(script: Script, { baseUrl, ...over }: TestOptions = {}) {
   return { ...server, result: await client.get(REQUEST) }
 }
 const codeOf = (result: Reply | FailedFetch): string => ('error' in result ? result.error.code : 'ok')
-/** Answers badly so many times, then well. */
+/** Fails a number of times, then succeeds. */
 const failing =
   (times: number, bad: Script): Script =>
   (request, response, call) =>

@@ -9,7 +9,7 @@ const ONE = 'series: [{ indicators: [600], window: { from: 2025-10-01, to: 2025-
 const MANY = 'series: [{ indicators: [600, 1001, 1293], window: { from: 2025-01-01, to: 2025-11-01 }, chunk: 1w }]'
 const BREAKER = { failures: 8, pauseMs: 1, openings: 3, giveUpMs: 60_000 }
 
-/** An address at which nothing listens. */
+/** Returns the URL of a closed port. */
 async function closedPort(): Promise<{ url: string }> {
   const server = createServer().listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))

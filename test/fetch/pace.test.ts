@@ -14,14 +14,14 @@ const REQUEST = { route: 'indicators', target: '/indicators', headers: { Accept:
 const TOLERANCE_MS = 250
 const MONTH = 'series: [{ indicators: [1739], window: { from: 2025-10-01, to: 2025-11-01 }, chunk: 1d }]'
 
-/** An embedded service, and when it answered, by the clock of the computer. */
+/** Starts an embedded service that records its response times. */
 async function timed() {
   const answers: number[] = []
   const emulator = await emulate({ log: () => answers.push(Date.now()) })
   return { emulator, answers }
 }
 
-/** The most calls that a server got within any window of so many milliseconds. */
+/** Returns the maximum number of calls within any window of a length. */
 const mostWithin = (times: readonly number[], ms: number): number =>
   Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + ms).length))
 
@@ -39,7 +39,7 @@ test.each([
   })
   await Promise.all(Array.from({ length: 14 }, () => client.get(REQUEST)))
   expect(answers).toHaveLength(14)
-  // The pace counts calls as they start: a call may reach the server a little later than the next one.
+  // The pace counts the start of calls, which may arrive slightly later.
   expect(mostWithin(answers, 1000 - TOLERANCE_MS)).toBeLessThanOrEqual(4)
 })
 

@@ -3,13 +3,13 @@ import { type Client, type ClientOptions, openClient } from '../../src/fetch/cli
 import { createPacer } from '../../src/fetch/pacer.ts'
 import { SERVICES } from '../../src/service/services.ts'
 
-/** Options of a client for tests; `perSecond` is its pace, and `account` runs before each call. */
+/** Options of a test client; `perSecond` is its pace, and `account` runs before each call. */
 export interface TestOptions extends Partial<ClientOptions> {
   readonly perSecond?: number
   readonly account?: () => Promise<void>
 }
 
-/** A client that is closed with the test. */
+/** Creates a client that is closed after the test. */
 export function testClient(baseUrl: string, { perSecond = 50, account, ...over }: TestOptions = {}): Client {
   const pacer = createPacer({ perSecond }, account)
   const client = openClient({

@@ -11,7 +11,7 @@ import { runCli, tempFolder } from '../kit.ts'
 
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0
 
-/** A certificate that signs itself, made by a program that most machines have. */
+/** Creates a self-signed certificate with openssl. */
 function certificate(folder: string, names: string, days = '2'): { key: Buffer; cert: Buffer; file: string } {
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
   spawnSync('openssl', [

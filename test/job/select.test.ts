@@ -56,7 +56,7 @@ describe('indicators selected from the catalogue', () => {
     expect(() => onlyIndicators([two], [601])).toThrow(InputError)
     const [selected] = onlyIndicators([job('all')], [1293, 4711])
     expect(resolveSelectors(selected!, CATALOGUE).series[0]!.indicators).toEqual([1293])
-    // What is left out here, another job of the same call may have.
+    // Another job of the same call may contain the omitted indicators.
     const [without] = onlyIndicators([job('{ exclude: [600] }')], [600])
     expect(resolveSelectors(without!, CATALOGUE).series[0]!.indicators).toEqual([])
     const [none] = onlyIndicators([job('{ match: nothing }')], [600])

@@ -19,7 +19,7 @@ const DAY = 86_400_000
 
 let dir: string
 
-/** Syncs a lake from the database as it would be at a time. */
+/** Syncs a lake from the database at a given time. */
 async function sync(place: LakePlace, options: { full?: boolean; graceMs?: number; now?: number } = {}) {
   const reader = openReader(join(dir, 'own.db'))
   try {
@@ -29,7 +29,7 @@ async function sync(place: LakePlace, options: { full?: boolean; graceMs?: numbe
   }
 }
 
-/** Writes by hand, as a fetch that wrote does not: it is noticed by the totals. */
+/** Executes SQL without a fetch, which is noticed by the daily totals. */
 function alter(sql: string): void {
   const db = new SQLite(join(dir, 'own.db'))
   db.exec(sql)
@@ -94,12 +94,12 @@ test('a lake is intact after an abort at any request, and the next sync complete
     expect(done).toBeInstanceOf(InputError)
     limits.push(rest)
   }
-  // A first sync asks for what is there, writes nine files, and the manifest; the later ones go on from what it had.
+  // A first sync reads the state and writes nine files and the manifest; later ones continue from it.
   expect(limits.length).toBeGreaterThan(8)
   const objects = (readdirSync(own.fileOf('a/lake').replace(/\._.*/, ''), { recursive: true }) as string[]).filter(
     (name) => /\.parquet\._S3rver_object$/.test(name),
   )
-  // What the stopped ones wrote lies there for a day: it could be that of a sync that is at it.
+  // Files of aborted syncs remain for a day, because they could belong to an active sync.
   const held = listFiles((await place.manifest())!)
   expect(objects.length).toBeGreaterThan(held.length)
   another(100)
@@ -140,7 +140,7 @@ test.each([true, false])(
       caution: conditions ? null : expect.stringContaining('ignores If-Match'),
     })
     another(1)
-    // The first read what holds before the second one was done.
+    // The first sync reads the state before the second one is done.
     const first = await place.write(Date.now())
     expect(await sync(place)).toMatchObject({ snapshot: 2 })
     await expect(first.confirm(first.before!)).rejects.toThrow(BusyError)

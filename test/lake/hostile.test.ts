@@ -36,7 +36,7 @@ async function sync(graceMs = 0) {
   }
 }
 
-/** Writes by hand, or asks. */
+/** Runs work directly on the database file. */
 function own<T>(work: (db: SQLite.Database) => T): T {
   const db = new SQLite(join(dir, 'own.db'))
   try {
@@ -48,7 +48,7 @@ function own<T>(work: (db: SQLite.Database) => T): T {
 const alter = (sql: string): unknown => own((db) => db.exec(sql))
 const another = (i: number): unknown => alter(`update geo set level = 'level ${i}'`)
 
-/** Changes a manifest by hand. */
+/** Edits a manifest by hand. */
 function edit(file: string, change: (manifest: LakeManifest) => unknown): void {
   const manifest = JSON.parse(readFileSync(file, 'utf8'))
   writeFileSync(file, JSON.stringify({ ...manifest, ...(change(manifest) as object) }))
@@ -154,7 +154,7 @@ describe('unusual databases', () => {
       db.exec('insert into series_geo values (1, 9007199254740991)')
       const put = db.prepare('insert into observation values (1, 9007199254740991, ?, ?, ?, 1)')
       for (const [i, value] of values.entries()) put.run(from + i * 3600, value, 3600)
-      // Years apart, and nothing between.
+      // Years apart, with no values between.
       put.run(Date.parse('1970-01-01T00:00:00Z') / 1000, 1, 900)
       put.run(-86_400 * 365, 2, 2 ** 31 - 1)
       put.run(Date.parse('2262-01-01T00:00:00Z') / 1000, 3, 3600)
@@ -171,7 +171,7 @@ describe('unusual databases', () => {
       ...[Number(series_id), Number(geo_id), (at_utc as Date).getTime() / 1000, value, step_s],
     ])
     expect(rows).toEqual(expected)
-    // What is said of a group is what is in it.
+    // The statistics of a row group match its contents.
     const { folder, tables } = requireManifest(lake())
     const { path } = tables.observation.files.find(({ part }) => part === '2023-10')!
     const { row_groups } = await parquetMetadataAsync(await asyncBufferFromFile(join(lake(), folder, path)))
@@ -221,7 +221,7 @@ describe('unusual databases', () => {
       update observation set value = 7, fetch_id = 2`)
     await sync()
     expect((await readRows('observation')).map(({ value }) => value)).toEqual([7])
-    // The second fetch of the other history has the number, and the moment, of the one that the lake knows.
+    // The second fetch of the other history has the id and time of the one that the lake knows.
     writeFileSync(join(dir, 'own.db'), before)
     alter(
       `create temp table f as select * from _fetch; update f set id = 2, rows_new = 0; insert into _fetch select * from f`,

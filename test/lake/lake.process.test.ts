@@ -28,7 +28,7 @@ let dir: string
 const database = (): string => join(dir, 'own.db')
 const lake = (): string => join(dir, 'lake')
 
-/** Syncs the lake as it would be at a time. */
+/** Syncs the lake at a given time. */
 async function sync(options: { full?: boolean; graceMs?: number; now?: number } = {}) {
   const reader = openReader(database())
   try {
@@ -49,20 +49,20 @@ const readRows = async (table: LakeTableName) => (await rowsOf(lake(), table)).m
 const parts = (): string[] => requireManifest(lake()).tables.observation.files.map(({ part }) => part)
 const paths = (): string[] => requireManifest(lake()).tables.observation.files.map(({ path }) => path)
 
-/** Writes by hand. */
+/** Executes SQL on the database. */
 function alter(sql: string): void {
   const db = new SQLite(database())
   db.exec(sql)
   db.close()
 }
 
-/** Records a second fetch of the first series, which wrote. */
+/** Records a second fetch of the first series that wrote rows. */
 const fetched = (what: string): void =>
   alter(`create temp table f as select * from _fetch;
     update f set id = 2, series_id = 1, rows_revised = 1, ${what};
     insert into _fetch select * from f`)
 
-/** A folder in the place of the lake with a file in it. */
+/** Creates a directory with a file in place of the lake. */
 function put(name: string, text: string): void {
   mkdirSync(lake())
   writeFileSync(join(lake(), name), text)
@@ -98,7 +98,7 @@ describe('a lake', () => {
     expect(done.rows.observation).toBe(reader.get('select count(*) from observation'))
     expect(done.rows.observation_revision).toBe(reader.get('select count(*) from observation_revision'))
     await reader.close()
-    // What lies in a file and in each of its groups is said.
+    // Each file and row group has statistics.
     const { folder, tables } = requireManifest(lake())
     for (const { path, rows, min, max } of tables.observation.files) {
       const { row_groups, num_rows } = await parquetMetadataAsync(await asyncBufferFromFile(join(lake(), folder, path)))
@@ -125,7 +125,7 @@ describe('a lake', () => {
     const first = paths()
     const again = await sync()
     expect(again).toMatchObject({ snapshot: 1, changed: false, written: { files: 0, rows: 0 } })
-    // A fetch of a window that spans two months, and wrote in one of them.
+    // A fetch of a window across two months that wrote to one of them.
     fetched('from_at = 1706745600, to_at = 1711929600')
     alter(`update observation set value = 99, fetch_id = 2 where at = 1706745600 and series_id = 1`)
     const next = await sync()
@@ -134,7 +134,7 @@ describe('a lake', () => {
     expect([second[0] === first[0], second[1] === first[1], second[2] === first[2]]).toEqual([true, false, true])
     expect((await readRows('observation')).map(({ value }) => value)).toEqual([0.25, 99, 2.25, 3.25, null, -0.5])
     expect(await readRows('observation_revision')).toMatchObject([{ value: 1.25, series_id: 1n }])
-    // The same file under a second name, and the old snapshot for whoever reads it.
+    // A hard link to the same file, and the old snapshot for its readers.
     const inode = (snapshot: number): number => statSync(join(lake(), `snapshot-${snapshot}`, first[0]!)).ino
     expect(inode(1)).toBe(inode(2))
     expect(readlinkSync(join(lake(), 'current'))).toBe('snapshot-2')
@@ -174,7 +174,7 @@ describe('a lake', () => {
     fetched(`params = '{"datetime":1709247600}'`)
     alter(`update observation set value = 99, fetch_id = 2 where series_id = 1`)
     await sync()
-    // What the fetch does not tell of is not looked for: a value changes with its fetch.
+    // Only the month in the fetch is read, because a value changes with its fetch.
     expect(paths().map((path, i) => path === [first, second, third][i])).toEqual([true, false, true])
   })
 

@@ -12,13 +12,13 @@ import { openReader, openStore, type Store } from '../store.ts'
 import { differences } from './same.ts'
 
 const ZONES = ['Europe/Madrid', 'Pacific/Chatham', 'America/New_York', 'Atlantic/Canary']
-/** What a double may be: two equal ones, a cent apart, beside what swallows it, and the last ones there are. */
+/** Critical doubles: two equal ones, one cent apart, beside a number that absorbs it, and the extremes. */
 const VALUES = [
   ...[0, -0, 1, 1, 2.5, 2.51, 1e16, 1e16 + 2, -1e16, 5e-324, 2 ** 53, 2 ** 63, -(2 ** 63), 1.7976931348623157e308],
   ...[Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, null, null],
 ]
 const GEOS = [0, 3, 8741, Number.MAX_SAFE_INTEGER]
-/** Days about which something may go wrong: years of UTC and of a zone, days of 23 and 25 hours, a leap day, long before and after. */
+/** Critical days: ends of years in UTC and local time, days of 23 and 25 hours, a leap day, and distant ones. */
 const STARTS = [
   '2023-12-31',
   '2024-12-30',
@@ -37,7 +37,7 @@ interface Answer {
   readonly start: string
   readonly days: number
   readonly step: number
-  /** Which of the values stands where, and which are not answered. */
+  /** The index of each value, and which values are missing. */
   readonly values: readonly number[]
 }
 
@@ -79,7 +79,10 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 const MOMENT = Date.parse('2026-01-01T00:00:00Z')
 const stamp = (second: number): string => new Date(MOMENT + second * 1000).toISOString()
 
-/** A database with four series of two indicators: two steps of one, its grouped values, and an offer of the same number. */
+/**
+ * Creates a database with four series of two indicators: two steps of one, its grouped values, and an offer with the
+ * same id.
+ */
 async function begin(file: string): Promise<string> {
   const store = await openStore(file, { durability: 'none' })
   await store.write(async (tx) => {
@@ -111,7 +114,7 @@ async function begin(file: string): Promise<string> {
   return file
 }
 
-/** Loads an answer as a fetch does; a replay is what brings other values under the number of a fetch that was. */
+/** Loads a reply like a fetch. A replay stores different values under the id of an existing fetch. */
 async function load(
   store: Store,
   { do: how, series, geos, start, days, step, values }: Answer & { do: string },
@@ -175,7 +178,7 @@ async function act(store: Store, action: Action): Promise<void> {
   }
 }
 
-/** Takes the steps, syncs the lake after each, and answers what is not as in the database. */
+/** Runs the steps, syncs the lake after each, and returns differences from the database. */
 async function attack(template: string, actions: readonly Action[]): Promise<string[]> {
   const dir = tempFolder()
   const [file, lake, saved] = [join(dir, 'own.db'), join(dir, 'lake'), join(dir, 'saved.db')]
@@ -187,7 +190,7 @@ async function attack(template: string, actions: readonly Action[]): Promise<str
     await store.close()
     if (action.do === 'save') copyFileSync(file, saved)
     if (action.do === 'put back' && existsSync(saved)) copyFileSync(saved, file)
-    // Now and then two changes lie between two syncs.
+    // Sometimes two changes happen between two syncs.
     if (i % 3 === 1) continue
     const reader = openReader(file)
     try {

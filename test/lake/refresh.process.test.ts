@@ -44,7 +44,7 @@ test('a lake that cannot be written fails the run, but synced rows remain', asyn
   expect(done.err).toContain('nightly: lake: job.yaml is not a directory')
   expect(done.out).toMatch(/^nightly: failed in .* 1 request, rows: [\d,]+ new/)
   expect(readFileSync(join(dir, 'job.yaml'), 'utf8')).toContain('name: nightly')
-  // The rest of the status is printed all the same.
+  // The rest of the status is still printed.
   const status = await runCommand(dir, ['status', '--job', 'job.yaml'], env)
   expect(status).toMatchObject({ code: 0, out: expect.stringMatching(/Lake job\.yaml: job\.yaml is not a lake/) })
   const figures = await runCommand(dir, ['status', '--job', 'job.yaml', '--format', 'prometheus'], env)
@@ -75,7 +75,7 @@ testSignals('status and the page show the age of the lakes of all jobs in the di
   expect(status.out).toMatch(/Lake one lake: snapshot 1, [\s\S]*up\s+to\s+date/)
   expect(status.out).toMatch(/Lake none does not exist yet; create it with:\s+indicator-sync lake sync none/)
   expect(status.out).toMatch(/Lake other: .*other/)
-  // A bucket is not asked: that needs secrets and a network.
+  // A bucket is not read, because that requires credentials and a network.
   expect(status.out).toMatch(/Lake s3:\/\/market\/lake: it is in a bucket[\s\S]*status\s+--job/)
   writeFileSync(join(dir, 'e.yaml'), job('', '2025-01-02'))
   expect((await run('sync', 'e.yaml', '--database', 'another.db')).code).toBe(0)

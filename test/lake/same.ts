@@ -5,10 +5,10 @@ import type { LakeTableName } from '../../src/lake/lakeTables.ts'
 import { requireManifest as checkManifest, type LakeManifest, readLakeManifest } from '../../src/lake/manifest.ts'
 import type { Reader, Store } from '../store.ts'
 
-/** Reads the manifest of a lake in a folder; throws unless it is of this version. */
+/** Reads the manifest of a lake in a directory; throws unless it has the current version. */
 export const requireManifest = (folder: string): LakeManifest => checkManifest(readLakeManifest(folder), folder)
 
-/** The rows of a table of a lake in a folder, as its manifest has them, each with the path of its file. */
+/** Reads the rows of a lake table by its manifest, each with the path of its file. */
 export async function rowsOf(
   lake: string,
   table: LakeTableName,
@@ -29,7 +29,7 @@ const indicatorName = (kind: string, id: string): string =>
   `(select t.name from indicator_text t where t.kind = ${kind} and t.id = ${id} and t.name is not null order by t.locale <> 'en', t.locale <> 'es', t.locale limit 1)`
 const MONTH = `strftime('%Y-%m', o.at, 'unixepoch')`
 
-/** What each table of a lake has to hold, in its order: instants as epoch seconds or as text, as the database has them. */
+/** The expected contents of each lake table, sorted: timestamps as epoch seconds or text, as in the database. */
 const EXPECTED: Readonly<Record<LakeTableName, string>> = {
   observation: `select series_id, geo_id, at, value, step_s, (select finished_at from _fetch f where f.id = fetch_id)
     from observation o order by ${MONTH}, 1, 2, 3`,
@@ -51,21 +51,24 @@ const EXPECTED: Readonly<Record<LakeTableName, string>> = {
   time_zone_offset: 'select zone, from_at, to_at, offset_s from time_zone_offset order by 1, 2',
 }
 
-/** One value as both sides tell it. */
+/** Converts a value to a form common to both sides. */
 function plain(value: unknown): unknown {
   if (typeof value === 'bigint') return Number(value)
   if (typeof value === 'boolean') return value ? 1 : 0
   return value
 }
 
-/** Instants of the lake as the database writes them: its own in seconds, those of fetches as text, days as dates. */
+/** Converts timestamps of the lake to those of the database: values in seconds, fetches as text, days as dates. */
 function dated(table: LakeTableName, name: string, value: unknown): unknown {
   if (!(value instanceof Date)) return plain(value)
   if (name === 'at_utc') return value.getTime() / 1000
   return table === 'day' ? value.toISOString().slice(0, 10) : value.toISOString()
 }
 
-/** Compares every row of every table of a lake in a folder with the database; answers how many values, and the first difference of each table. */
+/**
+ * Compares every row of every table of a lake with the database. Returns the number of values and the first difference
+ * of each table.
+ */
 export async function differences(lake: string, db: Reader | Store): Promise<{ values: number; found: string[] }> {
   const found: string[] = []
   let values = 0

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { tempFolder } from '../kit.ts'
 
-/** As much of `@20minutes/s3rver` as is used. */
+/** The used part of `@20minutes/s3rver`. */
 interface Server {
   callback(): (request: IncomingMessage, response: ServerResponse) => Promise<void>
   readonly store: {
@@ -18,27 +18,30 @@ interface Server {
 }
 type Make = new (options: Record<string, unknown>) => Server
 
-/** The only key pair that the server knows. It signs the path of a listing in another way than the client does: signatures are checked by the servers of `npm run test:storage`. */
+/**
+ * The only key pair of the server. It signs listing paths differently from the client, so that signatures are checked
+ * only by `npm run test:storage`.
+ */
 const KEY = 'S3RVER'
 
-/** What a test changes of the storage. */
+/** Settings of the storage that a test can change. */
 interface Storage {
   readonly env: Record<string, string>
   readonly access: { readonly endpoint: string; readonly credentials: { accessKeyId: string; secretAccessKey: string } }
-  /** Where an object lies on the disk. */
+  /** Returns the path of an object on disk. */
   readonly fileOf: (key: string) => string
-  /** Requests so far, and how many are answered before all are refused. */
+  /** Requests so far, and the number after which all are refused. */
   requests: number
   limit: number
-  /** How many of the next answers to reads break off. */
+  /** Number of the next read responses to break off. */
   cuts: number
-  /** Changes what is stored of the object of a write, which is confirmed in any case. */
+  /** Damages the object of a write, which is confirmed in any case. */
   damage: ((key: string) => 'drop' | 'cut' | undefined) | null
 }
 
 /**
- * A storage with a bucket `market`, over real HTTP. The server itself ignores conditions; those of writes are kept in front of
- * it, where asked. It also writes over an object that is being read, which a storage never does: requests go one by one.
+ * Starts a storage with the bucket `market`. The server ignores conditions, so a proxy checks those of writes. It also
+ * overwrites objects that are being read, unlike real storage, so requests run one by one.
  */
 export async function storage({ conditions = true } = {}): Promise<Storage> {
   const directory = tempFolder()
@@ -51,7 +54,7 @@ export async function storage({ conditions = true } = {}): Promise<Storage> {
     response.writeHead(status, { 'Content-Type': 'application/xml' })
     response.end(`<?xml version="1.0"?><Error><Code>${code}</Code><Message>No.</Message></Error>`)
   }
-  /** Whether what stands under a name is what a write asks for. */
+  /** Whether an object satisfies the condition of a write. */
   const holds = async ({ url, headers }: IncomingMessage): Promise<boolean> => {
     const [, bucket, ...names] = new URL(url!, 'http://x').pathname.split('/').map(decodeURIComponent)
     const there = await server.store.existsObject(bucket!, names.join('/'))

@@ -65,7 +65,7 @@ describe('absent values', () => {
     const [store, market] = [await tempStore(), await source()]
     market.state.has = (instant) => !within('2025-10-03T22:00:00Z', '2025-10-04T22:00:00Z')(instant)
     const nights: number[] = []
-    // The day is asked by itself after the first answer, and nothing comes of it.
+    // The day is requested alone after the first reply, without result.
     for (let n = 0; n < 20; n++)
       if (
         (await market.run(store, n === 0 ? FIXED : FIXED.replace('refresh', 'chunk: 1d, refresh'), night(n))).length > 0
@@ -96,7 +96,7 @@ describe('absent values', () => {
     expect(await next()).toEqual(['3 2025-11-05T19:15:00Z', '4 2025-11-05T19:15:00Z'])
     for (let n = 1; n < 8; n++) await market.run(store, rolling, night(n))
     expect(await next()).toEqual(['3 null', '4 null'])
-    // Another window of the same job, of one geo.
+    // Another window of the same job with one geo.
     await market.run(store, job('indicators: [5], geoIds: [3], window: { from: 2025-10-25, to: 2025-10-27 }'), night(8))
     expect(await next()).toEqual(['3 2025-11-21T19:15:00Z', '4 null'])
     await market.run(store, job('indicators: [6], window: { last: 14d }'), night(9))
@@ -131,7 +131,7 @@ describe('absent values', () => {
       `insert into _resolution (series_id, from_at, step_s) values (1, unixepoch('2025-10-04T22:00:00Z'), 3600)`,
       [],
     )
-    // One window a day; what is held between the second and the change need not be asked.
+    // One window per day; the stored part between the second hole and the change is not requested.
     expect(await market.run(store, FIXED, night(1))).toEqual(['2025-09-30T22..2025-10-02T22'])
   })
 })

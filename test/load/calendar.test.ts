@@ -23,7 +23,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   year: { unit: 'year', count: 1, tiempo: 'Año' },
 }
 
-/** The periods of a kind from 2022 on, as a person would count them. */
+/** Returns the periods of a kind since 2022. */
 function periods({ unit, count }: Kind): { from: number; to: number }[] {
   const all = []
   for (let from = day('2022-01-01'); from < day('2026-12-31'); ) {
@@ -34,7 +34,7 @@ function periods({ unit, count }: Kind): { from: number; to: number }[] {
   return all
 }
 
-/** A service of periods of the calendar; `has` says which have a value by now. */
+/** Starts a service of calendar periods; `has` says which have a value yet. */
 async function calendar(kind: Kind, has: (period: { from: number; to: number }, geo: number) => boolean, geos = [3]) {
   const all = periods(kind)
   const requested: string[] = []
@@ -73,7 +73,7 @@ describe('calendar periods', () => {
       await runJob(store, source, 'series: [{ indicators: [5], window: { last: 60d } }]', { now: now * 1000 })
       if (n > 0) expect(source.requested.length, formatUtc(now)).toBeLessThanOrEqual(2)
       const open = new Date((now + 3600) * 1000).getUTCDate()
-      // Two days of lookback, then five days in which the month that is over is missing.
+      // Two days of lookback, then five days in which the past month is missing.
       const month = new Date((now + 3600) * 1000).getUTCMonth()
       expect(await absences(store), formatUtc(now)).toEqual(
         month > 9 && open >= 3 && open < 6
@@ -110,7 +110,7 @@ describe('calendar periods', () => {
     expect(await absences(store)).toEqual(['absent 2025-05-01..2025-06-01 1'])
     source.requested.length = 0
     for (let night = 1; night < 8; night++) await run('2025-03-08', '2025-07-11', night)
-    // What is absent is asked again where it begins, after one and three days.
+    // Absent data is requested again from its start, after one and three days.
     expect(source.requested).toHaveLength(3)
     expect(await absences(store)).toEqual(['absent 2025-05-01..2025-06-01 1'])
   })
@@ -126,7 +126,7 @@ describe('calendar periods', () => {
     expect(await absences(store)).toEqual(['absent 2025-10-23..2025-10-26 null'])
     await run('datetime: 2025-10-01', 1)
     expect(await absences(store)).toEqual([])
-    // With its neighbours it is known that a geo lacks it.
+    // With neighbouring replies, the month is known to be missing for a geo.
     await run('window: { from: 2025-08-01, to: 2025-12-01 }', 2)
     expect(await absences(store)).toEqual(['absent 2025-10-01..2025-11-01 1'])
     await run('datetime: 2025-10-01', 3)
@@ -152,7 +152,7 @@ describe('calendar periods', () => {
         if (from >= now - 2 * DAY) return
         const begun = periods(KINDS[kind]!).filter((period) => period.from >= from && period.from < Math.min(to, now))
         const lost = new Set(missing.map((n) => begun[n]?.from))
-        // Nobody can know the periods of a series without values, nor of one that mostly has none.
+        // The periods of a series without values, or mostly without values, are unknown.
         const over = begun.filter((period) => period.to <= floorTo(ZONE, now - lookback * DAY, 'day'))
         if (begun.filter((period) => !lost.has(period.from) && period.to <= now).length < 2 + 2 * lost.size) return
         const source = await calendar(KINDS[kind]!, (period) => !lost.has(period.from) && period.to <= now)
@@ -208,7 +208,7 @@ series: [{ indicators: [5], window: { from: ${dates[0]}, to: ${dates[1]} }, chun
               newestFirst: false,
             },
           ],
-          // Nobody knows that weeks follow a step before most of them have come.
+          // Weeks are not recognised as a step until most of them have values.
           [
             {
               kind: 'week',
@@ -255,10 +255,10 @@ test('settled data is determined by whole weeks, months and years, as in the pla
         ({ from_local, to_local }) => `${from_local!.slice(0, 10)}..${to_local!.slice(0, 10)}`,
       )
     await runJob(store, source, yaml('2025-11-30'), { now: now * 1000 })
-    // The period that is running is not final, wherever in it a day is over.
+    // The current period is not final, even on a day that is over.
     expect(covered('final'), name).toEqual([`2024-01-01..${from}`])
     expect(covered('provisional'), name).toEqual([`${from}..2025-11-30`])
-    // A run that has nothing to request believes the same as the view.
+    // A run without requests agrees with the view.
     now = day(last) + 2 * DAY + 20 * 3600
     await runJob(store, source, yaml('2025-11-30'), { now: now * 1000 })
     expect(covered('final'), name).toEqual([`2024-01-01..${name === 'week' ? '2025-11-08' : '2025-11-30'}`])

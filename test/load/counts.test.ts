@@ -14,11 +14,11 @@ interface Requested {
   readonly from: number
   readonly to: number
   readonly days: number
-  /** How often this window was asked before. */
+  /** How often this window was requested before. */
   readonly before: number
 }
 
-/** An hourly series over real HTTP; `answer` may send something else, and says then that it did. */
+/** Starts an hourly series; `answer` may send something else, and returns true if it did. */
 async function hours(answer: (response: ServerResponse, asked: Requested) => boolean) {
   const seen = new Map<string, number>()
   return serve((request: IncomingMessage, response) => {
@@ -32,7 +32,7 @@ async function hours(answer: (response: ServerResponse, asked: Requested) => boo
   })
 }
 
-/** Every account of the requests of the last run says the same, and together they know every call that the service saw. */
+/** Expects all statistics of the last run to agree, and to include every call of the service. */
 async function accountsAgree(store: Store, calls: number, summary: Summary | null): Promise<void> {
   const recorded = store.all(`select count(*) as requests, sum(attempts) as attempts from _fetch`)[0]
   const requests = store.get('select count(*) from _fetch')
@@ -91,7 +91,7 @@ test.each<[string, (response: ServerResponse, asked: Requested) => boolean, obje
   await accountsAgree(store, server.calls.length, summary)
   const found = store.all('select outcome, count(*) as n from _fetch group by 1') as { outcome: string; n: number }[]
   expect(Object.fromEntries(found.map(({ outcome, n }) => [outcome, n]))).toEqual(outcomes)
-  // Of a window that was too large, the parts that fail are the only failures.
+  // For a window that was too large, only its failed parts count as failures.
   if (!('refused' in outcomes)) return
   expect((await failures(store)).map(({ outcome }) => outcome)).toEqual(['refused', 'refused'])
   expect(store.all('select distinct reason from gaps')).toEqual([{ reason: 'failed' }])

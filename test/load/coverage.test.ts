@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { accept, DAY, day, EMPTY, HOUR, hear, type Memory, night, type Said, show } from './coverageMemory.ts'
 
-/* The rules of coverage by example: hours of the geos 3 and 4, a lookback of two days, dates of October and November 2025. */
+/* The rules of coverage by example: hours of the geos 3 and 4, a lookback of two days, October and November 2025. */
 
 const history = (...answers: readonly Said[]): Memory => answers.reduce(hear, EMPTY)
 const [n0, n1, n2, n3] = [night(0), night(1), night(2), night(3)]
 const full: Said = { at: n0, days: [1, 3] }
 const none = { has: [] }
-/** Rejects whose place is known. */
+/** Returns rejects with a known time. */
 const rejected = (geo: number, at: number): NonNullable<Said['dismissed']> => [{ geo, at }]
 const hole = (from: number, hours: number) => ({
   hours: (at: number, geo: number) => geo !== 3 || at < from || at >= from + hours * HOUR,
@@ -238,7 +238,7 @@ test('replies merged for a monthly series have the age of their oldest part', ()
   )
   const october = coverage.find(({ to }) => to === day(32))!
   expect(october).toMatchObject({ from: day(1), fetchedAt: first })
-  // The value of October was read before the month was over.
+  // The value of October was fetched before the month was over.
   expect(october.settledFor).toBeLessThan(0)
 })
 

@@ -1,4 +1,4 @@
-/* Stored values, coverage and absences in memory: what the pure rules of coverage make of a history of replies. */
+/* Stored values, coverage and absences in memory, to test the pure coverage rules with histories of replies. */
 
 import type { Absence, Coverage } from '../../src/job/plannerState.ts'
 import type { Change, Series, SeriesReply, StoredCoverage } from '../../src/load/coverage/coverageTypes.ts'
@@ -11,13 +11,13 @@ import { floorTo, formatLocal, startOfDate } from '../../src/util/time/zone.ts'
 export const ZONE = 'Europe/Madrid'
 export const HOUR = 3600
 export const DAY = 86_400
-/** Midnight of a day of October 2025, local time; 32 is the first of November. */
+/** Returns local midnight of a day of October 2025; 32 is 1 November. */
 export const day = (number: number): number =>
   startOfDate(
     ZONE,
     number > 31 ? `2025-11-${String(number - 31).padStart(2, '0')}` : `2025-10-${String(number).padStart(2, '0')}`,
   )!
-/** The evening of a night, counted from 4 November. */
+/** Returns the evening of a night, counted from 4 November. */
 export const night = (n: number): number => Date.parse('2025-11-04T20:15:00Z') / 1000 + n * DAY
 
 export interface Memory {
@@ -27,12 +27,12 @@ export interface Memory {
 }
 export const EMPTY: Memory = { values: new Map(), coverage: [], absences: [] }
 
-/** One reply, as a test describes it. */
+/** A reply as described by a test. */
 export interface Said {
   readonly at: number
-  /** First and last day, the last one excluded; or an instant. */
+  /** First day and exclusive last day; null for a reply about an instant. */
   readonly days: readonly [number, number] | null
-  /** Null for all. */
+  /** Null for all geos. */
   readonly geos?: readonly number[] | null
   /** The geos with values, and which of their hours have one. */
   readonly has?: readonly number[]
@@ -43,7 +43,7 @@ export interface Said {
   readonly lookback?: number
 }
 
-/** The hours of some geos in a window. */
+/** Returns the hours of geos in a window. */
 function hourly({ days, has = [3, 4], hours = () => true }: Said): Map<number, Values> {
   const rows = new Map<number, Values>()
   for (const geo of has) {
@@ -54,7 +54,7 @@ function hourly({ days, has = [3, 4], hours = () => true }: Said): Map<number, V
   return rows
 }
 
-/** The reply, what is known of the series, and what is stored before coverage is written. */
+/** Returns the reply, the state of the series, and the stored rows before coverage is written. */
 export function prepare(
   before: Memory,
   said: Said,
@@ -103,7 +103,7 @@ const sorted = (values: ReadonlyMap<number, number> | undefined): Values | undef
   return all.length === 0 ? undefined : { at: all.map(([at]) => at), steps: all.map(([, step]) => step) }
 }
 
-/** All that is stored, as the rules read it. */
+/** Returns all stored values in the form that the rules read. */
 export function currentValues(
   { values, coverage, absences }: Memory,
   { window, rows, dismissed }: SeriesReply,
@@ -135,7 +135,7 @@ export function currentValues(
   }
 }
 
-/** The memory with the rows of a change. */
+/** Returns the memory after a change of rows. */
 export function apply(memory: Memory, change: Change): Memory {
   const changed = <T>(rows: readonly T[], { remove, insert }: { remove: readonly T[]; insert: readonly T[] }): T[] => [
     ...rows.filter((row) => !remove.includes(row)),
@@ -148,13 +148,13 @@ export function apply(memory: Memory, change: Change): Memory {
   }
 }
 
-/** What is stored after a reply. */
+/** Returns the memory after a reply. */
 export function hear(before: Memory, said: Said): Memory {
   const { series, reply, held, stored } = prepare(before, said)
   return apply(stored, decideCoverage(series, reply, held))
 }
 
-/** What is stored after the rejects of a reply were dismissed. */
+/** Returns the memory after rejects of a reply were dismissed. */
 export function accept(before: Memory, said: Said): Memory {
   const { series, reply } = prepare(before, { ...said, rejects: 0 })
   const rows = new Map(
@@ -174,7 +174,7 @@ const date = (at: number): string => {
 }
 const nightName = (at: number): string => `n${(at - night(0)) / DAY}`
 
-/** Rows of coverage and absences, one a line: geo, state, dates, when it was fetched or checked, and since when. */
+/** Formats coverage and absence rows, one per line: geo, state, dates, time of fetch or check, and start time. */
 export const show = ({ coverage, absences }: Memory): string[] => [
   ...[...coverage]
     .sort((a, b) => a.geo - b.geo || a.from - b.from)

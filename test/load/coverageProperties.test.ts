@@ -19,7 +19,7 @@ import {
   ZONE,
 } from './coverageMemory.ts'
 
-/* What holds after any history of replies about the hours of three geos. */
+/* Invariants after any history of replies about the hours of three geos. */
 
 const GEOS = [3, 4, 5]
 const FIRST = 24
@@ -49,7 +49,7 @@ const replies = fc
     } satisfies Omit<Said, 'at'>,
   }))
 
-/** Answers one after the other, each at its time. */
+/** Replies in order of time. */
 const histories = fc.array(replies, { minLength: 1, maxLength: 8 }).map((all): Said[] => {
   let at = night(0)
   return all.map(({ wait, said }) => {
@@ -69,13 +69,13 @@ const isDisjoint = (rows: readonly Interval[]): boolean =>
   [...rows].sort((a, b) => a.from - b.from).every((row, i, all) => i === 0 || all[i - 1]!.to <= row.from)
 const byGeo = <T extends { geo: number }>(rows: readonly T[]) => [...Map.groupBy(rows, ({ geo }) => geo).values()]
 
-/** The row that counts for a geo on a day. */
+/** Returns the effective row of a geo on a day. */
 const rowOn = ({ coverage }: Memory, geo: number, { from, to }: Interval): Coverage | undefined => {
   const over = coverage.filter((row) => row.from <= from && row.to >= to)
   return over.find((row) => row.geo === geo) ?? over.find((row) => row.geo === 0)
 }
 
-/** The last reply about a geo (0: all geos) on a day. */
+/** Returns the last reply about a geo (0: all geos) on a day. */
 const lastOn = (all: readonly Said[], geo: number, { from }: Interval): Said | undefined =>
   all.findLast(
     ({ days, geos }) => day(days![0]) <= from && from < day(days![1]) && (geos == null || geos.includes(geo)),

@@ -8,7 +8,7 @@ interface Value {
 }
 
 const known = new Map<string, { readonly format: Intl.DateTimeFormat; readonly days: Map<number, string> }>()
-/** The local day of an instant, YYYY-MM-DD, as the runtime's own calendar tells it. */
+/** Returns the local day of an instant, YYYY-MM-DD, by Intl. */
 function dayOf(zone: string, at: number): string {
   let one = known.get(zone)
   if (!one) {
@@ -30,7 +30,7 @@ function dayOf(zone: string, at: number): string {
 }
 
 const lengths = new Map<string, { from: number; to: number; seconds: number }>()
-/** When a day begins and ends and how long its date is shown, minute by minute. */
+/** Returns start, end and length of a day, minute by minute. */
 function lengthOf(zone: string, date: string) {
   const known = lengths.get(`${zone} ${date}`)
   if (known) return known
@@ -43,7 +43,7 @@ function lengthOf(zone: string, date: string) {
   return length
 }
 
-/** What the table of days must hold of a series: every value looked at, each day by itself. */
+/** Returns the expected rows of the table of days, from all values of a series. */
 export function oracleDays(store: Store, zone: string, seriesId = 1): object[] {
   const values = store.all(
     'select geo_id as geo, at, value, step_s as step from observation where series_id = ? order by geo_id, at',

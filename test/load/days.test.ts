@@ -10,7 +10,7 @@ import { tempStore } from '../kit.ts'
 import type { Store } from '../store.ts'
 import { oracleDays } from './dayOracle.ts'
 
-/** Zones with a day in which their clocks change: by an hour, by half an hour, over midnight, and by a whole day. */
+/** Zones with a day of a clock change: by an hour, by half an hour, across midnight, and by a whole day. */
 const ZONES = {
   'Europe/Madrid': '2025-10-26',
   'Pacific/Chatham': '2025-09-28',
@@ -22,7 +22,7 @@ const ZONES = {
 const DAY = 86_400
 const EMPTIED = ['observation', 'observation_revision', '_day', 'series_geo', '_coverage', '_absent']
 
-/** A store with one series, whose days are counted in a zone. */
+/** Creates a store with one series, whose days are counted in a zone. */
 async function storeOf(zone: string): Promise<Store> {
   const store = await tempStore()
   await rememberZone(store.kysely, store.engine, zone)
@@ -34,17 +34,17 @@ async function storeOf(zone: string): Promise<Store> {
 }
 
 interface Answer {
-  /** The window, in quarters of an hour from two days before the change of the clocks on; none for a question about instants. */
+  /** The window in quarter-hours from two days before the clock change; null for instants. */
   readonly window: readonly [number, number] | null
   readonly sound: boolean
   readonly guessed: boolean
   readonly geos: readonly number[]
   readonly step: number
-  /** Which of the periods come, and with what: null is a value, too. */
+  /** The periods with values; null is a value, too. */
   readonly values: readonly (number | null | undefined)[]
 }
 
-/** Loads an answer that starts where its window does. */
+/** Loads a reply that starts with its window. */
 async function answer(store: Store, zone: string, begin: number, said: Answer, n: number): Promise<void> {
   const [from, to] = (said.window ?? [0, 40]).map((quarter) => begin + quarter * 900) as [number, number]
   const instants = Array.from({ length: Math.ceil((to - from) / said.step) }, (_, i) => from + i * said.step)

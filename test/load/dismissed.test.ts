@@ -15,7 +15,7 @@ const WRONG = at('2025-10-02T10:00:00Z')
 const openIds = (store: Store) =>
   (store.all('select id from _quarantine where resolved_at is null') as { id: number }[]).map(({ id }) => id)
 
-/** The tables of a database, and those of the one that its replies make. */
+/** Returns the tables of a database and of its replay. */
 async function bothTables(store: Store) {
   const tables = ['_coverage', '_absent', '_quarantine', 'observation', 'observation_revision', '_job_range']
   return [store, await replayed(store, () => night(99))].map((one) =>
@@ -28,7 +28,7 @@ describe('dismissed quarantine entries', () => {
     const [store, market] = [await tempStore(), await source({ spoiled: (instant) => instant === WRONG })]
     for (const n of [0, 1, 3]) expect(await market.run(store, FIXED, night(n))).toHaveLength(1)
     expect(openIds(store)).toEqual([1, 2, 3])
-    // One of those that say the same stands for all.
+    // Dismissing one of several identical entries dismisses all.
     expect(await dismiss(store, [2], 'a misprint', night(3) + 1000)).toEqual([1, 2, 3])
     expect(await findGaps(store)).toEqual([])
     expect(await runChecks(store, night(2) / 1000)).toEqual([])
@@ -55,7 +55,7 @@ describe('dismissed quarantine entries', () => {
     expect(await findGaps(store)).toMatchObject([{ reason: 'unverified' }])
     await dismiss(store, openIds(store), 'another one', night(2))
     expect(await runChecks(store, night(2) / 1000)).toEqual([])
-    // Long past revision it is neither absent nor unverified.
+    // Long settled, it is neither absent nor unverified.
     await runJob(store, market, ROLLING, { now: night(20), options: { restate: true } })
     expect(await runChecks(store, night(20) / 1000)).toEqual([])
     const [before, after] = await bothTables(store)

@@ -4,12 +4,12 @@ import { askedWindow, json, ms, runJob, serve, tempStore, valueAt } from '../kit
 
 const DAY = 86_400_000
 const START = ms('2025-11-01T00:00:00Z') / 1000
-/** Instants that follow no step, some of them alone in their days. */
+/** Instants without a regular step, some of them alone on their day. */
 const EVENTS = [
   17, 131, 148, 377, 1500, 1553, 3100, 4700, 4737, 4801, 6000, 7700, 9001, 9018, 11000, 13131, 14777, 15200,
 ]
 
-/** A service of events at some minutes after the start. */
+/** Starts a service of events at some minutes after the start. */
 const events = (minutes: readonly number[], tiempo?: readonly object[]) =>
   serve((request, response) => {
     const { from, end } = askedWindow(request)

@@ -29,7 +29,7 @@ const stored = (store: Store) => [
   store.all('select * from geo_text'),
 ]
 
-/** Answers one after the other, each to a night of its own. */
+/** Runs a job each night with the next reply. */
 async function nights(answers: readonly object[], check: (store: Store, night: number) => void) {
   const store = await tempStore()
   let night = 0
@@ -77,7 +77,7 @@ describe('absent, null and empty fields', () => {
       return { rows_new, rows_revised }
     }
     await counts(SERIES, 0)
-    // The text is filled; the row of the indicator is there and equal.
+    // The text gets its values; the row of the indicator exists and is equal.
     expect(await counts('catalogue: true', 1)).toEqual({ rows_new: 1, rows_revised: 0 })
     expect(await counts('catalogue: { refresh: 1h }', 2)).toEqual({ rows_new: 0, rows_revised: 0 })
     expect(store.get('select sum(rows_revised) from _run')).toBe(0)
@@ -368,7 +368,7 @@ describe('independence of the order of replies', () => {
         observation: ['fetch_id'],
         search_item: ['id'],
       })
-      // What happened, and when which version was the last one, is another matter.
+      // Fetch times and version ends may differ.
       const isState = (name: string): boolean => !name.startsWith('_') && !name.endsWith('_revision')
       return Object.fromEntries(Object.entries(tables).filter(([name]) => isState(name)))
     }
@@ -461,7 +461,7 @@ test('an empty name counts as missing, so that all views and lists show another 
     { locale: 'en', name: 'English', short_name: 'English' },
     { locale: 'es', name: null, short_name: '' },
   ])
-  // A name that is taken back is no longer shown, but is not lost.
+  // A name that becomes empty is no longer shown, but is kept in the history.
   await writeLanguage(store.kysely, 'es')
   names.es = 'Precio'
   await runJob(store, server, yaml, { now: NOW + 86_400_000 })

@@ -3,13 +3,13 @@ import { dropEarlier } from '../../src/load/replies/keep.ts'
 import { testClient } from '../fetch/testClient.ts'
 import { emulate, json, ms, runJob, serve, tempStore } from '../kit.ts'
 
-/* Each of these guards was once taken away, and no test said so. */
+/* Each of these guards was once removed without a failing test. */
 
 const HOUR = 3_600_000
 const REQUEST = { route: 'indicators', target: '/indicators', headers: {} } as const
 const DAY = 24 * HOUR
 
-/** An answer of a series: one value an hour from a local midnight on. */
+/** Creates a series reply with one value per hour from a local midnight. */
 const hours = (from: string, count = 24, more: object = {}) => ({
   indicator: {
     id: 777,
@@ -45,7 +45,7 @@ describe('an overloaded service', () => {
     expect(await atOnce(60)).toBe(8)
     isSuffering = true
     expect(await atOnce(1)).toBe(1)
-    // After the repetition one more is allowed: half of eight, and one.
+    // After the retry, one more is allowed: half of eight, plus one.
     expect(await atOnce(5)).toBe(5)
   })
 

@@ -98,7 +98,7 @@ describe('values off the local grid', () => {
   const has = (one: number): boolean => strays.includes(one) && !lost.includes(one)
   const ABSENT =
     'select from_at, sum(to_at - from_at) as seconds, sum(missing) as missing from _absent group by from_at order by from_at'
-  /** The last one begins in the last half hour of a day: a window of that day ends in its middle. */
+  /** The last stray is in the last half hour of a day, so that a window ends in the middle of its period. */
   const absent = (chunk: string) =>
     lost.map((from_at) => ({ from_at, seconds: from_at === lost[2] && chunk === '1d' ? 1800 : 3600, missing: 1 }))
 
@@ -112,7 +112,7 @@ describe('values off the local grid', () => {
     },
   )
 
-  // Each is an order in which whole periods, or halves of them, were absent before what is beside them was answered.
+  // Orders in which whole or half periods were absent before neighbouring replies arrived.
   test.each([
     [[4, 3, 9, 8, 1, 6, 5, 7, 2]],
     [[9, 8, 7, 6, 5, 4, 3, 2, 1]],

@@ -13,7 +13,7 @@ const gapsOf = async (store: Parameters<typeof findGaps>[0]) =>
     ({ reason, geo_id, from, to }) => `${reason} ${geo_id} ${from.slice(5, 10)}..${to.slice(5, 10)}`,
   )
 
-/** Hours under a number that nobody knows; single days bring nothing, so nobody can tell what the whole is made of. */
+/** Hours with an unknown resolution id; single days are empty, so that the composition of the whole is unknown. */
 const sums = () =>
   serve((request, response) => {
     const { from, end } = askedWindow(request)
@@ -40,7 +40,7 @@ test('a hole between ranges of one geo and of all geos is listed, but is no gap'
 
 test('a coarse reply that was not requested in parts remains a gap', async () => {
   const store = await tempStore()
-  // The first answer is made of sums; after that the key is refused, and the run ends.
+  // The first reply contains sums; then the key is refused, and the run ends.
   const server = await serve((request, response, call) => {
     if (call > 1) return json(response, { message: 'no' }, 401)
     const { from } = askedWindow(request)

@@ -41,7 +41,7 @@ test('the recorded parameters of a request rebuild its URL', async () => {
     `{"date_type":"datos","end_date":${from + 86_399},"locale":"es","start_date":${from}}`,
     `{"date_type":"datos","end_date":${to - 1},"locale":"es","start_date":${from + 86_400}}`,
   ])
-  // A retry sends each of them again, to the same address.
+  // A retry sends each of them to the same URL again.
   const again = [...planRetry({ service, now: NOW / 1000 }, await failedRequests(store))]
   expect(again.map(({ request }) => request.target).sort()).toEqual(recorded.map(({ target }) => target).sort())
 })

@@ -7,11 +7,11 @@ import type { Store } from '../store.ts'
 const NOW = ms('2025-11-04T12:00:00Z')
 const DAY = 86_400_000
 
-/** What becomes of the rows of an answer: new, unchanged, revised, withdrawn, rejected, outside. */
+/** Counts of rows in a reply: new, unchanged, revised, withdrawn, rejected, outside. */
 type Counted = readonly [number, number, number, number, number, number]
 const NAMES = ['new', 'unchanged', 'revised', 'withdrawn', 'rejected'] as const
 
-/** The counters of all runs so far as the metrics tell them. */
+/** Returns the counters of all runs so far in the metrics. */
 async function metrics(store: Store): Promise<number[]> {
   const text = await prometheusText(store)
   return NAMES.map((what) =>
@@ -19,7 +19,7 @@ async function metrics(store: Store): Promise<number[]> {
   )
 }
 
-/** A shape of answers: the job that asks for it, and answers that come one a night, with what becomes of their rows. */
+/** A kind of reply: its job, and nightly replies with the counts of their rows. */
 interface Shape {
   readonly job: string
   readonly nights: readonly (readonly [answer: object, counted: Counted])[]
@@ -36,10 +36,10 @@ const series = (name: string, values: readonly object[], more: object = {}) => (
   indicator: { id: 600, name, step_type: 'step', tiempo: [{ id: 4 }], geos: [], values, ...more },
 })
 const OUTSIDE = { value: 1, datetime: '2025-10-05T00:00:00.000+02:00', geo_id: 3, geo_name: 'G3' }
-/** Of both kinds of series: the indicator, its text, a geo, its name, and values. */
+/** For both kinds of series: the indicator, its text, a geo, its name, and values. */
 const SERIES: Shape['nights'] = [
   [series('A', [value(0, 1), value(1, 2)]), [6, 0, 0, 0, 0, 0]],
-  // What comes twice counts once.
+  // Duplicates count once.
   [series('A', [value(0, 1), value(0, 1), value(1, 2), OUTSIDE]), [0, 6, 0, 0, 0, 1]],
   [series('B', [value(0, 1), value(1, 3), value(2, 4)]), [1, 4, 2, 0, 0, 0]],
   [series('B', [value(0, 1), value(2, 4), value(2, 4, 4)], { composited: true }), [4, 5, 0, 1, 0, 0]],
@@ -60,16 +60,16 @@ const page = (id: number, title: string, more: object = {}) => ({
   ...more,
 })
 const filed = { media: [media], taxonomy_terms: [term], vocabularies: [vocabulary] }
-/** Of all kinds of content: item and text; media, links, the terms and vocabularies that are linked, and their names. */
+/** For all kinds of content: item and text; media, links, linked terms and vocabularies, and their names. */
 const PAGES: Shape['nights'] = [
   [{ contents: [page(1, 'a', filed), page(2, 'b')] }, [11, 0, 0, 0, 0, 0]],
   [{ contents: [page(1, 'a', filed), page(2, 'b')] }, [0, 11, 0, 0, 0, 0]],
-  // A title and the name of a medium change, a link and an item go, an item comes.
+  // A title and the name of a medium change, a link and an item disappear, an item appears.
   [
     { contents: [page(1, 'A', { ...filed, media: [{ ...media, title: 'N' }], taxonomy_terms: [] }), page(3, 'c')] },
     [2, 4, 2, 2, 0, 0],
   ],
-  // What could not be understood may be the item that is gone.
+  // The unreadable row may be the missing item.
   [{ contents: [page(3, 'c', { sticky: true }), { title: 'without a number' }] }, [1, 1, 0, 0, 1, 0]],
   [{ contents: [page(3, 'c', { sticky: false })] }, [0, 1, 1, 1, 0, 0]],
 ]
@@ -87,7 +87,9 @@ const archive = (id: number, name: string, more: object = {}) => ({
   vocabularies: [],
   ...more,
 })
-/** The archive, its text, the edition; links, terms and vocabularies as for content. Nothing that is not listed has gone. */
+/**
+ * The archive, its text and edition; links, terms and vocabularies as for content. Unlisted archives are not withdrawn.
+ */
 const ARCHIVES: Shape['nights'] = [
   [{ archives: [archive(1, 'a', filed), archive(2, 'b')] }, [12, 0, 0, 0, 0, 0]],
   [{ archives: [archive(1, 'a', filed), archive(2, 'b')] }, [0, 12, 0, 0, 0, 0]],

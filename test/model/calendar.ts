@@ -1,9 +1,9 @@
 /*
- * A local calendar of the model's own, from `Intl` alone: an oracle that shared the program's calendar would share its faults.
- * All instants are epoch seconds.
+ * A local calendar from `Intl` alone, because an oracle that shared the program's calendar would share its faults. All
+ * instants are epoch seconds.
  */
 
-/** The zone in which the service counts days. */
+/** The time zone in which the service counts days. */
 export const SERVICE_ZONE = 'Europe/Madrid'
 
 const FIRST = Date.UTC(2023, 0, 1) / 1000
@@ -11,7 +11,7 @@ const LAST = Date.UTC(2028, 0, 1) / 1000
 const HOUR = 3_600
 const DAY = 86_400
 
-/** Seconds that a zone's clock is ahead of UTC, asked of the runtime. */
+/** Returns the offset of a zone in seconds, by Intl. */
 function measure(format: Intl.DateTimeFormat, at: number): number {
   const parts = Object.fromEntries(format.formatToParts(at * 1000).map(({ type, value }) => [type, Number(value)]))
   const { year, month, day, hour, minute, second } = parts as Record<string, number>
@@ -49,19 +49,19 @@ function offsetsOf(zone: string) {
   return rows
 }
 
-/** Seconds that a zone's clock is ahead of UTC. */
+/** Returns the offset of a zone in seconds. */
 const offset = (zone: string, at: number): number =>
   (offsetsOf(zone).findLast(({ from }) => from <= at) ?? offsetsOf(zone)[0]!).offset
 
-/** The instant at which a zone's clock shows some UTC-like seconds; of two the first. */
+/** Returns the first instant at which a zone's clock shows a local time in UTC-like seconds. */
 function instantOf(zone: string, clock: number): number {
   const candidates = [...new Set(offsetsOf(zone).map((row) => row.offset))].map((ahead) => clock - ahead)
   const exact = candidates.filter((at) => at + offset(zone, at) === clock).sort((a, b) => a - b)
-  // A clock time that is skipped: the first instant after the gap.
+  // For a skipped local time, the first instant after the gap.
   return exact[0] ?? Math.min(...candidates.filter((at) => at + offset(zone, at) > clock))
 }
 
-/** The units on whose borders the service counts. */
+/** The units of the service's boundaries. */
 export type Unit = 'day' | 'month' | 'year'
 
 const floorClock = (clock: number, unit: Unit): number => {
@@ -77,20 +77,20 @@ const addClock = (clock: number, unit: Unit, count: number): number => {
   return date.getTime() / 1000
 }
 
-/** The local border at or before an instant, moved by so many units. */
+/** Returns the local boundary at or before an instant, moved by a number of units. */
 export const border = (zone: string, at: number, unit: Unit, count = 0): number =>
   instantOf(zone, addClock(floorClock(at + offset(zone, at), unit), unit, count))
 
-/** The first instant of a date. */
+/** Returns the first instant of a date. */
 export const startOf = (zone: string, date: string): number => instantOf(zone, Date.parse(`${date}T00:00:00Z`) / 1000)
-/** Twelve by the clock of a date. */
+/** Returns noon of a date. */
 export const noonOf = (zone: string, date: string): number => instantOf(zone, Date.parse(`${date}T12:00:00Z`) / 1000)
 
-/** The date of an instant. */
+/** Returns the date of an instant. */
 export const dateOf = (zone: string, at: number): string =>
   new Date((at + offset(zone, at)) * 1000).toISOString().slice(0, 10)
 
-/** The service's units that meet [from, to), in order. */
+/** Returns the service's units that intersect [from, to), in order. */
 export function unitsOf(from: number, to: number, unit: Unit): { readonly from: number; readonly to: number }[] {
   const units: { from: number; to: number }[] = []
   for (let start = border(SERVICE_ZONE, from, unit); start < to; ) {

@@ -1,18 +1,18 @@
-/* Where a series is known to change its resolution: no window spans such a day. */
+/* Known changes of resolution: no window spans such a day. */
 import { SERVICE_ZONE, startOf } from './calendar.ts'
 import type { Taken } from './intake.ts'
 import { differ, type Scene } from './run.ts'
 import type { Question } from './service.ts'
 import { idOf } from './world.ts'
 
-/** What the operator announced: indicators, and the first day of quarter-hours. */
+/** Changes announced by the operator: indicators, and the first day of quarter-hours. */
 const ANNOUNCED: Readonly<Record<number, string>> = { 600: '2025-10-01' }
 
 const isInside = (at: number, { window }: Question): boolean => window !== null && window.from < at && window.to > at
 
-/** Compares what a command asks with what was known before it. */
+/** Compares the requests of a command with the changes known before it. */
 export function judgeChanges({ changes, tally }: Scene, command: string, sent: readonly Question[]): void {
-  // What failed is asked again as it was.
+  // A failed request is repeated unchanged.
   if (command === 'retry') return
   for (const question of sent) {
     if (question.trunc !== null) continue
@@ -25,13 +25,13 @@ export function judgeChanges({ changes, tally }: Scene, command: string, sent: r
   }
 }
 
-/** Takes the changes that a command found: between two parts of a coarse answer, side by side, that came in different steps. */
+/** Adds the changes that a command found: between two adjacent parts of a coarse reply with different steps. */
 export function takeChanges({ changes }: Scene, { fetches }: Taken): void {
   if (fetches.some(({ fetch }) => fetch.outcome === 'too-large')) return
   const all = fetches.flatMap(({ fetch, question }) =>
     question?.window ? [{ fetch, question, ...question.window }] : [],
   )
-  // The step of events is guessed, and a guess shows no change.
+  // The step of events is a guess, which reveals no change.
   const good = all.filter(
     ({ fetch, question }) =>
       fetch.outcome === 'ok' && fetch.rows_rejected === 0 && fetch.step_s !== null && question.id !== idOf('events'),

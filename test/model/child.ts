@@ -1,9 +1,9 @@
-/* A process that runs one command of a sequence, to be killed: `node test/model/child.ts '<json of Orders>'`. */
+/* Runs one command of a sequence in a process to be killed: `node test/model/child.ts '<json of Orders>'`. */
 import type { Emulator } from '../../src/emulator/emulator.ts'
 import type { PlanOptions } from '../../src/plan/planning.ts'
 import { openProgram } from './program.ts'
 
-/** What such a process is told. */
+/** The input of the process. */
 export interface Orders {
   readonly file: string
   readonly service: Pick<Emulator, 'url' | 'key'>

@@ -1,4 +1,4 @@
-/* Everything in the database beside what the model holds. */
+/* Compares the whole database with the model. */
 
 import { NEARBY } from '../../src/load/coverage/decideAbsences.ts'
 import { oracleDays } from '../load/dayOracle.ts'
@@ -14,7 +14,7 @@ interface Row {
   readonly trunc: string | null
 }
 
-/** The series of the database by the keys of the model. */
+/** Returns the series of the database by the keys of the model. */
 function seriesOf({ program }: Scene): Row[] {
   const rows = program.store().all('select * from series order by id') as Record<string, string | number | null>[]
   return rows.map((row) => ({
@@ -75,7 +75,7 @@ function compareValues({ program, tally }: Scene, { id, key }: Row, truth: Serie
   tally.comparisons += rows.length * 2 + 1
 }
 
-/** The totals of days are those of the values, each day by itself. */
+/** Compares the daily totals with the values, each day separately. */
 function compareDays({ program, tally }: Scene, { id, key }: Row): void {
   const store = program.store()
   const totals = store.all('select * from _day where series_id = ? order by geo_id, month, day', [id]).map(rounded)
@@ -85,11 +85,11 @@ function compareDays({ program, tally }: Scene, { id, key }: Row): void {
     if (totals[i] !== expected[i]) differ(`days of ${key}`, expected[i], totals[i])
 }
 
-/** As a text, without the last digits, which depend on the order in which values are added. */
+/** Formats a row without the last digits, which depend on the order of summation. */
 const rounded = (row: unknown): string =>
   JSON.stringify(row, (_, value) => (typeof value === 'number' ? Number(value.toPrecision(11)) : value))
 
-/** The first value that only one of the two has, for the message. */
+/** Returns the first value that only one side has, for the message. */
 function missing(rows: readonly { geo: number; at: number }[], truth: SeriesTruth, then: number | null): unknown {
   const there = new Set(rows.map(({ geo, at }) => `${geo} ${at}`))
   for (const [geo, values] of truth.values)
@@ -110,7 +110,7 @@ interface Covered {
 
 const unitOf = (trunc: string | null): Unit => (trunc === 'month' || trunc === 'year' ? trunc : 'day')
 
-/** The units between the first and the last instant that was asked for of one geo, or of all. */
+/** Returns the units between the first and last requested instant of one geo, or of all. */
 function rangeOf({ events }: SeriesTruth, trunc: string | null, geo: number | null) {
   const windows = events.flatMap(({ question }) =>
     question.window && concerns(question, geo) ? [question.window] : [],
@@ -121,7 +121,7 @@ function rangeOf({ events }: SeriesTruth, trunc: string | null, geo: number | nu
   return unitsOf(from, to, unitOf(trunc))
 }
 
-/** The units that were ever asked of a series, and the geos that it is known by. */
+/** Returns the units that were ever requested of a series, and its known geos. */
 function askedOf(truth: SeriesTruth, trunc: string | null) {
   const unit = unitOf(trunc)
   const units = new Map<number, { from: number; to: number }>()
@@ -134,7 +134,7 @@ function askedOf(truth: SeriesTruth, trunc: string | null) {
   return { units: [...units.values()].sort((a, b) => a.from - b.from), geos: [...geos] }
 }
 
-/** What is believed held was answered; what was answered is held; and nothing looks fresher than it is, nor older before it is settled. */
+/** Expects exactly the fetched units to be stored, and no unit to look fresher, or older before it is settled. */
 function compareCoverage(scene: Scene, { id, key, trunc }: Row, truth: SeriesTruth): void {
   const rows = scene.program
     .store()
@@ -149,7 +149,7 @@ function compareCoverage(scene: Scene, { id, key, trunc }: Row, truth: SeriesTru
       const over = rows.filter(
         (row) => (row.geo === 0 || row.geo === geo) && row.from <= unit.from && row.to >= unit.to,
       )
-      // What was answered for a geo alone goes before what was answered for all.
+      // A reply for a single geo takes precedence over a reply for all.
       const row = over.find((one) => one.geo !== 0) ?? over[0]
       const place = `coverage of ${key}, geo ${geo ?? 'all'}, ${new Date(unit.from * 1000).toISOString()}`
       scene.tally.comparisons++
@@ -159,14 +159,14 @@ function compareCoverage(scene: Scene, { id, key, trunc }: Row, truth: SeriesTru
       if (standing.state !== 'held') continue
       if (!believed) differ(`${place}: answered, not held`, standing, over)
       if (row.at > standing.at) differ(`${place}: fresher than it is`, standing, row)
-      // Only what is settled for the longest lookback may be one row with what is older.
+      // Only units settled for the longest lookback may be merged with older ones.
       const settled = standing.at >= unit.to + (scene.shortest.get(key) ?? 2) * DAY - HOUR
       if (row.at < standing.at && !settled && geo !== null)
         differ(`${place}: older than it is, and not settled`, standing, row)
     }
 }
 
-/** When each geo was last asked, with an answer. */
+/** Compares the last successful request of each geo. */
 function compareFreshness({ program, tally }: Scene, { id, key }: Row, truth: SeriesTruth): void {
   const rows = program
     .store()
@@ -177,7 +177,7 @@ function compareFreshness({ program, tally }: Scene, { id, key }: Row, truth: Se
   for (const { geo, at } of rows) {
     const answered = truth.events.filter(({ outcome }) => outcome === 'answered')
     const last = answered.findLast(({ question }) => concerns(question, geo))
-    // A question about one instant may count for all geos.
+    // A reply about one instant may count for all geos.
     const single = answered.findLast(({ question }) => question.window === null)
     tally.comparisons++
     const checked = Date.parse(at) / 1000
@@ -202,7 +202,7 @@ const GAP_COLUMNS = [
   ...['step_s', 'missing', 'next_at', 'job'],
 ]
 
-/** The command and the view say the same, and what the model says. */
+/** Compares the gaps of the command and the view with the model. */
 async function compareGaps(scene: Scene, series: readonly Row[]): Promise<void> {
   const { program, tally, oracle } = scene
   const text = (rows: readonly object[]): string[] => rows.map((row) => JSON.stringify(row)).sort()
@@ -216,7 +216,7 @@ async function compareGaps(scene: Scene, series: readonly Row[]): Promise<void> 
     to_local: string
     job: string | null
   })[]
-  // The command leaves out ranges that were never requested and that no job selects.
+  // The command omits ranges that were never requested and that no job selects.
   const missed = view.filter(({ reason, job }) => reason !== 'never requested' || job !== null)
   tally.comparisons++
   const [a, b] = [text(command), text(missed)]
@@ -255,7 +255,7 @@ async function compareGaps(scene: Scene, series: readonly Row[]): Promise<void> 
   }
 }
 
-/** What is said to be absent has no value, and was answered; what a settled answer lacks is said to be absent. */
+/** Expects absent units to have a reply without a value, and missing values of settled replies to be absent. */
 function compareAbsent(scene: Scene, row: Row, truth: SeriesTruth, gaps: readonly Gap[]): void {
   const lookback = (scene.lookbacks.get(row.key) ?? 2) * DAY
   for (const gap of gaps.filter(({ reason }) => reason === 'absent'))
@@ -267,7 +267,7 @@ function compareAbsent(scene: Scene, row: Row, truth: SeriesTruth, gaps: readonl
       differ(`gaps of ${row.key}, geo ${geo_id}: how many periods are missing`, (to - from) / step_s, missing)
   if (!isPromised(scene, row.key, row.trunc)) return
   if (!isMonthly(scene, row.key)) compareNothing(scene, row, truth, gaps)
-  // A question about one instant may have brought a value of another length into what was whole.
+  // A reply about one instant may have added a value of another length.
   const single = truth.events.findLast(({ question, present }) => question.window === null && present.size > 0)
   const { units } = askedOf(truth, row.trunc)
   for (const [geo, values] of truth.values)
@@ -300,8 +300,8 @@ function compareAbsent(scene: Scene, row: Row, truth: SeriesTruth, gaps: readonl
 }
 
 /**
- * Whether most of the days, months or years around a unit had no value when its answer came: a series that an outage has emptied so
- * looks like one of events, whose absences are unknown.
+ * Whether most days, months or years around a unit had no value when its reply arrived. A series that lost values in an
+ * outage then looks like events, whose absences are unknown.
  */
 function looksIrregular({ values }: SeriesTruth, unit: { from: number; to: number }, then: number): boolean {
   const length = (unit.to - unit.from) * 1.2
@@ -316,8 +316,8 @@ function looksIrregular({ values }: SeriesTruth, unit: { from: number; to: numbe
 }
 
 /**
- * Where the last settled answer for all geos had no values at all, all geos are said to be absent. Where it had values of others
- * only, a geo of which values are held there is said to be unverified, any other that is known to be absent.
+ * Expects all geos to be absent where the last settled reply for all geos was empty. If it had values of other geos, a
+ * geo with stored values is unverified, and any other known geo absent.
  */
 function compareNothing(scene: Scene, { key, trunc }: Row, truth: SeriesTruth, gaps: readonly Gap[]): void {
   const lookback = (scene.lookbacks.get(key) ?? 2) * DAY

@@ -1,9 +1,9 @@
-/* Courses of events that chance alone would seldom bring about. */
+/* Courses of events that random steps would rarely produce. */
 import fc from 'fast-check'
 import { DAY, HOUR } from './calendar.ts'
 import type { Entry, FAULTS, Kind, Step } from './world.ts'
 
-/** One of some values. */
+/** Picks one of several values. */
 export const of = <T>(...values: readonly T[]) => fc.constantFrom(...values)
 
 const which = of<0 | 1>(0, 1)
@@ -11,7 +11,7 @@ const whole = { from: 0, days: 13, newestFirst: false }
 
 /** Courses of any job. */
 export const course: fc.Arbitrary<readonly Step[]> = fc.oneof(
-  // What is held is answered badly, then well.
+  // Stored data gets an invalid reply, then a valid one.
   fc
     .record({
       job: which,
@@ -28,7 +28,7 @@ export const course: fc.Arbitrary<readonly Step[]> = fc.oneof(
       { do: 'wait', seconds },
       { do: 'sync', job },
     ]),
-  // What nobody understands is dismissed, and comes again.
+  // Unreadable rows are dismissed and appear again.
   fc
     .record({ job: which, seconds: of(2 * HOUR, DAY, 3 * DAY), every: of(1, 2), again: fc.boolean() })
     .map(({ job, seconds, every, again }): Step[] => [
@@ -41,7 +41,7 @@ export const course: fc.Arbitrary<readonly Step[]> = fc.oneof(
       { do: 'replay' },
       { do: 'sync', job },
     ]),
-  // What is absent is asked again in its time.
+  // Absent data is requested again when it is due.
   fc
     .record({ job: which, from: fc.integer({ min: 3, max: 8 }), wait: of(0, 4 * DAY), last: of(DAY, 2 * DAY) })
     .map(({ job, from, wait, last }): Step[] => [
@@ -53,7 +53,7 @@ export const course: fc.Arbitrary<readonly Step[]> = fc.oneof(
         { do: 'sync', job },
       ]),
     ]),
-  // One job after the other, with other lookbacks.
+  // Jobs with different lookbacks run in turn.
   fc
     .record({ job: which, first: of(2 * HOUR, DAY, 2 * DAY), second: of(2 * HOUR, DAY, 3 * DAY) })
     .map(({ job, first, second }): Step[] => [
@@ -65,7 +65,7 @@ export const course: fc.Arbitrary<readonly Step[]> = fc.oneof(
     ]),
 )
 
-/** A series that two jobs want, and the geos of each by place; null for all. */
+/** A series that two jobs select, and the geos of each by index; null for all. */
 export interface Twins {
   readonly kind: Kind
   readonly geos: readonly [Entry['geo'], Entry['geo']]
@@ -75,11 +75,11 @@ export const twins: fc.Arbitrary<Twins> = fc.record({
   geos: of<Twins['geos']>([null, [0]], [null, [0, 1]], [null, [0, 1, 2]], [[0], [0, 1]], [[1], [0, 1, 2]]),
 })
 
-/** What one of two jobs is answered, and what it means for the other. */
+/** Courses in which a reply for one job affects the other. */
 export const between = ({ kind, geos }: Twins): fc.Arbitrary<readonly Step[]> =>
   geos[0] === null
     ? fc.oneof(
-        // What is absent of one geo is absent of all later.
+        // Data absent for one geo becomes absent for all.
         fc.record({ from: fc.integer({ min: 3, max: 5 }), last: of(DAY, 2 * DAY) }).map(({ from, last }): Step[] => [
           { do: 'late', kind, from, days: 1, geo: null, seconds: 90 * DAY },
           ...[
@@ -100,7 +100,7 @@ export const between = ({ kind, geos }: Twins): fc.Arbitrary<readonly Step[]> =>
           { do: 'wait', seconds },
           { do: 'sync', job: 0 },
         ]),
-        // What is absent here and there is one window, which is too large for the service.
+        // Scattered absent data is one window that is too large for the service.
         fc
           .record({ from: fc.integer({ min: 3, max: 4 }), wait: of(3 * DAY, 5 * DAY) })
           .map(({ from, wait }): Step[] => [
@@ -115,7 +115,7 @@ export const between = ({ kind, geos }: Twins): fc.Arbitrary<readonly Step[]> =>
               { do: 'sync', job: 0 },
             ]),
           ]),
-        // A geo that is held is missing among others.
+        // A stored geo is missing among others.
         fc.record({ seconds: of(2 * HOUR, 2 * DAY) }).map(({ seconds }): Step[] => [
           { do: 'sync', job: 0 },
           { do: 'fail', fault: 'a geo less', every: 1 },
@@ -123,7 +123,7 @@ export const between = ({ kind, geos }: Twins): fc.Arbitrary<readonly Step[]> =>
           { do: 'wait', seconds },
           { do: 'sync', job: 0 },
         ]),
-        // A geo that is missing among others comes in an answer about it alone.
+        // A geo that is missing among others appears in a reply for it alone.
         fc
           .record({ seconds: of(2 * HOUR, 2 * DAY), first: of(...([0, 1] as const)) })
           .map(({ seconds, first }): Step[] => [
@@ -134,7 +134,7 @@ export const between = ({ kind, geos }: Twins): fc.Arbitrary<readonly Step[]> =>
             { do: 'restate', job: 1, ...whole },
             { do: 'sync', job: first },
           ]),
-        // Nothing of any geo comes for days, and is absent later.
+        // Several days are empty for all geos, and absent later.
         fc
           .record({ from: fc.integer({ min: 3, max: 5 }), days: of(1, 3), wait: of(4 * DAY, 6 * DAY) })
           .map(({ from, days, wait }): Step[] => [
@@ -144,7 +144,7 @@ export const between = ({ kind, geos }: Twins): fc.Arbitrary<readonly Step[]> =>
             { do: 'wait', seconds: DAY },
             { do: 'both' },
           ]),
-        // All are unverified, and each is read soundly by itself.
+        // All geos are unverified, and each is fetched correctly on its own.
         fc
           .record({ fault: of('no values' as const, 'a row without sense' as const), seconds: of(2 * HOUR, 2 * DAY) })
           .map(({ fault, seconds }): Step[] => [
@@ -156,7 +156,7 @@ export const between = ({ kind, geos }: Twins): fc.Arbitrary<readonly Step[]> =>
             { do: 'sync', job: 0 },
           ]),
       )
-    : // What failed for some geos is answered for one of them.
+    : // A request that failed for some geos succeeds for one of them.
       of('server error' as const, 'connection dropped' as const).map((fault): Step[] => [
         { do: 'fail', fault, every: 1 },
         ...[

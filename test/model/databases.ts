@@ -1,4 +1,4 @@
-/* Where the sequences have their databases: each gets a new one with nothing but the tables in it. */
+/* Databases of the sequences: each gets a new one with empty tables. */
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,14 +11,14 @@ export interface Databases {
   close(): Promise<void>
 }
 
-/** The tables are made once, and copied for each sequence. */
+/** Creates the tables once, to copy them for each sequence. */
 async function makeTables(name: string): Promise<void> {
   const store = await openStore(name)
   await store.tidy()
   await store.close()
 }
 
-/** Files in a folder that goes at the end. */
+/** Uses files in a directory that is deleted at the end. */
 export async function onDisk(): Promise<Databases> {
   const folder = mkdtempSync(join(tmpdir(), 'indicator-sync-model-'))
   const template = join(folder, 'empty.db')
@@ -37,7 +37,7 @@ export async function onDisk(): Promise<Databases> {
   }
 }
 
-/** Databases of a server of PostgreSQL, given its superuser's address. */
+/** Uses databases of a PostgreSQL server, given its superuser's address. */
 export async function onServer(server: string): Promise<Databases> {
   const template = await createDatabase(server)
   await makeTables(template.url)

@@ -1,4 +1,4 @@
-/* What a command must ask, may ask and must not ask, told before it runs; and whether it did. */
+/* Predicts what a command must, may and must not request before it runs, and compares this with its requests. */
 import type { Summary } from '../../src/sync/sync.ts'
 import { border, DAY, HOUR, noonOf, SERVICE_ZONE, startOf, type Unit, unitsOf } from './calendar.ts'
 import type { Taken } from './intake.ts'
@@ -17,7 +17,7 @@ import { SCOPE } from './scope.ts'
 import { type Question, resolutionAt } from './service.ts'
 import { dateAt, datesOf, entriesOf, type MeantEntry } from './world.ts'
 
-/** A command on jobs; ranges are instants on borders of the service's days. */
+/** A command on jobs; ranges are instants at the service's day boundaries. */
 export type Plan =
   | { readonly do: 'sync'; readonly job: 0 | 1 }
   | { readonly do: 'retry' }
@@ -29,9 +29,9 @@ export type Plan =
       readonly newestFirst: boolean
     }
 
-/** Duties by series, geo and the beginning of a unit. */
+/** Duties by series, geo and start of a unit. */
 export interface Duties {
-  /** Units in which something absent is long due: some of them have to be asked. */
+  /** Units with absent data that is long due: some of them must be requested. */
   readonly due: readonly {
     readonly key: string
     readonly geo: number | null
@@ -54,13 +54,13 @@ const unitOf = (trunc: string | null): Unit => (trunc === 'month' || trunc === '
 const nameOf = (key: string, geo: number | null, from: number): string => `${key} ${geo} ${from}`
 const RANK: Readonly<Record<Duty, number>> = { not: 0, may: 1, must: 2 }
 
-/** The interval that an entry wants, as its job's zone reads its dates. */
+/** Returns the interval of an entry in its job's time zone. */
 function wantedBy(entry: MeantEntry, zone: string, now: number): { from: number; to: number } {
   const { from, to } = datesOf(entry)
   return { from: startOf(zone, from), to: to === null ? border(zone, now, 'day', 2) : startOf(zone, to) }
 }
 
-/** Whether a regular series has no value for a part of a unit. */
+/** Whether a regular series lacks a value in a unit. */
 export function isAbsent(truth: SeriesTruth, unit: { from: number; to: number }, geo: number | null): boolean {
   const geos = geo === null ? [...truth.values.keys()] : [geo]
   if (geos.length === 0) return true
@@ -75,14 +75,14 @@ export function isAbsent(truth: SeriesTruth, unit: { from: number; to: number },
   })
 }
 
-/** The kind and number of an indicator, from the key of one of its series. */
+/** Returns kind and id of an indicator from the key of one of its series. */
 const idOf = (key: string): string => String((JSON.parse(key) as unknown[]).slice(0, 2))
 
-/** Whether the last word of the service on an indicator was that there is none. */
+/** Whether the service last reported an indicator as unknown. */
 const isRefused = (oracle: Oracle, key: string): boolean =>
   [...oracle].some(([other, { events }]) => idOf(other) === idOf(key) && events.at(-1)?.outcome === 'refused')
 
-/** An id that the service did not know is asked again after a day at the earliest. */
+/** An unknown id is requested again after at least one day. */
 function refusedDuty(oracle: Oracle, key: string, now: number, otherwise: Duty): Duty {
   const events = [...oracle].flatMap(([other, truth]) => (idOf(other) === idOf(key) ? truth.events : []))
   const last = events.reduce<(typeof events)[number] | undefined>((a, b) => (a && a.at > b.at ? a : b), undefined)
@@ -90,7 +90,7 @@ function refusedDuty(oracle: Oracle, key: string, now: number, otherwise: Duty):
   return now - last.at < DAY - 2 * HOUR ? 'not' : 'may'
 }
 
-/** What is absent is asked again after a day, then after as long as it has been so: 1, 2, 4, 8 … days. */
+/** Absent data is requested again after a day, then after its age: 1, 2, 4, 8 … days. */
 function isAbsentDue(
   scene: Scene,
   { events, values }: SeriesTruth,
@@ -108,20 +108,20 @@ function isAbsentDue(
       concerns(question, geo),
   )
   const last = attempts.at(-1)
-  // A row that could not be read may have been what is missing.
+  // An unreadable row may have been the missing one.
   const since = attempts.find(({ at, rejects }) => at >= unit.to + lookback && rejects.length === 0) ?? last
   if (!last || !since) return true
-  // What was withdrawn is absent since then, whatever the unit lacked before.
+  // A withdrawn value is absent since its withdrawal, whatever was missing before.
   const begun = Math.max(since.at, withdrawnAt(values, unit, geo))
-  // Events, by the hour or as they come, look regular here and there: whoever was told so first is asked anew.
+  // Events may look regular in places, so that earlier absences are requested again.
   if (!isPromised(scene, key, trunc)) return scene.now - last.at >= DAY - 2 * HOUR
   const whole = geo === null ? emptySince(events, values, unit, lookback) : null
-  // What became one row with its neighbour goes by the times of the older one: a day either way.
+  // Merged rows use the times of the older one: a day either way.
   if (whole !== null && whole < since.at) return scene.now - last.at >= Math.max(DAY, last.at - whole - DAY) - 2 * HOUR
   return scene.now - last.at >= Math.max(DAY, last.at - begun) - 2 * HOUR
 }
 
-/** When the newest of the values that are gone from a unit was withdrawn. */
+/** Returns when the newest missing value of a unit was withdrawn. */
 function withdrawnAt(values: SeriesTruth['values'], unit: { from: number; to: number }, geo: number | null): number {
   const versions = geo === null ? [...values.values()] : [values.get(geo) ?? new Map<number, Version[]>()]
   return versions
@@ -130,7 +130,7 @@ function withdrawnAt(values: SeriesTruth['values'], unit: { from: number; to: nu
     .reduce((newest, [, all]) => Math.max(newest, all.at(-1)?.to ?? 0), 0)
 }
 
-/** Whether the last answer for all geos had nothing at all: what some of them are answered later does not tell of the others. */
+/** Whether the last reply for all geos was empty. Later replies for single geos do not change the state of others. */
 const wasEmpty = ({ events }: SeriesTruth, unit: { from: number; to: number }): boolean =>
   events.findLast(
     ({ question, outcome }) =>
@@ -142,8 +142,8 @@ const wasEmpty = ({ events }: SeriesTruth, unit: { from: number; to: number }): 
   )?.present.size === 0
 
 /**
- * Since when a unit without values has been absent of all geos: since any of them was asked for it soundly after its lookback, and
- * the last answer for all had nothing at all. Null where that is not so.
+ * Returns since when a unit without values is absent for all geos: since any geo was fetched correctly after its
+ * lookback, if the last reply for all was empty. Otherwise null.
  */
 function emptySince(
   events: SeriesTruth['events'],
@@ -165,7 +165,7 @@ function emptySince(
   return first?.at ?? null
 }
 
-/** Whether a series that has values in a unit lacks others since one answer that is long ago. */
+/** Whether a series with values in a unit lacks others since one old reply. */
 function isLongDue(
   scene: Scene,
   truth: SeriesTruth,
@@ -181,7 +181,7 @@ function isLongDue(
   const some = values
     .flatMap((one) => [...one])
     .some(([at, versions]) => at >= unit.from && at < unit.to && versions.at(-1)?.to === null)
-  // A geo with a single value does not show that it should have had one before.
+  // A single value of a geo does not imply earlier ones.
   const lacksSeveral = [...truth.values].some(
     ([one, held]) =>
       [...held.values()].filter((all) => all.at(-1)?.to === null).length > 1 && isAbsent(truth, unit, one),
@@ -202,7 +202,7 @@ function isLongDue(
 
 const SECONDS: Readonly<Record<string, number>> = { hour: 3600, day: 23 * 3600, month: 28 * DAY }
 
-/** Whether a series has a value for each of its periods by nature: events have not, nor have hours of what comes by the month. */
+/** Whether a series has a value for each period, unlike events and the hours of monthly series. */
 export function isPromised({ scripts, now: today }: Scene, key: string, trunc: string | null, now = today): boolean {
   const [kind, id] = JSON.parse(key) as [string, number]
   const script = scripts.find((one) => one.id === id && (one.kind ?? 'indicator') === kind)
@@ -211,14 +211,14 @@ export function isPromised({ scripts, now: today }: Scene, key: string, trunc: s
   return trunc === null || (typeof every === 'number' && every <= (SECONDS[trunc] ?? 0))
 }
 
-/** Whether a series comes by the month, or longer. */
+/** Whether the periods of a series are months or longer. */
 export function isMonthly({ scripts, now }: Scene, key: string): boolean {
   const [kind, id] = JSON.parse(key) as [string, number]
   const script = scripts.find((one) => one.id === id && (one.kind ?? 'indicator') === kind)
   return script !== undefined && ['month', 'year'].includes(String(resolutionAt(script, now, now).every))
 }
 
-/** Whether a value of a series is held. */
+/** Whether a value of a series is stored. */
 const isHeld = ({ values }: SeriesTruth, geo: number | null): boolean =>
   [...values].some(
     ([one, versions]) => (geo === null || one === geo) && [...versions.values()].some((all) => all.at(-1)?.to === null),
@@ -250,7 +250,7 @@ export function dutiesOf(scene: Scene, plan: Plan): Duties {
                 failed || standing.state === 'unverified' || standing.state === 'open' ? 'may' : 'not',
               )
             if (geo !== null) continue
-            // A geo that an answer for all lacked may be asked for by itself.
+            // A geo that is missing in a reply for all may be requested alone.
             for (const known of truth.values.keys())
               if (['unverified', 'open'].includes(standingOf(truth, unit, known).state)) put(key, known, unit, 'may')
           }
@@ -273,20 +273,21 @@ export function dutiesOf(scene: Scene, plan: Plan): Duties {
       for (const geo of entry.geoIds.length === 0 ? [null] : entry.geoIds) {
         const standing = standingOf(truth, unit, geo)
         const by = plan.do === 'restate' ? 'must' : dutyOf(standing, unit.to, now, entry)
-        // What belongs to a month that is not over may be asked until it is, wherever in it one is.
+        // A unit of the current month may be requested until the month is over.
         const month = entry.trunc === null && isMonthly(scene, entry.key)
         const last = month ? border(SERVICE_ZONE, unit.from, 'month', 1) : unit.to
         const later = by === 'not' ? dutyOf(standing, last, now, entry) : by
-        // Where it begins, its value comes and is revised; who holds none does not know that it is a month.
+        // A monthly value appears and is revised at the start of its month. Without stored values, the month is
+        // unknown.
         const begins = month && unit.from === border(SERVICE_ZONE, unit.from, 'month') && isHeld(truth, geo)
-        // Answers that were accepted before its first value may have become one row, which counts as fetched when the oldest was.
+        // Replies accepted before the first value may be merged, with the fetch time of the oldest.
         const isJoined = month && truth.dismissed.size > 0
         const mayBe = by === 'not' && (later === 'not' ? isJoined : !begins)
         const need = mayBe ? 'may' : later
         const duty = plan.do !== 'restate' && need !== 'not' ? refusedDuty(oracle, entry.key, now, need) : need
         const absent = need === 'not' && (isAbsent(truth, unit, geo) || (geo === null && wasEmpty(truth, unit)))
         if (absent && isLongDue(scene, truth, entry, unit, geo)) due.push({ key: entry.key, geo, ...unit })
-        // What was settled for every lookback so far may have become one row with what is older: a longer one asks it anew.
+        // Units settled for every lookback so far may be merged with older ones: a longer lookback requests them again.
         const isLonger = entry.lookback > (scene.lookbacks.get(entry.key) ?? 0)
         if (need === 'not' && isLonger) put(entry.key, geo, unit, 'may')
         put(entry.key, geo, unit, absent && isAbsentDue(scene, truth, entry, unit, geo) ? 'may' : duty)
@@ -295,7 +296,7 @@ export function dutiesOf(scene: Scene, plan: Plan): Duties {
   return { byUnit, due }
 }
 
-/** Tells of a question whether all that it is about was asked at an instant already. */
+/** Returns whether everything in a request was already requested at an instant. */
 export function triedAt({ oracle }: Scene, at: number): (question: Question) => boolean {
   const before = new Map([...oracle].map(([key, { events }]) => [key, events.filter((event) => event.at === at)]))
   return ({ key, window, geos, trunc }) =>
@@ -322,11 +323,11 @@ const inside = (a: Question, b: Question): boolean =>
   a.window.from >= b.window.from &&
   a.window.to <= b.window.to
 
-/** Compares what was sent with what had to be. */
+/** Compares the sent requests with the duties. */
 export function judgeAsked(scene: Scene, plan: Plan, { byUnit }: Duties, taken: Taken, summary: Summary | null): void {
   if (!SCOPE.has('asked')) return
   const { tally } = scene
-  // What was dropped on the way is in the database only, what was sent by a process that died in the log only.
+  // Requests lost in transit are only in the database, and those of a killed process only in the log.
   const all = [...taken.sent, ...taken.fetches].flatMap(({ question }) => question ?? [])
   const sent = [...new Map(all.map((question) => [question.target, question])).values()]
   const whole = summary !== null && summary.stop === null
@@ -337,7 +338,7 @@ export function judgeAsked(scene: Scene, plan: Plan, { byUnit }: Duties, taken: 
         scene.lookbacks.set(key, Math.max(lookback, scene.lookbacks.get(key) ?? 0))
         scene.shortest.set(key, Math.min(lookback, scene.shortest.get(key) ?? lookback))
       }
-  // Once the service does not know an id, no other window of it is asked for, even if it knows the id again a moment later.
+  // Once an id is unknown, no other window of it is requested in the run, even if the id becomes known.
   const refused = new Set(
     taken.fetches.flatMap(({ fetch, question }) =>
       question && fetch.outcome === 'refused' ? [idOf(question.key)] : [],
@@ -355,7 +356,7 @@ export function judgeAsked(scene: Scene, plan: Plan, { byUnit }: Duties, taken: 
           question.window.to >= unit.to &&
           concerns(question, geo),
       )
-      // Halves of what was too large hold it together, though none holds a unit alone.
+      // Halves of a window that was too large cover it together, though neither covers a unit alone.
       if (!isSent)
         differ(
           `${plan.do}: not asked, though it must be: ${key} geo ${geo} ${date(unit.from)}`,
@@ -391,16 +392,16 @@ export function judgeAsked(scene: Scene, plan: Plan, { byUnit }: Duties, taken: 
   judgeRange(scene, plan, sent, whole)
 }
 
-/** The number under which events come: nobody has heard of it. */
+/** The unknown resolution id of events. */
 const EVENTS = 300
 
-/** Nothing is asked twice in one run, but for what has to be told apart or was too large. */
+/** Expects no repeated request in one run, except samples and parts of large windows. */
 function judgeOverlap(plan: Plan, { fetches }: Taken): void {
   const all = fetches.flatMap(({ fetch, question }) =>
     question?.window ? [{ fetch, question, window: question.window }] : [],
   )
   const good = all.filter(({ fetch }) => fetch.outcome === 'ok' || fetch.outcome === 'empty')
-  // What may be sums of something finer is asked by single days before it is believed.
+  // Possible sums of finer values are sampled by single days.
   const excused = all.filter(
     ({ fetch, question }) =>
       fetch.outcome === 'coarse' || (question.trunc === null && [223, EVENTS].includes(fetch.resolution_id ?? 0)),
@@ -424,14 +425,14 @@ function judgeBudget(scene: Scene, plan: Plan, { requests }: Taken): void {
   if (spent > limit) differ(`${plan.do}: more calls within a day than the job allows`, limit, spent)
 }
 
-/** What is absent takes a tenth of the calls of a run, or one call a day. */
+/** Absent data takes a tenth of the calls of a run, or one call per day. */
 function judgeShare(scene: Scene, plan: Plan, { sent, fetches, requests }: Taken): void {
   if (plan.do === 'retry') return
   const absent = fetches.filter(({ fetch }) => fetch.reason === 'absent')
   const calls = sent.filter(({ entry }) => absent.some(({ fetch }) => fetch.target === entry.url)).length
   const last = scene.absentAt.get(plan.job)
   const isDaily = last === undefined || scene.now - last >= DAY - HOUR
-  // The plan counts the windows of an id of which the service says in this run that it does not know it.
+  // The plan also counts windows of an id that this run finds to be unknown.
   const isCut = fetches.some(({ fetch }) => fetch.outcome === 'refused')
   const share = plan.do === 'restate' ? 0 : Math.max(Math.floor((requests - calls) / 10), isDaily || isCut ? 1 : 0)
   scene.tally.comparisons++
@@ -444,7 +445,7 @@ function judgeShare(scene: Scene, plan: Plan, { sent, fetches, requests }: Taken
   if (absent.length > 0) scene.absentAt.set(plan.job, scene.now)
 }
 
-/** Questions about one instant and listings have no window: they are not asked again while they are fresh. */
+/** Expects instants and listings, which have no window, not to be requested while fresh. */
 function judgeInstants(scene: Scene, plan: Plan, { fetches }: Taken): void {
   for (const { fetch, question } of fetches) {
     if (question?.window || plan.do === 'restate' || plan.do === 'retry') continue
@@ -459,7 +460,7 @@ function judgeInstants(scene: Scene, plan: Plan, { fetches }: Taken): void {
       scene.singles.set(fetch.target, scene.now)
 }
 
-/** A command about a range asks the instants that lie in it and no others; a restatement all of them. */
+/** A command with a range requests only instants within it; a restate requests all of these. */
 function judgeRange(scene: Scene, plan: Plan, sent: readonly Question[], whole: boolean): void {
   if (plan.do !== 'restate' && plan.do !== 'backfill') return
   const isInside = (at: number): boolean => at >= plan.from && at < plan.to
@@ -477,7 +478,7 @@ function judgeRange(scene: Scene, plan: Plan, sent: readonly Question[], whole: 
   }
 }
 
-/** What a healthy service was asked for is held, or known to be unverified: however little it answers at once. */
+/** Expects data requested from a healthy service to be stored or unverified, however small its limit. */
 export function judgeHeld(scene: Scene, plan: Plan, { byUnit, due }: Duties, { sent }: Taken): void {
   if (!SCOPE.has('asked')) return
   const isAsked = (one: Duties['due'][number]): boolean =>
@@ -485,7 +486,7 @@ export function judgeHeld(scene: Scene, plan: Plan, { byUnit, due }: Duties, { s
       ({ question }) =>
         question.key === one.key && question.window && question.window.from <= one.from && question.window.to >= one.to,
     )
-  // A run of few calls takes a window a day.
+  // A run with few calls requests one window per day.
   const last = plan.do === 'sync' ? scene.absentAt.get(plan.job) : undefined
   if (due.length > 0 && plan.do === 'sync' && (last === undefined || scene.now - last >= DAY - HOUR)) {
     scene.tally.comparisons++
@@ -501,7 +502,7 @@ export function judgeHeld(scene: Scene, plan: Plan, { byUnit, due }: Duties, { s
     const [kind, id] = JSON.parse(key) as [string, number]
     const script = scene.scripts.find((one) => one.id === id && (one.kind ?? 'indicator') === kind)
     const days = Math.round((unit.to - unit.from) / DAY)
-    // All geos of an entry may be in one question.
+    // One request may contain all geos of an entry.
     if (!script || days * script.geos.length > scene.limit) continue
     const standing = standingOf(truthOf(scene.oracle, key), unit, geo)
     scene.tally.comparisons++

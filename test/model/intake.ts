@@ -1,4 +1,4 @@
-/* What the program wrote down of a command, put beside what the service answered; the oracle believes from it what can be believed. */
+/* Compares the records of a command with the replies of the service, and updates the oracle with valid replies. */
 import type { RequestLogEntry } from '../../src/emulator/server.ts'
 import type { Summary } from '../../src/sync/sync.ts'
 import { believe, note, truthOf } from './oracle.ts'
@@ -9,7 +9,7 @@ import { type Answer, answerOf, type Question, questionOf } from './service.ts'
 /** Seconds of the day on which the clocks are set back. */
 const LONGEST_DAY = 90_000
 
-/** A fetch as the database records it. */
+/** A fetch in the database. */
 interface Fetch {
   readonly id: number
   readonly run_id: number
@@ -29,14 +29,14 @@ interface Fetch {
   readonly reason: string | null
 }
 
-/** What happened in a command: every question that was sent, and what was recorded of it. */
+/** The events of a command: all sent requests and their records. */
 export interface Taken {
   readonly sent: readonly { readonly question: Question; readonly entry: RequestLogEntry }[]
   readonly fetches: readonly { readonly fetch: Fetch; readonly question: Question | null }[]
   readonly requests: number
 }
 
-/** Looks at all that is new in the log and in the database. */
+/** Reads all new entries in the log and in the database. */
 export function takeIn(scene: Scene, summary: Summary | null): Taken {
   const { emulator, program, oracle, now, tally } = scene
   const entries = emulator.requests.slice(scene.seen)
@@ -62,7 +62,7 @@ export function takeIn(scene: Scene, summary: Summary | null): Taken {
       const did = believe(oracle, question, answer, now, scene.command)
       const counted = [fetch.rows_revised, fetch.rows_withdrawn, fetch.rows_rejected]
       const meant = [did.revised, did.withdrawn, news]
-      // What has no length is revised by nothing but its value; its step is anybody's.
+      // Values without a length are revised only by their value, with any step.
       const hasSteps = answer.values.every(({ step }) => step !== null)
       if (SCOPE.has('counters') && hasSteps && String(counted) !== String(meant))
         differ(`revised, withdrawn, rejected of ${fetch.target}`, meant, counted)
@@ -79,7 +79,7 @@ export function takeIn(scene: Scene, summary: Summary | null): Taken {
               ? 'unread'
               : 'failed'
       if (outcome === 'coarse' && !hasFailedDay(question, rows)) checkCoarse(scene, question, entry)
-      // What was too large is asked in parts, and what the end of a run cut off says nothing.
+      // A window that was too large is requested in parts, and an aborted request has no result.
       if (!['too-large', 'stopped'].includes(fetch.outcome)) note(oracle, question, outcome, now, scene.command)
     }
     return { fetch, question }
@@ -103,7 +103,7 @@ export function takeIn(scene: Scene, summary: Summary | null): Taken {
   return { sent, fetches, requests: entries.length }
 }
 
-/** Whether a request for one of the days of a window failed in the same command, or had no values: its sample, without which nobody knows what an answer is. */
+/** Whether a sample of one day failed in the same command or was empty, so that the resolution is unknown. */
 const hasFailedDay = ({ key, window }: Question, rows: readonly Fetch[]): boolean =>
   rows.some(({ target, outcome }) => {
     const day = questionOf(target)
@@ -112,13 +112,13 @@ const hasFailedDay = ({ key, window }: Question, rows: readonly Fetch[]): boolea
     return lies && !['ok', 'coarse', 'too-large'].includes(outcome)
   })
 
-/** An answer is put aside as coarse only where it may be one. */
+/** Expects a coarse reply only where it may be one. */
 function checkCoarse(scene: Scene, question: Question, entry: RequestLogEntry | undefined): void {
   const script = scene.scripts.find(({ id, kind }) => id === question.id && kind === question.kind)
   if (entry?.status !== 200 || !script || !question.window) return
   const answer = answerOf(question, entry, script)
   const oneDay = question.window.to - question.window.from <= LONGEST_DAY
-  // Events have no step, and an id that is unknown until a single day shows it.
+  // Events have no step, and their id is unknown until a single day reveals it.
   const mayBeSums = answer.values.every(({ step }) => step === null || step >= 3600)
   if (!answer.mixed && (oneDay || !mayBeSums || question.trunc !== null))
     differ('an answer in one resolution is put aside as coarse', 'ok', entry.url)

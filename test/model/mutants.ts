@@ -1,11 +1,14 @@
-/* Repairs undone one by one, each in a copy of the program: `npm run test:model -- --mutants`. The model must find every one. */
+/*
+ * Undoes repairs one by one in copies of the program: `npm run test:model -- --mutants`. The model must find every
+ * fault.
+ */
 import { spawn } from 'node:child_process'
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { MUTANTS, type Mutant } from './repairs.ts'
 
-/** What became of a mutant: the first sequence that found it, or none; `stale`: the text that it changes is not there. */
+/** The result for a mutant: the first sequence that found it, or none; `stale`: its text no longer exists. */
 export interface Fate {
   readonly mutant: Mutant
   readonly seed: number | null
@@ -13,7 +16,7 @@ export interface Fate {
   readonly said: string
 }
 
-/** Runs the sequences in a folder and answers the first that fails, but for some. */
+/** Runs the sequences in a directory and returns the first that fails. */
 function firstFailure(
   folder: string,
   seeds: number,
@@ -48,7 +51,7 @@ function firstFailure(
   )
 }
 
-/** Undoes every repair (or those whose name has a word) and says which sequence shows it. */
+/** Undoes every repair (or those whose name contains a word) and prints which sequence reveals it. */
 export async function runMutants(
   seeds: number,
   word: string,

@@ -1,4 +1,7 @@
-/* `npm run test:model -- --seeds 5000`: random sequences beside those of the suite; `--seed N` runs one and shrinks it, `--server postgres://…` has the databases there. */
+/*
+ * `npm run test:model -- --seeds 5000`: random sequences beyond those of the suite. `--seed N` runs one and shrinks it;
+ * `--server postgres://…` sets the server of the databases.
+ */
 import { parseArgs } from 'node:util'
 import fc from 'fast-check'
 import { onDisk, onServer } from './databases.ts'

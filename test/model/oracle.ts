@@ -1,8 +1,8 @@
-/* What must be in the database, told from what the service said and when. */
+/* Predicts the contents of the database from the replies of the service and their times. */
 import { DAY, HOUR } from './calendar.ts'
 import type { Answer, Question } from './service.ts'
 
-/** A version of a value: known from an instant on, until another one. */
+/** A version of a value, valid from an instant until the next one. */
 export interface Version {
   readonly value: number
   readonly step: number | null
@@ -10,26 +10,26 @@ export interface Version {
   to: number | null
 }
 
-/** What became of one question, in the order in which it was written down. */
+/** The outcome of a request, in order of recording. */
 export interface Event {
   readonly question: Question
   readonly at: number
   readonly outcome: 'answered' | 'coarse' | 'failed' | 'refused' | 'unread'
-  /** Rows that made no sense, and whether somebody accepted the answer in spite of them. */
+  /** Invalid rows, and whether the reply was accepted despite them. */
   readonly rejects: readonly string[]
   accepted: boolean
-  /** Whether it was accepted when it came. */
+  /** Whether it was accepted immediately. */
   readonly acceptedAtOnce: boolean
-  /** Geos with values in the answer. */
+  /** Geos with values in the reply. */
   readonly present: ReadonlySet<number>
-  /** Geos that were known before and held values inside the window, of which the answer has none. */
+  /** Known geos with stored values in the window that are missing in the reply. */
   readonly lost: ReadonlySet<number>
-  /** Geos that were known before. */
+  /** Previously known geos. */
   readonly known: ReadonlySet<number>
   readonly command: number
 }
 
-/** What a written answer did. */
+/** The effect of a stored reply. */
 export interface Effect {
   fresh: number
   unchanged: number
@@ -40,11 +40,11 @@ export interface Effect {
 export interface SeriesTruth {
   readonly values: Map<number, Map<number, Version[]>>
   readonly events: Event[]
-  /** Rows without sense that somebody dismissed. */
+  /** Dismissed invalid rows. */
   readonly dismissed: Set<string>
 }
 
-/** The memory of the model: every series with all versions of its values and all that was asked. */
+/** The state of the model: every series with all versions of its values and all requests. */
 export type Oracle = Map<string, SeriesTruth>
 
 export const truthOf = (oracle: Oracle, key: string): SeriesTruth => {
@@ -61,7 +61,7 @@ const current = (versions: Version[] | undefined): Version | undefined => {
   return last?.to === null ? last : undefined
 }
 
-/** Takes an answer that was written. */
+/** Adds a stored reply. */
 export function believe(oracle: Oracle, question: Question, answer: Answer, at: number, command: number): Effect {
   const truth = truthOf(oracle, question.key)
   const { window } = question
@@ -115,7 +115,7 @@ export function believe(oracle: Oracle, question: Question, answer: Answer, at: 
   return effect
 }
 
-/** Takes a question that brought nothing. */
+/** Adds a request without a usable reply. */
 export function note(oracle: Oracle, question: Question, outcome: Event['outcome'], at: number, command: number): void {
   const none = new Set<number>()
   truthOf(oracle, question.key).events.push({
@@ -132,47 +132,47 @@ export function note(oracle: Oracle, question: Question, outcome: Event['outcome
   })
 }
 
-/** Takes that rows without sense were dismissed: answers with nothing else wrong in them are accepted. */
+/** Dismisses invalid rows: replies without other faults are accepted. */
 export function accept({ events, dismissed }: SeriesTruth, rows: readonly string[]): void {
   for (const row of rows) dismissed.add(row)
   for (const event of events) event.accepted = event.rejects.every((row) => dismissed.has(row))
 }
 
-/** Whether a question was about a geo. */
+/** Whether a request included a geo. */
 export const concerns = ({ geos }: Question, geo: number | null): boolean =>
   geos === null || (geo !== null && geos.includes(geo))
 
 const covers = ({ window }: Question, unit: { from: number; to: number }): boolean =>
   window !== null && window.from <= unit.from && window.to >= unit.to
 
-/** What is known of a unit of a series, for one geo or (null) for all that there are. */
+/** The state of a unit of a series, for one geo or (null) for all. */
 export interface Standing {
-  /** `unverified`: the last answer cannot be believed; `open`: it can, or not, as one likes. */
+  /** `unverified`: the last reply is not valid; `open`: either is permitted. */
   readonly state: 'never' | 'held' | 'unverified' | 'open'
-  /** When it was last answered. */
+  /** When it was last fetched. */
   readonly at: number
-  /** Since when it is unverified, where it is. */
+  /** Start of the unverified state, if any. */
   readonly since: number
-  /** The last question about it, whatever became of it, and what that was. */
+  /** The last request for it and its outcome. */
   readonly lastTry: number
   readonly lastOutcome: Event['outcome'] | null
-  /** Whether something in the last answer made no sense, though it was accepted. */
+  /** Whether the last reply had invalid rows, though it was accepted. */
   readonly marred: boolean
 }
 
-/** Whether an answer can be believed for one geo, or for all that there are. */
+/** Whether a reply is valid for one geo, or for all. */
 function trust(event: Event, geo: number | null): 'held' | 'unverified' | 'open' {
   if (!event.accepted) return 'unverified'
   const known = geo === null ? event.known : new Set([geo])
-  // All that is held of a geo is gone, while others have values, or of all.
+  // All stored values of a geo are missing while others have values, or those of all geos.
   const lost = [...known].some((one) => event.lost.has(one))
   if (lost && (geo !== null || event.present.size === 0)) return event.rejects.length > 0 ? 'open' : 'unverified'
-  // An answer without values for all geos is no better verified for those that lost none.
+  // An empty reply for all geos is unverified also for geos that lost nothing.
   if (event.lost.size > 0 && event.present.size === 0) return 'open'
   return lost ? 'open' : 'held'
 }
 
-/** The answers that count for a geo: one about all that is unverified leaves those about the geo alone as they are. */
+/** Returns the replies that count for a geo: an unverified reply for all keeps those for the geo alone. */
 function countingFor(answered: readonly Event[], geo: number | null): Event[] {
   let hasOwn = false
   return answered.filter(({ question, acceptedAtOnce, present, lost }) => {
@@ -184,7 +184,7 @@ function countingFor(answered: readonly Event[], geo: number | null): Event[] {
   })
 }
 
-/** Judges a unit by the last word on it. */
+/** Determines the state of a unit from its last reply. */
 export function standingOf(truth: SeriesTruth, unit: { from: number; to: number }, geo: number | null): Standing {
   const { events } = truth
   const requested = events.filter(({ question }) => covers(question, unit) && concerns(question, geo))
@@ -199,7 +199,7 @@ export function standingOf(truth: SeriesTruth, unit: { from: number; to: number 
   if (!last) return { state: 'never', at: never, since: never, marred: false, ...tried }
   const sound = answered.findLastIndex((event) => trust(event, geo) === 'held')
   const state = trust(last, geo)
-  // What was put aside as coarse since may have left it unverified, where its days do not tell.
+  // A later coarse reply may have left it unverified if its days do not explain it.
   const unexplained = state === 'held' && lastTry?.outcome === 'coarse'
   const marred = last.rejects.length > 0
   return {
@@ -211,10 +211,10 @@ export function standingOf(truth: SeriesTruth, unit: { from: number; to: number 
   }
 }
 
-/** What an entry must do about a unit, must not do, or may do. */
+/** Whether an entry must, must not, or may request a unit. */
 export type Duty = 'must' | 'may' | 'not'
 
-/** A unit that ends at an instant was settled when it was answered so much later; an hour either way is for the clocks' changes. */
+/** Whether a unit was settled when fetched; an hour either way allows for clock changes. */
 export function dutyOf(
   standing: Standing,
   end: number,
@@ -227,7 +227,7 @@ export function dutyOf(
     return 'must'
   }
   if (standing.state !== 'held') {
-    // At growing distances: 1, 2, 4, 8 … days.
+    // At growing intervals: 1, 2, 4, 8 … days.
     const distance = standing.lastTry - standing.since + DAY + 2 * HOUR
     return standing.state === 'unverified' && now - standing.lastTry >= distance ? 'must' : 'may'
   }

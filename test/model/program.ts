@@ -1,4 +1,4 @@
-/* The program under test, behind its public entry points: jobs, sync, retry, replay, gaps and SQL. */
+/* The program under test through its public entry points: jobs, sync, retry, replay, gaps and SQL. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -25,37 +25,37 @@ import { askAtOnce } from '../postgres/suites/atOnce.ts'
 import { openReader, openStore, type Store } from '../store.ts'
 import type { Orders } from './child.ts'
 
-/** What is thrown in the middle of a transaction in place of a kill. */
+/** Thrown within a transaction instead of a kill. */
 export class Killed extends Error {}
 
 export interface Program {
   readonly store: () => Store
-  /** Dies at the so manieth statement from now on, once. */
+  /** Dies once at the given statement, counted from now. */
   killAt(statement: number | null): void
-  /** Whether it died since it was last told when to. */
+  /** Whether it died since `killAt`. */
   readonly died: () => boolean
   sync(yaml: string, now: number, command: string, options?: PlanOptions): Promise<Summary>
   retry(now: number): Promise<Summary>
-  /** Builds the database anew from its stored replies, puts it in the old one's place, and answers what differs. */
+  /** Rebuilds the database from its stored replies, replaces it, and returns the differences. */
   replay(now: number): Promise<string[]>
   gaps(): Promise<readonly object[]>
-  /** Dismisses all that is in quarantine. */
+  /** Dismisses all quarantine entries. */
   dismiss(now: number): Promise<void>
-  /** Runs a command in a process of its own and kills it so many milliseconds after it is ready. */
+  /** Runs a command in a separate process and kills it a number of milliseconds after it is ready. */
   kill(orders: Omit<Orders, 'file' | 'service'>, afterMs: number): Promise<void>
-  /** Closes the file and opens it again, as after a death. */
+  /** Closes and reopens the database, as after a death. */
   restart(): Promise<void>
   close(): Promise<void>
 }
 
-/** Tables that a replay must make again row for row, and columns that cannot be the same twice. */
+/** Tables that a replay must restore row for row, without columns that vary. */
 const REBUILT = [
   ...['observation', 'observation_revision', '_day', '_coverage', '_absent', '_resolution', 'series_geo'],
   ...['indicator', 'indicator_text', 'content_text', 'archive_edition', 'widget_text', 'geo_text'],
 ]
 
 const jobs = new Map<string, Job>()
-/** A job by its text, at a pace that does not wait. */
+/** Parses a job, at a pace without waiting. */
 function jobOf(yaml: string): Job {
   let job = jobs.get(yaml)
   if (!job) {
@@ -67,13 +67,13 @@ function jobOf(yaml: string): Job {
   return job
 }
 
-/** Opens a database; one on a server answers at once, too. */
+/** Opens a database; one on a server also supports synchronous queries. */
 async function open(name: string): Promise<Store> {
   const store = await openStore(name)
   return isAddress(name) ? { ...store, ...askAtOnce(name) } : store
 }
 
-/** Opens the program on a database of its own. */
+/** Opens the program on its own database. */
 export async function openProgram(file: string, emulator: Pick<Emulator, 'url' | 'key'>): Promise<Program> {
   let store = await open(file)
   let left: number | null = null

@@ -74,7 +74,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: of('limit' as const), geoDays: of<number | null>(null, 5, 100) }) },
 )
 
-/** Two jobs that want the same of one series, but for its geos: what the one is answered bears on the other. */
+/** Two jobs that select the same series with different geos, so that replies for one affect the other. */
 const twinJobs = ({ kind, geos }: Twins): fc.Arbitrary<World['jobs']> => {
   const common = {
     kind: fc.constant(kind),
@@ -95,7 +95,7 @@ const twinJobs = ({ kind, geos }: Twins): fc.Arbitrary<World['jobs']> => {
   return fc.tuple(one(geos[0]), one(geos[1]))
 }
 
-/** What is by chance in every world. */
+/** Random settings of every world. */
 const chances = {
   lag: of(-DAY, 0, 0, 2 * HOUR, DAY + 12 * HOUR),
   change: fc.tuple(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: 4 })),
@@ -103,7 +103,7 @@ const chances = {
   emptyTiempo: of(4, 77, 218, 223),
 }
 
-/** Some steps in a row somewhere among others. */
+/** Inserts a sequence of steps somewhere among others. */
 const among = (some: fc.Arbitrary<readonly Step[]>, few: readonly Kind[], most: number): fc.Arbitrary<Step[]> =>
   fc
     .tuple(
@@ -120,7 +120,7 @@ const among = (some: fc.Arbitrary<readonly Step[]>, few: readonly Kind[], most: 
       ...others.slice(at),
     ])
 
-/** Few kinds of series a world, so that jobs and events meet. */
+/** Few kinds of series per world, so that jobs and events meet. */
 const usual: fc.Arbitrary<Sequence> = fc.tuple(kinds, kinds).chain((few) =>
   fc.record({
     world: fc.record({

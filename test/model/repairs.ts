@@ -1,13 +1,13 @@
-/* Faults that were in the program once, as the change of a text that brings each back. */
+/* Former faults of the program, as text changes that restore each. */
 
-/** A change of one place. */
+/** A change in one place. */
 interface Edit {
   readonly file: string
   readonly find: string
   readonly put: string
 }
 
-/** A fault that was there, by the repair that is undone. */
+/** A former fault, as the repair to undo. */
 export interface Mutant {
   readonly name: string
   readonly edits: readonly Edit[]

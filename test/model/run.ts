@@ -1,4 +1,4 @@
-/* One sequence: the world is made, the steps are taken, and after each of them everything is compared. */
+/* Runs one sequence: creates the world, takes the steps, and compares everything after each. */
 import { type Emulator, startEmulator } from '../../src/emulator/emulator.ts'
 import type { Fault } from '../../src/emulator/faults.ts'
 import type { Action, Script } from '../../src/emulator/world/script.ts'
@@ -27,14 +27,14 @@ import {
   yamlOf,
 } from './world.ts'
 
-/** What is compared, and how often. */
+/** Counts of comparisons. */
 export interface Tally {
   comparisons: number
   steps: number
   requests: number
 }
 
-/** All that one sequence knows while it runs. */
+/** The state of a running sequence. */
 export interface Scene {
   readonly world: World
   readonly program: Program
@@ -43,43 +43,43 @@ export interface Scene {
   readonly tally: Tally
   readonly yaml: readonly [string, string]
   now: number
-  /** When the next command dies: at a statement, or after so many milliseconds. */
+  /** When the next command dies: at a statement, or after a number of milliseconds. */
   kill: number | null
-  /** Days times geos beyond which the service answers 504. */
+  /** The limit of days times geos, above which the service returns 504. */
   limit: number
   scripts: readonly Script[]
-  /** Requests of the log that were looked at, and fetches of the database. */
+  /** Number of processed log entries and fetches. */
   seen: number
   fetches: number
   command: number
-  /** Longest lookback in days with which each series was asked. */
+  /** Longest lookback in days with which each series was requested. */
   readonly lookbacks: Map<string, number>
-  /** And the shortest: what is settled for it may have become one row with what is older. */
+  /** Shortest lookback: data settled for it may be merged with older data. */
   readonly shortest: Map<string, number>
-  /** When a run of each job last asked for something absent. */
+  /** When a run of each job last requested absent data. */
   readonly absentAt: Map<0 | 1, number>
-  /** Instants after commands, for as-of questions. */
+  /** Instants after commands, for queries as of the past. */
   readonly past: number[]
-  /** Days on which each series was found to change its resolution. */
+  /** Known days of resolution changes by series. */
   readonly changes: Map<string, Set<number>>
-  /** When each question without a window was last answered well. */
+  /** When each request without a window last succeeded. */
   readonly singles: Map<string, number>
-  /** Where in the log of the service the sequence began. */
+  /** Start of the sequence in the service's log. */
   readonly first: number
 }
 
-/** A difference between the model and the program. */
+/** A difference between model and program. */
 export class Difference extends Error {}
 
-/** Says what differs, and ends the sequence. */
+/** Reports a difference and ends the sequence. */
 export function differ(what: string, expected: unknown, actual: unknown): never {
   throw new Difference(`${what}\n  expected ${JSON.stringify(expected)}\n  actual   ${JSON.stringify(actual)}`)
 }
 
-/** What the sequences of a process share: an embedded service, and a place for databases. */
+/** Shared by the sequences of a process: an embedded service and a place for databases. */
 let shared: Promise<{ readonly emulator: Emulator; readonly databases: Databases }> | undefined
 
-/** Makes what the sequences share; their databases are files where nothing else is said. */
+/** Prepares shared resources; databases are files by default. */
 export function beginModel(where: () => Promise<Databases> = onDisk): NonNullable<typeof shared> {
   shared ??= (async () => ({
     databases: await where(),
@@ -88,7 +88,7 @@ export function beginModel(where: () => Promise<Databases> = onDisk): NonNullabl
   return shared
 }
 
-/** Ends what the sequences share. */
+/** Closes shared resources. */
 export async function endModel(): Promise<void> {
   if (!shared) return
   const { emulator, databases } = await shared
@@ -97,7 +97,7 @@ export async function endModel(): Promise<void> {
   shared = undefined
 }
 
-/** Runs one sequence; throws a Difference where the program is not as the model says. */
+/** Runs one sequence; throws a Difference if the program deviates from the model. */
 export async function runSequence({ world: given, steps }: Sequence, tally: Tally): Promise<void> {
   const inMadrid = (spec: World['jobs'][0]) => (SCOPE.has('zones') ? spec : { ...spec, zone: SERVICE_ZONE })
   const world = { ...given, jobs: [inMadrid(given.jobs[0]), inMadrid(given.jobs[1])] as const }
@@ -143,7 +143,7 @@ export async function runSequence({ world: given, steps }: Sequence, tally: Tall
   }
 }
 
-/** Faults that the next command meets. */
+/** Faults for the next command. */
 const pending = new WeakMap<Scene, { faults: Fault[]; kill: number | null }>()
 
 async function take(scene: Scene, step: Step, actions: Map<Kind, Action[]>): Promise<void> {
@@ -155,13 +155,13 @@ async function take(scene: Scene, step: Step, actions: Map<Kind, Action[]>): Pro
       emulator.setNow(scene.now)
       return
     case 'fail':
-      // An answer about one instant has no window: what lies outside it is nobody's.
+      // A reply about one instant has no window, so that other times do not matter.
       if (
         step.fault === 'values outside' &&
         scene.world.jobs.some(({ entries }) => entries.some(({ mode }) => mode === 'instant'))
       )
         return
-      // Every call, or every so manieth; repetitions count, so that some faults pass and some do not.
+      // Every call or every n-th call, counting retries, so that some faults persist and some do not.
       pending.set(scene, {
         ...next,
         faults: [...next.faults, { ...FAULTS[step.fault], ...(step.every > 1 ? { every: step.every } : {}) } as Fault],
@@ -228,7 +228,7 @@ async function take(scene: Scene, step: Step, actions: Map<Kind, Action[]>): Pro
     const healthy = next.faults.length === 0 && next.kill === null
     const whole = await command(scene, plan, healthy)
     if (plan.do !== 'sync' || !healthy || !whole) continue
-    // What was just asked well is not asked again.
+    // Freshly fetched data is not requested again.
     await command(scene, plan, true, true)
   }
   emulator.setFaults([])
@@ -239,7 +239,7 @@ async function take(scene: Scene, step: Step, actions: Map<Kind, Action[]>): Pro
   emulator.setNow(scene.now)
 }
 
-/** Takes what somebody dismissed, and accepts the answers with nothing else wrong in them. */
+/** Updates the model after a dismissal: replies without other faults are accepted. */
 function takeDismissed({ program, oracle }: Scene): void {
   const rows = program.store().all(
     `select q.fragment, s.kind, s.indicator_id, s.time_trunc, s.time_agg, s.geo_agg, s.geo_trunc, s.geo_ids
@@ -249,7 +249,7 @@ function takeDismissed({ program, oracle }: Scene): void {
     accept(truthOf(oracle, JSON.stringify(Object.values(series))), [plainly(JSON.parse(fragment!))])
 }
 
-/** What a command tells the planner. */
+/** Returns the planner options of a command. */
 function optionsOf(plan: Plan): { readonly name: string; readonly options: PlanOptions } {
   if (plan.do === 'sync' || plan.do === 'retry') return { name: plan.do, options: {} }
   const interval = { from: plan.from, to: plan.to }
@@ -257,11 +257,11 @@ function optionsOf(plan: Plan): { readonly name: string; readonly options: PlanO
   return { name: 'backfill', options: { range: { interval, how: 'replace' } } }
 }
 
-/** The job of a command; a backfill may take the newest windows first. */
+/** Returns the job of a command; a backfill may request the newest windows first. */
 const inOrder = (yaml: string, plan: Plan): string =>
   plan.do === 'backfill' && plan.newestFirst && !yaml.includes('newestFirst') ? `newestFirst: true\n${yaml}` : yaml
 
-/** Runs one command and compares everything; answers whether it came to its end. */
+/** Runs one command and compares everything. Returns whether it completed. */
 async function command(scene: Scene, plan: Plan, healthy: boolean, again = false): Promise<boolean> {
   const { program, now } = scene
   scene.command++
@@ -279,7 +279,7 @@ async function command(scene: Scene, plan: Plan, healthy: boolean, again = false
       throw error
     summary = null
   }
-  // Who is dead asks nothing more, and says nothing true of what it did; wherever the death was noticed.
+  // A dead process requests nothing more, and its results are invalid, wherever the death was noticed.
   if (program.died()) {
     summary = null
     await program.restart()

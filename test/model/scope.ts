@@ -1,4 +1,4 @@
-/* What is compared. All of it, unless a narrower look is asked for: `--without counters,gaps`. */
+/* The scope of the comparison: everything, unless restricted by `--without counters,gaps`. */
 
 /** The parts of the comparison by name. */
 export const SCOPE = new Set([
@@ -13,10 +13,10 @@ export const SCOPE = new Set([
   'zones',
 ])
 
-/** Whether a kill ends a process, and not only a transaction. */
+/** Whether a kill ends a process, or only a transaction. */
 export const KILLS = { real: false }
 
-/** Leaves parts out. */
+/** Excludes parts of the comparison. */
 export function leaveOut(parts: string): void {
   for (const part of parts.split(',').filter(Boolean))
     if (!SCOPE.delete(part)) throw new Error(`${part} is not a part of the comparison; legal: ${[...SCOPE].join(', ')}`)

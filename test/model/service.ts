@@ -1,13 +1,13 @@
-/* What the service said: its log, read by the model's own eyes. */
+/* The replies of the service, parsed from its log independently of the program. */
 
 import type { RequestLogEntry } from '../../src/emulator/server.ts'
 import type { Script, ScriptedResolution } from '../../src/emulator/world/script.ts'
 import { border, SERVICE_ZONE } from './calendar.ts'
 
-/** A question about a series as it stood in a request. */
+/** A request for a series. */
 export interface Question {
   readonly target: string
-  /** What makes the dataset: two questions with one key are about the same values. */
+  /** The key of the dataset: equal keys mean the same values. */
   readonly key: string
   readonly kind: 'indicator' | 'offer_indicator'
   readonly id: number
@@ -15,15 +15,15 @@ export interface Question {
   readonly grouped: boolean
   /** Null for all geos. */
   readonly geos: readonly number[] | null
-  /** Null for a question about one instant. */
+  /** Null for a request about one instant. */
   readonly window: { readonly from: number; readonly to: number } | null
-  /** The one instant that it is about; null for a question about a window. */
+  /** The instant of the request; null for a window. */
   readonly instant: number | null
 }
 
 const PATH = /^\/(indicator|offer_indicator)s\/(\d+)$/
 
-/** Reads the address of a request; null where it is not about a series. */
+/** Parses the URL of a request; null if it is not about a series. */
 export function questionOf(target: string): Question | null {
   const { pathname, searchParams: search } = new URL(target, 'http://service')
   const path = PATH.exec(pathname)
@@ -50,7 +50,7 @@ export function questionOf(target: string): Question | null {
   }
 }
 
-/** A value of an answer. */
+/** A value of a reply. */
 interface SaidValue {
   readonly geo: number
   readonly at: number
@@ -58,14 +58,14 @@ interface SaidValue {
   readonly step: number | null
 }
 
-/** An answer as the service meant it. */
+/** A reply as the service meant it. */
 export interface Answer {
   readonly values: readonly SaidValue[]
-  /** It is about another indicator than the one that was asked for. */
+  /** Whether it is about another indicator than requested. */
   readonly foreign: boolean
-  /** Rows that make no sense, as they came. */
+  /** Invalid rows, unchanged. */
   readonly rejects: readonly string[]
-  /** It sums values of more than one resolution: nobody may believe it. */
+  /** Whether it sums values of several resolutions, and must not be stored. */
   readonly mixed: boolean
   readonly tiempo: number | null
 }
@@ -84,7 +84,7 @@ interface Body {
   }
 }
 
-/** The resolution in which a script serves an instant at a time of the service's clock, and its place in the list. */
+/** Returns the resolution of a scripted instant at a time, and its index in the list. */
 export function resolutionAt(script: Script, at: number, now: number): ScriptedResolution & { readonly place: number } {
   const rewritten = (script.actions ?? []).filter((action) => action.do === 'resolve' && action.at <= now).at(-1)
   const all = rewritten?.do === 'resolve' ? rewritten.resolutions : script.resolutions
@@ -102,17 +102,17 @@ const FIXED: Readonly<Record<string, number>> = {
   five_minutes: 300,
 }
 
-/** The true length of the period that begins at an instant; null where nothing has a length. */
+/** Returns the true length of the period that starts at an instant; null without a length. */
 function stepOf(every: ScriptedResolution['every'] | string, at: number): number | null {
   if (typeof every === 'number') return every
   if (every === 'irregular') return null
   return FIXED[every] ?? border(SERVICE_ZONE, at, every as 'day', 1) - at
 }
 
-/** A row as a text that does not depend on the order of its fields. */
+/** Formats a row independently of the order of its fields. */
 export const plainly = (row: object): string => JSON.stringify(Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1)))
 
-/** Reads the body of an answer to a question, knowing how the service makes it. */
+/** Parses a reply, with knowledge of how the service generates it. */
 export function answerOf(question: Question, { body, at: now }: RequestLogEntry, script: Script): Answer {
   const { indicator } = JSON.parse(body!) as Body
   const from = question.window?.from ?? Number.NEGATIVE_INFINITY

@@ -1,4 +1,4 @@
-/* The sequences of the suite: always the same, so that what fails can be repeated. */
+/* The sequences of the suite, always the same to reproduce failures. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ON_SERVER } from '../onServer.ts'
@@ -6,10 +6,10 @@ import { onDisk, onServer } from './databases.ts'
 import { sequences } from './random.ts'
 import { beginModel, Difference, endModel, runSequence, type Tally } from './run.ts'
 
-/** Of so many sequences one runs over a server: each of its statements is a message there and back. */
+/** One of this number of sequences runs on a server, because each statement is a round trip. */
 const FEWER = 20
 
-/** Declares a test that runs so many sequences from a seed on; a difference names its seed. */
+/** Declares a test with a number of sequences from a seed; a difference names its seed. */
 export function modelTest(first: number, all: number): void {
   const count = ON_SERVER ? all / FEWER : all
   beforeAll(() =>

@@ -1,14 +1,14 @@
-/* Worlds and what happens in them, as plain data: it is printed as it is, and shrinks as it is. */
+/* Worlds and their events as plain data that can be printed and shrunk. */
 import type { Fault } from '../../src/emulator/faults.ts'
 import type { Action, Script, ScriptedResolution } from '../../src/emulator/world/script.ts'
 import { border, dateOf, HOUR, SERVICE_ZONE, startOf } from './calendar.ts'
 
-/** The first day of the time in which most happens; the 25-hour day is its seventh. */
+/** The first day of most events; the 25-hour day is the seventh. */
 const DAY_0 = startOf(SERVICE_ZONE, '2025-10-20')
-/** The first day of an interval, counted from there. */
+/** Returns the first day of an interval, counted from `DAY_0`. */
 export const dayAt = (n: number): number => border(SERVICE_ZONE, DAY_0 + 12 * HOUR, 'day', n)
 export const dateAt = (n: number): string => dateOf(SERVICE_ZONE, dayAt(n))
-/** The clock at the beginning of every sequence: the morning of the eleventh day. */
+/** The time at the start of every sequence: the morning of the eleventh day. */
 export const BEGINNING = dayAt(10) + 10 * HOUR
 
 export const KINDS = [
@@ -23,9 +23,9 @@ export const idOf = (kind: Kind): number =>
 export interface Entry {
   readonly kind: Kind
   readonly mode: 'raw' | 'hour' | 'day' | 'month' | 'countries' | 'instant'
-  /** Only these of its geos, by place; all when null. */
+  /** Indexes of its geos; null for all. */
   readonly geo: readonly number[] | null
-  /** Days from the first one to the first after the last; `to` null: two days ahead of now. */
+  /** Days from the first to the one after the last; `to` null: two days ahead of now. */
   readonly from: number
   readonly to: number | null
   readonly lookback: number
@@ -42,9 +42,9 @@ export interface JobSpec {
 
 export interface World {
   readonly lag: number
-  /** Days on which the changing series change. */
+  /** Days on which series change their resolution. */
   readonly change: readonly [number, number]
-  /** The number of the resolution of days and months, and of answers without values. */
+  /** The resolution id of days and months, and of empty replies. */
   readonly tiempo: number
   readonly emptyTiempo: number
   readonly limit: number | null
@@ -68,7 +68,7 @@ export type Step =
   | { readonly do: 'fail'; readonly fault: keyof typeof FAULTS; readonly every: number }
   | { readonly do: 'kill'; readonly at: number }
   | {
-      /** `hole`: six hours of a day are withdrawn. */
+      /** `hole`: withdraws six hours of a day. */
       readonly do: 'revise' | 'withdraw' | 'late' | 'hole'
       readonly kind: Kind
       readonly from: number
@@ -103,7 +103,7 @@ export interface Sequence {
 
 const LONG_AGO = startOf(SERVICE_ZONE, '2025-01-01')
 
-/** The resolutions of a kind of series in a world. */
+/** Returns the resolutions of a kind of series in a world. */
 function resolutionsOf(kind: Kind, { change: [first, more], tiempo }: World): ScriptedResolution[] {
   const hours = { from: LONG_AGO, every: HOUR }
   switch (kind) {
@@ -126,7 +126,7 @@ function resolutionsOf(kind: Kind, { change: [first, more], tiempo }: World): Sc
   }
 }
 
-/** The series of a world as the embedded service is told them. */
+/** Returns the emulator scripts of the series of a world. */
 export function scriptsOf(world: World, actions: ReadonlyMap<Kind, readonly Action[]>): Script[] {
   return KINDS.filter((kind) => kind !== 'unknown').map((kind) => ({
     id: idOf(kind),
@@ -139,11 +139,11 @@ export function scriptsOf(world: World, actions: ReadonlyMap<Kind, readonly Acti
   }))
 }
 
-/** The geos of a kind of series; a community and the country above are of the same country. */
+/** Returns the geos of a kind of series; a community and its country are in the same country. */
 const geosOf = (kind: Kind): number[] =>
   kind === 'hourly' || kind === 'daily' ? [3, 8741, 1] : kind === 'changing' ? [3, 8741] : [3]
 
-/** What a step does to the service, if it does anything. */
+/** Returns the action of a step on the service, if any. */
 export function actionOf(one: Step, now: number): { readonly kind: Kind; readonly action: Action } | null {
   switch (one.do) {
     case 'hole': {
@@ -168,7 +168,7 @@ export function actionOf(one: Step, now: number): { readonly kind: Kind; readonl
   }
 }
 
-/** The days of an entry; null: two days ahead of today. Some kinds live elsewhere in time. */
+/** Returns the days of an entry; null: two days ahead of today. Some kinds have other dates. */
 export function datesOf({ kind, from, to }: Entry): { readonly from: string; readonly to: string | null } {
   if (kind === 'monthly') return { from: `2025-0${1 + (from % 5)}-01`, to: to === null ? null : '2025-10-01' }
   if (kind === 'announced') return { from: `2025-09-2${from}`, to: `2025-10-0${1 + ((to ?? 4) % 7)}` }
@@ -202,14 +202,14 @@ const GROUPING: Partial<Record<Entry['mode'], readonly [trunc: string, agg: stri
 
 export interface MeantEntry extends Entry {
   readonly id: number
-  /** Empty for all. */
+  /** Empty for all geos. */
   readonly geoIds: readonly number[]
-  /** The key of its dataset, as questions have it. */
+  /** The key of its dataset, as in requests. */
   readonly key: string
   readonly trunc: string | null
 }
 
-/** The entries of a job with what the oracle must know of each. */
+/** Returns the entries of a job with the facts that the oracle needs. */
 export const entriesOf = (spec: JobSpec): readonly MeantEntry[] =>
   spec.entries.map((one) => {
     const geos = geosOf(one.kind)
@@ -230,7 +230,7 @@ export const entriesOf = (spec: JobSpec): readonly MeantEntry[] =>
     return { ...one, mode, id, geoIds, key, trunc }
   })
 
-/** A job of a world as its file says it. */
+/** Formats a job of a world as YAML. */
 export function yamlOf(spec: JobSpec, name: string): string {
   const lines = { series: [] as string[], offers: [] as string[] }
   for (const entry of entriesOf(spec)) {

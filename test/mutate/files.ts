@@ -1,4 +1,6 @@
-/** The files that matter most, each with the tests that are to notice every change of it; quick ones, for each runs hundreds of times. */
+/**
+ * The most important files, each with fast tests that must notice every change, because each runs hundreds of times.
+ */
 export const FILES: Readonly<Record<string, readonly string[]>> = {
   'src/util/time/instant.ts': ['test/util/time/time.test.ts'],
   'src/util/time/interval.ts': ['test/util/time/interval.test.ts'],

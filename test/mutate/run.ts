@@ -1,6 +1,6 @@
 /*
- * Mutation testing: changes the files of `files.ts` in small ways and tells which changes no test notices. Without arguments
- * all of them, else those that are named. Stryker is installed beside this file when it is first needed.
+ * Mutation testing: changes the files of `files.ts` slightly and lists changes that no test notices. Arguments select
+ * files; default: all. Installs Stryker in this directory on first use.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { FILES } from './files.ts'
 
-/** A change of a file, and what the tests said of it. */
+/** A change of a file, and the test result. */
 interface Mutant {
   readonly fileName: string
   readonly status: 'Killed' | 'Survived' | 'NoCoverage' | 'Timeout' | 'CompileError' | 'RuntimeError' | 'Ignored'
@@ -20,11 +20,11 @@ type Stryker = new (options: object) => { runMutationTest(): Promise<readonly Mu
 
 const here = import.meta.dirname
 
-/** Stryker's own modules, installed where only this script sees them. */
+/** Loads Stryker, which is installed only for this script. */
 async function loadStryker(): Promise<Stryker> {
   const core = join(here, 'node_modules/@stryker-mutator/core')
   if (!existsSync(core))
-    // Without peers: the tests run in the vitest of the project.
+    // Without peers, because the tests run in the project's vitest.
     execFileSync(
       'npm',
       ['install', '--omit=peer', '--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock', '--prefix', here],
@@ -49,9 +49,9 @@ for (const [file, tests] of Object.entries(FILES).filter(([name]) => wanted.leng
     plugins: [join(here, 'node_modules/@stryker-mutator/vitest-runner/dist/src/index.js')],
     vitest: { configFile: 'test/mutate/vitest.config.ts', related: false },
     coverageAnalysis: 'perTest',
-    // What is computed when a file is loaded would be tried with all tests.
+    // Mutants of module-level code would run with all tests.
     ignoreStatic: true,
-    // TypeScript 7 has no interface for programs, by which Stryker would rewrite it.
+    // TypeScript 7 has no compiler API, which Stryker uses to rewrite the file.
     tsconfigFile: 'none',
     tempDirName: '.stryker-tmp',
     ignorePatterns: ['/data', '/docs', '/bench', '/dist', 'test/mutate/node_modules'],

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 
-/** Only the tests of the file that is mutated; `run.ts` says which. */
+/** Runs only the tests of the mutated file, set by `run.ts`. */
 export default defineConfig({
   test: { include: (process.env.MUTATE_TESTS ?? '').split(','), testTimeout: 60_000 },
 })

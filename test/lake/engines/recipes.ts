@@ -1,4 +1,4 @@
-/* Five recipes over the lake, in SQL that DuckDB and Spark both read; `observations` is the view of docs/lake.md. */
+/* Five recipes over the lake, in SQL for DuckDB and Spark; `observations` is the view of docs/lake.md. */
 
 const NATIVE = `kind = 'indicator' and time_trunc is null and geo_agg is null and value is not null`
 const SPOT = `${NATIVE} and indicator_id = 600 and geo_id = 3`
@@ -6,7 +6,9 @@ const MONTH = 'substr(cast(local_date as string), 1, 7)'
 const HOUR = `date_trunc('hour', at_utc)`
 const MEAN = 'sum(value * step_s) / sum(step_s)'
 
-/** The statement of each recipe, named as that of the database; without its last rounding, which engines do each in their way. */
+/**
+ * The statement of each recipe, by the name in the database, without the final rounding, which differs between engines.
+ */
 export const LAKE_RECIPES: Readonly<Record<string, string>> = {
   'daily-average': `select cast(local_date as string), count(*), ${MEAN}, min(value), max(value), min(unit)
 from observations where ${SPOT}

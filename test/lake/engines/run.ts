@@ -1,4 +1,7 @@
-/* Reads a lake with engines and compares with SQLite: `npm run test:lake` (DuckDB, Polars, pandas), `npm run test:spark`. PYTHON names a Python with these packages. */
+/*
+ * Compares lake engines with SQLite: `npm run test:lake` (DuckDB, Polars, pandas), `npm run test:spark`. PYTHON names a
+ * Python with these packages.
+ */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -21,10 +24,10 @@ const engines = process.argv.slice(2)
 const folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
 const file = join(folder, 'market.db')
 const lake = join(folder, 'lake')
-/** Half of the last decimal that a number is written with: recipes round what they answer. */
+/** Half of the last decimal of a number, because recipes round their results. */
 const lastDecimal = (value: number): number => 0.5 * 10 ** -(String(value).split('.')[1]?.length ?? 0)
 
-/** How far numbers may differ: in the last bits of a sum, which depend on its order; or in the last rounding, too. */
+/** Permitted differences: the last bits of a sum, which depend on the order, or also the last rounding. */
 type Tolerance = 'sums' | 'rounding'
 
 const same = (got: Row[number], expected: Row[number], tolerance: Tolerance): boolean =>
@@ -33,7 +36,7 @@ const same = (got: Row[number], expected: Row[number], tolerance: Tolerance): bo
     typeof expected === 'number' &&
     Math.abs(got - expected) <= (tolerance === 'rounding' ? lastDecimal(expected) : 0) + 1e-9 * Math.abs(expected))
 
-/** Says where two answers differ. */
+/** Prints where two results differ. */
 function compare(what: string, got: readonly Row[], expected: readonly Row[], tolerance: Tolerance): string[] {
   if (got.length !== expected.length) return [`${what}: ${got.length} rows in place of ${expected.length}`]
   return got.flatMap((row, i) =>
@@ -48,7 +51,7 @@ const sorted = (rows: readonly Row[]): Row[] =>
 
 try {
   const store = await fillMarket(file)
-  // Many averages are half of the last decimal that recipes tell, where the last bits of a sum would decide.
+  // Many averages are exactly half of the last decimal, where the last bits of a sum would decide.
   store.run(
     'update observation set value = round(value * 4) / 4 + (at / 900) % 3 * 0.01 where series_id in (select id from series where indicator_id = 600)',
     [],

@@ -1,8 +1,8 @@
 /*
- * Three syncs of a lake at once, and syncs that are killed, while a reader reads all of it again and again: in a bucket of a server
- * that is running (`AWS_ENDPOINT_URL=… AWS_ACCESS_KEY_ID=… AWS_SECRET_ACCESS_KEY=… npm run test:storage -- s3://BUCKET/NAME [KILLS]`),
- * or in a folder that is not there yet (`npm run test:storage -- FOLDER [KILLS]`). PYTHON is one that has pyarrow and polars; where it is
- * named, they read the bucket, too.
+ * Runs three concurrent syncs of a lake and kills some, while a reader reads everything repeatedly. In a bucket of a
+ * running server: `AWS_ENDPOINT_URL=… AWS_ACCESS_KEY_ID=… AWS_SECRET_ACCESS_KEY=… npm run test:storage --
+ * s3://BUCKET/NAME [KILLS]`. In a new directory: `npm run test:storage -- DIRECTORY [KILLS]`. A PYTHON with pyarrow and
+ * polars also reads the bucket.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -22,7 +22,7 @@ const file = join(folder, 'market.db')
 const endpoint = process.env.AWS_ENDPOINT_URL
 const access = endpoint === undefined ? {} : { endpoint }
 
-/** Runs `lake` as a command; it may be killed after some milliseconds. Answers its exit code. */
+/** Runs `lake` as a command and optionally kills it after some milliseconds. Returns its exit code. */
 function run(action: string, killAfter?: number): Promise<number | null> {
   const args = [resolve('src/cli/bin.js'), 'lake', action, lake, '--database', file]
   const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
@@ -40,7 +40,7 @@ function run(action: string, killAfter?: number): Promise<number | null> {
   )
 }
 
-/** Lets something be new in every month of one series. */
+/** Changes a value in every month of one series. */
 function another(): void {
   const db = new SQLite(file)
   db.exec(`delete from observation_revision where series_id = 1;
@@ -74,7 +74,7 @@ try {
   const reading = (async () => {
     for (; !isOver; reads++) {
       const { findings } = await checkLake(place)
-      // The link is led on right after the manifest.
+      // The symlink is updated right after the manifest.
       const found = findings.filter(({ file }) => file !== 'current')
       for (const { file, what } of found) say(`${file}: ${what}`)
       faults += found.length
