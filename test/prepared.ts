@@ -4,7 +4,7 @@ import { inject } from 'vitest'
 import { ON_SERVER } from './onServer.ts'
 import { openStore, type Store } from './store.ts'
 
-/** Opens a database that is always filled in the same way: the first test of a run fills it, the others copy it. */
+/** Opens a copy of a database with fixed contents, which the first test of a run creates. */
 export async function copyPrepared(name: string, file: string, fill: (file: string) => Promise<Store>): Promise<Store> {
   const shared = inject('sharedFolder')
   if (ON_SERVER || shared === undefined) return fill(file)

@@ -5,24 +5,23 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 /*
- * The program as tests start it: as a package has it, which needs a third of the processor that a start from the files of a
- * clone does. Whoever needs it first in a run of the tests makes it. Outside of a run, and where coverage is measured, the
- * clone itself is started.
+ * The program that tests start: bundled like the package, which starts with a third of the CPU time of a clone. The
+ * first test of a run that needs it builds it. Outside a run, and with coverage, the clone is started.
  */
 
-/** The folder of the run for it: there is one in a run of the tests only. */
+/** The variable with the directory of the bundle, set only in a test run. */
 const ROOM = 'INDICATOR_SYNC_TEST_PROGRAM'
 
-/** What users start. In a clone it runs the built program, if that is newer than the source. */
+/** The entry point of users, which in a clone prefers a newer build to the source. */
 export const CLONE_BIN = resolve('src/cli/bin.js')
-/** What starts from source. */
+/** The entry point from source. */
 export const SOURCE_BIN = resolve('src/cli/main.ts')
 
-/** Makes the room, and removes it with what is in it. */
+/** Creates the directory and returns a function to delete it. */
 export function setup(): () => void {
   if (process.env.NODE_V8_COVERAGE || process.argv.some((word) => word.startsWith('--coverage'))) return () => undefined
   const room = mkdtempSync(join(tmpdir(), 'indicator-sync-program-'))
-  // Also another user starts it in tests.
+  // Some tests start it as another user.
   chmodSync(room, 0o755)
   process.env[ROOM] = room
   return () => rmSync(room, { recursive: true, force: true })
@@ -30,7 +29,7 @@ export function setup(): () => void {
 
 const room = process.env[ROOM]
 
-/** Writes what a package has into a folder. */
+/** Writes the contents of a package into a directory. */
 function build(folder: string): void {
   execFileSync(process.execPath, [resolve('build/program.ts'), join(folder, 'dist')])
   cpSync(CLONE_BIN, join(folder, 'src/cli/bin.js'))
@@ -38,7 +37,7 @@ function build(folder: string): void {
   for (const name of ['node_modules', 'jobs', 'docs']) symlinkSync(resolve(name), join(folder, name))
 }
 
-/** Makes a folder; false where it is there already. */
+/** Creates a directory; false if it exists. */
 function isMadeByUs(folder: string): boolean {
   try {
     mkdirSync(folder)
@@ -49,14 +48,14 @@ function isMadeByUs(folder: string): boolean {
   }
 }
 
-/** A folder of the run, made by who needs it first; null outside of a run, and where coverage is measured. */
+/** Returns a directory that the first caller of a run creates; null outside a run and with coverage. */
 export function madeOnce(name: string, make: (folder: string) => void): string | null {
   if (room === undefined) return null
   const made = join(room, name)
   if (existsSync(made)) return made
   const part = `${made}.part`
   const idle = new Int32Array(new SharedArrayBuffer(4))
-  // Who makes this folder fills it; all others wait until it has its name.
+  // The process that creates the directory fills it; others wait until it is renamed.
   while (!isMadeByUs(part)) {
     if (existsSync(made)) return made
     Atomics.wait(idle, 0, 0, 50)
@@ -68,27 +67,27 @@ export function madeOnce(name: string, make: (folder: string) => void): string |
     }
     return made
   } finally {
-    // Where it cannot be made, the next one tries, and says why it cannot.
+    // After a failure, the next process tries and reports the error.
     rmSync(part, { recursive: true, force: true })
   }
 }
 
-/** The folder of the program; null where the clone is started. */
+/** The directory of the bundle; null if the clone is started. */
 const builtProgram = (): string | null => madeOnce('program', build)
 
-/** What Node is started with to run a command. */
+/** The entry point of commands. */
 export const programBin = (): string => {
   const built = builtProgram()
   return built === null ? SOURCE_BIN : join(built, 'src/cli/bin.js')
 }
 
-/** The address of a module of the program that something is begun with, for processes of tests themselves. */
+/** Returns the URL of a program module for processes of tests. */
 export const programModule = (name: 'index' | 'main'): string => {
   const built = builtProgram()
   const source = { index: 'src/index.ts', main: 'src/cli/main.ts' } as const
   return pathToFileURL(built === null ? resolve(source[name]) : join(built, 'dist/program', `${name}.js`)).href
 }
 
-/** What the environment of a command has besides: what one compiled, the next one of the run finds. */
+/** Additional environment of a command: a compile cache shared by the commands of a run. */
 export const PROGRAM_ENV: Readonly<Record<string, string>> =
   room === undefined ? {} : { NODE_COMPILE_CACHE: join(room, 'compiled') }

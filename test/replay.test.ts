@@ -25,10 +25,10 @@ archives: [{ window: { from: 2025-10-01, to: 2025-10-03 } }]
 widgets: { list: true, names: [potencia], window: { last: 1d } }
 `
 
-/** The values come before the catalogue, which describes them. */
+/** The values are fetched before the catalogue, which describes them. */
 const VALUES = 'series:\n  - { indicators: [600, 1739], window: { from: 2025-09-20, to: 2025-09-27 } }'
 
-/** Some nights of a service that revises, refuses, repeats itself and cannot always be understood. */
+/** Runs several nights with revisions, refusals, repetitions and unreadable rows. */
 async function nights(store: Store, keep = 'all'): Promise<void> {
   for (const [night, faults] of [
     [-1, []],
@@ -52,7 +52,7 @@ async function nights(store: Store, keep = 'all'): Promise<void> {
 let folder: string | undefined
 afterAll(() => folder && rmSync(folder, { recursive: true }))
 
-/** A database after these nights: the first test fills it, the others have a copy. */
+/** Returns a copy of a database after these nights, which the first test fills. */
 async function afterNights(): Promise<Store> {
   const store = await tempStore()
   if (ON_SERVER) {
@@ -160,7 +160,7 @@ describe('the quarantine', () => {
     const emulator = await emulate({ now: NOW / 1000 })
     await runJob(store, emulator, YAML, { now: NOW })
     const whole = dump(store)
-    // What an older program would have left: one value of the second answer unread, with its place.
+    // The state that an older version would leave: one unread value of the second reply.
     store.run(
       'insert into _quarantine (run_id, fetch_id, path, reason, fragment, created_at) values (1, 2, ?, ?, ?, ?)',
       ['$.indicator.values[5]', 'a form of value that nobody knew', '{}', new Date(NOW).toISOString()],
@@ -206,7 +206,7 @@ describe('the quarantine', () => {
     ])
     expect(store.get('select count(*) from observation where fetch_id = 2')).toBe(0)
     expect(store.get('select count(*) from _quarantine where fetch_id = 2')).toBeGreaterThan(0)
-    // The next run asks what is missing, and the rows are those of a calm service.
+    // The next run requests missing data, and the rows equal those of a correct service.
     await runJob(store, await emulate({ now: NOW / 1000 }), yaml, { now: NOW })
     const calm = await tempStore()
     await runJob(calm, await emulate({ now: NOW / 1000 }), yaml, { now: NOW })

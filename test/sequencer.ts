@@ -1,6 +1,6 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** The files that take longest, the longest first; the others take a few seconds each. */
+/** The slowest files, slowest first; others take a few seconds each. */
 const LONGEST = [
   'test/cluster/worker.test.ts',
   'test/page/accessible.slow.test.ts',
@@ -26,7 +26,7 @@ const LONGEST = [
   'test/load/absent.test.ts',
 ]
 
-/** Starts the files that take longest first, so that no core is idle while one of them is the last to run. */
+/** Starts the slowest files first, so that no core is idle at the end. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId }: TestSpecification): number => {

@@ -5,7 +5,7 @@ import type { TestProject } from 'vitest/node'
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** A folder for what several files of tests need and one of them makes; it goes with the run. */
+    /** A directory for data shared by several test files, deleted after the run. */
     sharedFolder: string | undefined
   }
 }

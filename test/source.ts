@@ -6,23 +6,23 @@ import { askedWindow, json, ms, runJob, serve, valueAt } from './kit.ts'
 
 const HOUR = 3_600
 
-/** What a source of hourly values has, and how it misbehaves; a test changes it as time goes by. */
+/** The state of a source of hourly values, which a test changes over time. */
 export interface Source {
-  /** Geos that have values. */
+  /** Geos with values. */
   geos: number[]
   /** Whether a geo has a value at an instant. */
   has: (at: number, geo: number) => boolean
-  /** Status of an answer that fails; undefined for one that does not. */
+  /** The status of a failed response; undefined for a success. */
   status: (path: string, window: { from: number; to: number }) => number | undefined
-  /** The number of the resolution that an answer claims. */
+  /** The declared resolution id. */
   tiempo: number
-  /** Whether a value comes in a form that nobody understands. */
+  /** Whether a value is unreadable. */
   spoiled: (at: number) => boolean
-  /** Instants at which it has a value between those of its step. */
+  /** Instants of additional values between those of its step. */
   strays: readonly number[]
 }
 
-/** A service of hourly values over real HTTP, with the windows that it was asked for. */
+/** Starts a service of hourly values that records its requested windows. */
 export async function source(first: Partial<Source> = {}) {
   const state: Source = {
     geos: [3],
@@ -55,7 +55,7 @@ export async function source(first: Partial<Source> = {}) {
   return {
     state,
     url: server.url,
-    /** Runs a job at an instant and answers the windows that it asked, as `from..to geos`. */
+    /** Runs a job at an instant and returns its requested windows as `from..to geos`. */
     async run(
       store: Store,
       yaml: string,

@@ -4,14 +4,13 @@ import type { SqliteReader, SqliteStore } from '../src/db/sqlite/open.ts'
 import type { StoreOptions } from '../src/db/store.ts'
 
 /*
- * Databases as tests open them: they also answer statements at once, as a file does. Where the suites run over PostgreSQL, a thread of
- * theirs answers (postgres/suites).
+ * Databases for tests, with synchronous queries like SQLite. On PostgreSQL a thread executes these (postgres/suites).
  */
 
 export type Reader = SqliteReader
 export type Store = SqliteStore
 
-/** Opens a database for reading only. */
+/** Opens a database for reading. */
 export const openReader = (file: string): Reader => db.openReader(file) as Reader
 
 /** Opens a database for writing. */

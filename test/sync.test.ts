@@ -238,7 +238,7 @@ describe('isolated failures', () => {
     expect(summary).toMatchObject({ outcome: 'failed', counts: { requests: 1, failed: 1 } })
     expect(summary.stop).toBeInstanceOf(KeyError)
     expect(emulator.requests).toHaveLength(1)
-    // The request that it was refused for is recorded with its answer, and told before the run ends.
+    // The refused request is recorded and reported before the run ends.
     expect(store.get('select count(*) from _fetch')).toBe(1)
     expect(store.get("select status from _fetch where outcome = 'key'")).toBe(403)
     expect(store.get("select evidence from _fetch where outcome = 'key'")).not.toBe('')
@@ -253,7 +253,7 @@ describe('isolated failures', () => {
     const store = await tempStore()
     const controller = new AbortController()
     const server = await serve((_request, response) => {
-      // What it says holds all calls for half a minute, which nobody waits for here.
+      // The response pauses all calls for half a minute, so the run is aborted.
       response.on('close', () => controller.abort())
       json(response, '<html>Request unsuccessful</html>', 403, { Connection: 'close' })
     })

@@ -1,6 +1,6 @@
 import { test } from 'vitest'
 
-/* Tests of what some systems lack: there they are skipped. */
+/* Tests of features that some systems lack, where they are skipped. */
 
 type Test = ReturnType<typeof test.skipIf>
 

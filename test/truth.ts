@@ -5,20 +5,20 @@ const ZONE = 'Europe/Madrid'
 const HOUR = 3_600
 const DAY = 86_400
 
-/** A resolution of a made-up series: seconds, or a unit of the calendar, and the number under which answers call it. */
+/** A resolution of a generated series: seconds or a calendar unit, and its id in replies. */
 export interface Resolution {
   readonly step: number | 'day' | 'month'
   readonly id: number | null
 }
 
-/** What is true of a series: in which resolution it comes from which day on, and which days have values. */
+/** The true contents of a series: the resolution of each day, and which days have values. */
 export interface Truth {
   readonly id: number
   readonly first: string
   readonly days: readonly (Resolution | null)[]
-  /** The zone of the service's days and hours; Madrid's when left out. */
+  /** The zone of the service; default: Madrid. */
   readonly zone?: string
-  /** Days of which every answer has one row more, half a step after the first one. */
+  /** Days with an additional row in every reply, half a step after the first one. */
   readonly strays?: readonly number[]
 }
 
@@ -32,11 +32,11 @@ export interface Value {
   readonly isStray?: boolean
 }
 
-/** The local days of a truth. */
+/** Returns a local day of a series. */
 export const dayOf = (truth: Truth, i: number): number =>
   addUnits(zoneOf(truth), startOfDate(zoneOf(truth), truth.first)!, 'day', i)
 
-/** Every value that is true, in order. */
+/** Returns all true values in order. */
 export function valuesOf(truth: Truth): Value[] {
   return truth.days.flatMap((resolution, i) => {
     if (!resolution) return []
@@ -59,7 +59,7 @@ export function valuesOf(truth: Truth): Value[] {
 
 const stamp = (at: number): string => new Date(at * 1000).toISOString().replace('Z', '+00:00')
 
-/** How the live service answers a window: values as they are where all are of one resolution, else hourly sums under the number 223. */
+/** Responds like the real service: values of one resolution unchanged, otherwise hourly sums with the id 223. */
 function answerOf(truth: Truth, all: readonly Value[], from: number, to: number, emptyId: number) {
   const values = all.filter(({ at }) => at >= from && at < to)
   const kinds = new Set(values.map(({ id, step }) => `${id} ${step > 20 * HOUR ? 'calendar' : step}`))
@@ -81,13 +81,13 @@ function answerOf(truth: Truth, all: readonly Value[], from: number, to: number,
   }
 }
 
-/** A question that a server was asked, as a window. */
+/** The window of a request. */
 export interface Question {
   readonly from: number
   readonly to: number
 }
 
-/** Serves what is true at the moment. `spoil` may answer in its place. */
+/** Serves the current truth. `spoil` may respond instead. */
 export async function serveTruth(
   now: () => { readonly truth: Truth; readonly emptyId?: number },
   spoil: (question: Question, ...rest: Parameters<Script>) => boolean = () => false,

@@ -12,7 +12,7 @@ const STATEMENT = encodeURIComponent(
   'select local_date, min, max from observations_daily where series_id = 1 and geo_id = :geo',
 )
 
-/** Every page, as somebody opens it. */
+/** The URL of every page. */
 const PAGES_OPENED = [
   ...'/ /coverage /coverage/600 /series/600 /series/600/vintages /explain/600/3/1762128000 /indicators'.split(' '),
   ...'/search?q=precio /texts?kind=glossary /texts/glossary/300 /archives /archives/archive/79'.split(' '),
@@ -20,7 +20,7 @@ const PAGES_OPENED = [
     ' ',
   ),
 ]
-/** The same with some of them in another state. */
+/** The same, and some pages in another state. */
 const ADDRESSES = [
   ...PAGES_OPENED,
   ...['/series/1293?asof=2025-11-03T18:00:00Z', '/search', '/texts/indicator/600', '/sql', '/sql?sql=nonsense'],
@@ -51,7 +51,7 @@ const COLOURS = [
   { colorScheme: 'light', forcedColors: 'active' },
 ] as const
 
-/** Whether an address is one of a page. */
+/** Whether a URL belongs to a page. */
 const isOf = (path: string, address: string): boolean =>
   new RegExp(`^${path.replaceAll(/:\w+/g, '[^/?]+')}(?:\\?.*)?$`).test(address)
 
@@ -97,7 +97,7 @@ test('every page fits into 320 pixels, as at a zoom of 200 %', async () => {
   const page = await window({ viewport: { width: 320, height: 640 } })
   for (const address of ADDRESSES) {
     await page.goto(`${url}${address}`)
-    // What is wider is scrolled in its own place.
+    // Wider elements scroll separately.
     const width = await page.evaluate(`document.documentElement.scrollWidth`)
     const wide = await page.evaluate(
       `[...document.querySelectorAll('main *')].filter((one) => one.getBoundingClientRect().right > 321 && !one.closest('.scroll, pre, svg')).map((one) => one.outerHTML.slice(0, 160))`,
@@ -107,7 +107,7 @@ test('every page fits into 320 pixels, as at a zoom of 200 %', async () => {
   }
 })
 
-/** Cells, links and fields that are not between the sides of the window; wide tables scroll in their own place. */
+/** Cells, links and fields outside the window width, except in wide tables, which scroll separately. */
 const OFF_SCREEN = `[...document.querySelectorAll('a, button, input, select, textarea, summary, svg, progress, td, tbody th')]
   .filter((one) => one.checkVisibility() && !one.closest('.skip, .quiet, .days, .values, header ul'))
   .filter((one) => one.getBoundingClientRect().width > 0)
@@ -139,7 +139,7 @@ test('a printed page omits controls that only work on screen', async () => {
   expect((await page.pdf()).length).toBeGreaterThan(10_000)
 })
 
-/** Notes the place in the order of everything that gets the focus, and whether it is seen to have it. */
+/** Records the order of all elements that receive the focus, and whether their focus is visible. */
 const WATCH = `(() => {
   globalThis.stops = []
   document.addEventListener('focusin', ({ target: one }) => {
@@ -160,10 +160,10 @@ test('every control can be reached by Tab in order and shows its focus', async (
       `[...document.querySelectorAll('a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex="0"]')].filter((one) => one.tabIndex >= 0 && one.checkVisibility()).length`,
     )) as number
     await page.evaluate(WATCH)
-    // A field for a day has stops within it.
+    // A date field has several stops.
     for (let i = 0; i < stops + 10; i++) await page.keyboard.press('Tab')
     const seen = (await page.evaluate('globalThis.stops')) as string[]
-    // After the last one it begins again.
+    // After the last stop it starts again.
     expect(seen.slice(0, stops), address).toEqual(Array.from({ length: stops }, (_, i) => String(i)))
   }
 })

@@ -21,7 +21,7 @@ afterAll(() => reader.close())
 const at = (text: string): number => ms(text) / 1000
 const RANGE = { from: at('2025-10-19T22:00:00Z'), to: at('2025-10-31T23:00:00Z') }
 
-/** What the view of all versions says was known at a moment. */
+/** Returns the values as of a moment by the view of all versions. */
 const history = ({ seriesId, geoId }: GeoSeries, moment: string, { from, to } = RANGE) =>
   reader.all(
     `select at, value, step_s as step from observation_history where series_id = ? and geo_id = ? and at >= ? and at < ?
@@ -29,7 +29,7 @@ const history = ({ seriesId, geoId }: GeoSeries, moment: string, { from, to } = 
     [seriesId, geoId, from, to, moment, moment],
   ) as { at: number; value: number | null; step: number }[]
 
-/** Moments at which something was recorded, and a millisecond before and after. */
+/** Moments of records, and a millisecond before and after each. */
 const moments = (): string[] =>
   (reader.all('select distinct finished_at as at from _fetch order by 1') as { at: string }[]).flatMap(({ at: one }) =>
     [-1, 0, 1].map((by) => new Date(Date.parse(one) + by).toISOString()),

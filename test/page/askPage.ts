@@ -8,7 +8,7 @@ import { SERVICES } from '../../src/service/services.ts'
 
 type Opened = ReturnType<typeof openReader>
 
-/** A request as a page is given it: the address of a page by its slots and its query. */
+/** Creates the request of a page from its URL, parameters and query. */
 export function requestOf(
   store: Opened,
   address: string,
@@ -41,7 +41,7 @@ export function requestOf(
   }
 }
 
-/** A page with its slots filled from an address; null where its path is another one. */
+/** Parses the parameters in a URL; null for another path. */
 function slotsOf({ path }: Page, address: string): Record<string, string> | null {
   const [own, asked] = [path.split('/'), new URL(address, 'http://here').pathname.split('/')]
   if (own.length !== asked.length) return null
@@ -53,7 +53,7 @@ function slotsOf({ path }: Page, address: string): Record<string, string> | null
   return slots
 }
 
-/** What the page of an address answers: the data and the HTML. */
+/** Returns the data and HTML of a page. */
 export async function askPage<Data>(store: Opened, address: string, locale: PageLocale = 'en') {
   for (const page of PAGES) {
     const slots = slotsOf(page, address)

@@ -11,7 +11,7 @@ interface Got {
   readonly body: string
 }
 
-/** Asks with whatever headers: no client library would send them. */
+/** Sends a request with any headers, which no client library permits. */
 function send(
   address: string,
   headers: Record<string, string | string[]> = {},
@@ -44,7 +44,7 @@ function send(
   })
 }
 
-/** Sends bytes as they are and answers what came back until the other side closed. */
+/** Sends raw bytes and returns the response up to the end of the connection. */
 async function say(url: string, text: string): Promise<string> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   onTestFinished(() => void socket.destroy())
@@ -58,7 +58,7 @@ async function say(url: string, text: string): Promise<string> {
   return got
 }
 
-/** Something secret that is in the data: no refused answer may hold it. */
+/** Matches stored data, which no refused response may contain. */
 const HELD = /Precio|indicator_id|mercado|Demanda/
 
 describe('a request to the page', () => {

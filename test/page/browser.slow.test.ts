@@ -10,11 +10,11 @@ import { openReader, openStore, type Store } from '../store.ts'
 import { accessibilityFaults, window } from './browser.ts'
 import { filledFile, HOSTILE, NOW, servePage, sharedFile } from './site.ts'
 
-/** What none of our pages has. */
+/** Elements and handlers that no page contains. */
 const ALIVE =
   'script:not([src]):not([type="application/json"]), img, iframe, [onerror], [onfocus], [autofocus], a[href^="javascript" i]'
 
-/** Puts something hostile into every text of every table, as a hostile service would. */
+/** Puts hostile text into every text column, like a hostile service. */
 function spoil(store: Store): void {
   const keep =
     /^(kind|locale|time_trunc|time_zone|zone|outcome|command|state|route|reason|form|host|geo_ids|params|name_key)$|_at$|^(version|hash|reply_hash|schedule)$/
@@ -25,7 +25,7 @@ function spoil(store: Store): void {
         try {
           store.run(`update ${table} set ${column} = ?`, [HOSTILE])
         } catch {
-          // A trigger or a check refuses it: then no service brings it there either.
+          // A trigger or check refuses it, so that no service can insert it either.
         }
   }
 }
@@ -92,7 +92,7 @@ test('words in tables are not broken, even on a narrow screen', async () => {
     const page = await window({ viewport: { width, height: 800 } })
     for (const path of ['/', '/runs', '/runs/1', '/series/600']) {
       await page.goto(url + path)
-      // A word that stands in two lines is in several boxes. Commands and addresses may be.
+      // A broken word has several boxes. Commands and addresses may be broken.
       const broken = await page.evaluate(`[...document.querySelectorAll('td, [data-part=table] th')].flatMap((cell) => {
         const words = []
         const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT)
@@ -244,12 +244,12 @@ test('exported pages open from disk without browser errors or axe faults', async
   for (const name of ['index.html', 'coverage/600.html', 'series/600.html', 'texts.kind-glossary.html']) {
     const { href } = pathToFileURL(join(place, name))
     await page.goto(href)
-    // Axe itself asks for the style once more, which a browser allows no file.
+    // Axe fetches the style sheet again, which a browser blocks for files.
     await looked.goto(href)
     expect(await accessibilityFaults(looked), name).toEqual([])
   }
   expect(page.wrong).toEqual([])
-  // Cells are as high as with a server, and no hint names keys or links that are not there.
+  // Cells have the same height as on a server, and no hint mentions missing keys or links.
   await page.goto(pathToFileURL(join(place, 'coverage/600.html')).href)
   expect(
     await page.evaluate(

@@ -7,7 +7,7 @@ const AXE = createRequire(import.meta.url)('axe-core').source as string
 
 let started: Promise<Browser> | undefined
 
-/** One browser for all tests of a file; it ends with them. */
+/** The browser for all tests of a file, which ends with them. */
 function browser(): Promise<Browser> {
   started ??= launch()
   return started
@@ -18,7 +18,7 @@ afterAll(async () => {
   started = undefined
 })
 
-/** A window of its own that ends with the test. What goes wrong in the page, and what the page may not do, is in `wrong`. */
+/** Opens a window that ends with the test. `wrong` collects errors and blocked actions of the page. */
 export async function window(
   options: BrowserContextOptions = {},
 ): Promise<Page & { readonly wrong: readonly string[] }> {
@@ -37,16 +37,16 @@ export async function window(
 
 const ALL = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 const ON_COLOURS = ['color-contrast', 'link-in-text-block']
-/** What axe looks for. The rules on colours take most of its time, and colours do not depend on the language. */
+/** The rules of axe. Colour rules take most of the time and do not depend on the language. */
 const RULES = {
   all: { runOnly: ALL },
   colours: { runOnly: { type: 'rule', values: ON_COLOURS } },
   words: { runOnly: ALL, rules: Object.fromEntries(ON_COLOURS.map((rule) => [rule, { enabled: false }])) },
 } as const
 
-/** What axe says of a page as it is shown now: the rules of WCAG 2.2, A and AA, each with the places where it is broken. */
+/** Returns violations of WCAG 2.2 A and AA that axe finds in the current page, with their elements. */
 export async function accessibilityFaults(page: Page, rules: keyof typeof RULES = 'all'): Promise<string[]> {
-  // The page's own policy forbids scripts from elsewhere; the test goes round it.
+  // The page's policy forbids foreign scripts, so that the test evaluates axe directly.
   await page.evaluate(AXE)
   const options = JSON.stringify({ ...RULES[rules], preload: false })
   const { violations } = (await page.evaluate(`axe.run(document, ${options})`)) as {

@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-/** A page with its chart drawn; whatever the browser complains of fails the test. */
+/** Opens a page and waits for its chart; browser errors fail the test. */
 async function open(path: string, options: BrowserContextOptions = {}): Promise<Page> {
   const page = await window({ viewport: { width: 1200, height: 900 }, ...options })
   onTestFinished(() => expect(page.wrong).toEqual([]))
@@ -24,12 +24,12 @@ async function open(path: string, options: BrowserContextOptions = {}): Promise<
   return page
 }
 
-/** Waits for what is asked of the page: as long as it takes. */
+/** Polls without a time limit. */
 const poll = <T>(ask: () => T | Promise<T>) => expect.poll(ask, { timeout: 600_000 })
 
 const cursorText = (page: Page): Promise<string> => page.innerText('#cursor')
 
-/** Moves the cursor and answers what is said of its new place. */
+/** Moves the cursor and returns its new text. */
 async function move(page: Page, key: string): Promise<string> {
   const before = await cursorText(page)
   await page.focus('#chart')
@@ -38,7 +38,7 @@ async function move(page: Page, key: string): Promise<string> {
   return cursorText(page)
 }
 
-/** Does something after which the chart shows something else, and waits until it does. */
+/** Runs an action and waits until the chart is redrawn. */
 async function redrawn(page: Page, act: () => Promise<unknown>): Promise<void> {
   const drawn = await page.getAttribute('#chart', 'data-drawn')
   await act()
@@ -58,7 +58,7 @@ test.each(['America/New_York', 'Europe/Madrid', 'Pacific/Auckland'])(
       ...['02:00', '02:15', '02:30', '02:45'].map((time) => clock(time, '+01:00')),
     ])
     await page.click('#carpet summary')
-    // The hour that comes twice has two cells in its place; on no day is there a hole.
+    // The repeated hour has two cells in its place; no day has a hole.
     await page.waitForSelector('#carpet canvas')
     const colours = await page.evaluate(`{
       const canvas = document.querySelector('#carpet canvas')
@@ -89,7 +89,7 @@ test('the slider moves through past states of the values, and Back returns', asy
   const page = await open('/series/544?from=2025-10-26&to=2025-10-28')
   const slider = page.locator('#moment')
   expect(await page.isVisible('#asof')).toBe(false)
-  // The first night did not tell of these days yet.
+  // The first night has no values for these days.
   expect(Number(await slider.getAttribute('max'))).toBe(NIGHTS.length - 1)
   await redrawn(page, () => slider.press('ArrowLeft'))
   expect(await page.innerText('#slider output')).toContain('run 5')
@@ -101,7 +101,7 @@ test('the slider moves through past states of the values, and Back returns', asy
   expect(await move(page, 'ArrowRight')).toContain('known then')
   await page.goBack()
   await poll(() => page.innerText('#slider output')).toContain('run 5')
-  // By keys of the chart, too.
+  // The keys of the chart also work.
   await page.focus('#chart')
   await redrawn(page, () => page.keyboard.press(']'))
   expect(await page.innerText('#slider output')).toBe('now')
@@ -113,7 +113,7 @@ test('a range selected with the mouse is zoomed into, and the texts beside the c
   const before = await page.innerText('[data-part="table"] caption')
   expect(before).toContain('By local day')
   const over = page.locator('#chart .u-over')
-  // A chart that is drawn again has no place for a moment: wait until it stands still.
+  // A chart that is redrawn has no size for a moment: wait until it is stable.
   await over.hover()
   await poll(async () => (await over.boundingBox()) !== null).toBe(true)
   const box = (await over.boundingBox())!
@@ -135,7 +135,7 @@ test('the arrow keys start at the first period, even if it began before the rang
   const labels: string[] = []
   for (let i = 0; i < 3; i++) labels.push(await move(page, 'ArrowRight'))
   expect(new Set(labels).size).toBe(3)
-  // What summarizes several values is looked into first.
+  // An aggregated value is zoomed into first.
   await redrawn(page, () => page.keyboard.press('e'))
   expect(new URL(page.url()).pathname).toBe('/series/544')
 })
@@ -231,7 +231,7 @@ test('series compared by name appear in the URL, table and legend, and can be re
   expect(await page.locator('.legend [class^=with-]').count()).toBe(1)
 })
 
-/** Notes every text that is drawn. */
+/** Records every drawn text. */
 const WATCH_TEXTS = `{
   const { fillText } = CanvasRenderingContext2D.prototype
   globalThis.texts = []
@@ -352,7 +352,7 @@ test('an open chart shows new values while a sync writes', async () => {
   await page.waitForSelector('#chart[data-drawn] canvas')
   await watching
   const max = Number(await page.getAttribute('#moment', 'max'))
-  // What the reader has opened and read stays.
+  // Open sections and the reading position remain.
   await page.click('#carpet summary')
   const reading = await move(page, 'ArrowRight')
   const store = await fillNights(other.file, ['2025-10-30T04:00:00Z'])
@@ -369,7 +369,7 @@ describe('a browser without scripts', () => {
   test('the chart and all its controls work without scripts', async () => {
     const page = await open(`/series/600?from=2025-10-24&to=2025-10-30&asof=${NIGHTS[2]}`, { javaScriptEnabled: false })
     const picture = page.locator('#chart svg')
-    // What only scripts do is not offered.
+    // Controls that require scripts are hidden.
     for (const place of ['#keys', '#carpet', '#slider', '.tip']) expect(await page.isVisible(place), place).toBe(false)
     expect(await picture.getAttribute('aria-label')).toContain('The table below says the same.')
     expect(await picture.locator('path.line').count()).toBe(3)

@@ -4,17 +4,16 @@ import { join, resolve } from 'node:path'
 import { type Browser, chromium } from 'playwright-core'
 
 /*
- * A real Chromium for the tests of the page. It comes from the npm registry with all libraries and the font that it needs,
- * and is unpacked once beside the packages; nothing of the system is asked for but its kernel (x64 Linux). Elsewhere the
- * variable PAGE_BROWSER names a Chrome or Chromium.
+ * A real Chromium for the tests of the page, from the npm registry with all libraries and its font, unpacked beside the
+ * packages. Requires only an x64 Linux kernel. On other systems, PAGE_BROWSER names a Chrome or Chromium.
  */
 
 const load = createRequire(import.meta.url)
-// Not among what the package says it exports: by its path.
+// By its path, because the package does not export it.
 const { version } = load('../../node_modules/@sparticuz/chromium/package.json') as { readonly version: string }
 const HOME = resolve('node_modules/.cache', `chromium-${version}`)
 
-/** Sets a variable of the environment while something is done. */
+/** Sets environment variables during an action. */
 async function withVariables<T>(variables: Readonly<Record<string, string>>, work: () => Promise<T>): Promise<T> {
   const before = Object.fromEntries(Object.keys(variables).map((name) => [name, process.env[name]]))
   Object.assign(process.env, variables)
@@ -27,19 +26,19 @@ async function withVariables<T>(variables: Readonly<Record<string, string>>, wor
   }
 }
 
-/** Unpacks the browser where that was not done yet; several may do so at once. */
+/** Unpacks the browser unless it is unpacked; safe for concurrent calls. */
 async function unpacked(): Promise<void> {
   if (existsSync(join(HOME, 'chromium'))) return
   mkdirSync(join(HOME, '..'), { recursive: true })
   const aside = mkdtempSync(`${HOME}-`)
-  // It unpacks below the temporary folder, takes for its own what lies there, and brings its libraries only where it is told
-  // that there are none.
+  // The package unpacks into the temporary directory and reuses files there. It adds its libraries only if told that
+  // the system has none.
   await withVariables({ TMPDIR: aside, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x' }, async () => {
     const { default: packed } = await import('@sparticuz/chromium')
     packed.setGraphicsMode = false
     await packed.executablePath()
   })
-  // Its own names folders of another system; this one names the folder that it lies in.
+  // The bundled file names directories of another system; this one names its own.
   writeFileSync(
     join(aside, 'fonts/fonts.conf'),
     `<?xml version="1.0"?>
@@ -50,7 +49,7 @@ async function unpacked(): Promise<void> {
   try {
     renameSync(aside, HOME)
   } catch {
-    // Another one was first.
+    // Another process was first.
     rmSync(aside, { recursive: true, force: true })
   }
 }
@@ -60,7 +59,7 @@ const ARGS = [
   ...['--disable-background-networking', '--disable-component-update'],
 ]
 
-/** Starts the browser; whoever asks for it ends it. */
+/** Starts the browser, which the caller closes. */
 export async function launch(): Promise<Browser> {
   const own = process.env.PAGE_BROWSER
   if (own !== undefined) return chromium.launch({ executablePath: own, timeout: 0, args: ARGS })
@@ -73,7 +72,7 @@ export async function launch(): Promise<Browser> {
       FONTCONFIG_PATH: join(HOME, 'fonts'),
       XDG_CACHE_HOME: join(HOME, 'cache'),
     },
-    // A busy machine is no fault.
+    // A busy machine may take any time.
     timeout: 0,
     args: ARGS,
   })

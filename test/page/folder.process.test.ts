@@ -11,7 +11,7 @@ import { openReader, type Reader } from '../store.ts'
 import { testLinks } from '../systems.ts'
 
 const NOW = Date.parse('2025-11-05T12:00:00Z') / 1000
-/** What bookkeeping holds of what was requested and said: it is in no file. */
+/** A private part of the bookkeeping, which no file may contain. */
 const PRIVATE = 'nobodys-business'
 
 const folder = fileFolder()
@@ -43,7 +43,7 @@ afterAll(() => reader.close())
 const write = (path: string, overwrite = false) =>
   writePage(reader, path, { locale: 'en', service: SERVICES.generic, now: NOW, overwrite, sources: [file] })
 
-/** Every file below a folder with what stands in it. */
+/** Returns every file below a directory with its contents. */
 const contents = (path: string): Record<string, string> =>
   Object.fromEntries(
     (readdirSync(path, { recursive: true }) as string[])
@@ -100,7 +100,7 @@ describe('the target directory', () => {
     expect(Object.keys(contents(place))).toEqual([...files.keys(), 'indicator-sync-page.json'].sort())
     const list = join(place, 'indicator-sync-page.json')
     writeFileSync(join(place, 'notes.txt'), 'mine')
-    // A page that is no longer made, and names in the list that this program did not write.
+    // A page that no longer exists, and foreign names in the list.
     writeFileSync(join(place, 'series/999.html'), readFileSync(join(place, 'series/600.html')))
     writeFileSync(join(dirname(place), 'outside.html'), 'mine')
     const listed = JSON.parse(readFileSync(list, 'utf8'))

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { html, htmlText, jsonScript } from '../../src/page/html.ts'
 
-/** What a browser makes of the references that we write. */
+/** Decodes character references like a browser. */
 const read = (text: string): string =>
   text
     .replaceAll('&lt;', '<')

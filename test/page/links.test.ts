@@ -6,11 +6,11 @@ import { RECIPES } from '../recipes.ts'
 import { openStore } from '../store.ts'
 import { filledFile, servePage } from './site.ts'
 
-/** Pages that differ in nothing but their numbers are one. */
+/** Returns the form of a URL without its numbers: one page of each form is enough. */
 const shapeOf = ({ pathname, searchParams }: URL): string =>
   `${pathname.replace(/\d[\d:T+-]*/g, '0')}?${[...searchParams.keys()].sort()}`
 
-/** Series that were asked for with all geos together, and hold values of each. */
+/** A database of series that were fetched with all geos together. */
 const together = () =>
   filledFile((store) => {
     store.run('update _coverage set geo_id = 0 where geo_id = 8741', [])
@@ -30,7 +30,7 @@ test('every link of every page leads to an existing page', async () => {
       const to = new URL(link!.replaceAll('&amp;', '&'), address)
       const shape = shapeOf(to)
       if (to.origin !== address.origin) broken.push(`${to} of ${address}`)
-      // One of each is enough, in one language; what goes on without an end is not read.
+      // One page of each form in one language is enough; endless responses are not read.
       if (shapes.has(shape) || to.searchParams.has('lang') || to.pathname === '/api/live') continue
       shapes.add(shape)
       left.push([to, String(address)])

@@ -7,7 +7,7 @@ import { filledFile, NOW, servePage } from './site.ts'
 
 const nothing = (): void => undefined
 
-/** Writes as a sync does: a request that was answered. */
+/** Writes a successful fetch, like a sync. */
 async function write(file: string, id: number): Promise<void> {
   const store = await openStore(file)
   addFetch(store, id)
@@ -133,7 +133,7 @@ describe('monitoring endpoints', () => {
       series: { indicator_id: number; lag_hours: number }[]
     }
     expect([status.failures.length, status.runs.length]).toEqual([1, 1])
-    // As old as on the other pages.
+    // Ages equal those on other pages.
     expect(status.series.find(({ indicator_id }) => indicator_id === 1293)!.lag_hours).toBeLessThan(24)
   })
 })

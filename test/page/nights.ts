@@ -6,7 +6,7 @@ import { copyPrepared } from '../prepared.ts'
 import { openReader, openStore, type Reader, type Store } from '../store.ts'
 import { startPage } from './site.ts'
 
-/** Nights at which the service was asked: what is known of a day is another thing after each. */
+/** Nights of the fetches, after each of which the known values of a day differ. */
 export const NIGHTS = [
   '2025-10-24T04:00:00Z',
   '2025-10-25T04:00:00Z',
@@ -15,7 +15,9 @@ export const NIGHTS = [
   '2025-10-29T04:00:00Z',
 ] as const
 
-/** A price by quarters, a forecast that is said anew every few hours, a demand every five minutes; over a day of 25 hours and one of 23. */
+/**
+ * A quarter-hourly price, a forecast revised every few hours, and a five-minute demand, over days of 25 and 23 hours.
+ */
 const JOB = `
 name: nights
 locales: [es, en]
@@ -27,7 +29,7 @@ series:
   - { indicators: [1293], geoIds: [8741], timeTrunc: hour, timeAgg: average, window: { from: 2025-10-22, to: +1d }, lookback: 3d }
 `
 
-/** Fills a database as some nights of a job do. */
+/** Fills a database like some nights of a job. */
 export async function fillNights(file: string, nights: readonly string[] = NIGHTS): Promise<Store> {
   const store = await openStore(file)
   const emulator = await startEmulator({ now: ms(nights[0]!) / 1000 })
@@ -43,7 +45,7 @@ export async function fillNights(file: string, nights: readonly string[] = NIGHT
   return store
 }
 
-/** The name of a database of those nights, closed and folded. */
+/** Returns the file of a database of those nights, closed and checkpointed. */
 async function nightsFile(folder: string): Promise<string> {
   const file = join(folder, 'nights.db')
   const store = await copyPrepared('nights', file, (own) => fillNights(own))
@@ -52,10 +54,10 @@ async function nightsFile(folder: string): Promise<string> {
   return store.file
 }
 
-/** Such a database, opened for reading. */
+/** Opens such a database for reading. */
 export const nightsReader = async (folder: string): Promise<Reader> => openReader(await nightsFile(folder))
 
-/** A page on such a database, some hours after the last night. */
+/** Serves the page of such a database, some hours after the last night. */
 export async function serveNights(folder: string): Promise<RunningServer & { readonly file: string }> {
   const file = await nightsFile(folder)
   const now = ms(NIGHTS.at(-1)!) / 1000 + 6 * 3_600

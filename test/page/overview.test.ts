@@ -37,7 +37,7 @@ describe('the overview', () => {
       late: false,
     })
     expect(spot.days).toHaveLength(90)
-    // The window begins on the first of October and ends after tomorrow; two days may still be revised.
+    // The window starts on 1 October and ends after tomorrow; two days may still be revised.
     expect(spot.days.slice(0, -35)).toEqual(Array(55).fill({ none: 1 }))
     expect(spot.days.at(-1)).toEqual({ provisional: 1 })
     expect(spot.days.at(-10)).toEqual({ final: 1 })
@@ -67,7 +67,7 @@ describe('the overview', () => {
     const { url } = await servePage(await sharedFile())
     for (const path of ['/archives?date=ayer', '/series/9999', '/nothing']) {
       const text = await get(`${url}${path}${path.includes('?') ? '&' : '?'}lang=es`)
-      // What is in English says so.
+      // English text is marked as such.
       const words = text.replaceAll(/<p class="soft" lang="en">[^<]*<\/p>/g, '')
       expect(words, path).toMatch(/La fecha no es válida|No existe esa página/)
       expect(words, path).not.toMatch(/valid date|Use a day|There is no/)
@@ -184,7 +184,7 @@ test.each([
   expect(text.length).toBeLessThan(most)
 })
 
-/** Statistics of a database of two thousand series: of as few rows as a test has, the planner finds that an index is no help. */
+/** Adds planner statistics of two thousand series, because the planner ignores indexes of small tables. */
 function growStatistics(store: Store): void {
   store.run(`delete from sqlite_stat1 where tbl in ('_fetch', 'series')`, [])
   for (const [index, statistic] of Object.entries({

@@ -13,7 +13,7 @@ const folder = fileFolder()
 let reader: ReturnType<typeof openReader>
 beforeAll(async () => {
   const store = await copyMarket(join(folder, 'market.db'))
-  // Two later versions of a text, and of the name of an indicator.
+  // Two later versions of a text and of an indicator's name.
   const last = store.get('select max(id) from _fetch') as number
   for (const [i, body] of ['<p>First version.</p>', '<p>Second version, with <b>more</b>.</p>'].entries())
     store.run(
@@ -30,7 +30,7 @@ beforeAll(async () => {
 })
 afterAll(() => reader.close())
 
-/** What a page answers; `any` for tests that look into it. */
+/** Returns a page; `any` for tests that read its data. */
 // biome-ignore lint/suspicious/noExplicitAny: each page has data of its own
 const get = (address: string, locale?: 'en' | 'es') => askPage<any>(reader, address, locale)
 const glossary = () => reader.get(`select min(id) from content where kind = 'glossary'`) as number
@@ -262,7 +262,7 @@ describe('the SQL page', () => {
   })
 })
 
-/** Addresses of every page here, with what makes it long. */
+/** URLs of every page, in their longest form. */
 const ADDRESSES = [
   ...'/runs /runs/1 /runs/1?before=30 /search?q=precio /search?q=a&in=content /texts /texts?kind=glossary'.split(' '),
   ...'/texts/indicator/600 /archives /archives?date=2025-11-03 /archives/archive/79 /widgets /indicators /indicators?q=precio'.split(
@@ -288,7 +288,7 @@ test('no page scans a growing table', async () => {
 })
 
 describe('pages of a large database', () => {
-  /** A run of twenty thousand requests of which the first three failed, and as many texts that all speak of one thing. */
+  /** A run of twenty thousand requests, of which the first three failed, and as many texts with the same word. */
   const fill = async (): Promise<ReturnType<typeof openReader>> => {
     const file = join(tempFolder(), 'many.db')
     const store = await openStore(file, { durability: 'none' })

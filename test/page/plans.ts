@@ -2,21 +2,21 @@ import SQLite from 'better-sqlite3'
 import { onlyInFile } from '../onServer.ts'
 import type { Reader } from '../store.ts'
 
-/** Tables that grow with what is held, and what they are called in queries: nothing that answers a page reads one of them from end to end. */
+/** Growing tables and their aliases in queries, which no page may scan. */
 const LARGE =
   /^SCAN (?:observation|observation_revision|_fetch|_day|_reply|_absent|_coverage|[olrfva])\b(?!.*\bINDEX\b)/
-/** A view of coverage is asked for some series, never worked out for all of them. */
+/** Whether a step computes a coverage view for all series instead of some. */
 const isForAll = (sql: string, step: string): boolean => /from "(?:coverage|gaps)"/.test(sql) && /^SCAN s\b/.test(step)
-/** A look at the end of a table is no reading of it. */
+/** A query for the last rows is not a scan. */
 const AT_THE_END = /^select [^()]* from \S+ order by "id" desc limit \?$/
 
-/** Any values for the parameters of a statement: its plan does not depend on them. */
+/** Returns any values for the parameters of a statement, because its plan does not depend on them. */
 function anything(sql: string): object | unknown[] {
   const named = [...sql.matchAll(/:([a-z]\w*)/gi)].map(([, name]) => [name, 1])
   return named.length > 0 ? Object.fromEntries(named) : [...sql.matchAll(/\?/g)].map(() => 1)
 }
 
-/** Runs something and answers the steps of the plans of all that it asked, each with its statement. */
+/** Runs an action and returns the plan steps of all its queries, each with its statement. */
 export async function stepsOf(
   reader: Reader,
   work: () => Promise<unknown>,
@@ -45,7 +45,7 @@ export async function stepsOf(
   )
 }
 
-/** Runs something and answers the steps of the plans of all that it asked which read a large table from end to end. */
+/** Runs an action and returns the plan steps that scan a large table. */
 export const scansOf = async (reader: Reader, work: () => Promise<unknown>): Promise<string[]> =>
   (await stepsOf(reader, work))
     .filter(({ sql, detail }) => !AT_THE_END.test(sql) && (LARGE.test(detail) || isForAll(sql, detail)))

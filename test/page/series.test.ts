@@ -24,7 +24,7 @@ const text = async (path: string) => (await get(path)).text()
 // biome-ignore lint/suspicious/noExplicitAny: looked into by the tests
 const data = async (path: string): Promise<any> => (await get(path)).json()
 
-/** Everything that the pages on a series may be asked. */
+/** All kinds of requests about a series. */
 const PATHS = [
   '/series/600',
   '/series/600?from=2025-10-26&to=2025-10-27',

@@ -9,7 +9,7 @@ import { ms, runJob, tempFolder } from '../kit.ts'
 import { copyPrepared } from '../prepared.ts'
 import { openStore, type Store } from '../store.ts'
 
-/** When the tests of the page take place. */
+/** The time of the page tests. */
 export const NOW = ms('2025-11-04T12:00:00Z')
 
 const JOB = `catalogue: true
@@ -20,7 +20,7 @@ series:
 offers: [{ indicators: [25], window: { last: 2d } }]
 `
 
-/** Fills a database with some series of the embedded service, and a failure. */
+/** Fills a database with some series of the embedded service and a failure. */
 async function fill(file: string): Promise<Store> {
   const store = await openStore(file)
   const emulator = await startEmulator({ now: NOW / 1000, faults: [{ route: 'offer_indicator', status: 400 }] })
@@ -32,7 +32,9 @@ async function fill(file: string): Promise<Store> {
   return store
 }
 
-/** Such a database, closed; its name is an address on a server. `also` writes what no service would send. */
+/**
+ * Creates such a database, closed; on a server its name is an address. `also` writes rows that no service would send.
+ */
 async function filledAs(file: string, also: (store: Store) => unknown = () => undefined): Promise<string> {
   const store = await copyPrepared('page', file, fill)
   await also(store)
@@ -40,24 +42,24 @@ async function filledAs(file: string, also: (store: Store) => unknown = () => un
   return store.file
 }
 
-/** A database of the test's own. */
+/** Creates such a database for one test. */
 export const filledFile = (also?: (store: Store) => unknown): Promise<string> =>
   filledAs(join(tempFolder(), 'page.db'), also)
 
-/** It goes with the run: several files of tests may be in this process. */
+/** Deleted at the end of the run, because one process may run several test files. */
 const folder = mkdtempSync(join(inject('sharedFolder') ?? tmpdir(), 'page-'))
 let shared: Promise<string> | undefined
 
-/** The same database for all tests of a file that only read it. */
+/** Returns a shared database for tests that only read it. */
 export function sharedFile(): Promise<string> {
   shared ??= filledAs(join(folder, 'page.db'))
   return shared
 }
 
-/** A text that no page may hand out as it is. */
+/** A text that no page may return unescaped. */
 export const HOSTILE = `"><script>globalThis.hacked=1</script><img src=x onerror="globalThis.hacked=1"><a href="javascript:globalThis.hacked=1" onfocus=globalThis.hacked=1 autofocus>\u202e\u0000'\`\${1}</title></textarea></script><!--`
 
-/** A page on a database, of this process. Whatever goes wrong in it is thrown. */
+/** Starts the page of a database in this process, and throws its errors. */
 export const startPage = (file: string, more: Partial<Site> = {}, host = '127.0.0.1'): Promise<RunningServer> =>
   startServer(
     {
@@ -75,7 +77,7 @@ export const startPage = (file: string, more: Partial<Site> = {}, host = '127.0.
     { host, port: 0 },
   )
 
-/** The same, until the test ends. */
+/** Starts the page and stops it at the end of the test. */
 export async function servePage(...asked: Parameters<typeof startPage>): Promise<RunningServer> {
   const running = await startPage(...asked)
   onTestFinished(() => running.close())

@@ -44,7 +44,7 @@ describe('an SQL statement on the page', () => {
     const many = 'with recursive n (i) as (select 1 union all select i + 1 from n where i < 50000) select i from n'
     const lines = (await (await fetch(url + addressOf(many, '/sql.csv'))).text()).trim().split('\n')
     expect([lines.length, lines[0], lines.at(-1)]).toEqual([50_001, 'i', '50000'])
-    // A reader that leaves in the middle ends the statement.
+    // A closed connection ends the statement.
     const endless = await fetch(
       url + addressOf('with recursive n (i) as (select 1 union all select i + 1 from n) select i from n', '/sql.csv'),
     )
@@ -57,7 +57,7 @@ describe('an SQL statement on the page', () => {
     const wrong = (await (await fetch(url + addressOf('select nothing', '/sql.json'))).json()) as object
     expect(wrong).toMatchObject({ answer: null, refused: { code: expect.any(String), message: expect.any(String) } })
     expect((await fetch(url + addressOf('select nothing'))).status).toBe(400)
-    // A statement that took too long is right: another one, or another moment, may do. Side by side they take 3 s, not 9.
+    // A statement that timed out is valid, and may succeed later. In parallel the three take 3 s, not 9.
     const late = await Promise.all(
       ['/sql', '/sql.json', '/sql.csv'].map((path) => fetch(url + addressOf(ENDLESS, path))),
     )

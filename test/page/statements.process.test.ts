@@ -8,7 +8,7 @@ import { fileFolder } from '../kit.ts'
 import { openStore } from '../store.ts'
 import { testLinux } from '../systems.ts'
 
-/** More than a slow machine needs to begin. */
+/** Limits above the start time on a slow machine. */
 const PATIENT: typeof STATEMENT_LIMITS = { ...STATEMENT_LIMITS, ms: 120_000 }
 const ENDLESS = 'with recursive n (i) as (select 1 union all select i + 1 from n) select max(i) from n'
 
@@ -103,7 +103,7 @@ describe('statements from users', () => {
     const request = { file, sql: 'select 1 as one', parameters: {} }
     process.execPath = path
     await expect(made.run(request)).rejects.toMatchObject({ name: 'StoreError', code: 'no-process' })
-    // One that was to be started in advance is forgotten.
+    // A failed start in advance is forgotten.
     made.warm()
     await nextTurn()
     process.execPath = execPath

@@ -35,7 +35,7 @@ test('every part of a range has its worst state, and nothing in the future is mi
     '2025-06-03T14..2025-06-06T22 final',
     '2025-06-06T22..2025-06-07T22 failed',
     '2025-06-07T22..2025-06-09T22 final',
-    // What comes after the last value and after now is not published yet.
+    // After the last value and after now, nothing is published yet.
     '2025-06-09T22..2025-06-12T12 provisional',
   ])
   expect(states[2]).toMatchObject({ missing: 4 })
@@ -73,7 +73,7 @@ test('segments contain the same values for any steps and holes', () => {
   )
 })
 
-/** A pen that remembers which intervals it drew level. */
+/** Returns the level intervals of a drawn line. */
 function levels(draw: typeof drawSteps, drawn: Drawn): [from: number, to: number, y: number][] {
   const drawnLevels: [number, number, number][] = []
   let [x, y] = [0, 0]
@@ -135,7 +135,7 @@ test.each(['Europe/Madrid', 'America/New_York', 'Australia/Lord_Howe', 'Pacific/
       const ticks = timeTicks(zone, { from, to: from + days * 86_400 }, 'en')
       expect(ticks.length).toBeGreaterThan(3)
       expect(ticks.length).toBeLessThan(20)
-      // A whole hour that is skipped, as midnight in Cairo, is where the day begins all the same.
+      // If midnight is skipped, as in Cairo, the day starts after the gap.
       for (const { at: mark } of ticks) {
         if (days <= 2) expect(localClock(zone, mark)).toMatch(/:(00|30|45|15):00/)
         else expect(mark).toBe(startOfDate(zone, localClock(zone, mark).slice(0, 10)))

@@ -9,7 +9,7 @@ import { WORDS } from '../../src/page/words/words.ts'
 import { recipesFor } from '../../src/reports/recipes/recipes.ts'
 import { SERVICES } from '../../src/service/services.ts'
 
-/** All pairs of texts below a place, each with its name. */
+/** Returns all pairs of texts below an object, each with its name. */
 function pairs(part: object, name = ''): [name: string, pair: readonly string[]][] {
   return Object.entries(part).flatMap(([key, value]) =>
     Array.isArray(value) ? [[`${name}${key}`, value] as [string, string[]]] : pairs(value, `${name}${key}.`),
@@ -43,7 +43,7 @@ test('sentences use the plural forms of their language', () => {
   expect(WORDS.es.home.failures(1)).toBe('1 petición falló y no tiene respuesta desde entonces.')
 })
 
-/** Units that are the same in both languages. */
+/** Units that are equal in both languages. */
 const SYMBOLS = ['s', 'h', 'ms', 'bytes', 'MWh']
 
 test('every recipe, failure and dictionary entry is translated into Spanish', () => {

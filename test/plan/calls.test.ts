@@ -28,7 +28,7 @@ const intervals = fc.array(fc.record({ geoId: fc.constantFrom(ALL_GEOS, ...GEOS)
 const entry = fc.record({
   days,
   geos: fc.oneof(fc.constant<number[]>([]), fc.subarray(GEOS, { minLength: 1 })),
-  /** Whether what has just been fetched is fresh for it. */
+  /** Whether freshly fetched data is fresh for this job. */
   patient: fc.boolean(),
   chunk: fc.constantFrom('', ', chunk: 1d', ', chunk: 3d'),
 })
@@ -36,12 +36,12 @@ const call = fc.record({
   jobs: fc.array(fc.array(entry, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 3 }),
   newestFirst: fc.boolean(),
   restate: fc.boolean(),
-  /** What has just been fetched, and what is long absent, of a geo or of all. */
+  /** Freshly fetched and long absent data, of a geo or of all. */
   held: intervals,
   absent: intervals,
 })
 
-/** What is asked of a geo, be it by itself or with all. */
+/** Returns the requested intervals of a geo, alone or with all. */
 const askedOf = (requests: readonly PlannedRequest[], geoId: number): Interval[] =>
   requests.flatMap(({ geoIds, window }) => (geoIds.includes(geoId) || geoIds.includes(ALL_GEOS) ? [window!] : []))
 

@@ -13,7 +13,7 @@ describe('settled values and lookback', () => {
   test('a job with a longer lookback requests values that a shorter one considers settled', async () => {
     const [store, market] = [await tempStore(), await source()]
     for (let n = 0; n < 12; n++) await market.run(store, job('1d'), night(n))
-    // Every day was last asked a day and a bit after it ended, but for what was settled already on the first night.
+    // Every day was last fetched a little over a day after its end, except days settled on the first night.
     expect(await market.run(store, job('10d'), night(12))).toEqual(['2025-10-24T22..2025-11-16T23'])
     expect(await market.run(store, job('10d'), night(12) + 60_000)).toEqual([])
     expect(await market.run(store, job('1d'), night(12) + 60_000)).toEqual([])

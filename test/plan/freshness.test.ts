@@ -6,7 +6,7 @@ import { findPeriods } from '../../src/util/time/periods.ts'
 
 const ZONE = 'Europe/Madrid'
 const DAY = 86_400
-/** A local time in summer, when Madrid is two hours ahead of UTC. */
+/** Parses a local time in summer, when Madrid is two hours ahead of UTC. */
 const at = (text: string) => parseInstant(`${text}:00+02:00`)
 const NOW = at('2025-07-10T12:00')
 const freshness: Freshness = {

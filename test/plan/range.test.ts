@@ -19,7 +19,7 @@ archivesJson: [{ date: 2025-03-01 }, { date: 2025-03-02 }]
 )
 const DAY = { from: ms('2025-02-28T23:00:00Z') / 1000, to: ms('2025-03-01T23:00:00Z') / 1000 }
 
-/** What is requested, by the paths of the entries. */
+/** Returns the paths of the requested entries. */
 function entriesOf(options: PlanOptions): string[] {
   const now = ms('2025-03-10T12:00:00Z') / 1000
   const planned = planJob({ job: JOB, service: SERVICES.generic, plannerState: EMPTY_STATE, now, options })

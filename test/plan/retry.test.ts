@@ -24,6 +24,6 @@ test('a listing fetched by a retry withdraws missing items, like one fetched by 
     'retry',
     [{ requests: again, total: again.length }],
   )
-  // A listing with a filter tells nothing of what it lacks.
+  // A filtered listing does not withdraw missing items.
   expect(store.all('select kind, id from content where withdrawn_at is not null')).toEqual([{ kind: 'news', id: 2 }])
 })

@@ -9,7 +9,7 @@ import { openStore, type Store } from '../store.ts'
 
 const HOUR = 3_600_000
 const night = (n: number) => ms('2025-11-04T20:15:00Z') + n * 24 * HOUR
-/** Every series lacks an hour a day of a window that is long past revision. */
+/** Each series lacks an hour per day of a window that is long settled. */
 const series = (ids: readonly number[], more = '') =>
   `  - { indicators: [${ids}], window: { from: 2025-10-01, to: 2025-10-11 }, lookback: 2d, refresh: 1h${more} }\n`
 const others = (ids: readonly number[]) =>
@@ -24,7 +24,7 @@ test('a run with few calls requests one window of absent values per day', async 
   await market.run(store, yaml, night(0))
   const requested: number[][] = []
   for (const hours of [24, 24.1, 25, 30, 36, 47.9, 48.1]) {
-    // What comes late is no longer absent: that it was asked is known all the same.
+    // Late values end the absence, but their request still counts.
     market.state.has = hours === 24 ? () => true : (at) => at % 86_400 !== 0
     const before = Number(absent(store))
     const windows = await market.run(store, yaml, night(0) + hours * HOUR)
@@ -52,7 +52,7 @@ test.each([
   await market.run(store, yaml, night(0))
   expect(await market.run(store, yaml, night(1))).toHaveLength(n + share)
   expect(absent(store)).toBe(share)
-  // Nothing is old enough to be asked again, so there is no tenth of anything.
+  // Nothing is due, so that there is no share.
   expect(await market.run(store, yaml, night(1) + 60_000)).toHaveLength(0)
 })
 
@@ -64,7 +64,7 @@ test('each job has its own share of calls for absent values', async () => {
   for (const yaml of jobs) expect(await market.run(store, yaml, night(1) + HOUR)).toHaveLength(0)
 })
 
-/** A service that refuses windows of more than some days, from a night on. */
+/** Refuses windows above a number of days, from a night on. */
 const refusing =
   (days: number) =>
   (_path: string, { from, to }: { from: number; to: number }): number | undefined =>

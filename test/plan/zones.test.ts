@@ -17,7 +17,7 @@ const ZONES = [
   'Australia/Lord_Howe',
 ] as const
 
-/** What a job asks, its range given as instants. */
+/** Returns the requests of a job whose range is given as instants. */
 const requestsOf = (zone: string, from: number, to: number, entry: string): string[] => {
   const window = `window: { from: "${formatLocal(zone, from)}", to: "${formatLocal(zone, to)}" }`
   const job = readJob(`name: t\ntimeZone: ${zone}\n${entry.replace('WINDOW', window)}`, 'job.yaml')

@@ -7,7 +7,7 @@ import { driverConfig } from '../../src/db/postgres/connection/driverConfig.ts'
 import { runCommand, tempFolder } from '../kit.ts'
 import { migratedDatabase, serverUrl, tempDatabase, withClient } from './database.ts'
 
-/** What follows a server's name in an address that is refused. */
+/** The parts of refused addresses after the server name. */
 const REFUSED = [
   ...'?port=five ?statement_timeout=5s ?service=x ?dbname=x ?hostaddr=127.0.0.1 ?passfile=x'.split(' '),
   ...'?channel_binding=require ?sslmode=verfy-full ?sslmode=prefer ?sslmode=allow'.split(' '),
@@ -76,7 +76,7 @@ test.each(['?', '#', '/', '@', ':', '&', '=', '+', '%', ' ', '"', "'", 'ñ'])(
       shownAddress(`postgres://${encodeURIComponent(user)}@${host}/${encodeURIComponent(database)}`),
     )
     onTestFinished(() => reader.close())
-    // The connection is refused for the absence of tables, after it has reached the database.
+    // The database is reached, but has no tables.
     await expect(reader.kysely.selectFrom('_run').select('id').execute()).rejects.toMatchObject({ code: 'no-database' })
     expect(driverConfig(reader.file)).toMatchObject({ user, database })
   },
@@ -103,7 +103,7 @@ test('PGSSLMODE and its files are used, but parameters of the address take prece
   expect(() => driverConfig('postgres://h/d')).toThrow(/PGPORT five/)
 })
 
-/** A role may have settings by which a statement, or its answer, means something else. */
+/** Settings of a role that could change the meaning of a statement or its result. */
 const STRANGE = [
   ...[
     "datestyle = 'SQL, DMY'",
@@ -120,7 +120,7 @@ const STRANGE = [
   ...[
     'array_nulls = off',
     "default_transaction_isolation = 'serializable'",
-    // Longer than it takes to set it, also on a busy machine.
+    // Longer than the setup takes, even on a busy machine.
     'statement_timeout = 300',
     'lock_timeout = 1',
   ],
@@ -129,7 +129,7 @@ const STRANGE = [
 
 test('settings of a role or database do not change values', async () => {
   const role = `strange_${process.pid}`
-  // After the database, of which the role owns everything.
+  // Runs after the database is dropped, whose objects the role owns.
   onTestFinished(async () => {
     await withClient(await serverUrl(), (client) => client.query(`drop role if exists ${role}`))
   })
@@ -262,7 +262,7 @@ test('statement errors on PostgreSQL have the same codes as on SQLite', async ()
 test('a refused writer waits until the lock holder has recorded its name', async () => {
   const url = await migratedDatabase()
   await withClient(url, async (client) => {
-    // The writer's lock.
+    // The key of the write lock.
     await client.query('select pg_advisory_lock($1, $2)', [0x494e_4453, 1])
     const { openWriter } = await import('../store.ts')
     const refused = openWriter(url, 'loser').catch((error: unknown) => error)

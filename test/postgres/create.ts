@@ -1,6 +1,6 @@
 import pg from 'pg'
 
-/** Does something with a connection of its own. */
+/** Runs work with its own connection. */
 export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -13,7 +13,7 @@ export async function withClient<T>(url: string, work: (client: pg.Client) => Pr
 
 let made = 0
 
-/** A new database on a server: its address, and how to remove it again. A copy of another one where a template is named. */
+/** Creates a database on a server, optionally from a template. Returns its address and a function to drop it. */
 export async function createDatabase(
   server: string,
   template = 'template1',

@@ -7,28 +7,28 @@ import { createDatabase, withClient } from './create.ts'
 
 export { createDatabase, withClient } from './create.ts'
 
-/** The address of the superuser of the run's server of PostgreSQL; the first who asks waits until it is started. */
+/** Returns the superuser's address of the run's PostgreSQL server, which starts on first use. */
 export async function serverUrl(): Promise<string> {
   const answer = await text(connect(inject('postgresPort'), '127.0.0.1'))
   if (answer.startsWith('error: ')) throw new Error(answer)
   return answer
 }
 
-/** A new database that goes with the test; a copy of another one where a template is named. */
+/** Creates a database that is dropped after the test, optionally from a template. */
 export async function tempDatabase(template?: string): Promise<string> {
   const { url, drop } = await createDatabase(await serverUrl(), template)
   onTestFinished(drop)
   return url
 }
 
-/** The database that `migratedDatabase` copies, of a server that goes with the run. */
+/** The template of `migratedDatabase` on the run's own server. */
 const MIGRATED = 'test_migrated'
-/** Held by whoever makes it. */
+/** The advisory lock during its creation. */
 const LOCK = 4711
 
-/** A new database with all tables and views: a copy of one that the first test of the run made, for migrations take longer than most tests. */
+/** Creates a database with all tables and views. Copies a template, because migrations take longer than most tests. */
 export async function migratedDatabase(): Promise<string> {
-  // On a server that is not ours nothing stays after the run, so that each database is migrated by itself.
+  // A foreign server must stay clean, so that each database is migrated separately.
   if (process.env.INDICATOR_SYNC_TEST_POSTGRES) {
     const url = await tempDatabase()
     await (await openStore(url)).close()
@@ -46,7 +46,7 @@ export async function migratedDatabase(): Promise<string> {
   return tempDatabase(MIGRATED)
 }
 
-/** A new database with the roles of docs/roles.sql, and its address for who has one of them. */
+/** Creates a database with the roles of docs/roles.sql, and returns addresses for each role. */
 export async function databaseWithRoles(): Promise<{ url: string; as(role: 'writer' | 'worker' | 'reader'): string }> {
   const url = await tempDatabase()
   await withClient(url, (client) => client.query(readFileSync('docs/roles.sql', 'utf8')))

@@ -19,7 +19,7 @@ import { tempDatabase, withClient } from './database.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const DAY = 86_400_000
-/** One request after the other: what is numbered as it comes has the same number on both sides. */
+/** One request at a time, so that ids are equal on both sides. */
 const JOB = `pace: { perSecond: 50, concurrency: 1 }
 catalogue: { locales: [es, en], refresh: 1h }
 series:
@@ -33,12 +33,12 @@ archives: [{ window: { from: 2025-10-01, to: 2025-10-03 } }]
 widgets: { list: true, names: [potencia], window: { last: 1d } }
 `
 
-/** The values come before the catalogue, which describes them. */
+/** The values are fetched before the catalogue, which describes them. */
 const VALUES = `pace: { perSecond: 50, concurrency: 1 }
 series:
   - { indicators: [600, 1739], window: { from: 2025-09-20, to: 2025-09-27 } }`
 
-/** Some nights of a service that revises, refuses, repeats itself and cannot always be understood. */
+/** Runs several nights with revisions, refusals, repetitions and unreadable rows. */
 async function nights(store: Store): Promise<void> {
   for (const [night, faults] of [
     [-1, []],
@@ -59,7 +59,7 @@ async function nights(store: Store): Promise<void> {
   }
 }
 
-/** What cannot be the same twice: how long it took, the port of the service, who wrote. */
+/** Columns that differ between runs: durations, the port of the service, the writer. */
 const APART: Readonly<Record<string, readonly string[]>> = {
   _fetch: ['ms', 'started_at'],
   _source: ['host', 'base_url'],
@@ -68,10 +68,10 @@ const APART: Readonly<Record<string, readonly string[]>> = {
 }
 const WRITERS: readonly string[] = ['_lock', '_fence']
 
-/** Sums are added in another order, with more care on one side than on the other: twelve digits of a double are compared. */
+/** Rounds doubles to twelve digits, because sums are added in different orders and precisions. */
 const rounded = (value: unknown): unknown =>
   typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(12)) : value
-/** Local times have no offset on a server, and times of day no fraction of nothing. */
+/** Removes offsets of local times and empty fractions, which PostgreSQL does not have. */
 const plainTime = (text: string): string =>
   text.replace(/^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:[+-]\d\d:\d\d|\.000Z)$/, (_, time) =>
     text.endsWith('Z') ? `${time}Z` : time,
@@ -85,7 +85,7 @@ const plain = (value: unknown): unknown =>
         ? value.toString('hex')
         : value
 
-/** Every row of a table or view, in an order that does not depend on the database. */
+/** Returns every row of a table or view, in an order independent of the database. */
 async function rowsOf(db: Reader, name: string, columns: readonly string[], computed: boolean): Promise<string[]> {
   const { rows } = await db.engine.query(`select ${columns.join(', ')} from ${name}`)
   const all = (await allRows(rows)).map((row) => row.map((value) => (computed ? rounded(plain(value)) : plain(value))))
@@ -108,10 +108,10 @@ async function expectEqual(a: Reader, b: Reader, without: readonly string[] = []
   expect(compared).toBeGreaterThan(1000)
 }
 
-/** The files of a lake of a database, with their checksums; a second sync finds nothing new. */
+/** Syncs a lake and returns its files with checksums; expects a second sync to change nothing. */
 async function lakeOf(db: Reader): Promise<ReadonlyMap<string, string>> {
   const place = folderPlace(join(tempFolder(), 'lake'))
-  // What a lake is made from is read as it was when it began, until it is closed: a reader of its own.
+  // A lake is read in one snapshot until its reader is closed, so each sync has its own.
   const sync = async () => {
     const reader = openReader(db.file)
     try {
@@ -142,14 +142,14 @@ test('PostgreSQL and SQLite contain the same rows after the same runs, in all ta
     const of = async (db: Reader) =>
       (await allRows((await db.engine.query(sql, { ...parameters, ...shown })).rows)).map((row) => row.map(plain))
     const [there, here] = [await of(server), await of(file)]
-    // What lies in the middle between two roundings may be rounded either way.
+    // Halfway values may be rounded in either direction.
     const near = here.map((row) =>
       row.map((value) => (typeof value === 'number' && !Number.isInteger(value) ? expect.closeTo(value, 1) : value)),
     )
     expect.soft(there, name).toEqual(near)
   }
 
-  // A copy of the file, begun and cut off, and gone on with.
+  // A copy of the file, interrupted and continued.
   const copy = await tempDatabase()
   const cut = new Error('cut')
   const begun = takeOver(file, copy, (table) => {
@@ -167,7 +167,7 @@ test('PostgreSQL and SQLite contain the same rows after the same runs, in all ta
   const [lake, ...others] = await Promise.all([file, server, copied].map(lakeOf))
   expect(lake!.size).toBeGreaterThan(10)
   for (const other of others) expect(other).toEqual(lake)
-  // What lies in another order on the disk of the server is no news; a value as large as there are is.
+  // Another physical order of rows is no change, but an extreme value is.
   const alter = (text: string) => withClient(copy, (client) => client.query(text))
   const prints = await copied.engine.dayTotalsChecksums()
   await alter('update _day set count = count where day % 2 = 0')
@@ -178,7 +178,7 @@ test('PostgreSQL and SQLite contain the same rows after the same runs, in all ta
   expect((await copied.engine.dayTotalsChecksums()).size).toBe(prints.size + 1)
   await alter('delete from _day where month = 24000')
 
-  // A copy of the server in a file, as `publish` makes one.
+  // A copy of the server's database in a file, like `publish` creates.
   const taken = join(tempFolder(), 'taken.db')
   const reading = openReader(server.file)
   onTestFinished(() => reading.close())
@@ -187,7 +187,7 @@ test('PostgreSQL and SQLite contain the same rows after the same runs, in all ta
   onTestFinished(() => inFile.close())
   await expectEqual(file, inFile)
 
-  // In place: what was damaged is as it was, and what was not is not touched.
+  // In place: damaged rows are restored, and intact rows unchanged.
   const query = (text: string) => withClient(server.file, (client) => client.query(text))
   const { rowCount: lost } = await query('delete from observation where at % 3600 = 0')
   for (const damage of [
@@ -202,7 +202,7 @@ test('PostgreSQL and SQLite contain the same rows after the same runs, in all ta
   await expectEqual(file, server, ['_run', 'runs', 'search_item', 'texts'])
   const written = await query(`select 1 from observation where xmin::text::bigint >= ${id}`)
   expect(written.rowCount).toBe(lost)
-  // What workers loaded meanwhile is not lost.
+  // Rows that workers loaded meanwhile are kept.
   const before = openReader(copy)
   onTestFinished(() => before.close())
   await before.engine.beginSnapshot()
@@ -216,14 +216,14 @@ test('PostgreSQL and SQLite contain the same rows after the same runs, in all ta
   await expect(later.replaceTables(before, ['_absent'])).rejects.toThrow(/Data was loaded/)
   await withClient(copy, (client) => client.query('delete from _fetch where id = 1000000'))
 
-  // Totals of days are those of the values, and are made anew as they were.
+  // Daily totals equal the values, and are rebuilt unchanged.
   const days = () => rowsOf(server, '_day', Object.keys(tableOf('_day').columns), true)
   const held = await days()
   expect(await differingDays(server)).toEqual([])
   await server.write((tx) => server.engine.rebuildDays(tx, 'Europe/Madrid'))
   expect(await days()).toEqual(held)
 
-  // What was rebuilt from the stored replies of either is the same again.
+  // Rebuilds from the stored replies of either are equal.
   const empty = async (): Promise<Store> => {
     const store = await openStore(join(tempFolder(), 'rebuilt.db'), { durability: 'none' })
     onTestFinished(() => store.close())

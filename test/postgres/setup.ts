@@ -6,17 +6,17 @@ import type { TestProject } from 'vitest/node'
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** The port that tells the address of the run's server of PostgreSQL, and starts it for the first who asks. */
+    /** The port that returns the address of the run's PostgreSQL server and starts it on first use. */
     postgresPort: number
   }
 }
 
-/** One server of PostgreSQL for a whole run of the tests; it is started when the first test asks for it, and ends with the run. */
+/** Provides one PostgreSQL server per test run, started on first use and stopped with the run. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   let keeper: ChildProcess | undefined
   let url: Promise<string> | undefined
   const start = async (): Promise<string> => {
-    // In a group of its own: what ends this run from the terminal leaves it the time to clean up.
+    // In its own process group, so that a terminal signal leaves it time to clean up.
     keeper = spawn(process.execPath, [join(import.meta.dirname, 'keeper.ts')], { detached: true })
     let wrong = ''
     keeper.stderr!.on('data', (text) => {

@@ -108,7 +108,7 @@ describe('a transaction', () => {
       await then(tx)
     })
     await expect(twice).rejects.toThrow(/duplicate key/)
-    // A row that another one made meanwhile is seen by the next try; one that is there twice never is.
+    // The repetition sees a row that another session inserted; a duplicate row fails every time.
     expect(attempts).toBe(3)
     expect(await hosts(store)).toEqual([])
     await store.write((tx) => insert.run(tx, rowOf('c')))
@@ -180,7 +180,7 @@ test('a connection that breaks during a query is reported with its database', as
   const port = Number(url.port)
   const proxy = createServer((client) => {
     const server = connect(port, url.hostname)
-    // What comes after the reset is of no interest.
+    // Errors after the reset do not matter.
     for (const end of [client, server]) end.on('error', () => undefined)
     server.pipe(client)
     client.on('data', (sent) => {
@@ -201,7 +201,7 @@ test('a connection that breaks during a query is reported with its database', as
   expect(String(error)).toContain(`The connection to the database ${reader.file} was lost`)
 })
 
-/** Ends the connection of a statement that waits, as the server does when it is restarted. */
+/** Terminates the connection of a waiting statement, like a server restart. */
 const endWaiting = (url: string, words: string): Promise<void> =>
   withClient(url, async (client) => {
     // Other tests use other databases of the same server.
@@ -221,7 +221,7 @@ describe('server errors', () => {
     const reader = openReader(url)
     onTestFinished(() => reader.close())
     const asking = ask(reader).catch((thrown: unknown) => thrown)
-    // A user's statement is read through a cursor.
+    // User statements are read through a cursor.
     await endWaiting(url, 'pg_sleep|^fetch')
     const cut = await asking
     expect(cut).toBeInstanceOf(StoreError)
@@ -318,7 +318,7 @@ content: [{ kinds: [news] }]
     ['migrate', '--from', 'rebuilt.db', '--database', other],
   ]) {
     const { code, out, err } = await command(...args)
-    // The key is not set, which `doctor` says, and whether the server would notice damage.
+    // doctor reports the missing key, and whether the server checks for damage.
     if (args[0] === 'doctor') expect(out).toMatch(/integrity +(not )?checked.*data_checksums o(n|ff)/)
     expect([args.join(' '), code, args[0] === 'doctor' || err.includes('→')]).toEqual([
       args.join(' '),
@@ -346,7 +346,7 @@ content: [{ kinds: [news] }]
 })
 
 test('a range fetched again without changes writes no values', async () => {
-  // A server of its own: what is written is counted for all of a server.
+  // A separate server, because WAL bytes are counted for the whole server.
   const server = await startServer({ autovacuum: 'off', synchronous_commit: 'on' })
   onTestFinished(() => server.close())
   const { url } = server
@@ -364,13 +364,13 @@ series: [{ indicators: [600, 1293, 551], window: { from: 2025-09-01, to: 2025-11
   await query('create extension pg_walinspect')
   const before = await query('select pg_current_xact_id()::text as id, pg_current_wal_insert_lsn() as lsn')
   await runJob(store, emulator, JOB, { now: NOW + 60_000, options: { restate: true } })
-  // What others on this server write does not count.
+  // Writes of other databases on this server do not count.
   const { bytes } = (await query(
     `select sum(record_length)::int as bytes from pg_get_wal_records_info($1, pg_current_wal_flush_lsn()) where block_ref like
      '%/' || (select oid from pg_database where datname = current_database()) || '/%'`,
     [before.lsn],
   )) as { bytes: number }
-  // A row that was written, or only locked, since then has the number of a later transaction.
+  // A row that was written or locked since then has a later transaction id.
   for (const table of ['observation', '_day'])
     expect(
       await query(
@@ -379,7 +379,7 @@ series: [{ indicators: [600, 1293, 551], window: { from: 2025-09-01, to: 2025-11
       ),
       table,
     ).toEqual({ n: 0 })
-  // Bookkeeping of the requests; a lock of each row would be 56 bytes a value.
+  // Bookkeeping of requests; row locks would be 56 bytes per value.
   expect(bytes / values).toBeLessThan(20)
 })
 
@@ -398,7 +398,7 @@ test('transaction pooling requires settings in the database, which the error nam
     )
   const isolation = (level: string) => `default_transaction_isolation = '${level}'`
   await set('search_path = public, compat', "timezone = 'UTC'", isolation('repeatable read'))
-  // Of two that wait for a lock, the second would not see what the first one wrote.
+  // Of two sessions that wait for a lock, the second would not see writes of the first.
   await expect(openStore(pooled)).rejects.toMatchObject({ hint: expect.stringContaining(isolation('read committed')) })
   await set(isolation('read committed'))
   const store = await openWriter(pooled, 'sync')
@@ -432,7 +432,7 @@ test('a worker fetches and loads the requests of a distributed sync and reports 
   const env = { ...serviceAt(emulator.url, emulator.key), INDICATOR_SYNC_DATABASE: await migratedDatabase() }
   const dir = jobFolder()
   const synced = runCommand(dir, ['sync', 'job.yaml', '--distributed', '--json'], env)
-  // Until the plan is in the queue there is nothing to do.
+  // Until the plan is queued there is nothing to do.
   let worked: string
   do worked = (await runCommand(dir, ['worker', '--until-empty'], env)).out
   while (worked === '0 requests done, 0 of them failed.\n' && emulator.requests.length === 0)

@@ -23,7 +23,7 @@ test('an interrupted copy is refused by every command until the same command com
   }
   const copying = ['migrate', '--from', 'source.db', '--database', url]
 
-  // The copy cannot write what says which values are held, and is killed while it waits.
+  // The copy cannot write coverage and is killed while it waits.
   await withClient(url, async (client) => {
     await client.query('begin; lock table _coverage in share mode')
     const { code } = await runCli(cwd, copying, {}, (child) => {
@@ -80,20 +80,20 @@ test('an interrupted copy is refused by every command until the same command com
 
   expect(await runCommand(cwd, copying)).toMatchObject({ code: 0, err: expect.stringContaining('both are equal') })
   expect(await runCommand(cwd, ['status'], env)).toMatchObject({ code: 0 })
-  // A whole database is nothing to copy into.
+  // A complete database is not a valid target.
   const source = openReader(join(cwd, 'source.db'))
   await expect(takeOver(source, url, () => undefined)).rejects.toMatchObject({ code: 'not-empty' })
   await source.close()
 })
 
 test('a copy interrupted by a server crash loses no copied rows and can be continued', async () => {
-  // What is not written down at a commit is lost.
+  // Data that is not flushed at a commit is lost.
   const server = await startServer({ wal_writer_delay: '10s', wal_buffers: '16MB' })
   onTestFinished(() => server.close())
   const { url } = await createDatabase(server.url)
   const file = join(tempFolder(), 'source.db')
   const store = await openStore(file)
-  // More values than are copied at once.
+  // More values than one batch of the copy.
   const long = 'series: [{ indicators: [1293], geoIds: [8741], window: { from: 2025-06-01, to: 2025-10-03 } }]'
   await runJob(store, await emulate({ now: NOW / 1000 }), long, { now: NOW })
   await store.close()
@@ -105,7 +105,7 @@ test('a copy interrupted by a server crash loses no copied rows and can be conti
   })
   await copied.catch((error: unknown) => error)
   await restarting
-  // Where it waited for the server, it is whole already.
+  // If it waited for the server, it is complete already.
   await takeOver(source, url, () => undefined).catch((error: unknown) =>
     expect(error).toMatchObject({ code: 'not-empty' }),
   )

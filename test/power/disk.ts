@@ -1,9 +1,9 @@
-/** What a disk holds after a loss of power, from a record of what was written and synced (shim.c). */
+/** Computes the contents of a disk after a loss of power, from a record of writes and syncs (shim.c). */
 
-/** One record: what was done to which file. */
+/** One operation on a file. */
 export interface Op {
   readonly kind: 'O' | 'W' | 'T' | 'S' | 'U'
-  /** 0 the database, 1 its write-ahead log, 2 its rollback journal, 3 their folder. */
+  /** 0: the database, 1: its WAL, 2: its rollback journal, 3: their directory. */
   readonly file: number
   readonly offset: number
   readonly bytes: Buffer
@@ -25,7 +25,7 @@ export function readOps(record: Buffer): Op[] {
   return ops
 }
 
-/** A file from its creation to its end: what is surely on the disk, what may be, and whether its name is there. */
+/** A file from creation to deletion: its synced data, unsynced data, and whether its name is synced. */
 interface Life {
   data: Buffer
   size: number
@@ -51,19 +51,19 @@ function apply(life: Life, { kind, offset, bytes }: Op): void {
   life.size = Math.max(life.size, end)
 }
 
-/** How much of what was not synced gets lost. */
+/** How much unsynced data is lost. */
 export interface Loss {
-  /** From 0 for everything to 1 for nothing that stays. */
+  /** Probability that an unsynced operation remains, from 0 to 1. */
   readonly keeps: number
   readonly random: () => number
 }
 
-/** Nothing gets lost: what a process that is killed leaves. */
+/** No loss, as after a killed process. */
 export const NO_LOSS: Loss = { keeps: 1, random: () => 0.5 }
 
 /**
- * The files after a loss of power before an operation: what was synced is there; of what was written since, every write,
- * shortening, creation and removal is there or not, each for itself, and a write perhaps up to a sector in its middle.
+ * Returns the files after a loss of power before an operation. Synced data remains. Each later write, truncation,
+ * creation and removal is kept or lost independently, and a write may be cut at a sector.
  */
 export function afterLoss(ops: readonly Op[], cut: number, start: readonly (Buffer | null)[], { keeps, random }: Loss) {
   const lives = ENDINGS.map((_, file): Life[] => {

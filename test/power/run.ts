@@ -1,7 +1,7 @@
 /**
- * `npm run test:power -- --cuts 200 --seed 7`: what is left of a database when the power goes. Syncs and a replay are run
- * with a shim that records every write and every sync (shim.c, compiled with gcc); the record is cut at random places, what
- * was not synced gets lost at random, and what is left is opened, checked, and synced to the end. Exit code 1 when anything is wrong.
+ * `npm run test:power -- --cuts 200 --seed 7`: tests databases after a loss of power. Runs syncs and a replay with a
+ * shim that records every write and sync (shim.c, compiled with gcc). Cuts the record at random places, loses random
+ * unsynced data, then opens, checks and syncs the rest. Exit code 1 on errors.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -23,7 +23,7 @@ const { values } = parseArgs({
   options: {
     cuts: { type: 'string', default: '200' },
     seed: { type: 'string', default: '7' },
-    // A disk that says that it has written and has not: shows that this test finds what it is for.
+    // A disk that confirms syncs without executing them, to verify that the test finds errors.
     lying: { type: 'boolean', default: false },
   },
 })
@@ -33,13 +33,13 @@ const root = mkdtempSync(join(tmpdir(), 'indicator-sync-power-'))
 const shim = join(root, 'shim.so')
 execFileSync('gcc', ['-shared', '-fPIC', '-O2', '-o', shim, resolve('test/power/shim.c')], { stdio: 'inherit' })
 
-/** What was recorded of a process, and what the disk held before. */
+/** The record of a process, and the earlier contents of the disk. */
 interface Recording {
   readonly name: string
   readonly ops: readonly Op[]
   readonly start: readonly (Buffer | null)[]
   readonly durability: Durability
-  /** Whether the rows may only be those of the beginning, since nothing new is asked. */
+  /** Whether the rows must be those of the start, because nothing new is requested. */
   readonly same: boolean
 }
 
@@ -64,13 +64,13 @@ async function record(
   return { name, ops, start: [from ? readFileSync(from) : null, null, null], ...rest }
 }
 
-/** Puts files where a database is looked for. */
+/** Writes the files of a database. */
 function lay(file: string, disk: readonly (Buffer | null)[]): void {
   for (const end of [...ENDINGS, '-shm', '.lock']) rmSync(`${file}${end}`, { force: true })
   for (const [i, bytes] of disk.entries()) if (bytes) writeFileSync(`${file}${ENDINGS[i]}`, bytes)
 }
 
-/** How many replies a database holds, and what is wrong with it. */
+/** Returns the number of stored replies of a database, and its errors. */
 function look(file: string): { replies: number; wrong: string } {
   if (!existsSync(file)) return { replies: 0, wrong: '' }
   const db = new SQLite(file)
@@ -88,7 +88,7 @@ function look(file: string): { replies: number; wrong: string } {
   }
 }
 
-/** Syncs to the end. */
+/** Completes the sync. */
 async function resume(file: string, emulator: Emulator): Promise<void> {
   const store = await openWriter(file, 'power')
   try {
@@ -147,7 +147,7 @@ try {
   for (let turn = 0; turn < cuts; turn++) {
     const { name, ops, start, durability, same } = recordings[turn % recordings.length]!
     const syncs = ops.flatMap(({ kind }, i) => (kind === 'S' ? [i] : []))
-    // Half of them around a sync, a quarter at the end, where the log is folded back.
+    // Half of the cuts are near a sync, and a quarter near the end, during the checkpoint.
     const near = (syncs[Math.floor(random() * syncs.length)] ?? ops.length) + Math.floor(random() * 7) - 3
     const late = Math.ceil(ops.length * (1 - random() * 0.2))
     const anywhere = Math.floor(random() * (ops.length + 1))

@@ -5,7 +5,7 @@ import type { Store } from '../store.ts'
 
 const JOB = `catalogue: true
 series: [{ indicators: [600], geoIds: [3], window: { from: 2025-01-01, to: 2025-01-02 }, lookback: 8mo }]`
-/** A service whose hours, name and list are what they are told to be. */
+/** Starts a service with adjustable hours, name and list. */
 async function service(said: { values: (number | null)[]; name: string; listed: number[] }) {
   return serve((request, response) => {
     if (request.url!.startsWith('/indicators?') || request.url === '/indicators')
@@ -30,7 +30,7 @@ async function service(said: { values: (number | null)[]; name: string; listed: 
   })
 }
 
-/** What was known at an instant, by the view that everybody uses. */
+/** Returns the values as of an instant by the history view. */
 const asOf = (store: Store, at: string): Map<string, unknown> =>
   new Map(
     (

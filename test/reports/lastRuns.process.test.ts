@@ -77,7 +77,7 @@ test('check reports a killed run, but not an active one', async () => {
   const env = (url: string) => ({ INDICATOR_SYNC_BASE_URL: url, INDICATOR_SYNC_API_KEY: 'k'.repeat(64) })
   let during: Promise<string[]> | undefined
   let kill = (): unknown => undefined
-  // The service never answers: the run is killed in the middle.
+  // The service never responds: the run is killed meanwhile.
   const silent = await serve(() => {
     during ??= check().finally(() => kill())
   })

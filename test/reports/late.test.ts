@@ -13,7 +13,7 @@ const seconds = (at: number) => Math.floor(at / 1000)
 const LIVE = 'series: [{ indicators: [5], window: { last: 5d }, refresh: 1h }]'
 
 describe('late values', () => {
-  /** A source that publishes everything up to `lag` hours ago, asked every night. */
+  /** Fetches a source every night that publishes up to `lag` hours ago. */
   const nights = async (count: number, yaml = LIVE) => {
     const [store, market] = [await tempStore(), await source()]
     let now = 0

@@ -25,7 +25,7 @@ beforeAll(async () => {
 })
 afterAll(() => store.close())
 
-/** Runs a command on the demo database, as a user does: its words, and a last one that may have spaces. */
+/** Runs a command on the demo database: words, and arguments that may contain spaces. */
 const cli = (words: string, ...last: string[]): Promise<Done> =>
   runCommand(tempFolder(), [...words.split(' '), ...last], { INDICATOR_SYNC_DATABASE: file })
 
@@ -319,7 +319,7 @@ describe('terminal charts', () => {
     ]
     expect(stripText(held, 0, 60, 6)).toBe('██▒░··')
     expect(stripText([], 0, 60, 3)).toBe('···')
-    // Three days of a week are neither the whole week nor nothing.
+    // Three days of a week are shown as part of it.
     expect(stripText([{ from: 70, to: 73, state: 'final' }], 0, 100, 10)).toBe('·······▖··')
   })
 

@@ -15,13 +15,13 @@ import { copyMarket } from '../marketCopy.ts'
 import { RECIPES } from '../recipes.ts'
 import { openStore, type Store } from '../store.ts'
 
-/** Recipes that both databases answer. */
+/** Recipes for both databases. */
 const ANSWERED = RECIPES.filter(({ name }) => name !== 'search' || !onlyInFile('match'))
 
 type Row = Record<string, number | string | null>
 const NOW = Date.parse('2025-11-20T12:00:00Z')
 
-/** What a recipe answers when a person asks: rows, or the sentence that tells why there are none. */
+/** Returns the rows of a recipe, or the explanation of an empty result, as a user gets it. */
 async function answerOf(store: Store, name: string, given: Parameters = {}, now = NOW): Promise<Row[] | string> {
   const recipe = RECIPES.find((one) => one.name === name)!
   try {
@@ -39,13 +39,13 @@ const rowsOf = async (store: Store, name: string, given: Parameters = {}): Promi
   return answer
 }
 
-/** Hours before the first of October 2025, quarter-hours after it, for the indicators that changed then. */
+/** The start of quarter-hours for the indicators that changed in October 2025. */
 const CHANGE = Date.parse('2025-09-30T22:00:00Z') / 1000
 const stepAt = (id: number, at: number): number => (id === 600 || id === 602 ? (at < CHANGE ? 3600 : 900) : 300)
 const worthOf = (id: number, geo: number, at: number): number =>
   Math.round(100 * (Math.sin(at / 7_919 + id) * 60 + ((at / 300) % 7) + geo + (id === 600 ? 0 : 200))) / 100
 
-/** A service whose grouped values are far from the native ones, so that whoever mixes them is seen. */
+/** Starts a service whose grouped values differ strongly from the native ones, to reveal mix-ups. */
 function market() {
   return createServer((request, response) => {
     const url = new URL(request.url!, 'http://x')
@@ -103,7 +103,7 @@ const CLOCK = new Intl.DateTimeFormat('sv-SE', {
   dateStyle: 'short',
   timeStyle: 'medium',
 })
-/** The raw values of the native series, with their local day and hour by the runtime's own calendar. */
+/** Returns the values of the native series, with local day and hour by Intl. */
 function raw(db: Store, indicator: number, geo: number) {
   const rows = db.all(
     `select o.at, o.value, o.step_s as step from observation o join series s on s.id = o.series_id
@@ -132,7 +132,7 @@ describe('every recipe', () => {
     const filled = await tempStore()
     const emulator = await startEmulator({ now: now / 1000 })
     const job = readFileSync('jobs/nightly.yaml', 'utf8').replace(/^pace:.*$|^name:.*$/gm, '')
-    // The ten years before the last weeks tell nothing more here.
+    // Ten years of history would add nothing here.
     const summary = await runJob(filled, emulator, job.replaceAll('2021-06-01', '2025-10-20'), { now })
     await emulator.close()
     expect(summary.failures.map(({ error }) => error.message)).toEqual([])
@@ -186,7 +186,7 @@ describe('recipe results, compared with a loop over the values', () => {
   )
 
   test('sums are rounded twice, so that engines agree at halves', () => {
-    /** What stands between the parentheses of each call of round. */
+    /** Returns the arguments of each call of round. */
     const rounds = (sql: string): string[] =>
       [...sql.matchAll(/\bround\(/g)].map(({ index }) => {
         let [at, depth] = [index + 'round('.length, 1]

@@ -7,7 +7,7 @@ import { SERVICES, type Service } from '../../src/service/services.ts'
 import { json, runCommand, runJob, serve, tempFolder } from '../kit.ts'
 import { openStore } from '../store.ts'
 
-/** Two routes that the specification does not have: the values of flows, and bulletins of their own. */
+/** Declares two additional routes: flow values and bulletins. */
 const { locale, start_date, end_date, time_trunc } = ROUTES.indicator.query
 const flows: Route = {
   ...ROUTES.indicator,
@@ -16,7 +16,7 @@ const flows: Route = {
   query: { locale, start_date, end_date, time_trunc: { ...time_trunc, values: ['hour', 'month'] } },
   window: { unit: 'day', count: 1 },
 }
-/** Indicators are grouped by other steps than flows are. */
+/** Indicators are grouped by other steps than flows. */
 const indicator = {
   ...ROUTES.indicator,
   query: { ...ROUTES.indicator.query, time_trunc: { ...time_trunc, values: ['hour', 'day'] } },
@@ -40,7 +40,7 @@ archives:
   - { route: bulletins, ${WINDOW} }
   - { ${WINDOW} }`)
 
-/** The hours of a local day: it is a winter in Lisbon, where the clock shows UTC. */
+/** Returns the hours of a local day in winter, when Lisbon uses UTC. */
 const valuesOf = (day: string, first: number) =>
   Array.from({ length: 24 }, (_, hour) => ({
     value: first + hour,
@@ -52,7 +52,7 @@ const valuesOf = (day: string, first: number) =>
   }))
 const DAYS = ['2025-03-01', '2025-03-02']
 
-/** Answers as the service would: a flow and an indicator of one number have different values. */
+/** Starts the service: a flow and an indicator with the same id have different values. */
 const more = () =>
   serve((request, response) => {
     const { pathname, searchParams } = new URL(request.url!, 'http://x')
@@ -85,7 +85,7 @@ describe('a route that only one service declares', () => {
       return outcome
     }
     expect(await syncOnce()).toBe('done')
-    // A window of its own: two days are two requests of flows, and one of indicators.
+    // Different windows: two days are two requests for flows, and one for indicators.
     expect(server.calls.map(({ url }) => url!.replace(/\?.*/, '')).sort()).toEqual([
       ...['/archives', '/archives', '/bulletins', '/bulletins', '/flows/7', '/flows/7', '/indicators/7'],
     ])
@@ -118,7 +118,7 @@ describe('a route that only one service declares', () => {
     )
     expect((await run('discover', 'flow')).out).toMatch(/7 .*The flow/)
 
-    // A second run requests nothing that is final.
+    // A second run requests no final data.
     const before = server.calls.length
     expect(await syncOnce()).toBe('done')
     expect(server.calls.length).toBe(before)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { SERVICES } from '../../src/service/services.ts'
 
-/** The code of every file outside of `service` and of the embedded copy of the service. */
+/** The code of every file outside `service` and the emulator. */
 const OUTSIDE = (readdirSync('src', { recursive: true }) as string[])
   .filter((file) => file.endsWith('.ts') && !/^(service|emulator)\//.test(file))
   .map((file) => ({
@@ -15,7 +15,7 @@ test('the words of a service appear only in its declaration and its emulator', (
   const { wellKnown, mainGeos, routes } = SERVICES.generic
   const oneOf = (words: Iterable<string | number>): string => `(${[...new Set(words)].join('|')})`
   const indicators = oneOf(Object.values(wellKnown).map(({ indicator }) => indicator))
-  // These numbers mean nothing else; 600 and 3 also count other things.
+  // These numbers are unambiguous; 600 and 3 also count other things.
   const telling = [
     ...Object.values(wellKnown).map(({ indicator }) => indicator),
     ...mainGeos,
@@ -33,11 +33,11 @@ test('the words of a service appear only in its declaration and its emulator', (
     /locale desc/,
     /precio/i,
     /x-api-key/i,
-    // What a job calls its entries is in `job/entryRoutes.ts`.
+    // The keys of job entries are in `job/entryRoutes.ts`.
     /'offer_indicator'/,
     /\bkind\b['\s,=!?:]{1,10}'indicator'/,
   ]
-  // Examples of commands work on the database of the demo.
+  // Examples of commands use the demo database.
   const EXAMPLES = /^export const examples = \[[\s\S]*?\]$/m
   const own = (file: string): boolean =>
     ['page/words/', 'job/entryRoutes.ts', 'cli/commandLine/help.ts'].some((place) => file.startsWith(place))

@@ -10,12 +10,12 @@ import { json, runJob, serve, tempFolder } from '../kit.ts'
 import { servePage } from '../page/site.ts'
 import { openReader, openStore } from '../store.ts'
 
-/** No subject has an indicator. */
+/** No topic has an indicator. */
 const NOTHING_KNOWN = Object.fromEntries(
   Object.keys(SERVICES.generic.wellKnown).map((name) => [name, { indicator: null, geo: null }]),
 ) as unknown as WellKnown
 
-/** A service that has little in common with that of the specification: other languages, paths, geos, indicators and key. */
+/** A service that differs from the specification in languages, paths, geos, indicators and key. */
 const locale = { ...ROUTES.indicator.query.locale, values: ['pt', 'fr'] }
 const service: Service = {
   ...SERVICES.generic,
@@ -63,7 +63,7 @@ const GEOS = [
   { geo_id: 21, geo_name: 'Norte' },
 ]
 
-/** Answers as that service would. A key in another header is none. */
+/** Starts that service, which requires the key in its own header. */
 const other = () =>
   serve((request, response) => {
     if (request.headers['x-other-token'] !== KEY) return json(response, { message: 'Forbidden' }, 403)
@@ -150,7 +150,7 @@ describe('a service defined by a library user', () => {
         { name: 'geo', value: '21' },
       ]),
     })
-    // Where the service declares nothing, the reader is asked.
+    // Without a declaration of the service, the user enters it.
     const form = await (await fetch(`${url}/sql?recipe=forecast-error`)).text()
     expect(form.match(/name="p\.(\w+)"[^>]* required>/g)).toHaveLength(3)
     expect(await read('/sql.json?recipe=search')).toMatchObject({

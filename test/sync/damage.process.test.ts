@@ -15,7 +15,7 @@ async function filled(): Promise<Store> {
   return store
 }
 
-/** The body of the first fetch of a route, changed. */
+/** Damages the body of the first fetch of a route. */
 function damage(store: Store, route: string, how: (body: Buffer) => Buffer): number {
   const [found] = store.all(
     'select f.id, r.hash, r.body from _fetch f join _reply r on r.hash = f.reply_hash where f.route = ? order by f.id limit 1',

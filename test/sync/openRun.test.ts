@@ -63,7 +63,7 @@ test('a run whose end cannot be recorded reports its failure once', async () => 
     onEvent: (event) => void events.push(event),
   }
   const job = readJob(`name: nightly\n${CONTENT}`, 'nightly.yaml')
-  /** Nothing to request; when it was looked for, another program has the database. */
+  /** No requests; another program locks the database meanwhile. */
   function* nothing(): Generator<never> {
     other.exec('begin immediate')
     yield* []

@@ -4,7 +4,7 @@ import type { PlannedRequest } from '../../src/job/plannedRequest.ts'
 import { SERVICES, type Service } from '../../src/service/services.ts'
 import { isNative } from '../../src/sync/resolution.ts'
 
-/** A service that sums under number 9 in steps of so many seconds; null: one that never sums. */
+/** A service whose sums have the id 9 and a step in seconds; null: never sums. */
 const service = (sumsBy: number | null): Service => ({
   ...SERVICES.generic,
   changes: [],

@@ -15,7 +15,7 @@ const values = Array.from({ length: 24 }, (_, i) => ({
 const spoiled = (id: number, field: string) =>
   JSON.stringify({ indicator: { id, name: 'x', values } }).replace('{"id"', `{${field}"id"`)
 
-/** Bodies of both sizes: small ones are parsed by the main thread, others by a worker thread. */
+/** Both sizes of bodies: small ones are parsed in the main thread, others in a worker thread. */
 test.each([
   [400, 0, 96, 0],
   [400, 40_000, 96, 0],

@@ -6,7 +6,7 @@ const [NOW, DAY] = [ms('2025-11-04T12:00:00Z'), 86_400_000]
 const FROM = ms('2025-11-01T00:00:00+01:00')
 const ABOUT = { id: 600, name: 'Précio', description: 'Énergía', tiempo: [{ id: 4, name: 'Hora' }] }
 
-/** A day of values of two geos; with one geo alone the answer is short, and read from its bytes. */
+/** Returns a day of values of geos; with one geo the reply is short enough to be scanned from its bytes. */
 const valuesOf = (geos: readonly (readonly [id: number, name: string])[], hours: number) =>
   Array.from({ length: hours }, (_, hour) =>
     geos.map(([geo_id, geo_name]) => ({
@@ -79,7 +79,7 @@ test.each([
     expect(texts(again)).toEqual(held)
     expect(rejects(again)).toEqual(rejects(store))
 
-    // In UTF-8 that mark is a letter as any other one, which the service sends.
+    // In valid UTF-8 the replacement character is an ordinary one.
     encoding = 'utf8'
     title = 'Dos \ufffd'
     expect((await runJob(store, server, JOB, { now: NOW + 2 * DAY })).outcome).toBe('done')

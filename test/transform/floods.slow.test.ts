@@ -9,7 +9,7 @@ import { openReader } from '../store.ts'
 const NOW = ms('2025-11-04T12:00:00Z')
 const SERIES = 'series: [{ indicators: [1739], window: { from: 2025-10-01, to: 2025-10-02 } }]'
 const CONTENT = 'content: [{ kinds: [news] }]'
-/** As many of something as 400 kB hold. */
+/** Repeats a piece up to 400 kB. */
 const many = (piece: (i: number) => string): string => {
   const pieces: string[] = []
   for (let i = 0, bytes = 0; bytes < 400_000; i++) bytes += pieces[pieces.push(piece(i)) - 1]!.length + 1
@@ -120,7 +120,7 @@ describe('400 kB of repetition', () => {
     const store = await tempStore()
     const summary = await runJob(store, server, yaml, { now: NOW })
     expect(summary.failures).toMatchObject([{ error: { code } }])
-    // Nothing is asked again in smaller pieces: they would hold as many.
+    // Smaller windows are not requested, because they would contain as many.
     expect(server.calls).toHaveLength(1)
     expect(store.all('select f.outcome, r.bytes from _fetch f join _reply r on r.hash = f.reply_hash')).toEqual([
       { outcome: 'shape', bytes: Buffer.byteLength(body) },
@@ -139,7 +139,7 @@ describe('400 kB of repetition', () => {
     expect(server.calls.length).toBe(3)
     const always = await serve((_request, response) => json(response, flood))
     const one = await runJob(await tempStore(), always, SERIES, { now: NOW })
-    // A smaller `chunk` would not help: the window was halved down to a day.
+    // A smaller `chunk` would not help, because the window was halved down to a day.
     expect(one.failures).toMatchObject([{ error: { code: 'body-too-large', hint: expect.stringContaining('geoIds') } }])
   })
 })

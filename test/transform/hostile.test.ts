@@ -10,7 +10,7 @@ const NOW = ms('2025-11-04T12:00:00Z')
 const FROM = ms('2025-09-30T22:00:00Z') / 1000
 const TO = ms('2025-10-01T22:00:00Z') / 1000
 
-/** A job that asks each of the eleven routes. */
+/** A job that requests all eleven routes. */
 const JOB = `catalogue: true
 series: [{ indicators: [1739], window: { from: 2025-10-01, to: 2025-10-02 } }]
 offers: [{ indicators: [25], window: { from: 2025-10-01, to: 2025-10-02 } }]
@@ -20,7 +20,7 @@ archivesJson: [{ window: { from: 2025-10-01, to: 2025-10-02 } }]
 widgets: { list: true, names: [potencia], window: { last: 1d } }
 `
 
-/** Every answer of a calm service to that job, by path and query. */
+/** Returns every reply of a correct service to that job, by path and query. */
 async function answers(): Promise<Map<string, string>> {
   const emulator = await emulate({ now: NOW / 1000 })
   await runJob(await tempStore(), emulator, JOB, { now: NOW })
@@ -32,7 +32,7 @@ async function answers(): Promise<Map<string, string>> {
   return all
 }
 
-/** Things that no service should send. */
+/** Values that no service should send. */
 const nasty = fc.oneof(
   fc.constantFrom<unknown>(
     null,
@@ -65,10 +65,10 @@ const nasty = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
 )
 
-/** A place in a JSON value, as the numbers that lead there. */
+/** A position in a JSON value, as a path of indexes. */
 type Place = readonly number[]
 
-/** The same value with one place changed: something else there, nothing there, or the same twice. */
+/** Changes one position of a value: replaces, removes or duplicates it. */
 function change(value: unknown, [first = 0, ...rest]: Place, how: (inner: unknown) => unknown[]): unknown {
   if (Array.isArray(value) && value.length > 0) {
     const at = first % value.length
@@ -93,7 +93,7 @@ const how = fc.oneof(
   fc.constant(() => []),
   fc.constant((inner: unknown) => [inner, inner]),
 )
-/** Changes a text's JSON; numbers that JavaScript cannot write are put in by hand. */
+/** Edits JSON; numbers that JavaScript cannot write are inserted as text. */
 const edit = fc.record({ places: fc.array(fc.tuple(place, how), { minLength: 1, maxLength: 4 }), huge: fc.boolean() })
 
 const parsed = (text: string): unknown => {
@@ -104,7 +104,7 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** No value is stored that does not stand in an answer with this instant, geo and number. */
+/** Expects every stored value to be in a reply with the same instant, geo and number. */
 function expectNoWrongRow(store: Store, bodies: ReadonlyMap<string, string>): void {
   const stated = new Set<string>()
   for (const [url, text] of bodies) {
@@ -151,7 +151,7 @@ describe('invalid replies', () => {
         expect(store.all('pragma foreign_key_check')).toEqual([])
         expect(store.get("select count(*) from sqlite_schema where name = 'observation'")).toBe(1)
         expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false)
-        // The calm service afterwards: what was wrong is put right, and stays the same when it is asked again.
+        // The correct service afterwards repairs wrong data, and a repetition changes nothing.
         current = calm
         await runJob(store, server, JOB, { now: NOW, options: { restate: true } })
         expect(dump(await replayed(store, () => NOW))).toEqual(dump(store))

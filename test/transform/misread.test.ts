@@ -8,7 +8,7 @@ const open = (store: Store) =>
     readonly [column: string]: string
   }[]
 
-/** Answers the same job with one body after the other, each in a night of its own. */
+/** Runs a job each night with the next body. */
 async function nights(yaml: string, bodies: readonly object[], first = 0, store = tempStore()) {
   const held = await store
   let night = first
@@ -64,7 +64,7 @@ describe('fields of a wrong type', () => {
         '$.contents[0].media[0].document_value_file_size document_value_file_size is not a whole number {"document_value_file_size":"1 kB","id":3}',
       ]),
     )
-    // Each item is known by its number, so the listing is complete.
+    // Each item has its id, so that the listing is complete.
     const after = await nights(
       NEWS,
       [{ contents: [{ ...item, id: 8, slug: 9 }], meta: { size: 1 } }],
@@ -151,7 +151,7 @@ describe('fields of a wrong type', () => {
     expect(store.all('select magnitude from indicator')).toEqual([{ magnitude: 'Precio' }])
     expect(store.all('select value from observation order by at')).toEqual([{ value: 1 }, { value: 2 }])
     expect(store.all('select state from _coverage')).toEqual([{ state: 'values' }])
-    // The next answer about the series that is in order closes them, though it is about another day.
+    // The next valid reply about the series closes them, even for another day.
     const next = await nights(
       yaml(2),
       [{ indicator: { ...indicator, values: [at(2, 0, 1)] } }],

@@ -5,13 +5,13 @@ import { scan } from '../../src/transform/values/scan.ts'
 import { type JsonObject, toList } from '../../src/util/json.ts'
 import type { Interval } from '../../src/util/time/interval.ts'
 
-/** What the parser of the whole makes of the same bytes. */
+/** Parses the same bytes with the full parser. */
 function parsed(text: string, window: Interval | null) {
   const [holder] = Object.values(JSON.parse(text) as Record<string, JsonObject>)
   return readValues(toList(holder?.values), window, 'indicator')
 }
 
-/** A row as the service writes it, for an instant and a geo. */
+/** Formats a row like the service. */
 const row = (at: number, value: unknown, geo: number): Record<string, unknown> => ({
   value,
   datetime: new Date((at + 7200) * 1000).toISOString().replace('Z', '+02:00'),
@@ -30,7 +30,7 @@ const number = fc.oneof(
   fc.constantFrom(0, -0, 1e21, 1e-7, 0.1, 123.456, -17.05, 2 ** 53 + 2, 5e-324, 1.7976931348623157e308),
   fc.tuple(fc.integer({ min: -1e9, max: 1e9 }), fc.nat(6)).map(([n, d]) => n / 10 ** d),
 )
-/** What a row may also be. */
+/** Variants of a row. */
 const spoil = fc.constantFrom<(row: Record<string, unknown>) => unknown>(
   (row) => row,
   (row) => row,
@@ -105,7 +105,7 @@ describe('the scanner', () => {
           const changed = letters.join('')
           const scanned = scan(Buffer.from(changed), null, 'indicator')
           if (scanned === null) return
-          // What it takes must be JSON, and mean the same.
+          // The scanned text must be JSON with the same values.
           expect(scanned.values).toEqual(parsed(changed, null))
         },
       ),

@@ -104,7 +104,7 @@ test('daily and monthly series have correct hours, averages and energy, for any 
       { id: 9001, count: 31, hours: 745, off: 0 },
       { id: 9002, count: 1, hours: 745, off: 0 },
     ])
-    // A window that begins inside a month lacks its value, for it lies before.
+    // A window that starts within a month lacks its value, which is earlier.
     if (chunk !== '3w') expect(store.get('select count(*) from gaps')).toBe(0)
     expect(store.get('select count(*) from observation_revision')).toBe(0)
   }

@@ -8,7 +8,7 @@ import { openReader, openStore } from '../store.ts'
 
 const KEY = 'f00dfacecafe0123'.repeat(4)
 
-/** Ways in which a service may say a key back. */
+/** Forms in which a service may repeat a key. */
 const escaped = (write: (letter: string) => string, key = KEY): string => [...key].map(write).join('')
 const code = (letter: string): string => letter.charCodeAt(0).toString(16)
 const FORMS: Readonly<Record<string, (key: string) => string>> = {
@@ -22,7 +22,7 @@ const FORMS: Readonly<Record<string, (key: string) => string>> = {
   'with one letter escaped': (key) => `${key.slice(0, 9)}%${code(key[9]!)}${key.slice(10)}`,
 }
 
-/** The text with every escape undone, so that nothing hides from a search. */
+/** Decodes all escapes, so that a search finds everything. */
 function bare(text: string): string {
   const undo = (one: string): string =>
     one
@@ -39,7 +39,7 @@ const isJson = (text: string): boolean => {
   }
 }
 
-/** Looks for the key in whatever form. */
+/** Expects no form of the key. */
 function expectNoKey(bytes: Buffer | string, where: string): void {
   const text = bytes.toString('latin1')
   expect(bare(text).includes(KEY), where).toBe(false)
@@ -132,7 +132,7 @@ test('a body that repeatedly begins like a key takes no longer to search', () =>
 test('a key that the service repeats everywhere is stored and printed nowhere', async () => {
   const all = Object.values(FORMS).map((form) => form(KEY))
   const printed = all.join(' ')
-  // JSON in which the escapes are those of JSON.
+  // JSON whose escapes are JSON escapes.
   const within = (text: string): string => JSON.stringify(text).replaceAll('\\\\u00', '\\u00')
   const name = within(printed)
   const server = await serve((request, response) => {
@@ -227,14 +227,14 @@ widgets: { list: true }
     expectNoKey(file, 'name of a file')
     expectNoKey(readFileSync(join(folder, file)), file)
   }
-  // What lies packed in the reply store, too; and it was read: the values are there, and the rest of the texts.
+  // Includes compressed replies. The values and other texts were read correctly.
   const reader = openReader(join(folder, 'data/indicator-sync.db'))
   for (const { body } of reader.all('select body from _reply') as { body: Buffer }[])
     expectNoKey((await import('node:zlib')).zstdDecompressSync(body), 'the reply store')
   expect(reader.get('select count(*) from observation')).toBe(1)
   expect(reader.get("select count(*) from indicator_text where name like '%[secret]%'")).toBe(1)
   await reader.close()
-  // Many commands, one after the other.
+  // Many sequential commands.
 }, 60_000)
 
 test('a key that appears only in the text of HTML is redacted, and its reply is not stored', async () => {

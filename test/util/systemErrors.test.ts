@@ -44,7 +44,7 @@ test.each([
   })
   const { reason, ...fields } = failedFields(thrown)
   expect(fields).toEqual({ code: 'bug', hint: 'This is a bug in indicator-sync. Please report it.' })
-  // Where it was thrown follows.
+  // The stack follows.
   expect(reason?.split('\n    at ')[0]).toBe(message)
   expect(describe(thrown)).toMatch(/^Internal error: /)
 })

@@ -3,22 +3,22 @@ import type { BoundValues, SqliteStore } from '../../../src/db/sqlite/open.ts'
 import { portable } from './portable.ts'
 
 /*
- * Tests look into a database at once, as a file is read: here another thread asks the server, and this one waits for it. What is asked is
- * written as for SQLite.
+ * Executes queries of tests synchronously, as with a file: another thread queries the server while this one waits.
+ * Queries are written for SQLite.
  */
 
-/** What the thread is asked. */
+/** A query for the thread. */
 export interface Question {
   readonly address: string
   readonly sql: string
 }
 
-/** What it answers. */
+/** Its result. */
 export type Answer =
   | { readonly rows: Record<string, unknown>[]; readonly columns: string[]; readonly count: number }
   | { readonly error: string }
 
-/** Bytes come from another thread without their kind, and instants of values with milliseconds. */
+/** Restores bytes, which lose their type between threads, and milliseconds of timestamps. */
 const asRead = (row: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(row).map(([name, value]) => [
@@ -46,7 +46,7 @@ function begin() {
     ask(question: Question) {
       Atomics.store(signal, 0, 0)
       port1.postMessage(question)
-      // The word about the answer before this one may come late.
+      // The notification of the previous result may arrive late.
       while (Atomics.load(signal, 0) === 0) Atomics.wait(signal, 0, 0)
       const answer = receiveMessageOnPort(port1)!.message as Answer
       if ('error' in answer) throw new Error(`${answer.error}: ${question.sql}`)
@@ -63,7 +63,7 @@ function literal(value: unknown): string {
   return `(e'${String(value).replaceAll('\0', '\uFFFD').replaceAll('\\', '\\\\').replaceAll("'", "\\'")}')::text`
 }
 
-/** A statement with the values of its parameters in it. */
+/** Inserts the values of parameters into a statement. */
 function written(sql: string, parameters: BoundValues): string {
   let nth = 0
   const list = Array.isArray(parameters) ? (parameters as readonly unknown[]) : []
@@ -75,7 +75,7 @@ function written(sql: string, parameters: BoundValues): string {
 const values = ({ rows, columns }: { rows: Record<string, unknown>[]; columns: string[] }): unknown[][] =>
   rows.map((row) => columns.map((column) => row[column]))
 
-/** The part of a database that answers at once. */
+/** Returns the synchronous part of a database. */
 export function askAtOnce(address: string): Pick<SqliteStore, 'get' | 'all' | 'rows' | 'each' | 'run'> {
   const query = (sql: string, parameters: BoundValues = []) => {
     asking ??= begin()

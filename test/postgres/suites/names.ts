@@ -6,13 +6,13 @@ import { isAddress } from '../../../src/db/address.ts'
 import { serverUrl, withClient } from '../database.ts'
 
 /*
- * The suites were written for files. Run over PostgreSQL, each path that is no file stands for a database on the server of the run, which
- * is made when it is first written.
+ * The suites were written for files. On PostgreSQL each path that is not a file stands for a database on the run's
+ * server, created on first write.
  */
 
 const server = await serverUrl()
 
-/** The name of the database that is copied for each new one: the tables are made once a run. */
+/** The template of new databases, whose tables are created once per run. */
 const TEMPLATE = `template_${inject('postgresPort')}`
 
 function addressOf(database: string): string {
@@ -23,17 +23,17 @@ function addressOf(database: string): string {
 
 const nameOf = (path: string): string => `t_${createHash('sha256').update(resolve(path)).digest('hex').slice(0, 24)}`
 
-/** What a test calls a database, as a name that can be opened: what is a file stays one. */
+/** Returns the address for a test's database path; an existing file remains a file. */
 export const onServer = (name: string): string =>
   isAddress(name) || name === '' || name === ':memory:' || existsSync(name) ? name : addressOf(nameOf(name))
 
-/** The same for a command, which is another process: it is empty where nobody has written it yet. */
+/** The same for a command, which is another process: an unwritten database is empty. */
 export async function databaseFor(name: string): Promise<string> {
   const known = onServer(name)
   return known === name ? name : makeOnServer(name)
 }
 
-/** What the tests of a file have made: several of them may read one, so all go with the last. */
+/** Databases of a file's tests, dropped after the last, because several tests may read one. */
 const made = new Set<string>()
 
 export async function dropMade(): Promise<void> {
@@ -46,7 +46,7 @@ export async function dropMade(): Promise<void> {
 
 let template: Promise<unknown> | undefined
 
-/** Makes the database of the template once a run, whoever comes first. */
+/** Creates the template once per run. */
 const makeTemplate = (): Promise<unknown> =>
   withClient(server, async (client) => {
     await client.query('select pg_advisory_lock(1)')
@@ -58,7 +58,7 @@ const makeTemplate = (): Promise<unknown> =>
     await client.query(`alter database ${TEMPLATE}_new rename to ${TEMPLATE}`)
   })
 
-/** Makes the database that stands for a path, where there is none. */
+/** Creates the database for a path unless it exists. */
 export async function makeOnServer(path: string): Promise<string> {
   template ??= makeTemplate()
   await template

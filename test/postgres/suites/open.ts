@@ -1,4 +1,7 @@
-/* Stands for src/db/open.ts while the suites run over PostgreSQL: the same functions, with the paths of tests as databases of a server. */
+/*
+ * Replaces src/db/open.ts while the suites run on PostgreSQL: the same functions, with paths of tests as databases of a
+ * server.
+ */
 import { isAddress } from '../../../src/db/address.ts'
 import * as real from '../../../src/db/open.ts'
 import type { Backend, Reader, Store, StoreOptions } from '../../../src/db/store.ts'
@@ -10,7 +13,7 @@ export { isPublishedCopy, readStamp, removeDatabase, takeOver } from '../../../s
 const synchronous = <R extends Reader>(reader: R): R =>
   isAddress(reader.file) ? { ...reader, ...askAtOnce(reader.file) } : reader
 
-/** What is thrown away stays a file: so do those that a database is rebuilt into. */
+/** Temporary databases remain files, also those of a rebuild. */
 async function named(file: string, options: StoreOptions): Promise<string> {
   if (options.durability === 'none' || options.copies) return file
   const name = onServer(file)

@@ -1,9 +1,9 @@
 /*
- * Translates the SQL of tests that are written for SQLite. PostgreSQL then runs it with the functions of the schema `compat`.
- * Quoted text and comments stay as they are.
+ * Translates SQL of tests from SQLite to PostgreSQL, with the functions of the schema `compat`. Quoted text and
+ * comments remain unchanged.
  */
 
-/** Strings, quoted names, comments, dollar quotes, casts, parameters, numbers, words, space, and any other sign. */
+/** Strings, quoted names, comments, dollar quotes, casts, parameters, numbers, words, space, and other characters. */
 const TOKEN =
   /(e'(?:[^'\\]|\\[\s\S]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|\$(\w*)\$[\s\S]*?\$\2\$)|(::|:=)|(:[a-z_]\w*)|(\d+\.\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|\d+e[+-]?\d+|\d+)|([a-z_][\w$]*)|(\s+)|[\s\S]/gi
 
@@ -22,17 +22,17 @@ const tokenize = (sql: string): Token[] =>
     return { kind: space === undefined || cast !== undefined ? 'sign' : 'space', text }
   })
 
-/** What may follow `is` in both languages. */
+/** Words that may follow `is` in both dialects. */
 const AFTER_IS = ['null', 'true', 'false', 'distinct', 'unknown', 'document', 'json', 'normalized']
-/** What ends the table of a join. */
+/** Words that end the table of a join. */
 const ENDS_JOIN = ['join', 'left', 'right', 'full', 'inner', 'cross', 'natural', 'where', 'group', 'order', 'limit']
 const MORE_ENDS = ['union', 'except', 'intersect', 'window', 'having', 'select']
-/** What follows a table that has no name of its own. */
+/** Words after a table without an alias. */
 const NO_ALIAS = [...ENDS_JOIN, ...MORE_ENDS, 'on', 'using', 'offset', 'fetch', 'for', 'tablesample']
-/** Functions of ours whose names PostgreSQL would take for a function or type of its own. */
+/** Functions of the program whose names PostgreSQL would resolve to its own function or type. */
 const SHADOWED_FUNCTIONS = ['date', 'round']
 
-/** A statement as PostgreSQL understands it; `parameter` writes the placeholder of a named value. */
+/** Translates a statement to PostgreSQL; `parameter` returns the placeholder of a named value. */
 export function portable(sql: string, parameter: (name: string) => string = (name) => `:${name}`): string {
   const tokens = tokenize(sql)
   const is = (token: Token | undefined, ...words: readonly string[]): boolean =>
@@ -47,7 +47,7 @@ export function portable(sql: string, parameter: (name: string) => string = (nam
     while (tokens[i]?.kind === 'space') i--
     return i
   }
-  /** Whether the table of a join that begins here has a condition. */
+  /** Whether the join at this position has a condition. */
   const hasCondition = (from: number): boolean => {
     for (let i = from, depth = 0; i < tokens.length; i++) {
       const token = tokens[i]!

@@ -1,8 +1,8 @@
-/* The suites over PostgreSQL: `npm run test:postgres`, or with the names of some of them. */
+/* Runs the suites on PostgreSQL: `npm run test:postgres`, optionally with the names of some. */
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 
-/** What takes a database and says nothing of the file that it is in. */
+/** Tests that use a database independently of its file. */
 const SUITES = [
   ...['test/sync.test.ts', 'test/replay.test.ts', 'test/mixedResolutions.test.ts', 'test/conformance.test.ts'],
   ...[

@@ -5,7 +5,7 @@ import base from '../../../vitest.config.ts'
 const OPEN = resolve('src/db/open.ts')
 const HERE = import.meta.dirname
 
-/** The suites over PostgreSQL: `npm run test:postgres`, or with the names of some of them. */
+/** Settings of the suites on PostgreSQL, for `run.ts`. */
 export default mergeConfig(
   base,
   defineConfig({

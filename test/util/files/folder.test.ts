@@ -31,7 +31,7 @@ testLinks('a failed makeFolder reports the reason and the fix', () => {
     )
 })
 
-// Whoever runs this may write everywhere, but not there.
+// No user, including root, can create directories there.
 test.runIf(existsSync('/proc/self'))('makeFolder fails immediately on a file system without directories', () => {
   expect(() => makeFolder('/proc/lake/new')).toThrow(
     /Cannot create the directory \/proc\/lake\/new: \/proc\/lake (does not exist|is on a read-only file system|is not accessible)/,

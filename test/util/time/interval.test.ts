@@ -9,7 +9,7 @@ const seconds = (list: readonly Interval[]): Set<number> => {
   for (const { from, to } of list) for (let i = from; i < to; i++) set.add(i)
   return set
 }
-/** Disjoint, in order, not touching, not empty. */
+/** Whether intervals are disjoint, sorted, separate and not empty. */
 const tidy = (list: readonly Interval[]) =>
   list.every(({ from, to }, i) => from < to && (i === 0 || list[i - 1]!.to < from))
 

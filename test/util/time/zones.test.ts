@@ -22,7 +22,7 @@ const ZONES = [
 ] as const
 const formats = new Map<string, Intl.DateTimeFormat>()
 
-/** What a clock on the wall shows, as if it were UTC: the runtime's own word, without an offset in between. */
+/** Returns the local time in UTC-like seconds, by Intl without offsets. */
 function wall(zone: string, at: Instant): number {
   let format = formats.get(zone)
   if (!format) {
@@ -35,7 +35,7 @@ function wall(zone: string, at: Instant): number {
   return daysFromCivil(year!, month!, day!) * 86_400 + hour! * 3600 + minute! * 60 + second!
 }
 
-/** Any instant, most of them near a change of the clocks. */
+/** Generates instants, mostly near clock changes. */
 const instantsOf = (zone: string): fc.Arbitrary<Instant> =>
   fc.oneof(
     fc.integer({ min: 0, max: Date.UTC(2099, 0) / 1000 }),
