@@ -1,6 +1,6 @@
 import { test } from 'vitest'
 
-/* Tests of features that some systems lack, where they are skipped. */
+/* Tests of features that some systems lack; these systems skip them. */
 
 type Test = ReturnType<typeof test.skipIf>
 

@@ -6,7 +6,7 @@ import { HAS_RECORDED, recorded } from '../recorded.ts'
 const NOW = Date.UTC(2025, 10, 4, 5, 57, 31) / 1000
 const DAY = 86_400
 
-// biome-ignore lint/suspicious/noExplicitAny: the tests say what the answers hold.
+// biome-ignore lint/suspicious/noExplicitAny: each test knows the structure of its reply.
 type Body = any
 
 async function open() {

@@ -164,12 +164,12 @@ const HOSTILE: readonly [string, Answer][] = [
 const HARMLESS: readonly [string, Answer][] = [
   ['a byte order mark', spoiled((text) => `\ufeff${text}`)],
   ['Retry-After in a successful response', spoiled((text) => text, { 'Retry-After': '86400' })],
-  ['deflate', spoiled((text) => zstdCompressSync(text), { 'Content-Encoding': 'zstd' })],
+  ['zstd', spoiled((text) => zstdCompressSync(text), { 'Content-Encoding': 'zstd' })],
   ['two encodings', spoiled((text) => brotliCompressSync(gzipSync(text)), { 'Content-Encoding': 'gzip, br' })],
   ['white space around the body', spoiled((text) => `\r\n\t ${text} \r\n`)],
   ['a wrong content type', spoiled((text) => text, { 'Content-Type': 'image/png; charset=\u00e9' })],
   [
-    'fields twice, the last one right',
+    'duplicate fields, the last of them correct',
     spoiled((text) => text.replace(/^\{/, '{"indicators":1,"contents":2,"widgets":3,')),
   ],
 ]

@@ -41,7 +41,7 @@ describe('a faulty service', () => {
         { every: 4, status: 429, retryAfter: 0 },
       ],
     ],
-    ['asks to wait until a date', [{ route: 'indicator', calls: [1], status: 429, retryAfter: 'date' }]],
+    ['requests a pause until a date', [{ route: 'indicator', calls: [1], status: 429, retryAfter: 'date' }]],
     ['drops connections', [{ probability: 0.2, body: 'drop' }]],
     ['truncates bodies', [{ every: 3, body: 'truncated' }]],
     ['compresses incorrectly', [{ every: 3, body: 'wrong-brotli' }]],

@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => reader.close())
 
 /** Returns a page; `any` for tests that read its data. */
-// biome-ignore lint/suspicious/noExplicitAny: each page has data of its own
+// biome-ignore lint/suspicious/noExplicitAny: each page has its own data
 const get = (address: string, locale?: 'en' | 'es') => askPage<any>(reader, address, locale)
 const glossary = () => reader.get(`select min(id) from content where kind = 'glossary'`) as number
 
@@ -325,7 +325,7 @@ describe('pages of a large database', () => {
   test('failures of a long run are found by index, and its page reads only the displayed requests', async () => {
     const many = await fill()
     const steps = await stepsOf(many, async () => {
-      // biome-ignore lint/suspicious/noExplicitAny: each page has data of its own
+      // biome-ignore lint/suspicious/noExplicitAny: each page has its own data
       const { data } = await askPage<any>(many, '/runs/1')
       expect(data.failed.map(({ id }: { id: number }) => id)).toEqual([3, 2, 1])
       expect(data.requests).toHaveLength(40)
@@ -336,7 +336,7 @@ describe('pages of a large database', () => {
 
   test('a frequent word finds the best matches, and the page says that there are more', async () => {
     const many = await fill()
-    // biome-ignore lint/suspicious/noExplicitAny: each page has data of its own
+    // biome-ignore lint/suspicious/noExplicitAny: each page has its own data
     const { data, html } = await askPage<any>(many, '/search?q=demanda')
     expect(data.results).toHaveLength(40)
     expect(html).toContain('The first 40 of 1,000 or more')

@@ -21,7 +21,7 @@ afterAll(async () => {
 
 const get = (path: string) => fetch(server.url + path)
 const text = async (path: string) => (await get(path)).text()
-// biome-ignore lint/suspicious/noExplicitAny: looked into by the tests
+// biome-ignore lint/suspicious/noExplicitAny: tests read any part of it
 const data = async (path: string): Promise<any> => (await get(path)).json()
 
 /** All kinds of requests about a series. */

@@ -28,12 +28,12 @@ test('an error is classified as an error of the program, of the system, or as a 
 
 test.each([
   ['an error', new TypeError('x is not a function'), 'x is not a function'],
-  ['an error without words', new TypeError(), 'TypeError'],
+  ['an error without a message', new TypeError(), 'TypeError'],
   ['a string', 'no words', 'no words'],
   ['null', null, 'null'],
   ['undefined', undefined, 'undefined'],
-  ['an object, which may hold a secret', { key: 'secret' }, '[Object]'],
-  ['an object of nothing', Object.create(null), '[Object: null prototype] {}'],
+  ['an object, which may contain a secret', { key: 'secret' }, '[Object]'],
+  ['an object without a prototype', Object.create(null), '[Object: null prototype] {}'],
 ])('a bug that throws %s is reported with the same text everywhere', (_, thrown, text) => {
   const message = `Internal error: ${text}`
   expect(asSyncError(thrown).message).toBe(message)
