@@ -30,7 +30,7 @@ const FILES: readonly (readonly [name: string, modules: RegExp])[] = [
   ['help', /cli.(main|commandLine.help)\.ts$/],
   ['terminal', /commandLine.run\.ts$/],
   ['database', /db.(sqlite.)?(open|lock)\.ts$/],
-  ['reports', /\/reports.(status|metrics|gaps|lastRuns)\.ts$/],
+  ['reports', /\/reports.(readStatus|metrics|findGaps|lastRuns)\.ts$/],
   [
     'command',
     /(cli.(settings.config|terminal.output|jobs.jobLakes|listening)|util.(host|text|time.localDay)|queries.catalogueNames|job.entryRoutes)\.ts$/,

@@ -1,6 +1,6 @@
 import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { copyInto } from '../../src/reports/publish.ts'
+import { copyInto } from '../../src/reports/publishCopy.ts'
 import { openStore } from '../../test/store.ts'
 import { SHAPES, type ShapeName, valuesOf, writeAnswers } from '../answers.ts'
 import { type Bench, fixed, type Section } from '../bench.ts'

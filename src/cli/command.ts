@@ -34,7 +34,16 @@ export interface CommandModule {
 
 /** A command before its module is loaded. */
 export interface Command {
-  readonly group: 'Start' | 'Fetch' | 'Query and export' | 'Maintain'
+  readonly group: string
   readonly about: string
   readonly load: () => Promise<CommandModule>
 }
+
+/** How the user started this program: by npx from a clone or a project, or by its name. */
+export const programName = (): string =>
+  process.env.npm_command === undefined ? 'indicator-sync' : 'npx indicator-sync'
+
+const COMMAND = /(?<![\w/-]|npx )indicator-sync(?= (?:--help|[a-z]))/g
+
+/** Rewrites the commands in a text to how the user started this program. */
+export const withProgramName = (text: string): string => text.replaceAll(COMMAND, programName())

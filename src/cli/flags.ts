@@ -9,14 +9,11 @@ export const COMMON_FLAGS = {
   'log-format': { choices: ['pretty', 'json'], default: 'pretty', describe: 'Set the format of the log on stderr' },
 } as const satisfies Flags
 
-/** Formats of printed rows. */
 export const FORMATS = ['table', 'csv', 'tsv', 'json', 'ndjson', 'markdown'] as const
 
-/** Formats of exported files. */
 export const EXPORT_FORMS = ['csv', 'tsv', 'ndjson', 'parquet'] as const
 export type ExportForm = (typeof EXPORT_FORMS)[number]
 
-/** The default database. */
 export const DEFAULT_DATABASE = 'data/indicator-sync.db'
 
 export const DATABASE_FLAG = {
@@ -42,15 +39,11 @@ export const SERVICE_FLAGS = {
   'api-key-file': { type: 'string', describe: 'Read the API key from this file' },
 } as const satisfies Flags
 
-/** A time may begin with a minus sign: with `nargs` the next word is its value. */
-export const MOMENT = { type: 'string', nargs: 1 } as const
-
 export const RANGE_FLAGS = {
-  from: { ...MOMENT, describe: 'Set the first day or instant: 2025-10-01, -30d' },
-  to: { ...MOMENT, describe: 'Set the end, exclusive: 2025-11-01, -2d, +2d' },
+  from: { type: 'string', describe: 'Set the first day or instant: 2025-10-01, -30d' },
+  to: { type: 'string', describe: 'Set the end, exclusive: 2025-11-01, -2d, +2d' },
 } as const satisfies Flags
 
-/** The range of a command that needs one. */
 export const REQUIRED_RANGE = {
   from: { ...RANGE_FLAGS.from, demandOption: true },
   to: { ...RANGE_FLAGS.to, demandOption: true },
@@ -70,7 +63,6 @@ export const OVERWRITE_FLAG = {
   overwrite: { type: 'boolean', default: false, describe: 'Replace existing files' },
 } as const satisfies Flags
 
-/** How CSV is written. */
 export const CSV_FLAGS = {
   safe: { type: 'boolean', default: false, describe: 'Escape CSV cells that spreadsheets treat as formulas' },
   excel: {
@@ -84,7 +76,6 @@ export const DISTRIBUTED_FLAG = {
   distributed: { type: 'boolean', default: false, describe: 'Queue the requests for workers (PostgreSQL only)' },
 } as const satisfies Flags
 
-/** What happens to rows that cannot be read. */
 export const ON_REJECT_FLAG = {
   'on-reject': {
     choices: ['quarantine', 'fail'],
@@ -111,7 +102,6 @@ export const RUN_FLAGS = {
   },
 } as const satisfies Flags
 
-/** The job files of a command. */
 export const JOBS = {
   jobs: { type: 'string', array: true, demandOption: true, describe: 'Job files (YAML)' },
 } as const satisfies Positionals

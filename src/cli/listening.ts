@@ -1,6 +1,6 @@
 import { InputError } from '../util/errors.ts'
 
-/** Errors of listening on an address, in words. */
+/** The causes why a program cannot listen on an address, by error code. */
 const CAUSES: Readonly<Record<string, string>> = {
   EADDRINUSE: 'another program uses the port',
   EADDRNOTAVAIL: 'this machine does not have that address',
@@ -16,7 +16,7 @@ export function checkPort(port: number): void {
     throw new InputError(`--port ${port} is not valid; expected a whole number from 0 to 65535.`, { code: 'bad-port' })
 }
 
-/** The error of a server that cannot listen; other errors as they are. */
+/** Turns an error of listening into an InputError with its cause in words; returns other errors unchanged. */
 export function listenError(error: NodeJS.ErrnoException, host: string, port: number): Error {
   const cause = CAUSES[error.code ?? '']
   if (cause === undefined) return error

@@ -6,12 +6,12 @@ import { KeyError, SyncError } from '../util/errors.ts'
 import { version } from '../util/package.ts'
 import { requireService, type Settings } from './settings/config.ts'
 
-/** One finding of `doctor`. */
+/** A finding of `doctor`. */
 export interface Diagnosis {
   readonly what: string
   readonly good: boolean
   readonly says: string
-  /** Whether it is only a warning: it works, but should be checked. */
+  /** True for a warning: it works, but should be checked. */
   readonly warns?: true
 }
 
@@ -19,53 +19,53 @@ export const good = (what: string, says: string): Diagnosis => ({ what, good: tr
 export const warn = (what: string, says: string): Diagnosis => ({ what, good: true, says, warns: true })
 export const bad = (what: string, says: string): Diagnosis => ({ what, good: false, says })
 
-/** A clock that is off by more than this puts histories out of order. */
+/** A larger difference between clocks would put versions out of order. */
 const MAX_SKEW_S = 60
 /** Short, because a person waits. */
-const PROBE_TIMEOUT_MS = 20_000
+const TIMEOUT_MS = 20_000
 
 /** Compares the clock of a response with that of this machine; empty if the response has no date. */
-function clockDiagnosis({ headers }: LastResponse): Diagnosis[] {
+function diagnoseClock({ headers }: LastResponse): Diagnosis[] {
   const serverMs = Date.parse(headers.date ?? '')
   if (Number.isNaN(serverMs)) return []
   const skewS = Math.round((Date.now() - serverMs) / 1000)
   if (Math.abs(skewS) <= MAX_SKEW_S) return [good('clock online', "matches the service's clock")]
-  const how = skewS > 0 ? 'ahead of' : 'behind'
-  return [bad('clock online', `${Math.abs(skewS)} s ${how} the service's clock: correct this machine's clock`)]
+  const direction = skewS > 0 ? 'ahead of' : 'behind'
+  return [bad('clock online', `${Math.abs(skewS)} s ${direction} the service's clock: correct this machine's clock`)]
 }
 
-const failedDiagnosis = (error: SyncError): Diagnosis =>
+const diagnoseError = (error: SyncError): Diagnosis =>
   bad(error instanceof KeyError ? 'key online' : 'online', [error.message, error.hint].filter(Boolean).join(' '))
 
 /** Calls the service once, without retries, to check the connection, the key and the clock. */
 export async function probe(settings: Settings): Promise<Diagnosis[]> {
   try {
-    const reached = requireService(settings)
-    refuseExposed(reached)
-    const { service } = reached
+    const access = requireService(settings)
+    refuseExposed(access)
+    const { service } = access
     if (service.probe === null) return [good('online', `not called: ${service.name} declares no route for a test call`)]
     const slots = Object.entries(service.routes[service.probe]!.slots)
-    const words = slots.map(([name, kind]) => [name, kind.kind === 'choice' ? kind.values[0] : undefined])
-    const request = buildRequest(service, service.probe, { ...Object.fromEntries(words), locale: service.locales[0] })
+    const params = slots.map(([name, kind]) => [name, kind.kind === 'choice' ? kind.values[0] : undefined])
+    const request = buildRequest(service, service.probe, { ...Object.fromEntries(params), locale: service.locales[0] })
     const client = openClient({
-      ...reached,
-      limits: { timeoutMs: PROBE_TIMEOUT_MS, totalMs: PROBE_TIMEOUT_MS },
+      ...access,
+      limits: { timeoutMs: TIMEOUT_MS, totalMs: TIMEOUT_MS },
       pacer: createPacer({ perSecond: 1 }),
       concurrency: 1,
       version: version(),
       signal: new AbortController().signal,
     })
     const reply = await client.get(request, { mayRetry: () => false }).finally(client.close)
-    if ('error' in reply) return [failedDiagnosis(reply.error), ...clockDiagnosis(reply.last)]
+    if ('error' in reply) return [diagnoseError(reply.error), ...diagnoseClock(reply.last)]
     const isJson = /^\s*[[{]/.test(reply.body.toString('latin1', 0, 64))
     return [
       isJson
         ? good('online', `responds in ${Math.round(reply.ms)} ms and accepts the key`)
         : bad('online', 'the response is not JSON; check the base URL'),
-      ...clockDiagnosis(reply),
+      ...diagnoseClock(reply),
     ]
   } catch (error) {
     if (!(error instanceof SyncError)) throw error
-    return [failedDiagnosis(error)]
+    return [diagnoseError(error)]
   }
 }

@@ -11,7 +11,7 @@ import type { Job } from '../job/job.ts'
 import { type PlannedRequest, storedCall, storedIdentity } from '../job/plannedRequest.ts'
 import { recordedError } from '../load/recordFetch.ts'
 import { planRequest } from '../plan/planning.ts'
-import { failures } from '../reports/failedRequests.ts'
+import { findFailures } from '../reports/failedRequests.ts'
 import type { Service } from '../service/services.ts'
 import type { Distribute, Failed, SyncContext } from '../sync/context.ts'
 import { type OpenRun, readCounts } from '../sync/record.ts'
@@ -182,7 +182,7 @@ async function refusedKey({ kysely }: Store, runId: number): Promise<KeyError | 
 
 /** Reads the requests of a run that failed and have no later reply. */
 async function readFailures(store: Store, service: Service, runId: number, nowMs: number): Promise<Failed[]> {
-  return (await failures(store))
+  return (await findFailures(store))
     .filter((failure) => failure.runId === runId)
     .map((failure) => {
       const { route, params, window } = storedCall(failure)

@@ -1,6 +1,6 @@
 import { prometheusText } from '../reports/metrics.ts'
+import { readStatus } from '../reports/readStatus.ts'
 import { sideBySide } from '../reports/sideBySide.ts'
-import { readStatus } from '../reports/status.ts'
 import { formatUtc } from '../util/time/instant.ts'
 import { formatLocal } from '../util/time/zone.ts'
 import { groupingText } from './elements.ts'

@@ -2,12 +2,12 @@ import PQueue from 'p-queue'
 import { allRows } from '../db/engine.ts'
 import { plain } from '../reports/cells.ts'
 import {
-  type Answer,
   type Cut,
   runStatement,
   type StatementLimits,
   type StatementProcess,
   type StatementRequest,
+  type StatementResult,
   startStatement,
 } from '../reports/statements/runner.ts'
 import { BusyError } from '../util/errors.ts'
@@ -75,12 +75,12 @@ export function createStatementRunner(limits: StatementLimits & { readonly ms: n
         return { columns: columns.map(({ name }) => name), rows: all, cut: cut() }
       }),
     /** The same with all rows, as they come. The first block is read before this returns. */
-    stream: async (request: StatementRequest): Promise<Pick<Answer, 'columns' | 'rows'>> =>
+    stream: async (request: StatementRequest): Promise<Pick<StatementResult, 'columns' | 'rows'>> =>
       add(async () => {
         const { columns, rows } = await runStatement(taken(), request, { blockMs: limits.ms })
         const blocks = rows[Symbol.asyncIterator]()
         const first = await blocks.next()
-        async function* all(): Answer['rows'] {
+        async function* all(): StatementResult['rows'] {
           try {
             for (let { value, done } = first; !done; { value, done } = await blocks.next()) yield value
           } finally {

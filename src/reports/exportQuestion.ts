@@ -11,17 +11,17 @@ import type { Resampling } from './resample.ts'
 /** An end of a range: an instant, or one for the zone of each series. */
 type Border = Instant | ((zone: string) => Instant)
 
-/** Which values to export, and as of when. */
+/** The values to export, and their version. */
 export interface ExportQuestion {
   /** Ids of the indicators. */
   readonly indicators: readonly number[]
-  /** The kind of these: the route of their values; `indicator` when left out. */
+  /** The kind of the indicators: the route of their values. Default: `indicator`. */
   readonly kind?: string | undefined
   /** Empty for all. */
   readonly geos: readonly number[]
-  /** Where to begin. */
+  /** The first instant. */
   readonly from: Border
-  /** Where to end; not included. */
+  /** The end, exclusive. */
   readonly to: Border
   /** The periods to aggregate to. Default: values as they are. */
   readonly resampling?: Resampling | undefined
@@ -29,13 +29,11 @@ export interface ExportQuestion {
   readonly asOf: string | null
 }
 
-const borderIn = (zone: string, border: Border): Instant => (typeof border === 'number' ? border : border(zone))
-
-/** The range of a question in a zone. */
-export const rangeIn = (zone: string, { from, to }: ExportQuestion): Interval => ({
-  from: borderIn(zone, from),
-  to: borderIn(zone, to),
-})
+/** Returns the range of a question in a zone. */
+export function rangeIn(zone: string, { from, to }: ExportQuestion): Interval {
+  const resolve = (border: Border): Instant => (typeof border === 'number' ? border : border(zone))
+  return { from: resolve(from), to: resolve(to) }
+}
 
 /** A series of one geo, with the fields that all its rows share. */
 export interface ExportedGeoSeries {
@@ -56,8 +54,8 @@ export interface ExportedGeoSeries {
   readonly geoName: string | null
 }
 
-/** The series and geos of a question, in the order of an export. */
-export async function exportedGeoSeries({ kysely }: Reader, question: ExportQuestion): Promise<ExportedGeoSeries[]> {
+/** Reads the series and geos of a question, in the order of an export. */
+export async function readExportedSeries({ kysely }: Reader, question: ExportQuestion): Promise<ExportedGeoSeries[]> {
   const { indicators, kind = ENTRY_ROUTES.series, geos } = question
   const rows = await kysely
     .selectFrom('series as s')
@@ -65,12 +63,11 @@ export async function exportedGeoSeries({ kysely }: Reader, question: ExportQues
     .select(['s.id as seriesId', 's.kind', 's.indicator_id as indicatorId', 's.time_trunc as timeTrunc'])
     .select(['s.time_agg as timeAgg', 's.geo_agg as geoAgg', 's.geo_trunc as geoTrunc', 's.geo_ids as geoIds'])
     .select(['s.time_zone as zone', 'g.geo_id as geoId'])
-    // The name in the first language where stored, else in another one.
     .select([indicatorNameColumn('s.kind', 's.indicator_id'), geoNameColumn('g.geo_id', 'geoName')])
     .select([seriesUnitColumn('s'), sql.raw<0 | 1 | boolean>(isSummedSql('s')).as('summed')])
     .where('s.kind', '=', kind)
     .where('s.indicator_id', 'in', indicators)
-    .$if(geos.length > 0, (of) => of.where('g.geo_id', 'in', geos))
+    .$if(geos.length > 0, (query) => query.where('g.geo_id', 'in', geos))
     .orderBy('s.kind')
     .orderBy('s.indicator_id')
     .orderBy('s.id')
@@ -80,39 +77,38 @@ export async function exportedGeoSeries({ kysely }: Reader, question: ExportQues
   return rows.map(({ summed, ...row }) => ({ ...row, isSummed: Boolean(summed) }))
 }
 
-/** A list for a message, shortened where it is long. */
-const listSome = (ids: readonly number[]): string =>
+/** Lists ids for a message, shortened if there are many. */
+const listIds = (ids: readonly number[]): string =>
   ids.length === 0 ? 'none' : `${ids.slice(0, 20).join(', ')}${ids.length > 20 ? ` and ${ids.length - 20} more` : ''}`
 
-/** Throws where no values of an indicator or geo are stored: a file without it would look as if it had no values. */
+/** Throws if no values of an indicator or geo are stored: a file without it would look as if it had no values. */
 export async function requireStored(db: Reader, question: ExportQuestion): Promise<void> {
-  const allSeries = await exportedGeoSeries(db, { ...question, geos: [] })
+  const allSeries = await readExportedSeries(db, { ...question, geos: [] })
   const { indicators, kind = ENTRY_ROUTES.series } = question
-  const unknown = indicators.filter((id) => !allSeries.some((one) => one.indicatorId === id))
+  const refuse = (missing: string, hint: string): never => {
+    throw new InputError(`No values of ${missing} are stored.`, { hint, code: 'not-stored' })
+  }
+  const unknown = indicators.filter((id) => !allSeries.some(({ indicatorId }) => indicatorId === id))
   if (unknown.length > 0) {
-    const stored = await db.kysely
+    const stored = db.kysely
       .selectFrom('series as s')
       .innerJoin('series_geo as g', 'g.series_id', 's.id')
       .select('s.indicator_id as id')
       .distinct()
       .where('s.kind', '=', kind)
       .orderBy('id')
-      .execute()
-    throw new InputError(`No values of ${kind.replaceAll('_', ' ')} ${unknown.join(', ')} are stored.`, {
-      hint: `Stored ids of ${kind}: ${listSome(stored.map(({ id }) => id))}. To find others, use \`indicator-sync discover\`, then fetch them with a job.`,
-      code: 'not-stored',
-    })
+    const ids = listIds((await stored.execute()).map(({ id }) => id))
+    refuse(
+      `${kind.replaceAll('_', ' ')} ${unknown.join(', ')}`,
+      `Stored ids of ${kind}: ${ids}. To find others, use \`indicator-sync discover\`, then fetch them with a job.`,
+    )
   }
   const geos = [...new Set(allSeries.map(({ geoId }) => geoId))].sort((a, b) => a - b)
   const missing = question.geos.filter((geo) => !geos.includes(geo))
-  if (missing.length > 0)
-    throw new InputError(`No values of geo ${missing.join(', ')} are stored.`, {
-      hint: `Stored geos: ${listSome(geos)}.`,
-      code: 'not-stored',
-    })
+  if (missing.length > 0) refuse(`geo ${missing.join(', ')}`, `Stored geos: ${listIds(geos)}.`)
 }
 
-/** The name of the column of a geo series: unique, because it contains all that identifies the series, and the geo. */
+/** Names the column of a series and geo. The name is unique: it contains all that identifies them. */
 export function columnName(series: ExportedGeoSeries): string {
   const { kind, indicatorId, geoId, timeTrunc, timeAgg, geoAgg, geoTrunc, geoIds } = series
   const combined = geoAgg !== null || geoTrunc !== null || geoIds !== null

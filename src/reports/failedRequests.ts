@@ -3,17 +3,11 @@ import type { IdentityRow } from '../db/queries/seriesLookup.ts'
 import type { Reader } from '../db/store.ts'
 import { ALL_GEOS, type FailureOutcome } from '../db/tables/codes.ts'
 import { seriesParams } from '../job/entryRoutes.ts'
-import {
-  type FailedRequest,
-  type SeriesIdentity,
-  storedCall,
-  storedIdentity,
-  storedWindow,
-} from '../job/plannedRequest.ts'
+import { type FailedRequest, storedCall, storedIdentity, storedWindow } from '../job/plannedRequest.ts'
 import type { AnyParams } from '../service/routes.ts'
 import { parseNumbers } from '../util/json.ts'
 
-/** Every request that failed, with its job, and its series where it requested one. */
+/** Reads every request that failed, with its job, and its series if it has one. */
 const readFailed = ({ kysely }: Reader) =>
   kysely
     .selectFrom('_fetch as f')
@@ -30,10 +24,10 @@ const readFailed = ({ kysely }: Reader) =>
 
 type FailedRow = Awaited<ReturnType<typeof readFailed>>[number]
 
-/** A request that failed and has not been answered since. */
+/** A request that failed and has not fully succeeded since, with the parts that are left. */
 export type Failure = FailedRow & { readonly left: readonly MissingPart[] }
 
-const recorded = (row: FailedRow): Recorded => ({
+const toRecorded = (row: FailedRow): Recorded => ({
   fetchId: row.fetchId,
   target: row.target,
   seriesId: row.id,
@@ -41,20 +35,20 @@ const recorded = (row: FailedRow): Recorded => ({
   geoIds: parseNumbers(row.requested),
 })
 
-/** Every request that failed and has not been answered in full since, each once, in order. */
-export async function failures(db: Reader): Promise<Failure[]> {
-  const last = new Map((await readFailed(db)).map((row) => [row.target, row]))
-  const leftOf = createMissingParts(db.kysely, false)
-  const found: Failure[] = []
-  for (const row of [...last.values()].sort((a, b) => a.fetchId - b.fetchId)) {
-    const left = await leftOf(recorded(row))
-    if (left.length > 0) found.push({ ...row, left })
+/** Reads every request that failed and has not fully succeeded since, each once, in order. */
+export async function findFailures(db: Reader): Promise<Failure[]> {
+  const lastByTarget = new Map((await readFailed(db)).map((row) => [row.target, row]))
+  const findLeft = createMissingParts(db.kysely, false)
+  const failures: Failure[] = []
+  for (const row of [...lastByTarget.values()].sort((a, b) => a.fetchId - b.fetchId)) {
+    const left = await findLeft(toRecorded(row))
+    if (left.length > 0) failures.push({ ...row, left })
   }
-  return found
+  return failures
 }
 
-/** Unverified windows, as requests of their own. */
-async function unverifiedWindows({ kysely }: Reader): Promise<FailedRequest[]> {
+/** Reads unverified windows as requests of their own. */
+async function readUnverified({ kysely }: Reader): Promise<FailedRequest[]> {
   const rows = await kysely
     .selectFrom('_coverage as c')
     .innerJoin('series as s', 's.id', 'c.series_id')
@@ -64,8 +58,8 @@ async function unverifiedWindows({ kysely }: Reader): Promise<FailedRequest[]> {
     .orderBy('c.from_at')
     .selectAll('s')
     .select(['c.geo_id as geoId', 'c.from_at as from', 'c.to_at as to'])
-    .select((of) =>
-      of
+    .select((eb) =>
+      eb
         .selectFrom('_fetch as f')
         .select('f.entry')
         .whereRef('f.series_id', '=', 's.id')
@@ -76,14 +70,14 @@ async function unverifiedWindows({ kysely }: Reader): Promise<FailedRequest[]> {
     .execute()
   return rows.map((row) => {
     const series = storedIdentity(row)
-    const geoIds = series.geoIds ?? (row.geoId === ALL_GEOS ? [] : [row.geoId])
-    const given: AnyParams = { id: series.indicatorId, ...seriesParams(series, geoIds) }
+    const geoIds = row.geoId === ALL_GEOS ? null : [row.geoId]
+    const params: AnyParams = { id: series.indicatorId, ...seriesParams(series, series.geoIds ?? geoIds ?? []) }
     return {
       entry: row.entry ?? 'series',
       route: series.kind,
-      params: Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+      params: Object.fromEntries(Object.entries(params).filter(([, value]) => value !== undefined)),
       series,
-      geoIds: row.geoId === ALL_GEOS ? null : [row.geoId],
+      geoIds,
       window: { from: row.from, to: row.to },
       lookbackS: row.lookback_s,
       complete: false,
@@ -91,11 +85,11 @@ async function unverifiedWindows({ kysely }: Reader): Promise<FailedRequest[]> {
   })
 }
 
-/** The unanswered parts of a failed request, as requests of their own; geos with the same parts together. */
-function missingRequests(failure: Failure): FailedRequest[] {
+/** Splits a failed request into requests for the parts that are left; geos with the same parts stay together. */
+function splitFailure(failure: Failure): FailedRequest[] {
   const { route, params, window } = storedCall(failure)
-  const { geoIds } = recorded(failure)
-  const series: SeriesIdentity | null = failure.id === null ? null : storedIdentity(failure as IdentityRow)
+  const { geoIds } = toRecorded(failure)
+  const series = failure.id === null ? null : storedIdentity(failure as IdentityRow)
   const isDated = window !== null || params.start_date !== undefined || params.datetime !== undefined
   const request = {
     entry: failure.entry,
@@ -105,28 +99,24 @@ function missingRequests(failure: Failure): FailedRequest[] {
     complete: failure.complete === 1 && !isDated,
   }
   if (!series || !window) return [{ ...request, params, geoIds, window }]
-  const groups = new Map<string, { geoIds: number[]; intervals: MissingPart['intervals'] }>()
-  for (const { geoId, intervals } of failure.left) {
-    const key = JSON.stringify(intervals)
-    groups.set(key, { geoIds: [...(groups.get(key)?.geoIds ?? []), geoId], intervals })
-  }
-  return [...groups.values()].flatMap((group) =>
-    group.intervals.map((interval) => ({
+  return [...Map.groupBy(failure.left, ({ intervals }) => JSON.stringify(intervals)).values()].flatMap((group) => {
+    const geos = group.map(({ geoId }) => geoId)
+    return group[0]!.intervals.map((interval) => ({
       ...request,
-      params: { ...params, ...(series.geoAgg === null && geoIds ? { geo_ids: group.geoIds } : {}) },
-      geoIds: geoIds === null ? null : group.geoIds,
+      params: { ...params, ...(series.geoAgg === null && geoIds ? { geo_ids: geos } : {}) },
+      geoIds: geoIds === null ? null : geos,
       window: interval,
-    })),
-  )
+    }))
+  })
 }
 
 /**
- * Everything that is still unanswered or unverified, to be requested again as before. Requests for all geos come first, so that
- * requests for single geos in the same windows can be left out.
+ * Reads all requests that failed or left windows unverified, to send them again. Requests for all geos come first, so that requests
+ * for single geos in the same windows can be left out.
  */
 export async function failedRequests(db: Reader): Promise<FailedRequest[]> {
-  const all = [...(await failures(db)).flatMap(missingRequests), ...(await unverifiedWindows(db))]
+  const requests = [...(await findFailures(db)).flatMap(splitFailure), ...(await readUnverified(db))]
   const isWhole = ({ series, window, geoIds }: FailedRequest): boolean =>
     series !== null && window !== null && geoIds === null
-  return [...all.filter(isWhole), ...all.filter((request) => !isWhole(request))]
+  return [...requests.filter(isWhole), ...requests.filter((request) => !isWhole(request))]
 }

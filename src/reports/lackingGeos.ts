@@ -6,14 +6,14 @@ import type { Job } from '../job/job.ts'
 import { parseNumbers } from '../util/json.ts'
 import { DAY, type Instant } from '../util/time/instant.ts'
 
-/** A geo of an indicator, as a job names it; `ALL_GEOS` if it names none. */
+/** A geo of an indicator that a job selects; `ALL_GEOS` if it names none. */
 interface NamedGeo {
   readonly kind: string
   readonly indicatorId: number
   readonly geoId: number
 }
 
-/** Geos that jobs select of an indicator and for which the service answered without any value. */
+/** Selected geos of an indicator for which the service responded without any value. */
 export interface LackingGeos {
   /** The route of the values. */
   readonly kind: string
@@ -25,12 +25,12 @@ export interface LackingGeos {
   readonly stored: readonly { readonly id: number; readonly name: string | null }[]
 }
 
-/** An answer counts if its window began this long before: until then, values of a geo may still be published. */
+/** A response counts if its window began this long before: values may be published that late. */
 const PUBLISHED_AFTER = 2 * DAY
 
-const keyOf = (kind: string, indicatorId: number): string => `${kind} ${indicatorId}`
+const makeKey = (kind: string, indicatorId: number): string => `${kind} ${indicatorId}`
 
-/** The geos that a job selects. */
+/** Lists the geos that a job selects. */
 export const namedGeos = ({ series }: Job): NamedGeo[] =>
   series
     .filter(({ geoAgg }) => geoAgg === null)
@@ -40,48 +40,41 @@ export const namedGeos = ({ series }: Job): NamedGeo[] =>
       ),
     )
 
-/** A request of one instant, for geos that its job names. */
-interface InstantRequest extends Omit<NamedGeo, 'geoId'> {
-  readonly geoIds: readonly number[]
-  /** Whether the service answered after the values were due. */
-  readonly isFetched: boolean
-}
-
 /**
- * The last request of each entry with an instant in place of a window, of some indicators or all: neither coverage nor what jobs want
- * includes it.
+ * Reads the geos of the last request of each entry with an instant in place of a window, of some indicators or all. Neither coverage
+ * nor `_job_range` includes these. `hasResponse`: whether the service responded after the values were due.
  */
-async function readInstantRequests({ kysely }: Reader, indicators?: readonly number[]): Promise<InstantRequest[]> {
+async function readInstantGeos(
+  { kysely }: Reader,
+  indicators?: readonly number[],
+): Promise<(NamedGeo & { readonly hasResponse: boolean })[]> {
+  const series = kysely.selectFrom('series').select('id')
+  const lastRequests = kysely
+    .selectFrom('_fetch as last')
+    .innerJoin('_run as r', 'r.id', 'last.run_id')
+    .select(({ fn }) => fn.max('last.id').as('id'))
+    .where('last.from_at', 'is', null)
+    .where('last.series_id', 'in', indicators ? series.where('indicator_id', 'in', indicators) : series)
+    .where(isNotForgotten)
+    .groupBy(['r.job', 'last.entry', 'last.series_id'])
   const rows = await kysely
     .selectFrom('_fetch as f')
     .innerJoin('series as s', 's.id', 'f.series_id')
     .select(['s.kind', 's.indicator_id as indicatorId', 'f.params', 'f.finished_at', 'f.outcome'])
-    .where('f.id', 'in', (of) =>
-      of
-        .selectFrom('_fetch as last')
-        .innerJoin('_run as r', 'r.id', 'last.run_id')
-        .select(({ fn }) => fn.max('last.id').as('id'))
-        .where('last.from_at', 'is', null)
-        .where(isNotForgotten)
-        .where('last.series_id', 'in', (series) => {
-          const ids = series.selectFrom('series').select('id')
-          return indicators ? ids.where('indicator_id', 'in', indicators) : ids
-        })
-        .groupBy(['r.job', 'last.entry', 'last.series_id']),
-    )
+    .where('f.id', 'in', lastRequests)
     .where('s.geo_agg', 'is', null)
     .orderBy('s.kind')
     .orderBy('s.indicator_id')
     .execute()
-  return rows.map(({ kind, indicatorId, params, finished_at, outcome }) => {
+  return rows.flatMap(({ kind, indicatorId, params, finished_at, outcome }) => {
     const { datetime, geo_ids = [ALL_GEOS] } = JSON.parse(params) as { datetime: Instant; geo_ids?: readonly number[] }
     const isDue = datetime + PUBLISHED_AFTER <= Date.parse(finished_at) / 1000
-    const isFetched = isDue && (FETCH_OUTCOMES.good as readonly string[]).includes(outcome)
-    return { kind, indicatorId, geoIds: geo_ids, isFetched }
+    const hasResponse = isDue && (FETCH_OUTCOMES.good as readonly string[]).includes(outcome)
+    return geo_ids.map((geoId) => ({ kind, indicatorId, geoId, hasResponse }))
   })
 }
 
-/** The geos that the stored jobs select. */
+/** Reads the geos that the stored jobs select. */
 export async function storedNamedGeos(db: Reader): Promise<NamedGeo[]> {
   const rows = await db.kysely
     .selectFrom('_job_range as w')
@@ -92,16 +85,13 @@ export async function storedNamedGeos(db: Reader): Promise<NamedGeo[]> {
     .orderBy('s.kind')
     .orderBy('s.indicator_id')
     .execute()
-  const wanted = rows.map(({ geo_ids, ...indicator }) => ({
-    ...indicator,
-    geoIds: parseNumbers(geo_ids) ?? [ALL_GEOS],
-  }))
-  return [...wanted, ...(await readInstantRequests(db))].flatMap(({ kind, indicatorId, geoIds }) =>
-    geoIds.map((geoId) => ({ kind, indicatorId, geoId })),
+  const selected = rows.flatMap(({ geo_ids, ...indicator }) =>
+    (parseNumbers(geo_ids) ?? [ALL_GEOS]).map((geoId) => ({ ...indicator, geoId })),
   )
+  return [...selected, ...(await readInstantGeos(db))]
 }
 
-/** The geos of some indicators for which values are stored, whatever the step. */
+/** Reads the geos of some indicators for which values are stored, by indicator. */
 async function readStoredGeos({ kysely }: Reader, indicators: readonly number[]) {
   const rows = await kysely
     .selectFrom('series_geo as g')
@@ -113,59 +103,56 @@ async function readStoredGeos({ kysely }: Reader, indicators: readonly number[])
     .where('s.geo_agg', 'is', null)
     .orderBy('g.geo_id')
     .execute()
-  return Map.groupBy(rows, (row) => keyOf(row.kind, row.indicator_id))
+  return Map.groupBy(rows, (row) => makeKey(row.kind, row.indicator_id))
 }
 
-/** The geos for which the service answered without values although they were due; `ALL_GEOS` if all geos were requested. */
-async function readFetchedGeos(db: Reader, indicators: readonly number[]) {
+/** Reads the geos for which the service responded without values although they were due; `ALL_GEOS` if all geos were requested. */
+async function readEmptyGeos(db: Reader, indicators: readonly number[]) {
   const rows = await db.kysely
     .selectFrom('_coverage as c')
     .innerJoin('series as s', 's.id', 'c.series_id')
-    .select(['s.kind', 's.indicator_id', 'c.geo_id'])
+    .select(['s.kind', 's.indicator_id as indicatorId', 'c.geo_id as geoId'])
     .distinct()
     .where('s.indicator_id', 'in', indicators)
     .where('s.geo_agg', 'is', null)
-    .where((of) =>
-      of.or([of('c.state', '=', 'empty'), of.and([of('c.geo_id', '=', ALL_GEOS), of('c.state', '=', 'values')])]),
+    .where((eb) =>
+      eb.or([eb('c.state', '=', 'empty'), eb.and([eb('c.geo_id', '=', ALL_GEOS), eb('c.state', '=', 'values')])]),
     )
-    .where((of) => of(of('c.from_at', '+', PUBLISHED_AFTER), '<=', of.ref('c.fetched_at')))
+    .where((eb) => eb(eb('c.from_at', '+', PUBLISHED_AFTER), '<=', eb.ref('c.fetched_at')))
     .execute()
-  const instants = (await readInstantRequests(db, indicators))
-    .filter(({ isFetched }) => isFetched)
-    .flatMap(({ kind, indicatorId, geoIds }) => geoIds.map((geo_id) => ({ kind, indicator_id: indicatorId, geo_id })))
-  return Map.groupBy([...rows, ...instants], (row) => keyOf(row.kind, row.indicator_id))
+  const instants = (await readInstantGeos(db, indicators)).filter(({ hasResponse }) => hasResponse)
+  return Map.groupBy([...rows, ...instants], (row) => makeKey(row.kind, row.indicatorId))
 }
 
-/** Finds the selected geos for which the service answered and never had a value, by indicator. */
-export async function findLackingGeos(db: Reader, named: readonly NamedGeo[]): Promise<LackingGeos[]> {
-  if (named.length === 0) return []
-  const indicators = [...new Set(named.map(({ indicatorId }) => indicatorId))]
-  const [stored, answered] = [await readStoredGeos(db, indicators), await readFetchedGeos(db, indicators)]
-  return [...Map.groupBy(named, (one) => keyOf(one.kind, one.indicatorId))].flatMap(([key, geos]) => {
-    const has = stored.get(key) ?? []
-    const empty = new Set((answered.get(key) ?? []).map(({ geo_id }) => geo_id))
+/** Finds the selected geos for which the service responded and never had a value, by indicator. */
+export async function findLackingGeos(db: Reader, selected: readonly NamedGeo[]): Promise<LackingGeos[]> {
+  if (selected.length === 0) return []
+  const indicators = [...new Set(selected.map(({ indicatorId }) => indicatorId))]
+  const [storedGeos, emptyGeos] = [await readStoredGeos(db, indicators), await readEmptyGeos(db, indicators)]
+  return [...Map.groupBy(selected, (geo) => makeKey(geo.kind, geo.indicatorId))].flatMap(([key, geos]) => {
     const { kind, indicatorId } = geos[0]!
+    const stored = (storedGeos.get(key) ?? []).map(({ id, name }) => ({ id, name }))
+    const empty = new Set(emptyGeos.get(key)?.map(({ geoId }) => geoId))
     const named = new Set(geos.map(({ geoId }) => geoId))
-    if (has.length === 0 && named.has(ALL_GEOS) && empty.has(ALL_GEOS))
-      return [{ kind, indicatorId, geoIds: [], stored: [] }]
-    const lacking = named.difference(new Set([ALL_GEOS, ...has.map(({ id }) => id)]))
+    if (stored.length === 0 && named.has(ALL_GEOS) && empty.has(ALL_GEOS))
+      return [{ kind, indicatorId, geoIds: [], stored }]
+    const lacking = named.difference(new Set([ALL_GEOS, ...stored.map(({ id }) => id)]))
     const geoIds = [...lacking].filter((geoId) => empty.has(geoId) || empty.has(ALL_GEOS)).sort((a, b) => a - b)
-    if (geoIds.length === 0) return []
-    return [{ kind, indicatorId, geoIds, stored: has.map(({ id, name }) => ({ id, name })) }]
+    return geoIds.length === 0 ? [] : [{ kind, indicatorId, geoIds, stored }]
   })
 }
 
-/** How many geos of an indicator are listed. */
-const SHOWN_GEOS = 10
+/** Listed geos of an indicator. */
+const MAX_GEOS = 10
 
-/** `indicator 600 has no values for geo 8741; values are stored for 1 (Portugal), 3 (España).` */
+/** Writes `indicator 600 has no values for geo 8741; values are stored for 1 (Portugal), 3 (España).` */
 export function lackingGeosText({ kind, indicatorId, geoIds, stored }: LackingGeos): string {
   const indicator = `${kind.replace('_', ' ')} ${indicatorId}`
   if (geoIds.length === 0) return `${indicator} has no values: the service answered without any.`
   const lacks = `${indicator} has no values for geo ${geoIds.join(', ')}`
   if (stored.length === 0)
     return `${lacks}; no values are stored for any geo. Remove geoIds from the job to fetch all geos.`
-  const listed = stored.slice(0, SHOWN_GEOS).map(({ id, name }) => (name === null ? `${id}` : `${id} (${name})`))
-  const more = stored.length > SHOWN_GEOS ? ` and ${stored.length - SHOWN_GEOS} more` : ''
+  const listed = stored.slice(0, MAX_GEOS).map(({ id, name }) => (name === null ? `${id}` : `${id} (${name})`))
+  const more = stored.length > MAX_GEOS ? ` and ${stored.length - MAX_GEOS} more` : ''
   return `${lacks}; values are stored for ${listed.join(', ')}${more}.`
 }

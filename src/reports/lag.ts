@@ -1,32 +1,47 @@
 import { GOOD_OUTCOMES } from '../db/queries/fetchOutcomes.ts'
 import type { Reader } from '../db/store.ts'
 import { epochSeconds } from '../db/tables/sql/expressions.ts'
-import { DAY, floorToSecond, formatUtc, type Instant } from '../util/time/instant.ts'
+import { DAY, floorToSecond, formatUtc, HOUR, type Instant } from '../util/time/instant.ts'
 import { quantile, roughDuration } from './rhythm.ts'
 import { seriesName } from './seriesName.ts'
 
-/** How many of the last answers of a series are used. */
-const ANSWERS = 30
+/** The usual lag of a series is that of its last fetches. */
+const LAST_FETCHES = 30
 /** Seconds. A series that is further behind than usual by more than this has ended. */
 const ENDED_AFTER_S = 60 * DAY
-/** Seconds. Where the usual lag is not known, a series is behind when its last value is older than this and than three steps. */
+/** Seconds. Without a usual lag, a series is late if its last value is older than this and than three steps. */
 const OLD_AFTER_S = 7 * DAY
 
-/** For every series, the last answers that had values and whose window reached the present, the latest first. */
-const answersOf = ({ kysely }: Reader) =>
+/** How far a series reaches. Lags are in seconds since the end of the last period, negative for the future. */
+export interface Reach {
+  readonly seriesId: number
+  readonly indicatorId: number
+  /** The last instant with a value of any geo; null without any. */
+  readonly lastAt: Instant | null
+  readonly behindS: number | null
+  /** Its usual lag at the time of a fetch; null if too little is known. */
+  readonly usualS: number | null
+  /** When it was last fetched (UTC); null if never. */
+  readonly checkedAt: string | null
+  /** A sentence if it is further behind than usual; null otherwise. */
+  readonly late: string | null
+}
+
+/** Reads the last fetches of every series that had values and reached the present, the latest first. */
+const readLastFetches = ({ kysely }: Reader) =>
   kysely
     .selectFrom('series as s')
     .innerJoin('_fetch as f', (join) =>
-      join.on('f.id', 'in', (of) =>
-        of
+      join.on('f.id', 'in', (eb) =>
+        eb
           .selectFrom('_fetch as l')
           .select('l.id')
           .whereRef('l.series_id', '=', 's.id')
           .where('l.outcome', 'in', GOOD_OUTCOMES)
           .where('l.last_at', 'is not', null)
-          .where((eb) => eb('l.to_at', '>=', eb(epochSeconds(eb, 'l.finished_at'), '-', 3600)))
+          .where((fetch) => fetch('l.to_at', '>=', fetch(epochSeconds(fetch, 'l.finished_at'), '-', HOUR)))
           .orderBy('l.finished_at', 'desc')
-          .limit(ANSWERS),
+          .limit(LAST_FETCHES),
       ),
     )
     .select(['s.id as series_id', 'f.finished_at', 'f.last_at', 'f.step_s', 'f.to_at'])
@@ -35,52 +50,31 @@ const answersOf = ({ kysely }: Reader) =>
     .orderBy('f.finished_at', 'desc')
     .execute()
 
-type AnsweredFetch = Awaited<ReturnType<typeof answersOf>>[number]
+type LastFetch = Awaited<ReturnType<typeof readLastFetches>>[number]
 
-/** A series that is further behind than usual. */
-export interface Lag {
-  readonly seriesId: number
-  readonly what: string
-}
-
-/** How far a series reaches. Lags are in seconds since the end of the last period; negative where it is in the future. */
-export interface Reach {
-  readonly seriesId: number
-  readonly indicatorId: number
-  /** The last instant with a value of any geo; null without any. */
-  readonly lastAt: Instant | null
-  readonly behindS: number | null
-  /** Its usual lag at the time of a request; null where too little is known. */
-  readonly usualS: number | null
-  /** When it was last answered (UTC); null where it never was. */
-  readonly checkedAt: string | null
-  /** A sentence when it is further behind than usual; null otherwise. */
-  readonly late: string | null
-}
-
-/** The last instant with a value of any geo of every series. */
-const ends = ({ kysely }: Reader) =>
+/** Reads every series with its last value of any geo, its last fetch, and the end of its coverage. */
+const readSeries = ({ kysely }: Reader) =>
   kysely
-    .selectFrom('series_geo as g')
-    .select('g.series_id')
-    .select(({ fn, selectFrom }) =>
-      fn
-        .max<Instant | null>(
-          selectFrom('observation as o')
-            .select(({ fn }) => fn.max('o.at').as('at'))
-            .whereRef('o.series_id', '=', 'g.series_id')
-            .whereRef('o.geo_id', '=', 'g.geo_id'),
-        )
-        .as('last_at'),
-    )
-    .groupBy('g.series_id')
-    .as('e')
-
-/** Every series with its last value, and when it was last requested and up to where. */
-const lagSeries = (db: Reader) =>
-  db.kysely
     .selectFrom('series as s')
-    .innerJoin(ends(db), 'e.series_id', 's.id')
+    .innerJoin(
+      (eb) =>
+        eb
+          .selectFrom('series_geo as g')
+          .select('g.series_id')
+          .select(({ fn, selectFrom }) =>
+            fn
+              .max<Instant | null>(
+                selectFrom('observation as o')
+                  .select(({ fn }) => fn.max('o.at').as('at'))
+                  .whereRef('o.series_id', '=', 'g.series_id')
+                  .whereRef('o.geo_id', '=', 'g.geo_id'),
+              )
+              .as('last_at'),
+          )
+          .groupBy('g.series_id')
+          .as('e'),
+      (join) => join.onRef('e.series_id', '=', 's.id'),
+    )
     .select(['s.id as series_id', 's.kind', 's.indicator_id', 's.time_trunc', 's.geo_agg', 'e.last_at'])
     .select(({ exists, selectFrom }) => [
       exists(
@@ -109,109 +103,106 @@ const lagSeries = (db: Reader) =>
       selectFrom('_coverage as c')
         .select(({ fn }) => fn.max('c.to_at').as('to_at'))
         .whereRef('c.series_id', '=', 's.id')
-        .as('reach'),
+        .as('covered_to'),
     ])
     .orderBy('s.id')
     .execute()
 
-/** How far a series reaches: `behind` are seconds since the end of its last period, negative for the future. */
-const reachText = (behind: number): string =>
-  behind < 0 ? `is ${roughDuration(behind)} in the future` : `ended ${roughDuration(behind)} ago`
+type SeriesRow = Awaited<ReturnType<typeof readSeries>>[number]
 
-/** Whether the job that last requested a series has run since without requesting it, and so does not want it any more. */
+const lagText = (seconds: number): string =>
+  seconds < 0 ? `is ${roughDuration(seconds)} in the future` : `ended ${roughDuration(seconds)} ago`
+
+/** Whether the job that last fetched a series has run since without it, so that no job selects it any more. */
 async function isAbandoned({ kysely }: Reader, seriesId: number, graceS: number): Promise<boolean> {
-  const later = await kysely
+  const lastFetch = kysely
+    .selectFrom('_fetch')
+    .select(({ fn }) => fn.max('id').as('id'))
+    .where('series_id', '=', seriesId)
+  const laterRun = await kysely
     .selectFrom('_fetch as f')
     .innerJoin('_run as r', 'r.id', 'f.run_id')
     .innerJoin('_run as n', (join) => join.onRef('n.job', '=', 'r.job').onRef('n.command', '=', 'r.command'))
     .select('n.id')
-    .where('f.id', '=', (of) =>
-      of
-        .selectFrom('_fetch as l')
-        .select(({ fn }) => fn.max('l.id').as('id'))
-        .where('l.series_id', '=', seriesId),
-    )
+    .where('f.id', '=', lastFetch)
     .whereRef('n.id', '>', 'r.id')
     .where('n.requests', '>', 0)
     .where((eb) => eb(epochSeconds(eb, 'n.started_at'), '>', eb(epochSeconds(eb, 'f.finished_at'), '+', graceS)))
     .limit(1)
     .executeTakeFirst()
-  return later !== undefined
+  return laterRun !== undefined
 }
 
-/** The usual lag of a series at the time of a request, and the largest that is normal before the next one; undefined where too little is known. */
+/** Returns the usual lag of a series, the largest that is normal before the next fetch, and the interval of fetches; undefined if too little is known. */
 function usualLag(
-  answers: readonly AnsweredFetch[],
+  fetches: readonly LastFetch[],
   now: Instant,
 ): { usual: number; allowed: number; interval: number } | undefined {
-  if (answers.length < 3) return undefined
-  // Where all windows have the same end and it is past, the requests were about the past.
-  const ends = new Set(answers.map(({ to_at }) => to_at))
-  if (ends.size === 1 && now > answers[0]!.to_at) return { usual: 0, allowed: Number.POSITIVE_INFINITY, interval: DAY }
-  const times = answers.map(({ finished_at }) => floorToSecond(finished_at)).sort((a, b) => a - b)
-  const lags = answers.map(({ finished_at, last_at, step_s }) => floorToSecond(finished_at) - last_at - (step_s ?? 0))
-  const between = times
-    .slice(1)
-    .map((at, i) => at - times[i]!)
-    .filter((seconds) => seconds > 60)
-  const interval = between.length === 0 ? DAY : quantile(between, 0.5)
-  const step = Math.max(...answers.map(({ step_s }) => step_s ?? 0))
-  // The upper quartile, so that a few late answers of the source do not count as usual.
+  if (fetches.length < 3) return undefined
+  // Windows that all end at the same past instant were about the past.
+  const ends = new Set(fetches.map(({ to_at }) => to_at))
+  if (ends.size === 1 && now > fetches[0]!.to_at) return { usual: 0, allowed: Number.POSITIVE_INFINITY, interval: DAY }
+  const times = fetches.map(({ finished_at }) => floorToSecond(finished_at)).sort((a, b) => a - b)
+  const intervals = times.slice(1).flatMap((at, i) => (at - times[i]! > 60 ? [at - times[i]!] : []))
+  const interval = intervals.length === 0 ? DAY : quantile(intervals, 0.5)
+  const lags = fetches.map(({ finished_at, last_at, step_s }) => floorToSecond(finished_at) - last_at - (step_s ?? 0))
+  const step = Math.max(...fetches.map(({ step_s }) => step_s ?? 0))
+  // The upper quartile, so that a few late publications do not count as usual.
   const usual = quantile(lags, 0.75)
   const spread = usual - quantile(lags, 0.1)
   return { usual, allowed: usual + Math.max(interval * 1.25, step) + spread / 2, interval }
 }
 
-type LagSeries = Awaited<ReturnType<typeof lagSeries>>[number]
-
-/** How far a series reaches, and whether that is less than usual. */
-async function seriesReach(
+/** Returns a sentence if a series is further behind than usual, else null. */
+async function lateText(
   db: Reader,
-  row: LagSeries,
-  answers: readonly AnsweredFetch[],
-  now: Instant,
-): Promise<Reach> {
-  const { series_id, indicator_id, withdrawn, last_at, checked_at, reach } = row
-  const step = row.step_s ?? 0
-  const behind = last_at === null ? null : now - last_at - step
-  const stored = {
-    seriesId: series_id,
-    indicatorId: indicator_id,
-    lastAt: last_at,
-    behindS: behind,
-    checkedAt: checked_at,
-  }
-  if (last_at === null || behind === null || checked_at === null) return { ...stored, usualS: null, late: null }
-  const usual = usualLag(answers, now)
-  const known = { ...stored, usualS: usual?.usual ?? null, late: null }
-  if (withdrawn) return known
-  const name = seriesName(row)
+  series: SeriesRow & { readonly last_at: Instant; readonly checked_at: string },
+  behind: number,
+  usual: ReturnType<typeof usualLag>,
+): Promise<string | null> {
+  const { series_id, withdrawn, last_at, checked_at, covered_to, step_s } = series
+  const step = step_s ?? 0
+  if (withdrawn) return null
   if (usual) {
-    if (behind <= usual.allowed || behind > usual.usual + ENDED_AFTER_S + 3 * step) return known
+    if (behind <= usual.allowed || behind > usual.usual + ENDED_AFTER_S + 3 * step) return null
     // PostgreSQL adds whole seconds only.
-    if (await isAbandoned(db, series_id, Math.max(7_200, Math.round(usual.interval * 1.5)))) return known
-    const usually = usual.usual < 0 ? `it ${reachText(usual.usual)}` : `${roughDuration(usual.usual)} ago`
-    return { ...known, late: `${name}: the last value ${reachText(behind)}; usually ${usually}` }
+    if (await isAbandoned(db, series_id, Math.max(2 * HOUR, Math.round(usual.interval * 1.5)))) return null
+    const usually = usual.usual < 0 ? `it ${lagText(usual.usual)}` : `${roughDuration(usual.usual)} ago`
+    return `${seriesName(series)}: the last value ${lagText(behind)}; usually ${usually}`
   }
-  const requested = floorToSecond(checked_at)
-  const late = requested - last_at - step
-  if (reach === null || reach < requested || late <= Math.max(OLD_AFTER_S, 3 * step) || late > ENDED_AFTER_S + 3 * step)
-    return known
-  return {
-    ...known,
-    late: `${name}: the last value is from ${formatUtc(last_at)}, although data was requested up to ${formatUtc(requested)}`,
-  }
+  const checkedAt = floorToSecond(checked_at)
+  const age = checkedAt - last_at - step
+  const isCovered = covered_to !== null && covered_to >= checkedAt
+  if (!isCovered || age <= Math.max(OLD_AFTER_S, 3 * step) || age > ENDED_AFTER_S + 3 * step) return null
+  return `${seriesName(series)}: the last value is from ${formatUtc(last_at)}, although data was requested up to ${formatUtc(checkedAt)}`
 }
 
-/** How far every series reaches, in the order of their numbers. */
-export async function reaches(db: Reader, now: Instant): Promise<Reach[]> {
-  const answers = Map.groupBy(await answersOf(db), ({ series_id }) => series_id)
-  const found: Reach[] = []
-  for (const row of await lagSeries(db)) found.push(await seriesReach(db, row, answers.get(row.series_id) ?? [], now))
-  return found
+/** Finds how far every series reaches, in the order of their numbers. */
+export async function findReaches(db: Reader, now: Instant): Promise<Reach[]> {
+  const fetches = Map.groupBy(await readLastFetches(db), ({ series_id }) => series_id)
+  const reaches: Reach[] = []
+  for (const series of await readSeries(db)) {
+    const { series_id, indicator_id, last_at, checked_at } = series
+    const isKnown = last_at !== null && checked_at !== null
+    const usual = isKnown ? usualLag(fetches.get(series_id) ?? [], now) : undefined
+    const behindS = last_at === null ? null : now - last_at - (series.step_s ?? 0)
+    reaches.push({
+      seriesId: series_id,
+      indicatorId: indicator_id,
+      lastAt: last_at,
+      behindS,
+      usualS: usual?.usual ?? null,
+      checkedAt: checked_at,
+      late: isKnown ? await lateText(db, { ...series, last_at, checked_at }, behindS!, usual) : null,
+    })
+  }
+  return reaches
 }
 
-/** Series that are further behind now than they usually are, each in a sentence. */
-export async function staleSeries(db: Reader, now: Instant): Promise<Lag[]> {
-  return (await reaches(db, now)).flatMap(({ seriesId, late }) => (late === null ? [] : [{ seriesId, what: late }]))
+/** Finds series that are further behind than usual, each with a sentence. */
+export async function staleSeries(
+  db: Reader,
+  now: Instant,
+): Promise<{ readonly seriesId: number; readonly what: string }[]> {
+  return (await findReaches(db, now)).flatMap(({ seriesId, late }) => (late === null ? [] : [{ seriesId, what: late }]))
 }

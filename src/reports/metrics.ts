@@ -5,13 +5,13 @@ import type { Reader } from '../db/store.ts'
 import type { Database } from '../db/tables/schema.ts'
 import { epochSeconds } from '../db/tables/sql/expressions.ts'
 import { CLOCK_ERROR, DAY, formatMillis, type Instant } from '../util/time/instant.ts'
-import { failures } from './failedRequests.ts'
-import { findGaps, gapCounts } from './gaps.ts'
+import { findFailures } from './failedRequests.ts'
+import { findGaps, gapCounts } from './findGaps.ts'
 import { staleSeries } from './lag.ts'
 import { failedRuns } from './lastRuns.ts'
-import { rhythms } from './rhythm.ts'
+import { findRhythms } from './rhythm.ts'
 
-/** One sample: its labels and its value. */
+/** A sample: its labels and its value; null is left out. */
 type Sample = Readonly<Record<string, string | number | null>>
 
 /** Metrics that do not come from the database. */
@@ -19,22 +19,20 @@ export interface OutsideFigures {
   readonly version: string
   /** Calls left in the budget of each job that has one. */
   readonly callsLeft: readonly { readonly job: string; readonly calls: number }[]
-  /** Time when each lake was last up to date, and the number of fetches with changes since then. */
+  /** The time at which each lake was last up to date, and the number of fetches with changes since then. */
   readonly lakes?: readonly { readonly folder: string; readonly synced_at: string; readonly fetches_behind: number }[]
 }
 
-/** A metric with a function that reads its samples. */
 interface Metric {
-  readonly name: string
-  readonly type: 'gauge' | 'counter'
+  readonly type?: 'counter'
   readonly help: string
-  readonly samples: (db: Reader, outside: OutsideFigures, now: Instant) => Promise<readonly Sample[]>
+  readonly samples: (db: Reader, now: Instant, outside: OutsideFigures) => Promise<readonly Sample[]>
 }
 
 const countAll = expressionBuilder<Database>().fn.countAll<number>().as('value')
 
-/** Finished runs of jobs. */
-const endedRuns = (kysely: Kysely<Database>, now: Instant) =>
+/** Selects finished runs of jobs. */
+const selectEnded = (kysely: Kysely<Database>, now: Instant) =>
   kysely
     .selectFrom('_run')
     .where('finished_at', 'is not', null)
@@ -42,39 +40,28 @@ const endedRuns = (kysely: Kysely<Database>, now: Instant) =>
     .where('finished_at', '<=', formatMillis((now + CLOCK_ERROR) * 1000))
     .where('command', '<>', FORGET)
 
-/** End of the last run, in epoch seconds. */
-const lastEnds = (kysely: Kysely<Database>, now: Instant) =>
-  endedRuns(kysely, now).select((eb) => eb.fn.max<number>(epochSeconds(eb, 'finished_at')).as('value'))
+/** Selects the end of the last run, in epoch seconds. */
+const selectLastEnd = (kysely: Kysely<Database>, now: Instant) =>
+  selectEnded(kysely, now).select((eb) => eb.fn.max<number>(epochSeconds(eb, 'finished_at')).as('value'))
 
-/** End of the last run by job and outcome. A run whose process died has no recorded end: its start counts, as `failed`. */
-async function lastRunEnds(
-  db: Reader,
-  _outside: OutsideFigures,
-  now: Instant,
-): Promise<{ readonly job: string; readonly outcome: string; readonly value: number }[]> {
-  const ends = await lastEnds(db.kysely, now)
+/** Reads the end of the last run by job and outcome. A run whose process died has no end: its start counts, as `failed`. */
+async function lastRunEnds(db: Reader, now: Instant): Promise<Sample[]> {
+  const ends = await selectLastEnd(db.kysely, now)
     .select(['job', 'outcome'])
-    .where((of) => of.or([of('part', 'is', null), of('outcome', '<>', 'done')]))
+    .where((eb) => eb.or([eb('part', 'is', null), eb('outcome', '<>', 'done')]))
     .groupBy(['job', 'outcome'])
     .execute()
   const dead = (await failedRuns(db)).filter(({ isDead }) => isDead)
-  const others = ends.filter(({ job, outcome }) => outcome !== 'failed' || !dead.some((one) => one.job === job))
   return [
-    ...others,
+    ...ends.filter(({ job, outcome }) => outcome !== 'failed' || !dead.some((run) => run.job === job)),
     ...dead.map(({ job, startedAt }) => ({ job, outcome: 'failed', value: Math.floor(Date.parse(startedAt) / 1000) })),
   ]
 }
 
-/** Queued requests by host and state; none in a file. */
-const queuedRequests = async (db: Reader): Promise<{ host: string; state: string; value: number }[]> =>
-  ((await readQueues(db)) ?? []).flatMap(({ host, ...states }) =>
-    Object.entries(states).map(([state, value]) => ({ host, state, value })),
-  )
-
 const ROW_COUNTERS = ['new', 'unchanged', 'revised', 'withdrawn', 'rejected'] as const
 
-/** Totals of all runs; null without runs. */
-const runTotals = (kysely: Kysely<Database>) =>
+/** Reads the totals of all runs; null without runs. */
+const readTotals = (kysely: Kysely<Database>) =>
   kysely
     .selectFrom('_run')
     .select(({ fn }) => fn.sum<number | null>('bytes').as('bytes'))
@@ -82,83 +69,58 @@ const runTotals = (kysely: Kysely<Database>) =>
     .executeTakeFirstOrThrow()
 
 /** Every metric of `status --format prometheus`. Tests compare alert rules and dashboards with this list. */
-export const METRICS: readonly Metric[] = [
-  {
-    name: 'build_info',
-    type: 'gauge',
+export const METRICS: Readonly<Record<string, Metric>> = {
+  build_info: {
     help: 'Always 1; the labels are the versions of program and schema.',
-    samples: async ({ schema }, { version }) => [{ version, schema, value: 1 }],
+    samples: async ({ schema }, _now, { version }) => [{ version, schema, value: 1 }],
   },
-  {
-    name: 'last_success_timestamp_seconds',
-    type: 'gauge',
+  last_success_timestamp_seconds: {
     help: 'End of the last run of the whole job with outcome done.',
-    samples: ({ kysely }, _outside, now) =>
-      lastEnds(kysely, now)
+    samples: ({ kysely }, now) =>
+      selectLastEnd(kysely, now)
         .select('job')
         .where('outcome', '=', 'done')
         .where('part', 'is', null)
         .groupBy('job')
         .execute(),
   },
-  {
-    name: 'last_run_duration_seconds',
-    type: 'gauge',
+  last_run_duration_seconds: {
     help: 'Duration of the last run.',
-    samples: async ({ kysely }, _outside, now) => {
-      const last = await kysely
-        .selectFrom('_run')
-        .select(['job', 'started_at', 'finished_at'])
-        .where(
-          'id',
-          'in',
-          endedRuns(kysely, now)
-            .select(({ fn }) => fn.max('id').as('id'))
-            .groupBy('job'),
-        )
-        .execute()
-      return last.map(({ job, started_at, finished_at }) => ({
+    samples: async ({ kysely }, now) => {
+      const ids = selectEnded(kysely, now)
+        .select(({ fn }) => fn.max('id').as('id'))
+        .groupBy('job')
+      const runs = kysely.selectFrom('_run').select(['job', 'started_at', 'finished_at']).where('id', 'in', ids)
+      return (await runs.execute()).map(({ job, started_at, finished_at }) => ({
         job,
         value: (Date.parse(finished_at!) - Date.parse(started_at)) / 1000,
       }))
     },
   },
-  {
-    name: 'open_failures',
-    type: 'gauge',
+  open_failures: {
     help: 'Failed requests without a later success.',
-    samples: async (db) => [{ value: (await failures(db)).length }],
+    samples: async (db) => [{ value: (await findFailures(db)).length }],
   },
-  {
-    name: 'gaps',
-    type: 'gauge',
+  gaps: {
     help: 'Gaps by reason.',
     samples: async (db) => Object.entries(gapCounts(await findGaps(db))).map(([reason, value]) => ({ reason, value })),
   },
-  {
-    name: 'stale_series',
-    type: 'gauge',
+  stale_series: {
     help: 'Series whose last value is older than usual.',
-    samples: async (db, _outside, now) => [{ value: (await staleSeries(db, now)).length }],
+    samples: async (db, now) => [{ value: (await staleSeries(db, now)).length }],
   },
-  {
-    name: 'missed_runs',
-    type: 'gauge',
+  missed_runs: {
     help: '1 if a run is overdue, else 0.',
-    samples: async (db, _outside, now) =>
-      (await rhythms(db, now)).map(({ job, missedFrom }) => ({ job, value: now > missedFrom ? 1 : 0 })),
+    samples: async (db, now) =>
+      (await findRhythms(db, now)).map(({ job, missedFrom }) => ({ job, value: now > missedFrom ? 1 : 0 })),
   },
-  {
-    name: 'usual_run_interval_seconds',
-    type: 'gauge',
+  usual_run_interval_seconds: {
     help: 'Usual interval between runs.',
-    samples: async (db, _outside, now) => (await rhythms(db, now)).map(({ job, usualS }) => ({ job, value: usualS })),
+    samples: async (db, now) => (await findRhythms(db, now)).map(({ job, usualS }) => ({ job, value: usualS })),
   },
-  {
-    name: 'calls',
-    type: 'gauge',
+  calls: {
     help: 'Calls in the last 24 hours.',
-    samples: ({ kysely }, _outside, now) =>
+    samples: ({ kysely }, now) =>
       kysely
         .selectFrom('_budget')
         .select(['host', countAll])
@@ -167,35 +129,27 @@ export const METRICS: readonly Metric[] = [
         .groupBy('host')
         .execute(),
   },
-  {
-    name: 'calls_left',
-    type: 'gauge',
+  calls_left: {
     help: 'Calls left in the budget of a job; only with --job.',
-    samples: async (_db, { callsLeft }) => callsLeft.map(({ job, calls }) => ({ job, value: calls })),
+    samples: async (_db, _now, { callsLeft }) => callsLeft.map(({ job, calls }) => ({ job, value: calls })),
   },
-  {
-    name: 'lake_synced_timestamp_seconds',
-    type: 'gauge',
+  lake_synced_timestamp_seconds: {
     help: 'Time when a lake was last up to date; only with --job.',
-    samples: async (_db, { lakes = [] }) =>
+    samples: async (_db, _now, { lakes = [] }) =>
       lakes.map(({ folder, synced_at }) => ({ lake: folder, value: Date.parse(synced_at) / 1000 })),
   },
-  {
-    name: 'lake_fetches_behind',
-    type: 'gauge',
+  lake_fetches_behind: {
     help: 'Fetches with changes since a lake was last up to date; only with --job.',
-    samples: async (_db, { lakes = [] }) =>
+    samples: async (_db, _now, { lakes = [] }) =>
       lakes.map(({ folder, fetches_behind }) => ({ lake: folder, value: fetches_behind })),
   },
-  {
-    name: 'requests_total',
+  requests_total: {
     type: 'counter',
     help: 'Requests by route and outcome, without retries.',
     samples: ({ kysely }) =>
       kysely.selectFrom('_fetch').select(['route', 'outcome', countAll]).groupBy(['route', 'outcome']).execute(),
   },
-  {
-    name: 'attempts_total',
+  attempts_total: {
     type: 'counter',
     help: 'Calls by route, with retries.',
     samples: ({ kysely }) =>
@@ -205,80 +159,64 @@ export const METRICS: readonly Metric[] = [
         .groupBy('route')
         .execute(),
   },
-  {
-    name: 'bytes_total',
+  bytes_total: {
     type: 'counter',
     help: 'Decoded bytes of all responses.',
-    samples: async ({ kysely }) => [{ value: (await runTotals(kysely)).bytes ?? 0 }],
+    samples: async ({ kysely }) => [{ value: (await readTotals(kysely)).bytes ?? 0 }],
   },
-  {
-    name: 'rows_total',
+  rows_total: {
     type: 'counter',
     help: 'Rows by result.',
     samples: async ({ kysely }) => {
-      const sums = await runTotals(kysely)
-      return ROW_COUNTERS.map((what) => ({ what, value: sums[`rows_${what}`] ?? 0 }))
+      const totals = await readTotals(kysely)
+      return ROW_COUNTERS.map((what) => ({ what, value: totals[`rows_${what}`] ?? 0 }))
     },
   },
-  {
-    name: 'last_run_timestamp_seconds',
-    type: 'gauge',
+  last_run_timestamp_seconds: {
     help: 'End of the last run by outcome; runs of part of a job never count as done.',
     samples: lastRunEnds,
   },
-  {
-    name: 'last_value_timestamp_seconds',
-    type: 'gauge',
+  last_value_timestamp_seconds: {
     help: 'Last instant with a value.',
     samples: async ({ kysely }) => {
-      const rows = await kysely
-        .selectFrom('freshness')
-        .select(['series_id', 'indicator_id', 'geo_id', 'last_utc'])
-        .execute()
-      return rows.map(({ series_id, indicator_id, geo_id, last_utc }) => ({
-        series: series_id,
-        indicator: indicator_id,
-        geo: geo_id,
-        value: Date.parse(last_utc) / 1000,
-      }))
+      const columns = ['series_id as series', 'indicator_id as indicator', 'geo_id as geo', 'last_utc'] as const
+      const rows = await kysely.selectFrom('freshness').select(columns).execute()
+      return rows.map(({ last_utc, ...labels }) => ({ ...labels, value: Date.parse(last_utc) / 1000 }))
     },
   },
-  {
-    name: 'quarantined',
-    type: 'gauge',
+  quarantined: {
     help: 'Open quarantine entries.',
     samples: ({ kysely }) =>
       kysely.selectFrom('_quarantine').select(countAll).where('resolved_at', 'is', null).execute(),
   },
-  {
-    name: 'database_bytes',
-    type: 'gauge',
+  database_bytes: {
     help: 'Size of the database file.',
     samples: async ({ engine }) => [{ value: await engine.bytes() }],
   },
-  {
-    name: 'queue_requests',
-    type: 'gauge',
+  queue_requests: {
     help: 'Requests in the queue, by state.',
-    samples: queuedRequests,
+    samples: async (db) =>
+      ((await readQueues(db)) ?? []).flatMap(({ host, ...states }) =>
+        Object.entries(states).map(([state, value]) => ({ host, state, value })),
+      ),
   },
-]
+}
 
-const escapedLabel = (text: string): string =>
+const escapeLabel = (text: string): string =>
   text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
 
-/** The state of a database at an instant, in the text format of Prometheus (exposition format 0.0.4). */
+/** Writes the state of a database at an instant in the text format of Prometheus (exposition format 0.0.4). */
 export async function prometheusText(
   db: Reader,
   outside: OutsideFigures = { version: 'unknown', callsLeft: [] },
   now: Instant = Math.floor(Date.now() / 1000),
 ): Promise<string> {
   const lines: string[] = []
-  for (const { name, type, help, samples } of METRICS) {
+  for (const [name, { type = 'gauge', help, samples }] of Object.entries(METRICS)) {
     const metric = `indicator_sync_${name}`
     lines.push(`# HELP ${metric} ${help}`, `# TYPE ${metric} ${type}`)
-    for (const { value, ...labels } of await samples(db, outside, now)) {
-      const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escapedLabel(String(text))}"`)
+    for (const { value, ...labels } of await samples(db, now, outside)) {
+      const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escapeLabel(String(text))}"`)
       if (value !== null) lines.push(`${metric}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}`)
     }
     lines.push('')

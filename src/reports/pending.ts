@@ -6,24 +6,28 @@ import { DAY, floorToSecond } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
 import { LONGEST_FIXED } from '../util/time/periods.ts'
 
-/** Seconds before an interval: what a geo had in them shows whether it has a value in every period. */
+/** Seconds before a window: the values of a geo in them show whether it has a value in every period. */
 const BEFORE = 7 * DAY
 
-/** How many values were not there yet in windows that may still be revised, and of how many series. */
+/** Values that are not published yet, and the number of their series. */
 export interface Pending {
   readonly values: number
   readonly series: number
 }
 
-/** What a geo has in an interval. */
+/** The stored values of a geo in an interval. */
 interface Stored {
-  /** In how many periods it has values. */
+  /** Number of periods with values. */
   readonly periods: number
-  /** Seconds of a period; null where there are no values, or of several lengths. */
+  /** Seconds of a period; null without values, or if they differ. */
   readonly step: number | null
 }
 
-const coveredPeriods = prepared((db, of: Interval & { seriesId: number }) =>
+/** A part of a series. */
+type SeriesInterval = Interval & { readonly seriesId: number }
+type GeoInterval = SeriesInterval & { readonly geoId: number }
+
+const storedPeriods = prepared((db, { seriesId, from, to }: SeriesInterval) =>
   db
     // The geos come first: the key of values leads to an interval of one geo only.
     .selectFrom('series_geo as g')
@@ -31,28 +35,24 @@ const coveredPeriods = prepared((db, of: Interval & { seriesId: number }) =>
       join
         .onRef('o.series_id', '=', 'g.series_id')
         .onRef('o.geo_id', '=', 'g.geo_id')
-        .on('o.at', '>=', of.from)
-        .on('o.at', '<', of.to),
+        .on('o.at', '>=', from)
+        .on('o.at', '<', to),
     )
-    .where('g.series_id', '=', of.seriesId)
+    .where('g.series_id', '=', seriesId)
     .groupBy('g.geo_id')
     .select(['g.geo_id', ({ fn }) => fn.min('o.step_s').as('least'), ({ fn }) => fn.max('o.step_s').as('most')])
-    // A stray value next to another one of its period does not fill a second period.
+    // A stray value beside another one of its period does not fill a second period.
     .select((eb) =>
       eb.fn
-        .count<number>(eb(eb('o.at', '-', of.from), '/', eb.ref('o.step_s')))
+        .count<number>(eb(eb('o.at', '-', from), '/', eb.ref('o.step_s')))
         .distinct()
         .as('periods'),
     ),
 )
 
-/** What the geos of a series have in an interval. */
-async function readStoredPeriods(
-  { kysely }: Reader,
-  seriesId: number,
-  interval: Interval,
-): Promise<ReadonlyMap<number, Stored>> {
-  const rows = await coveredPeriods.all(kysely, { seriesId, ...interval })
+/** Reads the stored values of the geos of a series in an interval. */
+async function readStored({ kysely }: Reader, interval: SeriesInterval): Promise<ReadonlyMap<number, Stored>> {
+  const rows = await storedPeriods.all(kysely, interval)
   return new Map(
     rows.map(({ geo_id, least, most, periods }) => [
       geo_id,
@@ -61,66 +61,61 @@ async function readStoredPeriods(
   )
 }
 
-/** The windows of every series that may still be revised, by geo (0: all), up to when they were last answered. */
-async function provisional({ kysely }: Reader): Promise<ReadonlyMap<number, (Interval & { geoId: number })[]>> {
+/** Reads the windows of every series that may still be revised, each until its last fetch. */
+async function readProvisional({ kysely }: Reader): Promise<ReadonlyMap<number, GeoInterval[]>> {
   const rows = await kysely
     .selectFrom('coverage')
-    .select(['series_id', 'geo_id as geoId', 'from_at as from', 'to_at as to', 'fetched_at'])
+    .select(['series_id as seriesId', 'geo_id as geoId', 'from_at as from', 'to_at as to', 'fetched_at'])
     .where('state', '=', 'provisional')
     .execute()
-  const over = rows.map(({ to, fetched_at, ...row }) => ({ ...row, to: Math.min(to, floorToSecond(fetched_at)) }))
+  const windows = rows.map(({ to, fetched_at, ...row }) => ({ ...row, to: Math.min(to, floorToSecond(fetched_at)) }))
   return Map.groupBy(
-    over.filter(({ from, to }) => from < to),
-    ({ series_id }) => series_id,
+    windows.filter(({ from, to }) => from < to),
+    ({ seriesId }) => seriesId,
   )
 }
 
-/** How many periods of this length have no value in an interval. */
-const countLacking = ({ from, to }: Interval, periods: number, step: number): number =>
-  Math.max(0, Math.floor((to - from) / step) - periods)
-
 /**
- * Seconds of a period of a geo, if it promises a value in every period of an interval; null otherwise. It does so if it has most
- * values of the week before, or, if it begins with the interval, most of the interval itself.
+ * Returns the step of a geo if it should have a value in every period of a window; null otherwise. It should if it has most values of
+ * the week before, or, if it begins with the window, most values of the window itself.
  */
-function promisedStep(window: Interval, own: Stored, before: Stored | undefined): number | null {
-  const step = own.periods > 0 ? own.step : (before?.step ?? null)
+function regularStep({ from, to }: Interval, stored: Stored, before: Stored | undefined): number | null {
+  const step = stored.periods > 0 ? stored.step : (before?.step ?? null)
   if (step === null || step > LONGEST_FIXED) return null
-  const length = window.to - window.from
-  const begins = (before?.periods ?? 0) === 0 && length >= BEFORE && own.periods * 2 * step >= length
-  return begins || (before?.periods ?? 0) * 2 * step >= BEFORE ? step : null
+  const beforePeriods = before?.periods ?? 0
+  const begins = beforePeriods === 0 && to - from >= BEFORE && stored.periods * 2 * step >= to - from
+  return begins || beforePeriods * 2 * step >= BEFORE ? step : null
 }
 
-/** Whether a geo can lack values in an interval, whatever it had before. */
-const mayLack = (window: Interval, { periods, step }: Stored): boolean =>
-  periods === 0 || (step !== null && countLacking(window, periods, step) > 0)
+/** Whether a geo can lack values in a window, whatever it has before. */
+const mayLack = ({ from, to }: Interval, { periods, step }: Stored): boolean =>
+  periods === 0 || (step !== null && Math.floor((to - from) / step) > periods)
 
-const valuesOfGeo = prepared((db, of: Interval & { seriesId: number; geoId: number }) =>
+const valuesOfGeo = prepared((db, { seriesId, geoId, from, to }: GeoInterval) =>
   db
     .selectFrom('observation')
     .select('at')
-    .where('series_id', '=', of.seriesId)
-    .where('geo_id', '=', of.geoId)
-    .where('at', '>=', of.from)
-    .where('at', '<', of.to),
+    .where('series_id', '=', seriesId)
+    .where('geo_id', '=', geoId)
+    .where('at', '>=', from)
+    .where('at', '<', to),
 )
 
 /** Adjacent periods without values in a window that may still be revised. */
-export interface PendingRange extends Interval {
-  readonly seriesId: number
-  readonly geoId: number
-  /** Seconds of a period, and how many of them have no value. */
+export interface PendingRange extends GeoInterval {
+  /** Seconds of a period, and the number of periods. */
   readonly step: number
   readonly missing: number
 }
 
-/** The ranges of a window in which a geo lacks values. */
-async function* lackingRanges(
+/** Yields the ranges of a window in which a geo lacks values. */
+async function* findPending(
   { kysely }: Reader,
-  of: Interval & { readonly seriesId: number; readonly geoId: number; readonly step: number },
+  window: GeoInterval & { readonly step: number },
 ): AsyncGenerator<PendingRange> {
-  const { seriesId, geoId, from, to, step } = of
-  const filled = new Set((await valuesOfGeo.all(kysely, of)).map(({ at }) => Math.floor((at - from) / step)))
+  const { seriesId, geoId, from, to, step } = window
+  const rows = await valuesOfGeo.all(kysely, { seriesId, geoId, from, to })
+  const filled = new Set(rows.map(({ at }) => Math.floor((at - from) / step)))
   const count = Math.floor((to - from) / step)
   for (let first = 0; first < count; first++) {
     if (filled.has(first)) continue
@@ -132,29 +127,30 @@ async function* lackingRanges(
 }
 
 /**
- * Finds the values that are missing where answers may still be revised. They are not gaps: sources publish late, and every sync
- * requests them again. Only series with a value in every period of less than a day are considered.
+ * Yields missing values of responses that may still be revised. They are not gaps: sources publish late, and every sync requests
+ * them again. Only series with a value in every period of less than a day are considered.
  */
 export async function* pendingRanges(db: Reader): AsyncGenerator<PendingRange> {
-  for (const [seriesId, windows] of await provisional(db)) {
-    const alone = new Set(windows.map(({ geoId }) => geoId))
+  for (const [seriesId, windows] of await readProvisional(db)) {
+    const single = new Set(windows.map(({ geoId }) => geoId))
     for (const window of windows) {
-      const own = [...(await readStoredPeriods(db, seriesId, window))].filter(
-        ([geoId, stored]) =>
-          (window.geoId === ALL_GEOS ? geoId === ALL_GEOS || !alone.has(geoId) : geoId === window.geoId) &&
-          mayLack(window, stored),
+      const { from, to } = window
+      const isOfWindow = (geoId: number): boolean =>
+        window.geoId === ALL_GEOS ? geoId === ALL_GEOS || !single.has(geoId) : geoId === window.geoId
+      const stored = [...(await readStored(db, { seriesId, from, to }))].filter(
+        ([geoId, values]) => isOfWindow(geoId) && mayLack(window, values),
       )
-      if (own.length === 0) continue
-      const before = await readStoredPeriods(db, seriesId, { from: window.from - BEFORE, to: window.from })
-      for (const [geoId, stored] of own) {
-        const step = promisedStep(window, stored, before.get(geoId))
-        if (step !== null) yield* lackingRanges(db, { ...window, seriesId, geoId, step })
+      if (stored.length === 0) continue
+      const before = await readStored(db, { seriesId, from: from - BEFORE, to: from })
+      for (const [geoId, values] of stored) {
+        const step = regularStep(window, values, before.get(geoId))
+        if (step !== null) yield* findPending(db, { seriesId, geoId, from, to, step })
       }
     }
   }
 }
 
-/** Counts the values that are missing where answers may still be revised. */
+/** Counts missing values of responses that may still be revised. */
 export async function pendingValues(db: Reader): Promise<Pending> {
   let values = 0
   const series = new Set<number>()
@@ -165,7 +161,7 @@ export async function pendingValues(db: Reader): Promise<Pending> {
   return { values, series: series.size }
 }
 
-/** A sentence about it; empty where no value is known to be missing. */
+/** Describes pending values; empty without any. */
 export const pendingText = ({ values, series }: Pending): string =>
   values === 0
     ? ''

@@ -10,58 +10,58 @@ import type { Locale } from '../service/routes.ts'
 import type { Service } from '../service/service.ts'
 import { parseNumbers } from '../util/json.ts'
 
-/** One reply of the reply store: what was requested, what came, and how it was recorded. */
+/** A reply of the reply store, with its request and its record. */
 export interface StoredReply {
   readonly fetchId: number
   readonly runId: number
   readonly seriesId: number | null
   readonly outcome: FetchOutcome
   readonly planned: PlannedRequest
-  /** The compressed body, and its bytes once it is restored. */
+  /** The compressed body, and the bytes of the body. */
   readonly compressed: Buffer
   readonly size: number
   /** When it was recorded (UTC, ISO 8601 to the millisecond). */
   readonly recordedAt: string
 }
 
-/** Outcomes whose replies became rows, or may become rows when they are parsed again. */
+/** Outcomes whose replies became rows, or may become rows if they are parsed again. */
 const READABLE = [...FETCH_OUTCOMES.good, 'shape'] as const
 
 /** Replies at a time: a body may be some megabytes. */
 const REPLIES_PER_READ = 16
 
-const stored = (db: Kysely<Database>, after: { last: number }) =>
+const selectReplies = (db: Kysely<Database>, after: { last: number }) =>
   db
     .selectFrom('_fetch as f')
     .innerJoin('_reply as r', 'r.hash', 'f.reply_hash')
     .leftJoin('series as s', 's.id', 'f.series_id')
+    .select(['f.id as fetchId', 'f.run_id as runId', 'f.entry', 'f.route', 'f.target', 'f.params'])
     .select([
-      'f.id as fetchId',
-      'f.run_id as runId',
-      'f.entry',
-      'f.route',
-      'f.target',
-      'f.params',
       'f.geo_ids as requested',
+      'f.from_at',
+      'f.to_at',
+      'f.settled_before',
+      'f.lookback_s as lookback',
+      'f.complete',
+      'f.outcome',
     ])
-    .select(['f.from_at', 'f.to_at', 'f.settled_before', 'f.lookback_s as lookback', 'f.complete', 'f.outcome'])
     .select(['f.finished_at as recordedAt', 'r.body as compressed', 'r.bytes as size', 's.id as seriesId', 's.kind'])
     .select(['s.indicator_id', 's.time_trunc', 's.time_agg', 's.geo_agg', 's.geo_trunc', 's.geo_ids'])
     .select(({ fn }) => fn.coalesce('f.time_zone', 's.time_zone').as('zone'))
-    .where((of) =>
-      of.or([of('f.outcome', 'in', READABLE), of.and([of('f.outcome', '=', 'coarse'), of('f.reason', '=', 'absent')])]),
+    .where((eb) =>
+      eb.or([eb('f.outcome', 'in', READABLE), eb.and([eb('f.outcome', '=', 'coarse'), eb('f.reason', '=', 'absent')])]),
     )
     .where('f.id', '>', after.last)
     .orderBy('f.id')
     .limit(REPLIES_PER_READ)
 
-type StoredRow = InferResult<ReturnType<typeof stored>>[number]
+type StoredRow = InferResult<ReturnType<typeof selectReplies>>[number]
 
-/** The next replies: all, or those with open quarantine entries. */
+/** Queries of the next replies: all, or those with open quarantine entries. */
 const NEXT = {
-  all: prepared(stored),
+  all: prepared(selectReplies),
   quarantined: prepared((db, after: { last: number }) =>
-    stored(db, after).where(({ exists, selectFrom }) =>
+    selectReplies(db, after).where(({ exists, selectFrom }) =>
       exists(
         selectFrom('_quarantine as q')
           .select('q.id')
@@ -72,7 +72,7 @@ const NEXT = {
   ),
 }
 
-/** A recorded request as a planned one, with all that is needed to parse its answer again. */
+/** Restores the planned request of a record, with all that is needed to parse its reply again. */
 function readPlannedRequest(row: StoredRow, service: Service): PlannedRequest {
   const call = storedCall(row)
   const { params, window } = call
@@ -93,7 +93,7 @@ function readPlannedRequest(row: StoredRow, service: Service): PlannedRequest {
   }
 }
 
-/** The replies of the reply store in the order in which they were loaded; `only`: all, or those with open quarantine entries. */
+/** Yields stored replies in the order in which they were loaded. */
 export async function* readReplies(
   { kysely }: Reader,
   service: Service,
@@ -101,33 +101,27 @@ export async function* readReplies(
 ): AsyncGenerator<StoredReply> {
   for (let last = 0; ; ) {
     const block = await NEXT[only].all(kysely, { last })
-    for (const row of block)
-      yield {
-        fetchId: row.fetchId,
-        runId: row.runId,
-        seriesId: row.seriesId,
-        outcome: row.outcome,
-        planned: readPlannedRequest(row, service),
-        compressed: row.compressed,
-        size: row.size,
-        recordedAt: row.recordedAt,
-      }
+    for (const row of block) {
+      const { fetchId, runId, seriesId, outcome, compressed, size, recordedAt } = row
+      const planned = readPlannedRequest(row, service)
+      yield { fetchId, runId, seriesId, outcome, planned, compressed, size, recordedAt }
+    }
     if (block.length < REPLIES_PER_READ) return
     last = block.at(-1)!.fetchId
   }
 }
 
-/** What the reply store holds. */
+/** The size of the reply store. */
 export interface ReplyStoreState {
-  /** Bodies; equal ones are kept once. */
+  /** Number of bodies; equal ones are stored once. */
   readonly bodies: number
   /** Bytes in the database. */
   readonly packed_bytes: number
-  /** Bytes of the bodies as they came, decoded. */
+  /** Bytes of the decoded bodies. */
   readonly bytes: number
-  /** When the oldest body first came; null when there is none. */
+  /** When the oldest body was first received; null without any. */
   readonly since: string | null
-  /** Answers with rows whose body is not kept: a database cannot be rebuilt without them. */
+  /** Replies with rows whose body is not stored: a database cannot be rebuilt without them. */
   readonly missing: number
 }
 

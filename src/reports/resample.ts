@@ -5,10 +5,10 @@ import { addUnits, floorTo } from '../util/time/zone.ts'
 /** The periods that values can be aggregated to: hours, local days and local months. */
 export const RESAMPLE_UNITS = ['hour', 'day', 'month'] as const
 
-/** How values are aggregated. */
+/** How values are aggregated to periods. */
 export interface Resampling {
   readonly unit: (typeof RESAMPLE_UNITS)[number]
-  /** Whether periods that values do not fill have a value too. */
+  /** Whether incomplete periods have a value, too. */
   readonly partial: boolean
 }
 
@@ -18,9 +18,8 @@ export type Resampled = readonly [at: Instant, value: number | null, step: numbe
 const emptyPeriod = (from: Instant, to: Instant) => ({ from, to, first: to, sum: 0, weighted: 0, seconds: 0 })
 
 /**
- * Aggregates values, which are in the order of their instants, to every period from the first to the last one with a value: to
- * their sum if `isSummed`, else to their time-weighted average. A value belongs to the period in which it starts. A value that
- * is longer than that period is left out: hours of a daily series have no value.
+ * Aggregates values, in the order of their instants, to periods: to their sum if `isSummed`, else to their time-weighted average. A
+ * value belongs to the period in which it starts. A longer value is left out: hours of a daily series have no value.
  */
 export async function* resample(
   values: Blocks<readonly [at: Instant, value: number | null, step: number]>,

@@ -2,39 +2,39 @@ import { Cron } from 'croner'
 import { FORGET } from '../db/queries/jobRuns.ts'
 import type { Reader } from '../db/store.ts'
 import { epochSeconds } from '../db/tables/sql/expressions.ts'
-import { CLOCK_ERROR, floorToSecond, formatMillis, formatUtc, type Instant } from '../util/time/instant.ts'
+import { CLOCK_ERROR, DAY, floorToSecond, formatMillis, formatUtc, HOUR, type Instant } from '../util/time/instant.ts'
 
-/** How many of the last runs of a job are used. */
+/** The rhythm of a job is that of its last runs. */
 const LAST_RUNS = 20
-const HALF_DAY = 43_200
-/** Seconds. Shorter intervals between runs are those of manual runs, not of a schedule. */
-const LEAST = 300
+/** Seconds. Shorter intervals are those of manual runs, not of a schedule. */
+const MIN_INTERVAL = 300
 
-/** The quantile of some numbers. */
+/** Returns the quantile of some numbers. */
 export function quantile(numbers: readonly number[], share: number): number {
   const sorted = [...numbers].sort((a, b) => a - b)
   return sorted[Math.floor(share * (sorted.length - 1))]!
 }
 
-/** A number of seconds as text: minutes, hours or days. */
+/** Writes a duration in seconds as minutes, hours or days. */
 export const roughDuration = (seconds: number): string => {
   const size = Math.abs(seconds)
-  if (size < 5_400) return `${Math.round(size / 60)} min`
-  return size < 96 * 3_600 ? `${Math.round(size / 3_600)} h` : `${Math.round(size / 86_400)} days`
+  if (size < 1.5 * HOUR) return `${Math.round(size / 60)} min`
+  return size < 4 * DAY ? `${Math.round(size / HOUR)} h` : `${Math.round(size / DAY)} days`
 }
 
 /** The usual interval between runs of a job. */
 export interface Rhythm {
   readonly job: string
-  /** When it last began, and how long it usually takes until it begins again, in seconds. */
+  /** The start of the last run. */
   readonly lastAt: Instant
+  /** The usual interval between starts, in seconds. */
   readonly usualS: number
   /** From when on the next run counts as missed. */
   readonly missedFrom: Instant
 }
 
-/** The last runs of a job until now; `live`: whether it requested something up to the present. */
-const jobRuns = ({ kysely }: Reader, job: string, now: Instant) =>
+/** Reads the last runs of a job. `live`: whether a run requested something up to the present. */
+const readRuns = ({ kysely }: Reader, job: string, now: Instant) =>
   kysely
     .selectFrom('_run as r')
     .select(['r.id', 'r.started_at', 'r.schedule', 'r.time_zone'])
@@ -53,68 +53,58 @@ const jobRuns = ({ kysely }: Reader, job: string, now: Instant) =>
     .limit(LAST_RUNS)
     .execute()
 
-type RhythmRun = Awaited<ReturnType<typeof jobRuns>>[number]
+type RhythmRun = Awaited<ReturnType<typeof readRuns>>[number]
 
-/** The rhythm of a job with a schedule: one run is enough to know when the next one is due. */
-function readSchedule(job: string, last: RhythmRun | undefined): Rhythm | undefined {
+/** Returns the rhythm of a job with a schedule: its last run says when the next one is due. */
+function scheduledRhythm(job: string, last: RhythmRun | undefined): Rhythm | undefined {
   if (!last?.schedule) return undefined
   const lastAt = floorToSecond(last.started_at)
   const cron = new Cron(last.schedule, { paused: true, ...(last.time_zone ? { timezone: last.time_zone } : {}) })
-  const [next, after] = cron.nextRuns(2, formatUtc(lastAt)).map((date) => Math.floor(date.getTime() / 1000))
+  const [next, afterNext] = cron.nextRuns(2, formatUtc(lastAt)).map((date) => Math.floor(date.getTime() / 1000))
   if (next === undefined) return undefined
-  const usualS = (after ?? next) - (after === undefined ? lastAt : next)
-  return { job, lastAt, usualS, missedFrom: next + Math.max(900, Math.min(usualS / 4, HALF_DAY / 4)) }
+  const usualS = afterNext === undefined ? next - lastAt : afterNext - next
+  return { job, lastAt, usualS, missedFrom: next + Math.max(900, Math.min(usualS / 4, DAY / 8)) }
 }
 
-/** The rhythm of a job; undefined where it runs irregularly, or requests only the past. */
-async function readRhythm(db: Reader, job: string, now: Instant): Promise<Rhythm | undefined> {
-  const runs = await jobRuns(db, job, now)
-  const scheduled = readSchedule(job, runs[0])
+/** Finds the rhythm of a job; undefined if it runs irregularly, or requests only the past. */
+async function findRhythm(db: Reader, job: string, now: Instant): Promise<Rhythm | undefined> {
+  const runs = await readRuns(db, job, now)
+  const scheduled = scheduledRhythm(job, runs[0])
   if (scheduled) return scheduled
   if (runs.filter(({ live }) => live).length * 2 < runs.length) return undefined
   const starts = runs.map(({ started_at }) => floorToSecond(started_at)).sort((a, b) => a - b)
-  const between = starts.slice(1).map((at, i) => at - starts[i]!)
-  if (between.length < 2) return undefined
-  const median = quantile(between, 0.5)
-  // Short intervals need more runs as evidence: a few manual runs in an afternoon are not a rhythm.
-  if (median < LEAST || between.length < (median < HALF_DAY ? 5 : 2)) return undefined
-  const regular = between.filter((interval) => Math.abs(interval - median) <= median / 5)
-  if (regular.length * 3 < between.length * 2) return undefined
-  const usualS = Math.max(median, quantile(between, 0.9))
+  const intervals = starts.slice(1).map((at, i) => at - starts[i]!)
+  if (intervals.length < 2) return undefined
+  const median = quantile(intervals, 0.5)
+  // Short intervals need more runs as evidence: a few manual runs in an afternoon are no rhythm.
+  if (median < MIN_INTERVAL || intervals.length < (median < DAY / 2 ? 5 : 2)) return undefined
+  const regular = intervals.filter((interval) => Math.abs(interval - median) <= median / 5)
+  if (regular.length * 3 < intervals.length * 2) return undefined
+  const usualS = Math.max(median, quantile(intervals, 0.9))
   const lastAt = starts.at(-1)!
   return { job, lastAt, usualS, missedFrom: lastAt + usualS + Math.max(900, usualS / 4) }
 }
 
-/** The jobs that run in a rhythm. */
-export async function rhythms(db: Reader, now: Instant): Promise<Rhythm[]> {
-  const jobs = await db.kysely
+/** Finds the rhythms of all jobs that have one. */
+export async function findRhythms(db: Reader, now: Instant): Promise<Rhythm[]> {
+  const lastRuns = db.kysely
     .selectFrom('_run')
-    .select('job')
-    .where('id', 'in', (of) =>
-      of
-        .selectFrom('_run')
-        .select(({ fn }) => fn.max('id').as('id'))
-        .groupBy('job'),
-    )
-    .where('command', '<>', FORGET)
-    .orderBy('job')
-    .execute()
-  const found: Rhythm[] = []
-  for (const { job } of jobs) {
-    const rhythm = await readRhythm(db, job, now)
-    if (rhythm) found.push(rhythm)
+    .select(({ fn }) => fn.max('id').as('id'))
+    .groupBy('job')
+  const jobs = db.kysely.selectFrom('_run').select('job').where('id', 'in', lastRuns).where('command', '<>', FORGET)
+  const rhythms: Rhythm[] = []
+  for (const { job } of await jobs.orderBy('job').execute()) {
+    const rhythm = await findRhythm(db, job, now)
+    if (rhythm) rhythms.push(rhythm)
   }
-  return found
+  return rhythms
 }
 
-/** Jobs whose run is missed now, each in a sentence. */
-export const missedRuns = async (
-  db: Reader,
-  now: Instant,
-): Promise<{ readonly job: string; readonly what: string }[]> =>
-  (await rhythms(db, now))
-    .filter(({ missedFrom }) => now > missedFrom)
-    .map(({ job, lastAt, usualS }) => ({
-      job,
-      what: `job ${job}: no run since ${formatUtc(lastAt)}, ${roughDuration(now - lastAt)} ago; it usually runs every ${roughDuration(usualS)}`,
-    }))
+/** Finds jobs whose run is overdue, each with a sentence. */
+export async function missedRuns(db: Reader, now: Instant): Promise<{ readonly job: string; readonly what: string }[]> {
+  const missed = (await findRhythms(db, now)).filter(({ missedFrom }) => now > missedFrom)
+  return missed.map(({ job, lastAt, usualS }) => ({
+    job,
+    what: `job ${job}: no run since ${formatUtc(lastAt)}, ${roughDuration(now - lastAt)} ago; it usually runs every ${roughDuration(usualS)}`,
+  }))
+}

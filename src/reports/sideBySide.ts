@@ -1,24 +1,24 @@
 import type { Blocks } from '../db/engine.ts'
 import type { Instant } from '../util/time/instant.ts'
 
-/** The rows that several ordered lists have at one instant; undefined for those without one. */
-interface Beside<T> {
+/** The rows of several lists at one instant; undefined for lists without one. */
+interface Aligned<T> {
   readonly at: Instant
   readonly heads: readonly (T | undefined)[]
 }
 
-/** Instants at a time. */
-const INSTANTS = 64
+/** Instants of a block. */
+const BLOCK_INSTANTS = 64
 
-/** Goes through rows that are ordered by their instant, side by side. */
+/** Merges lists of rows in the order of their instants, one element for each instant. */
 export async function* sideBySide<T extends readonly [at: Instant, ...unknown[]]>(
-  all: readonly Blocks<T>[],
-): Blocks<Beside<T>> {
-  const iterators = all.map((blocks) => blocks[Symbol.asyncIterator]())
+  lists: readonly Blocks<T>[],
+): Blocks<Aligned<T>> {
+  const iterators = lists.map((blocks) => blocks[Symbol.asyncIterator]())
   try {
-    const blocks: (readonly T[])[] = all.map(() => [])
-    const places = all.map(() => 0)
-    let made: Beside<T>[] = []
+    const blocks: (readonly T[])[] = lists.map(() => [])
+    const places = lists.map(() => 0)
+    let aligned: Aligned<T>[] = []
     for (;;) {
       // An empty block is not the end.
       for (const [i, iterator] of iterators.entries())
@@ -28,19 +28,16 @@ export async function* sideBySide<T extends readonly [at: Instant, ...unknown[]]
           blocks[i] = next.value
           places[i] = 0
         }
-      const at = blocks.reduce(
-        (least, block, i) => Math.min(least, block[places[i]!]?.[0] ?? least),
-        Number.POSITIVE_INFINITY,
-      )
+      const at = Math.min(...blocks.map((block, i) => block[places[i]!]?.[0] ?? Number.POSITIVE_INFINITY))
       if (!Number.isFinite(at)) break
       const heads = blocks.map((block, i) => (block[places[i]!]?.[0] === at ? block[places[i]!++] : undefined))
-      if (made.push({ at, heads }) < INSTANTS) continue
-      yield made
-      made = []
+      if (aligned.push({ at, heads }) < BLOCK_INSTANTS) continue
+      yield aligned
+      aligned = []
     }
-    if (made.length > 0) yield made
+    if (aligned.length > 0) yield aligned
   } finally {
-    // What was not read to its end ends here.
+    // Ends statements that were not read to their end.
     for (const iterator of iterators) await iterator.return?.()
   }
 }

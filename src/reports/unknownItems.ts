@@ -10,8 +10,8 @@ export interface Unknown extends UnknownItem {
   readonly id: string | number
 }
 
-/** The last good answer of a path, with any query; 0 where there is none. */
-async function lastGood({ kysely }: Reader, path: string): Promise<number> {
+/** Reads the number of the last successful fetch of a path, with any query; 0 without one. */
+async function readLastSuccess({ kysely }: Reader, path: string): Promise<number> {
   const last = await kysely
     .selectFrom('_fetch')
     .select(({ fn }) => fn.max('id').as('id'))
@@ -23,7 +23,7 @@ async function lastGood({ kysely }: Reader, path: string): Promise<number> {
   return last?.id ?? 0
 }
 
-/** Items that the service answered with 404 or 410 and has not answered otherwise since, by route and id. */
+/** Reads the items for which the service last responded with 404 or 410, by route and id. */
 export async function readUnknown(db: Reader): Promise<ReadonlyMap<string, Unknown>> {
   const refusals = await db.kysely
     .selectFrom('_fetch')
@@ -33,16 +33,16 @@ export async function readUnknown(db: Reader): Promise<ReadonlyMap<string, Unkno
     .where('status', 'in', UNKNOWN_STATUSES)
     .orderBy('id')
     .execute()
-  const answered = new Map<string, number>()
+  const successes = new Map<string, number>()
   const unknown = new Map<string, Unknown>()
   for (const { id: fetchId, route, target, params, finished_at } of refusals) {
     const { id } = JSON.parse(params) as { readonly id?: string | number }
-    // A listing is of no single item.
+    // A listing has no id.
     if (id === undefined) continue
     const [path] = target.split('?') as [string]
-    const good = answered.get(path) ?? (await lastGood(db, path))
-    answered.set(path, good)
-    if (fetchId < good) continue
+    const success = successes.get(path) ?? (await readLastSuccess(db, path))
+    successes.set(path, success)
+    if (fetchId < success) continue
     const lastAt = floorToSecond(finished_at)
     const key = `${route} ${id}`
     unknown.set(key, { route, id, sinceAt: unknown.get(key)?.sinceAt ?? lastAt, lastAt })

@@ -6,7 +6,7 @@ import { parse } from 'yaml'
 import { METRICS, prometheusText } from '../../src/reports/metrics.ts'
 import { emulate, runCli, runJob, tempFolder, tempStore } from '../kit.ts'
 
-const names = METRICS.map(({ name }) => `indicator_sync_${name}`)
+const names = Object.keys(METRICS).map((name) => `indicator_sync_${name}`)
 const read = (file: string): string => readFileSync(`docs/monitoring/${file}`, 'utf8')
 const mentioned = (text: string): string[] => [...new Set(text.match(/\bindicator_sync_\w+/g) ?? [])]
 const promtool = spawnSync('promtool', ['--version']).status === 0

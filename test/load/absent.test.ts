@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { findGaps } from '../../src/reports/gaps.ts'
+import { findGaps } from '../../src/reports/findGaps.ts'
 import { ms, tempStore } from '../kit.ts'
 import { source } from '../source.ts'
 

@@ -4,7 +4,7 @@ import { plannedRequestOf, SHAPES } from '../../bench/answers.ts'
 import { rememberZone } from '../../src/db/queries/referenceTables.ts'
 import { NO_ROWS, type Observations } from '../../src/db/tables/rows.ts'
 import { applyRows } from '../../src/load/apply.ts'
-import { differingDays } from '../../src/reports/check.ts'
+import { findDifferingDays } from '../../src/reports/runChecks.ts'
 import { startOfDate } from '../../src/util/time/zone.ts'
 import { tempStore } from '../kit.ts'
 import type { Store } from '../store.ts'
@@ -117,7 +117,7 @@ describe('daily totals', () => {
             await answer(store, zone, begin, one, n)
             expect(stored(store)).toEqual(oracleDays(store, zone))
           }
-          expect(await differingDays(store)).toEqual([])
+          expect(await findDifferingDays(store)).toEqual([])
           const before = stored(store)
           await store.write((tx) => store.engine.rebuildDays(tx, zone))
           expect(stored(store)).toEqual(before)

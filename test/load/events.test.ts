@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { findGaps } from '../../src/reports/gaps.ts'
+import { findGaps } from '../../src/reports/findGaps.ts'
 import { askedWindow, json, ms, runJob, serve, tempStore, valueAt } from '../kit.ts'
 
 const DAY = 86_400_000

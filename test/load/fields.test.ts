@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { writeLanguage } from '../../src/db/queries/referenceTables.ts'
-import { searchItems } from '../../src/reports/search.ts'
+import { searchItems } from '../../src/reports/searchItems.ts'
 import { dump } from '../dump.ts'
 import { json, ms, runJob, serve, tempStore } from '../kit.ts'
 import type { Store } from '../store.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { runChecks } from '../../src/reports/check.ts'
-import { findGaps } from '../../src/reports/gaps.ts'
+import { findGaps } from '../../src/reports/findGaps.ts'
+import { runChecks } from '../../src/reports/runChecks.ts'
 import { dump } from '../dump.ts'
 import { askedWindow, json, ms, replayed, runJob, serve, tempStore, valueAt } from '../kit.ts'
 import { source } from '../source.ts'

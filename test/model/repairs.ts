@@ -321,6 +321,6 @@ export const MUTANTS: readonly Mutant[] = [
       { file: 'src/sync/processRequest.ts', find: "request.reason === 'absent' ? [] : halves", put: 'halves' },
     ],
   },
-  mutant('gaps says of nothing when it is requested', 'reports/gaps.ts', 'next_at: row.next_at,', 'next_at: null,'),
-  mutant('gaps counts no missing periods', 'reports/gaps.ts', 'missing: row.missing,', 'missing: step_s,'),
+  mutant('gaps says of nothing when it is requested', 'reports/findGaps.ts', 'next_at: row.next_at,', 'next_at: null,'),
+  mutant('gaps counts no missing periods', 'reports/findGaps.ts', 'missing: row.missing,', 'missing: step_s,'),
 ]

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { publish } from '../../src/reports/publish.ts'
+import { publish } from '../../src/reports/publishCopy.ts'
 import { tempFolder } from '../kit.ts'
 import { RECIPES } from '../recipes.ts'
 import { openStore } from '../store.ts'

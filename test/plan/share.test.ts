@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { findGaps } from '../../src/reports/gaps.ts'
+import { findGaps } from '../../src/reports/findGaps.ts'
 import { replay } from '../../src/sync/replay.ts'
 import { dump } from '../dump.ts'
 import { ms, tempFolder, tempStore } from '../kit.ts'

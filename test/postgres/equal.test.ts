@@ -9,8 +9,8 @@ import { checkLake } from '../../src/lake/checkLake.ts'
 import { listFiles } from '../../src/lake/manifest.ts'
 import { folderPlace } from '../../src/lake/places/folder.ts'
 import { syncLake } from '../../src/lake/syncLake.ts'
-import { differingDays } from '../../src/reports/check.ts'
-import { copyInto } from '../../src/reports/publish.ts'
+import { copyInto } from '../../src/reports/publishCopy.ts'
+import { findDifferingDays } from '../../src/reports/runChecks.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { replay } from '../../src/sync/replay.ts'
 import { emulate, ms, runJob, tempFolder, tempStore } from '../kit.ts'
@@ -219,7 +219,7 @@ test('PostgreSQL and SQLite contain the same rows after the same runs, in all ta
   // Daily totals equal the values, and are rebuilt unchanged.
   const days = () => rowsOf(server, '_day', Object.keys(tableOf('_day').columns), true)
   const held = await days()
-  expect(await differingDays(server)).toEqual([])
+  expect(await findDifferingDays(server)).toEqual([])
   await server.write((tx) => server.engine.rebuildDays(tx, 'Europe/Madrid'))
   expect(await days()).toEqual(held)
 

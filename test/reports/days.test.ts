@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { runChecks } from '../../src/reports/check.ts'
+import { runChecks } from '../../src/reports/runChecks.ts'
 import { emulate, ms, runJob, tempStore } from '../kit.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Difference, differences } from '../../src/reports/diff.ts'
+import { type Difference, findDifferences } from '../../src/reports/findDifferences.ts'
 import { askedWindow, json, ms, runJob, serve, tempStore, valueAt } from '../kit.ts'
 import type { Store } from '../store.ts'
 
@@ -72,7 +72,7 @@ test('the changes between two instants are exactly those in the history', async 
   }
   const all = async (from: string, to: string) => {
     const found = []
-    for await (const one of await differences(store, { from, to, indicators: [] })) found.push(one)
+    for await (const one of await findDifferences(store, { from, to, indicators: [] })) found.push(one)
     return found
   }
   for (const from of moments)
@@ -116,7 +116,7 @@ test('an indicator with an empty name in the first language appears under anothe
   })
   const names = new Set<unknown>()
   const to = new Date(now + 1000).toISOString()
-  for await (const one of await differences(store, { from: new Date(0).toISOString(), to, indicators: [] }))
+  for await (const one of await findDifferences(store, { from: new Date(0).toISOString(), to, indicators: [] }))
     if (one.what !== 'text') names.add(one.name)
   expect([...names]).toEqual(['Name 600'])
 })

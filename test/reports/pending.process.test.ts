@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { findGaps, findProvisional } from '../../src/reports/gaps.ts'
+import { findGaps, findProvisional } from '../../src/reports/findGaps.ts'
 import { pendingText, pendingValues } from '../../src/reports/pending.ts'
 import { ms, runCommand, tempFolder, tempStore } from '../kit.ts'
 import { stepsOf } from '../page/plans.ts'

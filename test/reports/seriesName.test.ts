@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { runChecks } from '../../src/reports/check.ts'
-import { findGaps } from '../../src/reports/gaps.ts'
+import { findGaps } from '../../src/reports/findGaps.ts'
+import { runChecks } from '../../src/reports/runChecks.ts'
 import { seriesName } from '../../src/reports/seriesName.ts'
 import { tempStore } from '../kit.ts'
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { findGaps } from '../../src/reports/gaps.ts'
+import { findGaps } from '../../src/reports/findGaps.ts'
 import { prometheusText } from '../../src/reports/metrics.ts'
 import { json, ms, runCli, runCommand, runJob, serve, tempFolder, tempStore } from '../kit.ts'
 import { source } from '../source.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { prepareRecipe } from '../../src/cli/statements/recipe.ts'
+import { prepareRecipe } from '../../src/cli/statements/prepareRecipe.ts'
 import { findMistakes } from '../../src/job/read.ts'
 import { recipesFor } from '../../src/reports/recipes/recipes.ts'
 import { ROUTES } from '../../src/service/routes.ts'

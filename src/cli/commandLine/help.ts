@@ -31,7 +31,7 @@ export function helpText(): string {
   ].join('\n\n')
 }
 
-/** Settings that can also be given as environment variables or in a `.env` file. */
+/** Settings as environment variables or lines of a `.env` file, each with its flag. */
 export const VARIABLES = [
   ['INDICATOR_SYNC_SERVICE', '--service', 'service: generic (default) or esios'],
   ['INDICATOR_SYNC_BASE_URL', '--base-url', 'base URL of the service; esios has one'],

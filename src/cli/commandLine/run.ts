@@ -21,33 +21,22 @@ export const usageText = ({ positionals = {} }: CommandModule): string =>
     })
     .join(' ')
 
-/** Flags that take a value, so that one without a value is refused rather than ignored. */
-const withValues = (flags: Readonly<Record<string, Options>>): Record<string, Options> =>
+/** Flags with a value refuse to come without one. With `nargs`, the value may also be `-`. */
+const requireValues = (flags: Readonly<Record<string, Options>>): Record<string, Options> =>
   Object.fromEntries(
-    Object.entries(flags).map(([name, flag]) => [
-      name,
-      flag.type === 'boolean' ? flag : { requiresArg: true, ...flag },
-    ]),
+    Object.entries(flags).map(([name, flag]) => {
+      if (flag.type === 'boolean') return [name, flag]
+      return [name, flag.array ? { requiresArg: true, ...flag } : { nargs: 1, ...flag }]
+    }),
   )
 
 /** Declares the arguments of a command. */
 function declare<T>(parser: Argv<T>, { positionals = {}, flags }: CommandModule): Argv<T> {
   for (const [name, { demandOption: _, ...options }] of Object.entries(positionals)) parser.positional(name, options)
-  return parser.options(withValues({ ...flags, ...COMMON_FLAGS })) as unknown as Argv<T>
+  return parser.options(requireValues({ ...flags, ...COMMON_FLAGS })) as unknown as Argv<T>
 }
 
-/** `--output -` as `--output=-`, which yargs understands. */
-function joinFlagValues(argv: readonly string[]): string[] {
-  const words: string[] = []
-  for (const word of argv) {
-    const before = words.at(-1) ?? ''
-    if (word === '-' && /^--[^=]+$/.test(before)) words[words.length - 1] = `${before}=-`
-    else words.push(word)
-  }
-  return words
-}
-
-/** Throws if a number is not one, which yargs makes NaN, or if a flag for one value has several, which yargs makes a list. */
+/** Refuses what yargs accepts: text for a number (NaN), and a repeated flag for one value (a list). */
 function checkValues(
   name: CommandName,
   { flags, positionals = {} }: CommandModule,
@@ -56,10 +45,8 @@ function checkValues(
   const refuse = (message: string): never => {
     throw new InputError(message, { hint: `indicator-sync ${name} --help`, code: 'usage' })
   }
-  for (const [argument, { type, array }] of Object.entries({ ...positionals, ...flags, ...COMMON_FLAGS } as Record<
-    string,
-    Options
-  >)) {
+  const options: Readonly<Record<string, Options>> = { ...positionals, ...flags, ...COMMON_FLAGS }
+  for (const [argument, { type, array }] of Object.entries(options)) {
     const value = args[argument]
     if (!array && Array.isArray(value)) refuse(`--${argument} is given twice; keep one.`)
     if (type === 'number' && [value].flat().some(Number.isNaN))
@@ -67,22 +54,22 @@ function checkValues(
   }
 }
 
-/** The command of a command line and its other words: flags of every command may come first, and `help sync` is `sync --help`. */
+/** Splits a command line into the command and its other words. Common flags may come first; `help sync` is `sync --help`. */
 function splitCommand(argv: readonly string[]): { name: string | undefined; words: string[] } {
   if (argv[0] === 'help' && isCommand(argv[1])) return { name: argv[1], words: ['--help'] }
-  let at = 0
-  while (/^--(no-)?(quiet|verbose|log-format)\b/.test(argv[at] ?? '')) at += argv[at] === '--log-format' ? 2 : 1
-  return { name: argv[at], words: argv.filter((_, i) => i !== at) }
+  let index = 0
+  while (/^--(no-)?(quiet|verbose|log-format)\b/.test(argv[index] ?? ''))
+    index += argv[index] === '--log-format' ? 2 : 1
+  return { name: argv[index], words: argv.filter((_, i) => i !== index) }
 }
 
-/** Parses the words after a command; undefined if yargs has answered them itself, by help. */
+/** Parses the words after a command; returns undefined if yargs printed help or the version. */
 async function parse(name: CommandName, module: CommandModule, words: readonly string[]): Promise<object | undefined> {
-  const usage = usageText(module)
   let parsed: object | undefined
-  const parser = yargs(joinFlagValues(words))
+  const parser = yargs([...words])
     .scriptName(`indicator-sync ${name}`)
     .command(
-      `$0 ${usage}`.trim(),
+      `$0 ${usageText(module)}`.trim(),
       COMMANDS[name].about,
       (command) => declare(command, module),
       (args) => {
@@ -91,12 +78,12 @@ async function parse(name: CommandName, module: CommandModule, words: readonly s
     )
     .version(words.includes('--version') ? versionAndCommit() : version())
     .strict()
-    // Otherwise yargs ends the process before the output is known to be written.
+    // Otherwise yargs exits before the output is written.
     .exitProcess(false)
     .wrap(Math.min(110, process.stdout.columns ?? 110))
     .example(module.examples.map((example): [string] => [`indicator-sync ${example}`]))
     .fail((message, error) => {
-      // yargs reports a mistake of the user as its own error, or as none.
+      // A mistake of the user is a YError or has no error.
       throw error && error.name !== 'YError' ? error : usageError(message ?? error.message, name, module, words)
     })
   await parser.parseAsync()
@@ -104,28 +91,20 @@ async function parse(name: CommandName, module: CommandModule, words: readonly s
   return parsed
 }
 
-/** Answers the completion script of yargs, which calls the program with the words so far. */
+/** Prints completions for the script of yargs, which passes the words so far. */
 async function complete(argv: readonly string[]): Promise<void> {
   const name = argv.slice(argv.indexOf('--get-yargs-completions') + 2).find(isCommand)
   const module = name && (await COMMANDS[name].load())
   const parser = yargs(argv).scriptName('indicator-sync').help().version(version()).exitProcess(false)
-  for (const [each, { about }] of Object.entries(COMMANDS))
-    if (module && each === name)
-      parser.command(`${each} ${usageText(module)}`.trim(), about, (one) => declare(one, module))
-    else parser.command(each, about)
+  for (const [command, { about }] of Object.entries(COMMANDS))
+    if (module && command === name)
+      parser.command(`${command} ${usageText(module)}`.trim(), about, (args) => declare(args, module))
+    else parser.command(command, about)
   parser.parse()
 }
 
-/** Whether lines on stderr are for machines; searched without the parser, because the command line may be illegal. */
-const isJson = (argv: readonly string[]): boolean =>
-  argv.some((word, i) => word === '--log-format=json' || (word === '--log-format' && argv[i + 1] === 'json'))
-
-/** Logs an error as JSON; the logger is loaded only now. */
-async function logAsJson(error: unknown): Promise<void> {
-  const { createLog, eventsTo } = await import('../../util/log.ts')
-  const log = createLog({ level: 'warn', format: 'json', color: false, secrets: secrets() })
-  eventsTo(log)({ event: 'command.failed', ...failedFields(error) })
-}
+/** Whether stderr is for machines. Searches the words itself, because the command line may be illegal. */
+const isJson = (argv: readonly string[]): boolean => /(^| )--log-format[= ]json( |$)/.test(argv.join(' '))
 
 /** Runs the command of a command line and sets the exit code of the process. */
 export async function runCommandLine(argv: readonly string[]): Promise<void> {
@@ -141,7 +120,10 @@ export async function runCommandLine(argv: readonly string[]): Promise<void> {
     process.exitCode = args === undefined ? EXIT.done : await module.handler(args as never)
   } catch (error) {
     process.exitCode = signalCode(error) ?? exitCodeFor(error)
-    if (isJson(argv)) await logAsJson(error)
-    else process.stderr.write(`${visible(redact(describe(error), secrets()))}\n`)
+    if (!isJson(argv)) return void process.stderr.write(`${visible(redact(describe(error), secrets()))}\n`)
+    // The logger is loaded on demand.
+    const { createLog, eventsTo } = await import('../../util/log.ts')
+    const log = createLog({ level: 'warn', format: 'json', color: false, secrets: secrets() })
+    eventsTo(log)({ event: 'command.failed', ...failedFields(error) })
   }
 }

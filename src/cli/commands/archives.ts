@@ -1,11 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseDatabase } from '../../db/address.ts'
-import { openWriter } from '../../db/lock.ts'
 import { openReader } from '../../db/open.ts'
 import { storedKinds } from '../../db/queries/catalogueNames.ts'
 import type { Reader, Store } from '../../db/store.ts'
-import { type OnRetry, openClient } from '../../fetch/client.ts'
+import { openClient } from '../../fetch/client.ts'
 import { type DownloadOptions, download } from '../../fetch/files/download.ts'
 import { tidyParts } from '../../fetch/files/partialFiles.ts'
 import { recordPause } from '../../fetch/hosts.ts'
@@ -15,7 +14,6 @@ import { recordFile } from '../../load/archiveFiles.ts'
 import { replaceArchiveRows } from '../../load/archiveRows.ts'
 import { listSecrets, refuseExposed } from '../../service/key.ts'
 import { itemKind, routesOf } from '../../service/routes.ts'
-import type { Service } from '../../service/service.ts'
 import { readArchive } from '../../transform/archiveRows.ts'
 import { didYouMean } from '../../util/didYouMean.ts'
 import { InputError, StoppedError, SyncError } from '../../util/errors.ts'
@@ -27,13 +25,14 @@ import { localDate } from '../../util/time/zone.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JSON_FLAG, LIMIT_FLAG, RANGE_FLAGS, SERVICE_FLAGS } from '../flags.ts'
 import { readJobs } from '../jobs/jobs.ts'
-import { readSettings, requireService } from '../settings/config.ts'
+import { readSettings, requireService, type Settings } from '../settings/config.ts'
+import { withReader, withWriter } from '../settings/databases.ts'
 import { EXIT, exitCodeFor, failedFields } from '../terminal/fail.ts'
-import { logFor } from '../terminal/logging.ts'
-import { print } from '../terminal/output.ts'
+import { printResult, warnOfLimit } from '../terminal/output.ts'
+import { logFor } from '../terminal/progress.ts'
 import { watchSignals } from '../terminal/signals.ts'
 import { tableText } from '../terminal/table.ts'
-import { rangeOfFlags } from '../times.ts'
+import { resolveRange } from '../times.ts'
 
 export const positionals = {
   action: { type: 'string', choices: ['list', 'download', 'load'], demandOption: true, describe: 'Action' },
@@ -64,267 +63,249 @@ export const examples = [
 ]
 
 type ArchivesArgs = Args<typeof flags, typeof positionals>
-type RangeArgs = Pick<ArchivesArgs, 'from' | 'to'>
 
-/** No downloaded file is larger. */
+/** The maximum size of a downloaded file. */
 const MAX_BYTES = 100_000_000
-interface Edition {
-  readonly kind: string
-  readonly id: number
-  readonly name: string | null
-  readonly date: string
-  readonly url: string | null
-  readonly path: string | null
-  readonly bytes: number | null
-  readonly sha256: string | null
-}
 
-/** The days that `--from` and `--to` mean, in the zone of the service. */
-function requestedDates(range: RangeArgs, zone: string): { from: string | null; to: string | null } {
-  const wanted = rangeOfFlags(range, zone, Math.floor(Date.now() / 1000))
-  const day = (flag: 'from' | 'to') => (wanted && range[flag] !== undefined ? localDate(zone, wanted[flag]) : null)
+/** Resolves `--from` and `--to` to days in a time zone. */
+function requestedDays(args: ArchivesArgs, zone: string): { from: string | null; to: string | null } {
+  const range = resolveRange(args, zone, Math.floor(Date.now() / 1000))
+  const day = (flag: 'from' | 'to') => (range && args[flag] !== undefined ? localDate(zone, range[flag]) : null)
   return { from: day('from'), to: day('to') }
 }
 
-/** Refuses a kind of archives that neither the service declares nor the database holds. */
-async function checkKind(db: Reader, kind: string, { routes }: Service): Promise<void> {
-  const declared = routesOf(routes, 'archives').map((name) => itemKind(routes, name))
-  const legal = [...new Set(['all', ...declared, ...(await storedKinds(db, 'archive'))])]
-  if (!legal.includes(kind))
-    throw new InputError(
-      `--kind ${JSON.stringify(kind)} is not valid; expected one of: ${legal.join(', ')}.${didYouMean(kind, legal)}`,
-      {
-        code: 'usage',
-      },
-    )
-}
-
-/** Refuses a name that no stored archive has. */
-async function checkName({ kysely }: Reader, name: string): Promise<void> {
-  const names = (await kysely.selectFrom('archive_publications').select('name').distinct().execute()).map(
-    (row) => row.name ?? '',
-  )
-  if (names.includes(name)) return
-  throw new InputError(`No stored archive is named ${JSON.stringify(name)}.${didYouMean(name, names)}`, {
-    hint: 'List the stored ones: indicator-sync archives list',
-    code: 'unknown-archive',
-  })
-}
-
-/** The selected editions, the latest first. */
-async function editions(db: Reader, args: ArchivesArgs): Promise<Edition[]> {
+/** Finds the selected editions, the latest first. Refuses kinds and names that do not exist. */
+async function findEditions(db: Reader, { service: { value: service } }: Settings, args: ArchivesArgs) {
   const { kysely } = db
-  const { kind, ids = [] } = args
-  const service = readSettings(args).service.value
-  await checkKind(db, kind, service)
-  if (args.name !== undefined) await checkName(db, args.name)
-  const days = requestedDates(args, service.timeZone)
+  const { kind, ids = [], name } = args
+  const declared = routesOf(service.routes, 'archives').map((route) => itemKind(service.routes, route))
+  const kinds = [...new Set(['all', ...declared, ...(await storedKinds(db, 'archive'))])]
+  if (!kinds.includes(kind))
+    throw new InputError(
+      `--kind ${JSON.stringify(kind)} is not valid; expected one of: ${kinds.join(', ')}.${didYouMean(kind, kinds)}`,
+      { code: 'usage' },
+    )
+  if (name !== undefined) {
+    const rows = await kysely.selectFrom('archive_publications').select('name').distinct().execute()
+    const names = rows.map((row) => row.name ?? '')
+    if (!names.includes(name))
+      throw new InputError(`No stored archive is named ${JSON.stringify(name)}.${didYouMean(name, names)}`, {
+        hint: 'List the stored ones: indicator-sync archives list',
+        code: 'unknown-archive',
+      })
+  }
+  const { from, to } = requestedDays(args, service.timeZone)
   return kysely
     .selectFrom('archive_publications')
     .select(['kind', 'id', 'name', 'date', 'url', 'path', 'bytes', 'sha256'])
-    .$if(kind !== 'all', (of) => of.where('kind', '=', kind))
-    .$if(args.name !== undefined, (of) => of.where('name', '=', args.name!))
-    .$if(ids.length > 0, (of) => of.where('id', 'in', ids))
-    .$if(days.from !== null, (of) => of.where('date', '>=', days.from!))
-    .$if(days.to !== null, (of) => of.where('date', '<', days.to!))
+    .$if(kind !== 'all', (query) => query.where('kind', '=', kind))
+    .$if(name !== undefined, (query) => query.where('name', '=', name!))
+    .$if(ids.length > 0, (query) => query.where('id', 'in', ids))
+    .$if(from !== null, (query) => query.where('date', '>=', from!))
+    .$if(to !== null, (query) => query.where('date', '<', to!))
     .orderBy('date', 'desc')
     .orderBy('kind')
     .orderBy('id')
     .execute()
 }
 
-function listEditions(found: readonly Edition[], { json, limit }: ArchivesArgs): void {
-  const shown = limit > 0 ? found.slice(0, limit) : found
-  const rows = shown.map((one) => [one.id, one.kind, one.name, one.date, one.bytes, one.path?.slice(0, 15) ?? ''])
-  if (json) print(JSON.stringify(shown, null, 2))
-  else if (shown.length === 0)
-    print('No matching editions are stored. Add archives: [{ window: { last: 31d } }] to a job to fetch them.')
-  else print(tableText({ columns: ['id', 'kind', 'name', 'date', 'bytes', 'file'], rows }))
-  if (shown.length < found.length)
-    process.stderr.write(`Showing the first ${limit} of ${grouped(found.length)}. Use --limit 0 to show all.\n`)
+type Edition = Awaited<ReturnType<typeof findEditions>>[number]
+
+function printEditions(editions: readonly Edition[], args: ArchivesArgs): void {
+  const shown = args.limit > 0 ? editions.slice(0, args.limit) : editions
+  const rows = shown.map(({ id, kind, name, date, bytes, path }) => [
+    id,
+    kind,
+    name,
+    date,
+    bytes,
+    path?.slice(0, 15) ?? '',
+  ])
+  printResult(
+    args,
+    shown,
+    shown.length === 0
+      ? 'No matching editions are stored. Add archives: [{ window: { last: 31d } }] to a job to fetch them.'
+      : tableText({ columns: ['id', 'kind', 'name', 'date', 'bytes', 'file'], rows }),
+  )
+  warnOfLimit(args, shown.length, editions.length)
 }
 
-interface DownloadSummary {
-  files: number
-  bytes: number
-  stored: number
-  failed: { url: string; reason: string }[]
-  stop: SyncError | null
-}
-
-/** Downloads the files that are missing, each address once. */
-async function fetchAll(
+/** Downloads missing files, each URL once. */
+async function downloadEditions(
   store: Store,
-  found: readonly Edition[],
+  editions: readonly Edition[],
   args: ArchivesArgs,
   options: DownloadOptions,
   emit: EmitEvent,
-): Promise<DownloadSummary> {
-  const done: DownloadSummary = { files: 0, bytes: 0, stored: 0, failed: [], stop: null }
-  const urls = new Map(found.flatMap(({ url, path }) => (url === null ? [] : [[url, path]])))
-  const fresh = [...urls].filter(([, path]) => args.refresh || path === null || !existsSync(join(options.folder, path)))
-  done.stored = urls.size - fresh.length
-  const wanted = (args.limit > 0 ? fresh.slice(0, args.limit) : fresh).map(([url]) => url)
-  tidyParts(options.folder, wanted)
-  for (const url of wanted) {
+) {
+  const failed: { url: string; reason: string }[] = []
+  const urls = new Map(editions.flatMap(({ url, path }) => (url === null ? [] : [[url, path]])))
+  const missing = [...urls].filter(
+    ([, path]) => args.refresh || path === null || !existsSync(join(options.folder, path)),
+  )
+  const selected = (args.limit > 0 ? missing.slice(0, args.limit) : missing).map(([url]) => url)
+  const summary = { files: 0, bytes: 0, stored: urls.size - missing.length, failed }
+  tidyParts(options.folder, selected)
+  for (const url of selected) {
     const began = performance.now()
-    const onRetry: OnRetry = ({ error, response }, attempt) =>
-      emit('request.retried', {
-        command: 'archives download',
-        route: 'download',
-        url,
-        attempt,
-        status: response?.status ?? null,
-        code: error.code,
-        reason: error.message,
-      })
     try {
-      const file = await download(url, { ...options, keyIsGood: done.files > 0, onRetry })
+      const file = await download(url, {
+        ...options,
+        keyIsGood: summary.files > 0,
+        onRetry: ({ error: { code, message: reason }, response }, attempt) => {
+          const status = response?.status ?? null
+          emit('request.retried', {
+            command: 'archives download',
+            route: 'download',
+            url,
+            attempt,
+            status,
+            code,
+            reason,
+          })
+        },
+      })
       if (file instanceof SyncError) {
         const { message: reason, code } = file
-        done.failed.push({ url, reason })
+        failed.push({ url, reason })
         emit('download.failed', { url, code, reason })
         continue
       }
       await recordFile(store, { url, ...file }, Date.now())
-      done.files++
-      done.bytes += file.bytes
+      summary.files++
+      summary.bytes += file.bytes
       emit('download.done', { url, ms: Math.round(performance.now() - began), bytes: file.bytes })
     } catch (error) {
-      if (!(error instanceof StoppedError)) throw error
-      done.stop = error
-      break
+      if (error instanceof StoppedError) return { ...summary, stop: error }
+      throw error
     }
   }
-  return done
+  return { ...summary, stop: null }
 }
 
-/** `archives download`: the files of editions, beside the database, under the names of their checksums. */
-async function fetchFiles(args: ArchivesArgs): Promise<number> {
-  const settings = readSettings(args)
-  const reached = requireService(settings)
-  const { baseUrl, key, service } = reached
+const archiveFolder = (file: string, { output }: ArchivesArgs): string =>
+  output ?? join(parseDatabase(file).folder ?? 'data', 'archives')
+
+/** `archives download`: fetches the files of editions, one after the other, and names them by their checksums. */
+async function downloadFiles(settings: Settings, args: ArchivesArgs): Promise<number> {
+  const access = requireService(settings)
+  const { baseUrl, service } = access
   const file = settings.database.value
-  requestedDates(args, service.timeZone)
-  const [like] = args.job === undefined ? [] : readJobs([args.job], service)
-  // One after the other, at the pace and within the budget of a job where one is given.
-  const { pace } = like ?? normalizeJob({ name: 'archives', series: [] }, service)
-  refuseExposed(reached)
-  const log = logFor(args, listSecrets(key))
-  const folder = args.output ?? join(parseDatabase(file).folder ?? 'data', 'archives')
-  const store = await openWriter(file, 'archives download')
-  const emit = createEmitter(eventsTo(log))
-  const signals = watchSignals((fields) => emit('signal.received', fields))
-  const { signal } = signals
-  const onPause = (ms: number, reason: string): void =>
-    emit('calls.paused', { command: 'archives download', wait_ms: Math.round(ms), reason })
-  const pacer = await openPacer({ store, service, baseUrl, now: Date.now, signal, onPause, emit }, pace)
-  const client = openClient({
-    ...reached,
-    version: version(),
-    pacer,
-    concurrency: 1,
-    signal,
-    onPause,
-    onWait: (ms, host, isOutage) => void recordPause(store, host, { ms, isOutage }, Date.now()).catch(() => undefined),
-  })
-  try {
-    const options = { client, folder, maxBytes: MAX_BYTES, allowHosts: args.allowHost ?? [] }
-    const { stop, ...done } = await fetchAll(store, await editions(store, args), args, options, emit)
-    if (args.json) print(JSON.stringify({ folder, ...done, stop: stop?.message ?? null }, null, 2))
-    else {
-      print(
-        `Downloaded ${quantity(done.files, 'file')} (${quantity(done.bytes, 'byte')}) to ${folder}; ${grouped(done.stored)} already existed.`,
+  requestedDays(args, service.timeZone)
+  const [job] = args.job === undefined ? [] : readJobs([args.job], service)
+  const { pace } = job ?? normalizeJob({ name: 'archives', series: [] }, service)
+  refuseExposed(access)
+  const emit = createEmitter(eventsTo(logFor(args, listSecrets(access.key))))
+  const folder = archiveFolder(file, args)
+  return withWriter(file, 'archives download', async (store) => {
+    const signals = watchSignals((fields) => emit('signal.received', fields))
+    const { signal } = signals
+    const onPause = (ms: number, reason: string): void =>
+      emit('calls.paused', { command: 'archives download', wait_ms: Math.round(ms), reason })
+    const pacer = await openPacer({ store, service, baseUrl, now: Date.now, signal, onPause, emit }, pace)
+    const client = openClient({
+      ...access,
+      version: version(),
+      pacer,
+      concurrency: 1,
+      signal,
+      onPause,
+      onWait: (ms, host, isOutage) =>
+        void recordPause(store, host, { ms, isOutage }, Date.now()).catch(() => undefined),
+    })
+    try {
+      const options = { client, folder, maxBytes: MAX_BYTES, allowHosts: args.allowHost ?? [] }
+      const editions = await findEditions(store, settings, args)
+      const { stop, ...summary } = await downloadEditions(store, editions, args, options, emit)
+      const { files, bytes, stored, failed } = summary
+      printResult(
+        args,
+        { folder, ...summary, stop: stop?.message ?? null },
+        `Downloaded ${quantity(files, 'file')} (${quantity(bytes, 'byte')}) to ${folder}; ${grouped(stored)} already existed.`,
       )
-      if (stop) emit('command.failed', failedFields(stop))
+      if (stop && !args.json) emit('command.failed', failedFields(stop))
+      return signals.code() ?? (stop ? exitCodeFor(stop) : failed.length > 0 ? EXIT.partial : EXIT.done)
+    } finally {
+      signals.release()
+      pacer.close?.()
+      await client.close()
     }
-    return signals.code() ?? (stop ? exitCodeFor(stop) : done.failed.length > 0 ? EXIT.partial : EXIT.done)
-  } finally {
-    signals.release()
-    pacer.close?.()
-    await client.close()
-    await store.close()
-  }
+  })
 }
 
 interface LoadSummary {
   rows: number
   files: number
-  /** Editions whose rows were loaded already. */
+  /** Editions whose rows were loaded before. */
   stored: number
-  /** Editions without a downloaded file. */
+  /** Editions that are not downloaded. */
   missing: number
-  /** Files that stay files. */
+  /** Files without a known layout. */
   unknown: string[]
   failed: { file: string; reason: string }[]
 }
 
-/** The editions to load, each once, and each file once: a JSON archive has one file for all days, which is that of the latest. */
-async function loadable(store: Store, found: readonly Edition[], args: ArchivesArgs, done: LoadSummary) {
+/** Selects the editions to load, and each file once: all days of a JSON archive share the file of the latest. */
+async function selectLoadable(store: Store, editions: readonly Edition[], args: ArchivesArgs, summary: LoadSummary) {
   const loaded = await store.kysely.selectFrom('archive_file').select(['url', 'loaded_sha256']).execute()
   const versions = new Map(loaded.map((file) => [file.url, file.loaded_sha256]))
   const seen = new Set<string | null>()
   const isNew = (key: string | null): boolean => !seen.has(key) && Boolean(seen.add(key))
-  const present = found.filter(
-    ({ kind, id, date, url, path }) => path !== null && isNew(url) && isNew(`${kind} ${id} ${date}`),
-  )
-  done.missing = found.filter(({ kind, id, date, path }) => path === null && isNew(`${kind} ${id} ${date}`)).length
+  const isNewEdition = ({ kind, id, date }: Edition): boolean => isNew(`${kind} ${id} ${date}`)
+  const present = editions.filter((edition) => edition.path !== null && isNew(edition.url) && isNewEdition(edition))
+  summary.missing = editions.filter((edition) => edition.path === null && isNewEdition(edition)).length
   const fresh = present.filter(({ url, sha256 }) => args.refresh || versions.get(url!) !== sha256)
-  done.stored = present.length - fresh.length
+  summary.stored = present.length - fresh.length
   return fresh
 }
 
-/** `archives load`: the rows of downloaded files with a known layout, in `archive_row`. */
-async function loadFiles(args: ArchivesArgs): Promise<number> {
-  const file = readSettings(args).database.value
-  const folder = args.output ?? join(parseDatabase(file).folder ?? 'data', 'archives')
-  const done: LoadSummary = { rows: 0, files: 0, stored: 0, missing: 0, unknown: [], failed: [] }
-  await openReader(file).close()
-  const store = await openWriter(file, 'archives load')
-  try {
-    for (const { kind, id, name, date, url, sha256, path } of await loadable(
-      store,
-      await editions(store, args),
-      args,
-      done,
-    )) {
+/** `archives load`: loads the rows of downloaded files with a known layout into `archive_row`. */
+async function loadFiles(settings: Settings, args: ArchivesArgs): Promise<number> {
+  const database = settings.database.value
+  const folder = archiveFolder(database, args)
+  const summary: LoadSummary = { rows: 0, files: 0, stored: 0, missing: 0, unknown: [], failed: [] }
+  // Refuses a database that does not exist: a writer would create it.
+  await openReader(database).close()
+  return withWriter(database, 'archives load', async (store) => {
+    const editions = await findEditions(store, settings, args)
+    for (const { kind, id, name, date, url, sha256, path } of await selectLoadable(store, editions, args, summary)) {
       const edition = `${name ?? id} ${date}`
       let unknown: string[] = []
       let files = 0
       try {
         const bytes = readFileSync(join(folder, path!))
-        // Read again if the transaction is repeated.
-        function* rows() {
+        // Called again if the transaction is repeated.
+        function* readRows() {
           ;[unknown, files] = [[], 0]
-          for (const one of readArchive(name ?? String(id), bytes)) {
-            if (one.rows === null) unknown.push(`${edition}: ${one.file}`)
+          for (const { file, rows } of readArchive(name ?? String(id), bytes)) {
+            if (rows === null) unknown.push(`${edition}: ${file}`)
             else files++
-            yield* one.rows ?? []
+            yield* rows ?? []
           }
         }
-        done.rows += await replaceArchiveRows(store, { kind, id, date, url: url!, sha256: sha256! }, rows)
-        done.files += files
-        done.unknown.push(...unknown)
+        summary.rows += await replaceArchiveRows(store, { kind, id, date, url: url!, sha256: sha256! }, readRows)
+        summary.files += files
+        summary.unknown.push(...unknown)
       } catch (error) {
         if (error instanceof SyncError) throw error
-        done.failed.push({ file: edition, reason: error instanceof Error ? error.message : String(error) })
+        summary.failed.push({ file: edition, reason: error instanceof Error ? error.message : String(error) })
       }
     }
-    print(args.json ? JSON.stringify(done, null, 2) : loadedText(done))
-    return done.failed.length > 0 ? EXIT.partial : EXIT.done
-  } finally {
-    await store.close()
-  }
+    printResult(args, summary, loadText(summary))
+    return summary.failed.length > 0 ? EXIT.partial : EXIT.done
+  })
 }
 
-const UNKNOWN_SHOWN = 10
+/** Listed files without a known layout. */
+const MAX_UNKNOWN = 10
 
-const loadedText = ({ rows, files, stored, missing, unknown, failed }: LoadSummary): string =>
+const loadText = ({ rows, files, stored, missing, unknown, failed }: LoadSummary): string =>
   [
     `Loaded ${quantity(rows, 'row')} of ${quantity(files, 'file')}; ${quantity(stored, 'edition')} already loaded.`,
     ...(unknown.length > 0 ? [`${quantity(unknown.length, 'file')} without a known layout, which stay files:`] : []),
-    ...unknown.slice(0, UNKNOWN_SHOWN).map((one) => `- ${oneLine(one)}`),
-    ...(unknown.length > UNKNOWN_SHOWN ? ['- … (--json lists all)'] : []),
+    ...unknown.slice(0, MAX_UNKNOWN).map((file) => `- ${oneLine(file)}`),
+    ...(unknown.length > MAX_UNKNOWN ? ['- … (--json lists all)'] : []),
     ...(missing > 0
       ? [`${quantity(missing, 'edition')} not downloaded; \`indicator-sync archives download\` fetches them.`]
       : []),
@@ -332,13 +313,11 @@ const loadedText = ({ rows, files, stored, missing, unknown, failed }: LoadSumma
   ].join('\n')
 
 export async function handler(args: ArchivesArgs): Promise<number> {
-  if (args.action === 'download') return fetchFiles(args)
-  if (args.action === 'load') return loadFiles(args)
-  const reader = openReader(readSettings(args).database.value)
-  try {
-    listEditions(await editions(reader, args), args)
+  const settings = readSettings(args)
+  if (args.action === 'download') return downloadFiles(settings, args)
+  if (args.action === 'load') return loadFiles(settings, args)
+  return withReader(settings.database.value, async (reader) => {
+    printEditions(await findEditions(reader, settings, args), args)
     return EXIT.done
-  } finally {
-    await reader.close()
-  }
+  })
 }

@@ -1,11 +1,11 @@
-import { openReader } from '../../db/open.ts'
-import { runChecks } from '../../reports/check.ts'
 import { pendingText, pendingValues } from '../../reports/pending.ts'
+import { runChecks } from '../../reports/runChecks.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JSON_FLAG } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
+import { withReader } from '../settings/databases.ts'
 import { EXIT } from '../terminal/fail.ts'
-import { print } from '../terminal/output.ts'
+import { printResult } from '../terminal/output.ts'
 import { tableText } from '../terminal/table.ts'
 
 export const flags = {
@@ -15,17 +15,13 @@ export const flags = {
 } as const
 export const examples = ['check --database data/demo.db', 'check --deep --json --database data/demo.db']
 
-export async function handler(args: Args<typeof flags>): Promise<number> {
-  const reader = openReader(readSettings(args).database.value)
-  try {
+export const handler = (args: Args<typeof flags>): Promise<number> =>
+  withReader(readSettings(args).database.value, async (reader) => {
     const findings = await runChecks(reader, Math.floor(Date.now() / 1000), args)
-    if (args.json) print(JSON.stringify(findings, null, 2))
-    else if (findings.length === 0) {
-      const pending = pendingText(await pendingValues(reader))
-      print(`No findings.${pending && `\n${pending}`}`)
-    } else print(tableText({ columns: ['check', 'what'], rows: findings.map(({ check, what }) => [check, what]) }))
-    return findings.length === 0 ? EXIT.done : EXIT.check
-  } finally {
-    await reader.close()
-  }
-}
+    const rows = findings.map(({ check, what }) => [check, what])
+    const isClean = findings.length === 0
+    const pending = isClean && !args.json ? pendingText(await pendingValues(reader)) : ''
+    const text = isClean ? `No findings.${pending && `\n${pending}`}` : tableText({ columns: ['check', 'what'], rows })
+    printResult(args, findings, text)
+    return isClean ? EXIT.done : EXIT.check
+  })

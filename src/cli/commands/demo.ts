@@ -1,7 +1,7 @@
 import { allRows } from '../../db/engine.ts'
-import { openReader, openStore } from '../../db/open.ts'
+import { openStore } from '../../db/open.ts'
 import { startEmulator } from '../../emulator/emulator.ts'
-import { answerStatement } from '../../reports/statements/statementAnswer.ts'
+import { runQuery } from '../../reports/statements/runQuery.ts'
 import { SERVICES } from '../../service/services.ts'
 import { InputError } from '../../util/errors.ts'
 import { packageFile } from '../../util/package.ts'
@@ -9,50 +9,42 @@ import { grouped } from '../../util/text.ts'
 import type { Args } from '../command.ts'
 import { readJobs } from '../jobs/jobs.ts'
 import { runJobs } from '../jobs/runJobs.ts'
-import { isThere } from '../settings/config.ts'
+import { databaseExists, withReader } from '../settings/databases.ts'
 import { EXIT } from '../terminal/fail.ts'
-import { logFor } from '../terminal/logging.ts'
 import { print } from '../terminal/output.ts'
+import { logFor } from '../terminal/progress.ts'
 import { type ResultRows, tableText } from '../terminal/table.ts'
 import { summaryText } from '../text/summary.ts'
 
-const DEMO_DATABASE = 'data/demo.db'
-
 export const flags = {
-  database: { type: 'string', default: DEMO_DATABASE, describe: 'Set the database file' },
+  database: { type: 'string', default: 'data/demo.db', describe: 'Set the database file' },
 } as const
 export const examples = ['demo', 'demo --database /tmp/demo.db']
 
-/** The service that the emulator is a copy of. */
+/** The service that the emulator imitates. */
 const DEMO_SERVICE = SERVICES.generic
 const { spotPrice } = DEMO_SERVICE.wellKnown
-/** The native series of the price, in the words of SQL. */
 const SPOT_PRICE = `indicator_id = ${spotPrice.indicator} and time_trunc is null and geo_agg is null and geo_id = ${spotPrice.geo}`
 
-/** Interesting queries on the demo database, with their SQL. */
-const QUESTIONS = [
-  {
-    question: 'Average day-ahead price of the last five local days',
-    sql: `select local_date, count, round(min, 2) as lowest, round(avg, 2) as average, round(max, 2) as highest
+/** Example queries on the demo database. */
+const EXAMPLES = {
+  'Average day-ahead price of the last five local days': `select local_date, count, round(min, 2) as lowest, round(avg, 2) as average, round(max, 2) as highest
 from observations_daily
 where ${SPOT_PRICE} order by local_date desc limit 5`,
-  },
-  {
-    question: 'The most expensive quarter-hours',
-    sql: `select at_local, geo_name, value as eur_mwh
+  'The most expensive quarter-hours': `select at_local, geo_name, value as eur_mwh
 from observations
 where ${SPOT_PRICE} order by value desc limit 5`,
-  },
-  {
-    question: 'Glossary entries about prices',
-    sql: `select title, substr(body_text, 1, 90) || '…' as meaning
+  'Glossary entries about prices': `select title, substr(body_text, 1, 90) || '…' as meaning
 from content_text where kind = 'glossary' and locale = 'en' and body_text like '%price%' order by title limit 5`,
-  },
-] as const
+} as const
+
+const COUNTS = ['observation', 'series', 'content', 'archive_edition', 'widget'].map(
+  (table) => `(select count(*) from ${table})`,
+)
 
 /** Refuses a database with values of a real service: the demo would mix its invented values with them. */
 async function checkTarget(file: string): Promise<void> {
-  if (!(await isThere(file))) return
+  if (!(await databaseExists(file))) return
   const store = await openStore(file)
   try {
     const real = await store.kysely
@@ -94,22 +86,18 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
   } finally {
     await emulator.close()
   }
-  const reader = openReader(file)
-  const answer = async (sql: string): Promise<ResultRows> => {
-    const { columns, rows } = await answerStatement(reader, { sql })
-    return { columns: columns.map(({ name }) => name), rows: await allRows(rows) }
-  }
-  const {
-    rows: [row],
-  } = await answer(
-    'select (select count(*) from observation), (select count(*) from series), (select count(*) from content), (select count(*) from archive_edition), (select count(*) from widget)',
-  )
-  const [values, series, contents, editions, widgets] = (row as number[]).map(grouped)
-  print(
-    `${file} contains ${values} values of ${series} series, ${contents} texts, ${editions} archive editions and ${widgets} widgets.\n`,
-  )
-  for (const { question, sql } of QUESTIONS) print(`── ${question}\n${sql}\n\n${tableText(await answer(sql))}\n`)
-  await reader.close()
+  await withReader(file, async (reader) => {
+    const run = async (sql: string): Promise<ResultRows> => {
+      const { columns, rows } = await runQuery(reader, { sql })
+      return { columns: columns.map(({ name }) => name), rows: await allRows(rows) }
+    }
+    const [counts] = (await run(`select ${COUNTS.join(', ')}`)).rows
+    const [values, series, contents, editions, widgets] = (counts as number[]).map(grouped)
+    print(
+      `${file} contains ${values} values of ${series} series, ${contents} texts, ${editions} archive editions and ${widgets} widgets.\n`,
+    )
+    for (const [title, sql] of Object.entries(EXAMPLES)) print(`── ${title}\n${sql}\n\n${tableText(await run(sql))}\n`)
+  })
   print(
     [
       'Next:',

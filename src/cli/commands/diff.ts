@@ -1,21 +1,21 @@
-import { openReader } from '../../db/open.ts'
 import type { Reader } from '../../db/store.ts'
-import { type Difference, type DiffQuestion, differences, spanOfRun } from '../../reports/diff.ts'
+import { type Difference, type DiffQuestion, findDifferences, readRunSpan } from '../../reports/findDifferences.ts'
 import { InputError } from '../../util/errors.ts'
-import { grouped, quantity } from '../../util/text.ts'
+import { quantity } from '../../util/text.ts'
 import { formatMillis } from '../../util/time/instant.ts'
 import type { Args } from '../command.ts'
-import { DATABASE_FLAG, FORMATS, JSON_FLAG, LIMIT_FLAG, MOMENT } from '../flags.ts'
+import { DATABASE_FLAG, FORMATS, JSON_FLAG, LIMIT_FLAG } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
+import { withReader } from '../settings/databases.ts'
 import { EXIT } from '../terminal/fail.ts'
-import { format, print, stream } from '../terminal/output.ts'
+import { format, print, stream, warnOfLimit } from '../terminal/output.ts'
 import { tableText } from '../terminal/table.ts'
-import { millisOfFlag } from '../times.ts'
+import { resolveTimestamp } from '../times.ts'
 
 export const flags = {
   ...DATABASE_FLAG,
-  from: { ...MOMENT, defaultDescription: '-1d', describe: 'List changes stored after this instant' },
-  to: { ...MOMENT, defaultDescription: 'now', describe: 'Set the end of the comparison' },
+  from: { type: 'string', defaultDescription: '-1d', describe: 'List changes stored after this instant' },
+  to: { type: 'string', defaultDescription: 'now', describe: 'Set the end of the comparison' },
   run: { type: 'number', array: true, nargs: 1, describe: 'Show changes by this run; twice: from run to run' },
   indicator: { type: 'number', array: true, describe: 'Limit to these indicators' },
   format: { choices: FORMATS, default: 'table', describe: 'Set the output format' },
@@ -30,92 +30,74 @@ const COLUMNS = [
   ...['what', 'change', 'kind', 'id', 'name', 'series_id', 'geo_id', 'at_utc', 'at_local', 'field', 'locale'],
   ...['before', 'after', 'changed_at'],
 ] as (keyof Difference)[]
-/** The columns that a table shows: the others do not fit a terminal. */
-const SHOWN_COLUMNS = ['change', 'id', 'name', 'geo_id', 'at_local', 'before', 'after'] as const
+/** The columns of a table: all do not fit a terminal. */
+const TABLE_COLUMNS = ['change', 'id', 'name', 'geo', 'time or field', 'before', 'after']
 
-/** An instant to the millisecond, from the value of a flag. */
-const momentOfFlag = (flag: string, text: string, zone: string, now: number): string =>
-  formatMillis(millisOfFlag(flag, text, zone, now))
+const tableRow = ({ what, change, id, name, geo_id, at_local, field, locale, before, after }: Difference) => {
+  const place = at_local ?? (field ? `${field} (${locale})` : what)
+  return [change, id, name, geo_id, place, before, after]
+}
 
-async function diffRange(reader: Reader, args: DiffArgs, zone: string): Promise<Pick<DiffQuestion, 'from' | 'to'>> {
+/** Resolves the two timestamps to compare, from `--from` and `--to` or from `--run`. */
+async function readSpan(reader: Reader, args: DiffArgs, zone: string): Promise<Pick<DiffQuestion, 'from' | 'to'>> {
   const now = Date.now()
   if (args.run === undefined)
     return {
-      from: momentOfFlag('from', args.from ?? '-1d', zone, now),
-      to: args.to === undefined ? formatMillis(now) : momentOfFlag('to', args.to, zone, now),
+      from: resolveTimestamp('from', args.from ?? '-1d', zone, now),
+      to: resolveTimestamp('to', args.to ?? 'now', zone, now),
     }
   if (args.from !== undefined || args.to !== undefined || args.run.length > 2)
     throw new InputError('Pass --run once or twice, or --from and --to.', { code: 'usage' })
   const spans: { from: string; to: string }[] = []
   for (const run of args.run) {
-    const span = await spanOfRun(reader, run, now)
-    if (span) spans.push(span)
-    else
+    const span = await readRunSpan(reader, run, formatMillis(now))
+    if (!span)
       throw new InputError(`Run ${run} does not exist.`, {
         hint: 'List the runs: indicator-sync query "select id, job, started_at from runs"',
         code: 'unknown-run',
       })
+    spans.push(span)
   }
-  // For one run: what it changed. For two: what changed from the end of the first to the end of the second.
-  const [first, second] = spans as [{ from: string; to: string }, ...{ from: string; to: string }[]]
-  return second ? { from: first.to, to: second.to } : first
+  // Two runs are compared from the end of the first to the end of the second.
+  const [first, second] = spans
+  return second ? { from: first!.to, to: second.to } : first!
 }
 
-/** The number of differences of each kind, in one line. */
+/** Writes the number of of each kind. */
 const countsText = (counts: ReadonlyMap<string, number>): string =>
   [...counts]
-    .map(([sort, count]) => {
-      const [what = '', change = ''] = sort.split(' ')
+    .map(([key, count]) => {
+      const [what = '', change = ''] = key.split(' ')
       return `${what === 'catalogue' ? quantity(count, 'catalogue entry', 'catalogue entries') : quantity(count, what)} ${change}`
     })
     .join(', ')
 
 export async function handler(args: DiffArgs): Promise<number> {
   const { database, service } = readSettings(args)
-  const reader = openReader(database.value)
-  try {
-    const zone = service.value.timeZone
-    const question: DiffQuestion = { ...(await diffRange(reader, args, zone)), indicators: args.indicator ?? [] }
-    if (question.from > question.to)
-      throw new InputError('--from must not be later than --to.', { code: 'empty-range' })
-    const counts = new Map<string, number>()
-    const all = await differences(reader, question)
-    async function* changes(): AsyncGenerator<Difference> {
-      for await (const one of all) {
-        const sort = `${one.what} ${one.change}`
-        counts.set(sort, (counts.get(sort) ?? 0) + 1)
-        yield one
-      }
-    }
-    const how = args.json ? 'json' : args.format
-    if (how !== 'table') {
+  return withReader(database.value, async (reader) => {
+    const { from, to } = await readSpan(reader, args, service.value.timeZone)
+    if (from > to) throw new InputError('--from must not be later than --to.', { code: 'empty-range' })
+    const differences = await findDifferences(reader, { from, to, indicators: args.indicator ?? [] })
+    const name = args.json ? 'json' : args.format
+    if (name !== 'table') {
       const rows = (async function* () {
-        for await (const one of changes()) yield [COLUMNS.map((column) => one[column])]
+        for await (const difference of differences) yield [COLUMNS.map((column) => difference[column])]
       })()
-      await stream(format(how, COLUMNS, rows))
+      await stream(format(name, COLUMNS, rows))
       return EXIT.done
     }
-    const shown: Difference[] = []
-    for await (const one of changes()) if (args.limit === 0 || shown.length < args.limit) shown.push(one)
-    const total = [...counts.values()].reduce((sum, count) => sum + count, 0)
-    if (shown.length > 0)
-      print(
-        `${tableText({
-          columns: SHOWN_COLUMNS.map((column) => column.replace('_id', '').replace('at_local', 'time or field')),
-          rows: shown.map((one) =>
-            SHOWN_COLUMNS.map((column) => (column === 'at_local' ? (one.at_local ?? fieldText(one)) : one[column])),
-          ),
-        })}\n`,
-      )
-    print(`${question.from} … ${question.to}: ${total === 0 ? 'nothing changed' : countsText(counts)}.`)
-    if (shown.length < total && !args.quiet)
-      process.stderr.write(
-        `Showing the first ${grouped(shown.length)} of ${grouped(total)}. Use --limit 0 to show all.\n`,
-      )
+    const counts = new Map<string, number>()
+    const rows: unknown[][] = []
+    let total = 0
+    for await (const difference of differences) {
+      const key = `${difference.what} ${difference.change}`
+      counts.set(key, (counts.get(key) ?? 0) + 1)
+      total++
+      if (args.limit === 0 || rows.length < args.limit) rows.push(tableRow(difference))
+    }
+    if (rows.length > 0) print(`${tableText({ columns: TABLE_COLUMNS, rows })}\n`)
+    print(`${from} … ${to}: ${total === 0 ? 'nothing changed' : countsText(counts)}.`)
+    warnOfLimit(args, rows.length, total)
     return EXIT.done
-  } finally {
-    await reader.close()
-  }
+  })
 }
-
-const fieldText = ({ field, locale, what }: Difference): string => (field ? `${field} (${locale})` : what)

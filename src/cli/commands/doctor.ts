@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { parseDatabase } from '../../db/address.ts'
 import { type LockHolder, readHolder } from '../../db/holder.ts'
 import { isLocked } from '../../db/lock.ts'
-import { openReader, schemaState } from '../../db/open.ts'
+import { schemaState } from '../../db/open.ts'
 import { missedRuns } from '../../reports/rhythm.ts'
 import { isExposed, keyFault, unlikeIssued } from '../../service/key.ts'
 import { LIVE, type Service } from '../../service/services.ts'
@@ -15,8 +15,9 @@ import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JSON_FLAG, SERVICE_FLAGS } from '../flags.ts'
 import { bad, type Diagnosis, good, probe, warn } from '../probe.ts'
 import { readSettings, type Settings } from '../settings/config.ts'
+import { withReader } from '../settings/databases.ts'
 import { EXIT } from '../terminal/fail.ts'
-import { print } from '../terminal/output.ts'
+import { printResult } from '../terminal/output.ts'
 
 export const flags = {
   ...DATABASE_FLAG,
@@ -26,22 +27,20 @@ export const flags = {
 } as const
 export const examples = ['doctor --database data/demo.db', 'doctor --online --service esios']
 
-/** The beginning of 2025 in epoch seconds: no clock may show an earlier time. */
+/** The beginning of 2025 in epoch seconds: a clock that shows an earlier time is wrong. */
 const EARLIEST_NOW = 1_735_689_600
 /** Free space of the disk with the database. */
-const ENOUGH_MIB = 500
-/** Bytes. A write-ahead log above this size is not folded back, because a reader uses it. */
-const MUCH_LOG = 512 * 1024 * 1024
+const MIN_FREE_MIB = 500
+/** Bytes. A larger write-ahead log is not folded back, because a reader uses it. */
+const MAX_LOG = 512 * 1024 * 1024
 
-/** Whether the key would go unencrypted to another machine. */
-function exposure({ baseUrl, allowHttp }: Settings): Diagnosis[] {
+/** Checks whether the key would be sent unencrypted to another machine. */
+function diagnoseEncryption({ baseUrl, allowHttp }: Settings): Diagnosis[] {
   if (!baseUrl || !isExposed(baseUrl.value)) return []
+  const risk = `anyone on the network path to ${baseUrl.value} can read the key`
   return [
     allowHttp.value
-      ? warn(
-          'encryption',
-          `none, as ${allowHttp.from} allows: anyone on the network path to ${baseUrl.value} can read the key`,
-        )
+      ? warn('encryption', `none, as ${allowHttp.from} allows: ${risk}`)
       : bad(
           'encryption',
           'none: anyone on the network path could read the key; use https://, or INDICATOR_SYNC_ALLOW_HTTP=1 in a trusted network',
@@ -49,144 +48,118 @@ function exposure({ baseUrl, allowHttp }: Settings): Diagnosis[] {
   ]
 }
 
-/** Whether others on this machine can read the key in `.env`. */
-function envFile(): Diagnosis[] {
-  const found = statSync('.env', { throwIfNoEntry: false })
+/** Checks whether other users of this machine can read the key in `.env`. */
+function diagnoseEnvFile(): Diagnosis[] {
+  const file = statSync('.env', { throwIfNoEntry: false })
   // Windows has no such permissions.
-  if (!found?.isFile() || process.platform === 'win32') return []
-  const others = found.mode & 0o077
-  return [
-    others === 0
-      ? good('.env', 'readable only by its owner')
-      : warn(
-          '.env',
-          `other users can access it (mode ${(found.mode & 0o777).toString(8).padStart(3, '0')}): chmod 600 .env`,
-        ),
-  ]
+  if (!file?.isFile() || process.platform === 'win32') return []
+  const mode = file.mode & 0o777
+  if ((mode & 0o077) === 0) return [good('.env', 'readable only by its owner')]
+  return [warn('.env', `other users can access it (mode ${mode.toString(8).padStart(3, '0')}): chmod 600 .env`)]
 }
 
-function configuration(settings: Settings): Diagnosis[] {
-  const { service, baseUrl, key, database } = settings
-  const fault = key && keyFault(key.value)
-  const unlike = key && unlikeIssued(service.value.apiKey, key.value)
+function diagnoseKey({ key, service }: Settings): Diagnosis {
+  if (!key) return bad('key', 'not set: INDICATOR_SYNC_API_KEY or --api-key-file')
+  const fault = keyFault(key.value)
+  if (fault) return bad('key', `${fault} (${key.from})`)
+  const issued = unlikeIssued(service.value.apiKey, key.value)
+  if (issued) return warn('key', `set (${key.from}), but does not look like an issued key (${issued})`)
+  return good('key', `set (${key.from}); never shown`)
+}
+
+const diagnoseSettings = (settings: Settings): Diagnosis[] => {
+  const { service, baseUrl, database } = settings
   return [
     good('service', `${service.value.name} (${service.from})`),
     baseUrl
       ? good('base URL', `${baseUrl.value} (${baseUrl.from})`)
       : bad('base URL', `not set: INDICATOR_SYNC_BASE_URL, --base-url or --service ${LIVE}`),
-    ...exposure(settings),
-    ...envFile(),
-    !key
-      ? bad('key', 'not set: INDICATOR_SYNC_API_KEY or --api-key-file')
-      : fault
-        ? bad('key', `${fault} (${key.from})`)
-        : unlike
-          ? warn('key', `set (${key.from}), but does not look like an issued key (${unlike})`)
-          : good('key', `set (${key.from}); never shown`),
+    ...diagnoseEncryption(settings),
+    ...diagnoseEnvFile(),
+    diagnoseKey(settings),
     good('database', `${database.value} (${database.from})`),
   ]
 }
 
-/** What the runtime knows of a zone; an unknown zone ends the command with its name. */
-function zoneData(timeZone: string): Diagnosis {
+function diagnoseMachine(file: string, { timeZone }: Service): Diagnosis[] {
   const year = String(new Date().getUTCFullYear())
   const changes = transitions(timeZone).filter(({ at }) => formatUtc(at).startsWith(year)).length
-  const version = process.versions.tz ?? 'built in'
-  return good('time zones', `${version}; ${timeZone} has ${quantity(changes, 'clock change')} in ${year}`)
-}
-
-function machineHealth(file: string, { timeZone }: Service): Diagnosis[] {
-  const folder = [resolve(parseDatabase(file).folder ?? '.'), process.cwd()].find(existsSync) ?? '.'
-  const { bavail, bsize } = statfsSync(folder)
-  const free = Math.floor((bavail * bsize) / 1024 / 1024)
   const now = Math.floor(Date.now() / 1000)
   const local = `${formatLocal(timeZone, now)} in ${timeZone.split('/').at(-1)!.replaceAll('_', ' ')}`
+  const folder = [resolve(parseDatabase(file).folder ?? '.'), process.cwd()].find(existsSync) ?? '.'
+  const { bavail, bsize } = statfsSync(folder)
+  const freeMib = Math.floor((bavail * bsize) / 1024 / 1024)
   return [
     good('runtime', `Node ${process.versions.node}`),
-    zoneData(timeZone),
+    good(
+      'time zones',
+      `${process.versions.tz ?? 'built in'}; ${timeZone} has ${quantity(changes, 'clock change')} in ${year}`,
+    ),
     now > EARLIEST_NOW ? good('clock', local) : bad('clock', `the clock is wrong: ${local}`),
-    free >= ENOUGH_MIB
-      ? good('disk', `${grouped(free)} MiB free in ${folder}`)
-      : bad('disk', `only ${grouped(free)} MiB free in ${folder}; at least ${ENOUGH_MIB} MiB recommended`),
+    freeMib >= MIN_FREE_MIB
+      ? good('disk', `${grouped(freeMib)} MiB free in ${folder}`)
+      : bad('disk', `only ${grouped(freeMib)} MiB free in ${folder}; at least ${MIN_FREE_MIB} MiB recommended`),
   ]
 }
 
-/** Whether there is a writer. The name of a killed one stays until the next one starts. */
-async function lockState(file: string, holder: LockHolder | undefined): Promise<string> {
+/** Describes the write lock. The name of a killed writer stays until the next one starts. */
+async function lockText(file: string, holder: LockHolder | undefined): Promise<string> {
   const locked = await isLocked(file)
-  const who = holder && `process ${holder.pid} on ${holder.host} since ${holder.acquired_at} (${holder.command})`
+  const writer = holder && `process ${holder.pid} on ${holder.host} since ${holder.acquired_at} (${holder.command})`
   if (locked === undefined) return "cannot be checked with this user's permissions"
-  if (locked) return `in use by ${who ?? 'another process'}`
-  return who ? `free; the last writer (${who}) did not shut down cleanly` : 'free'
+  if (locked) return `in use by ${writer ?? 'another process'}`
+  return writer ? `free; the last writer (${writer}) did not shut down cleanly` : 'free'
 }
 
-const logState = (log: number): Diagnosis =>
-  (log < MUCH_LOG ? good : bad)(
-    'WAL',
-    log < MUCH_LOG
-      ? `${quantity(log, 'byte')}`
-      : `${quantity(log, 'byte')}: a long-running reader prevents checkpoints; close it`,
-  )
-
-async function databaseHealth(file: string): Promise<Diagnosis[]> {
-  const state = await schemaState(file)
-  if (!state.exists) return [good('schema', 'no database yet; the first sync creates it')]
-  if (state.version < state.known)
-    return [
-      bad('schema', `schema ${state.version} is outdated (current: ${state.known}); run \`indicator-sync migrate\``),
-    ]
-  const reader = openReader(file)
-  try {
+async function diagnoseDatabase(file: string): Promise<Diagnosis[]> {
+  const { exists, version, known } = await schemaState(file)
+  if (!exists) return [good('schema', 'no database yet; the first sync creates it')]
+  if (version < known)
+    return [bad('schema', `schema ${version} is outdated (current: ${known}); run \`indicator-sync migrate\``)]
+  return withReader(file, async (reader) => {
     const integrity = await reader.engine.integrity()
     const dangling = (await reader.engine.dangling()).length
-    const log = await reader.engine.logBytes()
-    const { isServed } = parseDatabase(file)
+    const logBytes = await reader.engine.logBytes()
+    const log = quantity(logBytes, 'byte')
     const missed = await missedRuns(reader, Math.floor(Date.now() / 1000))
     return [
-      good('schema', `version ${state.version} (current)`),
+      good('schema', `version ${version} (current)`),
       (integrity.isSound ? good : bad)('integrity', integrity.detail),
-      (dangling === 0 ? good : bad)(
-        'references',
-        dangling === 0 ? 'complete' : `${quantity(dangling, 'row refers', 'rows refer')} to missing rows`,
-      ),
-      ...(isServed ? [] : [logState(log)]),
-      good('write lock', await lockState(file, await readHolder(reader.kysely))),
-      ...(missed.length === 0
-        ? [good('runs', 'no scheduled run is missed')]
-        : missed.map(({ what }) => bad('runs', `${what}; check that cron, the timer or \`schedule\` is running`))),
+      dangling === 0
+        ? good('references', 'complete')
+        : bad('references', `${quantity(dangling, 'row refers', 'rows refer')} to missing rows`),
+      ...(parseDatabase(file).isServed
+        ? []
+        : [
+            logBytes < MAX_LOG
+              ? good('WAL', log)
+              : bad('WAL', `${log}: a long-running reader prevents checkpoints; close it`),
+          ]),
+      good('write lock', await lockText(file, await readHolder(reader.kysely))),
+      ...missed.map(({ what }) => bad('runs', `${what}; check that cron, the timer or \`schedule\` is running`)),
+      ...(missed.length === 0 ? [good('runs', 'no scheduled run is missed')] : []),
     ]
-  } finally {
-    await reader.close()
-  }
+  })
 }
 
-/** The health of the file; a file too damaged to be read is a finding like any other. */
-async function checkHealth(file: string): Promise<Diagnosis[]> {
-  try {
-    return await databaseHealth(file)
-  } catch (error) {
-    if (!(error instanceof StoreError || error instanceof BusyError)) throw error
-    return [bad('database', `${error.message} ${error.hint ?? ''}`.trimEnd())]
-  }
+/** Reports a database that is too damaged to be read; throws any other error again. */
+function diagnoseFailure(error: unknown): Diagnosis[] {
+  if (!(error instanceof StoreError || error instanceof BusyError)) throw error
+  return [bad('database', `${error.message} ${error.hint ?? ''}`.trimEnd())]
 }
 
 export async function handler(args: Args<typeof flags>): Promise<number> {
   const settings = readSettings(args)
   const file = settings.database.value
   const findings = [
-    ...configuration(settings),
-    ...machineHealth(file, settings.service.value),
-    ...(await checkHealth(file)),
+    ...diagnoseSettings(settings),
+    ...diagnoseMachine(file, settings.service.value),
+    ...(await diagnoseDatabase(file).catch(diagnoseFailure)),
     ...(args.online ? await probe(settings) : []),
   ]
-  print(
-    args.json
-      ? JSON.stringify(findings, null, 2)
-      : findings
-          .map(
-            ({ what, good, says, warns }) => `${good ? (warns ? 'WARN' : 'ok  ') : 'FIX '} ${what.padEnd(13)} ${says}`,
-          )
-          .join('\n'),
+  const lines = findings.map(
+    ({ what, good, says, warns }) => `${good ? (warns ? 'WARN' : 'ok  ') : 'FIX '} ${what.padEnd(13)} ${says}`,
   )
+  printResult(args, findings, lines.join('\n'))
   return findings.every(({ good }) => good) ? EXIT.done : EXIT.check
 }

@@ -8,10 +8,9 @@ import { InputError } from '../../util/errors.ts'
 import { packageFile } from '../../util/package.ts'
 import { shellWord } from '../../util/text.ts'
 import { parseInstant } from '../../util/time/instant.ts'
-import type { Args } from '../command.ts'
-import { readYamlText } from '../jobs/jobs.ts'
+import { type Args, programName } from '../command.ts'
 import { checkPort, listenError } from '../listening.ts'
-import { called } from '../program.ts'
+import { readTextFile } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
 import { watchSignals } from '../terminal/signals.ts'
@@ -26,34 +25,18 @@ export const flags = {
 export const examples = ['emulator', 'emulator --port 8080']
 export const endsWithOutput = true
 
-/** A schema of a list. */
-interface ListSchema<T> {
-  safeParse(
-    list: unknown,
-  ):
-    | { readonly success: true; readonly data: T }
-    | { readonly success: false; readonly error: { readonly issues: readonly Issue[] } }
-}
-interface Issue {
-  readonly path: readonly PropertyKey[]
-  readonly message: string
-}
-
 /** Reads a file of faults or scripts; throws one error with every mistake and its path. */
-function readList<T>(form: ListSchema<T>, file: string, what: string): T {
-  const hint = `docs/emulator.md describes the ${what}.`
-  const read = form.safeParse(parseScript(file, `file of ${what}`, hint))
-  if (read.success) return read.data
-  throw new InputError(
-    read.error.issues.map(({ path, message }) => `${file}: ${path.join('.')}: ${message}`).join('\n'),
-    { hint, code: `bad-${what}` },
-  )
+function readList<T>(schema: typeof faultFile | typeof scriptFile, file: string, kind: string): T {
+  const hint = `docs/emulator.md describes the ${kind}.`
+  const { data, error } = schema.safeParse(parseYaml(file, readTextFile(file, `file of ${kind}`, hint)))
+  if (data) return data as T
+  const mistakes = error.issues.map(({ path, message }) => `${file}: ${path.join('.')}: ${message}`)
+  throw new InputError(mistakes.join('\n'), { hint, code: `bad-${kind}` })
 }
 
-function parseScript(file: string, what: string, hint: string): unknown {
-  const text = readYamlText(file, what, hint)
+function parseYaml(file: string, text: string): unknown {
   try {
-    // Warnings of the parser, as of keys that are lists, would come between ours.
+    // Warnings of the parser would be printed.
     return parse(text, { logLevel: 'error' })
   } catch (error) {
     if (!(error instanceof YAMLError)) throw error
@@ -61,18 +44,10 @@ function parseScript(file: string, what: string, hint: string): unknown {
   }
 }
 
-/** The demo's job: as a path from here, where it is one. */
-function demoJob(): string {
-  const file = packageFile('jobs/demo.yaml')
-  const near = relative(process.cwd(), file)
-  return near.startsWith('..') ? file : near
-}
-
-export async function handler(args: Args<typeof flags>): Promise<number> {
-  const { port, host } = args
-  const now = args.now === undefined ? undefined : parseInstant(args.now)
+export async function handler({ port, host, now: time, faults, script }: Args<typeof flags>): Promise<number> {
+  const now = time === undefined ? undefined : parseInstant(time)
   if (Number.isNaN(now))
-    throw new InputError(`--now ${JSON.stringify(args.now)} is not a valid instant.`, {
+    throw new InputError(`--now ${JSON.stringify(time)} is not a valid instant.`, {
       hint: 'Use an instant such as 2025-11-04T12:00:00Z.',
       code: 'bad-date',
     })
@@ -80,19 +55,21 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
   const emulator = await startEmulator({
     port,
     host,
-    faults: args.faults === undefined ? [] : readList(faultFile, args.faults, 'faults'),
-    scripts: args.script === undefined ? [] : readList(scriptFile, args.script, 'scripts'),
+    faults: faults === undefined ? [] : readList(faultFile, faults, 'faults'),
+    scripts: script === undefined ? [] : readList(scriptFile, script, 'scripts'),
     ...(now === undefined ? {} : { now }),
   }).catch((error) => {
     throw listenError(error, host, port)
   })
-  const signals = watchSignals(() => undefined)
+  const signals = watchSignals()
+  const job = packageFile('jobs/demo.yaml')
+  const nearJob = relative(process.cwd(), job)
   print(
     [
       `Serving an emulated service until Ctrl-C. In another terminal:`,
       `  export INDICATOR_SYNC_BASE_URL=${emulator.url}`,
       `  export INDICATOR_SYNC_API_KEY=${emulator.key}`,
-      `  ${called()} sync ${shellWord(demoJob())}`,
+      `  ${programName()} sync ${shellWord(nearJob.startsWith('..') ? job : nearJob)}`,
     ].join('\n'),
   )
   await once(signals.signal, 'abort')

@@ -1,30 +1,21 @@
 import { extname } from 'node:path'
-import { openReader } from '../../db/open.ts'
 import type { Reader } from '../../db/store.ts'
-import { type Exported, exportLong, exportWide } from '../../reports/export.ts'
-import { type ExportQuestion, exportedGeoSeries, requireStored } from '../../reports/exportQuestion.ts'
+import { type ExportQuestion, readExportedSeries, requireStored } from '../../reports/exportQuestion.ts'
+import { exportLong, exportWide } from '../../reports/exportValues.ts'
 import { RESAMPLE_UNITS } from '../../reports/resample.ts'
 import { runStatement, startStatement } from '../../reports/statements/runner.ts'
 import { exampleValues, type Service } from '../../service/service.ts'
 import { InputError } from '../../util/errors.ts'
 import { quantity } from '../../util/text.ts'
-import { EARLIEST, formatMillis, LATEST } from '../../util/time/instant.ts'
+import { EARLIEST, LATEST } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import type { Args } from '../command.ts'
-import { counted, exportFile, exportPieces } from '../exports/exportFile.ts'
-import {
-  CSV_FLAGS,
-  DATABASE_FLAG,
-  EXPORT_FORMS,
-  type ExportForm,
-  MOMENT,
-  OVERWRITE_FLAG,
-  RANGE_FLAGS,
-} from '../flags.ts'
+import { exportTo } from '../exports/exportFile.ts'
+import { CSV_FLAGS, DATABASE_FLAG, EXPORT_FORMS, type ExportForm, OVERWRITE_FLAG, RANGE_FLAGS } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
+import { withReader } from '../settings/databases.ts'
 import { EXIT } from '../terminal/fail.ts'
-import { stream } from '../terminal/output.ts'
-import { millisOfFlag, rangeOfFlags } from '../times.ts'
+import { resolveRange, resolveTimestamp } from '../times.ts'
 
 export const flags = {
   ...DATABASE_FLAG,
@@ -32,7 +23,7 @@ export const flags = {
   kind: { type: 'string', describe: 'Choose the kind: indicator, offer_indicator' },
   geo: { type: 'number', array: true, describe: 'Limit to these geos' },
   ...RANGE_FLAGS,
-  'as-of': { ...MOMENT, describe: 'Export the values known at this instant' },
+  'as-of': { type: 'string', describe: 'Export the values known at this instant' },
   sql: { type: 'string', describe: 'Export the rows of a SELECT statement' },
   resample: { choices: RESAMPLE_UNITS, describe: 'Aggregate to hours, local days or months' },
   partial: { type: 'boolean', default: false, describe: 'With --resample: aggregate incomplete periods too' },
@@ -51,35 +42,31 @@ export const endsWithOutput = true
 
 type ExportArgs = Args<typeof flags>
 
-/** The flags with the format decided and `output` undefined for stdout. */
-type ExportPlan = ExportArgs & { readonly format: ExportForm }
-
-/** Names by which a shell means the standard output. */
-const STDOUT: readonly string[] = ['-', '/dev/stdout', '/dev/fd/1', '/proc/self/fd/1']
-/** Any zone can tell whether a date exists. */
-const SOME_ZONE = 'UTC'
+/** Names of stdout in a shell. */
+const STDOUT: readonly (string | undefined)[] = ['-', '/dev/stdout', '/dev/fd/1', '/proc/self/fd/1', undefined]
+const ALL_TIME: Interval = { from: EARLIEST, to: LATEST + 1 }
 
 const refuseExport = (message: string, hint: string): never => {
   throw new InputError(message, { hint, code: 'bad-export' })
 }
 
-/** Returns the format that the file's extension or `--format` names; refuses a contradiction. */
-function chooseForm({ output, format: form }: ExportArgs): ExportForm {
-  const extension = output === undefined ? '' : extname(output).slice(1)
-  const named = EXPORT_FORMS.find((known) => known === extension.toLowerCase())
-  if (extension !== '' && !named)
+/** Returns the format that the extension or `--format` names; refuses a contradiction. */
+function chooseForm(output: string | undefined, form: ExportForm | undefined): ExportForm {
+  const extension = extname(output ?? '').slice(1)
+  const byExtension = EXPORT_FORMS.find((name) => name === extension.toLowerCase())
+  if (extension !== '' && !byExtension)
     refuseExport(
       `Cannot export to ${output}: no format has the extension .${extension}.`,
-      `Use ${EXPORT_FORMS.map((known) => `.${known}`).join(', ')}, or no extension with --format.`,
+      `Use ${EXPORT_FORMS.map((name) => `.${name}`).join(', ')}, or no extension with --format.`,
     )
-  if (named && form && named !== form)
+  if (byExtension && form && byExtension !== form)
     refuseExport(`${output} does not match --format ${form}.`, `Omit --format, or end the name with .${form}.`)
-  return named ?? form ?? 'csv'
+  return byExtension ?? form ?? 'csv'
 }
 
-/** Refuses flags that do not go together. */
-function checkFlags(args: ExportPlan, service: Service): void {
-  const { sql, indicator, output, format: form } = args
+/** Refuses flags that do not work together. */
+function checkFlags(args: ExportArgs, output: string | undefined, form: ExportForm, service: Service): void {
+  const { sql, indicator } = args
   if ((sql === undefined) === (indicator === undefined))
     refuseExport(
       'Pass either --indicator or --sql.',
@@ -96,26 +83,21 @@ function checkFlags(args: ExportPlan, service: Service): void {
     )
   if (output === undefined && form === 'parquet' && process.stdout.isTTY)
     refuseExport('Cannot write Parquet to a terminal.', 'Use --output FILE, or pipe it into another program.')
+  const csvFlag = args.safe ? '--safe' : '--excel'
   if (form !== 'csv' && (args.safe || args.excel))
     refuseExport(
-      `--${args.safe ? 'safe' : 'excel'} only works with CSV, not with ${form}.`,
-      `Use --format csv and a name that ends with .csv, or omit --${args.safe ? 'safe' : 'excel'}.`,
+      `${csvFlag} only works with CSV, not with ${form}.`,
+      `Use --format csv and a name that ends with .csv, or omit ${csvFlag}.`,
     )
 }
 
-const both = (a: Interval, b: Interval): Interval => ({ from: Math.max(a.from, b.from), to: Math.min(a.to, b.to) })
-
-const exportValues = (db: Reader, question: ExportQuestion, { wide }: ExportPlan): Promise<Exported> =>
-  wide ? exportWide(db, question) : exportLong(db, question)
-
-/** The values to export; days are those of each series. */
-async function exportQuestion(db: Reader, args: ExportArgs): Promise<ExportQuestion> {
-  const now = Date.now()
-  const range = (zone: string): Interval =>
-    both(
-      { from: EARLIEST, to: LATEST + 1 },
-      rangeOfFlags(args, zone, Math.floor(now / 1000)) ?? { from: EARLIEST, to: LATEST + 1 },
-    )
+/** Reads the values to export; days are those of each series. */
+async function readQuestion(db: Reader, args: ExportArgs): Promise<ExportQuestion> {
+  const nowMs = Date.now()
+  const range = (zone: string): Interval => {
+    const { from, to } = resolveRange(args, zone, Math.floor(nowMs / 1000)) ?? ALL_TIME
+    return { from: Math.max(from, EARLIEST), to: Math.min(to, LATEST + 1) }
+  }
   const question = {
     indicators: args.indicator ?? [],
     kind: args.kind,
@@ -126,46 +108,28 @@ async function exportQuestion(db: Reader, args: ExportArgs): Promise<ExportQuest
     resampling: args.resample && { unit: args.resample, partial: args.partial },
   }
   await requireStored(db, question)
-  const [first] = await exportedGeoSeries(db, question)
-  return {
-    ...question,
-    asOf:
-      args.asOf === undefined ? null : formatMillis(millisOfFlag('as-of', args.asOf, first?.zone ?? SOME_ZONE, now)),
-  }
+  if (args.asOf === undefined) return question
+  const [first] = await readExportedSeries(db, question)
+  return { ...question, asOf: resolveTimestamp('as-of', args.asOf, first?.zone ?? 'UTC', nowMs) }
 }
 
-/** Writes the requested rows; returns how many. */
-async function writeExport(reader: Reader, output: string | undefined, args: ExportPlan): Promise<number> {
-  const { sql, overwrite, format: form } = args
-  const question = sql === undefined ? await exportQuestion(reader, args) : null
-  const exported = async (): Promise<Exported> =>
-    question
-      ? exportValues(reader, question, args)
-      : runStatement(startStatement(), { file: reader.address, sql: sql!, typed: form === 'parquet' })
-  if (output !== undefined)
-    return exportFile(output, exported, { form, dialect: args }, { overwrite, sources: [reader.file] })
-  const count = { rows: 0 }
-  const { columns, rows } = await exported()
-  await stream(await exportPieces({ columns, rows: counted(rows, count) }, { form, dialect: args }))
-  return count.rows
-}
-
-export async function handler(given: ExportArgs): Promise<number> {
-  const { database, service } = readSettings(given)
-  const { output: target, ...flags } = given
-  const named = target === undefined || STDOUT.includes(target) ? flags : given
-  const args: ExportPlan = { ...named, format: chooseForm(named) }
-  checkFlags(args, service.value)
-  // Illegal dates are reported before anything is opened.
-  rangeOfFlags(args, SOME_ZONE, Math.floor(Date.now() / 1000))
-  if (args.asOf !== undefined) millisOfFlag('as-of', args.asOf, SOME_ZONE, Date.now())
-  const { output } = args
-  const reader = openReader(database.value)
-  try {
-    const rows = await writeExport(reader, output, args)
+export async function handler(args: ExportArgs): Promise<number> {
+  const { database, service } = readSettings(args)
+  const { sql, overwrite } = args
+  const output = STDOUT.includes(args.output) ? undefined : args.output
+  const form = chooseForm(output, args.format)
+  checkFlags(args, output, form, service.value)
+  // Reports illegal dates before it opens the database.
+  resolveRange(args, 'UTC', Math.floor(Date.now() / 1000))
+  if (args.asOf !== undefined) resolveTimestamp('as-of', args.asOf, 'UTC', Date.now())
+  return withReader(database.value, async (reader) => {
+    const question = sql === undefined ? await readQuestion(reader, args) : null
+    const make = async () => {
+      if (question) return args.wide ? exportWide(reader, question) : exportLong(reader, question)
+      return runStatement(startStatement(), { file: reader.address, sql: sql!, typed: form === 'parquet' })
+    }
+    const rows = await exportTo(output, make, { form, dialect: args, overwrite, sources: [reader.file] })
     if (!args.quiet) process.stderr.write(`${quantity(rows, 'row')}${output ? ` in ${output}` : ''}.\n`)
     return EXIT.done
-  } finally {
-    await reader.close()
-  }
+  })
 }

@@ -6,9 +6,8 @@ import { makeFolder } from '../../util/files/targetFolder.ts'
 import { packageFile } from '../../util/package.ts'
 import { describeSystemError } from '../../util/systemErrors.ts'
 import { shellWord } from '../../util/text.ts'
-import type { Args } from '../command.ts'
+import { type Args, programName } from '../command.ts'
 import { DEFAULT_DATABASE } from '../flags.ts'
-import { called } from '../program.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
 
@@ -28,37 +27,33 @@ INDICATOR_SYNC_API_KEY=
 #INDICATOR_SYNC_NOTIFY=https://hooks.example.org/T0/B0/xyz
 `
 
-/** Makes a file that must not be there yet. */
-function makeFile(file: string, write: (file: string) => void): string {
+/** Writes a file unless it exists; returns a line about it. */
+function writeNew(file: string, write: (file: string) => void): string {
   try {
     write(file)
     return `written  ${file}`
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return `kept     ${file} (exists)`
-    throw new InputError(`${file} ${describeSystemError(error)}.`, {
-      code: 'cannot-write',
-      cause: error,
-    })
+    throw new InputError(`${file} ${describeSystemError(error)}.`, { code: 'cannot-write', cause: error })
   }
 }
-
-const copyTemplate = (name: string) => (file: string) =>
-  copyFileSync(packageFile(`jobs/${name}`), file, constants.COPYFILE_EXCL)
 
 export async function handler({ dir }: Args<typeof flags, typeof positionals>): Promise<number> {
   const jobs = join(dir, 'jobs')
   makeFolder(jobs)
+  const written = ['nightly.yaml', 'job.schema.json'].map((name) =>
+    writeNew(join(jobs, name), (file) => copyFileSync(packageFile(`jobs/${name}`), file, constants.COPYFILE_EXCL)),
+  )
   print(
     [
-      makeFile(join(jobs, 'nightly.yaml'), copyTemplate('nightly.yaml')),
-      makeFile(join(jobs, 'job.schema.json'), copyTemplate('job.schema.json')),
-      makeFile(join(dir, '.env.example'), (file) => writeFileSync(file, ENVIRONMENT, { flag: 'wx', mode: 0o600 })),
+      ...written,
+      writeNew(join(dir, '.env.example'), (file) => writeFileSync(file, ENVIRONMENT, { flag: 'wx', mode: 0o600 })),
       '',
       'Next:',
       ...(resolve(dir) === process.cwd() ? [] : [`  cd ${shellWord(dir)}`]),
       '  cp .env.example .env        # then add your API key',
-      `  ${called()} plan jobs/nightly.yaml`,
-      `  ${called()} sync jobs/nightly.yaml`,
+      `  ${programName()} plan jobs/nightly.yaml`,
+      `  ${programName()} sync jobs/nightly.yaml`,
     ].join('\n'),
   )
   return EXIT.done

@@ -1,4 +1,3 @@
-import { openReader } from '../../db/open.ts'
 import { checkLake } from '../../lake/checkLake.ts'
 import { syncLake } from '../../lake/syncLake.ts'
 import { InputError } from '../../util/errors.ts'
@@ -9,9 +8,10 @@ import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JSON_FLAG } from '../flags.ts'
 import { lakeText } from '../jobs/lakes.ts'
 import { readSettings } from '../settings/config.ts'
+import { withReader } from '../settings/databases.ts'
 import { withLake } from '../settings/storage.ts'
 import { EXIT } from '../terminal/fail.ts'
-import { print } from '../terminal/output.ts'
+import { printResult } from '../terminal/output.ts'
 import { tableText } from '../terminal/table.ts'
 
 export const positionals = {
@@ -27,42 +27,38 @@ export const examples = ['lake sync data/lake --database data/demo.db', 'lake ch
 
 type LakeArgs = Args<typeof flags, typeof positionals>
 
-async function syncLakeFolder(args: LakeArgs): Promise<number> {
-  const reader = openReader(readSettings(args).database.value)
-  try {
-    const done = await withLake(args.folder, (place) =>
+const updateLake = (args: LakeArgs): Promise<number> =>
+  withReader(readSettings(args).database.value, async (reader) => {
+    const onPart = (name: string, part: string) => void process.stderr.write(`${name} ${part}\n`)
+    const summary = await withLake(args.folder, (place) =>
       syncLake(reader, place, {
         program: `indicator-sync ${version()}`,
         now: Date.now,
         full: args.full,
-        ...(args.verbose ? { onPart: (name, part) => void process.stderr.write(`${name} ${part}\n`) } : {}),
+        ...(args.verbose ? { onPart } : {}),
       }),
-    )
-    if (args.json) print(JSON.stringify(done, null, 2))
-    else if (!args.quiet) print(lakeText(done))
+    ).catch((error) => {
+      throw asWriteError(error, args.folder)
+    })
+    printResult(args, summary, args.quiet ? '' : lakeText(summary))
     return EXIT.done
-  } catch (error) {
-    throw asWriteError(error, args.folder)
-  } finally {
-    await reader.close()
-  }
-}
+  })
 
-async function checkFolder({ folder, json }: LakeArgs): Promise<number> {
-  const { manifest, findings } = await withLake(folder, checkLake)
+async function verifyLake(args: LakeArgs): Promise<number> {
+  const { manifest, findings } = await withLake(args.folder, checkLake)
   const { snapshot, created_at, synced_at, tables } = manifest
   const rows = tables.observation.rows
-  if (json) print(JSON.stringify({ snapshot, created_at, synced_at, rows, findings }, null, 2))
-  else if (findings.length > 0)
-    print(tableText({ columns: ['file', 'what'], rows: findings.map(({ file, what }) => [file, what]) }))
-  else
-    print(
-      `${folder}: snapshot ${snapshot} is complete, ${quantity(rows, 'value')}, in sync with the database at ${synced_at}.`,
-    )
+  printResult(
+    args,
+    { snapshot, created_at, synced_at, rows, findings },
+    findings.length > 0
+      ? tableText({ columns: ['file', 'what'], rows: findings.map(({ file, what }) => [file, what]) })
+      : `${args.folder}: snapshot ${snapshot} is complete, ${quantity(rows, 'value')}, in sync with the database at ${synced_at}.`,
+  )
   return findings.length === 0 ? EXIT.done : EXIT.check
 }
 
 export async function handler(args: LakeArgs): Promise<number> {
   if (args.folder.trim() === '') throw new InputError('The name of the directory is empty.', { code: 'empty-flag' })
-  return args.action === 'sync' ? syncLakeFolder(args) : checkFolder(args)
+  return args.action === 'sync' ? updateLake(args) : verifyLake(args)
 }

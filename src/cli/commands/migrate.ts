@@ -1,5 +1,4 @@
 import { parseDatabase } from '../../db/address.ts'
-import { openWriter } from '../../db/lock.ts'
 import { schemaState, takeOver } from '../../db/open.ts'
 import { writeLanguage } from '../../db/queries/referenceTables.ts'
 import { LOCALES } from '../../service/routes.ts'
@@ -8,9 +7,10 @@ import { grouped, quantity } from '../../util/text.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, DEFAULT_DATABASE, JSON_FLAG } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
+import { withWriter } from '../settings/databases.ts'
 import { EXIT } from '../terminal/fail.ts'
-import { logFor } from '../terminal/logging.ts'
-import { print } from '../terminal/output.ts'
+import { printResult } from '../terminal/output.ts'
+import { logFor } from '../terminal/progress.ts'
 
 export const flags = {
   ...DATABASE_FLAG,
@@ -27,20 +27,16 @@ export const examples = [
 
 type MigrateArgs = Args<typeof flags>
 
-/** Brings a database up to date, and stores the language of names if one is given. */
-async function update(file: string, language: string | undefined): Promise<void> {
-  const store = await openWriter(file, 'migrate')
-  try {
+/** Updates the schema, which opening does, and sets the language of names if one is given. */
+const migrate = (file: string, language: string | undefined): Promise<void> =>
+  withWriter(file, 'migrate', async (store) => {
     if (language !== undefined) await store.write((tx) => writeLanguage(tx, language))
-  } finally {
-    await store.close()
-  }
-}
+  })
 
-/** Milliseconds between two reports of the progress of a copy. */
+/** Milliseconds between two reports of progress. */
 const REPORT_MS = 10_000
 
-/** Copies a database in a file into one on a server; the file is locked meanwhile. */
+/** Copies a database file into a database on a server. The file is locked meanwhile. */
 async function copyToServer(from: string, into: string, args: MigrateArgs): Promise<void> {
   if (parseDatabase(from).isShared || !parseDatabase(into).isShared)
     throw new InputError('--from must be a file, and --database the address of a server.', {
@@ -54,9 +50,8 @@ async function copyToServer(from: string, into: string, args: MigrateArgs): Prom
       code: 'no-source',
     })
   const log = logFor(args, [])
-  const source = await openWriter(from, 'migrate')
   let reportedAt = performance.now()
-  try {
+  await withWriter(from, 'migrate', async (source) => {
     const { tables, rows } = await takeOver(source, into, (table, done) => {
       if (performance.now() - reportedAt < REPORT_MS) return
       reportedAt = performance.now()
@@ -64,23 +59,18 @@ async function copyToServer(from: string, into: string, args: MigrateArgs): Prom
     })
     if (!args.quiet)
       process.stderr.write(`${quantity(rows, 'row')} of ${tables} tables copied from ${from}; both are equal.\n`)
-  } finally {
-    await source.close()
-  }
+  })
 }
 
 export async function handler(args: MigrateArgs): Promise<number> {
   const file = readSettings(args).database.value
   if (args.from !== undefined) await copyToServer(args.from, file, args)
-  if (args.from === undefined ? !args.list : args.language !== undefined) await update(file, args.language)
+  if (args.from === undefined ? !args.list : args.language !== undefined) await migrate(file, args.language)
   const { exists, version, known, migrations } = await schemaState(file)
-  if (args.json) print(JSON.stringify({ database: file, exists, version, known, migrations }, null, 2))
-  else
-    print(
-      [
-        exists ? `${file} has schema ${version} of ${known}.` : `${file} does not exist yet.`,
-        ...migrations.map(({ name, applied }) => `  ${applied ? 'applied' : 'pending'}  ${name}`),
-      ].join('\n'),
-    )
+  const lines = [
+    exists ? `${file} has schema ${version} of ${known}.` : `${file} does not exist yet.`,
+    ...migrations.map(({ name, applied }) => `  ${applied ? 'applied' : 'pending'}  ${name}`),
+  ]
+  printResult(args, { database: file, exists, version, known, migrations }, lines.join('\n'))
   return EXIT.done
 }

@@ -2,7 +2,6 @@ import { statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { parseDatabase } from '../../db/address.ts'
-import { openWriter } from '../../db/lock.ts'
 import { openReader } from '../../db/open.ts'
 import { parseSpan, spanSeconds } from '../../job/moment.ts'
 import { countPrunable, type Pruned, pruneReplies } from '../../load/replies/prune.ts'
@@ -14,8 +13,9 @@ import { formatMillis } from '../../util/time/instant.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JSON_FLAG } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
+import { withReader, withWriter } from '../settings/databases.ts'
 import { EXIT } from '../terminal/fail.ts'
-import { print } from '../terminal/output.ts'
+import { print, printResult } from '../terminal/output.ts'
 
 export const positionals = {
   age: { type: 'string', describe: 'Minimum age of responses: 90d, 12w, 6mo, 2y' },
@@ -35,47 +35,8 @@ export const examples = [
 
 type PruneArgs = Args<typeof flags, typeof positionals>
 
-export async function handler(args: PruneArgs): Promise<number> {
-  if (args.job !== undefined) return forget(args, args.job)
-  if (args.age === undefined)
-    throw new InputError('prune needs an age or --job.', { hint: 'indicator-sync prune 180d', code: 'usage' })
-  const before = formatMillis(Date.now() - ageSeconds(args.age) * 1000)
-  const file = readSettings(args).database.value
-  const isFile = parseDatabase(file).folder !== null
-  // Refuses a database that does not exist: a writer would create it.
-  const reader = openReader(file)
-  const prunable = await countPrunable(reader, before).finally(() => reader.close())
-  const responses = `${quantity(prunable.bodies, 'response')} last received before ${before} (${quantity(prunable.bytes, 'byte')})`
-  if (args.dryRun) {
-    print(
-      args.json ? JSON.stringify({ before, ...prunable }, null, 2) : `Would delete ${responses}. ${keptText(prunable)}`,
-    )
-    return EXIT.done
-  }
-  if (args.vacuum && isFile) requireRoom(file)
-  if (prunable.bodies > 0 && !(await isConfirmed(args, `Delete ${responses}?`))) return EXIT.done
-  const store = await openWriter(file, 'prune')
-  try {
-    const pruned = await pruneReplies(store, before)
-    await store.tidy()
-    const size = isFile ? statSync(file).size : null
-    if (args.vacuum) await store.shrink()
-    if (args.json) print(JSON.stringify({ before, ...pruned }, null, 2))
-    else
-      print(
-        [
-          `Deleted ${quantity(pruned.bodies, 'response')} last received before ${before} (${quantity(pruned.bytes, 'byte')}). ${keptText(pruned)}`,
-          spaceText(args.vacuum, size, isFile ? statSync(file).size : null),
-        ].join('\n'),
-      )
-    return EXIT.done
-  } finally {
-    await store.close()
-  }
-}
-
-/** Seconds of an age in days or longer units. Throws InputError for anything else. */
-function ageSeconds(age: string): number {
+/** Returns the seconds of an age in days or longer units. */
+function parseAge(age: string): number {
   const span = parseSpan(age)
   if (span && span.count > 0 && span.unit !== 'minute' && span.unit !== 'hour') return spanSeconds(span)
   const ambiguous = span?.unit === 'minute' ? `: m may mean minutes or months; write ${span.count}mo for months` : ''
@@ -85,10 +46,11 @@ function ageSeconds(age: string): number {
   })
 }
 
-const keptText = ({ kept }: Pruned): string =>
-  `Kept ${quantity(kept, 'older one', 'older ones')} with quarantined rows.`
+/** Describes responses that are deleted, and those that are kept. */
+const prunedText = (verb: string, { bodies, bytes, kept }: Pruned, before: string): string =>
+  `${verb} ${quantity(bodies, 'response')} last received before ${before} (${quantity(bytes, 'byte')}). Kept ${quantity(kept, 'older one', 'older ones')} with quarantined rows.`
 
-/** Says whether the file was shrunk, from its sizes in bytes before and after; they are null for a server. */
+/** Says whether the file was shrunk, from its bytes before and after; they are null for a server. */
 function spaceText(vacuum: boolean, before: number | null, after: number | null): string {
   if (before === null || after === null)
     return vacuum
@@ -99,7 +61,7 @@ function spaceText(vacuum: boolean, before: number | null, after: number | null)
     : `The file keeps its size and reuses the space. --vacuum shrinks it and needs up to ${quantity(2 * before, 'byte')} on disk meanwhile.`
 }
 
-/** VACUUM writes a copy of the file, then the same once more into the log. */
+/** Throws if the disk has no room for VACUUM, which writes a copy of the file, and the same again into the log. */
 function requireRoom(file: string): void {
   const needed = 2 * statSync(file).size
   const { bavail, bsize } = statfsSync(dirname(file))
@@ -110,14 +72,14 @@ function requireRoom(file: string): void {
     )
 }
 
-/** Asks on a terminal; scripts are not asked. */
+/** Asks for confirmation on a terminal; scripts are not asked. */
 async function isConfirmed({ yes, json }: PruneArgs, question: string): Promise<boolean> {
   if (yes || json || !process.stdin.isTTY || !process.stderr.isTTY) return true
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   try {
     // Ctrl+C and Ctrl+D mean no.
-    const answer = await terminal.question(`${question} [y/N] `).catch(() => '')
-    if (/^y(es)?$/i.test(answer.trim())) return true
+    const reply = await terminal.question(`${question} [y/N] `).catch(() => '')
+    if (/^y(es)?$/i.test(reply.trim())) return true
     print('Nothing was deleted.')
     return false
   } finally {
@@ -132,16 +94,40 @@ async function forget(args: PruneArgs, job: string): Promise<number> {
   if (args.dryRun)
     throw new InputError('--dry-run needs an age.', { hint: 'indicator-sync prune 180d --dry-run', code: 'usage' })
   if (!(await isConfirmed(args, `Forget job ${job}? Its values are kept.`))) return EXIT.done
-  const store = await openWriter(file, 'prune')
-  try {
+  return withWriter(file, 'prune', async (store) => {
     if (!(await forgetJob(store, { job, version: version(), nowMs: Date.now() })))
       throw new InputError(`Unknown job ${JSON.stringify(job)} in ${file}.`, {
         hint: '`indicator-sync status` lists the last runs with their jobs.',
         code: 'no-job',
       })
-    print(args.json ? JSON.stringify({ job }, null, 2) : `Forgot job ${job}. Its values are kept.`)
+    printResult(args, { job }, `Forgot job ${job}. Its values are kept.`)
     return EXIT.done
-  } finally {
-    await store.close()
+  })
+}
+
+export async function handler(args: PruneArgs): Promise<number> {
+  if (args.job !== undefined) return forget(args, args.job)
+  if (args.age === undefined)
+    throw new InputError('prune needs an age or --job.', { hint: 'indicator-sync prune 180d', code: 'usage' })
+  const before = formatMillis(Date.now() - parseAge(args.age) * 1000)
+  const file = readSettings(args).database.value
+  const fileSize = () => (parseDatabase(file).folder === null ? null : statSync(file).size)
+  // Refuses a database that does not exist: a writer would create it.
+  const prunable = await withReader(file, (reader) => countPrunable(reader, before))
+  if (args.dryRun) {
+    printResult(args, { before, ...prunable }, prunedText('Would delete', prunable, before))
+    return EXIT.done
   }
+  if (args.vacuum && fileSize() !== null) requireRoom(file)
+  const question = `Delete ${quantity(prunable.bodies, 'response')} last received before ${before} (${quantity(prunable.bytes, 'byte')})?`
+  if (prunable.bodies > 0 && !(await isConfirmed(args, question))) return EXIT.done
+  return withWriter(file, 'prune', async (store) => {
+    const pruned = await pruneReplies(store, before)
+    await store.tidy()
+    const size = fileSize()
+    if (args.vacuum) await store.shrink()
+    const text = `${prunedText('Deleted', pruned, before)}\n${spaceText(args.vacuum, size, fileSize())}`
+    printResult(args, { before, ...pruned }, text)
+    return EXIT.done
+  })
 }

@@ -1,10 +1,9 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 import { parseDatabase } from '../../db/address.ts'
-import { openReader } from '../../db/open.ts'
 import type { Reader } from '../../db/store.ts'
 import { PAGE_LOCALES } from '../../page/words/locale.ts'
-import { claimCopy, publish } from '../../reports/publish.ts'
+import { prepareCopy, publish } from '../../reports/publishCopy.ts'
 import type { Service } from '../../service/service.ts'
 import { InputError } from '../../util/errors.ts'
 import { partFileName, removeStaleParts } from '../../util/files/partFiles.ts'
@@ -16,8 +15,9 @@ import type { Args } from '../command.ts'
 import { metadataText } from '../exports/metadata.ts'
 import { DATABASE_FLAG, JSON_FLAG, OVERWRITE_FLAG } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
+import { withReader } from '../settings/databases.ts'
 import { EXIT } from '../terminal/fail.ts'
-import { print } from '../terminal/output.ts'
+import { printResult } from '../terminal/output.ts'
 
 export const positionals = { file: { type: 'string', describe: 'File to write' } } as const
 export const flags = {
@@ -39,17 +39,23 @@ export const examples = [
 
 type PublishArgs = Args<typeof flags, typeof positionals>
 
+/** A result of publishing: fields for JSON, and a text. */
+interface Published {
+  readonly fields: object
+  readonly text: string
+}
+
 const METADATA = 'metadata.yaml'
 
-/** Replaces a small file atomically; `make` gets its current content. */
-function replaceSmallFile(claimIt: () => Target, make: (stands: string | null) => string): void {
+/** Replaces a small file atomically. `prepare` checks the target; `make` gets its current content. */
+function replaceSmallFile(prepare: () => Target, make: (existing: string | null) => string): void {
   for (let attempt = 0; attempt < 10; attempt++) {
-    const target = claimIt()
+    const target = prepare()
     const part = partFileName(target.file)
-    removeStaleParts(target.file, Date.now())
+    removeStaleParts(target.file)
     try {
       writeFileSync(part, make(target.existing ? readFileSync(target.file, 'utf8') : null), { flag: 'wx' })
-      // Another copy may be published into the same folder at this moment.
+      // Fails if another process publishes into the same directory at this moment.
       if (tryMoveIntoPlace(part, target)) return
     } finally {
       rmSync(part, { force: true })
@@ -57,24 +63,20 @@ function replaceSmallFile(claimIt: () => Target, make: (stands: string | null) =
   }
 }
 
-/** The addresses of the services that were called; an early call may have left only its host. */
+/** Reads the base URLs of the called services; an early call may have left only its host. */
 async function readSources({ kysely }: Reader): Promise<string[]> {
-  const known = await kysely.selectFrom('_source').select(['host', 'base_url']).execute()
-  const called = await kysely.selectFrom('_budget').select('host').distinct().execute()
-  const others = called
-    .filter(({ host }) => !known.some((one) => one.host === host))
-    .map(({ host }) => `https://${host}`)
-  return [...new Set([...known.map(({ base_url }) => base_url), ...others])].sort().filter((url) => URL.canParse(url))
+  const sources = await kysely.selectFrom('_source').select(['host', 'base_url']).execute()
+  const hosts = await kysely.selectFrom('_budget').select('host').distinct().execute()
+  const urls = [
+    ...sources.map(({ base_url }) => base_url),
+    ...hosts.filter(({ host }) => !sources.some((source) => source.host === host)).map(({ host }) => `https://${host}`),
+  ]
+  return [...new Set(urls)].sort().filter((url) => URL.canParse(url))
 }
 
-/** Makes the copy and its descriptions. */
-async function publishCopy(
-  source: Reader,
-  path: string,
-  args: PublishArgs,
-  service: Service,
-): Promise<object & { summary: string }> {
-  const { overwrite } = args
+/** Makes the copy, its manifest and its description. */
+async function publishCopy(source: Reader, path: string, args: PublishArgs, service: Service): Promise<Published> {
+  const { overwrite, bookkeeping } = args
   const folder = dirname(resolve(path))
   makeFolder(dirname(path))
   const name = basename(path)
@@ -83,30 +85,30 @@ async function publishCopy(
       hint: 'Name another file.',
       code: 'bad-name',
     })
-  const claimManifest = () => prepareTarget(join(folder, `${name}.manifest.json`), { product: 'a manifest', overwrite })
-  const claimMetadata = () =>
+  const manifestName = `${name}.manifest.json`
+  const prepareManifest = () => prepareTarget(join(folder, manifestName), { product: 'a manifest', overwrite })
+  const prepareMetadata = () =>
     prepareTarget(join(folder, METADATA), { product: 'a description for Datasette', overwrite })
-  // All targets are checked before anything is written.
-  claimCopy(path, overwrite, [source.file])
-  claimManifest()
-  claimMetadata()
-  const manifest = await publish(source, path, { bookkeeping: args.bookkeeping, overwrite })
-  const whole = { file: name, program: `indicator-sync ${version()}`, ...manifest }
-  replaceSmallFile(claimManifest, () => `${JSON.stringify(whole, null, 2)}\n`)
+  // Checks all targets before it writes anything.
+  prepareCopy(path, overwrite, [source.file])
+  prepareManifest()
+  prepareMetadata()
+  const manifest = await publish(source, path, { bookkeeping, overwrite })
+  const fields = { file: name, program: `indicator-sync ${version()}`, ...manifest }
+  replaceSmallFile(prepareManifest, () => `${JSON.stringify(fields, null, 2)}\n`)
   const publication = { service, sources: await readSources(source) }
-  replaceSmallFile(claimMetadata, (stands) => metadataText(basename(name, extname(name)), publication, stands))
-  const summary = `${path}: ${quantity(manifest.rows.observation ?? 0, 'value')}, ${grouped(manifest.bytes)} bytes, sha256 ${manifest.sha256}.\nBeside it: ${name}.manifest.json, and metadata.yaml for \`datasette ${name} -m metadata.yaml\`.`
-  return Object.assign(whole, { summary })
+  replaceSmallFile(prepareMetadata, (existing) => metadataText(basename(name, extname(name)), publication, existing))
+  const text = `${path}: ${quantity(manifest.rows.observation ?? 0, 'value')}, ${grouped(manifest.bytes)} bytes, sha256 ${manifest.sha256}.\nBeside it: ${manifestName}, and metadata.yaml for \`datasette ${name} -m metadata.yaml\`.`
+  return { fields, text }
 }
 
-/** Makes the page as files. */
-async function publishPage(source: Reader, folder: string, { overwrite, language }: PublishArgs, service: Service) {
+async function publishPage(source: Reader, folder: string, args: PublishArgs, service: Service): Promise<Published> {
+  const { overwrite, language: locale } = args
   const { writePage } = await import('../../page/pageFolder.ts')
   const now = Math.floor(Date.now() / 1000)
-  const how = { locale: language, service, now, overwrite, sources: [source.file] }
-  const made = await writePage(source, folder, how)
-  const summary = `${folder}: ${quantity(made.files, 'file')}, ${grouped(made.bytes)} bytes. Open ${join(folder, 'index.html')}, or put the directory on a web server.`
-  return { folder, ...made, summary }
+  const page = await writePage(source, folder, { locale, service, now, overwrite, sources: [source.file] })
+  const text = `${folder}: ${quantity(page.files, 'file')}, ${grouped(page.bytes)} bytes. Open ${join(folder, 'index.html')}, or put the directory on a web server.`
+  return { fields: { page: { folder, ...page } }, text }
 }
 
 export async function handler(args: PublishArgs): Promise<number> {
@@ -123,21 +125,15 @@ export async function handler(args: PublishArgs): Promise<number> {
         code: 'publish-on-server',
       })
   const { database, service } = readSettings({ database: args.database })
-  const source = openReader(database.value)
-  try {
-    const copy = file === undefined ? null : await publishCopy(source, file, args, service.value)
-    const files = page === undefined ? null : await publishPage(source, page, args, service.value)
-    const { summary: _, ...whole } = {
-      summary: '',
-      ...copy,
-      ...(files ? { page: { ...files, summary: undefined } } : {}),
-    }
-    if (args.json) print(JSON.stringify(whole, null, 2))
-    else for (const made of [copy, files]) if (made) print(made.summary)
+  return withReader(database.value, async (source) => {
+    const published = [
+      ...(file === undefined ? [] : [await publishCopy(source, file, args, service.value)]),
+      ...(page === undefined ? [] : [await publishPage(source, page, args, service.value)]),
+    ]
+    const text = published.map((part) => part.text).join('\n')
+    printResult(args, Object.assign({}, ...published.map(({ fields }) => fields)), text)
     return EXIT.done
-  } catch (error) {
+  }).catch((error) => {
     throw asWriteError(error, file ?? page!)
-  } finally {
-    await source.close()
-  }
+  })
 }

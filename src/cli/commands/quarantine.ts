@@ -1,5 +1,3 @@
-import { openWriter } from '../../db/lock.ts'
-import { openReader } from '../../db/open.ts'
 import { GOOD_OUTCOMES } from '../../db/queries/fetchOutcomes.ts'
 import type { Reader } from '../../db/store.ts'
 import { dismiss } from '../../load/quarantine/quarantine.ts'
@@ -11,8 +9,9 @@ import { grouped, quantity } from '../../util/text.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JSON_FLAG } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
+import { withReader, withWriter } from '../settings/databases.ts'
 import { EXIT } from '../terminal/fail.ts'
-import { format, print, stream } from '../terminal/output.ts'
+import { format, print, printResult, stream } from '../terminal/output.ts'
 import { rebuild } from './replay.ts'
 
 export const positionals = {
@@ -32,45 +31,27 @@ export const examples = [
 type QuarantineArgs = Args<typeof flags, typeof positionals>
 
 const COLUMNS = [
-  ...([
-    'id',
-    'created_at',
-    'run_id',
-    'fetch_id',
-    'target',
-    'path',
-    'reason',
-    'fragment',
-    'resolved_at',
-    'dismissed',
-  ] as const),
+  ...(['id', 'created_at', 'run_id', 'fetch_id', 'target', 'path', 'reason', 'fragment'] as const),
+  ...(['resolved_at', 'dismissed'] as const),
 ]
 
-/** How many more rejects the listed answers have than are stored. */
-async function notKept({ kysely }: Reader): Promise<number> {
-  const answers = await kysely
+const EMPTY = 'The quarantine is empty.'
+
+/** Counts the rejects of the listed responses that are not stored. */
+async function countUnlisted({ kysely }: Reader): Promise<number> {
+  const responses = await kysely
     .selectFrom('_quarantine as q')
     .innerJoin('_fetch as f', 'f.id', 'q.fetch_id')
-    .select(({ fn }) => [
-      'f.rows_rejected',
-      fn.countAll<number>().as('kept'),
-      fn.count<number>('q.resolved_at').as('closed'),
-    ])
+    .select(({ fn }) => ['f.rows_rejected', fn.countAll<number>().as('stored')])
     .groupBy('f.id')
+    .having(({ fn, eb }) => eb(fn.count<number>('q.resolved_at'), '<', fn.countAll<number>()))
     .execute()
-  return answers
-    .filter(({ kept, closed }) => closed < kept)
-    .reduce((sum, { rows_rejected, kept }) => sum + Math.max(0, rows_rejected - kept), 0)
+  return responses.reduce((sum, { rows_rejected, stored }) => sum + Math.max(0, rows_rejected - stored), 0)
 }
 
-/** The numbers of what is open. */
-const openIn = async ({ kysely }: Reader): Promise<number[]> =>
-  (await kysely.selectFrom('_quarantine').select('id').where('resolved_at', 'is', null).execute()).map(({ id }) => id)
-
-/** `quarantine list`: what could not be understood, with path, reason and fragment. */
-async function listEntries(file: string, { json }: QuarantineArgs): Promise<number> {
-  const reader = openReader(file)
-  try {
+/** `quarantine list`: lists the open entries. */
+const listEntries = (file: string, { json }: QuarantineArgs): Promise<number> =>
+  withReader(file, async (reader) => {
     const entries = await reader.kysely
       .selectFrom('_quarantine as q')
       .innerJoin('_fetch as f', 'f.id', 'q.fetch_id')
@@ -80,116 +61,102 @@ async function listEntries(file: string, { json }: QuarantineArgs): Promise<numb
       .orderBy('q.id')
       .execute()
     const rows = entries.map((entry) => COLUMNS.map((column) => entry[column]))
-    const empty = 'The quarantine is empty.'
-    if (!json && rows.length === 0) print(empty)
+    if (!json && rows.length === 0) print(EMPTY)
     else await stream(format(json ? 'json' : 'table', COLUMNS, [rows]))
-    const more = await notKept(reader)
-    if (more && !json)
-      print(
-        `${quantity(more, 'more row', 'more rows')} of the same responses ${more === 1 ? 'is' : 'are'} counted but not listed.`,
-      )
+    const more = await countUnlisted(reader)
+    const counted = `${quantity(more, 'more row')} of the same responses ${more === 1 ? 'is' : 'are'} counted but not listed.`
+    if (more && !json) print(counted)
     return EXIT.done
-  } finally {
-    await reader.close()
-  }
-}
+  })
 
-/** `quarantine dismiss`: closes entries with a reason. All of them, or none. */
-async function dismissed(file: string, { ids = [], reason = '', json }: QuarantineArgs): Promise<number> {
-  const say = (message: string): never => {
+const readOpenIds = async ({ kysely }: Reader): Promise<number[]> =>
+  (await kysely.selectFrom('_quarantine').select('id').where('resolved_at', 'is', null).execute()).map(({ id }) => id)
+
+/** `quarantine dismiss`: closes entries with a reason; all of them, or none. */
+async function dismissEntries(file: string, args: QuarantineArgs): Promise<number> {
+  const ids = args.ids ?? []
+  const reason = args.reason?.trim() ?? ''
+  const refuse = (message: string): never => {
     throw new InputError(message, {
       hint: '`indicator-sync quarantine list` shows the ids. Example: indicator-sync quarantine dismiss 17 18 --reason "known misprint"',
       code: 'bad-dismissal',
     })
   }
-  if (ids.length === 0) say('quarantine dismiss needs at least one id.')
-  if (ids.some((id) => !Number.isSafeInteger(id) || id < 1)) say('An id must be a whole number, 1 or more.')
-  if (reason.trim() === '') say('quarantine dismiss needs --reason.')
-  const reader = openReader(file)
-  const open = await openIn(reader)
-  await reader.close()
-  const strange = ids.filter((id) => !open.includes(id))
-  if (strange.length > 0) say(`No open quarantine entry has the id ${strange.join(', ')}.`)
-  const store = await openWriter(file, 'quarantine dismiss')
-  try {
-    const closed = await dismiss(store, [...new Set(ids)], reason.trim(), Date.now())
-    const left = open.length - closed.length
+  if (ids.length === 0) refuse('quarantine dismiss needs at least one id.')
+  if (ids.some((id) => !Number.isSafeInteger(id) || id < 1)) refuse('An id must be a whole number, 1 or more.')
+  if (reason === '') refuse('quarantine dismiss needs --reason.')
+  const open = await withReader(file, readOpenIds)
+  const unknown = ids.filter((id) => !open.includes(id))
+  if (unknown.length > 0) refuse(`No open quarantine entry has the id ${unknown.join(', ')}.`)
+  return withWriter(file, 'quarantine dismiss', async (store) => {
+    const dismissed = await dismiss(store, [...new Set(ids)], reason, Date.now())
+    const left = open.length - dismissed.length
     const { unread } = await store.kysely
       .selectFrom('_quarantine as q')
       .innerJoin('_fetch as f', 'f.id', 'q.fetch_id')
       .select(({ fn }) => fn.count<number>('f.id').distinct().as('unread'))
-      .where('q.id', 'in', closed)
+      .where('q.id', 'in', dismissed)
       .where('f.outcome', 'not in', GOOD_OUTCOMES)
       .executeTakeFirstOrThrow()
-    const says = [
-      `${grouped(closed.length)} dismissed, including identical entries; ${grouped(left)} still open.`,
-      ...(unread > 0
-        ? [
-            `${quantity(unread, 'response')} had no valid rows: the next sync requests ${unread === 1 ? 'its window' : 'their windows'} again.`,
-          ]
-        : []),
-    ]
-    print(json ? JSON.stringify({ dismissed: closed, reason: reason.trim(), left, unread }, null, 2) : says.join('\n'))
+    const windows = unread === 1 ? 'its window' : 'their windows'
+    const refetch = `\n${quantity(unread, 'response')} had no valid rows: the next sync requests ${windows} again.`
+    const text = `${grouped(dismissed.length)} dismissed, including identical entries; ${grouped(left)} still open.`
+    printResult(args, { dismissed, reason, left, unread }, unread > 0 ? text + refetch : text)
     return EXIT.done
-  } finally {
-    await store.close()
-  }
+  })
 }
 
-/** How many entries of the quarantine are open, and how many of them this version understands. */
-async function tryAgain(file: string, service: Service): Promise<{ open: number; understood: number; whole: boolean }> {
-  const reader = openReader(file)
-  try {
-    let understood = 0
-    for await (const stored of readReplies(reader, service, 'quarantined')) {
-      const rows = await readStored(stored)
-      if (!rows || rows === 'damaged') continue
-      const { resolved } = await reader.kysely
-        .selectFrom('_quarantine')
-        .select(({ fn }) => fn.countAll<number>().as('resolved'))
-        .where('fetch_id', '=', stored.fetchId)
-        .where('resolved_at', 'is', null)
-        .where(
-          'path',
-          'not in',
-          rows.rejects.map(({ path }) => path),
-        )
-        .executeTakeFirstOrThrow()
-      understood += resolved
-    }
-    const open = (await openIn(reader)).length
-    return { open, understood, whole: (await replyStoreState(reader)).missing === 0 }
-  } finally {
-    await reader.close()
+/** Counts the open entries that this version can parse. */
+async function countParsable(reader: Reader, service: Service): Promise<number> {
+  let count = 0
+  for await (const reply of readReplies(reader, service, 'quarantined')) {
+    const rows = await readStored(reply)
+    if (!rows || rows === 'damaged') continue
+    const { resolved } = await reader.kysely
+      .selectFrom('_quarantine')
+      .select(({ fn }) => fn.countAll<number>().as('resolved'))
+      .where('fetch_id', '=', reply.fetchId)
+      .where('resolved_at', 'is', null)
+      .where(
+        'path',
+        'not in',
+        rows.rejects.map(({ path }) => path),
+      )
+      .executeTakeFirstOrThrow()
+    count += resolved
   }
+  return count
+}
+
+/** `quarantine replay`: rebuilds the rows if this version can parse open entries. */
+async function replayEntries(file: string, service: Service, args: QuarantineArgs): Promise<number> {
+  const { open, understood, isComplete } = await withReader(file, async (reader) => ({
+    understood: await countParsable(reader, service),
+    open: (await readOpenIds(reader)).length,
+    isComplete: (await replyStoreState(reader)).missing === 0,
+  }))
+  // All replies are replayed in order, because a value belongs between earlier and later versions.
+  const loaded = understood > 0 && isComplete
+  if (loaded) await rebuild(file, service, () => undefined)
+  const left = loaded ? open - understood : open
+  const text =
+    open === 0
+      ? EMPTY
+      : `${grouped(understood)} of ${quantity(open, 'row')} in quarantine can now be parsed${loaded ? ' and loaded' : ''}.`
+  const notLoaded =
+    '\n  → They are not loaded, because some earlier responses are not stored. The next sync requests their windows again.'
+  printResult(args, { open, understood, loaded, left }, understood > 0 && !loaded ? text + notLoaded : text)
+  return left === 0 ? EXIT.done : EXIT.partial
 }
 
 export async function handler(args: QuarantineArgs): Promise<number> {
-  const settings = readSettings(args)
-  const file = settings.database.value
-  const service = settings.service.value
-  if (args.action === 'dismiss') return dismissed(file, args)
+  const { database, service } = readSettings(args)
+  if (args.action === 'dismiss') return dismissEntries(database.value, args)
   if ((args.ids ?? []).length > 0)
     throw new InputError(`quarantine ${args.action} takes no ids.`, {
       hint: 'Only `quarantine dismiss` takes ids.',
       code: 'too-many-arguments',
     })
-  if (args.action === 'list') return listEntries(file, args)
-  const { open, understood, whole } = await tryAgain(file, service)
-  // A value must take its place between earlier and later versions, so the rows are rebuilt from all replies in order.
-  const replayed = understood > 0 && whole
-  if (replayed) await rebuild(file, service, () => undefined)
-  const left = replayed ? open - understood : open
-  const says = [
-    open === 0
-      ? 'The quarantine is empty.'
-      : `${grouped(understood)} of ${quantity(open, 'row')} in quarantine can now be parsed${replayed ? ' and loaded' : ''}.`,
-    ...(understood > 0 && !whole
-      ? [
-          '  → They are not loaded, because some earlier responses are not stored. The next sync requests their windows again.',
-        ]
-      : []),
-  ]
-  print(args.json ? JSON.stringify({ open, understood, loaded: replayed, left }, null, 2) : says.join('\n'))
-  return left === 0 ? EXIT.done : EXIT.partial
+  if (args.action === 'list') return listEntries(database.value, args)
+  return replayEntries(database.value, service.value, args)
 }

@@ -1,17 +1,17 @@
 import { isNeeded, type Recipe } from '../../reports/recipes/recipe.ts'
+import { recipesFor } from '../../reports/recipes/recipes.ts'
 import { runStatement, startStatement } from '../../reports/statements/runner.ts'
 import { exampleValues } from '../../service/service.ts'
 import type { Service } from '../../service/services.ts'
 import { InputError } from '../../util/errors.ts'
-import type { Args } from '../command.ts'
+import { type Args, programName } from '../command.ts'
 import { CSV_FLAGS, DATABASE_FLAG, FORMATS, JSON_FLAG, RANGE_FLAGS } from '../flags.ts'
-import { called } from '../program.ts'
 import { readSettings } from '../settings/config.ts'
-import { prepare, type Question, readQuestion } from '../statements/question.ts'
+import { type Question, readQuestion } from '../statements/readQuestion.ts'
 import { EXIT } from '../terminal/fail.ts'
-import { type Format, format, print, stream } from '../terminal/output.ts'
+import { type Format, format, print, printResult, stream } from '../terminal/output.ts'
 import { EXIT_BY_SIGNAL, STOP_SIGNALS, type StopSignal } from '../terminal/signals.ts'
-import { cellsOfLine, wrapped } from '../terminal/wrap.ts'
+import { lineWidth, wrapText } from '../terminal/wrap.ts'
 
 export const positionals = { sql: { type: 'string', describe: 'One SELECT statement' } } as const
 export const flags = {
@@ -41,19 +41,16 @@ export const endsWithOutput = true
 
 type QueryArgs = Args<typeof flags, typeof positionals>
 
-/** The default limit of rows of a table. */
+/** The default limit of rows of a table, which is in memory as a whole, and its limit of letters. */
 const TABLE_ROWS = 1000
-
-/** Letters of a table, which is in memory as a whole. */
 const TABLE_LETTERS = 100_000_000
 
-/** Prints what it means that a recipe has no rows; returns whether there is nothing more to print. */
-function printNoRows(how: Format, nothing: Question['nothing']): boolean {
-  if (!nothing) return false
-  if (!nothing.answers) throw new InputError(nothing.says, { code: 'nothing-stored' })
-  if (how === 'table') print(nothing.says)
-  else process.stderr.write(`${nothing.says}\n`)
-  return how === 'table'
+/** Prints the message of a recipe for an empty result; returns true if no table follows. */
+function printNoRows(name: Format, { says, answers }: NonNullable<Question['nothing']>): boolean {
+  if (!answers) throw new InputError(says, { code: 'nothing-stored' })
+  if (name === 'table') print(says)
+  else process.stderr.write(`${says}\n`)
+  return name === 'table'
 }
 
 const parametersText = (recipe: Recipe): string =>
@@ -62,76 +59,68 @@ const parametersText = (recipe: Recipe): string =>
     .join(' ')
 
 /** `--recipes`: lists the recipes. */
-async function listRecipes(service: Service, json: boolean): Promise<void> {
-  const { recipesFor } = await import('../../reports/recipes/recipes.ts')
-  const all = recipesFor(service)
-  if (json) return print(JSON.stringify(all, null, 2))
-  const cells = cellsOfLine()
-  const recipes = all.map((recipe) =>
-    [
-      recipe.name,
-      wrapped(recipe.question, cells, '  '),
-      ...(Object.keys(recipe.parameters).length > 0 ? [wrapped(parametersText(recipe), cells, '    ')] : []),
-    ].join('\n'),
-  )
+function printRecipes(service: Service, args: QueryArgs): void {
+  const recipes = recipesFor(service)
+  const cells = lineWidth()
+  const lines = recipes.flatMap((recipe) => [
+    recipe.name,
+    wrapText(recipe.question, cells, '  '),
+    ...(Object.keys(recipe.parameters).length > 0 ? [wrapText(parametersText(recipe), cells, '    ')] : []),
+  ])
   const { indicator } = exampleValues(service)
-  print(
-    `${recipes.join('\n')}\n\nRun one: ${called()} query --recipe daily-average --indicator ${indicator} --from 2025-10-01`,
-  )
+  const example = `Run one: ${programName()} query --recipe daily-average --indicator ${indicator} --from 2025-10-01`
+  printResult(args, recipes, `${lines.join('\n')}\n\n${example}`)
 }
-
-const tableTooLarge = (): InputError =>
-  new InputError('The table is too large (more than 100 MB).', {
-    hint: 'Select less at once: fewer rows with --limit, or fewer columns. --format csv has no such limit.',
-    code: 'no-memory',
-  })
 
 export async function handler(args: QueryArgs): Promise<number> {
   const settings = readSettings(args)
-  const service = settings.service.value
   if (args.recipes) {
-    await listRecipes(service, args.json)
+    printRecipes(settings.service.value, args)
     return EXIT.done
   }
-  const how = args.json ? 'json' : args.format
-  const { safe, excel, timeout, limit = how === 'table' ? TABLE_ROWS : 0 } = args
+  const name = args.json ? 'json' : args.format
+  const { safe, excel, timeout, limit = name === 'table' ? TABLE_ROWS : 0 } = args
   for (const [flag, value] of Object.entries({ timeout, limit }))
     if (!(value >= 0))
       throw new InputError(`--${flag} ${value} is not valid; expected 0 or more.`, { code: 'bad-limit' })
-  if (how !== 'csv' && (safe || excel))
+  if (name !== 'csv' && (safe || excel))
     throw new InputError(`--${safe ? 'safe' : 'excel'} only works with CSV.`, {
       hint: 'Add --format csv.',
       code: 'usage',
     })
-  const { given, recipe } = await readQuestion(args, service)
-  // A signal ends the process of the statement, too.
-  const exit = (name: StopSignal) => process.exit(EXIT_BY_SIGNAL[name])
-  for (const name of STOP_SIGNALS) process.on(name, exit)
+  const prepareQuestion = readQuestion(args, settings)
+  // A signal also ends the process of the statement.
+  const exit = (signal: StopSignal) => process.exit(EXIT_BY_SIGNAL[signal])
+  for (const signal of STOP_SIGNALS) process.on(signal, exit)
   try {
     // It starts while the recipe is prepared.
     const statement = startStatement()
-    const { sql, parameters, nothing, notes } = await prepare(args, settings, given, recipe)
+    const { sql, parameters, nothing, notes } = await prepareQuestion()
     if (!args.quiet) for (const note of notes) process.stderr.write(`${note}\n`)
     const limits = {
       ...(timeout > 0 && { ms: timeout * 1000 }),
       ...(limit > 0 && { rows: limit }),
-      ...(how === 'table' && { bytes: TABLE_LETTERS }),
+      ...(name === 'table' && { bytes: TABLE_LETTERS }),
     }
-    const answer = await runStatement(statement, { file: settings.database.value, sql, parameters }, limits)
-    const rows = answer.rows[Symbol.asyncIterator]()
-    const first = await rows.next()
-    if (first.done && printNoRows(how, nothing)) return EXIT.done
-    const all = (async function* () {
+    const result = await runStatement(statement, { file: settings.database.value, sql, parameters }, limits)
+    const blocks = result.rows[Symbol.asyncIterator]()
+    const first = await blocks.next()
+    if (first.done && nothing && printNoRows(name, nothing)) return EXIT.done
+    const rows = (async function* () {
       if (!first.done) yield first.value
-      yield* { [Symbol.asyncIterator]: () => rows }
-      if (answer.cut() === 'bytes') throw tableTooLarge()
+      yield* { [Symbol.asyncIterator]: () => blocks }
+      if (result.cut() === 'bytes')
+        throw new InputError('The table is too large (more than 100 MB).', {
+          hint: 'Select less at once: fewer rows with --limit, or fewer columns. --format csv has no such limit.',
+          code: 'no-memory',
+        })
     })()
-    const names = answer.columns.map(({ name }) => name)
-    await stream(format(how, names, all, { safe, excel }))
-    if (answer.cut() === 'rows' && !args.quiet)
+    const columns = result.columns.map((column) => column.name)
+    await stream(format(name, columns, rows, { safe, excel }))
+    if (result.cut() === 'rows' && !args.quiet)
       process.stderr.write(`Showing the first ${limit === 1 ? 'row' : `${limit} rows`}. Use --limit 0 to show all.\n`)
   } finally {
-    for (const name of STOP_SIGNALS) process.off(name, exit)
+    for (const signal of STOP_SIGNALS) process.off(signal, exit)
   }
   return EXIT.done
 }

@@ -18,7 +18,7 @@ import { createNotifier, notifyTargets } from '../jobs/notify.ts'
 import { runJobs } from '../jobs/runJobs.ts'
 import { readSettings, requireService } from '../settings/config.ts'
 import { describe, EXIT, exitCodeFor, failedFields } from '../terminal/fail.ts'
-import { logFor } from '../terminal/logging.ts'
+import { logFor } from '../terminal/progress.ts'
 import { signalCode, watchSignals } from '../terminal/signals.ts'
 import { summaryText } from '../text/summary.ts'
 
@@ -35,67 +35,75 @@ const STALL_S = 3600
 /** The clock is read at least this often, so that a jump is noticed. */
 const POLL_MS = 30_000
 
-async function readScheduled(args: ScheduleArgs): Promise<Job[]> {
-  const jobs = readJobs(args.jobs, readSettings(args).service.value)
-  const without = jobs.filter(({ schedule }) => schedule === null)
-  if (without.length === 0) return jobs
-  throw new InputError(`Missing schedule in job ${without.map(({ name }) => name).join(', ')}.`, {
-    hint: 'Add a line such as schedule: "15 21 * * *" to the job file.',
-    code: 'no-schedule',
-  })
+/** Sleeps until a signal comes. */
+const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  sleep(ms, undefined, { signal }).catch(() => undefined)
+
+/** Reads the settings, the jobs and the log; throws if a job has no schedule. */
+function readScheduled(args: ScheduleArgs) {
+  const settings = readSettings(args)
+  const distributed = isDistributed(args, settings)
+  const jobs = readJobs(args.jobs, settings.service.value)
+  const unscheduled = jobs.filter(({ schedule }) => schedule === null)
+  if (unscheduled.length > 0)
+    throw new InputError(`Missing schedule in job ${unscheduled.map(({ name }) => name).join(', ')}.`, {
+      hint: 'Add a line such as schedule: "15 21 * * *" to the job file.',
+      code: 'no-schedule',
+    })
+  const service = requireService(settings)
+  const log = logFor(args, listSecrets(service.key))
+  const notify = notifyTargets(args)
+  const notifier = (some: readonly Job[]) => createNotifier(some, notify, { command: 'schedule', log })
+  // Reports mistakes in the targets.
+  notifier(jobs)
+  return { jobs, file: settings.database.value, service, distributed, log, notify, notifier }
 }
 
-/** What one run works with. The files may have changed since the start: where they are wrong now, the parent process reports it. */
-async function readAgain(args: ScheduleArgs, index: number) {
+/** Reads the files again for a run: they may have changed since the start. The parent process reports mistakes. */
+function readAgain(args: ScheduleArgs, index: number) {
   try {
-    const settings = readSettings(args)
-    // The files of the others may be no jobs any more.
-    const [job] = (await readScheduled({ ...args, jobs: [args.jobs[index]!] })) as [Job]
-    const service = requireService(settings)
-    const log = logFor(args, listSecrets(service.key))
-    createNotifier([job], notifyTargets(args), { command: 'schedule', log })
-    return { job, file: settings.database.value, service, log }
+    // The files of other jobs may be invalid now.
+    return readScheduled({ ...args, jobs: [args.jobs[index]!] })
   } catch (error) {
     reportRefusal(error)
     throw error
   }
 }
 
-/** One run of one job, in its own process. Where another process writes to the database, it waits until the job is due again. */
+/** Runs a job once, in a child process. Waits for another writer until the job is due again. */
 async function runOnce(args: ScheduleArgs, { index, parent }: ChildRun): Promise<number> {
   endWithParent(parent)
   reportAlive()
-  const { job, file, service, log } = await readAgain(args, index)
+  const { jobs, file, service, distributed, log, notify } = readAgain(args, index)
+  const [job] = jobs as [Job]
   const emit = createEmitter(eventsTo(log))
   const signals = watchSignals((fields) => emit('signal.received', fields))
+  const { signal } = signals
   try {
     const until = nextTime(job, Date.now())
-    for (let waits = 0; (await isLocked(file)) && Date.now() < until && !signals.signal.aborted; waits++) {
-      if (waits === 0)
-        emit('schedule.waiting', {
-          job: job.name,
-          reason: `another process is writing to ${file}; waiting for it.`,
-        })
+    for (let waits = 0; (await isLocked(file)) && Date.now() < until && !signal.aborted; waits++) {
+      const reason = `another process is writing to ${file}; waiting for it.`
+      if (waits === 0) emit('schedule.waiting', { job: job.name, reason })
       reportAlive()
-      await sleep(1000, undefined, { signal: signals.signal }).catch(() => undefined)
+      await pause(1000, signal)
     }
-    if (signals.signal.aborted) return signals.code() ?? EXIT.done
+    if (signal.aborted) return signals.code() ?? EXIT.done
     const { code, summaries } = await runJobs([job], {
       ...service,
       file,
-      distributed: isDistributed(args, readSettings(args)),
+      distributed,
       command: 'schedule',
       log,
       quiet: args.quiet,
       durability: args.durability,
       onReject: args.onReject,
-      notify: notifyTargets(args),
-      signal: signals.signal,
+      notify,
+      signal,
       onActivity: reportAlive,
     })
     // The JSON log has events for this.
-    const printed = args.logFormat === 'json' ? [] : summaries
-    for (const summary of printed) log[summary.outcome === 'done' ? 'info' : 'warn'](summaryText(summary))
+    for (const summary of args.logFormat === 'json' ? [] : summaries)
+      log[summary.outcome === 'done' ? 'info' : 'warn'](summaryText(summary))
     return code
   } catch (error) {
     if (args.logFormat === 'json') emit('command.failed', failedFields(error))
@@ -109,16 +117,12 @@ async function runOnce(args: ScheduleArgs, { index, parent }: ChildRun): Promise
 export async function handler(args: ScheduleArgs): Promise<number> {
   const childRun = readChildRun()
   if (childRun) return runOnce(args, childRun)
-  isDistributed(args, readSettings(args))
-  const jobs = await readScheduled(args)
-  // Reported now, not when the job is due.
-  const { key } = requireService(readSettings(args))
-  const log = logFor(args, listSecrets(key))
-  createNotifier(jobs, notifyTargets(args), { command: 'schedule', log })
+  const { jobs, log, notifier } = readScheduled(args)
   const emit = createEmitter(eventsTo(log))
   const signals = watchSignals((fields) =>
     emit('signal.received', { ...fields, reason: 'Stopping; repeat the signal to stop immediately.' }),
   )
+  const { signal } = signals
   const due = createDueTimes(jobs, Date.now())
   const logNext = (job: Job): void => {
     const at = due.at(job)
@@ -127,44 +131,43 @@ export async function handler(args: ScheduleArgs): Promise<number> {
   }
   jobs.forEach(logNext)
   let clock = Date.now()
-  /** Without this, jobs would wait for as long as the clock was ahead. */
+  /** If the clock was set back, jobs are due earlier: otherwise they would wait for as long as it was ahead. */
   const noticeSetBack = (): void => {
     const now = Date.now()
     if (now < clock) due.setBack(now).forEach(logNext)
     clock = now
   }
   /** Reports a run whose process could not report it. */
-  const broken = async (job: Job, how: string, code: string, hint?: string): Promise<void> => {
-    emit('schedule.failed', { job: job.name, code, reason: how, hint: hint ?? null })
-    const notifier = createNotifier([job], notifyTargets(args), { command: 'schedule', log })
-    notifier.broke(job, new StoppedError(`The run failed: ${how}`, { code, ...(hint && { hint }) }))
-    if (signals.signal.aborted) notifier.abort()
-    else signals.signal.addEventListener('abort', notifier.abort, { once: true })
-    await notifier.finish()
-    signals.signal.removeEventListener('abort', notifier.abort)
+  const reportFailure = async (job: Job, code: string, reason: string, hint?: string): Promise<void> => {
+    emit('schedule.failed', { job: job.name, code, reason, hint: hint ?? null })
+    const { broke, abort, finish } = notifier([job])
+    broke(job, new StoppedError(`The run failed: ${reason}`, { code, ...(hint && { hint }) }))
+    if (signal.aborted) abort()
+    else signal.addEventListener('abort', abort, { once: true })
+    await finish()
+    signal.removeEventListener('abort', abort)
   }
   try {
-    while (!signals.signal.aborted) {
+    while (!signal.aborted) {
       noticeSetBack()
       const job = due.first()
       const left = due.at(job) - Date.now()
       if (left > 0) {
-        await sleep(Math.min(left, POLL_MS), undefined, { signal: signals.signal }).catch(() => undefined)
+        await pause(Math.min(left, POLL_MS), signal)
         continue
       }
-      // One after the other: a time that passed meanwhile is run once, afterwards.
+      // Jobs run one after the other. A time that passes meanwhile is made up for once.
       due.start(job, Date.now())
-      const ended = await runInChild(jobs.indexOf(job), { stallMs: STALL_S * 1000, signals })
-      if (ended === 'stalled') {
-        const how = `no progress for ${STALL_S} s; it was stopped. Loaded data is kept.`
-        await broken(job, how, 'stalled')
-      } else if (typeof ended === 'object') {
-        const { code, reason, hint } = ended.refused
-        await broken(job, `it could not start: ${reason}`, code, hint)
-      } else if (ended === EXIT.busy) due.retry(job, Date.now())
-      else if (typeof ended === 'string' && !signals.signal.aborted)
-        await broken(job, `its process was ended by ${ended}.`, 'killed')
-      if (!signals.signal.aborted) logNext(job)
+      const end = await runInChild(jobs.indexOf(job), { stallMs: STALL_S * 1000, signals })
+      if (end === 'stalled')
+        await reportFailure(job, 'stalled', `no progress for ${STALL_S} s; it was stopped. Loaded data is kept.`)
+      else if (typeof end === 'object') {
+        const { code, reason, hint } = end.refused
+        await reportFailure(job, code, `it could not start: ${reason}`, hint)
+      } else if (end === EXIT.busy) due.retry(job, Date.now())
+      else if (typeof end === 'string' && !signal.aborted)
+        await reportFailure(job, 'killed', `its process was ended by ${end}.`)
+      if (!signal.aborted) logNext(job)
     }
   } finally {
     signals.release()

@@ -11,8 +11,8 @@ import type { Args } from '../command.ts'
 import { DATABASE_FLAG, ON_REJECT_FLAG, SERVICE_FLAGS } from '../flags.ts'
 import { readSettings, requireService } from '../settings/config.ts'
 import { EXIT, exitCodeFor, failedFields } from '../terminal/fail.ts'
-import { logFor } from '../terminal/logging.ts'
 import { print } from '../terminal/output.ts'
+import { logFor } from '../terminal/progress.ts'
 import { watchSignals } from '../terminal/signals.ts'
 
 export const flags = {
@@ -26,7 +26,7 @@ export const examples = ['worker --database postgres://user@host/market --servic
 
 type WorkerArgs = Args<typeof flags>
 
-/** Milliseconds without an answer of the database after which a process that was asked to stop ends without it. */
+/** Milliseconds without a sign of the database after which a stopped worker exits. */
 const SILENT_MS = 15_000
 
 export async function handler(args: WorkerArgs): Promise<number> {
@@ -45,10 +45,11 @@ export async function handler(args: WorkerArgs): Promise<number> {
   const emit = createEmitter(onEvent)
   const store = await openStore(file)
   const signals = watchSignals((fields) => emit('signal.received', fields))
+  const { signal } = signals
   let heardAt = performance.now()
-  // A connection on which nothing comes can last for many minutes. Others take over what this worker has under way.
-  const silence = setInterval(() => {
-    if (!signals.signal.aborted || performance.now() - heardAt < SILENT_MS) return
+  // A dead connection can last for many minutes. Other workers take over the requests of this one.
+  const watch = setInterval(() => {
+    if (!signal.aborted || performance.now() - heardAt < SILENT_MS) return
     emit('database.lost', {
       command: 'worker',
       code: 'silent',
@@ -57,24 +58,12 @@ export async function handler(args: WorkerArgs): Promise<number> {
     })
     process.exit(signals.code())
   }, 1_000)
+  const onHeard = (): void => {
+    heardAt = performance.now()
+  }
   try {
-    const { done, failed, stop } = await runWorker(
-      {
-        ...service,
-        store,
-        version: version(),
-        now: Date.now,
-        signal: signals.signal,
-        onEvent,
-        onReject: args.onReject,
-      },
-      {
-        ...args,
-        onHeard: () => {
-          heardAt = performance.now()
-        },
-      },
-    )
+    const context = { ...service, store, version: version(), now: Date.now, signal, onEvent, onReject: args.onReject }
+    const { done, failed, stop } = await runWorker(context, { ...args, onHeard })
     if (!args.quiet) print(`${quantity(done, 'request')} done, ${failed} of them failed.`)
     if (stop) {
       emit('command.failed', failedFields(stop))
@@ -83,7 +72,7 @@ export async function handler(args: WorkerArgs): Promise<number> {
     return signals.code() ?? (failed > 0 ? EXIT.partial : EXIT.done)
   } finally {
     await store.close()
-    clearInterval(silence)
+    clearInterval(watch)
     signals.release()
   }
 }

@@ -4,15 +4,14 @@ import { isNeeded, UNSAID, withDefaults } from '../../reports/recipes/recipe.ts'
 import { recipesFor } from '../../reports/recipes/recipes.ts'
 import type { Service } from '../../service/service.ts'
 
-/** What a description of a published file is made from. */
 export interface Publication {
-  /** Of which the queries have their defaults. */
+  /** The service whose defaults the recipes have. */
   readonly service: Service
-  /** The addresses that the data came from. */
+  /** The base URLs from which the data was fetched. */
   readonly sources: readonly string[]
 }
 
-/** The column that names a row, where others point to it. */
+/** The columns that name the rows of tables to which others refer. */
 const LABEL_COLUMNS: Readonly<Record<string, string>> = {
   content_text: 'title',
   geo_text: 'name',
@@ -22,57 +21,34 @@ const LABEL_COLUMNS: Readonly<Record<string, string>> = {
   archive_text: 'name',
   widget_text: 'name',
 }
-/** Columns by which short views are sorted. Those of all values have no order: Datasette would sort them all for its first page. */
+/** The order of short views. Datasette would sort all rows of a long one for its first page. */
 const SORTED: Readonly<Record<string, object>> = { latest: { sort: 'indicator_id' }, runs: { sort_desc: 'id' } }
 
-/** Every table and view with its columns, as Datasette shows them. */
-function tableDescriptions(): Record<string, object> {
-  const all: Record<string, { description: string; hidden?: true; columns: Record<string, string> }> = {}
+/** Describes every table and view with its columns. */
+function describeTables(): Record<string, object> {
+  const tables: Record<string, { description: string; columns: Record<string, string> }> = {}
   for (const { object, column_name, unit, meaning } of dictionaryRows()) {
-    if (column_name === '') {
-      all[object] = { description: meaning, ...(object.startsWith('_') ? { hidden: true } : {}), columns: {} }
+    if (column_name !== '') {
+      tables[object]!.columns[column_name] = unit && !meaning.includes(unit) ? `${meaning} [${unit}]` : meaning
       continue
     }
-    all[object]!.columns[column_name] = unit && !meaning.includes(unit) ? `${meaning} [${unit}]` : meaning
+    tables[object] = {
+      description: meaning,
+      ...(object.startsWith('_') ? { hidden: true } : {}),
+      columns: {},
+      ...(LABEL_COLUMNS[object] ? { label_column: LABEL_COLUMNS[object] } : {}),
+      ...SORTED[object],
+      ...(object === 'texts' ? { fts_table: 'search', fts_pk: 'id' } : {}),
+    }
   }
-  return Object.fromEntries(
-    Object.entries(all).map(([name, table]) => [
-      name,
-      {
-        ...table,
-        ...(LABEL_COLUMNS[name] ? { label_column: LABEL_COLUMNS[name] } : {}),
-        ...SORTED[name],
-        ...(name === 'texts' ? { fts_table: 'search', fts_pk: 'id' } : {}),
-      },
-    ]),
-  )
+  return tables
 }
 
 /**
- * Datasette's description of a published file: `datasette data.db -m metadata.yaml`. `database` is its name without the
- * extension. Entries of other databases in the existing text are kept.
+ * Writes the description of a published file for Datasette: `datasette data.db -m metadata.yaml`. `database` is its name without
+ * the extension. Keeps entries of other databases in the existing text.
  */
-export function metadataText(database: string, publication: Publication, existingText: string | null): string {
-  const { facts, databases } = createMetadata(database, publication)
-  const existing = parseDocument(existingText ?? '')
-  const isMetadata =
-    existing.errors.length === 0 && isMap(existing.contents) && isMap(existing.get('databases') ?? existing.contents)
-  if (!isMetadata) return stringify({ ...facts, databases })
-  const others = Object.keys((existing.toJS() as { databases?: object }).databases ?? {}).filter(
-    (name) => name !== database,
-  )
-  // What the publisher wrote by hand stays, such as the licence of the data.
-  if (others.length === 0)
-    for (const [name, value] of Object.entries(facts))
-      if (name === 'description' || !existing.has(name)) existing.set(name, value)
-  existing.setIn(['databases', database], existing.createNode(databases[database]))
-  return existing.toString()
-}
-
-function createMetadata(
-  database: string,
-  { service, sources }: Publication,
-): { facts: Record<string, string>; databases: Record<string, object> } {
+export function metadataText(database: string, { service, sources }: Publication, existingText: string | null): string {
   const hosts = sources.map((address) => new URL(address).host)
   const facts = {
     title: 'Indicators',
@@ -80,21 +56,24 @@ function createMetadata(
     ...(hosts.length > 0 ? { source: hosts.join(', ') } : {}),
     ...(sources[0] ? { source_url: sources[0] } : {}),
   }
-  const queries = recipesFor(service).map((recipe) => [
-    recipe.name,
-    {
-      title: recipe.question,
-      description: Object.entries(recipe.parameters)
-        .map(([name, value]) =>
-          isNeeded(recipe, name) ? `${name}: required` : `${name}: default ${value ?? UNSAID[name] ?? 'all'}`,
-        )
-        .join('; '),
-      sql: withDefaults(recipe),
-      params: Object.keys(recipe.parameters),
-    },
-  ])
-  return {
-    facts,
-    databases: { [database]: { ...facts, tables: tableDescriptions(), queries: Object.fromEntries(queries) } },
-  }
+  const queries = recipesFor(service).map((recipe) => {
+    const parameters = Object.entries(recipe.parameters).map(([name, value]) =>
+      isNeeded(recipe, name) ? `${name}: required` : `${name}: default ${value ?? UNSAID[name] ?? 'all'}`,
+    )
+    const sql = withDefaults(recipe)
+    const params = Object.keys(recipe.parameters)
+    return [recipe.name, { title: recipe.question, description: parameters.join('; '), sql, params }] as const
+  })
+  const description = { ...facts, tables: describeTables(), queries: Object.fromEntries(queries) }
+  const existing = parseDocument(existingText ?? '')
+  const isMetadata =
+    existing.errors.length === 0 && isMap(existing.contents) && isMap(existing.get('databases') ?? existing.contents)
+  if (!isMetadata) return stringify({ ...facts, databases: { [database]: description } })
+  const { databases = {} } = existing.toJS() as { databases?: object }
+  // What the publisher wrote stays, such as the licence of the data.
+  if (Object.keys(databases).every((name) => name === database))
+    for (const [name, value] of Object.entries(facts))
+      if (name === 'description' || !existing.has(name)) existing.set(name, value)
+  existing.setIn(['databases', database], existing.createNode(description))
+  return existing.toString()
 }

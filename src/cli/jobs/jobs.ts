@@ -4,27 +4,12 @@ import { type ReadOther, readJob } from '../../job/read.ts'
 import { onlyIndicators } from '../../job/select.ts'
 import { exampleValues, type Service } from '../../service/service.ts'
 import { InputError } from '../../util/errors.ts'
-import { describeSystemError } from '../../util/systemErrors.ts'
-import { readSettings, readSmall, type SettingFlags } from '../settings/config.ts'
-
-/** Reads a small YAML file; `kind` names it in messages. Throws InputError if it cannot be read. */
-export function readYamlText(file: string, kind: string, hint: string): string {
-  try {
-    return readSmall(file, kind)
-  } catch (error) {
-    if (error instanceof InputError) throw error
-    throw new InputError(`The ${kind} ${file} ${describeSystemError(error)}.`, {
-      hint,
-      code: `no-${kind.replaceAll(' ', '-')}`,
-      cause: error,
-    })
-  }
-}
+import { readSettings, readTextFile, type SettingFlags } from '../settings/config.ts'
 
 const NAME_A_JOB = 'Pass a job file, such as jobs/nightly.yaml. `indicator-sync init` writes one.'
 
 /** Reads the text of a job file. */
-export const readJobText = (file: string): string => readYamlText(file, 'job file', NAME_A_JOB)
+export const readJobText = (file: string): string => readTextFile(file, 'job file', NAME_A_JOB)
 
 /** Reads a job file that another one extends, relative to its folder. */
 export const readOther: ReadOther = (name, from) => {

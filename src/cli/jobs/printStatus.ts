@@ -3,8 +3,7 @@ import { readQueues } from '../../db/queries/queues.ts'
 import { callsLeft } from '../../fetch/budget.ts'
 import { type LakeState, lakeState, lakeStateIn } from '../../lake/state.ts'
 import { prometheusText } from '../../reports/metrics.ts'
-import { readStatus } from '../../reports/status.ts'
-import { coveredSeries } from '../../reports/strips.ts'
+import { readCoveredSeries, readStatus } from '../../reports/readStatus.ts'
 import { SyncError } from '../../util/errors.ts'
 import { version } from '../../util/package.ts'
 import { shellWord } from '../../util/text.ts'
@@ -13,9 +12,9 @@ import { readSettings } from '../settings/config.ts'
 import { withLake } from '../settings/storage.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
-import { cellsOfLine, wrapped } from '../terminal/wrap.ts'
+import { lineWidth, wrapText } from '../terminal/wrap.ts'
 
-import { lakeStateText, queuesText, statusText, strips, withLag } from '../text/status.ts'
+import { coverageText, lakeStateText, queuesText, statusText, withLag } from '../text/statusText.ts'
 import { readJobs } from './jobs.ts'
 import { lakesOfJobs } from './lakes.ts'
 
@@ -72,12 +71,14 @@ export async function printStatus(args: StatusArgs): Promise<number> {
       print(JSON.stringify({ database: file, ...status, lakes, ...(queues ? { queues } : {}) }, null, 2))
       return EXIT.done
     }
-    const cells = cellsOfLine()
-    const covered = await coveredSeries(reader)
-    print(statusText(file, status, covered.length === 0 ? '' : strips(covered, service.value.timeZone, cells), cells))
-    if (queues) for (const line of queuesText(queues)) print(wrapped(line, cells, '  ', ''))
-    for (const lake of lakes) print(`\n${wrapped(lakeStateText(lake, Date.now()), cells, '  ', '')}`)
-    for (const text of lakeProblems) print(`\n${wrapped(text, cells, '  ', '')}`)
+    const cells = lineWidth()
+    const covered = await readCoveredSeries(reader)
+    print(
+      statusText(file, status, covered.length === 0 ? '' : coverageText(covered, service.value.timeZone, cells), cells),
+    )
+    if (queues) for (const line of queuesText(queues)) print(wrapText(line, cells, '  ', ''))
+    for (const lake of lakes) print(`\n${wrapText(lakeStateText(lake, Date.now()), cells, '  ', '')}`)
+    for (const text of lakeProblems) print(`\n${wrapText(text, cells, '  ', '')}`)
     return EXIT.done
   } finally {
     await reader.close()

@@ -21,7 +21,7 @@ import type { Interval } from '../../util/time/interval.ts'
 import { EXIT, exitCodeFor } from '../terminal/fail.ts'
 import { createProgress } from '../terminal/progress.ts'
 import { watchSignals } from '../terminal/signals.ts'
-import { type RangeArgs, rangeOfFlags } from '../times.ts'
+import { type RangeArgs, resolveRange } from '../times.ts'
 import { syncJobLake } from './lakes.ts'
 import { createNotifier, type Notifier } from './notify.ts'
 
@@ -201,7 +201,7 @@ function partText({ command, from, to, only }: RunOptions): string | undefined {
 
 /** The range of `--from` and `--to` in the zone of a job. */
 const rangeOfJob = (job: Job, options: RunOptions): Interval | undefined =>
-  rangeOfFlags(options, job.timeZone, Math.floor(Date.now() / 1000))
+  resolveRange(options, job.timeZone, Math.floor(Date.now() / 1000))
 
 const withOptions = (job: Job, options: RunOptions): JobWithOptions => ({
   job,

@@ -1,5 +1,4 @@
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
-import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { parseDatabase, passwordIn, shownAddress } from '../../db/address.ts'
 import { checkKey } from '../../service/key.ts'
@@ -10,41 +9,35 @@ import { describeSystemError } from '../../util/systemErrors.ts'
 import { DEFAULT_DATABASE } from '../flags.ts'
 import { rememberSecret } from '../terminal/secrets.ts'
 
-/** What people write by hand is shorter. */
-const MOST_BYTES = 1024 * 1024
+/** Files that people write by hand are smaller. */
+const MAX_BYTES = 1024 * 1024
 
 /**
- * The text of a small file, which may be a pipe, without a byte order mark. Refuses one that is too large or endless, such as a
- * device. Throws the error of the system.
+ * Reads a small text file or pipe, without a byte order mark. Refuses a file that is too large or endless, such as a device.
+ * Throws errors of the system unchanged.
  */
-export function readSmall(file: string, what: string): string {
+export function readSmall(file: string, kind: string): string {
   const handle = openSync(file, 'r')
   try {
-    const bytes = Buffer.allocUnsafe(MOST_BYTES + 1)
+    const bytes = Buffer.allocUnsafe(MAX_BYTES + 1)
     let length = 0
-    for (let more = 1; more > 0 && length <= MOST_BYTES; length += more)
-      more = readSync(handle, bytes, length, MOST_BYTES + 1 - length, null)
-    if (length > MOST_BYTES)
-      throw new InputError(`${file} is too large for a ${what} (limit 1 MiB).`, { code: 'huge-file' })
+    for (let read = 1; read > 0 && length <= MAX_BYTES; length += read)
+      read = readSync(handle, bytes, length, MAX_BYTES + 1 - length, null)
+    if (length > MAX_BYTES)
+      throw new InputError(`${file} is too large for a ${kind} (limit 1 MiB).`, { code: 'huge-file' })
     return bytes.toString('utf8', 0, length).replace(/^\uFEFF/, '')
   } finally {
     closeSync(handle)
   }
 }
 
-/** Whether there is a database to be read under a name. */
-export const isThere = async (name: string): Promise<boolean> =>
-  parseDatabase(name).folder === null
-    ? (await (await import('../../db/open.ts')).schemaState(name)).exists
-    : existsSync(name)
-
-/** A setting with the place it came from, for `doctor`. */
-export interface Setting<T> {
+/** A setting and its source, such as `flag --database`. */
+interface Setting<T> {
   readonly value: T
   readonly from: string
 }
 
-/** The flags that settings can come from. */
+/** The flags of settings. */
 export interface SettingFlags {
   readonly service?: string | undefined
   readonly baseUrl?: string | undefined
@@ -52,128 +45,73 @@ export interface SettingFlags {
   readonly database?: string | undefined
 }
 
-/** Where every setting of a run came from; what is missing is null. */
+/** Every setting of a run with its source; null if it is not set. */
 export interface Settings {
   readonly service: Setting<Service>
   readonly baseUrl: Setting<string> | null
-  /** As it was given. `requireService` checks it: a wrong one does not stop a command that calls no service. */
+  /** Not checked: an invalid key does not stop a command that calls no service. */
   readonly key: Setting<string> | null
   /** Whether the key may be sent unencrypted to another machine. */
   readonly allowHttp: Setting<boolean>
   readonly database: Setting<string>
 }
 
-function readEnv(file: string): string {
-  const refuse = (what: string): InputError =>
-    new InputError(`${file} ${what}.`, { hint: 'Save it as a regular file in UTF-8.', code: 'no-env-file' })
+/** Reads a text file of a kind, such as `job file`. Turns an error of the system into an InputError with the code `no-KIND`. */
+export function readTextFile(file: string, kind: string, hint: string): string {
   try {
-    // A FIFO would wait for a writer for ever.
-    if (statSync(file).isFIFO()) throw refuse('is a pipe, not a settings file')
-    const text = readSmall(file, 'settings file')
-    if (text.includes('\0')) throw refuse('is not UTF-8 but looks like UTF-16')
-    return text
+    return readSmall(file, kind)
   } catch (error) {
     if (error instanceof InputError) throw error
-    throw new InputError(`${file} ${describeSystemError(error)}.`, {
-      hint: 'Make it readable for this user, or remove it.',
-      code: 'no-env-file',
-      cause: error,
-    })
+    const code = `no-${kind.replaceAll(' ', '-')}`
+    throw new InputError(`The ${kind} ${file} ${describeSystemError(error)}.`, { hint, code, cause: error })
   }
 }
 
-/** The environment with what a `.env` file in the working directory adds; real variables win. */
-export function environment(directory = process.cwd()): ReadonlyMap<string, Setting<string>> {
-  const file = join(directory, '.env')
-  const written = existsSync(file) ? parseEnv(readEnv(file)) : {}
-  const rows: [string, Setting<string>][] = [
-    ...Object.entries(written).map(
-      ([name, value]) => [name, { value: value ?? '', from: '.env' }] satisfies [string, Setting<string>],
-    ),
-    ...Object.entries(process.env).map(
-      ([name, value]) => [name, { value: value ?? '', from: `variable ${name}` }] satisfies [string, Setting<string>],
-    ),
-  ]
-  return new Map(rows.filter(([, { value }]) => value !== ''))
+function readEnvFile(): string {
+  const hint = 'Save it as a regular file in UTF-8, readable for this user, or remove it.'
+  const refuse = (fault: string): never => {
+    throw new InputError(`.env ${fault}.`, { hint, code: 'no-env-file' })
+  }
+  // Reading a FIFO would wait for a writer.
+  if (statSync('.env').isFIFO()) refuse('is a pipe, not a settings file')
+  const text = readTextFile('.env', 'env file', hint)
+  return text.includes('\0') ? refuse('is not UTF-8 but looks like UTF-16') : text
 }
 
-/** A refused address for a message, without what may be a password or a token. */
+type Environment = ReadonlyMap<string, Setting<string>>
+
+/** Reads the variables of the process and of `.env` in the working directory. Real variables win; empty ones are unset. */
+export function environment(): Environment {
+  const fromFile = existsSync('.env') ? parseEnv(readEnvFile()) : {}
+  const settings = new Map<string, Setting<string>>()
+  for (const [name, value] of Object.entries(fromFile)) if (value) settings.set(name, { value, from: '.env' })
+  for (const [name, value] of Object.entries(process.env))
+    if (value) settings.set(name, { value, from: `variable ${name}` })
+  return settings
+}
+
+/** Removes what may be a password or a token from a refused address. */
 const withoutSecrets = (address: string): string =>
   address.replace(/^([a-z][a-z\d+.-]*:\/*)?.*@/is, '$1…@').replace(/([?#]).*$/s, '$1…')
 
 function checkUrl({ value, from }: Setting<string>): Setting<string> {
-  const url = URL.canParse(value) ? new URL(value) : null
-  if (
-    !url ||
-    !['http:', 'https:'].includes(url.protocol) ||
-    url.username !== '' ||
-    url.search !== '' ||
-    url.hash !== ''
-  )
+  const url = URL.parse(value)
+  if (!url || !/^https?:$/.test(url.protocol) || `${url.username}${url.search}${url.hash}` !== '')
     throw new InputError(
       `The base URL ${JSON.stringify(withoutSecrets(value))} (from ${from}) is not the address of a service.`,
-      {
-        hint: 'Use https://HOST or https://HOST/PATH, without user, query or fragment.',
-        code: 'bad-base-url',
-      },
+      { hint: 'Use https://HOST or https://HOST/PATH, without user, query or fragment.', code: 'bad-base-url' },
     )
   return { value: value.replace(/\/+$/, ''), from }
 }
 
-function readKeyFile(file: string): Setting<string> {
-  try {
-    return { value: readSmall(file, 'key'), from: `file ${file}` }
-  } catch (error) {
-    if (error instanceof InputError) throw error
-    throw new InputError(`The key file ${file} ${describeSystemError(error)}.`, {
-      hint: 'Pass a readable file that contains the API key as --api-key-file.',
-      code: 'no-key-file',
-      cause: error,
-    })
-  }
+/** Returns a setting from its flag, else from its variable. Refuses an empty flag, as in `--database "$UNSET"`. */
+function pick(env: Environment, name: 'service' | 'base-url' | 'database', flag: string | undefined) {
+  if (flag === undefined) return env.get(`INDICATOR_SYNC_${name.toUpperCase().replace('-', '_')}`)
+  if (flag.trim() !== '') return { value: flag, from: `flag --${name}` }
+  throw new InputError(`--${name} is empty.`, { hint: `Pass a value, or omit --${name}.`, code: 'empty-flag' })
 }
 
-/** The value of a flag that must not be empty: `--database "$UNSET"` means nothing. */
-function requireFilled(name: string, value: string): string {
-  if (value.trim() === '')
-    throw new InputError(`--${name} is empty.`, {
-      hint: `Pass a value, or omit --${name}.`,
-      code: 'empty-flag',
-    })
-  return value
-}
-
-/** The variables of settings, by the name of the flag that replaces them. */
-const SETTING_VARIABLES = {
-  service: 'INDICATOR_SYNC_SERVICE',
-  'base-url': 'INDICATOR_SYNC_BASE_URL',
-  database: 'INDICATOR_SYNC_DATABASE',
-} as const
-
-/** A setting from its flag, else from its variable; null where neither is set. */
-const pick = (
-  env: ReturnType<typeof environment>,
-  name: keyof typeof SETTING_VARIABLES,
-  flag: string | undefined,
-): Setting<string> | null =>
-  flag === undefined
-    ? (env.get(SETTING_VARIABLES[name]) ?? null)
-    : { value: requireFilled(name, flag), from: `flag --${name}` }
-
-/** The same for a command that must not know the key: of the file `.env` this one line is kept. */
-const pickAlone = (
-  name: keyof typeof SETTING_VARIABLES,
-  flag: string | undefined,
-  directory: string,
-): Setting<string> | null => pick(flag === undefined ? environment(directory) : new Map(), name, flag)
-
-/** Where the database is, for a command that must not know the key. */
-export const databaseSetting = (flag: string | undefined, directory = process.cwd()): Setting<string> =>
-  databaseNamed(pickAlone('database', flag, directory))
-
-/** Returns the service of a name; `generic` without one. */
-function serviceNamed(named: Setting<string> | null): Setting<Service> {
-  const { value, from } = named ?? { value: 'generic', from: 'default' }
+function findService({ value, from }: Setting<string>): Setting<Service> {
   if (!SERVICE_NAMES.includes(value as ServiceName))
     throw new InputError(
       `${JSON.stringify(value)} (from ${from}) is not a known service; expected one of: ${SERVICE_NAMES.join(', ')}.${didYouMean(value, SERVICE_NAMES)}`,
@@ -182,30 +120,41 @@ function serviceNamed(named: Setting<string> | null): Setting<Service> {
   return { value: SERVICES[value as ServiceName], from }
 }
 
-/** The service, for a command that must not know the key. */
-export const serviceSetting = (directory = process.cwd()): Setting<Service> =>
-  serviceNamed(pickAlone('service', undefined, directory))
-
-/** Puts the settings together: flags over variables over `.env` over defaults. */
-export function readSettings(flags: SettingFlags, directory = process.cwd()): Settings {
-  const env = environment(directory)
-  const service = serviceNamed(pick(env, 'service', flags.service))
-  const { baseUrl, name } = service.value
-  const url = pick(env, 'base-url', flags.baseUrl)
-  const given = flags.apiKeyFile === undefined ? env.get('INDICATOR_SYNC_API_KEY') : readKeyFile(flags.apiKeyFile)
-  // Whatever it is, it is not printed.
-  if (given) rememberSecret(given.value)
-  const plain = env.get('INDICATOR_SYNC_ALLOW_HTTP')
+/** Reads the service and the database, for a command that must not know the key. */
+export function readPublicSettings(
+  flags: Pick<SettingFlags, 'service' | 'database'>,
+  env = environment(),
+): Pick<Settings, 'service' | 'database'> {
   return {
-    service,
-    baseUrl: url ? checkUrl(url) : baseUrl ? { value: baseUrl, from: `profile ${name}` } : null,
-    key: given ? { ...given, value: given.value.trim() } : null,
-    allowHttp: { value: /^(1|true|yes|on)$/i.test(plain?.value ?? ''), from: plain?.from ?? 'default' },
-    database: databaseNamed(pick(env, 'database', flags.database)),
+    service: findService(pick(env, 'service', flags.service) ?? { value: 'generic', from: 'default' }),
+    database: checkDatabase(pick(env, 'database', flags.database) ?? { value: DEFAULT_DATABASE, from: 'default' }),
   }
 }
 
-/** Names that are not those of a database, with what they are. */
+/** Reads all settings: flags override variables, variables override `.env`. */
+export function readSettings(flags: SettingFlags): Settings {
+  const env = environment()
+  const { service, database } = readPublicSettings(flags, env)
+  const { baseUrl, name } = service.value
+  const url = pick(env, 'base-url', flags.baseUrl)
+  const keyHint = 'Pass a readable file that contains the API key as --api-key-file.'
+  const file = flags.apiKeyFile
+  const key =
+    file === undefined
+      ? env.get('INDICATOR_SYNC_API_KEY')
+      : { value: readTextFile(file, 'key file', keyHint), from: `file ${file}` }
+  if (key) rememberSecret(key.value)
+  const allowHttp = env.get('INDICATOR_SYNC_ALLOW_HTTP') ?? { value: '', from: 'default' }
+  return {
+    service,
+    baseUrl: url ? checkUrl(url) : baseUrl ? { value: baseUrl, from: `profile ${name}` } : null,
+    key: key ? { ...key, value: key.value.trim() } : null,
+    allowHttp: { ...allowHttp, value: /^(1|true|yes|on)$/i.test(allowHttp.value) },
+    database,
+  }
+}
+
+/** Names that cannot be databases, each with the reason. */
 const NOT_DATABASES: readonly (readonly [RegExp, string])[] = [
   [/^:memory:$|^file:/i, 'is not a file'],
   [/[\\/]$/, 'is a directory'],
@@ -213,50 +162,38 @@ const NOT_DATABASES: readonly (readonly [RegExp, string])[] = [
   [/-(?:wal|shm|journal)$/i, 'is the write-ahead log of a database'],
 ]
 
-/** Addresses of other servers, and what other programs take for one of PostgreSQL. */
+/** Addresses of other servers, and connection strings of other programs. */
 const OTHER_SERVER = /^(?!file:)[a-z][a-z\d+.-]+:\/\/|(?:^|\s)(?:host|dbname|user|password)\s*=/i
 
-/** The database of a name; without one that of the default. */
-const databaseNamed = (named: Setting<string> | null): Setting<string> =>
-  checkDatabase(named ?? { value: DEFAULT_DATABASE, from: 'default' })
-
-/** Refuses a name under which SQLite stores nothing, or something other than a file. From here on, the address of a server has no password. */
+/** Refuses a name that is neither a file nor a PostgreSQL address. Moves the password of an address to PGPASSWORD. */
 function checkDatabase(database: Setting<string>): Setting<string> {
-  if (parseDatabase(database.value).folder === null) {
-    const password = passwordIn(database.value)
+  const { value, from } = database
+  if (parseDatabase(value).folder === null) {
+    const password = passwordIn(value)
     if (password !== undefined) {
       rememberSecret(password)
-      // The driver and other processes of ours find it there.
+      // The driver and child processes read it.
       process.env.PGPASSWORD = password
     }
-    return { ...database, value: shownAddress(database.value) }
+    return { value: shownAddress(value), from }
   }
-  if (OTHER_SERVER.test(database.value))
-    // It may hold a password, and is not repeated.
-    throw new InputError(`The database (from ${database.from}) is neither a file nor a PostgreSQL address.`, {
-      hint: `Use a file, such as ${DEFAULT_DATABASE}, or a server: postgres://USER@HOST/DATABASE.`,
-      code: 'bad-database',
-    })
-  const [, what] = NOT_DATABASES.find(([form]) => form.test(database.value)) ?? []
-  if (what === undefined) return database
-  throw new InputError(`The database ${JSON.stringify(database.value)} (from ${database.from}) ${what}.`, {
+  // The address of another server may contain a password, so it is not repeated.
+  const fault = OTHER_SERVER.test(value)
+    ? `The database (from ${from}) is neither a file nor a PostgreSQL address.`
+    : NOT_DATABASES.filter(([pattern]) => pattern.test(value)).map(
+        ([, reason]) => `The database ${JSON.stringify(value)} (from ${from}) ${reason}.`,
+      )[0]
+  if (fault === undefined) return database
+  throw new InputError(fault, {
     hint: `Use a file, such as ${DEFAULT_DATABASE}, or a server: postgres://USER@HOST/DATABASE.`,
     code: 'bad-database',
   })
 }
 
-/** What a command needs that goes to the service. */
-export interface Reached {
-  readonly service: Service
-  readonly baseUrl: string
-  readonly key: string
-  readonly allowHttp: boolean
-}
-
-/** The base URL and the key, for a command that goes to the service. */
-export function requireService({ service, baseUrl, key, allowHttp }: Settings): Reached {
+/** Returns the base URL and the key, for a command that calls the service. Throws if one is not set. */
+export function requireService({ service: { value: service }, baseUrl, key, allowHttp }: Settings) {
   if (!baseUrl)
-    throw new InputError(`No base URL is set, and service ${service.value.name} has no default.`, {
+    throw new InputError(`No base URL is set, and service ${service.name} has no default.`, {
       hint: `Pass --service ${LIVE} for the live service, or set INDICATOR_SYNC_BASE_URL. \`indicator-sync demo\` works without a service.`,
       code: 'no-base-url',
     })
@@ -266,9 +203,9 @@ export function requireService({ service, baseUrl, key, allowHttp }: Settings): 
       code: 'no-key',
     })
   return {
-    service: service.value,
+    service,
     baseUrl: baseUrl.value,
-    key: checkKey(key.value, key.from, service.value.apiKey),
+    key: checkKey(key.value, key.from, service.apiKey),
     allowHttp: allowHttp.value,
   }
 }

@@ -4,33 +4,29 @@ import type { S3Access } from '../../lake/places/s3.ts'
 import { rememberSecret } from '../terminal/secrets.ts'
 import { environment } from './config.ts'
 
-/** How an object storage is reached. Its client reads the variables and files of AWS itself, but not a file `.env`. */
-function s3Access(): S3Access {
+/** Reads the access to object storage. Its client reads the variables and files of AWS, but not `.env`. */
+function readS3Access(): S3Access {
   const env = environment()
-  const [endpoint, region, id, secret, token] = [
-    ...['AWS_ENDPOINT_URL_S3', 'AWS_REGION', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'],
-  ].map((name) => env.get(name))
-  const at = endpoint ?? env.get('AWS_ENDPOINT_URL')
-  const where = region ?? env.get('AWS_DEFAULT_REGION')
+  const endpoint = env.get('AWS_ENDPOINT_URL_S3') ?? env.get('AWS_ENDPOINT_URL')
+  const region = env.get('AWS_REGION') ?? env.get('AWS_DEFAULT_REGION')
+  const id = env.get('AWS_ACCESS_KEY_ID')
+  const secret = env.get('AWS_SECRET_ACCESS_KEY')
+  const token = env.get('AWS_SESSION_TOKEN')
   for (const hidden of [secret, token]) if (hidden) rememberSecret(hidden.value)
+  const keys =
+    id && secret && id.from === '.env'
+      ? { accessKeyId: id.value, secretAccessKey: secret.value, ...(token && { sessionToken: token.value }) }
+      : null
   return {
-    ...(at ? { endpoint: at.value } : {}),
-    ...(where ? { region: where.value } : {}),
-    ...(id && secret && id.from === '.env'
-      ? {
-          credentials: {
-            accessKeyId: id.value,
-            secretAccessKey: secret.value,
-            ...(token ? { sessionToken: token.value } : {}),
-          },
-        }
-      : {}),
+    ...(endpoint && { endpoint: endpoint.value }),
+    ...(region && { region: region.value }),
+    ...(keys && { credentials: keys }),
   }
 }
 
-/** Works with a lake where it lies. */
-export async function withLake<T>(asWritten: string, work: (place: LakePlace) => Promise<T>): Promise<T> {
-  const place = await openPlace(asWritten, s3Access())
+/** Opens a lake, passes its place to a function, and closes it. */
+export async function withLake<T>(address: string, work: (place: LakePlace) => Promise<T>): Promise<T> {
+  const place = await openPlace(address, readS3Access())
   try {
     return await work(place)
   } finally {

@@ -11,7 +11,7 @@ import { formatLocal } from '../../util/time/zone.ts'
 /** The values of a statement's parameters. */
 export type Parameters = Readonly<Record<string, string | number | bigint | null>>
 
-/** A series that a recipe reads, for a geo. */
+/** A series that a recipe reads. */
 export interface RecipeSeries {
   readonly id: number
   readonly indicatorId: number
@@ -19,84 +19,81 @@ export interface RecipeSeries {
   readonly zone: string
 }
 
-/** The error for a recipe that cannot be run with its parameters. */
+/** Throws the error for a recipe that cannot be run with its parameters. */
 export const refuseRecipe = (message: string, hint: string, code: string): never => {
   throw new InputError(message, { hint, code })
 }
 
-const and = (words: readonly (string | number)[]): string =>
+const listText = (words: readonly (string | number)[]): string =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
 
-/** Series as recipes read them. */
-const recipeSeries = ({ kysely }: Reader) =>
+const selectSeries = ({ kysely }: Reader) =>
   kysely
     .selectFrom('series as s')
     .select(['s.id', 's.indicator_id as indicatorId', 's.time_zone as zone'])
     .select(indicatorNameColumn('s.kind', 's.indicator_id'))
 
-/** Series of some indicators that have any values. */
-const readNamedSeries = (db: Reader, ids: readonly number[]) =>
-  recipeSeries(db)
+/** Selects the series of some indicators that have values. */
+const selectStored = (db: Reader, indicators: readonly number[]) =>
+  selectSeries(db)
     .where('s.kind', '=', ENTRY_ROUTES.series)
-    .where('s.indicator_id', 'in', ids)
+    .where('s.indicator_id', 'in', indicators)
     .where(({ exists, selectFrom }) =>
       exists(selectFrom('series_geo as g').select('g.geo_id').whereRef('g.series_id', '=', 's.id')),
     )
 
-/** The series of a need, each with its id; throws where one is not stored, and lists what is. */
-export async function seriesOfNeed(
+/** Finds the series of a need; throws if one is not stored, and says what is. */
+export async function findNeededSeries(
   db: Reader,
-  { name, parameters: known }: Recipe,
+  recipe: Recipe,
   need: Need,
   parameters: Parameters,
 ): Promise<RecipeSeries[]> {
-  const wanted = need.series === undefined ? null : (parameters.series ?? null)
-  if (wanted !== null) {
-    const found = await recipeSeries(db).where('s.id', '=', Number(wanted)).executeTakeFirst()
-    return [
-      found ??
-        refuseRecipe(
-          `Series ${wanted} does not exist.`,
-          'List the stored series: query --recipe data-range.',
-          'no-series',
-        ),
-    ]
+  const requested = need.series === undefined ? null : (parameters.series ?? null)
+  if (requested !== null) {
+    const series = await selectSeries(db).where('s.id', '=', Number(requested)).executeTakeFirst()
+    const hint = 'List the stored series: query --recipe data-range.'
+    return [series ?? refuseRecipe(`Series ${requested} does not exist.`, hint, 'no-series')]
   }
   if ((parameters[need.of] ?? null) === null)
     return refuseRecipe(
-      `Recipe ${name} has no default for parameter ${need.of} with this service.`,
+      `Recipe ${recipe.name} has no default for parameter ${need.of} with this service.`,
       `Pass ${need.of === 'indicator' ? '--indicator 7' : `--param ${need.of}=7`}; \`indicator-sync discover\` finds ids.`,
       'no-indicator',
     )
   const ids = [...new Set(String(parameters[need.of]).split(',').map(Number))]
-  // As they came, without the service's own aggregation.
-  const found = await readNamedSeries(db, ids)
-    .where('s.time_trunc', 'is', null)
-    .where('s.geo_agg', 'is', null)
-    .execute()
-  const lacking = ids.filter((id) => !found.some(({ indicatorId }) => indicatorId === id))
-  if (lacking.length === 0) return ids.map((id) => found.find(({ indicatorId }) => indicatorId === id)!)
-  const others = await readNamedSeries(db, lacking)
-    .select(['s.indicator_id as indicator', 's.time_trunc', 's.geo_agg'])
+  const native = await selectStored(db, ids).where('s.time_trunc', 'is', null).where('s.geo_agg', 'is', null).execute()
+  const byId = new Map(native.map((series) => [series.indicatorId, series]))
+  const lacking = ids.filter((id) => !byId.has(id))
+  return lacking.length === 0 ? ids.map((id) => byId.get(id)!) : refuseLacking(db, recipe, lacking)
+}
+
+/** Throws the error for indicators without a native series; says in which aggregation they are stored. */
+async function refuseLacking(db: Reader, { name, parameters }: Recipe, lacking: readonly number[]): Promise<never> {
+  const aggregated = await selectStored(db, lacking)
+    .select(['s.time_trunc', 's.geo_agg'])
     .orderBy('s.indicator_id')
     .orderBy('s.id')
     .execute()
-  const none = lacking.filter((id) => !others.some(({ indicator }) => indicator === id))
-  const ways = [...new Set(others.map(groupingName))]
-  const grouped = lacking.filter((id) => !none.includes(id))
-  const says = [
-    ...(grouped.length > 0 ? [`${none.length > 0 ? `${and(grouped)} is stored` : 'stored only'} ${and(ways)}`] : []),
-    ...(none.length > 0 ? [`nothing ${grouped.length > 0 ? `of ${and(none)} ` : ''}is stored`] : []),
+  const isAggregated = (id: number) => aggregated.some(({ indicatorId }) => indicatorId === id)
+  const [stored, absent] = [lacking.filter(isAggregated), lacking.filter((id) => !isAggregated(id))]
+  const groupings = listText([...new Set(aggregated.map(groupingName))])
+  const facts = [
+    ...(stored.length > 0
+      ? [`${absent.length > 0 ? `${listText(stored)} is stored` : 'stored only'} ${groupings}`]
+      : []),
+    ...(absent.length > 0 ? [`nothing ${stored.length > 0 ? `of ${listText(absent)} ` : ''}is stored`] : []),
   ]
-  const own = 'series' in known && others[0] ? ` Or use the stored series: --param series=${others[0].id}.` : ''
+  const alternative =
+    'series' in parameters && aggregated[0] ? ` Or use the stored series: --param series=${aggregated[0].id}.` : ''
   return refuseRecipe(
-    `Recipe ${name} needs the native series of indicator ${and(lacking)}; ${and(says)}.`,
-    `Fetch ${lacking.length > 1 ? 'them' : 'it'} with a job entry without timeTrunc: series: [{ indicators: [${lacking.join(', ')}], window: { last: 30d } }].${own}`,
+    `Recipe ${name} needs the native series of indicator ${listText(lacking)}; ${listText(facts)}.`,
+    `Fetch ${lacking.length > 1 ? 'them' : 'it'} with a job entry without timeTrunc: series: [{ indicators: [${lacking.join(', ')}], window: { last: 30d } }].${alternative}`,
     'not-stored',
   )
 }
 
-/** The geo that is meant: the named one, else the default, else one that all series have, a main one of the service first. */
+/** Chooses a geo: the named one, else the default, else one that all series have, a main one of the service first. */
 export async function chooseGeo(
   { kysely }: Reader,
   series: readonly RecipeSeries[],
@@ -114,53 +111,54 @@ export async function chooseGeo(
     const other = mainGeos.find((id) => common.includes(id)) ?? (common.length === 1 ? common[0] : undefined)
     if (other !== undefined) return other
   }
-  const place = stored.findIndex((ids) => geo === null || !ids.has(geo))
-  const own = [...stored[place]!]
+  const index = stored.findIndex((ids) => geo === null || !ids.has(geo))
+  const ids = [...stored[index]!]
   const texts = kysely
     .selectFrom('geo_text')
     .select(['id', 'name'])
-    .where('id', 'in', [...(geo === null ? [] : [geo]), ...own])
-  const inOrder = locales.reduce((query, locale) => query.orderBy((of) => of('locale', '<>', locale)), texts)
-  const names = await inOrder.orderBy('locale').execute()
-  const named = (id: number): string => {
-    const name = names.find((one) => one.id === id)?.name
+    .where('id', 'in', geo === null ? ids : [geo, ...ids])
+  const preferred = locales.reduce((query, locale) => query.orderBy((eb) => eb('locale', '<>', locale)), texts)
+  const rows = await preferred.orderBy('locale').execute()
+  const geoText = (id: number): string => {
+    const name = rows.find((row) => row.id === id)?.name
     return name ? `${id} (${name})` : String(id)
   }
+  const { indicatorId } = series[index]!
+  const list = listText(ids.map(geoText))
   return refuseRecipe(
     geo === null
-      ? `Indicator ${series[place]!.indicatorId} is stored for several geos: ${and(own.map(named))}.`
-      : `No values of indicator ${series[place]!.indicatorId} are stored for geo ${named(geo)}; stored geos: ${and(own.map(named))}.`,
-    `Pass one of them: ${parameter === 'geo' ? '--geo' : `--param ${parameter}`}${parameter === 'geo' ? ' ' : '='}${common[0] ?? own[0]}.`,
+      ? `Indicator ${indicatorId} is stored for several geos: ${list}.`
+      : `No values of indicator ${indicatorId} are stored for geo ${geoText(geo)}; stored geos: ${list}.`,
+    `Pass one of them: ${parameter === 'geo' ? '--geo ' : `--param ${parameter}=`}${common[0] ?? ids[0]}.`,
     'geo-not-stored',
   )
 }
 
-/** Refuses a time of which nothing is stored, and periods that are too long for what is requested. */
+/** Refuses a range without stored values, and periods that are too long for the recipe. */
 export async function requireValues(
   { kysely }: Reader,
   { id, indicatorId, zone }: RecipeSeries,
   geo: number,
   range: Interval,
   need: Need,
-  name: string,
+  recipe: string,
 ): Promise<void> {
-  const values = kysely.selectFrom('observation').where('series_id', '=', id).where('geo_id', '=', geo)
-  const inside = values.where('at', '>=', range.from).where('at', '<', range.to).select('at').limit(1)
-  if ((await inside.executeTakeFirst()) === undefined) {
-    const end = async (order: 'asc' | 'desc') =>
-      (await values.select('at').orderBy('at', order).limit(1).executeTakeFirst())?.at
-    const [first, last] = [await end('asc'), await end('desc')]
+  const values = kysely.selectFrom('observation').where('series_id', '=', id).where('geo_id', '=', geo).select('at')
+  const inRange = values.where('at', '>=', range.from).where('at', '<', range.to).limit(1)
+  if ((await inRange.executeTakeFirst()) === undefined) {
+    const first = await values.orderBy('at').limit(1).executeTakeFirst()
+    const last = await values.orderBy('at', 'desc').limit(1).executeTakeFirst()
     refuseRecipe(
       `No values of indicator ${indicatorId}, geo ${geo} are stored in this range.`,
-      first === undefined || last === undefined
-        ? 'Fetch them with a sync.'
-        : `Stored values range from ${formatLocal(zone, first)} to ${formatLocal(zone, last)}. Change --from and --to, or sync more.`,
+      first && last
+        ? `Stored values range from ${formatLocal(zone, first.at)} to ${formatLocal(zone, last.at)}. Change --from and --to, or sync more.`
+        : 'Fetch them with a sync.',
       'nothing-stored',
     )
   }
-  if (need.hourly && (await inside.where('step_s', '>', 3600).executeTakeFirst()) !== undefined)
+  if (need.hourly && (await inRange.where('step_s', '>', 3600).executeTakeFirst()) !== undefined)
     refuseRecipe(
-      `Recipe ${name} compares hours, but indicator ${indicatorId} (series ${id}) has longer periods.`,
+      `Recipe ${recipe} compares hours, but indicator ${indicatorId} (series ${id}) has longer periods.`,
       'Choose a series with steps of an hour or less.',
       'too-coarse',
     )

@@ -14,9 +14,8 @@ import {
 import { errorFields } from '../../util/eventFields.ts'
 import type { FieldsOf } from '../../util/events.ts'
 import { asSyncError, asSystemError } from '../../util/systemErrors.ts'
-import { asCalled } from '../program.ts'
+import { withProgramName } from '../command.ts'
 
-/** What a script reads from the exit code. */
 export const EXIT = {
   done: 0,
   partial: 1,
@@ -33,7 +32,7 @@ export const EXIT = {
   sigterm: 143,
 } as const
 
-const BY_CLASS = [
+const EXIT_BY_ERROR = [
   [InputError, EXIT.usage],
   [KeyError, EXIT.key],
   [UnavailableError, EXIT.unavailable],
@@ -46,22 +45,22 @@ const BY_CLASS = [
   [RejectLimitError, EXIT.partial],
 ] as const
 
-/** The exit code of an error; anything that is not ours is a bug of ours. */
+/** Returns the exit code of an error; an unexpected error is a bug. */
 export function exitCodeFor(thrown: unknown): number {
   const error = asSystemError(thrown)
-  return BY_CLASS.find(([errorClass]) => error instanceof errorClass)?.[1] ?? EXIT.bug
+  return EXIT_BY_ERROR.find(([errorClass]) => error instanceof errorClass)?.[1] ?? EXIT.bug
 }
 
-/** An error as a person reads it: what, and what to do next. */
+/** Describes an error to the user: what failed, and the next step. */
 export function describe(thrown: unknown): string {
   const error = asSyncError(thrown)
-  if (!(error instanceof BugError)) return error.hint ? `${error.message}\n  → ${asCalled(error.hint)}` : error.message
-  const { cause, message } = error
+  const { cause, hint, message } = error
+  if (!(error instanceof BugError)) return hint ? `${message}\n  → ${withProgramName(hint)}` : message
   const text = cause instanceof Error ? `Internal error: ${cause.stack ?? cause.message}` : message
   return `${text}\n  → This is a bug in indicator-sync. Please report it with the lines above.`
 }
 
-/** The same for machines: the fields of `command.failed`; of a bug also where in the code it was thrown. */
+/** The fields of the event `command.failed`; the reason of a bug includes its stack. */
 export function failedFields(thrown: unknown): Required<FieldsOf<'command.failed'>> {
   const error = asSyncError(thrown)
   const stack = error instanceof BugError && error.cause instanceof Error ? error.cause.stack : undefined

@@ -3,99 +3,99 @@ import { pipeline } from 'node:stream/promises'
 import { allRows } from '../../db/engine.ts'
 import { csvCell, type Dialect, excelRows, jsonCell, tsvCell } from '../../reports/cells.ts'
 import { redact } from '../../util/redact.ts'
-import { visible } from '../../util/text.ts'
+import { grouped, visible } from '../../util/text.ts'
 import type { FORMATS } from '../flags.ts'
 import { asOutputError } from './pipes.ts'
 import { secrets } from './secrets.ts'
-import { shown, tableText } from './table.ts'
+import { cellText, tableText } from './table.ts'
 
 export type Format = (typeof FORMATS)[number]
 
-/** How a form is written, where there is a choice. */
-export interface FormOptions extends Dialect {
-  /** Columns of the terminal. */
-  readonly cells?: number
+type Row = readonly unknown[]
+type Blocks = AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>
+type Pieces = AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>
+
+/** Writes each block of rows as one piece. */
+async function* writeLines(blocks: Blocks, line: (row: Row) => string): AsyncGenerator<string> {
+  for await (const block of blocks) yield block.map(line).join('')
 }
 
-/** Rows some at a time. */
-export type OutputRows = AsyncIterable<readonly (readonly unknown[])[]> | Iterable<readonly (readonly unknown[])[]>
-
-type Writer = (columns: readonly string[], rows: OutputRows, options: FormOptions) => AsyncIterable<string>
-
-/** A row as an object of JSON. */
-function objectWriter(columns: readonly string[]): (row: readonly unknown[]) => string {
+/** Writes a row as a JSON object. */
+function objectWriter(columns: readonly string[]): (row: Row) => string {
   const keys = columns.map((column) => `${JSON.stringify(column)}:`)
   return (row) => `{${keys.map((key, i) => key + jsonCell(row[i])).join(',')}}`
 }
 
-/** How each format is written, some lines at a time; only a table has to see all rows first. */
+type Writer = (columns: readonly string[], blocks: Blocks, dialect: Dialect) => AsyncIterable<string>
+
+/** The writers of the formats. Only a table needs all rows before it can write. */
 const WRITERS: Readonly<Record<Format, Writer>> = {
-  async *table(columns, blocks, { cells }) {
-    yield `${tableText({ columns, rows: await allRows(blocks) }, cells)}\n`
+  async *table(columns, blocks) {
+    yield `${tableText({ columns, rows: await allRows(blocks) })}\n`
   },
-  async *csv(columns, rows, dialect) {
-    const between = dialect.excel ? ';' : ','
-    const line = (cells: readonly unknown[]): string => `${cells.map((cell) => csvCell(cell, dialect)).join(between)}\n`
-    if (dialect.excel) {
-      yield '\uFEFF'
-      for await (const block of excelRows(columns, rows)) yield block.map(line).join('')
-    } else {
-      yield line(columns)
-      for await (const block of rows) yield block.map(line).join('')
-    }
+  async *csv(columns, blocks, dialect) {
+    const separator = dialect.excel ? ';' : ','
+    const line = (row: Row): string => `${row.map((cell) => csvCell(cell, dialect)).join(separator)}\n`
+    yield dialect.excel ? '\uFEFF' : line(columns)
+    yield* writeLines(dialect.excel ? excelRows(columns, blocks) : blocks, line)
   },
-  async *tsv(columns, rows) {
-    const line = (cells: readonly unknown[]): string => `${cells.map(tsvCell).join('\t')}\n`
+  async *tsv(columns, blocks) {
+    const line = (row: Row): string => `${row.map(tsvCell).join('\t')}\n`
     yield line(columns)
-    for await (const block of rows) yield block.map(line).join('')
+    yield* writeLines(blocks, line)
   },
-  async *json(columns, rows) {
+  async *json(columns, blocks) {
     const object = objectWriter(columns)
     let written = 0
-    for await (const block of rows)
-      yield block.map((row) => `${written++ === 0 ? '[\n' : ',\n'}  ${object(row)}`).join('')
+    yield* writeLines(blocks, (row) => `${written++ === 0 ? '[\n' : ',\n'}  ${object(row)}`)
     yield written === 0 ? '[]\n' : '\n]\n'
   },
-  async *ndjson(columns, rows) {
+  async *ndjson(columns, blocks) {
     const object = objectWriter(columns)
-    for await (const block of rows) yield block.map((row) => `${object(row)}\n`).join('')
+    yield* writeLines(blocks, (row) => `${object(row)}\n`)
   },
-  async *markdown(columns, rows) {
-    const line = (cellsOfRow: readonly string[]): string => `| ${cellsOfRow.join(' | ')} |\n`
-    yield line(columns)
-    yield line(columns.map(() => '---'))
-    const lineOf = (row: readonly unknown[]): string => line(row.map((value) => shown(value).replaceAll('|', '\\|')))
-    for await (const block of rows) yield block.map(lineOf).join('')
+  async *markdown(columns, blocks) {
+    const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |\n`
+    yield line(columns) + line(columns.map(() => '---'))
+    yield* writeLines(blocks, (row) => line(row.map((value) => cellText(value).replaceAll('|', '\\|'))))
   },
 }
 
-/** Rows in one of the formats, in pieces. */
+/** Writes rows in a format, in pieces. */
 export const format = (
-  how: Format,
+  name: Format,
   columns: readonly string[],
-  rows: OutputRows,
-  options: FormOptions = {},
-): AsyncIterable<string> => WRITERS[how](columns, rows, options)
+  blocks: Blocks,
+  dialect: Dialect = {},
+): AsyncIterable<string> => WRITERS[name](columns, blocks, dialect)
 
-/** Prints a result to stdout, where scripts read it: nothing that only a terminal would see, and never a key. */
+/** Prints a result to stdout, without keys and invisible characters. */
 export function print(text: string): void {
   process.stdout.write(text === '' ? '' : `${visible(redact(text, secrets()))}\n`)
 }
 
-async function* visiblePieces(pieces: Parameters<typeof stream>[0]): AsyncGenerator<string | Uint8Array> {
+/** Prints a result as JSON with `--json`, else as text. */
+export const printResult = ({ json }: { readonly json: boolean }, result: unknown, text: string): void =>
+  print(json ? JSON.stringify(result, null, 2) : text)
+
+/** Says on stderr that `--limit` left rows out. */
+export function warnOfLimit({ quiet }: { readonly quiet: boolean }, shown: number, total: number): void {
+  if (shown < total && !quiet)
+    process.stderr.write(`Showing the first ${grouped(shown)} of ${grouped(total)}. Use --limit 0 to show all.\n`)
+}
+
+async function* makeVisible(pieces: Pieces): AsyncGenerator<string | Uint8Array> {
   for await (const piece of pieces) yield typeof piece === 'string' ? visible(piece) : piece
 }
 
 /** Error codes of an output whose reader has closed it. */
 const READER_LEFT = ['EPIPE', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_PREMATURE_CLOSE']
 
-/** Prints pieces as they are made, no faster than they are read. A reader that leaves early, like `head`, is not an error. */
-export async function stream(
-  pieces: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>,
-): Promise<void> {
+/** Prints pieces no faster than they are read. A reader that leaves early, like `head`, is no error. */
+export async function stream(pieces: Pieces): Promise<void> {
   try {
-    // A file gets texts as they are, a terminal nothing that would move it.
-    const printed = process.stdout.isTTY ? visiblePieces(pieces) : pieces
+    // A file gets the texts unchanged, a terminal without control characters.
+    const printed = process.stdout.isTTY ? makeVisible(pieces) : pieces
     await pipeline(Readable.from(printed), process.stdout, { end: false })
   } catch (error) {
     if (!READER_LEFT.includes((error as NodeJS.ErrnoException).code ?? '')) throw asOutputError(error)

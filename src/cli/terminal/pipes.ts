@@ -4,24 +4,20 @@ import { asWriteError } from '../../util/files/target.ts'
 import { describe, EXIT, exitCodeFor } from './fail.ts'
 
 /**
- * Node writes into a file with one call, and does not notice when there was room for the beginning only, on the disk or within
- * the largest size that is allowed. So the rest is written again, until the system says why it cannot be.
+ * Makes stdout write everything if it is a file. Node writes with one call and ignores that a full disk or a size limit took only
+ * the beginning. A second call writes the rest, or fails with the reason.
  */
-function writeAll(output: NodeJS.WriteStream, handle: number): void {
+function writeAll(output: NodeJS.WriteStream): void {
   if (output.constructor.name !== 'SyncWriteStream') return
   output._write = (chunk: Buffer, _encoding, done) => {
     try {
-      for (let at = 0; at < chunk.length; ) at += writeSync(handle, chunk, at)
+      for (let written = 0; written < chunk.length; ) written += writeSync(1, chunk, written)
       done()
     } catch (error) {
       done(error as Error)
     }
   }
 }
-
-/** Whether nobody reads any more: the reader of a pipe has left, or the terminal was closed. */
-const isUnread = ({ code }: NodeJS.ErrnoException): boolean =>
-  code === 'EPIPE' || (code === 'EIO' && process.stdout.isTTY)
 
 let endsWithOutput = false
 
@@ -31,32 +27,27 @@ export function endWithOutput(): void {
 }
 
 /**
- * Handles output that cannot be written. A reader of stdout that leaves early, as `head` does, is not a failure: the command
- * continues without output, or exits with 0 (`endWithOutput`). A full disk is an error with a message. An error of stderr is ignored.
+ * Handles output that cannot be written. A reader that leaves early, like `head`, or a closed terminal is no failure: the command
+ * continues without output, or exits with 0 (`endWithOutput`). A full disk is an error. Errors of stderr are ignored.
  */
 export function watchOutput(): void {
   endsWithOutput = false
-  writeAll(process.stdout, 1)
+  writeAll(process.stdout)
   process.stderr.on('error', () => undefined)
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (isUnread(error)) {
+    if (error.code === 'EPIPE' || (error.code === 'EIO' && process.stdout.isTTY)) {
       if (endsWithOutput) process.exit(EXIT.done)
       return
     }
-    const known = asOutputError(error)
-    process.stderr.write(`${describe(known)}\n`)
-    process.exit(exitCodeFor(known))
+    const outputError = asOutputError(error)
+    process.stderr.write(`${describe(outputError)}\n`)
+    process.exit(exitCodeFor(outputError))
   })
 }
 
-/** Why the output could not be written. */
-export function asOutputError(error: unknown): unknown {
-  const known = asWriteError(error, 'The output')
-  return known instanceof StoreError
-    ? new StoreError(known.message, {
-        hint: 'Free disk space and run the command again.',
-        code: known.code,
-        cause: error,
-      })
-    : known
+/** Turns an error of writing into one that says why the output could not be written. */
+export function asOutputError(cause: unknown): unknown {
+  const error = asWriteError(cause, 'The output')
+  if (!(error instanceof StoreError)) return error
+  return new StoreError(error.message, { hint: 'Free disk space and run the command again.', code: error.code, cause })
 }

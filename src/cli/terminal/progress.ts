@@ -2,40 +2,25 @@ import type { PlannedRequest } from '../../job/plannedRequest.ts'
 import type { Progress } from '../../sync/context.ts'
 import { eventRequest } from '../../sync/requestEvents.ts'
 import type { FieldsOf } from '../../util/events.ts'
+import { createLog, type Logger } from '../../util/log.ts'
 import { grouped, oneLine, quantity } from '../../util/text.ts'
 import { MINUTE_MS } from '../../util/time/instant.ts'
 import { formatLocal } from '../../util/time/zone.ts'
+import type { CommonArgs } from '../command.ts'
 import { cutTo, width } from './width.ts'
 
-/** On a terminal a line that keeps itself up to date, elsewhere an event a minute. */
-export interface ProgressDisplay {
-  show(progress: Progress): void
-  end(): void
-}
-
-/** What the display needs to know apart from the progress of the run. */
-export interface ProgressOptions {
-  /** No line at all. */
-  readonly quiet: boolean
-  /** Called once a minute where stderr is not a terminal. */
-  readonly report: (fields: FieldsOf<'run.progress'>) => void
-  /** The name of what is fetched, where it is stored. */
-  readonly nameOf: (planned: PlannedRequest) => Promise<string | undefined>
-}
-
 const REDRAW_MS = 100
-/** The fewest cells of a name that are useful. */
-const LEAST_NAME = 8
+/** The fewest useful cells of a name. */
+const MIN_NAME = 8
 
-/** A number of seconds as text for people. */
-const waitText = (seconds: number): string =>
+const durationText = (seconds: number): string =>
   seconds < 90
     ? `${Math.ceil(seconds)} s`
     : seconds < 5400
       ? `${Math.ceil(seconds / 60)} min`
       : `${(seconds / 3600).toFixed(1)} h`
 
-/** The local days of a window, the last one included. */
+/** Returns the local days of a window, including the last one. */
 function windowText({ window, timeZone }: PlannedRequest): string {
   if (!window) return ''
   const [first, last] = [window.from, Math.max(window.from, window.to - 1)].map((at) =>
@@ -44,88 +29,101 @@ function windowText({ window, timeZone }: PlannedRequest): string {
   return first === last ? first! : `${first} … ${last}`
 }
 
-/** How far a run is, as numbers. */
-function progressFields(
-  { planned, counts, done, total, callsLeft }: Progress,
-  seconds: number,
-): FieldsOf<'run.progress'> {
+/** Calculates the speed in values per second, and the seconds until the end; null if the total is unknown. */
+function measure({ counts, done, total }: Progress, seconds: number) {
   const values = counts.rows_new + counts.rows_unchanged + counts.rows_revised
   return {
-    ...eventRequest(planned),
-    done,
-    total,
-    requests: counts.requests,
-    failed: counts.failed,
-    calls_left: callsLeft ?? null,
     values_per_second: Math.round(values / seconds),
     left_seconds: total === null || done === 0 ? null : Math.ceil(((total - done) * seconds) / done),
   }
 }
 
-/** A progress line of at most a number of cells: the name is shortened first, then the least important parts are left out. */
+/** Writes a progress line within some cells: shortens the name first, then leaves out the least important facts. */
 export function progressLine(progress: Progress, seconds: number, name: string | undefined, cells: number): string {
-  const { planned, callsLeft } = progress
-  const of = progressFields(progress, seconds)
+  const { planned, callsLeft, counts, done, total } = progress
+  const { values_per_second, left_seconds } = measure(progress, seconds)
   const { id } = planned.params
-  const what = oneLine(`${name ?? planned.route}${id === undefined ? '' : ` (${id})`}`)
+  const full = oneLine(`${name ?? planned.route}${id === undefined ? '' : ` (${id})`}`)
   const short = oneLine(String(id ?? planned.route))
-  // Those that matter least come last.
+  const days = windowText(planned)
+  // The least important are last.
   const facts = [
-    of.total === null || of.total === undefined
-      ? `${grouped(of.done!)} done`
-      : `${grouped(of.done!)} of ${grouped(of.total)}`,
-    of.left_seconds === null || of.left_seconds === undefined || of.done! >= of.total!
-      ? ''
-      : `${waitText(of.left_seconds)} to go`,
-    `${quantity(of.values_per_second!, 'value')}/s`,
+    total === null ? `${grouped(done)} done` : `${grouped(done)} of ${grouped(total)}`,
+    left_seconds === null || done >= total! ? '' : `${durationText(left_seconds)} to go`,
+    `${quantity(values_per_second, 'value')}/s`,
     callsLeft === undefined ? '' : `budget leaves ${quantity(callsLeft, 'call')}`,
-    of.failed! > 0 ? `${grouped(of.failed!)} failed` : '',
-    windowText(planned),
-    quantity(of.requests!, 'request'),
-  ].filter((part) => part !== '')
+    counts.failed > 0 ? `${grouped(counts.failed)} failed` : '',
+    days,
+    quantity(counts.requests, 'request'),
+  ].filter((fact) => fact !== '')
   const line = (head: string, count: number): string => {
     const shown = facts.slice(0, count)
     // The window follows the name of its series.
-    const days = windowText(planned)
     const window = days !== '' && shown.includes(days) ? ` ${days}` : ''
-    return [`${head}${window}`, ...shown.filter((part) => part !== days)].join(' · ')
+    return [`${head}${window}`, ...shown.filter((fact) => fact !== days)].join(' · ')
   }
   for (let count = facts.length; count > 0; count--) {
     const room = cells - width(line('', count))
-    if (room >= Math.min(LEAST_NAME, width(what))) return line(cutTo(what, room), count)
-    if (room >= width(short) && count <= facts.length - 1) return line(short, count)
+    if (room >= Math.min(MIN_NAME, width(full))) return line(cutTo(full, room), count)
+    if (room >= width(short) && count < facts.length) return line(short, count)
   }
   return cutTo(short, cells)
 }
 
-/** Whether the terminal has a progress line that has to be cleared before anything else is written. */
-let drawn = false
+/** Whether the terminal shows a progress line that must be cleared before other output. */
+let isDrawn = false
 
-/** The text that clears the progress line, to be written before anything else. */
-export function clearLine(): string {
-  if (!drawn) return ''
-  drawn = false
+/** Returns the text that clears the progress line. */
+function clearLine(): string {
+  if (!isDrawn) return ''
+  isDrawn = false
   return '\r\u001b[K'
 }
 
-export function createProgress({ quiet, report, nameOf }: ProgressOptions): ProgressDisplay {
+/** Creates a log on stderr that clears the progress line before each entry. */
+export const logFor = ({ quiet, verbose, logFormat }: CommonArgs, secrets: readonly string[]): Logger =>
+  createLog({
+    level: quiet ? 'warn' : verbose ? 'debug' : 'info',
+    format: logFormat,
+    color: process.stderr.isTTY === true && !process.env.NO_COLOR,
+    secrets,
+    before: clearLine,
+  })
+
+export interface ProgressOptions {
+  /** Shows nothing. */
+  readonly quiet: boolean
+  /** Called once a minute if stderr is not a terminal. */
+  readonly report: (fields: FieldsOf<'run.progress'>) => void
+  /** Reads the stored name of what is fetched. */
+  readonly nameOf: (planned: PlannedRequest) => Promise<string | undefined>
+}
+
+/** Shows progress: a line that is redrawn on a terminal, otherwise an event each minute. */
+export function createProgress({ quiet, report, nameOf }: ProgressOptions) {
   const began = performance.now()
-  const terminal = process.stderr.isTTY === true && !quiet
+  const isTerminal = process.stderr.isTTY === true && !quiet
   let last = began
   return {
-    async show(progress) {
+    async show(progress: Progress): Promise<void> {
       const now = performance.now()
-      if (quiet || now - last < (terminal ? REDRAW_MS : MINUTE_MS)) return
+      if (quiet || now - last < (isTerminal ? REDRAW_MS : MINUTE_MS)) return
       last = now
+      const { planned, counts, done, total, callsLeft = null } = progress
       const seconds = Math.max((now - began) / 1000, 0.001)
-      const cells = terminal ? (process.stderr.columns || 80) - 1 : Number.POSITIVE_INFINITY
-      const text = progressLine(progress, seconds, await nameOf(progress.planned), cells)
-      if (!terminal) return report({ ...progressFields(progress, seconds), reason: text })
-      process.stderr.write(`\r\u001b[K${text}`)
-      drawn = true
+      const cells = isTerminal ? (process.stderr.columns || 80) - 1 : Number.POSITIVE_INFINITY
+      const reason = progressLine(progress, seconds, await nameOf(planned), cells)
+      if (isTerminal) {
+        process.stderr.write(`\r\u001b[K${reason}`)
+        isDrawn = true
+        return
+      }
+      const { requests, failed } = counts
+      const speed = measure(progress, seconds)
+      report({ ...eventRequest(planned), done, total, requests, failed, calls_left: callsLeft, ...speed, reason })
     },
-    end() {
-      if (terminal) process.stderr.write(clearLine())
+    end(): void {
+      if (isTerminal) process.stderr.write(clearLine())
     },
   }
 }

@@ -1,11 +1,11 @@
 import { listSecrets } from '../../service/key.ts'
 
-const knownKeys: string[] = []
+const remembered: string[] = []
 
-/** Remembers a key, so that nothing this process prints about a failure can hold it. */
+/** Remembers a key: from now on this process prints it nowhere. */
 export function rememberSecret(key: string): void {
-  knownKeys.push(...listSecrets(key.trim()))
+  remembered.push(...listSecrets(key.trim()))
 }
 
 /** Every text that must not be printed. */
-export const secrets = (): readonly string[] => knownKeys
+export const secrets = (): readonly string[] => remembered

@@ -2,18 +2,18 @@ import { SignalError } from '../../util/errors.ts'
 import type { FieldsOf } from '../../util/events.ts'
 import { EXIT } from './fail.ts'
 
-/** The signals that end a command in order, with their exit codes: Ctrl-C, `kill`, and a terminal that closes. */
+/** The signals that stop a command in order: Ctrl-C, `kill`, and a closed terminal; each with its exit code. */
 export const EXIT_BY_SIGNAL = { SIGINT: EXIT.sigint, SIGTERM: EXIT.sigterm, SIGHUP: EXIT.sighup } as const
 export type StopSignal = keyof typeof EXIT_BY_SIGNAL
 export const STOP_SIGNALS = Object.keys(EXIT_BY_SIGNAL) as readonly StopSignal[]
 
-/** The exit code of the first signal that came, if one did. */
+/** The exit code of the first signal that this process received. */
 let received: number | undefined
 
-/** The exit code of an error by which a signal stopped the command; undefined for any other error. */
+/** Returns the exit code of an error by which a signal stopped the command; undefined for any other error. */
 export const signalCode = (error: unknown): number | undefined => (error instanceof SignalError ? received : undefined)
 
-/** Ends the process as the signal itself would: `process.exit` waits for threads, and calls everything that listens for the end. */
+/** Ends the process by the signal itself: `process.exit` waits for threads and calls exit listeners. */
 function endNow(name: StopSignal): void {
   process.removeAllListeners(name)
   // On Windows this would exit with code 1.
@@ -23,29 +23,27 @@ function endNow(name: StopSignal): void {
 }
 
 /**
- * Turns the first of these signals into an aborted signal. A second one ends the process at once, whatever the first waits for:
- * by then nobody listens any more, so the system ends it, also while the event loop is busy. Only SIGHUP does not: a terminal that
- * closes sends it, and so does its shell.
+ * Aborts at the first stop signal. A second one ends the process at once: nothing listens any more, so the system ends it even
+ * if the event loop is busy. A second SIGHUP does not, because a terminal that closes and its shell both send one.
  */
 export function watchSignals(
-  report: (fields: FieldsOf<'signal.received'>) => void,
+  report: (fields: FieldsOf<'signal.received'>) => void = () => undefined,
   controller = new AbortController(),
 ): {
   readonly signal: AbortSignal
-  /** The exit code of the signal that came, if one did. */
+  /** Returns the exit code of the received signal, if any. */
   code(): number | undefined
   release(): void
 } {
   let code: number | undefined
-  const on = (name: StopSignal) => {
+  const listeners = STOP_SIGNALS.map((name) => {
     const listener = () => {
       if (code !== undefined) return name === 'SIGHUP' ? undefined : endNow(name)
       code = EXIT_BY_SIGNAL[name]
       received ??= code
-      const again = name === 'SIGHUP' ? 'SIGTERM stops' : 'repeat the signal to stop'
-      const reason = `Stopping after the requests in flight; ${again} immediately.`
-      report({ signal: name, reason })
-      // In the next turn: both may have come while the loop was busy, and whoever stops listening here would miss the second.
+      const next = name === 'SIGHUP' ? 'SIGTERM stops' : 'repeat the signal to stop'
+      report({ signal: name, reason: `Stopping after the requests in flight; ${next} immediately.` })
+      // In the next turn: if two came while the loop was busy, this listener must also get the second.
       setImmediate(() => {
         // The system does not end the first process of a container that does not listen.
         if (process.pid !== 1) release(['SIGINT', 'SIGTERM'])
@@ -53,11 +51,10 @@ export function watchSignals(
       })
     }
     process.on(name, listener)
-    return listener
-  }
-  const listeners = new Map(STOP_SIGNALS.map((name) => [name, on(name)]))
+    return { name, listener }
+  })
   const release = (names = STOP_SIGNALS): void => {
-    for (const name of names) process.off(name, listeners.get(name)!)
+    for (const { name, listener } of listeners) if (names.includes(name)) process.off(name, listener)
   }
   return { signal: controller.signal, code: () => code, release: () => release() }
 }

@@ -3,97 +3,87 @@ import { redact } from '../../util/redact.ts'
 import { oneLine } from '../../util/text.ts'
 import { secrets } from './secrets.ts'
 import { cutTo, width } from './width.ts'
-import { wrapped } from './wrap.ts'
+import { wrapText } from './wrap.ts'
 
-/** A result as rows: every row has the same columns. */
+/** A result whose rows all have the same columns. */
 export interface ResultRows {
   readonly columns: readonly string[]
   readonly rows: readonly (readonly unknown[])[]
 }
 
-/** A value for people, cut to a number of letters. Removing invisible characters may join the parts of a secret, so the result is redacted again. */
-export function shown(value: unknown, letters = Number.POSITIVE_INFINITY): string {
+/** Longer values are cut before they are examined letter by letter: no terminal shows such a line. */
+const MAX_LETTERS = 4_000
+
+/** Writes a value in one line. Removing invisible characters may join the parts of a secret, so the line is redacted again. */
+export function cellText(value: unknown, letters = Number.POSITIVE_INFINITY): string {
   const whole = Buffer.isBuffer(value) ? `<${value.length} bytes>` : plain(value)
   const text = whole.length > letters ? `${whole.slice(0, letters)}…` : whole
   const line = oneLine(text)
   return line === text ? line : redact(line, secrets())
 }
 
-/** No terminal shows a longer line: a longer one is cut before it is examined letter by letter. */
-const LONGEST_LINE = 4_000
-
-/** Columns of words, which may be shortened; numbers, times and names to be typed may not. */
-const WORDS_COLUMN = /\p{L}\S*\s+\S*\p{L}/u
-/** How many cells are left of words, and of what is too long to be read or typed. */
-const LEAST_WORDS = 8
-const LEAST_LONG = 24
+/** Texts of several words may be shortened; numbers, times and names to be typed may not. */
+const SEVERAL_WORDS = /\p{L}\S*\s+\S*\p{L}/u
+/** The least cells of words, and of texts that are too long to be read or typed. */
+const MIN_WORDS = 8
+const MIN_LONG = 24
 const LONG_TEXT = 40
 
-/** The smallest useful width of a column, in cells. */
-function leastWidth(column: string, texts: readonly string[], most: number): number {
-  if (texts.some((text) => WORDS_COLUMN.test(text))) return Math.min(most, Math.max(width(column), LEAST_WORDS))
-  return most > LONG_TEXT ? Math.max(width(column), LEAST_LONG) : most
+/** Returns the smallest useful width of a column, in cells. */
+function minWidth(column: string, texts: readonly string[], max: number): number {
+  if (texts.some((text) => SEVERAL_WORDS.test(text))) return Math.min(max, Math.max(width(column), MIN_WORDS))
+  return max > LONG_TEXT ? Math.max(width(column), MIN_LONG) : max
 }
 
-/** A row a paragraph, a column a line, for rows that are too wide for the place. */
+/** Writes each row as a paragraph with a line for each column, for rows that are too wide. */
 function paragraphs(columns: readonly string[], texts: readonly (readonly string[])[], cells: number): string {
-  const name = Math.max(...columns.map(width)) + 2
+  const margin = Math.max(...columns.map(width)) + 2
+  const room = Math.max(cells, margin + MIN_LONG)
   return texts
-    .map((row, i) =>
-      [
-        `── ${i + 1} ${'─'.repeat(Math.max(0, Math.min(cells, 60) - 4 - String(i + 1).length))}`,
-        ...columns.map((column, k) =>
-          wrapped(
-            row[k] ?? '',
-            Math.max(cells, name + LEAST_LONG),
-            ' '.repeat(name),
-            column + ' '.repeat(name - width(column)),
-          ).trimEnd(),
-        ),
-      ].join('\n'),
-    )
+    .flatMap((row, i) => [
+      `── ${i + 1} ${'─'.repeat(Math.max(0, Math.min(cells, 60) - 4 - String(i + 1).length))}`,
+      ...columns.map((column, k) => {
+        const label = column + ' '.repeat(margin - width(column))
+        return wrapText(row[k] ?? '', room, ' '.repeat(margin), label).trimEnd()
+      }),
+    ])
     .join('\n')
 }
 
-/** Cells of a line: of the terminal, or of COLUMNS; unlimited for a file or a pipe. */
-const cellsOfTable = (): number => process.stdout.columns ?? (Number(process.env.COLUMNS) || Number.POSITIVE_INFINITY)
+/** The cells of a line: of the terminal, or of COLUMNS; unlimited for a file or a pipe. */
+const tableWidth = (): number => process.stdout.columns ?? (Number(process.env.COLUMNS) || Number.POSITIVE_INFINITY)
+
+const isNumber = (value: unknown): boolean => value === null || typeof value === 'number' || typeof value === 'bigint'
 
 /**
- * Aligned columns, numbers to the right. Where the place is too narrow, texts of several words are shortened, the widest
- * first; numbers, times and names never are. Where that is not enough, every row is a paragraph.
+ * Writes aligned columns, numbers to the right. If they are too wide, shortens texts of several words, the widest first. If that
+ * is not enough, writes paragraphs.
  */
-export function tableText({ columns, rows }: ResultRows, cells = cellsOfTable()): string {
-  const texts = rows.map((row) => row.map((value) => shown(value, LONGEST_LINE)))
+export function tableText({ columns, rows }: ResultRows, cells = tableWidth()): string {
+  const texts = rows.map((row) => row.map((value) => cellText(value, MAX_LETTERS)))
   const widths = columns.map((column, i) =>
-    texts.reduce((most, row) => Math.max(most, width(row[i] ?? '')), width(column)),
+    texts.reduce((max, row) => Math.max(max, width(row[i] ?? '')), width(column)),
   )
-  const total = () => widths.reduce((sum, w) => sum + w + 2, -2)
-  if (total() > cells) {
-    const least = columns.map((column, i) =>
-      leastWidth(
-        column,
-        texts.map((row) => row[i] ?? ''),
-        widths[i]!,
-      ),
-    )
-    if (rows.length > 0 && least.reduce((sum, w) => sum + w + 2, -2) > cells) return paragraphs(columns, texts, cells)
-    while (total() > cells) {
+  const total = (parts: readonly number[]) => parts.reduce((sum, part) => sum + part + 2, -2)
+  if (total(widths) > cells) {
+    const columnTexts = (i: number) => texts.map((row) => row[i] ?? '')
+    const least = columns.map((column, i) => minWidth(column, columnTexts(i), widths[i]!))
+    if (rows.length > 0 && total(least) > cells) return paragraphs(columns, texts, cells)
+    while (total(widths) > cells) {
       const widest = widths.reduce((best, w, i) => (w > least[i]! && w > (widths[best] ?? 0) ? i : best), -1)
       if (widest < 0) break
       widths[widest]!--
     }
   }
-  const right = columns.map(
-    (_, i) => rows.length > 0 && rows.every((row) => row[i] === null || ['number', 'bigint'].includes(typeof row[i])),
-  )
-  const line = (cellsOfRow: readonly string[]): string =>
-    cellsOfRow
+  const isRight = columns.map((_, i) => rows.length > 0 && rows.every((row) => isNumber(row[i])))
+  const line = (row: readonly string[]): string =>
+    row
       .map((text, i) => {
         const cut = cutTo(text, widths[i]!)
         const gap = ' '.repeat(widths[i]! - width(cut))
-        return right[i] ? gap + cut : cut + gap
+        return isRight[i] ? gap + cut : cut + gap
       })
       .join('  ')
       .trimEnd()
-  return [line(columns), line(widths.map((w) => '─'.repeat(w))), ...texts.map(line)].join('\n')
+  return [line(columns), line(widths.map((columnWidth) => '─'.repeat(columnWidth))), ...texts.map(line)].join('\n')
 }

@@ -1,28 +1,25 @@
 import { createRequire } from 'node:module'
 
-/** Letters and punctuation of Latin languages, each a cell wide: most texts are made of them, and the library takes a hundred times as long. */
+/** Whether every character is one cell wide. Most texts are Latin, and the library takes a hundred times as long. */
 const isNarrow = (text: string): boolean => /^[ -~\u00a1-\u00ac\u00ae-\u024f\u2010-\u2027─]*$/.test(text)
 
-let loadedWidth: { readonly width: (text: string) => number; readonly letters: Intl.Segmenter } | undefined
+const letters = new Intl.Segmenter()
+let stringWidth: ((text: string) => number) | undefined
 
-/** What knows all letters that there are; loaded for the first text that has others, which is slow. */
-function unicode(): NonNullable<typeof loadedWidth> {
-  if (!loadedWidth) {
-    const { default: width } = createRequire(import.meta.url)('string-width') as typeof import('string-width')
-    loadedWidth = { width, letters: new Intl.Segmenter() }
-  }
-  return loadedWidth
+/** Returns the cells of a text on a terminal: two for a wide letter, none for a combining mark. */
+export function width(text: string): number {
+  if (isNarrow(text)) return text.length
+  // Loading it is slow.
+  stringWidth ??= (createRequire(import.meta.url)('string-width') as typeof import('string-width')).default
+  return stringWidth(text)
 }
 
-/** Cells that a text takes on a terminal: two for a wide letter, none for a combining mark. */
-export const width = (text: string): number => (isNarrow(text) ? text.length : unicode().width(text))
-
-/** The longest beginning of a text that takes no more than a number of cells; a letter stays together with its combining marks. */
+/** Returns the longest beginning of a text within some cells; a letter stays with its combining marks. */
 export function beginning(text: string, cells: number): string {
   if (isNarrow(text)) return text.slice(0, Math.max(0, cells))
   let end = 0
   let used = 0
-  for (const { segment } of unicode().letters.segment(text)) {
+  for (const { segment } of letters.segment(text)) {
     used += width(segment)
     if (used > cells) break
     end += segment.length
@@ -30,6 +27,6 @@ export function beginning(text: string, cells: number): string {
   return text.slice(0, end)
 }
 
-/** Shortens a text to a number of cells, with an ellipsis. */
+/** Shortens a text to some cells, with an ellipsis. */
 export const cutTo = (text: string, cells: number): string =>
   width(text) <= cells ? text : `${beginning(text, cells - 1)}…`

@@ -1,11 +1,11 @@
 import { readJobFiles } from '../../db/queries/jobRuns.ts'
 import type { LakeState } from '../../lake/state.ts'
-import { isMissed } from '../../reports/gaps.ts'
+import { isMissed } from '../../reports/findGaps.ts'
 import { findLackingGeos, storedNamedGeos } from '../../reports/lackingGeos.ts'
-import { type Reach, reaches } from '../../reports/lag.ts'
+import { findReaches, type Reach } from '../../reports/lag.ts'
 import { failedRuns, unfinishedRuns, withDeadRuns } from '../../reports/lastRuns.ts'
-import { rhythms } from '../../reports/rhythm.ts'
-import { type OpenFailure, openFailures } from '../../reports/status.ts'
+import { type OpenFailure, openFailures } from '../../reports/readStatus.ts'
+import { findRhythms } from '../../reports/rhythm.ts'
 import { formatUtc } from '../../util/time/instant.ts'
 import { dayIntervalAt, localDay } from '../../util/time/localDay.ts'
 import { formatLocal } from '../../util/time/zone.ts'
@@ -71,7 +71,7 @@ async function worstGaps(request: PageRequest, gaps: readonly SeriesGap[], serie
 
 /** The jobs whose run is missed. */
 const missed = async ({ store, now }: PageRequest) =>
-  (await rhythms(store, now))
+  (await findRhythms(store, now))
     .filter(({ missedFrom }) => now > missedFrom)
     .map(({ job, lastAt, usualS }) => ({ job, lastAt: formatUtc(lastAt), usualS }))
 
@@ -180,7 +180,7 @@ export type SeriesLine = Awaited<ReturnType<typeof readLines>>[number]
 /** What the overview shows: whether the copy is complete and fresh, and what to do where it is not. */
 export async function readOverview(request: PageRequest) {
   const { store, now, query } = request
-  const reach = new Map((await reaches(store, now)).map((of) => [of.seriesId, of]))
+  const reach = new Map((await findReaches(store, now)).map((of) => [of.seriesId, of]))
   // Series that need attention come first.
   const gaps = await gapsBySeries(request)
   const gapsOf = Map.groupBy(gaps, ({ series_id }) => series_id)

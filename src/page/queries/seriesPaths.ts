@@ -1,7 +1,7 @@
 import type { Reader } from '../../db/store.ts'
 import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
 import { hasWords, toWords } from '../../job/select.ts'
-import { searchItems } from '../../reports/search.ts'
+import { searchItems } from '../../reports/searchItems.ts'
 import { InputError } from '../../util/errors.ts'
 import { withoutAccents } from '../../util/text.ts'
 import { NotFound, type PageRequest } from '../page.ts'

@@ -1,6 +1,6 @@
 import { storedKinds } from '../../db/queries/catalogueNames.ts'
 import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
-import { holdings, SEARCH_SCOPES, searchItems } from '../../reports/search.ts'
+import { readStoredRanges, SEARCH_SCOPES, searchItems } from '../../reports/searchItems.ts'
 import { visible, withoutAccents } from '../../util/text.ts'
 import { command, kindText, numberedPager, options, seriesLinks, serviceText, table } from '../elements.ts'
 import { type Html, html } from '../html.ts'
@@ -29,7 +29,7 @@ async function readIndicators({ store: db, languages, query, locale }: PageReque
   const text = (query.get('q') ?? '').slice(0, 200)
   const held = HELD_CHOICES.find((one) => one === query.get('held')) ?? 'all'
   const page = Math.max(1, wholeNumber(query.get('page')) ?? 1)
-  const stored = await holdings(db)
+  const stored = await readStoredRanges(db)
   const found = /[\p{L}\p{N}]/u.test(text)
     ? await searchItems(db, text, ['catalogue'])
     : await db.kysely.selectFrom('indicator').select(['kind', 'id']).orderBy('kind').orderBy('id').execute()

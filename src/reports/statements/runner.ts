@@ -3,7 +3,7 @@ import { on } from 'node:events'
 import { getCompileCacheDir } from 'node:module'
 import { dirname } from 'node:path'
 import * as errors from '../../util/errors.ts'
-import type { Exported } from '../export.ts'
+import type { Exported } from '../exportValues.ts'
 
 /** A user's statement, with the values of its parameters. */
 export interface StatementRequest {
@@ -14,25 +14,24 @@ export interface StatementRequest {
   readonly typed?: boolean
 }
 
-/** The limits of an answer. */
+/** The limits of a result; undefined means none. */
 export interface StatementLimits {
-  /** For the whole answer. Default: none. */
+  /** Milliseconds for the whole result. */
   readonly ms?: number
-  /** For each block of rows; the time that the caller takes is not counted. Default: none. */
+  /** Milliseconds for each block of rows, without the time that the caller takes. */
   readonly blockMs?: number
-  /** Default: all rows. */
   readonly rows?: number
-  /** Letters of all cells together. The first row is always in the answer. Default: all. */
+  /** Letters of all cells together. The first row is always in the result. */
   readonly bytes?: number
-  /** Letters of a cell. Longer ones are cut, and bytes become text. Default: all. */
+  /** Letters of a cell. Longer ones are cut, and bytes become text. */
   readonly cellLetters?: number
 }
 
-/** The limit that ended an answer early. */
+/** The limit that cut a result short. */
 export type Cut = 'rows' | 'bytes' | null
 
-/** The answer of a statement. Its process ends with its rows. */
-export interface Answer extends Exported {
+/** The result of a statement. Its process ends with its rows. */
+export interface StatementResult extends Exported {
   /** Known after the last row. */
   cut(): Cut
 }
@@ -46,22 +45,22 @@ interface SentError {
   readonly cause: unknown
 }
 
-/** What the process of a statement sends: the columns, then blocks of rows, and `cut` at the end. */
-export type Sent =
+/** A message of the child process: the columns, then blocks of rows, and `cut` at the end. */
+export type StatementMessage =
   | { readonly columns: Exported['columns'] }
   | { readonly rows: readonly (readonly unknown[])[] }
   | { readonly cut: Cut }
   | { readonly error: SentError }
 
-/** What the process of a statement receives first; each later message requests the next block. */
-export interface Order {
+/** The first message to the child process; each later one requests the next block. */
+export interface StatementOrder {
   readonly request: StatementRequest
   readonly limits: StatementLimits
 }
 
 /** A process for one statement. */
 export interface StatementProcess {
-  /** Undefined if the system refused it at once. */
+  /** Undefined if the system refused to start it. */
   readonly child: ChildProcess | undefined
   /** False if it ended before it could take a statement. */
   readonly ready: Promise<boolean>
@@ -71,23 +70,20 @@ export interface StatementProcess {
 
 const MIB = 1024 * 1024
 
-/** The variables by which a server is reached (PGHOST, PGPASSWORD …), and the folders of password files and of temporary files. */
-const serverVariables = (): NodeJS.ProcessEnv =>
+/** Selects the variables of the database driver (PGHOST, PGPASSWORD …), of password files and of temporary files. */
+const databaseVariables = (): NodeJS.ProcessEnv =>
   Object.fromEntries(
     // biome-ignore lint/style/noProcessEnv: the driver and SQLite read these variables, too.
     Object.entries(process.env).filter(([name]) => /^(PG[A-Z]+|HOME|APPDATA|SQLITE_TMPDIR|TMPDIR)$/.test(name)),
   )
 
 function startChild(memory: number): ChildProcess | undefined {
-  const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
   const cache = getCompileCacheDir()
   try {
-    return fork(new URL(`./statementChild.${ending}`, import.meta.url), [String(memory)], {
-      // Of our environment, only the variables by which a server is reached: the process must not have the key.
-      env: {
-        ...serverVariables(),
-        ...(cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) }),
-      },
+    return fork(new URL(`./statementChild.${extension}`, import.meta.url), [String(memory)], {
+      // Without the other variables, because the process must not have the key.
+      env: { ...databaseVariables(), ...(cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) }) },
       execArgv: [`--max-old-space-size=${memory / MIB / 2}`],
       serialization: 'advanced',
       stdio: 'ignore',
@@ -97,7 +93,7 @@ function startChild(memory: number): ChildProcess | undefined {
   }
 }
 
-/** Starts a process for a statement. This process may end before it; it ends with this one. */
+/** Starts a process for a statement. It ends with this process, which may also end before it. */
 export function startStatement(memory = 768 * MIB): StatementProcess {
   const child = startChild(memory)
   if (!child) return { child, ready: Promise.resolve(false), memory }
@@ -107,7 +103,7 @@ export function startStatement(memory = 768 * MIB): StatementProcess {
   const ready = new Promise<boolean>((resolve) => {
     child.once('message', () => resolve(true))
     child.once('exit', () => resolve(false))
-    // Without an exit: it could not be started.
+    // There is no exit if it could not be started.
     child.once('error', () => {
       process.off('exit', kill)
       resolve(false)
@@ -133,8 +129,8 @@ async function whileAwaited<T>(child: ChildProcess, work: Promise<T>): Promise<T
   }
 }
 
-/** The error that was sent, of the same class. */
-function receivedError({ name, cause, message, ...details }: SentError): unknown {
+/** Restores a received error with its class. */
+function restoreError({ name, cause, message, ...details }: SentError): unknown {
   const classes: Readonly<Record<string, unknown>> = errors
   if (name === errors.BugError.name) return cause
   const ErrorClass = classes[name] as typeof errors.SyncError
@@ -142,14 +138,14 @@ function receivedError({ name, cause, message, ...details }: SentError): unknown
 }
 
 /**
- * Runs a statement in a process of its own, because nothing inside a process can interrupt SQLite. Throws what is wrong with
- * the statement, StoppedError after its time, and StoreError if the process could not be started.
+ * Runs a statement in its own process, because nothing inside a process can interrupt SQLite. Throws StoppedError after its time,
+ * InputError for a wrong statement, and StoreError if the process could not be started.
  */
 export async function runStatement(
   { child, ready, memory }: StatementProcess,
   request: StatementRequest,
   limits: StatementLimits = {},
-): Promise<Answer> {
+): Promise<StatementResult> {
   if (!child || !(await whileAwaited(child, ready)))
     throw new errors.StoreError('The process for the statement could not be started.', {
       hint: 'Try again in a moment. If it fails again, this machine has too many processes or open files, or no memory left.',
@@ -162,15 +158,15 @@ export async function runStatement(
     child.kill('SIGKILL')
   }
   const timer = ms === undefined ? undefined : setTimeout(stop, Math.min(ms, 2 ** 31 - 1)).unref()
-  // A message that was sent before the end is read before the channel closes.
+  // Reads messages that were sent before the end.
   const messages = on(child, 'message', { close: ['disconnect'] })
   const end = (): void => {
     clearTimeout(timer)
     child.kill('SIGKILL')
     void messages.return?.()
   }
-  const send = (message: Order | 'more'): void => void child.send(message, () => undefined)
-  async function next(): Promise<Exclude<Sent, { error: SentError }>> {
+  const send = (message: StatementOrder | 'more'): void => void child.send(message, () => undefined)
+  async function next(): Promise<Exclude<StatementMessage, { error: SentError }>> {
     const blockTimer = blockMs === undefined ? undefined : setTimeout(stop, blockMs).unref()
     const { value, done } = await whileAwaited(child!, messages.next())
     clearTimeout(blockTimer)
@@ -184,20 +180,20 @@ export async function runStatement(
             hint: 'Select less at once: fewer rows with limit, fewer columns, or substr(…) of long texts.',
             code: 'no-memory',
           })
-    const [message] = value as [Sent]
-    if ('error' in message) throw receivedError(message.error)
+    const [message] = value as [StatementMessage]
+    if ('error' in message) throw restoreError(message.error)
     return message
   }
   let cut: Cut = null
   async function* rows(): Exported['rows'] {
     try {
       for (;;) {
-        const message = (await next()) as Exclude<Sent, { error: SentError } | { columns: unknown }>
+        const message = (await next()) as Exclude<StatementMessage, { error: SentError } | { columns: unknown }>
         if ('cut' in message) {
           cut = message.cut
           return
         }
-        // The next block is read while this one is used.
+        // The child reads the next block while this one is used.
         send('more')
         yield message.rows
       }
@@ -215,11 +211,11 @@ export async function runStatement(
   }
 }
 
-/** Whether an integer fits into 64 bits. */
-const fits = (value: bigint): boolean => BigInt.asIntN(64, value) === value
-
-/** The value of a parameter given as text: a number where it looks like one. */
+/** Parses the value of a parameter: a text that looks like a number becomes one. */
 export function parseParameter(text: string): string | number | bigint {
-  if (/^-?\d+$/.test(text)) return fits(BigInt(text)) ? BigInt(text) : Number(text)
+  if (/^-?\d+$/.test(text)) {
+    const whole = BigInt(text)
+    return BigInt.asIntN(64, whole) === whole ? whole : Number(text)
+  }
   return /^-?\d+\.\d+$/.test(text) ? Number(text) : text
 }

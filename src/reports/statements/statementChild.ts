@@ -1,4 +1,4 @@
-/** The other process of `runner.ts`: it answers one statement and ends. */
+/** The child process of `runner.ts`: it runs one statement and exits. */
 
 import { once } from 'node:events'
 import { openReader } from '../../db/open.ts'
@@ -7,17 +7,17 @@ import { endWithParent } from '../../util/lifetime.ts'
 import { asSyncError } from '../../util/systemErrors.ts'
 import { grouped } from '../../util/text.ts'
 import { plain } from '../cells.ts'
-import type { Cut, Order, Sent } from './runner.ts'
-import { answerStatement } from './statementAnswer.ts'
+import type { Cut, StatementMessage, StatementOrder } from './runner.ts'
+import { runQuery } from './runQuery.ts'
 
 /** Letters of a block of rows; one row may have more. */
 const BLOCK_LETTERS = 64 * 1024
-/** The most letters of a row: the other process needs several times as much memory to print it. */
+/** The maximum letters of a row: the parent process needs several times as much memory to print it. */
 const MAX_ROW_LETTERS = 128 * 1024 * 1024
-/** Milliseconds that a process waits for its statement. */
-const PATIENCE_MS = 60_000
+/** Milliseconds that the process waits for its statement. */
+const IDLE_MS = 60_000
 
-const send = (message: Sent | 'ready'): Promise<unknown> =>
+const send = (message: StatementMessage | 'ready'): Promise<unknown> =>
   new Promise((resolve) => process.send!(message, undefined, {}, resolve))
 
 async function sendBlock(rows: readonly unknown[][]): Promise<void> {
@@ -26,31 +26,31 @@ async function sendBlock(rows: readonly unknown[][]): Promise<void> {
   await requested
 }
 
-/** The length of a cell as text, about. */
+/** Returns the approximate letters of a cell. */
 const countLetters = (cell: unknown): number =>
   typeof cell === 'string' || Buffer.isBuffer(cell) ? cell.length + 1 : 8
 
-/** A text, or bytes as text, cut to a length; any other value unchanged. */
-function shortened(cell: unknown, letters: number): unknown {
+/** Cuts a text, or bytes as text, to some letters; returns any other value unchanged. */
+function shorten(cell: unknown, letters: number): unknown {
   if (typeof cell !== 'string' && !Buffer.isBuffer(cell)) return cell
   const text = plain(cell.length > letters ? cell.slice(0, letters) : cell)
   return text.length > letters || cell.length > letters ? `${text.slice(0, letters)}…` : text
 }
 
-async function answer({ request, limits }: Order): Promise<void> {
-  const { rows: maxRows, bytes: maxBytes = Number.POSITIVE_INFINITY, cellLetters } = limits
+async function run({ request, limits }: StatementOrder): Promise<void> {
+  const { rows: maxRows, bytes: maxLetters = Number.POSITIVE_INFINITY, cellLetters } = limits
   const reader = openReader(request.file)
   try {
-    const { columns, rows } = await answerStatement(reader, request)
+    const { columns, rows } = await runQuery(reader, request)
     await send({ columns })
     let block: unknown[][] = []
     let blockLetters = 0
     let count = 0
     let letters = 0
     let cut: Cut = null
-    reading: for await (const some of rows)
-      for (const row of some) {
-        const cells = cellLetters === undefined ? [...row] : row.map((cell) => shortened(cell, cellLetters))
+    reading: for await (const rowsRead of rows)
+      for (const row of rowsRead) {
+        const cells = cellLetters === undefined ? [...row] : row.map((cell) => shorten(cell, cellLetters))
         const size = cells.reduce<number>((sum, cell) => sum + countLetters(cell), 0)
         if (size > MAX_ROW_LETTERS)
           throw new InputError(`A row has ${grouped(size)} characters; at most ${grouped(MAX_ROW_LETTERS)} fit.`, {
@@ -58,9 +58,9 @@ async function answer({ request, limits }: Order): Promise<void> {
             code: 'row-too-large',
           })
         letters += size
-        cut = count === maxRows ? 'rows' : count > 0 && letters > maxBytes ? 'bytes' : null
+        cut = count === maxRows ? 'rows' : count > 0 && letters > maxLetters ? 'bytes' : null
         if (cut) break reading
-        count += 1
+        count++
         block.push(cells)
         blockLetters += size
         if (blockLetters < BLOCK_LETTERS) continue
@@ -83,10 +83,10 @@ function sendError(thrown: unknown): Promise<unknown> {
 
 endWithParent(process.ppid, Number(process.argv[2]))
 process.on('disconnect', () => process.exit())
-const idleTimer = setTimeout(() => process.exit(), PATIENCE_MS)
-process.once('message', async (order: Order) => {
+const idleTimer = setTimeout(() => process.exit(), IDLE_MS)
+process.once('message', async (order: StatementOrder) => {
   clearTimeout(idleTimer)
-  await answer(order).catch(sendError)
+  await run(order).catch(sendError)
   process.exit()
 })
 void send('ready')

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { exportFile } from '../../../src/cli/exports/exportFile.ts'
+import { exportTo } from '../../../src/cli/exports/exportFile.ts'
 import { csvCell, uniqueNames } from '../../../src/reports/cells.ts'
-import { answerStatement } from '../../../src/reports/statements/statementAnswer.ts'
+import { runQuery } from '../../../src/reports/statements/runQuery.ts'
 import { type Done, emulate, runCommand } from '../../kit.ts'
 import { openReader } from '../../store.ts'
 import { addFetch, addSeries, fillBy } from '../filled.ts'
@@ -126,8 +126,8 @@ const byCommand =
 const bySql = (sql: string) => async (form: Form, file: string) => {
   const reader = openReader(join(dir, 'own.db'))
   try {
-    const planned = () => answerStatement(reader, { sql, typed: form === 'parquet' })
-    await exportFile(file, planned, { form, dialect: {} }, { overwrite: false, sources: [] })
+    const planned = () => runQuery(reader, { sql, typed: form === 'parquet' })
+    await exportTo(file, planned, { form, dialect: {}, overwrite: false, sources: [] })
   } finally {
     await reader.close()
   }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { readStatus } from '../../../src/reports/status.ts'
+import { readStatus } from '../../../src/reports/readStatus.ts'
 import { emulate, onlyInFile, runCommand, tempFolder } from '../../kit.ts'
 import { openStore } from '../../store.ts'
 import { jobFolder, SERIES, serviceAt } from '../jobFolder.ts'

@@ -1,8 +1,8 @@
 import stringWidth from 'string-width'
 import { describe, expect, test } from 'vitest'
-import { asCalled } from '../../../src/cli/program.ts'
+import { withProgramName } from '../../../src/cli/command.ts'
 import { tableText } from '../../../src/cli/terminal/table.ts'
-import { wrapped } from '../../../src/cli/terminal/wrap.ts'
+import { wrapText } from '../../../src/cli/terminal/wrap.ts'
 
 const columns = ['id', 'name', 'at_local', 'value']
 const rows = [
@@ -53,7 +53,7 @@ describe('a table', () => {
 test('a text is wrapped by terminal cells, even within a long word', () => {
   for (const cells of [2, 20, 61]) {
     const text = `${'電力'.repeat(100)} ${'e\u0301'.repeat(100)} ${'👩‍🔧'.repeat(50)}`
-    const lines = wrapped(text, cells).split('\n')
+    const lines = wrapText(text, cells).split('\n')
     for (const line of lines) expect(stringWidth(line), line).toBeLessThanOrEqual(cells)
     expect(lines.join('').replaceAll(/\s/g, '')).toBe(text.replaceAll(/\s/g, ''))
   }
@@ -63,11 +63,11 @@ test('a next step uses the command with which the user started the program', () 
   const { npm_command: before } = process.env
   try {
     process.env.npm_command = 'exec'
-    expect(asCalled('Run `indicator-sync sync <job>`, or npx indicator-sync demo; a bug of indicator-sync.')).toBe(
-      'Run `npx indicator-sync sync <job>`, or npx indicator-sync demo; a bug of indicator-sync.',
-    )
+    expect(
+      withProgramName('Run `indicator-sync sync <job>`, or npx indicator-sync demo; a bug of indicator-sync.'),
+    ).toBe('Run `npx indicator-sync sync <job>`, or npx indicator-sync demo; a bug of indicator-sync.')
     delete process.env.npm_command
-    expect(asCalled('indicator-sync --help')).toBe('indicator-sync --help')
+    expect(withProgramName('indicator-sync --help')).toBe('indicator-sync --help')
   } finally {
     if (before !== undefined) process.env.npm_command = before
   }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { writeLanguage } from '../../../src/db/queries/referenceTables.ts'
 import { readDimension } from '../../../src/lake/lakeRows.ts'
 import { seriesUnits } from '../../../src/page/queries/names.ts'
-import { exportedGeoSeries } from '../../../src/reports/exportQuestion.ts'
+import { readExportedSeries } from '../../../src/reports/exportQuestion.ts'
 import { startOfDate } from '../../../src/util/time/zone.ts'
 import { at, every, filled } from './handmade.ts'
 
@@ -170,7 +170,7 @@ describe('views on values', () => {
     const values = every('2025-09-29T22:00Z', '2025-09-30T22:00Z', 3600, () => 25)
     const store = await filled({ id: 1, of, trunc: 'hour', agg, values })
     for (const view of Object.keys(COLUMNS)) expect(store.all(`select distinct unit from ${view}`)).toEqual([{ unit }])
-    const [series] = await exportedGeoSeries(store, { indicators: [of], geos: [], from: 0, to: 1, asOf: null })
+    const [series] = await readExportedSeries(store, { indicators: [of], geos: [], from: 0, to: 1, asOf: null })
     expect(series!.unit).toBe(unit)
     expect((await readDimension(store, 'series'))[0]![4]).toBe(unit)
     expect((await seriesUnits({ store, languages: ['en'] }, [1])).get(1)).toBe(unit)

@@ -5,30 +5,29 @@ import { ENTRY_ROUTES } from '../job/entryRoutes.ts'
 import { findGeos, type NamedGeo } from '../job/geoNames.ts'
 import { hasWords, toWords } from '../job/select.ts'
 import type { Service } from '../service/service.ts'
-import { isObject } from '../util/json.ts'
+import { isObject, toList } from '../util/json.ts'
 import { parseInstant } from '../util/time/instant.ts'
 import { localDate } from '../util/time/zone.ts'
 
-/** The places that can be searched. */
 export const SEARCH_SCOPES = ['catalogue', 'content', 'archives'] as const
 export type SearchScope = (typeof SEARCH_SCOPES)[number]
 
-/** The table whose kinds the texts of each place have. */
-const TABLE_OF_SCOPE = { catalogue: 'indicator', content: 'content', archives: 'archive' } as const
+/** The table with the kinds of each scope. */
+const SCOPE_TABLES = { catalogue: 'indicator', content: 'content', archives: 'archive' } as const
 
 /** Searches texts; case and accents do not matter, and a word matches the beginning of words. Without words it returns everything. */
 export async function searchItems(
   db: Reader,
   text: string,
-  places: readonly SearchScope[],
-  most?: number,
+  scopes: readonly SearchScope[],
+  limit?: number,
 ): Promise<SearchHit[]> {
-  const kinds = await Promise.all(places.map((place) => storedKinds(db, TABLE_OF_SCOPE[place])))
-  return db.engine.search(text, kinds.flat(), most)
+  const kinds = await Promise.all(scopes.map((scope) => storedKinds(db, SCOPE_TABLES[scope])))
+  return db.engine.search(text, kinds.flat(), limit)
 }
 
-/** The values that are stored of an indicator. */
-export interface Holding {
+/** The stored values of an indicator. */
+export interface StoredRange {
   readonly series: number
   readonly geos: number
   /** `YYYY-MM-DDTHH:MM:SSZ`. */
@@ -39,8 +38,8 @@ export interface Holding {
   readonly last_day: string
 }
 
-/** The stored values, by kind and number of the indicator: `indicator 600`. */
-export async function holdings({ kysely }: Reader): Promise<ReadonlyMap<string, Holding>> {
+/** Reads the stored values by kind and number of the indicator: `indicator 600`. */
+export async function readStoredRanges({ kysely }: Reader): Promise<ReadonlyMap<string, StoredRange>> {
   const rows = await kysely
     .selectFrom('freshness as f')
     .innerJoin('series as s', 's.id', 'f.series_id')
@@ -55,9 +54,9 @@ export async function holdings({ kysely }: Reader): Promise<ReadonlyMap<string, 
     .groupBy(['f.kind', 'f.indicator_id'])
     .execute()
   return new Map(
-    rows.map(({ kind, id, zone, ...holding }) => {
-      const [first_day, last_day] = [holding.first, holding.last].map((at) => localDate(zone, parseInstant(at)))
-      return [`${kind} ${id}`, { ...holding, first_day: first_day!, last_day: last_day! }]
+    rows.map(({ kind, id, zone, ...range }) => {
+      const day = (timestamp: string) => localDate(zone, parseInstant(timestamp))
+      return [`${kind} ${id}`, { ...range, first_day: day(range.first), last_day: day(range.last) }]
     }),
   )
 }
@@ -72,46 +71,41 @@ export const hasCatalogue = async ({ kysely }: Reader): Promise<boolean> =>
     .limit(1)
     .executeTakeFirst()) !== undefined
 
-/** The geos that the service or the database knows, by id, with their stored names. `db`: null before there is a database. */
+/** Searches the geos of the service and of the database (null before there is one); returns them by id. */
 export async function searchGeos(db: Reader | null, service: Service, text: string): Promise<NamedGeo[]> {
-  const found = new Map(findGeos(service, text).map(({ id, name }) => [id, name]))
-  const stored = db
-    ? await db.kysely
-        .selectFrom('geo')
-        .select(['id', geoNameColumn('geo.id', 'name')])
-        .execute()
-    : []
-  const wanted = toWords(text)
-  for (const { id, name } of stored)
-    if (found.has(id) || String(id) === text.trim() || hasWords([name ?? ''], wanted))
-      found.set(id, name ?? found.get(id) ?? '')
-  return [...found].map(([id, name]) => ({ id, name })).sort((a, b) => a.id - b.id)
+  const names = new Map(findGeos(service, text).map(({ id, name }) => [id, name]))
+  const geos = db?.kysely.selectFrom('geo').select(['id', geoNameColumn('geo.id', 'name')])
+  const words = toWords(text)
+  for (const { id, name } of (await geos?.execute()) ?? [])
+    if (names.has(id) || String(id) === text.trim() || hasWords([name ?? ''], words))
+      names.set(id, name ?? names.get(id) ?? '')
+  return [...names].map(([id, name]) => ({ id, name })).sort((a, b) => a.id - b.id)
 }
 
-/** The ids of the geos of each indicator, by kind and number: those with values, those that its catalogue entry names, and known ones. */
-export async function geosOfIndicators(
+/** Reads the geos of indicators, by kind and number: those with values, those of the catalogue entry, and those of the service. */
+export async function readIndicatorGeos(
   { kysely }: Reader,
   { indicatorGeos = {} }: Service,
 ): Promise<ReadonlyMap<string, ReadonlySet<number>>> {
-  const withValues = await kysely
+  const geos = new Map<string, Set<number>>()
+  const add = (kind: string, id: number | string, geo: number): void => {
+    const key = `${kind} ${id}`
+    geos.set(key, (geos.get(key) ?? new Set()).add(geo))
+  }
+  const stored = await kysely
     .selectFrom('series_geo as g')
     .innerJoin('series as s', 's.id', 'g.series_id')
     .select(['s.kind', 's.indicator_id as id', 'g.geo_id as geo'])
     .execute()
-  const described = await kysely
+  for (const { kind, id, geo } of stored) add(kind, id, geo)
+  const listed = await kysely
     .selectFrom('indicator')
     .select(['kind', 'id', 'payload'])
     .where('payload', 'like', '%"geos"%')
     .execute()
-  const named = described.flatMap(({ kind, id, payload }) => {
-    const { geos } = JSON.parse(payload!) as { readonly geos?: unknown }
-    return (Array.isArray(geos) ? geos : []).flatMap((geo) =>
-      isObject(geo) && typeof geo.geo_id === 'number' ? [{ kind, id, geo: geo.geo_id }] : [],
-    )
-  })
-  const known = Object.entries(indicatorGeos).flatMap(([id, geos]) =>
-    geos.map((geo) => ({ kind: ENTRY_ROUTES.series, id: Number(id), geo })),
-  )
-  const all = Map.groupBy([...withValues, ...named, ...known], ({ kind, id }) => `${kind} ${id}`)
-  return new Map([...all].map(([key, rows]) => [key, new Set(rows.map(({ geo }) => geo))]))
+  for (const { kind, id, payload } of listed)
+    for (const geo of toList((JSON.parse(payload!) as { readonly geos?: unknown }).geos))
+      if (isObject(geo) && typeof geo.geo_id === 'number') add(kind, id, geo.geo_id)
+  for (const [id, ids] of Object.entries(indicatorGeos)) for (const geo of ids) add(ENTRY_ROUTES.series, id, geo)
+  return geos
 }

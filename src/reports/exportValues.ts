@@ -6,8 +6,8 @@ import {
   columnName,
   type ExportedGeoSeries,
   type ExportQuestion,
-  exportedGeoSeries,
   rangeIn,
+  readExportedSeries,
 } from './exportQuestion.ts'
 import { resample } from './resample.ts'
 import { sideBySide } from './sideBySide.ts'
@@ -20,7 +20,7 @@ export interface ExportColumn {
   readonly type: 'integer' | 'real' | 'text' | 'instant'
   /** The unit of its values, if known. */
   readonly unit?: string
-  /** What it holds, in words, where its name has only numbers. */
+  /** Its meaning in words, if its name has only numbers. */
   readonly about?: string
   /** Its name with its unit, for the first line of CSV and TSV. */
   readonly header?: string
@@ -41,43 +41,40 @@ const TIME_COLUMNS: readonly ExportColumn[] = [
 
 type ExportedValue = readonly [at: Instant, value: number | null, step: number, isComplete?: 0 | 1]
 
-/** The values of a geo series in the order of their instants, or those of its periods. */
-function exportedValues(
-  { engine }: Reader,
-  series: ExportedGeoSeries,
-  question: ExportQuestion,
-): Blocks<ExportedValue> {
+/** Reads the values of a series and geo in the order of their instants, aggregated to periods if the question says so. */
+function readValues({ engine }: Reader, series: ExportedGeoSeries, question: ExportQuestion): Blocks<ExportedValue> {
   const { seriesId, geoId, zone } = series
   const values = engine.values({ seriesId, geoId, ...rangeIn(zone, question) }, question.asOf)
   return question.resampling ? resample(values, series, question.resampling) : values
 }
 
-/** The times of a row at an instant, as text. */
-type Times = (at: Instant) => string[]
+/** Formats an instant in UTC and in local time. */
+type FormatTimes = (at: Instant) => string[]
 
-/** Writes instants of a zone as text; its clock changes are looked up once for many rows in order. */
-async function createClock({ kysely }: Reader, zone: string): Promise<Times> {
-  const changes = await kysely
+/** Creates a function that formats instants of a zone. It looks up the offset once for many rows in order. */
+async function createClock({ kysely }: Reader, zone: string): Promise<FormatTimes> {
+  const offsets = await kysely
     .selectFrom('time_zone_offset')
     .select(['from_at as from', 'to_at as to', 'offset_s as offset'])
     .where('zone', '=', zone)
     .execute()
-  let now = changes[0]
+  let current = offsets[0]
   return (at) => {
-    if (!now || at < now.from || at >= now.to) now = changes.find(({ from, to }) => from <= at && at < to)
-    const offset = now?.offset ?? 0
+    if (!current || at < current.from || at >= current.to)
+      current = offsets.find(({ from, to }) => from <= at && at < to)
+    const offset = current?.offset ?? 0
     return [formatUtc(at), `${formatUtc(at + offset).slice(0, 19)}${formatOffset(offset)}`]
   }
 }
 
-/** The unit of some series, if it is the same for all. */
+/** Returns the unit of some series, if all have the same. */
 function commonUnit(allSeries: readonly ExportedGeoSeries[]): string {
   const units = new Set(allSeries.map(({ unit }) => unit))
   const [unit] = units
   return units.size === 1 && unit ? unit : "the indicator's own unit"
 }
 
-/** The columns that name the series and geo of a row, with their values. */
+/** The columns of the series and geo of a row: their types, and the fields with their values. */
 const SERIES_COLUMNS = {
   series_id: ['integer', 'seriesId'],
   kind: ['text', 'kind'],
@@ -95,15 +92,21 @@ const SERIES_COLUMNS = {
 
 /** Exports one row per value or period, ordered by kind, indicator, series, geo and instant. */
 export async function exportLong(db: Reader, question: ExportQuestion): Promise<Exported> {
-  const allSeries = await exportedGeoSeries(db, question)
-  const clocks = new Map<string, Times>()
+  const allSeries = await readExportedSeries(db, question)
+  const clocks = new Map<string, FormatTimes>()
   for (const { zone } of allSeries) if (!clocks.has(zone)) clocks.set(zone, await createClock(db, zone))
   async function* rows(): Blocks<readonly unknown[]> {
     for (const series of allSeries) {
       const shared = Object.values(SERIES_COLUMNS).map(([, field]) => series[field])
-      const times = clocks.get(series.zone)!
-      for await (const values of exportedValues(db, series, question))
-        yield values.map(([at, value, step, ...isComplete]) => [...shared, ...times(at), step, value, ...isComplete])
+      const formatTimes = clocks.get(series.zone)!
+      for await (const values of readValues(db, series, question))
+        yield values.map(([at, value, step, ...isComplete]) => [
+          ...shared,
+          ...formatTimes(at),
+          step,
+          value,
+          ...isComplete,
+        ])
     }
   }
   return {
@@ -120,30 +123,26 @@ export async function exportLong(db: Reader, question: ExportQuestion): Promise<
 
 /** Exports one row per instant and one column per series and geo: `600_3`, `1293_8741_hour_average`, `offer_25_3`. Where a series has no value, its cell is empty. */
 export async function exportWide(db: Reader, question: ExportQuestion): Promise<Exported> {
-  const allSeries = await exportedGeoSeries(db, question)
-  const times = await createClock(db, allSeries[0]?.zone ?? '')
+  const allSeries = await readExportedSeries(db, question)
+  const formatTimes = await createClock(db, allSeries[0]?.zone ?? '')
+  async function* rows(): Blocks<readonly unknown[]> {
+    for await (const instants of sideBySide(allSeries.map((series) => readValues(db, series, question))))
+      yield instants.map(({ at, heads }) => [...formatTimes(at), ...heads.map((head) => head?.[1] ?? null)])
+  }
   return {
     columns: [
       ...TIME_COLUMNS,
-      ...allSeries.map(
-        (series): ExportColumn => ({
-          name: columnName(series),
-          ...(series.unit === null ? {} : { header: `${columnName(series)} (${series.unit})` }),
+      ...allSeries.map((series): ExportColumn => {
+        const name = columnName(series)
+        return {
+          name,
+          ...(series.unit === null ? {} : { header: `${name} (${series.unit})` }),
           type: 'real',
           unit: commonUnit([series]),
           about: `${series.name ?? `indicator ${series.indicatorId}`}, ${series.geoName ?? `geo ${series.geoId}`}`,
-        }),
-      ),
+        }
+      }),
     ],
-    rows: wide(
-      allSeries.map((series) => exportedValues(db, series, question)),
-      times,
-    ),
+    rows: rows(),
   }
-}
-
-/** A row an instant that any of some ordered values has. */
-async function* wide(all: readonly Blocks<ExportedValue>[], times: Times): Blocks<readonly unknown[]> {
-  for await (const instants of sideBySide(all))
-    yield instants.map(({ at, heads }) => [...times(at), ...heads.map((head) => head?.[1] ?? null)])
 }

@@ -35,7 +35,7 @@ export interface Manifest {
 }
 
 /** Checks that a copy may be written to a path: it never replaces a live database. */
-export const claimCopy = (path: string, overwrite: boolean, sources: readonly string[]): Target =>
+export const prepareCopy = (path: string, overwrite: boolean, sources: readonly string[]): Target =>
   prepareTarget(path, {
     product: 'a published copy',
     overwrite,
@@ -44,44 +44,48 @@ export const claimCopy = (path: string, overwrite: boolean, sources: readonly st
     isReplaceableDatabase: isPublishedCopy,
   })
 
-/** Throws where a copy is damaged or has broken references. */
+/** Throws if a copy is damaged or has broken references. */
 async function checkCopy({ engine }: Reader, file: string): Promise<void> {
   const { isSound, detail } = await engine.integrity()
   const dangling = (await engine.dangling()).length
   if (isSound && dangling === 0) return
-  throw new StoreError(
-    `The copy of the database is damaged: ${isSound ? `${quantity(dangling, 'row refers', 'rows refer')} to missing rows` : detail}.`,
-    {
-      hint: `Nothing was published. Run \`indicator-sync doctor\` on the source database of ${file}.`,
-      code: 'unsound-copy',
-    },
-  )
+  const fault = isSound ? `${quantity(dangling, 'row refers', 'rows refer')} to missing rows` : detail
+  throw new StoreError(`The copy of the database is damaged: ${fault}.`, {
+    hint: `Nothing was published. Run \`indicator-sync doctor\` on the source database of ${file}.`,
+    code: 'unsound-copy',
+  })
 }
 
-/** How many rows each table has. */
-async function countRows({ kysely, engine }: Reader): Promise<Record<string, number>> {
-  const there = new Set(await engine.tables())
-  const counts: Record<string, number> = {}
-  for (const name of TABLE_NAMES.filter((table) => there.has(table))) {
-    const { rows } = await kysely
-      .selectFrom(name)
-      .select(({ fn }) => fn.countAll<number>().as('rows'))
-      .executeTakeFirstOrThrow()
-    counts[name] = rows
+/** Checks a copy and describes its contents. */
+async function describeCopy(part: string, file: string, publishedAt: number): Promise<Manifest> {
+  const reader = openReader(part)
+  try {
+    await checkCopy(reader, file)
+    const { kysely, engine, schema } = reader
+    const tables = new Set(await engine.tables())
+    const rows: Record<string, number> = {}
+    for (const table of TABLE_NAMES.filter((name) => tables.has(name))) {
+      const query = kysely.selectFrom(table).select(({ fn }) => fn.countAll<number>().as('count'))
+      rows[table] = (await query.executeTakeFirstOrThrow()).count
+    }
+    const series = await kysely.selectFrom('freshness').select(COLUMNS).execute()
+    const [bytes, sha256] = [statSync(part).size, sha256OfFile(part)]
+    return { bytes, sha256, schema, published_at: formatMillis(publishedAt), rows, series }
+  } finally {
+    await reader.close()
   }
-  return counts
 }
 
 /**
- * Makes a consistent copy of a database in a single file, while others may write to it. The copy is checked, checksummed and
- * renamed into place, so that a reader finds the old file or the new one. Returns the manifest.
+ * Makes a consistent copy of a database in a single file, while others may write to it. Checks the copy and moves it into place, so
+ * that a reader finds the old file or the new one. Returns the manifest.
  */
 export async function publish(
   source: Reader,
   path: string,
   { bookkeeping = false, overwrite = false, now = Date.now() } = {},
 ): Promise<Manifest> {
-  const target = claimCopy(path, overwrite, [source.file])
+  const target = prepareCopy(path, overwrite, [source.file])
   const { file } = target
   const copy = partFileName(file, 'copy')
   const part = partFileName(file)
@@ -95,41 +99,23 @@ export async function publish(
       await store.close()
     }
     rmSync(copy)
-    const reader = openReader(part)
-    let manifest: Omit<Manifest, 'bytes' | 'sha256'>
-    try {
-      await checkCopy(reader, file)
-      manifest = {
-        schema: reader.schema,
-        published_at: formatMillis(now),
-        rows: await countRows(reader),
-        series: await reader.kysely.selectFrom('freshness').select(COLUMNS).execute(),
-      }
-    } finally {
-      await reader.close()
-    }
-    const done = { bytes: statSync(part).size, sha256: sha256OfFile(part), ...manifest }
+    const manifest = await describeCopy(part, file, now)
     flushFile(part)
     moveIntoPlace(part, target)
     flushFolder(dirname(file))
-    return done
+    return manifest
   } finally {
     for (const made of [copy, part]) removeDatabase(made)
   }
 }
 
-/** Texts find the numbers by which they are searched there, and keep them. */
-const COPIED_FIRST: readonly TableName[] = ['search_item']
-
-const COPIED = [
-  ...COPIED_FIRST,
-  ...TABLE_NAMES.filter((name) => !COPIED_FIRST.includes(name) && !OWN_TABLES.includes(name)),
+/** The copied tables. `search_item` is first, because texts keep its numbers. */
+const COPIED: readonly TableName[] = [
+  'search_item',
+  ...TABLE_NAMES.filter((name) => name !== 'search_item' && !OWN_TABLES.includes(name)),
 ]
 
-/**
- * Makes a file equal to an open database as it is now; creates it where there is none. Others may write to the database
- * meanwhile.
- */
+/** Makes a file equal to an open database as it is now, or creates it. Others may write to the database meanwhile. */
 export async function copyInto(source: Reader, file: string): Promise<void> {
   if (source.copying) return source.copying.copyInto(file)
   await source.engine.beginSnapshot()

@@ -1,12 +1,12 @@
-import type { StateInterval } from '../../reports/strips.ts'
+import type { StateInterval } from '../../reports/readStatus.ts'
 
-/** The bits of the dots of a braille letter: its left column from below, and its right one. */
+/** The bits of the dots of a braille letter: the left column from below, and the right one. */
 const DOTS = [
   [0x40, 0x04, 0x02, 0x01],
   [0x80, 0x20, 0x10, 0x08],
 ] as const
 
-/** The lowest and highest of numbers; equal ones get room around them. */
+/** Returns the lowest and highest of numbers; equal ones get room around them. */
 export function findScale(values: readonly (number | null)[]): { low: number; high: number } {
   const numbers = values.filter((value) => value !== null)
   const low = numbers.reduce((least, value) => Math.min(least, value), Number.POSITIVE_INFINITY)
@@ -15,41 +15,42 @@ export function findScale(values: readonly (number | null)[]): { low: number; hi
   return low === high ? { low: low - 1, high: high + 1 } : { low, high }
 }
 
-/** Means of a number of intervals of equal length; null where an interval has no value. */
+export const mean = (numbers: readonly number[]): number =>
+  numbers.reduce((sum, value) => sum + value, 0) / numbers.length
+
+/** Returns the means of some intervals of equal length; null for an interval without values. */
 export function shrink(values: readonly (number | null)[], intervals: number): (number | null)[] {
   return Array.from({ length: intervals }, (_, i) => {
     const from = Math.floor((i * values.length) / intervals)
     const to = Math.max(from + 1, Math.floor(((i + 1) * values.length) / intervals))
     const part = values.slice(from, to).filter((value) => value !== null)
-    return part.length === 0 ? null : part.reduce((sum, value) => sum + value, 0) / part.length
+    return part.length === 0 ? null : mean(part)
   })
 }
 
+/** Writes a number with at most two decimals: 1,234.56. */
+export const shortNumber = (value: number): string => value.toLocaleString('en-GB', { maximumFractionDigits: 2 })
+
 /**
- * Draws a line in braille, two dots a column and four a row, with the ends of the scale on the left. Neighbouring points
- * are joined; where values are missing the line is broken.
+ * Draws a line in braille, two dots per column and four per row, with the ends of the scale on the left. Adjacent points are
+ * joined; missing values break the line.
  */
 export function chartText(
   values: readonly (number | null)[],
   { width, height, low, high }: { width: number; height: number; low: number; high: number },
 ): string[] {
-  const labels = [high, low].map((value) => value.toLocaleString('en-GB', { maximumFractionDigits: 2 }))
+  const labels = [high, low].map(shortNumber)
   const margin = Math.max(...labels.map(({ length }) => length))
   const columns = Math.max(1, width - margin - 2)
-  const points = shrink(values, columns * 2)
   const cells = Array.from({ length: height }, () => new Uint8Array(columns))
-  const levels = height * 4 - 1
   let before: number | null = null
-  for (const [x, value] of points.entries()) {
-    const level = value === null ? null : Math.round(((value - low) / (high - low)) * levels)
+  for (const [x, value] of shrink(values, columns * 2).entries()) {
+    const level = value === null ? null : Math.round(((value - low) / (high - low)) * (height * 4 - 1))
     if (level !== null) {
-      const from = before === null ? level : Math.min(level, before + Math.sign(level - before))
-      const to = before === null ? level : Math.max(level, before + Math.sign(level - before))
-      for (let y = from; y <= to; y++) {
-        const row = cells[height - 1 - (y >> 2)]!
-        const cell = x >> 1
-        row[cell] = row[cell]! | DOTS[x % 2 === 0 ? 0 : 1][y & 3]!
-      }
+      // From the level next to that of the point before.
+      const start = before === null ? level : before + Math.sign(level - before)
+      for (let y = Math.min(level, start); y <= Math.max(level, start); y++)
+        cells[height - 1 - (y >> 2)]![x >> 1]! |= DOTS[x % 2 === 0 ? 0 : 1][y & 3]!
     }
     before = level
   }
@@ -59,10 +60,10 @@ export function chartText(
   })
 }
 
-/** Marks of a strip: final, provisional, empty at the source, unverified, stored in part, and not stored. */
+/** The marks of a strip, by the state of coverage. */
 export const MARKS = { final: '█', provisional: '▒', empty: '░', unverified: '?', partial: '▖', none: '·' } as const
 
-/** One mark for each interval of equal length: its most frequent state, or `partial` if less than half of it is stored. */
+/** Draws a mark for each interval of equal length: its most frequent state, or `partial` if less than half of it is stored. */
 export function stripText(stored: readonly StateInterval[], from: number, to: number, intervals: number): string {
   const length = (to - from) / intervals
   return Array.from({ length: intervals }, (_, i) => {

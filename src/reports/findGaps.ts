@@ -11,7 +11,7 @@ import { pendingRanges } from './pending.ts'
 import { seriesName } from './seriesName.ts'
 import { readUnknown } from './unknownItems.ts'
 
-/** A gap in the range that was requested of a series or that a job wants. */
+/** A gap in the range that was requested of a series or that a job selects. */
 export interface Gap extends NamedSeries {
   /** The geo; 0 if the series has none. */
   readonly geo_id: number
@@ -25,69 +25,53 @@ export interface Gap extends NamedSeries {
   readonly step_s: number | null
   /** Number of missing periods; null if no value shows the step. */
   readonly missing: number | null
-  /** How many periods the local day in which the gap begins has in all: 23, 24 or 25 hours, 92, 96 or 100 quarter-hours. */
+  /** Number of periods of the local day in which the gap begins: 23, 24 or 25 hours, 92, 96 or 100 quarter-hours. */
   readonly expected_in_day: number | null
   /**
-   * The earliest time (UTC) at which a sync requests it again, for the reasons `absent` and `unverified`; null if no sync will, because no
-   * job wants it any more, or because it has been absent for half a year. Also null for `never requested` and `failed`.
+   * The earliest time (UTC) at which a sync requests it again, for the reasons `absent` and `unverified`. Null if no sync will,
+   * because no job selects it or it has been absent for half a year; also null for `never requested` and `failed`.
    */
   readonly next_at: string | null
-  /** The first job that wants it; null if none does. */
+  /** The first job that selects it; null if none does. */
   readonly job: string | null
   /** The next run that fetches it, for people: the job's schedule, or the command that runs it; null if none will. */
   readonly next: string | null
 }
 
-/** The next run of every job, by the name of the job: its schedule, or the command that runs it. */
-async function nextRuns({ kysely }: Reader): Promise<ReadonlyMap<string, string>> {
-  const last = await kysely
+/** A gap, or missing data in a response that may still be revised. */
+export interface ListedGap extends Omit<Gap, 'reason'> {
+  readonly reason: GapReason | 'provisional'
+}
+
+/** A gap as the view `gaps` has it. */
+interface GapRow extends Pick<Gap, keyof NamedSeries | 'geo_id' | 'step_s' | 'missing' | 'next_at' | 'job'> {
+  readonly time_zone: string
+  readonly from_at: number
+  readonly to_at: number
+  readonly reason: ListedGap['reason']
+}
+
+/** Reads the next run of every job, for people: its schedule, or the command that runs it. */
+async function readNextRuns({ kysely }: Reader): Promise<ReadonlyMap<string, string>> {
+  const last = kysely
     .selectFrom('_run')
-    .select(['job', 'job_file', 'schedule'])
-    .where('id', 'in', (of) =>
-      of
-        .selectFrom('_run')
-        .select(({ fn }) => fn.max('id').as('id'))
-        .where('command', 'in', ['sync', 'schedule'])
-        .groupBy('job'),
-    )
-    .execute()
+    .select(({ fn }) => fn.max('id').as('id'))
+    .where('command', 'in', ['sync', 'schedule'])
+    .groupBy('job')
+  const runs = kysely.selectFrom('_run').select(['job', 'job_file', 'schedule']).where('id', 'in', last)
   return new Map(
-    last.map(({ job, job_file, schedule }) => {
+    (await runs.execute()).map(({ job, job_file, schedule }) => {
       if (schedule !== null) return [job, `the schedule of ${job} (${schedule})`]
       return [job, job_file === null ? `the next sync of ${job}` : `indicator-sync sync ${shellWord(job_file)}`]
     }),
   )
 }
 
-/** The reason of missing data that is no gap: its answer may still be revised. */
-type ListedReason = GapReason | 'provisional'
-
-/** A gap, or missing data in an answer that may still be revised. */
-export interface ListedGap extends Omit<Gap, 'reason'> {
-  readonly reason: ListedReason
-}
-
-/** The columns of a gap from which its list entry is made. */
-interface GapRow<Reason extends ListedReason> extends NamedSeries {
-  readonly geo_id: number
-  readonly time_zone: string
-  readonly from_at: number
-  readonly to_at: number
-  readonly reason: Reason
-  readonly step_s: number | null
-  readonly missing: number | null
-  readonly next_at: string | null
-  readonly job: string | null
-}
-
-/** Gaps with local times and the next run that fetches each. */
-async function listGaps<Reason extends ListedReason>(
-  db: Reader,
-  rows: readonly GapRow<Reason>[],
-): Promise<(Omit<Gap, 'reason'> & { readonly reason: Reason })[]> {
+/** Adds local times and the next run that fetches each gap. */
+async function listGaps(db: Reader, rows: readonly GapRow[]): Promise<ListedGap[]> {
   if (rows.length === 0) return []
-  const [runs, unknown] = [await nextRuns(db), await readUnknown(db)]
-  const nextRun = ({ kind, indicator_id, job, reason, next_at }: GapRow<Reason>): string | null => {
+  const [runs, unknown] = [await readNextRuns(db), await readUnknown(db)]
+  const nextRun = ({ kind, indicator_id, job, reason, next_at }: GapRow): string | null => {
     const isLeft = next_at === null && (reason === 'absent' || reason === 'unverified')
     if (job === null || isLeft) return null
     const item = unknown.get(`${kind} ${indicator_id}`)
@@ -120,13 +104,13 @@ async function listGaps<Reason extends ListedReason>(
 }
 
 /**
- * Whether a row of the view `gaps` is missing data. A range that was never requested is not if no job selects it: it lies
- * between a backfill and the windows of the jobs, and no run would fetch it.
+ * Whether a row of the view `gaps` is missing data. A range that was never requested and that no job selects is not: it lies between
+ * a backfill and the windows of the jobs.
  */
-export const isMissed = (of: ExpressionBuilder<{ gaps: Database['gaps'] }, 'gaps'>) =>
-  of.or([of('gaps.job', 'is not', null), of('gaps.reason', '<>', 'never requested')])
+export const isMissed = (eb: ExpressionBuilder<{ gaps: Database['gaps'] }, 'gaps'>) =>
+  eb.or([eb('gaps.job', 'is not', null), eb('gaps.reason', '<>', 'never requested')])
 
-/** Finds every gap of every series, in order: the rows of the view `gaps` without ranges that no job selects. Values that may still be published are not gaps. */
+/** Finds every gap of every series, in order. Values that may still be published are not gaps. */
 export async function findGaps(db: Reader): Promise<Gap[]> {
   const rows = await db.kysely
     .selectFrom('gaps')
@@ -139,16 +123,16 @@ export async function findGaps(db: Reader): Promise<Gap[]> {
     .orderBy('gaps.from_at')
     .orderBy('gaps.to_at')
     .execute()
-  return listGaps(db, rows)
+  return (await listGaps(db, rows)) as Gap[]
 }
 
-/** Missing data in answers that may still be revised, as gaps with the reason `provisional`. */
+/** Finds missing data in responses that may still be revised. */
 export async function findProvisional(db: Reader): Promise<ListedGap[]> {
   const series = await db.kysely
     .selectFrom('series as s')
     .select(['s.id', 's.kind', 's.indicator_id', 's.time_trunc', 's.geo_agg', 's.time_zone'])
-    .select((of) =>
-      of
+    .select((eb) =>
+      eb
         .selectFrom('_job_range as w')
         .select(({ fn }) => fn.min('w.job').as('job'))
         .whereRef('w.series_id', '=', 's.id')
@@ -156,7 +140,7 @@ export async function findProvisional(db: Reader): Promise<ListedGap[]> {
     )
     .execute()
   const byId = new Map(series.map((row) => [row.id, row]))
-  const rows: GapRow<'provisional'>[] = []
+  const rows: GapRow[] = []
   for await (const { seriesId, geoId, from, to, step, missing } of pendingRanges(db)) {
     const { id, ...named } = byId.get(seriesId)!
     const range = { geo_id: geoId, from_at: from, to_at: to, step_s: step, missing }
@@ -165,7 +149,7 @@ export async function findProvisional(db: Reader): Promise<ListedGap[]> {
   return listGaps(db, rows)
 }
 
-/** A gap in a sentence, with the next run that fetches it. */
+/** Describes a gap, with the next run that fetches it. */
 export function gapText(gap: Gap): string {
   const { geo_id, from, to, job, next } = gap
   const geos = geo_id === ALL_GEOS ? 'all geos' : `geo ${geo_id}`
@@ -178,7 +162,7 @@ export function gapText(gap: Gap): string {
   return `${seriesName(gap)}, ${geos}: ${from} to ${to}; ${end}`
 }
 
-/** How many gaps there are for each reason. */
+/** Counts gaps by reason. */
 export const gapCounts = (gaps: readonly Gap[]): Readonly<Record<GapReason, number>> =>
   Object.fromEntries(
     GAP_REASONS.map((reason) => [reason, gaps.filter((gap) => gap.reason === reason).length]),

@@ -1,18 +1,19 @@
+import { expressionBuilder } from 'kysely'
 import type { Reader } from '../db/store.ts'
 import type { FailureOutcome, GapReason } from '../db/tables/codes.ts'
 import type { Database, TableName } from '../db/tables/schema.ts'
 import { unknownNext } from '../job/plannerState.ts'
 import type { AnyParams } from '../service/routes.ts'
-import { formatUtc, type Instant } from '../util/time/instant.ts'
-import { failures } from './failedRequests.ts'
-import { findGaps, gapCounts, gapText } from './gaps.ts'
+import { formatUtc, HOUR, type Instant } from '../util/time/instant.ts'
+import { findFailures } from './failedRequests.ts'
+import { findGaps, gapCounts, gapText } from './findGaps.ts'
 import { staleSeries } from './lag.ts'
 import { withDeadRuns } from './lastRuns.ts'
 import { type ReplyStoreState, replyStoreState } from './replies.ts'
 import { missedRuns } from './rhythm.ts'
 import { readUnknown } from './unknownItems.ts'
 
-/** A request that failed and has not been answered since. */
+/** A request that failed and has not succeeded since. */
 export interface OpenFailure {
   /** The path of the entry in the job file. */
   readonly entry: string
@@ -28,14 +29,14 @@ export interface OpenFailure {
   readonly message: string | null
   /** What to do about it. */
   readonly hint: string | null
-  /** Where the service does not know the id: the earliest time at which a sync requests it again (UTC); null where the next sync does. */
+  /** If the service does not know the id: the earliest time (UTC) at which a sync requests it again; null if the next sync does. */
   readonly next_at: string | null
 }
 
-/** The last failure of every request that has not been answered in full since. */
+/** Reads the last failure of every request that has not fully succeeded since. */
 export const openFailures = async (db: Reader): Promise<OpenFailure[]> => {
   const unknown = await readUnknown(db)
-  return (await failures(db)).map(({ entry, route, target, outcome, failed_at, message, hint, params }) => {
+  return (await findFailures(db)).map(({ entry, route, target, outcome, failed_at, message, hint, params }) => {
     const item = unknown.get(`${route} ${(JSON.parse(params) as AnyParams).id}`)
     const next_at = item ? formatUtc(unknownNext(item)) : null
     return { entry, route, target, outcome, failed_at, message, hint, next_at }
@@ -64,13 +65,13 @@ export interface Status {
   readonly failures: readonly OpenFailure[]
   /** Sentences: jobs whose run is missed, and series that are further behind than usual. */
   readonly late: readonly string[]
-  /** How many gaps there are for each reason. */
+  /** Number of gaps by reason. */
   readonly gaps: Readonly<Record<GapReason, number>>
-  /** Sentences: ranges that a job wants and that were never requested. */
+  /** Sentences: ranges that a job selects and that were never requested. */
   readonly never_requested: readonly string[]
   /** Number of open quarantine entries. */
   readonly quarantined: number
-  /** What the stored replies take up. */
+  /** The size of the stored replies. */
   readonly replies: ReplyStoreState
   /** Number of rows by table. */
   readonly rows: Readonly<Record<string, number>>
@@ -79,32 +80,15 @@ export interface Status {
 }
 
 const COUNTED_TABLES: readonly TableName[] = [
-  'indicator',
-  'observation',
-  'observation_revision',
-  'content',
-  'archive',
-  'archive_edition',
-  'widget',
+  ...(['indicator', 'observation', 'observation_revision', 'content', 'archive', 'archive_edition', 'widget'] as const),
 ]
 
-/** Counting more than this takes seconds. */
+const countAll = expressionBuilder<Database>().fn.countAll<number>().as('count')
+
+/** Counting more rows takes seconds: the estimate of the query planner replaces it. */
 const SLOW_COUNT_ROWS = 5_000_000
 
-/** The number of rows of a table; for a large one the estimate of the query planner, which is as old as the last run. */
-async function rowCount({ kysely, engine }: Reader, table: TableName): Promise<{ rows: number; estimated: boolean }> {
-  const known = await engine.rowsAtLeast(table)
-  if (known > SLOW_COUNT_ROWS) return { rows: known, estimated: true }
-  const { rows } = await kysely
-    .selectFrom(table)
-    .select(({ fn }) => fn.countAll<number>().as('rows'))
-    .executeTakeFirstOrThrow()
-  return { rows, estimated: false }
-}
-
-const HOUR_MS = 3_600_000
-
-async function seriesEnds({ kysely }: Reader, now: Instant): Promise<StatusSeries[]> {
+async function readSeries({ kysely }: Reader, now: Instant): Promise<StatusSeries[]> {
   const rows = await kysely
     .selectFrom('freshness as f')
     .innerJoin('series as s', 's.id', 'f.series_id')
@@ -115,33 +99,70 @@ async function seriesEnds({ kysely }: Reader, now: Instant): Promise<StatusSerie
     .orderBy('f.series_id')
     .orderBy('f.geo_id')
     .execute()
-  return rows.map(({ last_utc, checked_at, ...row }) => ({
-    ...row,
-    lag_hours: Math.round(((now * 1000 - Date.parse(last_utc)) / HOUR_MS) * 10) / 10,
-    checked_at,
-  }))
+  return rows.map(({ last_utc, checked_at, ...row }) => {
+    const hours = (now - Date.parse(last_utc) / 1000) / HOUR
+    return { ...row, lag_hours: Math.round(hours * 10) / 10, checked_at }
+  })
 }
 
-/** Reads what `status` shows at an instant. Times are UTC, except `last_local`. */
+/** Reads the state of a database at an instant. Times are UTC, except `last_local`. */
 export async function readStatus(db: Reader, now: Instant = Math.floor(Date.now() / 1000)): Promise<Status> {
-  const counts: { table: string; rows: number; estimated: boolean }[] = []
-  for (const table of COUNTED_TABLES) counts.push({ table, ...(await rowCount(db, table)) })
-  const { quarantined } = await db.kysely
-    .selectFrom('_quarantine')
-    .select(({ fn }) => fn.countAll<number>().as('quarantined'))
-    .where('resolved_at', 'is', null)
-    .executeTakeFirstOrThrow()
+  const { kysely, engine } = db
+  const count = async (table: TableName) =>
+    (await kysely.selectFrom(table).select(countAll).executeTakeFirstOrThrow()).count
+  const rows: Record<string, number> = {}
+  const estimated: string[] = []
+  for (const table of COUNTED_TABLES) {
+    const estimate = await engine.rowsAtLeast(table)
+    if (estimate > SLOW_COUNT_ROWS) estimated.push(table)
+    rows[table] = estimate > SLOW_COUNT_ROWS ? estimate : await count(table)
+  }
+  const quarantined = kysely.selectFrom('_quarantine').select(countAll).where('resolved_at', 'is', null)
   const gaps = await findGaps(db)
   return {
-    runs: await withDeadRuns(db, await db.kysely.selectFrom('runs').selectAll().limit(5).execute()),
-    series: await seriesEnds(db, now),
+    runs: await withDeadRuns(db, await kysely.selectFrom('runs').selectAll().limit(5).execute()),
+    series: await readSeries(db, now),
     failures: await openFailures(db),
     late: [...(await missedRuns(db, now)), ...(await staleSeries(db, now))].map(({ what }) => what),
     gaps: gapCounts(gaps),
     never_requested: gaps.filter(({ reason }) => reason === 'never requested').map(gapText),
-    quarantined,
+    quarantined: (await quarantined.executeTakeFirstOrThrow()).count,
     replies: await replyStoreState(db),
-    rows: Object.fromEntries(counts.map(({ table, rows }) => [table, rows])),
-    estimated: counts.filter(({ estimated }) => estimated).map(({ table }) => table),
+    rows,
+    estimated,
   }
+}
+
+/** An interval of a series and geo with its state of coverage. */
+export interface StateInterval {
+  readonly from: number
+  readonly to: number
+  readonly state: string
+}
+
+/** A series and geo with its covered intervals; geo 0 if all geos were requested. */
+export interface CoveredSeries {
+  readonly indicatorId: number
+  readonly timeTrunc: string | null
+  readonly geoId: number
+  readonly intervals: readonly StateInterval[]
+}
+
+/** Reads the coverage of every series, in order. */
+export async function readCoveredSeries({ kysely }: Reader): Promise<CoveredSeries[]> {
+  const rows = await kysely
+    .selectFrom('coverage as c')
+    .innerJoin('series as s', 's.id', 'c.series_id')
+    .select(['s.id', 's.indicator_id as indicatorId', 's.time_trunc as timeTrunc', 'c.geo_id as geoId'])
+    .select(['c.from_at as from', 'c.to_at as to', 'c.state'])
+    .orderBy('s.kind')
+    .orderBy('s.indicator_id')
+    .orderBy('s.id')
+    .orderBy('c.geo_id')
+    .orderBy('c.from_at')
+    .execute()
+  return [...Map.groupBy(rows, ({ id, geoId }) => `${id} ${geoId}`).values()].map((intervals) => {
+    const { indicatorId, timeTrunc, geoId } = intervals[0]!
+    return { indicatorId, timeTrunc, geoId, intervals }
+  })
 }

@@ -1,0 +1,29 @@
+import { existsSync } from 'node:fs'
+import { parseDatabase } from '../../db/address.ts'
+import { openWriter } from '../../db/lock.ts'
+import { openReader, schemaState } from '../../db/open.ts'
+import type { Reader, Store } from '../../db/store.ts'
+
+/** Whether a database exists. */
+export const databaseExists = async (name: string): Promise<boolean> =>
+  parseDatabase(name).folder === null ? (await schemaState(name)).exists : existsSync(name)
+
+/** Opens a database for reading, passes it to a function, and closes it. */
+export async function withReader<T>(name: string, read: (reader: Reader) => T | Promise<T>): Promise<T> {
+  const reader = openReader(name)
+  try {
+    return await read(reader)
+  } finally {
+    await reader.close()
+  }
+}
+
+/** The same for writing, as the only writer. `command` names the lock holder in the messages of other processes. */
+export async function withWriter<T>(name: string, command: string, write: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openWriter(name, command)
+  try {
+    return await write(store)
+  } finally {
+    await store.close()
+  }
+}

@@ -1,0 +1,155 @@
+import { Cron } from 'croner'
+import type { Job } from '../../job/job.ts'
+import type { PlannedRequest } from '../../job/plannedRequest.ts'
+import { namesAnything } from '../../job/select.ts'
+import { grouped, quantity } from '../../util/text.ts'
+import type { Instant } from '../../util/time/instant.ts'
+import { floorTo, formatLocal, localDate } from '../../util/time/zone.ts'
+import { tableText } from '../terminal/table.ts'
+import { NOTHING_SELECTED } from './summary.ts'
+
+/** A planned job: its requests, planned again at each call, and notes. */
+export interface PlannedJob {
+  readonly job: Job
+  readonly requests: () => Iterable<PlannedRequest>
+  /** Complete after the requests were planned. */
+  readonly notes: () => readonly string[]
+}
+
+export interface PlanTextOptions {
+  readonly now: Instant
+  /** The zone in which the service counts days. */
+  readonly zone: string
+  /** Calls left today within the budget of the job; undefined if unknown. */
+  readonly left: number | undefined
+  /** True if `--from`, `--to` or `--only` select a part of the job. */
+  readonly isPart: boolean
+}
+
+/** Some requests: their number, and the span of their windows; null if none has a window. */
+interface Calls {
+  calls: number
+  from: Instant | null
+  to: Instant | null
+}
+
+const noCalls = (): Calls => ({ calls: 0, from: null, to: null })
+
+function addCall(sum: Calls, { window }: PlannedRequest): void {
+  sum.calls++
+  if (!window) return
+  sum.from = Math.min(sum.from ?? window.from, window.from)
+  sum.to = Math.max(sum.to ?? window.to, window.to)
+}
+
+/** Yields the local days on which a job runs from now on: those of its schedule, or every day. */
+function* runDays({ schedule, timeZone }: Job, now: Instant): Generator<string> {
+  if (schedule === null) for (let day = now; ; day += 86_400) yield localDate(timeZone, day)
+  const cron = new Cron(schedule, { paused: true, timezone: timeZone })
+  let last = ''
+  for (const run of cron.enumerate(new Date((floorTo(timeZone, now, 'day') - 1) * 1000))) {
+    const date = localDate(timeZone, Math.floor(run.getTime() / 1000))
+    if (date !== last) yield date
+    last = date
+  }
+}
+
+/** Spreads requests over run days: `first` calls on the first day, `perDay` on each later one. */
+function spreadOverDays(
+  requests: Iterable<PlannedRequest>,
+  days: Iterator<string>,
+  first: number,
+  perDay: number,
+): (Calls & { readonly date: string })[] {
+  const begin = () => ({ date: days.next().value ?? '', ...noCalls() })
+  const used = [begin()]
+  let room = first
+  for (const request of requests) {
+    while (used.at(-1)!.calls >= room) {
+      used.push(begin())
+      room = perDay
+    }
+    addCall(used.at(-1)!, request)
+  }
+  return used.filter(({ calls }) => calls > 0)
+}
+
+/** Estimates how long calls take at least, and over how many days the limit spreads them. */
+function estimateText({ pace: { perSecond, callsPerDay } }: Job, calls: number): string {
+  const seconds = Math.ceil(calls / perSecond)
+  const days = callsPerDay ? Math.ceil(calls / callsPerDay) : 1
+  const time =
+    seconds < 120
+      ? `${seconds} s`
+      : seconds < 7200
+        ? `${Math.ceil(seconds / 60)} min`
+        : `${Math.ceil(seconds / 3600)} h`
+  const limit = days > 1 ? `; ${days} days at the limit of ${quantity(callsPerDay!, 'call')} per day` : ''
+  return `${quantity(calls, 'call')}, at least ${time} at ${quantity(perSecond, 'call')} per second${limit}`
+}
+
+/** An entry with more indicators has one line for all of them. */
+const MAX_LINES_PER_ENTRY = 20
+
+const requestName = ({ route, params, series }: PlannedRequest, indicators: number | undefined): string =>
+  [
+    ...(series && indicators !== undefined ? [`${grouped(indicators)} indicators`] : [route, params.id ?? '']),
+    series?.timeTrunc ?? '',
+    params.locale && !series ? params.locale : '',
+  ]
+    .filter((part) => part !== '')
+    .join(' ')
+
+const localText = (zone: string, at: Instant | null): string =>
+  at === null ? '' : formatLocal(zone, at).slice(0, 16).replace('T00:00', '')
+
+/** Writes the plan of a job: a table of its calls by entry and reason, notes, an estimate, and the days of the calls. */
+export function planText(planned: PlannedJob, options: PlanTextOptions): string {
+  const { job, requests, notes } = planned
+  const { zone, isPart } = options
+  const manyIndicators = new Map(
+    job.series
+      .filter(({ indicators }) => indicators.length > MAX_LINES_PER_ENTRY)
+      .map(({ path, indicators }) => [path, indicators.length]),
+  )
+  const lines = new Map<string, Calls & { readonly labels: readonly string[] }>()
+  let calls = 0
+  for (const request of requests()) {
+    calls++
+    const { entry, reason } = request
+    const labels = [entry, requestName(request, manyIndicators.get(entry)), reason]
+    const key = labels.join(' ')
+    const line = lines.get(key) ?? { labels, ...noCalls() }
+    addCall(line, request)
+    lines.set(key, line)
+  }
+  if (calls === 0) {
+    const isEmpty = isPart ? 'nothing to request in the selected part of the job.' : 'nothing to request; up to date.'
+    return [...notes(), `${job.name}: ${namesAnything(job) ? isEmpty : NOTHING_SELECTED}`].join('\n')
+  }
+  const table = tableText({
+    columns: ['entry', 'request', 'reason', 'calls', 'from', 'to'],
+    rows: [...lines.values()].map(({ labels, calls, from, to }) => {
+      return [...labels, calls, localText(zone, from), localText(zone, to)]
+    }),
+  })
+  const calendar = calendarText(planned, options)
+  return [table, ...notes(), `${job.name}: ${estimateText(job, calls)}`, ...(calendar ? [calendar] : [])].join('\n\n')
+}
+
+/** Listed days; the rest is counted. */
+const MAX_DAYS = 30
+
+/** Lists the days of the calls, if the limit of calls a day spreads them. */
+function calendarText({ job, requests }: PlannedJob, { now, zone, left }: PlanTextOptions): string | undefined {
+  const perDay = job.pace.callsPerDay
+  if (perDay === null) return undefined
+  const days = spreadOverDays(requests(), runDays(job, now), Math.min(left ?? perDay, perDay), perDay)
+  if (days.length < 2) return undefined
+  const rows = days
+    .slice(0, MAX_DAYS)
+    .map(({ date, calls, from, to }, i) => [i + 1, date, calls, localText(zone, from), localText(zone, to)])
+  const hidden = days.length - MAX_DAYS
+  const more = hidden > 0 ? `\n… and ${quantity(hidden, 'more run')}, the last on ${days.at(-1)!.date}` : ''
+  return `${tableText({ columns: ['run', 'date', 'calls', 'from', 'to'], rows })}${more}`
+}

@@ -1,0 +1,148 @@
+import type { QueueState } from '../../db/queries/queues.ts'
+import { ALL_GEOS } from '../../db/tables/codes.ts'
+import type { LakeState } from '../../lake/state.ts'
+import type { CoveredSeries, Status, StatusSeries } from '../../reports/readStatus.ts'
+import { grouped, quantity, shellWord } from '../../util/text.ts'
+import { startOfDate } from '../../util/time/zone.ts'
+import { MARKS, stripText } from '../terminal/brailleChart.ts'
+import { tableText } from '../terminal/table.ts'
+import { wrapText } from '../terminal/wrap.ts'
+
+const WEEKS = 52
+const MAX_STRIP_LINES = 40
+/** Listed ranges that were never requested. */
+const MAX_RANGES = 10
+/** The width in cells from which local times have their year. */
+const WIDE = 80
+
+/** Draws coverage: a strip for each series and local year, with a mark for each week if there is room. */
+export function coverageText(series: readonly CoveredSeries[], zone: string, cells: number): string {
+  const names = series.map(({ indicatorId, timeTrunc, geoId }) =>
+    [indicatorId, ...(timeTrunc ? [timeTrunc] : []), geoId === ALL_GEOS ? 'all geos' : `geo ${geoId}`].join(' '),
+  )
+  const margin = Math.max(0, ...names.map(({ length }) => length))
+  const marks = Math.max(12, Math.min(WEEKS, cells - margin - '  2025 '.length))
+  const lines = series.flatMap(({ intervals }, nth) => {
+    const first = new Date(intervals[0]!.from * 1000 + 12 * 3_600_000).getUTCFullYear()
+    const last = new Date(intervals.at(-1)!.to * 1000 - 1).getUTCFullYear()
+    return Array.from({ length: last - first + 1 }, (_, i) => {
+      const [from, to] = [first + i, first + i + 1].map((year) => startOfDate(zone, `${year}-01-01`)!)
+      const name = i === 0 ? names[nth]! : ''
+      return `${name.padEnd(margin)}  ${first + i} ${stripText(intervals, from!, to!, marks)}`
+    })
+  })
+  const hidden = lines.length - MAX_STRIP_LINES
+  const legend = `One row per year, ${marks === WEEKS ? 'one mark per week' : `${marks} marks`}: ${MARKS.final} final, ${MARKS.provisional} may still be revised, ${MARKS.empty} empty at the source, ${MARKS.unverified} unverified, ${MARKS.partial} partly stored, ${MARKS.none} missing.`
+  return [
+    ...lines.slice(0, MAX_STRIP_LINES),
+    ...(hidden > 0 ? [`${quantity(hidden, 'more year')}: query the view \`coverage\`.`] : []),
+    wrapText(legend, cells),
+  ].join('\n')
+}
+
+const mebibytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MiB`
+
+/** Shortens a timestamp to the minute: `2025-11-04 12:00`. */
+const minuteText = (timestamp: string): string => timestamp.slice(0, 16).replace('T', ' ')
+
+/** A value that begins later than now, as a forecast does, is not behind. */
+export const withLag = (row: StatusSeries): StatusSeries => ({ ...row, lag_hours: Math.max(0, row.lag_hours) })
+
+/** Shortens a local time to few cells: within this year to day and clock, else to the date. */
+function briefTime(timestamp: string): string {
+  const text = minuteText(timestamp)
+  return text.startsWith(String(new Date().getUTCFullYear())) ? text.slice(5) : text.slice(0, 10)
+}
+
+/** Writes the state of a database in lines of some cells. `coverage`: the strips, or an empty text. */
+export function statusText(file: string, status: Status, coverage: string, cells: number): string {
+  const { runs, series, late, failures, replies, quarantined, gaps, never_requested, rows, estimated } = status
+  /** Wraps a text; `first` is the indent of its first line. */
+  const item = (text: string, first = '  ', indent = '    '): string => wrapText(text, cells, indent, first)
+  const line = (text: string): string => item(text, '', '  ')
+  const section = (title: string, lines: readonly string[]): string =>
+    `\n${title}\n${lines.length === 0 ? '  none' : lines.join('\n')}`
+
+  const tables = Object.entries(rows).map(
+    ([name, count]) => `${name} ${estimated.includes(name) ? 'about ' : ''}${grouped(count)}`,
+  )
+  const runLines = runs.flatMap((run) => [
+    item(`Run ${run.id}: ${run.command}${run.job ? `, job ${run.job}` : ''}: ${run.outcome}`),
+    item(
+      `${minuteText(run.started_at)} UTC${run.seconds === null ? '' : `, ${run.seconds} s`}, ${quantity(run.requests, 'request')}, ${grouped(run.failed)} failed; rows: ${grouped(run.rows_new)} new, ${grouped(run.rows_revised)} revised`,
+      '    ',
+    ),
+  ])
+  const time = cells < WIDE ? briefTime : minuteText
+  const seriesTable = tableText(
+    {
+      columns: ['id', 'indicator', 'step', 'geo', 'last value', 'hours ago'],
+      rows: series.map((row) => [
+        ...[row.indicator_id, row.indicator_name, row.time_trunc, row.geo_name ?? (row.geo_id || '')],
+        ...[time(row.last_local), row.lag_hours],
+      ]),
+    },
+    cells,
+  )
+  const gapCounts = Object.entries(gaps).filter(([, count]) => count > 0)
+  const gapText = gapCounts.map(([reason, count]) => `${grouped(count)} ${reason}`).join(', ')
+  const replyFacts = [
+    `${grouped(replies.bodies)}, ${mebibytes(replies.bytes)} (${mebibytes(replies.packed_bytes)} compressed)`,
+    ...(replies.since === null ? [] : [`since ${minuteText(replies.since)} UTC`]),
+    ...(replies.missing === 0
+      ? []
+      : [`${quantity(replies.missing, 'response was', 'responses were')} not stored or pruned`]),
+  ]
+  return [
+    line(`${file}: ${tables.join(' · ')}`),
+    section('Last runs', runLines),
+    section('Series', series.length === 0 ? [] : [seriesTable]),
+    ...(coverage === '' ? [] : [section('Coverage', [coverage])]),
+    ...(late.length === 0
+      ? []
+      : [
+          section(
+            'Late',
+            late.map((what) => item(what)),
+          ),
+        ]),
+    ...(gapCounts.length === 0
+      ? []
+      : [
+          `\n${line(`Gaps: ${gapText} (list them: indicator-sync gaps)`)}`,
+          ...never_requested.slice(0, MAX_RANGES).map((range) => item(`never requested: ${range}`)),
+        ]),
+    section(
+      'Open failures',
+      failures.flatMap(({ entry, target, failed_at, message, hint, next_at }) => [
+        item(`${entry}, ${minuteText(failed_at)} UTC`),
+        item(target, '    '),
+        ...(message ? [item(message, '    ')] : []),
+        ...(hint ? [item(hint, '    → ', '      ')] : []),
+        ...(next_at ? [item(`The next sync after ${minuteText(next_at)} UTC requests it again.`, '    ')] : []),
+      ]),
+    ),
+    `\n${line(`Stored responses: ${replyFacts.join(', ')}`)}`,
+    ...(quarantined > 0
+      ? [`\n${line(`${quantity(quarantined, 'row')} in quarantine (list them: indicator-sync quarantine list)`)}`]
+      : []),
+  ].join('\n')
+}
+
+/** Says how far a lake is behind the database. */
+export function lakeStateText({ folder, snapshot, values, synced_at, fetches_behind }: LakeState, now: number): string {
+  const hours = Math.max(0, Math.round(((now - Date.parse(synced_at)) / 3_600_000) * 10) / 10)
+  const behind =
+    fetches_behind === 0
+      ? 'up to date'
+      : `${quantity(fetches_behind, 'fetch', 'fetches')} behind; update it with: indicator-sync lake sync ${shellWord(folder)}`
+  return `Lake ${folder}: snapshot ${snapshot}, ${quantity(values, 'value')}, updated ${quantity(hours, 'hour')} ago; ${behind}`
+}
+
+/** Describes the queues of a database, a line each. */
+export const queuesText = (queues: readonly QueueState[]): string[] =>
+  queues.map(({ host, queued, active, dead }) => {
+    const retry = `\`sync --distributed\` queues ${dead === 1 ? 'it' : 'them'} again`
+    const failed = dead === 0 ? '' : `, ${grouped(dead)} given up; ${retry}`
+    return `queue of ${host}: ${quantity(queued, 'request waits', 'requests wait')}, ${grouped(active)} in progress${failed}`
+  })

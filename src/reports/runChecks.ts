@@ -1,0 +1,111 @@
+import type { Reader } from '../db/store.ts'
+import { formatUtc, type Instant } from '../util/time/instant.ts'
+import { LONGEST_DAY_S } from '../util/time/localDay.ts'
+import { findGaps, gapText } from './findGaps.ts'
+import { findLackingGeos, lackingGeosText, storedNamedGeos } from './lackingGeos.ts'
+import { staleSeries } from './lag.ts'
+import { failedRuns, unfinishedRuns } from './lastRuns.ts'
+import { openFailures } from './readStatus.ts'
+import { missedRuns } from './rhythm.ts'
+import { seriesName } from './seriesName.ts'
+
+/** A finding of a check. */
+export interface Finding {
+  /** The name of the check, as in docs/monitoring.md. */
+  readonly check: string
+  /** What is wrong, in one sentence. */
+  readonly what: string
+}
+
+/** Finds local days with more hours of values than a day can have. */
+async function findOverlaps({ kysely }: Reader): Promise<string[]> {
+  const days = await kysely
+    .selectFrom('observations_daily')
+    .select(['series_id', 'kind', 'indicator_id', 'time_trunc', 'geo_agg', 'geo_id', 'local_date', 'hours'])
+    .where('hours', '>', LONGEST_DAY_S / 3600)
+    .where('count', '>', 1)
+    .execute()
+  return days.map((day) => `${seriesName(day)}, geo ${day.geo_id}: ${day.local_date} has ${day.hours} hours of values`)
+}
+
+/**
+ * A larger value is a mistake, such as a wrong unit or joined digits. The largest indicators are sums of years; the electricity of a
+ * country in a year is some 10⁸ MWh.
+ */
+const MAX_CREDIBLE = 1e9
+
+async function findOutOfRange({ engine }: Reader): Promise<string[]> {
+  const rows = await engine.valuesBeyond(MAX_CREDIBLE)
+  return rows.map((row) => `${seriesName(row)}, geo ${row.geo_id}: ${row.value} at ${formatUtc(row.at)}`)
+}
+
+async function findQuarantined({ kysely }: Reader): Promise<string[]> {
+  const open = kysely.selectFrom('_quarantine').select(['path', 'reason']).where('resolved_at', 'is', null)
+  return (await open.execute()).map(({ path, reason }) => `${path}: ${reason}`)
+}
+
+async function findDangling({ engine }: Reader): Promise<string[]> {
+  const rows = await engine.dangling()
+  return rows.map(({ table, row, parent }) => `${table} row ${row ?? '?'} refers to a missing row of ${parent}`)
+}
+
+const sentences = (findings: readonly { readonly what: string }[]): string[] => findings.map(({ what }) => what)
+
+/** The checks, each with a function that returns its findings at an instant; missed runs and gaps come before them. */
+export const CHECKS: Readonly<Record<string, (db: Reader, now: Instant) => Promise<readonly string[]>>> = {
+  'last run': async (db) => sentences(await failedRuns(db)),
+  unfinished: async (db) => sentences(await unfinishedRuns(db)),
+  failure: async (db) => (await openFailures(db)).map(({ target, message }) => `${target}: ${message}`),
+  geo: async (db) => (await findLackingGeos(db, await storedNamedGeos(db))).map(lackingGeosText),
+  stale: async (db, now) => sentences(await staleSeries(db, now)),
+  overlap: findOverlaps,
+  'out of range': findOutOfRange,
+  quarantine: findQuarantined,
+  reference: findDangling,
+}
+
+/** Runs every check at an instant. `deep`: also compares the totals of days with all values, which takes long. */
+export async function runChecks(
+  db: Reader,
+  now: Instant = Math.floor(Date.now() / 1000),
+  { deep = false }: { readonly deep?: boolean } = {},
+): Promise<Finding[]> {
+  const findings: Finding[] = (await missedRuns(db, now)).map(({ what }) => ({ check: 'no run', what }))
+  for (const gap of await findGaps(db)) findings.push({ check: `gap (${gap.reason})`, what: gapText(gap) })
+  const checks = deep ? { ...CHECKS, 'daily totals': findDifferingDays } : CHECKS
+  for (const [check, find] of Object.entries(checks))
+    findings.push(...(await find(db, now)).map((what) => ({ check, what })))
+  return findings
+}
+
+/** Dates that a finding names. */
+const MAX_DATES = 10
+
+/** Finds days whose totals differ from their values; returns a sentence for each series and geo. Reads every value. */
+export async function findDifferingDays({ kysely, engine }: Reader): Promise<string[]> {
+  const timelines = await kysely
+    .selectFrom((eb) =>
+      eb
+        .selectFrom('series_geo')
+        .select(['series_id', 'geo_id'])
+        .union(eb.selectFrom('_day').select(['series_id', 'geo_id']).distinct())
+        .as('t'),
+    )
+    .innerJoin('series as s', 's.id', 't.series_id')
+    .select(['t.series_id', 't.geo_id', 's.kind', 's.indicator_id', 's.time_trunc', 's.geo_agg'])
+    .orderBy('t.series_id')
+    .orderBy('t.geo_id')
+    .execute()
+  const findings: string[] = []
+  for (const timeline of timelines) {
+    const dates = await engine.differentDays(timeline.series_id, timeline.geo_id)
+    if (dates.length === 0) continue
+    const days =
+      dates.length === 1 ? '1 day does not match its values' : `${dates.length} days do not match their values`
+    const more = dates.length > MAX_DATES ? ` and ${dates.length - MAX_DATES} more` : ''
+    findings.push(
+      `${seriesName(timeline)}, geo ${timeline.geo_id}: the totals of ${days}: ${dates.slice(0, MAX_DATES).join(', ')}${more}; \`indicator-sync replay\` recomputes them`,
+    )
+  }
+  return findings
+}
