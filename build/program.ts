@@ -19,7 +19,7 @@ const ALONE = ['src/reports/statements/statementChild.ts']
 /** Packages that become part of the program, with what they need themselves. All others are loaded from where they are installed. */
 const INSIDE = [
   ...['@date-fns/utc', '@hono/node-server', 'croner', 'date-fns', 'fastest-levenshtein', 'hono'],
-  ...['kysely', 'p-queue', 'p-retry', 'yaml', 'yargs', 'zod'],
+  ...['kysely', 'p-queue', 'p-retry', 'undici', 'yaml', 'yargs', 'zod'],
 ]
 
 /**
@@ -33,7 +33,7 @@ const FILES: readonly (readonly [name: string, modules: RegExp])[] = [
   ['reports', /\/reports.(readStatus|metrics|findGaps|lastRuns)\.ts$/],
   [
     'command',
-    /(cli.(settings.config|terminal.output|jobs.jobLakes|listening)|util.(host|text|time.localDay)|queries.catalogueNames|job.entryRoutes)\.ts$/,
+    /(cli.(settings.config|terminal.output|jobs.lakes|listening)|util.(host|text|log|events|time.localDay)|queries.catalogueNames|job.entryRoutes)\.ts$/,
   ],
   ['http', /node_modules.(@hono|hono).|util.listen\.ts$/],
   ['page', /(commands.serve|views.home)\.ts$/],
@@ -72,7 +72,10 @@ async function write(
     // What yaml has for Node alone is no ECMAScript module, and what it exports would have no names here.
     resolve: {
       conditionNames: ['import', 'default'],
-      alias: { 'string-width': join(root, 'build/stringWidth.ts') },
+      alias: {
+        'string-width': join(root, 'build/stringWidth.ts'),
+        undici$: join(root, 'build/undici.ts'),
+      },
     },
     onLog: (level, { message }) => {
       if (level === 'warn') throw new Error(message)

@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8'
 import { parseDatabase } from '../../db/address.ts'
 import type { Job } from '../../job/job.ts'
 import { listSecrets } from '../../service/key.ts'
@@ -26,6 +27,8 @@ export async function fetchJobs(
   // A mistyped job file is reported before a missing key.
   const selected = jobs ?? (await readSelectedJobs({ jobs: [], ...args }))
   const service = requireService(settings)
+  // A larger young generation saves no time, but takes up to 128 MB.
+  setFlagsFromString('--semi-space-growth-factor=1')
   const { code, summaries } = await runJobs(selected, {
     ...service,
     command,
