@@ -1,4 +1,7 @@
-/* `npm run prose`: lists long sentences, words with a private meaning and misspelled words, in what users read. */
+/*
+ * `npm run prose`: lists long sentences, words with a private meaning and misspelled words, in pages and in comments of the source.
+ * Also lists paths of files that comments and docs/architecture.md name and that do not exist.
+ */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 
@@ -9,17 +12,30 @@ const MOST_WORDS = 30
 const PRIVATE_WORDS =
   /\b(held|wanted|brought|told|tells|unasked|by itself|by themselves|in hand|hand(ed)? out|give[sn]? back|(in )?doubt)\b/i
 
+/** Words that comments do not use either: they had several meanings. */
+const UNCLEAR_WORDS = /\b(answer(s|ed|ing)?|ask(s|ed)?|handed|wants?|under way|what nobody)\b/i
+
+/** Folders of `src` whose comments are checked. */
+const CHECKED_FOLDERS = ['cluster', 'emulator', 'fetch', 'lake', 'load/coverage', 'plan', 'util/time']
+
+const listFiles = (folder: string): string[] =>
+  (readdirSync(folder, { recursive: true }) as string[]).map((name) => `${folder}/${name}`)
+
 const pages = [
   ...readdirSync('.').filter((name) => name.endsWith('.md')),
   'examples/README.md',
-  ...(readdirSync('docs', { recursive: true }) as string[])
-    .map((name) => `docs/${name}`)
-    .filter((name) => name.endsWith('.md')),
+  ...listFiles('docs').filter((name) => name.endsWith('.md')),
 ]
+const sources = CHECKED_FOLDERS.flatMap((folder) => listFiles(`src/${folder}`)).filter((name) => name.endsWith('.ts'))
+
+interface Block {
+  readonly line: number
+  readonly text: string
+}
 
 /** Paragraphs, items and cells of a page, each with its line; without code and pictures. */
-function blocks(page: string): { readonly line: number; readonly text: string }[] {
-  const found: { line: number; text: string }[] = []
+function blocks(page: string): Block[] {
+  const found: Block[] = []
   let open = false
   let fenced = false
   for (const [i, raw] of readFileSync(page, 'utf8').split('\n').entries()) {
@@ -43,16 +59,47 @@ const sentences = (text: string): string[] =>
     .replaceAll(/`[^`]*`(, `[^`]*`)*/g, 'CODE')
     .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
     .split(/(?<=[.!?:;])\)?\**\s+/)
-const words = (sentence: string): number => sentence.split(/\s+/).filter((word) => /\w/.test(word)).length
+const countWords = (sentence: string): number => sentence.split(/\s+/).filter((word) => /\w/.test(word)).length
 
-const findings = pages.flatMap((page) =>
-  blocks(page).flatMap(({ line, text }) =>
-    sentences(text).flatMap((sentence) => [
-      ...(words(sentence) > MOST_WORDS ? [`${page}:${line}: ${words(sentence)} words: ${sentence}`] : []),
-      ...(PRIVATE_WORDS.test(sentence) ? [`${page}:${line}: "${PRIVATE_WORDS.exec(sentence)![0]}": ${sentence}`] : []),
-    ]),
+/** The comments of a source file. Adjacent lines of `//` are one comment. */
+const comments = (text: string): Block[] =>
+  [...text.matchAll(/^[ \t]*\/\*[\s\S]*?\*\/|(?:^[ \t]*\/\/ .*\n)+|\s\/\/ .*$/gm)].map(({ 0: comment, index }) => ({
+    line: text.slice(0, index).split('\n').length,
+    text: comment
+      .replaceAll(/^\s*(\/\*\*?|\*\/|\*|\/\/)|\*\/$/gm, '')
+      .replaceAll(/\s+/g, ' ')
+      .trim(),
+  }))
+
+function findFaults(file: string, { line, text }: Block, words: readonly RegExp[]): string[] {
+  return sentences(text).flatMap((sentence) => [
+    ...(countWords(sentence) > MOST_WORDS ? [`${file}:${line}: ${countWords(sentence)} words: ${sentence}`] : []),
+    ...words.flatMap((pattern) => {
+      const [word] = pattern.exec(sentence) ?? []
+      return word ? [`${file}:${line}: "${word}": ${sentence}`] : []
+    }),
+  ])
+}
+
+const files = ['.ci', 'bench', 'build', 'docs', 'examples', 'migrations', 'src', 'test'].flatMap(listFiles)
+
+/** The paths in a text that no file of the project has, or ends with. */
+const findMissingFiles = (file: string, { line, text }: Block): string[] =>
+  [...text.matchAll(/(?<![\w@/:.-])[\w-]+(?:\/[\w.-]+)*\.(?:ts|md|sql|css)\b/g)]
+    .map(([path]) => path)
+    .filter((path) => !existsSync(path) && !files.some((name) => name.endsWith(`/${path}`)))
+    .map((path) => `${file}:${line}: ${path} does not exist`)
+
+const findings = [
+  ...pages.flatMap((page) => blocks(page).flatMap((block) => findFaults(page, block, [PRIVATE_WORDS]))),
+  ...sources.flatMap((file) =>
+    comments(readFileSync(file, 'utf8')).flatMap((block) => findFaults(file, block, [PRIVATE_WORDS, UNCLEAR_WORDS])),
   ),
-)
+  ...listFiles('src')
+    .filter((name) => /\.[tj]s$/.test(name))
+    .flatMap((file) => comments(readFileSync(file, 'utf8')).flatMap((block) => findMissingFiles(file, block))),
+  ...blocks('docs/architecture.md').flatMap((block) => findMissingFiles('docs/architecture.md', block)),
+]
 for (const finding of findings) process.stderr.write(`${finding}\n`)
 let failed = findings.length > 0
 if (existsSync('node_modules/cspell')) {

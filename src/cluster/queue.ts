@@ -72,8 +72,8 @@ const asDb = (db: Kysely<Database>, isClosed = (): boolean => false): Db => ({
   },
 })
 
-/** Whether a statement about one attempt found it: the types of pg-boss do not declare this part of its answer. */
-const isAffected = (answer: object): boolean => (answer as { readonly affected: number }).affected === 1
+/** Whether a statement found the attempt. The types of pg-boss do not declare this field. */
+const isAffected = (result: object): boolean => (result as { readonly affected: number }).affected === 1
 
 /** Converts an error of pg-boss, which passes errors of the store as plain objects. */
 function asQueueError(error: Error & { code?: unknown }): SyncError {

@@ -98,7 +98,7 @@ export interface Page extends Routed {
   readonly live?: true
   /** Whether it is not updated while a sync writes, because reading it again is costly. */
   readonly still?: true
-  /** Modules of `client/` that run in it, by their names: `chart` for `client/chart.ts`. */
+  /** Modules of `client/` that run in it, by their names: `carpet` for `client/carpet.ts`. */
   readonly scripts?: readonly string[]
   readonly view: () => Promise<View<unknown>>
 }

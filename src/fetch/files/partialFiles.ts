@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { makeFolder } from '../../util/files/targetFolder.ts'
 
 /*
- * Incomplete files. The name of a part is made of its address and its validator, so that the bytes of one version never get the
- * validator of another, even if the process dies.
+ * Incomplete files. The name of a part is made of its address and its validator. So the bytes of one version never get the validator
+ * of another, even if the process dies.
  */
 
 /** The beginning of a file. `validator` identifies its version. */
