@@ -5,13 +5,13 @@ export const ON_SERVER = process.env.INDICATOR_SYNC_TEST_ON === 'postgres'
 
 /** Reasons to skip tests on PostgreSQL. */
 const FILES_ONLY = {
-  file: 'It looks at the bytes of the file, its pragmas or its statistics.',
-  copy: 'It copies a file; what is copied from a server is a file, too, and compared in test/postgres/equal.test.ts.',
-  plan: "It reads SQLite's plans (`explain query plan`).",
-  first: 'It starts from a file of the first schema: servers begin with a later one.',
-  match: 'It needs `match` of SQLite: on PostgreSQL the recipe `search` is told to be `discover`.',
-  tool: 'A tool that sends empty texts for what is not said opens files only.',
-  page: 'docs/recipes.md shows the answers of a file; test/postgres/equal.test.ts compares those of both.',
+  file: 'Reads the bytes, pragmas or statistics of the file.',
+  copy: 'Copies a file; copies of a server are compared in test/postgres/equal.test.ts.',
+  plan: "Reads SQLite's plans (`explain query plan`).",
+  first: 'Starts from the first schema; servers start with a later one.',
+  match: 'Requires `match` of SQLite; on PostgreSQL the recipe `search` refers to `discover`.',
+  tool: 'Tools that send empty texts for missing parameters only open files.',
+  page: 'docs/recipes.md shows results of SQLite; test/postgres/equal.test.ts compares both.',
 } as const satisfies Record<string, string>
 
 /** Whether to skip a test on PostgreSQL: `test.skipIf(onlyInFile('plan'))`. */

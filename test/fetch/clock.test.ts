@@ -71,17 +71,21 @@ test.each([
   ['suspect', NOW],
   ['absent', AHEAD],
   ['absent since an earlier run', NOW],
-])('%s values of a run with a fast clock are requested immediately, then at growing intervals', async (what, first) => {
-  const store = await tempStore()
-  const market = await source({ has: (at) => at % 86_400 !== 0 })
-  const yaml = 'series: [{ indicators: [1], window: { from: 2025-10-01, to: 2025-10-03 }, lookback: 2d, refresh: 1h }]'
-  await market.run(store, yaml, first)
-  market.state.spoiled = () => what === 'suspect'
-  await market.run(store, yaml.replace('lookback: 2d', 'lookback: 80y'), AHEAD)
-  const calls: number[] = []
-  for (const hours of [1, 2, 3, 27]) calls.push((await market.run(store, yaml, NOW + hours * HOUR)).length)
-  expect(calls).toEqual([1, 0, 0, 1])
-})
+])(
+  'data that is %s after a run with a fast clock is requested immediately, then at growing intervals',
+  async (what, first) => {
+    const store = await tempStore()
+    const market = await source({ has: (at) => at % 86_400 !== 0 })
+    const yaml =
+      'series: [{ indicators: [1], window: { from: 2025-10-01, to: 2025-10-03 }, lookback: 2d, refresh: 1h }]'
+    await market.run(store, yaml, first)
+    market.state.spoiled = () => what === 'suspect'
+    await market.run(store, yaml.replace('lookback: 2d', 'lookback: 80y'), AHEAD)
+    const calls: number[] = []
+    for (const hours of [1, 2, 3, 27]) calls.push((await market.run(store, yaml, NOW + hours * HOUR)).length)
+    expect(calls).toEqual([1, 0, 0, 1])
+  },
+)
 
 test('an unknown id of a run with a fast clock is requested again', async () => {
   const store = await tempStore()

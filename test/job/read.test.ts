@@ -167,7 +167,7 @@ describe('mistakes in job files', () => {
     ['an invalid cron expression', `${SERIES}schedule: "61 21 * * *"`, /schedule {2}is not a cron expression/],
     ['a pace above the limit', `${SERIES}pace: { perSecond: 1000 }`, /pace\.perSecond/],
     ['no name', SERIES.replace('name: x\n', ''), /name {2}is missing/],
-    ['a job that requests nothing', 'name: x', /selects no data; add one of: catalogue, series/],
+    ['no requests', 'name: x', /selects no data; add one of: catalogue, series/],
     ['a duplicate key', `${SERIES}name: y`, /name is a duplicate key; keep one/],
     ['broken YAML', 'name: [x', /is not valid YAML/],
     ['several documents', `${SERIES}---\n${SERIES}`, /several YAML documents/],

@@ -81,19 +81,14 @@ describe('the fresh part of a response', () => {
 
 describe('due listings', () => {
   test.each([
-    ['when it was never fetched', undefined, window, true],
-    ['not again within `refresh`', NOW - 3_599, null, false],
-    ['again after `refresh` if it has no window', NOW - 3_600, null, true],
-    ['again if its window was still open', NOW - DAY, { ...window, to: at('2025-07-07T00:00') + 1 }, true],
-    ['not again if its window was settled', NOW - DAY, { ...window, to: at('2025-07-07T00:00') }, false],
-    ['again if the clock was ahead', NOW + DAY, { ...window, to: at('2025-07-08T00:00') + 1 }, true],
-    [
-      'not again for a clock that was ahead of a closed window',
-      NOW + DAY,
-      { ...window, to: at('2025-07-08T00:00') },
-      false,
-    ],
-  ])('a listing is requested %s', (_, last, asked, due) => expect(isDue(last, asked, freshness)).toBe(due))
+    ['due if it was never fetched', undefined, window, true],
+    ['fresh within `refresh`', NOW - 3_599, null, false],
+    ['due after `refresh` if it has no window', NOW - 3_600, null, true],
+    ['due if its window was still open', NOW - DAY, { ...window, to: at('2025-07-07T00:00') + 1 }, true],
+    ['fresh if its window was settled', NOW - DAY, { ...window, to: at('2025-07-07T00:00') }, false],
+    ['due if the clock was ahead', NOW + DAY, { ...window, to: at('2025-07-08T00:00') + 1 }, true],
+    ['fresh if the clock was ahead of a closed window', NOW + DAY, { ...window, to: at('2025-07-08T00:00') }, false],
+  ])('a listing is %s', (_, last, asked, due) => expect(isDue(last, asked, freshness)).toBe(due))
 
   test('a listing is due by days, independent of the unit of its series', () => {
     const open = { ...window, to: at('2025-07-05T00:00') }
