@@ -34,7 +34,7 @@ const stepOfGeoBeside = (side: 'before' | 'after') =>
   )
 const GEO_SIDES = [stepOfGeoBeside('before'), stepOfGeoBeside('after')]
 
-/** The step of the stored value of a geo that is nearest to an instant. */
+/** Reads the step of the stored value nearest to an instant; undefined without one. */
 async function stepNear(
   tx: Transaction<Database>,
   of: { seriesId: number; geoId: number; at: number },
@@ -46,7 +46,7 @@ async function stepNear(
   return undefined
 }
 
-/** The same rows; where their steps are only guessed, with the steps of the stored values next to them. */
+/** Replaces guessed steps with those of the stored values next to them. */
 async function inferStepsFromStored(
   tx: Transaction<Database>,
   seriesId: number,
@@ -60,7 +60,7 @@ async function inferStepsFromStored(
   return { ...rows, steps: geoIds.map((geoId) => near.get(geoId)!) }
 }
 
-/** A reply that was recorded and parsed. */
+/** A recorded, parsed reply. */
 export interface RecordedReply {
   readonly fetchId: number
   readonly seriesId: number | null
@@ -70,27 +70,24 @@ export interface RecordedReply {
   readonly ms: number
   /** The outcome under which it was recorded. */
   readonly outcome: FetchOutcome
-  /** Where one transaction writes several answers: what earlier ones of them found stored already. */
+  /** If one transaction writes several replies: rows that earlier ones found stored already. */
   readonly unchanged?: UnchangedTables
 }
 
-/**
- * Rows beside values, as text, that answers brought and that were stored already. Nothing else has been written to their tables
- * since.
- */
+/** Rows other than values that were stored already, as JSON. Cleared when anything else is written. */
 export type UnchangedTables = Map<string, UpsertCounts>
 
-/** What loading the rows of a reply changed. */
+/** The changes by a reply. */
 export interface Applied extends UpsertCounts {
   readonly withdrawn: number
-  /** What could not be understood and has not been dismissed. */
+  /** Invalid rows that were not dismissed. */
   readonly rejects: readonly Reject[]
   readonly rejected: number
 }
 
 /**
- * Writes the rows of a reply, the versions they supersede, coverage, and the counters of the request's record. Runs inside a
- * transaction; the same for a reply that has just come and for one from the reply store.
+ * Writes the rows of a new or stored reply, the versions they supersede, coverage, and the counters of its record. Runs inside a
+ * transaction.
  */
 export async function applyRows(
   tx: Transaction<Database>,
@@ -113,35 +110,35 @@ export async function applyRows(
     const observations = await inferStepsFromStored(tx, seriesId, rows.observations)
     const upserted = await engine.upsertObservations(tx, seriesId, fetchId, planned.window, observations)
     written = addWritten(written, upserted)
-    const known = await readStoredSeries(tx, seriesId)
+    const stored = await readStoredSeries(tx, seriesId)
     const newGeoIds = geoRanges(observations)
       .map(({ geoId }) => geoId)
-      .filter((geoId) => !known.geoIds.includes(geoId))
+      .filter((geoId) => !stored.geoIds.includes(geoId))
     for (const geoId of newGeoIds) await insertGeo.run(tx, { series_id: seriesId, geo_id: geoId })
-    const sound = !rows.rejects.some(isAboutValues)
-    const window = sound ? planned.window : null
-    const gone = window
+    const isComplete = !rows.rejects.some(isAboutValues)
+    const window = isComplete ? planned.window : null
+    const withdrawnValues = window
       ? await engine.withdrawObservations(tx, seriesId, fetchId, window, observations, upserted.surplus)
       : 0
-    withdrawn += gone
-    if (upserted.fresh + upserted.revised + gone > 0)
+    withdrawn += withdrawnValues
+    if (upserted.fresh + upserted.revised + withdrawnValues > 0)
       await writeDays(tx, engine, {
         seriesId,
-        zone: known.timeZone,
+        zone: stored.timeZone,
         rows: observations,
         window,
-        withdrawn: gone > 0,
+        withdrawn: withdrawnValues > 0,
       })
     const isIncomplete = open.rejects.some(isAboutValues)
     const dismissed = (isIncomplete ? [] : rows.rejects.filter(isAboutValues)).map(({ observation }) =>
       observation ? { geo: observation.geoId, at: observation.at } : null,
     )
-    const series = { ...known, geoIds: [...known.geoIds, ...newGeoIds].sort((a, b) => a - b) }
+    const series = { ...stored, geoIds: [...stored.geoIds, ...newGeoIds].sort((a, b) => a - b) }
     const state = { isIncomplete, dismissed, newGeos: newGeoIds }
     await recordCoverage(tx, series, planned, toSeriesReply(planned, observations, Math.floor(ms / 1000), state))
   }
-  const understood = replyOutcome(rows)
-  if (understood !== outcome) await renameOutcome.run(tx, { fetchId, outcome: understood })
+  const parsedOutcome = replyOutcome(rows)
+  if (parsedOutcome !== outcome) await updateOutcome.run(tx, { fetchId, outcome: parsedOutcome })
   await closeFetch.run(tx, {
     fetchId,
     rows_new: written.fresh,
@@ -158,7 +155,7 @@ export async function applyRows(
   return { ...written, withdrawn, ...open }
 }
 
-/** Writes the rows beside values. Those that an earlier answer of the transaction found stored are not compared again. */
+/** Writes rows other than values. Does not compare rows again that an earlier reply of the transaction found stored. */
 async function writeTables(
   tx: Transaction<Database>,
   { tables, owned, listing }: Rows,
@@ -167,8 +164,8 @@ async function writeTables(
   unchanged?: UnchangedTables,
 ): Promise<UpsertCounts> {
   const key = owned.length > 0 || listing ? undefined : unchanged && JSON.stringify([first, tables])
-  const known = key && unchanged?.get(key)
-  if (known) return known
+  const earlierCounts = key && unchanged?.get(key)
+  if (earlierCounts) return earlierCounts
   let written = NOTHING_WRITTEN
   for (const table of tables) {
     written = addWritten(written, await upsertRows(tx, table, stamps, first))
@@ -180,15 +177,15 @@ async function writeTables(
 
 const insertGeo = preparedInsert('series_geo', ['series_id', 'geo_id'])
 
-/** The outcome of a request whose reply was understood, as its record has it. */
+/** The recorded outcome of a parsed reply. */
 export const replyOutcome = ({ empty }: Rows): 'ok' | 'empty' => (empty ? 'empty' : 'ok')
 
-/** The outcome is written by itself: indexes contain it, and it seldom changes. */
-const renameOutcome = prepared((db, of: { fetchId: number; outcome: FetchOutcome }) =>
-  db.updateTable('_fetch').set({ outcome: of.outcome }).where('id', '=', of.fetchId),
+/** Separate from the other columns, because indexes contain the outcome and it seldom changes. */
+const updateOutcome = prepared((db, { fetchId, outcome }: { fetchId: number; outcome: FetchOutcome }) =>
+  db.updateTable('_fetch').set({ outcome }).where('id', '=', fetchId),
 )
 
-/** The columns of a request's record that are known once its reply is loaded. */
+/** The columns of `_fetch` that are known when the reply is loaded. */
 type LoadedColumns = Required<
   Pick<
     Updateable<Database['_fetch']>,
@@ -196,14 +193,14 @@ type LoadedColumns = Required<
     | `rows_${'new' | 'unchanged' | 'revised' | 'withdrawn' | 'rejected' | 'outside'}`
   >
 >
-const UNDERSTOOD = [
+const LOADED_COLUMNS = [
   ...(['last_at', 'step_s', 'resolution_id', 'source_updated_at', 'rows_new', 'rows_unchanged'] as const),
   ...(['rows_revised', 'rows_withdrawn', 'rows_rejected', 'rows_outside'] as const),
 ]
 
-/** Completes the record. In a replay it is usually complete already, and nothing is written. */
+/** Completes the record. In a replay it usually is complete, and nothing is written. */
 const closeFetch = prepared((db, of: LoadedColumns & { fetchId: number }) => {
-  const known = { ...Object.fromEntries(UNDERSTOOD.map((column) => [column, of[column]])), ...NOTHING_WRONG }
+  const known = { ...Object.fromEntries(LOADED_COLUMNS.map((column) => [column, of[column]])), ...NOTHING_WRONG }
   const columns = Object.keys(known) as (keyof typeof known)[]
   return db
     .updateTable('_fetch')
@@ -213,7 +210,7 @@ const closeFetch = prepared((db, of: LoadedColumns & { fetchId: number }) => {
 })
 const NOTHING_WRONG = { message: null, hint: null, evidence: null }
 
-/** The last instant with a value; null without one. */
+/** The last instant with a value; null if there is none. */
 function latestInstant(rows: Observations): number | null {
   const { at, values } = rows
   let last: number | null = null

@@ -4,7 +4,7 @@ import type { RowOf } from '../db/tables/declare.ts'
 
 type ArchiveRow = Omit<RowOf<typeof archive_row>, 'kind' | 'id' | 'date'>
 
-/** An edition of an archive whose file lies in the folder of downloads. */
+/** An edition of an archive with a downloaded file. */
 interface Edition {
   readonly kind: string
   readonly id: number
@@ -16,8 +16,8 @@ interface Edition {
 const ROWS_A_STATEMENT = 1_000
 
 /**
- * Replaces the rows of an edition in one transaction, and notes which version of its file they are of; none if it has no rows, so
- * that the next load names it again.
+ * Replaces the rows of an edition in one transaction, and records the hash of its file. Without rows it records none, so that the
+ * next load reports the file again.
  */
 export const replaceArchiveRows = (
   store: Store,
@@ -28,15 +28,15 @@ export const replaceArchiveRows = (
     const { kind, id, date } = edition
     await tx.deleteFrom('archive_row').where('kind', '=', kind).where('id', '=', id).where('date', '=', date).execute()
     let count = 0
-    let some: (ArchiveRow & typeof edition)[] = []
+    let batch: (ArchiveRow & typeof edition)[] = []
     const insert = async () => {
-      if (some.length > 0) await tx.insertInto('archive_row').values(some).execute()
-      some = []
+      if (batch.length > 0) await tx.insertInto('archive_row').values(batch).execute()
+      batch = []
     }
     for (const row of rows()) {
-      some.push({ kind, id, date, ...row })
+      batch.push({ kind, id, date, ...row })
       count++
-      if (some.length === ROWS_A_STATEMENT) await insert()
+      if (batch.length === ROWS_A_STATEMENT) await insert()
     }
     await insert()
     await tx

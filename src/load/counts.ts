@@ -32,10 +32,10 @@ export const NO_COUNTS: Counts = {
   rows_withdrawn: 0,
   rows_rejected: 0,
 }
-/** Their names. */
+/** The names of the counters. */
 export const COUNTS = Object.keys(NO_COUNTS) as (keyof Counts)[]
 
-/** Adds to the counters of a run; part of the transaction of the reply that is counted. */
+/** Adds to the counters of a run, in the transaction of the reply. */
 export async function countRun(tx: Transaction<Database>, runId: number, counts: Counts): Promise<void> {
   await addToRun.run(tx, { runId, ...counts })
 }

@@ -3,13 +3,13 @@ import type { Engine } from '../db/engine.ts'
 import type { Listing, OwnedRows } from '../db/tables/rows.ts'
 import type { Database } from '../db/tables/schema.ts'
 
-/** Marks the items of a listing as seen and, when the listing was complete, all other items as withdrawn. Nothing is deleted. */
+/** Marks the items of a listing as seen. If the listing is complete, marks all other items as withdrawn; nothing is deleted. */
 export async function markListing(
   tx: Transaction<Database>,
   { item, text, kind, locale, ids, complete }: Listing,
   now: string,
 ): Promise<number> {
-  // All of these tables have the columns that are used here; only some have `kind`.
+  // All of these tables have the columns used here; only some have `kind`.
   const texts = tx
     .updateTable(text as 'indicator_text')
     .where('locale', '=', locale)
@@ -24,7 +24,7 @@ export async function markListing(
     .where('withdrawn_at', 'is', null)
     .where('id', 'not in', ids)
     .execute()
-  // An item is withdrawn when it is withdrawn in every language in which it was listed.
+  // An item is withdrawn if it is withdrawn in every language in which it was listed.
   const { numUpdatedRows } = await items
     .set({ withdrawn_at: now })
     .where('last_seen_at', 'is not', null)
@@ -45,7 +45,7 @@ export async function markListing(
   return Number(numUpdatedRows)
 }
 
-/** Deletes the rows of some owners that are not among those given: links that the service dropped. Returns how many were deleted. */
+/** Deletes the rows of some owners that a reply no longer has, such as dropped links. Returns their number. */
 export async function replaceOwned(
   tx: Transaction<Database>,
   engine: Engine,
@@ -54,22 +54,22 @@ export async function replaceOwned(
 ): Promise<number> {
   const rest = columns.filter((column) => !owner.includes(column))
   const kept = new Map<string, unknown[][]>()
-  const nameOf = (row: OwnedRows['rows'][number]): string => JSON.stringify(owner.map((column) => row[column]))
+  const ownerKey = (row: OwnedRows['rows'][number]): string => JSON.stringify(owner.map((column) => row[column]))
   for (const row of rows) {
-    const list = kept.get(nameOf(row)) ?? []
+    const list = kept.get(ownerKey(row)) ?? []
     list.push(rest.map((column) => row[column]))
-    kept.set(nameOf(row), list)
+    kept.set(ownerKey(row), list)
   }
-  // Each owner once, however often the answer names it: else the time would grow with the square of the rows.
-  const each = new Map(owners.map((one) => [nameOf(one), one]))
-  let gone = 0
-  for (const [name, one] of each)
-    gone += await engine.deleteOthers(
+  // A reply may name an owner often: each is handled once, or the time would grow with the square of the rows.
+  const uniqueOwners = new Map(owners.map((row) => [ownerKey(row), row]))
+  let deleted = 0
+  for (const [key, row] of uniqueOwners)
+    deleted += await engine.deleteOthers(
       tx,
       table,
-      Object.fromEntries(owner.map((column) => [column, one[column]!])),
+      Object.fromEntries(owner.map((column) => [column, row[column]!])),
       rest,
-      kept.get(name) ?? [],
+      kept.get(key) ?? [],
     )
-  return gone
+  return deleted
 }

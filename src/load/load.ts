@@ -16,94 +16,94 @@ import { quarantine } from './quarantine/quarantine.ts'
 import { failureOutcome, recordFetch } from './recordFetch.ts'
 import { recordChanges } from './recordResolutionChanges.ts'
 import { dropEarlier, keepReply } from './replies/keep.ts'
-import { readStoredSeries, seriesIdOf } from './storedSeries.ts'
+import { findOrInsertSeries, readStoredSeries } from './storedSeries.ts'
 
-/** Whether a column is derived from another one: the plain text of HTML. */
+/** Whether a column has the plain text of an HTML column. */
 const isDerived = (column: string): boolean => column.endsWith('_text')
 
 /**
- * Removes a secret that appears only in derived text (split by markup in the body, joined in the plain text). `found`: there
- * was one, and parsing the same body again would produce it again.
+ * Removes the key from derived plain text: markup may split it in the body, where nothing finds it. `hasKey`: it was there, so
+ * the body must not be stored.
  */
-function withoutSecret(rows: Rows, redactor: Redactor): { readonly rows: Rows; readonly found: boolean } {
-  let found = false
+function withoutKey({ redactor }: Loading, rows: Rows): { readonly rows: Rows; readonly hasKey: boolean } {
+  if (!redactor) return { rows, hasKey: false }
+  let hasKey = false
   const clean = (row: RowValues): RowValues => {
     const changed: Record<string, string> = {}
     for (const [column, value] of Object.entries(row))
       if (typeof value === 'string' && isDerived(column) && redactor.isIn(value)) changed[column] = redactor.text(value)
     if (Object.keys(changed).length === 0) return row
-    found = true
+    hasKey = true
     return { ...row, ...changed }
   }
-  const all = <T extends { readonly rows: readonly RowValues[] }>(tables: readonly T[]): T[] =>
+  const cleanAll = <T extends { readonly rows: readonly RowValues[] }>(tables: readonly T[]): T[] =>
     tables.map((table) => ({ ...table, rows: table.rows.map(clean) }))
   const { tables, owned } = rows
-  const cleaned = { tables: all(tables), owned: all(owned) }
-  return { rows: found ? { ...rows, ...cleaned } : rows, found }
+  const cleaned = { tables: cleanAll(tables), owned: cleanAll(owned) }
+  return { rows: hasKey ? { ...rows, ...cleaned } : rows, hasKey }
 }
 
-/** Where and when something is loaded. */
+/** What loading needs: the database, the run, the clock. */
 export interface Loading {
   readonly store: Store
   readonly runId: number
-  /** Whether the body of the reply stays in the database. */
+  /** Which bodies of replies stay in the database. */
   readonly keep: 'all' | 'latest' | 'none'
   /** Epoch milliseconds. */
   readonly now: () => number
-  /** Removes the key from texts that are derived from a reply; the reply itself does not contain it any more. */
+  /** Removes the key from derived texts; bodies are redacted as they arrive. */
   readonly redactor?: Redactor
-  /** Called at the end of every transaction that records a request. What it writes is there with the record; if it throws, neither is. */
+  /** Called at the end of every transaction that records a request, as a part of it. */
   readonly guard?: ((tx: Transaction<Database>, recorded: Recorded) => Promise<void>) | undefined
 }
 
-/** A request that is being recorded, and as what. A `split` request is replaced by others; a `stopped` one was not answered. */
+/** A request that is being recorded. Others replace a `split` request; a `stopped` one got no response. */
 interface Recorded {
   readonly request: PlannedRequest
   readonly as: 'loaded' | 'failed' | 'split' | 'stopped'
   readonly error: SyncError | null
 }
 
-/** The rows of a reply, and its body for the reply store if it has been compressed already. */
+/** The rows of a reply, and its compressed body if the reply store needs it. */
 export interface ParsedReply {
   readonly rows: Rows
   readonly stored?: StoredBody | undefined
 }
 
-const withoutKey = ({ redactor }: Loading, rows: Rows): ReturnType<typeof withoutSecret> =>
-  redactor ? withoutSecret(rows, redactor) : { rows, found: false }
-
-/** The compressed body of a reply; null if it is not kept: its job keeps none that was understood, or the key could be derived from it. */
-async function keptBody(
+/** The compressed body of a reply; null if it is not stored, because of the job's `keep` or because it contains the key. */
+async function bodyToStore(
   { keep }: Loading,
   hasKey: boolean,
-  isUnderstood: boolean,
+  isParsed: boolean,
   { body }: Reply,
   stored: StoredBody | undefined,
 ): Promise<StoredBody | null> {
-  return hasKey || (keep === 'none' && isUnderstood) ? null : (stored ?? (await compressBody(body)))
+  return hasKey || (keep === 'none' && isParsed) ? null : (stored ?? (await compressBody(body)))
 }
 
-/** How a request is recorded. */
+/** The record of a request, before it is written. */
 interface Recording extends Pick<Recorded, 'as'> {
   readonly outcome: FetchOutcome
   readonly last: LastResponse
-  /** The body that is kept. */
+  /** The body to store. */
   readonly stored?: StoredBody | null
   readonly error?: SyncError
   readonly evidence?: string
 }
 
-/** A record of a request: its number, its series, when it was made (epoch milliseconds), and the hash of the stored body. */
+/** The written record of a request. */
 interface FetchEntry {
   readonly fetchId: number
   readonly seriesId: number | null
+  /** Epoch milliseconds. */
   readonly ms: number
+  /** The hash of the stored body. */
   readonly hash: string | null
 }
 
 /**
- * Records a request in one transaction: its record, its body, what `write` writes, and the counters of the run. After a crash all of it
- * is there, or nothing. `write` returns the counters that differ from those of a request without rows.
+ * Records a request in one transaction: its record in `_fetch`, its body, the rows that `write` writes, and the counters of the run.
+ * `write` returns the counters that differ from those of a request without rows.
  */
 function recordRequest(
   { store, runId, now, guard }: Loading,
@@ -113,7 +113,7 @@ function recordRequest(
 ): Promise<Counts> {
   return store.write(async (tx) => {
     const ms = now()
-    const seriesId = await seriesIdOf(tx, planned, ms)
+    const seriesId = await findOrInsertSeries(tx, planned, ms)
     if (stored) await keepReply(tx, store.engine, stored, last.bytes, ms)
     const hash = stored?.hash ?? null
     const record = { runId, planned, seriesId, outcome, last, hash, recordedMs: ms }
@@ -126,7 +126,7 @@ function recordRequest(
   })
 }
 
-/** Writes a reply in one transaction: its rows, the versions they supersede, coverage, and what is recorded of every request. */
+/** Writes a reply in one transaction: its record, its rows, the versions they supersede, and coverage. */
 export async function load(
   loading: Loading,
   planned: PlannedRequest,
@@ -134,8 +134,8 @@ export async function load(
   { rows: parsedRows, stored: compressed }: ParsedReply,
 ): Promise<Counts> {
   const { store, runId, keep } = loading
-  const { rows, found } = withoutKey(loading, parsedRows)
-  const stored = await keptBody(loading, found, rows.rejects.length === 0, reply, compressed)
+  const { rows, hasKey } = withoutKey(loading, parsedRows)
+  const stored = await bodyToStore(loading, hasKey, rows.rejects.length === 0, reply, compressed)
   const outcome = replyOutcome(rows)
   return recordRequest(loading, planned, { outcome, last: reply, stored, as: 'loaded' }, async (tx, entry) => {
     const { fetchId, seriesId, ms, hash } = entry
@@ -153,7 +153,7 @@ export async function load(
   })
 }
 
-/** Marks the window of an answer as unverified, so that a later run requests it; the same for a new answer and for a replayed one. */
+/** Marks the window of a reply as unverified, so that a later run requests it again. */
 export async function leaveUnverified(
   tx: Transaction<Database>,
   seriesId: number,
@@ -167,8 +167,8 @@ export async function leaveUnverified(
 }
 
 /**
- * Records an answer whose values may be sums over several resolutions: none of its rows is loaded, and others replace it. Nothing
- * replaces an answer about absences in the same run, so its window is left unverified.
+ * Records a reply whose values may be sums over several resolutions, without loading its rows: smaller windows replace it. For
+ * absences they do so in a later run only, so the window becomes unverified.
  */
 export async function loadCoarse(
   loading: Loading,
@@ -176,8 +176,8 @@ export async function loadCoarse(
   reply: Reply,
   { rows, stored: compressed }: ParsedReply,
 ): Promise<Counts> {
-  const { found } = withoutKey(loading, rows)
-  const stored = await keptBody(loading, found, true, reply, compressed)
+  const { hasKey } = withoutKey(loading, rows)
+  const stored = await bodyToStore(loading, hasKey, true, reply, compressed)
   const recording = { outcome: 'coarse', last: reply, stored, as: 'split' } as const
   return recordRequest(loading, planned, recording, async (tx, { seriesId, ms }) => {
     if (planned.reason === 'absent' && seriesId !== null) await leaveUnverified(tx, seriesId, planned, ms)
@@ -185,10 +185,7 @@ export async function loadCoarse(
   })
 }
 
-/**
- * Records a request that was sent, was not answered, and did not fail: its window was `too-large` for the service and is
- * requested in parts, each a request of its own, or the run was `stopped` before the answer.
- */
+/** Records a request that got no reply and did not fail: its window was `too-large`, or the run was `stopped` before the reply. */
 export const loadAbandoned = (
   loading: Loading,
   planned: PlannedRequest,
@@ -198,7 +195,7 @@ export const loadAbandoned = (
 ): Promise<Counts> =>
   recordRequest(loading, planned, { outcome, last, error, as: outcome === 'too-large' ? 'split' : 'stopped' })
 
-/** Records a request that failed for good, with its last answer; what could not be parsed is quarantined. */
+/** Records a request that failed for good, with its last response. A body that cannot be parsed is quarantined. */
 export async function loadFailure(
   loading: Loading,
   planned: PlannedRequest,
@@ -212,8 +209,8 @@ export async function loadFailure(
   const recording = { outcome: failureOutcome(error), last, stored, error, evidence, as: 'failed' } as const
   return recordRequest(loading, planned, recording, async (tx, { fetchId, seriesId, ms }) => {
     const whole = unparsable ? [{ path: error.path, reason: error.message, fragment: evidence }] : []
-    const found = rejects.length > 0 ? { rejects, rejected } : { rejects: whole, rejected: whole.length }
-    const open = await undismissed(tx, { seriesId, target: planned.request.target, fetchId }, found)
+    const rejectedRows = rejects.length > 0 ? { rejects, rejected } : { rejects: whole, rejected: whole.length }
+    const open = await undismissed(tx, { seriesId, target: planned.request.target, fetchId }, rejectedRows)
     await quarantine(tx, { fetchId, runId: loading.runId, ms }, open.rejects)
     const rows_rejected = open.rejected
     await tx.updateTable('_fetch').set({ rows_rejected }).where('id', '=', fetchId).execute()

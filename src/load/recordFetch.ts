@@ -15,23 +15,23 @@ const OUTCOME_OF_ERROR = [
   [TransientError, 'transient'],
 ] as const
 
-/** What is recorded of a failure. */
+/** The recorded columns of a failure. */
 type RecordedFailure = Pick<Selectable<Database['_fetch']>, 'message' | 'hint' | 'code'> & {
   readonly outcome: FailureOutcome
 }
 
-/** The outcome under which a failure is recorded. */
+/** The recorded outcome of a failure. */
 export const failureOutcome = (error: SyncError): FailureOutcome =>
   OUTCOME_OF_ERROR.find(([errorClass]) => error instanceof errorClass)?.[1] ?? 'failed'
 
-/** A recorded failure as an error of the class that it had; of the kinds of a class, which matter only during a run, the class itself. */
+/** Turns a recorded failure into an error of its class. Subclasses matter only during a run and are not restored. */
 export function recordedError({ outcome, message, hint, code }: RecordedFailure): SyncError {
   const errorClass = OUTCOME_OF_ERROR.find(([, recorded]) => recorded === outcome)?.[0] ?? SyncError
   const details = { path: '$', ...(hint !== null && { hint }), ...(code !== null && { code }) }
   return new errorClass(message ?? 'it failed', details)
 }
 
-/** What is recorded of a request. */
+/** The record of a request. */
 interface FetchRecord {
   readonly runId: number
   readonly planned: PlannedRequest
@@ -39,19 +39,19 @@ interface FetchRecord {
   readonly outcome: FetchOutcome
   readonly last: LastResponse
   readonly hash: string | null
-  /** When it is recorded (epoch milliseconds). */
+  /** Time of the record, in epoch milliseconds. */
   readonly recordedMs: number
   readonly error?: SyncError
   readonly evidence?: string | null
 }
 
-/** The columns that are written when the record of a request is inserted. */
+/** The columns that the insert writes. */
 type InsertedColumns = Omit<
   Insertable<Database['_fetch']>,
   'id' | 'step_s' | 'resolution_id' | 'source_updated_at' | 'last_at' | keyof typeof NONE
 >
 
-/** Counters that are set when the rows of the reply are loaded. */
+/** Counters that are set when the reply is loaded. */
 const NONE = {
   rows_new: 0,
   rows_unchanged: 0,

@@ -5,27 +5,27 @@ import type { Database } from '../db/tables/schema.ts'
 import { identityRow, type PlannedRequest } from '../job/plannedRequest.ts'
 import { formatMillis } from '../util/time/instant.ts'
 
-/** The id of a request's series, which is inserted with its indicator on the first request; null where no series is requested. */
-export async function seriesIdOf(
+/** Finds the id of a request's series, or inserts the series and its indicator. Null if the request is not about a series. */
+export async function findOrInsertSeries(
   tx: Transaction<Database>,
   { series, timeZone }: Pick<PlannedRequest, 'series' | 'timeZone'>,
   ms: number,
 ): Promise<number | null> {
   if (!series) return null
   const identity = identityRow(series)
-  const known = await findSeries(tx, identity)
-  if (known !== undefined) return known.id
+  const stored = await findSeries(tx, identity)
+  if (stored !== undefined) return stored.id
   const now = formatMillis(ms)
   await insertIndicator(tx, series.kind, series.indicatorId, now)
-  const made = await tx
+  const inserted = await tx
     .insertInto('series')
     .values({ ...identity, time_zone: timeZone, created_at: now })
     .returning('id')
     .executeTakeFirstOrThrow()
-  return made.id
+  return inserted.id
 }
 
-/** Inserts an indicator of which only the id is known. */
+/** Inserts an indicator with nothing but its id. */
 export async function insertIndicator(tx: Transaction<Database>, kind: string, id: number, now: string): Promise<void> {
   await tx
     .insertInto('indicator')
@@ -34,23 +34,23 @@ export async function insertIndicator(tx: Transaction<Database>, kind: string, i
     .execute()
 }
 
-/** A stored series, read once in a transaction. */
+/** A stored series. */
 export interface StoredSeries {
   readonly id: number
-  /** The longest lookback that it was ever requested with, in seconds; null where none was given. */
+  /** The longest lookback of its requests, in seconds; null if none had one. */
   readonly lookbackS: number | null
-  /** The zone in which its days are counted. */
+  /** The time zone of its local days. */
   readonly timeZone: string
-  /** The geos for which values ever came. */
+  /** The geos that ever had values. */
   readonly geoIds: readonly number[]
 }
 
-const ofSeries = prepared((db, of: { id: number }) =>
-  db.selectFrom('series').select(['lookback_s', 'time_zone']).where('id', '=', of.id),
+const seriesById = prepared((db, { id }: { id: number }) =>
+  db.selectFrom('series').select(['lookback_s', 'time_zone']).where('id', '=', id),
 )
 
 /** Reads a stored series. */
 export async function readStoredSeries(tx: Transaction<Database>, id: number): Promise<StoredSeries> {
-  const { lookback_s, time_zone } = (await ofSeries.first(tx, { id }))!
+  const { lookback_s, time_zone } = (await seriesById.first(tx, { id }))!
   return { id, lookbackS: lookback_s, timeZone: time_zone, geoIds: await readGeos(tx, id) }
 }

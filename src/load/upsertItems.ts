@@ -15,19 +15,19 @@ interface TextKey {
 }
 
 const textIn = (texts: TableName): Prepared<TextKey, { locale: string }> =>
-  prepared((db, of: TextKey) => {
-    // Every table of texts has these columns, or all but the kind.
+  prepared((db, { kind, id, locale }: TextKey) => {
+    // All tables of texts have these columns; only some have `kind`.
     const text = db
       .selectFrom(texts as 'indicator_text')
       .select('locale')
-      .where('id', '=', of.id)
-    const ofKind = 'kind' in tableOf(texts).columns ? text.where('kind', '=', of.kind) : text
-    const stored = isListedOnly(texts) ? ofKind.where('withdrawn_at', 'is', null) : ofKind
-    return stored.where('locale', '=', of.locale).limit(1)
+      .where('id', '=', id)
+    const item = 'kind' in tableOf(texts).columns ? text.where('kind', '=', kind) : text
+    const listed = isListedOnly(texts) ? item.where('withdrawn_at', 'is', null) : item
+    return listed.where('locale', '=', locale).limit(1)
   })
 const TEXT_IN = new Map([...new Set(Object.values(TEXT_TABLES))].map((texts) => [texts, textIn(texts)]))
 
-/** Whether an item is described in a language. */
+/** Whether an item has a text in a language. */
 const hasText = async (
   tx: Transaction<Database>,
   texts: TableName,
@@ -37,10 +37,10 @@ const hasText = async (
   (await TEXT_IN.get(texts)!.first(tx, { kind: kind as string, id: id as number, locale })) !== undefined
 
 /**
- * A row with its payload merged into the stored one: fields that were not sent stay. Where both have a field, the new one wins,
- * unless the item is described in the first language and this is another one.
+ * Merges the payload of a row into the stored one. If both have a field, the new value wins, unless the item has a text in the first
+ * language and this reply is in another one.
  */
-async function withHeld(
+async function mergePayload(
   tx: Transaction<Database>,
   table: TableName,
   row: RowValues,
@@ -53,15 +53,15 @@ async function withHeld(
   return { ...row, payload: canonical(keepsStored ? { ...now, ...stored } : { ...stored, ...now }) }
 }
 
-/** Only the rows of items that have no text in the first language yet; all rows where these are in the first language. */
+/** Drops the rows of items that have a text in the first language, unless the rows are in that language. */
 export async function onlyUndescribed(tx: Transaction<Database>, owned: OwnedRows, first: string): Promise<OwnedRows> {
   const { table, locale, owners, rows, ...rest } = owned
   const texts = locale === undefined || locale === first ? undefined : TEXT_TABLES[table]
   if (texts === undefined) return { table, owners, rows, ...rest }
   const undescribed = async (all: readonly RowValues[]): Promise<RowValues[]> => {
-    const left: RowValues[] = []
-    for (const one of all) if (!(await hasText(tx, texts, one, first))) left.push(one)
-    return left
+    const withoutText: RowValues[] = []
+    for (const row of all) if (!(await hasText(tx, texts, row, first))) withoutText.push(row)
+    return withoutText
   }
   return { ...rest, table, owners: await undescribed(owners), rows: await undescribed(rows) }
 }
@@ -73,21 +73,21 @@ export const addWritten = (a: UpsertCounts, b: UpsertCounts): UpsertCounts => ({
   revised: a.revised + b.revised,
 })
 
-/** The key of a row, as a text. */
+/** The key of a row as JSON. */
 const rowKey = (table: TableName, row: RowValues): string =>
   JSON.stringify(tableOf(table).key.map((column) => row[column]))
 
-/** How many stored rows one query reads. */
+/** The number of stored rows that one query reads. */
 const ROWS_PER_READ = 16
 
-/** Queries of stored rows, by table and number of keys. */
-const stored = new Map<string, Prepared<RowValues[string][], RowValues>>()
+/** Prepared queries for stored rows, by table and number of keys. */
+const storedQueries = new Map<string, Prepared<RowValues[string][], RowValues>>()
 
-/** The query for the stored rows of a table with one of `count` keys, given as one list of values. */
-function heldQuery(table: TableName, count: number): Prepared<RowValues[string][], RowValues> {
+/** The query for the stored rows of a table with one of `count` keys. Its parameter is one list with the values of all keys. */
+function storedQuery(table: TableName, count: number): Prepared<RowValues[string][], RowValues> {
   const name = `${table} ${count}`
-  const known = stored.get(name)
-  if (known) return known
+  const existing = storedQueries.get(name)
+  if (existing) return existing
   const { key } = tableOf(table)
   const query = prepared((db, values: RowValues[string][]) =>
     db
@@ -101,27 +101,27 @@ function heldQuery(table: TableName, count: number): Prepared<RowValues[string][
         ),
       ),
   )
-  stored.set(name, query)
+  storedQueries.set(name, query)
   return query
 }
 
-/** The stored rows with the same keys as some rows, by key. */
-async function heldRows(
+/** Reads the stored rows with the keys of some rows, by key. */
+async function readStoredRows(
   tx: Transaction<Database>,
   table: TableName,
   rows: readonly RowValues[],
 ): Promise<ReadonlyMap<string, RowValues>> {
   const { key } = tableOf(table)
-  const found = new Map<string, RowValues>()
+  const storedRows = new Map<string, RowValues>()
   for (let first = 0; first < rows.length; first += ROWS_PER_READ) {
-    const some = rows.slice(first, first + ROWS_PER_READ)
-    const values = some.flatMap((row) => key.map((column) => row[column]!))
-    for (const row of await heldQuery(table, some.length).all(tx, values)) found.set(rowKey(table, row), row)
+    const batch = rows.slice(first, first + ROWS_PER_READ)
+    const values = batch.flatMap((row) => key.map((column) => row[column]!))
+    for (const row of await storedQuery(table, batch.length).all(tx, values)) storedRows.set(rowKey(table, row), row)
   }
-  return found
+  return storedRows
 }
 
-/** Whether a changed column only adds to the stored value: nothing was stored, or its JSON only has new fields. */
+/** Whether a change only adds to the stored value: there was none, or the JSON only has new fields. */
 function isCompleted(
   column: string,
   before: RowValues[string] | undefined,
@@ -133,20 +133,20 @@ function isCompleted(
   return canonical({ ...is, ...was }) === canonical(is)
 }
 
-const mentioned = prepared((db, of: { kind: string; id: number; fetchId: number }) =>
+const earlierReply = prepared((db, { kind, id, fetchId }: { kind: string; id: number; fetchId: number }) =>
   db
     .selectFrom('_fetch as f')
     .innerJoin('series as s', 's.id', 'f.series_id')
     .select('f.id')
-    .where('s.kind', '=', of.kind)
-    .where('s.indicator_id', '=', of.id)
-    .where('f.id', '<', of.fetchId)
+    .where('s.kind', '=', kind)
+    .where('s.indicator_id', '=', id)
+    .where('f.id', '<', fetchId)
     .where('f.outcome', 'in', GOOD_OUTCOMES)
     .limit(1),
 )
 
-/** Whether an answer is the first about a stored indicator, of which only the number is known: it was inserted with a series. */
-async function isFirstMention(
+/** Whether a reply is the first one about an indicator that was inserted with its series and has nothing but an id. */
+async function isFirstReply(
   tx: Transaction<Database>,
   { kind, id, last_seen_at, ...rest }: RowValues,
   fetchId: number,
@@ -155,14 +155,17 @@ async function isFirstMention(
   if (isDescribed || last_seen_at !== null) return false
   const key = { kind: kind as string, id: id as number }
   if (await indicatorText.first(tx, key)) return false
-  return (await mentioned.first(tx, { ...key, fetchId })) === undefined
+  return (await earlierReply.first(tx, { ...key, fetchId })) === undefined
 }
 
-const indicatorText = prepared((db, of: { kind: string; id: number }) =>
-  db.selectFrom('indicator_text').select('id').where('kind', '=', of.kind).where('id', '=', of.id).limit(1),
+const indicatorText = prepared((db, { kind, id }: { kind: string; id: number }) =>
+  db.selectFrom('indicator_text').select('id').where('kind', '=', kind).where('id', '=', id).limit(1),
 )
 
-/** Writes the rows of one table. Columns that only the loader knows are filled from `stamps` where the table has them; `first` is the first language of the service. */
+/**
+ * Upserts the rows of one table. `stamps`: columns that only the loader knows, for tables that have them. `first`: the first language
+ * of the service.
+ */
 export async function upsertRows(
   tx: Transaction<Database>,
   { table, rows: sent, when, locale }: TableRows,
@@ -170,21 +173,22 @@ export async function upsertRows(
   first: string,
 ): Promise<UpsertCounts> {
   const { columns, silent } = tableOf(table)
-  // Of rows with equal keys in one answer the last counts.
+  // The last of several rows with equal keys counts.
   const rows = [...new Map(sent.map((row) => [rowKey(table, row), row])).values()]
   const extra = Object.fromEntries(Object.entries(stamps).filter(([column]) => column in columns))
-  const befores = await heldRows(tx, table, rows)
+  const befores = await readStoredRows(tx, table, rows)
   let [fresh, revised] = [0, 0]
-  for (const one of rows) {
-    const before = befores.get(rowKey(table, one))
-    const row = one.payload && before?.payload ? await withHeld(tx, table, one, before, { locale, first }) : one
+  for (const sentRow of rows) {
+    const before = befores.get(rowKey(table, sentRow))
+    const row =
+      sentRow.payload && before?.payload ? await mergePayload(tx, table, sentRow, before, { locale, first }) : sentRow
     const compared = Object.keys(row).filter((column) => !silent.includes(column))
     if (before && (when === 'kept' || compared.every((column) => before[column] === row[column]))) {
-      if (table === 'indicator' && (await isFirstMention(tx, before, stamps.fetch_id))) fresh++
+      if (table === 'indicator' && (await isFirstReply(tx, before, stamps.fetch_id))) fresh++
       continue
     }
     if (!(await upsertRow(tx, table, { ...row, ...extra }, when, { locale, first }))) continue
-    const after = before && (await heldRows(tx, table, [row])).get(rowKey(table, row))
+    const after = before && (await readStoredRows(tx, table, [row])).get(rowKey(table, row))
     const isNew = !before || compared.every((name) => isCompleted(name, before[name], after![name]))
     if (isNew) fresh++
     else revised++

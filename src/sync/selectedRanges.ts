@@ -3,7 +3,7 @@ import { prepared } from '../db/prepared.ts'
 import type { Store } from '../db/store.ts'
 import type { Database } from '../db/tables/schema.ts'
 import { type SelectedRange, seriesKey, storedIdentity } from '../job/plannedRequest.ts'
-import { seriesIdOf } from '../load/storedSeries.ts'
+import { findOrInsertSeries } from '../load/storedSeries.ts'
 import type { Planning } from '../plan/planning.ts'
 
 type RangeRow = Insertable<Database['_job_range']>
@@ -52,7 +52,7 @@ export async function storeSelectedRanges(
   await store.write(async (tx) => {
     for (const row of obsolete.values()) await deleteRange.run(tx, row)
     for (const { series, ...range } of changed.values()) {
-      const id = ids.get(seriesKey(series)) ?? (await seriesIdOf(tx, { series, timeZone }, nowMs))!
+      const id = ids.get(seriesKey(series)) ?? (await findOrInsertSeries(tx, { series, timeZone }, nowMs))!
       await upsertRange.run(tx, { ...range, series_id: id })
     }
   })

@@ -190,7 +190,7 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'rows of a reply with rejects are withdrawn',
     'load/apply.ts',
-    'const window = sound ? planned.window : null',
+    'const window = isComplete ? planned.window : null',
     'const window = sound || planned.window ? planned.window : null',
   ),
   mutant(

@@ -11,7 +11,7 @@ import { decideAcceptance } from '../coverage/decideCoverage.ts'
 import { readCoverage, readSeries, readValues, writeCoverage } from '../coverage/recordCoverage.ts'
 import { readStoredSeries } from '../storedSeries.ts'
 
-/** Later replies that overlap the window of a reply and came before it was accepted. */
+/** Later replies that overlap the window of a reply and were loaded before it was accepted. */
 const laterReplies = (tx: Transaction<Database>, { id, seriesId, from, to, after }: DismissedReply) =>
   tx
     .selectFrom('_fetch')
@@ -25,7 +25,7 @@ const laterReplies = (tx: Transaction<Database>, { id, seriesId, from, to, after
     .$narrowType<Interval>()
     .execute()
 
-/** The observations that dismissed rejects of a series in an interval would have been. */
+/** The keys of dismissed values of a series in an interval. */
 const dismissedKeys = (tx: Transaction<Database>, { seriesId, from, to, after }: DismissedReply) =>
   tx
     .selectFrom('_quarantine as q')
@@ -39,8 +39,8 @@ const dismissedKeys = (tx: Transaction<Database>, { seriesId, from, to, after }:
     .execute()
 
 /**
- * Accepts a reply of which all rejects were dismissed: its window, without what later replies cover, is trusted from now on.
- * What else is missing there is absent.
+ * Accepts a reply whose rejects were all dismissed: its window is verified, except for parts that later replies cover. Other missing
+ * values there are absent.
  */
 async function acceptReply(tx: Transaction<Database>, dismissed: DismissedReply): Promise<void> {
   const { id, seriesId, from, to } = dismissed
@@ -48,16 +48,16 @@ async function acceptReply(tx: Transaction<Database>, dismissed: DismissedReply)
   const later = await laterReplies(tx, dismissed)
   const keys = await dismissedKeys(tx, dismissed)
   const entries = await tx.selectFrom('_quarantine').select(['path', 'at']).where('fetch_id', '=', id).execute()
-  const ofValues = entries.filter(isAboutValues)
-  if (ofValues.length === 0) return
-  // A reject without instant and geo may be any of the missing values, so it is not known what is absent.
-  const withKey = ofValues.filter(({ at }) => at !== null).length
-  const areAllKeysKnown = withKey >= dismissed.rejected - (entries.length - ofValues.length)
+  const rejectedValues = entries.filter(isAboutValues)
+  if (rejectedValues.length === 0) return
+  // A reject without instant and geo may be any of the missing values, so none of them is known to be absent.
+  const withKey = rejectedValues.filter(({ at }) => at !== null).length
+  const areAllKeysKnown = withKey >= dismissed.rejected - (entries.length - rejectedValues.length)
   for (const geo of parseNumbers(dismissed.geo_ids) ?? [ALL_GEOS]) {
     const newer = later.filter(({ geo_ids }) => parseNumbers(geo_ids)?.includes(geo) ?? true)
     for (const window of subtract([{ from, to }], newer)) {
       const values = await readValues(tx, seriesId, window)
-      const rows = geo === ALL_GEOS ? values : new Map([...values].filter(([one]) => one === geo))
+      const rows = geo === ALL_GEOS ? values : new Map([...values].filter(([valueGeo]) => valueGeo === geo))
       const reply = {
         window,
         geos: [geo],
@@ -76,14 +76,14 @@ async function acceptReply(tx: Transaction<Database>, dismissed: DismissedReply)
   }
 }
 
-/** Answers of which something was dismissed later, in the order in which that happened. */
+/** Replies with dismissed rejects, in the order in which they were dismissed. */
 const dismissedReplies = (db: Kysely<Database>) =>
   db
     .selectFrom('_quarantine as q')
     .innerJoin('_fetch as f', 'f.id', 'q.fetch_id')
     .select(['f.id', 'f.series_id as seriesId', 'f.geo_ids', 'f.from_at as from', 'f.to_at as to'])
     .select(['f.settled_before as settledBefore', 'f.finished_at as at', 'f.rows_rejected as rejected'])
-    // The last fetch before it was accepted.
+    // The last fetch before the acceptance.
     .select(({ fn }) => fn.max('q.dismissed_after').as('after'))
     .where('f.series_id', 'is not', null)
     .whereRef('q.dismissed_after', '>=', 'q.fetch_id')
@@ -107,7 +107,7 @@ async function acceptUnlessOpen(tx: Transaction<Database>, reply: DismissedReply
   if (!open.some(isAboutValues)) await acceptReply(tx, reply)
 }
 
-/** Replays acceptances: what was dismissed between two fetches is accepted between the same two. */
+/** Replays acceptances between the same fetches as before. */
 export async function createAcceptor({
   kysely,
 }: Store): Promise<{ upTo(tx: Transaction<Database>, fetchId: number): Promise<void> }> {
@@ -120,7 +120,7 @@ export async function createAcceptor({
   }
 }
 
-/** Accepts those of some replies of which nothing is open in quarantine any more. */
+/** Accepts those of some replies that have no open quarantine entries. */
 export async function acceptReplies(tx: Transaction<Database>, fetchIds: ReadonlySet<number>): Promise<void> {
   for (const reply of await dismissedReplies(tx)) if (fetchIds.has(reply.id)) await acceptUnlessOpen(tx, reply)
 }

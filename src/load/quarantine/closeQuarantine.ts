@@ -8,12 +8,12 @@ import { parseNumbers } from '../../util/json.ts'
 import { formatMillis } from '../../util/time/instant.ts'
 
 /** The open quarantine entries of a fetch, for an update. */
-export const openOf = (tx: Transaction<Database>, fetchId: number) =>
+export const updateOpenEntries = (tx: Transaction<Database>, fetchId: number) =>
   tx.updateTable('_quarantine').where('fetch_id', '=', fetchId).where('resolved_at', 'is', null)
 
 /**
- * Closes quarantine entries of windows and listings that have been answered without rejects since, by any request. What was wrong
- * beside the values of a series is closed by its next answer without rejects, whatever its window.
+ * Closes quarantine entries of windows and listings that later replies covered without rejects. Entries about other parts of a series
+ * reply are closed by its next reply without rejects, whatever its window.
  */
 export async function closeQuarantine(store: Store, nowMs: number): Promise<void> {
   const open = await store.kysely
@@ -32,22 +32,22 @@ export async function closeQuarantine(store: Store, nowMs: number): Promise<void
     ])
     .where('q.resolved_at', 'is', null)
     .execute()
-  const entriesOf = Map.groupBy(open, ({ fetchId }) => fetchId)
-  const leftOf = createMissingParts(store.kysely, true)
+  const entriesByFetch = Map.groupBy(open, ({ fetchId }) => fetchId)
+  const findMissingParts = createMissingParts(store.kysely, true)
   const closed: number[] = []
-  for (const entries of entriesOf.values()) {
+  for (const entries of entriesByFetch.values()) {
     const { series_id, from_at, to_at, geo_ids, outcome, ...row } = entries[0]!
-    const left = await leftOf({
+    const missing = await findMissingParts({
       ...row,
       seriesId: series_id,
       window: storedWindow({ from_at, to_at }),
       geoIds: parseNumbers(geo_ids),
     })
-    const beside = left.length === 0 ? entries : entries.filter((entry) => !isAboutValues(entry))
-    const isRead =
-      left.length === 0 ||
+    const closable = missing.length === 0 ? entries : entries.filter((entry) => !isAboutValues(entry))
+    const isReplaced =
+      missing.length === 0 ||
       (series_id !== null && !isFailure(outcome) && (await isSeriesFetched(store.kysely, row.fetchId, series_id)))
-    if (isRead) closed.push(...beside.map(({ id }) => id))
+    if (isReplaced) closed.push(...closable.map(({ id }) => id))
   }
   if (closed.length === 0) return
   await store.write(async (tx) => {

@@ -5,7 +5,7 @@ import { canonical } from '../../util/json.ts'
 
 const MAX_FRAGMENT = 4_096
 
-/** A fragment of a body as JSON: cut where it is long, a fixed text where it is nested too deeply. */
+/** Formats a fragment of a body as JSON, cut to a maximum length. */
 export function fragmentText(fragment: unknown): string {
   try {
     return (canonical(fragment ?? null) ?? 'null').slice(0, MAX_FRAGMENT)
@@ -17,17 +17,17 @@ export function fragmentText(fragment: unknown): string {
 
 type OpenRejects = Pick<Rows, 'rejects' | 'rejected'>
 
-/** What an answer is about: a series, or anything else by its path and query. */
+/** The subject of a reply: a series, or a path and query. */
 export interface ReplySubject {
   readonly seriesId: number | null
   readonly target: string
-  /** `_fetch.id`; undefined while it is not recorded. */
+  /** `_fetch.id`; undefined before it is recorded. */
   readonly fetchId?: number
 }
 
 /**
- * The rejects of an answer that have not been dismissed before for the same series or listing. Only the first rejects of an
- * answer are kept with their content; where there are more, at most as many may come as when they were dismissed.
+ * The rejects of a reply that were not dismissed before for the same series or listing. Only the first rejects of a reply are stored
+ * with their content. If there are more, their number must not exceed that of a dismissed reply.
  */
 export async function undismissed(
   db: Kysely<Database>,
@@ -44,7 +44,7 @@ export async function undismissed(
     .where((of) => of.or([of('f.series_id', 'is not', null), of('f.target', '=', target)]))
     .execute()
   if (rejected > rejects.length && !rows.some((row) => row.rejected >= rejected)) return { rejects, rejected }
-  const known = new Set(rows.map(({ reason, fragment }) => `${reason} ${fragment}`))
-  const open = rejects.filter(({ reason, fragment }) => !known.has(`${reason} ${fragmentText(fragment)}`))
+  const dismissed = new Set(rows.map(({ reason, fragment }) => `${reason} ${fragment}`))
+  const open = rejects.filter(({ reason, fragment }) => !dismissed.has(`${reason} ${fragmentText(fragment)}`))
   return { rejects: open, rejected: open.length === 0 ? 0 : rejected - rejects.length + open.length }
 }

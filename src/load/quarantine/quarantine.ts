@@ -5,17 +5,18 @@ import type { Reject } from '../../db/tables/rows.ts'
 import type { Database } from '../../db/tables/schema.ts'
 import { formatMillis } from '../../util/time/instant.ts'
 import { acceptReplies } from './accept.ts'
-import { openOf } from './closeQuarantine.ts'
+import { updateOpenEntries } from './closeQuarantine.ts'
 import { fragmentText } from './dismissed.ts'
 
-/** Where rejects come from: the fetch, its run, and when (epoch milliseconds). */
+/** The origin of rejects. */
 interface Origin {
   readonly fetchId: number
   readonly runId: number
+  /** Epoch milliseconds. */
   readonly ms: number
 }
 
-/** Stores rejects: path, reason and fragment of the body. */
+/** Stores rejects in the quarantine. */
 export async function quarantine(
   tx: Transaction<Database>,
   { fetchId, runId, ms }: Origin,
@@ -37,20 +38,20 @@ const insertReject = preparedInsert('_quarantine', [
   ...(['run_id', 'fetch_id', 'path', 'reason', 'fragment', 'created_at', 'geo_id', 'at'] as const),
 ])
 
-const knownOf = prepared((db, of: { fetchId: number }) =>
-  db.selectFrom('_quarantine').select(['path', 'reason']).where('fetch_id', '=', of.fetchId),
+const entriesByFetch = prepared((db, { fetchId }: { fetchId: number }) =>
+  db.selectFrom('_quarantine').select(['path', 'reason']).where('fetch_id', '=', fetchId),
 )
 
-/** Updates the quarantine after a reply was parsed again: entries that are understood now are closed, new ones are stored. */
+/** Updates the quarantine after a reply was parsed again: closes entries that this version can parse, and stores new ones. */
 export async function requarantine(
   tx: Transaction<Database>,
   origin: Origin,
   rejects: readonly Reject[],
   nowMs: number,
 ): Promise<void> {
-  const known = await knownOf.all(tx, { fetchId: origin.fetchId })
-  if (known.length === 0 && rejects.length === 0) return
-  await openOf(tx, origin.fetchId)
+  const stored = await entriesByFetch.all(tx, { fetchId: origin.fetchId })
+  if (stored.length === 0 && rejects.length === 0) return
+  await updateOpenEntries(tx, origin.fetchId)
     .set({ resolved_at: formatMillis(nowMs) })
     .where(
       'path',
@@ -62,16 +63,16 @@ export async function requarantine(
     tx,
     origin,
     rejects.filter(
-      // An element of a list has one entry, whatever reason this version gives.
+      // An element of a list has one entry, even if this version gives another reason.
       ({ path, reason }) =>
-        !known.some((other) => other.path === path && (other.reason === reason || path.endsWith(']'))),
+        !stored.some((entry) => entry.path === path && (entry.reason === reason || path.endsWith(']'))),
     ),
   )
 }
 
 /**
- * Closes quarantine entries on request of the user, with those of equal reason and fragment of the same series or listing. An
- * answer without open entries is accepted. Returns the entries that were closed.
+ * Dismisses quarantine entries, with those of equal reason and fragment in the same series or listing. Accepts replies without other
+ * open entries. Returns the ids of the dismissed entries.
  */
 export async function dismiss(store: Store, ids: readonly number[], reason: string, nowMs: number): Promise<number[]> {
   return store.write(async (tx) => {

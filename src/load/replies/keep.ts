@@ -15,7 +15,7 @@ const insertReply = prepared((db, row: Insertable<Database['_reply']>) =>
       bytes: row.bytes,
       first_seen_at: row.first_seen_at,
     })
-    // Another process may keep the same body at this moment: its row is not written again, but locked, so that it stays.
+    // Another process may be storing the same body: this locks its row, so that it stays, and writes nothing.
     .onConflict((conflict) =>
       conflict
         .column('hash')
@@ -24,7 +24,7 @@ const insertReply = prepared((db, row: Insertable<Database['_reply']>) =>
     ),
 )
 
-/** Stores a body in the reply store; equal bodies once. It stays there at least until the transaction ends. */
+/** Stores a body in the reply store, equal bodies once, and keeps it there until the transaction ends. */
 export async function keepReply(
   tx: Transaction<Database>,
   engine: Engine,
@@ -37,7 +37,7 @@ export async function keepReply(
   await insertReply.run(tx, { hash, body: compressed, bytes: size, first_seen_at: formatMillis(ms) })
 }
 
-/** Deletes the bodies of earlier answers to the same request, except those that a later answer, another request or the quarantine refers to. */
+/** Deletes the bodies of earlier replies to the same request, unless another request or the quarantine refers to them. */
 export async function dropEarlier(
   tx: Transaction<Database>,
   engine: Engine,
@@ -50,7 +50,7 @@ export async function dropEarlier(
   await deleteUnused(tx, engine, hashes, (of) => isEarlier(of, target, fetchId))
 }
 
-/** Whether only answers to one request, up to a fetch, refer to a body, and the quarantine does not. */
+/** Whether nothing refers to a body but replies to one request, up to a fetch. */
 const isEarlier = (of: ExpressionBuilder<Database, '_reply'>, target: string, fetchId: number) => {
   const fetches = of.selectFrom('_fetch as f').select('f.id').whereRef('f.reply_hash', '=', '_reply.hash')
   return of.and([
@@ -61,13 +61,13 @@ const isEarlier = (of: ExpressionBuilder<Database, '_reply'>, target: string, fe
   ])
 }
 
-const earlierReplies = prepared((db, of: { target: string; fetchId: number; hash: string }) =>
+const earlierReplies = prepared((db, { target, fetchId, hash }: { target: string; fetchId: number; hash: string }) =>
   db
     .selectFrom('_reply')
     .select('hash')
-    .where('hash', '<>', of.hash)
+    .where('hash', '<>', hash)
     .where('hash', 'in', (sub) =>
-      sub.selectFrom('_fetch').select('reply_hash').where('target', '=', of.target).where('id', '<', of.fetchId),
+      sub.selectFrom('_fetch').select('reply_hash').where('target', '=', target).where('id', '<', fetchId),
     )
-    .where((reply) => isEarlier(reply, of.target, of.fetchId)),
+    .where((reply) => isEarlier(reply, target, fetchId)),
 )

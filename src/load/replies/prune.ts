@@ -3,12 +3,13 @@ import type { Engine } from '../../db/engine.ts'
 import type { Store } from '../../db/store.ts'
 import type { Database } from '../../db/tables/schema.ts'
 
-/** What pruning did: bodies and bytes that were deleted, and old bodies that stay as evidence. */
+/** The result of pruning. */
 export interface Pruned extends Deleted {
+  /** Old bodies that open quarantine entries refer to. */
   readonly kept: number
 }
 
-/** Whether a body was last received before a moment. */
+/** Whether a body was last received before an instant. */
 const isOld = (of: ExpressionBuilder<Database, '_reply'>, before: string) =>
   of.not(
     of.exists(
@@ -33,7 +34,7 @@ const isEvidence = (of: ExpressionBuilder<Database, '_reply'>) =>
 const isUnused = (of: ExpressionBuilder<Database, '_reply'>, before: string) =>
   of.and([isOld(of, before), of.not(isEvidence(of))])
 
-/** What `pruneReplies` would delete. */
+/** Counts what `pruneReplies` would delete. */
 export async function countPrunable({ kysely }: Pick<Store, 'kysely'>, before: string): Promise<Pruned> {
   const { kept } = await kysely
     .selectFrom('_reply')
@@ -48,7 +49,7 @@ export async function countPrunable({ kysely }: Pick<Store, 'kysely'>, before: s
   return { bodies, bytes: Number(bytes ?? 0), kept }
 }
 
-/** Deletes the bodies that were last received before a moment, except those that open quarantine entries refer to. */
+/** Deletes bodies that were last received before an instant, unless open quarantine entries refer to them. */
 export const pruneReplies = (store: Store, before: string): Promise<Pruned> =>
   store.write(async (tx) => {
     const { kept } = await countPrunable({ kysely: tx }, before)
@@ -58,18 +59,18 @@ export const pruneReplies = (store: Store, before: string): Promise<Pruned> =>
     return { ...(await deleteUnused(tx, store.engine, hashes, unused)), kept }
   })
 
-/** What was deleted of the reply store. */
+/** Deleted bodies, and their size in the database. */
 export interface Deleted {
   readonly bodies: number
   readonly bytes: number
 }
 
-/** How many bodies are locked and deleted by one statement. */
+/** The number of bodies that one statement locks and deletes. */
 const AT_ONCE = 1_000
 
 /**
- * Deletes unused ones of some bodies, in the order of their hashes. A transaction that refers to a body locks it, so use is checked
- * again once the body is locked here.
+ * Deletes the unused bodies among `hashes`, in this order. Locks them first and then checks their use, because a transaction that
+ * refers to a body locks it, too.
  */
 export async function deleteUnused(
   tx: Transaction<Database>,

@@ -4,7 +4,7 @@ import type { Reader, Store } from '../../db/store.ts'
 import { type Database, TABLE_NAMES, type TableName } from '../../db/tables/schema.ts'
 import { insertIndicator } from '../storedSeries.ts'
 
-/** Tables of records, which no reply contains: they are copied as they are. */
+/** Tables that no reply contains. They are copied. */
 const RECORD_TABLES = [
   ...[
     '_run',
@@ -19,24 +19,24 @@ const RECORD_TABLES = [
     'archive_file',
   ],
   'archive_row',
-  // The writer's lock, too: the rebuilt database may replace the other one while a writer holds it.
+  // Including the writer's lock: the rebuilt database may replace the other one while a writer has the lock.
   ...['_lock', '_fence'],
 ] as const
 
-/** Records of how an answer was understood: a replay may understand it better. */
+/** Copied tables that a replay corrects, because a newer version may parse more. */
 const CORRECTED: readonly TableName[] = ['_fetch', '_quarantine']
 
-/** Tables that a rebuilt database has rows of its own in. */
+/** Tables whose rows a replay changes. */
 export const REBUILT_TABLES: readonly TableName[] = [
   ...TABLE_NAMES.filter((name) => name !== 'data_dictionary' && !(RECORD_TABLES as readonly string[]).includes(name)),
   ...CORRECTED,
 ]
 
-/** Copies the records of another database of the same schema into an empty one. */
+/** Copies the tables without replies of another database into an empty one of the same schema. */
 export const copyRecords = async (store: Store, source: Reader): Promise<void> =>
   requireCopying(store).takeTables(source, RECORD_TABLES)
 
-/** Inserts the series of another database, each before its first reply is replayed, so that every "first seen" is as it was. */
+/** Inserts each series of another database before its first reply is replayed, so that all `first_seen_at` stay equal. */
 export async function createSeriesRestorer({
   kysely,
 }: Reader): Promise<{ upTo(tx: Transaction<Database>, fetchId: number): Promise<void> }> {
@@ -61,7 +61,7 @@ export async function createSeriesRestorer({
       for (; next < series.length && at(series[next]!) <= fetchId; next++) {
         const { firstFetchId: _, ...row } = series[next]!
         await insertIndicator(tx, row.kind, row.indicator_id, row.created_at)
-        // Each replayed answer raises it again.
+        // Each replayed reply raises the lookback again.
         await tx
           .insertInto('series')
           .values({ ...row, lookback_s: null })
@@ -71,7 +71,7 @@ export async function createSeriesRestorer({
   }
 }
 
-/** Copies what was learned of the series and what jobs want of them; the series are there by now. */
+/** Copies changes of resolution and the ranges of jobs. Their series must exist. */
 export async function copyLearned({ kysely }: Reader, tx: Transaction<Database>): Promise<void> {
   for (const row of await kysely.selectFrom('_resolution').selectAll().execute())
     await tx.insertInto('_resolution').values(row).execute()
@@ -88,6 +88,6 @@ const FIRST_SEEN_KEYS = {
   widget: ['id'],
 } as const
 
-/** Copies when each row was first seen: where earlier replies are missing in the reply store, a replay would take a later time. */
+/** Copies `first_seen_at`: if earlier replies are no longer stored, a replay would set a later time. */
 export const copyFirstSeen = async (store: Store, source: Reader): Promise<void> =>
   requireCopying(store).takeFirstSeen(source, FIRST_SEEN_KEYS)
