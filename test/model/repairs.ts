@@ -191,7 +191,7 @@ export const MUTANTS: readonly Mutant[] = [
     'rows of a reply with rejects are withdrawn',
     'load/apply.ts',
     'const window = isComplete ? planned.window : null',
-    'const window = sound || planned.window ? planned.window : null',
+    'const window = isComplete || planned.window ? planned.window : null',
   ),
   mutant(
     'what a complete answer lacks stays',
