@@ -13,18 +13,8 @@ export interface StoredBody {
   readonly compressed: Buffer
 }
 
-/** As fast as zstd's level 5, but 8.7 instead of 10 bytes a value: its tables fit into the processor's cache. */
-const PARAMS = {
-  [constants.ZSTD_c_compressionLevel]: 5,
-  [constants.ZSTD_c_strategy]: constants.ZSTD_lazy2,
-  [constants.ZSTD_c_windowLog]: 18,
-  [constants.ZSTD_c_hashLog]: 14,
-  [constants.ZSTD_c_chainLog]: 14,
-  [constants.ZSTD_c_searchLog]: 1,
-  [constants.ZSTD_c_minMatch]: 6,
-  // Detects damage on the disk.
-  [constants.ZSTD_c_checksumFlag]: 1,
-}
+/** The default level takes a third of the time of level 5, for 5 % more bytes. The checksum reveals damage on the disk. */
+const PARAMS = { [constants.ZSTD_c_checksumFlag]: 1 }
 
 const MIN_CHUNK = 16 * 1024
 const MAX_CHUNK = 128 * 1024 * 1024
