@@ -26,7 +26,7 @@ export function classifyResponse(
 ): AttemptFailure | undefined {
   const failure = RESPONSE_FAILURES.find(({ matches }) => matches(response))
   if (!failure) return undefined
-  const { code, hint, maxAttempts, coolDownMs = 0 } = failure
+  const { code, hint, maxAttempts = 1, coolDownMs = 0 } = failure
   const waitMs = retryAfterMs(response.headers['retry-after'], now)
   const message = `Route ${request.route}: ${failure.message} (status ${response.status}).`
   const error = new failure.error(message, { code, hint, request, retryAfterMs: waitMs })
@@ -41,7 +41,7 @@ export function classifyError(thrown: unknown, request: RequestSummary, redactor
   // Internal codes are replaced by words.
   const isInternal = error instanceof BodyError || error instanceof DeadlineError || code === error.name
   const reason = code === '' || isInternal ? String(error.message ?? error) : code
-  const { maxAttempts, isHostUp, hint } = failure
+  const { maxAttempts = 1, isHostUp, hint } = failure
   const message = `${request.route}: ${failure.message} (${new URL(request.url).origin}, ${redactor.text(oneLine(reason))}).`
   return {
     error: new (failure.error ?? TransientError)(message, { code: failure.code, hint, request, cause: thrown }),

@@ -8,8 +8,8 @@ interface ResponseFailure {
   readonly error: typeof KeyError | typeof PermanentError | typeof TransientError
   readonly message: string
   readonly hint: string
-  /** The number of attempts in all, for transient errors. */
-  readonly maxAttempts: number
+  /** Default: 1. */
+  readonly maxAttempts?: number
   /** Milliseconds to pause all calls if the response has no `Retry-After`. */
   readonly coolDownMs?: number
 }
@@ -44,7 +44,6 @@ export const RESPONSE_FAILURES: readonly ResponseFailure[] = [
     error: KeyError,
     message: 'the service refused the API key',
     hint: 'Set INDICATOR_SYNC_API_KEY to a valid key, then run the command again.',
-    maxAttempts: 1,
   },
   {
     code: 'bad-request',
@@ -52,7 +51,6 @@ export const RESPONSE_FAILURES: readonly ResponseFailure[] = [
     error: PermanentError,
     message: 'the service rejected the request as invalid',
     hint: 'Check that the indicator accepts these parameters; `indicator-sync plan --verbose` shows the request.',
-    maxAttempts: 1,
   },
   {
     code: 'not-found',
@@ -60,7 +58,6 @@ export const RESPONSE_FAILURES: readonly ResponseFailure[] = [
     error: NotFoundError,
     message: 'the service has no such item',
     hint: 'Check the id or name: `indicator-sync discover` searches the catalogue.',
-    maxAttempts: 1,
   },
   {
     code: 'too-large',
@@ -101,7 +98,6 @@ export const RESPONSE_FAILURES: readonly ResponseFailure[] = [
     error: PermanentError,
     message: 'the service sent a redirect; redirects are not followed, to protect the key',
     hint: 'Check the base URL.',
-    maxAttempts: 1,
   },
   {
     code: 'unexpected-status',
@@ -109,7 +105,6 @@ export const RESPONSE_FAILURES: readonly ResponseFailure[] = [
     error: PermanentError,
     message: 'the service returned an unexpected status',
     hint: 'Check the base URL, then run `indicator-sync retry`.',
-    maxAttempts: 1,
   },
   {
     code: 'page',
@@ -138,7 +133,8 @@ interface NetworkFailure {
   readonly error?: typeof TooLargeError
   readonly message: string
   readonly hint: string
-  readonly maxAttempts: number
+  /** Default: 1. */
+  readonly maxAttempts?: number
   /** Whether the host works although there is no response. */
   readonly isHostUp?: true
 }
@@ -159,7 +155,6 @@ export const NETWORK_FAILURES: readonly NetworkFailure[] = [
     code: 'tls',
     message: 'the TLS connection failed',
     hint: 'Check the certificate of the host, the base URL and the clock of this machine. Nothing was sent.',
-    maxAttempts: 1,
   },
   {
     codes: /^TOO_SLOW$/,
@@ -183,7 +178,6 @@ export const NETWORK_FAILURES: readonly NetworkFailure[] = [
     error: TooLargeError,
     message: 'the response exceeds the size limit',
     hint: UNDIVIDED,
-    maxAttempts: 1,
     isHostUp: true,
   },
   {
@@ -191,14 +185,12 @@ export const NETWORK_FAILURES: readonly NetworkFailure[] = [
     code: 'body-bomb',
     message: 'the response looks like a decompression bomb',
     hint: 'Check which server the base URL points to. The response was discarded.',
-    maxAttempts: 1,
   },
   {
     codes: /^BODY_ENCODING$/,
     code: 'body-encoding',
     message: 'the response has an unsupported Content-Encoding',
     hint: 'Check whether a proxy compresses responses. Supported: br, gzip, deflate and zstd.',
-    maxAttempts: 1,
   },
   {
     codes: /^BODY_DAMAGED$/,

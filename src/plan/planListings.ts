@@ -5,7 +5,7 @@ import type { PlannedRequest } from '../job/plannedRequest.ts'
 import { needsCatalogue, selectorTerms } from '../job/select.ts'
 import { rangeParams } from '../service/request.ts'
 import type { AnyParams } from '../service/routes.ts'
-import type { Interval } from '../util/time/interval.ts'
+import { type Interval, merge } from '../util/time/interval.ts'
 import { isDue, isSkipped, toFreshness } from './freshness.ts'
 import { isInRange, type Planning, planRequest, selectedRange } from './planning.ts'
 import { toSize } from './sizes.ts'
@@ -13,61 +13,15 @@ import { cut } from './windows.ts'
 
 const A_DAY: Span = { count: 1, unit: 'day' }
 
-/** A list as parameter; an empty list is not sent. */
-const unlessEmpty = <T>(list: readonly T[]): readonly T[] | undefined => (list.length === 0 ? undefined : list)
-
-/** The language in the path of a route: the first one that the route allows. */
-function catalogueLanguage({ service }: Planning, route: string): string {
-  const language = service.routes[route]?.slots.language
-  return language?.kind === 'choice' ? language.values[0]! : service.locales[0]
-}
-
-interface ListingRequest {
-  /** The path of the entry. */
-  readonly path: string
-  readonly route: string
-  readonly params: AnyParams
-  readonly window?: Interval | null
-  readonly complete: boolean
-  readonly refresh: Span
-  readonly lookback?: Span
-}
-
-/** Plans a listing if it is due. */
-function* whenDue(
-  planning: Planning,
-  { path, route, params, window = null, complete, ...times }: ListingRequest,
-): Generator<PlannedRequest> {
-  const { plannerState, options, requested } = planning
-  // A command for a range skips listings without window and date.
-  if (window === null && options.range && (options.restate || options.range.how === 'replace')) return
-  const planned = planRequest(planning, path, route, params, { window, complete })
-  const { target } = planned.request
-  const last = plannerState.lastReplyAt(target)
-  if (!options.restate && !isDue(last, window, toFreshness(planning, times))) return
-  if (params.id !== undefined && isSkipped(planning, path, route, params.id as string | number)) return
-  if (requested.addTarget(target))
-    yield { ...planned, reason: options.restate ? 'restate' : last === undefined ? 'missing' : 'refresh' }
-}
-
-/** Plans content, archives and widgets. */
-export function* planListings(planning: Planning): Generator<PlannedRequest> {
-  const { content, archives, widgets } = planning.job
-  for (const entry of content) yield* planContent(planning, entry)
-  for (const entry of archives) yield* planArchives(planning, entry)
-  if (widgets) yield* planWidgets(planning, widgets)
-}
-
 /** Plans the catalogue of indicators: one request for each language. */
 export function* planCatalogue(
   planning: Planning,
   entry: CatalogueEntry | null = planning.job.catalogue,
 ): Generator<PlannedRequest> {
-  if (!entry) return
-  for (const locale of entry.locales) {
-    const params = { locale, taxonomy_terms: unlessEmpty(entry.taxonomyTerms) }
-    const complete = entry.taxonomyTerms.length === 0
-    yield* whenDue(planning, { ...entry, route: ENTRY_ROUTES.catalogue, params, complete })
+  for (const locale of entry?.locales ?? []) {
+    const { taxonomyTerms } = entry!
+    const params = { locale, taxonomy_terms: unlessEmpty(taxonomyTerms) }
+    yield* planIfDue(planning, entry!, ENTRY_ROUTES.catalogue, params, { complete: taxonomyTerms.length === 0 })
   }
 }
 
@@ -81,54 +35,55 @@ export function* planSelection(planning: Planning): Generator<PlannedRequest> {
     yield* planCatalogue(planning, { ...entry, locales: [job.locales[0]!], taxonomyTerms: [term] })
 }
 
+/** Plans content, archives and widgets. */
+export function* planListings(planning: Planning): Generator<PlannedRequest> {
+  const { content, archives, widgets } = planning.job
+  for (const entry of content) yield* planContent(planning, entry)
+  for (const entry of archives) yield* planArchives(planning, entry)
+  if (widgets) yield* planWidgets(planning, widgets)
+}
+
 function* planContent(planning: Planning, entry: ContentEntry): Generator<PlannedRequest> {
-  for (const route of entry.routes)
+  const { service } = planning
+  const filters = {
+    taxonomy_terms: unlessEmpty(entry.taxonomyTerms),
+    vocabularies: unlessEmpty(entry.vocabularies),
+    taxonomy_ids: unlessEmpty(entry.taxonomyIds),
+    vocabulary_ids: unlessEmpty(entry.vocabularyIds),
+    sticky: entry.sticky ?? undefined,
+  }
+  const complete = Object.values(filters).every((value) => value === undefined)
+  for (const route of entry.routes) {
+    // The language in the path is the first one that the route allows. Only `locale` selects a language.
+    const slot = service.routes[route]?.slots.language
+    const language = slot?.kind === 'choice' ? slot.values[0]! : service.locales[0]
     for (const locale of entry.locales) {
-      const filters = {
-        taxonomy_terms: unlessEmpty(entry.taxonomyTerms),
-        vocabularies: unlessEmpty(entry.vocabularies),
-        taxonomy_ids: unlessEmpty(entry.taxonomyIds),
-        vocabulary_ids: unlessEmpty(entry.vocabularyIds),
-        sticky: entry.sticky ?? undefined,
-      }
-      const params = {
-        language: catalogueLanguage(planning, route),
-        locale,
-        ...filters,
-        order: entry.order ?? undefined,
-      }
-      const complete = Object.values(filters).every((value) => value === undefined)
-      yield* whenDue(planning, { ...entry, route, params, complete })
+      const params = { language, locale, ...filters, order: entry.order ?? undefined }
+      yield* planIfDue(planning, entry, route, params, { complete })
     }
+  }
 }
 
 function* planArchives(planning: Planning, entry: ArchivesEntry): Generator<PlannedRequest> {
   const { job, service, now } = planning
   const { route } = entry
   const filters = { taxonomy_terms: unlessEmpty(entry.taxonomyTerms), vocabularies: unlessEmpty(entry.vocabularies) }
-  const listing = { ...entry, route, complete: false }
   if (!entry.window) {
     const date = entry.date ? resolveMoment(entry.date, job.timeZone, now) : undefined
     if (date !== undefined && !isInRange(planning, date)) return
     const window = date === undefined ? null : { from: date, to: date + 1 }
     for (const locale of entry.locales)
-      yield* whenDue(planning, { ...listing, params: { locale, ...filters, date }, window })
+      yield* planIfDue(planning, entry, route, { locale, ...filters, date }, { window })
     return
   }
   const selected = selectedRange(planning, entry.window)
   const chunk = entry.chunk ?? (service.routes[route]?.byDay ? A_DAY : null)
-  const windows = chunk
-    ? [...cut(service.timeZone, selected, toSize(chunk))]
-    : selected.from < selected.to
-      ? [selected]
-      : []
+  const windows = chunk ? [...cut(service.timeZone, selected, toSize(chunk))] : merge([selected])
   for (const window of job.newestFirst ? windows.reverse() : windows)
-    for (const locale of entry.locales)
-      yield* whenDue(planning, {
-        ...listing,
-        params: { locale, ...filters, date_type: entry.dateType ?? undefined },
-        window,
-      })
+    for (const locale of entry.locales) {
+      const params = { locale, ...filters, date_type: entry.dateType ?? undefined }
+      yield* planIfDue(planning, entry, route, params, { window })
+    }
 }
 
 function* planWidgets(planning: Planning, entry: WidgetsEntry): Generator<PlannedRequest> {
@@ -136,26 +91,36 @@ function* planWidgets(planning: Planning, entry: WidgetsEntry): Generator<Planne
   // A range filters the content of widgets. It is not their window, because they are due independently of it.
   const range = entry.window ? rangeParams(selectedRange(planning, entry.window)) : {}
   const datetime = entry.datetime ? resolveMoment(entry.datetime, job.timeZone, now) : undefined
+  const widgetType = entry.widgetType ?? undefined
   for (const locale of entry.locales) {
     const params = { locale, datetime, ...range }
     if (entry.list) {
-      const widgetType = entry.widgetType ?? undefined
       const complete = widgetType === undefined
-      yield* whenDue(planning, {
-        ...entry,
-        route: ENTRY_ROUTES.widgets,
-        params: { ...params, widget_type: widgetType },
-        window: null,
-        complete,
-      })
+      yield* planIfDue(planning, entry, ENTRY_ROUTES.widgets, { ...params, widget_type: widgetType }, { complete })
     }
-    for (const id of entry.names)
-      yield* whenDue(planning, {
-        ...entry,
-        route: ENTRY_ROUTES.widget,
-        params: { id, ...params },
-        window: null,
-        complete: false,
-      })
+    for (const id of entry.names) yield* planIfDue(planning, entry, ENTRY_ROUTES.widget, { id, ...params }, {})
   }
 }
+
+/** Plans a listing if it is due. `complete`: whether it is unfiltered. */
+function* planIfDue(
+  planning: Planning,
+  entry: { readonly path: string; readonly refresh: Span; readonly lookback?: Span },
+  route: string,
+  params: AnyParams,
+  { window = null, complete = false }: { readonly window?: Interval | null; readonly complete?: boolean },
+): Generator<PlannedRequest> {
+  const { plannerState, options, requested } = planning
+  // A command for a range skips listings without window and date.
+  if (window === null && options.range && (options.restate || options.range.how === 'replace')) return
+  const planned = planRequest(planning, entry.path, route, params, { window, complete })
+  const { target } = planned.request
+  const last = plannerState.lastReplyAt(target)
+  if (!options.restate && !isDue(last, window, toFreshness(planning, entry))) return
+  if (params.id !== undefined && isSkipped(planning, entry.path, route, params.id as string | number)) return
+  if (requested.addTarget(target))
+    yield { ...planned, reason: options.restate ? 'restate' : last === undefined ? 'missing' : 'refresh' }
+}
+
+/** A list as parameter; an empty list is not sent. */
+const unlessEmpty = <T>(list: readonly T[]): readonly T[] | undefined => (list.length === 0 ? undefined : list)

@@ -1,6 +1,8 @@
+import type { PlannedRequest } from '../job/plannedRequest.ts'
+import { requestFor } from '../service/request.ts'
 import type { Size } from '../service/windowSizes.ts'
-import type { Instant } from '../util/time/instant.ts'
-import type { Interval } from '../util/time/interval.ts'
+import { DAY, type Instant } from '../util/time/instant.ts'
+import { hull, type Interval, intersect } from '../util/time/interval.ts'
 import { addUnits, ceilTo, floorTo, type Unit } from '../util/time/zone.ts'
 
 /** The unit on whose borders a series may be cut: its bucket if that is longer than a day, else the day. */
@@ -50,4 +52,42 @@ export function cutCached(...parameters: Required<Parameters<typeof cut>>): read
     cache.set(key, windows)
   }
   return windows
+}
+
+/** Splits the window of a request into pieces of at most `seconds`, on local borders. A day or a bucket is never split. */
+export function splitWindow(planned: PlannedRequest, seconds: number | undefined): Interval[] {
+  const { window, series, timeZone } = planned
+  if (!window) return []
+  if (!series || seconds === undefined || window.to - window.from <= seconds) return [window]
+  const size = { unit: 'day', count: Math.max(1, Math.floor(seconds / DAY)) } as const
+  return [...cut(timeZone, window, size, [], borderUnit(series.timeTrunc))]
+}
+
+/** Splits the window of a request into two halves, on local borders. */
+export const halveWindow = (planned: PlannedRequest): Interval[] =>
+  splitWindow(planned, planned.window ? Math.ceil((planned.window.to - planned.window.from) / 2) : undefined)
+
+/** The first piece of a request for absences, of at most `seconds`. It begins and ends at an absence; null without any. */
+export function absentPiece(
+  planned: PlannedRequest,
+  seconds: number | undefined,
+  absences: readonly Interval[],
+): Interval | null {
+  const { window, series, timeZone } = planned
+  if (!window) return null
+  const unit = borderUnit(series?.timeTrunc ?? null)
+  const inside = intersect(
+    [window],
+    absences.map((absence) => widen(timeZone, absence, unit)),
+  )
+  if (inside.length === 0) return null
+  const { from } = inside[0]!
+  const [piece] = splitWindow({ ...planned, window: { from, to: window.to } }, seconds)
+  return hull(intersect([piece!], inside))
+}
+
+/** Returns the request for another window. */
+export function withWindow(planned: PlannedRequest, window: Interval): PlannedRequest {
+  const moved = { ...planned, window }
+  return { ...moved, request: requestFor(moved) }
 }

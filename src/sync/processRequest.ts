@@ -6,7 +6,7 @@ import { type Counts, NO_COUNTS } from '../load/counts.ts'
 import type { Sizes } from '../load/learnedSizes.ts'
 import { type Loading, load, loadAbandoned, loadCoarse, loadFailure, type ParsedReply } from '../load/load.ts'
 import { undismissed } from '../load/quarantine/dismissed.ts'
-import { absentPiece, halfLength, splitWindow, withWindow } from '../plan/pieces.ts'
+import { absentPiece, halveWindow, splitWindow, withWindow } from '../plan/windows.ts'
 import type { LastResponse, Reply } from '../service/request.ts'
 import { release } from '../util/bytes.ts'
 import { KeyError, SchemaError, type SyncError, UnavailableError } from '../util/errors.ts'
@@ -61,7 +61,7 @@ export async function processRequest(run: Run, planned: PlannedRequest): Promise
   if (pieces.length > 1 && planned.reason !== 'absent') return split(planned, pieces, 'too-large')
   const request = pieces.length > 1 ? await firstAbsentPiece(run, planned, size) : planned
   if (!request) return { kind: 'loaded', request: planned, counts: NO_COUNTS }
-  const halves = splitWindow(request, halfLength(request))
+  const halves = halveWindow(request)
   const reply = await client.get(request.request, {
     // Smaller windows replace one that is too large.
     mayRetry: ({ error }) => halves.length < 2 || !isTooLarge(error),

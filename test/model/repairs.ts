@@ -56,7 +56,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   mutant(
     'what is grouped by months is not halved',
-    'plan/pieces.ts',
+    'plan/windows.ts',
     'if (!series || seconds === undefined ||',
     "if (!series || borderUnit(series.timeTrunc) !== 'day' || seconds === undefined ||",
   ),

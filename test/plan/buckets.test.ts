@@ -2,9 +2,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { EMPTY_STATE } from '../../src/job/plannerState.ts'
 import { readJob } from '../../src/job/read.ts'
-import { halfLength, splitWindow, withWindow } from '../../src/plan/pieces.ts'
 import { planJob } from '../../src/plan/planJob.ts'
-import { borderUnit } from '../../src/plan/windows.ts'
+import { borderUnit, halveWindow, withWindow } from '../../src/plan/windows.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { floorTo, startOfDate, type Unit } from '../../src/util/time/zone.ts'
 import { askedWindow, emulate, ms, runJob, serve, tempStore } from '../kit.ts'
@@ -45,7 +44,7 @@ test('no window or half of a window cuts a bucket, for any chunk', () => {
         expect(next).toBeGreaterThanOrEqual(startOfDate(ZONE, date(first + length))!)
         let [planned] = requests
         for (let left = 40; left > 0; left--) {
-          const pieces = splitWindow(planned!, halfLength(planned!))
+          const pieces = halveWindow(planned!)
           expect(pieces[0]!.from).toBe(planned!.window!.from)
           expect(pieces.at(-1)!.to).toBe(planned!.window!.to)
           for (const [i, { from, to }] of pieces.entries()) {
