@@ -110,34 +110,41 @@ export async function readCoverage(
   series: Series,
   reply: SeriesReply,
 ): Promise<StoredCoverage> {
-  const isWindow = reply.window !== null
   const window = reply.window ?? findSpan(reply) ?? NO_TIME
-  const geos = isWindow ? judgedGeos(series, reply) : []
+  const around = hull([window, judgedWindow(series, window)])
+  // Rule 17: any absence may move to the borders of periods that were not known when it was recorded.
+  const readAbsences = (reach: Interval) => selectAbsences.all(tx, { seriesId, ...(series.periods ? ALL_TIME : reach) })
+  // Rule 13: a reply about one instant changes only absences.
+  if (!reply.window)
+    return { ...NOTHING_STORED, reach: around, absences: await readAbsences(around), values: reply.rows }
+
+  const geos = judgedGeos(series, reply)
   const readNear = () => readNearby(tx, seriesId, geos, series.knownGeos[0], window)
-  // Rule 21: values near the window decide how far earlier replies are judged.
-  const isAround = isWindow && judgesAround(reply)
+  // Rule 21: values near the window show how far earlier replies are judged.
+  const isAround = judgesAround(reply)
   let near: StoredCoverage['near'] = isAround ? await readNear() : new Map()
   const reaches = [...reply.rows].flatMap(([geo, values]) => {
     const nearby = near.get(geo)
     return nearby ? findReach(nearby, values) : []
   })
-  const reach = hull([window, judgedWindow(series, window), ...reaches])
-  // Rule 17: any absence from before the length of a period was known may move.
-  const absences = await selectAbsences.all(tx, { seriesId, ...(series.periods ? ALL_TIME : reach) })
-  const coverage = isWindow ? await selectCoverage.all(tx, { seriesId, ...reach }) : []
+  const reach = hull([around, ...reaches])
+  const absences = await readAbsences(reach)
+  const coverage = await selectCoverage.all(tx, { seriesId, ...reach })
   // Rule 19: values near the window show whether the series is regular.
-  if (isWindow && !isAround && needsNear(series, reply, geos, absences)) near = await readNear()
-  // Rules 3, 4 and 9.
+  if (!isAround && needsNear(series, reply, geos, absences)) near = await readNear()
+  // Rules 3, 4 and 9: stored values that the reply lacks.
   const requested = reply.geos.includes(ALL_GEOS) ? series.knownGeos : reply.geos
-  const isLacking = isWindow && requested.some((geo) => !reply.rows.has(geo))
+  const isLacking = requested.some((geo) => !reply.rows.has(geo))
   const lacking = isLacking ? await selectGeosWithValues.all(tx, { seriesId, ...window }) : []
   const valuesInWindow = new Set(lacking.map(({ geo }) => geo))
-  // A reply with rejects withdraws no values, so more than its rows may be stored.
-  const values = isWindow && reply.dismissed.length > 0 ? await readValues(tx, seriesId, window) : reply.rows
+  // Rule 18: a reply with dismissed rejects withdraws no values, so more than its rows may be stored.
+  const values = reply.dismissed.length > 0 ? await readValues(tx, seriesId, window) : reply.rows
   const stored = { reach, coverage, absences, near, values, valuesInWindow, rejectedWindows: [] }
   if (!isAround || !showsEarlierHoles(series, reply, stored)) return stored
   return { ...stored, rejectedWindows: await selectRejectedWindows.all(tx, { seriesId, ...reach }) }
 }
+
+const NOTHING_STORED = { coverage: [], near: new Map(), valuesInWindow: new Set<Geo>(), rejectedWindows: [] }
 
 /** The periods of the values of a reply about one instant; undefined without values. */
 function findSpan({ rows }: SeriesReply): Interval | undefined {
@@ -189,7 +196,7 @@ const selectAbsences = prepared((db, { seriesId, from, to }: Interval & { series
     .orderBy('from_at'),
 )
 
-// The join reads each geo by its key; without it, all values of the series would be read.
+/** The join reads each geo by its key. Without it, all values of the series would be read. */
 const selectGeosWithValues = prepared((db, { seriesId, from, to }: Interval & { seriesId: number }) =>
   db
     .selectFrom('series_geo as g')
@@ -207,7 +214,7 @@ const selectGeosWithValues = prepared((db, { seriesId, from, to }: Interval & { 
     ),
 )
 
-// A reject, even a dismissed one, may be one of the missing values near it.
+/** Windows of replies with rejects. A reject, even a dismissed one, may be a missing value. */
 const selectRejectedWindows = prepared((db, { seriesId, from, to }: Interval & { seriesId: number }) =>
   db
     .selectFrom('_quarantine as q')
@@ -220,7 +227,7 @@ const selectRejectedWindows = prepared((db, { seriesId, from, to }: Interval & {
     .$narrowType<Interval>(),
 )
 
-const selectValues = prepared((db, { seriesId, from, to }: Interval & { seriesId: number }) =>
+const selectByGeo = (db: Kysely<Database>, seriesId: number) =>
   db
     .selectFrom('series_geo as g')
     .innerJoin('observation as o', (join) =>
@@ -228,10 +235,11 @@ const selectValues = prepared((db, { seriesId, from, to }: Interval & { seriesId
     )
     .select(['g.geo_id as geo', 'o.at', 'o.step_s as step'])
     .where('g.series_id', '=', seriesId)
-    .where('o.at', '>=', from)
-    .where('o.at', '<', to)
     .orderBy('g.geo_id')
-    .orderBy('o.at'),
+    .orderBy('o.at')
+
+const selectValues = prepared((db, { seriesId, from, to }: Interval & { seriesId: number }) =>
+  selectByGeo(db, seriesId).where('o.at', '>=', from).where('o.at', '<', to),
 )
 
 /** Reads the stored values of an interval. */
@@ -247,13 +255,7 @@ export async function readValues(
 /** Selects up to `NEARBY` values on one side of a window, of one geo or of each. */
 const selectBeside = (side: 'before' | 'after', ofOneGeo: boolean) =>
   prepared((db, { seriesId, geo, at }: { seriesId: number; geo: Geo; at: Instant }) =>
-    db
-      .selectFrom('series_geo as g')
-      .innerJoin('observation as o', (join) =>
-        join.onRef('o.series_id', '=', 'g.series_id').onRef('o.geo_id', '=', 'g.geo_id'),
-      )
-      .select(['g.geo_id as geo', 'o.at', 'o.step_s as step'])
-      .where('g.series_id', '=', seriesId)
+    selectByGeo(db, seriesId)
       .$if(ofOneGeo, (query) => query.where('g.geo_id', '=', geo))
       .where('o.at', side === 'before' ? '<' : '>=', at)
       .where('o.at', side === 'before' ? '>=' : '<=', ({ selectFrom }) =>
@@ -267,9 +269,7 @@ const selectBeside = (side: 'before' | 'after', ofOneGeo: boolean) =>
             .limit(NEARBY)
             .as('nearest'),
         ).select(({ fn }) => (side === 'before' ? fn.min('nearest.at') : fn.max('nearest.at')).as('at')),
-      )
-      .orderBy('g.geo_id')
-      .orderBy('o.at'),
+      ),
   )
 const BESIDE_ONE = { before: selectBeside('before', true), after: selectBeside('after', true) }
 const BESIDE_EACH = { before: selectBeside('before', false), after: selectBeside('after', false) }
@@ -331,9 +331,6 @@ const deleteFrom = (table: '_coverage' | '_absent') =>
     db.deleteFrom(table).where('series_id', '=', seriesId).where('geo_id', '=', geo).where('from_at', '=', from),
   )
 const [deleteCoverage, deleteAbsence] = [deleteFrom('_coverage'), deleteFrom('_absent')]
-const insertCoverage = preparedInsert('_coverage', [
-  ...(['series_id', 'geo_id', 'from_at', 'to_at', 'state', 'fetched_at', 'settled_s', 'since_at'] as const),
-])
-const insertAbsence = preparedInsert('_absent', [
-  ...(['series_id', 'geo_id', 'from_at', 'to_at', 'step_s', 'missing', 'since_at', 'checked_at'] as const),
-])
+const KEY = ['series_id', 'geo_id', 'from_at', 'to_at'] as const
+const insertCoverage = preparedInsert('_coverage', [...KEY, 'state', 'fetched_at', 'settled_s', 'since_at'])
+const insertAbsence = preparedInsert('_absent', [...KEY, 'step_s', 'missing', 'since_at', 'checked_at'])
