@@ -22,13 +22,13 @@ import { addWritten, NOTHING_WRITTEN, onlyUndescribed, upsertRows } from './upse
 import { writeDays } from './writeDays.ts'
 
 const stepOfGeoBeside = (side: 'before' | 'after') =>
-  prepared((db, of: { seriesId: number; geoId: number; at: number }) =>
+  prepared((db, parameters: { seriesId: number; geoId: number; at: number }) =>
     db
       .selectFrom('observation')
       .select('step_s')
-      .where('series_id', '=', of.seriesId)
-      .where('geo_id', '=', of.geoId)
-      .where('at', side === 'before' ? '<=' : '>', of.at)
+      .where('series_id', '=', parameters.seriesId)
+      .where('geo_id', '=', parameters.geoId)
+      .where('at', side === 'before' ? '<=' : '>', parameters.at)
       .orderBy('at', side === 'before' ? 'desc' : 'asc')
       .limit(1),
   )
@@ -199,14 +199,17 @@ const LOADED_COLUMNS = [
 ]
 
 /** Completes the record. In a replay it usually is complete, and nothing is written. */
-const closeFetch = prepared((db, of: LoadedColumns & { fetchId: number }) => {
-  const known = { ...Object.fromEntries(LOADED_COLUMNS.map((column) => [column, of[column]])), ...NOTHING_WRONG }
-  const columns = Object.keys(known) as (keyof typeof known)[]
+const closeFetch = prepared((db, parameters: LoadedColumns & { fetchId: number }) => {
+  const loadedColumns = {
+    ...Object.fromEntries(LOADED_COLUMNS.map((column) => [column, parameters[column]])),
+    ...NOTHING_WRONG,
+  }
+  const columns = Object.keys(loadedColumns) as (keyof typeof loadedColumns)[]
   return db
     .updateTable('_fetch')
-    .set(known)
-    .where('id', '=', of.fetchId)
-    .where((row) => row.or(columns.map((column) => row(column, 'is distinct from', known[column]))))
+    .set(loadedColumns)
+    .where('id', '=', parameters.fetchId)
+    .where((row) => row.or(columns.map((column) => row(column, 'is distinct from', loadedColumns[column]))))
 })
 const NOTHING_WRONG = { message: null, hint: null, evidence: null }
 

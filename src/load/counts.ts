@@ -40,9 +40,9 @@ export async function countRun(tx: Transaction<Database>, runId: number, counts:
   await addToRun.run(tx, { runId, ...counts })
 }
 
-const addToRun = prepared((db, of: Counts & { runId: number }) =>
+const addToRun = prepared((db, parameters: Counts & { runId: number }) =>
   db
     .updateTable('_run')
-    .set((row) => Object.fromEntries(COUNTS.map((name) => [name, row(name, '+', of[name])])))
-    .where('id', '=', of.runId),
+    .set((row) => Object.fromEntries(COUNTS.map((name) => [name, row(name, '+', parameters[name])])))
+    .where('id', '=', parameters.runId),
 )

@@ -13,8 +13,8 @@ export async function markListing(
   const texts = tx
     .updateTable(text as 'indicator_text')
     .where('locale', '=', locale)
-    .$if(kind !== null, (of) => of.where('kind', '=', kind!))
-  const items = tx.updateTable(item as 'indicator').$if(kind !== null, (of) => of.where('kind', '=', kind!))
+    .$if(kind !== null, (query) => query.where('kind', '=', kind!))
+  const items = tx.updateTable(item as 'indicator').$if(kind !== null, (query) => query.where('kind', '=', kind!))
   await texts.set({ last_seen_at: now, withdrawn_at: null }).where('id', 'in', ids).execute()
   await items.set({ last_seen_at: now, withdrawn_at: null }).where('id', 'in', ids).execute()
   if (!complete) return 0
@@ -35,7 +35,7 @@ export async function markListing(
           selectFrom(`${text as 'indicator_text'} as t`)
             .select('t.id')
             .whereRef('t.id', '=', `${item as 'indicator'}.id`)
-            .$if(kind !== null, (of) => of.whereRef('t.kind', '=', `${item as 'indicator'}.kind`))
+            .$if(kind !== null, (query) => query.whereRef('t.kind', '=', `${item as 'indicator'}.kind`))
             .where('t.last_seen_at', 'is not', null)
             .where('t.withdrawn_at', 'is', null),
         ),

@@ -8,10 +8,10 @@ import type { Instant } from '../util/time/instant.ts'
 import { isCalendarStep } from '../util/time/periods.ts'
 
 /** For every geo of a series, the steps of the stored values nearest to an instant on both sides of it, where both exist. */
-const stepsAround = prepared((db, of: { seriesId: number; at: Instant }) =>
+const stepsAround = prepared((db, parameters: { seriesId: number; at: Instant }) =>
   db
     .selectFrom('series_geo as g')
-    .where('g.series_id', '=', of.seriesId)
+    .where('g.series_id', '=', parameters.seriesId)
     .select((geo) => [
       'g.geo_id',
       geo
@@ -19,7 +19,7 @@ const stepsAround = prepared((db, of: { seriesId: number; at: Instant }) =>
         .select('o.step_s')
         .whereRef('o.series_id', '=', 'g.series_id')
         .whereRef('o.geo_id', '=', 'g.geo_id')
-        .where('o.at', '<', of.at)
+        .where('o.at', '<', parameters.at)
         .orderBy('o.at', 'desc')
         .limit(1)
         .as('before'),
@@ -28,20 +28,20 @@ const stepsAround = prepared((db, of: { seriesId: number; at: Instant }) =>
         .select('o.step_s')
         .whereRef('o.series_id', '=', 'g.series_id')
         .whereRef('o.geo_id', '=', 'g.geo_id')
-        .where('o.at', '>=', of.at)
+        .where('o.at', '>=', parameters.at)
         .orderBy('o.at')
         .limit(1)
         .as('after'),
     ]),
 )
 
-const coverageAt = prepared((db, of: { seriesId: number; at: Instant }) =>
+const coverageAt = prepared((db, parameters: { seriesId: number; at: Instant }) =>
   db
     .selectFrom('_coverage')
     .select(['geo_id', 'from_at', 'to_at'])
-    .where('series_id', '=', of.seriesId)
-    .where('from_at', '<=', of.at)
-    .where('to_at', '>=', of.at),
+    .where('series_id', '=', parameters.seriesId)
+    .where('from_at', '<=', parameters.at)
+    .where('to_at', '>=', parameters.at),
 )
 
 const insertChange = prepared((db, row: { seriesId: number; at: Instant; step: number }) =>

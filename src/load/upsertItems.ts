@@ -93,10 +93,10 @@ function storedQuery(table: TableName, count: number): Prepared<RowValues[string
     db
       .selectFrom(table as 'geo')
       .selectAll()
-      .where((of) =>
-        of.or(
+      .where((eb) =>
+        eb.or(
           Array.from({ length: count }, (_, i) =>
-            of.and(key.map((column, k) => of(column as 'id', '=', values[i * key.length + k] as number))),
+            eb.and(key.map((column, k) => eb(column as 'id', '=', values[i * key.length + k] as number))),
           ),
         ),
       ),

@@ -16,14 +16,14 @@ import {
   toCivil,
 } from '../util/time/localDay.ts'
 
-const valuesOfGeo = prepared((db, of: Interval & { seriesId: number; geoId: number }) =>
+const valuesOfGeo = prepared((db, parameters: Interval & { seriesId: number; geoId: number }) =>
   db
     .selectFrom('observation')
     .select(['at', 'value', 'step_s as step'])
-    .where('series_id', '=', of.seriesId)
-    .where('geo_id', '=', of.geoId)
-    .where('at', '>=', of.from)
-    .where('at', '<', of.to)
+    .where('series_id', '=', parameters.seriesId)
+    .where('geo_id', '=', parameters.geoId)
+    .where('at', '>=', parameters.from)
+    .where('at', '<', parameters.to)
     .orderBy('at'),
 )
 
@@ -55,19 +55,19 @@ async function storedDays(
     .select(['month', 'day'])
     .where('series_id', '=', seriesId)
     .where('geo_id', '=', geoId)
-    .where((of) => of(of.refTuple('month', 'day'), '>=', of.tuple(first.month, first.dayOfMonth)))
-    .where((of) => of(of.refTuple('month', 'day'), '<=', of.tuple(last.month, last.dayOfMonth)))
+    .where((eb) => eb(eb.refTuple('month', 'day'), '>=', eb.tuple(first.month, first.dayOfMonth)))
+    .where((eb) => eb(eb.refTuple('month', 'day'), '<=', eb.tuple(last.month, last.dayOfMonth)))
     .execute()
   return rows.map(({ month, day }) => dayNumber({ month, dayOfMonth: day }))
 }
 
-const deleteDay = prepared((db, of: { seriesId: number; geoId: number; month: number; day: number }) =>
+const deleteDay = prepared((db, parameters: { seriesId: number; geoId: number; month: number; day: number }) =>
   db
     .deleteFrom('_day')
-    .where('series_id', '=', of.seriesId)
-    .where('geo_id', '=', of.geoId)
-    .where('month', '=', of.month)
-    .where('day', '=', of.day),
+    .where('series_id', '=', parameters.seriesId)
+    .where('geo_id', '=', parameters.geoId)
+    .where('month', '=', parameters.month)
+    .where('day', '=', parameters.day),
 )
 
 /** Computes the totals of a day from the stored values; a day without values has no totals. */

@@ -14,8 +14,8 @@ const seriesWithGeos = ({ kysely }: Reader) =>
   kysely
     .selectFrom('series as s')
     .leftJoin(
-      (of) =>
-        of
+      (eb) =>
+        eb
           .selectFrom('series_geo as g')
           .select([
             'g.series_id',
@@ -30,8 +30,8 @@ const seriesWithGeos = ({ kysely }: Reader) =>
       join
         .onRef('p.series_id', '=', 's.id')
         .onRef('p.geo_id', '=', 'f.geo_id')
-        .on('p.at', '=', (of) =>
-          of
+        .on('p.at', '=', (eb) =>
+          eb
             .selectFrom('observation as o')
             .select(({ fn }) => fn.max('o.at').as('at'))
             .whereRef('o.series_id', '=', 's.id')
@@ -50,11 +50,11 @@ async function readLastReplies({ kysely }: Reader): Promise<ReadonlyMap<string, 
   const rows = await kysely
     .selectFrom('_fetch')
     .select(['target', 'finished_at'])
-    .where('id', 'in', (of) =>
-      of
+    .where('id', 'in', (eb) =>
+      eb
         .selectFrom('_fetch')
         .select(({ fn }) => fn.max('id').as('id'))
-        .where((of) => of.or([of('series_id', 'is', null), of('from_at', 'is', null)]))
+        .where((eb) => eb.or([eb('series_id', 'is', null), eb('from_at', 'is', null)]))
         .where('outcome', 'in', GOOD_OUTCOMES)
         .groupBy('target'),
     )
@@ -95,8 +95,8 @@ export async function readPlannerState(
     .selectFrom('_absent')
     .select(['series_id', 'geo_id as geo', 'from_at as from', 'to_at as to', 'step_s as step'])
     .select(['since_at as since', 'checked_at as checked'])
-    .where((of) =>
-      of.or([of(of('checked_at', '-', of.ref('since_at')), '<=', GIVEN_UP), of('checked_at', '>', now + CLOCK_ERROR)]),
+    .where((eb) =>
+      eb.or([eb(eb('checked_at', '-', eb.ref('since_at')), '<=', GIVEN_UP), eb('checked_at', '>', now + CLOCK_ERROR)]),
     )
     .orderBy('series_id')
     .orderBy('from_at')

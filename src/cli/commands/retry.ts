@@ -9,6 +9,6 @@ export const examples = ['retry', 'retry jobs/nightly.yaml']
 
 export async function handler(args: Args<typeof flags, typeof positionals>): Promise<number> {
   const { fetchJobs } = await import('../jobs/fetchJobs.ts')
-  const { retryFailed, retryJob } = await import('../jobs/retry.ts')
+  const { retryFailed, retryJob } = await import('../jobs/retryFailed.ts')
   return fetchJobs(args, 'retry', { jobs: [retryJob(args)], runOne: retryFailed })
 }

@@ -10,8 +10,8 @@ import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
 import { logFor } from '../terminal/progress.ts'
 import { summaryJson, summaryText } from '../text/summary.ts'
-import { readSelectedJobs } from './jobs.ts'
 import { notifyTargets } from './notify.ts'
+import { readSelectedJobs } from './readJobs.ts'
 import { type RunOptions, runJobs } from './runJobs.ts'
 
 /** Flags of commands that run jobs once. */

@@ -15,8 +15,8 @@ import { print } from '../terminal/output.ts'
 import { lineWidth, wrapText } from '../terminal/wrap.ts'
 
 import { coverageText, lakeStateText, queuesText, statusText, withLag } from '../text/statusText.ts'
-import { readJobs } from './jobs.ts'
 import { lakesOfJobs } from './lakes.ts'
+import { readJobs } from './readJobs.ts'
 
 /** The flags of `status`. */
 interface StatusArgs extends SettingFlags {

@@ -41,7 +41,7 @@ export async function undismissed(
     .select(['q.reason', 'q.fragment', 'f.rows_rejected as rejected'])
     .where('q.dismissed_after', '<', fetchId)
     .where('f.series_id', 'is not distinct from', seriesId)
-    .where((of) => of.or([of('f.series_id', 'is not', null), of('f.target', '=', target)]))
+    .where((eb) => eb.or([eb('f.series_id', 'is not', null), eb('f.target', '=', target)]))
     .execute()
   if (rejected > rejects.length && !rows.some((row) => row.rejected >= rejected)) return { rejects, rejected }
   const dismissed = new Set(rows.map(({ reason, fragment }) => `${reason} ${fragment}`))

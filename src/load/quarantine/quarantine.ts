@@ -91,17 +91,17 @@ export async function dismiss(store: Store, ids: readonly number[], reason: stri
             .whereRef('d.reason', '=', 'q.reason')
             .whereRef('d.fragment', '=', 'q.fragment')
             .whereRef('f.series_id', 'is not distinct from', 'o.series_id')
-            .where((of) => of.or([of('f.series_id', 'is not', null), of('f.target', '=', of.ref('o.target'))])),
+            .where((eb) => eb.or([eb('f.series_id', 'is not', null), eb('f.target', '=', eb.ref('o.target'))])),
         ),
       )
       .orderBy('q.id')
       .execute()
     await tx
       .updateTable('_quarantine')
-      .set((of) => ({
+      .set((eb) => ({
         resolved_at: formatMillis(nowMs),
         dismissed: reason,
-        dismissed_after: of.selectFrom('_fetch').select(({ fn }) => fn.max('id').as('id')),
+        dismissed_after: eb.selectFrom('_fetch').select(({ fn }) => fn.max('id').as('id')),
       }))
       .where(
         'id',

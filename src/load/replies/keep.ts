@@ -20,7 +20,7 @@ const insertReply = prepared((db, row: Insertable<Database['_reply']>) =>
       conflict
         .column('hash')
         .doUpdateSet({ hash: row.hash })
-        .where((of) => of.lit(false)),
+        .where((eb) => eb.lit(false)),
     ),
 )
 
@@ -47,17 +47,17 @@ export async function dropEarlier(
 ): Promise<void> {
   const replies = await earlierReplies.all(tx, { target, fetchId, hash })
   const hashes = replies.map((reply) => reply.hash)
-  await deleteUnused(tx, engine, hashes, (of) => isEarlier(of, target, fetchId))
+  await deleteUnused(tx, engine, hashes, (eb) => isEarlier(eb, target, fetchId))
 }
 
 /** Whether nothing refers to a body but replies to one request, up to a fetch. */
-const isEarlier = (of: ExpressionBuilder<Database, '_reply'>, target: string, fetchId: number) => {
-  const fetches = of.selectFrom('_fetch as f').select('f.id').whereRef('f.reply_hash', '=', '_reply.hash')
-  return of.and([
-    of.not(
-      of.exists(fetches.where((fetch) => fetch.or([fetch('f.target', '<>', target), fetch('f.id', '>', fetchId)]))),
+const isEarlier = (eb: ExpressionBuilder<Database, '_reply'>, target: string, fetchId: number) => {
+  const fetches = eb.selectFrom('_fetch as f').select('f.id').whereRef('f.reply_hash', '=', '_reply.hash')
+  return eb.and([
+    eb.not(
+      eb.exists(fetches.where((fetch) => fetch.or([fetch('f.target', '<>', target), fetch('f.id', '>', fetchId)]))),
     ),
-    of.not(of.exists(fetches.innerJoin('_quarantine as q', 'q.fetch_id', 'f.id'))),
+    eb.not(eb.exists(fetches.innerJoin('_quarantine as q', 'q.fetch_id', 'f.id'))),
   ])
 }
 

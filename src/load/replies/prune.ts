@@ -10,10 +10,10 @@ export interface Pruned extends Deleted {
 }
 
 /** Whether a body was last received before an instant. */
-const isOld = (of: ExpressionBuilder<Database, '_reply'>, before: string) =>
-  of.not(
-    of.exists(
-      of
+const isOld = (eb: ExpressionBuilder<Database, '_reply'>, before: string) =>
+  eb.not(
+    eb.exists(
+      eb
         .selectFrom('_fetch as f')
         .select('f.id')
         .whereRef('f.reply_hash', '=', '_reply.hash')
@@ -21,9 +21,9 @@ const isOld = (of: ExpressionBuilder<Database, '_reply'>, before: string) =>
     ),
   )
 /** Whether an open quarantine entry refers to a body. */
-const isEvidence = (of: ExpressionBuilder<Database, '_reply'>) =>
-  of.exists(
-    of
+const isEvidence = (eb: ExpressionBuilder<Database, '_reply'>) =>
+  eb.exists(
+    eb
       .selectFrom('_fetch as f')
       .innerJoin('_quarantine as q', 'q.fetch_id', 'f.id')
       .select('f.id')
@@ -31,19 +31,19 @@ const isEvidence = (of: ExpressionBuilder<Database, '_reply'>) =>
       .where('q.resolved_at', 'is', null),
   )
 
-const isUnused = (of: ExpressionBuilder<Database, '_reply'>, before: string) =>
-  of.and([isOld(of, before), of.not(isEvidence(of))])
+const isUnused = (eb: ExpressionBuilder<Database, '_reply'>, before: string) =>
+  eb.and([isOld(eb, before), eb.not(isEvidence(eb))])
 
 /** Counts what `pruneReplies` would delete. */
 export async function countPrunable({ kysely }: Pick<Store, 'kysely'>, before: string): Promise<Pruned> {
   const { kept } = await kysely
     .selectFrom('_reply')
-    .where((of) => of.and([isOld(of, before), isEvidence(of)]))
+    .where((eb) => eb.and([isOld(eb, before), isEvidence(eb)]))
     .select(({ fn }) => fn.countAll<number>().as('kept'))
     .executeTakeFirstOrThrow()
   const { bodies, bytes } = await kysely
     .selectFrom('_reply')
-    .where((of) => isUnused(of, before))
+    .where((eb) => isUnused(eb, before))
     .select(({ fn }) => [fn.countAll<number>().as('bodies'), fn.sum<number>(fn('length', ['body'])).as('bytes')])
     .executeTakeFirstOrThrow()
   return { bodies, bytes: Number(bytes ?? 0), kept }
@@ -53,7 +53,7 @@ export async function countPrunable({ kysely }: Pick<Store, 'kysely'>, before: s
 export const pruneReplies = (store: Store, before: string): Promise<Pruned> =>
   store.write(async (tx) => {
     const { kept } = await countPrunable({ kysely: tx }, before)
-    const unused = (of: ExpressionBuilder<Database, '_reply'>) => isUnused(of, before)
+    const unused = (eb: ExpressionBuilder<Database, '_reply'>) => isUnused(eb, before)
     const rows = await tx.selectFrom('_reply').where(unused).select('hash').orderBy('hash').execute()
     const hashes = rows.map(({ hash }) => hash)
     return { ...(await deleteUnused(tx, store.engine, hashes, unused)), kept }
@@ -76,7 +76,7 @@ export async function deleteUnused(
   tx: Transaction<Database>,
   engine: Engine,
   hashes: readonly string[],
-  isUnused: (of: ExpressionBuilder<Database, '_reply'>) => Expression<SqlBool>,
+  isUnused: (eb: ExpressionBuilder<Database, '_reply'>) => Expression<SqlBool>,
 ): Promise<Deleted> {
   let [bodies, bytes] = [0, 0]
   for (let i = 0; i < hashes.length; i += AT_ONCE) {

@@ -43,8 +43,8 @@ export async function createSeriesRestorer({
   const series = await kysely
     .selectFrom('series as s')
     .selectAll('s')
-    .select((of) =>
-      of
+    .select((eb) =>
+      eb
         .selectFrom('_fetch as f')
         .select(({ fn }) => fn.min('f.id').as('id'))
         .whereRef('f.series_id', '=', 's.id')

@@ -6,7 +6,7 @@ import type { SyncContext } from '../../sync/context.ts'
 import { executeRun } from '../../sync/run.ts'
 import type { Summary } from '../../sync/sync.ts'
 import { readSettings, type SettingFlags } from '../settings/config.ts'
-import { readJobs } from './jobs.ts'
+import { readJobs } from './readJobs.ts'
 
 /** The job that retries failed requests, with the pace, lake and notifications of a job file if one is named. */
 export function retryJob(args: SettingFlags & { readonly job?: string | undefined }): Job {
