@@ -1,10 +1,10 @@
+import type { HttpResponse } from '../service/request.ts'
 import { type RequestSummary, type SyncError, TransientError } from '../util/errors.ts'
 import type { Redactor } from '../util/redact.ts'
 import { oneLine } from '../util/text.ts'
 import { DeadlineError } from './deadlines.ts'
 import { BodyError } from './decode.ts'
 import { NETWORK_FAILURES, RESPONSE_FAILURES } from './failures.ts'
-import type { HttpResponse } from './http.ts'
 import { retryAfterMs } from './waits.ts'
 
 /** A failed attempt, and how to retry it. */

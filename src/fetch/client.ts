@@ -1,6 +1,6 @@
 import PQueue from 'p-queue'
 import pRetry from 'p-retry'
-import type { ApiRequest, LastResponse, Reply } from '../service/request.ts'
+import type { ApiRequest, HttpResponse, LastResponse, Reply } from '../service/request.ts'
 import type { Service } from '../service/service.ts'
 import {
   isOutage,
@@ -18,16 +18,7 @@ import { createRedactor } from '../util/redact.ts'
 import { BREAKER, type BreakerOptions, createBreaker } from './breaker.ts'
 import { type AttemptFailure, classifyError, classifyResponse } from './classify.ts'
 import { DeadlineError } from './deadlines.ts'
-import {
-  createAgent,
-  HTTP_LIMITS,
-  type HttpResponse,
-  type Limits,
-  readResponse,
-  type SendOptions,
-  send,
-  userAgentHeader,
-} from './http.ts'
+import { createAgent, HTTP_LIMITS, type Limits, readResponse, type SendOptions, send, userAgentHeader } from './http.ts'
 import type { Pacer } from './pacer.ts'
 import { MAX_WAIT_MS, quotaWaitMs, tooLong } from './waits.ts'
 

@@ -1,5 +1,5 @@
+import type { HttpResponse } from '../service/request.ts'
 import { KeyError, NotFoundError, PermanentError, TooLargeError, TransientError } from '../util/errors.ts'
-import type { HttpResponse } from './http.ts'
 
 /** A kind of response that is an error. */
 interface ResponseFailure {

@@ -1,16 +1,9 @@
 import type { Socket } from 'node:net'
 import { Agent, buildConnector, type Dispatcher, request } from 'undici'
+import type { HttpResponse } from '../service/request.ts'
 import type { Redactor } from '../util/redact.ts'
 import { DeadlineError, type Deadlines, type DeadlineTimer, startDeadlines } from './deadlines.ts'
 import { decode, type SizeLimits, tooLarge } from './decode.ts'
-
-/** A response of any status. */
-export interface HttpResponse {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  /** The body after content decoding; only the beginning if the status is not 200. */
-  readonly body: Buffer
-}
 
 /** Limits of one call. */
 export interface Limits extends Deadlines, SizeLimits {}

@@ -1,10 +1,11 @@
 import { open } from 'node:fs/promises'
+import type { HttpResponse } from '../service/request.ts'
 import { InputError, StoreError } from '../util/errors.ts'
 import type { Redactor } from '../util/redact.ts'
 import { oneLine } from '../util/text.ts'
 import { DownloadError, type LinkPolicy, refusedDownload, resolveRedirect } from './files/links.ts'
 import { beginPart, dropParts, type PartialFile } from './files/partialFiles.ts'
-import type { HttpResponse, OpenResponse } from './http.ts'
+import type { OpenResponse } from './http.ts'
 
 /** What is downloaded, and what it must obey. */
 export interface ReceiveOptions {

@@ -127,23 +127,27 @@ export function buildRequest<R extends string>(service: Service, route: R, param
 /** The request of a call with its window. */
 export const requestFor = (call: Call): ApiRequest => buildRequest(call.service, call.route, sentParams(call))
 
-/** The last response to a request, of whatever status. Without a response, its status is 0 and its body is empty. */
-export interface LastResponse {
+/** A response of any status. */
+export interface HttpResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** The body after content decoding. */
+  /** The body after content decoding; only the beginning if the status is not 200. */
   readonly body: Buffer
+}
+
+/** The last response to a request, after all retries. Without a response, its status is 0 and its body is empty. */
+export interface LastResponse extends HttpResponse {
   /** The size of the body, also after its memory is freed. */
   readonly bytes: number
   /** How often the request was sent. */
   readonly attempts: number
   /** The time of the first attempt (epoch milliseconds). */
   readonly sentAt: number
-  /** Milliseconds from the first sending to the last byte. */
+  /** Milliseconds from the first attempt to the last byte. */
   readonly ms: number
 }
 
-/** A response with status 200 and its decoded body. */
+/** A last response with status 200. */
 export interface Reply extends LastResponse {
   readonly status: 200
 }

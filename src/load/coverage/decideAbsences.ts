@@ -86,11 +86,10 @@ function judgeWindow(judgement: Judgement): Absence[] {
     )
     return dateAbsences(geo, missingPeriods(judgement, geo, earlier), earlier, reply.fetchedAt)
   })
-  // Rule 20: the reply for one geo leaves the absences of all geos.
+  // Rule 20: only a reply for all geos replaces absences of all geos, and those of geos that it does not list.
   const isReplaced = ({ geo }: Absence): boolean =>
     judged.includes(geo) ||
-    (isForAll && geo === ALL_GEOS) ||
-    (isForAll && provesAbsence(ALL_GEOS) && (!hasGeos || !series.knownGeos.includes(geo)))
+    (isForAll && (geo === ALL_GEOS || (provesAbsence(ALL_GEOS) && (!hasGeos || !series.knownGeos.includes(geo)))))
   return [...before.flatMap((row) => (isReplaced(row) ? cutAbsence(row, window) : row)), ...absent]
 }
 
