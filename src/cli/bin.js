@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Runs on any Node, however old, so that an unsupported one gets a sentence instead of a crash.
+// Runs on any Node, to refuse an unsupported one with a message.
 const [major, minor] = process.versions.node.split('.').map(Number)
 if (major < 22 || (major === 22 && minor < 18)) {
   process.stderr.write(
@@ -13,14 +13,13 @@ const { enableCompileCache } = await import('node:module')
 const { tmpdir } = await import('node:os')
 const { join } = await import('node:path')
 const { pathToFileURL } = await import('node:url')
-// The next command uses what this one compiles: the cache is in the system's temporary folder. The folder of the cache is made here,
-// which fails at once where there is no temporary folder; Node would make that one too, or never stop trying.
+// The next command reuses the compiled code. The folder is made here, because Node would also make a missing temporary folder.
 const cache = join(tmpdir(), 'node-compile-cache')
 try {
   if (!existsSync(cache)) mkdirSync(cache)
   enableCompileCache(cache)
 } catch {
-  // Without a cache everything works, only slower.
+  // Everything works without a cache, only slower.
 }
 const root = join(import.meta.dirname, '../..')
 const built = join(root, 'dist/program/main.js')
@@ -34,7 +33,7 @@ function isBuilt() {
     folder,
     ...readdirSync(join(root, folder), { recursive: true }).map((path) => join(folder, path)),
   ])
-  // Also a folder, whose time changes when a file is removed from it; undefined if a file has just gone.
+  // The time of a folder changes when a file is removed from it. Undefined: the file was just removed.
   return ['package-lock.json', ...paths].every(
     (path) => (statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs ?? Infinity) < mtimeMs,
   )

@@ -1,6 +1,6 @@
 import { watchOutput } from './terminal/pipes.ts'
 
-/** Runs the command of the command line. The parser and the modules of commands are loaded on demand: `--help` is quick. */
+/** Runs the command of the command line. Loads the parser and the command on demand, so that `--help` is quick. */
 export async function main(argv: readonly string[] = process.argv.slice(2)): Promise<void> {
   watchOutput()
   const words = argv.filter((word) => !word.startsWith('-'))
@@ -10,5 +10,5 @@ export async function main(argv: readonly string[] = process.argv.slice(2)): Pro
   process.stdout.write(`${helpText()}\n`)
 }
 
-// Called by itself, on a runtime that is new enough; `bin.js` checks that first.
+// Started directly: only `bin.js` checks the version of Node.
 if (import.meta.main) await main()

@@ -2,54 +2,64 @@ import { visible } from '../util/text.ts'
 
 /** Variants of CSV. */
 export interface Dialect {
-  /** Whether text that a spreadsheet would take for a formula is escaped. */
+  /** Escapes text that a spreadsheet would take for a formula. */
   readonly safe?: boolean
   /** For spreadsheets in languages that write 1,5: semicolons, a decimal comma, times as dates and a byte order mark. */
   readonly excel?: boolean
 }
 
-/** A number as text that is read back as the same number, `-0.0` and integers of 64 bits included. */
-const digits = (value: number | bigint): string => (Object.is(value, -0) ? '-0.0' : String(value))
+/** Writes a number so that the same number is read back, including `-0.0` and integers of 64 bits. */
+const numberText = (value: number | bigint): string => (Object.is(value, -0) ? '-0.0' : String(value))
 
-/** A value as text; bytes as base64. */
+/** Writes a value as text; bytes as base64. */
 export const plain = (value: unknown): string => {
   if (value === null || value === undefined) return ''
-  if (typeof value === 'number' || typeof value === 'bigint') return digits(value)
+  if (typeof value === 'number' || typeof value === 'bigint') return numberText(value)
   return Buffer.isBuffer(value) ? value.toString('base64') : String(value)
 }
 
-/** A value as JSON. Infinity is written as a number that is too large for a double. */
+/** Writes a value as JSON; infinity as a number that is too large for a double. */
 export function jsonCell(value: unknown): string {
   if (value === null || value === undefined) return 'null'
   if (typeof value === 'bigint') return String(value)
-  if (typeof value === 'number') return Number.isFinite(value) ? digits(value) : value > 0 ? '1e999' : '-1e999'
+  if (typeof value === 'number') return Number.isFinite(value) ? numberText(value) : value > 0 ? '1e999' : '-1e999'
   const text = JSON.stringify(Buffer.isBuffer(value) ? value.toString('base64') : value)
   return typeof value === 'string' ? visible(text) : text
 }
 
-/** Beginnings that spreadsheets take for formulas, full-width forms included: https://owasp.org/www-community/attacks/CSV_Injection */
-const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/
+const quote = (text: string): string => `"${text.replaceAll('"', '""')}"`
 
-/** A cell of CSV (RFC 4180). An empty text is `""`, to distinguish it from null. */
-export function csvCell(value: unknown, { safe = false, excel = false }: Dialect = {}): string {
-  const number = typeof value === 'number' || typeof value === 'bigint'
+/** Quotes a value that has special characters. An empty text becomes `""`, to distinguish it from null. */
+function quotedCell(value: unknown, special: RegExp): string {
   const text = plain(value)
-  if (number) return excel ? text.replace('.', ',') : text
   if (text === '') return value === null || value === undefined ? '' : '""'
-  // A spreadsheet shows a cell that begins with an apostrophe as text.
-  if ((safe || excel) && FORMULA.test(text)) return `"'${text.replaceAll('"', '""')}"`
-  return /[",;\n\r]/.test(text) && (excel || /[",\n\r]/.test(text)) ? `"${text.replaceAll('"', '""')}"` : text
+  return special.test(text) ? quote(text) : text
 }
 
-/** A time of ISO 8601: day, clock, seconds, and offset if it has one. */
+/** Beginnings that spreadsheets take for formulas, including full-width forms: https://owasp.org/www-community/attacks/CSV_Injection */
+const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/
+
+/** Writes a cell of CSV (RFC 4180). */
+export function csvCell(value: unknown, { safe = false, excel = false }: Dialect = {}): string {
+  const text = plain(value)
+  if (typeof value === 'number' || typeof value === 'bigint') return excel ? text.replace('.', ',') : text
+  // A spreadsheet shows a cell that begins with an apostrophe as text.
+  if ((safe || excel) && FORMULA.test(text)) return quote(`'${text}`)
+  return quotedCell(value, excel ? /[",;\n\r]/ : /[",\n\r]/)
+}
+
+/** Writes a cell of TSV, quoted as in CSV. */
+export const tsvCell = (value: unknown): string => quotedCell(value, /["\t\n\r]/)
+
+/** Matches a time of ISO 8601: day, clock, seconds, and offset if it has one. */
 const ISO_TIME = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2})(:\d{2})(?:\.\d+)?(?:Z|([+-])(\d{2}):(\d{2}))?$/
 
 const readTime = (value: unknown): RegExpExecArray | null => (typeof value === 'string' ? ISO_TIME.exec(value) : null)
 
-/** The rows whose times decide which columns have offsets. */
+/** The number of rows that decide which columns have offsets. */
 const SAMPLE_ROWS = 10_000
 
-/** The cells of a value for spreadsheets: times as `2024-11-24 00:15`, without the `T` and offset that keep them from being dates. */
+/** Writes a value for spreadsheets: times as `2024-11-24 00:15`, because `T` and offset would keep them from being dates. */
 function excelCells(value: unknown, hasOffsets: boolean): unknown[] {
   const [, day, clock, seconds, sign, hours, minutes] = readTime(value) ?? []
   if (sign !== undefined && !hasOffsets) return [value]
@@ -59,8 +69,8 @@ function excelCells(value: unknown, hasOffsets: boolean): unknown[] {
 }
 
 /**
- * Rows for spreadsheets, in blocks, the names of the columns first. A column with the offset from UTC in hours follows each column
- * of times with offsets: `at_offset_h` for `at_local`. An offset that appears only after the sample stays in its time.
+ * Writes rows for spreadsheets, the names of the columns first. A column with the offset from UTC in hours follows each column of times
+ * with offsets: `at_offset_h` for `at_local`. An offset that appears only after the sample stays in its time.
  */
 export async function* excelRows(
   columns: readonly string[],
@@ -68,16 +78,16 @@ export async function* excelRows(
 ): AsyncGenerator<unknown[][]> {
   let sample: (readonly unknown[])[] = []
   let hasOffsets: boolean[] | undefined
-  const cellsOf = (row: readonly unknown[]) => row.flatMap((value, i) => excelCells(value, hasOffsets?.[i] ?? false))
+  const toCells = (row: readonly unknown[]) => row.flatMap((value, i) => excelCells(value, hasOffsets?.[i] ?? false))
   const begin = (): unknown[][] => {
     hasOffsets = columns.map((_, i) => sample.some((row) => readTime(row[i])?.[4] !== undefined))
     const names = columns.flatMap((name, i) =>
       hasOffsets?.[i] ? [name, `${name.replace(/_local$/, '')}_offset_h`] : [name],
     )
-    return [uniqueNames(names), ...sample.map(cellsOf)]
+    return [uniqueNames(names), ...sample.map(toCells)]
   }
   for await (const block of blocks) {
-    if (hasOffsets) yield block.map(cellsOf)
+    if (hasOffsets) yield block.map(toCells)
     else {
       sample = sample.concat(block)
       if (sample.length >= SAMPLE_ROWS) yield begin()
@@ -86,25 +96,18 @@ export async function* excelRows(
   if (!hasOffsets) yield begin()
 }
 
-/** A cell of a text with tabs between its columns; what has a tab, a quote or a line break in it is quoted as in CSV. */
-export function tsvCell(value: unknown): string {
-  const text = plain(value)
-  if (text === '') return value === null || value === undefined ? '' : '""'
-  return /["\t\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
-}
-
-/** Unique names of columns: the second `a` becomes `a_2`. */
+/** Makes the names of columns unique: the second `a` becomes `a_2`. */
 export function uniqueNames(names: readonly string[]): string[] {
-  const given = new Set<string>()
+  const used = new Set<string>()
   return names.map((name) => {
     let unique = name
-    for (let i = 2; given.has(unique) || (unique !== name && names.includes(unique)); i++) unique = `${name}_${i}`
-    given.add(unique)
+    for (let i = 2; used.has(unique) || (unique !== name && names.includes(unique)); i++) unique = `${name}_${i}`
+    used.add(unique)
     return unique
   })
 }
 
-/** A bigint as a number where that is exact; anything else unchanged. */
+/** Converts a bigint to a number if that is exact; returns anything else unchanged. */
 export const exactNumber = (value: unknown): unknown =>
   typeof value === 'bigint' && value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER
     ? Number(value)

@@ -35,36 +35,19 @@ export function rangeIn(zone: string, { from, to }: ExportQuestion): Interval {
   return { from: resolve(from), to: resolve(to) }
 }
 
-/** A series of one geo, with the fields that all its rows share. */
-export interface ExportedGeoSeries {
-  readonly seriesId: number
-  readonly kind: string
-  readonly indicatorId: number
-  readonly name: string | null
-  readonly unit: string | null
-  readonly timeTrunc: string | null
-  readonly timeAgg: string | null
-  readonly geoAgg: string | null
-  readonly geoTrunc: string | null
-  readonly geoIds: string | null
-  readonly zone: string
-  /** Whether its values add up over time; others are averaged. */
-  readonly isSummed: boolean
-  readonly geoId: number
-  readonly geoName: string | null
-}
-
 /** Reads the series and geos of a question, in the order of an export. */
-export async function readExportedSeries({ kysely }: Reader, question: ExportQuestion): Promise<ExportedGeoSeries[]> {
-  const { indicators, kind = ENTRY_ROUTES.series, geos } = question
-  const rows = await kysely
+export const readExportedSeries = (
+  { kysely }: Reader,
+  { indicators, kind = ENTRY_ROUTES.series, geos }: ExportQuestion,
+) =>
+  kysely
     .selectFrom('series as s')
     .innerJoin('series_geo as g', 'g.series_id', 's.id')
     .select(['s.id as seriesId', 's.kind', 's.indicator_id as indicatorId', 's.time_trunc as timeTrunc'])
     .select(['s.time_agg as timeAgg', 's.geo_agg as geoAgg', 's.geo_trunc as geoTrunc', 's.geo_ids as geoIds'])
     .select(['s.time_zone as zone', 'g.geo_id as geoId'])
     .select([indicatorNameColumn('s.kind', 's.indicator_id'), geoNameColumn('g.geo_id', 'geoName')])
-    .select([seriesUnitColumn('s'), sql.raw<0 | 1 | boolean>(isSummedSql('s')).as('summed')])
+    .select([seriesUnitColumn('s'), sql.raw<0 | 1 | boolean>(isSummedSql('s')).as('isSummed')])
     .where('s.kind', '=', kind)
     .where('s.indicator_id', 'in', indicators)
     .$if(geos.length > 0, (query) => query.where('g.geo_id', 'in', geos))
@@ -72,10 +55,10 @@ export async function readExportedSeries({ kysely }: Reader, question: ExportQue
     .orderBy('s.indicator_id')
     .orderBy('s.id')
     .orderBy('g.geo_id')
-    .$narrowType<Pick<ExportedGeoSeries, 'kind'>>()
     .execute()
-  return rows.map(({ summed, ...row }) => ({ ...row, isSummed: Boolean(summed) }))
-}
+
+/** A series of one geo, with the fields that all its rows share. `isSummed`: its values add up over time; others are averaged. */
+export type ExportedSeries = Awaited<ReturnType<typeof readExportedSeries>>[number]
 
 /** Lists ids for a message, shortened if there are many. */
 const listIds = (ids: readonly number[]): string =>
@@ -109,7 +92,7 @@ export async function requireStored(db: Reader, question: ExportQuestion): Promi
 }
 
 /** Names the column of a series and geo. The name is unique: it contains all that identifies them. */
-export function columnName(series: ExportedGeoSeries): string {
+export function columnName(series: ExportedSeries): string {
   const { kind, indicatorId, geoId, timeTrunc, timeAgg, geoAgg, geoTrunc, geoIds } = series
   const combined = geoAgg !== null || geoTrunc !== null || geoIds !== null
   return [

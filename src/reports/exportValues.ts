@@ -2,13 +2,7 @@ import type { Blocks } from '../db/engine.ts'
 import type { Reader } from '../db/store.ts'
 import { formatUtc, type Instant } from '../util/time/instant.ts'
 import { formatOffset } from '../util/time/zone.ts'
-import {
-  columnName,
-  type ExportedGeoSeries,
-  type ExportQuestion,
-  rangeIn,
-  readExportedSeries,
-} from './exportQuestion.ts'
+import { columnName, type ExportedSeries, type ExportQuestion, rangeIn, readExportedSeries } from './exportQuestion.ts'
 import { resample } from './resample.ts'
 import { sideBySide } from './sideBySide.ts'
 
@@ -42,7 +36,7 @@ const TIME_COLUMNS: readonly ExportColumn[] = [
 type ExportedValue = readonly [at: Instant, value: number | null, step: number, isComplete?: 0 | 1]
 
 /** Reads the values of a series and geo in the order of their instants, aggregated to periods if the question says so. */
-function readValues({ engine }: Reader, series: ExportedGeoSeries, question: ExportQuestion): Blocks<ExportedValue> {
+function readValues({ engine }: Reader, series: ExportedSeries, question: ExportQuestion): Blocks<ExportedValue> {
   const { seriesId, geoId, zone } = series
   const values = engine.values({ seriesId, geoId, ...rangeIn(zone, question) }, question.asOf)
   return question.resampling ? resample(values, series, question.resampling) : values
@@ -68,7 +62,7 @@ async function createClock({ kysely }: Reader, zone: string): Promise<FormatTime
 }
 
 /** Returns the unit of some series, if all have the same. */
-function commonUnit(allSeries: readonly ExportedGeoSeries[]): string {
+function commonUnit(allSeries: readonly ExportedSeries[]): string {
   const units = new Set(allSeries.map(({ unit }) => unit))
   const [unit] = units
   return units.size === 1 && unit ? unit : "the indicator's own unit"
@@ -88,7 +82,7 @@ const SERIES_COLUMNS = {
   unit: ['text', 'unit'],
   geo_id: ['integer', 'geoId'],
   geo_name: ['text', 'geoName'],
-} as const satisfies Record<string, readonly [ExportColumn['type'], keyof ExportedGeoSeries]>
+} as const satisfies Record<string, readonly [ExportColumn['type'], keyof ExportedSeries]>
 
 /** Exports one row per value or period, ordered by kind, indicator, series, geo and instant. */
 export async function exportLong(db: Reader, question: ExportQuestion): Promise<Exported> {

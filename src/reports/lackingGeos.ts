@@ -148,7 +148,7 @@ const MAX_GEOS = 10
 /** Writes `indicator 600 has no values for geo 8741; values are stored for 1 (Portugal), 3 (España).` */
 export function lackingGeosText({ kind, indicatorId, geoIds, stored }: LackingGeos): string {
   const indicator = `${kind.replace('_', ' ')} ${indicatorId}`
-  if (geoIds.length === 0) return `${indicator} has no values: the service answered without any.`
+  if (geoIds.length === 0) return `${indicator} has no values: the service responded without any.`
   const lacks = `${indicator} has no values for geo ${geoIds.join(', ')}`
   if (stored.length === 0)
     return `${lacks}; no values are stored for any geo. Remove geoIds from the job to fetch all geos.`

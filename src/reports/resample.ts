@@ -23,7 +23,7 @@ const emptyPeriod = (from: Instant, to: Instant) => ({ from, to, first: to, sum:
  */
 export async function* resample(
   values: Blocks<readonly [at: Instant, value: number | null, step: number]>,
-  { zone, isSummed }: { readonly zone: string; readonly isSummed: boolean },
+  { zone, isSummed }: { readonly zone: string; readonly isSummed: 0 | 1 | boolean },
   { unit, partial }: Resampling,
 ): Blocks<Resampled> {
   const open = (from: Instant) => emptyPeriod(from, addUnits(zone, from, unit, 1))

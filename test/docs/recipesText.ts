@@ -5,9 +5,9 @@ import {
   HOURS_IN_RANGE,
   IN_RANGE,
   NATIVE_SERIES,
-  ONE_GEO,
   type Recipe,
-  UNSAID,
+  SERIES_AND_GEO,
+  UNSET_MEANINGS,
 } from '../../src/reports/recipes/recipe.ts'
 import { RECIPES } from '../recipes.ts'
 import type { Store } from '../store.ts'
@@ -30,7 +30,7 @@ const shortSql = (sql: string): string =>
     .replaceAll(new RegExp(`\\s+and ${escaped(HOURS_IN_RANGE)}`, 'g'), '')
     .replaceAll(new RegExp(`\\s+and ${escaped(IN_RANGE)}`, 'g'), '')
     .replaceAll(new RegExp(`\\s+and ${escaped(DAY_RANGE)}`, 'g'), '')
-    .replaceAll(ONE_GEO, `${NATIVE_SERIES} and indicator_id = :indicator and geo_id = :geo`)
+    .replaceAll(SERIES_AND_GEO, `${NATIVE_SERIES} and indicator_id = :indicator and geo_id = :geo`)
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
 /** Formats a recipe with its statement and first rows. */
@@ -54,8 +54,8 @@ async function recipeText(
     .filter(([key]) => !EXPLAINED.includes(key) || key in example)
     .map(([key, value]) =>
       key in example
-        ? `\`:${key}\` = ${example[key]} (default: ${UNSAID[key] ?? 'all'})`
-        : `\`:${key}\` ${value === null ? `(default: ${UNSAID[key] ?? 'all'})` : `= ${value}`}`,
+        ? `\`:${key}\` = ${example[key]} (default: ${UNSET_MEANINGS[key] ?? 'all'})`
+        : `\`:${key}\` ${value === null ? `(default: ${UNSET_MEANINGS[key] ?? 'all'})` : `= ${value}`}`,
     )
   return [
     `## ${name}`,

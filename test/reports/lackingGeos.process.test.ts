@@ -78,7 +78,7 @@ test.each([
 
 test('an indicator without values is reported, even while values may still be revised', async () => {
   const late = REST.replace('lookback: 1d', 'lookback: 8mo')
-  const says = ['indicator 5 has no values: the service answered without any.']
+  const says = ['indicator 5 has no values: the service responded without any.']
   for (const rest of [REST, late])
     expect(await lackingOf(`series: [{ indicators: [5], ${rest} }]`, NOW, () => false)).toEqual(says)
 })

@@ -27,7 +27,7 @@ async function answerOf(store: Store, name: string, given: Parameters = {}, now 
   try {
     const { parameters } = await prepareRecipe(store, recipe, given, SERVICES.generic, now / 1000)
     const rows = store.all(recipe.sql, parameters) as Row[]
-    return rows.length > 0 ? rows : recipe.nothing.says
+    return rows.length > 0 ? rows : recipe.empty.message
   } catch (error) {
     if (error instanceof InputError) return `${error.message} → ${error.hint}`
     throw error

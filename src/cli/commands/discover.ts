@@ -12,7 +12,6 @@ import {
 } from '../../reports/searchItems.ts'
 import { listSecrets } from '../../service/key.ts'
 import type { Service } from '../../service/service.ts'
-import { InputError } from '../../util/errors.ts'
 import { quantity } from '../../util/text.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JSON_FLAG, LIMIT_FLAG, SERVICE_FLAGS } from '../flags.ts'
@@ -45,8 +44,8 @@ export const examples = ['discover precio --database data/demo.db', 'discover 60
 type DiscoverArgs = Args<typeof flags, typeof positionals>
 
 /** Fetches the catalogue in every language, even if the stored one is new. */
-async function refreshCatalogue(args: DiscoverArgs, settings: Settings): Promise<number> {
-  const access = requireService(settings)
+async function refreshCatalogue(args: DiscoverArgs, settings: Settings, reason: string): Promise<number> {
+  const access = requireService(settings, reason)
   const { service, key } = access
   const log = logFor(args, listSecrets(key))
   const job = `name: discover\nlocales: [${service.locales.join(', ')}]\ncatalogue: true\n`
@@ -61,20 +60,6 @@ async function refreshCatalogue(args: DiscoverArgs, settings: Settings): Promise
   // The JSON log has events for this.
   for (const summary of args.logFormat === 'json' ? [] : summaries) log.info(summaryText(summary))
   return code
-}
-
-/** Refuses to fetch a missing catalogue without an address or key of the service. */
-function checkCanFetch(settings: Settings): void {
-  try {
-    requireService(settings)
-  } catch (error) {
-    if (!(error instanceof InputError)) throw error
-    const { message, hint, code } = error
-    throw new InputError(`The catalogue is not stored. To fetch it, --refresh needs an API key. ${message}`, {
-      ...(hint && { hint }),
-      code,
-    })
-  }
 }
 
 const MAX_GEOS = 3
@@ -106,8 +91,8 @@ export async function handler(args: DiscoverArgs): Promise<number> {
   const canFetch = settings.key !== null && settings.baseUrl !== null
   if (args.refresh || (isMissing && (canFetch || !reader))) {
     await reader?.close()
-    if (isMissing && !args.refresh) checkCanFetch(settings)
-    code = await refreshCatalogue(args, settings)
+    const reason = 'The catalogue is not stored. To fetch it, --refresh needs an API key. '
+    code = await refreshCatalogue(args, settings, isMissing && !args.refresh ? reason : '')
     reader = await openExisting()
     if (!reader) return code
   }

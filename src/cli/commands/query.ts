@@ -46,10 +46,10 @@ const TABLE_ROWS = 1000
 const TABLE_LETTERS = 100_000_000
 
 /** Prints the message of a recipe for an empty result; returns true if no table follows. */
-function printNoRows(name: Format, { says, answers }: NonNullable<Question['nothing']>): boolean {
-  if (!answers) throw new InputError(says, { code: 'nothing-stored' })
-  if (name === 'table') print(says)
-  else process.stderr.write(`${says}\n`)
+function printEmpty(name: Format, { message, isResult }: NonNullable<Question['empty']>): boolean {
+  if (!isResult) throw new InputError(message, { code: 'nothing-stored' })
+  if (name === 'table') print(message)
+  else process.stderr.write(`${message}\n`)
   return name === 'table'
 }
 
@@ -95,7 +95,7 @@ export async function handler(args: QueryArgs): Promise<number> {
   try {
     // It starts while the recipe is prepared.
     const statement = startStatement()
-    const { sql, parameters, nothing, notes } = await prepareQuestion()
+    const { sql, parameters, empty, notes } = await prepareQuestion()
     if (!args.quiet) for (const note of notes) process.stderr.write(`${note}\n`)
     const limits = {
       ...(timeout > 0 && { ms: timeout * 1000 }),
@@ -105,7 +105,7 @@ export async function handler(args: QueryArgs): Promise<number> {
     const result = await runStatement(statement, { file: settings.database.value, sql, parameters }, limits)
     const blocks = result.rows[Symbol.asyncIterator]()
     const first = await blocks.next()
-    if (first.done && nothing && printNoRows(name, nothing)) return EXIT.done
+    if (first.done && empty && printEmpty(name, empty)) return EXIT.done
     const rows = (async function* () {
       if (!first.done) yield first.value
       yield* { [Symbol.asyncIterator]: () => blocks }

@@ -53,7 +53,7 @@ function readScheduled(args: ScheduleArgs) {
   const service = requireService(settings)
   const log = logFor(args, listSecrets(service.key))
   const notify = notifyTargets(args)
-  const notifier = (some: readonly Job[]) => createNotifier(some, notify, { command: 'schedule', log })
+  const notifier = (notified: readonly Job[]) => createNotifier(notified, notify, { command: 'schedule', log })
   // Reports mistakes in the targets.
   notifier(jobs)
   return { jobs, file: settings.database.value, service, distributed, log, notify, notifier }

@@ -1,6 +1,6 @@
 import { isMap, parseDocument, stringify } from 'yaml'
 import { dictionaryRows } from '../../db/tables/dictionary.ts'
-import { isNeeded, UNSAID, withDefaults } from '../../reports/recipes/recipe.ts'
+import { isNeeded, UNSET_MEANINGS, withDefaults } from '../../reports/recipes/recipe.ts'
 import { recipesFor } from '../../reports/recipes/recipes.ts'
 import type { Service } from '../../service/service.ts'
 
@@ -58,7 +58,7 @@ export function metadataText(database: string, { service, sources }: Publication
   }
   const queries = recipesFor(service).map((recipe) => {
     const parameters = Object.entries(recipe.parameters).map(([name, value]) =>
-      isNeeded(recipe, name) ? `${name}: required` : `${name}: default ${value ?? UNSAID[name] ?? 'all'}`,
+      isNeeded(recipe, name) ? `${name}: required` : `${name}: default ${value ?? UNSET_MEANINGS[name] ?? 'all'}`,
     )
     const sql = withDefaults(recipe)
     const params = Object.keys(recipe.parameters)

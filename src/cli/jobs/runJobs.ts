@@ -132,7 +132,7 @@ async function runJob(command: Command, job: Job, later: readonly Job[]): Promis
   const progress = createProgress({
     quiet: options.quiet,
     report: (fields) => createEmitter(emitLog, { job: job.name, command: options.command })('run.progress', fields),
-    nameOf: async ({ series }) => (series ? indicatorName(store, series.kind, series.indicatorId) : undefined),
+    readName: async ({ series }) => (series ? indicatorName(store, series.kind, series.indicatorId) : undefined),
   })
   const context: SyncContext = {
     store,

@@ -190,15 +190,15 @@ function checkDatabase(database: Setting<string>): Setting<string> {
   })
 }
 
-/** Returns the base URL and the key, for a command that calls the service. Throws if one is not set. */
-export function requireService({ service: { value: service }, baseUrl, key, allowHttp }: Settings) {
+/** Returns the base URL and the key, for a command that calls the service. Throws if one is not set; `reason` begins the message. */
+export function requireService({ service: { value: service }, baseUrl, key, allowHttp }: Settings, reason = '') {
   if (!baseUrl)
-    throw new InputError(`No base URL is set, and service ${service.name} has no default.`, {
+    throw new InputError(`${reason}No base URL is set, and service ${service.name} has no default.`, {
       hint: `Pass --service ${LIVE} for the live service, or set INDICATOR_SYNC_BASE_URL. \`indicator-sync demo\` works without a service.`,
       code: 'no-base-url',
     })
   if (!key)
-    throw new InputError('No API key is set.', {
+    throw new InputError(`${reason}No API key is set.`, {
       hint: 'Set INDICATOR_SYNC_API_KEY in the environment or in .env, or pass --api-key-file.',
       code: 'no-key',
     })

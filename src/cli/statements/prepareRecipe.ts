@@ -29,7 +29,7 @@ function checkParameters(recipe: Recipe, given: Parameters): void {
     const isNumber = typeof parameters[key] === 'number' || key === 'series' || key === 'indicator'
     if (isNumber && typeof value !== 'number')
       refuse(`Parameter ${key} must be a number, not ${JSON.stringify(value)}.`, `Example: --param ${key}=3`)
-    const isList = !isNumber && needs.some(({ of }) => of === key)
+    const isList = !isNumber && needs.some(({ indicator }) => indicator === key)
     if (isList && !/^\d+(\s*,\s*\d+)*$/.test(String(value)))
       refuse(
         `Parameter ${key} must be a list of indicator ids, not ${JSON.stringify(value)}.`,
@@ -113,10 +113,10 @@ export async function prepareRecipe(
   parameters = { ...parameters, ...times }
   for (const { need, series } of needed)
     for (const item of series) await requireValues(db, item, parameters[need.geo] as number, range, need, recipe.name)
-  for (const { sql, lacks, hint } of recipe.preconditions ?? []) {
+  for (const { sql, message, hint } of recipe.preconditions ?? []) {
     const [row] = await allRows((await db.engine.query(sql, parameters)).rows)
-    const message = lacks.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(parameters[name]))
-    if (Number(row?.[0]) !== 1) refuseRecipe(message, hint, 'not-stored')
+    const text = message.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(parameters[name]))
+    if (Number(row?.[0]) !== 1) refuseRecipe(text, hint, 'not-stored')
   }
   return { parameters, notes }
 }

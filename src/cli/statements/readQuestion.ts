@@ -24,7 +24,7 @@ export interface QuestionArgs {
 export interface Question {
   readonly sql: string
   readonly parameters: Parameters
-  readonly nothing?: Recipe['nothing']
+  readonly empty?: Recipe['empty']
   readonly notes: readonly string[]
 }
 
@@ -78,8 +78,8 @@ export function readQuestion(
       withReader(database.value, async (reader) => {
         const numbers = mapValues(parameters, exactNumber) as Parameters
         const prepared = await prepareRecipe(reader, recipe, numbers, service, now)
-        const { sql, nothing } = recipe
-        return { sql, nothing, notes: prepared.notes, parameters: mapValues(prepared.parameters, toInteger) }
+        const { sql, empty } = recipe
+        return { sql, empty, notes: prepared.notes, parameters: mapValues(prepared.parameters, toInteger) }
       })
   }
   for (const name of Object.keys(parameters))

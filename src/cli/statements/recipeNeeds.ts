@@ -1,4 +1,4 @@
-import { indicatorNameColumn } from '../../db/queries/catalogueNames.ts'
+import type { InferResult } from 'kysely'
 import type { Reader } from '../../db/store.ts'
 import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
 import type { Need, Recipe } from '../../reports/recipes/recipe.ts'
@@ -11,14 +11,6 @@ import { formatLocal } from '../../util/time/zone.ts'
 /** The values of a statement's parameters. */
 export type Parameters = Readonly<Record<string, string | number | bigint | null>>
 
-/** A series that a recipe reads. */
-export interface RecipeSeries {
-  readonly id: number
-  readonly indicatorId: number
-  readonly name: string | null
-  readonly zone: string
-}
-
 /** Throws the error for a recipe that cannot be run with its parameters. */
 export const refuseRecipe = (message: string, hint: string, code: string): never => {
   throw new InputError(message, { hint, code })
@@ -28,10 +20,10 @@ const listText = (words: readonly (string | number)[]): string =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
 
 const selectSeries = ({ kysely }: Reader) =>
-  kysely
-    .selectFrom('series as s')
-    .select(['s.id', 's.indicator_id as indicatorId', 's.time_zone as zone'])
-    .select(indicatorNameColumn('s.kind', 's.indicator_id'))
+  kysely.selectFrom('series as s').select(['s.id', 's.indicator_id as indicatorId', 's.time_zone as zone'])
+
+/** A series that a recipe reads. */
+export type RecipeSeries = InferResult<ReturnType<typeof selectSeries>>[number]
 
 /** Selects the series of some indicators that have values. */
 const selectStored = (db: Reader, indicators: readonly number[]) =>
@@ -55,13 +47,13 @@ export async function findNeededSeries(
     const hint = 'List the stored series: query --recipe data-range.'
     return [series ?? refuseRecipe(`Series ${requested} does not exist.`, hint, 'no-series')]
   }
-  if ((parameters[need.of] ?? null) === null)
+  if ((parameters[need.indicator] ?? null) === null)
     return refuseRecipe(
-      `Recipe ${recipe.name} has no default for parameter ${need.of} with this service.`,
-      `Pass ${need.of === 'indicator' ? '--indicator 7' : `--param ${need.of}=7`}; \`indicator-sync discover\` finds ids.`,
+      `Recipe ${recipe.name} has no default for parameter ${need.indicator} with this service.`,
+      `Pass ${need.indicator === 'indicator' ? '--indicator 7' : `--param ${need.indicator}=7`}; \`indicator-sync discover\` finds ids.`,
       'no-indicator',
     )
-  const ids = [...new Set(String(parameters[need.of]).split(',').map(Number))]
+  const ids = [...new Set(String(parameters[need.indicator]).split(',').map(Number))]
   const native = await selectStored(db, ids).where('s.time_trunc', 'is', null).where('s.geo_agg', 'is', null).execute()
   const byId = new Map(native.map((series) => [series.indicatorId, series]))
   const lacking = ids.filter((id) => !byId.has(id))

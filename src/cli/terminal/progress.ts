@@ -96,11 +96,11 @@ export interface ProgressOptions {
   /** Called once a minute if stderr is not a terminal. */
   readonly report: (fields: FieldsOf<'run.progress'>) => void
   /** Reads the stored name of what is fetched. */
-  readonly nameOf: (planned: PlannedRequest) => Promise<string | undefined>
+  readonly readName: (planned: PlannedRequest) => Promise<string | undefined>
 }
 
 /** Shows progress: a line that is redrawn on a terminal, otherwise an event each minute. */
-export function createProgress({ quiet, report, nameOf }: ProgressOptions) {
+export function createProgress({ quiet, report, readName }: ProgressOptions) {
   const began = performance.now()
   const isTerminal = process.stderr.isTTY === true && !quiet
   let last = began
@@ -112,7 +112,7 @@ export function createProgress({ quiet, report, nameOf }: ProgressOptions) {
       const { planned, counts, done, total, callsLeft = null } = progress
       const seconds = Math.max((now - began) / 1000, 0.001)
       const cells = isTerminal ? (process.stderr.columns || 80) - 1 : Number.POSITIVE_INFINITY
-      const reason = progressLine(progress, seconds, await nameOf(planned), cells)
+      const reason = progressLine(progress, seconds, await readName(planned), cells)
       if (isTerminal) {
         process.stderr.write(`\r\u001b[K${reason}`)
         isDrawn = true

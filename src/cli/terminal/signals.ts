@@ -29,12 +29,8 @@ function endNow(name: StopSignal): void {
 export function watchSignals(
   report: (fields: FieldsOf<'signal.received'>) => void = () => undefined,
   controller = new AbortController(),
-): {
-  readonly signal: AbortSignal
-  /** Returns the exit code of the received signal, if any. */
-  code(): number | undefined
-  release(): void
-} {
+): { readonly signal: AbortSignal; code(): number | undefined; release(): void } {
+  /** The exit code of the received signal. */
   let code: number | undefined
   const listeners = STOP_SIGNALS.map((name) => {
     const listener = () => {

@@ -95,9 +95,9 @@ function comparisonText(a: DrawnSeries, b: DrawnSeries): string {
       const numbers = part.filter((value) => value !== null)
       return numbers.length === 0 ? null : mean(numbers)
     })
-  const others = means(b)
+  const meansB = means(b)
   const pairs = means(a).flatMap((x, i): [number, number][] => {
-    const y = others[i] ?? null
+    const y = meansB[i] ?? null
     return x === null || y === null ? [] : [[x, y]]
   })
   if (pairs.length < 2) return 'The two series have no timestamp in common.'

@@ -3,12 +3,12 @@ import type { Service } from '../../service/service.ts'
 import type { WellKnownSeries } from '../../service/wellKnown.ts'
 
 /** The parts of a service that provide defaults. */
-export type Subjects = Pick<Service, 'wellKnown' | 'exampleTexts' | 'locales'>
+export type RecipeDefaults = Pick<Service, 'wellKnown' | 'exampleTexts' | 'locales'>
 
 /** A series that a recipe reads, as the names of the parameters that select it. */
 export interface Need {
   /** The parameter with the indicator, or several separated by commas. */
-  readonly of: string
+  readonly indicator: string
   readonly geo: string
   /** The parameter with a series id that overrides the indicator; default: the native series. */
   readonly series?: 'series'
@@ -20,7 +20,7 @@ export interface Need {
 interface Precondition {
   readonly sql: string
   /** `{name}` stands for a parameter. */
-  readonly lacks: string
+  readonly message: string
   readonly hint: string
 }
 
@@ -29,7 +29,7 @@ export interface Recipe {
   readonly name: string
   readonly question: string
   /**
-   * Parameters with their defaults; null: see `UNSAID`. `from` and `to` (exclusive) are local days `YYYY-MM-DD` or instants
+   * Parameters with their defaults; null: see `UNSET_MEANINGS`. `from` and `to` (exclusive) are local days `YYYY-MM-DD` or instants
    * `YYYY-MM-DDTHH:MM:SSZ`.
    */
   readonly parameters: Readonly<Record<string, string | number | null>>
@@ -40,57 +40,43 @@ export interface Recipe {
   readonly required?: readonly string[]
   readonly preconditions?: readonly Precondition[]
   readonly sql: string
-  /** The message for an empty result; `answers`: an empty result is a valid answer. */
-  readonly nothing: { readonly says: string; readonly answers: boolean }
+  /** The message for an empty result, and whether that is a valid result. */
+  readonly empty: { readonly message: string; readonly isResult: boolean }
 }
 
-/** The condition on the range: whole local days, or instants in UTC. A day counts if it starts in the range. */
+/** The condition for days in the range, which is local days or instants in UTC. A day counts if it starts in the range. */
 export const DAY_RANGE = `(:from is null or iif(length(:from) > 10, at >= unixepoch(:from), local_date >= :from))
   and (:to is null or iif(length(:to) > 10, at < unixepoch(:to), local_date < :to))`
 
-/**
- * The same for values. Its first line repeats the range in instants, widened by a
- * day at both ends, so that the query reads only values near the range.
- */
+/** The same for values. Its first line repeats the range in instants and a day more at both ends, to read only values near it. */
 export const IN_RANGE = `at between coalesce(unixepoch(substr(:from, 1, 10)) - 86400, -100000000000) and coalesce(unixepoch(substr(:to, 1, 10)) + 172800, 100000000000)
   and ${DAY_RANGE}`
 /** The same for hours, which count if they lie in the range. */
 export const HOURS_IN_RANGE = `${IN_RANGE}
   and (:to is null or length(:to) = 10 or at + 3600 <= unixepoch(:to))`
-export const ALWAYS = { from: null, to: null } as const
+export const ANY_RANGE = { from: null, to: null } as const
 
 /** The parameters of a recipe for one series. */
-export const about = (series: WellKnownSeries) => ({ ...series, series: null }) as const
+export const seriesParameters = (series: WellKnownSeries) => ({ ...series, series: null }) as const
 
 /** The native series, without aggregation by the service. */
 export const NATIVE_SERIES = `kind = '${ENTRY_ROUTES.series}' and time_trunc is null and geo_agg is null`
 
-/** The given series; default: the native one of the indicator. */
-const ONE = `iif(:series is null, ${NATIVE_SERIES} and indicator_id = :indicator, series_id = :series)`
-
-/** One series and geo. */
-export const ONE_GEO = `${ONE} and geo_id = :geo`
-export const ONE_NEED: Need = { of: 'indicator', geo: 'geo', series: 'series' }
+/** A geo of the given series; default: of the native series of the indicator. */
+export const SERIES_AND_GEO = `iif(:series is null, ${NATIVE_SERIES} and indicator_id = :indicator, series_id = :series) and geo_id = :geo`
+export const SERIES_NEED: Need = { indicator: 'indicator', geo: 'geo', series: 'series' }
 
 /** The time-weighted average. */
-export const MEAN = 'sum(value * step_s) / sum(step_s)'
+export const WEIGHTED_MEAN = 'sum(value * step_s) / sum(step_s)'
 
-/**
- * A sum rounded to a number of decimals, after rounding to four more. The last bits of a sum depend on the order of additions,
- * and would otherwise decide between two results if the exact sum lies halfway.
- */
+/** Rounds a sum after rounding it to four more decimals: its last bits depend on the order of additions, and could tip it at a half. */
 export const rounded = (sum: string, decimals = 0): string => `round(round(${sum}, ${decimals + 4}), ${decimals})`
 
 /** The message if no stored value is in the range. */
-export const NONE_IN_RANGE = { says: 'No values are stored in this range.', answers: false } as const
-/** The same for recipes that count whole local days. */
-export const NO_DAY = {
-  says: 'No local day with values starts in this range; the recipe counts whole days.',
-  answers: false,
-} as const
+export const NONE_IN_RANGE = { message: 'No values are stored in this range.', isResult: false }
 
 /** The meaning of a parameter without a value; default: `all`. */
-export const UNSAID: Readonly<Record<string, string>> = {
+export const UNSET_MEANINGS: Readonly<Record<string, string>> = {
   from: 'no limit',
   to: 'no limit',
   series: 'native series',
@@ -101,20 +87,15 @@ export const UNSAID: Readonly<Record<string, string>> = {
 
 /** Whether a parameter is required because the service defines no default. */
 export const isNeeded = ({ needs, required = [], parameters }: Recipe, name: string): boolean =>
-  parameters[name] === null && [...required, ...needs.flatMap(({ of, geo }) => [of, geo])].includes(name)
+  parameters[name] === null && [...required, ...needs.flatMap(({ indicator, geo }) => [indicator, geo])].includes(name)
 
-const literal = (value: string | number): string =>
-  typeof value === 'number' ? String(value) : `'${value.replaceAll("'", "''")}'`
-
-/**
- * The statement of a recipe with its defaults, for tools that send all parameters as text and empty ones as ''.
- */
+/** Writes the statement of a recipe with its defaults, for tools that send all parameters as text and empty ones as ''. */
 export function withDefaults({ sql, parameters }: Pick<Recipe, 'sql' | 'parameters'>): string {
   return sql.replaceAll(/:(\w+)/g, (mark, name: string) => {
     if (!Object.hasOwn(parameters, name)) return mark
     const value = parameters[name]!
     if (value === null) return `nullif(:${name}, '')`
-    const given = `coalesce(nullif(:${name}, ''), ${literal(value)})`
-    return typeof value === 'number' ? `cast(${given} as numeric)` : given
+    if (typeof value === 'number') return `cast(coalesce(nullif(:${name}, ''), ${value}) as numeric)`
+    return `coalesce(nullif(:${name}, ''), '${value.replaceAll("'", "''")}')`
   })
 }

@@ -1,11 +1,11 @@
-import { energyRecipes } from './energy.ts'
-import { evidenceRecipes } from './evidence.ts'
-import { priceRecipes } from './prices.ts'
-import type { Recipe, Subjects } from './recipe.ts'
-import { textRecipes } from './texts.ts'
+import { energyRecipes } from './energyRecipes.ts'
+import { evidenceRecipes } from './evidenceRecipes.ts'
+import { priceRecipes } from './priceRecipes.ts'
+import type { Recipe, RecipeDefaults } from './recipe.ts'
+import { textRecipes } from './textRecipes.ts'
 
 /** Every recipe in the order of the documentation, with defaults of a service. */
-export const recipesFor = (service: Subjects): readonly Recipe[] => [
+export const recipesFor = (service: RecipeDefaults): readonly Recipe[] => [
   ...priceRecipes(service),
   ...energyRecipes(service),
   ...evidenceRecipes(service),

@@ -1,10 +1,10 @@
 import { localeOrderSql } from '../../db/tables/sql/expressions.ts'
-import type { Recipe, Subjects } from './recipe.ts'
+import type { Recipe, RecipeDefaults } from './recipe.ts'
 
 /** The day of `archives-published`; default: today. */
 const DAY_SQL = `coalesce(:date, strftime('%Y-%m-%d', 'now'))`
 
-export const textRecipes = ({ exampleTexts, locales }: Subjects): readonly Recipe[] => [
+export const textRecipes = ({ exampleTexts, locales }: RecipeDefaults): readonly Recipe[] => [
   {
     name: 'search',
     question: 'Which indicators, texts and archives mention a word? Ignores accents and ranks names first.',
@@ -14,7 +14,7 @@ export const textRecipes = ({ exampleTexts, locales }: Subjects): readonly Recip
     preconditions: [
       {
         sql: 'select exists(select 1 from search_item where locale = :locale)',
-        lacks: 'No text in the language {locale} is stored.',
+        message: 'No text in the language {locale} is stored.',
         hint: `A job fetches them: catalogue: true, and content: [{ kinds: [news] }], with locales: [${locales.join(', ')}].`,
       },
     ],
@@ -25,7 +25,7 @@ join texts t on t.id = i.id
 where search match :text and i.locale = :locale
 order by bm25(search, 10, 4, 1), i.kind, i.item_id
 limit 20`,
-    nothing: { says: 'No text matches.', answers: true },
+    empty: { message: 'No text matches.', isResult: true },
   },
   {
     name: 'latest-news',
@@ -35,14 +35,14 @@ limit 20`,
     preconditions: [
       {
         sql: 'select exists(select 1 from news where (:locale is null or locale = :locale) and withdrawn_at is null)',
-        lacks: 'No news in the language {locale} is stored.',
+        message: 'No news in the language {locale} is stored.',
         hint: `A job fetches them: content: [{ kinds: [news] }], with locales: [${locales.join(', ')}].`,
       },
     ],
     sql: `select id, substr(published_at, 1, 10) as published, title, trim(substr(body_text, 1, 60)) as beginning, terms
 from news where locale = coalesce(:locale, (select locale from news order by ${localeOrderSql('locale')} limit 1)) and withdrawn_at is null
 order by published_at desc, id limit 10`,
-    nothing: { says: 'There is no news.', answers: true },
+    empty: { message: 'There is no news.', isResult: true },
   },
   {
     name: 'archives-published',
@@ -53,18 +53,18 @@ order by published_at desc, id limit 10`,
     preconditions: [
       {
         sql: `select exists(select 1 from archive_publications where kind = 'archive')`,
-        lacks: 'No listing of archives is stored.',
+        message: 'No listing of archives is stored.',
         hint: 'A job fetches it: archives: [{ window: { last: 7d } }].',
       },
       {
         sql: `select exists(select 1 from archive_publications where kind = 'archive' and date = ${DAY_SQL})`,
-        lacks: 'No stored archive was listed for {date}.',
+        message: 'No stored archive was listed for {date}.',
         hint: 'Choose another day: --param date=-1d, or --param date=2025-11-03; `archives list` shows the stored days.',
       },
     ],
     sql: `select id, name, archive_type, horizon, about_from, about_to, published_from
 from archive_publications where date = ${DAY_SQL} and kind = 'archive'
 order by id limit 20`,
-    nothing: { says: 'No archive is listed for this day.', answers: true },
+    empty: { message: 'No archive is listed for this day.', isResult: true },
   },
 ]

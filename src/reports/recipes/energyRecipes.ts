@@ -1,21 +1,20 @@
 import type { WellKnownSeries } from '../../service/wellKnown.ts'
 import {
-  ALWAYS,
-  about,
+  ANY_RANGE,
   DAY_RANGE,
   HOURS_IN_RANGE,
   IN_RANGE,
   NATIVE_SERIES,
-  NO_DAY,
-  ONE_GEO,
-  ONE_NEED,
   type Recipe,
+  type RecipeDefaults,
   rounded,
-  type Subjects,
+  SERIES_AND_GEO,
+  SERIES_NEED,
+  seriesParameters,
 } from './recipe.ts'
 
-/** Several indicators as a parameter takes them; null where one of them is not known. */
-const numbers = (...series: readonly WellKnownSeries[]): string | null =>
+/** Joins indicators to a list for a parameter; null if one is unknown. */
+const joinIds = (...series: readonly WellKnownSeries[]): string | null =>
   series.some(({ indicator }) => indicator === null) ? null : series.map(({ indicator }) => indicator).join(',')
 
 const inList = (parameter: string): string =>
@@ -23,44 +22,45 @@ const inList = (parameter: string): string =>
 
 export const energyRecipes = ({
   wellKnown: { tradedEnergy, demand, demandForecast, wind, solar, hydro, nuclear, combinedCycle },
-}: Subjects): readonly Recipe[] => [
+}: RecipeDefaults): readonly Recipe[] => [
   {
     name: 'monthly-energy',
     question:
       'How much energy did each technology generate per month? Only for indicators of power or energy; a local day counts if it starts in the range.',
-    parameters: { indicators: numbers(wind, solar, hydro, nuclear, combinedCycle), geo: wind.geo, ...ALWAYS },
-    needs: [{ of: 'indicators', geo: 'geo' }],
+    parameters: { indicators: joinIds(wind, solar, hydro, nuclear, combinedCycle), geo: wind.geo, ...ANY_RANGE },
+    needs: [{ indicator: 'indicators', geo: 'geo' }],
     sql: `select substr(local_date, 1, 7) as local_month, indicator_id, indicator_name, ${rounded('sum(energy)')} as mwh,
   ${rounded('sum(energy) / sum(hours)')} as average_mw, ${rounded('sum(hours)', 2)} as hours
 from observations_daily
 where ${NATIVE_SERIES} and ${inList('indicators')} and geo_id = :geo and energy is not null
   and ${DAY_RANGE}
 group by local_month, indicator_id, indicator_name order by local_month, mwh desc, indicator_id`,
-    nothing: {
-      says: 'No energy in this range: a local day counts if it starts in the range, and only power and energy have energy.',
-      answers: false,
+    empty: {
+      message:
+        'No energy in this range: a local day counts if it starts in the range, and only power and energy have energy.',
+      isResult: false,
     },
   },
   {
     name: 'monthly-traded-energy',
     question: 'How much energy was traded per month, by length of the period?',
-    parameters: { ...about(tradedEnergy), ...ALWAYS },
-    needs: [ONE_NEED],
+    parameters: { ...seriesParameters(tradedEnergy), ...ANY_RANGE },
+    needs: [SERIES_NEED],
     sql: `select substr(local_date, 1, 7) as local_month, step_s, count(*) as periods, ${rounded('sum(value)')} as mwh,
   ${rounded('sum(value) * 3600 / sum(step_s)')} as average_mw
 from observations
-where ${ONE_GEO} and value is not null
+where ${SERIES_AND_GEO} and value is not null
   and ${IN_RANGE}
 group by local_month, step_s order by local_month, step_s desc`,
-    nothing: NO_DAY,
+    empty: { message: 'No local day with values starts in this range; the recipe counts whole days.', isResult: false },
   },
   {
     name: 'forecast-error',
     question: 'How accurate was the demand forecast each day (bias, MAE, MAPE)?',
-    parameters: { forecast: demandForecast.indicator, real: demand.indicator, geo: demand.geo, ...ALWAYS },
+    parameters: { forecast: demandForecast.indicator, real: demand.indicator, geo: demand.geo, ...ANY_RANGE },
     needs: [
-      { of: 'forecast', geo: 'geo', hourly: true },
-      { of: 'real', geo: 'geo', hourly: true },
+      { indicator: 'forecast', geo: 'geo', hourly: true },
+      { indicator: 'real', geo: 'geo', hourly: true },
     ],
     sql: `with hourly as (
   select indicator_id, local_date, at, value as mw
@@ -73,15 +73,15 @@ select r.local_date, count(*) as hours, ${rounded('avg(r.mw)')} as real_mw, ${ro
 from hourly r join hourly f on f.at = r.at and f.indicator_id = :forecast
 where r.indicator_id = :real
 group by r.local_date order by r.local_date`,
-    nothing: { says: 'The forecast and the real values have no common hour in this range.', answers: false },
+    empty: { message: 'The forecast and the real values have no common hour in this range.', isResult: false },
   },
   {
     name: 'residual-load',
     question: 'What is the residual load (demand minus wind and solar) by local hour?',
-    parameters: { demand: demand.indicator, renewables: numbers(wind, solar), geo: demand.geo, ...ALWAYS },
+    parameters: { demand: demand.indicator, renewables: joinIds(wind, solar), geo: demand.geo, ...ANY_RANGE },
     needs: [
-      { of: 'demand', geo: 'geo', hourly: true },
-      { of: 'renewables', geo: 'geo', hourly: true },
+      { indicator: 'demand', geo: 'geo', hourly: true },
+      { indicator: 'renewables', geo: 'geo', hourly: true },
     ],
     sql: `with hourly as (
   select indicator_id, at, substr(at_local, 12, 2) as local_hour, value as mw
@@ -96,15 +96,15 @@ group by r.local_date order by r.local_date`,
 )
 select local_hour, ${rounded('avg(mw)')} as average_mw, round(min(mw), 0) as min_mw, round(max(mw), 0) as max_mw
 from residual group by local_hour order by local_hour`,
-    nothing: { says: 'The demand and the renewables have no common hour in this range.', answers: false },
+    empty: { message: 'The demand and the renewables have no common hour in this range.', isResult: false },
   },
   {
     name: 'renewable-share',
     question: 'What share of demand did renewables cover each day? Only counts hours with complete data.',
-    parameters: { demand: demand.indicator, renewables: numbers(wind, solar, hydro), geo: demand.geo, ...ALWAYS },
+    parameters: { demand: demand.indicator, renewables: joinIds(wind, solar, hydro), geo: demand.geo, ...ANY_RANGE },
     needs: [
-      { of: 'demand', geo: 'geo', hourly: true },
-      { of: 'renewables', geo: 'geo', hourly: true },
+      { indicator: 'demand', geo: 'geo', hourly: true },
+      { indicator: 'renewables', geo: 'geo', hourly: true },
     ],
     sql: `with hourly as (
   select indicator_id, local_date, at, value as mw
@@ -120,6 +120,6 @@ from residual group by local_hour order by local_hour`,
 select local_date, count(*) as hours, ${rounded('sum(renewable)')} as renewable_mwh, ${rounded('sum(demand)')} as demand_mwh,
   ${rounded('100 * sum(renewable) / nullif(sum(demand), 0)', 1)} as share_percent
 from complete group by local_date order by local_date`,
-    nothing: { says: 'The demand and the renewables have no common hour in this range.', answers: false },
+    empty: { message: 'The demand and the renewables have no common hour in this range.', isResult: false },
   },
 ]

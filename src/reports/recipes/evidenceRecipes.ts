@@ -1,47 +1,47 @@
 import {
-  ALWAYS,
-  about,
+  ANY_RANGE,
   IN_RANGE,
   NONE_IN_RANGE,
-  ONE_GEO,
-  ONE_NEED,
   type Recipe,
+  type RecipeDefaults,
   rounded,
-  type Subjects,
+  SERIES_AND_GEO,
+  SERIES_NEED,
+  seriesParameters,
 } from './recipe.ts'
 
 /** The instant of `known-at`; default: the start of the day. */
 const THEN = `coalesce(:at, strftime('%Y-%m-%dT00:00:00.000Z', 'now'))`
 
-export const evidenceRecipes = ({ wellKnown: { spotPrice, demand } }: Subjects): readonly Recipe[] => [
+export const evidenceRecipes = ({ wellKnown: { spotPrice, demand } }: RecipeDefaults): readonly Recipe[] => [
   {
     name: 'known-at',
     question: 'Which values have changed since an instant?',
-    parameters: { ...about(demand), at: null, ...ALWAYS },
+    parameters: { ...seriesParameters(demand), at: null, ...ANY_RANGE },
     shown: { at: '2025-11-03T18:00:00.000Z' },
-    needs: [ONE_NEED],
+    needs: [SERIES_NEED],
     preconditions: [
       {
-        sql: `select exists(select 1 from observation_history where ${ONE_GEO} and valid_from <= ${THEN})`,
-        lacks: 'No value of indicator {indicator}, geo {geo} was stored yet at {at}.',
+        sql: `select exists(select 1 from observation_history where ${SERIES_AND_GEO} and valid_from <= ${THEN})`,
+        message: 'No value of indicator {indicator}, geo {geo} was stored yet at {at}.',
         hint: 'Choose a later instant, such as --param at=now; `query --recipe data-range` lists the stored series.',
       },
     ],
     sql: `select h.at_local, h.value as known_then, o.value as known_now, round(o.value - h.value, 2) as difference
 from (
   select series_id, geo_id, at, at_local, value from observation_history
-  where ${ONE_GEO} and valid_from <= ${THEN} and (valid_to is null or valid_to > ${THEN})
+  where ${SERIES_AND_GEO} and valid_from <= ${THEN} and (valid_to is null or valid_to > ${THEN})
     and ${IN_RANGE}
 ) h
 left join observation o on o.series_id = h.series_id and o.geo_id = h.geo_id and o.at = h.at
 where o.value is distinct from h.value
 order by h.at`,
-    nothing: { says: 'No value has changed since then.', answers: true },
+    empty: { message: 'No value has changed since then.', isResult: true },
   },
   {
     name: 'revisions-by-age',
     question: "How many revisions are there, by series and the value's age in days when it was revised?",
-    parameters: { indicator: null, ...ALWAYS },
+    parameters: { indicator: null, ...ANY_RANGE },
     needs: [],
     sql: `select series_id, indicator_id, indicator_name, time_trunc, (unixepoch(valid_to) - at) / 86400 as age_days,
   count(*) as revisions, min(local_date) as first_day, max(local_date) as last_day
@@ -49,16 +49,16 @@ from observation_history
 where valid_to is not null and (:indicator is null or indicator_id = :indicator)
   and ${IN_RANGE}
 group by series_id, indicator_id, indicator_name, time_trunc, age_days order by indicator_id, time_trunc nulls first, series_id, age_days`,
-    nothing: { says: 'No value in this range has been revised.', answers: true },
+    empty: { message: 'No value in this range has been revised.', isResult: true },
   },
   {
     name: 'completeness',
     question: 'How complete is a series each month?',
-    parameters: { ...about(spotPrice) },
-    needs: [ONE_NEED],
+    parameters: { ...seriesParameters(spotPrice) },
+    needs: [SERIES_NEED],
     sql: `with months as (
   select series_id, local_month, count, hours from observations_monthly
-  where ${ONE_GEO}
+  where ${SERIES_AND_GEO}
 ), bounds as (
   select m.*, s.time_zone, unixepoch(local_month || '-01') as from_at, unixepoch(local_month || '-01', '+1 month') as to_at
   from months m join series s on s.id = m.series_id
@@ -70,17 +70,17 @@ group by series_id, indicator_id, indicator_name, time_trunc, age_days order by 
 select local_month, series_id, count as periods, ${rounded('coalesce(hours, 0)', 2)} as hours, hours_of_month,
   ${rounded('100 * coalesce(hours, 0) / hours_of_month', 1)} as complete_percent
 from lengths order by local_month`,
-    nothing: NONE_IN_RANGE,
+    empty: NONE_IN_RANGE,
   },
   {
     name: 'clock-change-days',
     question: 'Which days have 23 or 25 hours?',
-    parameters: { ...about(spotPrice), ...ALWAYS },
-    needs: [ONE_NEED],
+    parameters: { ...seriesParameters(spotPrice), ...ANY_RANGE },
+    needs: [SERIES_NEED],
     sql: `with days as (
   select series_id, local_date, count(*) as periods, sum(step_s) / 3600.0 as hours, min(at) as first_at, max(at) as last_at, max(step_s) as step_s
   from observations
-  where ${ONE_GEO} and value is not null
+  where ${SERIES_AND_GEO} and value is not null
     and ${IN_RANGE}
   group by series_id, local_date
 )
@@ -89,7 +89,7 @@ from days d join series s on s.id = d.series_id
 where (d.step_s between 80000 and 93000 and d.step_s <> 86400)
   or exists (select 1 from time_zone_offset z where z.zone = s.time_zone and z.from_at > d.first_at and z.from_at <= d.last_at)
 order by d.local_date`,
-    nothing: { says: 'The stored values in this range include no clock change.', answers: true },
+    empty: { message: 'The stored values in this range include no clock change.', isResult: true },
   },
   {
     name: 'missing-data',
@@ -98,7 +98,7 @@ order by d.local_date`,
     needs: [],
     sql: `select series_id, indicator_id, iif(geo_id = 0, 'all geos', cast(geo_id as text)) as geo, from_local, to_local, reason, missing
 from gaps order by indicator_id, series_id, geo_id, from_local`,
-    nothing: { says: 'No data is missing.', answers: true },
+    empty: { message: 'No data is missing.', isResult: true },
   },
   {
     name: 'data-range',
@@ -108,6 +108,6 @@ from gaps order by indicator_id, series_id, geo_id, from_local`,
     sql: `select f.series_id, f.indicator_id, s.time_trunc, s.time_agg, f.geo_id, f.geo_name, f.first_utc, f.last_utc, f.checked_at
 from freshness f join series s on s.id = f.series_id
 order by f.last_utc, f.indicator_id, s.time_trunc nulls first, f.series_id, f.geo_id`,
-    nothing: { says: 'No series is stored yet. Fetch some: indicator-sync init, then sync.', answers: false },
+    empty: { message: 'No series is stored yet. Fetch some: indicator-sync init, then sync.', isResult: false },
   },
 ]

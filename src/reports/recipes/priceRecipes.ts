@@ -1,75 +1,80 @@
 import {
-  ALWAYS,
-  about,
+  ANY_RANGE,
   HOURS_IN_RANGE,
   IN_RANGE,
-  MEAN,
   NATIVE_SERIES,
   NONE_IN_RANGE,
-  ONE_GEO,
-  ONE_NEED,
   type Recipe,
+  type RecipeDefaults,
   rounded,
-  type Subjects,
+  SERIES_AND_GEO,
+  SERIES_NEED,
+  seriesParameters,
+  WEIGHTED_MEAN,
 } from './recipe.ts'
 
-const HOURLY = { ...ONE_NEED, hourly: true } as const
+const HOURLY = { ...SERIES_NEED, hourly: true } as const
 
-export const priceRecipes = ({ wellKnown: { spotPrice, sessionPrice, solar } }: Subjects): readonly Recipe[] => [
+export const priceRecipes = ({ wellKnown: { spotPrice, sessionPrice, solar } }: RecipeDefaults): readonly Recipe[] => [
   {
     name: 'daily-average',
     question: 'What were the average, minimum and maximum of each local day?',
-    parameters: { ...about(spotPrice), ...ALWAYS },
-    needs: [ONE_NEED],
-    sql: `select local_date, count(*) as periods, ${rounded(MEAN, 2)} as average, round(min(value), 2) as minimum, round(max(value), 2) as maximum, min(unit) as unit
+    parameters: { ...seriesParameters(spotPrice), ...ANY_RANGE },
+    needs: [SERIES_NEED],
+    sql: `select local_date, count(*) as periods, ${rounded(WEIGHTED_MEAN, 2)} as average, round(min(value), 2) as minimum, round(max(value), 2) as maximum, min(unit) as unit
 from observations
-where ${ONE_GEO} and value is not null
+where ${SERIES_AND_GEO} and value is not null
   and ${IN_RANGE}
 group by local_date order by local_date`,
-    nothing: NONE_IN_RANGE,
+    empty: NONE_IN_RANGE,
   },
   {
     name: 'price-duration-curve',
     question: 'Which price was reached or exceeded during 5, 10, … 100 percent of the time?',
-    parameters: { ...about(spotPrice), ...ALWAYS },
-    needs: [ONE_NEED],
+    parameters: { ...seriesParameters(spotPrice), ...ANY_RANGE },
+    needs: [SERIES_NEED],
     sql: `with recursive share(percent) as (
   select 5 union all select percent + 5 from share where percent < 100
 ), ranked as (
   select value, sum(step_s) over (order by value desc rows unbounded preceding) as cumulative_s, sum(step_s) over () as total_s
   from observations
-  where ${ONE_GEO} and value is not null
+  where ${SERIES_AND_GEO} and value is not null
     and ${IN_RANGE}
 )
 select percent as percent_of_time, max(value) as price
 from ranked join share on 100 * cumulative_s >= percent * total_s
 group by percent order by percent`,
-    nothing: NONE_IN_RANGE,
+    empty: NONE_IN_RANGE,
   },
   {
     name: 'negative-price-hours',
     question: 'How many hours per month had zero or negative prices?',
-    parameters: { ...about(spotPrice), ...ALWAYS },
-    needs: [ONE_NEED],
+    parameters: { ...seriesParameters(spotPrice), ...ANY_RANGE },
+    needs: [SERIES_NEED],
     sql: `select substr(local_date, 1, 7) as local_month,
   sum(iif(value < 0, step_s, 0)) / 3600.0 as hours_below_zero,
   sum(iif(value = 0, step_s, 0)) / 3600.0 as hours_at_zero,
   sum(step_s) / 3600.0 as hours
 from observations
-where ${ONE_GEO} and value is not null
+where ${SERIES_AND_GEO} and value is not null
   and ${IN_RANGE}
 group by 1 order by 1`,
-    nothing: NONE_IN_RANGE,
+    empty: NONE_IN_RANGE,
   },
   {
     name: 'capture-price',
     question: 'What was the capture price of a technology, by hour, also in percent of the average price?',
-    parameters: { ...about(spotPrice), ...ALWAYS, generation: solar.indicator, generation_geo: solar.geo },
-    needs: [HOURLY, { of: 'generation', geo: 'generation_geo', hourly: true }],
+    parameters: {
+      ...seriesParameters(spotPrice),
+      ...ANY_RANGE,
+      generation: solar.indicator,
+      generation_geo: solar.geo,
+    },
+    needs: [HOURLY, { indicator: 'generation', geo: 'generation_geo', hourly: true }],
     sql: `with price as (
   select at, local_date, avg as eur_mwh
   from observations_hourly
-  where ${ONE_GEO} and avg is not null
+  where ${SERIES_AND_GEO} and avg is not null
     and ${HOURS_IN_RANGE}
 ), generation as (
   select at, energy as mwh
@@ -82,17 +87,17 @@ select substr(local_date, 1, 7) as local_month, ${rounded('sum(mwh)')} as mwh,
   iif(round(avg(eur_mwh), 6) > 0, ${rounded('100 * sum(eur_mwh * mwh) / nullif(sum(mwh), 0) / avg(eur_mwh)', 1)}, null) as capture_percent
 from price join generation using (at)
 group by 1 order by 1`,
-    nothing: { says: 'The price and the generation have no common hour in this range.', answers: false },
+    empty: { message: 'The price and the generation have no common hour in this range.', isResult: false },
   },
   {
     name: 'session-spread',
     question: 'By how much did the price of session :other exceed that of :indicator each day?',
-    parameters: { ...about(spotPrice), ...ALWAYS, other: sessionPrice.indicator },
-    needs: [HOURLY, { of: 'other', geo: 'geo', hourly: true }],
+    parameters: { ...seriesParameters(spotPrice), ...ANY_RANGE, other: sessionPrice.indicator },
+    needs: [HOURLY, { indicator: 'other', geo: 'geo', hourly: true }],
     sql: `with session_a as (
   select local_date, at, value
   from observations_hourly
-  where ${ONE_GEO} and value is not null
+  where ${SERIES_AND_GEO} and value is not null
     and ${HOURS_IN_RANGE}
 ), session_b as (
   select at, value
@@ -104,17 +109,17 @@ select session_a.local_date, count(*) as hours, ${rounded('avg(session_b.value -
   ${rounded('avg(abs(session_b.value - session_a.value))', 2)} as mean_abs_spread, round(max(abs(session_b.value - session_a.value)), 2) as max_abs_spread
 from session_a join session_b using (at)
 group by session_a.local_date order by session_a.local_date`,
-    nothing: { says: 'The two sessions have no common hour in this range.', answers: false },
+    empty: { message: 'The two sessions have no common hour in this range.', isResult: false },
   },
   {
     name: 'daily-profile',
     question: 'What is the average value by local hour, on weekdays and at weekends?',
-    parameters: { ...about(spotPrice), ...ALWAYS },
+    parameters: { ...seriesParameters(spotPrice), ...ANY_RANGE },
     needs: [HOURLY],
     sql: `with hours as (
   select substr(at_local, 12, 2) as local_hour, strftime('%w', local_date) in ('0', '6') as weekend, value, step_s
   from observations
-  where ${ONE_GEO} and value is not null
+  where ${SERIES_AND_GEO} and value is not null
     and ${IN_RANGE}
 )
 select local_hour,
@@ -122,18 +127,18 @@ select local_hour,
   ${rounded('sum(iif(weekend, value * step_s, 0)) / nullif(sum(iif(weekend, step_s, 0)), 0)', 2)} as weekend
 from hours
 group by local_hour order by local_hour`,
-    nothing: NONE_IN_RANGE,
+    empty: NONE_IN_RANGE,
   },
   {
     name: 'battery-spread',
     question:
       'By how much do the dearest hours of each day exceed the cheapest? Trading whole hours, a battery with one cycle a day earns at most that per MWh.',
-    parameters: { ...about(spotPrice), ...ALWAYS, hours: 4 },
+    parameters: { ...seriesParameters(spotPrice), ...ANY_RANGE, hours: 4 },
     needs: [HOURLY],
     sql: `with hourly as (
   select local_date, avg as value
   from observations_hourly
-  where ${ONE_GEO} and avg is not null
+  where ${SERIES_AND_GEO} and avg is not null
     and ${HOURS_IN_RANGE}
 ), ranked as (
   select local_date, value, row_number() over (partition by local_date order by value) as cheap_rank,
@@ -144,6 +149,6 @@ select local_date, ${rounded('avg(iif(cheap_rank <= :hours, value, null))', 2)} 
   ${rounded('avg(iif(expensive_rank <= :hours, value, null))', 2)} as sell_price,
   ${rounded('avg(iif(expensive_rank <= :hours, value, null)) - avg(iif(cheap_rank <= :hours, value, null))', 2)} as spread
 from ranked group by local_date order by local_date`,
-    nothing: NONE_IN_RANGE,
+    empty: NONE_IN_RANGE,
   },
 ]
