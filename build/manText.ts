@@ -2,7 +2,7 @@ import type { Options } from 'yargs'
 import type { CommandModule } from '../src/cli/command.ts'
 import { COMMANDS } from '../src/cli/commandLine/commands.ts'
 import { EXIT_CODES, VARIABLES } from '../src/cli/commandLine/help.ts'
-import { usageText } from '../src/cli/commandLine/run.ts'
+import { usageText } from '../src/cli/commandLine/runCommandLine.ts'
 import { COMMON_FLAGS } from '../src/cli/flags.ts'
 
 /** A command with its module, and the words after the name of the program. */

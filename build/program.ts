@@ -28,7 +28,7 @@ const INSIDE = [
  */
 const FILES: readonly (readonly [name: string, modules: RegExp])[] = [
   ['help', /cli.(main|commandLine.help)\.ts$/],
-  ['terminal', /commandLine.run\.ts$/],
+  ['terminal', /commandLine.runCommandLine\.ts$/],
   ['database', /db.(sqlite.)?(open|lock)\.ts$/],
   ['reports', /\/reports.(readStatus|metrics|findGaps|lastRuns)\.ts$/],
   [

@@ -88,18 +88,9 @@ export const ON_REJECT_FLAG = {
 export const RUN_FLAGS = {
   ...DATABASE_FLAG,
   ...SERVICE_FLAGS,
-  durability: {
-    choices: ['normal', 'full'],
-    default: 'normal',
-    describe: 'full: no commit is lost on power failure',
-  },
+  durability: { choices: ['normal', 'full'], default: 'normal', describe: 'full: no commit is lost on power failure' },
   ...ON_REJECT_FLAG,
-  notify: {
-    type: 'string',
-    array: true,
-    nargs: 1,
-    describe: 'Notify this webhook URL (or $VARIABLE) of each run',
-  },
+  notify: { type: 'string', array: true, nargs: 1, describe: 'Notify this webhook URL (or $VARIABLE) of each run' },
 } as const satisfies Flags
 
 export const JOBS = {

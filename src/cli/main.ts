@@ -5,7 +5,7 @@ export async function main(argv: readonly string[] = process.argv.slice(2)): Pro
   watchOutput()
   const words = argv.filter((word) => !word.startsWith('-'))
   const isHelp = (argv.includes('--help') && words.length === 0) || (words[0] === 'help' && argv.length === 1)
-  if (!isHelp) return (await import('./commandLine/run.ts')).runCommandLine(argv)
+  if (!isHelp) return (await import('./commandLine/runCommandLine.ts')).runCommandLine(argv)
   const { helpText } = await import('./commandLine/help.ts')
   process.stdout.write(`${helpText()}\n`)
 }

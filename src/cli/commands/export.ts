@@ -94,10 +94,7 @@ function checkFlags(args: ExportArgs, output: string | undefined, form: ExportFo
 /** Reads the values to export; days are those of each series. */
 async function readQuestion(db: Reader, args: ExportArgs): Promise<ExportQuestion> {
   const nowMs = Date.now()
-  const range = (zone: string): Interval => {
-    const { from, to } = resolveRange(args, zone, Math.floor(nowMs / 1000)) ?? ALL_TIME
-    return { from: Math.max(from, EARLIEST), to: Math.min(to, LATEST + 1) }
-  }
+  const range = (zone: string): Interval => resolveRange(args, zone, Math.floor(nowMs / 1000)) ?? ALL_TIME
   const question = {
     indicators: args.indicator ?? [],
     kind: args.kind,

@@ -17,9 +17,7 @@ import { withReader, withWriter } from '../settings/databases.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print, printResult } from '../terminal/output.ts'
 
-export const positionals = {
-  age: { type: 'string', describe: 'Minimum age of responses: 90d, 12w, 6mo, 2y' },
-} as const
+export const positionals = { age: { type: 'string', describe: 'Minimum age of responses: 90d, 12w, 6mo, 2y' } } as const
 export const flags = {
   ...DATABASE_FLAG,
   'dry-run': { type: 'boolean', default: false, describe: 'Only report what would be deleted' },
@@ -72,7 +70,7 @@ function requireRoom(file: string): void {
     )
 }
 
-/** Asks for confirmation on a terminal; scripts are not asked. */
+/** Requests confirmation on a terminal; scripts need none. */
 async function isConfirmed({ yes, json }: PruneArgs, question: string): Promise<boolean> {
   if (yes || json || !process.stdin.isTTY || !process.stderr.isTTY) return true
   const terminal = createInterface({ input: process.stdin, output: process.stderr })

@@ -96,8 +96,9 @@ async function publishCopy(source: Reader, path: string, args: PublishArgs, serv
   const manifest = await publish(source, path, { bookkeeping, overwrite })
   const fields = { file: name, program: `indicator-sync ${version()}`, ...manifest }
   replaceSmallFile(prepareManifest, () => `${JSON.stringify(fields, null, 2)}\n`)
-  const publication = { service, sources: await readSources(source) }
-  replaceSmallFile(prepareMetadata, (existing) => metadataText(basename(name, extname(name)), publication, existing))
+  const sources = await readSources(source)
+  const database = basename(name, extname(name))
+  replaceSmallFile(prepareMetadata, (existing) => metadataText(database, service, sources, existing))
   const text = `${path}: ${quantity(manifest.rows.observation ?? 0, 'value')}, ${grouped(manifest.bytes)} bytes, sha256 ${manifest.sha256}.\nBeside it: ${manifestName}, and metadata.yaml for \`datasette ${name} -m metadata.yaml\`.`
   return { fields, text }
 }

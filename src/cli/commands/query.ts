@@ -11,7 +11,7 @@ import { type Question, readQuestion } from '../statements/readQuestion.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { type Format, format, print, printResult, stream } from '../terminal/output.ts'
 import { EXIT_BY_SIGNAL, STOP_SIGNALS, type StopSignal } from '../terminal/signals.ts'
-import { lineWidth, wrapText } from '../terminal/wrap.ts'
+import { lineWidth, wrapText } from '../terminal/width.ts'
 
 export const positionals = { sql: { type: 'string', describe: 'One SELECT statement' } } as const
 export const flags = {

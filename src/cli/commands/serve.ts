@@ -35,10 +35,7 @@ export const endsWithOutput = true
 const LESS_MEMORY = ['--optimize-for-size', '--no-opt']
 
 /** The programs that open a URL, by platform. */
-const OPENERS: Readonly<Record<string, readonly string[]>> = {
-  darwin: ['open'],
-  win32: ['cmd', '/c', 'start', ''],
-}
+const OPENERS: Readonly<Record<string, readonly string[]>> = { darwin: ['open'], win32: ['cmd', '/c', 'start', ''] }
 
 /** Opens a URL in the browser of this machine, if there is one. */
 function openBrowser(url: string): void {

@@ -4,13 +4,6 @@ import { isNeeded, UNSET_MEANINGS, withDefaults } from '../../reports/recipes/re
 import { recipesFor } from '../../reports/recipes/recipes.ts'
 import type { Service } from '../../service/service.ts'
 
-export interface Publication {
-  /** The service whose defaults the recipes have. */
-  readonly service: Service
-  /** The base URLs from which the data was fetched. */
-  readonly sources: readonly string[]
-}
-
 /** The columns that name the rows of tables to which others refer. */
 const LABEL_COLUMNS: Readonly<Record<string, string>> = {
   content_text: 'title',
@@ -46,9 +39,14 @@ function describeTables(): Record<string, object> {
 
 /**
  * Writes the description of a published file for Datasette: `datasette data.db -m metadata.yaml`. `database` is its name without
- * the extension. Keeps entries of other databases in the existing text.
+ * the extension; `sources` are the base URLs of the data. Keeps entries of other databases in the existing text.
  */
-export function metadataText(database: string, { service, sources }: Publication, existingText: string | null): string {
+export function metadataText(
+  database: string,
+  service: Service,
+  sources: readonly string[],
+  existingText: string | null,
+): string {
   const hosts = sources.map((address) => new URL(address).host)
   const facts = {
     title: 'Indicators',

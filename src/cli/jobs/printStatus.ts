@@ -12,7 +12,7 @@ import { readSettings } from '../settings/config.ts'
 import { withLake } from '../settings/storage.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
-import { lineWidth, wrapText } from '../terminal/wrap.ts'
+import { lineWidth, wrapText } from '../terminal/width.ts'
 
 import { coverageText, lakeStateText, queuesText, statusText, withLag } from '../text/statusText.ts'
 import { lakesOfJobs } from './lakes.ts'

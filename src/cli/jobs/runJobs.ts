@@ -129,11 +129,11 @@ async function shareRun(store: Store, options: RunOptions): Promise<SharedRun | 
 async function runJob(command: Command, job: Job, later: readonly Job[]): Promise<Summary> {
   const { options, store, signal, sharedRun, requested, emitLog, onStarted } = command
   const { service, baseUrl, key, allowHttp, onReject, onActivity, runOne } = options
-  const progress = createProgress({
-    quiet: options.quiet,
-    report: (fields) => createEmitter(emitLog, { job: job.name, command: options.command })('run.progress', fields),
-    readName: async ({ series }) => (series ? indicatorName(store, series.kind, series.indicatorId) : undefined),
-  })
+  const progress = createProgress(
+    options.quiet,
+    (fields) => createEmitter(emitLog, { job: job.name, command: options.command })('run.progress', fields),
+    async ({ series }) => (series ? indicatorName(store, series.kind, series.indicatorId) : undefined),
+  )
   const context: SyncContext = {
     store,
     service,

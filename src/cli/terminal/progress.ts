@@ -90,24 +90,22 @@ export const logFor = ({ quiet, verbose, logFormat }: CommonArgs, secrets: reado
     before: clearLine,
   })
 
-export interface ProgressOptions {
-  /** Shows nothing. */
-  readonly quiet: boolean
-  /** Called once a minute if stderr is not a terminal. */
-  readonly report: (fields: FieldsOf<'run.progress'>) => void
-  /** Reads the stored name of what is fetched. */
-  readonly readName: (planned: PlannedRequest) => Promise<string | undefined>
-}
-
-/** Shows progress: a line that is redrawn on a terminal, otherwise an event each minute. */
-export function createProgress({ quiet, report, readName }: ProgressOptions) {
+/**
+ * Shows progress: a line that is redrawn on a terminal, otherwise an event each minute. `readName` reads the stored name of what is
+ * fetched.
+ */
+export function createProgress(
+  isQuiet: boolean,
+  report: (fields: FieldsOf<'run.progress'>) => void,
+  readName: (planned: PlannedRequest) => Promise<string | undefined>,
+) {
   const began = performance.now()
-  const isTerminal = process.stderr.isTTY === true && !quiet
+  const isTerminal = process.stderr.isTTY === true && !isQuiet
   let last = began
   return {
     async show(progress: Progress): Promise<void> {
       const now = performance.now()
-      if (quiet || now - last < (isTerminal ? REDRAW_MS : MINUTE_MS)) return
+      if (isQuiet || now - last < (isTerminal ? REDRAW_MS : MINUTE_MS)) return
       last = now
       const { planned, counts, done, total, callsLeft = null } = progress
       const seconds = Math.max((now - began) / 1000, 0.001)

@@ -2,8 +2,7 @@ import { plain } from '../../reports/cells.ts'
 import { redact } from '../../util/redact.ts'
 import { oneLine } from '../../util/text.ts'
 import { secrets } from './secrets.ts'
-import { cutTo, width } from './width.ts'
-import { wrapText } from './wrap.ts'
+import { cutTo, width, wrapText } from './width.ts'
 
 /** A result whose rows all have the same columns. */
 export interface ResultRows {

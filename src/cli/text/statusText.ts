@@ -6,7 +6,7 @@ import { grouped, quantity, shellWord } from '../../util/text.ts'
 import { startOfDate } from '../../util/time/zone.ts'
 import { MARKS, stripText } from '../terminal/brailleChart.ts'
 import { tableText } from '../terminal/table.ts'
-import { wrapText } from '../terminal/wrap.ts'
+import { wrapText } from '../terminal/width.ts'
 
 const WEEKS = 52
 const MAX_STRIP_LINES = 40

@@ -2,7 +2,7 @@ import stringWidth from 'string-width'
 import { describe, expect, test } from 'vitest'
 import { withProgramName } from '../../../src/cli/command.ts'
 import { tableText } from '../../../src/cli/terminal/table.ts'
-import { wrapText } from '../../../src/cli/terminal/wrap.ts'
+import { wrapText } from '../../../src/cli/terminal/width.ts'
 
 const columns = ['id', 'name', 'at_local', 'value']
 const rows = [
