@@ -1,22 +1,62 @@
 import * as locks from '../src/db/lock.ts'
 import * as db from '../src/db/open.ts'
-import type { SqliteReader, SqliteStore } from '../src/db/sqlite/open.ts'
-import type { StoreOptions } from '../src/db/store.ts'
+import type { SqliteReader } from '../src/db/sqlite/open.ts'
+import type { Reader as DatabaseReader, Store as DatabaseStore, StoreOptions } from '../src/db/store.ts'
 
 /*
  * Databases for tests, with synchronous queries like SQLite. On PostgreSQL a thread executes these (postgres/suites).
  */
 
-export type Reader = SqliteReader
-export type Store = SqliteStore
+/** The values of a statement's parameters, by position or name. */
+export type BoundValues = readonly unknown[] | Readonly<Record<string, unknown>>
+
+/** Statements that run synchronously. */
+interface Statements {
+  /** The first column of the first row of a query, or undefined. */
+  get(sql: string, parameters?: readonly unknown[]): unknown
+  /** All rows of a query. */
+  all(sql: string, parameters?: BoundValues): unknown[]
+  /** The rows of a query one by one, each as a list of its columns. */
+  rows(sql: string, parameters?: BoundValues): IterableIterator<unknown[]>
+  /** The rows of a query one by one, each as an object. */
+  each(sql: string, parameters?: readonly unknown[]): IterableIterator<unknown>
+}
+
+export interface Reader extends DatabaseReader, Statements {}
+
+export interface Store extends DatabaseStore, Statements {
+  /** Runs a statement, and returns how many rows it changed. */
+  run(sql: string, parameters: readonly unknown[]): number
+}
+
+type WithStatements<T> = T & Pick<Store, keyof Statements | 'run'>
+
+function withStatements<T extends DatabaseReader>(reader: T): WithStatements<T> {
+  // In the suites for PostgreSQL, readers have the statements already.
+  if (!('connection' in reader)) return reader as WithStatements<T>
+  const { raw, prepare } = (reader as unknown as SqliteReader).connection
+  return {
+    ...reader,
+    get: (sql, parameters = []) =>
+      Object.values((prepare(sql).get(parameters as unknown[]) as object | undefined) ?? {})[0],
+    all: (sql, parameters = []) => prepare(sql).all(parameters as unknown[]),
+    rows: (sql, parameters = []) =>
+      raw
+        .prepare(sql)
+        .raw()
+        .iterate(parameters as unknown[]) as IterableIterator<unknown[]>,
+    each: (sql, parameters = []) => raw.prepare(sql).iterate(parameters as unknown[]),
+    run: (sql, parameters) => prepare(sql).run(parameters as unknown[]).changes,
+  }
+}
 
 /** Opens a database for reading. */
-export const openReader = (file: string): Reader => db.openReader(file) as Reader
+export const openReader = (file: string): Reader => withStatements(db.openReader(file))
 
 /** Opens a database for writing. */
 export const openStore = async (file: string, options?: StoreOptions): Promise<Store> =>
-  (await db.openStore(file, options)) as Store
+  withStatements(await db.openStore(file, options))
 
 /** Opens a database as its only writer. */
 export const openWriter = async (file: string, command: string, options?: StoreOptions): Promise<Store> =>
-  (await locks.openWriter(file, command, options)) as Store
+  withStatements(await locks.openWriter(file, command, options))

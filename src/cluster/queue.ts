@@ -1,6 +1,6 @@
 import { CompiledQuery, type Kysely } from 'kysely'
 import { type Db, PgBoss } from 'pg-boss'
-import { BOSS_SCHEMA, isQueueMade, queueNames } from '../db/queries/queues.ts'
+import { BOSS_SCHEMA, hasQueues, queueNames } from '../db/queries/queues.ts'
 import type { Store } from '../db/store.ts'
 import type { Database } from '../db/tables/schema.ts'
 import { RightsError, StoreError, SyncError } from '../util/errors.ts'
@@ -120,7 +120,7 @@ export async function openQueue(
   } catch (error) {
     // The timers of an open queue keep the process alive.
     await stop(false).catch(() => undefined)
-    if (!(error instanceof RightsError) || (await isQueueMade(store))) throw error
+    if (!(error instanceof RightsError) || (await hasQueues(store))) throw error
     throw new NoQueueError('The database has no queue yet, and this user may not create it.', error)
   }
   const attempt = ({ id, retryCount }: ActiveJob) => ({ id, retryCount })

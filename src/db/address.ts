@@ -1,25 +1,11 @@
 import { dirname } from 'node:path'
 import { StoreError } from '../util/errors.ts'
 
-/** Whether the name of a database is an address on a server, and not a path. */
+/** Whether the name of a database is the address of a server, as opposed to a path. */
 export const isAddress = (name: string): boolean => /^postgres(ql)?:/i.test(name)
 
-/** What follows from where a database is, for code that does not open it. */
-export interface DatabasePlace {
-  /** Whether machines share it: their workers take requests from its queue, and they take turns to call a host. */
-  readonly isShared: boolean
-  /** Whether a server looks after its bytes: it checks them, and keeps its log. */
-  readonly isServed: boolean
-  /** Its folder, where other files go beside it; null where it has none. */
-  readonly folder: string | null
-}
-
-const ON_SERVER: DatabasePlace = { isShared: true, isServed: true, folder: null }
-const IN_FILE: Omit<DatabasePlace, 'folder'> = { isShared: false, isServed: false }
-
-/** What follows from where a database is, by its name. */
-export const parseDatabase = (name: string): DatabasePlace =>
-  isAddress(name) ? ON_SERVER : { ...IN_FILE, folder: dirname(name) }
+/** The folder of a database file; null for a server. */
+export const databaseFolder = (name: string): string | null => (isAddress(name) ? null : dirname(name))
 
 const ADDRESS_HINT =
   'Use postgres://USER@HOST:PORT/DATABASE. Write special characters of a password as %XX, or put the password into PGPASSWORD or ~/.pgpass.'
@@ -33,7 +19,7 @@ const PARAMETERS = [
   ...['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'],
 ]
 const NUMBER_PARAMETERS = ['port', 'statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout']
-/** Parameters for other programs, which are accepted and ignored here. */
+/** Parameters for other programs, which are ignored. */
 const WITHOUT_EFFECT = [
   ...['connect_timeout', 'fallback_application_name', 'gssencmode', 'client_encoding', 'tcp_user_timeout'],
   ...['keepalives', 'keepalives_idle', 'keepalives_interval', 'keepalives_count'],
@@ -41,22 +27,22 @@ const WITHOUT_EFFECT = [
 const POOLING: readonly string[] = ['session', 'transaction']
 const KNOWN_PARAMETERS: readonly string[] = [...PARAMETERS, ...WITHOUT_EFFECT]
 
-/** A user without a host, which is legal where the host is given elsewhere, but not in a URL. */
+/** A user without a host. It is legal if the host comes from elsewhere, but not in a URL. */
 const withoutHost = /^(postgres(?:ql)?:\/\/)([^@/?#:]*)(?::([^@/?#]*))?@(?=[/?]|$)([^?]*)\??(.*)$/i
 
 function readUrl(address: string): URL {
   const [, scheme, user, password, path, rest] = withoutHost.exec(address) ?? []
   if (scheme === undefined) return new URL(address)
-  const again = (text: string): string => encodeURIComponent(decodeURIComponent(text))
+  const recode = (text: string): string => encodeURIComponent(decodeURIComponent(text))
   const parameters = [
-    `user=${again(user!)}`,
-    ...(password ? [`password=${again(password)}`] : []),
+    `user=${recode(user!)}`,
+    ...(password ? [`password=${recode(password)}`] : []),
     ...(rest ? [rest] : []),
   ]
   return new URL(`${scheme}${path || '/'}?${parameters.join('&')}`)
 }
 
-/** Parses an address; refuses a parameter that would not be obeyed. */
+/** Parses an address. Refuses unknown parameters. */
 export function parseAddress(address: string): URL {
   let url: URL
   try {
@@ -66,7 +52,7 @@ export function parseAddress(address: string): URL {
     if (!/^\w+:\/\//.test(address)) throw new Error('There is no // after the colon.')
     if (url.hash !== '') throw new Error('Write # in a user name or password as %23.')
   } catch (error) {
-    // What cannot be read may hold a password, and is not repeated.
+    // An invalid address may contain a password, so it is not repeated.
     const reason = error instanceof Error ? error.message.replace(address, '…') : error
     throw badAddress('The database URL is not valid.', ADDRESS_HINT, reason)
   }
@@ -94,16 +80,15 @@ export function parseAddress(address: string): URL {
   return url
 }
 
-/** An address without its password, for messages; it needs PGPASSWORD or a file of passwords to connect again. */
+/** An address without its password, for messages. */
 export function shownAddress(address: string): string {
   const url = parseAddress(address)
   url.password = ''
-  // What is not deleted stays as it was written.
   if (url.searchParams.has('password')) url.searchParams.delete('password')
   return url.href
 }
 
-/** The password that an address holds, where it holds one. */
+/** The password in an address; undefined if there is none. */
 export function passwordIn(address: string): string | undefined {
   const { password, searchParams } = parseAddress(address)
   return decodeURIComponent(password) || (searchParams.get('password') ?? undefined)

@@ -1,42 +1,42 @@
 import { InputError } from '../util/errors.ts'
 
-/** How often a host may be called. All lengths are milliseconds. */
+/** Limits of the calls to a host. All lengths are milliseconds. */
 export interface SlotTerms {
-  /** Between two calls. */
+  /** Minimum time between two calls. */
   readonly gap: number
-  /** A slot that begins later than this from now is not taken yet. */
+  /** Slots that start later than this from now are not taken. */
   readonly ahead: number
-  /** Calls within any window of so many milliseconds, at most. */
+  /** Maximum calls within any window of `ms`. */
   readonly limits: readonly { readonly calls: number; readonly ms: number }[]
-  /** How long a call is remembered: as long as the longest of those windows. */
+  /** How long calls are recorded: the longest of those windows. */
   readonly remembered: number
 }
 
 /** The next slot of a host. */
 export interface Slot {
-  /** Whether it was taken, and its call counted. */
+  /** Whether it was taken and its call counted. */
   readonly isTaken: boolean
-  /** Milliseconds until it begins. */
+  /** Milliseconds until it starts. */
   readonly beginsIn: number
-  /** The limit that leaves no call, by its place in the list; null if every limit leaves one. */
+  /** The index of the spent limit; null if there is none. */
   readonly spent: number | null
 }
 
-/** What processes share in a database on a server, beyond typed queries. */
+/** Operations for processes that share a database on a server. */
 export interface Coordination {
-  /** Takes the next slot to call a host and counts the call, unless it begins too late or a limit is spent. By the clock of the server. */
+  /** Takes the next slot to call a host and counts the call, unless it starts too late or a limit is spent. Uses the server's clock. */
   takeSlot(host: string, terms: SlotTerms): Promise<Slot>
-  /** Delays the next slot of a host by at least so many milliseconds from now. */
+  /** Delays the next slot of a host by at least `ms` from now. */
   delayHost(host: string, ms: number): Promise<void>
-  /** Records that no process reaches a host. */
+  /** Records that a host cannot be reached. */
   recordOutage(host: string): Promise<void>
-  /** When that was recorded last, by the clock of the server (epoch milliseconds); 0 if it never was. */
+  /** The time of the last such record by the server's clock (epoch milliseconds); 0 if there is none. */
   lastOutage(host: string): Promise<number>
-  /** Whether there is a table, also one on which this user has no right. */
+  /** Whether a table exists, even if this user has no privileges on it. */
   hasTable(schema: string, table: string): Promise<boolean>
 }
 
-/** What processes share in this database. Throws InputError if it is a file. */
+/** Returns the coordination of a database. Throws InputError if it is a file. */
 export function requireCoordination({
   coordination,
   file,

@@ -3,54 +3,53 @@ import { StoreError } from '../util/errors.ts'
 import type { Blocks } from './engine.ts'
 import { type Database, type TableName, tableOf } from './tables/schema.ts'
 
-/** An open database from which tables are taken over. */
+/** An open database whose tables are copied. */
 export interface TakeOverSource {
   readonly kysely: Kysely<Database>
   readonly file: string
   readonly copying: Copying | null
 }
 
-/** How a database is copied, and what a copy is filled with and made into. Only a file has it: a server copies by its own means. */
+/** Operations to copy a file. Servers have their own. */
 export interface Copying {
-  /** How the file encodes texts: `UTF-8`, `UTF-16le` or `UTF-16be`. */
+  /** The text encoding of the file: `UTF-8`, `UTF-16le` or `UTF-16be`. */
   encoding(): string
   /**
-   * Makes another database equal to this one as it is now, in one transaction there; creates it where there is none. Others may
-   * write here meanwhile.
+   * Makes another file equal to this database, in one transaction there. Creates it if necessary. Others may write here meanwhile.
    */
   copyInto(file: string): Promise<void>
-  /** Takes over tables, row for row, from another database of the same schema. */
+  /** Copies tables from another database of the same schema. */
   takeTables(source: TakeOverSource, tables: readonly TableName[]): Promise<void>
-  /** Takes over when rows were first seen in another database of the same schema, where that was earlier; each table with its key. */
+  /** Copies earlier `first_seen_at` of rows from another database of the same schema. Each table has its key. */
   takeFirstSeen(source: TakeOverSource, tables: Readonly<Record<string, readonly string[]>>): Promise<void>
-  /** Turns an open copy into a product, and writes it to a file. */
+  /** Makes an open copy a published one, and writes it to a file. */
   finishCopy(file: string, bookkeeping: boolean): Promise<void>
 }
 
-/** What is made of a file can only be made of a file. */
-export const onlyFiles = (what: string): StoreError =>
-  new StoreError(`${what} requires an SQLite file.`, {
+/** The error of an operation that only files support. */
+export const onlyFiles = (operation: string): StoreError =>
+  new StoreError(`${operation} requires an SQLite file.`, {
     hint: 'Run it on an SQLite file that the same job keeps up to date; docs/postgresql.md lists other ways.',
     code: 'only-files',
   })
 
-/** How a database is copied. Throws StoreError where it is on a server. */
+/** Returns the copying of a file. Throws StoreError for a server. */
 export function requireCopying({ copying }: Pick<TakeOverSource, 'copying'>): Copying {
   if (copying) return copying
   throw onlyFiles('A copy')
 }
 
-/** A row by the names of its columns. */
+/** A row by column name. */
 export type Row = Readonly<Record<string, unknown>>
 
-/** Who writes, and what is said of the schema: each database has its own, and none takes over that of another. */
-export const OWN_TABLES: readonly TableName[] = ['_lock', '_fence', 'data_dictionary']
+/** Tables that are not copied, because each database has its own. */
+export const UNCOPIED_TABLES: readonly TableName[] = ['_lock', '_fence', 'data_dictionary']
 
-/** Rows at a time; of bodies, which are large, few. */
 const ROWS_PER_TABLE_BLOCK = 20_000
-const BODIES = 100
+/** Bodies are large. */
+const REPLIES_PER_BLOCK = 100
 
-/** The rows of a table in the order of its key, from after a key on where one is given. */
+/** The rows of a table in the order of its key, optionally after one of them. */
 export async function* tableBlocks(
   { kysely }: Pick<TakeOverSource, 'kysely'>,
   table: TableName,
@@ -58,7 +57,7 @@ export async function* tableBlocks(
 ): Blocks<Row> {
   const { columns, key } = tableOf(table)
   const refs = (names: readonly string[]) => sql.join(names.map((name) => sql.ref(name)))
-  const limit = table === '_reply' ? BODIES : ROWS_PER_TABLE_BLOCK
+  const limit = table === '_reply' ? REPLIES_PER_BLOCK : ROWS_PER_TABLE_BLOCK
   for (let after = from; ; ) {
     const later = after ? sql`where (${refs(key)}) > (${sql.join(key.map((name) => after![name]))})` : sql``
     const { rows } = await sql<Row>`select ${refs(Object.keys(columns))} from ${sql.table(table)} ${later}

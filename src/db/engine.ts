@@ -4,22 +4,22 @@ import type { Interval } from '../util/time/interval.ts'
 import type { GeoDay, Observations, RowValues } from './tables/rows.ts'
 import type { Database, TableName } from './tables/schema.ts'
 
-/** Rows that come some at a time, so that memory stays flat however many there are. */
+/** Rows in blocks, to limit memory. */
 export type Blocks<T> = AsyncIterable<readonly T[]>
 
-/** A result that SQLite returns at once, and PostgreSQL later. */
+/** A result that SQLite returns directly, and PostgreSQL as a promise. */
 export type Awaitable<T> = T | Promise<T>
 
-/** What an upsert did. */
+/** The result of an upsert. */
 export interface UpsertCounts {
-  /** Rows that were not there before, or in which only empty columns were filled. */
+  /** New rows, and rows in which only NULLs were filled. */
   readonly fresh: number
   readonly unchanged: number
-  /** Rows that were there and changed. */
+  /** Changed rows. */
   readonly revised: number
 }
 
-/** Something that a search found, in one of its languages. */
+/** A result of a search, in one language. */
 export interface SearchHit {
   readonly kind: string
   readonly id: number
@@ -42,10 +42,10 @@ export interface ValueAt {
   readonly step: number
 }
 
-/** A value as it is stored. */
+/** A stored value. */
 type StoredValue = readonly [at: Instant, value: number | null, step: number, fetchId: number]
 
-/** A value that was replaced or withdrawn. */
+/** A replaced or withdrawn value. */
 type SupersededValue = readonly [at: Instant, value: number | null, step: number, fetchId: number, supersededBy: number]
 
 /** Identifies a series of an indicator, by the columns of the table `series`. */
@@ -56,20 +56,20 @@ export interface NamedSeries {
   readonly kind: string
   /** The id of its indicator. */
   readonly indicator_id: number
-  /** The step by which the service grouped the values; null for the native series. */
+  /** The step of the aggregation by the service; null for the native series. */
   readonly time_trunc: string | null
-  /** How the service combined geos; null where it did not. */
+  /** The aggregation over geos by the service; null for none. */
   readonly geo_agg: string | null
 }
 
-/** A value with its place. */
-export interface PlacedValue extends NamedSeries {
+/** A value with its series, geo and instant. */
+export interface LocatedValue extends NamedSeries {
   readonly geo_id: number
   readonly value: number
   readonly at: Instant
 }
 
-/** What an interval holds: how many values that are not null, how long they last, the extremes and the mean over time. */
+/** Aggregates of the values of an interval; the mean is weighted by time. */
 export interface Extremes {
   readonly count: number
   readonly seconds: number
@@ -79,19 +79,19 @@ export interface Extremes {
   readonly mean: number | null
 }
 
-/** One time that a value was replaced or withdrawn. */
+/** A replacement or withdrawal of a value. */
 export interface Revision {
   readonly at: Instant
   /** The value before. */
   readonly before: number | null
-  /** The value after; null where it was withdrawn, or is not a number. */
+  /** The value after; null if it was withdrawn, or is null. */
   readonly after: number | null
   readonly withdrawn: boolean
-  /** When we learned of it, UTC to the millisecond. */
+  /** Time of the fetch, UTC to the millisecond. */
   readonly revisedAt: string
 }
 
-/** One version of a value, with the instants (UTC to the millisecond) between which it was known; null while it is. */
+/** A version of a value, with the times (UTC to the millisecond) from which and until which it was current; null if it still is. */
 export interface ValueVersion {
   readonly geo_id: number
   readonly at: Instant
@@ -101,42 +101,40 @@ export interface ValueVersion {
   readonly valid_to: string | null
 }
 
-/** The answer of a statement: its columns with the table that they come from, and its rows; whole numbers are bigints. */
+/** The result of a statement: its columns with their tables, and its rows. Integers are bigints. */
 export interface QueryResult {
   readonly columns: readonly { readonly name: string; readonly table: string | null; readonly type: string | null }[]
   readonly rows: Blocks<unknown[]>
 }
 
-/** The kinds of values that a column was seen to hold, as bits; `huge` are whole numbers that a double does not hold exactly. */
-export const SEEN = { integer: 1, real: 2, text: 4, huge: 8 } as const
+/** The types of values in a column, as bits. `huge`: integers that a double does not represent exactly. */
+export const VALUE_TYPES = { integer: 1, real: 2, text: 4, huge: 8 } as const
 
-/** A row that refers to one that does not exist. */
+/** A row that refers to a missing row. */
 export interface Dangling {
   readonly table: string
   readonly row: number | null
   readonly parent: string
 }
 
-/** Whether a database is damaged, and what it says about that. */
+/** Whether a database is undamaged, with its report. */
 interface Integrity {
   readonly isSound: boolean
   readonly detail: string
 }
 
-/** The counts of an upsert, and the geos that have more stored values in the window than the answer. */
+/** The counts of an upsert, and the geos with more stored values in the window than the reply has. */
 export interface Upserted extends UpsertCounts {
   readonly surplus: ReadonlySet<number>
 }
 
 /**
- * What Kysely cannot express, or not fast enough; each database implements it in its own way. Everything else is typed queries.
- * Code outside this folder tells databases apart by what they do and where they lie (`placeOf` in `address.ts`), never by the
- * name of the engine.
+ * Operations that Kysely cannot express, or not fast enough. Each database implements them. Everything else is typed queries.
  */
 export interface Engine {
   /**
-   * Writes values; an equal one writes nothing, and a changed one's old version goes to the history. The values of a geo
-   * stand together, lie in the window, and none is there twice.
+   * Writes values. Equal ones write nothing, and old versions of changed ones go to the history. The values of a geo are
+   * adjacent, in the window and unique.
    */
   upsertObservations(
     tx: Transaction<Database>,
@@ -146,8 +144,8 @@ export interface Engine {
     rows: Observations,
   ): Promise<Upserted>
   /**
-   * Moves to the history what is stored inside a window for some geos of a complete answer and is not in it: the service
-   * withdrew it, or serves the window in another resolution now. Answers how many rows went.
+   * Moves stored values that a complete reply lacks to the history, in a window and for some geos. The service withdrew them, or
+   * changed the resolution. Returns how many.
    */
   withdrawObservations(
     tx: Transaction<Database>,
@@ -157,22 +155,21 @@ export interface Engine {
     rows: Observations,
     surplus: ReadonlySet<number>,
   ): Promise<number>
-  /** Writes the totals of days, geo by geo and in order; equal ones write nothing. */
+  /** Writes daily totals, in order of geo and day. Equal ones write nothing. */
   upsertDays(tx: Transaction<Database>, seriesId: number, days: readonly GeoDay[]): Promise<void>
   /**
-   * Recomputes the totals of all days, from the values, of the series whose days are counted in a zone. Runs inside a
-   * transaction.
+   * Recomputes all daily totals of the series of a time zone from their values. Runs inside a transaction.
    */
   rebuildDays(db: Kysely<Database>, zone: string): Promise<void>
-  /** The local days of a series and geo (`YYYY-MM-DD`) whose totals are not those of its values, in order. Reads every value. */
+  /** The local days (`YYYY-MM-DD`) of a series and geo whose totals differ from its values, in order. Reads every value. */
   differentDays(seriesId: number, geoId: number): Promise<string[]>
-  /** A checksum of the totals of the days of every month: it is the same as long as those are. */
+  /** A checksum of the daily totals of every month. */
   dayTotalsChecksums(): Promise<ReadonlyMap<number, string>>
-  /** The values that are larger than a limit, whatever their sign. */
-  valuesBeyond(limit: number): Promise<PlacedValue[]>
+  /** The values larger than a limit, of either sign. */
+  valuesBeyond(limit: number): Promise<LocatedValue[]>
   /**
-   * Answers which of these bodies are in the reply store. Until the transaction ends, no other one deletes those that are locked
-   * to be kept, and none keeps or deletes those that are locked to be deleted.
+   * Returns the hashes of those bodies that are stored, and locks them until the transaction ends. With `keep`, no other
+   * transaction deletes them; with `delete`, none keeps or deletes them.
    */
   lockReplies(
     tx: Transaction<Database>,
@@ -180,84 +177,83 @@ export interface Engine {
     purpose: 'keep' | 'delete',
   ): Promise<readonly string[]>
   /**
-   * Deletes the rows of a table that have some given values, except those in a list, which holds the values of other columns.
-   * Returns how many.
+   * Deletes the rows of a table with the values of `owner`, except those whose values of `columns` are listed in `kept`. Returns
+   * how many.
    */
   deleteOthers(
     tx: Transaction<Database>,
     table: TableName,
-    same: RowValues,
+    owner: RowValues,
     columns: readonly string[],
     kept: readonly (readonly unknown[])[],
   ): Promise<number>
   /**
-   * The items of some kinds whose texts have words with these beginnings, the best first, each once; without words all items.
-   * `most`: only so many of the best texts are looked at; all where it is left out.
+   * Finds items of some kinds by the prefixes of words in their texts, each once and the best first; without words, all items.
+   * `limit`: maximum number of considered texts. Default: all.
    */
-  search(text: string, kinds: readonly string[], most?: number): Promise<SearchHit[]>
+  search(text: string, kinds: readonly string[], limit?: number): Promise<SearchHit[]>
   /**
-   * The values of a series and geo between two instants, as they are or as they were known at an instant (UTC to
-   * the millisecond), in order of time. Several may be read side by side.
+   * The values of a range in order of time, now or as of a time (UTC to the millisecond). Several ranges may be read concurrently.
    */
-  values(of: SeriesRange, asOf: string | null): Blocks<readonly [at: Instant, value: number | null, step: number]>
-  /** All values of an interval at once, each with its fetch, in order of time. */
-  currentValues(of: SeriesRange): Promise<readonly StoredValue[]>
-  /** All superseded and withdrawn values of an interval at once, in order of time. */
-  supersededValues(of: SeriesRange): Promise<readonly SupersededValue[]>
-  /** The values of an interval: as they are, as they were known at an instant (UTC to the millisecond), or as each was first. */
-  valuesThen(of: SeriesRange, then: string | 'now' | 'first'): Promise<ValueAt[]>
-  /** The first values of an interval in order of time: as they are, or as they were known when a fetch of its series had been recorded. */
-  knownValues(of: SeriesRange, fetchId: number | null, limit: number): Promise<ValueAt[]>
-  /** The extremes and the mean of every interval between two neighbours in a list of instants: as they are, or as they were known after a fetch. */
+  values(range: SeriesRange, asOf: string | null): Blocks<readonly [at: Instant, value: number | null, step: number]>
+  /** All values of a range with their fetches, in order of time. */
+  currentValues(range: SeriesRange): Promise<readonly StoredValue[]>
+  /** All superseded and withdrawn values of a range, in order of time. */
+  supersededValues(range: SeriesRange): Promise<readonly SupersededValue[]>
+  /** The values of a range: now, as of a time (UTC to the millisecond), or their first versions. */
+  valuesThen(range: SeriesRange, then: string | 'now' | 'first'): Promise<ValueAt[]>
+  /** The first values of a range in order of time: now, or as of a fetch. */
+  knownValues(range: SeriesRange, fetchId: number | null, limit: number): Promise<ValueAt[]>
+  /** The aggregates of every interval between two adjacent borders: now, or as of a fetch. */
   extremes(
-    of: Pick<SeriesRange, 'seriesId' | 'geoId'>,
+    series: Pick<SeriesRange, 'seriesId' | 'geoId'>,
     borders: readonly Instant[],
     fetchId: number | null,
   ): Promise<Extremes[]>
-  /** Every time that a value of an interval was replaced or withdrawn, after an instant where one is given; the latest first. */
-  revisions(of: SeriesRange, after: string | null): Promise<Revision[]>
-  /** The versions of values of a series that began or ended after one instant and not after another, in order of geo and time. */
+  /** The replacements and withdrawals of values of a range, optionally after a time, latest first. */
+  revisions(range: SeriesRange, after: string | null): Promise<Revision[]>
+  /** The versions of values of a series that began or ended between two times, in order of geo and instant. */
   changedVersions(
     seriesId: number,
     window: Interval,
     between: { readonly from: string; readonly to: string },
   ): Blocks<ValueVersion>
-  /** Runs a user's own statement, which can only read. Throws the message of the database. */
+  /** Runs a read-only statement of a user. Throws InputError with the message of the database. */
   query(sql: string, parameters?: Readonly<Record<string, unknown>>): Promise<QueryResult>
-  /** The kinds of values that the columns of such a statement's answer hold, over all rows: bits of `SEEN`. */
-  seen(sql: string, columns: number): Promise<number[]>
-  /** Limits what this connection keeps of what it has read, in bytes. */
+  /** The types of values in the columns of such a statement, over all rows: bits of `VALUE_TYPES`. */
+  valueTypes(sql: string, columns: number): Promise<number[]>
+  /** Limits the page cache of this connection, in bytes. */
   limitCache(bytes: number): Awaitable<void>
-  /** From now until it is closed, the database is read as it is now. */
+  /** Fixes what is read until the database is closed. */
   beginSnapshot(): Awaitable<void>
-  /** The tables that there are. */
+  /** The names of all tables. */
   tables(): Promise<string[]>
-  /** Every row that refers to one that does not exist. */
+  /** Every row that refers to a missing row. */
   dangling(): Promise<Dangling[]>
-  /** Whether the stored bytes are sound, as far as the database can tell. */
+  /** Checks the stored bytes, as far as the database can. */
   integrity(): Promise<Integrity>
-  /** Bytes in the log that are not folded into the database yet. */
+  /** Bytes of the write-ahead log. */
   logBytes(): Promise<number>
   /** Bytes of the whole database. */
   bytes(): Promise<number>
-  /** How many rows a table had when statistics were last made; 0 where there are none. */
-  rowsAtLeast(table: TableName): Promise<number>
+  /** The number of rows of a table at the last statistics; 0 without statistics. */
+  estimatedRows(table: TableName): Promise<number>
 }
 
-/** All rows of blocks in one list: for results that are known to be small, or needed as a whole. */
+/** Collects the rows of blocks in a list. */
 export async function allRows<T>(blocks: Blocks<T> | Iterable<readonly T[]>): Promise<T[]> {
-  const all: T[] = []
-  for await (const block of blocks) for (const row of block) all.push(row)
-  return all
+  const rows: T[] = []
+  for await (const block of blocks) for (const row of block) rows.push(row)
+  return rows
 }
 
-/** Rows that are read at a time: waiting for a block costs as much as reading one row. */
+/** Waiting for a block takes as long as reading a row. */
 const ROWS_PER_BLOCK = 64
 
-/** The rows of a statement, which begins with the first read and ends with the last. */
-export async function* inBlocks<T>(begin: () => IterableIterator<T>): Blocks<T> {
+/** The rows of a statement in blocks. The statement starts with the first read. */
+export async function* toBlocks<T>(start: () => IterableIterator<T>): Blocks<T> {
   let block: T[] = []
-  for (const row of begin()) {
+  for (const row of start()) {
     if (block.push(row) < ROWS_PER_BLOCK) continue
     yield block
     block = []

@@ -5,7 +5,7 @@ import { formatMillis } from '../util/time/instant.ts'
 import type { Store } from './store.ts'
 import type { Database } from './tables/schema.ts'
 
-/** The holder of the writer's lock, as it described itself. */
+/** The process that has the writer's lock. */
 export interface LockHolder {
   readonly pid: number
   readonly host: string
@@ -13,7 +13,7 @@ export interface LockHolder {
   readonly acquired_at: string
 }
 
-/** Says that another process writes, and which one where that is known. */
+/** The error of a locked database, with its holder if known. */
 export const lockedBy = (file: string, holder: LockHolder | undefined): BusyError =>
   new BusyError(
     holder
@@ -22,7 +22,7 @@ export const lockedBy = (file: string, holder: LockHolder | undefined): BusyErro
     { hint: 'Wait for it, or stop it; readers are not affected.', code: 'writer-locked' },
   )
 
-/** The holder that is recorded in the database. It may be dead: a killed process leaves its record. */
+/** Reads the recorded holder. It may be dead, because a killed process leaves its record. */
 export const readHolder = (db: Kysely<Database>): Promise<LockHolder | undefined> =>
   db
     .selectFrom('_lock')
@@ -31,15 +31,17 @@ export const readHolder = (db: Kysely<Database>): Promise<LockHolder | undefined
     .executeTakeFirst()
 
 /**
- * Records in the database who writes, and takes the next fence number: a writer with an earlier one is refused from then on.
- * Returns how to remove the record.
+ * Records this process as the writer, and takes the next fence number: writers with earlier ones are refused from then on.
+ * Returns a function that removes the record.
  */
 export async function addHolder(store: Store, command: string): Promise<() => Promise<void>> {
   const fence = await store.write(async (tx) => {
     const { number } = await tx
       .insertInto('_fence')
       .values({ name: 'writer', number: 1 })
-      .onConflict((conflict) => conflict.column('name').doUpdateSet((of) => ({ number: of('_fence.number', '+', 1) })))
+      .onConflict((conflict) =>
+        conflict.column('name').doUpdateSet(({ eb }) => ({ number: eb('_fence.number', '+', 1) })),
+      )
       .returning('number')
       .executeTakeFirstOrThrow()
     const holder = { fence: number, pid: process.pid, host: hostname(), command, acquired_at: formatMillis(Date.now()) }
@@ -55,7 +57,7 @@ export async function addHolder(store: Store, command: string): Promise<() => Pr
     try {
       await store.write((tx) => tx.deleteFrom('_lock').where('fence', '=', fence).execute())
     } catch {
-      // The record only informs others; the lock itself is released all the same.
+      // The record is only for messages; the lock is released anyway.
     }
     store.fence(null)
   }

@@ -3,7 +3,7 @@ import type { Migration } from 'kysely/migration'
 import { NewerSchemaError, StoreError } from '../util/errors.ts'
 import type { SchemaState } from './store.ts'
 
-/** Migrations by name, oldest first, loaded only when a database needs one. A name begins with the number of the schema that it makes. */
+/** Migrations by name, oldest first, loaded on demand. A name starts with the number of its schema. */
 export type Migrations = Readonly<Record<string, () => Promise<Migration>>>
 
 export const SQLITE_MIGRATIONS: Migrations = {
@@ -17,10 +17,10 @@ export const POSTGRES_MIGRATIONS: Migrations = {
 /** The first migration of the development versions before 0.1.0. Their databases cannot be migrated. */
 export const UNRELEASED_MIGRATION = '0001_first_schema'
 
-/** The number at the beginning of a migration's name. */
+/** The number of the schema that a migration makes. */
 export const migrationNumber = (name: string): number => Number.parseInt(name, 10)
 
-/** The newest schema that some migrations make. */
+/** The newest schema of some migrations. */
 export const newestSchema = (migrations: Migrations): number =>
   Math.max(...Object.keys(migrations).map(migrationNumber))
 
@@ -38,14 +38,14 @@ export function refuseUnknownSchema(database: string, version: number, known: nu
     )
 }
 
-/** The error of a reader that finds an older schema. */
+/** The error of a reader with an older schema. */
 export const olderSchema = (database: string, version: number, known: number, hint: string): StoreError =>
   new StoreError(`${database} has the outdated schema ${version} (current: ${known}).`, {
     hint,
     code: 'older-schema',
   })
 
-/** The schema of a database at a version, and the migrations that this program knows. */
+/** The state of a schema version. */
 export const stateAt = (migrations: Migrations, exists: boolean, version: number): SchemaState => ({
   exists,
   version,
@@ -53,7 +53,7 @@ export const stateAt = (migrations: Migrations, exists: boolean, version: number
   migrations: Object.keys(migrations).map((name) => ({ name, applied: migrationNumber(name) <= version })),
 })
 
-/** Runs all pending migrations in one transaction, under a lock that other processes wait for. */
+/** Runs all pending migrations in one transaction, with a lock for which other processes wait. */
 export async function migrateToLatest<T>(db: Kysely<T>, migrations: Migrations): Promise<void> {
   const { Migrator } = await import('kysely/migration')
   const migrator = new Migrator({

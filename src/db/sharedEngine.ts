@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
-import type { Engine, Revision, SeriesRange, ValueAt, ValueVersion } from './engine.ts'
+import type { Engine, LocatedValue, Revision, SeriesRange, ValueAt, ValueVersion } from './engine.ts'
 import { prepared } from './prepared.ts'
 import { readGeos } from './queries/seriesLookup.ts'
 import type { Database } from './tables/schema.ts'
@@ -8,7 +8,7 @@ import { dayTotals, differentDaySql } from './tables/sql/daySql.ts'
 const isIn = ({ seriesId, geoId, from, to }: SeriesRange): RawBuilder<unknown> =>
   sql`series_id = ${seriesId} and geo_id = ${geoId} and at >= ${from} and at < ${to}`
 
-/** All versions of the values of a range, with the moments between which each was valid. */
+/** All versions of the values of a range, with the times from which and until which each was valid. */
 const versions = (range: SeriesRange): RawBuilder<unknown> => sql`(
     select v.at, v.value, v.step_s, v.fetch_id, f.finished_at as valid_from, n.finished_at as valid_to
     from (
@@ -20,25 +20,25 @@ const versions = (range: SeriesRange): RawBuilder<unknown> => sql`(
     left join _fetch n on n.id = v.superseded_by
   ) v`
 
-/** The values of a range in order of time: as they are, or as they were known at a moment (UTC to the millisecond). */
+/** The values of a range in order of time: now, or as of a time (UTC to the millisecond). */
 export const valuesQuery = (
   range: SeriesRange,
-  then: string | null,
+  asOf: string | null,
 ): RawBuilder<{ at: number; value: number | null; step: number }> =>
-  then === null
+  asOf === null
     ? sql`select at, value, step_s as step from observation where ${isIn(range)} order by at`
     : sql`select at, value, step_s as step from ${versions(range)}
-        where valid_from <= ${then} and (valid_to is null or valid_to > ${then}) order by at`
+        where valid_from <= ${asOf} and (valid_to is null or valid_to > ${asOf}) order by at`
 
 const firstValuesQuery = (range: SeriesRange): RawBuilder<ValueAt> => sql`select at, value, step_s as step from (
     select v.*, row_number() over (partition by at order by valid_from, fetch_id) as nth from ${versions(range)}
   ) v where nth = 1 order by at`
 
 /*
- * Values as they were known when a fetch had been recorded. Fetches of a series are numbered in the order in which they were
- * recorded, so the two fetch numbers of a row are enough to know when it was valid.
+ * The values as of a fetch. Fetches of a series are numbered in the order of their records, so the two fetch numbers of a row
+ * show when it was valid.
  */
-export const knownQuery = (range: SeriesRange, fetchId: number | null): RawBuilder<unknown> =>
+export const valuesAsOfFetch = (range: SeriesRange, fetchId: number | null): RawBuilder<unknown> =>
   fetchId === null
     ? sql`select at, value, step_s from observation where ${isIn(range)}`
     : sql`select at, value, step_s from observation where ${isIn(range)} and fetch_id <= ${fetchId}
@@ -82,29 +82,37 @@ const supersedingFetches = prepared((db, { seriesId, geoId, from, to }: SeriesRa
 )
 
 /**
- * Every time that a value of a range was replaced or withdrawn, after a moment if one is given; the latest first. Both tables are
- * read once, in the order of their keys, and joined here: a lookup of what follows each version takes three times as long.
+ * Reads the replacements and withdrawals of a range, optionally after a time, latest first. Joins both tables here, because a
+ * lookup of the successor of each version takes three times as long.
  */
 async function readRevisions(db: Kysely<Database>, range: SeriesRange, after: string | null): Promise<Revision[]> {
   const replaced = await superseded.all(db, range)
   if (replaced.length === 0) return []
   const now = await current.all(db, range)
   const fetches = await supersedingFetches.all(db, range)
-  const momentOf = new Map(fetches.map(({ id, finished_at }) => [id, finished_at]))
-  const found: Revision[] = []
+  const times = new Map(fetches.map(({ id, finished_at }) => [id, finished_at]))
+  const revisions: Revision[] = []
   let next = 0
   for (const [i, { at, value, superseded_by }] of replaced.entries()) {
     while (next < now.length && now[next]!.at < at) next++
-    const successor = [replaced[i + 1], now[next]].find((one) => one?.at === at && one.fetch_id === superseded_by)
-    const revisedAt = momentOf.get(superseded_by)!
+    const successor = [replaced[i + 1], now[next]].find(
+      (version) => version?.at === at && version.fetch_id === superseded_by,
+    )
+    const revisedAt = times.get(superseded_by)!
     if (after === null || revisedAt > after)
-      found.push({ at, before: value, after: successor?.value ?? null, withdrawn: successor === undefined, revisedAt })
+      revisions.push({
+        at,
+        before: value,
+        after: successor?.value ?? null,
+        withdrawn: successor === undefined,
+        revisedAt,
+      })
   }
-  // Those of one moment stay in order of time.
-  return found.sort((a, b) => (a.revisedAt < b.revisedAt ? 1 : a.revisedAt > b.revisedAt ? -1 : 0))
+  // Revisions of the same time stay in order of their instants.
+  return revisions.sort((a, b) => (a.revisedAt < b.revisedAt ? 1 : a.revisedAt > b.revisedAt ? -1 : 0))
 }
 
-/** Versions of the values of a range that began or ended between two moments, a block a geo. */
+/** Reads the versions of values that began or ended between two times, one block per geo. */
 async function* readChangedVersions(
   db: Kysely<Database>,
   seriesId: number,
@@ -122,9 +130,9 @@ async function* readChangedVersions(
 
 type Shared =
   | ('currentValues' | 'supersededValues' | 'valuesThen' | 'knownValues' | 'revisions' | 'changedVersions')
-  | ('rebuildDays' | 'differentDays')
+  | ('rebuildDays' | 'differentDays' | 'valuesBeyond')
 
-/** The operations that are the same in both databases. */
+/** The operations that both databases share. */
 export const sharedEngine = (db: Kysely<Database>): Pick<Engine, Shared> => ({
   currentValues: async (range) =>
     (await current.all(db, range)).map(({ at, value, step_s, fetch_id }) => [at, value, step_s, fetch_id]),
@@ -136,17 +144,18 @@ export const sharedEngine = (db: Kysely<Database>): Pick<Engine, Shared> => ({
   },
   knownValues: async (range, fetchId, limit) =>
     (
-      await sql<ValueAt>`select at, value, step_s as step from (${knownQuery(range, fetchId)}) v
+      await sql<ValueAt>`select at, value, step_s as step from (${valuesAsOfFetch(range, fetchId)}) v
         order by at limit ${Math.trunc(limit)}`.execute(db)
     ).rows,
   revisions: (range, after) => readRevisions(db, range, after),
-  changedVersions: (...question) => readChangedVersions(db, ...question),
+  changedVersions: (...parameters) => readChangedVersions(db, ...parameters),
   rebuildDays,
-  differentDays: (...of) => differentDays(db, ...of),
+  differentDays: (seriesId, geoId) => findDifferentDays(db, seriesId, geoId),
+  valuesBeyond: (limit) => readValuesBeyond(db, limit),
 })
 
 /**
- * Recomputes the totals of all days, from the values, of the series whose days are counted in a zone. Runs inside a transaction.
+ * Recomputes all daily totals of the series of a time zone from their values. Runs inside a transaction.
  */
 async function rebuildDays(db: Kysely<Database>, zone: string): Promise<void> {
   const series = db.selectFrom('series').select('id').where('time_zone', '=', zone)
@@ -156,8 +165,26 @@ async function rebuildDays(db: Kysely<Database>, zone: string): Promise<void> {
     await sql`insert into _day ${sql.raw(dayTotals(series_id, geo_id))}`.execute(db)
 }
 
-/** The local days of a series and geo whose totals are not those of its values, in order. */
-async function differentDays(db: Kysely<Database>, series: number, geo: number): Promise<string[]> {
+/** Finds the local days of a series and geo whose totals differ from its values, in order. */
+async function findDifferentDays(db: Kysely<Database>, series: number, geo: number): Promise<string[]> {
   const { rows } = await sql<{ date: string }>`${sql.raw(differentDaySql(series, geo))}`.execute(db)
   return rows.map(({ date }) => date)
+}
+
+/**
+ * The values larger than a limit, of either sign. Days narrow the search: a value is at most a day and a half from the midnight
+ * (UTC) of its day.
+ */
+async function readValuesBeyond(db: Kysely<Database>, limit: number): Promise<LocatedValue[]> {
+  const { rows } = await sql<LocatedValue>`
+    select distinct s.id as series_id, s.kind, s.indicator_id, s.time_trunc, s.geo_agg, o.geo_id, o.value, o.at
+    from (
+      select series_id, geo_id, unixepoch(printf('%04d-%02d-%02d', month / 12, month % 12 + 1, day)) as midnight
+      from _day where max > ${limit} or min < ${-limit}
+    ) d
+    join series s on s.id = d.series_id
+    cross join observation o
+    where o.series_id = d.series_id and o.geo_id = d.geo_id and o.at between d.midnight - 129600 and d.midnight + 216000
+      and abs(o.value) > ${limit}`.execute(db)
+  return rows
 }

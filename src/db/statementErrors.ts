@@ -1,8 +1,7 @@
 import { InputError } from '../util/errors.ts'
 
-/* Errors of a user's own statement, the same for both databases. */
+/* Errors of statements of users, for both databases. */
 
-/** The answer of a user's statement has a value that no program could show. */
 export const valueTooLarge = (cause: unknown): InputError =>
   new InputError('A value or a row of the result is too large to be read or written as text.', {
     hint: 'Select less of it: length(…), substr(…), or one column at a time; CSV shows the length of a blob.',
@@ -33,7 +32,6 @@ export const missingParameter = (message: string, cause: unknown): InputError =>
     cause,
   })
 
-/** Keeps the words of the database. */
 export const badSql = (cause: Error): InputError =>
   new InputError(`SQL: ${cause.message}.`, {
     hint: 'For tables, views and columns, see docs/schema.md or `select * from data_dictionary`.',

@@ -4,13 +4,13 @@ import type { Copying } from './copying.ts'
 import type { Awaitable, Engine } from './engine.ts'
 import type { Database, TableName } from './tables/schema.ts'
 
-/** An open database that is read. */
+/** A database that is open for reading. */
 export interface Reader {
   /** Its name for messages: a path, or an address without its password. */
   readonly file: string
   /** Its name to open it again, which may contain a password. */
   readonly address: string
-  /** The version of its schema, which is the one of this program. */
+  /** The version of its schema, which is that of this program. */
   readonly schema: number
   /** Typed queries on every table and view. */
   readonly kysely: Kysely<Database>
@@ -18,79 +18,79 @@ export interface Reader {
   readonly engine: Engine
   /** Coordinates the machines that share a database; null for a file. @internal */
   readonly coordination: Coordination | null
-  /** How a file is copied; null of a database on a server. @internal */
+  /** Copies a file; null for a server. @internal */
   readonly copying: Copying | null
   /** Closes the database. */
   close(): Promise<void>
 }
 
-/** An open database, ready to be written: its schema is this program's. */
+/** A database that is open for writing. */
 export interface Store extends Reader {
-  /** One immediate transaction: everything that `work` writes is there afterwards, or nothing of it. Never wait for the network inside. */
+  /** Runs `work` in an immediate transaction. Never wait for the network inside. */
   write<T>(work: (tx: Transaction<Database>) => Promise<T>): Promise<T>
   /**
-   * Replaces the rows of some tables with those of a database that was rebuilt from this one, in one transaction: readers see
-   * the old rows or the new ones. Equal rows stay as they are, and so does what other programs added.
+   * Replaces the rows of some tables with those of a rebuilt database, in one transaction. Equal rows stay, and so do tables of
+   * other programs.
    * @internal
    */
   replaceTables(rebuilt: Reader, tables: readonly TableName[]): Promise<void>
-  /** Tidies, as far as others let it: statistics for the query planner, and what was written folded into the database. */
+  /** Updates the statistics for the query planner, and merges the write-ahead log if readers permit. */
   tidy(): Awaitable<void>
-  /** Returns the space of deleted rows to the file system; others cannot write meanwhile. */
+  /** Returns the space of deleted rows to the file system. Others cannot write meanwhile. */
   shrink(): Awaitable<void>
-  /** Throws when nothing may be written any more: the database is not the one that was opened, or another writer has taken it over. */
+  /** Throws if nothing may be written any more: the file was replaced, or another writer took over. */
   check(): Awaitable<void>
-  /** Sets the number that the writer's lock gave: from now on nothing is written where there is a later one. Null gives it up. @internal */
+  /** Sets the fence number of the writer: writes fail if there is a later one. Null removes it. @internal */
   fence(number: number | null): void
   /** True if this store has the writer’s lock. @internal */
   fenced(): boolean
 }
 
 /**
- * How durable a commit is: `normal` survives the death of the process, `full` a loss of power too. `none` survives nothing and
- * checks no references: for a file that is thrown away unless it is completed.
+ * The durability of a commit: `normal` survives the death of the process, `full` also a loss of power. `none` survives nothing
+ * and checks no references: for a file that is deleted unless it is completed.
  */
 export type Durability = 'normal' | 'full' | 'none'
 
-/** How long another program that holds the database is waited for. */
+/** How long to wait for another program that has locked the database. */
 export interface LockTimeout {
   readonly busyTimeoutMs?: number
-  /** Ends the waiting: a user who stops this program does not want to wait for another one. */
+  /** Ends the wait. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** How a database is written. */
+/** Options of writing a database. */
 export interface StoreOptions extends LockTimeout {
-  /** What a commit survives. Default: `normal`. */
+  /** The durability of commits. Default: `normal`. */
   readonly durability?: Durability
-  /** Opens a published copy, too. */
+  /** Whether a published copy may be opened. */
   readonly copies?: boolean
-  /** Opens an unfinished copy of a file, too, to continue it. */
+  /** Whether an unfinished copy of a file may be opened, to continue it. */
   readonly unfinished?: boolean
   /** The text encoding of a new file. Only files of the same encoding can be attached to each other. */
   readonly encoding?: string | undefined
-  /** Bytes to which the log of what was written may grow before it is folded into the database. */
+  /** Bytes to which the write-ahead log may grow. */
   readonly logLimit?: number
 }
 
-/** What is known of a database's schema without changing it. */
+/** The state of a database's schema. */
 export interface SchemaState {
   readonly exists: boolean
   readonly version: number
-  /** The version that this program speaks. */
+  /** The version that this program supports. */
   readonly known: number
-  /** The migrations that this program knows, and whether the database has seen each. */
+  /** The supported migrations, and whether each was applied. */
   readonly migrations: readonly { readonly name: string; readonly applied: boolean }[]
 }
 
-/** What was copied from another database. */
+/** The counts of a copy from another database. */
 export interface TakenOver {
   readonly tables: number
-  /** Those that were not there yet. */
+  /** New rows. */
   readonly rows: number
 }
 
-/** What each kind of database offers while none is open. `db/open.ts` and `db/lock.ts` pass it on; nothing else uses it. */
+/** The operations of a kind of database without an open one. Only `db/open.ts` and `db/lock.ts` use it. */
 export interface Backend {
   openReader(file: string): Reader
   openStore(file: string, options?: StoreOptions): Promise<Store>
@@ -104,12 +104,12 @@ export interface Backend {
   /** Whether a process has the writer's lock; undefined if that cannot be found out. */
   isLocked(file: string): Awaitable<boolean | undefined>
   schemaState(file: string): Awaitable<SchemaState>
-  /** Copies every table of another database into this one, which is empty or where that was begun; both are locked for it. */
+  /** Copies every table of another database into this one, which is empty or an unfinished copy. */
   takeOver(source: Reader, file: string, onProgress: (table: string, rows: number) => void): Promise<TakenOver>
-  /** Removes a database of our own making that nobody has open, with all that belongs to it. */
+  /** Removes a database that nobody has open, with all its files. */
   remove(file: string): Awaitable<void>
-  /** Whether a database is a copy that `publish` made and nothing has opened for writing since. */
+  /** Whether a database is a published copy that was never opened for writing. */
   isPublishedCopy(file: string): boolean
-  /** A text that is another one whenever something was written; not each of them means that. */
+  /** A text that changes with every write, and sometimes without one. */
   readStamp(reader: Reader): Awaitable<string>
 }

@@ -1,6 +1,6 @@
 import { rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { OWN_TABLES, requireCopying } from '../db/copying.ts'
+import { requireCopying, UNCOPIED_TABLES } from '../db/copying.ts'
 import { isPublishedCopy, openReader, openStore, removeDatabase } from '../db/open.ts'
 import { writeDictionary } from '../db/queries/referenceTables.ts'
 import type { Reader } from '../db/store.ts'
@@ -112,7 +112,7 @@ export async function publish(
 /** The copied tables. `search_item` is first, because texts keep its numbers. */
 const COPIED: readonly TableName[] = [
   'search_item',
-  ...TABLE_NAMES.filter((name) => name !== 'search_item' && !OWN_TABLES.includes(name)),
+  ...TABLE_NAMES.filter((name) => name !== 'search_item' && !UNCOPIED_TABLES.includes(name)),
 ]
 
 /** Makes a file equal to an open database as it is now, or creates it. Others may write to the database meanwhile. */

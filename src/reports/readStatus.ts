@@ -113,7 +113,7 @@ export async function readStatus(db: Reader, now: Instant = Math.floor(Date.now(
   const rows: Record<string, number> = {}
   const estimated: string[] = []
   for (const table of COUNTED_TABLES) {
-    const estimate = await engine.rowsAtLeast(table)
+    const estimate = await engine.estimatedRows(table)
     if (estimate > SLOW_COUNT_ROWS) estimated.push(table)
     rows[table] = estimate > SLOW_COUNT_ROWS ? estimate : await count(table)
   }

@@ -1,5 +1,5 @@
 import type { SearchHit } from '../db/engine.ts'
-import { geoNameColumn, storedKinds } from '../db/queries/catalogueNames.ts'
+import { geoNameColumn, readKinds } from '../db/queries/catalogueNames.ts'
 import type { Reader } from '../db/store.ts'
 import { ENTRY_ROUTES } from '../job/entryRoutes.ts'
 import { findGeos, type NamedGeo } from '../job/geoNames.ts'
@@ -22,7 +22,7 @@ export async function searchItems(
   scopes: readonly SearchScope[],
   limit?: number,
 ): Promise<SearchHit[]> {
-  const kinds = await Promise.all(scopes.map((scope) => storedKinds(db, SCOPE_TABLES[scope])))
+  const kinds = await Promise.all(scopes.map((scope) => readKinds(db, SCOPE_TABLES[scope])))
   return db.engine.search(text, kinds.flat(), limit)
 }
 

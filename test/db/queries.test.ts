@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseDatabase } from '../../src/db/address.ts'
+import { databaseFolder, isAddress } from '../../src/db/address.ts'
 import { prepared } from '../../src/db/prepared.ts'
 import { rememberZone } from '../../src/db/queries/referenceTables.ts'
 import { FETCH_OUTCOMES } from '../../src/db/tables/codes.ts'
@@ -105,13 +105,13 @@ test('texts in a list are compared exactly', async () => {
 })
 
 test.each([
-  ['data/market.db', { isShared: false, isServed: false, folder: 'data' }],
-  ['market.db', { isShared: false, isServed: false, folder: '.' }],
-  ['postgres.db', { isShared: false, isServed: false, folder: '.' }],
-  ['postgres://user@host/market', { isShared: true, isServed: true, folder: null }],
-  ['POSTGRESQL://host/market', { isShared: true, isServed: true, folder: null }],
-])('the location %s determines whether a database is shared', (name, place) =>
-  expect(parseDatabase(name)).toEqual(place),
+  ['data/market.db', 'data'],
+  ['market.db', '.'],
+  ['postgres.db', '.'],
+  ['postgres://user@host/market', null],
+  ['POSTGRESQL://host/market', null],
+])('the database %s is on a server, or in a folder', (name, folder) =>
+  expect([databaseFolder(name), isAddress(name)]).toEqual([folder, folder === null]),
 )
 
 /** Runs all pending callbacks. */

@@ -2,7 +2,7 @@ import { createServer, type Socket } from 'node:net'
 import pg from 'pg'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openReader } from '../../src/db/open.ts'
-import { nameLock } from '../../src/db/postgres/connection/connection.ts'
+import { describeError } from '../../src/db/postgres/connection/connection.ts'
 import { asStoreError, isConnectionLost } from '../../src/db/postgres/storeErrors.ts'
 import { BusyError, type SyncError } from '../../src/util/errors.ts'
 import { asSyncError } from '../../src/util/systemErrors.ts'
@@ -96,7 +96,7 @@ describe('a table locked by another session', () => {
   test('the error names the locking session if all connections wait for it', async () => {
     const { url, pid } = await lockedDatabase('_fetch')
     const waited = new Error('timeout exceeded when trying to connect')
-    const error = await nameLock(waited, url)
+    const error = await describeError(waited, url)
     expect(error).toBeInstanceOf(BusyError)
     expect(error).toMatchObject({ code: 'all-busy', ...named(pid, '_fetch') })
     expect(isConnectionLost(error)).toBe(false)
@@ -104,7 +104,9 @@ describe('a table locked by another session', () => {
 })
 
 test('a timeout while waiting for a free connection is not reported as an unresponsive server', async () => {
-  expect(await nameLock(new Error('timeout exceeded when trying to connect'), await migratedDatabase())).toMatchObject({
+  expect(
+    await describeError(new Error('timeout exceeded when trying to connect'), await migratedDatabase()),
+  ).toMatchObject({
     name: 'BusyError',
     message: expect.stringMatching(/^All connections of this command to the database .* are in use/),
   })

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseDatabase } from '../../db/address.ts'
+import { databaseFolder } from '../../db/address.ts'
 import { openReader } from '../../db/open.ts'
-import { storedKinds } from '../../db/queries/catalogueNames.ts'
+import { readKinds } from '../../db/queries/catalogueNames.ts'
 import type { Reader, Store } from '../../db/store.ts'
 import { openClient } from '../../fetch/client.ts'
 import { type DownloadOptions, download } from '../../fetch/files/download.ts'
@@ -79,7 +79,7 @@ async function findEditions(db: Reader, { service: { value: service } }: Setting
   const { kysely } = db
   const { kind, ids = [], name } = args
   const declared = routesOf(service.routes, 'archives').map((route) => itemKind(service.routes, route))
-  const kinds = [...new Set(['all', ...declared, ...(await storedKinds(db, 'archive'))])]
+  const kinds = [...new Set(['all', ...declared, ...(await readKinds(db, 'archive'))])]
   if (!kinds.includes(kind))
     throw new InputError(
       `--kind ${JSON.stringify(kind)} is not valid; expected one of: ${kinds.join(', ')}.${didYouMean(kind, kinds)}`,
@@ -185,7 +185,7 @@ async function downloadEditions(
 }
 
 const archiveFolder = (file: string, { output }: ArchivesArgs): string =>
-  output ?? join(parseDatabase(file).folder ?? 'data', 'archives')
+  output ?? join(databaseFolder(file) ?? 'data', 'archives')
 
 /** `archives download`: fetches the files of editions, one after the other, and names them by their checksums. */
 async function downloadFiles(settings: Settings, args: ArchivesArgs): Promise<number> {

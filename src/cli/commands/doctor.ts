@@ -1,6 +1,6 @@
 import { existsSync, statfsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { parseDatabase } from '../../db/address.ts'
+import { databaseFolder, isAddress } from '../../db/address.ts'
 import { type LockHolder, readHolder } from '../../db/holder.ts'
 import { isLocked } from '../../db/lock.ts'
 import { schemaState } from '../../db/open.ts'
@@ -86,7 +86,7 @@ function diagnoseMachine(file: string, { timeZone }: Service): Diagnosis[] {
   const changes = transitions(timeZone).filter(({ at }) => formatUtc(at).startsWith(year)).length
   const now = Math.floor(Date.now() / 1000)
   const local = `${formatLocal(timeZone, now)} in ${timeZone.split('/').at(-1)!.replaceAll('_', ' ')}`
-  const folder = [resolve(parseDatabase(file).folder ?? '.'), process.cwd()].find(existsSync) ?? '.'
+  const folder = [resolve(databaseFolder(file) ?? '.'), process.cwd()].find(existsSync) ?? '.'
   const { bavail, bsize } = statfsSync(folder)
   const freeMib = Math.floor((bavail * bsize) / 1024 / 1024)
   return [
@@ -128,7 +128,7 @@ async function diagnoseDatabase(file: string): Promise<Diagnosis[]> {
       dangling === 0
         ? good('references', 'complete')
         : bad('references', `${quantity(dangling, 'row refers', 'rows refer')} to missing rows`),
-      ...(parseDatabase(file).isServed
+      ...(isAddress(file)
         ? []
         : [
             logBytes < MAX_LOG

@@ -1,4 +1,4 @@
-import { parseDatabase } from '../../db/address.ts'
+import { isAddress } from '../../db/address.ts'
 import { schemaState, takeOver } from '../../db/open.ts'
 import { writeLanguage } from '../../db/queries/referenceTables.ts'
 import { LOCALES } from '../../service/routes.ts'
@@ -38,7 +38,7 @@ const REPORT_MS = 10_000
 
 /** Copies a database file into a database on a server. The file is locked meanwhile. */
 async function copyToServer(from: string, into: string, args: MigrateArgs): Promise<void> {
-  if (parseDatabase(from).isShared || !parseDatabase(into).isShared)
+  if (isAddress(from) || !isAddress(into))
     throw new InputError('--from must be a file, and --database the address of a server.', {
       hint: `indicator-sync migrate --from ${DEFAULT_DATABASE} --database postgres://USER@HOST/DATABASE`,
       code: 'bad-copy',

@@ -1,7 +1,7 @@
 import { statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { createInterface } from 'node:readline/promises'
-import { parseDatabase } from '../../db/address.ts'
+import { isAddress } from '../../db/address.ts'
 import { openReader } from '../../db/open.ts'
 import { parseSpan, spanSeconds } from '../../job/moment.ts'
 import { countPrunable, type Pruned, pruneReplies } from '../../load/replies/prune.ts'
@@ -109,7 +109,7 @@ export async function handler(args: PruneArgs): Promise<number> {
     throw new InputError('prune needs an age or --job.', { hint: 'indicator-sync prune 180d', code: 'usage' })
   const before = formatMillis(Date.now() - parseAge(args.age) * 1000)
   const file = readSettings(args).database.value
-  const fileSize = () => (parseDatabase(file).folder === null ? null : statSync(file).size)
+  const fileSize = () => (isAddress(file) ? null : statSync(file).size)
   // Refuses a database that does not exist: a writer would create it.
   const prunable = await withReader(file, (reader) => countPrunable(reader, before))
   if (args.dryRun) {

@@ -1,6 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, extname, join, resolve } from 'node:path'
-import { parseDatabase } from '../../db/address.ts'
+import { isAddress } from '../../db/address.ts'
 import type { Reader } from '../../db/store.ts'
 import { PAGE_LOCALES } from '../../page/words/locale.ts'
 import { prepareCopy, publish } from '../../reports/publishCopy.ts'
@@ -120,7 +120,7 @@ export async function handler(args: PublishArgs): Promise<number> {
       code: 'nothing-to-publish',
     })
   for (const target of [file, page])
-    if (target !== undefined && parseDatabase(target).folder === null)
+    if (target !== undefined && isAddress(target))
       throw new InputError('Cannot publish to a server: the target is a file, or a directory for --page.', {
         hint: 'Pass a file. Readers of a server need no copy, only a read-only role (docs/postgresql.md).',
         code: 'publish-on-server',

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseDatabase } from '../../db/address.ts'
+import { isAddress } from '../../db/address.ts'
 import { openStore, removeDatabase } from '../../db/open.ts'
 import { REBUILT_TABLES } from '../../load/replies/rebuild.ts'
 import { replyStoreState } from '../../reports/replies.ts'
@@ -75,7 +75,7 @@ function build(file: string, scratch: string, service: Service, onProgress: OnPr
 /** Rebuilds a database in place. Readers see the old one or the new one, also after a crash. */
 export async function rebuild(file: string, service: Service, onProgress: OnProgress): Promise<Replayed> {
   await checkReplies(file, false)
-  const isFile = parseDatabase(file).folder !== null
+  const isFile = !isAddress(file)
   const folder = isFile ? null : mkdtempSync(join(tmpdir(), 'indicator-sync-replay-'))
   const scratch = folder === null ? partFileName(file) : join(folder, 'rebuilt.db')
   try {
@@ -140,7 +140,7 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
     throw new InputError('--incomplete needs --output: a partial database cannot replace a complete one.', {
       code: 'incomplete-in-place',
     })
-  if (output !== undefined && parseDatabase(output).folder === null)
+  if (output !== undefined && isAddress(output))
     throw new InputError('--output must be a file, not a server.', {
       hint: 'Rebuild it with --output FILE.db, then copy that into an empty database: indicator-sync migrate --from FILE.db --database postgres://…/NEW',
       code: 'rebuild-on-server',

@@ -1,5 +1,5 @@
 import { seriesUnitColumn } from '../../db/queries/catalogueNames.ts'
-import { endOfValues } from '../../db/queries/seriesLookup.ts'
+import { readEndOfValues } from '../../db/queries/seriesLookup.ts'
 import type { Reader } from '../../db/store.ts'
 import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
 import type { Service } from '../../service/services.ts'
@@ -106,7 +106,7 @@ async function readShown(reader: Reader, args: ShowArgs, service: Service): Prom
   const then = asOf ?? (args.revisions ? 'first' : 'now')
   const range = resolveRange(args, first.zone, Math.floor(now / 1000))
   const lastVersion =
-    then === 'now' ? null : await endOfValues(reader, first, 'last', { table: 'observation_revision' })
+    then === 'now' ? null : await readEndOfValues(reader, first, 'last', { table: 'observation_revision' })
   const last = Math.max(...series.map(({ lastAt }) => lastAt), lastVersion ?? 0)
   const to = Math.min(range?.to ?? Number.POSITIVE_INFINITY, last + 1)
   const from = Math.max(range?.from ?? to - DEFAULT_SPAN, Math.min(...series.map(({ firstAt }) => firstAt)))

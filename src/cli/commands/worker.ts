@@ -1,5 +1,5 @@
 import { runWorker } from '../../cluster/runWorker.ts'
-import { parseDatabase } from '../../db/address.ts'
+import { isAddress } from '../../db/address.ts'
 import { openStore } from '../../db/open.ts'
 import { listSecrets, refuseExposed } from '../../service/key.ts'
 import { InputError } from '../../util/errors.ts'
@@ -34,7 +34,7 @@ export async function handler(args: WorkerArgs): Promise<number> {
   const service = requireService(settings)
   refuseExposed(service)
   const file = settings.database.value
-  if (!parseDatabase(file).isShared)
+  if (!isAddress(file))
     throw new InputError(`Workers cannot use ${file}: they need PostgreSQL.`, {
       hint: 'Pass --database postgres://USER@HOST/DATABASE, or use `sync` for a file.',
       code: 'no-server',

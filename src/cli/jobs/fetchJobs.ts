@@ -1,5 +1,5 @@
 import { setFlagsFromString } from 'node:v8'
-import { parseDatabase } from '../../db/address.ts'
+import { isAddress } from '../../db/address.ts'
 import type { Job } from '../../job/job.ts'
 import { listSecrets } from '../../service/key.ts'
 import { InputError } from '../../util/errors.ts'
@@ -61,7 +61,7 @@ export function isDistributed(
       hint: 'Start the workers with --on-reject fail.',
       code: 'usage',
     })
-  if (!parseDatabase(database.value).isShared)
+  if (!isAddress(database.value))
     throw new InputError(`--distributed does not work with ${database.value}: workers need PostgreSQL.`, {
       hint: 'Pass --database postgres://USER@HOST/DATABASE, or omit --distributed.',
       code: 'no-server',

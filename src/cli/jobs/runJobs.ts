@@ -1,5 +1,5 @@
 import type { SharedRun } from '../../cluster/sharedRun.ts'
-import { parseDatabase } from '../../db/address.ts'
+import { isAddress } from '../../db/address.ts'
 import { openWriter } from '../../db/lock.ts'
 import type { Durability, Store } from '../../db/store.ts'
 import type { Job } from '../../job/job.ts'
@@ -120,7 +120,7 @@ function openDatabase(jobs: readonly Job[], options: RunOptions, signal: AbortSi
 /** Shares the pace, and the queue if workers execute the plans, with the other processes of a server. */
 async function shareRun(store: Store, options: RunOptions): Promise<SharedRun | undefined> {
   const { file, distributed = false } = options
-  if (!parseDatabase(file).isShared) return undefined
+  if (!isAddress(file)) return undefined
   const { openSharedRun } = await import('../../cluster/sharedRun.ts')
   return openSharedRun(store, options, distributed)
 }

@@ -1,6 +1,6 @@
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { parseEnv } from 'node:util'
-import { parseDatabase, passwordIn, shownAddress } from '../../db/address.ts'
+import { isAddress, passwordIn, shownAddress } from '../../db/address.ts'
 import { checkKey } from '../../service/key.ts'
 import { LIVE, SERVICE_NAMES, SERVICES, type Service, type ServiceName } from '../../service/services.ts'
 import { didYouMean } from '../../util/didYouMean.ts'
@@ -168,7 +168,7 @@ const OTHER_SERVER = /^(?!file:)[a-z][a-z\d+.-]+:\/\/|(?:^|\s)(?:host|dbname|use
 /** Refuses a name that is neither a file nor a PostgreSQL address. Moves the password of an address to PGPASSWORD. */
 function checkDatabase(database: Setting<string>): Setting<string> {
   const { value, from } = database
-  if (parseDatabase(value).folder === null) {
+  if (isAddress(value)) {
     const password = passwordIn(value)
     if (password !== undefined) {
       rememberSecret(password)

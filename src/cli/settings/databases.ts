@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
-import { parseDatabase } from '../../db/address.ts'
+import { isAddress } from '../../db/address.ts'
 import { openWriter } from '../../db/lock.ts'
 import { openReader, schemaState } from '../../db/open.ts'
 import type { Reader, Store } from '../../db/store.ts'
 
 /** Whether a database exists. */
 export const databaseExists = async (name: string): Promise<boolean> =>
-  parseDatabase(name).folder === null ? (await schemaState(name)).exists : existsSync(name)
+  isAddress(name) ? (await schemaState(name)).exists : existsSync(name)
 
 /** Opens a database for reading, passes it to a function, and closes it. */
 export async function withReader<T>(name: string, read: (reader: Reader) => T | Promise<T>): Promise<T> {

@@ -6,7 +6,7 @@ import { openReader, openStore } from './open.ts'
 import { schemaState } from './schema.ts'
 import { takeOver } from './takeOver.ts'
 
-/** The visible transactions. After a crash of the server some of their numbers are given again. */
+/** The visible transactions. A server may reuse their numbers after a crash. */
 const SNAPSHOT = "select concat_ws(' ', current_database(), pg_postmaster_start_time(), pg_current_snapshot()) as seen"
 
 /** PostgreSQL: a database is on a server, and its name is its address. */
@@ -28,7 +28,7 @@ export const postgres: Backend = {
   isLocked,
   schemaState,
   async takeOver(source, file, onProgress) {
-    // Nothing requests again what a crash of the server would lose of its last commits: they wait for the disk.
+    // Full durability, because nothing would repeat commits that a crash of the server lost.
     const { store, release } = await this.openLocked(file, { unfinished: true, durability: 'full' })
     try {
       return await takeOver(source, store, onProgress)

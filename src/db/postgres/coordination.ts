@@ -4,10 +4,10 @@ import type { Coordination, Slot, SlotTerms } from '../coordination.ts'
 import type { Database } from '../tables/schema.ts'
 import { queryRows } from './connection/statements.ts'
 
-/** A later slot than this (milliseconds from now) was recorded by a clock that was ahead. */
+/** Milliseconds from now. Later slots were recorded by a wrong clock. */
 const LATEST_MS = DAY * 1000 + CLOCK_ERROR_MS
 
-/** Milliseconds that a slot waits for the row of its host; nobody locks it for longer than one round trip. */
+/** Milliseconds to wait for the row of a host, which is never locked for longer than a round trip. */
 const LOCK_MS = 5_000
 
 const NOW = `floor(extract(epoch from clock_timestamp()) * 1000)::bigint`
@@ -15,9 +15,8 @@ const NOW = `floor(extract(epoch from clock_timestamp()) * 1000)::bigint`
 const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
 /**
- * Locks the row of a host for the statement that follows. It is a statement of its own, so that the next one sees every call that
- * was counted before, and part of one batch, so that no process keeps the lock between two messages. A crash of the server must
- * not forget calls.
+ * Locks the row of a host for the next statement, which then sees every counted call. Both are in one batch, so that no process
+ * keeps the lock between two messages. Synchronous commit, because a crash of the server must not lose calls.
  */
 const lockHost = (host: string): string => `
   set local lock_timeout = ${LOCK_MS};
@@ -45,7 +44,7 @@ function takeSlotSql(host: string, { gap, ahead, limits, remembered }: SlotTerms
   select exists (select from taken) as "isTaken", at - now as "beginsIn", spent from checked`
 }
 
-/** What processes share in a database; `repeated` repeats what others made fail. */
+/** `repeated` retries after conflicts. */
 export function createCoordination(
   kysely: Kysely<Database>,
   repeated: <T>(work: () => Promise<T>) => Promise<T> = (work) => work(),

@@ -5,13 +5,13 @@ import type { RowValues } from '../tables/rows.ts'
 import { type Database, type TableName, tableOf } from '../tables/schema.ts'
 import type { Connection } from './connection/connection.ts'
 import { changedBy, queryRows } from './connection/statements.ts'
-import { dayTotalsChecksums, upsertDays, valuesBeyond } from './operations/days.ts'
+import { dayTotalsChecksums, upsertDays } from './operations/days.ts'
 import { upsertObservations, withdrawObservations } from './operations/observations.ts'
 import { search } from './operations/search.ts'
-import { query, seen } from './operations/statement.ts'
+import { query, valueTypes } from './operations/statement.ts'
 import { readExtremes, values } from './operations/values.ts'
 
-/** Locks bodies of the reply store until the transaction ends, in the order of their hashes; answers which of them are there. */
+/** Locks stored bodies until the transaction ends, in the order of their hashes, and returns them. */
 async function lockReplies(
   tx: Transaction<Database>,
   hashes: readonly string[],
@@ -22,30 +22,25 @@ async function lockReplies(
   return (await queryRows<{ hash: string }>(tx, stored, [hashes])).map(({ hash }) => hash)
 }
 
-/**
- * Deletes the rows of a table that have some given values, except those in a list, which holds the values of other columns.
- * Returns how many.
- */
 function deleteOthers(
   tx: Transaction<Database>,
   table: TableName,
-  same: RowValues,
+  owner: RowValues,
   columns: readonly string[],
   kept: readonly (readonly unknown[])[],
 ): Promise<number> {
-  const owner = Object.keys(same).map((column, i) => `${column} = $${i + 2}`)
+  const isOwned = Object.keys(owner).map((column, i) => `${column} = $${i + 2}`)
   const values = columns.map(
     (column, i) => `(row ->> ${i})${tableOf(table).columns[column]!.store === 'text' ? '' : '::bigint'}`,
   )
   return changedBy(
     tx,
-    `delete from ${table} where ${owner.join(' and ')}
+    `delete from ${table} where ${isOwned.join(' and ')}
      and (${columns.join(', ')}) not in (select ${values.join(', ')} from jsonb_array_elements($1::jsonb) row)`,
-    [JSON.stringify(kept), ...Object.values(same)],
+    [JSON.stringify(kept), ...Object.values(owner)],
   )
 }
 
-/** PostgreSQL's part of what the program asks of a database. */
 export function createEngine(connection: Connection): Engine {
   const { kysely } = connection
   return {
@@ -53,16 +48,15 @@ export function createEngine(connection: Connection): Engine {
     withdrawObservations,
     upsertDays,
     dayTotalsChecksums: () => dayTotalsChecksums(kysely),
-    valuesBeyond: (limit) => valuesBeyond(kysely, limit),
     lockReplies,
     deleteOthers,
     search: (text, kinds) => search(kysely, text, kinds),
-    values: (of, asOf) => values(kysely, of, asOf),
+    values: (range, asOf) => values(kysely, range, asOf),
     ...sharedEngine(kysely),
-    extremes: (...of) => readExtremes(kysely, ...of),
+    extremes: (...parameters) => readExtremes(kysely, ...parameters),
     query: (sql, parameters) => query(connection, sql, parameters),
-    seen: (sql, columns) => seen(connection, sql, columns),
-    // The server has limits of its own: work_mem, temp_file_limit.
+    valueTypes: (sql, columns) => valueTypes(connection, sql, columns),
+    // The server has limits: work_mem, temp_file_limit.
     limitCache: () => undefined,
     beginSnapshot: () => connection.beginSnapshot(),
     async tables() {
@@ -81,7 +75,7 @@ export function createEngine(connection: Connection): Engine {
       )
       return rows.map(({ series_id }): Dangling => ({ table: 'series_geo', row: series_id, parent: 'series' }))
     },
-    // With checksums, the server refuses to read what is damaged; without, nobody knows.
+    // With checksums, the server detects damage when it reads.
     async integrity() {
       const [setting] = await queryRows<{ checksums: string }>(
         kysely,
@@ -98,7 +92,7 @@ export function createEngine(connection: Connection): Engine {
       const [row] = await queryRows<{ bytes: number }>(kysely, 'select pg_database_size(current_database()) as bytes')
       return row!.bytes
     },
-    async rowsAtLeast(table) {
+    async estimatedRows(table) {
       const [row] = await queryRows<{ rows: number | null }>(
         kysely,
         `select sum(greatest(reltuples, 0)) as rows from pg_class

@@ -1,24 +1,24 @@
 import type pg from 'pg'
 import { shownAddress } from '../address.ts'
 import { type LockHolder, lockedBy } from '../holder.ts'
-import { connectAlone, LOCKS, nameLock, withClient } from './connection/connection.ts'
+import { connectAlone, describeError, LOCKS, withClient } from './connection/connection.ts'
 
 const { program: PROGRAM, writer: WRITER, schema: SCHEMA } = LOCKS
 
-/** Milliseconds. Two processes that try at the same moment: how long the one that is about to end is waited for. */
-const MEETING_MS = 200
-/** How long a new holder has for making the tables, and saying who it is. */
-const INTRODUCTION_MS = 5_000
+/** Milliseconds to wait for a process that is about to end. */
+const ENDING_MS = 200
+/** Milliseconds in which a new holder creates the tables and records itself. */
+const RECORD_MS = 5_000
 
-/** How long the server may take a holder that was cut off for alive. */
+/** Limits how long a disconnected holder keeps the lock. */
 const KEEPALIVE = 'set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3'
 
-/** Who holds a database, as it says itself: null while it has not said so yet, undefined where that cannot be read. */
+/** Reads the recorded holder: null if there is none yet, undefined if it cannot be read. */
 async function findHolder(client: pg.Client): Promise<LockHolder | null | undefined> {
   try {
-    // A statement that fails would end the transaction that a lock behind a pooler lives in.
-    const { rows: tables } = await client.query<{ there: string | null }>(`select to_regclass('public._lock') as there`)
-    if (tables[0]!.there === null) return null
+    // A failed statement would end the transaction that keeps the lock behind a pooler.
+    const { rows: tables } = await client.query<{ name: string | null }>(`select to_regclass('public._lock') as name`)
+    if (tables[0]!.name === null) return null
     const { rows } = await client.query<LockHolder>(
       `select pid, host, command, acquired_at from public._lock where name = 'writer'`,
     )
@@ -29,8 +29,8 @@ async function findHolder(client: pg.Client): Promise<LockHolder | null | undefi
 }
 
 /**
- * Takes the writer's lock on a connection of its own, and returns how to release it. It ends with the connection, and so with
- * the process, however that ends. Throws BusyError while another one has it.
+ * Acquires the writer's lock on a separate connection, and returns how to release it. The lock ends with the connection, and so
+ * with the process. Throws BusyError if another process has it.
  */
 export async function lockWriter(address: string): Promise<() => Promise<void>> {
   let client: pg.Client | undefined
@@ -39,13 +39,13 @@ export async function lockWriter(address: string): Promise<() => Promise<void>> 
     await client.query(KEEPALIVE)
     const began = performance.now()
     for (;;) {
-      const { rows } = await client.query<{ taken: 0 | 1 }>('select pg_try_advisory_lock($1, $2) as taken', [
+      const { rows } = await client.query<{ acquired: 0 | 1 }>('select pg_try_advisory_lock($1, $2) as acquired', [
         PROGRAM,
         WRITER,
       ])
-      if (rows[0]!.taken === 1) break
+      if (rows[0]!.acquired === 1) break
       const holder = await findHolder(client)
-      if (holder !== undefined && performance.now() - began < (holder ? MEETING_MS : INTRODUCTION_MS)) {
+      if (holder !== undefined && performance.now() - began < (holder ? ENDING_MS : RECORD_MS)) {
         await new Promise((resolve) => setTimeout(resolve, 50))
         continue
       }
@@ -57,11 +57,11 @@ export async function lockWriter(address: string): Promise<() => Promise<void>> 
     }
   } catch (error) {
     await client?.end().catch(() => undefined)
-    throw await nameLock(error, address)
+    throw await describeError(error, address)
   }
 }
 
-/** Runs work while no other process creates or changes the schema of a database; waits for one that does. */
+/** Runs work while no other process changes the schema, after waiting for one that does. */
 export async function withSchemaLock<T>(address: string, work: () => Promise<T>): Promise<T> {
   try {
     return await withClient(address, async (client) => {
@@ -69,11 +69,10 @@ export async function withSchemaLock<T>(address: string, work: () => Promise<T>)
       return work()
     })
   } catch (error) {
-    throw await nameLock(error, address)
+    throw await describeError(error, address)
   }
 }
 
-/** Whether somebody holds a database for writing; undefined when that cannot be found out. */
 export async function isLocked(address: string): Promise<boolean | undefined> {
   try {
     const stored = `select 1 from pg_locks where locktype = 'advisory' and classid = $1 and objid = $2 and granted

@@ -17,12 +17,11 @@ import { checkReadable, checkStillOurs, migrate, SCHEMA_VERSION, schemaState } f
 import { attemptsFor, isConnectionLost } from './storeErrors.ts'
 
 /**
- * Rows that changed since the last statistics, beyond which new ones are made here: the server itself never does for a
- * partitioned table.
+ * Changed rows after which statistics are updated here. The server never updates those of a partitioned table.
  */
 const CHANGED_ROWS = 20_000
 
-/** Makes statistics for the query planner where there are none, or many rows have changed since. */
+/** Updates missing or outdated statistics for the query planner. */
 async function tidyDatabase(db: Kysely<Database>): Promise<void> {
   const rows = await queryRows<{ name: string }>(
     db,
@@ -47,18 +46,18 @@ function createReader(connection: Connection, address: string): Reader {
   }
 }
 
-/** Connections of one who reads, at the most: a page answers several requests at once. */
+/** The web page reads concurrently. */
 const READER_CONNECTIONS = 4
-/** Of one who writes: one transaction after the other is written, and what is read beside it waits for none of them. */
+/** Transactions are written one after the other; reads do not wait for them. */
 const WRITER_CONNECTIONS = 3
 
-/** Opens a database for reading only; what cannot be read is refused when the first query connects. */
+/** Opens a database for reading. The first query checks it. */
 export function openReader(address: string): Reader {
   const first = (client: pg.ClientBase) => checkReadable(client, address)
   return createReader(connect(address, { connections: READER_CONNECTIONS, first }), address)
 }
 
-/** Attempts to learn the outcome of a transaction, and the first pause between two of them. */
+/** Attempts to find out whether a transaction was committed, and the first pause between them. */
 const MAX_ATTEMPTS = 8
 const PAUSE_MS = 50
 
@@ -68,27 +67,26 @@ const takenOver = (address: string): BusyError =>
     code: 'taken-over',
   })
 
-/** Creates the tables where they are absent, migrates older ones, and updates what is derived from this program. */
-async function migrateAndCheck({ kysely, engine }: Reader, address: string, unfinished: boolean): Promise<void> {
+/** Creates or migrates the tables, and updates reference tables. */
+async function updateSchema({ kysely, engine }: Reader, address: string, unfinished: boolean): Promise<void> {
   const { version } = await schemaState(address, unfinished)
   if (version < SCHEMA_VERSION) await migrate(kysely)
   await refreshZones(kysely, engine)
-  const described = await kysely.selectFrom('data_dictionary').select('object').limit(1).executeTakeFirst()
-  if (version < SCHEMA_VERSION || !described) await writeDictionary(kysely)
+  const entry = await kysely.selectFrom('data_dictionary').select('object').limit(1).executeTakeFirst()
+  if (version < SCHEMA_VERSION || !entry) await writeDictionary(kysely)
 }
 
-/** Opens a database for writing: its tables made when absent, migrated when older, refused when newer, foreign or an unfinished copy. */
 export async function openStore(
   address: string,
   { durability = 'normal', signal, unfinished = false }: StoreOptions = {},
 ): Promise<Store> {
-  // A crash of the server may lose the last half second of whole transactions: the next sync requests what is missing.
+  // A crash of the server may lose the transactions of the last half second, which the next sync fetches again.
   const settings = [`synchronous_commit = ${durability === 'full' ? 'on' : 'off'}`]
   const connection = connect(address, { connections: WRITER_CONNECTIONS, settings })
   const { kysely } = connection
   const reader = createReader(connection, address)
   try {
-    await withSchemaLock(address, () => migrateAndCheck(reader, address, unfinished))
+    await withSchemaLock(address, () => updateSchema(reader, address, unfinished))
   } catch (error) {
     await connection.close()
     throw error
@@ -96,19 +94,19 @@ export async function openStore(
 
   let ours: number | null = null
   const idleLimit = writeIdleLimit(address)
-  /** The number of a transaction; no other writer takes over before it ends, and no process that is frozen in it holds up others for long. */
+  /** Checks the fence, limits idle time, and returns the number of the transaction. */
   async function begin(tx: Transaction<Database>): Promise<string> {
-    const begun = `select pg_current_xact_id()::text as id, ${idleLimit}`
-    if (ours === null) return (await queryRows<{ id: string }>(tx, begun))[0]!.id
+    const columns = `select pg_current_xact_id()::text as id, ${idleLimit}`
+    if (ours === null) return (await queryRows<{ id: string }>(tx, columns))[0]!.id
     const [row] = await queryRows<{ id: string; number: number }>(
       tx,
-      `${begun}, number from _fence where name = 'writer' for share`,
+      `${columns}, number from _fence where name = 'writer' for share`,
     )
     if (row?.number !== ours) throw takenOver(address)
     return row.id
   }
 
-  /** Whether a transaction was committed whose connection was lost while it was. */
+  /** Whether a transaction was committed whose connection was lost during the commit. */
   async function isCommitted(id: string): Promise<boolean> {
     for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts++)
       try {
@@ -147,7 +145,7 @@ export async function openStore(
     }
   }
 
-  /** Repeats what others made fail, by a conflict or by a connection that was lost. */
+  /** Retries after conflicts and lost connections. */
   async function repeated<T>(work: () => Promise<T>): Promise<T> {
     for (let attempts = 0; ; attempts++)
       try {
@@ -155,7 +153,7 @@ export async function openStore(
       } catch (error) {
         if (attempts + 1 >= attemptsFor(error)) throw error
         if (signal?.aborted) throw new SignalError(error)
-        // A random factor, so that two that collided do not collide again.
+        // A random factor, so that two processes do not collide again.
         await sleep(PAUSE_MS * 2 ** Math.min(attempts, 6) * (0.5 + Math.random()))
       }
   }
@@ -164,11 +162,11 @@ export async function openStore(
   const store: Store = {
     ...reader,
     coordination: createCoordination(kysely, repeated),
-    // One at a time, as everything that writes expects; readers are not held up.
+    // One at a time, as in a file.
     write(work) {
-      const turn = last.then(() => repeated(() => attempt(work)))
-      last = turn.catch(() => undefined)
-      return turn
+      const result = last.then(() => repeated(() => attempt(work)))
+      last = result.catch(() => undefined)
+      return result
     },
     replaceTables: (rebuilt, tables) => replaceTables(rebuilt, store, tables),
     tidy: () => tidyDatabase(kysely),

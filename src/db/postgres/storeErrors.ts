@@ -1,33 +1,33 @@
 import { BusyError, RightsError, StoreError, SyncError } from '../../util/errors.ts'
 
-/** What the server says, with an SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html */
+/** The SQLSTATE of an error of the server: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const sqlState = (error: unknown): string | undefined =>
   error instanceof Error && 'severity' in error && 'code' in error ? String(error.code) : undefined
 
-/** The original error inside one of ours. */
+/** The cause of an expected error. */
 export const underlyingError = (error: unknown): unknown => (error instanceof SyncError ? error.cause : error)
 
-/** Of the network, and what the driver itself says of it. */
+/* Errors of the network and the driver. */
 const NETWORK = ['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EPIPE', 'ENOENT']
 const UNREACHABLE = ['EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN', 'ENETRESET', 'EADDRNOTAVAIL']
 const CUT =
   /^(Connection terminated|There was an error establishing an SSL connection|Received unexpected \w+ message from backend|Client has encountered a connection error|Client was closed|Postgres connection has been discarded)/
 
 const LATE = /^(timeout expired|Query read timeout)/
-/** What the pool says when all its connections are in use. */
+/** All connections of the pool are in use. */
 const ALL_BUSY = /^timeout exceeded when trying to connect/
 
-/** What TLS says: who the server is was not proven, or it does not encrypt. */
+/** The server's identity is not proven, or it does not encrypt. */
 const TLS = /^(ERR_(TLS|SSL|OSSL)_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|INVALID_CA|HOSTNAME_)/
 const PLAIN = /^The server does not support SSL connections/
 
-/** What the driver says where the server asks for a password and it has none. */
+/** The server requires a password, and the driver has none. */
 const NO_PASSWORD = /client password must be a(?: non-empty)? string/
 
 const isCut = (error: unknown): boolean =>
   error instanceof Error && [CUT, LATE, ALL_BUSY, PLAIN, NO_PASSWORD].some((pattern) => pattern.test(error.message))
 
-/** What the network or the driver says; undefined of anything else. */
+/** The code of an error of the network or the driver; undefined for any other error. */
 const networkProblem = (error: unknown): string | undefined => {
   if (!(error instanceof Error)) return undefined
   const code = 'code' in error ? String(error.code) : ''
@@ -39,7 +39,7 @@ const networkProblem = (error: unknown): string | undefined => {
   return NETWORK.includes(code) ? code : CUT.test(error.message) ? 'lost' : undefined
 }
 
-/** Whether the connection is lost (25P03: it was idle in a transaction for too long); a transaction that was not committed on it has changed nothing. */
+/** Whether the connection is lost (25P03: after an idle transaction). An uncommitted transaction on it changed nothing. */
 export function isConnectionLost(error: unknown): boolean {
   const raw = underlyingError(error)
   return (
@@ -48,35 +48,33 @@ export function isConnectionLost(error: unknown): boolean {
   )
 }
 
-/** Whether a wait for a lock may have failed: the lock was not released in time, or every connection waits for one. */
+/** Whether a wait for a lock failed: it was not released in time, or all connections wait for one. */
 export const isLockWait = (error: unknown): boolean =>
   sqlState(underlyingError(error)) === '55P03' || networkProblem(underlyingError(error)) === 'all-busy'
 
 /**
- * A conflict with another transaction: serialization, deadlock, a lock that was not released in time. The same work succeeds when
- * it is repeated.
+ * A conflict with another transaction: serialization, deadlock, a lock that was not released in time. A retry may succeed.
  */
 const isConflict = (error: unknown): boolean =>
   isLockWait(error) || ['40001', '40P01'].includes(sqlState(underlyingError(error)) ?? '')
 
 /**
- * A row that exists already: another writer made it meanwhile and the next try sees it, or it is a mistake that no try corrects.
+ * A row that exists already. If another writer made it meanwhile, a retry sees it.
  */
-const isTwice = (error: unknown): boolean => sqlState(underlyingError(error)) === '23505'
+const isDuplicate = (error: unknown): boolean => sqlState(underlyingError(error)) === '23505'
 
-/** How many times work is tried in all; once where another try would not help. */
+/** The maximum number of attempts after an error. */
 export const attemptsFor = (error: unknown): number =>
-  isConflict(error) || isConnectionLost(error) ? 8 : isTwice(error) ? 3 : 1
+  isConflict(error) || isConnectionLost(error) ? 8 : isDuplicate(error) ? 3 : 1
 
 const CONNECT = 'Check that the server is running, and the address: postgres://USER@HOST:PORT/DATABASE.'
 
-/** Others were in the way in every attempt. */
 const LOCKED = [
   'Other sessions held locks on the database{} for too long ({reason}).',
   'Run the command again when they have finished. Committed data is kept.',
 ] as const
 
-/** A session that holds a lock, and how it is shown. */
+/** A session that has a lock, with its description. */
 export interface LockingSession {
   readonly pid: number
   readonly session: string
@@ -135,14 +133,14 @@ const REASONS: Readonly<Record<string, readonly [message: string, hint: string]>
 }
 
 /**
- * Turns an error of the server into one of ours; passes on anything else. `holder`: the session whose lock was waited for, if it
- * is known.
+ * Turns an error of the server into an expected one; returns any other value unchanged. `holder`: the session with the lock, if
+ * known.
  */
 export function asStoreError(error: unknown, address?: string, holder?: LockingSession): unknown {
-  // Without an address it is unknown whether an error of the network is one of the database.
+  // Without an address, an error of the network may concern something else.
   const code = sqlState(error) ?? (address !== undefined || isCut(error) ? networkProblem(error) : undefined)
   if (code === undefined) return error
-  const where = address === undefined ? '' : ` ${address}`
+  const name = address === undefined ? '' : ` ${address}`
   const reason = (error as Error).message
   const [message, hint] =
     (holder && [
@@ -158,7 +156,7 @@ export function asStoreError(error: unknown, address?: string, holder?: LockingS
           'Run `indicator-sync doctor` to see its state.',
         ])
   const ErrorClass = isConflict(error) ? BusyError : code === '42501' ? RightsError : StoreError
-  return new ErrorClass(message.replace('{}', where).replace('{reason}', reason), {
+  return new ErrorClass(message.replace('{}', name).replace('{reason}', reason), {
     hint,
     code: code.toLowerCase(),
     cause: error,

@@ -5,7 +5,7 @@ import { localeOrderSql, unitSql } from '../tables/sql/expressions.ts'
 
 const expressions = expressionBuilder<Database, never>()
 
-/** The name of an indicator in the preferred language where it is stored, else in another one; a column of a query that names its kind and number. */
+/** The column with the name of an indicator, in the preferred language if stored. `kind` and `id` are columns of the query. */
 export const indicatorNameColumn = (kind: string, id: string) =>
   expressions
     .selectFrom('indicator_text as t')
@@ -17,7 +17,7 @@ export const indicatorNameColumn = (kind: string, id: string) =>
     .limit(1)
     .as('name')
 
-/** The same of a geo. */
+/** The column with the name of a geo. */
 export const geoNameColumn = <A extends string>(id: string, alias: A) =>
   expressions
     .selectFrom('geo_text as t')
@@ -28,7 +28,7 @@ export const geoNameColumn = <A extends string>(id: string, alias: A) =>
     .limit(1)
     .as(alias)
 
-/** The unit of an indicator; the name of its quantity, if the unit is not known. */
+/** The column with the unit of an indicator, or the name of its quantity if the unit is unknown. */
 export const unitColumn = (kind: string, id: string) =>
   expressions
     .selectFrom('indicator as n')
@@ -38,11 +38,11 @@ export const unitColumn = (kind: string, id: string) =>
     .where('n.id', '=', sql.ref<number>(id))
     .as('unit')
 
-/** The unit of the values of a series, which is an alias of the query: `sum of MW` for sums of powers over time. */
+/** The column with the unit of a series, an alias of the query: `sum of MW` for sums of powers over time. */
 export const seriesUnitColumn = (series: string) => sql.raw<string | null>(unitSql(series)).as('unit')
 
-/** The kinds of indicators, content or archives that are stored, whatever service they came from. */
-export async function storedKinds({ kysely }: Reader, table: 'indicator' | 'content' | 'archive'): Promise<string[]> {
+/** Reads the stored kinds of indicators, content or archives, of any service. */
+export async function readKinds({ kysely }: Reader, table: 'indicator' | 'content' | 'archive'): Promise<string[]> {
   const rows = await kysely.selectFrom(table).select('kind').distinct().orderBy('kind').execute()
   return rows.map(({ kind }) => kind)
 }

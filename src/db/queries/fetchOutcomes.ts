@@ -14,53 +14,52 @@ import type { Database } from '../tables/schema.ts'
 import { readGeos } from './seriesLookup.ts'
 
 /*
- * Outcomes and reasons of requests, as SQL literals: a partial index is used only where its condition stands word for word in
- * the query, which a parameter does not.
+ * Outcomes and reasons of requests, as SQL literals: a partial index is used only if the query repeats its condition literally.
  */
 
-/** Answered, and the answer is trusted. */
+/** Outcomes with a trusted response. */
 export const GOOD_OUTCOMES = FETCH_OUTCOMES.good.map((outcome) => sql.lit(outcome))
 /** All outcomes that are not failures. */
 export const NO_FAILURE = NOT_FAILED_OUTCOMES.map((outcome) => sql.lit(outcome))
-/** Whether a request came to nothing. */
+/** Whether a request failed. */
 export const isFailure = (outcome: FetchOutcome): outcome is FailureOutcome =>
   !(NOT_FAILED_OUTCOMES as readonly FetchOutcome[]).includes(outcome)
-/** The statuses of answers by which the service does not know what was requested. */
+/** The statuses of responses for unknown items. */
 export const UNKNOWN_STATUSES: readonly number[] = [404, 410]
-/** Requested because it was absent at the source. */
+/** The reason of requests for absent periods. */
 export const ABSENT = sql.lit<Reason>('absent')
 
 /** A recorded request for a window of a series, or for anything else by its target. */
 export interface Recorded {
   readonly fetchId: number
   readonly target: string
-  /** Null where it requested no series. */
+  /** Null for listings. */
   readonly seriesId: number | null
-  /** Null where it requested no range. */
+  /** Null for requests without a range. */
   readonly window: Interval | null
   /** Null for all geos. */
   readonly geoIds: readonly number[] | null
 }
 
-/** What is not answered yet of a request: the intervals of one geo (`ALL_GEOS` for all). */
+/** A missing part of a request: the intervals of a geo (`ALL_GEOS` for all). */
 export interface MissingPart {
   readonly geoId: number
   readonly intervals: readonly Interval[]
 }
 
-/** A later answer, with the geos that it was about; null for all. */
+/** A later reply with its geos; null for all. */
 interface Later extends Interval {
   readonly geos: readonly number[] | null
 }
 
-/** The intervals of later answers for one geo; an answer for all geos counts for each. */
+/** The intervals of later replies for a geo, including those for all geos. */
 const fetchedFor = (later: readonly Later[], geoId: number): Interval[] =>
   merge(later.filter(({ geos }) => geos === null || geos.includes(geoId)))
 
-/** Later answers that count: all of them, or only those whose rejects were all dismissed. */
+/** Later good fetches. `sound`: only those without rejects, or with dismissed ones. */
 function goodFetches(db: Kysely<Database>, fetchId: number, sound: boolean) {
-  const all = db.selectFrom('_fetch').where('_fetch.id', '>', fetchId).where('outcome', 'in', GOOD_OUTCOMES)
-  return sound ? all.where((of) => of.or([of('rows_rejected', '=', 0), isAccepted(of)])) : all
+  const fetches = db.selectFrom('_fetch').where('_fetch.id', '>', fetchId).where('outcome', 'in', GOOD_OUTCOMES)
+  return sound ? fetches.where((eb) => eb.or([eb('rows_rejected', '=', 0), isAccepted(eb)])) : fetches
 }
 
 const isAccepted = ({ exists, not, and, selectFrom }: ExpressionBuilder<Database, '_fetch'>) => {
@@ -77,33 +76,33 @@ const bySoundness = <P extends object, T>(make: (sound: boolean) => Prepared<P, 
 })
 
 const laterOfTarget = bySoundness((sound) =>
-  prepared((db, of: { fetchId: number; target: string }) =>
-    goodFetches(db, of.fetchId, sound).select('_fetch.id').where('target', '=', of.target).limit(1),
+  prepared((db, request: { fetchId: number; target: string }) =>
+    goodFetches(db, request.fetchId, sound).select('_fetch.id').where('target', '=', request.target).limit(1),
   ),
 )
 
 const laterOfSeries = bySoundness((sound) =>
-  prepared((db, of: Interval & { fetchId: number; seriesId: number }) =>
-    goodFetches(db, of.fetchId, sound)
+  prepared((db, request: Interval & { fetchId: number; seriesId: number }) =>
+    goodFetches(db, request.fetchId, sound)
       .select(['from_at as from', 'to_at as to', 'geo_ids'])
-      .where('series_id', '=', of.seriesId)
-      .where('from_at', '<', of.to)
-      .where('to_at', '>', of.from)
+      .where('series_id', '=', request.seriesId)
+      .where('from_at', '<', request.to)
+      .where('to_at', '>', request.from)
       .$narrowType<Interval>(),
   ),
 )
 
-const laterOfAnyWindow = prepared((db, of: { fetchId: number; seriesId: number }) =>
-  goodFetches(db, of.fetchId, true).select('_fetch.id').where('series_id', '=', of.seriesId).limit(1),
+const laterOfAnyWindow = prepared((db, request: { fetchId: number; seriesId: number }) =>
+  goodFetches(db, request.fetchId, true).select('_fetch.id').where('series_id', '=', request.seriesId).limit(1),
 )
 
-/** Whether a later answer about a series, of whatever window, had no rejects that nobody dismissed. */
+/** Whether a later reply of a series, with any window, has no open rejects. */
 export const isSeriesFetched = async (db: Kysely<Database>, fetchId: number, seriesId: number): Promise<boolean> =>
   (await laterOfAnyWindow.first(db, { fetchId, seriesId })) !== undefined
 
 /**
- * Finds what later answers left open of a recorded request, however many there are and whichever geos they were for; empty when
- * nothing is left. `sound`: answers with rejects that nobody dismissed do not count.
+ * Creates a function that finds the parts of a recorded request that later replies lack. `sound`: replies with open rejects do
+ * not count.
  */
 export function createMissingParts(
   db: Kysely<Database>,

@@ -2,14 +2,14 @@ import type { ExpressionBuilder } from 'kysely'
 import type { Reader } from '../store.ts'
 import type { Database } from '../tables/schema.ts'
 
-/** The command of a run that records that a job no longer exists. */
+/** The command of a run that records that a job was removed. */
 export const FORGET = 'forget'
 
-/** Whether the job of a run `r` was not forgotten after that run. */
-export const isNotForgotten = (of: ExpressionBuilder<Database & { r: Database['_run'] }, 'r'>) =>
-  of.not(
-    of.exists(
-      of
+/** Whether the job of a run `r` was not removed after that run. */
+export const isNotForgotten = (eb: ExpressionBuilder<Database & { r: Database['_run'] }, 'r'>) =>
+  eb.not(
+    eb.exists(
+      eb
         .selectFrom('_run as later')
         .select('later.id')
         .whereRef('later.job', '=', 'r.job')
@@ -18,7 +18,7 @@ export const isNotForgotten = (of: ExpressionBuilder<Database & { r: Database['_
     ),
   )
 
-/** The file from which each job was last run, by the name of the job; relative to the working directory of that run. */
+/** Reads the last file of each job, by job name; relative to the working directory of that run. */
 export async function readJobFiles({ kysely }: Pick<Reader, 'kysely'>): Promise<Readonly<Record<string, string>>> {
   const rows = await kysely
     .selectFrom('_run')

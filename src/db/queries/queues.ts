@@ -3,30 +3,30 @@ import { requireCoordination } from '../coordination.ts'
 import type { Reader, Store } from '../store.ts'
 import type { Database } from '../tables/schema.ts'
 
-/** Where pg-boss keeps its tables. */
+/** The schema of pg-boss. */
 export const BOSS_SCHEMA = 'pgboss'
 
-/** The jobs of pg-boss, as far as they are read here. */
+/** The columns of pg-boss that are read here. */
 interface BossTables {
   readonly job: { readonly name: string; readonly state: string }
 }
 
-/** A database, seen with the tables of pg-boss. They are not ours, so the type `Database` does not have them. */
+/** The tables of pg-boss, which the type `Database` does not have. */
 const bossTables = (db: Kysely<Database>): Kysely<BossTables> =>
   (db as unknown as Kysely<BossTables>).withSchema(BOSS_SCHEMA)
 
-/** The states of requests that wait or are being executed. */
+/** The states of unfinished requests. */
 const OPEN_STATES = ['created', 'retry', 'active']
 
-/** The names of the queue of a host, and of its dead-letter queue. */
+/** The names of the queue of a host and its dead-letter queue. */
 export const queueNames = (host: string): { readonly queue: string; readonly dead: string } => {
   const name = host.replaceAll(/[^\w.-]/g, '_')
   return { queue: `requests.${name}`, dead: `dead.${name}` }
 }
 
-/** How many requests a queue has, by their state. */
+/** The number of requests of a queue, by state. */
 export interface QueueState {
-  /** The host whose requests they are, as the queue has its name. */
+  /** The host, as in the name of the queue. */
   readonly host: string
   readonly queued: number
   readonly active: number
@@ -34,7 +34,7 @@ export interface QueueState {
   readonly dead: number
 }
 
-/** Whether there are queues that this user may read: `information_schema` lists only tables on which the user has a right. */
+/** Whether this user may read queues: `information_schema` lists only tables on which the user has a privilege. */
 const canReadQueues = async (db: Kysely<Database>): Promise<boolean> =>
   (await (db as unknown as Kysely<{ 'information_schema.tables': { table_schema: string; table_name: string } }>)
     .selectFrom('information_schema.tables')
@@ -43,13 +43,13 @@ const canReadQueues = async (db: Kysely<Database>): Promise<boolean> =>
     .where('table_name', '=', 'job')
     .executeTakeFirst()) !== undefined
 
-/** Whether there are queues at all, also where this user may not read them. */
-export const isQueueMade = (store: Pick<Store, 'file' | 'coordination'>): Promise<boolean> =>
+/** Whether there are queues, even if this user may not read them. */
+export const hasQueues = (store: Pick<Store, 'file' | 'coordination'>): Promise<boolean> =>
   requireCoordination(store).hasTable(BOSS_SCHEMA, 'job')
 
 /**
- * Deletes what is queued for a host, being executed, or dead. Whatever a worker is executing is rolled back, because it checks its
- * job at the end of every transaction.
+ * Deletes the unfinished and dead requests of a host. Active ones are rolled back, because workers check their job at the end of
+ * every transaction.
  */
 export async function clearQueue(db: Kysely<Database>, host: string): Promise<void> {
   if (!(await canReadQueues(db))) return
@@ -57,7 +57,7 @@ export async function clearQueue(db: Kysely<Database>, host: string): Promise<vo
   await bossTables(db).deleteFrom('job').where('name', 'in', [queue, dead]).where('state', 'in', OPEN_STATES).execute()
 }
 
-/** The queues of a database on a server, in the order of their hosts; null for a file. */
+/** Reads the queues of a database on a server, by host; null for a file. */
 export async function readQueues({
   kysely: db,
   coordination,

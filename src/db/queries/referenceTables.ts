@@ -11,8 +11,8 @@ import type { Database } from '../tables/schema.ts'
 /** The version of the zone data of this runtime, such as 2025b. */
 const ZONE_DATA = process.versions.tz ?? process.versions.icu ?? 'unknown'
 
-/** Whether the stored clock changes of a zone were computed with the version of the zone data that Node has now. */
-async function isHeld(db: Kysely<Database>, zone: string, version: string): Promise<boolean> {
+/** Whether the stored clock changes of a zone have this version of the zone data. */
+async function isStored(db: Kysely<Database>, zone: string, version: string): Promise<boolean> {
   const stored = await db
     .selectFrom('time_zone_offset')
     .select('zone_data')
@@ -22,14 +22,14 @@ async function isHeld(db: Kysely<Database>, zone: string, version: string): Prom
   return stored?.zone_data === version
 }
 
-/** Writes the clock changes of a zone, once a version of the zone data; the views turn instants into local time with them. */
+/** Stores the clock changes of a zone for this version of the zone data. Views use them for local time. */
 export async function rememberZone(
   db: Kysely<Database>,
   engine: Engine,
   zone: string,
   version = ZONE_DATA,
 ): Promise<void> {
-  if (await isHeld(db, zone, version)) return
+  if (await isStored(db, zone, version)) return
   const rows = transitions(zone)
   const before = await zoneChanges(db, zone)
   await db.deleteFrom('time_zone_offset').where('zone', '=', zone).execute()
@@ -38,7 +38,7 @@ export async function rememberZone(
     .values(
       rows.map(({ at, offset }, i) => ({
         zone,
-        // The first row reaches back and the last one ahead without end, so that every instant lies in one of them.
+        // The first row has no start and the last one no end, so that every instant is in a row.
         from_at: i === 0 ? -62_135_596_800 : at,
         to_at: rows[i + 1]?.at ?? 253_402_300_800,
         offset_s: offset,
@@ -47,20 +47,20 @@ export async function rememberZone(
     )
     .onConflict((conflict) => conflict.doNothing())
     .execute()
-  // With other clock changes, the same values fall into other days.
+  // With other clock changes, values are in other days.
   if ((await zoneChanges(db, zone)) !== before) await engine.rebuildDays(db, zone)
 }
 
 /**
- * Does the same in a transaction of its own, if there is something to write. Otherwise it uses the stored clock changes.
+ * Stores the clock changes of a zone in a separate transaction if necessary. Otherwise it uses the stored ones.
  */
 export async function ensureZone(store: Pick<Store, 'kysely' | 'engine' | 'write'>, zone: string): Promise<void> {
-  if (!(await useHeld(store.kysely, zone))) await store.write((tx) => rememberZone(tx, store.engine, zone))
+  if (!(await useStored(store.kysely, zone))) await store.write((tx) => rememberZone(tx, store.engine, zone))
 }
 
-/** Uses the clock changes of a zone from the database, where they are from this runtime's zone data. */
-async function useHeld(db: Kysely<Database>, zone: string): Promise<boolean> {
-  if (!(await isHeld(db, zone, ZONE_DATA))) return false
+/** Uses the stored clock changes of a zone, if they have the zone data of this runtime. */
+async function useStored(db: Kysely<Database>, zone: string): Promise<boolean> {
+  if (!(await isStored(db, zone, ZONE_DATA))) return false
   const stored = await db
     .selectFrom('time_zone_offset')
     .select(['from_at', 'offset_s'])
@@ -74,13 +74,13 @@ async function useHeld(db: Kysely<Database>, zone: string): Promise<boolean> {
   return true
 }
 
-/** The same for all zones that the database holds. */
+/** Uses the stored clock changes of all zones. */
 export async function useStoredZones({ kysely }: Pick<Store, 'kysely'>): Promise<void> {
   const zones = await kysely.selectFrom('time_zone_offset').select('zone').distinct().execute()
-  for (const { zone } of zones) await useHeld(kysely, zone)
+  for (const { zone } of zones) await useStored(kysely, zone)
 }
 
-/** The changes of a zone that are stored, as a text. */
+/** The stored clock changes of a zone, as a text. */
 const zoneChanges = async (db: Kysely<Database>, zone: string): Promise<string> =>
   JSON.stringify(
     await db
@@ -91,15 +91,15 @@ const zoneChanges = async (db: Kysely<Database>, zone: string): Promise<string> 
       .execute(),
   )
 
-/** Writes the clock changes anew of every zone that is stored from other zone data than this runtime's. */
+/** Updates the clock changes of zones with other zone data than this runtime's. */
 export async function refreshZones(db: Kysely<Database>, engine: Engine, version = ZONE_DATA): Promise<void> {
   const outdated = await db
     .selectFrom('time_zone_offset')
     .select('zone')
     .distinct()
-    .where((where) => where.or([where('zone_data', 'is', null), where('zone_data', '<>', version)]))
+    .where(({ eb, or }) => or([eb('zone_data', 'is', null), eb('zone_data', '<>', version)]))
     .execute()
-  // A zone that this runtime does not know stays as it is.
+  // Unknown zones stay.
   for (const { zone } of outdated.filter((row) => isKnownZone(row.zone)))
     await db.transaction().execute((tx) => rememberZone(tx, engine, zone, version))
 }
@@ -114,7 +114,7 @@ function isKnownZone(zone: string): boolean {
   }
 }
 
-/** Writes the units of a service's quantities, if they differ from the stored ones. */
+/** Stores the units of a service's quantities, if they changed. */
 export async function ensureMagnitudes(
   store: Pick<Store, 'kysely' | 'write'>,
   magnitudes: readonly Magnitude[] = [],
@@ -142,13 +142,13 @@ export const writeLanguage = (db: Kysely<Database>, value: string) =>
     .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
     .execute()
 
-/** The chosen language of names; undefined if nobody chose one. */
+/** Reads the chosen language of names; undefined if nobody chose one. */
 export async function readLanguage({ kysely }: Pick<Reader, 'kysely'>): Promise<string | undefined> {
   const row = await kysely.selectFrom('setting').select('value').where('name', '=', 'language').executeTakeFirst()
   return row?.value
 }
 
-/** Writes the data dictionary of this program's schema. */
+/** Replaces the data dictionary. */
 export async function writeDictionary(db: Kysely<Database>): Promise<void> {
   await db.transaction().execute(async (transaction) => {
     await transaction.deleteFrom('data_dictionary').execute()

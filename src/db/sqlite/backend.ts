@@ -6,19 +6,18 @@ import { isLocked, openLocked, takeLockFile } from './lock.ts'
 import { openReader, openStore } from './open.ts'
 import { schemaState } from './schema.ts'
 
-/** What the file system says of a database and its log: another text whenever something was written, or another file put in its place. */
+/** The state of a database and its log in the file system. It changes if either is written or replaced. */
 const readStamp = ({ file }: Reader): string =>
   [file, `${file}-wal`]
     .map((path) => statSync(path, { throwIfNoEntry: false, bigint: true }))
     .map((stat) => `${stat?.ino} ${stat?.size} ${stat?.mtimeNs}`)
     .join(' ')
 
-/** Files that SQLite keeps beside a database; left behind, they would be taken for those of the next file of that name. */
-const BESIDE = ['-wal', '-shm', '-journal'] as const
+/** Files beside a database. SQLite would use leftovers for the next file of that name. */
+const COMPANIONS = ['-wal', '-shm', '-journal'] as const
 
-/** Removes a database of our own making that nobody has open, with all that belongs to it. */
 function removeDatabase(file: string): void {
-  for (const end of ['', ...BESIDE]) rmSync(`${file}${end}`, { force: true })
+  for (const end of ['', ...COMPANIONS]) rmSync(`${file}${end}`, { force: true })
 }
 
 /** SQLite: a database is a file. */

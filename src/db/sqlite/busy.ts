@@ -1,18 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import SQLite from 'better-sqlite3'
 import { SignalError } from '../../util/errors.ts'
 import type { LockTimeout } from '../store.ts'
 import { isBusy } from './storeErrors.ts'
 
 /**
- * Milliseconds. How long we wait, in our own loop, for another program that has the file locked: SQLite's own waiting would stop every
- * timer.
+ * Milliseconds to wait for another program that has locked the file. We wait in a loop, because SQLite's own waiting stops all
+ * timers.
  */
 const BUSY_TIMEOUT_MS = 60_000
 const BUSY_STEP_MS = 25
 
 /**
- * Tries again while another program has locked what is needed, and gives up with SQLite's last error. Timers and signals go on;
- * throws StoppedError where `signal` is aborted and the file is still locked.
+ * Retries while another program has a lock, and finally throws SQLite's last error. Throws SignalError if `signal` is aborted
+ * meanwhile.
  */
 export async function retryWhileBusy<T>(
   work: () => T | Promise<T>,
@@ -25,33 +26,21 @@ export async function retryWhileBusy<T>(
     } catch (error) {
       if (!isBusy(error) || performance.now() > deadline) throw error
       if (signal?.aborted) throw new SignalError(error)
-      // A random factor, so that two that wait do not collide again and again.
+      // A random factor, so that two processes do not collide again and again.
       await sleep(BUSY_STEP_MS * (0.5 + Math.random()))
     }
   }
 }
 
-/** Pages that a copy takes in one step, between which timers run. */
-const PAGES_AT_ONCE = 4_096
-
-/** What SQLite's backup answers when it ends. */
-interface Copied {
-  readonly totalPages: number
-}
+/** Pages that a backup copies in one step; timers run between steps. */
+const PAGES_PER_STEP = 4_096
 
 /**
- * Copies a database over a file, which others may read and write meanwhile. A backup that finds the file locked ends silently,
- * without having copied a page.
+ * Copies a database over a file, which others may use meanwhile. A backup of a locked file ends silently without copying a page.
  */
-export const backUp = (
-  source: { backup(file: string, options: { progress: () => number }): Promise<Copied> },
-  file: string,
-): Promise<Copied> =>
+export const backUp = (source: SQLite.Database, file: string): Promise<SQLite.BackupMetadata> =>
   retryWhileBusy(async () => {
-    const copied = await source.backup(file, { progress: () => PAGES_AT_ONCE })
-    if (copied.totalPages === 0) throw lockedMeanwhile()
+    const copied = await source.backup(file, { progress: () => PAGES_PER_STEP })
+    if (copied.totalPages === 0) throw new SQLite.SqliteError('the file is locked by another program', 'SQLITE_BUSY')
     return copied
   })
-
-const lockedMeanwhile = (): Error =>
-  Object.assign(new Error('the file is locked by another program'), { name: 'SqliteError', code: 'SQLITE_BUSY' })

@@ -21,29 +21,28 @@ import type { Database } from '../tables/schema.ts'
 import { retryWhileBusy } from './busy.ts'
 import { asStoreError } from './storeErrors.ts'
 
-/** A connection on one file. `raw` is for what Kysely cannot say as fast: the hot upsert, backups, read-only queries. */
+/** A connection to a file. `raw` is for the hot path, backups and read-only queries. */
 export interface Connection {
   readonly kysely: Kysely<Database>
   readonly raw: SQLite.Database
-  /** Prepares a statement once a text. */
+  /** Prepares each statement once. */
   readonly prepare: (sql: string) => SQLite.Statement
-  /** Sets a check for the beginning of every transaction, inside of it; the check throws when nothing may be written. */
+  /** Sets a check that runs at the start of every transaction, and throws if nothing may be written. */
   guard(check: () => void): void
 }
 
-/** Prepares a statement once a text. */
 export type Prepare = Connection['prepare']
 
-/** Statements that are kept prepared. Those whose text depends on how much is wanted come and go. */
-const KEPT = 500
+/** Maximum number of prepared statements. */
+const MAX_PREPARED = 500
 
-/** Prepares statements, each once a text. */
+/** Prepares each statement once. */
 function createPreparer(raw: SQLite.Database): (sql: string) => SQLite.Statement {
   const prepared = new Map<string, SQLite.Statement>()
   return (sql) => {
     let statement = prepared.get(sql)
     if (!statement) {
-      if (prepared.size >= KEPT) prepared.clear()
+      if (prepared.size >= MAX_PREPARED) prepared.clear()
       statement = raw.prepare(sql)
       prepared.set(sql, statement)
     }
@@ -51,7 +50,7 @@ function createPreparer(raw: SQLite.Database): (sql: string) => SQLite.Statement
   }
 }
 
-/** Runs statements at once, each prepared once. */
+/** Runs statements synchronously, each prepared once. */
 const createRunner =
   (file: string, prepare: (sql: string) => SQLite.Statement) =>
   (sql: string, parameters: readonly unknown[]): StatementResult & { readonly insertId?: number | bigint } => {
@@ -73,7 +72,7 @@ function createQueries(raw: SQLite.Database, run: ReturnType<typeof createRunner
       if (insertId === undefined) return { rows: rows as R[] }
       return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(insertId) }
     },
-    // A statement of its own: nobody else may run it while its rows are read.
+    // A separate statement, because nothing else may run it while its rows are read.
     async *streamQuery<R>({ sql, parameters }: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
       try {
         for (const row of raw.prepare(sql).iterate(parameters)) yield { rows: [row as R] }
@@ -85,8 +84,8 @@ function createQueries(raw: SQLite.Database, run: ReturnType<typeof createRunner
 }
 
 /**
- * Kysely's driver with transactions that take the writer's lock at once: a plain `begin` fails when it first writes. Kysely
- * itself gives the only connection to one task after the other, for the whole of a transaction.
+ * A driver whose transactions acquire the write lock immediately: a plain `begin` fails at its first write. Kysely gives the
+ * only connection to one transaction after the other.
  */
 function createDriver(
   raw: SQLite.Database,
@@ -111,7 +110,7 @@ function createDriver(
       }
     },
     commitTransaction: async () => void (await connection.executeQuery(CompiledQuery.raw('commit'))),
-    // A full disk or a damaged file ends the transaction by itself; then there is nothing to undo, and the first error counts.
+    // A full disk or a damaged file ends the transaction automatically. Then the first error counts.
     async rollbackTransaction() {
       if (raw.inTransaction) await connection.executeQuery(CompiledQuery.raw('rollback'))
     },
@@ -121,8 +120,8 @@ function createDriver(
 }
 
 /**
- * SQLite can change its schema inside a transaction, which Kysely's own adapter does not say. Where nothing is written, any
- * number of queries may read their rows side by side.
+ * SQLite can change its schema inside a transaction, contrary to Kysely's adapter. Readers may run any number of queries
+ * concurrently.
  */
 const openAdapter = (readonly: boolean): SqliteAdapter =>
   Object.defineProperties(new SqliteAdapter(), {
@@ -131,8 +130,7 @@ const openAdapter = (readonly: boolean): SqliteAdapter =>
   })
 
 /**
- * Makes a single parameter of the list of an `in` or `not in`, so that the text of a query, and its prepared statement, is the
- * same however long the list is.
+ * Compiles the list of an `in` or `not in` to a single parameter, so that lists of all lengths share a prepared statement.
  */
 class ListCompiler extends SqliteQueryCompiler {
   protected override visitPrimitiveValueList(node: PrimitiveValueListNode): void {
@@ -157,13 +155,12 @@ function createDialect(raw: SQLite.Database, driver: Driver, adapter: SqliteAdap
 }
 
 /**
- * Milliseconds that SQLite itself waits, which blocks the process: few for a writer, which waits in its own loop; a reader has
- * nothing else to do.
+ * Milliseconds that SQLite waits, which blocks the process. Writers wait in their own loop.
  */
 const BLOCK_MS = { writer: 100, reader: 5_000 }
 
-/** Refuses what cannot be a database: a folder, a device, a pipe, for which opening would wait for ever. */
-function refuseOthers(file: string): void {
+/** Refuses a folder, a device, and a pipe, whose opening would never end. */
+function requireRegularFile(file: string): void {
   // The driver would open the trimmed path: another file, or none.
   if (file !== file.trim())
     throw new StoreError(`The database path ${JSON.stringify(file)} begins or ends with white space.`, {
@@ -183,7 +180,7 @@ function refuseOthers(file: string): void {
     })
 }
 
-/** Turns an error of the file system on the way to a database into one of ours. */
+/** Turns an error of the file system into a StoreError. */
 function asFileError(error: unknown, file: string): unknown {
   if (!(error instanceof Error && 'syscall' in error)) return asStoreError(error, file)
   return new StoreError(`Cannot open the database ${file}: ${error.message}.`, {
@@ -193,25 +190,25 @@ function asFileError(error: unknown, file: string): unknown {
   })
 }
 
-/** Makes the folder of a new file; refuses what cannot be a database. */
-export function makeRoom(file: string): void {
+/** Makes the folder of a new file. Refuses anything but a regular file. */
+export function makeDatabaseFolder(file: string): void {
   try {
-    refuseOthers(file)
+    requireRegularFile(file)
     makeFolder(dirname(file))
   } catch (error) {
     throw asFileError(error instanceof InputError ? error.cause : error, file)
   }
 }
 
-/** Opens a file for writing, or for reading only; a folder is made for a new file. */
+/** Opens a file for reading, or for writing with a folder for a new file. */
 export function connect(
   file: string,
   { readonly = false, ...lockTimeout }: LockTimeout & { readonly readonly?: boolean } = {},
 ): Connection {
   try {
-    if (!readonly) makeRoom(file)
+    if (!readonly) makeDatabaseFolder(file)
     else {
-      refuseOthers(file)
+      requireRegularFile(file)
       if (!existsSync(file))
         throw new StoreError(`The database ${file} does not exist yet.`, {
           hint: 'Run `indicator-sync sync <job>` or `indicator-sync demo` first, or pass another file with --database.',
@@ -240,19 +237,17 @@ export function connect(
   }
 }
 
-/** A lock file that is a link: the lock would be wherever the link leads. */
+/** A lock file that is a link: the lock would be on the target of the link. */
 export class LinkedLockError extends StoreError {}
 
-/** Refuses such a lock file. */
 function refuseLink(file: string): void {
   if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink())
     throw new LinkedLockError(`${file} is a link.`, { hint: 'Remove it.', code: 'lock-link' })
 }
 
 /**
- * Locks a file for this process alone, by an exclusive transaction in which nothing is ever written: the operating system
- * releases it with the process, however that ends, and at no other time. Returns how to release it; throws SQLite's own error
- * while another one holds it.
+ * Locks a file by an exclusive transaction without writes, which the operating system ends with the process. Returns how to
+ * release it. Throws SQLite's error if another process has it.
  */
 export function lockExclusively(file: string): () => void {
   refuseLink(file)
@@ -268,7 +263,7 @@ export function lockExclusively(file: string): () => void {
   }
 }
 
-/** Locks a file for this process alone and releases it at once; throws SQLite's own error while anybody has it open. */
+/** Throws SQLite's error if another process has a file open. */
 export function checkNotInUse(file: string): void {
   const raw = new SQLite(file, { timeout: 0, fileMustExist: true })
   try {

@@ -4,7 +4,7 @@ import { TABLE_NAMES, tableOf } from '../tables/schema.ts'
 import { type Connection, connect } from './connection.ts'
 import { APPLICATION_ID } from './schema.ts'
 
-/** The index that marks a copy that `publish` made: no tool shows it. */
+/** The index that marks a published copy. Tools do not show it. */
 export const COPY_MARK = '_publication'
 
 /** Whether a database has the mark. */
@@ -20,8 +20,8 @@ function isMarked(file: string): boolean {
 }
 
 /**
- * Whether a database is a published copy. Bytes 18 and 19 of its head (https://www.sqlite.org/fileformat.html) are 2 in a
- * database with a write-ahead log: a copy that this program has opened for writing is a live database.
+ * Whether a database is a published copy that was never opened for writing: then bytes 18 and 19 are 2
+ * (https://www.sqlite.org/fileformat.html).
  */
 export function isPublishedCopy(file: string): boolean {
   const head = readHead(file, 100)
@@ -29,29 +29,28 @@ export function isPublishedCopy(file: string): boolean {
   return isOurs && head[18] === 1 && head[19] === 1 && isMarked(file)
 }
 
-/** The tables that a published copy does not have; none where the database is not a copy. */
-function missing({ raw }: Connection): (typeof TABLE_NAMES)[number][] {
-  const there = new Set(raw.prepare('select name from sqlite_schema').pluck().all() as string[])
-  return there.has(COPY_MARK) ? TABLE_NAMES.filter((name) => !there.has(name)) : []
+/** The tables that a published copy lacks; none for any other database. */
+function missingTables({ raw }: Connection): (typeof TABLE_NAMES)[number][] {
+  const names = new Set(raw.prepare('select name from sqlite_schema').pluck().all() as string[])
+  return names.has(COPY_MARK) ? TABLE_NAMES.filter((name) => !names.has(name)) : []
 }
 
-/** Whether a database is a published copy without tables that this program has. */
-export const isPartial = (connection: Connection): boolean => missing(connection).length > 0
+/** Whether a database is a published copy that lacks tables. */
+export const isPartial = (connection: Connection): boolean => missingTables(connection).length > 0
 
-/** A published copy lacks bookkeeping that its views do not need: a query for it finds no rows, rather than an error. */
-export function addStandIns(connection: Connection): void {
-  const names = missing(connection)
+/** Adds temporary tables for the missing ones of a published copy, so that queries find no rows instead of failing. */
+export function addMissingTables(connection: Connection): void {
+  const names = missingTables(connection)
   if (names.length === 0) return
   const { raw } = connection
-  const only = raw.pragma('query_only', { simple: true })
+  const queryOnly = raw.pragma('query_only', { simple: true })
   raw.pragma('query_only = off')
-  // Only of this connection: nothing of it is written to the file.
   for (const name of names) raw.exec(`create temp table ${name} (${Object.keys(tableOf(name).columns).join(', ')})`)
-  raw.pragma(`query_only = ${only}`)
+  raw.pragma(`query_only = ${queryOnly}`)
 }
 
-/** Refuses to write a published copy: what a run must know is not in it. */
-export function checkWhole(connection: Connection, file: string): void {
+/** Refuses to write a published copy, which lacks bookkeeping. */
+export function requireAllTables(connection: Connection, file: string): void {
   if (!isPartial(connection)) return
   throw new StoreError(`${file} is a published copy and therefore read-only.`, {
     hint: 'Pass the original database with --database. Only copies made with --bookkeeping are writable.',

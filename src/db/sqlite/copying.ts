@@ -6,10 +6,10 @@ import type { Connection } from './connection.ts'
 import { finishCopy } from './operations/finishCopy.ts'
 import { asStoreError } from './storeErrors.ts'
 
-/** Rows of one insert: no statement has more parameters than a database takes. */
+/** Rows of an insert, within the limit of parameters. */
 const ROWS_PER_INSERT = 200
 
-/** Takes over tables from another database, row by row, where the two cannot be joined. */
+/** Copies tables from a server, row by row. */
 async function takeTables(
   tx: Transaction<Database>,
   source: TakeOverSource,
@@ -24,7 +24,7 @@ async function takeTables(
           .execute()
 }
 
-/** Takes over when rows were first seen, where that was earlier; each table with its key. */
+/** Copies earlier `first_seen_at` from a server, row by row. */
 async function takeFirstSeen(
   tx: Kysely<Database>,
   source: TakeOverSource,
@@ -41,10 +41,9 @@ async function takeFirstSeen(
           .execute()
 }
 
-/** How a file is copied, and what a copy is filled with and made into. */
 export function createCopying({ kysely, raw, prepare }: Connection): Copying {
-  /** Attaches another database for the length of some work. */
-  const beside = async (file: string, work: () => void): Promise<void> => {
+  /** Attaches another database during some work. */
+  const withAttached = async (file: string, work: () => void): Promise<void> => {
     prepare('attach database ? as source').run(file)
     try {
       await kysely.transaction().execute(async () => work())
@@ -56,7 +55,7 @@ export function createCopying({ kysely, raw, prepare }: Connection): Copying {
     encoding: () => raw.pragma('encoding', { simple: true }) as string,
     async copyInto(file) {
       try {
-        // A snapshot of our own: without it the copy would begin again whenever somebody writes.
+        // Without a snapshot, every write by others would restart the backup.
         raw.exec('begin')
         raw.prepare('select 1 from sqlite_schema').get()
         await backUp(raw, file)
@@ -68,13 +67,13 @@ export function createCopying({ kysely, raw, prepare }: Connection): Copying {
     },
     takeTables: (source, tables) =>
       source.copying
-        ? beside(source.file, () => {
+        ? withAttached(source.file, () => {
             for (const table of tables) raw.exec(`insert into ${table} select * from source.${table}`)
           })
         : kysely.transaction().execute((tx) => takeTables(tx, source, tables)),
     takeFirstSeen: (source, tables) =>
       source.copying
-        ? beside(source.file, () => {
+        ? withAttached(source.file, () => {
             for (const [table, key] of Object.entries(tables)) {
               const same = key.map((column) => `o.${column} = ${table}.${column}`).join(' and ')
               const first = `(select min(o.first_seen_at, ${table}.first_seen_at) from source.${table} o where ${same})`

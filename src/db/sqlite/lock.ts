@@ -6,20 +6,20 @@ import { BusyError, StoreError } from '../../util/errors.ts'
 import { type LockHolder, lockedBy, readHolder } from '../holder.ts'
 import type { Store, StoreOptions } from '../store.ts'
 import { retryWhileBusy } from './busy.ts'
-import { LinkedLockError, lockExclusively, makeRoom } from './connection.ts'
+import { LinkedLockError, lockExclusively, makeDatabaseFolder } from './connection.ts'
 import { refuseForeignJournal, refuseForeignLog } from './file/foreignFiles.ts'
 import { refuseOtherNames, requireOneName } from './file/otherNames.ts'
 import { openReader, openStore } from './open.ts'
 import { schemaState } from './schema.ts'
 import { asStoreError, isBusy } from './storeErrors.ts'
 
-/** Milliseconds. Two processes that try at the same moment can block each other: each tries again for this long. */
-const MEETING_MS = 100
-/** How long a new holder has for saying who it is, from when its tables are there; before, it has longer for making them. */
-const INTRODUCTION_MS = 5_000
-const MAKING_MS = 30_000
+/** Milliseconds. Two processes that lock at the same time can block each other, so each retries for this long. */
+const RETRY_MS = 100
+/** Milliseconds in which a new holder records itself, after it has created the tables. */
+const RECORD_MS = 5_000
+const CREATION_MS = 30_000
 
-/** Resolves links, so that a database has one lock under all its names; also for a file that does not exist yet. */
+/** Resolves links, also of a missing file, so that a database has one lock under all its names. */
 function resolvePath(file: string): string {
   if (existsSync(file)) return realpathSync(file)
   if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink())
@@ -28,12 +28,12 @@ function resolvePath(file: string): string {
 }
 
 /**
- * The file that the writer of a database locks. It stays empty and is never deleted: a second file of that name would be a second lock.
+ * The lock file of the writer of a database. It stays empty and is never deleted: a second file of that name would be a second lock.
  */
 const lockFileName = (file: string): string => `${resolvePath(file)}.lock`
 
-/** Whether a process of this machine has ended; unknown, and so taken for alive, on another one. */
-function isGone({ pid, host }: LockHolder): boolean {
+/** Whether the holder is a dead process of this machine. Those of other machines count as alive. */
+function isDead({ pid, host }: LockHolder): boolean {
   if (host !== hostname()) return false
   try {
     process.kill(pid, 0)
@@ -55,26 +55,26 @@ export function isLocked(file: string): boolean | undefined {
   }
 }
 
-/** The holder of a database. It may be creating the database just now, and then says so a little later. */
+/** Finds the holder of a database. It may still be creating the database, before it records itself. */
 async function findHolder(file: string): Promise<LockHolder | undefined> {
   const began = performance.now()
-  let made: number | undefined
+  let created: number | undefined
   const isPatient = (): boolean => {
     const now = performance.now()
-    return made === undefined ? now - began < MAKING_MS : now - made < INTRODUCTION_MS
+    return created === undefined ? now - began < CREATION_MS : now - created < RECORD_MS
   }
   do {
     try {
       const reader = openReader(file)
       try {
         const holder = await readHolder(reader.kysely)
-        if (holder && !isGone(holder)) return holder
-        made ??= performance.now()
+        if (holder && !isDead(holder)) return holder
+        created ??= performance.now()
       } finally {
         await reader.close()
       }
     } catch {
-      // It is not made, or not brought up to date yet.
+      // It is not created or migrated yet.
     }
     if (isLocked(file) === false) return undefined
     await sleep(50)
@@ -82,10 +82,9 @@ async function findHolder(file: string): Promise<LockHolder | undefined> {
   return undefined
 }
 
-/** A database that lives and ends with its connection: nobody else can have it. */
 const isInMemory = (file: string): boolean => file === ':memory:'
 
-/** Takes the lock of a file, which need not be there yet, and answers how to give it back. Throws BusyError, naming the holder. */
+/** Acquires the lock of a file, which may be missing, and returns how to release it. Throws BusyError, naming the holder. */
 async function lockFile(file: string, now: number): Promise<() => void> {
   if (isInMemory(file)) return () => undefined
   const release = await lockPath(file)
@@ -98,7 +97,6 @@ async function lockFile(file: string, now: number): Promise<() => void> {
   }
 }
 
-/** Takes a file that is only a lock; throws BusyError while another process has it. */
 export function takeLockFile(file: string): () => void {
   try {
     return lockExclusively(file)
@@ -112,7 +110,7 @@ async function lockPath(file: string): Promise<() => void> {
   let lock: string
   try {
     lock = lockFileName(file)
-    return await retryWhileBusy(() => lockExclusively(lock), { busyTimeoutMs: MEETING_MS })
+    return await retryWhileBusy(() => lockExclusively(lock), { busyTimeoutMs: RETRY_MS })
   } catch (error) {
     if (!isBusy(error)) {
       const refusal = asStoreError(error) as Error
@@ -129,16 +127,13 @@ async function lockPath(file: string): Promise<() => void> {
   }
 }
 
-/**
- * Opens a database whose lock was taken before anything of the file was made or migrated. The lock is to be given back after
- * the store is closed.
- */
+/** Acquires the writer's lock, then opens, creates or migrates the file. */
 export async function openLocked(
   file: string,
   options: StoreOptions,
 ): Promise<{ readonly store: Store; readonly release: () => void }> {
   if (!isInMemory(file)) {
-    makeRoom(file)
+    makeDatabaseFolder(file)
     // Another program's file is refused before a lock is put beside it.
     if (existsSync(file)) {
       const real = resolvePath(file)

@@ -13,9 +13,9 @@ import { backUp } from './busy.ts'
 import { type Connection, connect } from './connection.ts'
 import { asStoreError } from './storeErrors.ts'
 
-/** `INDS` in ASCII: how the file is known to be ours. */
+/** `INDS` in ASCII: marks files of this program. */
 export const APPLICATION_ID = 0x494e_4453
-/** The schema that this program speaks. */
+/** The schema that this program supports. */
 export const SCHEMA_VERSION = newestSchema(SQLITE_MIGRATIONS)
 
 const pragma = (connection: Connection, name: string): number => connection.raw.pragma(name, { simple: true }) as number
@@ -24,7 +24,7 @@ const isUnreleased = ({ raw }: Connection): boolean =>
   raw.prepare('select count(*) from sqlite_schema where name = ?').pluck().get('_migration') === 1 &&
   raw.prepare('select count(*) from _migration where name = ?').pluck().get(UNRELEASED_MIGRATION) === 1
 
-/** Refuses a file of another program and one of a newer version of this one, before anything of it is touched. */
+/** Returns the schema version. Refuses a file of another program or a newer version. */
 export function checkOwner(connection: Connection, file: string): number {
   const version = pragma(connection, 'user_version')
   const tables = connection.raw.prepare('select count(*) from sqlite_schema').pluck().get() as number
@@ -38,8 +38,8 @@ export function checkOwner(connection: Connection, file: string): number {
 }
 
 /**
- * Brings the schema up to date, safe against another process that does the same. A database with data is copied first, to
- * `<file>.schema-<its version>`.
+ * Migrates the schema, safely also if another process does the same. Backs up a database with data first, to
+ * `<file>.schema-<version>`.
  */
 export async function migrate(connection: Connection, file: string): Promise<void> {
   const version = checkOwner(connection, file)
@@ -47,7 +47,7 @@ export async function migrate(connection: Connection, file: string): Promise<voi
   await migrateToLatest(connection.kysely, SQLITE_MIGRATIONS)
 }
 
-/** Copies a file to `<file>.schema-<version>`, unless another process migrates it meanwhile and so has made that copy. */
+/** Copies a file to `<file>.schema-<version>`, unless another process migrates it and makes that copy meanwhile. */
 async function backUpSchema({ raw }: Connection, file: string, version: number): Promise<void> {
   const copy = `${file}.schema-${version}`
   const unfinished = `${copy}.${process.pid}`
@@ -62,7 +62,6 @@ async function backUpSchema({ raw }: Connection, file: string, version: number):
   }
 }
 
-/** The schema of a file, and the migrations that this program knows. */
 export function schemaState(file: string): SchemaState {
   if (!existsSync(file)) return stateAt(SQLITE_MIGRATIONS, false, 0)
   const connection = connect(file, { readonly: true })

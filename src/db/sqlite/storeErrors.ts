@@ -8,7 +8,7 @@ interface SqliteError extends Error {
 const isSqliteError = (error: unknown): error is SqliteError =>
   error instanceof Error && error.name === 'SqliteError' && 'code' in error && typeof error.code === 'string'
 
-/** Whether another connection holds what is needed, and may give it back soon: an error of SQLite, or ours that it caused. */
+/** Whether another connection has a lock that it may release soon. */
 export function isBusy(error: unknown): boolean {
   const raw = error instanceof SyncError ? error.cause : error
   return isSqliteError(raw) && (raw.code.startsWith('SQLITE_BUSY') || raw.code.startsWith('SQLITE_LOCKED'))
@@ -62,20 +62,20 @@ const REASONS: Readonly<Record<string, readonly [string, string]>> = {
   ],
 }
 
-/** Turns an error of SQLite into one of ours; passes on anything else. */
+/** Turns an error of SQLite into an expected one; returns any other value unchanged. */
 export function asStoreError(error: unknown, file?: string): unknown {
   if (!isSqliteError(error)) return error
-  const where = file === undefined ? '' : ` ${file}`
+  const name = file === undefined ? '' : ` ${file}`
   const [message, hint] = REASONS[error.code] ??
     REASONS[error.code.split('_').slice(0, 2).join('_')] ?? [
-      `SQLite reported an error for the database${where}: ${error.message}.`,
+      `SQLite reported an error for the database${name}: ${error.message}.`,
       'Run `indicator-sync doctor` to see the state of the file.',
     ]
   const ErrorClass = isBusy(error) ? BusyError : StoreError
-  return new ErrorClass(message.replace('{}', where), { hint, code: error.code.toLowerCase(), cause: error })
+  return new ErrorClass(message.replace('{}', name), { hint, code: error.code.toLowerCase(), cause: error })
 }
 
-/** The same operations on a file, with errors that are ours however they come: at once, with a promise, or while rows are read. */
+/** Operations with expected errors, whether thrown, rejected, or thrown while rows are read. */
 export function withStoreErrors<T extends object>(operations: T, file: string): T {
   const rethrow = (error: unknown): never => {
     throw asStoreError(error, file)
@@ -87,17 +87,17 @@ export function withStoreErrors<T extends object>(operations: T, file: string): 
       rethrow(error)
     }
   }
-  const turned =
-    (operation: (...given: unknown[]) => unknown) =>
-    (...given: unknown[]): unknown => {
+  const wrap =
+    (operation: (...parameters: unknown[]) => unknown) =>
+    (...parameters: unknown[]): unknown => {
       try {
-        const result = operation(...given)
+        const result = operation(...parameters)
         if (result instanceof Promise) return result.catch(rethrow)
-        const isRead = typeof result === 'object' && result !== null && Symbol.asyncIterator in result
-        return isRead ? read(result as AsyncIterable<unknown>) : result
+        const isIterable = typeof result === 'object' && result !== null && Symbol.asyncIterator in result
+        return isIterable ? read(result as AsyncIterable<unknown>) : result
       } catch (error) {
         return rethrow(error)
       }
     }
-  return Object.fromEntries(Object.entries(operations).map(([name, operation]) => [name, turned(operation)])) as T
+  return Object.fromEntries(Object.entries(operations).map(([name, operation]) => [name, wrap(operation)])) as T
 }

@@ -18,6 +18,13 @@ import {
 /** The reason for a request. */
 export type Reason = 'missing' | 'refresh' | 'unverified' | 'absent' | 'restate' | 'retry'
 
+const ROW_COUNTERS = {
+  rows_new: integer('New rows, and stored rows that changed only by filling in NULLs'),
+  rows_unchanged: integer('Unchanged rows'),
+  rows_revised: integer('Changed rows; the history keeps their old values and texts'),
+  rows_withdrawn: integer('Values, items and links missing from a complete response'),
+}
+
 export const _run = table(
   'A run of a command that writes.',
   {
@@ -33,10 +40,7 @@ export const _run = table(
     requests: integer('Requests sent, not counting retries; one per row of _fetch'),
     failed: integer('Requests that failed after all retries'),
     bytes: integer('Decoded bytes of all responses'),
-    rows_new: integer('New rows, and stored rows that changed only by filling in NULLs'),
-    rows_unchanged: integer('Unchanged rows'),
-    rows_revised: integer('Changed rows; the history keeps their old values and texts'),
-    rows_withdrawn: integer('Values, items and links missing from a complete response'),
+    ...ROW_COUNTERS,
     rows_rejected: integer('Rows and fields quarantined'),
     message: optional(text('Reason for an early end')),
     schedule: optional(text('Cron expression of the job')),
@@ -71,10 +75,7 @@ export const _fetch = table(
     step_s: optional(integer('Step of the response')),
     resolution_id: optional(integer('Id of the resolution in the response (tiempo)')),
     source_updated_at: optional(text('values_updated_at as received')),
-    rows_new: integer('New rows, and stored rows that changed only by filling in NULLs'),
-    rows_unchanged: integer('Unchanged rows'),
-    rows_revised: integer('Changed rows; the history keeps their old values and texts'),
-    rows_withdrawn: integer('Values, items and links missing from a complete response'),
+    ...ROW_COUNTERS,
     rows_rejected: integer('Rows and fields quarantined, without dismissed ones'),
     rows_outside: integer('Rows outside the window, which are ignored'),
     message: optional(text('Error message')),
@@ -91,8 +92,8 @@ export const _fetch = table(
   {
     key: ['id'],
     references: [
-      { columns: ['run_id'], of: '_run' },
-      { columns: ['series_id'], of: 'series' },
+      { columns: ['run_id'], table: '_run' },
+      { columns: ['series_id'], table: 'series' },
     ],
   },
 )
@@ -129,8 +130,8 @@ export const _quarantine = table(
   {
     key: ['id'],
     references: [
-      { columns: ['run_id'], of: '_run' },
-      { columns: ['fetch_id'], of: '_fetch' },
+      { columns: ['run_id'], table: '_run' },
+      { columns: ['fetch_id'], table: '_fetch' },
     ],
   },
 )

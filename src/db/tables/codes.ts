@@ -5,7 +5,7 @@ export const ALL_GEOS = 0
 export const FETCH_OUTCOMES = {
   /** The response is trusted. */
   good: ['ok', 'empty'],
-  /** The response mixes resolutions and is not used. Its parts were requested instead, or after a request for absences, a later run requests them. */
+  /** The response mixes resolutions and is not used. Its parts were requested, or a later run requests those of an absence. */
   coarse: ['coarse'],
   /** No response and no failure: its parts were requested instead, or the run ended first. */
   abandoned: ['too-large', 'stopped'],

@@ -38,7 +38,7 @@ export const content_text = table(
   {
     key: ['kind', 'id', 'locale'],
     silent: ['last_seen_at', 'withdrawn_at', 'fetch_id', 'body_text'],
-    references: [{ columns: ['kind', 'id'], of: 'content' }],
+    references: [{ columns: ['kind', 'id'], table: 'content' }],
   },
 )
 
@@ -64,8 +64,8 @@ export const content_term = table(
   {
     key: ['kind', 'id', 'term_id'],
     references: [
-      { columns: ['kind', 'id'], of: 'content' },
-      { columns: ['term_id'], of: 'taxonomy_term' },
+      { columns: ['kind', 'id'], table: 'content' },
+      { columns: ['term_id'], table: 'taxonomy_term' },
     ],
     withoutRowid: true,
   },
@@ -77,8 +77,8 @@ export const content_vocabulary = table(
   {
     key: ['kind', 'id', 'vocabulary_id'],
     references: [
-      { columns: ['kind', 'id'], of: 'content' },
-      { columns: ['vocabulary_id'], of: 'vocabulary' },
+      { columns: ['kind', 'id'], table: 'content' },
+      { columns: ['vocabulary_id'], table: 'vocabulary' },
     ],
     withoutRowid: true,
   },
@@ -99,7 +99,7 @@ export const content_media = table(
     url: optional(text('Download URL as received, relative to the service')),
     payload: optional(json('Other fields as JSON')),
   },
-  { key: ['kind', 'id', 'locale', 'media_id'], references: [{ columns: ['kind', 'id'], of: 'content' }] },
+  { key: ['kind', 'id', 'locale', 'media_id'], references: [{ columns: ['kind', 'id'], table: 'content' }] },
 )
 
 export const archive = table(
@@ -128,7 +128,7 @@ export const archive_text = table(
     name: optional(text('Name')),
     description: optional(text('Description')),
   },
-  { key: ['kind', 'id', 'locale'], references: [{ columns: ['kind', 'id'], of: 'archive' }] },
+  { key: ['kind', 'id', 'locale'], references: [{ columns: ['kind', 'id'], table: 'archive' }] },
 )
 
 export const archive_edition = table(
@@ -146,7 +146,7 @@ export const archive_edition = table(
   {
     key: ['kind', 'id', 'date', 'date_times', 'publication_dates'],
     silent: ['first_seen_at'],
-    references: [{ columns: ['kind', 'id'], of: 'archive' }],
+    references: [{ columns: ['kind', 'id'], table: 'archive' }],
   },
 )
 
@@ -156,8 +156,8 @@ export const archive_term = table(
   {
     key: ['kind', 'id', 'term_id'],
     references: [
-      { columns: ['kind', 'id'], of: 'archive' },
-      { columns: ['term_id'], of: 'taxonomy_term' },
+      { columns: ['kind', 'id'], table: 'archive' },
+      { columns: ['term_id'], table: 'taxonomy_term' },
     ],
     withoutRowid: true,
   },
@@ -173,8 +173,8 @@ export const archive_vocabulary = table(
   {
     key: ['kind', 'id', 'vocabulary_id'],
     references: [
-      { columns: ['kind', 'id'], of: 'archive' },
-      { columns: ['vocabulary_id'], of: 'vocabulary' },
+      { columns: ['kind', 'id'], table: 'archive' },
+      { columns: ['vocabulary_id'], table: 'vocabulary' },
     ],
     withoutRowid: true,
   },
@@ -234,5 +234,9 @@ export const widget_text = table(
     last_seen_at: optional(moment('Last seen in a complete listing in this language')),
     withdrawn_at: optional(moment('First found missing from a complete listing in this language')),
   },
-  { key: ['id', 'locale'], silent: ['last_seen_at', 'withdrawn_at'], references: [{ columns: ['id'], of: 'widget' }] },
+  {
+    key: ['id', 'locale'],
+    silent: ['last_seen_at', 'withdrawn_at'],
+    references: [{ columns: ['id'], table: 'widget' }],
+  },
 )

@@ -1,5 +1,5 @@
 import { FETCH_OUTCOMES, NOT_FAILED_OUTCOMES } from './codes.ts'
-import type { Column } from './declare.ts'
+import type { Column, Table } from './declare.ts'
 import { type TableName, tableOf } from './schema.ts'
 
 type Dialect = 'sqlite' | 'postgres'
@@ -12,8 +12,8 @@ function columnSql(name: string, { store, nullable, generated }: Column<unknown>
   return `${name} ${type}${nullable ? '' : ' not null'}`
 }
 
-const foreignKey = (columns: readonly string[], of: string): string =>
-  `foreign key (${columns.join(', ')}) references ${of} (${tableOf(of as TableName).key.join(', ')}) deferrable initially deferred`
+const foreignKey = ({ columns, table }: Table['references'][number]): string =>
+  `foreign key (${columns.join(', ')}) references ${table} (${tableOf(table as TableName).key.join(', ')}) deferrable initially deferred`
 
 /** Returns the statement that creates a declared table. PostgreSQL gets its foreign keys afterwards, from `foreignKeys`. */
 export function createTable(name: TableName, dialect: Dialect): string {
@@ -21,7 +21,7 @@ export function createTable(name: TableName, dialect: Dialect): string {
   const parts = [
     ...Object.entries(columns).map(([column, declared]) => columnSql(column, declared, dialect)),
     `primary key (${key.join(', ')})`,
-    ...(dialect === 'sqlite' ? references.map((one) => foreignKey(one.columns, one.of)) : []),
+    ...(dialect === 'sqlite' ? references.map(foreignKey) : []),
   ]
   const options = dialect === 'sqlite' ? ` strict${withoutRowid ? ', without rowid' : ''}` : ''
   return `create table ${name} (\n  ${parts.join(',\n  ')}\n)${options}`
@@ -29,7 +29,7 @@ export function createTable(name: TableName, dialect: Dialect): string {
 
 /** Returns the statements that add the foreign keys of a table, once all tables exist. */
 export const foreignKeys = (name: TableName): string[] =>
-  tableOf(name).references.map(({ columns, of }) => `alter table ${name} add ${foreignKey(columns, of)}`)
+  tableOf(name).references.map((reference) => `alter table ${name} add ${foreignKey(reference)}`)
 
 const list = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(', ')
 

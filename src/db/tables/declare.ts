@@ -68,7 +68,7 @@ export interface Table<C extends Record<string, Column<unknown>> = Record<string
 
 interface Reference<Name extends string> {
   readonly columns: readonly Name[]
-  readonly of: string
+  readonly table: string
 }
 
 interface TableOptions<Name extends string> {

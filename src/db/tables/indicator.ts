@@ -16,7 +16,7 @@ export const geo_text = table(
     locale: text('Language, such as es'),
     name: text('Name'),
   },
-  { key: ['id', 'locale'], references: [{ columns: ['id'], of: 'geo' }], withoutRowid: true },
+  { key: ['id', 'locale'], references: [{ columns: ['id'], table: 'geo' }], withoutRowid: true },
 )
 
 export const time_zone_offset = table(
@@ -52,7 +52,7 @@ export const vocabulary = table(
 export const vocabulary_text = table(
   'The name of a vocabulary in one language.',
   { id: integer('Vocabulary (vocabulary.id)'), locale: text('Language, such as es'), name: text('Name') },
-  { key: ['id', 'locale'], references: [{ columns: ['id'], of: 'vocabulary' }], withoutRowid: true },
+  { key: ['id', 'locale'], references: [{ columns: ['id'], table: 'vocabulary' }], withoutRowid: true },
 )
 
 export const taxonomy_term = table(
@@ -67,7 +67,7 @@ export const taxonomy_term = table(
 export const taxonomy_term_text = table(
   'The name of a taxonomy term in one language.',
   { id: integer('Term (taxonomy_term.id)'), locale: text('Language, such as es'), name: text('Name') },
-  { key: ['id', 'locale'], references: [{ columns: ['id'], of: 'taxonomy_term' }], withoutRowid: true },
+  { key: ['id', 'locale'], references: [{ columns: ['id'], table: 'taxonomy_term' }], withoutRowid: true },
 )
 
 export const indicator = table(
@@ -105,7 +105,7 @@ export const indicator_text = table(
   {
     key: ['kind', 'id', 'locale'],
     silent: ['last_seen_at', 'withdrawn_at', 'fetch_id'],
-    references: [{ columns: ['kind', 'id'], of: 'indicator' }],
+    references: [{ columns: ['kind', 'id'], table: 'indicator' }],
   },
 )
 

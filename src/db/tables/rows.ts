@@ -19,7 +19,7 @@ export interface GeoRange {
   readonly end: number
 }
 
-/** Where the values of each geo are in an answer. They stand together, so that their end is found by halving. */
+/** Finds the values of each geo, which are adjacent, by binary search. */
 export function geoRanges({ geoIds }: Pick<Observations, 'geoIds'>): GeoRange[] {
   const ranges: GeoRange[] = []
   const { length } = geoIds

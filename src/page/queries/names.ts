@@ -1,4 +1,4 @@
-import { seriesUnitColumn, storedKinds, unitColumn } from '../../db/queries/catalogueNames.ts'
+import { readKinds, seriesUnitColumn, unitColumn } from '../../db/queries/catalogueNames.ts'
 import { daysText } from '../elements.ts'
 import type { PageRequest } from '../page.ts'
 import { translation } from '../words/words.ts'
@@ -32,7 +32,7 @@ export async function indicatorNames({ store, languages }: LocaleRequest, ids: r
   const rows = await store.kysely
     .selectFrom('indicator_text')
     .select(['kind', 'id', 'locale', 'name'])
-    .where('kind', 'in', await storedKinds(store, 'indicator'))
+    .where('kind', 'in', await readKinds(store, 'indicator'))
     .where('id', 'in', [...new Set(ids)])
     .execute()
   return pickNames(
@@ -56,7 +56,7 @@ export async function indicatorUnits({ store }: Pick<PageRequest, 'store'>, ids:
   const rows = await store.kysely
     .selectFrom('indicator')
     .select(['kind', 'id', unitColumn('indicator.kind', 'indicator.id')])
-    .where('kind', 'in', await storedKinds(store, 'indicator'))
+    .where('kind', 'in', await readKinds(store, 'indicator'))
     .where('id', 'in', [...new Set(ids)])
     .execute()
   return new Map(rows.map(({ kind, id, unit }) => [`${kind} ${id}`, unit]))

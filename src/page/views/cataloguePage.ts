@@ -1,4 +1,4 @@
-import { storedKinds } from '../../db/queries/catalogueNames.ts'
+import { readKinds } from '../../db/queries/catalogueNames.ts'
 import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
 import { readStoredRanges, SEARCH_SCOPES, searchItems } from '../../reports/searchItems.ts'
 import { visible, withoutAccents } from '../../util/text.ts'
@@ -169,7 +169,7 @@ async function readSearch({ store: db, service, query, words: { common } }: Page
     .where('kind', 'in', [...new Set(shown.map(({ kind }) => kind))])
     .execute()
   const series = await heldSeriesOf(db, shown)
-  const archives = await storedKinds(db, 'archive')
+  const archives = await readKinds(db, 'archive')
   const results = shown.map((one) => {
     const own = texts.filter(({ kind, item_id }) => kind === one.kind && item_id === one.id)
     const ordered = [...own].sort((a, b) => Number(b.locale === one.locale) - Number(a.locale === one.locale))

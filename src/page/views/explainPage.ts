@@ -1,6 +1,6 @@
 import { prepared } from '../../db/prepared.ts'
 import { GOOD_OUTCOMES } from '../../db/queries/fetchOutcomes.ts'
-import { endOfValues } from '../../db/queries/seriesLookup.ts'
+import { readEndOfValues } from '../../db/queries/seriesLookup.ts'
 import type { Reader } from '../../db/store.ts'
 import { isObject, type Json } from '../../util/json.ts'
 import { decompressBody } from '../../util/storedBody.ts'
@@ -122,8 +122,8 @@ async function read(request: PageRequest) {
     confirmed: await readOrigin(store, await confirmedBy(store, dataset, at)),
     dataset,
     /** The instants of the neighbouring values; null where there is none. */
-    previous: await endOfValues(store, dataset, 'last', { beyond: at }),
-    next: await endOfValues(store, dataset, 'first', { beyond: at }),
+    previous: await readEndOfValues(store, dataset, 'last', { beyond: at }),
+    next: await readEndOfValues(store, dataset, 'first', { beyond: at }),
     /** The SQL statement that gives all versions. */
     sql: sqlOf({ dataset, range: { from: at, to: at + 1 }, asOf: null })
       .replace('from observations\n', 'from observation_history\n')

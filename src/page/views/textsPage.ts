@@ -1,4 +1,4 @@
-import { storedKinds } from '../../db/queries/catalogueNames.ts'
+import { readKinds } from '../../db/queries/catalogueNames.ts'
 import type { Reader } from '../../db/store.ts'
 import { contentKinds } from '../../service/routes.ts'
 import { visible } from '../../util/text.ts'
@@ -23,7 +23,7 @@ const CONTEXT_LETTERS = 160
 /** The kinds of content that the page shows, each with its route: those of the service, the last declared first, and others that are held. */
 async function kindsOf({ store, service: { routes } }: PageRequest) {
   const known = new Map([...contentKinds(routes)].reverse())
-  for (const kind of await storedKinds(store, 'content')) if (!known.has(kind)) known.set(kind, kind)
+  for (const kind of await readKinds(store, 'content')) if (!known.has(kind)) known.set(kind, kind)
   return known
 }
 
@@ -191,7 +191,7 @@ async function readTextPage(request: PageRequest) {
   const { store, query, languages, params } = request
   const [kind = '', id] = [params.kind, wholeNumber(params.id)]
   if (!/^\w+$/.test(kind) || id === null) return null
-  const item = { kind, id, isIndicator: (await storedKinds(store, 'indicator')).includes(kind) }
+  const item = { kind, id, isIndicator: (await readKinds(store, 'indicator')).includes(kind) }
   const locales = await store.kysely
     .selectFrom(item.isIndicator ? 'indicator_text' : 'content_text')
     .select('locale')

@@ -1,4 +1,4 @@
-import { allRows, SEEN } from '../../db/engine.ts'
+import { allRows, VALUE_TYPES } from '../../db/engine.ts'
 import type { Reader } from '../../db/store.ts'
 import { TABLE_NAMES } from '../../db/tables/schema.ts'
 import { exactNumber, uniqueNames } from '../cells.ts'
@@ -12,17 +12,19 @@ const DECLARED: Readonly<Record<string, Type>> = { integer: 'integer', real: 're
 
 /** Returns the type that holds all seen values exactly. */
 function chooseType(seen: number): Type {
-  if (seen & SEEN.text || seen === 0) return 'text'
-  if (!(seen & SEEN.real)) return 'integer'
-  return seen & SEEN.huge ? 'text' : 'real'
+  if (seen & VALUE_TYPES.text || seen === 0) return 'text'
+  if (!(seen & VALUE_TYPES.real)) return 'integer'
+  return seen & VALUE_TYPES.huge ? 'text' : 'real'
 }
 
 /** Returns the bits of a value. */
 function seenBits(value: unknown): number {
   if (value === null) return 0
   if (typeof value === 'bigint')
-    return value > Number.MAX_SAFE_INTEGER || value < Number.MIN_SAFE_INTEGER ? SEEN.integer | SEEN.huge : SEEN.integer
-  return typeof value === 'number' ? SEEN.real : SEEN.text
+    return value > Number.MAX_SAFE_INTEGER || value < Number.MIN_SAFE_INTEGER
+      ? VALUE_TYPES.integer | VALUE_TYPES.huge
+      : VALUE_TYPES.integer
+  return typeof value === 'number' ? VALUE_TYPES.real : VALUE_TYPES.text
 }
 
 /**
@@ -43,7 +45,7 @@ export async function runQuery(
   )
   let buffered: unknown[][] | null = null
   try {
-    if (typed && types.includes(undefined)) types = (await engine.seen(sql, columns.length)).map(chooseType)
+    if (typed && types.includes(undefined)) types = (await engine.valueTypes(sql, columns.length)).map(chooseType)
   } catch {
     // A statement that cannot be a subquery, such as a pragma, has few rows.
     const rows = await allRows(result.rows)

@@ -1,5 +1,5 @@
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads'
-import type { BoundValues, SqliteStore } from '../../../src/db/sqlite/open.ts'
+import type { BoundValues, Store } from '../../store.ts'
 import { portable } from './portable.ts'
 
 /*
@@ -76,7 +76,7 @@ const values = ({ rows, columns }: { rows: Record<string, unknown>[]; columns: s
   rows.map((row) => columns.map((column) => row[column]))
 
 /** Returns the synchronous part of a database. */
-export function askAtOnce(address: string): Pick<SqliteStore, 'get' | 'all' | 'rows' | 'each' | 'run'> {
+export function askAtOnce(address: string): Pick<Store, 'get' | 'all' | 'rows' | 'each' | 'run'> {
   const query = (sql: string, parameters: BoundValues = []) => {
     asking ??= begin()
     return asking.ask({ address, sql: written(sql, parameters) })

@@ -1,4 +1,4 @@
-/** Numbers of types: https://github.com/postgres/postgres/blob/master/src/include/catalog/pg_type.dat */
+/** OIDs of types: https://github.com/postgres/postgres/blob/master/src/include/catalog/pg_type.dat */
 export const OID = {
   bool: 16,
   int8: 20,
@@ -18,14 +18,13 @@ export const OID = {
 } as const
 
 /*
- * Arrays in PostgreSQL's binary form, which the driver hands over as they are: a third of the time that texts of numbers take
- * here. https://github.com/postgres/postgres/blob/master/src/backend/utils/adt/arrayfuncs.c (array_recv)
+ * Arrays in PostgreSQL's binary form take a third of the time of texts. https://github.com/postgres/postgres/blob/master/src/backend/utils/adt/arrayfuncs.c (array_recv)
  */
 
 const HEADER = 20
 const NULL = -1
 
-/** An array with its header, and room for a number of values of eight bytes. */
+/** The header of an array, and space for values of eight bytes. */
 function arrayHeader(type: number, count: number, hasNull: boolean): Buffer {
   const bytes = Buffer.allocUnsafe(HEADER + 12 * count)
   bytes.writeInt32BE(count === 0 ? 0 : 1, 0)
@@ -51,7 +50,7 @@ function encode(
 /** Whole numbers as `bigint[]`. */
 export const wholeNumbers = (numbers: readonly (number | null)[]): Buffer =>
   encode(OID.int8, numbers, (bytes, number, at) => {
-    // Two halves: a bigint would be an object for each number.
+    // Two halves, because each bigint would be an object.
     const high = Math.floor(number / 0x1_0000_0000)
     return bytes.writeUInt32BE(number - high * 0x1_0000_0000, bytes.writeInt32BE(high, at))
   })

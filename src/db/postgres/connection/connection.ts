@@ -9,7 +9,7 @@ import {
 import type pg from 'pg'
 import { loadPackage } from '../../../util/package.ts'
 import { shownAddress } from '../../address.ts'
-import { answerLater } from '../../prepared.ts'
+import { skipWaiting } from '../../prepared.ts'
 import type { Database } from '../../tables/schema.ts'
 import { asStoreError, isLockWait, type LockingSession } from '../storeErrors.ts'
 import { OID } from './binary.ts'
@@ -17,44 +17,43 @@ import { driverConfig } from './driverConfig.ts'
 import { beginAlone, beginSession } from './session.ts'
 import { later } from './statements.ts'
 
-/** Numbers of our advisory locks: `INDS` in ASCII, then what is locked: the writer of a database, or its schema during a change. */
+/** Numbers of our advisory locks: `INDS` in ASCII with the writer of a database, or its schema during a migration. */
 export const LOCKS = { program: 0x494e_4453, writer: 1, schema: 2 } as const
 
 /**
- * Makes a single parameter of the list of an `in` or `not in`, so that the text of a query, and its prepared statement, is the
- * same however long the list is.
+ * Compiles the list of an `in` or `not in` to a single parameter, so that lists of all lengths share a prepared statement.
  */
 class ListCompiler extends PostgresQueryCompiler {
   protected override visitBinaryOperation(node: BinaryOperationNode): void {
     const { leftOperand, operator, rightOperand } = node
-    const word = OperatorNode.is(operator) ? operator.operator : undefined
+    const name = OperatorNode.is(operator) ? operator.operator : undefined
     const list = PrimitiveValueListNode.is(rightOperand) ? rightOperand.values : undefined
     // The placeholders of a query that is being prepared are not plain values.
     const isPlain = list?.every((value) => typeof value === 'number' || typeof value === 'string')
-    if (list && isPlain && (word === 'in' || word === 'not in')) {
+    if (list && isPlain && (name === 'in' || name === 'not in')) {
       this.visitNode(leftOperand)
-      this.append(word === 'in' ? ' = any(' : ' <> all(')
+      this.append(name === 'in' ? ' = any(' : ' <> all(')
       this.appendValue([...list])
       this.append(')')
     } else super.visitBinaryOperation(node)
   }
 }
 
-/** The driver, loaded when the first address is opened: most commands never need it. */
+/** The driver, loaded on demand, because most commands do not need it. */
 const driver = (): typeof pg => loadPackage('pg')
 
-/** A transaction that only reads. */
+/** A read-only transaction. */
 export interface ReadTransaction {
-  query(question: pg.QueryConfig | pg.QueryArrayConfig): Promise<pg.QueryResult>
+  query(query: pg.QueryConfig | pg.QueryArrayConfig): Promise<pg.QueryResult>
   end(): Promise<void>
 }
 
 /** A pool of connections to one database. */
 export interface Connection {
   readonly kysely: Kysely<Database>
-  /** A transaction that only reads, until it is ended. */
-  reading(): Promise<ReadTransaction>
-  /** From now until it is closed, every query sees the database as it is now. */
+  /** Begins a read-only transaction. */
+  beginReading(): Promise<ReadTransaction>
+  /** Fixes what queries see until the connection is closed. */
   beginSnapshot(): Promise<void>
   close(): Promise<void>
 }
@@ -65,13 +64,13 @@ const TEXT_OIDS: readonly number[] = [
 ]
 
 /**
- * Whole numbers of 64 bits and sums are read as numbers, booleans as 1 and 0, as SQLite has them; times and JSON as text.
+ * Parses 64-bit integers and sums as numbers, booleans as 1 and 0 like SQLite, times and JSON as text.
  */
 const types: pg.CustomTypesConfig = {
   getTypeParser(oid, format) {
     if (oid === OID.int8 || oid === OID.numeric) return Number
     if (oid === OID.bool) return (text: string) => (text === 't' ? 1 : 0)
-    // The views have times of our own, which are exact to the millisecond.
+    // Times of views are exact to the millisecond.
     if (oid === OID.timestamptz) return (text: string) => new Date(text).toISOString()
     if (TEXT_OIDS.includes(oid)) return String
     return driver().types.getTypeParser(oid, format)
@@ -80,7 +79,7 @@ const types: pg.CustomTypesConfig = {
 
 const CONNECT_MS = 20_000
 
-/** What the driver needs to know of an address. */
+/** The settings of the driver. */
 const clientConfig = (address: string): pg.ClientConfig => ({
   application_name: 'indicator-sync',
   connectionTimeoutMillis: CONNECT_MS,
@@ -89,26 +88,26 @@ const clientConfig = (address: string): pg.ClientConfig => ({
   ...driverConfig(address),
 })
 
-/** A client that ends when it cannot connect: where a server waits for a password that nobody has, it would keep the process alive. */
+/** A client that ends if it cannot connect: a server that waits for a password would keep the process alive. */
 function endingClient(): typeof pg.Client {
   const { Client } = driver()
   class EndingClient extends Client {
-    // The pool waits by a callback.
+    // The pool passes a callback.
     override connect(...[connected]: unknown[]): never {
-      const answered = (error: Error): void => {
+      const endOnError = (error: Error): void => {
         if (error) void this.end().catch(() => undefined)
-        ;(connected as typeof answered)(error)
+        ;(connected as typeof endOnError)(error)
       }
-      return super.connect(answered) as never
+      return super.connect(endOnError) as never
     }
   }
   return EndingClient
 }
 
-/** A connection outside the pool, with our settings. */
+/** Opens a connection outside the pool. */
 export async function connectAlone(address: string): Promise<pg.Client> {
   const client = new (driver().Client)(clientConfig(address))
-  // The query that waits for an answer gets the error; if none does, the next one gets it.
+  // A pending query, or else the next one, gets the error.
   client.on('error', () => undefined)
   try {
     await client.connect()
@@ -121,7 +120,7 @@ export async function connectAlone(address: string): Promise<pg.Client> {
   }
 }
 
-/** Works on a connection of its own, and ends it. */
+/** Runs work on a separate connection, and ends it. */
 export async function withClient<T>(address: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = await connectAlone(address)
   try {
@@ -132,8 +131,7 @@ export async function withClient<T>(address: string, work: (client: pg.Client) =
 }
 
 /**
- * The session that most likely keeps others waiting: it has the strongest lock on a table of ours, or on its schema, and its
- * transaction is the oldest.
+ * The session that most likely blocks others: with the strongest lock on a table or the schema, and the oldest transaction.
  */
 const LOCK_HOLDER = `select a.pid, a.application_name as program, a.usename as role, a.state, a.xact_start::text as since,
     coalesce(l.relation::regclass::text, 'the schema') as object
@@ -153,8 +151,8 @@ interface LockHolderRow {
   readonly object: string
 }
 
-/** Turns an error into one of ours; a wait for a lock names the session that has it. */
-export async function nameLock(error: unknown, address: string): Promise<unknown> {
+/** Turns an error into an expected one. Errors of a wait for a lock name the session that has it. */
+export async function describeError(error: unknown, address: string): Promise<unknown> {
   if (!isLockWait(error)) return asStoreError(error, shownAddress(address))
   let holder: LockingSession | undefined
   try {
@@ -165,36 +163,36 @@ export async function nameLock(error: unknown, address: string): Promise<unknown
       holder = { pid, session: `Session ${pid} (${details.join(', ')})` }
     }
   } catch {
-    // The original error is reported without a name.
+    // The error is reported without a name.
   }
   return asStoreError(error, shownAddress(address), holder)
 }
 
-/** How many connections a pool has at the most, and what it does with each new one before anything else. */
+/** The maximum number of connections, and the set-up of new ones. */
 export interface ConnectOptions {
   readonly connections: number
   readonly settings?: readonly string[]
   readonly first?: (client: pg.ClientBase) => Promise<void>
 }
 
-/** The answer to the last statement of a batch; none where the batch has a transaction of its own. */
-const lastResult = (answer: pg.QueryResult | pg.QueryResult[]): unknown => {
-  const last = Array.isArray(answer) ? answer.at(-1) : undefined
-  return last && last.command !== 'COMMIT' ? last : answer
+/** The result of the last statement of a batch, unless the batch commits. */
+const lastResult = (result: pg.QueryResult | pg.QueryResult[]): unknown => {
+  const last = Array.isArray(result) ? result.at(-1) : undefined
+  return last && last.command !== 'COMMIT' ? last : result
 }
 
-/** Opens a pool; nobody connects before the first query. */
+/** Opens a pool, which connects with the first query. */
 export function connect(address: string, { connections, settings, first }: ConnectOptions): Connection {
   const pool = new (driver().Pool)({
     ...clientConfig(address),
     max: connections,
     Client: endingClient(),
-    // Statements are sent without waiting for earlier answers; a caller that needs an answer waits for its own.
+    // Statements are sent without waiting for earlier results.
     pipeline: true,
     idleTimeoutMillis: 30_000,
     allowExitOnIdle: true,
     async onConnect(client) {
-      // Also while somebody works with it: the next query gets the error.
+      // The next query gets the error.
       client.on('error', () => undefined)
       await beginSession(client, address, settings)
       await first?.(client)
@@ -202,30 +200,30 @@ export function connect(address: string, { connections, settings, first }: Conne
   })
   pool.on('error', () => undefined)
   const rethrow = async (error: unknown): Promise<never> => {
-    throw await nameLock(error, address)
+    throw await describeError(error, address)
   }
-  let frozen: pg.PoolClient | undefined
-  const taken = new Set<pg.PoolClient>()
-  const take = async (): Promise<pg.PoolClient> => {
-    if (frozen) return frozen
+  let snapshot: pg.PoolClient | undefined
+  const acquired = new Set<pg.PoolClient>()
+  const acquire = async (): Promise<pg.PoolClient> => {
+    if (snapshot) return snapshot
     const client = await pool.connect().catch(rethrow)
-    taken.add(client)
+    acquired.add(client)
     return client
   }
   const releaseClient = (client: pg.PoolClient, error?: Error | boolean): void => {
-    if (client !== frozen && taken.delete(client)) client.release(error)
+    if (client !== snapshot && acquired.delete(client)) client.release(error)
   }
-  let readings = 0
+  let savepoints = 0
   const dialect = new PostgresDialect({
     pool: {
       options: {},
       async connect() {
-        const client = await take()
+        const client = await acquire()
         return {
           // A cursor is no promise.
-          query: ((...question: Parameters<typeof client.query>) => {
-            const answer: unknown = client.query(...question)
-            return answer instanceof Promise ? answer.then(lastResult, rethrow) : answer
+          query: ((...parameters: Parameters<typeof client.query>) => {
+            const result: unknown = client.query(...parameters)
+            return result instanceof Promise ? result.then(lastResult, rethrow) : result
           }) as never,
           release: (discarded?: boolean) => releaseClient(client, discarded),
         }
@@ -235,20 +233,20 @@ export function connect(address: string, { connections, settings, first }: Conne
   })
   dialect.createQueryCompiler = () => new ListCompiler()
   const kysely = new Kysely<Database>({ dialect })
-  answerLater(kysely.getExecutor().adapter, later)
+  skipWaiting(kysely.getExecutor().adapter, later)
   return {
     kysely,
-    async reading() {
-      const client = await take()
-      // What fails inside of a frozen view ends alone.
-      const name = `reading_${++readings}`
-      const [begin, end] = frozen
+    async beginReading() {
+      const client = await acquire()
+      // An error must not end the snapshot.
+      const name = `reading_${++savepoints}`
+      const [begin, end] = snapshot
         ? [`savepoint ${name}`, `rollback to savepoint ${name}; release savepoint ${name}`]
         : ['begin read only', 'rollback']
       let open = true
       await client.query(begin).catch(rethrow)
       return {
-        query: (question) => client.query(question).catch(rethrow),
+        query: (query) => client.query(query).catch(rethrow),
         async end() {
           if (!open) return
           open = false
@@ -260,17 +258,17 @@ export function connect(address: string, { connections, settings, first }: Conne
       }
     },
     async beginSnapshot() {
-      if (frozen) return
-      const client = await take()
-      // The first query fixes what the snapshot shows.
+      if (snapshot) return
+      const client = await acquire()
+      // The first query fixes the snapshot.
       await client.query('begin isolation level repeatable read read only; select 1').catch(rethrow)
-      frozen = client
+      snapshot = client
     },
     async close() {
       await kysely.destroy()
-      // An answer that was not read to its end does not delay others.
-      for (const client of taken) client.release(true)
-      taken.clear()
+      // Unfinished results must not delay others.
+      for (const client of acquired) client.release(true)
+      acquired.clear()
       if (!pool.ended) await pool.end()
     },
   }

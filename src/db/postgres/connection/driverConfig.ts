@@ -9,12 +9,12 @@ import { badAddress, parseAddress } from '../../address.ts'
 // biome-ignore lint/style/noProcessEnv: the driver itself reads these variables.
 const variables = process.env
 
-/** Settings of TLS: in the address, or in the variable of the same name (PGSSLMODE …). */
+/** Settings of TLS in the address or the variables (PGSSLMODE …). */
 const CERTIFICATE_FILES = ['sslrootcert', 'sslcert', 'sslkey'] as const
 const IDENTITY_SETTINGS = ['sslmode', ...CERTIFICATE_FILES] as const
 const MODES: readonly string[] = ['disable', 'require', 'verify-ca', 'verify-full']
 
-/** Authorities that everybody believes: those that come with Node. */
+/** The certificate authorities of Node. */
 const SYSTEM_AUTHORITIES = 'system'
 
 function requireReadable(name: string, file: string): void {
@@ -29,7 +29,7 @@ function requireReadable(name: string, file: string): void {
   }
 }
 
-/** Asks for TLS as the address or the variables want it; refuses what the driver would understand in another way. */
+/** Sets TLS from the address or the variables. Refuses modes that the driver understands differently. */
 function setTls({ searchParams }: URL, isSocket: boolean): void {
   if (!isSocket)
     for (const name of IDENTITY_SETTINGS) {
@@ -60,14 +60,13 @@ function setTls({ searchParams }: URL, isSocket: boolean): void {
     const file = searchParams.get(name)
     if (file) requireReadable(name, file)
   }
-  // Without this parameter the driver takes some modes for stricter ones.
+  // Otherwise the driver makes some modes stricter.
   if (mode !== null) searchParams.set('uselibpqcompat', 'true')
 }
 
 /**
- * The settings of the driver for an address. Modes of TLS mean what they mean to every other program of PostgreSQL; those that accept
- * a connection without encryption are refused, and PGSSLMODE, which the driver understands in another way, is read here. The driver
- * itself reads the other usual variables (PGHOST, PGPASSWORD, PGPASSFILE …).
+ * The settings of the driver for an address. Modes of TLS have the meaning of libpq, and modes that permit connections without
+ * encryption are refused. The driver reads the other variables (PGHOST, PGPASSWORD, PGPASSFILE …).
  */
 export function driverConfig(address: string): pg.ClientConfig {
   const url = parseAddress(address)
@@ -79,7 +78,7 @@ export function driverConfig(address: string): pg.ClientConfig {
   setTls(url, host?.startsWith('/') ?? false)
   const { parseIntoClientConfig } = loadPackage<typeof PgConnectionString>('pg-connection-string')
   const config = parseIntoClientConfig(url.href)
-  // The parser leaves %2F, %3F and the like in the name of a database.
+  // The parser does not decode %2F, %3F and others in the name of a database.
   const database = decodeURIComponent(url.pathname.slice(1))
   return {
     ...config,

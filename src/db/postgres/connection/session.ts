@@ -4,10 +4,10 @@ import { parseAddress, shownAddress } from '../../address.ts'
 import { prepareOn } from './statements.ts'
 
 /**
- * The settings without which a statement, or an answer, would mean something else. A role and a database may have others: digits
- * that are left out, dates in another order, bytes and texts written in another way.
+ * Settings that change the meaning of statements and results, such as the order of dates or the form of texts. Roles and
+ * databases may have other ones.
  */
-const MEANING = {
+const SEMANTICS = {
   search_path: 'public, compat',
   timezone: 'UTC',
   client_encoding: 'UTF8',
@@ -18,61 +18,60 @@ const MEANING = {
   standard_conforming_strings: 'on',
   array_nulls: 'on',
   transform_null_equals: 'off',
-  // Whoever waits for a lock sees what the one before him wrote.
+  // After a wait for a lock, a statement sees the writes of its former holder.
   default_transaction_isolation: 'read committed',
 } as const
-type Meaning = keyof typeof MEANING
+type SemanticSetting = keyof typeof SEMANTICS
 
-const MEANING_NAMES = Object.keys(MEANING) as readonly Meaning[]
+const SEMANTIC_NAMES = Object.keys(SEMANTICS) as readonly SemanticSetting[]
 
-const settingLiteral = (name: Meaning): string =>
-  name === 'search_path' || name === 'datestyle' ? MEANING[name] : `'${MEANING[name]}'`
+const settingLiteral = (name: SemanticSetting): string =>
+  name === 'search_path' || name === 'datestyle' ? SEMANTICS[name] : `'${SEMANTICS[name]}'`
 
-/** Settings of every connection: names resolve in one schema only, one time zone, and a time limit for whatever hangs. */
+/** Settings of every connection. */
 const SESSION_SETTINGS = [
-  ...MEANING_NAMES.map((name) => `${name} = ${settingLiteral(name)}`),
+  ...SEMANTIC_NAMES.map((name) => `${name} = ${settingLiteral(name)}`),
   'client_min_messages = warning',
-  // A writer that is idle keeps its lock.
+  // An idle writer keeps its lock.
   'idle_session_timeout = 0',
-  // JIT compilation takes longer than any of our statements runs.
+  // JIT compilation takes longer than any of our statements.
   'jit = off',
 ]
-/** Milliseconds that a statement, a wait for a lock and an idle transaction may take, where the address says nothing else. */
+/** Default milliseconds of a statement, a wait for a lock and an idle transaction. */
 const TIMEOUTS = {
   statement_timeout: 900_000,
-  // Less than the minute that `query` waits for a row: the error names who has the lock.
+  // Less than the minute of `query`, so that the error names the holder of the lock.
   lock_timeout: 45_000,
   idle_in_transaction_session_timeout: 300_000,
 } as const
 
 /**
- * Milliseconds that a transaction that writes may be idle: it waits for nothing but its own computation, and others wait for its
- * locks. So a process that is frozen, or whose machine is gone, holds them up no longer.
+ * Milliseconds that a writing transaction may be idle. A frozen process, or a lost machine, must not block others for longer.
  */
 const WRITE_IDLE_MS = 15_000
 
-/** Limits how long a transaction that writes may be idle, as a column of a select in it; the address may say something else. */
+/** Limits how long a writing transaction may be idle, as a column of a select. The address may set another limit. */
 export function writeIdleLimit(address: string): string {
   const name = 'idle_in_transaction_session_timeout'
   const ms = parseAddress(address).searchParams.get(name) ?? WRITE_IDLE_MS
   return `set_config('${name}', '${ms}', true) as ${name}`
 }
 
-/** What is set on a new connection to an address. */
+/** The settings of a new connection to an address. */
 function sessionSettings(address: string): readonly string[] {
   const { searchParams } = parseAddress(address)
   const timeouts = Object.entries(TIMEOUTS).map(([name, ms]) => `${name} = ${searchParams.get(name) ?? ms}`)
   return [...SESSION_SETTINGS, ...timeouts]
 }
 
-const set = (settings: readonly string[], how = 'set'): string =>
-  settings.map((setting) => `${how} ${setting}`).join('; ')
+const set = (settings: readonly string[], command = 'set'): string =>
+  settings.map((setting) => `${command} ${setting}`).join('; ')
 
 /**
- * Settings that some servers and systems do not know: there they are left out. A statement ends when its client is gone, whose
- * process may have been killed. A migration, and a view that stays the same while it is read, have no limit of time.
+ * Sets what some servers do not support, if they do. Statements end with their client, whose process may have been killed.
+ * Migrations and snapshots have no time limit.
  */
-const setWhereKnown = (isLocal = false): string =>
+const setIfSupported = (isLocal = false): string =>
   [
     ['client_connection_check_interval', '1s'],
     ['transaction_timeout', '0'],
@@ -83,20 +82,20 @@ const setWhereKnown = (isLocal = false): string =>
     )
     .join('; ')
 
-/** Whether a setting is as it has to be; a date is read by its form, and digits more do no harm. */
-function means(name: Meaning, found: string): boolean {
-  if (name === 'datestyle') return found.startsWith('ISO')
-  if (name === 'extra_float_digits') return Number(found) >= 1
-  // The driver itself asks for these when it connects, so a pooler sets them for each of its clients.
-  return name === 'client_encoding' || found === MEANING[name]
+/** Whether a setting has an equivalent value. */
+function isEquivalent(name: SemanticSetting, value: string): boolean {
+  if (name === 'datestyle') return value.startsWith('ISO')
+  if (name === 'extra_float_digits') return Number(value) >= 1
+  // The driver sets the encoding when it connects, so a pooler sets it for each client.
+  return name === 'client_encoding' || value === SEMANTICS[name]
 }
 
-/** Without the rights to change it, the role stays. A replica fires no triggers and checks no references. */
+/** Enables triggers and references, if the user may do so. */
 const FIRE_TRIGGERS = `do $$ begin
     if current_setting('session_replication_role') = 'replica' then set session_replication_role = origin; end if;
   exception when insufficient_privilege then null; end $$`
 
-/** Refuses a session in which the triggers and references of the tables have no effect. */
+/** Refuses a session without triggers and references. */
 async function requireTriggers(client: pg.ClientBase, address: string): Promise<void> {
   const { rows } = await client.query<{ role: string; name: string }>(
     `select current_setting('session_replication_role') as role, quote_ident(session_user) as name`,
@@ -113,23 +112,23 @@ async function requireTriggers(client: pg.ClientBase, address: string): Promise<
 }
 
 /**
- * Whether an address is that of a pooler which hands out a server's connection for one transaction only
- * (`?pooling=transaction`): what a session sets, prepares or locks there would affect other clients.
+ * Whether an address is that of a pooler in transaction mode (`?pooling=transaction`): settings, prepared statements and locks of
+ * a session would affect other clients.
  */
 const isPooled = (address: string): boolean => parseAddress(address).searchParams.get('pooling') === 'transaction'
 
-/** Refuses a pooler whose database lacks the settings that sessions behind it cannot make themselves. */
+/** Refuses a pooler in transaction mode whose database lacks the settings. */
 async function requireSettings(client: pg.ClientBase, address: string): Promise<void> {
   const { rows } = await client.query<Record<string, string>>(
-    `select ${MEANING_NAMES.map((name) => `current_setting('${name}') as ${name}`).join(', ')}, current_database() as name`,
+    `select ${SEMANTIC_NAMES.map((name) => `current_setting('${name}') as ${name}`).join(', ')}, current_database() as name`,
   )
-  const wrong = MEANING_NAMES.filter((name) => !means(name, rows[0]![name]!))
-  if (wrong.length === 0) return
+  const different = SEMANTIC_NAMES.filter((name) => !isEquivalent(name, rows[0]![name]!))
+  if (different.length === 0) return
   const name = `"${rows[0]!.name!.replaceAll('"', '""')}"`
   throw new StoreError(
-    `${shownAddress(address)} is pooled by transactions, and its ${wrong.join(' and ')} are not set.`,
+    `${shownAddress(address)} is pooled by transactions, and its ${different.join(' and ')} are not set.`,
     {
-      hint: `Once, as its owner: ${wrong
+      hint: `Once, as its owner: ${different
         .map((setting) => `alter database ${name} set ${setting} = ${settingLiteral(setting)};`)
         .join(' ')} Then restart the pooler's connections.`,
       code: 'not-set-up',
@@ -137,7 +136,7 @@ async function requireSettings(client: pg.ClientBase, address: string): Promise<
   )
 }
 
-/** Applies our settings to a new connection of a pool. */
+/** Sets up a new connection of a pool. */
 export async function beginSession(
   client: pg.ClientBase,
   address: string,
@@ -145,15 +144,15 @@ export async function beginSession(
 ): Promise<void> {
   const pooled = isPooled(address)
   if (pooled) await requireSettings(client, address)
-  else await client.query(`${set([...sessionSettings(address), ...more])}; ${setWhereKnown()}; ${FIRE_TRIGGERS}`)
+  else await client.query(`${set([...sessionSettings(address), ...more])}; ${setIfSupported()}; ${FIRE_TRIGGERS}`)
   await requireTriggers(client, address)
   prepareOn(client, !pooled)
 }
 
-/** Keeps a connection for us alone until it ends, with its locks: a pooler would take it away after a transaction. */
+/** Sets up a separate connection. Behind a pooler, a transaction keeps it and its locks. */
 export const beginAlone = (client: pg.ClientBase, address: string): Promise<unknown> =>
   client.query(
     isPooled(address)
-      ? `begin; ${set([...sessionSettings(address), 'idle_in_transaction_session_timeout = 0'], 'set local')}; ${setWhereKnown(true)}`
-      : `${set(sessionSettings(address))}; ${setWhereKnown()}`,
+      ? `begin; ${set([...sessionSettings(address), 'idle_in_transaction_session_timeout = 0'], 'set local')}; ${setIfSupported(true)}`
+      : `${set(sessionSettings(address))}; ${setIfSupported()}`,
   )

@@ -3,16 +3,16 @@ import type pg from 'pg'
 import { sha256 } from '../../../util/checksum.ts'
 import type { Database } from '../../tables/schema.ts'
 
-/** Statements that a connection keeps prepared. Those whose text depends on how much is wanted come and go unprepared. */
-const KEPT = 400
+/** Maximum number of prepared statements of a connection. */
+const MAX_PREPARED = 400
 
-/** PostgreSQL holds no text with a NUL; it is kept as the sign for what cannot be shown. */
+/** Replaces NUL, which PostgreSQL does not store, by the replacement character. */
 const storable = (value: unknown): unknown =>
   typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\uFFFD') : value
 
 const LATER = '/* later */ '
 
-/** Marks a statement inside a transaction whose answer is not waited for: each wait costs more than most of ours run. */
+/** Marks a statement of a transaction that is not awaited: a wait takes longer than most statements. */
 export const later = (sql: string): string => `${LATER}${sql}`
 
 /** The SQLSTATE of every statement after one that failed. */
@@ -20,16 +20,15 @@ const ABORTED = '25P02'
 const NO_RESULT = { command: '', rowCount: null, rows: [] }
 
 /**
- * Makes a connection prepare each text of a statement with parameters once: parsing and planning takes longer than most of ours
- * run. A statement whose answer is not waited for is sent all the same. Where it fails, the next answer is its error, at the
- * latest that of the commit, which then does not happen. `kept` is false where another client may get the connection for the
- * next transaction: then nothing stays prepared.
+ * Makes a connection prepare each statement with parameters once, because parsing and planning takes longer than most statements.
+ * If a statement fails that is not awaited, the next result is its error, at the latest that of the commit, which then fails.
+ * `prepares`: false behind a pooler, where another client may get the connection.
  */
-export function prepareOn(client: pg.ClientBase, kept = true): void {
+export function prepareOn(client: pg.ClientBase, prepares = true): void {
   const names = new Map<string, string>()
-  const nameOf = (text: string): string | undefined => {
-    const known = names.get(text)
-    if (!kept || known !== undefined || names.size >= KEPT) return known
+  const findName = (text: string): string | undefined => {
+    const existing = names.get(text)
+    if (!prepares || existing !== undefined || names.size >= MAX_PREPARED) return existing
     const name = sha256(text, 'base64url').slice(0, 40)
     names.set(text, name)
     return name
@@ -37,15 +36,15 @@ export function prepareOn(client: pg.ClientBase, kept = true): void {
   const query = client.query.bind(client) as (query: object) => Promise<pg.QueryResult>
   const send = (text: string, values: readonly unknown[] = []): Promise<pg.QueryResult> => {
     if (values.length === 0) return query({ text })
-    const name = nameOf(text)
+    const name = findName(text)
     return query({ text, values: values.map(storable), ...(name === undefined ? {} : { name }) })
   }
-  /** The first error of a statement in the transaction that was not waited for. */
+  /** The first error of a statement of the transaction that was not awaited. */
   let failed: unknown
   let inside = false
-  const withFirstError = async (answer: Promise<pg.QueryResult>): Promise<pg.QueryResult> => {
+  const withFirstError = async (pending: Promise<pg.QueryResult>): Promise<pg.QueryResult> => {
     try {
-      const result = await answer
+      const result = await pending
       if (result.command === 'ROLLBACK' && failed !== undefined) throw failed
       return result
     } catch (error) {
@@ -69,24 +68,24 @@ export function prepareOn(client: pg.ClientBase, kept = true): void {
   }) as typeof client.query
 }
 
-/** Runs a statement of ours, in the transaction or on the pool that it is given. */
+/** Runs a statement in a transaction or on the pool. */
 export const runSql = <Row>(
   db: Kysely<Database>,
   sql: string,
   parameters: readonly unknown[] = [],
 ): Promise<QueryResult<Row>> => db.executeQuery(CompiledQuery.raw(sql, [...parameters])) as Promise<QueryResult<Row>>
 
-/** Its rows. */
+/** Runs a statement, and returns its rows. */
 export const queryRows = async <Row>(
   db: Kysely<Database>,
   sql: string,
   parameters: readonly unknown[] = [],
 ): Promise<Row[]> => (await runSql<Row>(db, sql, parameters)).rows
 
-/** How many rows it changed. */
+/** Runs a statement, and returns how many rows it changed. */
 export const changedBy = async (db: Kysely<Database>, sql: string, parameters: readonly unknown[]): Promise<number> =>
   Number((await runSql(db, sql, parameters)).numAffectedRows ?? 0n)
 
-/** Changes rows inside of a transaction, and does not wait for it. */
+/** Runs a statement of a transaction without waiting for it. */
 export const sendSql = async (tx: Kysely<Database>, sql: string, parameters: readonly unknown[]): Promise<void> =>
   void (await runSql(tx, later(sql), parameters))

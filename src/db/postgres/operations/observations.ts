@@ -7,9 +7,8 @@ import { doubles, wholeNumbers } from '../connection/binary.ts'
 import { changedBy, queryRows, sendSql } from '../connection/statements.ts'
 
 /*
- * The hot path. The values stored in the window are read first, by one scan of the key, and compared here: an equal value writes
- * nothing and locks no row, and the old version of a changed one goes to the history without a trigger that would have to look
- * it up.
+ * The hot path. It reads the stored values of the window by one scan of the key, and compares them here: equal values lock no row,
+ * and old versions of changed ones go to the history without a trigger.
  */
 
 interface StoredRow {
@@ -29,7 +28,7 @@ const INSERT = `insert into observation (series_id, geo_id, at, value, step_s, f
 const KEEP = `insert into observation_revision (series_id, superseded_by, geo_id, at, value, step_s, fetch_id)
   select $1::bigint, $2::bigint, * from unnest($3::bigint[], $4::bigint[], $5::float8[], $6::bigint[], $7::bigint[])`
 
-// The whole range besides the keys, so that only the partitions that hold some of them are opened.
+// With the whole range, so that only some partitions are opened.
 const REPLACE = `update observation o set value = n.value, step_s = n.step_s, fetch_id = $2
   from unnest($3::bigint[], $4::bigint[], $5::float8[], $6::bigint[]) n (geo_id, at, value, step_s)
   where o.series_id = $1 and o.geo_id = n.geo_id and o.at = n.at and o.at >= $7 and o.at <= $8`
@@ -55,12 +54,12 @@ class ColumnArrays {
   }
 }
 
-/** The first and the last instant of some rows; those of a geo stand in the order of their instants. */
+/** The interval of some instants. */
 function rowsInterval(at: readonly number[]): Interval {
   let [from, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
-  for (const one of at) {
-    if (one < from) from = one
-    if (one > last) last = one
+  for (const instant of at) {
+    if (instant < from) from = instant
+    if (instant > last) last = instant
   }
   return { from, to: last + 1 }
 }
@@ -78,7 +77,7 @@ async function readStoredValues(
   return stored
 }
 
-/** Of which geos more is stored in the window, or between their first and last instant, than was answered. */
+/** Finds the geos with stored values in the window, or in their range, that the reply lacks. */
 function findSurplus(
   stored: Map<number, Map<number, StoredRow>>,
   window: Interval | null,
@@ -87,12 +86,12 @@ function findSurplus(
   const { at } = rows
   const surplus = new Set<number>()
   for (const { geoId, first, end: last } of geoRanges(rows)) {
-    const ofGeo = stored.get(geoId)!
-    if (ofGeo.size === 0) continue
+    const rowsOfGeo = stored.get(geoId)!
+    if (rowsOfGeo.size === 0) continue
     const { from, to } = window ?? { from: at[first]!, to: at[last - 1]! + 1 }
-    const answered = new Set(at.slice(first, last))
-    for (const instant of ofGeo.keys())
-      if (instant >= from && instant < to && !answered.has(instant)) {
+    const instants = new Set(at.slice(first, last))
+    for (const instant of rowsOfGeo.keys())
+      if (instant >= from && instant < to && !instants.has(instant)) {
         surplus.add(geoId)
         break
       }
@@ -100,7 +99,6 @@ function findSurplus(
   return surplus
 }
 
-/** Writes values; an equal one writes nothing, and a changed one's old version goes to the history. */
 export async function upsertObservations(
   tx: Transaction<Database>,
   seriesId: number,
@@ -117,7 +115,7 @@ export async function upsertObservations(
     const step = typeof steps === 'number' ? steps : steps[i]!
     const old = stored.get(geoId)!.get(instant)
     if (old === undefined) fresh.add(geoId, instant, value, step)
-    // A length that is only guessed does not replace the stored one.
+    // Guessed steps do not replace stored ones.
     else if (old.value !== value || (!guessed && old.step_s !== step)) {
       before.add(geoId, instant, old.value, old.step_s, old.fetch_id)
       after.add(geoId, instant, value, guessed ? old.step_s : step)
@@ -144,7 +142,6 @@ const WITHDRAW = `with gone as (
   insert into observation_revision (series_id, geo_id, at, fetch_id, value, step_s, superseded_by)
   select $1::bigint, geo_id, at, fetch_id, value, step_s, $2::bigint from gone`
 
-/** Moves to the history what is stored inside a window for some geos of a complete answer and is not in it. Answers how many rows went. */
 export async function withdrawObservations(
   tx: Transaction<Database>,
   seriesId: number,
@@ -156,8 +153,8 @@ export async function withdrawObservations(
   let withdrawn = 0
   for (const geoId of surplus) {
     const first = geoIds.indexOf(geoId)
-    const answered = wholeNumbers(at.slice(first, geoIds.lastIndexOf(geoId) + 1))
-    withdrawn += await changedBy(tx, WITHDRAW, [seriesId, fetchId, geoId, from, to, answered])
+    const instants = wholeNumbers(at.slice(first, geoIds.lastIndexOf(geoId) + 1))
+    withdrawn += await changedBy(tx, WITHDRAW, [seriesId, fetchId, geoId, from, to, instants])
   }
   return withdrawn
 }

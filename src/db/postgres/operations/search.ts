@@ -4,7 +4,7 @@ import type { Database } from '../../tables/schema.ts'
 import { LANGUAGE_SQL, localeOrderSql } from '../../tables/sql/expressions.ts'
 import { queryRows } from '../connection/statements.ts'
 
-/** Everything of some kinds, each once, in the first language where stored. */
+/** All items of some kinds, each once, in the preferred language if stored. */
 const ALL = `select kind, id, name, more, locale from (
     select kind, item_id as id, name, more, locale,
       row_number() over (partition by kind, item_id order by ${localeOrderSql('locale')}) as nth
@@ -12,17 +12,16 @@ const ALL = `select kind, id, name, more, locale from (
   ) t where nth = 1 order by kind desc, id`
 
 /**
- * Finds items by the beginnings of words, whatever their case and accents: an exact number first, then an exact name, then
- * names that begin so, then by where the words stand: in the name, in the short name, in the text. Each item appears once, in
- * the first language where stored, whatever language matched.
+ * Matching items, ignoring case and accents: an exact id first, then an exact name, then names with this prefix, then by the
+ * column with the words: name, short name, text. Each item once, in the preferred language if stored.
  */
-const MATCHING = `with question as materialized (
+const MATCHING = `with query as materialized (
     select string_agg(quote_literal(word) || ':*', ' & ')::tsquery as words
     from unnest(tsvector_to_array(compat.words_of($2))) word
   ), hit as materialized (
     select t.id as item, t.kind, t.item_id as id, t.name, t.more, t.locale,
       case when compat.words_of(t.name) @@ q.words then 0 when compat.words_of(t.more) @@ q.words then 1 else 2 end as score
-    from question q join search s on s.words @@ q.words join texts t on t.id = s.id where t.kind = any($1)
+    from query q join search s on s.words @@ q.words join texts t on t.id = s.id where t.kind = any($1)
     union all
     select id, kind, item_id, name, more, locale, 0 from texts where item_id = $3 and kind = any($1)
   ), ranked as (
@@ -38,7 +37,7 @@ const MATCHING = `with question as materialized (
   left join texts s on s.id = i.id
   where r.nth = 1 order by r.place, r.score, r.kind desc, r.id`
 
-/** Searches the texts of some kinds; without words: all of them. */
+/** Searches the texts of some kinds. Without words it returns all items. */
 export function search(db: Kysely<Database>, text: string, kinds: readonly string[]): Promise<SearchHit[]> {
   if (!/[\p{L}\p{N}]/u.test(text)) return queryRows(db, ALL, [[...kinds]])
   const trimmed = text.trim()

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { InputError } from '../../../util/errors.ts'
-import { type QueryResult, SEEN } from '../../engine.ts'
+import { type QueryResult, VALUE_TYPES } from '../../engine.ts'
 import {
   badSql,
   missingParameter,
@@ -13,35 +13,35 @@ import { OID } from '../connection/binary.ts'
 import type { Connection, ReadTransaction } from '../connection/connection.ts'
 import { underlyingError } from '../storeErrors.ts'
 
-/** Rows of a user's statement that are read at a time: they may be wide. */
+/** Rows may be wide. */
 const ROWS_PER_FETCH = 250
 
-const WHOLE: readonly number[] = [OID.int8, OID.int4, OID.int2]
-const REAL: readonly number[] = [OID.float4, OID.float8]
+const INTEGERS: readonly number[] = [OID.int8, OID.int4, OID.int2]
+const REALS: readonly number[] = [OID.float4, OID.float8]
 
 const BYTEA = 17
 
-/** A time as the server writes it in UTC, as ISO 8601: whole seconds, or at least milliseconds. */
+/** A time of the server in UTC as ISO 8601: with seconds, or at least milliseconds. */
 const isoTime = (value: string): string =>
   value
     .replace(' ', 'T')
     .replace(/\+00$/, 'Z')
     .replace(/(\.\d+)Z$/, (fraction) => `${fraction.slice(0, -1).padEnd(4, '0')}Z`)
 
-/** Whole numbers are bigints, as the interface says; times and all other values become text. */
+/** Parses integers as bigints, times and other values as text. */
 const exactTypes: pg.CustomTypesConfig = {
   getTypeParser: (oid) => (value: unknown) => {
     if (typeof value !== 'string') return value
-    if (WHOLE.includes(oid)) return BigInt(value)
+    if (INTEGERS.includes(oid)) return BigInt(value)
     if (oid === OID.bool) return value === 't' ? 1n : 0n
     if (oid === OID.numeric) return /^-?\d+$/.test(value) ? BigInt(value) : Number(value)
-    if (REAL.includes(oid)) return Number(value)
+    if (REALS.includes(oid)) return Number(value)
     if (oid === OID.timestamptz || oid === OID.timestamp) return isoTime(value)
     return oid === BYTEA && value.startsWith('\\x') ? Buffer.from(value.slice(2), 'hex') : value
   },
 }
 
-/** A value as it stands in a statement. */
+/** A value as SQL literal. */
 function valueLiteral(value: unknown): string {
   if (value === null || value === undefined) return 'null'
   if (typeof value === 'bigint') return `(${value})::bigint`
@@ -52,12 +52,12 @@ function valueLiteral(value: unknown): string {
 
 type StatementParameters = Readonly<Record<string, unknown>>
 
-/** Strings, quoted names, comments, dollar quotes, casts and words, in which nothing is a parameter; and parameters. */
+/** Strings, quoted names, comments, dollar quotes, casts and words, which contain no parameters; and parameters. */
 const TOKEN =
   /e'(?:[^'\\]|\\[\s\S]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|\$(\w*)\$[\s\S]*?\$\1\$|::|:=|:([a-z_]\w*)|[a-z_][\w$]*/gi
 
-/** A statement as it was written, with the values of its parameters in it. */
-const writtenStatement = (sql: string, parameters: StatementParameters): string =>
+/** Inserts the values of parameters into a statement. */
+const bindParameters = (sql: string, parameters: StatementParameters): string =>
   sql
     .replace(TOKEN, (text: string, _tag: unknown, name: string | undefined) =>
       name !== undefined && Object.hasOwn(parameters, name) ? valueLiteral(parameters[name]) : text,
@@ -65,29 +65,29 @@ const writtenStatement = (sql: string, parameters: StatementParameters): string 
     .trim()
     .replace(/;+\s*$/, '')
 
-/** Names the value that is missing where a statement could not be read: a `:name` may also be the end of an array slice. */
-function explainMissingValue(thrown: unknown, sql: string, parameters: StatementParameters): void {
+/** Throws the name of a missing value after a syntax error. A `:name` may also be the end of an array slice. */
+function throwMissingValue(thrown: unknown, sql: string, parameters: StatementParameters): void {
   const error = underlyingError(thrown)
   if (!(error instanceof Error && 'code' in error && error.code === '42601' && /":"/.test(error.message))) return
   const names = [...sql.matchAll(TOKEN)].flatMap(([, , name]) => name ?? [])
-  const lacking = names.find((name) => !Object.hasOwn(parameters, name))
-  if (lacking === undefined) return
-  throw missingParameter(`Missing named parameter "${lacking}".`, error)
+  const missing = names.find((name) => !Object.hasOwn(parameters, name))
+  if (missing === undefined) return
+  throw missingParameter(`Missing named parameter "${missing}".`, error)
 }
 
-/** The protocol that takes one statement only: a second one after `;` could end the read-only transaction. */
+/** The extended protocol permits only one statement: a second one could end the read-only transaction. */
 const ONE_STATEMENT = { queryMode: 'extended' } as const
 
-/** Statements that answer rows, but not through a cursor. */
+/** Statements that return rows, but not through a cursor. */
 const RETURNS_ROWS = /^(explain|show)\b/i
-/** Statements that do something instead; what begins with any other word is a mistake, which the server names. */
+/** Statements without rows. The server reports other words as errors. */
 const WRITING = `insert update delete merge replace truncate create drop alter comment grant revoke begin start commit end
   rollback abort savepoint release set reset discard lock copy do call vacuum analyze cluster reindex refresh checkpoint
   listen unlisten notify load prepare execute deallocate declare fetch move close import security pragma attach detach`
 const WITHOUT_ROWS = new RegExp(`^(${WRITING.split(/\s+/).join('|')})\\b|^$`, 'i')
 
-/** Refuses a statement with words that only SQLite has. */
-function refuseOthers(sql: string): void {
+/** Refuses a statement with the syntax of SQLite. */
+function refuseMatch(sql: string): void {
   if (!/\bsearch\s+match\b/i.test(sql)) return
   throw new InputError('PostgreSQL has no `match`. Search texts with `indicator-sync discover TEXT`.', {
     hint: "In SQL: select t.* from search s join texts t on t.id = s.id where s.words @@ to_tsquery('word:*')",
@@ -95,7 +95,7 @@ function refuseOthers(sql: string): void {
   })
 }
 
-/** The tables that columns come from, by their numbers. */
+/** The names of the tables of columns, by OID. */
 async function tableNames(client: ReadTransaction, fields: readonly pg.FieldDef[]): Promise<Map<number, string>> {
   const oids = [...new Set(fields.map(({ tableID }) => tableID))].filter((oid) => oid !== 0)
   if (oids.length === 0) return new Map()
@@ -107,22 +107,22 @@ async function tableNames(client: ReadTransaction, fields: readonly pg.FieldDef[
 }
 
 const typeName = (oid: number): string | null =>
-  WHOLE.includes(oid) ? 'integer' : REAL.includes(oid) ? 'real' : oid === OID.numeric ? null : 'text'
+  INTEGERS.includes(oid) ? 'integer' : REALS.includes(oid) ? 'real' : oid === OID.numeric ? null : 'text'
 
-let answers = 0
+let cursors = 0
 
-/** Runs a user's own statement in a read-only transaction, and passes its rows on as they are read. */
+/** Runs a user's statement in a read-only transaction, and reads its rows on demand. */
 export async function query(
   connection: Connection,
   sql: string,
   parameters: Readonly<Record<string, unknown>> = {},
 ): Promise<QueryResult> {
-  refuseOthers(sql)
-  const text = writtenStatement(sql, parameters)
+  refuseMatch(sql)
+  const text = bindParameters(sql, parameters)
   if (WITHOUT_ROWS.test(text)) throw withoutRows()
-  const client = await connection.reading()
+  const client = await connection.beginReading()
   try {
-    const name = `answer_${++answers}`
+    const name = `result_${++cursors}`
     const send = (statement: string) =>
       client.query({ ...ONE_STATEMENT, text: statement, rowMode: 'array', types: exactTypes })
     if (RETURNS_ROWS.test(text)) {
@@ -154,7 +154,7 @@ export async function query(
     return { columns, rows: rows() }
   } catch (error) {
     await client.end()
-    explainMissingValue(error, sql, parameters)
+    throwMissingValue(error, sql, parameters)
     throw asStatementError(error)
   }
 }
@@ -163,16 +163,16 @@ async function* once(rows: unknown[][]): QueryResult['rows'] {
   if (rows.length > 0) yield rows
 }
 
-/** What a server says of a value that it has no room for: a limit of its program, its memory, or an allocation that it refuses. */
-const OUT_OF_ROOM = /^(54000|53200)$/
-const NO_ROOM = /^invalid memory alloc request size/
+/** Errors of values that are too large for the server. */
+const TOO_LARGE = /^(54000|53200)$/
+const BAD_ALLOCATION = /^invalid memory alloc request size/
 
-/** An error in the statement keeps the words of the database; an error of the database has ours. */
+/** Turns an error of a user's statement into an expected one, with the words of the database. */
 function asStatementError(thrown: unknown): unknown {
   const error = underlyingError(thrown)
   if (!(error instanceof Error)) return thrown
   const code = 'code' in error ? String(error.code) : ''
-  if (OUT_OF_ROOM.test(code) || NO_ROOM.test(error.message)) return valueTooLarge(error)
+  if (TOO_LARGE.test(code) || BAD_ALLOCATION.test(error.message)) return valueTooLarge(error)
   const { message } = error
   if (/^(25006|0A000)$/.test(code) && /read-only transaction|data-modifying/.test(message)) return noWriting(error)
   if (code === '42601' && /multiple commands/.test(message)) return severalStatements(error)
@@ -182,15 +182,15 @@ function asStatementError(thrown: unknown): unknown {
       code: 'not-allowed',
       cause: error,
     })
-  // Syntax and names, data that does not fit, and what is unknown or not allowed to a reader.
+  // Syntax and names, invalid data, and unsupported features.
   return /^(42|22|0A|25001)/.test(code) ? badSql(error) : thrown
 }
 
-/** Asks the database what the columns of a statement hold. */
-export async function seen(connection: Connection, sql: string, count: number): Promise<number[]> {
-  const client = await connection.reading()
+/** Finds the types of values in the columns of a statement. */
+export async function valueTypes(connection: Connection, sql: string, count: number): Promise<number[]> {
+  const client = await connection.beginReading()
   try {
-    const text = writtenStatement(sql, {})
+    const text = bindParameters(sql, {})
     const { fields } = await client.query({ ...ONE_STATEMENT, text: `select * from (${text}\n) q limit 0` })
     const sums = fields.map(({ dataTypeID }, i) => (dataTypeID === OID.numeric ? i : -1)).filter((i) => i >= 0)
     const names = Array.from({ length: count }, (_, i) => `c${i}`)
@@ -205,10 +205,10 @@ export async function seen(connection: Connection, sql: string, count: number): 
             })
           ).rows[0]!
     return fields.map(({ dataTypeID }, i) => {
-      if (WHOLE.includes(dataTypeID) || dataTypeID === OID.bool) return SEEN.integer
-      if (REAL.includes(dataTypeID)) return SEEN.real
-      if (dataTypeID === OID.numeric) return whole[sums.indexOf(i)] === 1 ? SEEN.integer : SEEN.real
-      return SEEN.text
+      if (INTEGERS.includes(dataTypeID) || dataTypeID === OID.bool) return VALUE_TYPES.integer
+      if (REALS.includes(dataTypeID)) return VALUE_TYPES.real
+      if (dataTypeID === OID.numeric) return whole[sums.indexOf(i)] === 1 ? VALUE_TYPES.integer : VALUE_TYPES.real
+      return VALUE_TYPES.text
     })
   } catch (error) {
     throw asStatementError(error)

@@ -1,13 +1,13 @@
 import { type Kysely, sql } from 'kysely'
 import type { Instant } from '../../../util/time/instant.ts'
 import type { Blocks, Extremes, SeriesRange } from '../../engine.ts'
-import { knownQuery, valuesQuery } from '../../sharedEngine.ts'
+import { valuesAsOfFetch, valuesQuery } from '../../sharedEngine.ts'
 import type { Database } from '../../tables/schema.ts'
 
-/** Values that are read at a time. Each block begins where the one before ended, so that nothing stays open between them. */
+/** Each block starts after the previous one, so that nothing stays open between them. */
 const VALUES_PER_BLOCK = 5_000
 
-/** Values in the order of their instants: as they are, or as they were known at a moment. */
+/** Reads values in order of time: now, or as of a time. */
 export async function* values(
   db: Kysely<Database>,
   range: SeriesRange,
@@ -25,10 +25,10 @@ export async function* values(
 
 type Totals = Omit<Extremes, 'mean'> & { readonly weighted: number | null }
 
-/** The extremes and the mean of every interval between two neighbours in a list of instants. */
+/** Reads the aggregates of every interval between two adjacent borders. */
 export async function readExtremes(
   db: Kysely<Database>,
-  of: Pick<SeriesRange, 'seriesId' | 'geoId'>,
+  series: Pick<SeriesRange, 'seriesId' | 'geoId'>,
   borders: readonly Instant[],
   fetchId: number | null,
 ): Promise<Extremes[]> {
@@ -37,11 +37,11 @@ export async function readExtremes(
   const { rows } = await sql<Totals & { nth: number }>`
     select width_bucket(at, ${[...borders]}::bigint[]) as nth, count(value) as count, min(value) as min, max(value) as max,
       sum(value) as sum, sum(value * step_s) as weighted, coalesce(sum(step_s) filter (where value is not null), 0) as seconds
-    from (${knownQuery({ ...of, from, to }, fetchId)}) v group by 1`.execute(db)
-  const found = new Map(rows.map(({ nth, ...row }) => [nth, row]))
+    from (${valuesAsOfFetch({ ...series, from, to }, fetchId)}) v group by 1`.execute(db)
+  const totals = new Map(rows.map(({ nth, ...row }) => [nth, row]))
   return borders.slice(1).map((_, i) => {
-    const none = { count: 0, seconds: 0, min: null, max: null, sum: null, weighted: null }
-    const { weighted, ...row } = found.get(i + 1) ?? none
+    const empty = { count: 0, seconds: 0, min: null, max: null, sum: null, weighted: null }
+    const { weighted, ...row } = totals.get(i + 1) ?? empty
     return { ...row, mean: weighted === null || row.seconds === 0 ? null : weighted / row.seconds }
   })
 }

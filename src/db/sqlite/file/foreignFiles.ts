@@ -1,22 +1,22 @@
 import { lstatSync, openSync, readSync, statSync } from 'node:fs'
 import { StoreError } from '../../../util/errors.ts'
 
-/** A write-ahead log begins with a header; each frame has one, too, before its page: https://www.sqlite.org/fileformat2.html#walformat */
+/** A write-ahead log has a header, and frames of a header and a page: https://www.sqlite.org/fileformat2.html#walformat */
 const LOG_HEADER = 32
 const FRAME_HEADER = 24
 const SALT_IN_LOG = 16
 const SALT_IN_FRAME = 8
 
 /**
- * Refuses a database with the log of another file beside it, as when a copy replaced one whose writer had been killed:
- * SQLite would write the pages of that log into it. What proves it: the file was changed after the log, and not by folding the
- * log back, because then it would have a page of it. Call it as the only writer, before the file is opened.
+ * Refuses a database with the log of another file, such as after a copy replaced the file of a killed writer: SQLite would write
+ * its pages into the database. Then the file is newer than the log, and has no page of it, as it would after a merge. Call it as
+ * the only writer, before the file is opened.
  */
 export function refuseForeignLog(file: string): void {
   const log = statSync(`${file}-wal`, { throwIfNoEntry: false })
-  const own = statSync(file, { throwIfNoEntry: false })
-  if (!log || !own || log.size <= LOG_HEADER || own.size === 0 || own.mtimeMs <= log.mtimeMs) return
-  // Never closed: that would release all locks that this process holds on the file.
+  const stat = statSync(file, { throwIfNoEntry: false })
+  if (!log || !stat || log.size <= LOG_HEADER || stat.size === 0 || stat.mtimeMs <= log.mtimeMs) return
+  // Never closed, because that would release all locks of this process on the file.
   const [logHandle, handle] = [openSync(`${file}-wal`, 'r'), openSync(file, 'r')]
   const head = Buffer.alloc(LOG_HEADER)
   readSync(logHandle, head, 0, LOG_HEADER, 0)
@@ -25,14 +25,14 @@ export function refuseForeignLog(file: string): void {
   const salt = head.subarray(SALT_IN_LOG, SALT_IN_LOG + 8)
   const frame = Buffer.alloc(FRAME_HEADER)
   const places = new Map<number, number[]>()
-  // Folding back goes in the order of pages and may have happened at any moment: its first page is one that was the lowest so far.
+  // A merge may have happened at any time, and goes in the order of pages: its first page was the lowest so far.
   const firsts: number[] = []
   for (let at = LOG_HEADER; at + FRAME_HEADER + size <= log.size; at += FRAME_HEADER + size) {
     readSync(logHandle, frame, 0, FRAME_HEADER, at)
     if (!frame.subarray(SALT_IN_FRAME, SALT_IN_FRAME + 8).equals(salt)) break
     const number = frame.readUInt32BE(0)
-    const known = places.get(number)
-    if (known) known.push(at + FRAME_HEADER)
+    const offsets = places.get(number)
+    if (offsets) offsets.push(at + FRAME_HEADER)
     else places.set(number, [at + FRAME_HEADER])
     if (number < (firsts.at(-1) ?? Number.POSITIVE_INFINITY)) firsts.push(number)
   }
@@ -51,22 +51,21 @@ export function refuseForeignLog(file: string): void {
   })
 }
 
-/** Places in the header of a database, of how it is written and which schema it has: https://www.sqlite.org/fileformat2.html#the_database_header */
+/** The header of a database: https://www.sqlite.org/fileformat2.html#the_database_header */
 const HEADER = 100
 const VERSION_OFFSET = 18
 const USER_VERSION = 60
 const IN_LOG_MODE = 2
 
 /**
- * Refuses a database of this program with a rollback journal beside it. Once made, such a database is written through a
- * write-ahead log only; SQLite would write the pages of that journal into it, or remove the journal. Call it before anything
- * opens the file.
+ * Refuses a database of this program with a rollback journal, which such a database never has: SQLite would write its pages into
+ * the database, or remove it. Call it before anything opens the file.
  */
 export function refuseForeignJournal(file: string): void {
   const journal = `${file}-journal`
-  const found = lstatSync(journal, { throwIfNoEntry: false })
-  if (!found || (found.isFile() && found.size === 0)) return
-  // Never closed again, as above.
+  const stat = lstatSync(journal, { throwIfNoEntry: false })
+  if (!stat || (stat.isFile() && stat.size === 0)) return
+  // Never closed, as above.
   const head = Buffer.alloc(HEADER)
   if (readSync(openSync(file, 'r'), head, 0, HEADER, 0) < HEADER) return
   if (head[VERSION_OFFSET] !== IN_LOG_MODE || head.readUInt32BE(USER_VERSION) === 0) return

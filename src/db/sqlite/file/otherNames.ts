@@ -6,14 +6,14 @@ import { checkNotInUse } from '../connection.ts'
 import { isBusy } from '../storeErrors.ts'
 
 /*
- * The lock and the write-ahead log of a database are named after its path. A file that several paths lead to, other than by
- * symbolic links, would have a lock and a log for each: two writers that do not know of each other would destroy it.
+ * The lock and the write-ahead log of a database are named after its path. A file with several paths, other than by symbolic
+ * links, would have a lock and a log for each, and two writers would destroy it.
  */
 
-/** Milliseconds that we wait for a process that holds the file under another name, or reads it just now. */
-const NAMES_MEETING_MS = 2_000
+/** Milliseconds to wait for a process that has the file open. */
+const OPEN_FILE_WAIT_MS = 2_000
 
-/** Whether a path is itself a place where something was mounted, as a single file in a container; unknown, and so false, but on Linux. */
+/** Whether a path is a mount point, such as a single file in a container. False on systems other than Linux. */
 function isMountPoint(path: string): boolean {
   try {
     const escaped = path.replace(/[\s\\]/g, (letter) => `\\${letter.charCodeAt(0).toString(8).padStart(3, '0')}`)
@@ -25,7 +25,7 @@ function isMountPoint(path: string): boolean {
   }
 }
 
-/** Refuses a file that other paths lead to as well. What a killed command left of its making is tidied first. */
+/** Refuses a file with other paths, after removing leftovers of killed commands. */
 export function refuseOtherNames(file: string, now: number): void {
   const names = (): number => statSync(file, { throwIfNoEntry: false })?.nlink ?? 0
   if (names() > 1) removeStaleParts(file, now)
@@ -45,8 +45,8 @@ export function refuseOtherNames(file: string, now: number): void {
 }
 
 /**
- * Makes sure, before a file is opened, that nobody has it open under another name. Where no log shows that somebody has it open
- * under this one, the system is asked for the file itself. So a file that was renamed under a writer does not get a second one.
+ * Refuses a file that a process has open under another name, such as one that was renamed under its writer. If it has no log
+ * under this name, nobody should have it open.
  */
 export async function requireOneName(file: string): Promise<void> {
   try {
@@ -54,10 +54,10 @@ export async function requireOneName(file: string): Promise<void> {
       () => {
         if (existsSync(file) && !existsSync(`${file}-shm`)) checkNotInUse(file)
       },
-      { busyTimeoutMs: NAMES_MEETING_MS },
+      { busyTimeoutMs: OPEN_FILE_WAIT_MS },
     )
   } catch (error) {
-    // Whoever opens the file reports what else is wrong with it.
+    // Opening the file reports other problems.
     if (!isBusy(error)) return
     throw new BusyError(`Another process has the database ${file} open under another name.`, {
       hint: 'The file was renamed or mounted elsewhere. Wait for that process, or stop it.',

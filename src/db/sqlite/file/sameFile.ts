@@ -1,29 +1,29 @@
 import { statSync } from 'node:fs'
 import { StoreError } from '../../../util/errors.ts'
 
-/** Watches that a path still leads to the file that was opened under it. */
+/** Watches that a path is still that of the opened file. */
 export interface Watch {
-  /** Throws StoreError when the file, or its write-ahead log, was deleted, renamed or replaced since it was opened. */
+  /** Throws StoreError if the file or its write-ahead log was deleted, renamed or replaced. */
   check(): void
-  /** Whether the path leads elsewhere now. */
+  /** Whether the file was deleted, renamed or replaced. */
   moved(): boolean
 }
 
-/** Which file a path leads to: its device and its number there. */
+/** The device and inode of a path. */
 function fileIdentity(path: string): string | undefined {
   const stat = statSync(path, { throwIfNoEntry: false })
   return stat && `${stat.dev}:${stat.ino}`
 }
 
-/** Watches a database from now on; its log from when it is first there. A database in memory has nothing to watch. */
+/** Watches a database, and its log from the first transaction. A database in memory has nothing to watch. */
 export function watchFile(file: string): Watch {
   if (file === '' || file === ':memory:') return { check: () => undefined, moved: () => false }
   const log = `${file}-wal`
   const ours = fileIdentity(file)
-  // Known from the first transaction on: only then is it certain that SQLite has the log open.
+  // Set in the first transaction, in which SQLite certainly has the log open.
   let ourLog: string | undefined
-  const gone = (what: string, code: string): StoreError =>
-    new StoreError(`${what} while this command was writing to it; nothing has been written since.`, {
+  const gone = (event: string, code: string): StoreError =>
+    new StoreError(`${event} while this command was writing to it; nothing has been written since.`, {
       hint: 'Restore the file, then run the command again. It continues where this one stopped.',
       code,
     })

@@ -1,7 +1,7 @@
 import type { Connection } from '../connection.ts'
 import { COPY_MARK } from '../copies.ts'
 
-/** Columns of the bookkeeping that say who requested what, and what was answered: they are private. */
+/** Private columns of the bookkeeping, with their replacement: requests, responses and messages. */
 const PRIVATE: Readonly<Record<string, string>> = {
   target: "''",
   params: "'{}'",
@@ -11,11 +11,11 @@ const PRIVATE: Readonly<Record<string, string>> = {
   evidence: 'null',
 }
 
-/** The tables of a database that are there, without those that stand in for them. */
+/** The tables of a file, without temporary ones. */
 export const listTables = (raw: Connection['raw']): string[] =>
   raw.prepare(`select name from main.sqlite_schema where type = 'table' order by name`).pluck().all() as string[]
 
-/** Whether a view or trigger that stays needs a table. */
+/** Whether a view or trigger uses a table. */
 const isUsed = (raw: Connection['raw'], table: string): boolean =>
   (
     raw
@@ -26,7 +26,7 @@ const isUsed = (raw: Connection['raw'], table: string): boolean =>
       .all(table, table) as string[]
   ).some((sql) => new RegExp(`\\b${table}\\b`).test(sql))
 
-/** Takes out of a copy the bookkeeping that no view needs, and out of the rest what is private. */
+/** Removes bookkeeping that no view uses, and private columns of the rest. */
 function removePrivate(raw: Connection['raw']): void {
   const names = listTables(raw).filter((name) => name.startsWith('_'))
   for (const table of names) {
@@ -42,8 +42,8 @@ function removePrivate(raw: Connection['raw']): void {
 }
 
 /**
- * Makes a copy a product and writes it into a file: no bodies, no requests, statistics for the query planner, a mark that
- * only copies have, and no log beside it.
+ * Makes a copy a published one and writes it to a file: without bodies, requests and log, with statistics for the query planner
+ * and a mark.
  */
 export function finishCopy(raw: Connection['raw'], file: string, bookkeeping: boolean): void {
   raw.exec('delete from _lock')
@@ -51,6 +51,6 @@ export function finishCopy(raw: Connection['raw'], file: string, bookkeeping: bo
   raw.exec(`insert into search (search) values ('optimize')`)
   raw.exec('analyze')
   raw.exec(`create index if not exists ${COPY_MARK} on data_dictionary (object)`)
-  // Into a file beside it: a plain vacuum puts the whole into the folder for temporary files, which may be small.
+  // A plain vacuum needs the folder for temporary files, which may be small.
   raw.prepare('vacuum into ?').run(file)
 }

@@ -3,11 +3,11 @@ import { TABLE_NAMES, type TableName, tableOf } from '../../tables/schema.ts'
 import type { Connection } from '../connection.ts'
 import { listTables } from './finishCopy.ts'
 
-/** Triggers on the texts number these rows. */
-const BY_TRIGGERS: readonly TableName[] = ['search_item']
+/** Triggers on the texts number its rows. */
+const SEARCH_ITEM: TableName = 'search_item'
 
-/** Counts the rows of each table of other programs that refer to a missing row. */
-function danglingOthers({ raw }: Connection): Map<string, number> {
+/** Counts the rows of tables of other programs that refer to a missing row. */
+function countDangling({ raw }: Connection): Map<string, number> {
   const others = listTables(raw).filter((table) => !(TABLE_NAMES as readonly string[]).includes(table))
   const count = raw.prepare('select count(*) from pragma_foreign_key_check(?)').pluck()
   return new Map(others.map((table) => [table, count.get(table) as number]))
@@ -21,7 +21,7 @@ function replaceRows({ raw }: Connection, table: TableName): void {
   const keySame = key.map((name) => `n.${name} = t.${name}`).join(' and ')
   raw.exec(`delete from main.${table} as t
     where not exists (select 1 from rebuilt.${table} n where ${keySame} and ${same(names)})`)
-  const count = (of: 'main' | 'rebuilt') => raw.prepare(`select count(*) from ${of}.${table}`).pluck().get()
+  const count = (schema: 'main' | 'rebuilt') => raw.prepare(`select count(*) from ${schema}.${table}`).pluck().get()
   // Every row left is also in the other table, so equal counts mean equal tables.
   if (count('main') === count('rebuilt')) return
   raw.exec(`insert into main.${table} (${names}) select ${names} from rebuilt.${table} n
@@ -29,8 +29,8 @@ function replaceRows({ raw }: Connection, table: TableName): void {
 }
 
 /**
- * Replaces the rows of some tables with those of an attached file. Equal rows stay as they are, so that nothing grows. What
- * other programs added to the database stays too; a row of theirs must not lose the row that it refers to.
+ * Replaces the rows of some tables with those of a file. Equal rows stay, so that nothing grows. Tables of other programs stay, and
+ * their rows must not lose the rows that they refer to.
  */
 export async function replaceTables(
   connection: Connection,
@@ -41,14 +41,14 @@ export async function replaceTables(
 ): Promise<void> {
   const { raw } = connection
   raw.prepare('attach database ? as rebuilt').run(rebuilt)
-  // A changed row is deleted and inserted again, which must not delete rows of other programs that refer to it.
+  // Deleting a changed row must not delete rows of other programs that refer to it.
   raw.pragma('foreign_keys = off')
   try {
     await write(async () => {
-      const before = danglingOthers(connection)
-      for (const table of tables) if (!BY_TRIGGERS.includes(table)) replaceRows(connection, table)
+      const before = countDangling(connection)
+      for (const table of tables) if (table !== SEARCH_ITEM) replaceRows(connection, table)
       raw.exec(`insert into search (search) values ('rebuild')`)
-      for (const [table, count] of danglingOthers(connection))
+      for (const [table, count] of countDangling(connection))
         if (count > before.get(table)!)
           throw new StoreError(
             `The table ${table} of another program refers to rows that the rebuilt database lacks; ${file} was not changed.`,

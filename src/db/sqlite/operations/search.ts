@@ -2,10 +2,10 @@ import type { SearchHit } from '../../engine.ts'
 import { LANGUAGE_SQL, localeOrderSql } from '../../tables/sql/expressions.ts'
 import type { Connection } from '../connection.ts'
 
-/** Words as FTS5 takes them: each in quotes, as the beginning of a word. */
+/** The words of a text as prefixes for FTS5. */
 const matchText = (text: string): string => (text.match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => `"${word}"*`).join(' ')
 
-/** Everything of some kinds, each once, in the first language where stored. */
+/** All items of some kinds, each once, in the preferred language if stored. */
 const ALL = `select kind, id, name, more, locale from (
     select kind, item_id as id, name, more, locale,
       row_number() over (partition by kind, item_id order by ${localeOrderSql('locale')}) as nth
@@ -13,15 +13,15 @@ const ALL = `select kind, id, name, more, locale from (
   ) where nth = 1 order by kind desc, id`
 
 /**
- * What matches: an exact number first, then an exact name, then names that begin so, then by BM25 with the name counting
- * ten times and the short name four times. Each item once, whatever language matched: in the first one where stored.
+ * Matching items: an exact id first, then an exact name, then names with this prefix, then by BM25 with weight 10 for names and 4
+ * for short names. Each item once, in the preferred language if stored.
  */
 const MATCHING = `with hit as materialized (
     select search.rowid, bm25(search, 10, 4, 1) as score
     from search cross join search_item i on i.id = search.rowid
     where search match :match and i.kind in (select value from json_each(:kinds))
-    order by score limit :most
-  ), one as (
+    order by score limit :limit
+  ), candidate as (
     select t.kind, t.item_id as id, t.name, t.more, t.locale, h.score
     from hit h join texts t on t.id = h.rowid
     union all
@@ -31,7 +31,7 @@ const MATCHING = `with hit as materialized (
     select *, min(case when id = :id then 0 when lower(name) = lower(:text) then 1
         when lower(substr(name, 1, length(:text))) = lower(:text) then 2 else 3 end) over (partition by kind, id) as place,
       row_number() over (partition by kind, id order by score, ${localeOrderSql('locale')}) as nth
-    from one
+    from candidate
   )
   select r.kind, r.id, coalesce(s.name, r.name) as name, iif(s.name is null, r.more, s.more) as more, iif(s.name is null, r.locale, ${LANGUAGE_SQL}) as locale
   from ranked r
@@ -39,12 +39,17 @@ const MATCHING = `with hit as materialized (
   left join texts s on s.id = i.id
   where r.nth = 1 order by r.place, r.score, r.kind desc, r.id`
 
-/** Searches the texts of some kinds; without words: all of them. */
-export function search(prepare: Connection['prepare'], text: string, of: readonly string[], most = -1): SearchHit[] {
-  const kinds = JSON.stringify(of)
+/** Searches the texts of some kinds. Without words it returns all items. */
+export function search(
+  prepare: Connection['prepare'],
+  text: string,
+  itemKinds: readonly string[],
+  limit = -1,
+): SearchHit[] {
+  const kinds = JSON.stringify(itemKinds)
   const match = matchText(text)
   if (match === '') return prepare(ALL).all({ kinds }) as SearchHit[]
   const trimmed = text.trim()
   const id = /^\d+$/.test(trimmed) ? Number(trimmed) : null
-  return prepare(MATCHING).all({ kinds, match, text: trimmed, id, most }) as SearchHit[]
+  return prepare(MATCHING).all({ kinds, match, text: trimmed, id, limit }) as SearchHit[]
 }

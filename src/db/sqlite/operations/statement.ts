@@ -1,4 +1,4 @@
-import { inBlocks, type QueryResult, SEEN } from '../../engine.ts'
+import { type QueryResult, toBlocks, VALUE_TYPES } from '../../engine.ts'
 import {
   badSql,
   missingParameter,
@@ -11,7 +11,7 @@ import type { Connection } from '../connection.ts'
 import { asStoreError } from '../storeErrors.ts'
 
 /**
- * Turns an error of SQLite or its driver about a user's own statement into one of ours: InputError where the user made a mistake.
+ * Turns an error of a user's statement into an expected one: InputError for a mistake of the user.
  */
 function asStatementError(error: unknown, file: string): unknown {
   if (!(error instanceof Error)) return error
@@ -26,8 +26,8 @@ function asStatementError(error: unknown, file: string): unknown {
   return asStoreError(error, file)
 }
 
-/** The rows of a user's statement; an error on the way becomes one of ours. */
-async function* withOurErrors(rows: QueryResult['rows'], file: string): QueryResult['rows'] {
+/** The rows of a user's statement, with expected errors. */
+async function* withStatementErrors(rows: QueryResult['rows'], file: string): QueryResult['rows'] {
   try {
     yield* rows
   } catch (error) {
@@ -43,7 +43,7 @@ function prepareStatement(raw: Connection['raw'], sql: string): ReturnType<Conne
   }
 }
 
-/** Runs a user's own statement; the connection itself cannot write. */
+/** Runs a user's statement. The connection is read-only. */
 export function query(
   raw: Connection['raw'],
   sql: string,
@@ -52,7 +52,7 @@ export function query(
   const statement = prepareStatement(raw, sql)
   if (!statement.reader) throw withoutRows()
   const bound = Object.keys(parameters).length > 0 ? [parameters] : []
-  const rows = inBlocks(
+  const rows = toBlocks(
     () =>
       statement
         .raw()
@@ -60,18 +60,20 @@ export function query(
         .iterate(...bound) as IterableIterator<unknown[]>,
   )
   const columns = statement.columns().map(({ name, table, type }) => ({ name, table, type }))
-  return { columns, rows: withOurErrors(rows, raw.name) }
+  return { columns, rows: withStatementErrors(rows, raw.name) }
 }
 
-/** Asks the database what the columns of a statement hold, from the first row to the last. */
-export function seen(raw: Connection['raw'], sql: string, count: number): number[] {
+/** Finds the types of values in the columns of a statement, over all rows. */
+export function valueTypes(raw: Connection['raw'], sql: string, count: number): number[] {
   const names = Array.from({ length: count }, (_, i) => `c${i}`)
   const bits = names.map(
-    (name) => `max(typeof(${name}) = 'integer') * ${SEEN.integer} + max(typeof(${name}) = 'real') * ${SEEN.real}
-      + max(typeof(${name}) in ('text', 'blob')) * ${SEEN.text}
-      + max(typeof(${name}) = 'integer' and ${name} not between ${Number.MIN_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER}) * ${SEEN.huge}`,
+    (
+      name,
+    ) => `max(typeof(${name}) = 'integer') * ${VALUE_TYPES.integer} + max(typeof(${name}) = 'real') * ${VALUE_TYPES.real}
+      + max(typeof(${name}) in ('text', 'blob')) * ${VALUE_TYPES.text}
+      + max(typeof(${name}) = 'integer' and ${name} not between ${Number.MIN_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER}) * ${VALUE_TYPES.huge}`,
   )
   const plain = sql.trim().replace(/;+\s*$/, '')
   const statement = raw.prepare(`with q(${names.join(', ')}) as (${plain}\n) select ${bits.join(', ')} from q`)
-  return (statement.raw().get() as (number | null)[]).map((stored) => stored ?? 0)
+  return (statement.raw().get() as (number | null)[]).map((types) => types ?? 0)
 }

@@ -1,11 +1,11 @@
 import type { Instant } from '../../../util/time/instant.ts'
-import { type Blocks, type Extremes, inBlocks, type SeriesRange } from '../../engine.ts'
+import { type Blocks, type Extremes, type SeriesRange, toBlocks } from '../../engine.ts'
 import { valuesQuery } from '../../sharedEngine.ts'
 import type { Connection, Prepare } from '../connection.ts'
 
 type Value = [at: Instant, value: number | null, step: number]
 
-/** Values in the order of their instants, which is that of the key: nothing is sorted. A statement of its own, for several are read side by side. */
+/** Reads values in order of time, with a separate statement, because several may be read concurrently. */
 export const values = (
   { kysely, raw }: Pick<Connection, 'kysely' | 'raw'>,
   range: SeriesRange,
@@ -13,15 +13,15 @@ export const values = (
 ): Blocks<Value> => {
   const { sql, parameters } = valuesQuery(range, asOf).compile(kysely)
   const statement = raw.prepare(sql).raw()
-  return inBlocks(() => statement.iterate(...parameters) as IterableIterator<Value>)
+  return toBlocks(() => statement.iterate(...parameters) as IterableIterator<Value>)
 }
 
 const RANGE = 'series_id = :series and geo_id = :geo and at >= :from and at < :to'
 const TOTALS = `select count(value) as count, min(value) as min, max(value) as max,
     sum(value) as sum, sum(value * step_s) as weighted, total(iif(value is null, 0, step_s)) as seconds from`
 const TOTALS_NOW = `${TOTALS} observation where ${RANGE}`
-/** The same as in `knownQuery`, as one text for all intervals. */
-const TOTALS_THEN = `${TOTALS} (
+/** The values of `valuesAsOfFetch`, as one text for all intervals. */
+const TOTALS_AS_OF = `${TOTALS} (
     select value, step_s from observation where ${RANGE} and fetch_id <= :fetch
     union all
     select value, step_s from observation_revision where ${RANGE} and fetch_id <= :fetch and superseded_by > :fetch
@@ -29,14 +29,14 @@ const TOTALS_THEN = `${TOTALS} (
 
 type ExtremesRow = Omit<Extremes, 'mean'> & { readonly weighted: number | null }
 
-/** The extremes and the mean of every interval between two neighbours in a list of instants; each is one look at the key. */
+/** Reads the aggregates of every interval between two adjacent borders, each by one range of the key. */
 export function readExtremes(
   prepare: Prepare,
   { seriesId: series, geoId: geo }: Pick<SeriesRange, 'seriesId' | 'geoId'>,
   borders: readonly Instant[],
   fetchId: number | null,
 ): Extremes[] {
-  const statement = prepare(fetchId === null ? TOTALS_NOW : TOTALS_THEN)
+  const statement = prepare(fetchId === null ? TOTALS_NOW : TOTALS_AS_OF)
   const fetch = fetchId === null ? {} : { fetch: fetchId }
   return borders.slice(1).map((to, i) => {
     const { weighted, ...row } = statement.get({ series, geo, from: borders[i]!, to, ...fetch }) as ExtremesRow

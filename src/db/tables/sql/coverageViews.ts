@@ -118,23 +118,22 @@ const SINGLE = `select series_id, geo_id, iif(state <> 'unverified' or not exist
             union select w.series_id, g.value, 0 from _job_range w, json_each('[' || w.geo_ids || ']') g`
 
 /** Failed requests for all geos and for single geos; those for all geos also appear for each geo that they concern. */
-const failedRequests = (which: string): string => `select ${SERIES_SELECT}, ${ALL_GEOS}, f.from_at, f.to_at, 0, 1, 1
-          from series s cross join _fetch f on f.series_id = s.id where ${which} and f.geo_ids is null
+const failedRequests = (condition: string): string => `select ${SERIES_SELECT}, ${ALL_GEOS}, f.from_at, f.to_at, 0, 1, 1
+          from series s cross join _fetch f on f.series_id = s.id where ${condition} and f.geo_ids is null
           union all
           select ${SERIES_SELECT}, g.value, f.from_at, f.to_at, 0, 1, 1
-          from series s cross join _fetch f on f.series_id = s.id, json_each('[' || f.geo_ids || ']') g where ${which}
+          from series s cross join _fetch f on f.series_id = s.id, json_each('[' || f.geo_ids || ']') g where ${condition}
           union all
           select ${SERIES_SELECT}, g.geo_id, f.from_at, f.to_at, 0, 1, g.single
           from series s
           join (${SINGLE}) g on g.series_id = s.id
-          cross join _fetch f on f.series_id = s.id where ${which} and f.geo_ids is null`
+          cross join _fetch f on f.series_id = s.id where ${condition} and f.geo_ids is null`
 
 /**
- * Everything that decides about gaps: what was answered (`covered`), what was requested without success (`failed`) and what jobs want,
- * for all geos and for each geo that was requested by itself. The range of a geo is as long as it was requested or is wanted (`own`),
- * by itself or with all.
+ * The rows that decide about gaps: covered ranges (`covered`), failed requests (`failed`) and ranges of jobs, for all geos and for
+ * each geo with rows of its own. A geo has the range in which it was requested or selected (`own`), alone or with all.
  */
-const BEARING = `select ${SERIES_SELECT}, c.geo_id, c.from_at, c.to_at, 1 as covered, 0 as failed, 1 as own
+const GAP_ROWS = `select ${SERIES_SELECT}, c.geo_id, c.from_at, c.to_at, 1 as covered, 0 as failed, 1 as own
           from series s join _coverage c on c.series_id = s.id
           union all
           select ${SERIES_SELECT}, g.geo_id, c.from_at, c.to_at, 1, 0, g.single
@@ -161,7 +160,7 @@ const HOLES = islands(
               from (
                 select ${TIMELINE_COLUMNS}, iif(n.value = 1, b.from_at, b.to_at) as from_at, b.covered * n.value as covers, b.failed * n.value as fails,
                   iif(b.own, b.from_at, null) as first_at, iif(b.own, b.to_at, null) as last_at
-                from (${BEARING}) b, json_each('[1, -1]') n
+                from (${GAP_ROWS}) b, json_each('[1, -1]') n
               ) e
               window line as (partition by ${TIMELINE_COLUMNS} order by e.from_at), whole as (partition by ${TIMELINE_COLUMNS})
             ) p
@@ -171,21 +170,21 @@ const HOLES = islands(
 
 const HALF_YEAR = 182 * DAY
 /** A value of the first job that selects part of the interval; null without such a job, because nothing requests it then. */
-const ifWanted = (of: string, value: string, order = 'w.job'): string => `(select ${value} from _job_range w
-        where w.series_id = ${of}.series_id and w.from_at < ${of}.to_at and w.to_at > ${of}.from_at
-          and (w.geo_ids is null or ${of}.geo_id = ${ALL_GEOS} or ',' || w.geo_ids || ',' like '%,' || ${of}.geo_id || ',%') order by ${order} limit 1)`
+const ifSelected = (row: string, value: string, order = 'w.job'): string => `(select ${value} from _job_range w
+        where w.series_id = ${row}.series_id and w.from_at < ${row}.to_at and w.to_at > ${row}.from_at
+          and (w.geo_ids is null or ${row}.geo_id = ${ALL_GEOS} or ',' || w.geo_ids || ',' like '%,' || ${row}.geo_id || ',%') order by ${order} limit 1)`
 /** Scheduled runs may be early by as much (`job/plannerState.ts`). */
 const EARLY_S = HOUR
 /** The delay of 1, 2, 4, 8 … days, minus the hour by which a scheduled run may be early. */
 const wait = (since: string, last: string): string => `${last} - ${since} + ${DAY - EARLY_S}`
 /** The next request of an unverified window: not within `refresh`, and after half a year at the latest. */
-const UNVERIFIED_NEXT = ifWanted(
+const UNVERIFIED_NEXT = ifSelected(
   'c',
   `c.fetched_at + max(w.refresh_s, min(${HALF_YEAR - EARLY_S}, ${wait('c.since_at', 'c.fetched_at')}))`,
   'w.refresh_s, w.job',
 )
 /** The next request of an absence, while the delay is below half a year. */
-const ABSENT_NEXT = ifWanted(
+const ABSENT_NEXT = ifSelected(
   'a',
   `iif(a.checked_at - a.since_at + ${DAY} > ${HALF_YEAR}, null, a.checked_at + ${wait('a.since_at', 'a.checked_at')})`,
 )
@@ -193,7 +192,7 @@ const ABSENT_NEXT = ifWanted(
 const GAPS_VIEW = `select h.series_id, h.kind, h.indicator_id, ${indicatorNameSql('h')}, h.time_trunc, h.geo_id, h.from_at, h.to_at,
       ${localTimeSql('h', 'h.from_at')} as from_local,
       ${localTimeSql('h', 'h.to_at')} as to_local,
-      h.reason, h.step_s, h.missing, ${utcTime('h.next_at')} as next_at, ${ifWanted('h', 'w.job')} as job
+      h.reason, h.step_s, h.missing, ${utcTime('h.next_at')} as next_at, ${ifSelected('h', 'w.job')} as job
     from (
       select ${TIMELINE_COLUMNS}, from_at, end_at as to_at, reason, cast(null as integer) as step_s, cast(null as integer) as missing, cast(null as integer) as next_at
       from (${HOLES}) o

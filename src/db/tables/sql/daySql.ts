@@ -2,9 +2,9 @@
 
 /** Days from 1 March of the year 0 to 1970: counted from there, no date is negative. */
 const SHIFT = 719_468
-/** The local day of a local time, which is given as if it were UTC, in days since 1970. */
+/** The day of a local time, written as if it were UTC, in days since 1970. */
 const dayNumberSql = (local: string): string => `(${local} + ${SHIFT * 86_400}) / 86400 - ${SHIFT}`
-/** The part of a clock `z` that lies in the day `d`. */
+/** The part of an offset `z` in the day `d`. */
 const BEGINS = 'max(z.from_at, d.day * 86400 - z.offset_s)'
 const ENDS = 'min(z.to_at, d.day * 86400 + 86400 - z.offset_s)'
 
@@ -43,7 +43,7 @@ export const dayTotals = (series: number, geo: number): string => `with clock as
       cast(max(0, round(cast(coalesce(d.seconds, 86400) - coalesce(t.seconds, 0) as double precision) / t.shortest, 0)) as integer), 0) as missing
   from total t left join changed d on d.day = t.day`
 
-/** The largest rounding error of a sum, whatever the order of its values. */
+/** The largest rounding error of a sum in any order of its values. */
 const ROUNDING = '1e-12 * m.count * max(abs(m.min), abs(m.max))'
 const EXACT_COLUMNS = ['count', 'hours', 'min', 'max', 'first_s', 'last_s', 'missing']
 

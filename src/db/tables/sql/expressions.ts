@@ -20,13 +20,13 @@ export const GEO_COLUMNS = {
   geo_name: optional(text('Name, in the preferred language if stored (setting)')),
 }
 
-/** The first language of the live service, whatever service filled the database. */
+/** The first language of the live service, for every service. */
 const [FIRST_LOCALE] = LOCALES
 
 /** The language of names if nobody chose one. */
 const DEFAULT_LANGUAGE = 'en'
 
-/** The preferred language of names: the chosen one (`setting`), else English. */
+/** The preferred language of names: the chosen one (`setting`), or English. */
 export const LANGUAGE_SQL = `coalesce((select value from setting where name = 'language'), '${DEFAULT_LANGUAGE}')`
 
 /** The order of languages: the preferred one, the first one of the service, then the others by name. `locale` is the column. */
@@ -97,7 +97,7 @@ export const localDateSql = (row: string, at: string): string =>
   withOffsetSql(row, at, (offset) => `date(${at} + ${offset}, 'unixepoch')`)
 
 /**
- * The instant of a local time, which is given as if it were UTC. A repeated time is the first one; a skipped time is the clock
+ * The instant of a local time, written as if it were UTC. A repeated time is the first one; a skipped time is the clock
  * change.
  */
 export const instantSql = (zone: string, local: string): string => `(select max(c.from_at, ${local} - c.offset_s) from (

@@ -31,17 +31,17 @@ const INDICATOR_HISTORY = `select h.kind, h.id, h.locale, h.name, h.short_name, 
     left join _fetch f on f.id = h.fetch_id
     left join _fetch n on n.id = h.superseded_by`
 
-/** The terms or vocabularies of an item in the language of a text, comma-separated. */
-const filed = (table: 'term' | 'vocabulary', text: string): string =>
+/** The names of the terms or vocabularies of an item in the language of a text, comma-separated. */
+const names = (table: 'term' | 'vocabulary', text: string): string =>
   `(select group_concat(x.name, ', ') from (select n.name from content_${table} l join ${text} n on n.id = l.${table}_id and n.locale = t.locale
       where l.kind = c.kind and l.id = c.id order by n.name) x)`
 
-const contentOf = (
+const contentSql = (
   kind: string,
 ): string => `select c.id, t.locale, t.title, t.summary, t.body_text, t.body, t.permalink, c.published_at, c.updated_at, c.expires_at,
         iif(datetime(c.expires_at) <= datetime('now'), 1, 0) as expired, c.sticky,
-        ${filed('term', 'taxonomy_term_text')} as terms,
-        ${filed('vocabulary', 'vocabulary_text')} as vocabularies,
+        ${names('term', 'taxonomy_term_text')} as terms,
+        ${names('vocabulary', 'vocabulary_text')} as vocabularies,
         c.withdrawn_at
       from content c join content_text t on t.kind = c.kind and t.id = c.id
       where c.kind = '${kind}'`
@@ -87,14 +87,14 @@ export const TEXT_VIEWS = {
     },
     sql: INDICATOR_HISTORY,
   },
-  news: { about: 'News in every language.', columns: CONTENT_COLUMNS, sql: contentOf('news') },
-  glossary: { about: 'Glossary entries in every language.', columns: CONTENT_COLUMNS, sql: contentOf('glossary') },
+  news: { about: 'News in every language.', columns: CONTENT_COLUMNS, sql: contentSql('news') },
+  glossary: { about: 'Glossary entries in every language.', columns: CONTENT_COLUMNS, sql: contentSql('glossary') },
   documentation: {
     about: 'Documentation in every language.',
     columns: CONTENT_COLUMNS,
-    sql: contentOf('documentation'),
+    sql: contentSql('documentation'),
   },
-  static_page: { about: 'Static pages in every language.', columns: CONTENT_COLUMNS, sql: contentOf('static_page') },
+  static_page: { about: 'Static pages in every language.', columns: CONTENT_COLUMNS, sql: contentSql('static_page') },
   content_history: {
     about: "All versions of items' texts, in every language.",
     columns: { ...pick(content_text, 'kind', 'id', 'locale', 'title', 'summary', 'body'), ...VERSION_COLUMNS },

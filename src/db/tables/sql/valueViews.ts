@@ -15,7 +15,7 @@ import {
   utcTime,
 } from './expressions.ts'
 
-/** The first thing that readers of values need to know. */
+/** The most important note for readers of values. */
 export const SEVERAL_SERIES =
   'An indicator can have several series: a native one (time_trunc and geo_agg are null), and others that the service aggregated. To select the native one, filter by indicator_id, time_trunc is null and geo_agg is null, and by kind if offer indicators are stored, which have ids of their own. To select another one, filter by series_id.'
 
@@ -62,7 +62,7 @@ const seriesColumnsSql = (row: string): string => `${row}.kind, ${row}.indicator
     ${row}.time_trunc, ${row}.time_agg, ${row}.geo_agg, ${row}.geo_trunc,
     ${unitSql(row)} as unit`
 
-/** The time of a fetch; not a join, so that it costs nothing where it is not read. */
+/** The time of a fetch; a subquery, which costs nothing if it is not read. */
 const finishedSql = (fetchId: string): string => `(select f.finished_at from _fetch f where f.id = ${fetchId})`
 
 /**

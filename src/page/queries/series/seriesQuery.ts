@@ -1,6 +1,6 @@
 import { prepared } from '../../../db/prepared.ts'
 import { GOOD_OUTCOMES } from '../../../db/queries/fetchOutcomes.ts'
-import { endOfValues, readGeos, seriesMeasure } from '../../../db/queries/seriesLookup.ts'
+import { readEndOfValues, readGeos, readMeasure } from '../../../db/queries/seriesLookup.ts'
 import type { Reader } from '../../../db/store.ts'
 import { ENTRY_ROUTES } from '../../../job/entryRoutes.ts'
 import { InputError } from '../../../util/errors.ts'
@@ -37,7 +37,7 @@ export async function readNamedGeoSeries(
     name: (await indicatorNames(request, [series.indicator_id])).get(key) ?? key,
     unit: (await seriesUnits(request, [series.id])).get(series.id) ?? null,
     /** How its energy follows from its values; null if they are no energy. */
-    measure: await seriesMeasure(store, series.id),
+    measure: await readMeasure(store, series.id),
     /** The step and the aggregation; null for a native series. */
     trunc: series.time_trunc,
     agg: series.time_agg,
@@ -46,8 +46,8 @@ export async function readNamedGeoSeries(
     geo: geos.find(({ id }) => id === geoId) ?? { id: geoId, name: null },
     geos,
     /** The first and the last instant with a value; null where there is none. */
-    first: await endOfValues(store, line, 'first'),
-    last: await endOfValues(store, line, 'last'),
+    first: await readEndOfValues(store, line, 'first'),
+    last: await readEndOfValues(store, line, 'last'),
   }
 }
 
