@@ -183,15 +183,18 @@ export async function readResponse(
   opened: OpenResponse,
   { limits, redactor }: Pick<SendOptions, 'limits' | 'redactor'>,
 ): Promise<HttpResponse> {
-  const { status, headers, watch } = opened
+  const { status, headers } = opened
   const isOk = status === 200
   const wire = await readAll(opened, isOk ? limits.maxBytes : ERROR_BODY_BYTES, !isOk)
-  const bounds = isOk ? limits : { ...limits, maxBytes: 16 * ERROR_BODY_BYTES }
-  const body = await decode(wire, headers['content-encoding'], bounds, watch.signal).catch((error: unknown) => {
+  const sizeLimits = isOk ? limits : { ...limits, maxBytes: 16 * ERROR_BODY_BYTES }
+  let body: Buffer
+  try {
+    body = decode(wire, headers['content-encoding'], sizeLimits)
+  } catch (error) {
     if (isOk) throw error
     // The status of an error is enough.
-    return Buffer.alloc(0)
-  })
+    body = Buffer.alloc(0)
+  }
   return { status, headers, body: redactor.bytes(body) }
 }
 
