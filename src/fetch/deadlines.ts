@@ -1,10 +1,10 @@
 /** Time limits of one attempt. */
 export interface Deadlines {
-  /** Milliseconds until the head of the response must have come, whatever comes before it. */
+  /** Milliseconds until the headers of the response must arrive. */
   readonly timeoutMs: number
-  /** Milliseconds until the last byte must have come. */
+  /** Milliseconds until the last byte must arrive. */
   readonly totalMs: number
-  /** The fewest bytes that must come within an interval (ms), once the head has come. */
+  /** The minimum of bytes within an interval (ms) after the headers. */
   readonly minRate: { readonly bytes: number; readonly ms: number }
   /** Milliseconds that an attempt may continue after the run was stopped, to finish a response that is arriving. */
   readonly graceMs: number
@@ -41,20 +41,20 @@ export function startDeadlines({ timeoutMs, totalMs, minRate, graceMs }: Deadlin
   const controller = new AbortController()
   const timers = new Set<NodeJS.Timeout>()
   let isSent = false
-  const abortWith = (code: DeadlineError['code'], message: string) => (): void =>
+  const abort = (code: DeadlineError['code'], message: string): void =>
     controller.abort(new DeadlineError(code, message))
-  const late = (code: 'HEAD_TIMEOUT' | 'TOTAL_TIMEOUT', message: string) => (): void =>
-    abortWith(isSent ? code : 'NO_CONNECTION', message)()
   const after = (ms: number, run: () => void): void => {
     timers.add(setTimeout(run, ms))
   }
-  const onStop = (): void => after(graceMs, abortWith('STOPPED', 'stopped by a signal'))
+  const onStop = (): void => after(graceMs, () => abort('STOPPED', 'stopped by a signal'))
   const startedAt = performance.now()
   let infoResponses = 0
   let bytes = 0
   let hasBody = false
-  after(totalMs, late('TOTAL_TIMEOUT', `the response took over ${totalMs / 1000} s`))
-  const headTimer = setTimeout(late('HEAD_TIMEOUT', `no response within ${timeoutMs / 1000} s`), timeoutMs)
+  after(totalMs, () => abort(isSent ? 'TOTAL_TIMEOUT' : 'NO_CONNECTION', `the response took over ${totalMs / 1000} s`))
+  const headTimer = setTimeout(() => {
+    abort(isSent ? 'HEAD_TIMEOUT' : 'NO_CONNECTION', `no response within ${timeoutMs / 1000} s`)
+  }, timeoutMs)
   timers.add(headTimer)
   if (stop.aborted) onStop()
   else stop.addEventListener('abort', onStop, { once: true })
@@ -65,16 +65,16 @@ export function startDeadlines({ timeoutMs, totalMs, minRate, graceMs }: Deadlin
     },
     infoReceived() {
       if (++infoResponses > MAX_INFO_RESPONSES)
-        abortWith('INFO_FLOOD', `over ${MAX_INFO_RESPONSES} informational responses`)()
+        abort('INFO_FLOOD', `over ${MAX_INFO_RESPONSES} informational responses`)
     },
     headReceived() {
       clearTimeout(headTimer)
       const checkRate = (): void => {
         // Some services send the headers at once and then start to work, so the first byte may take as long as the headers.
         if (hasBody && bytes < minRate.bytes)
-          abortWith('TOO_SLOW', `less than ${minRate.bytes} bytes in ${minRate.ms / 1000} s`)()
+          abort('TOO_SLOW', `less than ${minRate.bytes} bytes in ${minRate.ms / 1000} s`)
         if (!hasBody && performance.now() - startedAt > timeoutMs)
-          abortWith('HEAD_TIMEOUT', `no body within ${timeoutMs / 1000} s`)()
+          abort('HEAD_TIMEOUT', `no body within ${timeoutMs / 1000} s`)
         bytes = 0
         if (!controller.signal.aborted) after(minRate.ms, checkRate)
       }

@@ -1,4 +1,4 @@
-import pRetry from 'p-retry'
+import pRetry, { AbortError } from 'p-retry'
 import { request } from 'undici'
 import { createAgent, userAgentHeader } from './http.ts'
 
@@ -23,40 +23,6 @@ export interface DeliveryLimits {
 /** Half a minute in all: a run never waits longer for notifications. */
 const DELIVERY_LIMITS: DeliveryLimits = { timeoutMs: 8_000, attempts: 3, waitMs: 1_000 }
 
-/** The reason why an attempt failed, without the address. */
-class UndeliveredError extends Error {
-  readonly isTransient: boolean
-  constructor(reason: string, isTransient: boolean) {
-    super(reason)
-    this.isTransient = isTransient
-  }
-}
-
-async function post({ url, type, body, version }: Message, timeoutMs: number, stop: AbortSignal): Promise<void> {
-  let status: number
-  const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), stop])
-  const dispatcher = createAgent({ timeoutMs }, 1, signal)
-  try {
-    const response = await request(url, {
-      method: 'POST',
-      dispatcher,
-      headers: { 'Content-Type': type, ...userAgentHeader(version) },
-      body,
-      signal,
-    })
-    status = response.statusCode
-    response.body.on('error', () => undefined).destroy()
-  } catch (error) {
-    const { name, code } = error as NodeJS.ErrnoException
-    throw new UndeliveredError(signal.aborted ? `no response within ${timeoutMs / 1000} s` : (code ?? name), true)
-  } finally {
-    // The body of the response is not needed.
-    await dispatcher.destroy().catch(() => undefined)
-  }
-  if (status >= 200 && status < 300) return
-  throw new UndeliveredError(`status ${status}`, status === 408 || status === 429 || status >= 500)
-}
-
 /** The limits after the run was stopped. */
 export const LAST_DELIVERY: DeliveryLimits = { timeoutMs: 1_500, attempts: 1, waitMs: 0 }
 
@@ -68,16 +34,27 @@ export async function deliver(
 ): Promise<string | null> {
   const { timeoutMs, attempts, waitMs } = { ...DELIVERY_LIMITS, ...limits }
   try {
-    await pRetry(() => post(message, timeoutMs, stop), {
-      signal: stop,
-      retries: attempts - 1,
-      minTimeout: waitMs,
-      factor: 2,
-      shouldRetry: ({ error }) => error instanceof UndeliveredError && error.isTransient,
-    })
+    await pRetry(() => post(message, timeoutMs, stop), { signal: stop, retries: attempts - 1, minTimeout: waitMs })
     return null
   } catch (error) {
-    if (stop.aborted) return 'the run stopped before the server responded'
-    return error instanceof UndeliveredError ? error.message : 'it could not be sent'
+    return stop.aborted ? 'the run stopped before the server responded' : (error as Error).message
   }
+}
+
+async function post({ url, type, body, version }: Message, timeoutMs: number, stop: AbortSignal): Promise<void> {
+  const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), stop])
+  const dispatcher = createAgent({ timeoutMs }, 1, signal)
+  const headers = { 'Content-Type': type, ...userAgentHeader(version) }
+  const status = await request(url, { method: 'POST', dispatcher, headers, body, signal })
+    .then((response) => {
+      response.body.on('error', () => undefined).destroy()
+      return response.statusCode
+    })
+    .catch(({ name, code = name }: NodeJS.ErrnoException) => {
+      throw new Error(signal.aborted ? `no response within ${timeoutMs / 1000} s` : code)
+    })
+    .finally(() => dispatcher.destroy().catch(() => undefined))
+  if (status >= 200 && status < 300) return
+  const error = new Error(`status ${status}`)
+  throw status === 408 || status === 429 || status >= 500 ? error : new AbortError(error)
 }

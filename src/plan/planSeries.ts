@@ -63,23 +63,17 @@ function findReason(window: Interval, { coverage }: SeriesState, settled: Instan
   return covering.some(({ state }) => state === 'unverified') ? 'unverified' : 'missing'
 }
 
-/** Cuts holes of a series on local borders, and plans the request for a window. */
-export interface SeriesWindows {
-  /** Periods that end before this are past revision. */
-  readonly settledBefore: Instant
-  cut(holes: readonly Interval[], size: Size): Interval[]
-  request(window: Interval, details: Pick<PlannedRequest, 'geoIds' | 'reason'>): PlannedRequest
-}
-
-export function createWindows(planning: Planning, selected: EntrySeries): SeriesWindows {
+/** Returns the functions that cut holes of a series on local borders, and plan the request for a window. */
+export function createWindows(planning: Planning, selected: EntrySeries) {
   const { service, now } = planning
   const { entry, series, lookbackS, freshness } = selected
   const changes = listChanges(service, selected)
   const settled = settledBefore(now, freshness)
   return {
     settledBefore: settled,
-    cut: (holes, size) => holes.flatMap((hole) => cutCached(service.timeZone, hole, size, changes, freshness.unit)),
-    request(window, details) {
+    cut: (holes: readonly Interval[], size: Size): Interval[] =>
+      holes.flatMap((hole) => cutCached(service.timeZone, hole, size, changes, freshness.unit)),
+    request(window: Interval, details: Pick<PlannedRequest, 'geoIds' | 'reason'>): PlannedRequest {
       const params = toParams(entry, series.indicatorId, sentGeos(entry, details.geoIds))
       const extra = { ...details, series, window, settledBefore: settled, lookbackS }
       return planRequest(planning, entry.path, entry.route, params, extra)

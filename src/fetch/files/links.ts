@@ -12,14 +12,14 @@ export class DownloadError extends PermanentError {}
 export interface LinkPolicy {
   readonly baseUrl: string
   /** Other hosts than the service's whose links are followed: `host` or `host:port`. */
-  readonly allowHosts?: readonly string[]
+  readonly allowHosts: readonly string[]
 }
 
 export const refusedDownload = (message: string): DownloadError =>
   new DownloadError(message, { code: 'download-refused' })
 
 const isHttp = (url: URL | null): url is URL => url !== null && ['http:', 'https:'].includes(url.protocol)
-const isAllowed = ({ host, hostname }: URL, { allowHosts = [] }: LinkPolicy): boolean =>
+const isAllowed = ({ host, hostname }: URL, { allowHosts }: LinkPolicy): boolean =>
   allowHosts.includes(host) || allowHosts.includes(hostname)
 
 /** Resolves the address of a file, which may be a path below the address of the service. */

@@ -1,5 +1,5 @@
 import { ALL_GEOS } from '../../db/tables/codes.ts'
-import { type Absence, type Coverage, GIVEN_UP } from '../../job/plannerState.ts'
+import { type Absence, GIVEN_UP } from '../../job/plannerState.ts'
 import { DAY, type Instant } from '../../util/time/instant.ts'
 import { type Interval, intersect, overlaps, subtract } from '../../util/time/interval.ts'
 import { isLong, isSameStep, type Periods } from '../../util/time/periods.ts'
@@ -163,20 +163,13 @@ function judgeAround(judgement: Judgement, judged: readonly Absence[]): readonly
   return after
 }
 
-/** A hole in an earlier reply, the time of that reply, and the geo that lacks it. */
-interface EarlierHole {
-  readonly missing: Hole
-  readonly fetchedAt: Instant
-  readonly lacking: Geo
-}
-
-/** Rule 21: the holes between values of a geo beside a window that trusted earlier replies cover. */
+/** Rule 21: the holes between values of a geo beside a window that trusted earlier replies cover. `lacking`: the geo of the absence. */
 function missingAround(
   { series, stored, before, window }: Pick<Judgement, 'series' | 'stored' | 'before' | 'window'>,
   geo: Geo,
   values: Values,
-): EarlierHole[] {
-  const { periods } = series
+): { readonly missing: Hole; readonly fetchedAt: Instant; readonly lacking: Geo }[] {
+  const { periods, longestLookback, timeZone } = series
   const near = stored.near.get(geo)
   const grid = near && concat(near.before, values, near.after)
   if (!grid || !isRegular(grid)) return []
@@ -187,11 +180,13 @@ function missingAround(
   )
   return findHoles(findReach(near, values), grid).flatMap((hole) =>
     trusted.flatMap((row) => {
-      const over = settledEnd(row, series)
+      // Before this instant the values of the row were past revision.
+      const isSettled = row.settledFor >= longestLookback
+      const over = isSettled ? undefined : floorTo(timeZone, row.fetchedAt - longestLookback, 'day')
       const settled = { from: row.from, to: Math.min(row.to, over ?? row.to) }
       const lacking = row.geo === ALL_GEOS && row.state === 'empty' ? ALL_GEOS : geo
       const covered = intersect(intersect([hole], [settled]), [stored.reach])
-      return subtract(covered, row.geo === ALL_GEOS ? [...hidden, ...ofGeo] : hidden).flatMap((rest): EarlierHole[] => {
+      return subtract(covered, row.geo === ALL_GEOS ? [...hidden, ...ofGeo] : hidden).flatMap((rest) => {
         const part = periods ? wholePeriods(periods, rest, over) : rest
         const from = hole.step === null || isLong(hole.step) ? part.from : findFirstPeriod(part.from, grid)
         if (from >= part.to) return []
@@ -206,10 +201,6 @@ export const showsEarlierHoles = (series: Series, reply: SeriesReply, stored: St
   const around = { series, stored, before: stored.absences, window: judgedWindow(series, reply.window!) }
   return [...addDismissed(reply)].some(([geo, values]) => missingAround(around, geo, values).length > 0)
 }
-
-/** Before this instant the values of a row were past revision; undefined if all were. */
-const settledEnd = (row: Coverage, { longestLookback, timeZone }: Series): Instant | undefined =>
-  row.settledFor >= longestLookback ? undefined : floorTo(timeZone, row.fetchedAt - longestLookback, 'day')
 
 /** The interval in which the values of a reply and those near its window are all stored values. */
 export function findReach({ before, after }: { before: Values; after: Values }, values: Values): Interval {
