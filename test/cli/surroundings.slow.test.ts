@@ -104,7 +104,7 @@ describe.skipIf(process.platform !== 'linux')('an unusual environment', () => {
 
   test.each([
     ['plan /dev/zero', /too large for a job file \(limit 1 MiB\)/],
-    ['discover --api-key-file /dev/zero --base-url http://127.0.0.1:1', /too large for a key \(limit/],
+    ['discover --api-key-file /dev/zero --base-url http://127.0.0.1:1', /too large for a key file \(limit/],
     ['status', /too large for a settings file \(limit/],
   ])('`%s` with an endless input file exits with 2 and an error', (words, said) => {
     const dir = tempFolder()

@@ -56,13 +56,17 @@ export interface Settings {
   readonly database: Setting<string>
 }
 
-/** Reads a text file of a kind, such as `job file`. Turns an error of the system into an InputError with the code `no-KIND`. */
-export function readTextFile(file: string, kind: string, hint: string): string {
+/** Reads a text file of a kind, such as `job file`. Turns an error of the system into an InputError. */
+export function readTextFile(
+  file: string,
+  kind: string,
+  hint: string,
+  code = `no-${kind.replaceAll(' ', '-')}`,
+): string {
   try {
     return readSmall(file, kind)
   } catch (error) {
     if (error instanceof InputError) throw error
-    const code = `no-${kind.replaceAll(' ', '-')}`
     throw new InputError(`The ${kind} ${file} ${describeSystemError(error)}.`, { hint, code, cause: error })
   }
 }
@@ -74,7 +78,7 @@ function readEnvFile(): string {
   }
   // Reading a FIFO would wait for a writer.
   if (statSync('.env').isFIFO()) refuse('is a pipe, not a settings file')
-  const text = readTextFile('.env', 'env file', hint)
+  const text = readTextFile('.env', 'settings file', hint, 'no-env-file')
   return text.includes('\0') ? refuse('is not UTF-8 but looks like UTF-16') : text
 }
 
