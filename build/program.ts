@@ -33,7 +33,7 @@ const FILES: readonly (readonly [name: string, modules: RegExp])[] = [
   ['reports', /\/reports.(readStatus|metrics|findGaps|lastRuns)\.ts$/],
   [
     'command',
-    /(cli.(settings.config|terminal.output|jobs.lakes|listening)|util.(host|text|log|events|time.localDay)|queries.catalogueNames|job.entryRoutes)\.ts$/,
+    /(cli.(settings.(config|databases)|terminal.output|jobs.lakes|listening)|util.(host|text|log|events|time.localDay)|queries.catalogueNames|job.entryRoutes)\.ts$/,
   ],
   ['http', /node_modules.(@hono|hono).|util.listen\.ts$/],
   ['page', /(commands.serve|views.home)\.ts$/],
