@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import type { Transaction } from 'kysely'
 import { requireCoordination } from '../db/coordination.ts'
 import { UNKNOWN_STATUSES } from '../db/queries/fetchOutcomes.ts'
@@ -97,14 +98,7 @@ export async function runWorker(context: WorkerContext, options: WorkOptions): P
   const outage = createOutage(emit, end)
   const signal = AbortSignal.any([context.signal, ending.signal])
   const queue = await openQueue(store, parseHost(baseUrl), outage.note)
-  const worker: Worker = {
-    context: { ...context, signal },
-    queue,
-    emit,
-    fetchings: new Map(),
-    done: 0,
-    failed: 0,
-  }
+  const worker: Worker = { context: { ...context, signal }, queue, emit, fetchings: new Map(), done: 0, failed: 0 }
   const check = async (): Promise<void> => {
     await store.check()
     await queue.check()
@@ -117,11 +111,8 @@ export async function runWorker(context: WorkerContext, options: WorkOptions): P
     checking = checking.then(check).catch(outage.note)
   }, CHECK_MS)
   try {
-    await queue.work(options.concurrency, (job) => handle(worker, job, end))
-    await new Promise((stopped) => {
-      if (signal.aborted) stopped(null)
-      signal.addEventListener('abort', stopped)
-    })
+    await queue.work(options.concurrency, (job) => handleJob(worker, job, end))
+    if (!signal.aborted) await once(signal, 'abort')
   } finally {
     await queue.stop()
     clearInterval(timer)
@@ -149,9 +140,9 @@ function createOutage(emit: EmitEvent, end: (error: SyncError) => void) {
 }
 
 /** Executes one job of the queue. After an error, pg-boss tries the job again. */
-async function handle(worker: Worker, job: ActiveJob, end: (error: SyncError) => void): Promise<void> {
+async function handleJob(worker: Worker, job: ActiveJob, end: (error: SyncError) => void): Promise<void> {
   try {
-    const error = await execute(worker, job)
+    const error = await executeJob(worker, job)
     worker.done++
     if (error) worker.failed++
   } catch (thrown) {
@@ -167,12 +158,12 @@ async function handle(worker: Worker, job: ActiveJob, end: (error: SyncError) =>
 }
 
 /** Fetches and loads the request of a job, and completes the job. Returns the recorded error if the request failed. */
-async function execute(worker: Worker, job: ActiveJob): Promise<SyncError | null> {
+async function executeJob(worker: Worker, job: ActiveJob): Promise<SyncError | null> {
   const { context, queue, emit } = worker
   const { data } = job
   const planned = toPlannedRequest(data, context.service)
-  const seriesId = (planned.series && (await findSeries(context.store.kysely, identityRow(planned.series)))?.id) ?? null
-  if (seriesId !== null && (await isUnknown(context.store, data.run, seriesId))) {
+  const series = planned.series && (await findSeries(context.store.kysely, identityRow(planned.series)))
+  if (series && (await isUnknown(context.store, data.run, series.id))) {
     await context.store.write((tx) => queue.complete(job, tx))
     return null
   }
@@ -181,7 +172,7 @@ async function execute(worker: Worker, job: ActiveJob): Promise<SyncError | null
   const emitOfRun: EmitEvent = (name, fields) => emit(name, { run, job: data.job, ...fields })
   /** The request, or the rest of its parts. */
   const requests = [planned]
-  let failed: SyncError | null = null
+  let failure: SyncError | null = null
   while (requests.length > 0)
     try {
       const fetching = await openFetchingFor(worker, data)
@@ -189,7 +180,7 @@ async function execute(worker: Worker, job: ActiveJob): Promise<SyncError | null
       const loading = { ...fetching.run, store, runId: run, keep, emit: emitOfRun, guard }
       const outcome = await processRequest({ ...loading, sizes: createSizes(loading) }, requests[0]!)
       requests.splice(0, 1, ...(outcome.kind === 'split' ? outcome.into : []))
-      if (outcome.kind === 'failed') failed ??= outcome.error
+      if (outcome.kind === 'failed') failure ??= outcome.error
     } catch (error) {
       if (!(error instanceof StoppedError) || context.signal.aborted) throw error
       // The host requested a long pause or is unreachable. Meanwhile the job stays active, with heartbeats.
@@ -198,7 +189,7 @@ async function execute(worker: Worker, job: ActiveJob): Promise<SyncError | null
       await wait(PAUSE_MS, context.signal)
     }
   if (!claimed.isEnded() && !(await claimed.complete())) throw new LostClaimError()
-  return failed
+  return failure
 }
 
 /** Whether the service did not know a series in a run, so that its other windows are not requested. */

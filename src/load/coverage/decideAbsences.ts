@@ -19,7 +19,7 @@ import {
 /* Rules 16–21 (docs/decisions/001-coverage.md): the periods that the step of a series implies but replies lack. Pure. */
 
 /** One window in which absences are decided. */
-interface Judgement {
+interface WindowCase {
   readonly series: Series
   readonly reply: SeriesReply
   readonly stored: StoredCoverage
@@ -49,46 +49,46 @@ export function decideAbsences(
   const before = moveToPeriods(series, reply, stored.absences)
   if (!reply.window) return mergeAbsences(endAbsences(series, reply, stored, before))
   const rows = addDismissed(reply)
-  const window = judgedWindow(series, reply.window)
-  const judgement = { series, reply, stored, before, window, rows, geos, provesAbsence }
-  return mergeAbsences(judgeAround(judgement, judgeWindow(judgement)))
+  const window = wholeWindow(series, reply.window)
+  const windowCase = { series, reply, stored, before, window, rows, geos, provesAbsence }
+  return mergeAbsences(decideAround(windowCase, decideWindow(windowCase)))
 }
 
 /** Rule 17: the whole periods that begin in a window. */
-export const judgedWindow = ({ periods }: Series, window: Interval): Interval =>
+export const wholeWindow = ({ periods }: Series, window: Interval): Interval =>
   periods ? wholePeriods(periods, window) : window
 
-/** Rule 21: whether a reply has so few values, or new geos, that earlier replies beside its window are judged again. */
-export const judgesAround = ({ rows, newGeos }: SeriesReply): boolean =>
+/** Rule 21: whether a reply has few values or new geos, so that absences beside its window are decided too. */
+export const decidesAround = ({ rows, newGeos }: SeriesReply): boolean =>
   newGeos.length > 0 || (rows.size > 0 && [...rows.values()].reduce((sum, { at }) => sum + at.length, 0) <= FEW_VALUES)
 
 /** Rule 19: whether stored values near the window decide what is absent in it. */
 export const needsNear = (series: Series, reply: SeriesReply, geos: readonly Geo[], absences: readonly Absence[]) => {
-  const window = judgedWindow(series, reply.window!)
+  const window = wholeWindow(series, reply.window!)
   return geos.some(
     (geo) => keepFinal(series, reply, window, findHoles(window, reply.rows.get(geo)), absences).length > 0,
   )
 }
 
-/** The absences after a window is judged: those of its geos are replaced in it. */
-function judgeWindow(judgement: Judgement): Absence[] {
-  const { series, reply, stored, before, window, rows, geos, provesAbsence } = judgement
+/** Rules 16–20: replaces the absences of a window. */
+function decideWindow(windowCase: WindowCase): Absence[] {
+  const { series, reply, stored, before, window, rows, geos, provesAbsence } = windowCase
   const inside = before.filter((row) => overlaps(row, window))
   const isForAll = reply.geos.includes(ALL_GEOS) || !reply.window
   const hasGeos = isForAll && rows.size > 0
   // Rule 20: an empty reply that proves nothing was still a check.
-  const judged = isForAll && !hasGeos && !provesAbsence(ALL_GEOS) ? inside.map(({ geo }) => geo) : geos
-  const absent = [...new Set(judged)].flatMap((geo) => {
+  const decided = isForAll && !hasGeos && !provesAbsence(ALL_GEOS) ? inside.map(({ geo }) => geo) : geos
+  const absent = [...new Set(decided)].flatMap((geo) => {
     // Rule 20: an absence of all geos does not apply to a geo that has got values since.
     const continuesAll = provesAbsence(geo) || (hasGeos && !rows.has(geo) && !stored.valuesInWindow.has(geo))
     const earlier = inside.filter(
       (row) => row.geo === geo || (continuesAll && (geo === ALL_GEOS || row.geo === ALL_GEOS)),
     )
-    return dateAbsences(geo, missingPeriods(judgement, geo, earlier), earlier, reply.fetchedAt)
+    return dateAbsences(geo, missingPeriods(windowCase, geo, earlier), earlier, reply.fetchedAt)
   })
   // Rule 20: only a reply for all geos replaces absences of all geos, and those of geos that it does not list.
   const isReplaced = ({ geo }: Absence): boolean =>
-    judged.includes(geo) ||
+    decided.includes(geo) ||
     (isForAll && (geo === ALL_GEOS || (provesAbsence(ALL_GEOS) && (!hasGeos || !series.knownGeos.includes(geo)))))
   return [...before.flatMap((row) => (isReplaced(row) ? cutAbsence(row, window) : row)), ...absent]
 }
@@ -107,8 +107,8 @@ function keepFinal(
 }
 
 /** Rules 18 and 19: the periods of a geo that are missing in a window. `earlier`: its absences before. */
-function missingPeriods(judgement: Judgement, geo: Geo, earlier: readonly Absence[]): Hole[] {
-  const { series, reply, stored, window, rows, provesAbsence } = judgement
+function missingPeriods(windowCase: WindowCase, geo: Geo, earlier: readonly Absence[]): Hole[] {
+  const { series, reply, stored, window, rows, provesAbsence } = windowCase
   const values = rows.get(geo)
   const holes = findHoles(window, values)
   const near = stored.near.get(geo === ALL_GEOS ? (series.knownGeos[0] ?? ALL_GEOS) : geo)
@@ -139,11 +139,11 @@ function dateAbsences(geo: Geo, missing: readonly Hole[], earlier: readonly Abse
   })
 }
 
-/** Rule 21: judges what earlier replies lack beside the window, between 16 values before it and 16 after. */
-function judgeAround(judgement: Judgement, judged: readonly Absence[]): readonly Absence[] {
-  const { reply, stored, before, rows, geos, provesAbsence } = judgement
-  if (!judgesAround(reply)) return judged
-  let after = judged
+/** Rule 21: decides absences beside the window, between 16 values before it and 16 after. */
+function decideAround(windowCase: WindowCase, absences: readonly Absence[]): readonly Absence[] {
+  const { reply, stored, before, rows, geos, provesAbsence } = windowCase
+  if (!decidesAround(reply)) return absences
+  let after = absences
   const remove = (window: Interval, ...removed: readonly Geo[]): void => {
     after = after.flatMap((row) => (removed.includes(row.geo) ? cutAbsence(row, window) : row))
   }
@@ -153,7 +153,7 @@ function judgeAround(judgement: Judgement, judged: readonly Absence[]): readonly
     if (!values || !near || !provesAbsence(geo)) continue
     if (reply.stepsGuessed && !isStepped(concat(near.before, values, near.after)))
       for (const reach of intersect([findReach(near, values)], [stored.reach])) remove(reach, geo, ALL_GEOS)
-    for (const { missing, fetchedAt, lacking } of missingAround(judgement, geo, values)) {
+    for (const { missing, fetchedAt, lacking } of missingAround(windowCase, geo, values)) {
       if (stored.rejectedWindows.some((window) => overlaps(window, missing))) continue
       const earlier = before.filter((row) => overlaps(row, missing))
       remove(missing, lacking)
@@ -165,7 +165,7 @@ function judgeAround(judgement: Judgement, judged: readonly Absence[]): readonly
 
 /** Rule 21: the holes between values of a geo beside a window that trusted earlier replies cover. `lacking`: the geo of the absence. */
 function missingAround(
-  { series, stored, before, window }: Pick<Judgement, 'series' | 'stored' | 'before' | 'window'>,
+  { series, stored, before, window }: Pick<WindowCase, 'series' | 'stored' | 'before' | 'window'>,
   geo: Geo,
   values: Values,
 ): { readonly missing: Hole; readonly fetchedAt: Instant; readonly lacking: Geo }[] {
@@ -198,7 +198,7 @@ function missingAround(
 
 /** Whether a reply shows holes in earlier replies beside its window. */
 export const showsEarlierHoles = (series: Series, reply: SeriesReply, stored: StoredCoverage): boolean => {
-  const around = { series, stored, before: stored.absences, window: judgedWindow(series, reply.window!) }
+  const around = { series, stored, before: stored.absences, window: wholeWindow(series, reply.window!) }
   return [...addDismissed(reply)].some(([geo, values]) => missingAround(around, geo, values).length > 0)
 }
 
@@ -227,8 +227,8 @@ function endAbsences(
     const to = Math.max(...together.map(({ step }) => at + step))
     const rows = new Map(together.map(({ geo, step }): [Geo, Values] => [geo, { at: [at], steps: step }]))
     const geos = [...new Set([...rows.keys(), ...series.knownGeos])]
-    const window = judgedWindow(series, { from: at, to })
-    before = judgeWindow({ series, reply, stored, before, window, rows, geos, provesAbsence: () => false })
+    const window = wholeWindow(series, { from: at, to })
+    before = decideWindow({ series, reply, stored, before, window, rows, geos, provesAbsence: () => false })
   }
   return before
 }

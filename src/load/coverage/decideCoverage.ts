@@ -39,13 +39,13 @@ export function decideCoverage(series: Series, reply: SeriesReply, stored: Store
     unverified.add(geo)
     rows = replaceRows(rows, geo, window, newRows(series, reply, before, geo, 'unverified'), series)
   }
-  // After dismissed rejects, absences are judged by all stored values.
+  // After dismissed rejects, absences are decided by all stored values.
   const values = new Map([...reply.rows].map(([geo, values]) => [geo, stored.values.get(geo) ?? values]))
   const absences = decideAbsences(
     series,
     { ...reply, rows: values },
     { ...stored, coverage: before },
-    judgedGeos(series, reply),
+    decidedGeos(series, reply),
     (geo) => provesAbsence(geo, reply, unverified),
   )
   return toChange(stored, mergeRows(rows, series), absences)
@@ -68,11 +68,11 @@ export function decideAcceptance(
     return [...cutRow(row, window, series), ...verified]
   })
   const withRows = new Set(stored.coverage.filter((row) => overlaps(row, window)).map(({ geo }) => geo))
-  const judged = judgedGeos(series, reply).filter((geo) => geos.includes(geo) || !withRows.has(geo))
+  const decided = decidedGeos(series, reply).filter((geo) => geos.includes(geo) || !withRows.has(geo))
   // Rule 16: a dismissed reject without a place may be any missing value.
   const isKnown = rows.size > 0 && dismissed.every((key) => key !== null)
   const absences = isKnown
-    ? decideAbsences(series, reply, stored, judged, (geo) => provesAbsence(geo, reply, new Set()))
+    ? decideAbsences(series, reply, stored, decided, (geo) => provesAbsence(geo, reply, new Set()))
     : stored.absences
   return toChange(stored, mergeRows(accepted, series), absences)
 }
@@ -107,7 +107,7 @@ function lackingGeos(
 }
 
 /** Rule 16: the geos whose absences a reply decides. */
-export function judgedGeos({ knownGeos }: Series, { geos, rows }: SeriesReply): readonly Geo[] {
+export function decidedGeos({ knownGeos }: Series, { geos, rows }: SeriesReply): readonly Geo[] {
   if (!geos.includes(ALL_GEOS)) return geos
   return rows.size === 0 ? [ALL_GEOS] : [...new Set([...rows.keys(), ...knownGeos])]
 }

@@ -12,14 +12,14 @@ import type { StoredSeries } from '../storedSeries.ts'
 import type { Change, Geo, Series, SeriesReply, StoredCoverage } from './coverageTypes.ts'
 import {
   countPeriods,
+  decidesAround,
   findReach,
-  judgedWindow,
-  judgesAround,
   NEARBY,
   needsNear,
   showsEarlierHoles,
+  wholeWindow,
 } from './decideAbsences.ts'
-import { decideCoverage, judgedGeos } from './decideCoverage.ts'
+import { decideCoverage, decidedGeos } from './decideCoverage.ts'
 import { listSteps, toValues, type Values } from './geoValues.ts'
 
 /* Reads the input of the rules of coverage, and writes their decision: a few queries for a reply, however many geos it has. */
@@ -111,17 +111,17 @@ export async function readCoverage(
   reply: SeriesReply,
 ): Promise<StoredCoverage> {
   const window = reply.window ?? findSpan(reply) ?? NO_TIME
-  const around = hull([window, judgedWindow(series, window)])
+  const around = hull([window, wholeWindow(series, window)])
   // Rule 17: any absence may move to the borders of periods that were not known when it was recorded.
   const readAbsences = (reach: Interval) => selectAbsences.all(tx, { seriesId, ...(series.periods ? ALL_TIME : reach) })
   // Rule 13: a reply about one instant changes only absences.
   if (!reply.window)
     return { ...NOTHING_STORED, reach: around, absences: await readAbsences(around), values: reply.rows }
 
-  const geos = judgedGeos(series, reply)
+  const geos = decidedGeos(series, reply)
   const readNear = () => readNearby(tx, seriesId, geos, series.knownGeos[0], window)
-  // Rule 21: values near the window show how far earlier replies are judged.
-  const isAround = judgesAround(reply)
+  // Rule 21: values near the window show how far absences beside it are decided.
+  const isAround = decidesAround(reply)
   let near: StoredCoverage['near'] = isAround ? await readNear() : new Map()
   const reaches = [...reply.rows].flatMap(([geo, values]) => {
     const nearby = near.get(geo)
