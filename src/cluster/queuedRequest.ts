@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Job } from '../job/job.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
-import { ownParams, requestFor, sentParams } from '../service/request.ts'
+import { paramsWithoutWindow, requestFor, sentParams } from '../service/request.ts'
 import type { Service } from '../service/service.ts'
 import { InputError } from '../util/errors.ts'
 import type { Instant } from '../util/time/instant.ts'
@@ -56,6 +56,6 @@ export function toPlannedRequest(queued: QueuedRequest, service: Service): Plann
   const { job: _job, run: _run, pace: _pace, keep: _keep, profile, ...rest } = queued
   // The queue may have been edited.
   if (typeof profile === 'string' && profile !== service.name) throw new OtherServiceError(profile, service.name)
-  const call = { ...rest, params: ownParams(queued.params, queued.window), service }
+  const call = { ...rest, params: paramsWithoutWindow(queued.params, queued.window), service }
   return { ...call, request: requestFor(call) }
 }

@@ -1,6 +1,6 @@
 import type { Reason } from '../db/tables/bookkeeping.ts'
 import { ALL_GEOS } from '../db/tables/codes.ts'
-import { type ApiRequest, type Call, ownParams } from '../service/request.ts'
+import { type ApiRequest, type Call, paramsWithoutWindow } from '../service/request.ts'
 import type { AnyParams, Locale, Route } from '../service/routes.ts'
 import { canonical, parseNumbers } from '../util/json.ts'
 import type { Instant } from '../util/time/instant.ts'
@@ -89,7 +89,7 @@ export function storedCall(
   row: Parameters<typeof storedWindow>[0] & { readonly route: string; readonly params: string },
 ): Omit<Call, 'service'> {
   const window = storedWindow(row)
-  return { route: row.route, params: ownParams(JSON.parse(row.params) as AnyParams, window), window }
+  return { route: row.route, params: paramsWithoutWindow(JSON.parse(row.params) as AnyParams, window), window }
 }
 
 /** A recorded request that failed, with all that is needed to send it again at any later time: its window is absolute. */

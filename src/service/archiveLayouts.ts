@@ -1,16 +1,16 @@
 import { isDate } from '../util/time/instant.ts'
 
-/** A known form of the files of archives, whose lines become rows of `archive_row`. */
+/** A known layout of archive files, whose lines become rows of `archive_row`. */
 export interface ArchiveLayout {
-  /** How `archive_row.layout` names it; the view of its rows is `archive_` and this name. */
+  /** The name in `archive_row.layout`. The view of its rows is `archive_` and this name. */
   readonly name: string
-  /** For JSON: the key of the list of rows, and the keys of the cells that come first for `accepts`. */
+  /** JSON: the key of the list of rows, and the keys of the first cells for `accepts`. */
   readonly root?: string
   readonly keys?: readonly string[]
-  /** For text with semicolons: the names of its files. Its first lines, if any, name the file and its time. */
+  /** Text with semicolons: the names of its files, and the number of lines before the rows. */
   readonly files?: RegExp
   readonly headLines?: number
-  /** Whether the cells of a line, or a row of JSON, have the form that the view reads. `file`: the name of its file. */
+  /** Whether the view can read the cells of a row. `file`: the name of its file. */
   readonly accepts: (cells: readonly unknown[], file: string) => boolean
 }
 
@@ -30,18 +30,18 @@ function isExistingDay(cell: unknown): boolean {
 const WEEKDAYS = 'DLMXJVS'
 
 /** The range of days that the name of a file ends with, as [year, month, day]. */
-function rangeOfName(file: string): [from: number[], to: number[]] {
+function parseRange(file: string): [from: number[], to: number[]] {
   const numbers = /(\d{4})(\d\d)(\d\d)_(\d{4})(\d\d)(\d\d)$/.exec(file)?.slice(1).map(Number) ?? []
   return [numbers.slice(0, 3), numbers.slice(3)]
 }
 
 /**
- * Whether a cell, `L 01`, is one day of the range in a file's name: of its first month, or of the next one if the day of the month
- * is before the first of the range. In a longer range a day of the month can occur twice, and the letter of the weekday must be right.
+ * Whether a cell, `L 01`, is a day of the range in a file's name. A day of the month before the first day of the range is in the
+ * next month. The weekday must be right.
  */
 function isDayOfRange(cell: unknown, file: string): boolean {
   const [, letter, digits] = /^([LMXJVSD]) ?(\d{1,2})$/.exec(String(cell).trim()) ?? []
-  const [[year, month, first], [lastYear, lastMonth, last]] = rangeOfName(file) as [
+  const [[year, month, first], [lastYear, lastMonth, last]] = parseRange(file) as [
     [number, number, number],
     [number, number, number],
   ]
@@ -50,13 +50,16 @@ function isDayOfRange(cell: unknown, file: string): boolean {
   const day = Number(digits)
   const isFirstMonth = day >= first
   if (months === 0 ? day < first || day > last : !isFirstMonth && day > last) return false
-  const [ofYear, ofMonth] = isFirstMonth ? [year, month] : [lastYear, lastMonth]
-  return isDate(ofYear, ofMonth, day) && WEEKDAYS[new Date(Date.UTC(ofYear, ofMonth - 1, day)).getUTCDay()] === letter
+  const [cellYear, cellMonth] = isFirstMonth ? [year, month] : [lastYear, lastMonth]
+  return (
+    isDate(cellYear, cellMonth, day) &&
+    WEEKDAYS[new Date(Date.UTC(cellYear, cellMonth - 1, day)).getUTCDay()] === letter
+  )
 }
 
 /**
- * The layouts of e·sios that are known. None is documented by the operator: they are what the code of several public clients
- * reads (PVPC) or of one (settlement). All other files stay files; I90 days are workbooks (XLS) in a ZIP.
+ * The known layouts of e·sios. The operator documents none; several public clients read PVPC, and one reads settlement. I90 files
+ * are workbooks (XLS) in a ZIP.
  */
 export const ARCHIVE_LAYOUTS: readonly ArchiveLayout[] = [
   {

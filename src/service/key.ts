@@ -2,11 +2,11 @@ import { InputError } from '../util/errors.ts'
 import { isHere } from '../util/host.ts'
 import { quantity } from '../util/text.ts'
 
-/** How a service is shown a key. */
+/** How a service receives a key. */
 export interface ApiKey {
-  /** The header that holds it. */
+  /** The header of the key. */
   readonly header: string
-  /** What issued keys look like: a regular expression for all of a key, and the same in words; null where nothing is known of it. */
+  /** The form of issued keys, as a regular expression and in words; null if it is unknown. */
   readonly issued: { readonly pattern: string; readonly words: string } | null
 }
 
@@ -16,11 +16,11 @@ export const API_KEY: ApiKey = {
   issued: { pattern: '[0-9a-f]{64}', words: '64 lowercase hexadecimal characters' },
 }
 
-/** No key is shorter: such a short text would also occur in data. */
+/** Shorter texts would also occur in data. */
 const SHORTEST_KEY = 8
 
-/** What issued keys have that a key, bare or in double quotes, has not, in words; undefined where it may be an issued one. */
-export const unlikeIssued = ({ issued }: ApiKey, key: string): string | undefined =>
+/** The form of issued keys in words, if a key, bare or in double quotes, has another form. */
+export const expectedForm = ({ issued }: ApiKey, key: string): string | undefined =>
   issued === null || new RegExp(`^"?(?:${issued.pattern})"?$`).test(key) ? undefined : issued.words
 
 const keyHint = ({ issued }: ApiKey): string =>
@@ -30,34 +30,34 @@ const keyHint = ({ issued }: ApiKey): string =>
 const PLACEHOLDER =
   /^<.*>$|^\[.*\]$|^\{.*\}$|^\$|^x{8,}$|^\*+$|^\.{3,}$|^(put|paste|insert|enter|replace|change)[-_ ]?(it|me|this|your|here|with|the)|^your[-_ ]|^my[-_ ]?(api[-_ ]?)?key$|api[-_ ]?key[-_ ]?here|^(todo|tbd|none|null|undefined|changeme|password|placeholder|example)$/i
 
-/** What is wrong with a text as a key, as the end of a sentence; undefined when it can be one. Never repeats the text. */
+/** Why a text cannot be a key, as the end of a sentence; undefined if it can. Never repeats the text. */
 export function keyFault(text: string): string | undefined {
   const bare = text.replace(/^"(.*)"$/s, '$1')
-  const holds = (what: string): string => `cannot be sent in a header: it ${what}`
+  const cannotBeSent = (reason: string): string => `cannot be sent in a header: it ${reason}`
   if (bare === '') return 'is empty'
-  if (/[\r\n]/.test(bare)) return holds('has more than one line')
-  if (/\s/.test(bare)) return holds('contains a space')
-  if (/["'`]/.test(bare)) return holds('contains a quotation mark')
-  if (/[^\x21-\x7e]/.test(bare)) return holds('contains non-ASCII characters')
+  if (/[\r\n]/.test(bare)) return cannotBeSent('has more than one line')
+  if (/\s/.test(bare)) return cannotBeSent('contains a space')
+  if (/["'`]/.test(bare)) return cannotBeSent('contains a quotation mark')
+  if (/[^\x21-\x7e]/.test(bare)) return cannotBeSent('contains non-ASCII characters')
   if (PLACEHOLDER.test(bare)) return 'is a placeholder for a key'
   if (bare.length < SHORTEST_KEY)
     return `has only ${quantity(bare.length, 'character')}; a key has at least ${SHORTEST_KEY}`
-  // A text that occurs in ordinary data cannot be taken out of data.
+  // A text that occurs in data cannot be redacted.
   if (bare.length < 16 && /^(?:[a-z]+|[\d.:TZ+-]+)$/i.test(bare))
     return 'is a plain word or number, which could also occur in data'
   return undefined
 }
 
-/** A key for the header of a service: bare or in double quotes, as given. Never printed. Throws InputError, naming its source `from`, where it cannot be a key. */
-export function checkKey(text: string, from: string, form: ApiKey): string {
+/** Returns a trimmed key. Throws InputError, which names its source, if it cannot be a key. */
+export function checkKey(text: string, source: string, form: ApiKey): string {
   const key = text.trim()
   const fault = keyFault(key)
   if (fault !== undefined)
-    throw new InputError(`The API key (from ${from}) ${fault}.`, { hint: keyHint(form), code: 'bad-key' })
+    throw new InputError(`The API key (from ${source}) ${fault}.`, { hint: keyHint(form), code: 'bad-key' })
   return key
 }
 
-/** The texts to keep out of every log and record: the key with and without its quotes. */
+/** The texts to redact: the key with and without its quotes. */
 export const listSecrets = (key: string): string[] => [...new Set([key, key.replaceAll('"', '')])]
 
 /** Whether the key would be sent unencrypted to another machine. */

@@ -1,16 +1,16 @@
 import type { Instant } from '../util/time/instant.ts'
 
-/** The ways in which the service writes a date on the wire. */
+/** The formats of dates in requests. */
 const DATE_FORMS = ['utc', 'offset', 'spaced'] as const
 export type DateForm = (typeof DATE_FORMS)[number]
 
-/** One of a few words. `aliases` are accepted in a job and sent as the word that they mean. */
+/** A word. Jobs may use `aliases`, which are replaced by their words. */
 export interface Choice<V extends string> {
   readonly kind: 'choice'
   readonly values: readonly V[]
   readonly aliases: Readonly<Record<string, V>>
 }
-/** One instant, written in the route's own form. */
+/** An instant in the format of the route. */
 export interface InstantParam {
   readonly kind: 'instant'
   readonly form: DateForm
@@ -34,7 +34,7 @@ export interface IdOrName {
 
 export type ParameterKind = Choice<string> | InstantParam | List | Flag | Id | IdOrName
 
-/** The value that a caller gives for a parameter of this kind. */
+/** The value of a parameter of this kind. */
 export type ValueOf<K> =
   K extends Choice<infer V>
     ? V

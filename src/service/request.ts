@@ -7,38 +7,38 @@ import type { DateForm, ParameterKind } from './kinds.ts'
 import type { AnyParams, ParamsOf } from './routes.ts'
 import type { Service } from './services.ts'
 
-/** A GET that is ready to be sent, without the key. */
+/** A GET request without the key. */
 export interface ApiRequest {
   readonly route: string
-  /** Path and query, percent-encoded, beginning with a slash. */
+  /** Path and query, percent-encoded. */
   readonly target: string
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** What is requested: a route with its parameters, and the window, which is not repeated among these. */
+/** A route with its parameters and window. */
 export interface Call {
   readonly service: Service
   readonly route: string
   readonly params: AnyParams
-  /** What is requested; null for listings without a range. */
+  /** The requested window; null for listings without a range. */
   readonly window: Interval | null
 }
 
-/** A range as parameters. Our windows exclude their end, the service's include it. */
+/** A window as parameters. Our windows exclude their end, those of the service include it. */
 export const rangeParams = (window: Interval): AnyParams => ({ start_date: window.from, end_date: window.to - 1 })
 
-/** The parameters of a call as they are sent and recorded: with the window as a range, unless `date` says which day it is. */
+/** The sent and recorded parameters of a call, including its window unless there is a `date`. */
 export const sentParams = ({ params, window }: Pick<Call, 'params' | 'window'>): AnyParams =>
   window === null || params.date !== undefined ? params : { ...params, ...rangeParams(window) }
 
-/** The parameters of a call that was sent or recorded, without the range that its window says. */
-export function ownParams(sent: AnyParams, window: Interval | null): AnyParams {
+/** The recorded parameters of a call without its window. */
+export function paramsWithoutWindow(sent: AnyParams, window: Interval | null): AnyParams {
   if (window === null) return sent
-  const { start_date: _start, end_date: _end, ...own } = sent
-  return own
+  const { start_date: _start, end_date: _end, ...rest } = sent
+  return rest
 }
 
-/** Writes an instant in one of the service's three forms, not yet percent-encoded. */
+/** Formats an instant, not yet percent-encoded. */
 export function formatDate(form: DateForm, at: Instant, timeZone: string): string {
   if (form === 'utc') return formatUtc(at)
   const offset = offsetAt(timeZone, at)
@@ -48,16 +48,16 @@ export function formatDate(form: DateForm, at: Instant, timeZone: string): strin
     : `${clock.replace('T', ' ')} ${formatOffset(offset, '')}`
 }
 
-function refuseParameter(route: string, name: string, value: unknown, legal: string, extra = ''): never {
+function refuseParameter(route: string, name: string, value: unknown, legal: string, suggestion = ''): never {
   throw new InputError(
-    `${JSON.stringify(value)} is not a valid ${name} of route ${route}; expected ${legal}.${extra}`,
+    `${JSON.stringify(value)} is not a valid ${name} of route ${route}; expected ${legal}.${suggestion}`,
     {
       code: 'illegal-parameter',
     },
   )
 }
 
-/** The texts that a value becomes on the wire: one, or one for each element of a list. */
+/** The text of a value in a request, or of each element of a list. */
 function wireValues(route: string, name: string, kind: ParameterKind, value: unknown, timeZone: string): string[] {
   switch (kind.kind) {
     case 'choice': {
@@ -87,28 +87,28 @@ function wireValues(route: string, name: string, kind: ParameterKind, value: unk
   }
 }
 
-/** Builds the request of a call: path, query in the order of the route's row, and headers. Pure; throws InputError for what the row does not allow. */
+/** Builds the request of a call. Throws InputError for parameters that the route does not have. */
 export function buildRequest<R extends string>(service: Service, route: R, params: ParamsOf<R>): ApiRequest {
-  const row = service.routes[route]
-  if (!row) throw new InputError(`The service ${service.name} has no route ${route}.`, { code: 'unknown-route' })
-  const given = params as AnyParams
-  for (const name of Object.keys(given)) {
-    if (Object.hasOwn(row.slots, name) || Object.hasOwn(row.query, name)) continue
-    const names = [...Object.keys(row.slots), ...Object.keys(row.query)]
+  const declared = service.routes[route]
+  if (!declared) throw new InputError(`The service ${service.name} has no route ${route}.`, { code: 'unknown-route' })
+  const values = params as AnyParams
+  for (const name of Object.keys(values)) {
+    if (Object.hasOwn(declared.slots, name) || Object.hasOwn(declared.query, name)) continue
+    const names = [...Object.keys(declared.slots), ...Object.keys(declared.query)]
     throw new InputError(
       `${JSON.stringify(name)} is not a parameter of route ${route}; expected one of: ${names.join(', ')}.${didYouMean(name, names)}`,
       { code: 'illegal-parameter' },
     )
   }
-  let path = row.path
-  for (const [name, kind] of Object.entries(row.slots))
+  let path = declared.path
+  for (const [name, kind] of Object.entries(declared.slots))
     path = path.replace(
       `{${name}}`,
-      encodeURIComponent(wireValues(route, name, kind, given[name], service.timeZone)[0]!),
+      encodeURIComponent(wireValues(route, name, kind, values[name], service.timeZone)[0]!),
     )
   const pairs: string[] = []
-  for (const [name, kind] of Object.entries(row.query)) {
-    const value = given[name]
+  for (const [name, kind] of Object.entries(declared.query)) {
+    const value = values[name]
     if (value === undefined) continue
     const key = kind.kind === 'list' ? `${name}[]` : name
     for (const text of wireValues(route, name, kind, value, service.timeZone))
@@ -118,7 +118,7 @@ export function buildRequest<R extends string>(service: Service, route: R, param
     route,
     target: pairs.length === 0 ? path : `${path}?${pairs.join('&')}`,
     headers: {
-      Accept: `application/json; application/vnd.${service.vendor}-v${row.version}+json`,
+      Accept: `application/json; application/vnd.${service.vendor}-v${declared.version}+json`,
       'Content-Type': 'application/json',
     },
   }

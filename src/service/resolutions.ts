@@ -1,18 +1,17 @@
 /** The length of a period: seconds, or a number of units of the local calendar. */
 export type PeriodLength = number | { readonly unit: 'day' | 'month' | 'year'; readonly count: number }
 
-/** How a service states the resolution of an answer in `tiempo`. */
+/** The resolutions that a service states in `tiempo`. */
 export interface Steps {
-  /** Periods by the service's number for them. */
+  /** Periods by id at the service. */
   readonly byNumber: Readonly<Record<number, PeriodLength>>
-  /** Periods by word (lower case, without accents), for numbers that were never seen. */
+  /** Periods by word (lower case, without accents), for unknown ids. */
   readonly byWord: Readonly<Record<string, PeriodLength>>
   /**
-   * The number under which the service answers sums over several resolutions, in steps of its `byNumber`; null when it never
-   * sums.
+   * The id of sums over several resolutions, in steps of its `byNumber`; null if the service never sums.
    */
   readonly coarse: number | null
-  /** Numbers that are known to come with values as they are published. */
+  /** The ids of native resolutions. */
   readonly native: readonly number[]
 }
 
@@ -22,7 +21,7 @@ const ONE_QUARTER = { unit: 'month', count: 3 } as const
 export const ONE_YEAR = { unit: 'year', count: 1 } as const
 export const ONE_WEEK = { unit: 'day', count: 7 } as const
 
-/** The resolutions of the specification's service; its words change, its numbers do not. Source: recorded answers. */
+/** The resolutions of the specification's service; its words change, its ids do not. Source: recorded responses. */
 export const STEPS: Steps = {
   byNumber: { 4: 3600, 223: 3600, 218: 900 },
   byWord: {
@@ -54,13 +53,13 @@ export const STEPS: Steps = {
   native: [4],
 }
 
-/** A day (of the service's zone) from which series come in another resolution. */
+/** A day (of the service's zone) from which series have another resolution. */
 export interface ResolutionChange {
   readonly from: string
   readonly indicators: readonly number[]
 }
 
-/** Changes that the operator announced: windows are cut there without requesting. Others are found in the answers. */
+/** Changes that the operator announced, at which windows are split. Others are found in responses. */
 export const CHANGES: readonly ResolutionChange[] = [
   {
     from: '2025-10-01',

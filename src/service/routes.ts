@@ -16,14 +16,14 @@ import type { Size } from './windowSizes.ts'
 export const LOCALES = ['es', 'en'] as const
 /** A language of a service, as a tag: `es`, `pt-BR`. */
 export type Locale = string
-/** What people call languages. */
+/** Common names of languages. */
 export const LANGUAGE_NAMES: Readonly<Record<string, Locale>> = { spanish: 'es', english: 'en' }
 
-/** Steps into which the service groups a series, shortest first. */
+/** Steps of aggregations over time, shortest first. */
 export const TIME_TRUNCS = ['five_minutes', 'ten_minutes', 'fifteen_minutes', 'hour', 'day', 'month', 'year'] as const
-/** How grouped values are combined. By default the service sums. */
+/** Aggregations. By default the service sums. */
 const AGGREGATIONS = ['sum', 'average'] as const
-/** Geographic levels to which the service groups a series. */
+/** Levels of aggregations over geos. */
 export const GEO_LEVELS = [
   'country',
   'electric_system',
@@ -43,7 +43,7 @@ const contentQuery = { locale, ...terms, taxonomy_ids: list, vocabulary_ids: lis
 const order = choice(['published', 'updated', 'created'])
 const language = choice(['es'])
 
-/** The forms of answers; routes of one shape share a transform. */
+/** The shapes of responses. Routes with the same shape share a transform. */
 const SHAPES = ['catalogue', 'series', 'content', 'archives', 'widgets'] as const
 export type Shape = (typeof SHAPES)[number]
 /** The versions of the interface. */
@@ -55,21 +55,29 @@ export interface Route {
   readonly path: string
   /** The version that the Accept header requests. */
   readonly version: (typeof VERSIONS)[number]
-  /** The expected form of the answer. */
+  /** The expected shape of the response. */
   readonly shape: Shape
-  /** The key of the answer that has its data. */
+  /** The key of the data in the response. */
   readonly root: string
   readonly slots: Readonly<Record<string, ParameterKind>>
   readonly query: Readonly<Record<string, ParameterKind>>
-  /** The kind of its items in the database, for content and archives; the name of the route when left out. */
+  /** The kind of its items in the database, for content and archives. Default: the name of the route. */
   readonly item?: string
-  /** Whether the answer depends on the day, so that a range is requested day by day; otherwise at once. */
+  /** Whether the response depends on the day, so that a range is requested day by day. */
   readonly byDay?: boolean
-  /** The first window of a series route; chosen by the number of geos when left out. */
+  /** The first window of a series route. Default: by the number of geos. */
   readonly window?: Size
   /** One sentence for help and documentation. */
   readonly about: string
 }
+
+const CONTENT_ROUTE = {
+  version: 1,
+  shape: 'content',
+  root: 'contents',
+  slots: { language },
+  query: { ...contentQuery, order },
+} as const
 
 /**
  * The whole service: a route is a row. Request building, validation, the types of a call, the emulator's router
@@ -113,42 +121,17 @@ export const ROUTES = {
     about: 'The values of one offer indicator.',
   },
   documentations: {
+    ...CONTENT_ROUTE,
     path: '/{language}/documentations',
-    version: 1,
-    shape: 'content',
-    root: 'contents',
     item: 'documentation',
-    slots: { language },
-    query: { ...contentQuery, order },
     about: 'Documentations.',
   },
-  static_pages: {
-    path: '/{language}/static_pages',
-    version: 1,
-    shape: 'content',
-    root: 'contents',
-    item: 'static_page',
-    slots: { language },
-    query: { ...contentQuery, order },
-    about: 'Static pages.',
-  },
-  glossaries: {
-    path: '/{language}/glossaries',
-    version: 1,
-    shape: 'content',
-    root: 'contents',
-    item: 'glossary',
-    slots: { language },
-    query: { ...contentQuery, order },
-    about: 'Glossary entries.',
-  },
+  static_pages: { ...CONTENT_ROUTE, path: '/{language}/static_pages', item: 'static_page', about: 'Static pages.' },
+  glossaries: { ...CONTENT_ROUTE, path: '/{language}/glossaries', item: 'glossary', about: 'Glossary entries.' },
   news: {
+    ...CONTENT_ROUTE,
     path: '/{language}/news',
-    version: 1,
-    shape: 'content',
-    root: 'contents',
     item: 'news',
-    slots: { language },
     query: { ...contentQuery, order: choice(['published', 'updated', 'created', 'expires']) },
     about: 'News items.',
   },
@@ -205,15 +188,15 @@ export const ROUTES = {
 
 /** The name of a route. */
 export type RouteName = keyof typeof ROUTES
-/** The route by which it is found out whether a service can be reached: a short listing. */
+/** The route that shows whether the service can be reached: a short listing. */
 export const PROBE: RouteName = 'widgets'
 export const ROUTE_NAMES = Object.keys(ROUTES) as RouteName[]
-/** A row with its literal types forgotten, for code that treats all routes alike. */
+/** A route without literal types, for code that treats all routes alike. */
 export const routeOf = (name: RouteName): Route => ROUTES[name]
 
 type Simplify<T> = { [K in keyof T]: T[K] }
 
-/** What a call of a route takes: its path slots (required) and its query parameters (optional), each with its legal values. */
+/** The parameters of a route: required path slots and optional query parameters, with their legal values. */
 export type Params<R extends RouteName> = Simplify<
   { readonly [S in keyof (typeof ROUTES)[R]['slots']]: ValueOf<(typeof ROUTES)[R]['slots'][S]> } & {
     readonly [P in keyof (typeof ROUTES)[R]['query']]?: ValueOf<(typeof ROUTES)[R]['query'][P]>
@@ -223,10 +206,10 @@ export type Params<R extends RouteName> = Simplify<
 /** The parameters of a call of any route, by name. */
 export type AnyParams = Readonly<Record<string, ValueOf<ParameterKind> | undefined>>
 
-/** The parameters of a call: typed for a route of the specification; those of one that a service declares are checked when it is built. */
+/** The parameters of a call, typed for a route of the specification. Others are checked when the request is built. */
 export type ParamsOf<R extends string> = R extends RouteName ? Params<R> : AnyParams
 
-/** The words that a query parameter takes in a service; none where it has no such parameter. */
+/** The words of a query parameter; none if the route does not have it. */
 export function wordsFor(routes: Readonly<Record<string, Route>>, route: string, parameter: string): Choice<string> {
   const kind = routes[route]?.query[parameter]
   return kind?.kind === 'choice' ? kind : choice([])
@@ -243,7 +226,7 @@ export const routesOf = (routes: Readonly<Record<string, Route>>, shape: Shape):
 
 export const CONTENT_ROUTES = routesOf(ROUTES, 'content') as ContentRoute[]
 
-/** The kind of what a route brings: what its items are called in the database. */
+/** The kind of the items of a route in the database. */
 export const itemKind = (routes: Readonly<Record<string, Route>>, name: string): string => routes[name]!.item ?? name
 /** The kinds of content of a service, each with its route. */
 export const contentKinds = (routes: Readonly<Record<string, Route>>): ReadonlyMap<string, string> =>

@@ -5,47 +5,47 @@ import type { Locale, Route } from './routes.ts'
 import type { ExampleTexts, WellKnown } from './wellKnown.ts'
 import type { Windows } from './windowSizes.ts'
 
-/** A service as data: everything that is particular to one, except the fields of its answers (`transform/` reads them). */
+/** A service as data, except the fields of its responses, which `transform/` reads. */
 export interface Service {
-  /** The name of the service, as `--service` takes it. */
+  /** The name for `--service`. */
   readonly name: string
   /** The word in the media type `application/vnd.<vendor>-v<N>+json`. */
   readonly vendor: string
-  /** Where it is, when that is the same for everybody. */
+  /** Its address; null if users have different ones. */
   readonly baseUrl: string | null
-  /** How it is shown the key. */
+  /** How it receives the key. */
   readonly apiKey: ApiKey
   /** The zone in which it counts days and writes offsets. */
   readonly timeZone: string
-  /** The languages of its texts. Where languages share a column, the first one wins; others fill what it leaves empty. */
+  /** The languages of its texts. In columns that languages share, the first one takes precedence, others replace NULLs. */
   readonly locales: readonly [Locale, ...Locale[]]
-  /** What can be requested, by name, with the parameters of each call and the shape of its answer. */
+  /** Its routes by name. */
   readonly routes: Readonly<Record<string, Route>>
-  /** The route that is called to find out whether it answers; null for none. */
+  /** The route that shows whether it can be reached; null for none. */
   readonly probe: string | null
-  /** The geos that are shown first by default, in this order. */
+  /** The geos that are shown first, in this order. */
   readonly mainGeos: readonly number[]
-  /** The names of geos, which jobs may use in place of ids; the one that is shown comes first. */
+  /** The names of geos, which jobs may use instead of ids. The displayed one comes first. */
   readonly geos?: Readonly<Record<number, readonly [name: string, other?: string]>>
-  /** The units of its quantities; values of other quantities have the name of their quantity as unit. Default: none are known. */
+  /** The units of its quantities. Other values have the name of their quantity as unit. */
   readonly magnitudes?: readonly Magnitude[]
-  /** The geos of often used indicators, which are shown before any value is stored. */
+  /** The geos of common indicators, which are shown before values are stored. */
   readonly indicatorGeos?: Readonly<Record<number, readonly number[]>>
-  /** The indicators that recipes, the demo and examples are about by default. */
+  /** The indicators of recipes, the demo and examples. */
   readonly wellKnown: WellKnown
-  /** Indicators whose values for tomorrow are published today: windows that end today leave them out. */
+  /** Indicators whose values for tomorrow are published today. */
   readonly publishedAhead?: readonly number[]
-  /** What searches and examples are about by default; null where nothing is known. */
+  /** The texts of searches and examples; null for none. */
   readonly exampleTexts: ExampleTexts | null
-  /** How it names the resolution of an answer. */
+  /** The resolutions that it states. */
   readonly steps: Steps
-  /** How much is requested at once before anything was learned. */
+  /** The sizes of the first windows. */
   readonly windows: Windows
-  /** Changes of resolution that its operator announced. */
+  /** Announced changes of resolution. */
   readonly changes: readonly ResolutionChange[]
 }
 
-/** What examples in messages are about. */
+/** The values of examples in messages. */
 export interface Examples {
   readonly indicator: number
   readonly second: number

@@ -1,16 +1,16 @@
-/** An indicator, and the geo whose values answer most questions about it; null if the service has none. */
+/** An indicator with its most useful geo; null if the service has none. */
 export interface WellKnownSeries {
   readonly indicator: number | null
   readonly geo: number | null
 }
 
-/** What questions are about: the subjects of recipes, of the demo and of the examples in the help. */
+/** The subjects of recipes, the demo and examples in the help. */
 export interface WellKnown {
   /** The price of the day-ahead market. */
   readonly spotPrice: WellKnownSeries
   /** The price of another session of the same market. */
   readonly sessionPrice: WellKnownSeries
-  /** The energy that was traded in each period, which became shorter on the way. */
+  /** The traded energy of each period. Periods became shorter in 2025. */
   readonly tradedEnergy: WellKnownSeries
   readonly demand: WellKnownSeries
   readonly demandForecast: WellKnownSeries
@@ -40,20 +40,23 @@ export const WELL_KNOWN = {
   combinedCycle: power(550),
 } as const satisfies WellKnown
 
-/** Two indicators for examples in the help, which is about no other service. */
+/** Two indicators for examples in the help. */
 export const [EXAMPLE, SECOND_EXAMPLE] = [WELL_KNOWN.spotPrice.indicator, WELL_KNOWN.sessionPrice.indicator] as const
 
-/** What is found in texts, for searches by default and for examples. */
+/** Texts for searches and examples. */
 export interface ExampleTexts {
   /** A word of many texts. */
   readonly word: string
-  /** A term under which the catalogue files indicators. */
+  /** A term of indicators in the catalogue. */
   readonly term: string
 }
 export const EXAMPLE_TEXTS: ExampleTexts = { word: 'precio', term: 'Precios' }
 
-/** The geos that are shown before others where nobody names one, the widest first. Source: the operator's values. */
+/** The geos that are shown first by default, the widest first. Source: the operator's values. */
 export const MAIN_GEOS: readonly number[] = [COUNTRY, PENINSULA]
 
-/** Often used indicators with values for tomorrow: prices and energy of the day-ahead market, its first sessions, PVPC, and forecasts of demand, wind and sun. Without 544, which has only three hours of tomorrow. Source: their descriptions in the catalogue, and the times of publication of 600, 1001 and 1739. */
+/**
+ * Common indicators with values for tomorrow: day-ahead prices and energy, first intraday sessions, PVPC, and forecasts of demand,
+ * wind and sun. Without 544, which has only three hours of tomorrow. Source: descriptions in the catalogue, and publication times.
+ */
 export const PUBLISHED_AHEAD: readonly number[] = [460, 541, 600, 602, 612, 613, 1001, 1739, 1775, 1777, 1779, 10034]

@@ -6,17 +6,17 @@ export interface Size {
   readonly count: number
 }
 
-/** How much is requested at once before anything was learned. */
+/** The sizes of windows before the service has responded to larger ones. */
 export interface Windows {
-  /** By the number of geos that the request is about; the last row holds for any number. */
+  /** By the number of requested geos. The last row has no limit. */
   readonly byGeos: readonly { readonly upTo: number | null; readonly size: Size }[]
-  /** Where the number of geos is not known. */
+  /** For an unknown number of geos. */
   readonly unknownGeos: Size
-  /** For series that the service groups, by their step. */
+  /** For aggregated series, by step. */
   readonly grouped: Readonly<Record<string, Size>>
 }
 
-/** Source: the operator's service times out beyond about three weeks of forty geos and answers six months of a few. */
+/** Source: the operator's service times out for more than three weeks of forty geos, and serves six months of a few. */
 export const WINDOWS: Windows = {
   byGeos: [
     { upTo: 5, size: { unit: 'month', count: 6 } },

@@ -13,8 +13,8 @@ export interface ArchiveFileRows {
   readonly rows: readonly Row[] | null
 }
 
-/** A larger file in a ZIP has no known layout. */
-const MOST_BYTES = 200_000_000
+/** Larger files in a ZIP are skipped. */
+const MAX_BYTES = 200_000_000
 
 /** Decodes a text, which is Latin-1 if it is not UTF-8. */
 function decode(bytes: Uint8Array): string {
@@ -25,8 +25,8 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** The cells of a row of JSON, those of some keys first. */
-const cellsOf = (item: JsonObject, keys: readonly string[]): unknown[] => [
+/** The cells of a row of JSON; those of `keys` come first. */
+const toCells = (item: JsonObject, keys: readonly string[]): unknown[] => [
   ...keys.map((key) => item[key]),
   ...Object.entries(item).flatMap(([key, cell]) => (keys.includes(key) ? [] : [cell])),
 ]
@@ -41,7 +41,7 @@ function readJson(file: string, text: string): readonly Row[] | null {
   for (const { name: layout, root = '', keys = [], accepts } of ARCHIVE_LAYOUTS) {
     const items = isObject(body) ? body[root] : undefined
     const isRow = (item: unknown): item is JsonObject =>
-      isObject(item) && Object.keys(item).every((key) => /^\w+$/.test(key)) && accepts(cellsOf(item, keys), file)
+      isObject(item) && Object.keys(item).every((key) => /^\w+$/.test(key)) && accepts(toCells(item, keys), file)
     if (Array.isArray(items) && items.every(isRow))
       return items.map((item, i) => ({ file, line: i + 1, layout, columns: JSON.stringify(item) }))
   }
@@ -67,18 +67,18 @@ function readFile(path: string, bytes: Uint8Array): ArchiveFileRows {
   return { file, rows: layout ? readText(file, text, layout) : readJson(file, text) }
 }
 
-/** Reads a downloaded archive: the file itself, or the files in a ZIP. `name`: its name at the service. Throws if a ZIP is damaged. */
+/** Reads a downloaded archive: the file, or the files in a ZIP. `name`: its name at the service. Throws if a ZIP is damaged. */
 export function* readArchive(name: string, bytes: Uint8Array): Generator<ArchiveFileRows> {
   const isZip = bytes[0] === 0x50 && bytes[1] === 0x4b
   if (!isZip) return yield readFile(name, bytes)
   const skipped: string[] = []
-  const found = unzipSync(bytes, {
+  const files = unzipSync(bytes, {
     filter: ({ name: path, originalSize }) => {
-      const isWanted = originalSize <= MOST_BYTES && (textLayout(path) !== undefined || /\.json$/i.test(path))
-      if (!isWanted && !path.endsWith('/')) skipped.push(baseName(path))
-      return isWanted
+      const isRead = originalSize <= MAX_BYTES && (textLayout(path) !== undefined || /\.json$/i.test(path))
+      if (!isRead && !path.endsWith('/')) skipped.push(baseName(path))
+      return isRead
     },
   })
-  for (const [path, body] of Object.entries(found)) yield readFile(path, body)
+  for (const [path, body] of Object.entries(files)) yield readFile(path, body)
   for (const file of skipped) yield { file, rows: null }
 }

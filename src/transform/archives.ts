@@ -3,40 +3,40 @@ import { declaredRoute, type PlannedRequest } from '../job/plannedRequest.ts'
 import { itemKind } from '../service/routes.ts'
 import { canonical, isObject, type JsonObject, toPayload, toText } from '../util/json.ts'
 import { localDate } from '../util/time/zone.ts'
-import { AS } from './fields.ts'
-import { FILED_LISTS, type Item, readItems } from './items.ts'
+import { AS, fieldsAs } from './fields.ts'
+import { type Item, readItems, TAXONOMY_LISTS } from './items.ts'
 import { taxonomyRows } from './taxonomy.ts'
 
-const KNOWN = [
+const KNOWN_FIELDS = [
   ...['id', 'name', 'description', 'horizon', 'archive_type', 'download', 'json_download', 'date', 'date_times'],
   ...['publication_date', 'taxonomy_terms', 'vocabularies'],
 ]
 
-/** The day of an entry: its own where it has one, else the first requested day. */
+/** The day of an entry, or else the first requested day. */
 function archiveDate({ item, part }: Item, planned: PlannedRequest): string {
   const sent = isObject(item.date) ? (item.date.date ?? null) : (item.date ?? null)
-  const own = toText(sent)
-  if (own !== null && /^\d{4}-\d{2}-\d{2}/.test(own)) return own.slice(0, 10)
+  const date = toText(sent)
+  if (date !== null && /^\d{4}-\d{2}-\d{2}/.test(date)) return date.slice(0, 10)
   if (sent !== null && sent !== '') part.misread('date', 'a day')
   return planned.window ? localDate(planned.timeZone, planned.window.from) : ''
 }
 
-/** The rows of an answer of a route of archives: archives, their texts, and one edition for each entry. */
+/** Transforms a reply of a route of archives into archives, texts and editions. */
 export function transformArchives(body: JsonObject, planned: PlannedRequest): Rows {
   const { items, rejects } = readItems(body, declaredRoute(planned).root, ['id'], {
     once: false,
-    lists: FILED_LISTS,
+    lists: TAXONOMY_LISTS,
   })
   const kind = itemKind(planned.service.routes, planned.route)
   const { locale } = planned
-  const editions = items.map((one): RowValues => {
-    const { id, item, part } = one
-    const [download, other] = [part.inner('download'), part.inner('json_download')]
-    const sent = download ?? other
+  const editions = items.map((entry): RowValues => {
+    const { id, item, part } = entry
+    const [download, jsonDownload] = [part.inner('download'), part.inner('json_download')]
+    const sent = download ?? jsonDownload
     return {
       kind,
       id,
-      date: archiveDate(one, planned),
+      date: archiveDate(entry, planned),
       date_times: canonical(part.list('date_times')),
       publication_dates: canonical(part.list('publication_date')),
       ...sent?.columns({ url: ['url', AS.text] }),
@@ -56,8 +56,8 @@ export function transformArchives(body: JsonObject, planned: PlannedRequest): Ro
         rows: items.map(({ id, item, part }) => ({
           kind,
           id,
-          ...part.columns({ horizon: ['horizon', AS.text], archive_type: ['archive_type', AS.text] }),
-          ...toPayload(item, KNOWN),
+          ...part.columns(fieldsAs(AS.text, 'horizon', 'archive_type')),
+          ...toPayload(item, KNOWN_FIELDS),
         })),
         locale,
       },
@@ -70,7 +70,7 @@ export function transformArchives(body: JsonObject, planned: PlannedRequest): Ro
           ...part.columns({ name: ['name', AS.name], description: ['description', AS.text] }),
         })),
       },
-      // The key of an edition is its dates. Its address depends on the language.
+      // The URL of an edition depends on the language.
       { table: 'archive_edition', rows: editions, locale },
       ...tables,
     ],

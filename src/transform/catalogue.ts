@@ -2,21 +2,22 @@ import { NO_ROWS, type Rows, type RowValues } from '../db/tables/rows.ts'
 import { ENTRY_ROUTES } from '../job/entryRoutes.ts'
 import { declaredRoute, type PlannedRequest } from '../job/plannedRequest.ts'
 import { type JsonObject, toPayload } from '../util/json.ts'
-import { readItems } from './items.ts'
+import { readItems, toListing } from './items.ts'
 import { textColumns } from './plain.ts'
 
 const KNOWN = ['name', 'short_name', 'description', 'id']
 
-/** An answer of `/indicators` as rows. */
+/** Transforms a reply of `/indicators`. */
 export function transformCatalogue(body: JsonObject, planned: PlannedRequest): Rows {
-  const { items, rejects, whole } = readItems(body, declaredRoute(planned).root, ['id'])
+  const listed = readItems(body, declaredRoute(planned).root, ['id'])
+  const { items, rejects, whole } = listed
   const kind = ENTRY_ROUTES.series
   const rows = items.map(({ id, item }): RowValues => ({ kind, id, ...toPayload(item, KNOWN) }))
   const texts = items.map(({ id, part }): RowValues => ({ kind, id, locale: planned.locale, ...textColumns(part) }))
   const [term, ...more] = (planned.params.taxonomy_terms ?? []) as readonly string[]
   return {
     ...NO_ROWS,
-    // A listing filtered by one term shows which indicators have it; with several terms that is not known.
+    // A listing filtered by one term shows its indicators; with several terms they are unknown.
     owned:
       whole && term !== undefined && more.length === 0
         ? [
@@ -32,14 +33,7 @@ export function transformCatalogue(body: JsonObject, planned: PlannedRequest): R
       { table: 'indicator', rows, locale: planned.locale },
       { table: 'indicator_text', rows: texts },
     ],
-    listing: {
-      item: 'indicator',
-      text: 'indicator_text',
-      kind,
-      locale: planned.locale,
-      ids: items.map(({ id }) => id),
-      complete: whole && planned.complete,
-    },
+    listing: toListing(listed, planned, 'indicator', kind),
     ...rejects.done(),
     empty: items.length === 0,
   }

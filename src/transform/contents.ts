@@ -2,34 +2,39 @@ import { NO_ROWS, type Rows, type RowValues } from '../db/tables/rows.ts'
 import { declaredRoute, type PlannedRequest } from '../job/plannedRequest.ts'
 import { itemKind } from '../service/routes.ts'
 import { isObject, type JsonObject, toInteger, toPayload } from '../util/json.ts'
-import { AS, type FieldReader } from './fields.ts'
-import { FILED_LISTS, type Item, readItems } from './items.ts'
+import { AS, type FieldReader, fieldsAs } from './fields.ts'
+import { type Item, readItems, TAXONOMY_LISTS, toListing } from './items.ts'
 import { withPlain } from './plain.ts'
 import { type CheckedPart, checkPart, type Rejects } from './rejects.ts'
 import { taxonomyRows } from './taxonomy.ts'
 
-const KNOWN = [
-  ...['title', 'slug', 'body', 'id', 'published_status', 'published_at', 'updated_at', 'expires_at', 'created_at'],
-  ...['summary', 'sticky', 'permalink', 'media', 'taxonomy_terms', 'vocabularies'],
+const ITEM_FIELDS = {
+  ...fieldsAs(AS.text, 'published_status', 'published_at', 'updated_at', 'expires_at', 'created_at'),
+  ...fieldsAs(AS.flag, 'sticky'),
+}
+const TEXT_FIELDS = fieldsAs(AS.text, 'title', 'slug', 'permalink', 'summary', 'body')
+const KNOWN_FIELDS = [
+  ...Object.keys({ ...ITEM_FIELDS, ...TEXT_FIELDS }),
+  ...['id', 'media', 'taxonomy_terms', 'vocabularies'],
 ]
-const KNOWN_MEDIA = [
+const KNOWN_MEDIA_FIELDS = [
   ...['id', 'title', 'media_type', 'document_value_file_name', 'document_value_content_type'],
   ...['document_value_file_size', 'download'],
 ]
 
-/** A size that may come as a number or as its digits. */
+/** A size, as a number or its digits. */
 const SIZE: FieldReader = {
   type: AS.integer.type,
   read: (value) => AS.integer.read(typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value),
 }
 
-/** The file of a medium. Documents and photos name it in fields of their own: what a document says counts first. */
+/** The file of a medium. Documents and photos have different fields; those of a document take precedence. */
 function mediumFile(medium: CheckedPart): RowValues {
-  const [photo, document] = ['photo', 'document'].map((of) =>
+  const [photo, document] = ['photo', 'document'].map((prefix) =>
     medium.columns({
-      file_name: [`${of}_value_file_name`, AS.text],
-      content_type: [`${of}_value_content_type`, AS.text],
-      file_size: [`${of}_value_file_size`, SIZE],
+      file_name: [`${prefix}_value_file_name`, AS.text],
+      content_type: [`${prefix}_value_content_type`, AS.text],
+      file_size: [`${prefix}_value_file_size`, SIZE],
     }),
   )
   const filled = Object.entries(document!).filter(([column, value]) => value !== null || !(column in photo!))
@@ -39,31 +44,15 @@ function mediumFile(medium: CheckedPart): RowValues {
 const itemRow = (kind: string, { id, part }: Item): RowValues => ({
   kind,
   id,
-  ...part.columns({
-    published_status: ['published_status', AS.text],
-    published_at: ['published_at', AS.text],
-    updated_at: ['updated_at', AS.text],
-    expires_at: ['expires_at', AS.text],
-    created_at: ['created_at', AS.text],
-    sticky: ['sticky', AS.flag],
-  }),
+  ...part.columns(ITEM_FIELDS),
 })
 
 const textRow = (kind: string, locale: string, { id, item, part }: Item): RowValues => ({
   kind,
   id,
   locale,
-  ...withPlain(
-    part.columns({
-      title: ['title', AS.text],
-      slug: ['slug', AS.text],
-      permalink: ['permalink', AS.text],
-      summary: ['summary', AS.text],
-      body: ['body', AS.text],
-    }),
-    'body',
-  ),
-  ...toPayload(item, KNOWN),
+  ...withPlain(part.columns(TEXT_FIELDS), 'body'),
+  ...toPayload(item, KNOWN_FIELDS),
 })
 
 const mediaRows = (kind: string, locale: string, { id, part }: Item, rejects: Rejects): RowValues[] =>
@@ -76,21 +65,16 @@ const mediaRows = (kind: string, locale: string, { id, part }: Item, rejects: Re
       id,
       locale,
       media_id: mediaId,
-      ...sent.columns({
-        title: ['title', AS.text],
-        media_type: ['media_type', AS.text],
-        url: ['download', AS.text],
-      }),
+      ...sent.columns({ ...fieldsAs(AS.text, 'title', 'media_type'), url: ['download', AS.text] }),
       ...mediumFile(sent),
-      ...toPayload(medium, KNOWN_MEDIA),
+      ...toPayload(medium, KNOWN_MEDIA_FIELDS),
     }
   })
 
-/** An answer of a content route as rows. */
+/** Transforms a reply of a content route. */
 export function transformContents(body: JsonObject, planned: PlannedRequest): Rows {
-  const { items, rejects, whole } = readItems(body, declaredRoute(planned).root, ['id'], {
-    lists: { ...FILED_LISTS, media: 'id' },
-  })
+  const listed = readItems(body, declaredRoute(planned).root, ['id'], { lists: { ...TAXONOMY_LISTS, media: 'id' } })
+  const { items, rejects } = listed
   const kind = itemKind(planned.service.routes, planned.route)
   const { locale } = planned
   const filed = items.map(({ id, part }) => ({ owner: { kind, id }, part }))
@@ -114,14 +98,7 @@ export function transformContents(body: JsonObject, planned: PlannedRequest): Ro
         rows: items.flatMap((item) => mediaRows(kind, locale, item, rejects)),
       },
     ],
-    listing: {
-      item: 'content',
-      text: 'content_text',
-      kind,
-      locale,
-      ids: items.map(({ id }) => id),
-      complete: whole && planned.complete,
-    },
+    listing: toListing(listed, planned, 'content', kind),
     ...rejects.done(),
     empty: items.length === 0,
   }

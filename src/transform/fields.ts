@@ -1,10 +1,9 @@
-/* How the fields of an object of an answer become the columns of a row. */
 import { type JsonObject, toInteger } from '../util/json.ts'
 
-/** 1 or 0 for a boolean, as SQLite keeps it; null for anything else. */
+/** 1 or 0 for a boolean; null for anything else. */
 const booleanFlag = (value: unknown): 0 | 1 | null => (value === true ? 1 : value === false ? 0 : null)
 
-/** Reads a field of a type into a column. */
+/** Reads a field of a reply into a column. */
 export interface FieldReader {
   /** The type, in words. */
   readonly type: string
@@ -20,8 +19,7 @@ const orNull =
 const TEXT = 'a text'
 
 /**
- * How fields become columns. A null becomes null, and so does an empty name: it names nothing, and a name in another language is to
- * be shown in its place. Any other empty text is a text.
+ * Readers of fields. An empty name becomes null, so that a name in another language is shown.
  */
 export const AS = {
   name: {
@@ -36,11 +34,15 @@ export const AS = {
 /** The fields of an object that become columns, by column. */
 export type Fields = Readonly<Record<string, readonly [key: string, as: FieldReader]>>
 
+/** Fields with the names of their columns. */
+export const fieldsAs = (as: FieldReader, ...names: readonly string[]): Fields =>
+  Object.fromEntries(names.map((name) => [name, [name, as] as const]))
+
 /**
- * The columns of a row, from the fields of an object. A field that was not sent gets no column, so that the stored value stays;
- * nor does one of another type, for which `misread` is called with the type that it should have.
+ * Reads the columns of a row from the fields of an object. Fields that were not sent get no column, so that stored values stay.
+ * Neither do those of another type, for which it calls `misread` with the expected type.
  */
-export function columnsOf(
+export function readColumns(
   object: JsonObject,
   fields: Fields,
   misread: (key: string, type: string) => void,

@@ -1,7 +1,7 @@
 import type { compile } from 'html-to-text'
 import type { RowValues } from '../db/tables/rows.ts'
 import { loadPackage } from '../util/package.ts'
-import { AS, type Fields } from './fields.ts'
+import { AS, fieldsAs } from './fields.ts'
 import type { CheckedPart } from './rejects.ts'
 
 const OPTIONS: Parameters<typeof compile>[0] = {
@@ -17,23 +17,23 @@ const OPTIONS: Parameters<typeof compile>[0] = {
 
 let converter: ReturnType<typeof compile> | undefined
 
-/** The converter, loaded for the first text: most answers have values and none. */
+/** The converter, loaded on demand, because most replies have only values. */
 const convert = (html: string): string => {
   converter ??= loadPackage<typeof import('html-to-text')>('html-to-text').compile(OPTIONS)
   return converter(html)
 }
 
-/** The time of a conversion grows with the square of these; no text for people has more. */
-const MOST_TAGS = 10_000
-const MOST_CELLS = 2_000
-/** How many columns or rows a cell may span: the converter creates all of them. */
+/** The time of a conversion grows with the square of these. */
+const MAX_TAGS = 10_000
+const MAX_CELLS = 2_000
+/** The converter creates all columns or rows that a cell spans. */
 const MAX_SPAN = 100
 
 const countMatches = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0
 
 /** Whether a text can be converted in reasonable time. */
 function isConvertible(html: string): boolean {
-  if (countMatches(html, /<[a-z]/gi) > MOST_TAGS || countMatches(html, /<t[dh]/gi) > MOST_CELLS) return false
+  if (countMatches(html, /<[a-z]/gi) > MAX_TAGS || countMatches(html, /<t[dh]/gi) > MAX_CELLS) return false
   for (const [, span] of html.matchAll(/(?:col|row)span[\s="']{0,5}(\d+)/gi)) if (Number(span) > MAX_SPAN) return false
   return true
 }
@@ -56,7 +56,7 @@ function stripTags(html: string): string {
     .replaceAll(/&(amp|lt|gt|quot|apos|nbsp);/g, (_, name: string) => ENTITIES[name]!)
 }
 
-/** The text of HTML: converted, or only without its tags where the conversion would take too long. */
+/** Converts HTML, or only removes its tags if the conversion would take too long. */
 function convertHtml(html: string): string {
   if (!isConvertible(html)) return stripTags(html)
   try {
@@ -68,20 +68,16 @@ function convertHtml(html: string): string {
   }
 }
 
-/** HTML as readable text: paragraphs on lines of their own, entities as letters, no links, no pictures. */
+/** Converts HTML to text: paragraphs on separate lines, decoded entities, without links and images. */
 export const plainText = (html: string): string => convertHtml(html).replaceAll('\u00a0', ' ').trim()
 
-/** A row with the plain text of a column of HTML added as `…_text`. */
+/** Adds the plain text of a column of HTML to a row, as `…_text`. */
 export const withPlain = (row: RowValues, column: string): RowValues => {
   const html = row[column]
   return html === undefined ? row : { ...row, [`${column}_text`]: html === null ? null : plainText(String(html)) }
 }
 
-const PLAIN_FIELDS = {
-  name: ['name', AS.name],
-  short_name: ['short_name', AS.text],
-  description: ['description', AS.text],
-} as const satisfies Fields
+const PLAIN_FIELDS = { ...fieldsAs(AS.name, 'name'), ...fieldsAs(AS.text, 'short_name', 'description') }
 
-/** The texts of an indicator that were sent. */
+/** The sent texts of an indicator. */
 export const textColumns = (item: CheckedPart): RowValues => withPlain(item.columns(PLAIN_FIELDS), 'description')

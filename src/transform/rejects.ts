@@ -1,55 +1,55 @@
 import type { ObservationKey, Reject, RowValues } from '../db/tables/rows.ts'
 import { isObject, isUnreadable, type JsonObject } from '../util/json.ts'
-import { columnsOf, type Fields } from './fields.ts'
+import { type Fields, readColumns } from './fields.ts'
 
-/** How many rejects of one answer are kept with their fragments; the rest is only counted, because the body is kept anyway. */
-const KEPT_REJECTS = 100
+/** Maximum rejects of a reply with fragments. Others are only counted. */
+const MAX_REJECTS = 100
 
-/** The parts of an answer that could not be understood. */
+/** The parts of a reply that could not be parsed. */
 export interface Rejected {
   /** The first of them. */
   readonly rejects: readonly Reject[]
-  /** How many there are in all. */
+  /** The number of all. */
   readonly rejected: number
 }
 
-/** Collects rejects while an answer is parsed. */
+/** Collects rejects while a reply is parsed. */
 export interface Rejects {
   add(path: string, reason: string, fragment: unknown, observation?: ObservationKey): void
   done(): Rejected
 }
 
-export function gatherRejects(): Rejects {
+export function collectRejects(): Rejects {
   const rejects: Reject[] = []
   let rejected = 0
   return {
     add(path, reason, fragment, observation) {
-      if (rejected++ < KEPT_REJECTS) rejects.push({ path, reason, fragment, observation })
+      if (rejected++ < MAX_REJECTS) rejects.push({ path, reason, fragment, observation })
     },
     done: () => ({ rejects, rejected }),
   }
 }
 
-/** What was rejected in two parts of an answer; that of the first is kept before that of the second. */
-export const joinRejected = (first: Rejected, second: Rejected): Rejected => ({
-  rejects: [...first.rejects, ...second.rejects].slice(0, KEPT_REJECTS),
+/** Joins the rejects of two parts of a reply. Those of the first part come first. */
+export const joinRejects = (first: Rejected, second: Rejected): Rejected => ({
+  rejects: [...first.rejects, ...second.rejects].slice(0, MAX_REJECTS),
   rejected: first.rejected + second.rejected,
 })
 
-/** An object of an answer whose fields become columns. A field of another type is rejected alone; the rest of the object is kept. */
+/** An object of a reply whose fields become columns. Only fields of another type are rejected. */
 export interface CheckedPart {
   readonly object: JsonObject
   readonly path: string
   columns(fields: Fields): RowValues
-  /** Rejects a field that was sent: it is not what the text says. */
+  /** Rejects a field that is not of a type. */
   misread(key: string, type: string): void
-  /** The elements of a list; none, and rejected, where it is something else. */
+  /** The elements of a list. Rejects any other value and returns none. */
   list(key: string): readonly unknown[]
-  /** An object inside of this one; undefined, and rejected, where it is something else. */
+  /** An object inside this one. Rejects any other value and returns undefined. */
   inner(key: string): CheckedPart | undefined
 }
 
-/** The object at a path. Its rejects name it by its number, in the field `idKey`, because its place changes from answer to answer. */
+/** The object at a path. Its rejects name its id, in the field `idKey`, because its path differs between replies. */
 export function checkPart(object: JsonObject, path: string, rejects: Rejects, idKey?: string): CheckedPart {
   const misread = (key: string, type: string): void => {
     const named = idKey !== undefined && object[idKey] !== undefined ? { [idKey]: object[idKey] } : {}
@@ -60,7 +60,7 @@ export function checkPart(object: JsonObject, path: string, rejects: Rejects, id
     object,
     path,
     misread,
-    columns: (fields) => columnsOf(object, fields, misread),
+    columns: (fields) => readColumns(object, fields, misread),
     list(key) {
       const value = object[key] ?? []
       if (Array.isArray(value)) return value

@@ -3,29 +3,20 @@ import { ENTRY_ROUTES } from '../job/entryRoutes.ts'
 import { declaredRoute, type PlannedRequest } from '../job/plannedRequest.ts'
 import { SchemaError } from '../util/errors.ts'
 import { brief, isObject, type JsonObject, toPayload } from '../util/json.ts'
-import { AS, type Fields } from './fields.ts'
-import { bounded } from './flood.ts'
+import { AS, type Fields, fieldsAs } from './fields.ts'
+import { limitRows } from './flood.ts'
 import { textColumns } from './plain.ts'
-import { type CheckedPart, checkPart, gatherRejects, joinRejected, type Rejects } from './rejects.ts'
+import { type CheckedPart, checkPart, collectRejects, joinRejects, type Rejects } from './rejects.ts'
 import { readValues, type Values } from './values/readValues.ts'
-import { claimedId, guessStep, isGuessed, stepsInParts, stepsOf } from './values/steps.ts'
+import { claimedId, findSteps, guessStep, isGuessed, stepsInParts } from './values/steps.ts'
 
-const KNOWN = [
-  'name',
-  'short_name',
-  'description',
-  'id',
-  'composited',
-  'step_type',
-  'disaggregated',
-  'magnitud',
-  'tiempo',
-  'geos',
-  'values_updated_at',
-  'values',
+const INDICATOR_FIELDS = { ...fieldsAs(AS.text, 'step_type'), ...fieldsAs(AS.flag, 'composited', 'disaggregated') }
+const KNOWN_FIELDS = [
+  ...['id', 'name', 'short_name', 'description', ...Object.keys(INDICATOR_FIELDS)],
+  ...['magnitud', 'tiempo', 'geos', 'values_updated_at', 'values'],
 ]
 
-/** The elements of a list, each to be read field by field; whatever is not an object is rejected. */
+/** The elements of a list, to read their fields. Rejects elements that are not objects. */
 const checkElements = (part: CheckedPart, key: string, rejects: Rejects): CheckedPart[] =>
   part.list(key).flatMap((element, i) => {
     const path = `${part.path}.${key}[${i}]`
@@ -35,31 +26,26 @@ const checkElements = (part: CheckedPart, key: string, rejects: Rejects): Checke
   })
 
 const GEO_FIELDS = { id: ['geo_id', AS.integer], name: ['geo_name', AS.name] } as const satisfies Fields
-const INDICATOR_FIELDS = {
-  step_type: ['step_type', AS.text],
-  composited: ['composited', AS.flag],
-  disaggregated: ['disaggregated', AS.flag],
-} as const satisfies Fields
 const MAGNITUDE = { magnitude_id: ['id', AS.integer], magnitude: ['name', AS.text] } as const satisfies Fields
 const UPDATED = { updated: ['values_updated_at', AS.name] } as const satisfies Fields
 const PERIOD_FIELDS = { id: ['id', AS.integer] } as const satisfies Fields
 
-/** The geos that the answer names, in its list or in its values. */
+/** The geos that the reply names in its list or its values. */
 function geoRows(
   indicator: CheckedPart,
   names: ReadonlyMap<number, string>,
   planned: PlannedRequest,
   rejects: Rejects,
 ): TableRows[] {
-  const all = new Map(names)
+  const geos = new Map(names)
   for (const geo of checkElements(indicator, 'geos', rejects)) {
     const { id, name } = geo.columns(GEO_FIELDS)
-    if (typeof id === 'number' && typeof name === 'string') all.set(id, name)
+    if (typeof id === 'number' && typeof name === 'string') geos.set(id, name)
   }
   const level = planned.series?.geoTrunc ?? null
   return [
-    { table: 'geo', rows: [...all.keys()].map((id) => (level === null ? { id } : { id, level })) },
-    { table: 'geo_text', rows: [...all].map(([id, name]) => ({ id, locale: planned.locale, name })) },
+    { table: 'geo', rows: [...geos.keys()].map((id) => (level === null ? { id } : { id, level })) },
+    { table: 'geo_text', rows: [...geos].map(([id, name]) => ({ id, locale: planned.locale, name })) },
   ]
 }
 
@@ -71,14 +57,14 @@ function indicatorRows(indicator: CheckedPart, id: number, planned: PlannedReque
     id,
     ...indicator.columns(INDICATOR_FIELDS),
     ...magnitude?.columns(MAGNITUDE),
-    ...toPayload(indicator.object, KNOWN),
+    ...toPayload(indicator.object, KNOWN_FIELDS),
   }
   const text = textColumns(indicator)
   return [
     { table: 'indicator', rows: [row], locale: planned.locale },
     {
       table: 'indicator_text',
-      // Without any text there is no row: one of nulls would be a version, which the first name then revises.
+      // No row without texts, because it would be a version that the first name revises.
       rows: Object.keys(text).length === 0 ? [] : [{ kind, id, locale: planned.locale, ...text }],
       when: 'unlisted',
     },
@@ -86,46 +72,49 @@ function indicatorRows(indicator: CheckedPart, id: number, planned: PlannedReque
 }
 
 /**
- * The rows of an answer of `/indicators/{id}` or `/offer_indicators/{id}`. Throws SchemaError where it has no list of values.
- * `scanned`: the values, where they were read from the bytes already and the list in the body is empty.
+ * Transforms a reply of `/indicators/{id}` or `/offer_indicators/{id}`. Throws SchemaError if it has no list of values.
+ * `scanned`: the values, if they were read from the bytes and the list in the body is empty.
  */
 export function transformSeries(body: JsonObject, planned: PlannedRequest, scanned?: Values): Rows {
   const { root } = declaredRoute(planned)
-  // Only one root key is known from recordings; any object with values is accepted.
+  // Recordings have one root key; any object with values is accepted.
   const indicator = body[root] ?? Object.values(body).find((part) => isObject(part) && 'values' in part)
   if (!isObject(indicator)) throw new SchemaError('The response has no field `indicator`.', { path: `$.${root}` })
   if (!Array.isArray(indicator.values)) throw new SchemaError('`values` is not a list.', { path: `$.${root}.values` })
   const requested = planned.series?.indicatorId ?? 0
-  const answered = indicator.id ?? requested
-  if (String(answered) !== String(requested))
-    throw new SchemaError(`Requested indicator ${requested}, but the response contains indicator ${brief(answered)}.`, {
+  const sent = indicator.id ?? requested
+  if (String(sent) !== String(requested))
+    throw new SchemaError(`Requested indicator ${requested}, but the response contains indicator ${brief(sent)}.`, {
       path: `$.${root}.id`,
     })
-  const { observations, rows, outside, geoNames, ...ofValues } =
+  const { observations, rows, outside, geoNames, ...valueRejects } =
     scanned ?? readValues(indicator.values, planned.window, root)
-  const beside = gatherRejects()
-  const part = checkPart(indicator, `$.${root}`, beside)
+  const otherRejects = collectRejects()
+  const part = checkPart(indicator, `$.${root}`, otherRejects)
   const { window, timeZone, service } = planned
   const length = window ? window.to - window.from : 0
   const trunc = planned.series?.timeTrunc ?? null
-  const steps = stepsOf(service.steps, timeZone, trunc, indicator.tiempo, observations, length)
+  const steps = findSteps(service.steps, timeZone, trunc, indicator.tiempo, observations, length)
   const guessed = trunc === null && isGuessed(service.steps, timeZone, indicator.tiempo, observations, steps)
   const { updated } = part.columns(UPDATED)
-  for (const tiempo of checkElements(part, 'tiempo', beside).slice(0, 1)) tiempo.columns(PERIOD_FIELDS)
+  for (const tiempo of checkElements(part, 'tiempo', otherRejects).slice(0, 1)) tiempo.columns(PERIOD_FIELDS)
   const eachStep = trunc === null && typeof steps === 'number' ? stepsInParts(timeZone, observations, steps) : steps
-  // The resolution that an answer without values states means nothing.
-  const has = observations.at.length > 0
-  return bounded({
+  // The resolution of a reply without values means nothing.
+  const hasValues = observations.at.length > 0
+  return limitRows({
     observations: guessed
       ? { ...observations, steps: guessStep(timeZone, observations, steps), guessed }
       : { ...observations, steps: eachStep },
-    tables: [...indicatorRows(part, requested, planned, beside), ...geoRows(part, geoNames, planned, beside)],
+    tables: [
+      ...indicatorRows(part, requested, planned, otherRejects),
+      ...geoRows(part, geoNames, planned, otherRejects),
+    ],
     owned: [],
     listing: null,
-    // Those of values first: they decide whether the window is unverified.
-    ...joinRejected(ofValues, beside.done()),
-    stepS: has && typeof steps === 'number' ? steps : null,
-    resolutionId: has ? claimedId(indicator.tiempo) : null,
+    // Rejects of values first, because they decide whether the window is unverified.
+    ...joinRejects(valueRejects, otherRejects.done()),
+    stepS: hasValues && typeof steps === 'number' ? steps : null,
+    resolutionId: hasValues ? claimedId(indicator.tiempo) : null,
     sourceUpdatedAt: typeof updated === 'string' ? updated : null,
     outside,
     empty: rows === 0,

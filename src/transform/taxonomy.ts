@@ -4,14 +4,14 @@ import { isObject, toInteger, toText } from '../util/json.ts'
 import { AS } from './fields.ts'
 import { type CheckedPart, checkPart, type Rejects } from './rejects.ts'
 
-/** An item, and the terms and vocabularies that it names. */
-export interface Filed {
+/** An item with terms and vocabularies. */
+export interface Classified {
   readonly owner: RowValues
   readonly part: CheckedPart
 }
 
-/** The entries of a list that have a number, each to be read field by field. */
-const entriesOf = (
+/** The entries of a list with an id, to read their fields. */
+const readEntries = (
   part: CheckedPart,
   key: string,
   idKey: string,
@@ -26,9 +26,9 @@ const entriesOf = (
 
 const NAME_FIELD = ['name', AS.name] as const
 
-/** The rows of the terms and vocabularies that items name, and of the links between them. */
+/** The rows of the terms and vocabularies of items, and their links. */
 export function taxonomyRows(
-  filed: readonly Filed[],
+  classified: readonly Classified[],
   locale: string,
   rejects: Rejects,
   links: { readonly term: TableName; readonly vocabulary: TableName },
@@ -37,28 +37,28 @@ export function taxonomyRows(
   const vocabularies = new Map<number, string | null>()
   const termLinks: RowValues[] = []
   const vocabularyLinks: RowValues[] = []
-  for (const item of filed) {
-    for (const { id, entry } of entriesOf(item.part, 'taxonomy_terms', 'id_taxonomy_term', rejects)) {
+  for (const item of classified) {
+    for (const { id, entry } of readEntries(item.part, 'taxonomy_terms', 'id_taxonomy_term', rejects)) {
       const { name, vocabulary } = entry.columns({ name: NAME_FIELD, vocabulary: ['vocabulary_id', AS.integer] })
       const vocabularyId = toInteger(vocabulary)
-      const known = terms.get(id)
+      const earlier = terms.get(id)
       terms.set(id, {
-        vocabularyId: vocabularyId ?? known?.vocabularyId ?? null,
-        name: toText(name) ?? known?.name ?? null,
+        vocabularyId: vocabularyId ?? earlier?.vocabularyId ?? null,
+        name: toText(name) ?? earlier?.name ?? null,
       })
       if (vocabularyId !== null && !vocabularies.has(vocabularyId)) vocabularies.set(vocabularyId, null)
       termLinks.push({ ...item.owner, term_id: id })
     }
-    for (const { id, entry } of entriesOf(item.part, 'vocabularies', 'id_vocabulary', rejects)) {
+    for (const { id, entry } of readEntries(item.part, 'vocabularies', 'id_vocabulary', rejects)) {
       vocabularies.set(id, toText(entry.columns({ name: NAME_FIELD }).name) ?? vocabularies.get(id) ?? null)
       vocabularyLinks.push({ ...item.owner, vocabulary_id: id })
     }
   }
   const named = <T>(entries: Iterable<readonly [number, T]>, name: (value: T) => string | null): RowValues[] =>
     [...entries].flatMap(([id, value]) => (name(value) === null ? [] : [{ id, locale, name: name(value) }]))
-  const ownersOf = (list: 'taxonomy_terms' | 'vocabularies'): RowValues[] =>
-    filed.filter(({ part }) => part.object[list] !== undefined).map(({ owner }) => owner)
-  const owner = Object.keys(filed[0]?.owner ?? {})
+  const owners = (list: 'taxonomy_terms' | 'vocabularies'): RowValues[] =>
+    classified.filter(({ part }) => part.object[list] !== undefined).map(({ owner }) => owner)
+  const owner = Object.keys(classified[0]?.owner ?? {})
   return {
     tables: [
       { table: 'vocabulary', rows: [...vocabularies.keys()].map((id) => ({ id })) },
@@ -72,8 +72,8 @@ export function taxonomyRows(
       { table: 'taxonomy_term_text', rows: named(terms, ({ name }) => name) },
     ],
     owned: [
-      { table: links.term, owner, owners: ownersOf('taxonomy_terms'), rows: termLinks, locale },
-      { table: links.vocabulary, owner, owners: ownersOf('vocabularies'), rows: vocabularyLinks, locale },
+      { table: links.term, owner, owners: owners('taxonomy_terms'), rows: termLinks, locale },
+      { table: links.vocabulary, owner, owners: owners('vocabularies'), rows: vocabularyLinks, locale },
     ],
   }
 }

@@ -7,7 +7,7 @@ import { oneLine } from '../util/text.ts'
 import { transformArchives } from './archives.ts'
 import { transformCatalogue } from './catalogue.ts'
 import { transformContents } from './contents.ts'
-import { bounded, refuseFlood } from './flood.ts'
+import { limitRows, refuseFlood } from './flood.ts'
 import { transformSeries } from './series.ts'
 import { scan } from './values/scan.ts'
 import { transformWidgets } from './widgets.ts'
@@ -20,7 +20,7 @@ const BY_SHAPE: Readonly<Record<Shape, (body: JsonObject, planned: PlannedReques
   widgets: transformWidgets,
 }
 
-/** Reply → rows and rejects. Throws SchemaError when no row at all can be made of the body. */
+/** Transforms a reply into rows and rejects. Throws SchemaError if the body has no rows at all. */
 export function transform(body: Buffer, planned: PlannedRequest): Rows {
   try {
     return readBody(body, planned)
@@ -32,28 +32,28 @@ export function transform(body: Buffer, planned: PlannedRequest): Rows {
 }
 
 /** Kinds of bodies that are not JSON, by their first bytes. */
-const SIGNATURES: readonly { readonly bytes: readonly number[]; readonly says: string }[] = [
-  { bytes: [0xff, 0xfe], says: 'UTF-16 instead of UTF-8' },
-  { bytes: [0xfe, 0xff], says: 'UTF-16 instead of UTF-8' },
-  { bytes: [0x7b, 0], says: 'UTF-16 instead of UTF-8' },
-  { bytes: [0, 0x7b], says: 'UTF-16 instead of UTF-8' },
-  { bytes: [0x50, 0x4b, 3, 4], says: 'a ZIP file' },
-  { bytes: [0x1f, 0x8b], says: 'gzip data without a Content-Encoding header' },
-  { bytes: [0x28, 0xb5, 0x2f, 0xfd], says: 'zstd data without a Content-Encoding header' },
-  { bytes: [0x25, 0x50, 0x44, 0x46], says: 'a PDF file' },
+const SIGNATURES: readonly { readonly bytes: readonly number[]; readonly format: string }[] = [
+  { bytes: [0xff, 0xfe], format: 'UTF-16 instead of UTF-8' },
+  { bytes: [0xfe, 0xff], format: 'UTF-16 instead of UTF-8' },
+  { bytes: [0x7b, 0], format: 'UTF-16 instead of UTF-8' },
+  { bytes: [0, 0x7b], format: 'UTF-16 instead of UTF-8' },
+  { bytes: [0x50, 0x4b, 3, 4], format: 'a ZIP file' },
+  { bytes: [0x1f, 0x8b], format: 'gzip data without a Content-Encoding header' },
+  { bytes: [0x28, 0xb5, 0x2f, 0xfd], format: 'zstd data without a Content-Encoding header' },
+  { bytes: [0x25, 0x50, 0x44, 0x46], format: 'a PDF file' },
 ]
 
-/** The error for a body that is not JSON: what it is, or the parser's message, in one line. */
+/** The error of a body that is not JSON, with its format or the parser's message. */
 function notJson(body: Buffer, error: unknown): SchemaError {
   const signature = SIGNATURES.find(({ bytes }) => bytes.every((byte, i) => body[i] === byte))
   const message = oneLine((error as Error).message)
-  return new SchemaError(`The body is not JSON: ${signature ? `it is ${signature.says}` : message}.`, {
+  return new SchemaError(`The body is not JSON: ${signature ? `it is ${signature.format}` : message}.`, {
     path: '$',
     cause: error,
   })
 }
 
-/** The byte order mark that some programs put before UTF-8. */
+/** The byte order mark of UTF-8. */
 const BOM = [0xef, 0xbb, 0xbf]
 
 function readBody(body: Buffer, planned: PlannedRequest): Rows {
@@ -77,5 +77,5 @@ function readBody(body: Buffer, planned: PlannedRequest): Rows {
     throw new SchemaError(`The service sent a message instead of data: ${oneLine(parsed.message).slice(0, 500)}`, {
       path: '$.message',
     })
-  return bounded(BY_SHAPE[shape](parsed, planned))
+  return limitRows(BY_SHAPE[shape](parsed, planned))
 }

@@ -1,7 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { API_KEY, type ApiKey, checkKey, isExposed, keyFault, unlikeIssued } from '../../src/service/key.ts'
+import { API_KEY, type ApiKey, checkKey, expectedForm, isExposed, keyFault } from '../../src/service/key.ts'
 import type { InputError } from '../../src/util/errors.ts'
 import { runCommand, tempFolder } from '../kit.ts'
 
@@ -34,10 +34,10 @@ describe('an invalid API key', () => {
 
   test('a key is compared with the pattern that the service declares', () => {
     const digits = { header: 'x-key', issued: { pattern: '[0-9]{20}', words: '20 digits' } }
-    expect(unlikeIssued(API_KEY, KEY)).toBeUndefined()
-    expect(unlikeIssued(digits, KEY)).toBe('20 digits')
-    expect(unlikeIssued(digits, `"${'7'.repeat(20)}"`)).toBeUndefined()
-    expect(unlikeIssued({ ...digits, issued: null }, KEY)).toBeUndefined()
+    expect(expectedForm(API_KEY, KEY)).toBeUndefined()
+    expect(expectedForm(digits, KEY)).toBe('20 digits')
+    expect(expectedForm(digits, `"${'7'.repeat(20)}"`)).toBeUndefined()
+    expect(expectedForm({ ...digits, issued: null }, KEY)).toBeUndefined()
     const hintOf = (form: ApiKey): string | undefined => {
       try {
         return checkKey('', 'here', form)

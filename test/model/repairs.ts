@@ -69,8 +69,8 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'an answer for another id is stored',
     'transform/series.ts',
-    'if (String(answered) !== String(requested))',
-    'if (String(answered) !== String(requested) && requested === 0)',
+    'if (String(sent) !== String(requested))',
+    'if (String(sent) !== String(requested) && requested === 0)',
   ),
   mutant(
     'settled for one is settled for all',

@@ -1,5 +1,5 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
-import { buildRequest, formatDate, ownParams, requestFor, sentParams } from '../../src/service/request.ts'
+import { buildRequest, formatDate, paramsWithoutWindow, requestFor, sentParams } from '../../src/service/request.ts'
 import { type AnyParams, type Params, ROUTE_NAMES, ROUTES, type RouteName, routeOf } from '../../src/service/routes.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { InputError } from '../../src/util/errors.ts'
@@ -109,7 +109,7 @@ describe('requests built from route declarations', () => {
     ['a range without a window, as widgets have', { id: 1, start_date: AT, end_date: AT + 59 }, null],
     ['neither', { id: 1 }, null],
   ])('sent parameters are converted back for %s', (_of, params, window) => {
-    expect(ownParams(sentParams({ params, window }), window)).toEqual(params)
+    expect(paramsWithoutWindow(sentParams({ params, window }), window)).toEqual(params)
     if (window === null || params.date !== undefined) expect(sentParams({ params, window })).toEqual(params)
   })
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { STEPS } from '../../src/service/resolutions.ts'
-import { stepsOf } from '../../src/transform/values/steps.ts'
+import { findSteps } from '../../src/transform/values/steps.ts'
 import { addUnits, floorTo, startOfDate } from '../../src/util/time/zone.ts'
 import { emulate, json, ms, runJob, serve, tempStore } from '../kit.ts'
 
@@ -10,7 +10,7 @@ const at = (date: string): number => startOfDate(ZONE, date)!
 const of = (tiempo: unknown, dates: readonly (string | number)[], window = 400 * DAY) => {
   const instants = dates.map((date) => (typeof date === 'number' ? date : at(date)))
   const observations = { geoIds: instants.map(() => 3), at: instants, values: instants.map(() => 1) }
-  return stepsOf(STEPS, ZONE, null, tiempo, observations, window)
+  return findSteps(STEPS, ZONE, null, tiempo, observations, window)
 }
 const named = (name: string, id = 999) => [{ id, name }]
 

@@ -5,7 +5,7 @@ import { type LockHolder, readHolder } from '../../db/holder.ts'
 import { isLocked } from '../../db/lock.ts'
 import { schemaState } from '../../db/open.ts'
 import { missedRuns } from '../../reports/rhythm.ts'
-import { isExposed, keyFault, unlikeIssued } from '../../service/key.ts'
+import { expectedForm, isExposed, keyFault } from '../../service/key.ts'
 import { LIVE, type Service } from '../../service/services.ts'
 import { BusyError, StoreError } from '../../util/errors.ts'
 import { grouped, quantity } from '../../util/text.ts'
@@ -62,7 +62,7 @@ function diagnoseKey({ key, service }: Settings): Diagnosis {
   if (!key) return bad('key', 'not set: INDICATOR_SYNC_API_KEY or --api-key-file')
   const fault = keyFault(key.value)
   if (fault) return bad('key', `${fault} (${key.from})`)
-  const issued = unlikeIssued(service.value.apiKey, key.value)
+  const issued = expectedForm(service.value.apiKey, key.value)
   if (issued) return warn('key', `set (${key.from}), but does not look like an issued key (${issued})`)
   return good('key', `set (${key.from}); never shown`)
 }

@@ -89,13 +89,7 @@ export const _fetch = table(
     reason: optional(word<Reason>('missing, refresh, unverified, absent, restate or retry; NULL if not recorded')),
     code: optional(text('Error code, such as server-error; NULL if not recorded')),
   },
-  {
-    key: ['id'],
-    references: [
-      { columns: ['run_id'], table: '_run' },
-      { columns: ['series_id'], table: 'series' },
-    ],
-  },
+  { key: ['id'], references: { _run: ['run_id'], series: ['series_id'] } },
 )
 
 export const _reply = table(
@@ -127,13 +121,7 @@ export const _quarantine = table(
     geo_id: optional(integer('Geo of the rejected value; NULL if unknown')),
     at: optional(instant('Instant of the rejected value')),
   },
-  {
-    key: ['id'],
-    references: [
-      { columns: ['run_id'], table: '_run' },
-      { columns: ['fetch_id'], table: '_fetch' },
-    ],
-  },
+  { key: ['id'], references: { _run: ['run_id'], _fetch: ['fetch_id'] } },
 )
 
 export const _budget = table(

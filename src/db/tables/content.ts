@@ -1,4 +1,19 @@
-import { ARCHIVE_KIND, CONTENT_KIND, flag, integer, json, moment, optional, table, text } from './declare.ts'
+import {
+  ARCHIVE_KIND,
+  CONTENT_KIND,
+  flag,
+  integer,
+  json,
+  LISTED_TEXT,
+  LOCALE,
+  moment,
+  optional,
+  table,
+  text,
+} from './declare.ts'
+
+const ITEM = { kind: text(CONTENT_KIND), id: integer('Item (content.id)') }
+const ARCHIVE = { kind: text(ARCHIVE_KIND), id: integer('Archive (archive.id)') }
 
 export const content = table(
   'A news item, glossary entry, document or page.',
@@ -21,9 +36,8 @@ export const content = table(
 export const content_text = table(
   'Texts of an item in one language.',
   {
-    kind: text(CONTENT_KIND),
-    id: integer('Item (content.id)'),
-    locale: text('Language, such as es'),
+    ...ITEM,
+    ...LOCALE,
     title: optional(text('Title')),
     slug: optional(text('URL slug')),
     permalink: optional(text("Path on the service's site")),
@@ -31,23 +45,21 @@ export const content_text = table(
     body: optional(text('Body, HTML as received')),
     body_text: optional(text('Body as plain text')),
     payload: optional(json('Other fields as JSON')),
-    last_seen_at: optional(moment('Last seen in a complete listing in this language')),
-    withdrawn_at: optional(moment('First found missing from a complete listing in this language')),
+    ...LISTED_TEXT,
     fetch_id: integer('Fetch that received this version (_fetch.id)'),
   },
   {
     key: ['kind', 'id', 'locale'],
     silent: ['last_seen_at', 'withdrawn_at', 'fetch_id', 'body_text'],
-    references: [{ columns: ['kind', 'id'], table: 'content' }],
+    references: { content: ['kind', 'id'] },
   },
 )
 
 export const content_revision = table(
   "An earlier version of an item's texts.",
   {
-    kind: text(CONTENT_KIND),
-    id: integer('Item (content.id)'),
-    locale: text('Language, such as es'),
+    ...ITEM,
+    ...LOCALE,
     fetch_id: integer('Fetch that received this version (_fetch.id)'),
     title: optional(text('Title of this version')),
     summary: optional(text('Summary of this version')),
@@ -60,26 +72,20 @@ export const content_revision = table(
 
 export const content_term = table(
   'A term of an item.',
-  { kind: text(CONTENT_KIND), id: integer('Item (content.id)'), term_id: integer('Term (taxonomy_term.id)') },
+  { ...ITEM, term_id: integer('Term (taxonomy_term.id)') },
   {
     key: ['kind', 'id', 'term_id'],
-    references: [
-      { columns: ['kind', 'id'], table: 'content' },
-      { columns: ['term_id'], table: 'taxonomy_term' },
-    ],
+    references: { content: ['kind', 'id'], taxonomy_term: ['term_id'] },
     withoutRowid: true,
   },
 )
 
 export const content_vocabulary = table(
   'A vocabulary of an item, also if the item has no term of it.',
-  { kind: text(CONTENT_KIND), id: integer('Item (content.id)'), vocabulary_id: integer('Vocabulary (vocabulary.id)') },
+  { ...ITEM, vocabulary_id: integer('Vocabulary (vocabulary.id)') },
   {
     key: ['kind', 'id', 'vocabulary_id'],
-    references: [
-      { columns: ['kind', 'id'], table: 'content' },
-      { columns: ['vocabulary_id'], table: 'vocabulary' },
-    ],
+    references: { content: ['kind', 'id'], vocabulary: ['vocabulary_id'] },
     withoutRowid: true,
   },
 )
@@ -87,9 +93,8 @@ export const content_vocabulary = table(
 export const content_media = table(
   'A file or image attached to an item.',
   {
-    kind: text(CONTENT_KIND),
-    id: integer('Item (content.id)'),
-    locale: text('Language, such as es'),
+    ...ITEM,
+    ...LOCALE,
     media_id: integer('Id of the file at the service'),
     title: optional(text('Title')),
     media_type: optional(text('Type at the service: Document, Photo …')),
@@ -99,7 +104,7 @@ export const content_media = table(
     url: optional(text('Download URL as received, relative to the service')),
     payload: optional(json('Other fields as JSON')),
   },
-  { key: ['kind', 'id', 'locale', 'media_id'], references: [{ columns: ['kind', 'id'], table: 'content' }] },
+  { key: ['kind', 'id', 'locale', 'media_id'], references: { content: ['kind', 'id'] } },
 )
 
 export const archive = table(
@@ -122,20 +127,18 @@ export const archive = table(
 export const archive_text = table(
   'Texts of an archive in one language.',
   {
-    kind: text(ARCHIVE_KIND),
-    id: integer('Archive (archive.id)'),
-    locale: text('Language, such as es'),
+    ...ARCHIVE,
+    ...LOCALE,
     name: optional(text('Name')),
     description: optional(text('Description')),
   },
-  { key: ['kind', 'id', 'locale'], references: [{ columns: ['kind', 'id'], table: 'archive' }] },
+  { key: ['kind', 'id', 'locale'], references: { archive: ['kind', 'id'] } },
 )
 
 export const archive_edition = table(
   'A published edition of an archive.',
   {
-    kind: text(ARCHIVE_KIND),
-    id: integer('Archive (archive.id)'),
+    ...ARCHIVE,
     date: text('Day under which the service lists it, YYYY-MM-DD'),
     date_times: json('Covered days as a JSON array: none, one, or first and last'),
     publication_dates: json('Publication days as a JSON array: none, one, or first and last'),
@@ -146,36 +149,26 @@ export const archive_edition = table(
   {
     key: ['kind', 'id', 'date', 'date_times', 'publication_dates'],
     silent: ['first_seen_at'],
-    references: [{ columns: ['kind', 'id'], table: 'archive' }],
+    references: { archive: ['kind', 'id'] },
   },
 )
 
 export const archive_term = table(
   'A term of an archive.',
-  { kind: text(ARCHIVE_KIND), id: integer('Archive (archive.id)'), term_id: integer('Term (taxonomy_term.id)') },
+  { ...ARCHIVE, term_id: integer('Term (taxonomy_term.id)') },
   {
     key: ['kind', 'id', 'term_id'],
-    references: [
-      { columns: ['kind', 'id'], table: 'archive' },
-      { columns: ['term_id'], table: 'taxonomy_term' },
-    ],
+    references: { archive: ['kind', 'id'], taxonomy_term: ['term_id'] },
     withoutRowid: true,
   },
 )
 
 export const archive_vocabulary = table(
   'A vocabulary of an archive.',
-  {
-    kind: text(ARCHIVE_KIND),
-    id: integer('Archive (archive.id)'),
-    vocabulary_id: integer('Vocabulary (vocabulary.id)'),
-  },
+  { ...ARCHIVE, vocabulary_id: integer('Vocabulary (vocabulary.id)') },
   {
     key: ['kind', 'id', 'vocabulary_id'],
-    references: [
-      { columns: ['kind', 'id'], table: 'archive' },
-      { columns: ['vocabulary_id'], table: 'vocabulary' },
-    ],
+    references: { archive: ['kind', 'id'], vocabulary: ['vocabulary_id'] },
     withoutRowid: true,
   },
 )
@@ -198,8 +191,7 @@ export const archive_file = table(
 export const archive_row = table(
   'A row of a downloaded archive file with a known layout (`archives load`).',
   {
-    kind: text(ARCHIVE_KIND),
-    id: integer('Archive (archive.id)'),
+    ...ARCHIVE,
     date: text('Edition (archive_edition.date)'),
     file: text('File, or file in the ZIP'),
     line: integer('Line of the file, or row of the JSON, from 1'),
@@ -226,17 +218,12 @@ export const widget_text = table(
   'A widget in one language.',
   {
     id: integer('Widget (widget.id)'),
-    locale: text('Language, such as es'),
+    ...LOCALE,
     name: optional(text('Name')),
     subtitle: optional(text('Subtitle')),
     payload_v1: optional(json('List entry (API version 1) as JSON')),
     payload_v2: optional(json('Widget (API version 2) as JSON')),
-    last_seen_at: optional(moment('Last seen in a complete listing in this language')),
-    withdrawn_at: optional(moment('First found missing from a complete listing in this language')),
+    ...LISTED_TEXT,
   },
-  {
-    key: ['id', 'locale'],
-    silent: ['last_seen_at', 'withdrawn_at'],
-    references: [{ columns: ['id'], table: 'widget' }],
-  },
+  { key: ['id', 'locale'], silent: ['last_seen_at', 'withdrawn_at'], references: { widget: ['id'] } },
 )

@@ -1,5 +1,5 @@
 import { FETCH_OUTCOMES, NOT_FAILED_OUTCOMES } from './codes.ts'
-import type { Column, Table } from './declare.ts'
+import type { Column } from './declare.ts'
 import { type TableName, tableOf } from './schema.ts'
 
 type Dialect = 'sqlite' | 'postgres'
@@ -12,16 +12,19 @@ function columnSql(name: string, { store, nullable, generated }: Column<unknown>
   return `${name} ${type}${nullable ? '' : ' not null'}`
 }
 
-const foreignKey = ({ columns, table }: Table['references'][number]): string =>
-  `foreign key (${columns.join(', ')}) references ${table} (${tableOf(table as TableName).key.join(', ')}) deferrable initially deferred`
+const foreignKeysOf = (name: TableName): string[] =>
+  Object.entries(tableOf(name).references).map(([table, columns]) => {
+    const key = tableOf(table as TableName).key.join(', ')
+    return `foreign key (${columns.join(', ')}) references ${table} (${key}) deferrable initially deferred`
+  })
 
 /** Returns the statement that creates a declared table. PostgreSQL gets its foreign keys afterwards, from `foreignKeys`. */
 export function createTable(name: TableName, dialect: Dialect): string {
-  const { columns, key, references, withoutRowid } = tableOf(name)
+  const { columns, key, withoutRowid } = tableOf(name)
   const parts = [
     ...Object.entries(columns).map(([column, declared]) => columnSql(column, declared, dialect)),
     `primary key (${key.join(', ')})`,
-    ...(dialect === 'sqlite' ? references.map(foreignKey) : []),
+    ...(dialect === 'sqlite' ? foreignKeysOf(name) : []),
   ]
   const options = dialect === 'sqlite' ? ` strict${withoutRowid ? ', without rowid' : ''}` : ''
   return `create table ${name} (\n  ${parts.join(',\n  ')}\n)${options}`
@@ -29,7 +32,7 @@ export function createTable(name: TableName, dialect: Dialect): string {
 
 /** Returns the statements that add the foreign keys of a table, once all tables exist. */
 export const foreignKeys = (name: TableName): string[] =>
-  tableOf(name).references.map((reference) => `alter table ${name} add ${foreignKey(reference)}`)
+  foreignKeysOf(name).map((foreignKey) => `alter table ${name} add ${foreignKey}`)
 
 const list = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(', ')
 

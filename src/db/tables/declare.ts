@@ -42,7 +42,7 @@ export const word = <T extends string>(about: string): Column<T> => column<T>('t
 /** A JSON text. */
 export const json = column<string>('text')
 
-/** The same column, but it may be NULL. */
+/** The same column, but nullable. */
 export const optional = <T>(column: Column<T>): Column<T | null> => ({ ...column, nullable: true }) as Column<T | null>
 
 /** A primary key that SQLite numbers. */
@@ -53,6 +53,14 @@ export const rowid = (about: string): Column<Generated<number>> => ({
   about,
 })
 
+/** The language of texts. */
+export const LOCALE = { locale: text('Language, such as es') }
+/** When listings in a language contained a text. */
+export const LISTED_TEXT = {
+  last_seen_at: optional(moment('Last seen in a complete listing in this language')),
+  withdrawn_at: optional(moment('First found missing from a complete listing in this language')),
+}
+
 /** A table with its description, columns and key. */
 export interface Table<C extends Record<string, Column<unknown>> = Record<string, Column<unknown>>> {
   readonly about: string
@@ -60,28 +68,25 @@ export interface Table<C extends Record<string, Column<unknown>> = Record<string
   readonly key: readonly (keyof C & string)[]
   /** Columns whose changes alone do not change the row, such as the time when it was seen. */
   readonly silent: readonly (keyof C & string)[]
-  /** Foreign keys: these columns are the key of a row of another table. */
-  readonly references: readonly Reference<keyof C & string>[]
+  /** Foreign keys: the columns with the key of each other table. */
+  readonly references: References<keyof C & string>
   /** Whether SQLite stores the rows in the order of the key, without a rowid. */
   readonly withoutRowid: boolean
 }
 
-interface Reference<Name extends string> {
-  readonly columns: readonly Name[]
-  readonly table: string
-}
+type References<Name extends string> = Readonly<Record<string, readonly Name[]>>
 
 interface TableOptions<Name extends string> {
   readonly key: readonly Name[]
   readonly silent?: readonly Name[]
-  readonly references?: readonly Reference<Name>[]
+  readonly references?: References<Name>
   readonly withoutRowid?: boolean
 }
 
 export const table = <C extends Record<string, Column<unknown>>>(
   about: string,
   columns: C,
-  { key, silent = [], references = [], withoutRowid = false }: TableOptions<keyof C & string>,
+  { key, silent = [], references = {}, withoutRowid = false }: TableOptions<keyof C & string>,
 ): Table<C> => ({ about, columns, key, silent, references, withoutRowid })
 
 /** Some columns of a table, for a view that shows them. */

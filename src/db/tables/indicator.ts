@@ -1,4 +1,6 @@
-import { flag, INDICATOR_KIND, integer, json, moment, optional, table, text } from './declare.ts'
+import { flag, INDICATOR_KIND, integer, json, LISTED_TEXT, LOCALE, moment, optional, table, text } from './declare.ts'
+
+const INDICATOR = { kind: text(INDICATOR_KIND), id: integer('Indicator (indicator.id)') }
 
 export const geo = table(
   'A geographic area. Its level is country, electric_system, autonomous_community …, or NULL if unknown.',
@@ -13,10 +15,10 @@ export const geo_text = table(
   'The name of a geographic area in one language.',
   {
     id: integer('Geo (geo.id)'),
-    locale: text('Language, such as es'),
+    ...LOCALE,
     name: text('Name'),
   },
-  { key: ['id', 'locale'], references: [{ columns: ['id'], table: 'geo' }], withoutRowid: true },
+  { key: ['id', 'locale'], references: { geo: ['id'] }, withoutRowid: true },
 )
 
 export const time_zone_offset = table(
@@ -51,8 +53,8 @@ export const vocabulary = table(
 
 export const vocabulary_text = table(
   'The name of a vocabulary in one language.',
-  { id: integer('Vocabulary (vocabulary.id)'), locale: text('Language, such as es'), name: text('Name') },
-  { key: ['id', 'locale'], references: [{ columns: ['id'], table: 'vocabulary' }], withoutRowid: true },
+  { id: integer('Vocabulary (vocabulary.id)'), ...LOCALE, name: text('Name') },
+  { key: ['id', 'locale'], references: { vocabulary: ['id'] }, withoutRowid: true },
 )
 
 export const taxonomy_term = table(
@@ -66,8 +68,8 @@ export const taxonomy_term = table(
 
 export const taxonomy_term_text = table(
   'The name of a taxonomy term in one language.',
-  { id: integer('Term (taxonomy_term.id)'), locale: text('Language, such as es'), name: text('Name') },
-  { key: ['id', 'locale'], references: [{ columns: ['id'], table: 'taxonomy_term' }], withoutRowid: true },
+  { id: integer('Term (taxonomy_term.id)'), ...LOCALE, name: text('Name') },
+  { key: ['id', 'locale'], references: { taxonomy_term: ['id'] }, withoutRowid: true },
 )
 
 export const indicator = table(
@@ -91,30 +93,27 @@ export const indicator = table(
 export const indicator_text = table(
   'Texts of an indicator in one language.',
   {
-    kind: text(INDICATOR_KIND),
-    id: integer('Indicator (indicator.id)'),
-    locale: text('Language, such as es'),
+    ...INDICATOR,
+    ...LOCALE,
     name: optional(text('Name')),
     short_name: optional(text('Short name')),
     description: optional(text('Description, HTML as received')),
     description_text: optional(text('Description as plain text')),
-    last_seen_at: optional(moment('Last seen in a complete listing in this language')),
-    withdrawn_at: optional(moment('First found missing from a complete listing in this language')),
+    ...LISTED_TEXT,
     fetch_id: integer('Fetch that received this version (_fetch.id)'),
   },
   {
     key: ['kind', 'id', 'locale'],
     silent: ['last_seen_at', 'withdrawn_at', 'fetch_id'],
-    references: [{ columns: ['kind', 'id'], table: 'indicator' }],
+    references: { indicator: ['kind', 'id'] },
   },
 )
 
 export const indicator_revision = table(
   "An earlier version of an indicator's texts.",
   {
-    kind: text(INDICATOR_KIND),
-    id: integer('Indicator (indicator.id)'),
-    locale: text('Language, such as es'),
+    ...INDICATOR,
+    ...LOCALE,
     fetch_id: integer('Fetch that received this version (_fetch.id)'),
     name: optional(text('Name of this version')),
     short_name: optional(text('Short name of this version')),
@@ -128,8 +127,7 @@ export const indicator_term = table(
   'A catalogue term of an indicator. Only terms that a job filters by are known.',
   {
     term: text('Term, as the service spells it'),
-    kind: text(INDICATOR_KIND),
-    id: integer('Indicator (indicator.id)'),
+    ...INDICATOR,
   },
   { key: ['term', 'kind', 'id'], withoutRowid: true },
 )

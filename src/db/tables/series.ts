@@ -16,7 +16,7 @@ export const series = table(
     created_at: moment('First requested'),
     lookback_s: optional(integer('Longest lookback requested so far, in seconds (a month = 31 days, a year = 366)')),
   },
-  { key: ['id'], silent: ['created_at'], references: [{ columns: ['kind', 'indicator_id'], table: 'indicator' }] },
+  { key: ['id'], silent: ['created_at'], references: { indicator: ['kind', 'indicator_id'] } },
 )
 
 export const series_geo = table(
@@ -25,7 +25,7 @@ export const series_geo = table(
     series_id: integer('Series (series.id)'),
     geo_id: integer('Geo (geo.id); 0 = none'),
   },
-  { key: ['series_id', 'geo_id'], references: [{ columns: ['series_id'], table: 'series' }], withoutRowid: true },
+  { key: ['series_id', 'geo_id'], references: { series: ['series_id'] }, withoutRowid: true },
 )
 
 export const observation = table(
@@ -86,7 +86,7 @@ export const _resolution = table(
     from_at: instant('First instant with the new step'),
     step_s: integer('New step in seconds'),
   },
-  { key: ['series_id', 'from_at'], references: [{ columns: ['series_id'], table: 'series' }], withoutRowid: true },
+  { key: ['series_id', 'from_at'], references: { series: ['series_id'] }, withoutRowid: true },
 )
 
 /** The content of the response for an interval; `unverified`: it is not trusted. */
@@ -104,11 +104,7 @@ export const _coverage = table(
     settled_s: integer('Longest lookback, in seconds, for which the data was final when fetched'),
     since_at: optional(instant('Unverified since; NULL if verified')),
   },
-  {
-    key: ['series_id', 'geo_id', 'from_at'],
-    references: [{ columns: ['series_id'], table: 'series' }],
-    withoutRowid: true,
-  },
+  { key: ['series_id', 'geo_id', 'from_at'], references: { series: ['series_id'] }, withoutRowid: true },
 )
 
 export const _absent = table(
@@ -123,11 +119,7 @@ export const _absent = table(
     since_at: instant('First confirmed absent'),
     checked_at: instant('Last confirmed absent'),
   },
-  {
-    key: ['series_id', 'geo_id', 'from_at'],
-    references: [{ columns: ['series_id'], table: 'series' }],
-    withoutRowid: true,
-  },
+  { key: ['series_id', 'geo_id', 'from_at'], references: { series: ['series_id'] }, withoutRowid: true },
 )
 
 export const _job_range = table(
@@ -141,5 +133,5 @@ export const _job_range = table(
     to_at: instant('End, exclusive'),
     refresh_s: integer('Age, in seconds, at which data that can still change is fetched again'),
   },
-  { key: ['series_id', 'job', 'entry'], references: [{ columns: ['series_id'], table: 'series' }], withoutRowid: true },
+  { key: ['series_id', 'job', 'entry'], references: { series: ['series_id'] }, withoutRowid: true },
 )

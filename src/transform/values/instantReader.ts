@@ -1,14 +1,14 @@
 import { COLON, QUOTE, textEnd, twoDigits } from '../../util/bytes.ts'
 import { parseInstant } from '../../util/time/instant.ts'
 
-/** Reads instants in text form. Most have the same day and offset as the one before, which is quick to compare. `at` is NaN for a text that is not an instant. */
+/** Reads instants from text. Most have the day and offset of the previous one, which is fast to compare. `at` is NaN for any other text. */
 export function createInstantReader(body: Buffer) {
   let known = 0
   let length = -1
   let midnight = 0
   const clock = {
     at: Number.NaN,
-    /** Reads the text that begins at an index and returns the index of its closing quote; -1 where it has escapes. */
+    /** Reads the text at an index, and returns the index of its closing quote; -1 for a text with escapes. */
     read(from: number): number {
       const to = from + length
       if (length >= 19 && body[to] === QUOTE && sameDay(from) && sameOffset(from)) {

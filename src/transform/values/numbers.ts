@@ -1,15 +1,15 @@
 import { isDigit, MINUS, POINT, ZERO } from '../../util/bytes.ts'
 
-/** Powers of ten that a double holds exactly. */
+/** Powers of ten that a double represents exactly. */
 const TENS = Array.from({ length: 16 }, (_, i) => 10 ** i)
 
-/** Reads numbers of at most fifteen digits, exactly: both the digits and the power of ten are whole doubles. */
+/** Reads numbers of at most fifteen digits exactly, because the digits and the power of ten are integers. */
 export function createNumbers(bytes: Uint8Array) {
   const numbers = {
     number: 0,
     /** The index after it. */
     end: -1,
-    /** Reads the number that begins at an index; `whole`: only an integer. Returns whether it could. */
+    /** Reads the number at an index, or only an integer if `whole`. Returns whether it succeeded. */
     read(at: number, whole: boolean): boolean {
       let i = at
       const negative = bytes[i] === MINUS

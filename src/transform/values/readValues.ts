@@ -4,27 +4,27 @@ import { type Instant, parseInstant } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import { AS } from '../fields.ts'
 import { refuseGeos } from '../flood.ts'
-import { checkPart, gatherRejects, type Rejected, type Rejects } from '../rejects.ts'
+import { checkPart, collectRejects, type Rejected, type Rejects } from '../rejects.ts'
 
-/** The values of one geo in the order of the answer: instants and values side by side. */
+/** The instants and values of a geo, in the order of the reply. */
 interface GeoColumns {
   readonly at: number[]
   readonly values: (number | null)[]
   ascending: boolean
 }
 
-/** The parsed `values` of an answer, before the step is known. */
+/** The parsed `values` of a reply, before the step is known. */
 export interface Values extends Rejected {
   readonly observations: Omit<Observations, 'steps'>
-  /** Rows in the answer, rejected and skipped ones included. */
+  /** The number of rows, including rejected and skipped ones. */
   readonly rows: number
   readonly outside: number
-  /** The names of the geos that occur. */
+  /** The names of the geos. */
   readonly geoNames: ReadonlyMap<number, string>
 }
 
-/** The instant of a value, or why it has none: `datetime` with its offset; `tz_time` must agree. `datetime_utc` is ignored, because it repeats an hour on the day of 25 hours. */
-function instantOfRow(row: Readonly<Record<string, unknown>>): Instant | string {
+/** Reads the instant of a value, or the reason why it has none. `tz_time` must agree; `datetime_utc` is wrong on the day of 25 hours. */
+function readInstant(row: Readonly<Record<string, unknown>>): Instant | string {
   const { datetime, tz_time: utc } = row
   const at = typeof datetime === 'string' ? parseInstant(datetime) : Number.NaN
   const check = typeof utc === 'string' ? parseInstant(utc) : Number.NaN
@@ -37,8 +37,8 @@ function instantOfRow(row: Readonly<Record<string, unknown>>): Instant | string 
   return at
 }
 
-/** The geo of a value, or why it has none: `geo_id`, the only one of `geo_ids`, or 0 where none is named. */
-export function geoOfRow(row: Readonly<Record<string, unknown>>): number | string {
+/** Reads the geo of a value, or the reason why it has none: `geo_id`, the only one of `geo_ids`, or 0 without a geo. */
+export function readGeo(row: Readonly<Record<string, unknown>>): number | string {
   const { geo_id: id, geo_ids: ids } = row
   if (Number.isSafeInteger(id)) return id as number
   if (id === undefined || id === null)
@@ -46,27 +46,26 @@ export function geoOfRow(row: Readonly<Record<string, unknown>>): number | strin
   return `geo_id ${brief(id)} is not a whole number`
 }
 
-/** Collects the values of an answer while it is parsed. */
+/** Collects the values of a reply while it is parsed. */
 export interface ValueCollector {
-  /** Adds a value; returns whether it is the first one of its geo. */
+  /** Adds a value. Returns whether it is the first one of its geo. */
   put(geoId: number, at: Instant, value: number | null): boolean
   name(geoId: number, name: string): void
-  /** Adds a row of the answer, or rejects it where it cannot be understood. */
+  /** Adds a row of the reply, or rejects it. */
   read(row: unknown, i: number): void
   done(): Values
 }
 
 /**
- * Collects each value once, by geo and instant. Rows outside the window are left out and counted; rows that cannot be understood
- * are rejected; of two rows for one instant the later one is used, and the earlier one is rejected where they differ.
- * The order of the result is that of `Observations`. `root` is the key of the answer that has the values, for the paths of rejects.
+ * Collects each value once, by geo and instant. Counts rows outside the window, and rejects invalid rows. Of two rows for an
+ * instant the later one is used, and a different earlier one is rejected. `root`: the key of the values, for the paths of rejects.
  */
 export function createCollector(window: Interval | null, root: string): ValueCollector {
   const columns = new Map<number, GeoColumns>()
   const geoNames = new Map<number, string>()
   /** By geo, the first row with a name that is not a text. */
   const misnamed = new Map<number, { readonly row: JsonObject; readonly i: number }>()
-  const rejects = gatherRejects()
+  const rejects = collectRejects()
   const path = `$.${root}.values`
   let rows = 0
   let outside = 0
@@ -105,10 +104,10 @@ export function createCollector(window: Interval | null, root: string): ValueCol
       }
       if (!isObject(row)) return reject('value is not an object')
       const { value, geo_name: name } = row
-      // As JSON it would be null, which is a value.
+      // JSON would write it as null, which is a value.
       if (typeof value === 'number' && !Number.isFinite(value)) return this.read({ ...row, value: String(value) }, i)
-      const at = instantOfRow(row)
-      const geoId = geoOfRow(row)
+      const at = readInstant(row)
+      const geoId = readGeo(row)
       if (value !== null && (typeof value !== 'number' || !Number.isFinite(value)))
         return reject(
           `value ${brief(value)} is not a number`,
@@ -130,14 +129,14 @@ export function createCollector(window: Interval | null, root: string): ValueCol
   }
 }
 
-/** Reads the `values` of an answer that was parsed as a whole. */
+/** Reads the `values` of a parsed reply. */
 export function readValues(rows: readonly unknown[], window: Interval | null, root: string): Values {
   const collector = createCollector(window, root)
   for (const [i, row] of rows.entries()) collector.read(row, i)
   return collector.done()
 }
 
-/** Joins the columns of all geos, each in order of time and without repetitions. */
+/** Joins the columns of all geos, each in order of time and without duplicates. */
 function join(columns: ReadonlyMap<number, GeoColumns>, rejects: Rejects, path: string): Values['observations'] {
   const geoIds: number[] = []
   const at: number[] = []
@@ -179,8 +178,8 @@ function sorted(column: GeoColumns, geoId: number, rejects: Rejects, path: strin
 }
 
 /**
- * The most frequent distance between successive values of one geo; of several the smallest. Not the smallest of all, which one
- * stray row decides, or the values beside a clock change by less than an hour.
+ * The most frequent distance between successive values of a geo, or the smallest such one. A single stray row, or a clock change
+ * by less than an hour, must not decide.
  */
 export function usualDistance({ geoIds, at }: Values['observations']): number | null {
   const counts = new Map<number, number>()

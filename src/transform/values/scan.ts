@@ -17,19 +17,19 @@ import type { Interval } from '../../util/time/interval.ts'
 import { refuseFlood } from '../flood.ts'
 import { createInstantReader } from './instantReader.ts'
 import { createNumbers } from './numbers.ts'
-import { createCollector, geoOfRow, type ValueCollector, type Values } from './readValues.ts'
+import { createCollector, readGeo, type ValueCollector, type Values } from './readValues.ts'
 
 /*
- * Reads the values of a series straight from the bytes, three times as fast as JSON.parse and without an object a row.
- * The first row is the template of the others: the bytes between its values are expected in every row. A row that differs is
- * parsed by itself; an answer whose first row is unusual is parsed as a whole.
+ * Reads the values of a series from the bytes, three times as fast as JSON.parse and without an object for each row.
+ * The first row is the template: every row should have the same bytes between its values. Other rows are parsed as JSON, and so is
+ * a reply with an unusual first row.
  */
 
-/** The fields of a row that are read; others are skipped. */
+/** The fields of a row that are read. */
 const ROW_FIELDS = { value: 'number', datetime: 'time', tz_time: 'check', geo_id: 'geo', geo_name: 'name' } as const
-/** These fields are written without quotes, the others as strings. */
+/** Fields without quotes. */
 const BARE: readonly string[] = ['number', 'geo']
-type What = (typeof ROW_FIELDS)[keyof typeof ROW_FIELDS] | 'text' | 'word'
+type PartKind = (typeof ROW_FIELDS)[keyof typeof ROW_FIELDS] | 'text' | 'word'
 
 /** A field of a row: the bytes before its value, and whether the value is a string (without its quotes) or a number, null, true or false. */
 interface Field {
@@ -38,7 +38,7 @@ interface Field {
   readonly text: boolean
 }
 
-/** How the rows of a list are written, learned from the first: its scalar fields in order, and the bytes after the last. Nested lists and objects are treated as constant bytes. */
+/** The pattern of rows: the scalar fields in order, and the bytes after the last. Nested lists and objects are constant bytes. */
 interface RowPattern {
   readonly fields: readonly Field[]
   readonly end: Uint8Array
@@ -50,7 +50,7 @@ const MAX_FIELDS = 64
 /** The key of long lists of rows. */
 const VALUES_KEY = 'values'
 
-/** Where the list under a key begins, after its bracket, when these bytes are a key of an object; -1 otherwise. */
+/** The index after the bracket of the list under a key of an object; -1 if there is none. */
 function findList(body: Buffer, name: string): number {
   const key = body.indexOf(`"${name}"`)
   if (key < 1) return -1
@@ -62,7 +62,7 @@ function findList(body: Buffer, name: string): number {
   return body[colon] === COLON && body[list] === LIST ? list + 1 : -1
 }
 
-/** Learns the pattern of rows from the one between two positions; null unless it is an object whose fields have different names. Throws SyntaxError where a name is not valid JSON. */
+/** Learns the pattern of rows from the one between two indexes; null unless it is an object with unique names. Throws SyntaxError for an invalid name. */
 function learnPattern(body: Buffer, start: number, end: number): RowPattern | null {
   if (body[start] !== OPEN) return null
   const fields: Field[] = []
@@ -90,58 +90,60 @@ function learnPattern(body: Buffer, start: number, end: number): RowPattern | nu
   return fields.length === 0 ? null : { fields, end: body.subarray(from, end) }
 }
 
-/** How a row is written: its fields, and the bytes before and after each. */
+/** The template of rows: the fields, and the bytes before and after each. */
 interface Template {
-  readonly parts: readonly { readonly literal: Uint8Array; readonly what: What }[]
+  readonly parts: readonly { readonly literal: Uint8Array; readonly kind: PartKind }[]
   readonly end: Uint8Array
-  /** The geo of every row, where rows have no `geo_id`. */
+  /** The geo of every row without `geo_id`. */
   readonly geoId: number | null
 }
 
-/** Makes a template of a row; null where its fields are unusual. */
+/** Makes a template of a row; null if its fields are unusual. */
 function learn(body: Buffer, start: number, stop: number): Template | null {
   const row: unknown = JSON.parse(body.toString('utf8', start, stop))
-  const alike: RowPattern | null = isObject(row) ? learnPattern(body, start, stop) : null
-  if (!isObject(row) || !alike) return null
-  const parts = alike.fields.map(({ name, literal, text }) => {
-    const known = Object.hasOwn(ROW_FIELDS, name) ? ROW_FIELDS[name as keyof typeof ROW_FIELDS] : null
-    const fits = known !== null && text !== BARE.includes(known)
-    return { literal, what: fits ? known : text ? ('text' as const) : ('word' as const) }
+  const pattern: RowPattern | null = isObject(row) ? learnPattern(body, start, stop) : null
+  if (!isObject(row) || !pattern) return null
+  const parts = pattern.fields.map(({ name, literal, text }) => {
+    const field = Object.hasOwn(ROW_FIELDS, name) ? ROW_FIELDS[name as keyof typeof ROW_FIELDS] : null
+    const fits = field !== null && text !== BARE.includes(field)
+    return { literal, kind: fits ? field : text ? ('text' as const) : ('word' as const) }
   })
-  const has = (wanted: What): boolean => parts.some(({ what }) => what === wanted)
+  const has = (kind: PartKind): boolean => parts.some((part) => part.kind === kind)
   // Unusual forms of these fields are left to the tolerant parser.
   if (!has('number') || !has('time') || (row.tz_time !== undefined && !has('check'))) return null
   if (row.geo_id !== undefined && !has('geo')) return null
   if ((row.geo_name ?? null) !== null && !has('name')) return null
-  const geoId = geoOfRow(row)
-  return typeof geoId === 'string' ? null : { parts, end: alike.end, geoId: has('geo') ? null : geoId }
+  const geoId = readGeo(row)
+  return typeof geoId === 'string' ? null : { parts, end: pattern.end, geoId: has('geo') ? null : geoId }
 }
 
 /** Matches rows against a template. */
-function createMatcher(body: Buffer, { parts, end: rowEnd, geoId: only }: Template, collector: ValueCollector) {
+function createMatcher(body: Buffer, { parts, end: rowEnd, geoId: commonGeo }: Template, collector: ValueCollector) {
   const clock = createInstantReader(body)
   const checkClock = createInstantReader(body)
-  const checked = parts.some(({ what }) => what === 'check')
+  const checked = parts.some(({ kind }) => kind === 'check')
   const numbers = createNumbers(body)
-  /** The index after a bare word of a field that is skipped; -1 for one that only the parser can judge. */
+  /** The index after a word without quotes; -1 if only the parser can read it. */
   const wordEnd = (at: number): number => {
     if (numbers.read(at, false)) return numbers.end
-    const word = ['null', 'true', 'false'].find((known) => body.toString('latin1', at, at + known.length) === known)
+    const word = ['null', 'true', 'false'].find(
+      (literal) => body.toString('latin1', at, at + literal.length) === literal,
+    )
     return word === undefined ? -1 : at + word.length
   }
-  /** Reads one row; returns the index after it, or -1 where it differs from the template. */
+  /** Reads a row. Returns the index after it, or -1 if it differs from the template. */
   return (start: number): number => {
     let i = start
     let value: number | null = null
-    let geoId = only ?? 0
+    let geoId = commonGeo ?? 0
     let nameFrom = -1
     let nameTo = -1
     checkClock.at = Number.NaN
     for (let p = 0; p < parts.length; p++) {
-      const { literal, what } = parts[p]!
+      const { literal, kind } = parts[p]!
       if (!standsAt(body, i, literal)) return -1
       i += literal.length
-      switch (what) {
+      switch (kind) {
         case 'number':
           if (numbers.read(i, false)) {
             value = numbers.number
@@ -185,15 +187,15 @@ function createMatcher(body: Buffer, { parts, end: rowEnd, geoId: only }: Templa
   }
 }
 
-/** The values of an answer, and the rest of it with an empty list instead of the values. */
+/** The values of a reply, and the rest with an empty list of values. */
 export interface Scanned {
   readonly rest: JsonObject
   readonly values: Values
 }
 
 /**
- * Parses the rest of an answer from the texts before and after its values; null where there may be another list of that name, or a
- * text that is not UTF-8.
+ * Parses the rest of a reply from the texts before and after its values; null if there may be another list of values, or a text
+ * that is not UTF-8.
  */
 function parseRest(before: string, after: string): JsonObject | null {
   if (after.includes('"values"') || hasReplacementCharacter(before) || hasReplacementCharacter(after)) return null
@@ -202,7 +204,7 @@ function parseRest(before: string, after: string): JsonObject | null {
   return Object.values(rest).some((part) => isObject(part) && Array.isArray(part.values)) ? rest : null
 }
 
-/** Reads the values of an answer from its bytes; null when it has to be parsed as a whole. */
+/** Reads the values of a reply from its bytes; null if it must be parsed as JSON. */
 export function scan(body: Buffer, window: Interval | null, root: string): Scanned | null {
   const start = findList(body, VALUES_KEY)
   if (start < 0) return null
@@ -219,7 +221,7 @@ export function scan(body: Buffer, window: Interval | null, root: string): Scann
   }
 }
 
-/** Parses a row. A number too large for a double stays as it was written, for the message: it would become Infinity, and null as JSON. */
+/** Parses a row. Numbers too large for a double stay as text, for messages. */
 function parseRow(text: string): unknown {
   const row: unknown = JSON.parse(text)
   if (!isObject(row) || typeof row.value !== 'number' || Number.isFinite(row.value)) return row
@@ -228,7 +230,7 @@ function parseRow(text: string): unknown {
   )
 }
 
-/** Reads rows up to the end of the list and returns its index; -1 where it is not a list of such rows. */
+/** Reads rows up to the end of the list, and returns its index; -1 if it is not a list of such rows. */
 function scanRows(body: Buffer, start: number, collector: ValueCollector): number {
   if (body[start] === END) return start
   const firstEnd = body[start] === OPEN ? skipValue(body, start) : -1

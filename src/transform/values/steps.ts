@@ -6,41 +6,41 @@ import { LONGEST_FIXED } from '../../util/time/periods.ts'
 import { addUnits, fixedSeconds, floorTo, UNITS, type Unit } from '../../util/time/zone.ts'
 import { usualDistance, type Values } from './readValues.ts'
 
-/** Seconds: the length of a period that follows neither from the answer nor from its rows. */
+/** Seconds of a period that follows neither from the reply nor from its rows. */
 const DEFAULT = 3600
-/** Periods that begin at this many local midnights are days, even if the answer says hours. */
+/** Periods that start at this many local midnights are days, even if the reply states hours. */
 const MIN_MIDNIGHTS = 3
 
-/** The period that an answer states in `tiempo`; null where it states none that is known. */
+/** The period that a reply states in `tiempo`; null for an unknown one. */
 function statedPeriod(
   { byNumber, byWord }: Steps,
   tiempo: unknown,
 ): { readonly period: PeriodLength; readonly isNumber: boolean } | null {
   const [first] = toList(tiempo)
   if (!isObject(first)) return null
-  const known = byNumber[Number(first.id)]
-  if (known !== undefined) return { period: known, isNumber: true }
+  const numbered = byNumber[Number(first.id)]
+  if (numbered !== undefined) return { period: numbered, isNumber: true }
   const period = byWord[withoutAccents(String(first.name).trim())]
   return period === undefined ? null : { period, isNumber: false }
 }
 
-/** The resolution id that an answer states. */
+/** The resolution id that a reply states. */
 export function claimedId(tiempo: unknown): number | null {
   const [first] = toList(tiempo)
   return isObject(first) ? toInteger(first.id) : null
 }
 
-/** The seconds of a period that begins at an instant. */
+/** The seconds of a period that starts at an instant. */
 const periodLength = (zone: string, at: number, period: PeriodLength): number =>
   typeof period === 'number' ? period : addUnits(zone, at, period.unit, period.count) - at
 
 /** Whether all instants are borders of a local unit. */
 const areBorders = (zone: string, at: readonly number[], unit: Unit): boolean =>
-  at.every((one) => floorTo(zone, one, unit) === one)
+  at.every((instant) => floorTo(zone, instant, unit) === instant)
 
 /**
- * Whether most successive values of a geo are at least a period apart. A few may be closer: a stray row, or the values beside a
- * clock change by less than an hour. Runs over every value, so it is kept simple.
+ * Whether most successive values of a geo are at least a period apart. A few may be closer, such as a stray row, or at a clock
+ * change by less than an hour. Simple, because it runs over every value.
  */
 function areApart({ geoIds, at }: Values['observations'], period: number): boolean {
   let close = 0
@@ -53,7 +53,7 @@ function areApart({ geoIds, at }: Values['observations'], period: number): boole
   return close * 2 <= distances
 }
 
-/** The calendar period of instants that are all local midnights; null where they are not, or there are too few of them. */
+/** The calendar period of instants that are all local midnights; null for others, or too few. */
 function calendarPeriod(zone: string, { at }: Values['observations'], window: number): PeriodLength | null {
   if (!areBorders(zone, at, 'day')) return null
   const days = new Set(at)
@@ -63,16 +63,16 @@ function calendarPeriod(zone: string, { at }: Values['observations'], window: nu
   if (second === undefined) return isFirst && window > 27 * 86_400 ? ONE_MONTH : window > 26 * 3600 ? ONE_DAY : null
   if (areBorders(zone, at, 'year')) return ONE_YEAR
   if (isFirst) return ONE_MONTH
-  const isWeekly = days.size >= MIN_MIDNIGHTS && at.every((one) => Math.round((one - first!) / 86_400) % 7 === 0)
+  const isWeekly =
+    days.size >= MIN_MIDNIGHTS && at.every((instant) => Math.round((instant - first!) / 86_400) % 7 === 0)
   return isWeekly ? ONE_WEEK : ONE_DAY
 }
 
 const isCalendarPeriod = (period: PeriodLength): boolean => typeof period !== 'number' && period.unit !== 'day'
 
 /**
- * The period of native values: what the answer states by a known id; else what its instants show, where all are local
- * midnights; else what it states by a word; else the usual distance. A stated period that most instants contradict is ignored.
- * (Decision 003.)
+ * The period of native values: stated by a known id, or shown by local midnights, or stated by a word, or the usual distance.
+ * Stated periods that most instants contradict are ignored (decision 003).
  */
 function periodInSteps(
   known: Steps,
@@ -83,7 +83,7 @@ function periodInSteps(
 ): PeriodLength {
   const stated = statedPeriod(known, tiempo)
   const calendar = calendarPeriod(zone, observations, window)
-  // Periods that all begin at borders of months are months, whatever the answer says.
+  // Periods that all start at borders of months are months.
   const many = calendar !== null && (new Set(observations.at).size >= MIN_MIDNIGHTS || isCalendarPeriod(calendar))
   if (stated && typeof stated.period !== 'number') {
     const { period } = stated
@@ -98,8 +98,8 @@ function periodInSteps(
   return calendar ?? usualDistance(observations) ?? DEFAULT
 }
 
-/** The step in seconds, or one for each value where they differ: days and months have the length of the local calendar. */
-export function stepsOf(
+/** The step in seconds, or one for each value if they differ, as for days and months. */
+export function findSteps(
   known: Steps,
   zone: string,
   timeTrunc: string | null,
@@ -112,13 +112,13 @@ export function stepsOf(
     ? (fixedSeconds(timeTrunc) ?? { unit: timeTrunc as 'day', count: 1 })
     : periodInSteps(known, zone, tiempo, observations, window)
   if (typeof period === 'number') return period
-  const steps = at.map((one) => periodLength(zone, one, period))
+  const steps = at.map((instant) => periodLength(zone, instant, period))
   return steps.every((step) => step === steps[0]) ? (steps[0] ?? DEFAULT) : steps
 }
 
 /**
- * Whether the step of native values is only guessed: the answer states no known period, or one that the instants contradict, and
- * the distances of the values follow no step or are too few. That is the case for events.
+ * Whether the step of native values is guessed, as for events: the reply states no period, or one that the instants contradict,
+ * and the distances follow no step or are too few.
  */
 export function isGuessed(
   known: Steps,
@@ -134,7 +134,7 @@ export function isGuessed(
   const usual = usualDistance(observations)
   if (usual === null || new Set(at).size < MIN_MIDNIGHTS) return true
   if (areBorders(timeZone, at, 'day')) return false
-  // Short steps divide the day. Longer ones follow the calendar, and a clock change makes them longer or shorter.
+  // Short steps divide the day. Longer ones follow the calendar, so that a clock change changes them.
   if (usual < LONGEST_FIXED && 86_400 % usual !== 0) return true
   const tolerance = usual < LONGEST_FIXED ? 0 : 3600
   let distances = 0
@@ -147,7 +147,7 @@ export function isGuessed(
   return others * 4 > distances
 }
 
-/** The step that most distances between some successive values of a geo have; null where none has, or there are too few values. */
+/** The step of most distances between successive values of a geo; null if there is none, or too few values. */
 function stepAmong(at: readonly number[], first: number, end: number, steps: readonly number[]): number | null {
   if (end - first < MIN_MIDNIGHTS) return null
   for (const step of steps) {
@@ -158,10 +158,10 @@ function stepAmong(at: readonly number[], first: number, end: number, steps: rea
   return null
 }
 
-/** So many distances of one length in a row show a resolution, and not values that are missing between those of another. */
+/** This many equal distances in a row show a resolution, as opposed to missing values. */
 const EVIDENT_RUN = 12
 
-/** Whether a geo has a run of values that are another likely step apart than the stated one. Runs over every value, so it is kept simple. */
+/** Whether a geo has a run of values with another likely step than the stated one. Simple, because it runs over every value. */
 function hasOtherRun(at: readonly number[], { first, end }: GeoRange, stated: number): boolean {
   let run = 0
   let length = stated
@@ -174,8 +174,8 @@ function hasOtherRun(at: readonly number[], { first, end }: GeoRange, stated: nu
   return false
 }
 
-/** The local days of a range of values, each as a range. */
-function daysOf(timeZone: string, at: readonly number[], { geoId, first, end }: GeoRange): GeoRange[] {
+/** Splits a range of values into local days. */
+function splitByDay(timeZone: string, at: readonly number[], { geoId, first, end }: GeoRange): GeoRange[] {
   const days: GeoRange[] = []
   for (let i = first; i < end; ) {
     const border = addUnits(timeZone, floorTo(timeZone, at[i]!, 'day'), 'day', 1)
@@ -188,9 +188,9 @@ function daysOf(timeZone: string, at: readonly number[], { geoId, first, end }: 
 }
 
 /**
- * The step of each value, where the geos or days of an answer have different ones: it states one resolution, which is that of some.
- * Hours beside a geo with quarters, or before a day with quarters, are not quarters of which three in four are missing. `stated` where
- * all have that step, or none. Too few values of a day have the step of the day before.
+ * The step of each value, if geos or days of a reply have different ones: it states only one resolution. Hours beside a geo or day
+ * with quarters are not quarters with missing values. Returns `stated` if all or none have that step. A day with too few values
+ * has the step of the day before.
  */
 export function stepsInParts(
   timeZone: string,
@@ -202,7 +202,7 @@ export function stepsInParts(
   if (ranges.length < 2 && !isMixed[0]) return stated
   const likely = [stated, ...LIKELY]
   const parts = ranges
-    .flatMap((range, i) => (isMixed[i] ? daysOf(timeZone, at, range) : [range]))
+    .flatMap((range, i) => (isMixed[i] ? splitByDay(timeZone, at, range) : [range]))
     .map((part) => ({ ...part, step: stepAmong(at, part.first, part.end, likely) }))
   if (!parts.some(({ step }) => step === stated) || parts.every(({ step }) => step === stated || step === null))
     return stated
@@ -214,10 +214,10 @@ export function stepsInParts(
   return steps
 }
 
-/** Steps, in seconds, for which two values are evidence enough. */
+/** Steps in seconds for which two values are sufficient evidence. */
 const LIKELY: readonly number[] = [300, 600, 900, 3600]
 
-/** The guessed step of values: the calendar's for local midnights, else one fixed step, so that events have the same step in every window. */
+/** The guessed step of values: that of the calendar for local midnights, else a fixed one, so that events have the same step in every window. */
 export function guessStep(
   timeZone: string,
   { at }: Values['observations'],
