@@ -57,7 +57,7 @@ const pageAbout = ({ es, en }: Bilingual): Bilingual => ({
 function news(now: Instant): EmulatedItem[] {
   const items: EmulatedItem[] = []
   for (let k = Math.ceil((now - NEWS_LASTS) / NEWS_EVERY); k * NEWS_EVERY <= now; k++) {
-    const [title, body] = NEWS[k % NEWS.length]!
+    const { title, text } = NEWS[k % NEWS.length]!
     const published = floorTo(EMULATED_ZONE, k * NEWS_EVERY, 'day')
     const corrected = published + 5 * DAY
     const isCorrected = now >= corrected
@@ -67,8 +67,8 @@ function news(now: Instant): EmulatedItem[] {
       type: 'news',
       title: { es: `${title.es} (${k})`, en: `${title.en} (${k})` },
       body: {
-        es: `<p>${body.es}</p>${isCorrected ? '\n\n<p>Texto corregido.</p>' : ''}`,
-        en: `<p>${body.en}</p>${isCorrected ? '\n\n<p>Corrected text.</p>' : ''}`,
+        es: `<p>${text.es}</p>${isCorrected ? '\n\n<p>Texto corregido.</p>' : ''}`,
+        en: `<p>${text.en}</p>${isCorrected ? '\n\n<p>Corrected text.</p>' : ''}`,
       },
       published,
       created: published,
@@ -87,7 +87,7 @@ const ITEMS: Readonly<Record<ContentRoute, (now: Instant) => readonly EmulatedIt
     DOCUMENTATIONS.map((title, i) => datedItem(100 + i, 'documentation', title, pageAbout(title), i)),
   static_pages: () => STATIC_PAGES.map((title, i) => datedItem(200 + i, 'static_page', title, pageAbout(title), i)),
   glossaries: () =>
-    GLOSSARY.map(({ word, meaning }, i) => datedItem(300 + i, 'glossary', word, glossaryBody(word, meaning), i)),
+    GLOSSARY.map(({ title, text }, i) => datedItem(300 + i, 'glossary', title, glossaryBody(title, text), i)),
   news,
 }
 

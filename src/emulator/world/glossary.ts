@@ -1,13 +1,7 @@
-import { type Bilingual, parseTable } from './texts.ts'
+import { parseArticles } from './texts.ts'
 
-/** A glossary entry: its word and its meaning in two languages. */
-export interface GlossaryEntry {
-  readonly word: Bilingual
-  readonly meaning: Bilingual
-}
-
-/** The words of the market: word in Spanish and English, meaning in Spanish and English. */
-const ENTRIES = `
+/** The words of the market. */
+export const GLOSSARY = parseArticles(`
   Mercado diario | Day-ahead market | Mercado en el que se fija el precio de la energía para cada periodo del día siguiente. | The market that sets the price of energy for every period of the next day.
   Mercado intradiario | Intraday market | Mercado en el que se ajustan los programas después del mercado diario. | The market in which schedules are adjusted after the day-ahead market.
   Precio marginal | Marginal price | Precio de la última oferta que se acepta para cubrir la demanda. | The price of the last offer accepted to meet demand.
@@ -37,11 +31,4 @@ const ENTRIES = `
   Consumo de bombeo | Pumping consumption | Energía con la que se eleva agua para turbinarla más tarde. | Energy used to lift water that will be turbined later.
   Autoconsumo | Self-consumption | Consumo de energía que procede de una instalación próxima asociada al consumidor. | Consumption of energy from a nearby plant that belongs with the consumer.
   Agregador | Aggregator | Participante que reúne la demanda o la generación de varios clientes para ofrecerla junta. | A participant that combines the demand or generation of several customers into one offer.
-  Zona de precio | Bidding zone | Territorio en el que la energía tiene el mismo precio en cada periodo. | The territory in which energy has the same price in every period.`
-
-export const GLOSSARY: readonly GlossaryEntry[] = parseTable(ENTRIES).map(
-  ([es = '', en = '', meaningEs = '', meaningEn = '']) => ({
-    word: { es, en },
-    meaning: { es: meaningEs, en: meaningEn },
-  }),
-)
+  Zona de precio | Bidding zone | Territorio en el que la energía tiene el mismo precio en cada periodo. | The territory in which energy has the same price in every period.`)

@@ -25,47 +25,26 @@ const ENTITY_NAMES: Readonly<Record<string, string>> = {
 /** Writes the accents of a text as HTML entities, as the service's editor does. */
 export const encode = (html: string): string => html.replaceAll(/[áéíóúñÁ€]/g, (letter) => `&${ENTITY_NAMES[letter]};`)
 
+/** A title or word with its text, both in two languages. */
+export interface Article {
+  readonly title: Bilingual
+  readonly text: Bilingual
+}
+
+/** Parses a table of articles: title in Spanish and English, text in Spanish and English. */
+export const parseArticles = (table: string): Article[] =>
+  parseTable(table).map(([es = '', en = '', textEs = '', textEn = '']) => ({
+    title: { es, en },
+    text: { es: textEs, en: textEn },
+  }))
+
 /** The news, which are repeated in turn. */
-export const NEWS: readonly (readonly [title: Bilingual, body: Bilingual])[] = [
-  [
-    {
-      es: 'Publicación de indicadores en resolución de 15 minutos',
-      en: 'Publication of indicators in 15-minute resolution',
-    },
-    {
-      es: 'Los indicadores siguientes tendr&aacute;n resoluci&oacute;n cuarto-horaria.',
-      en: 'The following indicators will have quarter-hourly resolution.',
-    },
-  ],
-  [
-    { es: 'Actualización de las especificaciones técnicas', en: 'Update of the technical specifications' },
-    {
-      es: 'Se ha actualizado el documento de especificaciones t&eacute;cnicas del servicio.',
-      en: 'The document with the technical specifications of the service has been updated.',
-    },
-  ],
-  [
-    { es: 'Modificado el documento de intercambio de información', en: 'Information exchange document modified' },
-    {
-      es: 'Se ha publicado una nueva versi&oacute;n del <a href="/documents/1">documento</a>.',
-      en: 'A new version of the <a href="/documents/1">document</a> has been published.',
-    },
-  ],
-  [
-    { es: 'Resultado de la subasta anual de capacidad', en: 'Result of the yearly capacity auction' },
-    {
-      es: 'Ya est&aacute;n disponibles los resultados de la subasta.',
-      en: 'The results of the auction are available.',
-    },
-  ],
-  [
-    { es: 'Parada programada del portal', en: 'Planned maintenance of the site' },
-    {
-      es: 'El portal no estar&aacute; disponible entre las 6:00 y las 8:00.',
-      en: 'The site will not be available between 6:00 and 8:00.',
-    },
-  ],
-]
+export const NEWS = parseArticles(`
+  Publicación de indicadores en resolución de 15 minutos | Publication of indicators in 15-minute resolution | Los indicadores siguientes tendr&aacute;n resoluci&oacute;n cuarto-horaria. | The following indicators will have quarter-hourly resolution.
+  Actualización de las especificaciones técnicas | Update of the technical specifications | Se ha actualizado el documento de especificaciones t&eacute;cnicas del servicio. | The document with the technical specifications of the service has been updated.
+  Modificado el documento de intercambio de información | Information exchange document modified | Se ha publicado una nueva versi&oacute;n del <a href="/documents/1">documento</a>. | A new version of the <a href="/documents/1">document</a> has been published.
+  Resultado de la subasta anual de capacidad | Result of the yearly capacity auction | Ya est&aacute;n disponibles los resultados de la subasta. | The results of the auction are available.
+  Parada programada del portal | Planned maintenance of the site | El portal no estar&aacute; disponible entre las 6:00 y las 8:00. | The site will not be available between 6:00 and 8:00.`)
 
 /** Titles of the documentations. */
 export const DOCUMENTATIONS: readonly Bilingual[] = [
