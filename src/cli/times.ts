@@ -2,11 +2,10 @@ import { parseMoment, resolveMoment } from '../job/moment.ts'
 import { InputError } from '../util/errors.ts'
 import { EARLIEST, formatMillis, LATEST } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
+import type { Args } from './command.ts'
+import type { RANGE_FLAGS } from './flags.ts'
 
-export interface RangeArgs {
-  readonly from?: string | undefined
-  readonly to?: string | undefined
-}
+export type RangeArgs = Partial<Args<typeof RANGE_FLAGS>>
 
 /** Resolves a day, an instant or an offset in a time zone to epoch seconds; `flag` names it in errors. */
 export function resolveTime(flag: string, text: string, zone: string, now: number): number {

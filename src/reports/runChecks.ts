@@ -34,21 +34,6 @@ async function findOverlaps({ kysely }: Reader): Promise<string[]> {
  */
 const MAX_CREDIBLE = 1e9
 
-async function findOutOfRange({ engine }: Reader): Promise<string[]> {
-  const rows = await engine.valuesBeyond(MAX_CREDIBLE)
-  return rows.map((row) => `${seriesName(row)}, geo ${row.geo_id}: ${row.value} at ${formatUtc(row.at)}`)
-}
-
-async function findQuarantined({ kysely }: Reader): Promise<string[]> {
-  const open = kysely.selectFrom('_quarantine').select(['path', 'reason']).where('resolved_at', 'is', null)
-  return (await open.execute()).map(({ path, reason }) => `${path}: ${reason}`)
-}
-
-async function findDangling({ engine }: Reader): Promise<string[]> {
-  const rows = await engine.dangling()
-  return rows.map(({ table, row, parent }) => `${table} row ${row ?? '?'} refers to a missing row of ${parent}`)
-}
-
 const sentences = (findings: readonly { readonly what: string }[]): string[] => findings.map(({ what }) => what)
 
 /** The checks, each with a function that returns its findings at an instant; missed runs and gaps come before them. */
@@ -59,9 +44,18 @@ export const CHECKS: Readonly<Record<string, (db: Reader, now: Instant) => Promi
   geo: async (db) => (await findLackingGeos(db, await storedNamedGeos(db))).map(lackingGeosText),
   stale: async (db, now) => sentences(await staleSeries(db, now)),
   overlap: findOverlaps,
-  'out of range': findOutOfRange,
-  quarantine: findQuarantined,
-  reference: findDangling,
+  'out of range': async ({ engine }) =>
+    (await engine.valuesBeyond(MAX_CREDIBLE)).map(
+      (row) => `${seriesName(row)}, geo ${row.geo_id}: ${row.value} at ${formatUtc(row.at)}`,
+    ),
+  quarantine: async ({ kysely }) => {
+    const open = kysely.selectFrom('_quarantine').select(['path', 'reason']).where('resolved_at', 'is', null)
+    return (await open.execute()).map(({ path, reason }) => `${path}: ${reason}`)
+  },
+  reference: async ({ engine }) =>
+    (await engine.dangling()).map(
+      ({ table, row, parent }) => `${table} row ${row ?? '?'} refers to a missing row of ${parent}`,
+    ),
 }
 
 /** Runs every check at an instant. `deep`: also compares the totals of days with all values, which takes long. */

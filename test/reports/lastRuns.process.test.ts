@@ -197,7 +197,7 @@ test('a run whose lake cannot be written is reported and notified as failed', as
     JSON.parse((await runCommand(dir, ['check', '--json'])).out).filter(
       ({ check }: { check: string }) => check === 'last run',
     )
-  expect(await found()).toMatchObject([{ what: expect.stringMatching(/^last run of a .* failed: lake: .*taken/) }])
+  expect(await found()).toMatchObject([{ what: expect.stringMatching(/^last run of a .* failed: .*taken/) }])
   rmSync(join(dir, 'taken'))
   expect((await runCommand(dir, ['sync', 'a.yaml'], env)).code).toBe(0)
   expect(await found()).toEqual([])

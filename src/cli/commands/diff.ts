@@ -63,7 +63,7 @@ async function readSpan(reader: Reader, args: DiffArgs, zone: string): Promise<P
   return second ? { from: first!.to, to: second.to } : first!
 }
 
-/** Writes the number of of each kind. */
+/** Counts the differences of each kind in words. */
 const countsText = (counts: ReadonlyMap<string, number>): string =>
   [...counts]
     .map(([key, count]) => {

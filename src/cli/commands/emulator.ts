@@ -26,10 +26,14 @@ export const examples = ['emulator', 'emulator --port 8080']
 export const endsWithOutput = true
 
 /** Reads a file of faults or scripts; throws one error with every mistake and its path. */
-function readList<T>(schema: typeof faultFile | typeof scriptFile, file: string, kind: string): T {
+function readList<Schema extends typeof faultFile | typeof scriptFile>(
+  schema: Schema,
+  file: string,
+  kind: string,
+): ReturnType<Schema['parse']> {
   const hint = `docs/emulator.md describes the ${kind}.`
   const { data, error } = schema.safeParse(parseYaml(file, readTextFile(file, `file of ${kind}`, hint)))
-  if (data) return data as T
+  if (data) return data as ReturnType<Schema['parse']>
   const mistakes = error.issues.map(({ path, message }) => `${file}: ${path.join('.')}: ${message}`)
   throw new InputError(mistakes.join('\n'), { hint, code: `bad-${kind}` })
 }

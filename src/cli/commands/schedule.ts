@@ -35,7 +35,7 @@ const STALL_S = 3600
 /** The clock is read at least this often, so that a jump is noticed. */
 const POLL_MS = 30_000
 
-/** Sleeps until a signal comes. */
+/** Waits for some milliseconds, or until a signal. */
 const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   sleep(ms, undefined, { signal }).catch(() => undefined)
 

@@ -6,7 +6,8 @@ import { LIVE, SERVICE_NAMES, SERVICES, type Service, type ServiceName } from '.
 import { didYouMean } from '../../util/didYouMean.ts'
 import { InputError } from '../../util/errors.ts'
 import { describeSystemError } from '../../util/systemErrors.ts'
-import { DEFAULT_DATABASE } from '../flags.ts'
+import type { Args } from '../command.ts'
+import { type DATABASE_FLAG, DEFAULT_DATABASE, type SERVICE_FLAGS } from '../flags.ts'
 import { rememberSecret } from '../terminal/secrets.ts'
 
 /** Files that people write by hand are smaller. */
@@ -37,13 +38,7 @@ interface Setting<T> {
   readonly from: string
 }
 
-/** The flags of settings. */
-export interface SettingFlags {
-  readonly service?: string | undefined
-  readonly baseUrl?: string | undefined
-  readonly apiKeyFile?: string | undefined
-  readonly database?: string | undefined
-}
+export type SettingFlags = Partial<Args<typeof DATABASE_FLAG & typeof SERVICE_FLAGS>>
 
 /** Every setting of a run with its source; null if it is not set. */
 export interface Settings {
