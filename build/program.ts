@@ -38,7 +38,7 @@ const FILES: readonly (readonly [name: string, modules: RegExp])[] = [
   ['http', /node_modules.(@hono|hono).|util.listen\.ts$/],
   ['page', /(commands.serve|views.home)\.ts$/],
   ['job', /job.(file|read)\.ts$/],
-  ['sync', /jobs.fetchJobs\.ts$/],
+  ['sync', /jobs.runAndPrint\.ts$/],
   ['status', /(jobs.printStatus|commands.(query|show))\.ts$/],
 ]
 

@@ -14,7 +14,7 @@ import { planRequest } from '../plan/planning.ts'
 import { findFailures } from '../reports/failedRequests.ts'
 import type { Service } from '../service/services.ts'
 import type { Distribute, Failed, SyncContext } from '../sync/context.ts'
-import { type OpenRun, readCounts } from '../sync/record.ts'
+import { type RunRecord, readCounts } from '../sync/record.ts'
 import {
   KeyError,
   SignalError,
@@ -90,7 +90,7 @@ export async function sendAll(
 }
 
 /** Waits until the queue is empty. Returns the error that ends the run early, or null. */
-async function waitUntilDone(context: SyncContext, job: Job, run: OpenRun, sent: Sent): Promise<SyncError | null> {
+async function waitUntilDone(context: SyncContext, job: Job, run: RunRecord, sent: Sent): Promise<SyncError | null> {
   const poll = createPoll(context, job, run, sent)
   let failedPolls = 0
   for (;;) {
@@ -114,7 +114,7 @@ async function waitUntilDone(context: SyncContext, job: Job, run: OpenRun, sent:
 function createPoll(
   { store, now, baseUrl, onProgress }: SyncContext,
   { pace }: Job,
-  { runId, emit }: OpenRun,
+  { runId, emit }: RunRecord,
   { total, last }: Sent,
 ): () => Promise<'waiting' | 'done' | SyncError> {
   const host = parseHost(baseUrl)

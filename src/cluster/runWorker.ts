@@ -177,7 +177,7 @@ async function executeJob(worker: Worker, job: ActiveJob): Promise<SyncError | n
     try {
       const fetching = await openFetchingFor(worker, data)
       const { guard, store } = claimed
-      const loading = { ...fetching.run, store, runId: run, keep, emit: emitOfRun, guard }
+      const loading = { ...fetching.context, store, runId: run, keep, emit: emitOfRun, guard }
       const outcome = await processRequest({ ...loading, sizes: createSizes(loading) }, requests[0]!)
       requests.splice(0, 1, ...(outcome.kind === 'split' ? outcome.into : []))
       if (outcome.kind === 'failed') failure ??= outcome.error

@@ -170,7 +170,7 @@ export async function leaveUnverified(
  * Records a reply whose values may be sums over several resolutions, without loading its rows: smaller windows replace it. For
  * absences they do so in a later run only, so the window becomes unverified.
  */
-export async function loadCoarse(
+export async function recordCoarse(
   loading: Loading,
   planned: PlannedRequest,
   reply: Reply,
@@ -186,7 +186,7 @@ export async function loadCoarse(
 }
 
 /** Records a request that got no reply and did not fail: its window was `too-large`, or the run was `stopped` before the reply. */
-export const loadAbandoned = (
+export const recordAbandoned = (
   loading: Loading,
   planned: PlannedRequest,
   outcome: AbandonedOutcome,
@@ -196,7 +196,7 @@ export const loadAbandoned = (
   recordRequest(loading, planned, { outcome, last, error, as: outcome === 'too-large' ? 'split' : 'stopped' })
 
 /** Records a request that failed for good, with its last response. A body that cannot be parsed is quarantined. */
-export async function loadFailure(
+export async function recordFailure(
   loading: Loading,
   planned: PlannedRequest,
   error: SyncError,

@@ -10,7 +10,7 @@ import type { Service } from '../service/services.ts'
 import type { SyncError } from '../util/errors.ts'
 import type { OnEvent } from '../util/events.ts'
 import type { OnReject } from './processRequest.ts'
-import type { OpenRun } from './record.ts'
+import type { RunRecord } from './record.ts'
 
 /** The environment of a run: database, service, clock, signal, and who is informed of its progress. */
 export interface SyncContext extends Omit<ClientOptions, 'service' | 'pacer' | 'concurrency' | 'onWait'> {
@@ -54,7 +54,7 @@ export interface Shared {
 export type Distribute = (
   context: SyncContext,
   job: Job,
-  run: OpenRun,
+  run: RunRecord,
   requests: Iterable<PlannedRequest>,
   failures: Failed[],
 ) => Promise<SyncError | null>

@@ -1,7 +1,7 @@
 import { type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
 import { absentShare } from '../plan/planAbsences.ts'
 import { NotFoundError } from '../util/errors.ts'
-import { type Outcome, processRequest, type Run } from './processRequest.ts'
+import { type Outcome, processRequest, type RequestContext } from './processRequest.ts'
 
 /** Planned requests in the order in which they are sent. */
 export type RequestSource = Iterable<PlannedRequest> | AsyncIterable<PlannedRequest>
@@ -18,7 +18,7 @@ interface Task {
  * reply shows the resolution and the possible window size. Starts no more requests after an abort or an error that ends the run.
  * Throws that error when all requests in progress have ended.
  */
-export async function* execute(run: Run, source: RequestSource): AsyncGenerator<Outcome, void> {
+export async function* execute(context: RequestContext, source: RequestSource): AsyncGenerator<Outcome, void> {
   const requests = Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]()
   const filter = createFilter()
   const finishedSeries = new Set<string>()
@@ -30,10 +30,10 @@ export async function* execute(run: Run, source: RequestSource): AsyncGenerator<
     Promise<{ readonly task: Task; readonly outcome?: Outcome; readonly error?: unknown }>
   >()
   let firstError: { readonly error: unknown } | null = null
-  const isEnding = (): boolean => firstError !== null || run.signal.aborted
+  const isEnding = (): boolean => firstError !== null || context.signal.aborted
 
   const start = (task: Task): void => {
-    const result = processRequest(run, task.queue.shift()!).then(
+    const result = processRequest(context, task.queue.shift()!).then(
       (outcome) => ({ task, outcome }),
       (error: unknown) => ({ task, error }),
     )
@@ -62,7 +62,7 @@ export async function* execute(run: Run, source: RequestSource): AsyncGenerator<
 
   try {
     for (;;) {
-      while (!isEnding() && inProgress.size < run.concurrency) {
+      while (!isEnding() && inProgress.size < context.concurrency) {
         const task = await nextTask()
         if (!task) break
         start(task)

@@ -5,14 +5,14 @@ import type { Job } from '../job/job.ts'
 import { createSizes } from '../load/learnedSizes.ts'
 import { createRedactor } from '../util/redact.ts'
 import type { SyncContext } from './context.ts'
-import type { Run } from './processRequest.ts'
-import type { OpenRun } from './record.ts'
+import type { RequestContext } from './processRequest.ts'
+import type { RunRecord } from './record.ts'
 
 export { execute } from './execute.ts'
 
 /** A run with an open client. */
 export interface Fetching {
-  readonly run: Run
+  readonly context: RequestContext
   close(): Promise<void>
 }
 
@@ -20,7 +20,7 @@ export interface Fetching {
 export async function openFetching(
   context: SyncContext,
   { pace, keep }: Pick<Job, 'pace' | 'keep'>,
-  { runId, emit }: Pick<OpenRun, 'runId' | 'emit'>,
+  { runId, emit }: Pick<RunRecord, 'runId' | 'emit'>,
 ): Promise<Fetching> {
   const { store, now, signal, onReject = 'quarantine' } = context
   const onPause = (ms: number, reason: string): void => {
@@ -40,7 +40,7 @@ export async function openFetching(
   })
   const loading = { store, runId, keep, now, redactor: createRedactor(context.key) }
   return {
-    run: {
+    context: {
       ...loading,
       client,
       emit,

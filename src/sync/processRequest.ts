@@ -4,7 +4,7 @@ import { type Client, type FailedFetch, isTooLarge } from '../fetch/client.ts'
 import { identityRow, type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
 import { type Counts, NO_COUNTS } from '../load/counts.ts'
 import type { Sizes } from '../load/learnedSizes.ts'
-import { type Loading, load, loadAbandoned, loadCoarse, loadFailure, type ParsedReply } from '../load/load.ts'
+import { type Loading, load, type ParsedReply, recordAbandoned, recordCoarse, recordFailure } from '../load/load.ts'
 import { undismissed } from '../load/quarantine/dismissed.ts'
 import { absentPiece, halveWindow, splitWindow, withWindow } from '../plan/windows.ts'
 import type { LastResponse, Reply } from '../service/request.ts'
@@ -21,7 +21,7 @@ import { findSplit, hasSumId, needsDayIds } from './resolution.ts'
 export type OnReject = 'quarantine' | 'fail'
 
 /** An open run: the database, the client, and what the run has learned. */
-export interface Run extends Loading {
+export interface RequestContext extends Loading {
   readonly client: Client
   readonly emit: EmitEvent
   readonly signal: AbortSignal
@@ -54,12 +54,12 @@ export type Outcome =
  * Fetches, transforms and loads one request, in one transaction. Splits its window if that is too large, or if the values may be sums
  * over several resolutions. Throws errors that end the run.
  */
-export async function processRequest(run: Run, planned: PlannedRequest): Promise<Outcome> {
-  const { client, emit, sizes, keep } = run
+export async function processRequest(context: RequestContext, planned: PlannedRequest): Promise<Outcome> {
+  const { client, emit, sizes, keep } = context
   const size = await sizes.get(planned)
   const pieces = splitWindow(planned, size)
   if (pieces.length > 1 && planned.reason !== 'absent') return split(planned, pieces, 'too-large')
-  const request = pieces.length > 1 ? await firstAbsentPiece(run, planned, size) : planned
+  const request = pieces.length > 1 ? await firstAbsentPiece(context, planned, size) : planned
   if (!request) return { kind: 'loaded', request: planned, counts: NO_COUNTS }
   const halves = halveWindow(request)
   const reply = await client.get(request.request, {
@@ -68,15 +68,15 @@ export async function processRequest(run: Run, planned: PlannedRequest): Promise
     onRetry: ({ error, response }, attempt) => emitRetried(emit, request, error, response?.status ?? null, attempt),
   })
   if ('error' in reply) {
-    if (reply.endsRun) return endRun(run, request, reply)
-    return failOrHalve(run, request, halves, reply.error, reply.last)
+    if (reply.endsRun) return endRun(context, request, reply)
+    return failOrHalve(context, request, halves, reply.error, reply.last)
   }
   try {
     const parsed = await readReply(reply.body, request, keep !== 'none').catch(schemaErrorAsValue)
-    if (parsed instanceof SchemaError) return await failOrHalve(run, request, halves, parsed, reply)
-    const refusal = await findRefusal(run, request, parsed.rows)
-    if (refusal) return await fail(run, request, refusal, reply, parsed.rows)
-    return await loadOrSplit(run, request, reply, parsed)
+    if (parsed instanceof SchemaError) return await failOrHalve(context, request, halves, parsed, reply)
+    const refusal = await findRefusal(context, request, parsed.rows)
+    if (refusal) return await fail(context, request, refusal, reply, parsed.rows)
+    return await loadOrSplit(context, request, reply, parsed)
   } finally {
     release(reply.body)
   }
@@ -89,15 +89,20 @@ const split = (
 ): Outcome => ({ kind: 'split', request, into: windows.map((window) => withWindow(request, window)), why })
 
 /** Loads a reply. If its values may be sums over several resolutions, records it and splits the request instead. */
-async function loadOrSplit(run: Run, request: PlannedRequest, reply: Reply, parsed: ParsedReply): Promise<Outcome> {
-  const { store, emit, sizes, probed } = run
+async function loadOrSplit(
+  context: RequestContext,
+  request: PlannedRequest,
+  reply: Reply,
+  parsed: ParsedReply,
+): Promise<Outcome> {
+  const { store, emit, sizes, probed } = context
   const { rows } = parsed
   const around = await readNeighbours(store, request)
   const dayIds = needsDayIds(request, rows) ? await readDayIds(store, request) : []
   const probe = request.series && `${seriesKey(request.series)} ${rows.resolutionId}`
   const smaller = findSplit(request, rows, { around, dayIds, isProbed: probe === null || probed.has(probe) })
   if (smaller) {
-    const counts = await loadCoarse(run, request, reply, parsed)
+    const counts = await recordCoarse(context, request, reply, parsed)
     emitDone(emit, request, reply, counts, false)
     if (smaller.isByDay) await sizes.learnDay(request)
     // A run requests each absence at most once: a later run requests the parts.
@@ -107,7 +112,7 @@ async function loadOrSplit(run: Run, request: PlannedRequest, reply: Reply, pars
   }
   // Saves memory while this reply waits for the transactions of earlier ones.
   if (parsed.stored) release(reply.body)
-  const counts = await load(run, request, reply, parsed)
+  const counts = await load(context, request, reply, parsed)
   emitDone(emit, request, reply, counts, true)
   if (!hasSumId(request, rows)) await sizes.grow(request)
   return { kind: 'loaded', request, counts }
@@ -115,39 +120,41 @@ async function loadOrSplit(run: Run, request: PlannedRequest, reply: Reply, pars
 
 /** Replaces a request whose window is too large with its halves. Records any other request as failed. */
 async function failOrHalve(
-  run: Run,
+  context: RequestContext,
   request: PlannedRequest,
   halves: readonly Interval[],
   error: SyncError,
   last: LastResponse,
 ): Promise<Outcome> {
-  if (!isTooLarge(error) || halves.length < 2) return fail(run, request, error, last)
-  await loadAbandoned(run, request, 'too-large', error, last)
-  await run.sizes.shrink(request)
+  if (!isTooLarge(error) || halves.length < 2) return fail(context, request, error, last)
+  await recordAbandoned(context, request, 'too-large', error, last)
+  await context.sizes.shrink(request)
   // A run requests each absence at most once: a later run requests the halves.
   const windows = request.reason === 'absent' ? [] : halves
-  emitDivided(run.emit, request, error, last, windows.length)
+  emitDivided(context.emit, request, error, last, windows.length)
   return split(request, windows, 'too-large')
 }
 
 /** Records a request as failed, with its last response and the rejected rows. */
 async function fail(
-  run: Run,
+  context: RequestContext,
   request: PlannedRequest,
   error: SyncError,
   last: LastResponse,
   rejected?: Pick<Rows, 'rejects' | 'rejected'>,
 ): Promise<Outcome> {
-  const counts = await loadFailure(run, request, error, last, rejected)
-  emitFailed(run.emit, request, error, last, counts)
+  const counts = await recordFailure(context, request, error, last, rejected)
+  emitFailed(context.emit, request, error, last, counts)
   return { kind: 'failed', request, error, last }
 }
 
 /** Records a request that was in progress when the run ended, and throws the error that ends the run. */
-async function endRun(run: Run, request: PlannedRequest, { error, last }: FailedFetch): Promise<never> {
+async function endRun(context: RequestContext, request: PlannedRequest, { error, last }: FailedFetch): Promise<never> {
   if (last.attempts > 0) {
     const failure = error instanceof UnavailableError ? error.cause : error instanceof KeyError ? error : null
-    const recorded = failure ? fail(run, request, failure, last) : loadAbandoned(run, request, 'stopped', error, last)
+    const recorded = failure
+      ? fail(context, request, failure, last)
+      : recordAbandoned(context, request, 'stopped', error, last)
     // If this fails too, the first error is the one to report.
     await recorded.catch(() => undefined)
   }
@@ -156,7 +163,7 @@ async function endRun(run: Run, request: PlannedRequest, { error, last }: Failed
 
 /** The first invalid row that was not dismissed, if such a row ends the run; otherwise null. */
 async function findRefusal(
-  { store: { kysely }, onReject }: Run,
+  { store: { kysely }, onReject }: RequestContext,
   request: PlannedRequest,
   rows: Rows,
 ): Promise<SchemaError | null> {
@@ -169,7 +176,7 @@ async function findRefusal(
 
 /** The first piece of a request for absent values; null if none is absent any more. A later run requests the other pieces. */
 async function firstAbsentPiece(
-  { store }: Run,
+  { store }: RequestContext,
   request: PlannedRequest,
   size: number | undefined,
 ): Promise<PlannedRequest | null> {

@@ -41,7 +41,7 @@ export function findOutage(failures: readonly { readonly error: SyncError }[], c
 }
 
 /** A run that has started and not ended. */
-export interface OpenRun {
+export interface RunRecord {
   readonly runId: number
   /** Emits an event of this run. */
   readonly emit: EmitEvent
@@ -57,7 +57,7 @@ export async function openRun(
   command: string,
   job: Pick<Job, 'name'> & Partial<Pick<Job, 'file' | 'schedule' | 'timeZone'>>,
   began = now(),
-): Promise<OpenRun> {
+): Promise<RunRecord> {
   const { file: jobFile = null, schedule = null, timeZone } = job
   const record = { command, job: job.name, jobFile, part: part ?? null, version, now: formatMillis(began), schedule }
   const runId = await beginRun(store, timeZone === undefined ? record : { ...record, timeZone })

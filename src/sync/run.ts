@@ -1,7 +1,6 @@
 import { callsLeft } from '../fetch/budget.ts'
 import { parseHost } from '../fetch/hosts.ts'
 import type { Job } from '../job/job.ts'
-import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { Counts } from '../load/counts.ts'
 import { closeQuarantine } from '../load/quarantine/closeQuarantine.ts'
 import { KeyError, RejectLimitError, SignalError, StoppedError, type SyncError } from '../util/errors.ts'
@@ -9,8 +8,9 @@ import type { RunOutcome } from '../util/eventFields.ts'
 import { quantity } from '../util/text.ts'
 import type { Failed, SyncContext } from './context.ts'
 import type { Fetching } from './fetching.ts'
+import type { RunPlan, Step } from './planRun.ts'
 import type { Outcome } from './processRequest.ts'
-import { findOutage, type OpenRun, openRun, readCounts, runOutcome } from './record.ts'
+import { findOutage, openRun, type RunRecord, readCounts, runOutcome } from './record.ts'
 
 /** The result of a run. */
 export interface Executed {
@@ -34,39 +34,24 @@ export interface Executed {
   readonly stop: SyncError | null
 }
 
-/** Requests that are executed together, before the next step is planned. */
-export interface Step {
-  readonly requests: Iterable<PlannedRequest>
-  /** The number of requests; null if there are too many to count. */
-  readonly total: number | null
-  /** Whether later steps depend on it, so that this process executes it even if workers execute the others. */
-  readonly isLocal?: boolean
-}
-
 /**
- * Executes the steps of a run and records it. The run ends early if the key is refused, the budget is spent, too many rows are
- * rejected or a signal comes. `countSkipped`: the number of items that the plan skipped; with any, the run is partial.
+ * Executes the plan of a run and records it. The run ends early if the key is refused, the budget is spent, too many rows are rejected
+ * or a signal comes.
  */
-export async function executeRun(
-  context: SyncContext,
-  job: Job,
-  command: string,
-  steps: Iterable<Step> | AsyncIterable<Step>,
-  countSkipped: () => number = () => 0,
-): Promise<Executed> {
+export async function executeRun(context: SyncContext, job: Job, command: string, plan: RunPlan): Promise<Executed> {
   const { store, now, signal } = context
   const began = now()
   await context.shared?.clearQueue?.()
-  const planned = Symbol.asyncIterator in steps ? steps[Symbol.asyncIterator]() : steps[Symbol.iterator]()
+  const steps = plan.steps[Symbol.asyncIterator]()
   // Planning the first step reports mistakes in the job, before there is a run.
-  const first = await planned.next()
+  const first = await steps.next()
   const record = await openRun(context, command, job, began)
   try {
-    const { failures, earlyEnd, isIdle } = await executeSteps(context, job, record, first, planned)
+    const { failures, earlyEnd, isIdle } = await executeSteps(context, job, record, first, steps)
     await closeQuarantine(store, now())
     const counts = await readCounts(store, record.runId)
     let stop = earlyEnd ?? findOutage(failures, counts)
-    let outcome = runOutcome(stop, failures.length + counts.rows_rejected + countSkipped())
+    let outcome = runOutcome(stop, failures.length + counts.rows_rejected + plan.skipped().length)
     // A run without requests writes so little that closing the database is enough.
     if (!isIdle) await store.tidy()
     const publishError = signal.aborted ? null : await context.publish?.()
@@ -95,9 +80,9 @@ interface ExecutedSteps {
 async function executeSteps(
   context: SyncContext,
   job: Job,
-  record: OpenRun,
+  record: RunRecord,
   first: IteratorResult<Step>,
-  later: Iterator<Step> | AsyncIterator<Step>,
+  later: AsyncIterator<Step>,
 ): Promise<ExecutedSteps> {
   const distribute = context.shared?.distribute
   const progress = trackProgress(context, job, record)
@@ -114,7 +99,10 @@ async function executeSteps(
         // Loaded only if there is something to fetch: most scheduled runs have nothing.
         const { execute, openFetching } = await import('./fetching.ts')
         fetching ??= await openFetching(context, job, record)
-        for await (const outcome of execute(fetching.run, requests)) await progress.note(outcome)
+        for await (const outcome of execute(fetching.context, requests)) {
+          const { rows_rejected: rejected } = await progress.note(outcome)
+          if (context.onReject === 'fail' && rejected > 0) throw rejectLimitError(rejected)
+        }
         if (context.signal.aborted) earlyEnd = new SignalError()
       }
     }
@@ -133,7 +121,7 @@ const endsInOrder = (error: unknown): error is SyncError =>
   error instanceof KeyError || error instanceof StoppedError || error instanceof RejectLimitError
 
 /** Counts the completed requests of a run, and lists the failed ones. */
-function trackProgress({ store, baseUrl, now, onProgress, onReject }: SyncContext, job: Job, { runId }: OpenRun) {
+function trackProgress({ store, baseUrl, now, onProgress }: SyncContext, job: Job, { runId }: RunRecord) {
   const failures: Failed[] = []
   let done = 0
   let total: number | null = 0
@@ -142,17 +130,19 @@ function trackProgress({ store, baseUrl, now, onProgress, onReject }: SyncContex
     begin(more: number | null): void {
       total = total === null || more === null ? null : total + more
     },
-    /** Notes the outcome of a request. Throws RejectLimitError if a row was rejected and none may be. */
-    async note(outcome: Outcome): Promise<void> {
+    /** Notes the outcome of a request, and returns the counters of the run. */
+    async note(outcome: Outcome): Promise<Counts> {
       const { kind, request: planned } = outcome
       const parts = kind === 'split' ? outcome.into.length : 0
       if (parts === 0) done++
       else if (total !== null) total += parts - 1
       if (kind === 'failed') failures.push({ planned, error: outcome.error })
       const counts = await readCounts(store, runId)
-      const left = await callsLeft(store, parseHost(baseUrl), job.pace, now())
-      await onProgress?.({ planned, counts, done, total, callsLeft: left })
-      if (onReject === 'fail' && counts.rows_rejected > 0) throw rejectLimitError(counts.rows_rejected)
+      if (onProgress) {
+        const left = await callsLeft(store, parseHost(baseUrl), job.pace, now())
+        await onProgress({ planned, counts, done, total, callsLeft: left })
+      }
+      return counts
     },
   }
 }

@@ -17,6 +17,7 @@ import { failedRequests } from '../../src/reports/failedRequests.ts'
 import { findGaps } from '../../src/reports/findGaps.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import type { SyncContext } from '../../src/sync/context.ts'
+import { fixedPlan } from '../../src/sync/planRun.ts'
 import { replay } from '../../src/sync/replay.ts'
 import { executeRun } from '../../src/sync/run.ts'
 import type { Summary } from '../../src/sync/sync.ts'
@@ -125,7 +126,7 @@ export async function openProgram(file: string, emulator: Pick<Emulator, 'url' |
       const context = createContext(now)
       const again = planRetry({ service: context.service, now }, await failedRequests(store))
       return {
-        ...(await executeRun(context, jobOf(RETRY), 'retry', [{ requests: again, total: null }])),
+        ...(await executeRun(context, jobOf(RETRY), 'retry', fixedPlan(again))),
         skipped: [],
         lackingGeos: [],
         selected: true,

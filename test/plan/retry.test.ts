@@ -3,6 +3,7 @@ import { readJob } from '../../src/job/read.ts'
 import { planRetry } from '../../src/plan/planRetry.ts'
 import { failedRequests } from '../../src/reports/failedRequests.ts'
 import { SERVICES } from '../../src/service/services.ts'
+import { fixedPlan } from '../../src/sync/planRun.ts'
 import { executeRun } from '../../src/sync/run.ts'
 import { json, ms, runJob, serve, tempStore } from '../kit.ts'
 
@@ -22,7 +23,7 @@ test('a listing fetched by a retry withdraws missing items, like one fetched by 
     { ...context, signal: new AbortController().signal },
     readJob(`name: retry\n${yaml}`, 'retry.yaml'),
     'retry',
-    [{ requests: again, total: again.length }],
+    fixedPlan(again),
   )
   // A filtered listing does not withdraw missing items.
   expect(store.all('select kind, id from content where withdrawn_at is not null')).toEqual([{ kind: 'news', id: 2 }])

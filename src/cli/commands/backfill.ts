@@ -7,6 +7,6 @@ export const examples = ['backfill jobs/nightly.yaml --from 2015-01-01 --to 2020
 
 /** Fetches a range in place of the windows of the job. */
 export async function handler(args: Args<typeof flags, typeof positionals>): Promise<number> {
-  const { fetchJobs } = await import('../jobs/fetchJobs.ts')
-  return fetchJobs(args, 'backfill', { optionsFor: (range) => ({ range: { interval: range!, how: 'replace' } }) })
+  const { runAndPrint } = await import('../jobs/runAndPrint.ts')
+  return runAndPrint(args, 'backfill', { optionsFor: (range) => ({ range: { interval: range!, how: 'replace' } }) })
 }

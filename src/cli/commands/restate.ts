@@ -7,8 +7,8 @@ export const examples = ['restate jobs/nightly.yaml --from 2025-01-01 --to 2025-
 
 /** Fetches a stored range again. */
 export async function handler(args: Args<typeof flags, typeof positionals>): Promise<number> {
-  const { fetchJobs } = await import('../jobs/fetchJobs.ts')
-  return fetchJobs(args, 'restate', {
+  const { runAndPrint } = await import('../jobs/runAndPrint.ts')
+  return runAndPrint(args, 'restate', {
     optionsFor: (range) => ({ range: { interval: range!, how: 'narrow' }, restate: true }),
   })
 }

@@ -8,7 +8,7 @@ export const flags = { ...RUN_FLAGS, ...JSON_FLAG } as const
 export const examples = ['retry', 'retry jobs/nightly.yaml']
 
 export async function handler(args: Args<typeof flags, typeof positionals>): Promise<number> {
-  const { fetchJobs } = await import('../jobs/fetchJobs.ts')
+  const { runAndPrint } = await import('../jobs/runAndPrint.ts')
   const { retryFailed, retryJob } = await import('../jobs/retryFailed.ts')
-  return fetchJobs(args, 'retry', { jobs: [retryJob(args)], runOne: retryFailed })
+  return runAndPrint(args, 'retry', { jobs: [retryJob(args)], runOne: retryFailed })
 }

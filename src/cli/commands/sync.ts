@@ -6,8 +6,8 @@ export const flags = { ...RUN_FLAGS, ...RANGE_FLAGS, ...ONLY_FLAG, ...DISTRIBUTE
 export const examples = ['sync jobs/nightly.yaml', 'sync jobs/nightly.yaml --only 600 --from -7d']
 
 export async function handler(args: Args<typeof flags, typeof positionals>): Promise<number> {
-  const { fetchJobs } = await import('../jobs/fetchJobs.ts')
-  return fetchJobs(args, 'sync', {
+  const { runAndPrint } = await import('../jobs/runAndPrint.ts')
+  return runAndPrint(args, 'sync', {
     optionsFor: (interval) => (interval ? { range: { interval, how: 'narrow' } } : {}),
   })
 }

@@ -3,6 +3,7 @@ import { normalizeJob } from '../../job/normalize.ts'
 import { planRetry } from '../../plan/planRetry.ts'
 import { failedRequests } from '../../reports/failedRequests.ts'
 import type { SyncContext } from '../../sync/context.ts'
+import { fixedPlan } from '../../sync/planRun.ts'
 import { executeRun } from '../../sync/run.ts'
 import type { Summary } from '../../sync/sync.ts'
 import { readSettings, type SettingFlags } from '../settings/config.ts'
@@ -21,6 +22,6 @@ export function retryJob(args: SettingFlags & { readonly job?: string | undefine
 export async function retryFailed(context: SyncContext, job: Job): Promise<Summary> {
   const { store, service, now } = context
   const requests = planRetry({ service, now: Math.floor(now() / 1000) }, await failedRequests(store))
-  const run = await executeRun({ ...context, part: 'retry' }, job, 'retry', [{ requests, total: null }])
+  const run = await executeRun({ ...context, part: 'retry' }, job, 'retry', fixedPlan(requests))
   return { ...run, skipped: [], lackingGeos: [], selected: true }
 }

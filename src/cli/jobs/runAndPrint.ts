@@ -18,7 +18,7 @@ import { type RunOptions, runJobs } from './runJobs.ts'
 type FetchArgs = Args<typeof RUN_FLAGS & typeof JSON_FLAG> & Partial<Args<typeof RANGE_FLAGS & typeof DISTRIBUTED_FLAG>>
 
 /** Runs jobs, by default those of the job files, and prints their summaries. */
-export async function fetchJobs(
+export async function runAndPrint(
   args: FetchArgs & Partial<Parameters<typeof readSelectedJobs>[0]>,
   command: string,
   { jobs, ...runOptions }: Pick<RunOptions, 'optionsFor' | 'runOne'> & { readonly jobs?: readonly Job[] },

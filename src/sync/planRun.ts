@@ -1,0 +1,132 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Job } from '../job/job.ts'
+import type { PlannedRequest } from '../job/plannedRequest.ts'
+import type { SkippedItem } from '../job/plannerState.ts'
+import { applySelectors, type Listed, needsCatalogue, resolveSelectors } from '../job/select.ts'
+import { namesGeos, selectedRanges } from '../plan/entries.ts'
+import { planJob } from '../plan/planJob.ts'
+import { planSelection } from '../plan/planListings.ts'
+import type { Planning } from '../plan/planning.ts'
+import { createRequested } from '../plan/requested.ts'
+import type { SyncContext } from './context.ts'
+import { readCatalogue } from './readCatalogue.ts'
+import { readPlannerState } from './readPlannerState.ts'
+import { storeSelectedRanges } from './selectedRanges.ts'
+
+/** Requests that are executed together, before the next step is planned. */
+export interface Step {
+  readonly requests: Iterable<PlannedRequest>
+  /** The number of requests; null if there are too many to count. */
+  readonly total: number | null
+  /** Whether later steps depend on it, so that this process executes it even if workers execute the others. */
+  readonly isLocal?: boolean
+}
+
+/** The plan of a run. Its steps are planned while the run executes them. */
+export interface RunPlan {
+  readonly steps: AsyncIterable<Step>
+  /** The items that were skipped so far because the service does not know them. */
+  skipped(): readonly SkippedItem[]
+}
+
+/** A plan of requests that are known already. */
+export const fixedPlan = (requests: Iterable<PlannedRequest>): RunPlan => ({
+  steps: (async function* () {
+    yield { requests, total: null }
+  })(),
+  skipped: () => [],
+})
+
+/** A job to plan, with the options of the user. */
+type PlanRequest = Pick<Planning, 'job' | 'options' | 'requested' | 'onSkipped'>
+
+/**
+ * Plans the requests of a job in at most two steps: the catalogue, if the job selects indicators by it and it is missing, then
+ * everything else. `resolvedJob`: the job with the indicators that its selectors match; null until the catalogue is loaded.
+ */
+export function planRun(
+  context: SyncContext,
+  input: Omit<PlanRequest, 'onSkipped'>,
+): RunPlan & { resolvedJob(): Job | null } {
+  const skipped = new Map<string, SkippedItem>()
+  const onSkipped = (item: SkippedItem): void => void skipped.set(`${item.route} ${item.id}`, item)
+  let resolvedJob: Job | null = null
+  const steps = planSteps(context, { ...input, onSkipped }, (job) => {
+    resolvedJob = job
+  })
+  return { steps, skipped: () => [...skipped.values()], resolvedJob: () => resolvedJob }
+}
+
+/** Reads the current state of the database for the planner. */
+async function readPlanning({ store, service, now: clock }: SyncContext, request: PlanRequest): Promise<Planning> {
+  const now = Math.floor(clock() / 1000)
+  return { ...request, service, now, plannerState: await readPlannerState(store, now) }
+}
+
+async function* planSteps(
+  context: SyncContext,
+  request: PlanRequest,
+  onResolved: (job: Job) => void,
+): AsyncGenerator<Step, void> {
+  const { store, signal, later = [] } = context
+  const { job, requested } = request
+  const jobs = namesGeos(job) ? [job, ...later.map((next) => next.job)] : [job]
+  const readListed = async () => (jobs.some(needsCatalogue) ? await readCatalogue(store) : [])
+  let planning = await readPlanning(context, request)
+  const planCatalogue = (state: Planning): PlannedRequest[] =>
+    jobs.flatMap((selecting) => [...planSelection({ ...state, job: selecting })])
+  // Without a catalogue, request it again even if an earlier job of the same command did so in vain.
+  const isListed = (await readListed()).length > 0
+  const missing = planCatalogue(isListed ? planning : { ...planning, requested: createRequested() })
+  if (missing.length > 0) {
+    await rememberSelected(context, planning, [])
+    yield { requests: missing, total: missing.length, isLocal: true }
+    planning = await readPlanning(context, request)
+  }
+  const catalogue = await readListed()
+  if (missing.length > 0 && needsCatalogue(job) && catalogue.length === 0) {
+    // Failed requests are still due, and reported. An empty catalogue is a valid reply that selects nothing.
+    const stillDue = [...planSelection({ ...planning, requested: createRequested() })]
+    if (stillDue.length > 0) return
+  }
+  const resolvedJob = resolveSelectors(job, catalogue)
+  onResolved(resolvedJob)
+  planning = {
+    ...planning,
+    job: resolvedJob,
+    later: later.map((next) => ({ ...next, job: applySelectors(next.job, catalogue) })),
+  }
+  await rememberSelected(context, planning, catalogue)
+  // Planned twice, the first time to count: planning is quick, and the whole plan is never in memory.
+  const total = await countRequests(planJob({ ...planning, requested: requested.copy() }), signal)
+  yield { requests: planJob(planning), total }
+}
+
+/**
+ * Stores the ranges that the whole job selects, even if only a part of it is requested: the view `gaps` lists ranges that were
+ * never requested. While the catalogue is missing, the stored ranges of selectors stay.
+ */
+async function rememberSelected(
+  { store, now }: SyncContext,
+  planning: Planning,
+  catalogue: readonly Listed[],
+): Promise<void> {
+  const { whole = planning.job } = planning.job
+  const isCatalogueMissing = needsCatalogue(whole) && catalogue.length === 0
+  const job = applySelectors(whole, catalogue)
+  await storeSelectedRanges(store, planning, now(), selectedRanges({ ...planning, job }), isCatalogueMissing)
+}
+
+/** Counting stops here. */
+const MAX_COUNT = 1_000_000
+
+/** Counts planned requests; null if there are too many or the signal is aborted. */
+export async function countRequests(requests: Iterable<PlannedRequest>, signal: AbortSignal): Promise<number | null> {
+  let count = 0
+  for (const _ of requests) {
+    if (++count > MAX_COUNT) return null
+    if (count % 4096 === 0) await setImmediate()
+    if (signal.aborted) return null
+  }
+  return count
+}
