@@ -16,7 +16,22 @@ const PRIVATE_WORDS =
 const UNCLEAR_WORDS = /\b(answer(s|ed|ing)?|ask(s|ed)?|handed|wants?|under way|what nobody)\b/i
 
 /** Folders of `src` whose comments are checked. */
-const CHECKED_FOLDERS = ['cli', 'cluster', 'emulator', 'fetch', 'lake', 'load/coverage', 'plan', 'reports', 'util/time']
+const CHECKED_FOLDERS = [
+  'cli',
+  'cluster',
+  'db',
+  'emulator',
+  'fetch',
+  'job',
+  'lake',
+  'load/coverage',
+  'plan',
+  'reports',
+  'service',
+  'sync',
+  'transform',
+  'util',
+]
 
 const listFiles = (folder: string): string[] =>
   (readdirSync(folder, { recursive: true }) as string[]).map((name) => `${folder}/${name}`)

@@ -6,7 +6,7 @@ import { canonical, parseNumbers } from '../util/json.ts'
 import type { Instant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
 
-/** What identifies a series: an indicator with its aggregation. Values of two series are never mixed. */
+/** The identity of a series: an indicator with its aggregation. Values of two series are never mixed. */
 export interface SeriesIdentity {
   readonly kind: string
   readonly indicatorId: number
@@ -43,30 +43,27 @@ export const storedIdentity = (row: ReturnType<typeof identityRow>): SeriesIdent
 /** A key that is equal for equal series. */
 export const seriesKey = (series: SeriesIdentity): string => canonical(Object.values(identityRow(series)))
 
-/** One planned request, with all that is needed to parse and load its answer. */
+/** A planned request, with the data to parse and load its reply. */
 export interface PlannedRequest extends Call {
   /** The path of the entry in the job file. */
   readonly entry: string
   /** Method, path and query. */
   readonly request: ApiRequest
-  /** The language of the texts in the answer. */
+  /** The language of the texts in the reply. */
   readonly locale: Locale
   /** Why it is requested. */
   readonly reason: Reason
   /** The series, for routes with values. */
   readonly series: SeriesIdentity | null
-  /**
-   * The geos under which coverage is recorded: `[ALL_GEOS]` when it was not filtered by geo, and empty for one instant of a series
-   * (`datetime`), whose answer covers nothing.
-   */
+  /** The geos under which coverage is recorded: `[ALL_GEOS]` without a filter by geo, empty for one instant (`datetime`). */
   readonly geoIds: readonly number[]
   /** Periods that end before this are past revision. */
   readonly settledBefore: Instant
-  /** The longest lookback, in seconds, with which any known job wants this series; null where none is known. */
+  /** The longest lookback of the series in any known job, in seconds; null if none is known. */
   readonly lookbackS: number | null
-  /** The zone of the service, by which days, months and years are counted, whatever the zone of the job. */
+  /** The zone of the service, which decides where days, months and years begin. */
   readonly timeZone: string
-  /** Whether the listing is unfiltered, so that an item that it lacks has been withdrawn. */
+  /** Whether the listing is unfiltered, so that items that it lacks are withdrawn. */
   readonly complete: boolean
 }
 
@@ -74,7 +71,7 @@ export interface PlannedRequest extends Call {
 export const declaredRoute = ({ service, route }: Pick<PlannedRequest, 'service' | 'route'>): Route =>
   service.routes[route]!
 
-/** The geos that a request is filtered by; null where it is for all. */
+/** The geos that a request is filtered by; null for all. */
 export const filteredGeos = ({ geoIds }: Pick<PlannedRequest, 'geoIds'>): readonly number[] | null =>
   geoIds.length === 0 || geoIds.includes(ALL_GEOS) ? null : geoIds
 
@@ -84,7 +81,7 @@ export const storedWindow = (row: {
   readonly to_at: Instant | null
 }): Interval | null => (row.from_at === null || row.to_at === null ? null : { from: row.from_at, to: row.to_at })
 
-/** What a recorded request was about, from the columns of `_fetch`. */
+/** The call of a recorded request, from the columns of `_fetch`. */
 export function storedCall(
   row: Parameters<typeof storedWindow>[0] & { readonly route: string; readonly params: string },
 ): Omit<Call, 'service'> {
@@ -92,19 +89,19 @@ export function storedCall(
   return { route: row.route, params: paramsWithoutWindow(JSON.parse(row.params) as AnyParams, window), window }
 }
 
-/** A recorded request that failed, with all that is needed to send it again at any later time: its window is absolute. */
+/** A failed request, with the data to send it again at any later time: its window is absolute. */
 export interface FailedRequest extends Omit<Call, 'service'> {
   readonly entry: string
   readonly series: SeriesIdentity | null
   /** Null for all geos. */
   readonly geoIds: readonly number[] | null
-  /** The longest lookback that the series was ever requested with, in seconds; null for listings. */
+  /** The longest lookback of the requests of the series, in seconds; null for listings. */
   readonly lookbackS: number | null
-  /** As of a planned request; false where the listing is about dates, which may have passed. */
+  /** As in a planned request; false for listings about dates, which may have passed. */
   readonly complete: boolean
 }
 
-/** The range that an entry of a job wants of a series, whether it is stored or not. */
+/** The range of a series that an entry of a job selects, stored or not. */
 export interface SelectedRange extends Interval {
   readonly entry: string
   readonly series: SeriesIdentity

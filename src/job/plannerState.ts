@@ -3,10 +3,10 @@ import { DAY, type Instant, isFuture } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
 import type { Period } from '../util/time/periods.ts'
 
-/** A row of `_coverage`: what was answered in an interval, for one geo or for all (`ALL_GEOS`). */
+/** A row of `_coverage`: an interval for which a reply was loaded, of one geo or of all (`ALL_GEOS`). */
 export interface Coverage extends Interval {
   readonly geo: number
-  /** `unverified`: the answer is not trusted. */
+  /** `unverified`: the reply is not trusted. */
   readonly state: CoveredState
   readonly fetchedAt: Instant
   /** The longest lookback, in seconds, for which all of it was past revision when it was fetched. */
@@ -37,18 +37,18 @@ export interface Absence extends Interval {
   readonly geo: number
   /** Seconds of a period; null when no value shows it. */
   readonly step: number | null
-  /** When it was first past revision and absent, and when it was last found so. */
+  /** The first and the last time at which it was absent and past revision. */
   readonly since: Instant
   readonly checked: Instant
 }
 
-/** An indicator or widget that the service does not know: when it first and last said so, without a good answer in between. */
+/** An indicator or widget that the service does not know: the times of its first and last refusal since a good reply. */
 export interface UnknownItem {
   readonly sinceAt: Instant
   readonly lastAt: Instant
 }
 
-/** An indicator or widget that is not requested now because the service does not know it, and when it will be again. */
+/** An indicator or widget that is not requested now because the service does not know it. */
 export interface SkippedItem {
   /** The path of the entry in the job file. */
   readonly entry: string
@@ -62,19 +62,19 @@ export interface SkippedItem {
   readonly nextAt: Instant
 }
 
-/** What the planner knows of the database. */
+/** The state of the database for the planner. */
 export interface PlannerState {
-  /** What is stored of a series, by its key (`seriesKey`). */
+  /** The state of a series, by its key (`seriesKey`). */
   series(key: string): SeriesState
-  /** When a listing was last answered without error (epoch seconds), by its path and query. */
+  /** The time of the last good reply of a listing (epoch seconds), by its path and query. */
   lastReplyAt(target: string): Instant | undefined
-  /** When a job last requested an absence. */
+  /** The time at which a job last requested an absence. */
   absentRequestedAt(job: string): Instant | undefined
   /** The state of an indicator or widget that the service does not know; undefined for any other. */
   unknown(route: string, id: string | number): UnknownItem | undefined
 }
 
-/** What is stored of the resolution around a window before its answer is loaded. */
+/** The stored resolution around a window before its reply is loaded. */
 export interface Neighbours {
   /** Steps in seconds of values stored just before, inside and just after the window. */
   readonly steps: readonly number[]
@@ -102,26 +102,24 @@ export const EMPTY_STATE: PlannerState = {
 
 /** The longest time between two attempts. */
 const LONGEST_PAUSE_S = 182 * DAY
-/** Seconds. What has been absent for longer is not requested again, because the next wait would be too long. */
+/** Seconds after which an absence is not requested again, because the next wait would be too long. */
 export const GIVEN_UP = LONGEST_PAUSE_S - DAY
-/**
- * Seconds. What is due within this time counts as due, because scheduled runs do not begin at exactly the same time every day.
- */
+/** Seconds by which a request may be early, because scheduled runs do not start at exactly the same time every day. */
 export const EARLY_S = 3_600
 
-/** Seconds between the last answer and the next request, by how long the same answer has come: 1, 2, 4, 8 … days. */
+/** Seconds between the last reply and the next request: 1, 2, 4, 8 … days, by the age of the state. */
 const distance = (since: Instant, last: Instant): number => last - since + DAY
 
-/** Whether an unverified window, unverified since `since` and last answered at `last`, is requested again: like an absence, but it is never given up. */
+/** Rule 24: whether a window is requested again that is unverified since `since` and was fetched at `last`. It is never given up. */
 export const isUnverifiedDue = (since: Instant, last: Instant, now: Instant): boolean =>
   isFuture(last, now) || now >= last + Math.min(LONGEST_PAUSE_S, distance(since, last)) - EARLY_S
 
-/** When an absence is requested again; null once that would be more than half a year later. */
+/** Rule 25: the time at which an absence is requested again; null if that is more than half a year later. */
 export function absentNext({ since, checked }: Pick<Absence, 'since' | 'checked'>): Instant | null {
   const wait = distance(since, checked)
   return wait > LONGEST_PAUSE_S ? null : checked + wait
 }
 
-/** When an id that the service does not know is requested again: after 1, 2, 4, 8 … days, then every half year. */
+/** The time at which an unknown id is requested again: after 1, 2, 4, 8 … days, then every half year. */
 export const unknownNext = ({ sinceAt, lastAt }: UnknownItem): Instant =>
   lastAt + Math.min(LONGEST_PAUSE_S, lastAt - Math.min(sinceAt, lastAt) + DAY)

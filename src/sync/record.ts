@@ -31,7 +31,7 @@ export function runOutcome(stop: SyncError | null, problems: number): RunOutcome
 }
 
 /**
- * The error of a run in which nothing was answered, because the service was down or out of reach; null if anything else happened.
+ * The error of a run without any reply, because the service was down or out of reach; null if anything else happened.
  * `counts`: those of the run.
  */
 export function findOutage(failures: readonly { readonly error: SyncError }[], counts: Counts): NoReplyError | null {

@@ -75,7 +75,7 @@ export class TransientError extends SyncError {
   }
 }
 
-/** The window is too large for the service, or its answer for this machine. A window that can be halved is not retried: its halves are requested. */
+/** The window is too large for the service, or its response for this machine. A window that can be halved is not retried: its halves are requested. */
 export class TooLargeError extends TransientError {}
 
 /** The body does not have the expected form. The reply is stored, unparsed parts are quarantined, the run continues. */
@@ -141,7 +141,7 @@ export class UnavailableError extends StoppedError {
   }
 }
 
-/** A run made all its requests, and the service was unavailable for each of them. It may answer those of other jobs. */
+/** The service was unavailable for all requests of a run. Requests of other jobs may succeed. */
 export class NoReplyError extends UnavailableError {}
 
 /** Codes of failures of a service that is down or cannot be reached (`fetch/failures.ts`). */

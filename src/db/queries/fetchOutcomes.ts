@@ -116,7 +116,7 @@ export function createMissingParts(
     }
     const rows = await laterOfSeries[which].all(db, { fetchId, seriesId, ...window })
     const later = rows.map(({ geo_ids, ...row }) => ({ ...row, geos: parseNumbers(geo_ids) }))
-    // What was read soundly for every known geo by itself counts as read for all.
+    // Good replies for each known geo count as a reply for all geos.
     const known = sound && geoIds === null ? await readGeos(db, seriesId) : []
     const ofEach = known
       .map((geoId) => fetchedFor(later, geoId))
