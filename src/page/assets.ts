@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { STYLE } from './style.ts'
 
-/** A file that the page needs: small, and the same as long as this program is the same. */
+/** A file that pages load. */
 interface Asset {
   readonly type: string
   readonly body: Buffer
@@ -14,24 +14,21 @@ interface Asset {
 const SCRIPT = 'text/javascript; charset=utf-8'
 const CLIENT = new URL('./client/', import.meta.url)
 
-/** The mark of the page: a curve. */
 export const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#0b57a4"/><path d="M2 11h3V6h3v3h3V4h3" fill="none" stroke="#fff" stroke-width="1.5"/></svg>`
 
-/** Code with the names of modules as the browser loads them: our own by relative paths, and the one package that is served. */
+/** Replaces the names of imported modules by their addresses. */
 const resolved = (code: string): string =>
   code
     .replaceAll(/(\bfrom\s*|\bimport\s*\(?\s*)(['"])(\.\/[\w-]+)\.[tj]s\2/g, '$1$2$3.js$2')
     .replaceAll(/(\bfrom\s*)(['"])uplot\2/g, '$1$2./uplot.js$2')
 
-/**
- * A script that reads a list of modules and writes them without their types. It hides Node's warning that this is experimental.
- */
+/** A script that removes the types from a list of modules. It hides Node's warning that this is experimental. */
 const STRIP = `
   process.emitWarning = () => undefined
   const codes = JSON.parse(require('node:fs').readFileSync(0, 'utf8'))
   process.stdout.write(JSON.stringify(codes.map((code) => require('node:module').stripTypeScriptTypes(code))))`
 
-/** Modules without their types. A process of its own removes them, because that needs 50 MB, which this process would keep. */
+/** Modules without their types. Another process removes them, because this one would keep the 50 MB for that. */
 async function withoutTypes(codes: readonly string[]): Promise<string[]> {
   const child = spawn(process.execPath, ['-e', STRIP], { stdio: ['pipe', 'pipe', 'inherit'], env: {} })
   child.stdin.end(JSON.stringify(codes))
@@ -39,23 +36,19 @@ async function withoutTypes(codes: readonly string[]): Promise<string[]> {
   return JSON.parse(stripped) as string[]
 }
 
-/** The chart library as a module: it comes as a script that sets a variable. */
-function uplot(): string {
-  const file = new URL('uPlot.iife.min.js', import.meta.resolve('uplot'))
-  return `${readFileSync(file, 'utf8')}\nexport default uPlot\n`
-}
+/** A file of the chart library. */
+const uplotFile = (name: string): string => readFileSync(new URL(name, import.meta.resolve('uplot')), 'utf8')
 
 /** The name of a file for the browser. */
 const scriptName = (file: string): string => file.replace(/\.ts$/, '.js')
 
-const uplotStyle = (): string => readFileSync(new URL('uPlot.min.css', import.meta.resolve('uplot')), 'utf8')
-
 /** The files of the page. */
 function createAssets() {
   const sources = [
-    { name: 'page.css', type: 'text/css; charset=utf-8', text: `${uplotStyle()}\n${STYLE}` },
+    { name: 'page.css', type: 'text/css; charset=utf-8', text: `${uplotFile('uPlot.min.css')}\n${STYLE}` },
     { name: 'icon.svg', type: 'image/svg+xml', text: ICON },
-    { name: 'uplot.js', type: SCRIPT, text: uplot() },
+    // The script sets a variable.
+    { name: 'uplot.js', type: SCRIPT, text: `${uplotFile('uPlot.iife.min.js')}\nexport default uPlot\n` },
     // TypeScript in a clone, JavaScript in a package.
     ...readdirSync(CLIENT)
       .filter((file) => /^[\w-]+\.[tj]s$/.test(file))
@@ -75,13 +68,12 @@ function createAssets() {
   }
   let prepared: Promise<ReadonlyMap<string, Asset>> | undefined
   return {
-    /** The name of their folder, which changes when any of them changes. */
+    /** The name of their folder: it changes with any of them. */
     folder: createHash('sha256').update(JSON.stringify(sources)).digest('base64url').slice(0, 12),
     names: sources.map(({ name }) => scriptName(name)),
-    /** The file of a name; undefined where there is none. */
+    /** The file with a name, if any. */
     async read(name: string): Promise<Asset | undefined> {
       prepared ??= prepare().catch((error: unknown) => {
-        // The next request tries again.
         prepared = undefined
         throw error
       })
@@ -90,10 +82,10 @@ function createAssets() {
   }
 }
 
-let knownAssets: ReturnType<typeof createAssets> | undefined
+let created: ReturnType<typeof createAssets> | undefined
 
-/** The files of the page: read once, and prepared for the browser on the first request. */
+/** The files that pages load, read once. */
 export function assets() {
-  knownAssets ??= createAssets()
-  return knownAssets
+  created ??= createAssets()
+  return created
 }

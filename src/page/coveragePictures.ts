@@ -13,11 +13,11 @@ export const stateLegend = ({ words }: PageRequest): Html =>
 const percent = (share: number): string =>
   share > 0 && share < 0.01 ? '<1' : share < 1 && share > 0.99 ? '>99' : String(Math.round(share * 100))
 
-const entriesOf = (shares: Shares) => Object.entries(shares) as [CoverageState, number][]
+const shareEntries = (shares: Shares) => Object.entries(shares) as [CoverageState, number][]
 
 /** Shares in words, the largest first: `final 98 %, request failed 2 %`. */
 export const sharesText = ({ words }: PageRequest, shares: Shares): string =>
-  entriesOf(shares)
+  shareEntries(shares)
     .filter(([, share]) => share > 0)
     .sort(([, a], [, b]) => b - a)
     .map(([state, share]) => `${words.common.states[state]}${share >= 1 ? '' : ` ${percent(share)} %`}`)
@@ -26,7 +26,7 @@ export const sharesText = ({ words }: PageRequest, shares: Shares): string =>
 /** The shares of several equally long periods together. */
 function mergeShares(days: readonly Shares[]): Shares {
   const sums: Partial<Record<CoverageState, number>> = {}
-  for (const [state, share] of days.flatMap(entriesOf)) sums[state] = (sums[state] ?? 0) + share / days.length
+  for (const [state, share] of days.flatMap(shareEntries)) sums[state] = (sums[state] ?? 0) + share / days.length
   return sums
 }
 

@@ -3,11 +3,11 @@ import { readStatus } from '../reports/readStatus.ts'
 import { sideBySide } from '../reports/sideBySide.ts'
 import { formatUtc } from '../util/time/instant.ts'
 import { formatLocal } from '../util/time/zone.ts'
-import { groupingText } from './elements.ts'
-import { etagOf } from './lastRun.ts'
-import { type Answering, csvAnswer, jsonAnswer } from './page.ts'
+import { groupingText } from './formats.ts'
+import { createEtag } from './lastRun.ts'
+import { csvResponse, jsonResponse, type Responder } from './page.ts'
 import { readStates } from './queries/intervals.ts'
-import { chartColumns, readCarpet, readChanges, readChart, readCompared } from './queries/series/chartData.ts'
+import { chartColumns, readCarpet, readChart, readCompared } from './queries/series/chartData.ts'
 import { rangeQuery, readChartQuery } from './queries/series/seriesQuery.ts'
 import { readWindow } from './queries/series/window.ts'
 import { allSeries, matchingSeries, seriesHeads } from './queries/seriesPaths.ts'
@@ -15,20 +15,20 @@ import { allSeries, matchingSeries, seriesHeads } from './queries/seriesPaths.ts
 /** Series that are offered at once. */
 const OFFERED = 20
 
-/** `/api/series/…`: the data of a chart, or only its past values, which change while the slider moves. */
-export const answerChart: Answering = async (request) => {
+/** `/api/series/…`: the data of a chart, or only its past values while the slider moves. */
+export const chartData: Responder = async (request) => {
   const chartQuery = await readChartQuery(request)
   const { dataset, range, asOf: then } = chartQuery
   if (request.query.get('only') === 'before' && then) {
-    const known = await readWindow(request.store, dataset, range, chartColumns(request.query), then.fetchId)
-    return jsonAnswer({ before: known, asOf: then.moment })
+    const before = await readWindow(request.store, dataset, range, chartColumns(request.query), then.fetchId)
+    return jsonResponse({ before, asOf: then.moment })
   }
   const compared = await readCompared(request, dataset, range)
-  return jsonAnswer(await readChart(request, chartQuery, await readStates(request, dataset, range), compared))
+  return jsonResponse(await readChart(request, chartQuery, await readStates(request, dataset, range), compared))
 }
 
-/** `/api/csv/…`: every value of a range, as known now and, where a moment is given, as known then. */
-export const answerCsv: Answering = async (request) => {
+/** `/api/csv/…`: every value of a range, current and, with `asof`, as known then. */
+export const valuesCsv: Responder = async (request) => {
   const { dataset, range, asOf: then } = await readChartQuery(request)
   const { zone, path, geoId } = dataset
   const columns = ['at_utc', 'at_local', 'value', 'step_s', ...(then ? ['value_then', 'step_s_then'] : [])]
@@ -44,43 +44,37 @@ export const answerCsv: Answering = async (request) => {
       ])
   }
   const { from, to } = rangeQuery(zone, range)
-  return csvAnswer(`${path}-${geoId}-${from.slice(0, 10)}-${to.slice(0, 10)}.csv`, columns, rows())
-}
-
-/** `/api/vintages/…`: the moments at which something changed. */
-export const answerVintages: Answering = async (request) => {
-  const { dataset, range } = await readChartQuery(request)
-  return jsonAnswer(await readChanges(request.store, dataset, range))
+  return csvResponse(`${path}-${geoId}-${from.slice(0, 10)}-${to.slice(0, 10)}.csv`, columns, rows())
 }
 
 /** `/api/carpet/…`: the hours of days. */
-export const answerCarpet: Answering = async (request) => {
+export const carpetData: Responder = async (request) => {
   const { dataset, range, asOf: then } = await readChartQuery(request)
-  return jsonAnswer(await readCarpet(request.store, dataset, range, then?.fetchId ?? null))
+  return jsonResponse(await readCarpet(request.store, dataset, range, then?.fetchId ?? null))
 }
 
-/** `/api/names?q=`: series whose number or name has a text in it, to choose from. */
-export const answerNames: Answering = async (request) => {
+/** `/api/names?q=`: series whose number or name matches a text. */
+export const matchingNames: Responder = async (request) => {
   const matching = await matchingSeries(request, await allSeries(request), request.query.get('q') ?? '')
-  const found = matching.slice(0, OFFERED)
-  const head = await seriesHeads(request, found)
-  return jsonAnswer(
-    found.map(head).map(({ path, name, timeTrunc, geoAgg }) => ({
+  const offered = matching.slice(0, OFFERED)
+  const head = await seriesHeads(request, offered)
+  return jsonResponse(
+    offered.map(head).map(({ path, name, timeTrunc, geoAgg }) => ({
       path,
       name: [name ?? path, groupingText(request, timeTrunc, geoAgg)].filter(Boolean).join(', '),
     })),
   )
 }
 
-/** `/api/live`: another text whenever something was written. */
-export const answerState: Answering = async ({ store }) => jsonAnswer(await etagOf(store, []))
+/** `/api/live`: a text that changes with every write. */
+export const databaseState: Responder = async ({ store }) => jsonResponse(await createEtag(store, []))
 
-/** `/metrics`: the figures of `status --format prometheus`. */
-export const answerMetrics: Answering = async ({ store, version, now }) => ({
+/** `/metrics`: the same as `status --format prometheus`. */
+export const metrics: Responder = async ({ store, version, now }) => ({
   type: 'text/plain; version=0.0.4; charset=utf-8',
   body: await prometheusText(store, { version, callsLeft: [] }, now),
 })
 
 /** `/status.json`: the same as `status --json`. */
-export const answerStatus: Answering = async ({ store, now }) =>
-  jsonAnswer({ database: store.file, ...(await readStatus(store, now)) })
+export const status: Responder = async ({ store, now }) =>
+  jsonResponse({ database: store.file, ...(await readStatus(store, now)) })

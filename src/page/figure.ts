@@ -1,5 +1,5 @@
 import type { Interval } from '../util/time/interval.ts'
-import { type Drawn, drawBand, drawSteps, type Pen, reachOf, type Scales } from './client/segments.ts'
+import { type Drawn, drawBand, drawSteps, type Pen, type Scales, valueReach } from './client/segments.ts'
 import { type Html, type HtmlPart, html } from './html.ts'
 import type { IntervalState } from './queries/intervals.ts'
 import { timeTicks } from './timeTicks.ts'
@@ -36,7 +36,7 @@ const anchorAt = (x: number): string => (x > WIDTH - 30 ? 'end' : 'middle')
 const oneDecimal = (number: number): string => String(Math.round(number * 10) / 10)
 
 /** Round numbers at about equal distances that reach over a range. */
-function ticksOf(low: number, high: number, count = 5): number[] {
+function roundTicks(low: number, high: number, count = 5): number[] {
   const rough = (high - low) / count
   const power = 10 ** Math.floor(Math.log10(rough))
   const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough)
@@ -68,16 +68,16 @@ export function figure({ range, zone, lines, states = [], label, locale, unit }:
   const { from, to } = range
   const x = (at: number): number =>
     LEFT_MARGIN + ((Math.min(Math.max(at, from), to) - from) / (to - from)) * (WIDTH - LEFT_MARGIN)
-  const scaleOf = (isOther: boolean) => {
+  const createScale = (isOther: boolean) => {
     const own = lines.filter((line) => (line.isOther ?? false) === isOther).map(({ drawn }) => drawn)
-    const reach = reachOf(own)
+    const reach = valueReach(own)
     const { low, high } =
       reach && reach.low < reach.high ? reach : { low: (reach?.low ?? 0) - 1, high: (reach?.low ?? 0) + 1 }
     const y = (value: number): number =>
       TOP_MARGIN + (1 - (value - low) / (high - low)) * (HEIGHT - TOP_MARGIN - BOTTOM_MARGIN)
-    return { ticks: reach ? ticksOf(low, high) : [], x, y }
+    return { ticks: reach ? roundTicks(low, high) : [], x, y }
   }
-  const [main, other] = [scaleOf(false), scaleOf(true)]
+  const [main, other] = [createScale(false), createScale(true)]
   const line = ({ drawn, style, isOther }: FigureLine): HtmlPart => [
     drawn.kind === 'extremes' &&
       html`<path class="band ${style}" d="${svgPath(drawBand, drawn, isOther ? other : main)}"/>`,

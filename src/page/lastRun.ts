@@ -22,7 +22,7 @@ export async function readProgress(
   const last = await kysely
     .selectFrom('_run')
     .select('requests')
-    .where((of) => of.and({ job: run.job, command: run.command, outcome: 'done' }))
+    .where((eb) => eb.and({ job: run.job, command: run.command, outcome: 'done' }))
     .orderBy('id', 'desc')
     .limit(1)
     .executeTakeFirst()
@@ -48,7 +48,7 @@ export type ShownRun = Awaited<ReturnType<typeof readShownRun>>
  * A tag for the state of a database, which changes whenever something is written. It is the `ETag` of an answer, by which a
  * client learns that it has the newest one. `beside`: what else the answer depends on.
  */
-export async function etagOf(reader: Reader, beside: readonly unknown[]): Promise<string> {
+export async function createEtag(reader: Reader, beside: readonly unknown[]): Promise<string> {
   const fetch = await reader.kysely.selectFrom('_fetch').select('id').orderBy('id', 'desc').limit(1).executeTakeFirst()
   const state = [fetch?.id, await readLastRun(reader), await readStamp(reader), beside]
   return `"${createHash('sha256').update(JSON.stringify(state)).digest('base64url').slice(0, 22)}"`

@@ -1,12 +1,12 @@
 import { basename } from 'node:path'
-import { momentText } from './elements.ts'
+import { momentText, outcomeStyle } from './formats.ts'
 import { type Html, type HtmlPart, html } from './html.ts'
 import type { ShownRun } from './lastRun.ts'
 import type { Page, PageRequest } from './page.ts'
 import { PAGE_LOCALES } from './words/locale.ts'
 import { WORDS } from './words/words.ts'
 
-/** A page, and how it can be reached. */
+/** A page as it is shown. */
 export interface ShownPage {
   readonly title: string
   readonly body: Html
@@ -19,27 +19,25 @@ export interface ShownPage {
   readonly machine?: string
 }
 
-/** The first part of a path, which marks the place in the navigation: `/runs` of `/runs/7`. */
-const sectionOf = (path: string): string => /^\/[^/]*/.exec(path)![0]
+/** The first part of a path, marked in the navigation: `/runs` of `/runs/7`. */
+const section = (path: string): string => /^\/[^/]*/.exec(path)![0]
 
-/** The same page in each other language: the address says which, and the server remembers. */
+/** Links to the page in the other languages; the server remembers the choice. */
 function languages({ locale, link, path, query, live }: PageRequest): HtmlPart {
   if (!live) return null
   const rest = Object.fromEntries([...query].filter(([name]) => name !== 'lang'))
-  return PAGE_LOCALES.filter((one) => one !== locale).map(
-    (other) =>
-      html` · <a href="${link(path, { ...rest, lang: other })}" lang="${other}" hreflang="${other}">${WORDS[other].common.inThisLanguage}</a>`,
+  return PAGE_LOCALES.filter((lang) => lang !== locale).map(
+    (lang) =>
+      html` · <a href="${link(path, { ...rest, lang })}" lang="${lang}" hreflang="${lang}">${WORDS[lang].common.inThisLanguage}</a>`,
   )
 }
 
-/** When the newest run ended and how, or how far it is. */
+/** The time and outcome of the newest run, or its progress. */
 function runState({ lastRun: run }: ShownPage, { words, link, service }: PageRequest): HtmlPart {
   if (!run) return null
   const { common, runs } = words
-  const isRunning = run.outcome === 'running'
-  const sign = isRunning ? 'running' : run.outcome === 'done' ? 'good' : 'bad'
-  return html`<a class="synced" href="${link(`/runs/${run.id}`)}"><span class="${sign}">${
-    isRunning || run.finished_at === null
+  return html`<a class="synced" href="${link(`/runs/${run.id}`)}"><span class="${outcomeStyle(run.outcome)}">${
+    run.outcome === 'running' || run.finished_at === null
       ? run.progress
         ? runs.runningOf(run.progress.done, run.progress.expected)
         : runs.running(run.requests)
@@ -47,17 +45,16 @@ function runState({ lastRun: run }: ShownPage, { words, link, service }: PageReq
   }</span></a>`
 }
 
-/** Addresses that the browser keeps under names; a script fills the list. */
-const savedViews = ({
-  words: { common },
-}: PageRequest): Html => html`<details class="saved" id="saved" hidden data-remove="${common.remove('{}')}">
+/** Saved views; a script fills the list. */
+const savedViews = ({ words: { common } }: PageRequest): Html =>
+  html`<details class="saved" id="saved" hidden data-remove="${common.remove('{}')}">
 <summary><span>${common.saved}</span></summary><div>
 <form><label>${common.saveAs} <input name="name" required maxlength="80"></label> <button>${common.save}</button></form>
 <ul></ul>
 <a download="indicator-sync-views.json">${common.exportViews}</a> <label>${common.importViews} <input type="file" accept="application/json"></label>
 </div></details>`
 
-/** A whole document: head, navigation, the page, and where it comes from. */
+/** A whole document. */
 export function layout(shown: ShownPage, pages: readonly Page[], request: PageRequest): Html {
   const { words, link, asset, locale, path, live } = request
   const { common } = words
@@ -81,7 +78,7 @@ ${pages
   .filter((page) => page.top && (live || !page.live))
   .map(
     ({ path: to, name }) =>
-      html`<li><a href="${link(to)}"${sectionOf(to) === sectionOf(path) && html` aria-current="${to === path ? 'page' : 'true'}"`}>${common.pages[name]}</a></li>\n`,
+      html`<li><a href="${link(to)}"${section(to) === section(path) && html` aria-current="${to === path ? 'page' : 'true'}"`}>${common.pages[name]}</a></li>\n`,
   )}</ul></nav>
 ${live && html`<form class="find" role="search" aria-label="${common.find}" action="${link('/search')}"><input type="search" name="q" aria-label="${common.find}" placeholder="${common.find}"></form>`}
 ${runState(shown, request)}${live && savedViews(request)}</div></header>

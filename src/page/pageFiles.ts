@@ -3,20 +3,13 @@ import type { Service } from '../service/service.ts'
 import { ICON } from './assets.ts'
 import { htmlText } from './html.ts'
 import { layout } from './layout.ts'
-import { addressOf, NotFound, type Page, type PageRequest, type Query } from './page.ts'
+import { formatAddress, NotFound, type PageRequest, type Query } from './page.ts'
 import { PAGES } from './pages.ts'
 import { STYLE } from './style.ts'
 import type { PageLocale } from './words/locale.ts'
 import { WORDS } from './words/words.ts'
 
-/** A file of a page that needs no server. */
-export interface PageFile {
-  /** Its place in the folder: `series/600.html`. */
-  readonly name: string
-  readonly body: string
-}
-
-/** The pages that are made, each with the parameters of its query that make a page of their own. */
+/** The written pages, each with the parameters that make a page of their own. */
 const WRITTEN_PAGES: Readonly<Record<string, readonly string[]>> = {
   '/': ['page'],
   '/coverage': ['page'],
@@ -25,35 +18,30 @@ const WRITTEN_PAGES: Readonly<Record<string, readonly string[]>> = {
   '/texts': ['kind', 'page'],
   '/texts/:kind/:id': [],
 }
-/** Pages that no other page leads to. */
+/** Pages without a link to them. */
 const BEGIN = ['/', '/coverage', '/texts']
 
-/** The target of a link to a page that is not made. */
+/** The target of links to other pages. */
 const DEAD_LINK = '#not-here'
 
-/** The page of a path, with its slots filled; undefined where none that is made has this path. */
-function findPage(path: string): { readonly page: Page; readonly params: Record<string, string> } | undefined {
-  for (const page of PAGES.filter(({ path: own }) => own in WRITTEN_PAGES)) {
-    const [own, requested] = [page.path.split('/'), path.split('/')]
-    if (own.length !== requested.length) continue
-    const slots = own.flatMap((part, i) => (part.startsWith(':') ? [[part.slice(1), requested[i]!] as const] : []))
-    if (own.every((part, i) => part.startsWith(':') || part === requested[i]))
-      return { page, params: Object.fromEntries(slots) }
+/** Finds the written page of a path, with its slots filled. */
+function findPage(path: string) {
+  for (const page of PAGES.filter((written) => written.path in WRITTEN_PAGES)) {
+    const match = new RegExp(`^${page.path.replaceAll(/:(\w+)/g, '(?<$1>[^/]+)')}$`).exec(path)
+    if (match) return { page, params: { ...match.groups } }
   }
   return undefined
 }
 
-/** The address of a page that is made: its path with the parameters that count; undefined for any other page. */
+/** The address of a written page; undefined for any other page. */
 function fileAddress(path: string, query: Query): string | undefined {
-  const found = findPage(path)
-  if (!found) return undefined
-  const given = Object.entries(query).filter(([, value]) => value !== undefined)
-  if (given.some(([name]) => !WRITTEN_PAGES[found.page.path]!.includes(name))) return undefined
-  return addressOf(path, query)
+  const written = WRITTEN_PAGES[findPage(path)?.page.path ?? '']
+  const isWritten = written && Object.keys(query).every((name) => query[name] === undefined || written.includes(name))
+  return isWritten ? formatAddress(path, query) : undefined
 }
 
 /** The file of an address: `/texts?kind=news` is `texts.kind-news.html`. */
-function pageFileOf(address: string): string {
+function pageFileName(address: string): string {
   const url = new URL(address, 'http://here')
   const parts = [...url.searchParams].map(([name, value]) => `.${name}-${value}`).join('')
   const path = url.pathname === '/' ? 'index' : url.pathname.slice(1)
@@ -63,7 +51,7 @@ function pageFileOf(address: string): string {
 /** The relative path from one file of the folder to another. */
 const relativePath = (from: string, to: string): string => `${'../'.repeat(from.split('/').length - 1)}${to}`
 
-/** A document without a server: no script runs, nothing is sent, and a link without a target is only its text. */
+/** Removes scripts, forms and dead links from a document. */
 const offlineDocument = (document: string): string =>
   document
     .replace(
@@ -75,20 +63,20 @@ const offlineDocument = (document: string): string =>
     .replaceAll(/<a\b[^>]*\bhref="#not-here[^"]*"[^>]*>([\s\S]*?)<\/a>/g, '<span>$1</span>')
 
 /**
- * Every page that makes sense without a server, as files with links between them: the given pages, and all pages that they lead
- * to. The database should be a published copy, or one whose bookkeeping may be public.
+ * Makes the pages that need no server as files: `series/600.html` with its HTML. The database should be a published copy, or one
+ * whose bookkeeping may be public.
  */
 export async function* pageFiles(
   store: Reader,
   { locale, service, now }: { readonly locale: PageLocale; readonly service: Service; readonly now: number },
-): AsyncGenerator<PageFile> {
+): AsyncGenerator<{ readonly name: string; readonly body: string }> {
   yield { name: 'page.css', body: STYLE }
   yield { name: 'icon.svg', body: ICON }
-  const known = new Set(BEGIN)
-  // Pages found on the way are appended to the list.
-  for (const address of known) {
+  const addresses = new Set(BEGIN)
+  // Links append their pages.
+  for (const address of addresses) {
     const url = new URL(address, 'http://here')
-    const name = pageFileOf(address)
+    const name = pageFileName(address)
     const { page, params } = findPage(url.pathname)!
     const request: PageRequest = {
       store,
@@ -107,8 +95,8 @@ export async function* pageFiles(
       link(path, query = {}) {
         const to = fileAddress(path, query)
         if (to === undefined) return DEAD_LINK
-        known.add(to)
-        return relativePath(name, pageFileOf(to))
+        addresses.add(to)
+        return relativePath(name, pageFileName(to))
       },
       command: (rest) => `indicator-sync ${rest}`,
       asset: (file) => relativePath(name, file),
@@ -121,7 +109,7 @@ export async function* pageFiles(
       const pages = PAGES.filter(({ path }) => path in WRITTEN_PAGES)
       yield { name, body: offlineDocument(htmlText(layout(shown, pages, request))) }
     } catch (error) {
-      // A link to something that is not held, such as the values of an indicator.
+      // The data of a link may not be stored.
       if (!(error instanceof NotFound)) throw error
     }
   }

@@ -9,10 +9,9 @@ import { openTargetFolder } from '../util/files/targetFolder.ts'
 import { pageFiles } from './pageFiles.ts'
 import type { PageLocale } from './words/locale.ts'
 
-/** The file with the names of all files of the page, so that the next run can delete those that are no longer made. */
+/** The list of all written files; the next run deletes those that it does not write. */
 const FILE_LIST = 'indicator-sync-page.json'
 
-/** How a page is written into a folder. */
 export interface FolderOptions {
   readonly locale: PageLocale
   /** The service that the database is filled from. */
@@ -25,7 +24,7 @@ export interface FolderOptions {
   readonly sources: readonly string[]
 }
 
-/** The names of the files that were written here before; empty without a readable list. */
+/** Reads the names of the files that were written before; empty without a readable list. */
 function listedFiles(folder: string): string[] {
   try {
     const { files } = JSON.parse(readFileSync(join(folder, FILE_LIST), 'utf8')) as { files: unknown }
@@ -36,30 +35,29 @@ function listedFiles(folder: string): string[] {
   }
 }
 
-/** An error about a file that cannot be replaced. */
-const inTheWay = (file: string, what: string): InputError =>
-  new InputError(`${file} is ${what}.`, {
+const cannotReplace = (file: string, kind: string): InputError =>
+  new InputError(`${file} is ${kind}.`, {
     hint: 'Move it away, or choose another directory. Nothing was changed.',
     code: 'target-exists',
   })
 
-/** Refuses links among the folders between the page's own and one of its files: they would lead elsewhere. */
+/** Refuses links among the folders of a file: they would lead elsewhere. */
 function checkFolders(folder: string, name: string): void {
   for (let place = dirname(name); place !== '.'; place = dirname(place)) {
-    const there = lstatSync(join(folder, place), { throwIfNoEntry: false })
-    if (!there || there.isDirectory()) continue
-    throw inTheWay(join(folder, place), 'not part of a published page')
+    const entry = lstatSync(join(folder, place), { throwIfNoEntry: false })
+    if (!entry || entry.isDirectory()) continue
+    throw cannotReplace(join(folder, place), 'not part of a published page')
   }
 }
 
-/** The target of a file of the page; throws where another file exists. */
+/** Prepares the target of a file; throws if another file exists. */
 function claim(folder: string, name: string, { overwrite, sources }: FolderOptions): Target {
   const target = prepareTarget(join(folder, name), { product: 'a file of a page', overwrite, sources })
   if (!target.isStream) return target
-  throw inTheWay(target.file, 'a pipe or a device')
+  throw cannotReplace(target.file, 'a pipe or a device')
 }
 
-/** Deletes the files that are no longer made, and the folders that are empty then. */
+/** Deletes files, and the folders that are empty then. */
 function removeFiles(folder: string, names: readonly string[]): void {
   for (const name of names) {
     const file = join(folder, name)
@@ -69,15 +67,12 @@ function removeFiles(folder: string, names: readonly string[]): void {
     try {
       for (let place = dirname(name); place !== '.'; place = dirname(place)) rmdirSync(join(folder, place))
     } catch {
-      // Other files in it stay.
+      // It has other files.
     }
   }
 }
 
-/**
- * Writes the page as files that need no server. All files are made first, then each is put in its place, the first page last.
- * Files that are no longer made are deleted; everything else in the folder stays.
- */
+/** Writes the page as files: first all into a staging folder, then each to its place, the first page last. */
 export async function writePage(store: Reader, path: string, options: FolderOptions) {
   try {
     const folder = openTargetFolder(path, 'a page')

@@ -7,15 +7,23 @@ import { InputError, SyncError } from '../util/errors.ts'
 import { assets } from './assets.ts'
 import { messageText } from './elements.ts'
 import { html, htmlText } from './html.ts'
-import { etagOf, matchesTag, readShownRun } from './lastRun.ts'
+import { createEtag, matchesTag, readShownRun } from './lastRun.ts'
 import { layout, type ShownPage } from './layout.ts'
-import { addressOf, type Endpoint, jsonAnswer, NotFound, type Page, type PageAnswer, type PageRequest } from './page.ts'
+import {
+  type Endpoint,
+  formatAddress,
+  jsonResponse,
+  NotFound,
+  type Page,
+  type PageRequest,
+  type PageResponse,
+} from './page.ts'
 import { PAGES } from './pages.ts'
 import { type Door, isForeign } from './security.ts'
 import type { PageLocale } from './words/locale.ts'
 import { WORDS } from './words/words.ts'
 
-/** What a server needs to know. */
+/** The settings of a server. */
 export interface Site {
   /** The database. */
   readonly file: string
@@ -27,13 +35,13 @@ export interface Site {
   readonly door: Door
   /** Epoch seconds. */
   readonly now: () => number
-  /** A command as this person types it. */
+  /** A command as the user types it. */
   readonly command: (rest: string) => string
   /** The folders of lakes that jobs keep up to date. */
   readonly lakes?: () => Promise<readonly string[]>
   /** Called with errors that are not the user's. */
   readonly failed: (error: unknown) => void
-  /** How long a request may take to arrive, and how often that is checked, in milliseconds. */
+  /** The longest time in which a request must arrive, and the time between two checks, in milliseconds. */
   readonly receiveTimeoutMs?: { readonly headers: number; readonly check: number }
 }
 
@@ -48,15 +56,15 @@ export interface PageCall {
   readonly locale: PageLocale
 }
 
-/** An answer ready to be sent. */
-export interface SentAnswer {
+/** A response ready to be sent. */
+export interface SentResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | Buffer | Readable
 }
 
-/** The request as pages see it. `store` has only a name for a page that says that the database cannot be read. */
-function requestOf(site: Site, { address, params, headers, locale }: PageCall, store: Reader): PageRequest {
+/** Creates the request that pages see. If the database cannot be read, `store` has only its name. */
+function createRequest(site: Site, { address, params, headers, locale }: PageCall, store: Reader): PageRequest {
   return {
     store,
     path: address.pathname === '/index.json' ? '/' : address.pathname.replace(/\.json$/, ''),
@@ -71,46 +79,47 @@ function requestOf(site: Site, { address, params, headers, locale }: PageCall, s
     address: `http://${headers.host}${address.pathname}${address.search}`,
     live: true,
     foreign: isForeign(headers),
-    link: addressOf,
+    link: formatAddress,
     command: site.command,
     ...(site.lakes ? { lakes: site.lakes } : {}),
     asset: (name) => `/-/${assets().folder}/${name}`,
   }
 }
 
-/** Bytes. A larger cache makes no page faster: what a page reads lies close together, or far apart. */
+/** Bytes. A larger cache makes no page faster. */
 const CACHE = 2 * 1024 * 1024
 
 const HTML = { 'Content-Type': 'text/html; charset=utf-8' }
 /** Data of the database may be cached only by the browser, which must revalidate. */
 const DATA_HEADERS = { 'Cache-Control': 'private, no-cache', Vary: 'Cookie, Accept-Language, Accept-Encoding' }
 
-/**
- * An error as an answer, a page of its own or data: mistakes of the user and errors of the database are shown, anything else is a
- * bug. What the error itself says is in English.
- */
-function errorAnswer(site: Site, request: PageRequest, isData: boolean, error: unknown): SentAnswer {
+/** Shows an error as a page or as data: mistakes of the user and errors of the database; anything else is a bug. */
+function errorResponse(site: Site, request: PageRequest, isData: boolean, error: unknown): SentResponse {
   const { common } = request.words
-  const known = error instanceof SyncError ? error : undefined
+  const expected = error instanceof SyncError ? error : undefined
   const isMissing = error instanceof NotFound
-  if (!known && !isMissing) site.failed(error)
-  const { message: detail, hint, code = isMissing ? 'not-found' : 'bug' } = known ?? ({} as Partial<SyncError>)
-  const status = isMissing ? 404 : error instanceof InputError ? 400 : known ? 503 : 500
-  const [title, usual] = {
+  if (!expected && !isMissing) site.failed(error)
+  const { message: detail, hint, code = isMissing ? 'not-found' : 'bug' } = expected ?? ({} as Partial<SyncError>)
+  const status = isMissing ? 404 : error instanceof InputError ? 400 : expected ? 503 : 500
+  const [title, fallback] = {
     400: [common.refused, common.badRequest],
     404: [common.notFound, common.notFoundHint],
     500: [common.broken, common.brokenHint],
     503: [common.refused, common.unreadable],
   }[status] as [string, string]
-  const text = (common.errors as Readonly<Record<string, string>>)[code] ?? usual
+  const text = (common.errors as Readonly<Record<string, string>>)[code] ?? fallback
   const headers = { 'Cache-Control': 'no-store' }
   if (isData) {
-    const data = jsonAnswer({ error: detail ?? (isMissing ? error.message : title), hint: known ? hint : text, code })
-    // What was requested stays data, whatever shows the answer.
+    const data = jsonResponse({
+      error: detail ?? (isMissing ? error.message : title),
+      hint: expected ? hint : text,
+      code,
+    })
+    // Parts of the request stay data, whatever shows the response.
     const body = (data.body as string).replaceAll('<', '\\u003c')
     return { status, headers: { ...headers, 'Content-Type': data.type }, body }
   }
-  const body = html`<p class="${known && 'bad'}">${text}</p>${known && messageText(`${detail} ${hint ?? ''}`, request)}`
+  const body = html`<p class="${expected && 'bad'}">${text}</p>${expected && messageText(`${detail} ${hint ?? ''}`, request)}`
   return {
     status,
     headers: { ...headers, ...HTML },
@@ -118,28 +127,21 @@ function errorAnswer(site: Site, request: PageRequest, isData: boolean, error: u
   }
 }
 
-/** The body of an answer that is made row by row. It keeps the database open until it is read or given up. */
-function streamed(body: AsyncIterable<string>, reader: Reader): Readable {
-  const stream = Readable.from(body, { objectMode: false })
-  stream.once('close', () => void reader.close())
-  return stream
-}
-
-const headersOf = ({ type, file }: PageAnswer): Record<string, string> => ({
+const contentHeaders = ({ type, file }: Pick<PageResponse, 'type' | 'file'>): Record<string, string> => ({
   'Content-Type': type,
   ...(file === undefined
     ? {}
     : { 'Content-Disposition': `attachment; filename="${file.replaceAll(/[^\w.-]/g, '_')}"` }),
 })
 
-/** The answer of a page or an endpoint. */
-async function pageAnswer({ page, endpoint, form, address }: PageCall, request: PageRequest): Promise<PageAnswer> {
-  if (endpoint) return (await endpoint.answer())(request)
+/** Builds the response of a page or an endpoint. */
+async function buildResponse({ page, endpoint, form, address }: PageCall, request: PageRequest): Promise<PageResponse> {
+  if (endpoint) return (await endpoint.respond())(request)
   if (!page) throw new NotFound(request.path)
   const view = await page.view()
   const data = await view.read(request)
   const status = view.status?.(data) ?? 200
-  if (form === 'json') return { ...jsonAnswer(data), status }
+  if (form === 'json') return { ...jsonResponse(data), status }
   const shown: ShownPage = {
     title: view.title?.(data, request) ?? request.words.common.pages[page.name],
     body: view.show(data, request),
@@ -151,8 +153,8 @@ async function pageAnswer({ page, endpoint, form, address }: PageCall, request: 
   return { type: HTML['Content-Type'], body: htmlText(layout(shown, PAGES, request)), status }
 }
 
-/** Answers a request from one snapshot of the database, or reports that nothing has changed since the last request. */
-export async function answerOf(site: Site, call: PageCall): Promise<SentAnswer> {
+/** Responds to a request from one snapshot of the database, or that nothing has changed since the last request. */
+export async function respond(site: Site, call: PageCall): Promise<SentResponse> {
   const { page, endpoint, form, headers } = call
   const isData = endpoint !== undefined || form === 'json' || call.address.pathname.startsWith('/api/')
   let reader: Reader | undefined
@@ -161,21 +163,23 @@ export async function answerOf(site: Site, call: PageCall): Promise<SentAnswer> 
     reader = openReader(site.file)
     await reader.engine.limitCache(CACHE)
     await reader.engine.beginSnapshot()
-    const request = requestOf(site, call, reader)
+    const request = createRequest(site, call, reader)
     const route = page ?? endpoint
     const minute = route?.clock ? Math.floor(request.now / 60) : null
-    const etag = route?.fresh ? null : await etagOf(reader, [site.version, site.service, request.locale, minute])
-    const marked = etag === null ? DATA_HEADERS : { ...DATA_HEADERS, ETag: etag }
+    const etag = route?.fresh ? null : await createEtag(reader, [site.version, site.service, request.locale, minute])
+    const dataHeaders = etag === null ? DATA_HEADERS : { ...DATA_HEADERS, ETag: etag }
     if (route && etag !== null && matchesTag(headers['if-none-match'], etag))
-      return { status: 304, headers: marked, body: '' }
-    const answer = await pageAnswer(call, request)
-    const sent = { status: answer.status ?? 200, headers: { ...marked, ...headersOf(answer) } }
-    if (typeof answer.body === 'string') return { ...sent, body: answer.body }
+      return { status: 304, headers: dataHeaders, body: '' }
+    const { status = 200, body, ...response } = await buildResponse(call, request)
+    const head = { status, headers: { ...dataHeaders, ...contentHeaders(response) } }
+    if (typeof body === 'string') return { ...head, body }
     isStreamed = true
-    return { ...sent, body: streamed(answer.body, reader) }
+    // Rows are read while they are sent, from the database that stays open for them.
+    const opened = reader
+    return { ...head, body: Readable.from(body, { objectMode: false }).once('close', () => void opened.close()) }
   } catch (error) {
-    const known = reader ?? ({ file: site.file } as Reader)
-    return errorAnswer(site, requestOf(site, call, known), isData, error)
+    const request = createRequest(site, call, reader ?? ({ file: site.file } as Reader))
+    return errorResponse(site, request, isData, error)
   } finally {
     if (!isStreamed) await reader?.close()
   }

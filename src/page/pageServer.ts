@@ -10,9 +10,9 @@ import { parseAccept } from 'hono/utils/accept'
 import type { StatusCode } from 'hono/utils/http-status'
 import { isDecodable, type Listening, listen } from '../util/listen.ts'
 import { assets } from './assets.ts'
-import { answerOf, type PageCall, type SentAnswer, type Site } from './pageResponse.ts'
+import { type PageCall, respond, type SentResponse, type Site } from './pageResponse.ts'
 import { ENDPOINTS, PAGES } from './pages.ts'
-import { cookieOf, foreignRefusal, type Refusal, refusal, SECURITY_HEADERS, TOKEN_COOKIE } from './security.ts'
+import { isForeign, type Refusal, readCookie, refusal, SECURITY_HEADERS, TOKEN_COOKIE } from './security.ts'
 import { isLocale, PAGE_LOCALES, type PageLocale } from './words/locale.ts'
 import { WORDS } from './words/words.ts'
 
@@ -20,7 +20,7 @@ export type { Site } from './pageResponse.ts'
 
 /** Milliseconds in which a request must arrive, and between two checks of that. */
 const RECEIVE_MS = { headers: 10_000, check: 2_000 }
-/** Bytes of an address with its headers: enough for a long statement. */
+/** Bytes of all headers: enough for an address with a long statement. */
 const LONGEST_HEADERS = 64 * 1024
 /** The name of the cookie that holds the language. */
 const LANGUAGE_COOKIE = 'indicator_sync_lang'
@@ -34,20 +34,19 @@ function guardedServer(handler: RequestListener, site: Site) {
   const { headers, check } = site.receiveTimeoutMs ?? RECEIVE_MS
   const options = { maxHeaderSize: LONGEST_HEADERS, connectionsCheckingInterval: check, keepAliveTimeout: 5_000 }
   return createServer({ ...options, headersTimeout: headers, requestTimeout: 2 * headers }, (request, response) => {
-    // Also of answers that are written to the connection itself.
+    // Also for streams, which bypass Hono.
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value)
     const refused = refusal(request, site.door)
     if (!refused) return handler(request, response)
     if (refused.status === 405) response.setHeader('Allow', 'GET, HEAD')
-    // The rest of the request is not waited for.
     response.setHeader('Connection', 'close')
     const { headers, body } = refusalLine(refused, chooseLocale(site, request.headers))
     return response.writeHead(refused.status, headers).end(body)
   })
 }
 
-/** Sends an answer. A stream goes to the connection itself, and ends with it. */
-async function send(c: PageContext, { status, headers, body }: SentAnswer, site: Site): Promise<Response> {
+/** Sends a response. A stream goes directly to the connection. */
+async function send(c: PageContext, { status, headers, body }: SentResponse, site: Site): Promise<Response> {
   if (!(body instanceof Readable)) {
     const length = status === 304 ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }
     const bytes = body as string | Uint8Array<ArrayBuffer>
@@ -65,20 +64,20 @@ async function send(c: PageContext, { status, headers, body }: SentAnswer, site:
   return RESPONSE_ALREADY_SENT
 }
 
-/** The address of a request; one that begins with two slashes would name another server in a link. */
+/** The address of a request. Two slashes at its start would name another server in a link. */
 function requestUrl({ url = '/' }: Pick<IncomingMessage, 'url'>): URL {
   const address = new URL(url.replace(/^\/+/, '/'), 'http://here')
   address.pathname = address.pathname.replace(/^\/{2,}/, '/')
   return address
 }
 
-/** The language of an answer: the one in the address, else the one chosen before, else the database's, else the browser's, else the first one. */
+/** Chooses a language: that of the address, else the cookie, the database, the browser, or the first one. */
 function chooseLocale({ language }: Site, headers: IncomingHttpHeaders, address?: URL): PageLocale {
   const accepted = parseAccept(headers['accept-language'] ?? '').filter(({ q }) => q > 0)
   return (
     [
       address?.searchParams.get('lang'),
-      cookieOf(headers, LANGUAGE_COOKIE),
+      readCookie(headers, LANGUAGE_COOKIE),
       language,
       ...accepted.map(({ type }) => type.slice(0, 2).toLowerCase()),
     ].find(isLocale) ?? PAGE_LOCALES[0]
@@ -86,33 +85,32 @@ function chooseLocale({ language }: Site, headers: IncomingHttpHeaders, address?
 }
 
 /** Why a request is refused, as one line of text. */
-const refusalLine = ({ status, reason }: Refusal, locale: PageLocale): SentAnswer => ({
+const refusalLine = ({ status, reason }: Refusal, locale: PageLocale): SentResponse => ({
   status,
   headers: { 'Content-Type': 'text/plain; charset=utf-8' },
   body: `${WORDS[locale].common.refusals[reason]}\n`,
 })
 
-/** A page under its own address and as JSON. A slot at the end of a path has the `.json`, if any. */
-const pathsOf = (path: string): string[] =>
+/** The routes of a page as HTML and as JSON. A slot at the end of a path includes the `.json`. */
+const listPaths = (path: string): string[] =>
   /:\w+$/.test(path) ? [path] : [path, path === '/' ? '/index.json' : `${path}.json`]
 
 /** Builds the server of all pages, which does not listen yet. */
 function buildPageServer(site: Site) {
   const app = new Hono<{ Bindings: HttpBindings }>({ strict: false })
 
-  async function answer(c: PageContext, call: Pick<PageCall, 'page' | 'form' | 'endpoint'>): Promise<Response> {
+  async function handle(c: PageContext, call: Pick<PageCall, 'page' | 'form' | 'endpoint'>): Promise<Response> {
     const { headers } = c.env.incoming
-    // A page of ours shows what another site links to, and does nothing costly.
-    const isOwn = (call.page ?? call.endpoint)?.own === true && call.form !== 'html'
-    const refused = isOwn ? foreignRefusal(headers) : undefined
     const address = requestUrl(c.env.incoming)
     const locale = chooseLocale(site, headers, address)
-    if (refused) return send(c, refusalLine(refused, locale), site)
+    // A page itself shows the statement of another site without running it.
+    if ((call.page ?? call.endpoint)?.isCostly && call.form !== 'html' && isForeign(headers))
+      return send(c, refusalLine({ status: 403, reason: 'expensive' }, locale), site)
     const slots = Object.entries(c.req.param() as Record<string, string>)
     const params = Object.fromEntries(
       slots.map(([name, text]) => [name, call.form === 'json' ? text.replace(/\.json$/, '') : text]),
     )
-    return send(c, await answerOf(site, { ...call, headers, address, params, locale }), site)
+    return send(c, await respond(site, { ...call, headers, address, params, locale }), site)
   }
 
   app.use(compress())
@@ -122,7 +120,7 @@ function buildPageServer(site: Site) {
       return send(c, refusalLine({ status: 400, reason: 'address' }, chooseLocale(site, headers)), site)
     const address = requestUrl(c.env.incoming)
     const language = address.searchParams.get('lang')
-    if (isLocale(language) && cookieOf(headers, LANGUAGE_COOKIE) !== language)
+    if (isLocale(language) && readCookie(headers, LANGUAGE_COOKIE) !== language)
       setCookie(c, LANGUAGE_COOKIE, language, COOKIE)
     const { token } = site.door
     if (token === null || !address.searchParams.has('token')) return next()
@@ -132,20 +130,22 @@ function buildPageServer(site: Site) {
     return c.redirect(`${address.pathname}${address.search}`, 303)
   })
   for (const page of PAGES)
-    app.on('GET', pathsOf(page.path), (c) => answer(c, { page, form: c.req.path.endsWith('.json') ? 'json' : 'html' }))
-  // The list of all series is the first page.
+    app.on('GET', listPaths(page.path), (c) =>
+      handle(c, { page, form: c.req.path.endsWith('.json') ? 'json' : 'html' }),
+    )
+  // The overview lists all series.
   app.get('/series', (c) => c.redirect('/'))
   app.get('/series.json', (c) => c.redirect('/index.json'))
-  for (const endpoint of ENDPOINTS) app.get(endpoint.path, (c) => answer(c, { endpoint }))
+  for (const endpoint of ENDPOINTS) app.get(endpoint.path, (c) => handle(c, { endpoint }))
   app.get('/-/:folder/:name', async (c) => {
-    const known = assets()
-    const asset = c.req.param('folder') === known.folder ? await known.read(c.req.param('name')) : undefined
-    if (!asset) return answer(c, {})
+    const { folder, read } = assets()
+    const asset = c.req.param('folder') === folder ? await read(c.req.param('name')) : undefined
+    if (!asset) return handle(c, {})
     const headers = { 'Cache-Control': 'public, max-age=31536000, immutable', 'Content-Type': asset.type }
     return send(c, { status: 200, headers, body: asset.body }, site)
   })
-  app.notFound((c) => answer(c, {}))
-  // An error of ours in the middle of an answer is reported in the terminal, and the connection ends.
+  app.notFound((c) => handle(c, {}))
+  // After an error within a response, the connection ends.
   app.onError((error, c) => {
     site.failed(error)
     c.env.outgoing.destroy()
@@ -154,7 +154,7 @@ function buildPageServer(site: Site) {
 
   const listener = getRequestListener(app.fetch, {
     overrideGlobalObjects: false,
-    // An address that cannot be read does not reach the router.
+    // An invalid address does not reach the router.
     errorHandler: () => new Response('This is not a valid address.\n', { status: 400 }),
   })
   return guardedServer(listener, site)
@@ -162,7 +162,7 @@ function buildPageServer(site: Site) {
 
 /** A running server. */
 export interface RunningServer extends Listening {
-  /** The token that every request must show; null where only this machine can connect. */
+  /** The token that every request needs; null if only this machine can connect. */
   readonly token: string | null
 }
 

@@ -1,6 +1,6 @@
 import type { Endpoint, Page } from './page.ts'
 
-/* The code of a page is loaded on its first request. */
+/* Views are loaded on the first request. */
 const archives = () => import('./views/archivesPage.ts')
 const catalogue = () => import('./views/cataloguePage.ts')
 const coverage = () => import('./views/coveragePage.ts')
@@ -20,14 +20,14 @@ const page = (path: string, name: Page['name'], view: Page['view'], more: Partia
   view,
 })
 
-/** Of answers to a user's statement. */
-const COSTLY = { own: true, fresh: true } as const
+/** Settings of routes that run a statement of the user. */
+const COSTLY = { isCostly: true, fresh: true } as const
 
-/** Every page; the navigation names those at the top, in this order. */
+/** Every page; the navigation has those with `top`, in this order. */
 export const PAGES: readonly Page[] = [
   page('/', 'home', async () => (await overview()).overviewView, { top: true, clock: true }),
   page('/coverage', 'coverage', async () => (await coverage()).coverageView, { top: true }),
-  page('/coverage/:id', 'coverageOf', async () => (await coverage()).coverageOfSeriesView, { scripts: ['grid'] }),
+  page('/coverage/:id', 'coverageOf', async () => (await coverage()).seriesCoverageView, { scripts: ['grid'] }),
   page('/series/:id', 'series', async () => (await series()).seriesView, { scripts: ['interactiveChart', 'carpet'] }),
   page('/series/:id/vintages', 'vintages', async () => (await vintages()).vintagesView),
   page('/explain/:id/:geo/:at', 'explain', async () => (await explain()).explainView),
@@ -47,18 +47,14 @@ export const PAGES: readonly Page[] = [
   page('/dictionary/:name', 'dictionary', async () => (await sql()).dictionaryEntryView),
 ]
 
-/**
- * Everything other than pages: numbers, files, metrics. Those that count tables or run a user's statement must not be requested
- * by another site.
- */
+/** All routes other than pages: data, files, metrics. */
 export const ENDPOINTS: readonly Endpoint[] = [
-  { path: '/api/series/:id/:geo', answer: async () => (await endpoints()).answerChart },
-  { path: '/api/vintages/:id/:geo', answer: async () => (await endpoints()).answerVintages },
-  { path: '/api/carpet/:id/:geo', answer: async () => (await endpoints()).answerCarpet },
-  { path: '/api/csv/:id/:geo', answer: async () => (await endpoints()).answerCsv },
-  { path: '/api/names', answer: async () => (await endpoints()).answerNames },
-  { path: '/sql.csv', ...COSTLY, answer: async () => (await sql()).answerSqlCsv },
-  { path: '/api/live', fresh: true, answer: async () => (await endpoints()).answerState },
-  { path: '/metrics', clock: true, own: true, answer: async () => (await endpoints()).answerMetrics },
-  { path: '/status.json', clock: true, own: true, answer: async () => (await endpoints()).answerStatus },
+  { path: '/api/series/:id/:geo', respond: async () => (await endpoints()).chartData },
+  { path: '/api/carpet/:id/:geo', respond: async () => (await endpoints()).carpetData },
+  { path: '/api/csv/:id/:geo', respond: async () => (await endpoints()).valuesCsv },
+  { path: '/api/names', respond: async () => (await endpoints()).matchingNames },
+  { path: '/sql.csv', ...COSTLY, respond: async () => (await sql()).statementCsv },
+  { path: '/api/live', fresh: true, respond: async () => (await endpoints()).databaseState },
+  { path: '/metrics', clock: true, isCostly: true, respond: async () => (await endpoints()).metrics },
+  { path: '/status.json', clock: true, isCostly: true, respond: async () => (await endpoints()).status },
 ]

@@ -12,8 +12,8 @@ import {
 } from '../reports/statements/runner.ts'
 import { BusyError } from '../util/errors.ts'
 
-/** The answer of a statement; `cut`: the limit that ended it early. */
-export interface StatementAnswer {
+/** The collected rows of a statement; `cut`: the limit that ended it early. */
+export interface CollectedResult {
   readonly columns: readonly string[]
   readonly rows: readonly (readonly (string | number | null)[])[]
   readonly cut: Cut
@@ -23,15 +23,15 @@ export interface StatementAnswer {
 export const STATEMENT_LIMITS = { rows: 1000, bytes: 1_000_000, cellLetters: 100_000, ms: 3000 }
 /** Bytes of memory of a process. */
 const MEMORY = 256 * 1024 * 1024
-/** Statements that are answered at once, and those that wait for one of them. */
+/** Statements that run at once, and those that wait. */
 const MAX_STATEMENTS = 2
 const WAITING = 8
 
-/** A value as JSON can hold it exactly: whole numbers beyond doubles and non-finite numbers as text. */
+/** A value for JSON; whole numbers beyond doubles and non-finite numbers are text. */
 const cellValue = (value: unknown): string | number | null =>
   value === null || (typeof value === 'number' && Number.isFinite(value)) ? value : plain(value)
 
-/** Creates a runner of statements. The process of the next one is started in advance. */
+/** Creates a runner of statements that starts the next process in advance. */
 export function createStatementRunner(limits: StatementLimits & { readonly ms: number } = STATEMENT_LIMITS) {
   const processes = new Set<StatementProcess>()
   const queue = new PQueue({ concurrency: MAX_STATEMENTS })
@@ -51,11 +51,10 @@ export function createStatementRunner(limits: StatementLimits & { readonly ms: n
     return started
   }
 
-  /** Takes the process that is ready. */
-  function taken(): StatementProcess {
-    const own = warm()
+  function takeProcess(): StatementProcess {
+    const taken = warm()
     spare = null
-    return own
+    return taken
   }
 
   function add<T>(work: () => Promise<T>): Promise<T> {
@@ -65,29 +64,29 @@ export function createStatementRunner(limits: StatementLimits & { readonly ms: n
   }
 
   return {
-    /** Starts a process for the next statement, which is then answered sooner. */
+    /** Starts a process for the next statement. */
     warm: () => void warm(),
-    /** The answer. Throws as `runStatement` does, and BusyError if too many wait. */
-    run: async (request: StatementRequest): Promise<StatementAnswer> =>
+    /** Collects the result. Throws as `runStatement`, and BusyError if too many wait. */
+    run: async (request: StatementRequest): Promise<CollectedResult> =>
       add(async () => {
-        const { columns, rows, cut } = await runStatement(taken(), request, limits)
-        const all = (await allRows(rows)).map((row) => row.map(cellValue))
-        return { columns: columns.map(({ name }) => name), rows: all, cut: cut() }
+        const { columns, rows, cut } = await runStatement(takeProcess(), request, limits)
+        const cells = (await allRows(rows)).map((row) => row.map(cellValue))
+        return { columns: columns.map(({ name }) => name), rows: cells, cut: cut() }
       }),
-    /** The same with all rows, as they come. The first block is read before this returns. */
+    /** Streams all rows. The first block is read before this returns. */
     stream: async (request: StatementRequest): Promise<Pick<StatementResult, 'columns' | 'rows'>> =>
       add(async () => {
-        const { columns, rows } = await runStatement(taken(), request, { blockMs: limits.ms })
+        const { columns, rows } = await runStatement(takeProcess(), request, { blockMs: limits.ms })
         const blocks = rows[Symbol.asyncIterator]()
         const first = await blocks.next()
-        async function* all(): StatementResult['rows'] {
+        async function* remaining(): StatementResult['rows'] {
           try {
             for (let { value, done } = first; !done; { value, done } = await blocks.next()) yield value
           } finally {
             await blocks.return?.()
           }
         }
-        return { columns, rows: all() }
+        return { columns, rows: remaining() }
       }),
     /** Ends all processes. */
     close(): void {

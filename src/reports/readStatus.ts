@@ -33,15 +33,21 @@ export interface OpenFailure {
   readonly next_at: string | null
 }
 
-/** Reads the last failure of every request that has not fully succeeded since. */
-export const openFailures = async (db: Reader): Promise<OpenFailure[]> => {
+/** Reads the last failure of every request that has not fully succeeded since, with its job and next request. */
+export async function unansweredRequests(db: Reader) {
   const unknown = await readUnknown(db)
-  return (await findFailures(db)).map(({ entry, route, target, outcome, failed_at, message, hint, params }) => {
-    const item = unknown.get(`${route} ${(JSON.parse(params) as AnyParams).id}`)
-    const next_at = item ? formatUtc(unknownNext(item)) : null
-    return { entry, route, target, outcome, failed_at, message, hint, next_at }
+  return (await findFailures(db)).map((failure) => {
+    const item = unknown.get(`${failure.route} ${(JSON.parse(failure.params) as AnyParams).id}`)
+    return { ...failure, next_at: item ? formatUtc(unknownNext(item)) : null }
   })
 }
+
+/** Reads the same for `status`. */
+export const openFailures = async (db: Reader): Promise<OpenFailure[]> =>
+  (await unansweredRequests(db)).map((request) => {
+    const { entry, route, target, outcome, failed_at, message, hint, next_at } = request
+    return { entry, route, target, outcome, failed_at, message, hint, next_at }
+  })
 
 /** A series of one geo with its first and last value. */
 export interface StatusSeries

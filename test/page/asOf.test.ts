@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { BandSegment, ValueSegment } from '../../src/page/client/segments.ts'
+import type { Segment } from '../../src/page/client/segments.ts'
 import { readChanges } from '../../src/page/queries/series/chartData.ts'
-import { asOf } from '../../src/page/queries/series/seriesQuery.ts'
+import { findAsOf } from '../../src/page/queries/series/seriesQuery.ts'
 import { type GeoSeries, readDays, readWindow } from '../../src/page/queries/series/window.ts'
 import { emulate, fileFolder, ms, runJob, tempStore } from '../kit.ts'
 import type { Reader } from '../store.ts'
@@ -48,7 +48,7 @@ test('values as of a moment follow the highest fetch id after a clock was set ba
   expect(second).not.toEqual(first)
   const { seriesId, geoId } = { seriesId: 1, geoId: 8741 }
   const read = async (moment: string) => {
-    const { fetchId } = await asOf(store, seriesId, moment)
+    const { fetchId } = await findAsOf(store, seriesId, moment)
     const known = await store.engine.knownValues({ seriesId, geoId, ...RANGE }, fetchId, 10_000)
     return known.map(({ at: one, value }) => ({ at: one, value }))
   }
@@ -61,7 +61,7 @@ describe('values as of a moment', () => {
     let versions = 0
     for (const line of lines)
       for (const moment of moments()) {
-        const { fetchId } = await asOf(reader, line.seriesId, moment)
+        const { fetchId } = await findAsOf(reader, line.seriesId, moment)
         const known = await reader.engine.knownValues({ ...line, ...RANGE }, fetchId, 100_000)
         expect(known, `series ${line.seriesId} at ${moment}`).toEqual(history(line, moment))
         versions += known.length
@@ -72,7 +72,7 @@ describe('values as of a moment', () => {
   test('values as of a moment are the same in chart columns and by days', async () => {
     for (const line of lines)
       for (const night of NIGHTS) {
-        const { fetchId } = await asOf(reader, line.seriesId, night)
+        const { fetchId } = await findAsOf(reader, line.seriesId, night)
         const values = history(line, night)
         for (const [{ from, to }, extremes] of await readDays(reader, line, RANGE, fetchId)) {
           const inside = values
@@ -124,7 +124,7 @@ describe('values as of a moment', () => {
   })
 })
 
-const valuesOf = (segments: readonly ValueSegment[]) =>
+const valuesOf = (segments: readonly Segment[]) =>
   segments.flatMap(({ from, step, values }) =>
     values.flatMap((value, i) => (value === null ? [] : [{ at: from + i * step, value, step }])),
   )
@@ -134,9 +134,7 @@ describe('chart data', () => {
     for (const line of lines) {
       const drawn = await readWindow(reader, line, RANGE, 1_000_000, null)
       expect(drawn.kind).toBe('values')
-      expect(valuesOf(drawn.segments as ValueSegment[])).toEqual(
-        history(line, '2999-01-01').filter(({ value }) => value !== null),
-      )
+      expect(valuesOf(drawn.segments)).toEqual(history(line, '2999-01-01').filter(({ value }) => value !== null))
     }
   })
 
@@ -146,7 +144,7 @@ describe('chart data', () => {
         const range = { from: RANGE.to - days * 86_400, to: RANGE.to }
         const drawn = await readWindow(reader, line, range, 50, null)
         expect(drawn.kind).toBe('extremes')
-        const columns = (drawn.segments as BandSegment[]).flatMap(({ from, step, min, max }) =>
+        const columns = (drawn.segments as Required<Segment>[]).flatMap(({ from, step, min, max }) =>
           min.map((low, i) => ({ from: from + i * step, to: from + (i + 1) * step, low, high: max[i]! })),
         )
         expect(columns.length).toBeLessThanOrEqual(51)

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { htmlText } from '../../src/page/html.ts'
 import { readOverview } from '../../src/page/queries/overviewData.ts'
-import { coverageOfSeriesView, readCoverage, readCoverageOf } from '../../src/page/views/coveragePage.ts'
+import { readCoverage, readSeriesCoverage, seriesCoverageView } from '../../src/page/views/coveragePage.ts'
 import { WORDS } from '../../src/page/words/words.ts'
 import { StoreError } from '../../src/util/errors.ts'
 import { ms, runJob, tempStore } from '../kit.ts'
@@ -142,7 +142,7 @@ test.each([
   )
   const reader = openReader(store.file)
   onTestFinished(() => reader.close())
-  const found = await readCoverageOf(requestOf(reader, '/coverage/7', { id: '7' }))
+  const found = await readSeriesCoverage(requestOf(reader, '/coverage/7', { id: '7' }))
   const days = found.days.filter(({ date }) => date >= '2025-06-04' && date <= '2025-06-06')
   const rounded = (part: number): number => Math.round(part * 1e4) / 1e4
   const lacking = share === 1 ? { unverified: 1 } : { final: rounded(1 - share), unverified: rounded(share) }
@@ -156,7 +156,7 @@ test.each([
   const reader = openReader(await sharedFile())
   onTestFinished(() => reader.close())
   const request = requestOf(reader, '/coverage/600', { id: '600' })
-  const known = (await coverageOfSeriesView.read(request)) as Awaited<ReturnType<typeof readCoverageOf>>
+  const known = (await seriesCoverageView.read(request)) as Awaited<ReturnType<typeof readSeriesCoverage>>
   const day = (n: number): string => new Date(Date.UTC(2024, 0, 1 + n)).toISOString().slice(0, 10)
   const data = {
     ...known,
@@ -179,7 +179,7 @@ test.each([
       toDate: day(i + 1),
     })),
   }
-  const text = htmlText(coverageOfSeriesView.show(data, request))
+  const text = htmlText(seriesCoverageView.show(data, request))
   expect(text.match(/<td class="/g)).toHaveLength(366 + 120 + data.holes.length)
   expect(text.length).toBeLessThan(most)
 })
@@ -205,7 +205,7 @@ test.skipIf(onlyInFile('plan'))('the overview and coverage pages scan no table o
   for (const [address, params, read] of [
     ['/', {}, readOverview],
     ['/coverage', {}, readCoverage],
-    ['/coverage/600', { id: '600' }, readCoverageOf],
+    ['/coverage/600', { id: '600' }, readSeriesCoverage],
   ] as const)
     expect(
       // Runs are few, and `l` is a list of series. The headline counts all gaps: 0.2 s for two thousand series.

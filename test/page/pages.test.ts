@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { VIEWS } from '../../src/db/tables/schema.ts'
-import { excerptOf } from '../../src/page/views/cataloguePage.ts'
+import { findExcerpt } from '../../src/page/views/cataloguePage.ts'
 import { fillBy } from '../cli/filled.ts'
 import { fileFolder, tempFolder } from '../kit.ts'
 import { copyMarket } from '../marketCopy.ts'
@@ -133,7 +133,7 @@ describe('the search page', () => {
   })
 
   test('excerpts show words as written in the text, with accents', () => {
-    const pieces = excerptOf('La producción eólica del día.', ['produccion', 'dia'])
+    const pieces = findExcerpt('La producción eólica del día.', ['produccion', 'dia'])
     expect(pieces).toEqual([
       { text: 'La ', hit: false },
       { text: 'producción', hit: true },
@@ -141,7 +141,7 @@ describe('the search page', () => {
       { text: 'día', hit: true },
       { text: '.', hit: false },
     ])
-    expect(excerptOf('nothing', ['x'])).toEqual([])
+    expect(findExcerpt('nothing', ['x'])).toEqual([])
   })
 })
 
@@ -256,7 +256,7 @@ describe('the SQL page', () => {
 
   test('a recipe fills the box and its parameters without running', async () => {
     const { data, html } = await get('/sql?recipe=daily-average')
-    expect(data).toMatchObject({ recipe: 'daily-average', answer: null })
+    expect(data).toMatchObject({ recipe: 'daily-average', result: null })
     expect(data.parameters).toContainEqual({ name: 'indicator', value: '600' })
     expect(html).toContain('name="p.indicator" value="600"')
   })

@@ -35,8 +35,6 @@ const PATHS = [
   '/explain/600/3/2025-10-26T02:15:00+01:00',
   `/api/series/1293/8741?px=1000&from=2025-10-22&to=2025-10-30&asof=${NIGHTS[2]}`,
   `/api/series/1293/8741?px=1000&only=before&from=2025-10-22&to=2025-10-30&asof=${NIGHTS[2]}`,
-  '/api/vintages/544/8741',
-  '/api/vintages/544/8741?from=2020-01-01&to=2026-01-01',
   '/api/carpet/1293/8741?from=2025-01-01&to=2026-01-01',
 ]
 

@@ -16,11 +16,11 @@ describe('an SQL statement on the page', () => {
   test('a statement returns JSON and CSV, and errors in the same format', async () => {
     const { url } = await servePage(await sharedFile())
     const sql = `select kind, id, 'a "b", c' as text from indicator where id = 600`
-    const data = (await (await fetch(url + addressOf(sql, '/sql.json'))).json()) as { answer: object }
-    expect(data.answer).toEqual({ columns: ['kind', 'id', 'text'], rows: [['indicator', 600, 'a "b", c']], cut: null })
+    const data = (await (await fetch(url + addressOf(sql, '/sql.json'))).json()) as { result: object }
+    expect(data.result).toEqual({ columns: ['kind', 'id', 'text'], rows: [['indicator', 600, 'a "b", c']], cut: null })
     const file = await fetch(url + addressOf(sql, '/sql.csv'))
     expect(file.headers.get('content-type')).toBe('text/csv; charset=utf-8')
-    expect(file.headers.get('content-disposition')).toBe('attachment; filename="answer.csv"')
+    expect(file.headers.get('content-disposition')).toBe('attachment; filename="result.csv"')
     expect(await file.text()).toBe('kind,id,text\nindicator,600,"a ""b"", c"\n')
     const formula = await fetch(url + addressOf(`select '=HYPERLINK("//evil")' as text, -1 as number`, '/sql.csv'))
     expect(await formula.text()).toBe(`text,number\n"'=HYPERLINK(""//evil"")",-1\n`)
@@ -55,7 +55,7 @@ describe('an SQL statement on the page', () => {
   test('an invalid statement returns status 400, and a timeout 503', async () => {
     const { url } = await servePage(await sharedFile())
     const wrong = (await (await fetch(url + addressOf('select nothing', '/sql.json'))).json()) as object
-    expect(wrong).toMatchObject({ answer: null, refused: { code: expect.any(String), message: expect.any(String) } })
+    expect(wrong).toMatchObject({ result: null, refused: { code: expect.any(String), message: expect.any(String) } })
     expect((await fetch(url + addressOf('select nothing'))).status).toBe(400)
     // A statement that timed out is valid, and may succeed later. In parallel the three take 3 s, not 9.
     const late = await Promise.all(

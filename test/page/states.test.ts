@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type Drawn, drawBand, drawSteps, eachPeriod, periodAt } from '../../src/page/client/segments.ts'
 import { readStates } from '../../src/page/queries/intervals.ts'
-import { segmentsOf } from '../../src/page/queries/series/window.ts'
+import { joinValues } from '../../src/page/queries/series/window.ts'
 import { timeTicks } from '../../src/page/timeTicks.ts'
 import { formatUtc } from '../../src/util/time/instant.ts'
 import { localClock, startOfDate } from '../../src/util/time/zone.ts'
@@ -62,7 +62,7 @@ const VALUES = fc
 test('segments contain the same values for any steps and holes', () => {
   fc.assert(
     fc.property(VALUES, (values) => {
-      const drawn = { kind: 'values', segments: segmentsOf(values) } as const
+      const drawn = { kind: 'values', segments: joinValues(values) } as const
       const periods = [...eachPeriod(drawn)].filter(({ mean }) => mean !== null)
       const held = values.filter(({ value }) => value !== null)
       expect(periods).toEqual(
@@ -97,7 +97,7 @@ function levels(draw: typeof drawSteps, drawn: Drawn): [from: number, to: number
 test('a line is level during each period and interrupted without values', () => {
   fc.assert(
     fc.property(VALUES, (values) => {
-      const drawn: Drawn = { kind: 'values', segments: segmentsOf(values) }
+      const drawn: Drawn = { kind: 'values', segments: joinValues(values) }
       const lines = levels(drawSteps, drawn)
       const length = lines.reduce((sum, [from, to]) => sum + to - from, 0)
       const held = values.filter(({ value }) => value !== null)
@@ -111,7 +111,7 @@ test('a line is level during each period and interrupted without values', () => 
 test('a band follows the largest values forwards and the smallest backwards', () => {
   const drawn: Drawn = {
     kind: 'extremes',
-    segments: [{ from: 0, step: 10, min: [1, null, 3], max: [2, null, 5], mean: [1, null, 4] }],
+    segments: [{ from: 0, step: 10, min: [1, null, 3], max: [2, null, 5], values: [1, null, 4] }],
   }
   expect(levels(drawBand, drawn)).toEqual([
     [0, 10, 2],

@@ -13,8 +13,8 @@ test('a strip shows even small parts of a day', () => {
 
 test('the parts of a bar are as wide as their shares', () => {
   const bars = createBars()
-  bars.of({ none: 0.91, final: 0.08, provisional: 0.01 })
-  const widths = [...String(bars.drawn()).matchAll(/<rect class="(\w+)" x="\d+" width="(\d+)"/g)]
+  bars.show({ none: 0.91, final: 0.08, provisional: 0.01 })
+  const widths = [...String(bars.symbols()).matchAll(/<rect class="(\w+)" x="\d+" width="(\d+)"/g)]
   expect(widths.map(([, state, width]) => [state, Number(width)])).toEqual([
     ['none', 44],
     ['final', 4],

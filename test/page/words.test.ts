@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { dictionaryRows } from '../../src/db/tables/dictionary.ts'
 import { NETWORK_FAILURES, RESPONSE_FAILURES } from '../../src/fetch/failures.ts'
-import { duration } from '../../src/page/elements.ts'
+import { duration } from '../../src/page/formats.ts'
 import SENTENCES from '../../src/page/words/sentences.json' with { type: 'json' }
 import TEXTS from '../../src/page/words/texts.json' with { type: 'json' }
 import TRANSLATIONS from '../../src/page/words/translations.es.json' with { type: 'json' }

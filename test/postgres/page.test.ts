@@ -15,7 +15,7 @@ const ENDLESS = 'with recursive n (i) as (select 1 union all select i + 1 from n
 const query = async (url: string, sql: string) => {
   const answer = await fetch(`${url}/sql.json?sql=${encodeURIComponent(sql)}`)
   return (await answer.json()) as {
-    readonly answer: { readonly rows: unknown[][]; readonly cut: string | null } | null
+    readonly result: { readonly rows: unknown[][]; readonly cut: string | null } | null
     readonly refused: { readonly message: string; readonly code: string } | null
   }
 }
@@ -36,7 +36,7 @@ describe('an SQL statement on the page of a PostgreSQL database', () => {
     const { url } = await servePage(file)
     expect((await query(url, ENDLESS)).refused).toMatchObject({ code: 'timeout' })
     await expect.poll(() => working(file), { timeout: 60_000 }).toBe(0)
-    expect((await query(url, 'select 1 as one')).answer?.rows).toEqual([[1]])
+    expect((await query(url, 'select 1 as one')).result?.rows).toEqual([[1]])
   })
 
   test('a statement reads only what its role may read, up to the row limit', async () => {
@@ -51,14 +51,14 @@ describe('an SQL statement on the page of a PostgreSQL database', () => {
     visitor.username = 'visitor'
     const { url } = await servePage(visitor.href)
     const many = await query(url, 'select g from generate_series(1, 1000000) g')
-    expect([many.answer?.rows.length, many.answer?.cut]).toEqual([1000, 'rows'])
+    expect([many.result?.rows.length, many.result?.cut]).toEqual([1000, 'rows'])
     // More attacks are in security.test.ts, which uses the same code.
     for (const attack of ['delete from series', 'commit; drop table series', 'set role postgres', 'notify x'])
       expect((await query(url, attack)).refused?.message, attack).toMatch(/\.$/)
     // Before PostgreSQL 16, a read-only transaction can write a large object; it is rolled back.
     await query(url, `select lo_from_bytea(0, 'x')`)
     const kept = 'select (select count(*) from series), (select count(*) from pg_largeobject_metadata)'
-    expect((await query(url, kept)).answer?.rows).toEqual([[0, 0]])
+    expect((await query(url, kept)).result?.rows).toEqual([[0, 0]])
   })
 
   test('a statement uses the password of the page, from any source', async () => {
@@ -74,7 +74,7 @@ describe('an SQL statement on the page of a PostgreSQL database', () => {
     const inAddress = new URL(plain)
     inAddress.password = secret
     await (await openStore(inAddress.href)).close()
-    expect((await query((await servePage(inAddress.href)).url, 'select 1 as one')).answer?.rows).toEqual([[1]])
+    expect((await query((await servePage(inAddress.href)).url, 'select 1 as one')).result?.rows).toEqual([[1]])
     vi.stubEnv('PGPASSWORD', secret)
     onTestFinished(() => void vi.unstubAllEnvs())
     const runner = createStatementRunner()

@@ -1,4 +1,4 @@
-/** Days from left to right, hours from top to bottom: how a series goes through the day, and the year. */
+/** A heat map: days from left to right, hours from top to bottom. */
 import { padTwo, valueText, writtenLocale } from './format.ts'
 
 interface Carpet {
@@ -13,7 +13,7 @@ interface CarpetOptions {
   readonly words: Readonly<Record<string, string>>
 }
 
-/** Colours of Viridis at even distances: they grow brighter all the way, which also helps readers who do not see all colours. */
+/** Viridis: its colours differ in brightness too. */
 const COLOURS = '440154 482878 3e4989 31688e 26828e 1f9e89 35b779 6ece58 b5de2b fde725'
   .split(' ')
   .map((hex) => `#${hex}`)
@@ -32,17 +32,17 @@ const MOVES: Readonly<Record<string, readonly [right: number, down: number]>> = 
 const details = document.querySelector<HTMLDetailsElement>('#carpet')
 const canvas = details?.querySelector('canvas')
 const [message, status] = details?.querySelectorAll('[role=status]') ?? []
-let given: CarpetOptions | undefined
+let options: CarpetOptions | undefined
 let shown: Carpet = { slots: [], days: [] }
 let [x, y] = [0, 0]
 
-const within = (place: number, most: number): number => Math.min(most, Math.max(0, place))
+const clamp = (place: number, most: number): number => Math.min(most, Math.max(0, place))
 
-/** The places of the slots that a day has in an hour: two on a day on which the clocks go back. */
-const slotsOf = ({ slots, days }: Carpet, day: number, hour: number): number[] =>
+/** The slots of an hour: two when the clocks go back. */
+const hourSlots = ({ slots, days }: Carpet, day: number, hour: number): number[] =>
   [...slots.keys()].filter((at) => slots[at]!.hour === hour && (!slots[at]!.again || days[day]!.hours[at] !== false))
 
-/** Draws the cells, each as wide as the element allows. An hour that comes twice has two in its place. */
+/** Draws the cells. A repeated hour has two in its place. */
 function drawCells(element: HTMLCanvasElement, carpet: Carpet, colour: (value: number) => string): void {
   const { days } = carpet
   const width = Math.max(1, Math.floor((element.closest('details')!.clientWidth - LABELS) / days.length))
@@ -51,21 +51,21 @@ function drawCells(element: HTMLCanvasElement, carpet: Carpet, colour: (value: n
   const context = element.getContext('2d')!
   for (const [day, { hours }] of days.entries())
     for (let hour = 0; hour < 24; hour++) {
-      const own = slotsOf(carpet, day, hour)
-      for (const [i, slot] of own.entries()) {
+      const places = hourSlots(carpet, day, hour)
+      for (const [i, slot] of places.entries()) {
         const value = hours[slot]
         if (typeof value !== 'number') continue
         context.fillStyle = colour(value)
-        context.fillRect(day * width, hour * ROW + (i * ROW) / own.length, width, ROW / own.length)
+        context.fillRect(day * width, hour * ROW + (i * ROW) / places.length, width, ROW / places.length)
       }
     }
 }
 
-/** Says what the cell of the cursor holds. */
+/** Announces the value at the cursor. */
 function say(): void {
   const [day, slot] = [shown.days[x], shown.slots[y]]
-  if (!given || !day || !slot || !status) return
-  const { chart, locale, words } = given
+  if (!options || !day || !slot || !status) return
+  const { chart, locale, words } = options
   const value = day.hours[y]
   const text = value === false ? words.noHour : value == null ? '–' : `${valueText(value, locale)} ${chart.unit ?? ''}`
   status.textContent = `${day.date} ${padTwo(slot.hour)}:00${slot.again ? ' (2)' : ''} · ${text}`.trim()
@@ -75,21 +75,21 @@ canvas?.addEventListener('keydown', (event) => {
   const [right, down] = MOVES[event.key] ?? []
   if (right === undefined || down === undefined) return
   event.preventDefault()
-  x = within(x + right, shown.days.length - 1)
-  y = within(y + down, shown.slots.length - 1)
-  // Most days have no hour twice.
+  x = clamp(x + right, shown.days.length - 1)
+  y = clamp(y + down, shown.slots.length - 1)
+  // Most days have no repeated hour.
   while (shown.slots[y]!.again && shown.days[x]!.hours[y] === false) y += down || -1
   say()
 })
 canvas?.addEventListener('pointermove', ({ offsetX, offsetY }) => {
-  x = within(Math.floor((offsetX / canvas.clientWidth) * shown.days.length), shown.days.length - 1)
-  const hour = within((offsetY / canvas.clientHeight) * 24, 23.99)
-  const own = slotsOf(shown, x, Math.floor(hour))
-  y = own[Math.floor((hour % 1) * own.length)]!
+  x = clamp(Math.floor((offsetX / canvas.clientWidth) * shown.days.length), shown.days.length - 1)
+  const hour = clamp((offsetY / canvas.clientHeight) * 24, 23.99)
+  const places = hourSlots(shown, x, Math.floor(hour))
+  y = places[Math.floor((hour % 1) * places.length)]!
   say()
 })
 
-/** Names days and colours beside the picture. */
+/** Labels days and colours. */
 function nameAxes(place: Element, { days }: Carpet, [low, high]: readonly [string, string], locale: string): void {
   const format = new Intl.DateTimeFormat(writtenLocale(locale), { day: 'numeric', month: 'short', timeZone: 'UTC' })
   const step = Math.ceil(days.length / Math.max(1, Math.floor(canvas!.width / 70)))
@@ -105,16 +105,16 @@ function nameAxes(place: Element, { days }: Carpet, [low, high]: readonly [strin
   for (const [i, end] of place.querySelectorAll('.scale b').entries()) end.textContent = [low, high][i]!
 }
 
-/** Requests and shows the hours of the range of the page, if their part of the page is open. */
+/** Requests and shows the hours of the range, if the heat map is open. */
 async function showCarpet(): Promise<void> {
   if (!details?.open || !canvas || !message) return
-  given = JSON.parse(document.querySelector('#data')?.textContent ?? '') as CarpetOptions
-  const { words, locale, chart, carpet: address } = given
-  const answer = await fetch(`${address}${location.search}`)
-  const carpet = answer.ok ? ((await answer.json()) as Carpet | null) : null
+  options = JSON.parse(document.querySelector('#data')?.textContent ?? '') as CarpetOptions
+  const { words, locale, chart, carpet: address } = options
+  const response = await fetch(`${address}${location.search}`)
+  const carpet = response.ok ? ((await response.json()) as Carpet | null) : null
   const isShown = carpet !== null && carpet.days.length > 0
   details.querySelector<HTMLElement>('figure')!.hidden = !isShown
-  message.textContent = isShown ? '' : ((answer.ok ? words.carpetMuch : words.failed) ?? '')
+  message.textContent = isShown ? '' : ((response.ok ? words.carpetMuch : words.failed) ?? '')
   if (!isShown) return
   shown = carpet
   const numbers = carpet.days.flatMap(({ hours }) => hours.filter((value) => typeof value === 'number'))

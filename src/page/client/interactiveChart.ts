@@ -5,7 +5,7 @@ import { createChart, type ShownChart, withUnit } from './plot.ts'
 import { type Drawn, differing, periodAt } from './segments.ts'
 import { type PastState, useSlider } from './slider.ts'
 
-/** The data that the page has embedded for this script. */
+/** The data that the page embeds for this script. */
 interface EmbeddedData {
   readonly chart: ShownChart & { readonly asOf: string | null }
   readonly label: string
@@ -18,20 +18,19 @@ interface EmbeddedData {
   readonly words: Readonly<Record<string, string>> & { readonly states: Readonly<Record<string, string>> }
 }
 
-/** A sentence with its placeholders filled. */
-const filled = (sentence: string | undefined, what: string | number): string =>
-  (sentence ?? '').replace('{}', String(what))
+/** Fills the placeholder of a sentence. */
+const fill = (sentence: string | undefined, value: string | number): string =>
+  (sentence ?? '').replace('{}', String(value))
 
-/** Makes the chart of a page interactive. */
 function beginChart(): void {
   const source = document.querySelector('#data')
   const place = document.querySelector<HTMLElement>('#chart')
   const cursorText = document.querySelector('#cursor')
   if (!source || !place || !cursorText) return
   let text = source.textContent ?? ''
-  let given = JSON.parse(text) as EmbeddedData
-  const { words, locale } = given
-  let chart = given.chart
+  let embedded = JSON.parse(text) as EmbeddedData
+  const { words, locale } = embedded
+  let { chart } = embedded
   let at: number | null = null
   const main = document.querySelector('main')!
 
@@ -42,13 +41,13 @@ function beginChart(): void {
     return drawn.kind === 'values' ? value : `${value} (${valueText(min!, locale)} – ${valueText(max!, locale)})`
   }
 
-  /** What there is at an instant, in parts, each with the line of the chart that it is about. */
+  /** The values at an instant, each with the class of its line. */
   function reading(when: number) {
-    const held = periodAt(chart.now, when) ?? (chart.before ? periodAt(chart.before, when) : undefined)
+    const period = periodAt(chart.now, when) ?? (chart.before ? periodAt(chart.before, when) : undefined)
     const state = chart.states.find(([from, to]) => when >= from && when < to)?.[2]
-    const then = chart.before && filled(words.thenValue, valueAt(chart.before, when, chart.unit))
+    const then = chart.before && fill(words.thenValue, valueAt(chart.before, when, chart.unit))
     const parts = [
-      ['', timeText(chart.offsets, held?.from ?? Math.floor(when))],
+      ['', timeText(chart.offsets, period?.from ?? Math.floor(when))],
       ['now', valueAt(chart.now, when, chart.unit)],
       ['then', then],
       ...chart.compared.map(({ name, drawn, unit }, i) => [`with-${i}`, `${name}: ${valueAt(drawn, when, unit)}`]),
@@ -60,7 +59,7 @@ function beginChart(): void {
   let timer: ReturnType<typeof setTimeout> | undefined
   const announce = (parts: readonly string[]): void => {
     clearTimeout(timer)
-    // A screen reader hears where the cursor stops, not everything that it passes.
+    // A screen reader hears only where the cursor stops.
     timer = setTimeout(() => {
       cursorText.textContent = parts.join(' · ')
     }, 60)
@@ -71,8 +70,8 @@ function beginChart(): void {
   let shownFor = ''
   let isOwnRefresh = false
   const sayDifference = (): void =>
-    slider?.say(chart.before ? filled(words.differ, differing(chart.now, chart.before).count) : '')
-  /** Requests what the chart is to show; a later request cancels an earlier one. */
+    slider?.say(chart.before ? fill(words.differ, differing(chart.now, chart.before).count) : '')
+  /** Requests the data of a range; a later request cancels an earlier one. */
   async function load(from: number, to: number, asOf: string | null, isDone: boolean): Promise<void> {
     loading.abort()
     loading = new AbortController()
@@ -82,19 +81,19 @@ function beginChart(): void {
     for (const [name, value] of Object.entries({ ...range, asof: asOf }))
       if (value === null) address.searchParams.delete(name)
       else address.searchParams.set(name, value)
-    // The browser's history keeps only ranges that the user has finished choosing.
+    // The history has only finished choices.
     if (isDone) history.pushState(null, '', address)
     main.dataset.still = ''
     try {
       const query = new URLSearchParams(address.search)
       query.set('px', String(view.columns()))
-      query.set('with', given.with)
+      query.set('with', embedded.with)
       const isThenOnly = asOf !== null && chart.before !== null && `${from} ${to}` === shownFor
       if (isThenOnly) query.set('only', 'before')
-      const answer = await fetch(`${given.api}?${query}`, { signal })
-      const came = (await answer.json()) as Partial<EmbeddedData['chart']> & { readonly error?: string }
-      if (!answer.ok) throw new Error(came.error)
-      chart = { ...chart, ...came }
+      const response = await fetch(`${embedded.api}?${query}`, { signal })
+      const data = (await response.json()) as Partial<EmbeddedData['chart']> & { readonly error?: string }
+      if (!response.ok) throw new Error(data.error)
+      chart = { ...chart, ...data }
       shownFor = `${from} ${to}`
       view.show(chart)
       showLegend()
@@ -116,13 +115,13 @@ function beginChart(): void {
     }
   }
 
-  /** Names the line and the band of a picture that summarizes values. */
+  /** Explains the line and the band of summarized values. */
   function showLegend(): void {
     const legend = document.querySelector<HTMLElement>('#bucket')
     const [segment] = chart.now.kind === 'extremes' ? chart.now.segments : []
     if (!legend) return
     legend.hidden = segment === undefined
-    if (segment) legend.textContent = filled(words.bucket, lengthText(segment.step))
+    if (segment) legend.textContent = fill(words.bucket, lengthText(segment.step))
   }
 
   const zoom = (from: number, to: number): void => {
@@ -134,15 +133,15 @@ function beginChart(): void {
     view.preview(first, last)
     void load(first, last, chart.asOf, true)
   }
-  /** Makes the range as many times as long, about an instant or its middle. */
-  const about = (factor: number, middle = at ?? (chart.from + chart.to) / 2): void =>
+  /** Scales the range about an instant. */
+  const scale = (factor: number, middle = at ?? (chart.from + chart.to) / 2): void =>
     zoom(middle - (middle - chart.from) * factor, middle + (chart.to - middle) * factor)
-  /** Shows where a value comes from. A summary of several values is looked into first. */
+  /** Shows the origin of a value, or zooms into a summary. */
   const explain = (when: number | null): void => {
-    const held = when === null ? undefined : periodAt(chart.now, when)
-    if (!held) return
-    if (chart.now.kind === 'values') location.href = `${given.explain}${held.from}`
-    else about(0.2, when!)
+    const period = when === null ? undefined : periodAt(chart.now, when)
+    if (!period) return
+    if (chart.now.kind === 'values') location.href = `${embedded.explain}${period.from}`
+    else scale(0.2, when!)
   }
 
   const view = createChart(place, chart, {
@@ -164,13 +163,13 @@ function beginChart(): void {
   place.querySelector('svg.figure')?.remove()
   place.tabIndex = 0
   place.setAttribute('role', 'group')
-  place.setAttribute('aria-label', given.label)
+  place.setAttribute('aria-label', embedded.label)
   place.setAttribute('aria-describedby', 'keys')
   place.dataset.drawn = '1'
   performance.mark('chart drawn')
 
   const makeSlider = () =>
-    useSlider(given.changes, chart.asOf, words.now ?? '', (asOf, isDone) => load(chart.from, chart.to, asOf, isDone))
+    useSlider(embedded.changes, chart.asOf, words.now ?? '', (asOf, isDone) => load(chart.from, chart.to, asOf, isDone))
   let slider = makeSlider()
   sayDifference()
 
@@ -180,12 +179,11 @@ function beginChart(): void {
     ArrowRight: () => view.move(1),
     PageUp: () => view.move(-24),
     PageDown: () => view.move(24),
-    '+': () => about(0.5),
-    '-': () => about(2),
+    '+': () => scale(0.5),
+    '-': () => scale(2),
     Home: () => zoom(whole.from, whole.to),
     '[': () => slider?.step(-1),
     ']': () => slider?.step(1),
-    // Without a point, the first one is selected.
     e: () => (at === null ? view.move(1) : explain(at)),
   }
   place.addEventListener('keydown', (event) => {
@@ -194,21 +192,19 @@ function beginChart(): void {
     event.preventDefault()
     act()
   })
-  // The embedded data is replaced by finer data where the picture has room for it.
-  const isCoarse = [chart.now, chart.before, ...chart.compared.map(({ drawn }) => drawn)].some(
-    (drawn) => drawn?.kind === 'extremes',
-  )
-  if (isCoarse) void load(chart.from, chart.to, chart.asOf, false)
+  // The chart may have room for finer data than the page.
+  const lines = [chart.now, chart.before, ...chart.compared.map(({ drawn }) => drawn)]
+  if (lines.some((drawn) => drawn?.kind === 'extremes')) void load(chart.from, chart.to, chart.asOf, false)
   else shownFor = `${chart.from} ${chart.to}`
   showLegend()
-  // The page was updated: by the chart itself, or because a sync has written.
+  // The chart itself or a sync has updated the page.
   document.addEventListener('page:changed', () => {
     const fresh = document.querySelector('#data')?.textContent ?? text
     if (fresh === text) return
-    const changes = JSON.stringify(given.changes)
+    const changes = JSON.stringify(embedded.changes)
     text = fresh
-    given = JSON.parse(text) as EmbeddedData
-    if (JSON.stringify(given.changes) !== changes) slider = makeSlider()
+    embedded = JSON.parse(text) as EmbeddedData
+    if (JSON.stringify(embedded.changes) !== changes) slider = makeSlider()
     if (isOwnRefresh) return
     shownFor = ''
     void load(chart.from, chart.to, chart.asOf, false)
@@ -216,5 +212,5 @@ function beginChart(): void {
 }
 
 beginChart()
-// Back and forward: the address determines the whole page, so the page is loaded again.
+// The address determines the whole page.
 addEventListener('popstate', () => location.reload())

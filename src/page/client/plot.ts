@@ -1,31 +1,30 @@
 import uPlot from 'uplot'
 import type { Offsets } from './clock.ts'
 import { SIGNS, valueText } from './format.ts'
-import { type Drawn, differing, drawBand, drawSteps, eachPeriod, reachOf } from './segments.ts'
+import { type Drawn, differing, drawBand, drawSteps, eachPeriod, valueReach } from './segments.ts'
 
-/** What a chart shows. */
+/** The data of a chart. */
 export interface ShownChart {
   readonly from: number
   readonly to: number
   readonly offsets: Offsets
-  /** The marks of the time axis. */
   readonly ticks: readonly { readonly at: number; readonly label: string }[]
   readonly now: Drawn
   readonly before: Drawn | null
   readonly compared: readonly { readonly name: string; readonly drawn: Drawn; readonly unit: string | null }[]
   readonly unit: string | null
-  /** Intervals that are not final, each with its state. */
+  /** Intervals that are not final. */
   readonly states: readonly (readonly [from: number, to: number, state: keyof typeof SIGNS])[]
   readonly steps: readonly (readonly [at: number, step: number])[]
 }
 
-/** The language of a chart, the names of states in it, and what is done at its events. */
+/** The language of a chart, the names of states, and its event handlers. */
 interface ChartOptions {
   readonly locale: string
   readonly names: Readonly<Record<string, string>>
-  /** The cursor is at an instant, or nowhere; `left` is its place in the chart if the mouse has moved it. */
+  /** The cursor moved to an instant; `left` is its place in the chart if the mouse moved it. */
   readonly cursor: (at: number | null, left: number | null) => void
-  /** An interval was selected with the mouse, or requested by a key. */
+  /** An interval was selected. */
   readonly zoom: (from: number, to: number) => void
   /** An instant was clicked. */
   readonly open: (at: number) => void
@@ -34,14 +33,14 @@ interface ChartOptions {
 const [CHART_HEIGHT, ROOM_ABOVE, ROOM_FOR_NAME] = [320, 18, 120]
 const EMPTY: Drawn = { kind: 'values', segments: [] }
 
-/** Marks intervals that are not final, and where the step of values changes, behind the lines. The style draws them. */
+/** Marks intervals that are not final, and changes of the step, behind the lines. */
 function markStates(u: uPlot, { states, steps, from, to }: ShownChart, names: ChartOptions['names']): void {
   const mark = (className: string, from: number, to: number, title = ''): HTMLElement => {
     const element = Object.assign(document.createElement('div'), { className, textContent: title })
     const [left, right] = [from, to].map((at) => Math.min(Math.max(u.valToPos(at, 'x'), 0), u.under.clientWidth))
     element.style.left = `${left}px`
     element.style.width = `${Math.max(1, right! - left!)}px`
-    // A part that is too narrow for its name has only its sign.
+    // A narrow part has only its sign.
     if (right! - left! < ROOM_FOR_NAME) element.textContent = title.slice(0, 1)
     return element
   }
@@ -55,8 +54,8 @@ function markStates(u: uPlot, { states, steps, from, to }: ShownChart, names: Ch
   )
 }
 
-/** A drawn line as paths of uPlot: the steps as a stroke, and the band of extremes as a filled area. */
-const pathsOf =
+/** Draws a line as paths of uPlot: the steps as a stroke, and the band of extremes as a filled area. */
+const drawPaths =
   (drawn: Drawn, scale: string): uPlot.Series.PathBuilder =>
   (u) => {
     const scales = {
@@ -69,50 +68,50 @@ const pathsOf =
     return { stroke, fill, flags: 1 }
   }
 
-/** The x values by which uPlot places the cursor: the beginnings of all periods. */
+/** The x values by which uPlot places the cursor: the beginnings of periods. */
 function plotData(lines: readonly Drawn[]): uPlot.AlignedData {
   const maps = lines.map((drawn) => new Map([...eachPeriod(drawn)].map(({ from, mean }) => [from, mean])))
   const at = [...new Set(maps.flatMap((map) => [...map.keys()]))].sort((a, b) => a - b)
-  return [at, ...maps.map((map) => at.map((one) => map.get(one) ?? null))] as uPlot.AlignedData
+  return [at, ...maps.map((map) => at.map((begin) => map.get(begin) ?? null))] as uPlot.AlignedData
 }
 
 const padded = (drawn: readonly Drawn[]): [number, number] => {
-  const reach = reachOf(drawn) ?? { low: 0, high: 0 }
+  const reach = valueReach(drawn) ?? { low: 0, high: 0 }
   const more = (reach.high - reach.low) * 0.05 || 1
   return [reach.low - more, reach.high + more]
 }
 
-/** Makes a chart in an element. */
+/** Creates a chart in an element. */
 export function createChart(element: HTMLElement, first: ShownChart, { locale, names, ...events }: ChartOptions) {
   let shown = first
   const box = element.appendChild(document.createElement('div'))
   const colour = (name: string): string => getComputedStyle(box).getPropertyValue(`--${name}`)
   const dashOf = (name: string): number[] => (colour(`chart-${name}-dash`).match(/\d+/g) ?? []).map(Number)
-  /** As many marks as there is room for. */
+  /** As many marks of the time axis as there is room for. */
   const ticks = () => {
-    const all = shown.ticks.filter(({ at }) => at >= shown.from && at <= shown.to)
-    const every = Math.ceil(all.length / Math.max(2, Math.floor((element.clientWidth - 128) / 60)))
-    return all.filter((_, i) => i % every === 0)
+    const within = shown.ticks.filter(({ at }) => at >= shown.from && at <= shown.to)
+    const every = Math.ceil(within.length / Math.max(2, Math.floor((element.clientWidth - 128) / 60)))
+    return within.filter((_, i) => i % every === 0)
   }
   const numbers = (_: uPlot, values: number[]): string[] => values.map((value) => value.toLocaleString(locale))
 
-  /** The instant that a key moves the cursor to; the pixel of the cursor is not exact. */
+  /** The instant to which a key moves the cursor; its pixel is not exact. */
   let exact: number | null = null
   let cursorAt: number | null = null
 
   function make(): uPlot {
     const { now, before, compared, unit } = shown
     // Series of other units share a scale of their own, at the right.
-    const others = compared.filter((one) => one.unit !== unit)
+    const others = compared.filter((series) => series.unit !== unit)
     const lines: uPlot.Series[] = []
-    const all: Drawn[] = []
+    const drawings: Drawn[] = []
     const add = (drawn: Drawn, name: string, width: number, scale = 'y', dash = dashOf(name)): void => {
-      all.push(drawn)
+      drawings.push(drawn)
       const [stroke, fill] = [colour(`chart-${name}`), colour(`chart-${name}-band`)]
-      lines.push({ scale, width, dash, stroke, fill, paths: pathsOf(drawn, scale), points: { show: false } })
+      lines.push({ scale, width, dash, stroke, fill, paths: drawPaths(drawn, scale), points: { show: false } })
     }
-    for (const [i, one] of compared.entries()) add(one.drawn, `with-${i}`, 1.5, one.unit === unit ? 'y' : 'z')
-    // Where a past state is shown, only what differs is strong.
+    for (const [i, series] of compared.entries()) add(series.drawn, `with-${i}`, 1.5, series.unit === unit ? 'y' : 'z')
+    // With a past state, only differences are strong.
     add(now, 'now', before ? 1 : 1.5, 'y', before ? [4, 4] : undefined)
     if (before) add(before, 'then', 0.5)
     if (before) add(differing(now, before), 'then', 2)
@@ -125,7 +124,7 @@ export function createChart(element: HTMLElement, first: ShownChart, { locale, n
       labelSize: isNarrow ? 12 : 20,
       labelFont: axis.font,
     }
-    const onY = [now, before ?? EMPTY, ...compared.filter((one) => one.unit === unit).map(({ drawn }) => drawn)]
+    const onY = [now, before ?? EMPTY, ...compared.filter((series) => series.unit === unit).map(({ drawn }) => drawn)]
     const options: uPlot.Options = {
       width: Math.max(200, element.clientWidth),
       height: CHART_HEIGHT,
@@ -146,7 +145,7 @@ export function createChart(element: HTMLElement, first: ShownChart, { locale, n
         },
         {
           ...value,
-          show: reachOf(onY) !== undefined,
+          show: valueReach(onY) !== undefined,
           grid: { stroke: colour('line'), width: 1 },
           scale: 'y',
           ...(unit ? { label: unit } : {}),
@@ -186,7 +185,7 @@ export function createChart(element: HTMLElement, first: ShownChart, { locale, n
         ],
       },
     }
-    return new uPlot(options, plotData(all), box)
+    return new uPlot(options, plotData(drawings), box)
   }
 
   let plot = make()
@@ -206,22 +205,23 @@ export function createChart(element: HTMLElement, first: ShownChart, { locale, n
       shown = next
       again()
     },
-    /** Draws the known data over another range until the new data arrives. */
+    /** Draws the present data over another range until the new data arrives. */
     preview(from: number, to: number): void {
       shown = { ...shown, from, to }
       plot.setData(plot.data)
     },
     /** Moves the cursor to the next or an earlier period. */
     move(by: number): void {
-      // The first period may begin before the picture does.
-      const at = [...new Set(plot.data[0].filter((one) => one < shown.to).map((one) => Math.max(one, shown.from)))]
-      if (at.length === 0) return
-      const current = cursorAt === null ? (by > 0 ? -1 : at.length) : at.findLastIndex((one) => one <= cursorAt!)
-      exact = at[Math.min(at.length - 1, Math.max(0, current + by))]!
+      // The first period may begin before the picture.
+      const begins = [...new Set(plot.data[0].filter((at) => at < shown.to).map((at) => Math.max(at, shown.from)))]
+      if (begins.length === 0) return
+      const { length } = begins
+      const current = cursorAt === null ? (by > 0 ? -1 : length) : begins.findLastIndex((at) => at <= cursorAt!)
+      exact = begins[Math.min(length - 1, Math.max(0, current + by))]!
       plot.setCursor({ left: Math.max(0, plot.valToPos(exact, 'x')), top: CHART_HEIGHT / 3 })
       exact = null
     },
-    /** How many columns it has. */
+    /** The columns of its picture. */
     columns: (): number => Math.round(plot.bbox.width / devicePixelRatio),
   }
 }

@@ -1,31 +1,25 @@
-/*
- * Values on the wire: periods of equal length that follow one another are one segment, so that their instants need not be sent
- * one by one. Null is a period without a value. Server and browser share this file.
- */
+/* Values on the wire, and how they are drawn. Server and browser share this file. */
 
-/** Values one after the other: the first period begins at `from`, and each lasts `step` seconds. */
-export interface ValueSegment {
+/** Periods of equal length that follow one another. Null: a period without a value. */
+export interface Segment {
   readonly from: number
+  /** Seconds. */
   readonly step: number
+  /** Values, or the means of summarized periods. */
   readonly values: (number | null)[]
+  /** The extremes of summarized periods. */
+  readonly min?: (number | null)[]
+  readonly max?: (number | null)[]
 }
 
-/** The same for periods that hold several values each: the minimum, the maximum and the mean over time. */
-export interface BandSegment {
-  readonly from: number
-  readonly step: number
-  readonly min: (number | null)[]
-  readonly max: (number | null)[]
-  readonly mean: (number | null)[]
+/** The values of an interval, or a summary for each column of a picture. */
+export interface Drawn {
+  readonly kind: 'values' | 'extremes'
+  readonly segments: readonly Segment[]
 }
 
-/** The values of an interval themselves, where a picture has room for them; else a summary for each of its columns. */
-export type Drawn =
-  | { readonly kind: 'values'; readonly segments: readonly ValueSegment[] }
-  | { readonly kind: 'extremes'; readonly segments: readonly BandSegment[] }
-
-/** A period with the minimum, maximum and mean of its values; for a single value all three are equal. */
-export interface PeriodValues {
+/** A period with the minimum, maximum and mean of its values. */
+interface PeriodValues {
   readonly from: number
   readonly to: number
   readonly min: number | null
@@ -33,40 +27,34 @@ export interface PeriodValues {
   readonly mean: number | null
 }
 
-type Segment = ValueSegment | BandSegment
+const periodValues = ({ from, step, values, min = values, max = values }: Segment, i: number): PeriodValues => ({
+  from: from + i * step,
+  to: from + (i + 1) * step,
+  min: min[i]!,
+  max: max[i]!,
+  mean: values[i]!,
+})
 
-const periodCount = (segment: Segment): number => ('values' in segment ? segment.values : segment.min).length
-
-function periodValues(segment: Segment, i: number): PeriodValues {
-  const from = segment.from + i * segment.step
-  const to = from + segment.step
-  if ('values' in segment) {
-    const value = segment.values[i]!
-    return { from, to, min: value, max: value, mean: value }
-  }
-  return { from, to, min: segment.min[i]!, max: segment.max[i]!, mean: segment.mean[i]! }
-}
-
-/** Every period in order. */
 export function* eachPeriod({ segments }: Drawn): Generator<PeriodValues, void> {
-  for (const segment of segments) for (let i = 0; i < periodCount(segment); i++) yield periodValues(segment, i)
+  for (const segment of segments) for (const i of segment.values.keys()) yield periodValues(segment, i)
 }
 
-/** The period in which an instant lies; undefined where none covers it. */
+/** The period that contains an instant, if any. */
 export function periodAt({ segments }: Drawn, at: number): PeriodValues | undefined {
-  const segment = (segments as readonly Segment[]).findLast(({ from }) => from <= at)
-  const i = segment ? Math.floor((at - segment.from) / segment.step) : -1
-  return segment && i < periodCount(segment) ? periodValues(segment, i) : undefined
+  const segment = segments.findLast(({ from }) => from <= at)
+  if (!segment) return undefined
+  const i = Math.floor((at - segment.from) / segment.step)
+  return i < segment.values.length ? periodValues(segment, i) : undefined
 }
 
 /** Beyond this, differences of numbers overflow, and no axis can be made. */
 const DRAWABLE = 8e307
 
-/** The smallest and the largest number that is drawn; undefined where there is none. */
-export function reachOf(all: readonly Drawn[]): { readonly low: number; readonly high: number } | undefined {
+/** The smallest and the largest number that is drawn, if any. */
+export function valueReach(lines: readonly Drawn[]): { readonly low: number; readonly high: number } | undefined {
   let low = Number.POSITIVE_INFINITY
   let high = Number.NEGATIVE_INFINITY
-  for (const drawn of all)
+  for (const drawn of lines)
     for (const { min, max } of eachPeriod(drawn)) {
       if (min !== null && min < low) low = min
       if (max !== null && max > high) high = max
@@ -74,19 +62,18 @@ export function reachOf(all: readonly Drawn[]): { readonly low: number; readonly
   return low <= high ? { low: Math.max(low, -DRAWABLE), high: Math.min(high, DRAWABLE) } : undefined
 }
 
-/** What a pen does: it moves to a place, or draws a line to it. */
 export interface Pen {
   moveTo(x: number, y: number): void
   lineTo(x: number, y: number): void
 }
 
-/** The position of an instant and of a value in a picture. */
+/** Positions in a picture. */
 export interface Scales {
   readonly x: (at: number) => number
   readonly y: (value: number) => number
 }
 
-/** Draws steps: each value, or mean, holds for the length of its period, and missing ones are gaps. */
+/** Draws each value for the length of its period, with gaps for missing ones. */
 export function drawSteps(drawn: Drawn, pen: Pen, { x, y }: Scales): void {
   let end = Number.NaN
   let level = Number.NaN
@@ -112,7 +99,7 @@ export function drawSteps(drawn: Drawn, pen: Pen, { x, y }: Scales): void {
   rest()
 }
 
-/** Draws the outline of the area between the smallest and the largest values. */
+/** Draws the outline of the area between minimum and maximum. */
 export function drawBand(drawn: Drawn, pen: Pen, { x, y }: Scales): void {
   let above: PeriodValues[] = []
   const close = (): void => {
@@ -128,21 +115,18 @@ export function drawBand(drawn: Drawn, pen: Pen, { x, y }: Scales): void {
     }
     above = []
   }
-  for (const held of eachPeriod(drawn)) {
+  for (const period of eachPeriod(drawn)) {
     const last = above.at(-1)
-    if (held.min === null || (last && last.to !== held.from)) close()
-    if (held.min !== null) above.push(held)
+    if (period.min === null || (last && last.to !== period.from)) close()
+    if (period.min !== null) above.push(period)
   }
   close()
 }
 
-/**
- * What was known then where it differs from now: the values of then, with a band to those of now. `count`: how many periods
- * differ, those included that have no value in one of the two.
- */
+/** The past values that differ, with a band to the current ones. `count`: differing periods, also without a value. */
 export function differing(now: Drawn, then: Drawn): Drawn & { readonly count: number } {
   const current = new Map([...eachPeriod(now)].map(({ from, mean }) => [from, mean]))
-  const segments: BandSegment[] = []
+  const segments: Segment[] = []
   let count = 0
   for (const { from, to, mean } of eachPeriod(then)) {
     const value = current.get(from) ?? null
@@ -151,7 +135,7 @@ export function differing(now: Drawn, then: Drawn): Drawn & { readonly count: nu
     count++
     if (mean === null) continue
     const both = [mean, value ?? mean]
-    segments.push({ from, step: to - from, min: [Math.min(...both)], max: [Math.max(...both)], mean: [mean] })
+    segments.push({ from, step: to - from, values: [mean], min: [Math.min(...both)], max: [Math.max(...both)] })
   }
   for (const value of current.values()) if (value !== null) count++
   return { kind: 'extremes', segments, count }

@@ -1,33 +1,33 @@
 import { readKinds, seriesUnitColumn, unitColumn } from '../../db/queries/catalogueNames.ts'
-import { daysText } from '../elements.ts'
+import { daysText } from '../formats.ts'
 import type { PageRequest } from '../page.ts'
 import { translation } from '../words/words.ts'
 
-/** What names are read by. */
+/** The part of a request that selects names. */
 export type LocaleRequest = Pick<PageRequest, 'store' | 'languages'>
 
-/** Picks one of the languages of the same thing: the first of those wanted that there is, else any. */
+/** Picks the row in the first of the languages that has one, else any. */
 export const inLanguage = <T extends { readonly locale: string }>(
   rows: readonly T[],
   languages: readonly string[],
-): T | undefined => {
-  const wanted = languages.find((language) => rows.some(({ locale }) => locale === language))
-  return rows.find(({ locale }) => locale === wanted) ?? rows[0]
-}
+): T | undefined =>
+  languages.map((language) => rows.find(({ locale }) => locale === language)).find((row) => row !== undefined) ??
+  rows[0]
 
-/** The name of each item in the first of the wanted languages that has one, else in another one. */
-function pickNames<K>(
-  rows: readonly { readonly key: K; readonly locale: string; readonly name: string | null }[],
+/** Picks the name of each key in the first of the languages that has one, else any. */
+function pickNames<Row extends { readonly locale: string; readonly name: string | null }, K>(
+  rows: readonly Row[],
   languages: readonly string[],
+  key: (row: Row) => K,
 ): ReadonlyMap<K, string> {
-  const named = Map.groupBy(
+  const groups = Map.groupBy(
     rows.filter(({ name }) => name !== null),
-    ({ key }) => key,
+    key,
   )
-  return new Map([...named].map(([key, names]) => [key, inLanguage(names, languages)!.name!]))
+  return new Map([...groups].map(([id, names]) => [id, inLanguage(names, languages)!.name!]))
 }
 
-/** The names of indicators, by `kind id`, in the language of a request where they are held in it. */
+/** Reads the names of indicators by `kind id`, in the language of the request if stored. */
 export async function indicatorNames({ store, languages }: LocaleRequest, ids: readonly number[]) {
   const rows = await store.kysely
     .selectFrom('indicator_text')
@@ -35,23 +35,20 @@ export async function indicatorNames({ store, languages }: LocaleRequest, ids: r
     .where('kind', 'in', await readKinds(store, 'indicator'))
     .where('id', 'in', [...new Set(ids)])
     .execute()
-  return pickNames(
-    rows.map(({ kind, id, ...row }) => ({ key: `${kind} ${id}`, ...row })),
-    languages,
-  )
+  return pickNames(rows, languages, ({ kind, id }) => `${kind} ${id}`)
 }
 
-/** The names of geos, by number, in the language of a request where they are held in it. */
+/** Reads the names of geos by id, in the language of the request if stored. */
 export async function geoNames({ store, languages }: LocaleRequest, ids: readonly number[]) {
   const rows = await store.kysely
     .selectFrom('geo_text')
-    .select(['id as key', 'locale', 'name'])
+    .select(['id', 'locale', 'name'])
     .where('id', 'in', [...new Set(ids)])
     .execute()
-  return pickNames(rows, languages)
+  return pickNames(rows, languages, ({ id }) => id)
 }
 
-/** The units of some indicators, by `kind id`; the names of their quantities, if the units are not known. */
+/** Reads the units of indicators by `kind id`; the names of their quantities, if the units are unknown. */
 export async function indicatorUnits({ store }: Pick<PageRequest, 'store'>, ids: readonly number[]) {
   const rows = await store.kysely
     .selectFrom('indicator')
@@ -62,7 +59,7 @@ export async function indicatorUnits({ store }: Pick<PageRequest, 'store'>, ids:
   return new Map(rows.map(({ kind, id, unit }) => [`${kind} ${id}`, unit]))
 }
 
-/** The units of the values of some series, by their ids. */
+/** Reads the units of series by id. */
 export async function seriesUnits({ store, languages }: LocaleRequest, ids: readonly number[]) {
   const sumOf = translation(languages[0], 'dictionary', 'sum of') ?? 'sum of'
   const rows = await store.kysely
@@ -73,13 +70,12 @@ export async function seriesUnits({ store, languages }: LocaleRequest, ids: read
   return new Map(rows.map(({ id, unit }) => [id, unit?.replace(/^sum of/, sumOf) ?? null]))
 }
 
-/** A geo with its name, where one is held. */
 export interface NamedGeo {
   readonly id: number
   readonly name: string | null
 }
 
-/** Some geos with their names, in order. */
+/** Reads the names of geos, in order. */
 export async function namedGeos(request: LocaleRequest, ids: readonly number[]): Promise<NamedGeo[]> {
   const names = await geoNames(request, ids)
   return ids.map((id) => ({ id, name: names.get(id) ?? null }))
@@ -94,20 +90,17 @@ interface RecordedRequest {
   readonly to_at: number | null
 }
 
-/** What some requests were for, in words: the number and name of an indicator, else the route, and the days. */
+/** Describes requests: the number and name of an indicator, else the route, and the days. */
 export async function requestNames(request: PageRequest, rows: readonly RecordedRequest[]) {
-  const idOf = ({ params }: RecordedRequest): unknown => (JSON.parse(params) as { id?: unknown }).id
-  const names = await indicatorNames(
-    request,
-    rows.map(idOf).filter((id) => typeof id === 'number'),
-  )
+  const parseId = ({ params }: RecordedRequest): unknown => (JSON.parse(params) as { id?: unknown }).id
+  const ids = rows.map(parseId).filter((id) => typeof id === 'number')
+  const names = await indicatorNames(request, ids)
   return (row: RecordedRequest): string => {
-    const id = idOf(row)
-    const name = names.get(`${row.route} ${id}`)
-    const what =
-      name === undefined
-        ? [request.words.runs.targets[row.route] ?? row.route.replaceAll('_', ' '), id].filter(Boolean).join(' ')
-        : `${id} ${name}`
-    return row.from_at === null || row.to_at === null ? what : `${what}, ${daysText(request, row.from_at, row.to_at)}`
+    const { route, from_at, to_at } = row
+    const id = parseId(row)
+    const name = names.get(`${route} ${id}`)
+    const target = request.words.runs.targets[route] ?? route.replaceAll('_', ' ')
+    const item = name === undefined ? [target, id].filter(Boolean).join(' ') : `${id} ${name}`
+    return from_at === null || to_at === null ? item : `${item}, ${daysText(request, from_at, to_at)}`
   }
 }

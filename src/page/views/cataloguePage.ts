@@ -2,38 +2,39 @@ import { readKinds } from '../../db/queries/catalogueNames.ts'
 import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
 import { readStoredRanges, SEARCH_SCOPES, searchItems } from '../../reports/searchItems.ts'
 import { visible, withoutAccents } from '../../util/text.ts'
-import { command, kindText, numberedPager, options, seriesLinks, serviceText, table } from '../elements.ts'
+import { command, numberedPager, options, seriesLinks, serviceText, table } from '../elements.ts'
+import { kindText } from '../formats.ts'
 import { type Html, html } from '../html.ts'
 import { type PageRequest, view, wholeNumber } from '../page.ts'
 import { indicatorUnits, inLanguage } from '../queries/names.ts'
-import { heldSeriesOf } from '../queries/seriesPaths.ts'
+import { readStoredSeries } from '../queries/seriesPaths.ts'
 
 /** Indicators and results that one page shows. */
 const [INDICATORS_A_PAGE, RESULTS] = [40, 40]
-/** Matching texts, in any language, of which the details are read: a common word is in most texts. */
-const MOST_FOUND = 1000
-/** How many letters of a text are shown around the first match. */
+/** Matching texts, in any language, whose details are read: a common word is in most texts. */
+const MAX_FOUND = 1000
+/** Letters of a text that are shown around the first match. */
 const SNIPPET_LETTERS = 90
 
-const HELD_CHOICES = ['all', 'held', 'other'] as const
+const STORED_CHOICES = ['all', 'held', 'other'] as const
 
-/** The line of a job that fetches an indicator from now on. */
+/** The line of a job that fetches an indicator. */
 function jobLine(kind: string, id: number): string {
   const isOffer = kind === ENTRY_ROUTES.offers
   const route = isOffer || kind === ENTRY_ROUTES.series ? '' : `route: ${kind}, `
   return `${isOffer ? 'offers' : 'series'}: [{ ${route}indicators: [${id}], window: { last: 30d } }]`
 }
 
-/** One page of the catalogue, by number or as the search ranks it: each indicator with its texts in a language, and what is held of it. */
+/** Reads one page of the catalogue, by number or by rank: indicators with their texts and stored series. */
 async function readIndicators({ store: db, languages, query, locale }: PageRequest) {
   const text = (query.get('q') ?? '').slice(0, 200)
-  const held = HELD_CHOICES.find((one) => one === query.get('held')) ?? 'all'
+  const held = STORED_CHOICES.find((choice) => choice === query.get('held')) ?? 'all'
   const page = Math.max(1, wholeNumber(query.get('page')) ?? 1)
   const stored = await readStoredRanges(db)
-  const found = /[\p{L}\p{N}]/u.test(text)
+  const matching = /[\p{L}\p{N}]/u.test(text)
     ? await searchItems(db, text, ['catalogue'])
     : await db.kysely.selectFrom('indicator').select(['kind', 'id']).orderBy('kind').orderBy('id').execute()
-  const keys = found.filter(({ kind, id }) => held === 'all' || stored.has(`${kind} ${id}`) === (held === 'held'))
+  const keys = matching.filter(({ kind, id }) => held === 'all' || stored.has(`${kind} ${id}`) === (held === 'held'))
   const shown = keys.slice((page - 1) * INDICATORS_A_PAGE, page * INDICATORS_A_PAGE)
   const kinds = [...new Set(shown.map(({ kind }) => kind))]
   const ids = [...new Set(shown.map(({ id }) => id))]
@@ -46,45 +47,36 @@ async function readIndicators({ store: db, languages, query, locale }: PageReque
     .where('i.id', 'in', ids)
     .orderBy('t.locale')
     .execute()
-  const series = await heldSeriesOf(db, shown)
+  const series = await readStoredSeries(db, shown)
   const units = await indicatorUnits({ store: db }, ids)
-  const none = { name: null, short_name: null, locale: null, withdrawn_at: null }
   const indicators = shown.map(({ kind, id }) => {
-    const { geos = 0, first_day: first_date = null, last_day: last_date = null } = stored.get(`${kind} ${id}`) ?? {}
-    return {
-      ...none,
-      ...inLanguage(
-        rows.filter((row) => row.kind === kind && row.id === id),
-        languages,
-      ),
-      kind,
-      id,
-      unit: units.get(`${kind} ${id}`) ?? null,
-      series: series.get(`${kind} ${id}`) ?? [],
-      geos,
-      first_date,
-      last_date,
-      job: jobLine(kind, id),
-    }
+    const key = `${kind} ${id}`
+    const versions = rows.filter((row) => row.kind === kind && row.id === id)
+    const { name = null, short_name = null, locale = null, withdrawn_at = null } = inLanguage(versions, languages) ?? {}
+    const { geos = 0, first_day: first_date = null, last_day: last_date = null } = stored.get(key) ?? {}
+    const unit = units.get(key) ?? null
+    const links = series.get(key) ?? []
+    const texts = { name, short_name, locale, withdrawn_at }
+    return { ...texts, kind, id, unit, geos, first_date, last_date, series: links, job: jobLine(kind, id) }
   })
   return { text, held, page, locale, indicators, more: keys.length > page * INDICATORS_A_PAGE }
 }
 
-/** `/indicators`: the catalogue, held or not. */
+/** `/indicators`: the catalogue. */
 export const indicatorsView = view({
   read: readIndicators,
   show({ text, held, page: at, indicators: rows, more }, request) {
     const { words, link } = request
-    const { indicators: own, common } = words
-    const choices = HELD_CHOICES.map((one) => [one, own.held[one]] as const)
+    const { indicators: labels, common } = words
+    const choices = STORED_CHOICES.map((choice) => [choice, labels.held[choice]] as const)
     const none =
       text === '' && held === 'all'
-        ? html`<p>${own.noneAtAll}</p>${command(request.command('discover --refresh'))}`
-        : html`<p>${own.none}</p>`
-    return html`<p>${own.about}</p>
+        ? html`<p>${labels.noneAtAll}</p>${command(request.command('discover --refresh'))}`
+        : html`<p>${labels.none}</p>`
+    return html`<p>${labels.about}</p>
 <form action="${link('/indicators')}" class="question">
 <label>${common.words} <input type="search" name="q" value="${text}" size="30"></label>
-<label>${own.which} <select name="held">${options(choices, held)}</select></label>
+<label>${labels.which} <select name="held">${options(choices, held)}</select></label>
 <button>${common.show}</button></form>
 ${
   rows.length === 0
@@ -94,18 +86,18 @@ ${
           common.name,
           ({ kind, id, name, locale, withdrawn_at }) => {
             const kindName = kindText(kind, request)
-            return html`${id} ${!!name && html`<a href="${link(`/texts/${kind}/${id}`)}">${serviceText(name, locale)}</a>`}${kindName !== null && html` (${kindName})`}${withdrawn_at !== null && html` <span class="soft">${own.withdrawn}</span>`}`
+            return html`${id} ${!!name && html`<a href="${link(`/texts/${kind}/${id}`)}">${serviceText(name, locale)}</a>`}${kindName !== null && html` (${kindName})`}${withdrawn_at !== null && html` <span class="soft">${labels.withdrawn}</span>`}`
           },
         ],
         [common.unit, ({ unit }) => serviceText(unit)],
         [
-          own.what,
+          labels.what,
           ({ first_date, last_date, geos, series }) =>
             first_date === null || last_date === null
-              ? own.not
-              : html`${own.days(first_date, last_date, geos)}<br>${seriesLinks(request, series)}`,
+              ? labels.not
+              : html`${labels.days(first_date, last_date, geos)}<br>${seriesLinks(request, series)}`,
         ],
-        [own.line, ({ first_date, job }) => first_date === null && command(job)],
+        [labels.line, ({ first_date, job }) => first_date === null && command(job)],
       ])
 }
 ${numberedPager(request, at, more)}`
@@ -118,12 +110,12 @@ interface Excerpt {
   readonly hit: boolean
 }
 
-/** A text without accents and capitals, with as many letters as before. */
+/** Removes accents and capitals; the text keeps its length. */
 const foldedLetters = (text: string): string =>
   text.replaceAll(/[\u00c0-\u024f]/g, (letter) => withoutAccents(letter).charAt(0)).toLowerCase()
 
-/** The part of a text around the first of some beginnings of words; empty when none occurs. */
-export function excerptOf(text: string, words: readonly string[]): Excerpt[] {
+/** The part of a text around the first word that begins with one of some words; empty without a match. */
+export function findExcerpt(text: string, words: readonly string[]): Excerpt[] {
   const hits = [...foldedLetters(text).matchAll(new RegExp(`(?<![\\p{L}\\p{N}])(?:${words.join('|')})`, 'gu'))]
   const [first] = hits
   if (!first) return []
@@ -141,7 +133,7 @@ export function excerptOf(text: string, words: readonly string[]): Excerpt[] {
   return pieces.filter((piece) => piece.text !== '')
 }
 
-/** Pages that the search finds by their names. */
+/** Pages that the search finds by name. */
 const PAGES = {
   ...{ home: '/', coverage: '/coverage', indicators: '/indicators', runs: '/runs', quarantine: '/quarantine' },
   ...{ texts: '/texts', archives: '/archives', widgets: '/widgets', sql: '/sql', dictionary: '/dictionary' },
@@ -149,41 +141,41 @@ const PAGES = {
 
 const SCOPE_CHOICES = ['all', ...SEARCH_SCOPES] as const
 
-/** The matches of some words, the best first, each with the place in its text and its held series. */
+/** Reads the matches of words, best first, with an excerpt and the stored series. */
 async function readSearch({ store: db, service, query, words: { common } }: PageRequest) {
   const text = (query.get('q') ?? '').slice(0, 200)
-  const place = SCOPE_CHOICES.find((one) => one === query.get('in')) ?? 'all'
+  const place = SCOPE_CHOICES.find((scope) => scope === query.get('in')) ?? 'all'
   const words = (text.match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => foldedLetters(word.normalize('NFC')))
   const none = { text, place, total: 0, more: false, results: [], pages: [] }
   if (words.length === 0) return none
-  const pages = (Object.keys(PAGES) as (keyof typeof PAGES)[]).filter((name) => {
-    const names = foldedLetters(common.pages[name]).split(' ')
-    return place === 'all' && words.every((word) => names.some((one) => one.startsWith(word)))
+  const pages = (Object.keys(PAGES) as (keyof typeof PAGES)[]).filter((page) => {
+    const names = foldedLetters(common.pages[page]).split(' ')
+    return place === 'all' && words.every((word) => names.some((name) => name.startsWith(word)))
   })
-  const found = await searchItems(db, text, place === 'all' ? SEARCH_SCOPES : [place], MOST_FOUND)
-  const shown = found.slice(0, RESULTS)
+  const hits = await searchItems(db, text, place === 'all' ? SEARCH_SCOPES : [place], MAX_FOUND)
+  const shown = hits.slice(0, RESULTS)
   const texts = await db.kysely
     .selectFrom('texts')
     .select(['kind', 'item_id', 'locale', 'text'])
     .where('item_id', 'in', [...new Set(shown.map(({ id }) => id))])
     .where('kind', 'in', [...new Set(shown.map(({ kind }) => kind))])
     .execute()
-  const series = await heldSeriesOf(db, shown)
+  const series = await readStoredSeries(db, shown)
   const archives = await readKinds(db, 'archive')
-  const results = shown.map((one) => {
-    const own = texts.filter(({ kind, item_id }) => kind === one.kind && item_id === one.id)
-    const ordered = [...own].sort((a, b) => Number(b.locale === one.locale) - Number(a.locale === one.locale))
-    const excerpts = ordered.map(({ text: whole }) => excerptOf(whole ?? '', words))
+  const results = shown.map((hit) => {
+    const versions = texts.filter(({ kind, item_id }) => kind === hit.kind && item_id === hit.id)
+    const ordered = versions.toSorted((a, b) => Number(b.locale === hit.locale) - Number(a.locale === hit.locale))
+    const excerpts = ordered.map(({ text: whole }) => findExcerpt(whole ?? '', words))
     return {
-      ...one,
-      archive: archives.includes(one.kind),
+      ...hit,
+      archive: archives.includes(hit.kind),
       excerpt: excerpts.find((pieces) => pieces.length > 0) ?? [],
-      series: series.get(`${one.kind} ${one.id}`) ?? [],
+      series: series.get(`${hit.kind} ${hit.id}`) ?? [],
     }
   })
-  // The same item may match in every language of the service.
-  const more = found.length * service.locales.length >= MOST_FOUND
-  return { ...none, total: found.length, more, results, pages }
+  // An item may match in every language of the service.
+  const more = hits.length * service.locales.length >= MAX_FOUND
+  return { ...none, total: hits.length, more, results, pages }
 }
 
 type Results = Awaited<ReturnType<typeof readSearch>>
@@ -197,21 +189,21 @@ ${result.excerpt.length > 0 && html`<p lang="${locale}"><bdi>${result.excerpt.ma
 ${result.series.length > 0 && html`<p>${words.common.viewValues}: ${seriesLinks(request, result.series)}</p>`}</li>\n`
 }
 
-/** `/search?q=`: where does something occur? */
+/** `/search?q=`: matches in the catalogue, texts, archives and names of pages. */
 export const searchView = view({
   read: readSearch,
   show({ text, place, total, results, more, pages }, request) {
     const { words, link } = request
-    const { search: own, common } = words
-    const choices = SCOPE_CHOICES.map((one) => [one, own.places[one]] as const)
-    const first = more ? own.firstOfMore : own.first
-    const found = results.length < total ? first(results.length, total) : own.found(total)
-    return html`<p>${own.about}</p>
+    const { search: labels, common } = words
+    const choices = SCOPE_CHOICES.map((scope) => [scope, labels.places[scope]] as const)
+    const first = more ? labels.firstOfMore : labels.first
+    const counted = results.length < total ? first(results.length, total) : labels.found(total)
+    return html`<p>${labels.about}</p>
 <form role="search" action="${link('/search')}" class="question">
 <label>${common.words} <input type="search" name="q" value="${text}" size="40"></label>
-<label>${own.where} <select name="in">${options(choices, place)}</select></label>
-<button>${own.find}</button></form>
-${text !== '' && html`<p role="status">${total + pages.length === 0 ? own.none(text) : found}</p>`}
+<label>${labels.where} <select name="in">${options(choices, place)}</select></label>
+<button>${labels.find}</button></form>
+${text !== '' && html`<p role="status">${total + pages.length === 0 ? labels.none(text) : counted}</p>`}
 ${pages.length > 0 && html`<p>${common.navigation}: ${pages.map((name) => html`<a href="${link(PAGES[name])}">${common.pages[name]}</a> `)}</p>`}
 ${results.length > 0 && html`<ol class="found">\n${results.map((result) => item(result, request))}</ol>`}`
   },

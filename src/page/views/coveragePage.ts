@@ -1,112 +1,94 @@
 import { readJobFiles } from '../../db/queries/jobRuns.ts'
 import { ALL_GEOS } from '../../db/tables/codes.ts'
-import { addUnits, floorTo, formatLocal, localDate, startOfDate } from '../../util/time/zone.ts'
+import { addUnits, ceilTo, formatLocal, localDate, startOfDate } from '../../util/time/zone.ts'
 import { SIGNS } from '../client/format.ts'
 import { sharesText, stateLegend } from '../coveragePictures.ts'
-import {
-  commandLine,
-  groupingText,
-  jobFile,
-  kindText,
-  localText,
-  numberedPager,
-  options,
-  scrolled,
-  serviceText,
-  table,
-} from '../elements.ts'
+import { commandLine, numberedPager, options, scrolled, serviceText, table } from '../elements.ts'
+import { groupingText, jobFile, kindText, localText } from '../formats.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
-import { NotFound, type PageRequest, pageNumber, view } from '../page.ts'
+import { NotFound, type PageRequest, paginate, view, wholeNumber } from '../page.ts'
 import {
   COVERAGE_STATES,
-  coverageIntervalsOf,
+  computeShares,
   daysBetween,
   geosBySeries,
+  readCoverageIntervals,
   type Shares,
-  sharesOf,
   type Timelines,
   timelines,
-  worstOf,
+  worstState,
 } from '../queries/intervals.ts'
 import { namedGeos } from '../queries/names.ts'
 import { allSeries, findSeriesByPath, type SeriesHead, seriesHeads } from '../queries/seriesPaths.ts'
 
 /** Series on one page. */
 const SERIES_A_PAGE = 40
-/** How many gaps are listed. */
-const HOLES_SHOWN = 25
+const MAX_HOLES = 25
 
 const localYear = (zone: string, at: number): number => Number(localDate(zone, at).slice(0, 4))
 
-/** The local years of some timelines, their borders, and the end; undefined where there is nothing. */
-function yearsOf(zone: string, lines: Timelines) {
-  const all = [...lines.values()].filter(({ length }) => length > 0)
-  if (all.length === 0) return undefined
-  const end = Math.max(...all.map((line) => line.at(-1)!.to))
-  const [first, last] = [localYear(zone, Math.min(...all.map((line) => line[0]!.from))), localYear(zone, end - 1)]
+/** The local years of timelines with their borders; undefined if there are none. */
+function listYears(zone: string, lines: Timelines) {
+  const intervals = [...lines.values()].flat()
+  if (intervals.length === 0) return undefined
+  const end = Math.max(...intervals.map(({ to }) => to))
+  const [first, last] = [localYear(zone, Math.min(...intervals.map(({ from }) => from))), localYear(zone, end - 1)]
   const years = Array.from({ length: last - first + 1 }, (_, i) => first + i)
   const borders = [...years, last + 1].map((year) => startOfDate(zone, `${String(year).padStart(4, '0')}-01-01`)!)
   return { years, borders, end }
 }
 
-/** Every series with the shares of its years. */
+/** Reads every series with the shares of its years. */
 export async function readCoverage(request: PageRequest) {
-  const { page, pages, shown } = pageNumber(request, await allSeries(request), SERIES_A_PAGE)
+  const { page, pages, shown } = paginate(request, await allSeries(request), SERIES_A_PAGE)
   const head = await seriesHeads(request, shown)
   const ids = shown.map(({ id }) => id)
-  const intervals = await coverageIntervalsOf(request, ids)
+  const intervals = await readCoverageIntervals(request, ids)
   const geos = await geosBySeries(request, ids)
   const series = shown.map((row) => {
     const lines = timelines(intervals.get(row.id)!)
-    const { years, borders } = yearsOf(row.time_zone, lines) ?? { years: [], borders: [] }
-    const shares = sharesOf(lines, borders, geos.get(row.id) ?? [])
+    const { years, borders } = listYears(row.time_zone, lines) ?? { years: [], borders: [] }
+    const shares = computeShares(lines, borders, geos.get(row.id) ?? [])
     return { ...head(row), years: years.map((year, i) => ({ year, shares: shares[i]! })) }
   })
   return { series, page, pages }
 }
 
-/** The requested geo: null for all together, and for a geo with values that was only ever requested with all others. */
-function requestedGeo({ query }: PageRequest, lines: Timelines, known: readonly number[]): number | null {
+/** The requested geo: null for all together, and for a geo that was only requested with all others. */
+function requestedGeo({ query }: PageRequest, lines: Timelines, geos: readonly number[]): number | null {
   const chosen = query.get('geo')
-  if (chosen === null || chosen === '') return null
-  const geo = /^\d{1,15}$/.test(chosen) ? Number(chosen) : -1
-  if (!lines.has(geo) && !known.includes(geo)) throw new NotFound(`geo ${chosen}`)
+  if (!chosen) return null
+  const geo = wholeNumber(chosen) ?? -1
+  if (!lines.has(geo) && !geos.includes(geo)) throw new NotFound(`geo ${chosen}`)
   return lines.has(geo) ? geo : null
 }
 
-/** The first local day that begins at or after an instant. */
-function endDate(zone: string, at: number): string {
-  const day = floorTo(zone, at, 'day')
-  return localDate(zone, day === at ? at : addUnits(zone, day, 'day', 1))
-}
-
-/** The jobs that want a series. */
-async function jobsOf({ store }: PageRequest, seriesId: number): Promise<string[]> {
+/** Reads the jobs that select a series. */
+async function readJobs({ store }: PageRequest, seriesId: number): Promise<string[]> {
   const ranges = store.kysely.selectFrom('_job_range').where('series_id', '=', seriesId)
   return (await ranges.select('job').distinct().orderBy('job').execute()).map(({ job }) => job)
 }
 
-/** One series: its years by month, one year by day, and what is missing in it. */
-export async function readCoverageOf(request: PageRequest) {
+/** Reads the coverage of a series: its years by month, and one year by day with its missing data. */
+export async function readSeriesCoverage(request: PageRequest) {
   const row = await findSeriesByPath(request, request.params.id)
   const zone = row.time_zone
-  const intervals = (await coverageIntervalsOf(request, [row.id])).get(row.id)!
-  const all = timelines(intervals)
-  const known = (await geosBySeries(request, [row.id])).get(row.id) ?? []
-  const geo = requestedGeo(request, all, known)
-  const lines: Timelines = geo === null ? all : new Map([[geo, all.get(geo)!]])
+  const intervals = (await readCoverageIntervals(request, [row.id])).get(row.id)!
+  const geoLines = timelines(intervals)
+  const geoIds = (await geosBySeries(request, [row.id])).get(row.id) ?? []
+  const geo = requestedGeo(request, geoLines, geoIds)
+  const lines: Timelines = geo === null ? geoLines : new Map([[geo, geoLines.get(geo)!]])
   const head = {
     ...(await seriesHeads(request, [row]))(row),
-    jobs: await jobsOf(request, row.id),
+    jobs: await readJobs(request, row.id),
     jobFiles: await readJobFiles(request.store),
     geo,
-    geos: await namedGeos(request, [...all.keys()]),
+    geos: await namedGeos(request, [...geoLines.keys()]),
   }
-  const found = yearsOf(zone, lines)
-  if (!found) return { ...head, year: null, years: [], days: [], holes: [], more: 0 }
-  const { years, borders } = found
-  const wanted = Number(request.query.get('year') ?? localYear(zone, Math.min(request.now, found.end - 1)))
-  const nth = years.includes(wanted) ? years.indexOf(wanted) : years.length - 1
+  const { years, borders, end } = listYears(zone, lines) ?? { years: [], borders: [], end: 0 }
+  if (years.length === 0) return { ...head, year: null, years: [], days: [], holes: [], more: 0 }
+  const selected = Number(request.query.get('year') ?? localYear(zone, Math.min(request.now, end - 1)))
+  const nth = years.includes(selected) ? years.indexOf(selected) : years.length - 1
   const [from, to] = [borders[nth]!, borders[nth + 1]!]
   const holes = intervals
     .filter(({ geoId }) => geo === null || geoId === geo || geoId === ALL_GEOS)
@@ -115,64 +97,64 @@ export async function readCoverageOf(request: PageRequest) {
   const monthBorders = (january: number): number[] =>
     Array.from({ length: 13 }, (_, month) => addUnits(zone, january, 'month', month))
   const days = daysBetween(zone, from, to)
-  const dayShares = sharesOf(lines, days.borders, known)
+  const dayShares = computeShares(lines, days.borders, geoIds)
   return {
     ...head,
     year: years[nth]!,
-    years: years.map((year, i) => ({ year, months: sharesOf(lines, monthBorders(borders[i]!), known) })),
+    years: years.map((year, i) => ({ year, months: computeShares(lines, monthBorders(borders[i]!), geoIds) })),
     days: days.dates.map((date, i) => ({ date, shares: dayShares[i]! })),
-    holes: holes.slice(0, HOLES_SHOWN).map(({ geoId, from, to, ...hole }) => ({
+    holes: holes.slice(0, MAX_HOLES).map(({ geoId, from, to, ...hole }) => ({
       ...hole,
       geo: geoId,
       from: formatLocal(zone, from),
       to: formatLocal(zone, to),
-      // Whole local days, because commands take those.
-      fromDate: localDate(zone, floorTo(zone, from, 'day')),
-      toDate: endDate(zone, to),
+      // Commands take whole local days.
+      fromDate: localDate(zone, from),
+      toDate: localDate(zone, ceilTo(zone, to, 'day')),
     })),
-    more: Math.max(0, holes.length - HOLES_SHOWN),
+    more: Math.max(0, holes.length - MAX_HOLES),
   }
 }
 
-type CoverageOf = Awaited<ReturnType<typeof readCoverageOf>>
+type SeriesCoverage = Awaited<ReturnType<typeof readSeriesCoverage>>
 
 const headName = (request: PageRequest, { kind, indicatorId, name, timeTrunc, geoAgg }: SeriesHead): string => {
   const grouping = groupingText(request, timeTrunc, geoAgg)
   return [kindText(kind, request), indicatorId, name, grouping && `(${grouping})`].filter(Boolean).join(' ')
 }
 
-/** Draws bars of shares: each is drawn once in a page, and shown by reference in every cell with these shares. */
+/** Draws bars of shares. Each bar is drawn once and shown by reference in every cell with these shares. */
 export function createBars() {
-  const known = new Map<string, { readonly id: string; readonly shape: Html }>()
+  const drawn = new Map<string, { readonly id: string; readonly shape: Html }>()
   return {
-    of(shares: Shares): Html {
-      // What is missing stays visible, however little it is.
+    show(shares: Shares): Html {
+      // Even the smallest part stays visible.
       const widths = COVERAGE_STATES.filter((state) => (shares[state] ?? 0) > 0).map(
         (state) => [state, Math.max(2, Math.round(shares[state]! * 48))] as const,
       )
       const key = widths.join(' ')
-      if (!known.has(key)) {
+      if (!drawn.has(key)) {
         let x = 0
         const parts = widths.map(([state, width]) => {
           x += width
           return html`<rect class="${state}" x="${x - width}" width="${width}" height="5"/>`
         })
-        const id = `b${known.size}`
+        const id = `b${drawn.size}`
         const shape = html`<symbol id="${id}" viewBox="0 0 ${x} 5" preserveAspectRatio="none">${parts}</symbol>`
-        known.set(key, { id, shape })
+        drawn.set(key, { id, shape })
       }
-      return html`<svg aria-hidden="true"><use href="#${known.get(key)!.id}"/></svg>`
+      return html`<svg aria-hidden="true"><use href="#${drawn.get(key)!.id}"/></svg>`
     },
-    /** All bars drawn so far; they come after the tables. */
-    drawn: (): HtmlPart =>
-      known.size > 0 &&
-      html`<svg class="quiet" aria-hidden="true">${[...known.values()].map(({ shape }) => shape)}</svg>`,
+    /** All bars drawn so far, to place after the tables. */
+    symbols: (): HtmlPart =>
+      drawn.size > 0 &&
+      html`<svg class="quiet" aria-hidden="true">${[...drawn.values()].map(({ shape }) => shape)}</svg>`,
   }
 }
 
 type Bars = ReturnType<typeof createBars>
 
-/** A cell of a grid: the shares that it shows, where it leads, and its name. */
+/** A cell of a grid: its shares, link and name. */
 type GridCell = readonly [shares: Shares, href: string, name: string] | undefined
 
 interface Grid {
@@ -182,23 +164,23 @@ interface Grid {
   readonly rows: readonly { readonly head: HtmlPart; readonly cells: readonly GridCell[] }[]
 }
 
-/** A table of cells: each has words, which the style shows as the sign of the worst state, and a bar where there are several states. */
+/** A table of cells. The style shows the words of a cell as the sign of its worst state; several states have a bar. */
 function gridTable({ caption, style = 'grid', heads, rows }: Grid, request: PageRequest, bars: Bars): Html {
-  const cell = (one: GridCell): Html => {
-    if (!one) return html`<td></td>`
-    const [shares, href, name] = one
+  const show = (cell: GridCell): Html => {
+    if (!cell) return html`<td></td>`
+    const [shares, href, name] = cell
     const isMixed = Object.keys(shares).length > 1
-    return html`<td class="${worstOf(shares)}${isMixed && ' mixed'}"><a href="${href}">${name}: ${sharesText(request, shares)}${isMixed && bars.of(shares)}</a></td>`
+    return html`<td class="${worstState(shares)}${isMixed && ' mixed'}"><a href="${href}">${name}: ${sharesText(request, shares)}${isMixed && bars.show(shares)}</a></td>`
   }
   return scrolled(
     caption,
     html`<table class="${style}"><caption class="${style !== 'grid' && 'quiet'}">${caption}</caption>
 <thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>
-<tbody data-grid>${rows.map(({ head, cells }) => html`<tr><th scope="row">${head}</th>${cells.map(cell)}</tr>\n`)}</tbody></table>`,
+<tbody data-grid>${rows.map(({ head, cells }) => html`<tr><th scope="row">${head}</th>${cells.map(show)}</tr>\n`)}</tbody></table>`,
   )
 }
 
-/** `/coverage`: what do I have? */
+/** `/coverage`: coverage of every series by year. */
 export const coverageView = view({
   read: readCoverage,
   show(data, request) {
@@ -208,28 +190,28 @@ export const coverageView = view({
     const years = [...new Set(data.series.flatMap(({ years }) => years.map(({ year }) => year)))].sort((a, b) => a - b)
     const rows = data.series.map((head) => {
       const path = `/coverage/${head.path}`
-      const of = new Map(head.years.map(({ year, shares }) => [year, shares]))
+      const byYear = new Map(head.years.map(({ year, shares }) => [year, shares]))
       return {
         head: html`<a href="${link(path)}">${serviceText(headName(request, head))}</a>`,
         cells: years.map((year): GridCell => {
-          const shares = of.get(year)
+          const shares = byYear.get(year)
           return shares && [shares, link(path, { year }), String(year)]
         }),
       }
     })
     return html`${request.live && html`<p>${coverage.about}</p>`}${stateLegend(request)}
 ${gridTable({ caption: coverage.caption, heads: [common.series, ...years], rows }, request, bars)}
-${bars.drawn()}${numberedPager(request, data.page, data.pages)}`
+${bars.symbols()}${numberedPager(request, data.page, data.pages)}`
   },
 })
 
 /** The choice of a geo. */
-function geoForm({ geos, geo, year }: CoverageOf, request: PageRequest): HtmlPart {
+function geoForm({ geos, geo, year }: SeriesCoverage, request: PageRequest): HtmlPart {
   const { words, link, path, live } = request
   if (geos.length <= 1 || !live) return null
   const name = ({ id, name }: (typeof geos)[number]) => (id === ALL_GEOS ? words.common.allGeos : `${id} ${name ?? ''}`)
-  const choices = [['', words.coverage.together] as const, ...geos.map((one) => [String(one.id), name(one)] as const)]
-  return html`<form action="${link(path)}" method="get"><label>${words.coverage.geoLabel} <select name="geo">${options(choices, String(geo ?? ''))}</select></label> <input type="hidden" name="year" value="${year}"><button>${words.common.show}</button></form>`
+  const choices = geos.map((choice) => [String(choice.id), name(choice)] as const)
+  return html`<form action="${link(path)}" method="get"><label>${words.coverage.geoLabel} <select name="geo">${options([['', words.coverage.together], ...choices], String(geo ?? ''))}</select></label> <input type="hidden" name="year" value="${year}"><button>${words.common.show}</button></form>`
 }
 
 /** The months in the language of the page. */
@@ -238,8 +220,8 @@ const monthNames = ({ locale }: PageRequest): string[] => {
   return Array.from({ length: 12 }, (_, month) => format(Date.UTC(2025, month)))
 }
 
-/** Years by month; a cell leads to the days of its year. */
-function yearTable(data: CoverageOf, request: PageRequest, bars: Bars): Html {
+/** Years by month; cells link to the days of their year. */
+function yearTable(data: SeriesCoverage, request: PageRequest, bars: Bars): Html {
   const { coverage, series } = request.words
   const names = monthNames(request)
   const rows = data.years.map(({ year, months }) => {
@@ -250,8 +232,8 @@ function yearTable(data: CoverageOf, request: PageRequest, bars: Bars): Html {
   return gridTable({ caption: coverage.yearsCaption, heads: [series.spans.year, ...heads], rows }, request, bars)
 }
 
-/** One year: a row a month, a column a day; a cell leads to the values of its day. */
-function dayTable(data: CoverageOf, year: number, request: PageRequest, bars: Bars): Html {
+/** A year with a row per month and a column per day; cells link to the values of their day. */
+function dayTable(data: SeriesCoverage, year: number, request: PageRequest, bars: Bars): Html {
   const { coverage, series } = request.words
   const names = monthNames(request)
   const caption = coverage.daysCaption(String(year))
@@ -271,10 +253,12 @@ function dayTable(data: CoverageOf, year: number, request: PageRequest, bars: Ba
 ${gridTable({ caption, style: 'grid days', heads: [series.spans.month, ...numbers], rows }, request, bars)}`
 }
 
-type Hole = CoverageOf['holes'][number]
-
-/** How a gap is closed: by a command, or by the next sync. */
-function remedy({ reason, fromDate, toDate, nextAt }: Hole, data: CoverageOf, request: PageRequest): Html {
+/** The command that closes a gap, and the next request. */
+function remedy(
+  { reason, fromDate, toDate, nextAt }: SeriesCoverage['holes'][number],
+  data: SeriesCoverage,
+  request: PageRequest,
+): Html {
   const { coverage } = request.words
   const job = jobFile(data.jobFiles, data.jobs[0] ?? 'nightly')
   const range = `${job} --only ${data.indicatorId} --from ${fromDate} --to ${toDate}`
@@ -293,7 +277,7 @@ function remedy({ reason, fromDate, toDate, nextAt }: Hole, data: CoverageOf, re
   return html`${waits && html`<span>${waits}</span> `}${commandLine(request.command(command))}`
 }
 
-function holeTable(data: CoverageOf, year: number, request: PageRequest): Html {
+function holeTable(data: SeriesCoverage, year: number, request: PageRequest): Html {
   const { coverage, common } = request.words
   const caption = coverage.holes(String(year))
   if (data.holes.length === 0) return html`<h2>${caption}</h2><p class="good">${coverage.noHoles}</p>`
@@ -314,9 +298,9 @@ ${table(caption, data.holes, [
 ])}${data.more > 0 && html`<p>${coverage.more(data.more)}</p>`}`
 }
 
-/** `/coverage/ID`: what do I have of this series, what is missing, why, and how do I get it? */
-export const coverageOfSeriesView = view({
-  read: readCoverageOf,
+/** `/coverage/ID`: the coverage of a series, and its missing data with reasons and commands. */
+export const seriesCoverageView = view({
+  read: readSeriesCoverage,
   title: (data, request) => `${request.words.common.pages.coverage}: ${headName(request, data)}`,
   show(data, request) {
     const { link, words } = request
@@ -325,7 +309,7 @@ export const coverageOfSeriesView = view({
 ${
   data.year === null
     ? html`<p>${words.coverage.none}</p>`
-    : html`${geoForm(data, request)}${holeTable(data, data.year, request)}${yearTable(data, request, bars)}${dayTable(data, data.year, request, bars)}${stateLegend(request)}${bars.drawn()}`
+    : html`${geoForm(data, request)}${holeTable(data, data.year, request)}${yearTable(data, request, bars)}${dayTable(data, data.year, request, bars)}${stateLegend(request)}${bars.symbols()}`
 }`
   },
 })

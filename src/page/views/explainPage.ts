@@ -7,35 +7,35 @@ import { decompressBody } from '../../util/storedBody.ts'
 import { type Instant, parseInstant } from '../../util/time/instant.ts'
 import { addUnits, floorTo } from '../../util/time/zone.ts'
 import { lengthText } from '../client/format.ts'
-import { momentText, numberText, timeText } from '../elements.ts'
+import { momentText, numberText, timeText } from '../formats.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { NotFound, type PageRequest, view } from '../page.ts'
-import { rangeQuery, readNamedGeoSeries, sqlOf } from '../queries/series/seriesQuery.ts'
-import { type GeoSeries, isForGeo } from '../queries/series/window.ts'
+import { rangeQuery, readNamedGeoSeries, selectStatement } from '../queries/series/seriesQuery.ts'
+import { type GeoSeries, includesGeo } from '../queries/series/window.ts'
 
-/** Bytes. Larger answers are not searched for a value. */
+/** Bytes. Larger replies are not searched for a value. */
 const SEARCHED = 64 * 1024 * 1024
 
-const originOf = prepared((db, of: { id: number }) =>
+const originQuery = prepared((db, fetch: { id: number }) =>
   db
     .selectFrom('_fetch as f')
     .leftJoin('_run as r', 'r.id', 'f.run_id')
     .select(['f.id as fetch', 'f.run_id as run', 'r.job', 'r.command', 'f.entry', 'f.reason', 'f.target'])
     .select(['f.status', 'f.ms', 'f.finished_at as at', 'f.reply_hash as reply'])
-    .where('f.id', '=', of.id),
+    .where('f.id', '=', fetch.id),
 )
 
-/** A request, and the run that sent it; null for none, and for one that is not known any more. */
+/** Reads a request and its run; null if it is not recorded. */
 const readOrigin = async ({ kysely }: Reader, id: number | null) =>
-  id === null ? null : ((await originOf.first(kysely, { id })) ?? null)
+  id === null ? null : ((await originQuery.first(kysely, { id })) ?? null)
 
 type Origin = NonNullable<Awaited<ReturnType<typeof readOrigin>>>
 
-/** The geo of a value in an answer, by the rules of the loader. */
+/** The geo of a value in a reply, by the rules of the loader. */
 const geoIn = ({ geo_id: id, geo_ids: ids }: Readonly<Record<string, unknown>>): unknown =>
   id ?? (Array.isArray(ids) && ids.length === 1 ? ids[0] : 0)
 
-/** The last position of the value of an instant and geo in an answer, as a JSON path: where there are two, the later one counts. */
+/** Finds the last value of an instant and geo in a reply, with its JSON path. */
 function findValue(body: unknown, { geoId }: GeoSeries, at: Instant) {
   for (const [name, dataset] of Object.entries(isObject(body) ? body : {})) {
     if (!isObject(dataset) || !Array.isArray(dataset.values)) continue
@@ -50,8 +50,8 @@ function findValue(body: unknown, { geoId }: GeoSeries, at: Instant) {
   return undefined
 }
 
-/** The position of a value in a stored answer, or why it cannot be shown. */
-async function findInAnswer({ kysely }: Reader, line: GeoSeries, at: Instant, hash: string | null) {
+/** Finds a value in a stored reply, or the reason why it cannot be shown. */
+async function findInReply({ kysely }: Reader, line: GeoSeries, at: Instant, hash: string | null) {
   const row =
     hash === null
       ? undefined
@@ -66,8 +66,12 @@ async function findInAnswer({ kysely }: Reader, line: GeoSeries, at: Instant, ha
   }
 }
 
-/** The last answer that covered an instant of a series and geo, whether it changed anything or not. */
-async function confirmedBy({ kysely }: Reader, { seriesId, geoId }: GeoSeries, at: Instant): Promise<number | null> {
+/** Finds the last fetch that covered an instant, whether it changed anything or not. */
+async function findConfirmation(
+  { kysely }: Reader,
+  { seriesId, geoId }: GeoSeries,
+  at: Instant,
+): Promise<number | null> {
   const rows = await kysely
     .selectFrom('_fetch')
     .select(['id', 'geo_ids'])
@@ -77,21 +81,21 @@ async function confirmedBy({ kysely }: Reader, { seriesId, geoId }: GeoSeries, a
     .where('to_at', '>', at)
     .orderBy('id', 'desc')
     .execute()
-  return rows.find(({ geo_ids }) => isForGeo(geo_ids, geoId))?.id ?? null
+  return rows.find(({ geo_ids }) => includesGeo(geo_ids, geoId))?.id ?? null
 }
 
-/** Every version of a value, the newest first, back to its request, its run and the place in the stored answer. */
+/** Reads every version of a value, newest first, with its requests and its place in the stored reply. */
 async function readVersions(db: Reader, line: GeoSeries, at: Instant) {
   const { seriesId, geoId } = line
   const current = await db.kysely
     .selectFrom('observation')
     .select(['value', 'step_s as step', 'fetch_id'])
-    .where((of) => of.and({ series_id: seriesId, geo_id: geoId, at }))
+    .where((eb) => eb.and({ series_id: seriesId, geo_id: geoId, at }))
     .execute()
   const earlier = await db.kysely
     .selectFrom('observation_revision')
     .select(['value', 'step_s as step', 'fetch_id', 'superseded_by'])
-    .where((of) => of.and({ series_id: seriesId, geo_id: geoId, at }))
+    .where((eb) => eb.and({ series_id: seriesId, geo_id: geoId, at }))
     .orderBy('fetch_id', 'desc')
     .execute()
   const versions = []
@@ -102,13 +106,12 @@ async function readVersions(db: Reader, line: GeoSeries, at: Instant) {
     const origin = await readOrigin(db, fetch_id)
     // The request that ended it; null for the current version.
     const until = await readOrigin(db, superseded_by)
-    versions.push({ value, step, origin, until, place: await findInAnswer(db, line, at, origin?.reply ?? null) })
+    versions.push({ value, step, origin, until, place: await findInReply(db, line, at, origin?.reply ?? null) })
   }
   return versions
 }
 
-/** A value with all its versions. */
-async function read(request: PageRequest) {
+async function readValue(request: PageRequest) {
   const { store, params } = request
   const { id, geo = null, at: text = '' } = params
   const dataset = await readNamedGeoSeries(request, id, geo)
@@ -119,43 +122,43 @@ async function read(request: PageRequest) {
   return {
     at,
     versions,
-    confirmed: await readOrigin(store, await confirmedBy(store, dataset, at)),
+    confirmed: await readOrigin(store, await findConfirmation(store, dataset, at)),
     dataset,
-    /** The instants of the neighbouring values; null where there is none. */
+    /** The instants of the neighbouring values, if any. */
     previous: await readEndOfValues(store, dataset, 'last', { beyond: at }),
     next: await readEndOfValues(store, dataset, 'first', { beyond: at }),
-    /** The SQL statement that gives all versions. */
-    sql: sqlOf({ dataset, range: { from: at, to: at + 1 }, asOf: null })
+    /** The SQL statement for all versions. */
+    sql: selectStatement({ dataset, range: { from: at, to: at + 1 }, asOf: null })
       .replace('from observations\n', 'from observation_history\n')
       .replace('value\n', 'value, valid_from, valid_to\n'),
   }
 }
 
-type Explained = Awaited<ReturnType<typeof read>>
+type Explained = Awaited<ReturnType<typeof readValue>>
 
 /** The request that brought or ended a version, and its run. */
-function originHtml(which: string, one: Origin, { dataset }: Explained, { words, link }: PageRequest): Html {
-  const { explain: own, common } = words
-  const { run, job, command, target, status, ms, reason, entry, at } = one
-  return html`<dt>${which}</dt><dd><a href="${link(`/runs/${run}`)}">${own.run(String(run), [...new Set([command, job])].join(' '))}</a>, ${momentText(dataset.zone, at)}${reason !== null && ` · ${own.reason}: ${words.runs.reasons[reason] ?? reason}`}${entry !== '' && ` · ${own.entry}: ${entry}`}</dd>
+function originHtml(name: string, origin: Origin, { dataset }: Explained, { words, link }: PageRequest): Html {
+  const { explain: labels, common } = words
+  const { run, job, command, target, status, ms, reason, entry, at } = origin
+  return html`<dt>${name}</dt><dd><a href="${link(`/runs/${run}`)}">${labels.run(String(run), [...new Set([command, job])].join(' '))}</a>, ${momentText(dataset.zone, at)}${reason !== null && ` · ${labels.reason}: ${words.runs.reasons[reason] ?? reason}`}${entry !== '' && ` · ${labels.entry}: ${entry}`}</dd>
 ${target !== '' && html`<dt>${common.request}</dt><dd><code>GET ${target}</code> ${status ?? '–'}, ${ms} ms</dd>`}`
 }
 
 /** A version and its origin. */
-function versionHtml(one: Explained['versions'][number], data: Explained, request: PageRequest): Html {
-  const { explain: own } = request.words
+function versionHtml(version: Explained['versions'][number], data: Explained, request: PageRequest): Html {
+  const { explain: labels } = request.words
   const { zone, unit } = data.dataset
-  const { origin, until, place } = one
-  const when = [origin && own.since(momentText(zone, origin.at)), until && own.until(momentText(zone, until.at))]
-  return html`<li class="version"><h2>${one.until === null ? own.now : own.was} <data value="${one.value}">${one.value === null ? 'null' : numberText(one.value, request.locale)}</data> ${unit}</h2>
-<p class="soft">${when.filter(Boolean).join(', ')} · ${own.step} ${lengthText(one.step)}</p>
-<dl>${one.origin && originHtml(own.brought, one.origin, data, request)}${one.until && originHtml(own.ended, one.until, data, request)}
-<dt>${own.place}</dt><dd>${typeof place === 'string' ? own.places[place] : html`<code>${place.path}</code><pre>${place.fragment}</pre>`}</dd></dl></li>`
+  const { origin, until, place, value, step } = version
+  const when = [origin && labels.since(momentText(zone, origin.at)), until && labels.until(momentText(zone, until.at))]
+  return html`<li class="version"><h2>${until === null ? labels.now : labels.was} <data value="${value}">${value === null ? 'null' : numberText(value, request.locale)}</data> ${unit}</h2>
+<p class="soft">${when.filter(Boolean).join(', ')} · ${labels.step} ${lengthText(step)}</p>
+<dl>${origin && originHtml(labels.brought, origin, data, request)}${until && originHtml(labels.ended, until, data, request)}
+<dt>${labels.place}</dt><dd>${typeof place === 'string' ? labels.places[place] : html`<code>${place.path}</code><pre>${place.fragment}</pre>`}</dd></dl></li>`
 }
 
-/** `/explain/600/3/AT`: where a value comes from. */
+/** `/explain/600/3/AT`: the origin of a value. */
 export const explainView = view({
-  read,
+  read: readValue,
   title({ dataset, at, versions }, { locale, words }) {
     const value = `${numberText(versions[0]?.value, locale)} ${dataset.unit ?? ''}`.trim()
     return `${words.common.pages.explain}: ${words.explain.title(value, timeText(dataset.zone, at))}`
@@ -163,17 +166,17 @@ export const explainView = view({
   show(data, request) {
     const { dataset, at, versions, confirmed } = data
     const { words, link } = request
-    const { explain: own, common } = words
+    const { explain: labels, common } = words
     const { zone, path, geoId } = dataset
     const day = floorTo(zone, at, 'day')
     const range = rangeQuery(zone, { from: day, to: addUnits(zone, day, 'day', 1) })
     const other = (to: Instant | null, rel: string, text: string): HtmlPart =>
       to !== null && html`<a rel="${rel}" href="${link(`/explain/${path}/${geoId}/${to}`)}">${text}</a> `
     return html`<p><bdi>${dataset.indicator} ${dataset.name}</bdi> · <bdi>${dataset.geo.name ?? geoId}</bdi> · ${timeText(zone, at)}</p>
-<p>${other(data.previous, 'prev', own.previous)}${other(data.next, 'next', own.next)}<a href="${link(`/series/${path}`, { geo: geoId, ...range })}">${common.back}</a></p>
-${versions[0]!.until !== null && html`<p class="bad">${own.withdrawn}</p>`}
-<ol class="versions">${versions.map((one) => versionHtml(one, data, request))}</ol>
-${confirmed && html`<p>${own.confirmed(momentText(zone, confirmed.at))}</p>`}
+<p>${other(data.previous, 'prev', labels.previous)}${other(data.next, 'next', labels.next)}<a href="${link(`/series/${path}`, { geo: geoId, ...range })}">${common.back}</a></p>
+${versions[0]!.until !== null && html`<p class="bad">${labels.withdrawn}</p>`}
+<ol class="versions">${versions.map((version) => versionHtml(version, data, request))}</ol>
+${confirmed && html`<p>${labels.confirmed(momentText(zone, confirmed.at))}</p>`}
 <h2>${common.same}</h2><pre>${data.sql}</pre>`
   },
 })

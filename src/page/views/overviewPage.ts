@@ -2,58 +2,46 @@ import type { IncompleteRun } from '../../reports/lastRuns.ts'
 import { oneLine, shellWord, visible } from '../../util/text.ts'
 import { valueText } from '../client/format.ts'
 import { stateLegend, stripPicture } from '../coveragePictures.ts'
-import {
-  type Column,
-  commandLine,
-  daysText,
-  groupingText,
-  jobFile,
-  kindText,
-  localText,
-  messageText,
-  numberedPager,
-  roughLength,
-  serviceText,
-  table,
-} from '../elements.ts'
+import { type Column, commandLine, messageText, numberedPager, serviceText, table } from '../elements.ts'
+import { daysText, groupingText, jobFile, kindText, localText, roughLength } from '../formats.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { type PageRequest, view } from '../page.ts'
 import { type Overview, readOverview, type SeriesLine, STRIP_DAYS } from '../queries/overviewData.ts'
 import { runsTable } from './runsPage.ts'
 
 /** Commands that take a job. */
-const OF_JOB = ['plan', 'sync', 'validate', 'backfill', 'restate']
+const JOB_COMMANDS = ['plan', 'sync', 'validate', 'backfill', 'restate']
 
-/** The command that a hint names, with its job; a retry where it names none. */
+/** The command in a hint, with its job; `retry` without one. */
 function commandIn(hint: string | null, job: string | null, files: Overview['jobFiles']): string {
   const [, command] = /(?<![\w-])indicator-sync ((?:[a-z]+)(?: --?[\w-]+)*)/.exec(hint ?? '') ?? []
   if (command === undefined) return 'retry'
   const [name = ''] = command.split(' ')
-  if (!OF_JOB.includes(name)) return command
+  if (!JOB_COMMANDS.includes(name)) return command
   return `${name} ${jobFile(files, job ?? 'nightly')}${command.slice(name.length)}`
 }
 
 interface Problem {
   readonly text: HtmlPart
-  /** The arguments of the command that repairs it. */
+  /** The arguments of the command that fixes it. */
   readonly command: string
 }
 
-/** What is wrong, the worst first. */
+/** Lists problems, the worst first. */
 function problems({ health, failures, jobFiles }: Overview, request: PageRequest): Problem[] {
   const { link, words } = request
   const { home } = words
   const sync = (job: string): string => `sync ${jobFile(jobFiles, job)}`
   const runProblem = ({ run, job, command, part }: IncompleteRun, text: string): Problem => ({
     text: html`<a href="${link(`/runs/${run}`)}">${text}</a>`,
-    command: !['schedule', ...OF_JOB].includes(command)
+    command: !['schedule', ...JOB_COMMANDS].includes(command)
       ? command
       : part === null
         ? sync(job)
         : part.replace(/^\w+/, (name) => `${name} ${jobFile(jobFiles, job)}`),
   })
   const gapProblem = (gap: Overview['health']['gaps'][number]): Problem => ({
-    // The length is that of a geo on average: each may lack the same days.
+    // The average of the geos, because each may lack the same days.
     text: html`<a href="${link(`/coverage/${gap.path}`)}">${gap.indicatorId}${gap.name !== null && html` ${serviceText(gap.name)}`}</a>: ${home.gap[
       gap.reason
     ](roughLength(request, gap.seconds / gap.geos), daysText(request, gap.from, gap.to))}`,
@@ -64,15 +52,15 @@ function problems({ health, failures, jobFiles }: Overview, request: PageRequest
   const counted = (count: number, text: (count: number) => HtmlPart, command: string): Problem[] =>
     count > 0 ? [{ text: text(count), command }] : []
   return [
-    ...health.failedRuns.map((one) => runProblem(one, home.failedRun(one.job))),
-    ...health.unfinishedRuns.map((one) => runProblem(one, home.unfinishedRun(one.job))),
+    ...health.failedRuns.map((run) => runProblem(run, home.failedRun(run.job))),
+    ...health.unfinishedRuns.map((run) => runProblem(run, home.unfinishedRun(run.job))),
     ...counted(health.failures, home.failures, 'retry'),
-    // Requests and messages of the service are only for users who can act on them.
+    // A published page has no requests and messages of the service.
     ...(request.live ? failures : []).map(({ target, name, outcome, message, hint, next_at, job, code }) => ({
       text: html`<bdi title="${visible(target)}">${oneLine(name)}</bdi>: ${words.runs.results[outcome]}. ${next_at !== null && home.after(localText(request, next_at))}${messageText(message, request, code)}`,
       command: commandIn(hint, job, jobFiles),
     })),
-    // A failure that is listed names its gap.
+    // A listed failure names its gap.
     ...health.gaps.filter(({ reason }) => reason !== 'failed' || !isListed).map(gapProblem),
     ...counted(health.moreGaps, home.moreGaps, 'gaps'),
     ...health.missed.map(({ job, lastAt, usualS }) => ({
@@ -89,22 +77,22 @@ function problems({ health, failures, jobFiles }: Overview, request: PageRequest
   ]
 }
 
-/** Problems, each command once. */
+/** The problems by command. */
 function healthSection(data: Overview, request: PageRequest): Html {
   const { home } = request.words
   const { series } = data.health
-  const found = problems(data, request)
-  if (found.length === 0)
+  const listed = problems(data, request)
+  if (listed.length === 0)
     return html`<section class="health"><p class="${series > 0 ? 'good' : 'soft'}">${series > 0 ? home.whole : home.noSeries}</p></section>`
-  const groups = [...Map.groupBy(found, ({ command }) => command)]
+  const groups = [...Map.groupBy(listed, ({ command }) => command)]
   return html`<section class="health problems" aria-label="${home.todo}">${groups.map(
-    ([command, some]) =>
-      html`<div><ul>${some.map(({ text }) => html`<li>${text}</li>`)}</ul>${request.live && commandLine(request.command(command))}</div>`,
+    ([command, group]) =>
+      html`<div><ul>${group.map(({ text }) => html`<li>${text}</li>`)}</ul>${request.live && commandLine(request.command(command))}</div>`,
   )}</section>`
 }
 
-/** How old the lakes are, and the command that updates one that is behind. */
-function lakes({ lakes: all }: Overview, request: PageRequest): HtmlPart {
+/** The age of each lake, with the command that updates it. */
+function lakes({ lakes: rows }: Overview, request: PageRequest): HtmlPart {
   const { home, common } = request.words
   const lakeText = (state: Overview['lakes'][number]['state']): HtmlPart => {
     if (state === null) return home.noLake
@@ -113,15 +101,15 @@ function lakes({ lakes: all }: Overview, request: PageRequest): HtmlPart {
     return state.fetches_behind === 0 ? home.lakeFresh(length) : home.lake(length, state.fetches_behind)
   }
   return (
-    all.length > 0 &&
-    html`<ul class="lakes">${all.map(({ folder, state }) => {
+    rows.length > 0 &&
+    html`<ul class="lakes">${rows.map(({ folder, state }) => {
       const isFresh = state !== null && typeof state === 'object' && state.fetches_behind === 0
       return html`<li>${home.lakeName} <code>${visible(folder)}</code>: ${lakeText(state)} ${!isFresh && commandLine(request.command(`lake sync ${shellWord(folder)}`))}</li>\n`
     })}</ul>`
   )
 }
 
-/** How long ago the last value ended, and how long that usually is. */
+/** The age of the last value, and its usual age. */
 function age({ behindS, usualS, late }: SeriesLine, request: PageRequest): HtmlPart {
   const { home, common } = request.words
   if (behindS === null) return html`<span class="soft">${home.noValue}</span>`
@@ -134,7 +122,7 @@ function age({ behindS, usualS, late }: SeriesLine, request: PageRequest): HtmlP
   }`
 }
 
-/** The means of the last days as a small picture; decoration, because the page of the series says the same. */
+/** The means of the last days as a small picture. */
 function sparkline(trend: SeriesLine['trend']): HtmlPart {
   const values = trend.filter((value) => value !== null)
   if (values.length < 2) return null
@@ -155,10 +143,10 @@ function seriesColumns(request: PageRequest): Column<SeriesLine>[] {
     [
       common.series,
       ({ path, indicatorId, name, geo, geos, kind, timeTrunc, geoAgg }) => {
-        const where = geo ?? (geos > 1 ? home.geos(geos) : null)
+        const place = geo ?? (geos > 1 ? home.geos(geos) : null)
         const detail = [kindText(kind, request), groupingText(request, timeTrunc, geoAgg)].filter(Boolean).join(', ')
         return html`<a href="${link(`/series/${path}`)}">${indicatorId} ${serviceText(name)}</a>
-<span class="soft">${detail}${detail && where && ' · '}${serviceText(where)}</span>`
+<span class="soft">${detail}${detail && place && ' · '}${serviceText(place)}</span>`
       },
     ],
     [
@@ -195,7 +183,7 @@ ${numberedPager(request, data.page, data.pages)}
 ${stateLegend(request)}`
 }
 
-/** `/`: is my copy whole and fresh? */
+/** `/`: whether the copy is complete and fresh. */
 export const overviewView = view({
   read: readOverview,
   title(data, request) {

@@ -2,25 +2,23 @@ import { DAY, floorToSecond } from '../../util/time/instant.ts'
 import { dayIntervalAt, localDay } from '../../util/time/localDay.ts'
 import { localDate } from '../../util/time/zone.ts'
 import { valueText } from '../client/format.ts'
-import { countText, momentText, serviceText, table, timeText } from '../elements.ts'
+import { serviceText, table } from '../elements.ts'
 import { figure } from '../figure.ts'
+import { countText, momentText, timeText } from '../formats.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { type PageRequest, view } from '../page.ts'
 import { readChanges } from '../queries/series/chartData.ts'
 import { rangeQuery, readChartQuery } from '../queries/series/seriesQuery.ts'
 import { readWindows } from '../queries/series/window.ts'
 
-/** The borders of the ages of revisions, in days after the period began; the first age is before its beginning. */
+/** Borders of ages of revisions, in days after the period began; the first age is before that. */
 const AGES = [0, 1, 2, 3, 7, 14, 30, 90, Number.POSITIVE_INFINITY]
 
 /** The most days whose revisions are examined. */
 const MAX_REVISED_DAYS = 92
-/** States that are drawn, and columns of their picture. */
 const [MAX_DRAWN_STATES, PICTURE_COLUMNS] = [5, 200]
 
-const ageOf = (seconds: number): number => AGES.findIndex((days) => seconds < days * DAY)
-
-/** How many revisions there are, and by how much the values changed, whatever the sign; null: withdrawn. */
+/** Counts revisions and measures their absolute changes; null: withdrawn. */
 function summarize(changes: readonly (number | null)[]) {
   const sizes = changes.filter((change) => change !== null)
   return {
@@ -31,13 +29,13 @@ function summarize(changes: readonly (number | null)[]) {
   }
 }
 
-/** Some elements of a list: the first, the last, and others evenly between them. */
-const evenly = <T>(all: readonly T[], count: number): T[] =>
-  all.length <= count
-    ? [...all]
-    : Array.from({ length: count }, (_, i) => all[Math.round((i * (all.length - 1)) / (count - 1))]!)
+/** Selects the first, the last and evenly spaced elements between them. */
+const sample = <T>(list: readonly T[], count: number): T[] =>
+  list.length <= count
+    ? [...list]
+    : Array.from({ length: count }, (_, i) => list[Math.round((i * (list.length - 1)) / (count - 1))]!)
 
-/** How the values of a range were revised; of the end of the range where that is too long. */
+/** Reads the revisions of a range, or of its end if it is too long. */
 async function readVintages(request: PageRequest) {
   const { store: db } = request
   const { dataset, range: requested } = await readChartQuery(request)
@@ -46,19 +44,19 @@ async function readVintages(request: PageRequest) {
   const first = Math.max(dayIntervalAt(zone, requested.from).day, last - MAX_REVISED_DAYS + 1)
   const range = { from: Math.max(requested.from, localDay(zone, first).from), to: requested.to }
   const changes = await readChanges(db, dataset, range)
-  const few = evenly(changes, MAX_DRAWN_STATES)
+  const few = sample(changes, MAX_DRAWN_STATES)
   const ids = few.map(({ fetchId }) => fetchId)
   const drawn = await readWindows(db, dataset, range, PICTURE_COLUMNS, ids)
   const revisions = await db.engine.revisions({ ...dataset, ...range }, null)
   const byAge: (number | null)[][] = AGES.map(() => [])
   const heat = AGES.map(() => new Array<number>(last - first + 1).fill(0))
-  // The revisions of one answer are consecutive and in order of time, so few moments and days are computed.
+  // Revisions of one reply are consecutive and in order, so few moments and days are computed.
   let moment = { text: '', second: 0 }
   let { day, from, to } = dayIntervalAt(zone, range.from)
   for (const { at, before, after, withdrawn, revisedAt } of revisions) {
     if (revisedAt !== moment.text) moment = { text: revisedAt, second: floorToSecond(revisedAt) }
     if (at < from || at >= to) ({ day, from, to } = dayIntervalAt(zone, at))
-    const age = ageOf(moment.second - at)
+    const age = AGES.findIndex((days) => moment.second - at < days * DAY)
     byAge[age]!.push(withdrawn || before === null || after === null ? null : Math.abs(after - before))
     heat[age]![day - first]!++
   }
@@ -66,50 +64,50 @@ async function readVintages(request: PageRequest) {
     dataset,
     range,
     changes,
-    /** A few of the states, from the first to the last. */
     fan: few.map((change, i) => ({ ...change, drawn: drawn[i]! })),
     /** By age, as in `AGES`. */
     byAge: byAge.map(summarize),
     days: Array.from({ length: last - first + 1 }, (_, i) => localDate(zone, localDay(zone, first + i).from)),
-    /** How many revisions of each day came at each age: by age, then by day. */
+    /** Numbers of revisions by age, then by day. */
     heat,
   }
 }
 
 type Vintages = Awaited<ReturnType<typeof readVintages>>
 
-/** A few past states over each other; the newest is drawn last, and always in the same style. */
-const fan = ({ dataset, range, fan: states }: Vintages, { words: { vintages: own }, locale }: PageRequest): HtmlPart =>
+/** Past states over each other; the newest is drawn last. */
+const fan = (
+  { dataset, range, fan: states }: Vintages,
+  { words: { vintages: labels }, locale }: PageRequest,
+): HtmlPart =>
   states.length > 0 &&
-  html`<section aria-labelledby="fan"><h2 id="fan">${own.fan}</h2>
+  html`<section aria-labelledby="fan"><h2 id="fan">${labels.fan}</h2>
 ${figure({
   range,
   zone: dataset.zone,
   lines: states.map(({ drawn }, i) => ({ drawn, style: `fan-${6 - states.length + i}` as const })),
-  label: own.fanLabel(states.length),
+  label: labels.fanLabel(states.length),
   locale,
 })}</section>`
 
-/** An age in words. */
-function ageText(i: number, { words: { vintages: own } }: PageRequest): string {
+function ageText(i: number, { words: { vintages: labels } }: PageRequest): string {
   const [from, to] = [AGES[i - 1], AGES[i]!]
-  if (from === undefined) return own.before
-  if (to === Number.POSITIVE_INFINITY) return own.later(from)
-  if (from === 0) return own.day
-  return to === from + 1 ? own.nthDay(to) : own.days(from + 1, to)
+  if (from === undefined) return labels.before
+  if (to === Number.POSITIVE_INFINITY) return labels.later(from)
+  if (from === 0) return labels.day
+  return to === from + 1 ? labels.nthDay(to) : labels.days(from + 1, to)
 }
 
 const [CELL_SIZE, LABEL_WIDTH] = [14, 130]
-/** The width of a label of a day. */
 const DAY_LABEL = 32
 
-/** Which days were revised at which age. */
+/** The revisions of each day by age. */
 function heat({ heat: counts, days }: Vintages, request: PageRequest): Html {
-  const { vintages: own } = request.words
+  const { vintages: labels } = request.words
   const most = Math.max(...counts.flat())
   const width = Math.max(800, LABEL_WIDTH + days.length * CELL_SIZE + DAY_LABEL)
-  return html`<section aria-labelledby="heat"><h2 id="heat">${own.heat}</h2>
-<svg class="figure heat" viewBox="0 0 ${width} ${CELL_SIZE * counts.length + 16}" role="img" aria-label="${own.heatLabel}">
+  return html`<section aria-labelledby="heat"><h2 id="heat">${labels.heat}</h2>
+<svg class="figure heat" viewBox="0 0 ${width} ${CELL_SIZE * counts.length + 16}" role="img" aria-label="${labels.heatLabel}">
 ${counts.map((row, i) => [
   html`<text x="${LABEL_WIDTH - 6}" y="${CELL_SIZE * i + 11}" text-anchor="end">${ageText(i, request)}</text>`,
   row.map(
@@ -126,39 +124,39 @@ ${days.map(
 </svg></section>`
 }
 
-/** `/series/600/vintages`: how the values of a series were revised. */
+/** `/series/600/vintages`: revisions of a series. */
 export const vintagesView = view({
   read: readVintages,
   title: ({ dataset }, { words }) => `${words.common.pages.vintages}: ${dataset.indicator} ${dataset.name}`,
   show(data, request) {
     const { dataset, range, byAge } = data
     const { words, link, locale } = request
-    const { vintages: own, common } = words
+    const { vintages: labels, common } = words
     const { zone, unit } = dataset
     const address = (asof?: string) =>
       link(`/series/${dataset.path}`, { geo: dataset.geoId, ...rangeQuery(zone, range), asof })
-    const ages = byAge.map((one, i) => ({ ...one, age: ageText(i, request) })).filter(({ count }) => count > 0)
-    return html`<p>${own.intro} ${own.range(timeText(zone, range.from), timeText(zone, range.to))} <a href="${address()}">${common.back}</a></p>
+    const ages = byAge.map((row, i) => ({ ...row, age: ageText(i, request) })).filter(({ count }) => count > 0)
+    return html`<p>${labels.intro} ${labels.range(timeText(zone, range.from), timeText(zone, range.to))} <a href="${address()}">${common.back}</a></p>
 ${fan(data, request)}
-<h2>${own.byAge}</h2>
+<h2>${labels.byAge}</h2>
 ${
   ages.length === 0
-    ? html`<p>${own.none}</p>`
-    : html`${table(own.byAge, ages, [
-        [own.age, ({ age }) => age],
-        [own.count, ({ count }) => countText(request, count), 'number'],
-        [own.withdrawn, ({ withdrawn }) => countText(request, withdrawn), 'number'],
-        [`${own.mean}${unit ? ` (${unit})` : ''}`, ({ mean }) => mean !== null && valueText(mean, locale), 'number'],
-        [own.largest, ({ largest }) => largest !== null && valueText(largest, locale), 'number'],
+    ? html`<p>${labels.none}</p>`
+    : html`${table(labels.byAge, ages, [
+        [labels.age, ({ age }) => age],
+        [labels.count, ({ count }) => countText(request, count), 'number'],
+        [labels.withdrawn, ({ withdrawn }) => countText(request, withdrawn), 'number'],
+        [`${labels.mean}${unit ? ` (${unit})` : ''}`, ({ mean }) => mean !== null && valueText(mean, locale), 'number'],
+        [labels.largest, ({ largest }) => largest !== null && valueText(largest, locale), 'number'],
       ])}${heat(data, request)}`
 }
-<h2>${own.changes}</h2>
-${table(own.changes, data.changes.toReversed(), [
-  [own.at, ({ at }) => html`<a href="${address(at)}">${momentText(zone, at)}</a>`],
-  [own.run, ({ run }) => html`<a href="${link(`/runs/${run}`)}">${run}</a>`],
-  [own.job, ({ job }) => serviceText(job)],
-  [own.brought, ({ brought }) => countText(request, brought), 'number'],
-  [own.replaced, ({ replaced }) => countText(request, replaced), 'number'],
+<h2>${labels.changes}</h2>
+${table(labels.changes, data.changes.toReversed(), [
+  [labels.at, ({ at }) => html`<a href="${address(at)}">${momentText(zone, at)}</a>`],
+  [labels.run, ({ run }) => html`<a href="${link(`/runs/${run}`)}">${run}</a>`],
+  [labels.job, ({ job }) => serviceText(job)],
+  [labels.brought, ({ brought }) => countText(request, brought), 'number'],
+  [labels.replaced, ({ replaced }) => countText(request, replaced), 'number'],
 ])}`
   },
 })

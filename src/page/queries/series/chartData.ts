@@ -9,18 +9,16 @@ import { timeTicks } from '../../timeTicks.ts'
 import type { ChartState } from '../intervals.ts'
 import { findSeriesPath } from '../seriesPaths.ts'
 import { type ChartQuery, type NamedGeoSeries, readNamedGeoSeries } from './seriesQuery.ts'
-import { type GeoSeries, isForGeo, localDays, readDays, readWindow, sixDigits, together } from './window.ts'
+import { type GeoSeries, includesGeo, joinExtremes, localDays, readDays, readWindow, sixDigits } from './window.ts'
 
-/** Columns of the picture that is part of a page; a script requests as many as it has. */
+/** Columns of the picture in a page; a script requests as many as it has. */
 const USUAL_COLUMNS = 300
-const MOST_COLUMNS = 1_000
-/** The most parts of an interval whose states are sent. */
-const MOST_STATES = 400
-/** The most series beside the first one. */
-const MOST_COMPARED = 5
+const MAX_COLUMNS = 1_000
+const MAX_STATES = 400
+const MAX_COMPARED = 5
 
-/** The offsets of a zone in a range: the one at its beginning, and the changes. */
-const offsetsOf = (zone: string, { from, to }: Interval): [number, number][] => {
+/** The offset of a zone at the beginning of a range, and its changes. */
+const listOffsets = (zone: string, { from, to }: Interval): [number, number][] => {
   const rows = transitions(zone)
   const first = rows.findLastIndex(({ at }) => at <= from)
   return rows
@@ -40,27 +38,28 @@ const readSteps = async ({ store }: PageRequest, { seriesId }: NamedGeoSeries, {
       .execute()
   ).map(({ from_at, step_s }) => [from_at, step_s] as const)
 
-/** The series to compare with, from an address: `612`, `612:3` with a geo, or a name. Commas separate them; spaces separate numbers only. */
+/** Reads the series to compare with: `612`, `612:3` with a geo, or a name. Commas separate them; spaces only numbers. */
 export const comparedNames = (query: URLSearchParams): string[] =>
   query
     .getAll('with')
     .flatMap((text) => text.split(','))
     .flatMap((part) => (/^[s\d:\s]+$/.test(part) ? part.split(/\s+/) : part.trim()))
-    .filter((name, i, all) => name !== '' && all.indexOf(name) === i)
-    .slice(0, MOST_COMPARED)
+    .filter((name, i, names) => name !== '' && names.indexOf(name) === i)
+    .slice(0, MAX_COMPARED)
 
-/** The series to compare with; each in the geo of the first one, where it has that and no other is named. */
+/** Reads the series to compare with, in the named geo, else in that of the first series if they have it. */
 export async function readCompared(request: PageRequest, { geoId }: NamedGeoSeries, range: Interval) {
-  const found = []
-  for (const named of comparedNames(request.query)) {
-    const [, name = '', geo] = /^(.*?)(?::(\d+))?$/.exec(named) ?? []
-    const any = await readNamedGeoSeries(request, await findSeriesPath(request, name), geo ?? null)
-    const place = geo === undefined ? (any.geos.find(({ id }) => id === geoId) ?? any.geo) : any.geo
-    const line = { seriesId: any.seriesId, geoId: place.id, zone: any.zone }
+  const compared = []
+  for (const text of comparedNames(request.query)) {
+    const [, name = '', named] = /^(.*?)(?::(\d+))?$/.exec(text) ?? []
+    const series = await readNamedGeoSeries(request, await findSeriesPath(request, name), named ?? null)
+    const { path, unit, seriesId, zone } = series
+    const geo = (named === undefined && series.geos.find(({ id }) => id === geoId)) || series.geo
+    const line = { seriesId, geoId: geo.id, zone }
     const drawn = await readWindow(request.store, line, range, chartColumns(request.query), null)
-    found.push({ path: any.path, name: any.name, geo: place.name, unit: any.unit, drawn, line })
+    compared.push({ path, name: series.name, geo: geo.name, unit, drawn, line })
   }
-  return found
+  return compared
 }
 
 type ComparedSeries = Awaited<ReturnType<typeof readCompared>>[number]
@@ -68,10 +67,10 @@ type ComparedSeries = Awaited<ReturnType<typeof readCompared>>[number]
 /** The number of columns of the requested picture. */
 export const chartColumns = (query: URLSearchParams): number => {
   const columns = Number(query.get('px') ?? USUAL_COLUMNS)
-  return Number.isFinite(columns) ? Math.min(MOST_COLUMNS, Math.max(50, Math.round(columns))) : USUAL_COLUMNS
+  return Number.isFinite(columns) ? Math.min(MAX_COLUMNS, Math.max(50, Math.round(columns))) : USUAL_COLUMNS
 }
 
-/** All data of the requested chart, with the states of each part of the range. */
+/** Reads all data of a chart. */
 export async function readChart(
   request: PageRequest,
   { dataset, range, asOf: then }: ChartQuery,
@@ -84,48 +83,43 @@ export async function readChart(
     ...range,
     zone: dataset.zone,
     unit: dataset.unit,
-    /** The offset of the zone in seconds at the beginning, and each later one, with the instant from which it holds. */
-    offsets: offsetsOf(dataset.zone, range),
+    /** The offsets of the zone in seconds, each with its first instant. */
+    offsets: listOffsets(dataset.zone, range),
     ticks: timeTicks(dataset.zone, range, request.locale),
     now: await readWindow(store, dataset, range, columns, null),
-    /** The values as known at a past moment; null where none is requested. */
+    /** The values as known at a past moment; null without one. */
     before: then && (await readWindow(store, dataset, range, columns, then.fetchId)),
     asOf: then?.moment ?? null,
     compared,
     states: states
       .filter(({ state }) => state !== 'final')
-      .slice(0, MOST_STATES)
+      .slice(0, MAX_STATES)
       .map(({ from, to, state }) => [from, to, state] as const),
-    /** The changes of the series' step: the instant, and the step from there on in seconds. */
+    /** The changes of the step: the instant and the new step in seconds. */
     steps: await readSteps(request, dataset, range),
   }
 }
 
-/** All data of a chart, as it is sent to the browser. */
 export type ChartData = Awaited<ReturnType<typeof readChart>>
-
-/** What a row of the table beside a chart is: a single value, or a local hour, day, month or year. */
-type TableLevel = 'values' | 'hour' | 'day' | 'month' | 'year'
 
 /** A row of the table beside a chart. */
 export interface ChartTableRow extends Interval, Omit<Extremes, 'seconds' | 'sum'> {
-  /** In MWh, of a period with several values; left out where values are no energy. */
+  /** MWh; only for a period with several values of energy. */
   readonly energy?: number | null
-  /** The mean as it was known at a past moment; left out where none is given. */
+  /** The mean as known at a past moment, if there is one. */
   readonly before?: number | null
-  /** The means of the series that are compared; left out where there are none. */
+  /** The means of the compared series, if any. */
   readonly compared?: readonly (number | null)[]
 }
 
-/** How many single values are listed. */
-const MOST_SINGLE = 100
-/** A series with how its energy follows from its values, if that is wanted. */
+/** The most single values that are listed. */
+const MAX_SINGLE = 100
+/** A series; with `measure`, rows have energy. */
 type MeasuredSeries = GeoSeries & { readonly measure?: Measure | null }
-/** The longest interval, in days, that is shown by each step. */
+/** The longest interval of each step of the table, in days. */
 const LONGEST = { hour: 3, day: 62, month: 5 * 366, year: Number.POSITIVE_INFINITY }
 
-/** A row of a period with several values. */
-function rowOf(
+function summaryRow(
   { from, to }: Interval,
   { sum, seconds, ...extremes }: Extremes,
   measure: Measure | null,
@@ -135,36 +129,36 @@ function rowOf(
   return { ...row, energy: measure === 'energy' ? sum : row.mean === null ? null : (row.mean * seconds) / 3600 }
 }
 
-/** The values of a range by local steps: current, or as known after a fetch. */
+/** Summarizes a range by local steps: current, or as known after a fetch. */
 async function byUnit(db: Reader, line: MeasuredSeries, range: Interval, unit: Unit, fetchId: number | null) {
   const { zone, measure = null } = line
   const borders = [floorTo(zone, range.from, unit)]
   while (borders.at(-1)! < range.to) borders.push(addUnits(zone, borders.at(-1)!, unit, 1))
   if (unit === 'hour') {
-    const found = await db.engine.extremes(line, borders, fetchId)
-    return found.map((extremes, i) => rowOf({ from: borders[i]!, to: borders[i + 1]! }, extremes, measure))
+    const hours = await db.engine.extremes(line, borders, fetchId)
+    return hours.map((extremes, i) => summaryRow({ from: borders[i]!, to: borders[i + 1]! }, extremes, measure))
   }
   const whole = { from: borders[0]!, to: borders.at(-1)! }
   const days = Map.groupBy(await readDays(db, line, whole, fetchId), ([{ day, month }]) =>
     unit === 'day' ? day : unit === 'month' ? month : Math.floor(month / 12),
   )
-  return [...days.values()].map((some) => {
-    const period = { from: some[0]![0].from, to: some.at(-1)![0].to }
-    return rowOf(period, some.map(([, one]) => one).reduce(together), measure)
+  return [...days.values()].map((group) => {
+    const period = { from: group[0]![0].from, to: group.at(-1)![0].to }
+    return summaryRow(period, group.map(([, extremes]) => extremes).reduce(joinExtremes), measure)
   })
 }
 
-/** The values of a range one by one: current, or as known after a fetch; undefined where there are too many. */
+/** Reads single values: current, or as known after a fetch; undefined if there are too many. */
 async function singleValues(db: Reader, line: GeoSeries, range: Interval, fetchId: number | null) {
-  const values = await db.engine.knownValues({ ...line, ...range }, fetchId, MOST_SINGLE + 1)
-  if (values.length > MOST_SINGLE) return undefined
+  const values = await db.engine.knownValues({ ...line, ...range }, fetchId, MAX_SINGLE + 1)
+  if (values.length > MAX_SINGLE) return undefined
   return values.map(({ at, value, step }): ChartTableRow => {
     const count = value === null ? 0 : 1
     return { from: at, to: at + step, count, min: value, max: value, mean: value }
   })
 }
 
-/** The table of a range: current values, and beside them those known after a fetch, and those of other series. */
+/** Reads the table of a range: current values, those known after a fetch, and those of other series. */
 export async function readRows(
   db: Reader,
   line: MeasuredSeries,
@@ -175,26 +169,22 @@ export async function readRows(
   const few = await singleValues(db, line, range, null)
   const fewThen = few && fetchId !== null ? await singleValues(db, line, range, fetchId) : []
   const days = (range.to - range.from) / 86_400
-  const unit = (['hour', 'day', 'month', 'year'] as const).find((one) => days <= LONGEST[one])!
-  const level: TableLevel = few && fewThen ? 'values' : unit
-  const read = async (of: MeasuredSeries, then: number | null) =>
-    (level === 'values' ? await singleValues(db, of, range, then) : await byUnit(db, of, range, unit, then)) ?? []
-  const now = level === 'values' ? few! : await read(line, null)
-  const then = fetchId === null ? [] : await read(line, fetchId)
-  const known = new Set(now.map(({ from }) => from))
-  // Values that were known then and have been withdrawn.
+  const unit = (['hour', 'day', 'month', 'year'] as const).find((name) => days <= LONGEST[name])!
+  const isSingle = few !== undefined && fewThen !== undefined
+  const now = isSingle ? few : await byUnit(db, line, range, unit, null)
+  const then = isSingle ? fewThen : fetchId === null ? [] : await byUnit(db, line, range, unit, fetchId)
+  const current = new Set(now.map(({ from }) => from))
   const withdrawn = then
-    .filter(({ from }) => !known.has(from))
+    .filter(({ from }) => !current.has(from))
     .map(({ from, to }): ChartTableRow => ({ from, to, count: 0, min: null, max: null, mean: null }))
   const before = new Map(then.map(({ from, mean }) => [from, mean]))
-  const beside: ReadonlyMap<number, number | null>[] = []
   // Another series may have shorter periods: its means over those of the first one.
   const borders = [...new Set(now.flatMap(({ from, to }) => [from, to]))].sort((a, b) => a - b)
+  const beside: ReadonlyMap<number, number | null>[] = []
   for (const other of others) {
-    const means =
-      level === 'values'
-        ? (await db.engine.extremes(other, borders, null)).map(({ mean }, i) => [borders[i]!, mean] as const)
-        : (await read(other, null)).map(({ from, mean }) => [from, mean] as const)
+    const means = isSingle
+      ? (await db.engine.extremes(other, borders, null)).map(({ mean }, i) => [borders[i]!, mean] as const)
+      : (await byUnit(db, other, range, unit, null)).map(({ from, mean }) => [from, mean] as const)
     beside.push(new Map(means))
   }
   const rows = [...now, ...withdrawn].map((row) => ({
@@ -202,22 +192,19 @@ export async function readRows(
     ...(fetchId === null ? {} : { before: before.get(row.from) ?? null }),
     ...(others.length === 0 ? {} : { compared: beside.map((means) => means.get(row.from) ?? null) }),
   }))
-  return { level, rows: rows.sort((a, b) => a.from - b.from) }
+  return { level: isSingle ? ('values' as const) : unit, rows: rows.sort((a, b) => a.from - b.from) }
 }
 
 /** The most days that are shown: a leap year. */
 const MAX_CARPET_DAYS = 366
 
-/** The place of an hour on the clock: twice its number, and one more if the clocks show it for the second time. */
-function placeOf(zone: string, at: number): number {
-  const [hour, before] = [at, at - HOUR].map((one) => localClock(zone, one).slice(0, 13)) as [string, string]
+/** The place of an hour on the clock: twice its number, plus one if the clocks repeat it. */
+function clockPlace(zone: string, at: number): number {
+  const [hour, before] = [at, at - HOUR].map((begin) => localClock(zone, begin).slice(0, 13)) as [string, string]
   return 2 * Number(hour.slice(11)) + Number(hour === before && offsetAt(zone, at - HOUR) > offsetAt(zone, at))
 }
 
-/**
- * Reads the mean of every hour of the days of an interval: null where there is no value, false where the day has no such hour.
- * Null where there are too many days for a picture.
- */
+/** Reads the mean of every hour: null without a value, false if the day has no such hour. Null if there are too many days. */
 export async function readCarpet(db: Reader, line: GeoSeries, range: Interval, fetchId: number | null) {
   const { zone } = line
   if ((range.to - range.from) / DAY > MAX_CARPET_DAYS) return null
@@ -225,40 +212,40 @@ export async function readCarpet(db: Reader, line: GeoSeries, range: Interval, f
   const hours = days.flatMap(({ from, to }, day) =>
     Array.from({ length: Math.ceil((to - from) / HOUR) }, (_, i) => {
       const at = from + i * HOUR
-      return { day, at, key: placeOf(zone, at) }
+      return { day, at, key: clockPlace(zone, at) }
     }),
   )
   const end = days.at(-1)?.to ?? range.to
-  const found = await db.engine.extremes(line, [...hours.map(({ at }) => at), end], fetchId)
+  const extremes = await db.engine.extremes(line, [...hours.map(({ at }) => at), end], fetchId)
   const everyDay = Array.from({ length: 24 }, (_, hour) => 2 * hour)
   const keys = [...new Set([...everyDay, ...hours.map(({ key }) => key)])].sort((a, b) => a - b)
   const cells: (number | null | false)[][] = days.map(() => keys.map(() => false))
-  for (const [i, { day, key }] of hours.entries()) cells[day]![keys.indexOf(key)] = sixDigits(found[i]!.mean)
+  for (const [i, { day, key }] of hours.entries()) cells[day]![keys.indexOf(key)] = sixDigits(extremes[i]!.mean)
   return {
     slots: keys.map((key) => ({ hour: key >> 1, again: key % 2 === 1 })),
     days: days.map(({ from }, day) => ({ date: localDate(zone, from), hours: cells[day]! })),
   }
 }
 
-/** The most days of which every value is examined; for more, the records of the requests are used, which count all geos of their windows. */
-const LOOKED_AT = 400
+/** The most days of which every value is examined. For more, requests are counted, with all geos of their windows. */
+const MAX_EXAMINED_DAYS = 400
 
-/** How many values a fetch brought, and how many it replaced or withdrew. */
+/** The number of values that a fetch brought, and that it replaced or withdrew. */
 type FetchCount = readonly [fetchId: number, brought: number, replaced: number]
 
-/** How many versions of values each fetch brought and ended in an interval. */
+/** Counts the versions that each fetch began and ended in an interval. */
 async function countVersions({ kysely }: Reader, line: GeoSeries, { from, to }: Interval): Promise<FetchCount[]> {
   const key = { series_id: line.seriesId, geo_id: line.geoId }
   const current = await kysely
     .selectFrom('observation')
     .select(({ fn }) => ['fetch_id', fn.countAll<number>().as('n')])
-    .where((of) => of.and([of.and(key), of('at', '>=', from), of('at', '<', to)]))
+    .where((eb) => eb.and([eb.and(key), eb('at', '>=', from), eb('at', '<', to)]))
     .groupBy('fetch_id')
     .execute()
   const ended = await kysely
     .selectFrom('observation_revision')
     .select(({ fn }) => ['fetch_id', 'superseded_by', fn.countAll<number>().as('n')])
-    .where((of) => of.and([of.and(key), of('at', '>=', from), of('at', '<', to)]))
+    .where((eb) => eb.and([eb.and(key), eb('at', '>=', from), eb('at', '<', to)]))
     .groupBy(['fetch_id', 'superseded_by'])
     .execute()
   return [
@@ -267,28 +254,27 @@ async function countVersions({ kysely }: Reader, line: GeoSeries, { from, to }: 
   ]
 }
 
-/** The fetches that changed something in windows that overlap an interval. */
+/** Counts the changes of fetches whose windows overlap an interval. */
 async function countFetches({ kysely }: Reader, line: GeoSeries, { from, to }: Interval): Promise<FetchCount[]> {
   const rows = await kysely
     .selectFrom('_fetch')
     .select(['id', 'geo_ids', 'rows_new', 'rows_revised', 'rows_withdrawn'])
     .where('series_id', '=', line.seriesId)
-    .where((of) => of.or([of('from_at', 'is', null), of('from_at', '<', to)]))
-    .where((of) => of.or([of('to_at', 'is', null), of('to_at', '>', from)]))
-    .where((of) => of(of('rows_new', '+', of('rows_revised', '+', of.ref('rows_withdrawn'))), '>', 0))
+    .where((eb) => eb.or([eb('from_at', 'is', null), eb('from_at', '<', to)]))
+    .where((eb) => eb.or([eb('to_at', 'is', null), eb('to_at', '>', from)]))
+    .where((eb) => eb(eb('rows_new', '+', eb('rows_revised', '+', eb.ref('rows_withdrawn'))), '>', 0))
     .execute()
   return rows
-    .filter(({ geo_ids }) => isForGeo(geo_ids, line.geoId))
+    .filter(({ geo_ids }) => includesGeo(geo_ids, line.geoId))
     .map((row) => [row.id, row.rows_new + row.rows_revised, row.rows_revised + row.rows_withdrawn])
 }
 
 /**
- * The runs that changed something in an interval, in order: between two of them, the known values did not change. `at` is when the
- * last fetch that changed something was recorded; `exact`: whether the counts are those of this geo in this interval, not the most
- * that they can be.
+ * Reads the runs that changed something in an interval, in order. `at`: when their last change was recorded. `exact`: whether the
+ * counts are not upper limits.
  */
 export async function readChanges(db: Reader, line: GeoSeries, range: Interval) {
-  const exact = range.to - range.from <= LOOKED_AT * DAY
+  const exact = range.to - range.from <= MAX_EXAMINED_DAYS * DAY
   const counts = Map.groupBy(await (exact ? countVersions : countFetches)(db, line, range), ([id]) => id)
   const ids = [...counts.keys()]
   if (ids.length === 0) return []
@@ -305,10 +291,10 @@ export async function readChanges(db: Reader, line: GeoSeries, range: Interval) 
     fetches.filter(({ id }) => counts.has(id)),
     ({ run }) => run,
   )
-  const changes = [...runs].map(([run, some]) => {
-    const { id: fetchId, at, job } = some.at(-1)!
-    const all = some.flatMap(({ id }) => counts.get(id)!)
-    const sum = (place: 1 | 2): number => all.reduce((total, count) => total + count[place], 0)
+  const changes = [...runs].map(([run, changing]) => {
+    const { id: fetchId, at, job } = changing.at(-1)!
+    const runCounts = changing.flatMap(({ id }) => counts.get(id)!)
+    const sum = (place: 1 | 2): number => runCounts.reduce((total, count) => total + count[place], 0)
     return { run, job: job ?? '', at, fetchId, brought: sum(1), replaced: sum(2), exact }
   })
   return changes.sort((a, b) => a.fetchId - b.fetchId)

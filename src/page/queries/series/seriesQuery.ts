@@ -6,12 +6,12 @@ import { ENTRY_ROUTES } from '../../../job/entryRoutes.ts'
 import { InputError } from '../../../util/errors.ts'
 import { formatMillis, formatUtc, HOUR, type Instant, parseInstant } from '../../../util/time/instant.ts'
 import type { Interval } from '../../../util/time/interval.ts'
-import { addUnits, atLocal, floorTo, formatLocal, localClock, type Unit } from '../../../util/time/zone.ts'
+import { addUnits, atLocal, floorTo, formatLocal, localDate, type Unit } from '../../../util/time/zone.ts'
 import { NotFound, type PageRequest } from '../../page.ts'
 import { indicatorNames, type LocaleRequest, namedGeos, seriesUnits } from '../names.ts'
 import { findSeriesByPath, seriesPath } from '../seriesPaths.ts'
 
-/** A series of one geo, from an address: the named geo, else a main one of the service, else the first. */
+/** Reads a series of one geo: the named geo, else a main one of the service, else the first. */
 export async function readNamedGeoSeries(
   request: LocaleRequest & Pick<PageRequest, 'service'>,
   name: string | undefined,
@@ -36,32 +36,31 @@ export async function readNamedGeoSeries(
     indicator: series.indicator_id,
     name: (await indicatorNames(request, [series.indicator_id])).get(key) ?? key,
     unit: (await seriesUnits(request, [series.id])).get(series.id) ?? null,
-    /** How its energy follows from its values; null if they are no energy. */
+    /** How its energy is computed; null for other quantities. */
     measure: await readMeasure(store, series.id),
-    /** The step and the aggregation; null for a native series. */
+    /** Null for a native series. */
     trunc: series.time_trunc,
     agg: series.time_agg,
     geoAgg: series.geo_agg,
     geoTrunc: series.geo_trunc,
     geo: geos.find(({ id }) => id === geoId) ?? { id: geoId, name: null },
     geos,
-    /** The first and the last instant with a value; null where there is none. */
+    /** The first and the last instant with a value, if any. */
     first: await readEndOfValues(store, line, 'first'),
     last: await readEndOfValues(store, line, 'last'),
   }
 }
 
-/** A series of one geo, with its names, unit and grouping. */
 export type NamedGeoSeries = Awaited<ReturnType<typeof readNamedGeoSeries>>
 
-/** The value of a series that holds now, or the last one before. */
-export const latestValue = prepared((db, of: { series: number; geo: number; now: number }) =>
+/** The value of a series at an instant, or the last one before. */
+export const latestValue = prepared((db, key: { series: number; geo: number; now: number }) =>
   db
     .selectFrom('observation')
     .select(['at', 'value'])
-    .where('series_id', '=', of.series)
-    .where('geo_id', '=', of.geo)
-    .where('at', '<=', of.now)
+    .where('series_id', '=', key.series)
+    .where('geo_id', '=', key.geo)
+    .where('at', '<=', key.now)
     .where('value', 'is not', null)
     .orderBy('at', 'desc')
     .limit(1),
@@ -71,16 +70,16 @@ export const latestValue = prepared((db, of: { series: number; geo: number; now:
 export interface AsOf {
   /** UTC, to the millisecond. */
   readonly moment: string
-  /** The number of the fetch; 0 where there was none yet. */
+  /** 0 before the first fetch. */
   readonly fetchId: number
 }
 
-/** A time of an address, in which a plus sign may have become a space. */
+/** Repairs a time of an address, whose plus sign may have become a space. */
 const withPlus = (text: string): string => text.replace(/ (?=\d\d:\d\d$)/, '+')
 const instantIn = (text: string): Instant => parseInstant(withPlus(text))
 
-/** The moment in an address, to the millisecond; null for now. */
-function momentOf(query: URLSearchParams): string | null {
+/** Reads the moment of an address, to the millisecond; null for now. */
+function readMoment(query: URLSearchParams): string | null {
   const text = query.get('asof') || 'now'
   if (text === 'now') return null
   if (!Number.isNaN(instantIn(text))) return formatMillis(Date.parse(withPlus(text)))
@@ -90,11 +89,8 @@ function momentOf(query: URLSearchParams): string | null {
   })
 }
 
-/**
- * The state of a series at a moment. Fetches are numbered in the order in which the one writer records them, so their numbers
- * give the order even where a clock was set back.
- */
-export async function asOf({ kysely }: Reader, seriesId: number, moment: string): Promise<AsOf> {
+/** Finds the state of a series at a moment. Numbers of fetches are in order even if a clock was set back. */
+export async function findAsOf({ kysely }: Reader, seriesId: number, moment: string): Promise<AsOf> {
   const last = await kysely
     .selectFrom('_fetch')
     .select(({ fn }) => fn.max('id').as('id'))
@@ -105,13 +101,13 @@ export async function asOf({ kysely }: Reader, seriesId: number, moment: string)
   return { moment, fetchId: last?.id ?? 0 }
 }
 
-/** The calendar steps in which a reader goes through time. */
+/** The calendar spans of the navigation. */
 export const SPANS = ['day', 'week', 'month', 'year'] as const
 type RangeSpan = (typeof SPANS)[number]
 
-/** How many local days are shown by default, up to the last one with a value. */
+/** The local days that are shown by default, up to the last one with a value. */
 const USUAL_DAYS = 30
-/** The longest interval of time that is shown at once: a century. */
+/** The longest range: a century. */
 const LONGEST_RANGE = 100 * 366 * 86_400
 
 const BORDER_HINT = 'Use a local day (2025-10-01) or an instant with its offset (2025-10-01T12:00:00+02:00).'
@@ -131,19 +127,19 @@ function parseBorder(zone: string, name: string, text: string): Instant {
   return at
 }
 
-/** A border of a range as an address has it: a local day where it is the beginning of one. */
+/** A border of a range for an address: a local day, if it is its beginning. */
 function borderText(zone: string, at: Instant): string {
   const local = formatLocal(zone, at)
   return floorTo(zone, at, 'day') === at ? local.slice(0, 10) : local
 }
 
-/** The borders of a range as the query of an address. */
+/** The borders of a range for an address. */
 export const rangeQuery = (zone: string, { from, to }: Interval) => ({
   from: borderText(zone, from),
   to: borderText(zone, to),
 })
 
-/** The range in an address, or its one local `day`; `last` is the last instant with a value. */
+/** Reads the range of an address, or its local `day`; `last` is the last instant with a value. */
 function requestedRange(zone: string, query: URLSearchParams, last: Instant): Interval {
   const [first, end, day] = [query.get('from'), query.get('to'), query.get('day')]
   if (day && !first && !end) return spanAt(zone, parseBorder(zone, 'day', day), 'day')
@@ -163,35 +159,29 @@ function requestedRange(zone: string, query: URLSearchParams, last: Instant): In
   return { from, to }
 }
 
-/** The Monday with which the local week of an instant begins. */
-function startOfWeek(zone: string, at: Instant): Instant {
-  const day = floorTo(zone, at, 'day')
-  const weekday = new Date(`${localClock(zone, day).slice(0, 10)}T00:00:00Z`).getUTCDay()
-  return addUnits(zone, day, 'day', -((weekday + 6) % 7))
-}
-
-/** The calendar span that holds an instant, moved by a number of spans. */
+/** The calendar span that contains an instant, moved by a number of spans. Weeks begin on Monday. */
 function spanAt(zone: string, at: Instant, span: RangeSpan, moved = 0): Interval {
   const [unit, count]: [Unit, number] = span === 'week' ? ['day', 7] : [span, 1]
-  const start = span === 'week' ? startOfWeek(zone, at) : floorTo(zone, at, unit)
+  const floor = floorTo(zone, at, unit)
+  const weekday = (new Date(localDate(zone, floor)).getUTCDay() + 6) % 7
+  const start = span === 'week' ? addUnits(zone, floor, 'day', -weekday) : floor
   const from = addUnits(zone, start, unit, count * moved)
   return { from, to: addUnits(zone, from, unit, count) }
 }
 
-/**
- * The ranges that a reader can go to: the previous and the next one, whole calendar spans where the range is one, else as many
- * local days, or as long a time; and the calendar spans around its middle.
- */
+/** The previous and the next range: calendar spans, or as many local days, or as long a time; and the spans around its middle. */
 export function rangeLinks(zone: string, range: Interval, last: Instant) {
   const { from, to } = range
-  // Null for any range that is no calendar span.
   const span =
-    SPANS.find((one) => {
-      const whole = spanAt(zone, from, one)
+    SPANS.find((name) => {
+      const whole = spanAt(zone, from, name)
       return whole.from === from && whole.to === to
     }) ?? null
   const middle = from <= last && last < to ? last : Math.floor((from + to) / 2)
-  const spans = Object.fromEntries(SPANS.map((one) => [one, spanAt(zone, middle, one)])) as Record<RangeSpan, Interval>
+  const spans = Object.fromEntries(SPANS.map((name) => [name, spanAt(zone, middle, name)])) as Record<
+    RangeSpan,
+    Interval
+  >
   if (span) return { span, previous: spanAt(zone, from, span, -1), next: spanAt(zone, from, span, 1), spans }
   const whole = [from, to].every((at) => floorTo(zone, at, 'day') === at)
   const days = Math.round((to - from) / 86_400)
@@ -200,30 +190,33 @@ export function rangeLinks(zone: string, range: Interval, last: Instant) {
   return { span, previous: { from: move(from, -1), to: from }, next: { from: to, to: move(to, 1) }, spans }
 }
 
-/** What an address requests: a range of a series of one geo, current or as of a moment. */
+/** A request for a range of a series, current or as of a moment. */
 export interface ChartQuery {
-  /** The series of one geo, named as in the JSON of the page. */
   readonly dataset: NamedGeoSeries
   readonly range: Interval
   readonly asOf: AsOf | null
 }
 
-/** Reads which range and moment of a series an address means. */
-export async function readQueryOf(request: PageRequest, dataset: NamedGeoSeries): Promise<ChartQuery> {
+/** Reads the range and the moment of an address. */
+export async function readRangeAndMoment(request: PageRequest, dataset: NamedGeoSeries): Promise<ChartQuery> {
   const { store, query, now } = request
   const range = requestedRange(dataset.zone, query, dataset.last ?? now)
-  const moment = momentOf(query)
-  return { dataset, range, asOf: moment === null ? null : await asOf(store, dataset.seriesId, moment) }
+  const moment = readMoment(query)
+  return { dataset, range, asOf: moment === null ? null : await findAsOf(store, dataset.seriesId, moment) }
 }
 
-/** Reads which series, range and moment an address means. */
+/** Reads the series, the range and the moment of an address. */
 export async function readChartQuery(request: PageRequest): Promise<ChartQuery> {
   const { params, query } = request
-  return readQueryOf(request, await readNamedGeoSeries(request, params.id, params.geo ?? query.get('geo')))
+  return readRangeAndMoment(request, await readNamedGeoSeries(request, params.id, params.geo ?? query.get('geo')))
 }
 
-/** The SQL statement for the values of a picture, for further use elsewhere. */
-export const sqlOf = ({ dataset: { seriesId, geoId }, range: { from, to }, asOf: then }: ChartQuery): string =>
+/** The SQL statement for the values of a chart. */
+export const selectStatement = ({
+  dataset: { seriesId, geoId },
+  range: { from, to },
+  asOf: then,
+}: ChartQuery): string =>
   `select at_local, value${then ? ', valid_from' : ''}
 from ${then ? 'observation_history' : 'observations'}
 where series_id = ${seriesId} and geo_id = ${geoId}
@@ -232,8 +225,8 @@ where series_id = ${seriesId} and geo_id = ${geoId}
   }
   order by at`
 
-/** The arguments of the command that draws the same; null for a grouped series, which only SQL can name. */
-export function showOf({ dataset, range, asOf: then }: ChartQuery): string | null {
+/** The command that draws the same; null for a grouped series, which only SQL can select. */
+export function showCommand({ dataset, range, asOf: then }: ChartQuery): string | null {
   if (dataset.trunc !== null || dataset.geoAgg !== null) return null
   const { kind, indicator, geoId, zone } = dataset
   const { from, to } = rangeQuery(zone, range)

@@ -4,7 +4,7 @@ import type { Reader } from '../../../db/store.ts'
 import type { Instant } from '../../../util/time/instant.ts'
 import { type Interval, intersect, merge } from '../../../util/time/interval.ts'
 import { dayIntervalAt, type LocalDay, localDay } from '../../../util/time/localDay.ts'
-import type { BandSegment, Drawn, ValueSegment } from '../../client/segments.ts'
+import type { Drawn, Segment } from '../../client/segments.ts'
 
 /** A series of one geo, with the zone in which its days are counted. */
 export interface GeoSeries {
@@ -13,7 +13,7 @@ export interface GeoSeries {
   readonly zone: string
 }
 
-/** Local days from which on the totals of days are read instead of values. */
+/** From this many local days on, the totals of days are read instead of values. */
 const BY_DAYS = 180
 /** Columns begin at multiples of this many seconds. */
 const GRID = 300
@@ -23,8 +23,8 @@ const NO_VALUES: Extremes = { count: 0, seconds: 0, min: null, max: null, sum: n
 const least = (a: number | null, b: number | null): number | null => (a === null ? b : b === null ? a : Math.min(a, b))
 const most = (a: number | null, b: number | null): number | null => (a === null ? b : b === null ? a : Math.max(a, b))
 
-/** The extremes and means of two intervals joined into one. */
-export function together(a: Extremes, b: Extremes): Extremes {
+/** Joins the extremes and means of two intervals. */
+export function joinExtremes(a: Extremes, b: Extremes): Extremes {
   if (a.count === 0 || b.count === 0) return a.count === 0 ? b : a
   const seconds = a.seconds + b.seconds
   const mean = ((a.mean ?? 0) * a.seconds + (b.mean ?? 0) * b.seconds) / seconds
@@ -32,12 +32,12 @@ export function together(a: Extremes, b: Extremes): Extremes {
   return { count: a.count + b.count, seconds, min: least(a.min, b.min), max: most(a.max, b.max), sum, mean }
 }
 
-/** Periods without a value that a segment may contain: sending them as null is shorter than beginning another segment. */
+/** Periods without a value that a segment may contain; null is shorter than another segment. */
 const BRIDGED = 12
 
-/** Values as segments of periods of equal length. */
-export function segmentsOf(values: readonly ValueAt[]): ValueSegment[] {
-  const segments: ValueSegment[] = []
+/** Joins values into segments of periods of equal length. */
+export function joinValues(values: readonly ValueAt[]): Segment[] {
+  const segments: Segment[] = []
   for (const { at, value, step } of values) {
     const last = segments.at(-1)
     const missing = last ? (at - last.from) / last.step - last.values.length : 0
@@ -49,33 +49,33 @@ export function segmentsOf(values: readonly ValueAt[]): ValueSegment[] {
   return segments
 }
 
-/** A mean with as many digits as any picture can show. */
+/** A mean with enough digits for any picture. */
 export const sixDigits = (mean: number | null): number | null => (mean === null ? null : Number(mean.toPrecision(6)))
 
-/** Intervals with their extremes and mean as segments; empty ones at both ends are left out. */
-function bandsOf(intervals: readonly (readonly [Interval, Extremes])[]): BandSegment[] {
-  const segments: BandSegment[] = []
+/** Joins intervals with their extremes into segments without empty ends. */
+function joinBands(intervals: readonly (readonly [Interval, Extremes])[]) {
+  const segments: Required<Segment>[] = []
   for (const [{ from, to }, { count, min, max, mean }] of intervals) {
     const last = segments.at(-1)
-    const follows = last?.step === to - from && last.from + last.min.length * last.step === from
+    const follows = last?.step === to - from && last.from + last.values.length * last.step === from
     if (count === 0 && !follows) continue
-    const segment = follows ? last : { from, step: to - from, min: [], max: [], mean: [] }
+    const segment = follows ? last : { from, step: to - from, values: [], min: [], max: [] }
+    segment.values.push(sixDigits(mean))
     segment.min.push(min)
     segment.max.push(max)
-    segment.mean.push(sixDigits(mean))
     if (!follows) segments.push(segment)
   }
   return segments
 }
 
-/** The beginning of the period that reaches into an interval, where there is one; else that of the interval. */
-async function beginOf({ kysely }: Reader, { seriesId, geoId, from }: SeriesRange): Promise<Instant> {
+/** The beginning of the period that reaches into an interval, if any; else that of the interval. */
+async function findBegin({ kysely }: Reader, { seriesId, geoId, from }: SeriesRange): Promise<Instant> {
   let begin = from
   for (const table of ['observation', 'observation_revision'] as const) {
     const before = await kysely
       .selectFrom(table)
       .select(['at', 'step_s'])
-      .where((of) => of.and({ series_id: seriesId, geo_id: geoId }))
+      .where((eb) => eb.and({ series_id: seriesId, geo_id: geoId }))
       .where('at', '<', from)
       .orderBy('at', 'desc')
       .limit(1)
@@ -95,12 +95,13 @@ export function localDays(zone: string, { from, to }: Interval): LocalDay[] {
 
 const dayKey = ({ month, dayOfMonth }: Pick<LocalDay, 'month' | 'dayOfMonth'>): number => month * 32 + dayOfMonth
 
-/** The extremes and means of consecutive days, from their totals. */
+/** Reads the totals of consecutive days. */
 async function readTotals({ kysely }: Reader, { seriesId, geoId }: GeoSeries, days: readonly LocalDay[]) {
+  if (days.length === 0) return []
   const rows = await kysely
     .selectFrom('_day')
     .select(['month', 'day', 'count', 'hours', 'min', 'max', 'sum', 'energy'])
-    .where((of) => of.and({ series_id: seriesId, geo_id: geoId }))
+    .where((eb) => eb.and({ series_id: seriesId, geo_id: geoId }))
     .where('month', '>=', days[0]!.month)
     .where('month', '<=', days.at(-1)!.month)
     .execute()
@@ -110,14 +111,16 @@ async function readTotals({ kysely }: Reader, { seriesId, geoId }: GeoSeries, da
       return [dayKey({ month, dayOfMonth: day }), { count, seconds: (hours ?? 0) * 3600, min, max, sum, mean }]
     }),
   )
-  return days.map((day) => byDay.get(dayKey(day)) ?? NO_VALUES)
+  return days.map((day) => [day, byDay.get(dayKey(day)) ?? NO_VALUES] as const)
 }
 
-/** Whether a request was for a geo; null: for all. */
-export const isForGeo = (geoIds: string | null, geoId: number): boolean =>
+type DayTotals = Awaited<ReturnType<typeof readTotals>>
+
+/** Whether a request included a geo; null: all geos. */
+export const includesGeo = (geoIds: string | null, geoId: number): boolean =>
   geoIds === null || geoIds.split(',').includes(String(geoId))
 
-/** The windows of fetches, up to one of them and after it. */
+/** The windows of fetches up to one of them, and of those after it. */
 async function fetchWindows({ kysely }: Reader, { seriesId, geoId }: GeoSeries, fetchId: number) {
   const rows = await kysely
     .selectFrom('_fetch')
@@ -128,99 +131,77 @@ async function fetchWindows({ kysely }: Reader, { seriesId, geoId }: GeoSeries, 
   const windows = (isAfter: boolean) =>
     merge(
       rows
-        .filter(({ id, geo_ids }) => id > fetchId === isAfter && isForGeo(geo_ids, geoId))
+        .filter(({ id, geo_ids }) => id > fetchId === isAfter && includesGeo(geo_ids, geoId))
         .map(({ from_at, to_at }) => ({ from: from_at ?? -Infinity, to: to_at ?? Infinity })),
     )
   return { before: windows(false), after: windows(true) }
 }
 
-/** Which of some days overlap any of some intervals; both are in order. */
-function touched(days: readonly LocalDay[], intervals: readonly Interval[]): boolean[] {
+/** Whether a day overlaps any of some intervals in order; days are passed in order. */
+function overlapTester(intervals: readonly Interval[]) {
   let i = 0
-  return days.map(({ from, to }) => {
+  return ({ from, to }: Interval): boolean => {
     while (i < intervals.length && intervals[i]!.to <= from) i++
     return i < intervals.length && intervals[i]!.from < to
-  })
+  }
 }
 
-/** Local days of a series with their totals, current and as known after a fetch. */
-interface KeptDays {
-  readonly key: string
-  readonly days: readonly LocalDay[]
-  readonly totals: readonly Extremes[]
-  readonly past: Map<number, readonly Extremes[]>
-}
-
-/** The last result: the chart and the table beside it read the same days, current and past. */
-const keptResults = new WeakMap<Reader, KeptDays>()
-
-async function keptDays(db: Reader, line: GeoSeries, range: Interval): Promise<KeptDays> {
-  const key = `${line.seriesId} ${line.geoId} ${range.from} ${range.to}`
-  const known = keptResults.get(db)
-  if (known?.key === key) return known
-  const days = localDays(line.zone, range)
-  const totals = days.length === 0 ? [] : await readTotals(db, line, days)
-  const found = { key, days, totals, past: new Map() }
-  keptResults.set(db, found)
-  return found
-}
-
-/**
- * The values of days as known after a fetch: the current totals for days that no later fetch has touched; for the others, the
- * versions are read.
- */
-async function totalsThen(db: Reader, line: GeoSeries, { days, ...kept }: KeptDays, fetchId: number) {
-  const totals = [...kept.totals]
+/** Reads totals as known after a fetch: versions only for days that a later fetch may have changed. */
+async function readTotalsThen(db: Reader, line: GeoSeries, range: Interval, fetchId: number) {
   const { before, after } = await fetchWindows(db, line, fetchId)
-  const [unsure, later] = [touched(days, intersect(before, after)), touched(days, after)]
-  for (const [i, { from, to }] of days.entries())
-    if (unsure[i]) totals[i] = (await db.engine.extremes(line, [from, to], fetchId))[0]!
-    else if (later[i]) totals[i] = NO_VALUES
+  const [mayDiffer, isLater] = [overlapTester(intersect(before, after)), overlapTester(after)]
+  const totals: [LocalDay, Extremes][] = []
+  for (const [day, current] of await readDays(db, line, range, null)) {
+    const then = mayDiffer(day) ? (await db.engine.extremes(line, [day.from, day.to], fetchId))[0]! : null
+    totals.push([day, then ?? (isLater(day) ? NO_VALUES : current)])
+  }
   return totals
 }
 
-/** The values of every local day of an interval, whole days at its ends: current, or as known after a fetch. */
-export async function readDays(db: Reader, line: GeoSeries, range: Interval, fetchId: number | null) {
-  const found = await keptDays(db, line, range)
-  if (found.days.length === 0) return []
-  const { days, past } = found
-  if (fetchId !== null && !past.has(fetchId)) past.set(fetchId, await totalsThen(db, line, found, fetchId))
-  const totals = fetchId === null ? found.totals : past.get(fetchId)!
-  return days.map((day, i) => [day, totals[i]!] as const)
+/** Totals of a snapshot: the chart and the table beside it read the same days. */
+const caches = new WeakMap<Reader, Map<string, Promise<DayTotals>>>()
+
+/** Reads the values of every local day of an interval, whole days at its ends: current, or as known after a fetch. */
+export function readDays(db: Reader, line: GeoSeries, range: Interval, fetchId: number | null): Promise<DayTotals> {
+  const cache = caches.get(db) ?? new Map<string, Promise<DayTotals>>()
+  caches.set(db, cache)
+  const key = [line.seriesId, line.geoId, range.from, range.to, fetchId].join()
+  const totals =
+    cache.get(key) ??
+    (fetchId === null ? readTotals(db, line, localDays(line.zone, range)) : readTotalsThen(db, line, range, fetchId))
+  cache.set(key, totals)
+  return totals
 }
 
-/** An interval by groups of local days, as many groups as a picture has columns. */
+/** Summarizes an interval by groups of local days, one for each column of a picture. */
 async function byDays(db: Reader, line: GeoSeries, range: Interval, columns: number, fetchId: number | null) {
   const days = await readDays(db, line, range, fetchId)
   const size = Math.ceil(days.length / columns)
   const intervals: [Interval, Extremes][] = []
   for (let i = 0; i < days.length; i += size) {
-    const some = days.slice(i, i + size)
-    const whole = { from: some[0]![0].from, to: some.at(-1)![0].to }
-    intervals.push([whole, some.map(([, extremes]) => extremes).reduce(together)])
+    const group = days.slice(i, i + size)
+    const whole = { from: group[0]![0].from, to: group.at(-1)![0].to }
+    intervals.push([whole, group.map(([, extremes]) => extremes).reduce(joinExtremes)])
   }
-  return bandsOf(intervals)
+  return joinBands(intervals)
 }
 
-/** An interval by the columns of a picture, all equally long. */
+/** Summarizes an interval by the columns of a picture, all equally long. */
 async function byColumns(db: Reader, line: GeoSeries, range: Interval, columns: number, fetchId: number | null) {
   const { from, to } = range
   const step = GRID * Math.max(1, Math.ceil((to - from) / columns / GRID))
   const first = Math.floor(from / step) * step
   const borders = Array.from({ length: Math.ceil((to - first) / step) + 1 }, (_, i) => first + i * step)
-  const found = await db.engine.extremes(line, borders, fetchId)
-  return bandsOf(found.map((extremes, i) => [{ from: borders[i]!, to: borders[i + 1]! }, extremes]))
+  const extremes = await db.engine.extremes(line, borders, fetchId)
+  return joinBands(extremes.map((column, i) => [{ from: borders[i]!, to: borders[i + 1]! }, column]))
 }
 
-/**
- * What a picture with a number of columns shows of an interval: current, or as known after a fetch. Never more than two values
- * for each column.
- */
+/** Reads the line of a picture: current, or as known after a fetch, with at most two values for each column. */
 export async function readWindow(db: Reader, line: GeoSeries, range: Interval, columns: number, then: number | null) {
   return (await readWindows(db, line, range, columns, [then]))[0]!
 }
 
-/** The same for several states, in order: where one has too many values, those of later ones are not read. */
+/** Reads several states, in order. If one has too many values, those of later ones are not read. */
 export async function readWindows(
   db: Reader,
   line: GeoSeries,
@@ -228,7 +209,7 @@ export async function readWindows(
   columns: number,
   fetchIds: readonly (number | null)[],
 ): Promise<Drawn[]> {
-  const interval = { ...line, ...range, from: await beginOf(db, { ...line, ...range }) }
+  const interval = { ...line, ...range, from: await findBegin(db, { ...line, ...range }) }
   const read = range.to - range.from >= BY_DAYS * 86_400 ? byDays : byColumns
   const drawn: Drawn[] = []
   for (const fetchId of fetchIds) {
@@ -236,7 +217,7 @@ export async function readWindows(
       drawn.at(-1)?.kind === 'extremes' ? null : await db.engine.knownValues(interval, fetchId, 2 * columns + 1)
     drawn.push(
       values !== null && values.length <= 2 * columns
-        ? { kind: 'values', segments: segmentsOf(values) }
+        ? { kind: 'values', segments: joinValues(values) }
         : { kind: 'extremes', segments: await read(db, line, range, columns, fetchId) },
     )
   }
