@@ -139,23 +139,8 @@ export async function readStatus(db: Reader, now: Instant = Math.floor(Date.now(
   }
 }
 
-/** An interval of a series and geo with its state of coverage. */
-export interface StateInterval {
-  readonly from: number
-  readonly to: number
-  readonly state: string
-}
-
-/** A series and geo with its covered intervals; geo 0 if all geos were requested. */
-export interface CoveredSeries {
-  readonly indicatorId: number
-  readonly timeTrunc: string | null
-  readonly geoId: number
-  readonly intervals: readonly StateInterval[]
-}
-
 /** Reads the coverage of every series, in order. */
-export async function readCoveredSeries({ kysely }: Reader): Promise<CoveredSeries[]> {
+export async function readCoveredSeries({ kysely }: Reader) {
   const rows = await kysely
     .selectFrom('coverage as c')
     .innerJoin('series as s', 's.id', 'c.series_id')
@@ -172,3 +157,6 @@ export async function readCoveredSeries({ kysely }: Reader): Promise<CoveredSeri
     return { indicatorId, timeTrunc, geoId, intervals }
   })
 }
+
+/** A series and geo with its covered intervals; geo 0 if all geos were requested. */
+export type CoveredSeries = Awaited<ReturnType<typeof readCoveredSeries>>[number]

@@ -3,26 +3,12 @@ import { prepared } from '../db/prepared.ts'
 import { GOOD_OUTCOMES } from '../db/queries/fetchOutcomes.ts'
 import type { IdentityRow } from '../db/queries/seriesLookup.ts'
 import type { Reader } from '../db/store.ts'
-import { ALL_GEOS, FETCH_OUTCOMES, type FetchOutcome } from '../db/tables/codes.ts'
+import { ALL_GEOS, FETCH_OUTCOMES } from '../db/tables/codes.ts'
 import type { Database } from '../db/tables/schema.ts'
 import { type PlannedRequest, storedCall, storedIdentity } from '../job/plannedRequest.ts'
 import type { Locale } from '../service/routes.ts'
 import type { Service } from '../service/service.ts'
 import { parseNumbers } from '../util/json.ts'
-
-/** A reply of the reply store, with its request and its record. */
-export interface StoredReply {
-  readonly fetchId: number
-  readonly runId: number
-  readonly seriesId: number | null
-  readonly outcome: FetchOutcome
-  readonly planned: PlannedRequest
-  /** The compressed body, and the bytes of the body. */
-  readonly compressed: Buffer
-  readonly size: number
-  /** When it was recorded (UTC, ISO 8601 to the millisecond). */
-  readonly recordedAt: string
-}
 
 /** Outcomes whose replies became rows, or may become rows if they are parsed again. */
 const READABLE = [...FETCH_OUTCOMES.good, 'shape'] as const
@@ -56,6 +42,15 @@ const selectReplies = (db: Kysely<Database>, after: { last: number }) =>
     .limit(REPLIES_PER_READ)
 
 type StoredRow = InferResult<ReturnType<typeof selectReplies>>[number]
+
+/**
+ * A reply of the reply store, with its request. `size` is that of the body in bytes before compression; `recordedAt` is UTC to the
+ * millisecond.
+ */
+export interface StoredReply
+  extends Pick<StoredRow, 'fetchId' | 'runId' | 'seriesId' | 'outcome' | 'compressed' | 'size' | 'recordedAt'> {
+  readonly planned: PlannedRequest
+}
 
 /** Queries of the next replies: all, or those with open quarantine entries. */
 const NEXT = {

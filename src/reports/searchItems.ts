@@ -27,7 +27,7 @@ export async function searchItems(
 }
 
 /** The stored values of an indicator. */
-export interface StoredRange {
+interface StoredRange {
   readonly series: number
   readonly geos: number
   /** `YYYY-MM-DDTHH:MM:SSZ`. */

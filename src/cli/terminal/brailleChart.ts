@@ -1,4 +1,4 @@
-import type { StateInterval } from '../../reports/readStatus.ts'
+import type { CoveredSeries } from '../../reports/readStatus.ts'
 
 /** The bits of the dots of a braille letter: the left column from below, and the right one. */
 const DOTS = [
@@ -62,6 +62,8 @@ export function chartText(
 
 /** The marks of a strip, by the state of coverage. */
 export const MARKS = { final: '█', provisional: '▒', empty: '░', unverified: '?', partial: '▖', none: '·' } as const
+
+type StateInterval = Pick<CoveredSeries['intervals'][number], 'from' | 'to' | 'state'>
 
 /** Draws a mark for each interval of equal length: its most frequent state, or `partial` if less than half of it is stored. */
 export function stripText(stored: readonly StateInterval[], from: number, to: number, intervals: number): string {

@@ -37,13 +37,7 @@ export interface StatementResult extends Exported {
 }
 
 /** An error as it passes from one process to another. */
-interface SentError {
-  readonly name: string
-  readonly message: string
-  readonly hint: string | undefined
-  readonly code: string
-  readonly cause: unknown
-}
+type SentError = Pick<errors.SyncError, 'name' | 'message' | 'hint' | 'code' | 'cause'>
 
 /** A message of the child process: the columns, then blocks of rows, and `cut` at the end. */
 export type StatementMessage =
