@@ -52,7 +52,7 @@ export const applySelectors = (job: Job, catalogue: readonly Listed[]): Job => (
   ),
 })
 
-/** The same, but throws InputError if a selector selects nothing. It ignores `--only`: another job may have the indicator. */
+/** The same, but throws InputError if a selector without `--only` selects nothing, or no job of the command selects an id of `--only`. */
 export function resolveSelectors(job: Job, catalogue: readonly Listed[]): Job {
   const resolved = applySelectors(job, catalogue)
   const empty = job.series.find(
@@ -66,21 +66,38 @@ export function resolveSelectors(job: Job, catalogue: readonly Listed[]): Job {
         code: 'empty-selection',
       },
     )
+  const { ids, selectors } = job.unnamed ?? { ids: [], selectors: [] }
+  const selected = new Set(selectors.flatMap((selector) => select(selector, catalogue)))
+  refuseUnselected(
+    ids.filter((id) => needsCatalogue(job) && !selected.has(id)),
+    'Find ids with `indicator-sync discover`.',
+  )
   return resolved
 }
 
-/** Reduces jobs to some indicators. Throws InputError for an id that no job selects. */
+/** Throws InputError for ids of `--only` that no job selects. */
+function refuseUnselected(ids: readonly number[], hint: string): void {
+  if (ids.length === 0) return
+  throw new InputError(`--only ${ids.join(',')}: no job entry selects ${ids.length > 1 ? 'them' : 'it'}.`, {
+    hint,
+    code: 'unknown-indicator',
+  })
+}
+
+/** Reduces jobs to some indicators. Throws InputError for an id that no job selects. Ids for selectors are checked with the catalogue. */
 export function onlyIndicators(jobs: readonly Job[], only: readonly number[]): Job[] {
   const named = new Set(jobs.flatMap((job) => job.series.flatMap(({ indicators }) => indicators)))
-  const unknown = jobs.some(needsCatalogue) ? [] : only.filter((id) => !named.has(id))
-  if (unknown.length > 0)
-    throw new InputError(`--only ${unknown.join(',')}: no job entry selects ${unknown.length > 1 ? 'them' : 'it'}.`, {
-      hint: `The job selects ${[...named].slice(0, 20).join(', ')}${named.size > 20 ? ', …' : ''}.${didYouMean(String(unknown[0]), [...named].map(String))}`,
-      code: 'unknown-indicator',
-    })
+  const ids = only.filter((id) => !named.has(id))
+  const selectors = jobs.flatMap((job) => job.series.flatMap((entry) => entry.select ?? []))
+  if (selectors.length === 0)
+    refuseUnselected(
+      ids,
+      `The job selects ${[...named].slice(0, 20).join(', ')}${named.size > 20 ? ', …' : ''}.${didYouMean(String(ids[0]), [...named].map(String))}`,
+    )
   return jobs.map((job) => ({
     ...job,
     whole: job,
+    unnamed: { ids, selectors },
     catalogue: null,
     content: [],
     archives: [],

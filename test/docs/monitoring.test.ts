@@ -57,6 +57,16 @@ describe('metrics', () => {
     await runCli(dir, ['sync', 'job.yaml'], env)
     const { out } = await runCli(dir, ['status', '--format', 'prometheus', '--job', 'job.yaml'], env)
     expect(out).toContain('indicator_sync_calls_left{job="one"} 9\n')
+    const withoutService = await runCli(dir, [
+      'status',
+      '--format',
+      'prometheus',
+      '--job',
+      'job.yaml',
+      '--service',
+      'generic',
+    ])
+    expect(withoutService.out).not.toContain('indicator_sync_calls_left{')
   })
 
   test('every metric and notification field has one row in docs/monitoring.md', () => {

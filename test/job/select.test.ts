@@ -54,10 +54,12 @@ describe('indicators selected from the catalogue', () => {
     expect(one!.series.map(({ path: where, indicators }) => [where, indicators])).toEqual([['series[0]', [1001]]])
     expect(one!.catalogue).toBeNull()
     expect(() => onlyIndicators([two], [601])).toThrow(InputError)
-    const [selected] = onlyIndicators([job('all')], [1293, 4711])
+    const [selected] = onlyIndicators([job('all')], [1293])
     expect(resolveSelectors(selected!, CATALOGUE).series[0]!.indicators).toEqual([1293])
-    // Another job of the same call may contain the omitted indicators.
-    const [without] = onlyIndicators([job('{ exclude: [600] }')], [600])
+    const [mistyped] = onlyIndicators([job('all'), job('[600]')], [600, 1293, 4711])
+    expect(() => resolveSelectors(mistyped!, CATALOGUE)).toThrow('--only 4711: no job entry selects it.')
+    // Another job of the same command may contain the omitted indicators.
+    const [without] = onlyIndicators([job('{ exclude: [600] }'), job('{ match: spot }')], [600])
     expect(resolveSelectors(without!, CATALOGUE).series[0]!.indicators).toEqual([])
     const [none] = onlyIndicators([job('{ match: nothing }')], [600])
     expect(() => resolveSelectors(none!, CATALOGUE)).toThrow(/matches none of 4/)

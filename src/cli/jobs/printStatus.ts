@@ -1,6 +1,7 @@
 import { openReader } from '../../db/open.ts'
 import { readQueues } from '../../db/queries/queues.ts'
 import { callsLeft } from '../../fetch/budget.ts'
+import { parseHost } from '../../fetch/hosts.ts'
 import { type LakeState, lakeState, lakeStateIn } from '../../lake/state.ts'
 import { prometheusText } from '../../reports/metrics.ts'
 import { readCoveredSeries, readStatus } from '../../reports/readStatus.ts'
@@ -44,10 +45,9 @@ export async function printStatus(args: StatusArgs): Promise<number> {
         lakeProblems.push(`Lake ${folder}: ${error.message}`)
       }
     if (args.format === 'prometheus') {
-      const host = baseUrl ? new URL(baseUrl.value).host : ''
       const budgets: { job: string; calls: number }[] = []
       for (const { name: job, pace } of jobs) {
-        const calls = await callsLeft(reader, host, pace, Date.now())
+        const calls = baseUrl ? await callsLeft(reader, parseHost(baseUrl.value), pace, Date.now()) : undefined
         if (calls !== undefined) budgets.push({ job, calls })
       }
       print((await prometheusText(reader, { version: version(), callsLeft: budgets, lakes })).trimEnd())
