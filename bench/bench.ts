@@ -1,32 +1,38 @@
-/** A part of the report: a table with what it means. */
+/** A table of the report. */
 export interface Section {
   readonly title: string
   readonly about: string
+  /** The command that measures it. */
+  readonly command: string
   readonly head: readonly string[]
   readonly rows: readonly (readonly string[])[]
 }
 
-/** What a case is given. */
+/** The input of a case. */
 export interface Bench {
-  /** A folder for databases and inputs, thrown away afterwards. */
+  /** A temporary folder for databases and inputs. */
   readonly folder: string
   /** Runs of each contender, in turn. */
   readonly runs: number
   /** Values of the large database. */
   readonly rows: number
-  /** Tells what is going on, on stderr. */
+  /** Prints progress on stderr. */
   readonly say: (text: string) => void
-  /** Tells what cannot be measured here and why, on stderr and in the report. */
+  /** Prints what cannot be measured here, and why, on stderr and in the report. */
   readonly skip: (text: string) => void
 }
 
-export type Case = (bench: Bench) => Promise<readonly Section[]>
+export type Case = (bench: Bench) => Promise<Section>
 
 export const fixed = (value: number | null, digits = 2): string => (value === null ? '–' : value.toFixed(digits))
 export const grouped = (value: number): string => Math.round(value).toLocaleString('en')
 
 const line = (cells: readonly string[]): string => cells.join(' | ')
 
-/** A section as Markdown. */
-export const markdown = ({ title, about, head, rows }: Section): string =>
-  [`## ${title}`, about, [line(head), head.map(() => '---').join('|'), ...rows.map(line)].join('\n')].join('\n\n')
+/** Formats a section as Markdown. */
+export const markdown = ({ title, about, command, head, rows }: Section): string =>
+  [
+    `## ${title}`,
+    `\`${command}\`: ${about}`,
+    [line(head), head.map(() => '---').join('|'), ...rows.map(line)].join('\n'),
+  ].join('\n\n')

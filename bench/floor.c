@@ -1,9 +1,9 @@
 /*
  * The floor: what a C program against the same SQLite needs for the same work, key decoding included.
- * Reads answers one after the other (an ASCII length in decimal, a line break, so many bytes, and again), finds value,
+ * Reads responses one after the other (a decimal length, a line break, that many bytes), finds value,
  * datetime, geo_id of every row, and upserts them into a table keyed (series, geo, instant): one prepared statement,
- * one transaction an answer. Prints the seconds from the first byte to the last commit, those of the processor, and the rows.
- *   cc -O2 -o floor floor.c -lsqlite3 && ./floor answers.bin out.db [history]
+ * one transaction per response. Prints the seconds from the first byte to the last commit, those of the processor, and the rows.
+ *   cc -O2 -o floor floor.c -lsqlite3 && ./floor responses.bin out.db [history]
  * With `history` a trigger keeps what every value was before.
  */
 #include <stdio.h>

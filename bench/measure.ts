@@ -2,117 +2,105 @@ import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import type { Bench } from './bench.ts'
 
-/** What a process took, and what it said. */
+/** What a process took, and its output. */
 export interface Measured {
-  /** Wall clock, the start of the process included. */
+  /** Wall clock, including the start of the process. */
   readonly seconds: number
-  /** Largest resident set in MB (10^6 bytes), as the operating system tells it; null where it does not (Linux only). */
+  /** Largest resident set in MB (10^6 bytes); null if the system does not report it (only Linux does). */
   readonly peakMb: number | null
-  /** Seconds of the processor, all threads together and the start included, to some hundredths (Linux only). */
+  /** Processor time of all threads in seconds, including the start (Linux only). */
   readonly cpuS: number | null
-  /** What it said on stdout. */
-  readonly out: string
-  /** The last line of that, which is JSON as a rule. */
+  readonly stdout: string
+  /** The last line of stdout, usually JSON. */
   readonly last: string
 }
 
 const ending = new AbortController()
 process.once('exit', () => ending.abort())
-/** Ends the processes that are begun with it when this one ends. */
+/** Ends child processes when this process ends. */
 export const untilTheEnd: AbortSignal = ending.signal
 
-/** What Linux tells of the memory of a process, in MB (10^6 bytes): the largest resident set as long as it lives, or the one of now. */
-function memoryOf(pid: number, which: 'VmHWM' | 'VmRSS'): number | null {
+/** Reads the memory of a process in MB (Linux only): its largest resident set, or the current one. */
+export function memoryMb(pid: number, kind: 'VmHWM' | 'VmRSS'): number | null {
   try {
-    const found = new RegExp(`${which}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
-    return found ? (Number(found[1]) * 1024) / 1e6 : null
+    const match = new RegExp(`${kind}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
+    return match ? (Number(match[1]) * 1024) / 1e6 : null
   } catch {
     return null
   }
 }
-/** The largest resident set of a process so far. */
-export const peakOf = (pid: number): number | null => memoryOf(pid, 'VmHWM')
-/** The resident set of a process. */
-export const residentOf = (pid: number): number | null => memoryOf(pid, 'VmRSS')
 
-/** Ticks of the clock in which Linux counts the time of processors, a second: the same on every architecture that Node runs on. */
+/** Clock ticks per second in which Linux counts processor time. */
 const TICKS = 100
 
-/** What a process has worked so far; its name, which may have blanks in it, stands in brackets before the numbers. */
-function workOf(pid: number): number | null {
+/** Reads the processor time of a process, or with its ended children, in seconds (Linux only). */
+export function processorSeconds(pid: number, withChildren = false): number | null {
   try {
+    // The name of the process, which may contain blanks, is in brackets before the numbers.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')
-    return (Number(fields[11]) + Number(fields[12])) / TICKS
+    return fields.slice(11, withChildren ? 15 : 13).reduce((sum, field) => sum + Number(field), 0) / TICKS
   } catch {
     return null
   }
 }
 
-/** Runs a process to its end and measures it; throws with what it said on stderr when it fails. One that takes longer than `patience` seconds is ended, and has said nothing. */
-export async function measure(
-  command: string,
-  args: readonly string[],
-  env: object = {},
-  patience = Number.POSITIVE_INFINITY,
-): Promise<Measured> {
+/** Runs a process to its end and measures it. Throws with its stderr if it fails. */
+export async function measure(command: string, args: readonly string[], env: object = {}): Promise<Measured> {
   const began = performance.now()
   const child = spawn(command, args, {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     signal: untilTheEnd,
   })
-  let out = ''
-  let err = ''
+  let stdout = ''
+  let stderr = ''
   child.stdout.on('data', (piece) => {
-    out += piece
+    stdout += piece
   })
   child.stderr.on('data', (piece) => {
-    err += piece
+    stderr += piece
   })
   let peakMb: number | null = null
   let cpuS: number | null = null
-  let late = false
   const timer = setInterval(() => {
-    peakMb = peakOf(child.pid!) ?? peakMb
-    cpuS = workOf(child.pid!) || cpuS
-    late ||= performance.now() - began > patience * 1000
-    if (late) child.kill('SIGKILL')
+    peakMb = memoryMb(child.pid!, 'VmHWM') ?? peakMb
+    cpuS = processorSeconds(child.pid!) || cpuS
   }, 20)
   try {
     const code = await new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve))
-    if (code !== 0 && !late) throw new Error(`${command} ${args.join(' ')} ended with ${code}\n${err}`)
+    if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${code}\n${stderr}`)
   } finally {
     clearInterval(timer)
   }
-  return {
-    seconds: (performance.now() - began) / 1000,
-    peakMb,
-    cpuS,
-    out,
-    last: late ? '' : (out.trim().split('\n').at(-1) ?? ''),
-  }
+  const seconds = (performance.now() - began) / 1000
+  return { seconds, peakMb, cpuS, stdout, last: stdout.trim().split('\n').at(-1) ?? '' }
 }
 
-/** Measures a program of others; null where it fails, which is told with its last words: what else is measured is not lost with it. */
+/** Measures another program. Returns null and reports its last words if it fails, so that other results are kept. */
 export const measurePeer = (
   name: string,
   { skip }: Pick<Bench, 'skip'>,
-  ...how: Parameters<typeof measure>
+  ...process: Parameters<typeof measure>
 ): Promise<Measured | null> =>
-  measure(...how).catch((error: Error) => {
+  measure(...process).catch((error: Error) => {
     skip(`${name} failed: ${error.message.trim().split('\n').at(-1)}`)
     return null
   })
 
-/** The middle one. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b)
   const middle = sorted.length >> 1
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
 }
 
-/** Whether a command is installed. */
-export const isThere = (command: string, args: readonly string[]): Promise<boolean> =>
+/** The median of a figure of some runs; null if it was not measured. */
+export function medianOf<T>(runs: readonly T[], figure: (run: T) => number | null): number | null {
+  const values = runs.map(figure).filter((value) => value !== null)
+  return values.length === 0 ? null : median(values)
+}
+
+/** Returns whether a command works. */
+export const isInstalled = (command: string, args: readonly string[]): Promise<boolean> =>
   measure(command, args).then(
     () => true,
     () => false,

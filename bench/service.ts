@@ -1,13 +1,13 @@
-/* A service that costs the other core little: `node service.ts ready|fresh`; prints its address. */
+/* A service that needs little of the processor: `node service.ts ready|fresh`; prints its address. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
-import { bodyOf } from './answers.ts'
+import { writeBody } from './responses.ts'
 
-/** Packed answers are kept, and cost nothing when they are asked again; or they would be too many, and their rows are. */
-const keepsPacked = process.argv[2] === 'ready'
-const rowsOf = new Map<string, string>()
-const packedOf = new Map<string, Buffer>()
+/** Whether compressed responses are kept. A long backfill would have too many; then only their rows are kept. */
+const keepsResponses = process.argv[2] === 'ready'
+const rowsByWindow = new Map<string, string>()
+const compressed = new Map<string, Buffer>()
 
 function remember<T>(map: Map<string, T>, key: string, make: () => T): T {
   let value = map.get(key)
@@ -18,16 +18,16 @@ function remember<T>(map: Map<string, T>, key: string, make: () => T): T {
   return value
 }
 
-/** An answer packed as it is accepted: not everybody unpacks brotli. */
-function answer(id: number, from: number, to: number, encoding: 'br' | 'gzip'): Buffer {
-  const pack = (): Buffer => {
+/** Returns a response in an encoding that the client accepts. */
+function respond(id: number, from: number, to: number, encoding: 'br' | 'gzip'): Buffer {
+  const compress = (): Buffer => {
     // The rows of one window are the same for every indicator.
-    const rows = remember(rowsOf, `${from} ${to}`, () => bodyOf(id, from, to).rows)
-    const body = bodyOf(id, from, from).head + rows
+    const rows = remember(rowsByWindow, `${from} ${to}`, () => writeBody(id, from, to).rows)
+    const body = writeBody(id, from, from).head + rows
     if (encoding === 'gzip') return gzipSync(body)
     return brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } })
   }
-  return keepsPacked ? remember(packedOf, `${id} ${from} ${to} ${encoding}`, pack) : pack()
+  return keepsResponses ? remember(compressed, `${id} ${from} ${to} ${encoding}`, compress) : compress()
 }
 
 const server = createServer((request, response) => {
@@ -35,7 +35,7 @@ const server = createServer((request, response) => {
   const id = Number(/\d+$/.exec(url.pathname)?.[0])
   const instant = (name: string): number => Date.parse(url.searchParams.get(name)!) / 1000
   const encoding = /\bbr\b/.test(String(request.headers['accept-encoding'])) ? 'br' : 'gzip'
-  const body = answer(id, instant('start_date'), instant('end_date') + 1, encoding)
+  const body = respond(id, instant('start_date'), instant('end_date') + 1, encoding)
   response.writeHead(200, {
     'Content-Type': 'application/json; charset=utf-8',
     'Content-Encoding': encoding,

@@ -4,15 +4,15 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { untilTheEnd } from './measure.ts'
 
-/** A service in a process of its own, as it is on another machine. */
+/** A service in a separate process. */
 export interface Serving {
   readonly url: string
   readonly pid: number
   stop(): Promise<void>
 }
 
-/** Starts a process that prints its address, and finds that in what it prints first. */
-export async function serving(file: string, args: readonly string[]): Promise<Serving> {
+/** Starts a server and waits until it prints its address. */
+export async function startServing(file: string, args: readonly string[]): Promise<Serving> {
   const child: ChildProcess = spawn(process.execPath, [join(import.meta.dirname, file), ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
     signal: untilTheEnd,

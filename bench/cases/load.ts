@@ -1,213 +1,200 @@
-import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { transform } from '../../src/transform/transform.ts'
-import {
-  plannedRequestOf,
-  readAnswers,
-  SHAPES,
-  type Shape,
-  type ShapeName,
-  valuesOf,
-  writeAnswers,
-} from '../answers.ts'
 import { type Bench, fixed, grouped, type Section } from '../bench.ts'
-import { isThere, type Measured, measure, median } from '../measure.ts'
+import { isInstalled, type Measured, measure, measurePeer, median, medianOf } from '../measure.ts'
+import { countValues, SHAPES, type ShapeName, writeResponses } from '../responses.ts'
 
-const here = join(import.meta.dirname, '..')
+const bench = join(import.meta.dirname, '..')
 
-/** Who takes part: the process that loads a file of answers into a database, and which files it loads one after the other. */
+/** A program that loads files of responses into a database, one file after the other. */
 interface Contender {
   readonly command: string
   readonly args: (input: Input) => readonly string[]
   readonly steps: readonly Step[]
+  readonly isPeer?: true
 }
 
-/** A file of answers that is loaded: the first one, then others with the same values, or all of them changed. */
+/** A file that is loaded. */
 interface Step {
-  /** What it is called in the report; null where it only makes ready for the next one. */
+  /** The name in the report; null if the step only prepares the next one. */
   readonly name: string | null
-  readonly file: number
-  /** The floor that it is compared with. */
+  /** Index of the file: the first values, the same again, all values changed. */
+  readonly file: 0 | 1 | 2
+  /** The name of the step that it is compared with. */
   readonly floor: string
 }
 
 interface Input {
   readonly shape: ShapeName
-  readonly answers: string
-  readonly csv: string
+  readonly responses: string
   readonly database: string
 }
 
-/** Builds the floor against the SQLite that is installed, or else against the one that the product brings along; null without a compiler. */
-export async function buildFloor({ folder, skip }: Bench): Promise<string | null> {
-  const out = join(folder, 'floor')
-  if (existsSync(out)) return out
-  const source = join(here, 'floor.c')
-  if (await isThere('cc', ['-O2', '-o', out, source, '-lsqlite3'])) return out
-  const amalgamation = join(
-    dirname(createRequire(import.meta.url).resolve('better-sqlite3/package.json')),
-    'deps/sqlite3',
-  )
-  const own = [
-    '-O2',
-    `-I${amalgamation}`,
-    '-o',
-    out,
-    source,
-    join(amalgamation, 'sqlite3.c'),
-    '-lm',
-    '-ldl',
-    '-lpthread',
-  ]
-  if (existsSync(amalgamation) && (await isThere('cc', own))) return out
-  skip('the C floor, for there is no C compiler (cc), or no SQLite to build with.')
-  return null
-}
-
-const FLOOR = 'C floor'
-const PRODUCT = 'indicator-sync'
-const REVISED = 'C floor with history, revised values'
-const [SAME, CHANGED] = [1, 2]
-
-const once = (name: string): readonly Step[] => [{ name, file: 0, floor: FLOOR }]
-
-/** Those of the contenders that can run here. */
-async function contenders(bench: Bench): Promise<Contender[]> {
-  const built = await buildFloor(bench)
-  const floor: Contender | null =
-    built === null ? null : { command: built, args: ({ answers, database }) => [answers, database], steps: once(FLOOR) }
-  const product: Contender = {
-    command: process.execPath,
-    args: ({ shape, database, answers }) => [join(here, 'children/load.ts'), shape, database, answers],
-    steps: [
-      ...once(PRODUCT),
-      { name: `${PRODUCT}, unchanged values`, file: SAME, floor: FLOOR },
-      { name: `${PRODUCT}, revised values`, file: CHANGED, floor: REVISED },
-    ],
-  }
-  const found: Contender[] = floor ? [floor, product] : [product]
-  if (floor)
-    found.push({
-      ...floor,
-      args: (input) => [...floor.args(input), 'history'],
-      steps: [
-        { name: null, file: 0, floor: REVISED },
-        { name: REVISED, file: CHANGED, floor: REVISED },
-      ],
-    })
-  if (await isThere('sqlite3', ['--version']))
-    found.push({
-      command: process.execPath,
-      args: ({ csv, database }) => [join(here, 'peers/shell.ts'), csv, database],
-      steps: once('sqlite3 .import (JSON not read)'),
-    })
-  else bench.skip('the sqlite3 shell is not installed.')
-  for (const [name, module, file] of [
-    ['pandas', 'pandas', 'pandas_upsert.py'],
-    ['sqlite-utils', 'sqlite_utils', 'sqlite_utils_upsert.py'],
-  ] as const)
-    if (await isThere('python3', ['-c', `import ${module}`]))
-      found.push({
-        command: 'python3',
-        args: ({ answers, database }) => [join(here, 'peers', file), answers, database],
-        steps: once(name),
-      })
-    else bench.skip(`${name} is not installed (python3 -m pip install ${name}).`)
-  return found
-}
-
-/** What the shell imports: the values, read and in key order. */
-function writeCsv(file: string, answers: string, shape: Shape): void {
-  const lines: string[] = []
-  for (const [n, body] of readAnswers(answers).entries()) {
-    const planned = plannedRequestOf(n, shape)
-    const { at, geoIds, values } = transform(body, planned).observations!
-    for (let i = 0; i < at.length; i++)
-      lines.push(`${planned.series!.indicatorId},${geoIds[i]},${at[i]},${values[i]},3600,${n}`)
-  }
-  writeFileSync(file, `${lines.join('\n')}\n`)
-}
-
-interface Timed {
-  readonly seconds: number
-  /** Seconds of processor; not told by all. */
-  readonly cpu?: number
-  readonly rows: number
-}
-
-const timed = ({ last }: Measured): Timed => JSON.parse(last)
-/** Microseconds a row, as the process itself timed it: its start is not counted. */
-const perRow = (measured: Measured): number => (timed(measured).seconds * 1e6) / timed(measured).rows
-/** The same of the processor, all threads together. */
-const worked = (all: readonly Measured[]): number | null => {
-  const figures = all.map(timed).flatMap(({ cpu, rows }) => (cpu === undefined ? [] : [(cpu * 1e6) / rows]))
-  return figures.length === 0 ? null : median(figures)
-}
-
-const fresh = (database: string): void => {
-  for (const end of ['', '-wal', '-shm']) rmSync(database + end, { force: true })
-}
-
-/** What the values and the stamp of the update of each file differ by from the first one. */
+/** How the values and the update time of each file differ from those of the first one. */
 const FILES = [
   { salt: 0, stamp: 0 },
   { salt: 0, stamp: 1 },
   { salt: 1, stamp: 2 },
 ]
 
-/** From raw bytes to committed rows. */
-export async function load(bench: Bench): Promise<Section[]> {
-  const { folder, runs, say } = bench
-  const all = await contenders(bench)
-  const figures = new Map<string, string[]>()
-  for (const name of Object.keys(SHAPES) as ShapeName[]) {
-    const shape = SHAPES[name]
-    const files = FILES.map(({ salt, stamp }, i) => {
-      const file = join(folder, `${name}-${i}.bin`)
-      writeAnswers(file, shape, salt, stamp)
-      return file
+/** Builds the C floor with the installed SQLite or with that of better-sqlite3. Returns null without a compiler. */
+export async function buildFloor({ folder, skip }: Bench): Promise<string | null> {
+  const out = join(folder, 'floor')
+  if (existsSync(out)) return out
+  const source = join(bench, 'floor.c')
+  if (await isInstalled('cc', ['-O2', '-o', out, source, '-lsqlite3'])) return out
+  const driver = dirname(createRequire(import.meta.url).resolve('better-sqlite3/package.json'))
+  const amalgamation = join(driver, 'deps/sqlite3')
+  const sources = [`-I${amalgamation}`, '-o', out, source, join(amalgamation, 'sqlite3.c')]
+  if (existsSync(amalgamation) && (await isInstalled('cc', ['-O2', ...sources, '-lm', '-ldl', '-lpthread']))) return out
+  skip('the C floor: no C compiler (cc), or no SQLite to build with.')
+  return null
+}
+
+const FLOOR = 'C floor'
+const ONE_CORE = 'C floor, one core'
+const REVISED = 'C floor with history, revised values'
+const PEERS = [
+  ['pandas', 'pandas', 'pandas_upsert.py'],
+  ['sqlite-utils', 'sqlite_utils', 'sqlite_utils_upsert.py'],
+] as const
+
+/** Lists the contenders that can run here. */
+async function listContenders(input: Bench): Promise<Contender[]> {
+  const floor = await buildFloor(input)
+  const contenders: Contender[] = []
+  const pin = (await isInstalled('taskset', ['-c', '0', 'true'])) ? ['-c', '0'] : null
+  const loadArgs = ({ shape, database, responses }: Input) => [
+    ...[join(bench, 'children/load.ts'), shape, database, responses],
+  ]
+  if (floor)
+    contenders.push({
+      command: floor,
+      args: ({ responses, database }) => [responses, database],
+      steps: [{ name: FLOOR, file: 0, floor: FLOOR }],
     })
-    const csv = join(folder, `${name}.csv`)
-    writeCsv(csv, files[0]!, shape)
-    const measured = new Map<string, Measured[]>()
-    const floorOf = new Map<string, string>()
-    for (let run = 1; run <= runs; run++) {
-      say(`load ${name}: run ${run} of ${runs}`)
-      for (const { command, args, steps } of all) {
-        const database = join(folder, 'load.db')
-        fresh(database)
-        for (const step of steps) {
-          const done = await measure(command, args({ shape: name, answers: files[step.file]!, csv, database }))
-          if (step.name === null) continue
-          measured.set(step.name, [...(measured.get(step.name) ?? []), done])
-          floorOf.set(step.name, step.floor)
-        }
-        fresh(database)
+  contenders.push({
+    command: process.execPath,
+    args: loadArgs,
+    steps: [
+      { name: 'indicator-sync', file: 0, floor: FLOOR },
+      { name: 'indicator-sync, unchanged values', file: 1, floor: FLOOR },
+      { name: 'indicator-sync, revised values', file: 2, floor: REVISED },
+    ],
+  })
+  if (floor)
+    contenders.push({
+      command: floor,
+      args: ({ responses, database }) => [responses, database, 'history'],
+      steps: [
+        { name: null, file: 0, floor: REVISED },
+        { name: REVISED, file: 2, floor: REVISED },
+      ],
+    })
+  if (floor && pin)
+    contenders.push({
+      command: 'taskset',
+      args: ({ responses, database }) => [...pin, floor, responses, database],
+      steps: [{ name: ONE_CORE, file: 0, floor: ONE_CORE }],
+    })
+  if (pin)
+    contenders.push({
+      command: 'taskset',
+      args: (input) => [...pin, process.execPath, ...loadArgs(input)],
+      steps: [{ name: 'indicator-sync, one core', file: 0, floor: ONE_CORE }],
+    })
+  for (const [name, module, file] of PEERS)
+    if (await isInstalled('python3', ['-c', `import ${module}`]))
+      contenders.push({
+        command: 'python3',
+        args: ({ responses, database }) => [join(bench, 'peers', file), responses, database],
+        steps: [{ name, file: 0, floor: FLOOR }],
+        isPeer: true,
+      })
+    else input.skip(`${name} is not installed (python3 -m pip install ${name}).`)
+  return contenders
+}
+
+/** What a process printed about its load, without its start. */
+interface Timed {
+  readonly seconds: number
+  /** Processor time in seconds; not printed by all contenders. */
+  readonly cpu?: number
+  readonly rows: number
+}
+
+const parseTimed = ({ last }: Measured): Timed => JSON.parse(last)
+const microseconds = (run: Measured): number => (parseTimed(run).seconds * 1e6) / parseTimed(run).rows
+const processorMicroseconds = (run: Measured): number | null => {
+  const { cpu, rows } = parseTimed(run)
+  return cpu === undefined ? null : (cpu * 1e6) / rows
+}
+
+const removeDatabase = (database: string): void => {
+  for (const end of ['', '-wal', '-shm']) rmSync(database + end, { force: true })
+}
+
+/** Measures one shape: the runs of each step, by name. */
+async function measureShape(
+  input: Bench,
+  contenders: readonly Contender[],
+  shape: ShapeName,
+): Promise<{ readonly measured: Map<string, Measured[]>; readonly floors: Map<string, string> }> {
+  const { folder, runs, say } = input
+  const files = FILES.map(({ salt, stamp }, i) => {
+    const file = join(folder, `${shape}-${i}.bin`)
+    writeResponses(file, SHAPES[shape], salt, stamp)
+    return file
+  })
+  const measured = new Map<string, Measured[]>()
+  const floors = new Map<string, string>()
+  const database = join(folder, 'load.db')
+  for (let run = 1; run <= runs; run++) {
+    say(`load ${shape}: run ${run} of ${runs}`)
+    for (const { command, args, steps, isPeer } of contenders) {
+      if (isPeer && run > 1) continue
+      removeDatabase(database)
+      for (const { name, file, floor } of steps) {
+        const process = [command, args({ shape, responses: files[file]!, database })] as const
+        const result = isPeer ? await measurePeer(name!, input, ...process) : await measure(...process)
+        if (name === null || !result) continue
+        measured.set(name, [...(measured.get(name) ?? []), result])
+        floors.set(name, floor)
       }
+      removeDatabase(database)
     }
-    // Contenders ran in turn, so a run is compared with its neighbour.
-    const ratio = (a: readonly Measured[] | undefined, b: readonly Measured[]): string =>
-      a ? fixed(median(a.map((one, i) => perRow(one) / perRow(b[i]!)))) : '–'
-    for (const file of [...files, csv]) rmSync(file)
-    for (const [who, runsOfIt] of measured)
-      figures.set(who, [
-        ...(figures.get(who) ?? []),
-        fixed(median(runsOfIt.map(perRow))),
-        fixed(worked(runsOfIt)),
-        ratio(measured.get(floorOf.get(who)!), runsOfIt),
-        fixed(median(runsOfIt.map(({ peakMb }) => peakMb ?? 0)), 0),
+  }
+  for (const file of files) rmSync(file)
+  return { measured, floors }
+}
+
+/** Measures the load from raw bytes to committed rows. */
+export async function load(input: Bench): Promise<Section> {
+  const contenders = await listContenders(input)
+  const cells = new Map<string, string[]>()
+  for (const shape of Object.keys(SHAPES) as ShapeName[]) {
+    const { measured, floors } = await measureShape(input, contenders, shape)
+    for (const [name, runs] of measured) {
+      const floor = measured.get(floors.get(name)!)
+      // Contenders run in turn, so each run is compared with its neighbour.
+      const ratio = floor ? median(runs.map((run, i) => microseconds(floor[i]!) / microseconds(run))) : null
+      cells.set(name, [
+        ...(cells.get(name) ?? []),
+        fixed(median(runs.map(microseconds))),
+        fixed(medianOf(runs, processorMicroseconds)),
+        fixed(ratio),
       ])
+    }
   }
   const shapes = Object.values(SHAPES).map(
-    (shape) => `${grouped(shape.answers)} responses of ${grouped(valuesOf(shape))} values`,
+    (shape) => `${grouped(shape.responses)} responses of ${grouped(countValues(shape))} values`,
   )
-  return [
-    {
-      title: 'Loading',
-      about: `From raw bytes to committed rows: ${shapes.join(', then ')}. Only indicator-sync stores revisions, coverage and responses.`,
-      head: ['way', ...shapes.flatMap(() => ['µs per row', 'CPU µs', '× C floor', 'peak MB'])],
-      rows: [...figures].map(([who, cells]) => [who, ...cells]),
-    },
-  ]
+  return {
+    title: 'Loading',
+    command: 'npm run bench -- load',
+    about: `from raw bytes to committed rows, ${shapes.join(', then ')}. Only indicator-sync stores revisions, coverage and responses.`,
+    head: ['program', ...shapes.flatMap(() => ['µs per value', 'CPU µs', '× floor'])],
+    rows: [...cells].map(([name, figures]) => [name, ...figures]),
+  }
 }

@@ -1,54 +1,60 @@
-import { rmSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { COVERAGE_VIEWS } from '../../src/db/tables/sql/coverageViews.ts'
-import { VALUE_VIEWS } from '../../src/db/tables/sql/valueViews.ts'
 import { type Bench, fixed, grouped, type Section } from '../bench.ts'
-import { type Measured, measure, median } from '../measure.ts'
+import { measure, median } from '../measure.ts'
 
-const here = join(import.meta.dirname, '..')
-/** A view that takes longer is stopped. */
-const PATIENCE_S = 60
-/** Five geos, 834 days, hour by hour. */
-export const VALUES_A_SERIES = 100_080
+const bench = join(import.meta.dirname, '..')
+/** Five geos, 834 days, hourly. */
+const VALUES_PER_SERIES = 100_080
+/** Ten years of values every five minutes. */
+const LONG_SERIES = 1_052_064
 
-/** The views of values and coverage on a database: of one series, of all, and a total over all. */
-export async function measureViews(
-  { runs, say }: Pick<Bench, 'runs' | 'say'>,
-  database: string,
-  series: number,
-): Promise<Section> {
-  const timings: string[][] = []
-  for (const view of Object.keys({ ...VALUE_VIEWS, ...COVERAGE_VIEWS })) {
-    const timed = async (scope: 'one' | 'all' | 'total'): Promise<string> => {
-      const all: Measured[] = []
-      for (let run = 1; run <= runs; run++) {
-        say(`views: ${view}, ${scope}: run ${run} of ${runs}`)
-        const args = [join(here, 'children/view.ts'), database, view, scope]
-        all.push(await measure(process.execPath, args, {}, PATIENCE_S))
-        if (all.at(-1)!.last === '') return `>${PATIENCE_S}`
-        // What takes long is not made surer by repetition.
-        if (all.at(-1)!.seconds > 20) break
-      }
-      const answers = all.map(({ last }) => JSON.parse(last) as { seconds: number })
-      return fixed(median(answers.map(({ seconds }) => seconds)), 3)
-    }
-    timings.push([view, await timed('one'), await timed('all'), await timed('total')])
-  }
-  return {
-    title: `Views on ${grouped(series * VALUES_A_SERIES)} values`,
-    about: `Seconds for all rows of one series (${grouped(VALUES_A_SERIES)} values), of all ${grouped(series)}, and a total.`,
-    head: ['view', 'one series', 'all series', 'total'],
-    rows: timings,
-  }
+/** Creates the large database by SQL, in a minute instead of ten, unless another case has created it. */
+export async function fillLarge({ folder, rows, say }: Bench): Promise<{ database: string; values: number }> {
+  const database = join(folder, 'large.db')
+  const series = Math.max(1, Math.round(rows / VALUES_PER_SERIES))
+  const values = series * VALUES_PER_SERIES + LONG_SERIES
+  if (existsSync(database)) return { database, values }
+  say(`filling in ${grouped(values)} values`)
+  await measure(process.execPath, [join(bench, 'children/fill.ts'), database, String(series)])
+  await measure(process.execPath, [join(bench, 'children/fillLong.ts'), database])
+  return { database, values }
 }
 
-/** Every view on a database that is filled by SQL in a minute, and not by a sync in ten. */
-export async function views(bench: Bench): Promise<Section[]> {
-  const database = join(bench.folder, 'views.db')
-  const series = Math.max(1, Math.round(bench.rows / VALUES_A_SERIES))
-  bench.say(`views: filling in ${grouped(series * VALUES_A_SERIES)} values`)
-  await measure(process.execPath, [join(here, 'children/fill.ts'), database, String(series)])
-  const section = await measureViews(bench, database, series)
-  for (const end of ['', '-wal', '-shm']) rmSync(database + end, { force: true })
-  return [section]
+const YEAR = '2016'
+const TOTAL = 'select count(*), avg(value) from'
+const QUERIES: Readonly<Record<string, string>> = {
+  'a total of all values, without a view': `${TOTAL} observation`,
+  'the same through `observations`': `${TOTAL} observations`,
+  'one day of all indicators':
+    "select * from observations where at >= unixepoch('2016-05-01') and at < unixepoch('2016-05-02')",
+  'all values of an indicator': 'select * from observations where indicator_id = 610',
+  'their versions': 'select * from observation_history where indicator_id = 610',
+  'their hours': 'select * from observations_hourly where indicator_id = 610',
+  'their days': 'select * from observations_daily where indicator_id = 610',
+  'their months': 'select * from observations_monthly where indicator_id = 610',
+  'months of all indicators': `select * from observations_monthly where local_month like '${YEAR}-%'`,
+  'last values of all indicators': 'select * from latest',
+  'coverage of all indicators': 'select * from coverage',
+}
+
+/** Measures queries through views on the large database. */
+export async function views(input: Bench): Promise<Section> {
+  const { runs, say } = input
+  const { database, values } = await fillLarge(input)
+  const timings: string[][] = []
+  for (const [name, sql] of Object.entries(QUERIES)) {
+    say(`views: ${name}`)
+    const results: { seconds: number; rows: number }[] = []
+    for (let run = 1; run <= runs; run++)
+      results.push(JSON.parse((await measure(process.execPath, [join(bench, 'children/view.ts'), database, sql])).last))
+    timings.push([name, grouped(results[0]!.rows), fixed(median(results.map(({ seconds }) => seconds)), 3)])
+  }
+  return {
+    title: 'Queries',
+    command: 'npm run bench -- views',
+    about: `on ${grouped(values)} values; all rows are read.`,
+    head: ['query', 'rows', 'seconds'],
+    rows: timings,
+  }
 }

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sendAll } from '../../src/cluster/distribute.ts'
 import { openQueue } from '../../src/cluster/queue.ts'
@@ -13,16 +12,16 @@ import { beginRun } from '../../src/sync/record.ts'
 import { KEY, machine } from '../../test/cluster/machines.ts'
 import { createDatabase } from '../../test/postgres/create.ts'
 import { type Server, startServer } from '../../test/postgres/server.ts'
-import { type Bench, fixed, grouped, type Section } from '../bench.ts'
-import { measure, median } from '../measure.ts'
+import { type Bench, fixed, type Section } from '../bench.ts'
+import { median } from '../measure.ts'
 
 const LATENCY_MS = 200
-/** Answers for each worker in a run. */
-const ANSWERS = 120
+/** Responses per worker and run. */
+const RESPONSES = 120
 const NOW = Math.floor(Date.parse('2025-11-04T12:00:00Z') / 1000)
 
-/** So many calls a second with so many workers, each with one request at a time: those between the first and the last tenth are counted. */
-async function callsASecond(server: Server, workers: number): Promise<number> {
+/** Measures calls per second of some workers with one request each, without the first and last tenth. */
+async function measureRate(server: Server, workers: number): Promise<number> {
   const { url, drop } = await createDatabase(server.url)
   const arrivals: number[] = []
   const emulator = await startEmulator({
@@ -48,11 +47,11 @@ series:
   try {
     await sleep(2_000 + 500 * workers)
     const requests = [...planJob({ job, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })]
-    // Faster than a job may be: it is the workers that are measured.
+    // Faster than a job may be, so that only the workers are measured.
     const fast = { ...job, pace: { ...job.pace, perSecond: 1_000 } }
     const run = await beginRun(store, { command: 'sync', job: job.name, version: 'bench', now: '2025-11-04T12:00:00Z' })
-    await sendAll(queue, fast, run, requests.slice(0, workers * ANSWERS), NOW)
-    while (arrivals.length < workers * ANSWERS) await sleep(100)
+    await sendAll(queue, fast, run, requests.slice(0, workers * RESPONSES), NOW)
+    while (arrivals.length < workers * RESPONSES) await sleep(100)
     const [from, to] = [Math.floor(arrivals.length * 0.1), Math.floor(arrivals.length * 0.9)]
     return (to - from) / ((arrivals[to]! - arrivals[from]!) / 1000)
   } finally {
@@ -65,59 +64,27 @@ series:
   }
 }
 
-/** Seconds of processor that a server and all its connections that ended took so far (Linux only). */
-const serverWork = (pid: number): number => {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')
-  return [11, 12, 13, 14].reduce((sum, at) => sum + Number(fields[at]), 0) / 100
-}
-
-async function queueing(server: Server, { runs, say }: Bench): Promise<Section> {
-  const all: { sent: number; seconds: number; claimMs: number; claimP99Ms: number; cpu: number; server: number }[] = []
-  for (let run = 1; run <= runs; run++) {
-    say(`workers: a plan of 240,000 requests, run ${run} of ${runs}`)
-    const { url, drop } = await createDatabase(server.url)
-    const before = serverWork(server.pid())
-    const { last } = await measure(process.execPath, [`${import.meta.dirname}/../children/handOut.ts`, url])
-    all.push({ ...JSON.parse(last), server: serverWork(server.pid()) - before })
-    await drop()
-  }
-  const of = (name: keyof (typeof all)[number]): number => median(all.map((one) => one[name]))
-  return {
-    title: 'A plan for workers',
-    about: 'Queue ten years of 2,000 series by month, then fetch 300 requests.',
-    head: ['requests', 'seconds', 'planner CPU s', 'server CPU s', 'ms per fetch', 'p99 ms'],
-    rows: [
-      [
-        ...[grouped(of('sent')), fixed(of('seconds'), 1), fixed(of('cpu'), 1), fixed(of('server'), 1)],
-        ...[fixed(of('claimMs'), 1), fixed(of('claimP99Ms'), 1)],
-      ],
-    ],
-  }
-}
-
-/** Workers that share a slow service, and how long a plan takes to queue. */
-export async function workers(bench: Bench): Promise<Section[]> {
+/** Measures workers that share a slow service. */
+export async function workers({ runs, say }: Bench): Promise<Section> {
   const server = await startServer({ shared_buffers: '128MB', max_wal_size: '2GB' })
   try {
     const rates = new Map<number, number[]>([1, 2, 4, 8].map((count) => [count, []]))
-    for (let run = 1; run <= bench.runs; run++)
-      for (const [count, found] of rates) {
-        bench.say(`workers: ${count}, run ${run} of ${bench.runs}`)
-        found.push(await callsASecond(server, count))
+    for (let run = 1; run <= runs; run++)
+      for (const [count, measured] of rates) {
+        say(`workers: ${count}, run ${run} of ${runs}`)
+        measured.push(await measureRate(server, count))
       }
-    const one = median(rates.get(1)!)
-    return [
-      {
-        title: 'Workers',
-        about: `One request each; a service that responds in ${LATENCY_MS} ms; a local PostgreSQL.`,
-        head: ['workers', 'calls per second', 'of linear', 'of maximum'],
-        rows: [...rates].map(([count, found]) => {
-          const rate = median(found)
-          return [`${count}`, fixed(rate, 1), fixed(rate / (one * count)), fixed(rate / ((count * 1000) / LATENCY_MS))]
-        }),
-      },
-      await queueing(server, bench),
-    ]
+    const single = median(rates.get(1)!)
+    return {
+      title: 'Workers',
+      command: 'npm run bench -- workers',
+      about: `one request each; a service that responds in ${LATENCY_MS} ms; a local PostgreSQL.`,
+      head: ['workers', 'calls per second', 'of linear', 'of maximum'],
+      rows: [...rates].map(([count, measured]) => {
+        const rate = median(measured)
+        return [`${count}`, fixed(rate, 1), fixed(rate / (single * count)), fixed(rate / ((count * 1000) / LATENCY_MS))]
+      }),
+    }
   } finally {
     await server.close()
   }

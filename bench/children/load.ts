@@ -1,31 +1,30 @@
-/* The product from raw bytes to committed rows, one transaction an answer: `node load.ts small|large database answers...`. */
+/* The product from raw bytes to committed rows, one transaction per response: `node load.ts small|large database responses`. */
 import { openStore } from '../../src/db/open.ts'
 import { ensureZone } from '../../src/db/queries/referenceTables.ts'
 import { load } from '../../src/load/load.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { readReply } from '../../src/sync/readReply.ts'
 import { beginRun } from '../../src/sync/record.ts'
-import { plannedRequestOf, readAnswers, SHAPES, type ShapeName } from '../answers.ts'
+import { planRequest, readResponses, SHAPES, type ShapeName } from '../responses.ts'
 
 const [shapeName, database, file] = process.argv.slice(2) as [ShapeName, string, string]
 const store = await openStore(database)
-const bodies = readAnswers(file)
-// As a sync does when it begins.
+const bodies = readResponses(file)
 await ensureZone(store, SERVICES.generic.timeZone)
 const began = performance.now()
 const worked = process.cpuUsage()
 const runId = await beginRun(store, { command: 'bench', job: 'bench', version: '0', now: new Date().toISOString() })
 const loading = { store, runId, keep: 'all', now: Date.now } as const
-// As in a sync: some answers are read in the other thread while the rows of another are written.
+// As in a sync: some responses are read while the rows of another are written.
 const AHEAD = 4
-const begin = (n: number) => readReply(bodies[n]!, plannedRequestOf(n, SHAPES[shapeName]))
+const begin = (n: number) => readReply(bodies[n]!, planRequest(n, SHAPES[shapeName]))
 const reads = bodies.slice(0, AHEAD).map((_, n) => begin(n))
 let rows = 0
 for (let n = 0; n < bodies.length; n++) {
   const body = bodies[n]!
   if (n + AHEAD < bodies.length) reads.push(begin(n + AHEAD))
   const made = await reads.shift()!
-  const planned = plannedRequestOf(n, SHAPES[shapeName])
+  const planned = planRequest(n, SHAPES[shapeName])
   await load(
     loading,
     planned,

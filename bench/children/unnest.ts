@@ -1,7 +1,7 @@
-/* The least that a loader does on PostgreSQL: each answer is read and sent as arrays, in a transaction of its own; values only: `node unnest.ts small|large address answers`. */
+/* The minimum of a loader into PostgreSQL: each response is read and sent as arrays in its own transaction, values only: `node unnest.ts small|large address responses`. */
 import pg from 'pg'
 import { transform } from '../../src/transform/transform.ts'
-import { plannedRequestOf, readAnswers, SHAPES, type ShapeName } from '../answers.ts'
+import { planRequest, readResponses, SHAPES, type ShapeName } from '../responses.ts'
 
 const [shapeName, address, file] = process.argv.slice(2) as [ShapeName, string, string]
 const client = new pg.Client({ connectionString: address })
@@ -9,12 +9,12 @@ await client.connect()
 await client.query('set synchronous_commit = off')
 await client.query(`create table if not exists bare (series_id bigint, geo_id bigint, at bigint, value double precision,
   step_s bigint, fetch_id bigint, primary key (series_id, geo_id, at))`)
-const bodies = readAnswers(file)
+const bodies = readResponses(file)
 const began = performance.now()
 const worked = process.cpuUsage()
 let rows = 0
 for (const [n, body] of bodies.entries()) {
-  const planned = plannedRequestOf(n, SHAPES[shapeName])
+  const planned = planRequest(n, SHAPES[shapeName])
   const { at, geoIds, values } = transform(body, planned).observations!
   await client.query({
     name: 'upsert',

@@ -1,4 +1,4 @@
-# dlt with merge into SQLite, an answer after the other: `python3 dlt_merge.py address out.db from to`
+# dlt with merge into SQLite, one response after the other: `python3 dlt_merge.py address out.db from to`
 import datetime, json, os, sys, tempfile
 os.environ.setdefault("RUNTIME__DLTHUB_TELEMETRY", "false")
 import dlt
@@ -13,9 +13,9 @@ def values():
     day, last = datetime.date.fromisoformat(start), datetime.date.fromisoformat(end)
     while day <= last:
         until = min(last, day + datetime.timedelta(days=179))
-        answer = requests.get(f"{address}/indicators/600", params={
+        body = requests.get(f"{address}/indicators/600", params={
             "start_date": f"{day}T00:00:00Z", "end_date": f"{until}T23:59:59Z"}).json()
-        rows = [{key: row[key] for key in ("geo_id", "datetime", "value")} for row in answer["indicator"]["values"]]
+        rows = [{key: row[key] for key in ("geo_id", "datetime", "value")} for row in body["indicator"]["values"]]
         read += len(rows)
         yield rows
         day = until + datetime.timedelta(days=1)

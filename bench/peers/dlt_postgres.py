@@ -1,13 +1,13 @@
-# dlt with merge into PostgreSQL, all answers in one run, which is its best. `python3 dlt_postgres.py answers.bin postgres://…`
+# dlt with merge into PostgreSQL, all responses in one run, its fastest way. `python3 dlt_postgres.py responses.bin postgres://…`
 import json, os, sys, tempfile, time
 os.environ.setdefault("RUNTIME__DLTHUB_TELEMETRY", "false")
 import dlt
 
 def bodies(path):
-    with open(path, "rb") as answers:
-        while line := answers.readline():
-            yield answers.read(int(line))
-            answers.readline()
+    with open(path, "rb") as responses:
+        while line := responses.readline():
+            yield responses.read(int(line))
+            responses.readline()
 
 ready, rows = list(bodies(sys.argv[1])), 0
 

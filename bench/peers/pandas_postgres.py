@@ -1,12 +1,12 @@
-# As an analyst does it: json, a DataFrame, to_sql into a staging table, an upsert. `python3 pandas_postgres.py answers.bin postgres://…`
+# As an analyst does it: json, a DataFrame, to_sql into a staging table, an upsert. `python3 pandas_postgres.py responses.bin postgres://…`
 import json, sys, time
 import pandas, sqlalchemy
 
 def bodies(path):
-    with open(path, "rb") as answers:
-        while line := answers.readline():
-            yield answers.read(int(line))
-            answers.readline()
+    with open(path, "rb") as responses:
+        while line := responses.readline():
+            yield responses.read(int(line))
+            responses.readline()
 
 engine = sqlalchemy.create_engine(sys.argv[2].replace("postgres://", "postgresql+psycopg2://"))
 ready = list(bodies(sys.argv[1]))

@@ -1,12 +1,12 @@
-# As an analyst does it: json, a DataFrame, to_sql into a staging table, an upsert. `python3 pandas_upsert.py answers.bin out.db`
+# As an analyst does it: json, a DataFrame, to_sql into a staging table, an upsert. `python3 pandas_upsert.py responses.bin out.db`
 import json, sqlite3, sys, time
 import pandas
 
 def bodies(path):
-    with open(path, "rb") as answers:
-        while line := answers.readline():
-            yield answers.read(int(line))
-            answers.readline()
+    with open(path, "rb") as responses:
+        while line := responses.readline():
+            yield responses.read(int(line))
+            responses.readline()
 
 db = sqlite3.connect(sys.argv[2])
 db.execute("pragma journal_mode=wal")

@@ -1,13 +1,13 @@
-# sqlite-utils, an answer a call: `python3 sqlite_utils_upsert.py answers.bin out.db`
+# sqlite-utils: `python3 sqlite_utils_upsert.py responses.bin out.db`
 import json, sys, time
 from datetime import datetime
 import sqlite_utils
 
 def bodies(path):
-    with open(path, "rb") as answers:
-        while line := answers.readline():
-            yield answers.read(int(line))
-            answers.readline()
+    with open(path, "rb") as responses:
+        while line := responses.readline():
+            yield responses.read(int(line))
+            responses.readline()
 
 db = sqlite_utils.Database(sys.argv[2])
 db.enable_wal()

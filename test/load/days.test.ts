@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { plannedRequestOf, SHAPES } from '../../bench/answers.ts'
+import { planRequest, SHAPES } from '../../bench/responses.ts'
 import { rememberZone } from '../../src/db/queries/referenceTables.ts'
 import { NO_ROWS, type Observations } from '../../src/db/tables/rows.ts'
 import { applyRows } from '../../src/load/apply.ts'
@@ -61,7 +61,7 @@ async function answer(store: Store, zone: string, begin: number, said: Answer, n
     steps: said.step,
     ...(said.guessed ? { guessed: true } : {}),
   }
-  const planned = { ...plannedRequestOf(0, SHAPES.small), window: said.window && { from, to }, timeZone: zone }
+  const planned = { ...planRequest(0, SHAPES.small), window: said.window && { from, to }, timeZone: zone }
   const rejects = said.sound ? [] : [{ path: '$', reason: 'x', fragment: null }]
   await store.write(async (tx) => {
     await applyRows(tx, store.engine, {

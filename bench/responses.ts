@@ -4,15 +4,15 @@ import { requestFor } from '../src/service/request.ts'
 import { SERVICES } from '../src/service/services.ts'
 import { addUnits, startOfDate } from '../src/util/time/zone.ts'
 
-/** How many answers of how many days; each is about five geos, hour by hour, one series after the other. */
+/** The number of responses and their days. Each response has hourly values of five geos. */
 export interface Shape {
-  readonly answers: number
+  readonly responses: number
   readonly days: number
 }
 
 export const SHAPES = {
-  small: { answers: 1_200, days: 7 },
-  large: { answers: 10, days: 833 },
+  small: { responses: 1_200, days: 7 },
+  large: { responses: 10, days: 833 },
 } as const satisfies Record<string, Shape>
 export type ShapeName = keyof typeof SHAPES
 
@@ -25,12 +25,12 @@ const GEOS = [
 ] as const
 const ZONE = 'Europe/Madrid'
 const BEGIN = startOfDate(ZONE, '2015-01-01')!
-/** Values of an answer, but for those of days in which the clocks change. */
-export const valuesOf = ({ days }: Shape): number => days * 24 * GEOS.length
-const ANSWERS_A_SERIES = 100
+/** Counts the values of a response, if no clock changes. */
+export const countValues = ({ days }: Shape): number => days * 24 * GEOS.length
+const RESPONSES_PER_SERIES = 100
 
-/** A body as the service writes it, in two parts, of which only the first names the indicator. `salt` changes every value, `stamp` only the time of the update. */
-export function bodyOf(id: number, from: number, to: number, salt = 0, stamp = 0): { head: string; rows: string } {
+/** Writes a body as the service does, in two parts; only the first contains the indicator. `salt` changes every value, `stamp` only the time of the update. */
+export function writeBody(id: number, from: number, to: number, salt = 0, stamp = 0): { head: string; rows: string } {
   const rows: string[] = []
   for (let at = from; at < to; at += 3600) {
     const utc = new Date(at * 1000).toISOString()
@@ -49,11 +49,10 @@ export function bodyOf(id: number, from: number, to: number, salt = 0, stamp = 0
   }
 }
 
-/** What was asked for answer number `n`. */
-export function plannedRequestOf(n: number, { days }: Shape): PlannedRequest {
-  const indicatorId = 600 + Math.floor(n / ANSWERS_A_SERIES)
-  // Whole days, as everything is asked.
-  const from = addUnits(ZONE, BEGIN, 'day', (n % ANSWERS_A_SERIES) * days)
+/** Plans the request of response number `n`. */
+export function planRequest(n: number, { days }: Shape): PlannedRequest {
+  const indicatorId = 600 + Math.floor(n / RESPONSES_PER_SERIES)
+  const from = addUnits(ZONE, BEGIN, 'day', (n % RESPONSES_PER_SERIES) * days)
   const window = { from, to: addUnits(ZONE, from, 'day', days) }
   const call = {
     service: SERVICES.generic,
@@ -84,12 +83,12 @@ export function plannedRequestOf(n: number, { days }: Shape): PlannedRequest {
   }
 }
 
-/** Writes the answers of a shape to a file: length, line break, body, line break, and again. */
-export function writeAnswers(file: string, shape: Shape, salt: number, stamp: number): void {
+/** Writes the responses of a shape to a file, each as length, line break, body, line break. */
+export function writeResponses(file: string, shape: Shape, salt: number, stamp: number): void {
   const out = openSync(file, 'w')
-  for (let n = 0; n < shape.answers; n++) {
-    const { series, window } = plannedRequestOf(n, shape)
-    const { head, rows } = bodyOf(series!.indicatorId, window!.from, window!.to, salt, stamp)
+  for (let n = 0; n < shape.responses; n++) {
+    const { series, window } = planRequest(n, shape)
+    const { head, rows } = writeBody(series!.indicatorId, window!.from, window!.to, salt, stamp)
     const body = Buffer.from(head + rows)
     writeSync(out, `${body.length}\n`)
     writeSync(out, body)
@@ -97,14 +96,14 @@ export function writeAnswers(file: string, shape: Shape, salt: number, stamp: nu
   }
 }
 
-/** The bodies of such a file. */
-export function readAnswers(file: string): Buffer[] {
-  const all = readFileSync(file)
+/** Reads the bodies of such a file. */
+export function readResponses(file: string): Buffer[] {
+  const bytes = readFileSync(file)
   const bodies: Buffer[] = []
-  for (let at = 0; at < all.length; ) {
-    const line = all.indexOf(10, at)
-    const length = Number(all.toString('latin1', at, line))
-    bodies.push(all.subarray(line + 1, line + 1 + length))
+  for (let at = 0; at < bytes.length; ) {
+    const line = bytes.indexOf(10, at)
+    const length = Number(bytes.toString('latin1', at, line))
+    bodies.push(bytes.subarray(line + 1, line + 1 + length))
     at = line + 2 + length
   }
   return bodies
