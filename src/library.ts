@@ -48,7 +48,7 @@ export interface SyncOptions extends Part {
   readonly baseUrl?: string
   /** Whether the key may be sent unencrypted to another machine. Default: no. */
   readonly allowHttp?: boolean
-  /** Ends the run early: requests under way are finished. */
+  /** Ends the run early; requests in progress are finished. */
   readonly signal?: AbortSignal
   /** Shares pace and queue with other processes; see `openSharedRun`. */
   readonly sharedRun?: SharedRun

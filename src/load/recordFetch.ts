@@ -94,7 +94,7 @@ export async function recordFetch(tx: Transaction<Database>, record: FetchRecord
     started_at: formatMillis(last.sentAt),
     finished_at: formatMillis(recordedMs),
     outcome: record.outcome,
-    // Without an answer there is no status.
+    // A missing response has no status.
     status: last.status || null,
     attempts: last.attempts,
     ms: Math.round(last.ms),

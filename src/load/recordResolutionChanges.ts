@@ -57,8 +57,8 @@ const insertChange = prepared((db, row: { seriesId: number; at: Instant; step: n
 )
 
 /**
- * Records at which ends of a window that was just loaded the resolution changes, so that later windows are cut there. Only windows
- * that were answered on both sides show where it changes, and a guessed step shows nothing.
+ * Records at which ends of a window that was just loaded the resolution changes, so that later windows are cut there. A change
+ * needs coverage on both sides. A guessed step shows nothing.
  */
 export async function recordChanges(
   tx: Transaction<Database>,

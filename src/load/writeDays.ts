@@ -86,15 +86,15 @@ async function recomputeDay(
   else await deleteDay.run(tx, { seriesId, geoId, month: whole.month, day: whole.dayOfMonth })
 }
 
-/** What an answer changed, as far as daily totals are concerned. */
+/** The values that a reply changed. */
 export interface ChangedValues {
   readonly seriesId: number
   /** The zone in which the days of the series are counted. */
   readonly zone: string
   readonly rows: Observations
-  /** The window of an answer without rejects: for the geos in it, nothing else is stored there. Null for any other answer. */
+  /** The window of a reply without rejects, in which nothing else is stored of its geos; null for other replies. */
   readonly window: Interval | null
-  /** Whether values were taken away. */
+  /** Whether stored values were withdrawn. */
   readonly withdrawn: boolean
 }
 
@@ -109,17 +109,14 @@ function findEnd({ at, steps }: Observations, begin: number, last: number, to: I
   return end
 }
 
-/**
- * Updates the totals of the days in an answer. A day that lies wholly in its window is computed from the rows of the answer;
- * for any other day the stored values are read.
- */
+/** Updates the totals of the days of a reply: from its rows if its window contains the whole day, else from the stored values. */
 export async function writeDays(
   tx: Transaction<Database>,
   engine: Engine,
   { seriesId, zone, rows, window, withdrawn }: ChangedValues,
 ): Promise<void> {
   const { at } = rows
-  // Steps that are only guessed do not replace stored ones, so that the totals do not follow from the rows of the answer alone.
+  // Guessed steps do not replace stored ones, so the totals also depend on stored values.
   const known = rows.guessed ? null : window
   const calendar = createCalendar(zone)
   const days: GeoDay[] = []
