@@ -12,7 +12,7 @@ export interface Deadlines {
 
 /** The reason why an attempt was aborted, with a code for `classifyError`. */
 export class DeadlineError extends Error {
-  readonly code: 'NO_CONNECTION' | 'HEAD_TIMEOUT' | 'TOTAL_TIMEOUT' | 'TOO_SLOW' | 'INFO_FLOOD' | 'STOPPED'
+  readonly code: 'NO_CONNECTION' | 'HEAD_TIMEOUT' | 'TOTAL_TIMEOUT' | 'TOO_SLOW' | 'STOPPED'
   constructor(code: DeadlineError['code'], message: string) {
     super(message)
     this.code = code
@@ -24,17 +24,12 @@ export interface DeadlineTimer {
   readonly signal: AbortSignal
   /** Called when the request is sent. Before that, the connection is late. */
   sent(): void
-  /** Called for an informational response (1xx). */
-  infoReceived(): void
   /** Called when the status and the headers have arrived. */
   headReceived(): void
   /** Called when more bytes of the body have arrived. */
   received(bytes: number): void
   end(): void
 }
-
-/** Maximum number of informational responses (1xx) to a request. */
-const MAX_INFO_RESPONSES = 20
 
 /** Starts to watch an attempt. `stop` is the signal that ends the run. */
 export function startDeadlines({ timeoutMs, totalMs, minRate, graceMs }: Deadlines, stop: AbortSignal): DeadlineTimer {
@@ -48,7 +43,6 @@ export function startDeadlines({ timeoutMs, totalMs, minRate, graceMs }: Deadlin
   }
   const onStop = (): void => after(graceMs, () => abort('STOPPED', 'stopped by a signal'))
   const startedAt = performance.now()
-  let infoResponses = 0
   let bytes = 0
   let hasBody = false
   after(totalMs, () => abort(isSent ? 'TOTAL_TIMEOUT' : 'NO_CONNECTION', `the response took over ${totalMs / 1000} s`))
@@ -62,10 +56,6 @@ export function startDeadlines({ timeoutMs, totalMs, minRate, graceMs }: Deadlin
     signal: controller.signal,
     sent() {
       isSent = true
-    },
-    infoReceived() {
-      if (++infoResponses > MAX_INFO_RESPONSES)
-        abort('INFO_FLOOD', `over ${MAX_INFO_RESPONSES} informational responses`)
     },
     headReceived() {
       clearTimeout(headTimer)

@@ -200,7 +200,7 @@ export const NETWORK_FAILURES: readonly NetworkFailure[] = [
     maxAttempts: 3,
   },
   {
-    codes: /^HTTPParserError$|^HPE_|^UND_ERR_(HEADERS_OVERFLOW|RES_|REQ_CONTENT)|^INFO_FLOOD$/,
+    codes: /^HTTPParserError$|^HPE_|^UND_ERR_(HEADERS_OVERFLOW|RES_|REQ_CONTENT)/,
     code: 'bad-http',
     message: 'the response is not valid HTTP',
     hint: 'Check which server the base URL points to, then run `indicator-sync retry`.',

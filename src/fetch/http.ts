@@ -24,50 +24,6 @@ const CONNECT_MS = 10_000
 /** The part of an error's body that is read: the reason is at its beginning. */
 const ERROR_BODY_BYTES = 64 * 1024
 
-const CARRIAGE_RETURN = 13
-const LINE_FEED = 10
-const [ZERO, ONE, TWO] = Buffer.from('012')
-/** The position of the status in `HTTP/1.1 200`. */
-const STATUS_AT = 9
-
-/**
- * Turns unrequested responses `100 Continue` into `102 Processing`: undici closes the connection after the first, but passes the
- * second to `onInfo`.
- */
-function passContinue(socket: Socket): void {
-  let inHead = false
-  /** The position in the head of a response, its status so far, and the line ends in a row. */
-  let [position, status, lineEnds] = [0, '', 0]
-  const startHead = (): void => {
-    inHead = true
-    ;[position, status, lineEnds] = [0, '', 0]
-  }
-  const replaceContinue = (bytes: Buffer): void => {
-    for (let i = 0; i < bytes.length && inHead; i++, position++) {
-      const byte = bytes[i]!
-      if (position >= STATUS_AT && position < STATUS_AT + 3) status += String.fromCharCode(byte)
-      if (position === STATUS_AT && byte !== ONE) inHead = false
-      if (position === STATUS_AT + 2 && byte === ZERO && status === '100') bytes[i] = TWO!
-      if (byte !== CARRIAGE_RETURN) lineEnds = byte === LINE_FEED ? lineEnds + 1 : 0
-      if (lineEnds === 2) {
-        startHead()
-        position = -1
-      }
-    }
-  }
-  const { write, read } = socket
-  // A request starts with a write. The next bytes that are read are its response.
-  socket.write = ((...parameters: Parameters<typeof write>) => {
-    startHead()
-    return write.apply(socket, parameters)
-  }) as typeof write
-  socket.read = (size?: number) => {
-    const bytes: unknown = read.call(socket, size)
-    if (inHead && Buffer.isBuffer(bytes)) replaceContinue(bytes)
-    return bytes
-  }
-}
-
 /** Creates connections that stay open between requests. It never follows redirects, so that only one host gets the key. */
 export function createAgent(
   { timeoutMs }: Pick<Limits, 'timeoutMs'>,
@@ -79,13 +35,9 @@ export function createAgent(
     connections,
     // A connection in the making carries no request, so it ends with the run, even during the handshake.
     connect(options, done) {
-      const socket = connect(options, (error, connected) => {
+      const socket = connect(options, (...result) => {
         stop.removeEventListener('abort', end)
-        if (error) done(error, null)
-        else {
-          passContinue(connected)
-          done(null, connected)
-        }
+        done(...result)
       }) as unknown as Socket
       const end = (): void => void socket.destroy(new DeadlineError('STOPPED', 'stopped by a signal'))
       if (stop.aborted) end()
@@ -143,7 +95,7 @@ export async function send<T>(
   const dispatcher = sending.dispatcher.compose(notifySend(watch.sent))
   let body: Dispatcher.ResponseData['body'] | undefined
   try {
-    const response = await request(url, { dispatcher, headers, signal: watch.signal, onInfo: watch.infoReceived })
+    const response = await request(url, { dispatcher, headers, signal: watch.signal })
     body = response.body
     watch.headReceived()
     const flatHeaders = Object.entries(response.headers).map(([name, value]) => [
@@ -161,10 +113,10 @@ export async function send<T>(
   }
 }
 
-/** Reads a body of at most `maxBytes`. A longer one is an error, or with `cut` is read only so far. */
-async function readAll({ body, headers, watch }: OpenResponse, maxBytes: number, cut: boolean): Promise<Buffer> {
+/** Reads a body of at most `maxBytes`. A longer one is an error, or with `mayCut` is read only so far. */
+async function readAll({ body, headers, watch }: OpenResponse, maxBytes: number, mayCut: boolean): Promise<Buffer> {
   const announced = Number(headers['content-length'] ?? Number.NaN)
-  if (announced > maxBytes && !cut) throw tooLarge(maxBytes)
+  if (announced > maxBytes && !mayCut) throw tooLarge(maxBytes)
   const pieces: Buffer[] = []
   let bytes = 0
   for await (const piece of body as AsyncIterable<Buffer>) {
@@ -172,7 +124,7 @@ async function readAll({ body, headers, watch }: OpenResponse, maxBytes: number,
     watch.received(piece.length)
     pieces.push(piece)
     if (bytes <= maxBytes) continue
-    if (cut) break
+    if (mayCut) break
     throw tooLarge(maxBytes)
   }
   return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
