@@ -1,9 +1,8 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs'
 
-/** Flushes a complete file to the disk. */
-export function flushFile(path: string): void {
-  // Windows flushes only what is open for writing.
-  const handle = openSync(path, 'r+')
+/** Flushes a complete file to the disk. Windows flushes only files that are open for writing. */
+export function flushFile(path: string, flags = 'r+'): void {
+  const handle = openSync(path, flags)
   try {
     fsyncSync(handle)
   } finally {
@@ -14,13 +13,8 @@ export function flushFile(path: string): void {
 /** Flushes the entries of a folder to the disk. */
 export function flushFolder(path: string): void {
   try {
-    const handle = openSync(path, 'r')
-    try {
-      fsyncSync(handle)
-    } finally {
-      closeSync(handle)
-    }
+    flushFile(path, 'r')
   } catch {
-    // Windows and some file systems cannot do this for folders.
+    // Windows and some file systems do not support this.
   }
 }
