@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { startEmulator } from '../src/emulator/emulator.ts'
+import { startEmulator } from '../src/emulator/startEmulator.ts'
 import { readJob } from '../src/job/read.ts'
 import { SERVICES } from '../src/service/services.ts'
 import { sync } from '../src/sync/sync.ts'

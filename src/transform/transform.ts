@@ -4,13 +4,13 @@ import type { Shape } from '../service/routes.ts'
 import { SchemaError } from '../util/errors.ts'
 import { isObject, type JsonObject, parseJson } from '../util/json.ts'
 import { oneLine } from '../util/text.ts'
-import { transformArchives } from './archives.ts'
-import { transformCatalogue } from './catalogue.ts'
-import { transformContents } from './contents.ts'
 import { limitRows, refuseFlood } from './flood.ts'
-import { transformSeries } from './series.ts'
+import { transformArchives } from './transformArchives.ts'
+import { transformCatalogue } from './transformCatalogue.ts'
+import { transformContents } from './transformContents.ts'
+import { transformSeries } from './transformSeries.ts'
+import { transformWidgets } from './transformWidgets.ts'
 import { scan } from './values/scan.ts'
-import { transformWidgets } from './widgets.ts'
 
 const BY_SHAPE: Readonly<Record<Shape, (body: JsonObject, planned: PlannedRequest) => Rows>> = {
   catalogue: transformCatalogue,

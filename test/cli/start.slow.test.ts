@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
-import type { Emulator } from '../../src/emulator/emulator.ts'
+import type { Emulator } from '../../src/emulator/startEmulator.ts'
 import { emulate, runSource, tempFolder } from '../kit.ts'
 
 /** Prints the loaded modules when the process ends. */

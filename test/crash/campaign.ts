@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync 
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { startEmulator } from '../../src/emulator/emulator.ts'
+import { startEmulator } from '../../src/emulator/startEmulator.ts'
 import { outputs } from '../command.ts'
 import { PROGRAM_ENV, programBin } from '../program.ts'
 import { type Scenario, scenarios, serveFiles } from './commands.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { EmulatorOptions } from '../../src/emulator/emulator.ts'
+import type { EmulatorOptions } from '../../src/emulator/startEmulator.ts'
 import type { Script } from '../../src/emulator/world/script.ts'
 import { emulate } from '../kit.ts'
 

@@ -1,5 +1,5 @@
 /* Runs one command of a sequence in a process to be killed: `node test/model/child.ts '<json of Orders>'`. */
-import type { Emulator } from '../../src/emulator/emulator.ts'
+import type { Emulator } from '../../src/emulator/startEmulator.ts'
 import type { PlanOptions } from '../../src/plan/planning.ts'
 import { openProgram } from './program.ts'
 

@@ -68,7 +68,7 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'an answer for another id is stored',
-    'transform/series.ts',
+    'transform/transformSeries.ts',
     'if (String(sent) !== String(requested))',
     'if (String(sent) !== String(requested) && requested === 0)',
   ),

@@ -1,6 +1,7 @@
 /* Runs one sequence: creates the world, takes the steps, and compares everything after each. */
-import { type Emulator, startEmulator } from '../../src/emulator/emulator.ts'
+
 import type { Fault } from '../../src/emulator/faults.ts'
+import { type Emulator, startEmulator } from '../../src/emulator/startEmulator.ts'
 import type { Action, Script } from '../../src/emulator/world/script.ts'
 import type { PlanOptions } from '../../src/plan/planning.ts'
 import type { Summary } from '../../src/sync/sync.ts'

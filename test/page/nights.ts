@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { startEmulator } from '../../src/emulator/emulator.ts'
+import { startEmulator } from '../../src/emulator/startEmulator.ts'
 import type { RunningServer } from '../../src/page/pageServer.ts'
 import { ms, runJob } from '../kit.ts'
 import { copyPrepared } from '../prepared.ts'

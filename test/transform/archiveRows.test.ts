@@ -1,6 +1,6 @@
 import { strToU8, zipSync } from 'fflate'
 import { expect, test } from 'vitest'
-import { readArchive } from '../../src/transform/archiveRows.ts'
+import { readArchive } from '../../src/transform/readArchive.ts'
 
 const read = (name: string, text: string) => [...readArchive(name, Buffer.from(text, 'latin1'))]
 const QUARTERS = 'prdvsuqh;\n2024;02;09;12;10;17;\n01/01/2024;1;1;81.3;\n01/01/2024;1;2;-7;\n'

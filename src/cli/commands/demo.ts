@@ -1,6 +1,6 @@
 import { allRows } from '../../db/engine.ts'
 import { openStore } from '../../db/open.ts'
-import { startEmulator } from '../../emulator/emulator.ts'
+import { startEmulator } from '../../emulator/startEmulator.ts'
 import { runQuery } from '../../reports/statements/runQuery.ts'
 import { SERVICES } from '../../service/services.ts'
 import { InputError } from '../../util/errors.ts'

@@ -12,7 +12,7 @@ function columnSql(name: string, { store, nullable, generated }: Column<unknown>
   return `${name} ${type}${nullable ? '' : ' not null'}`
 }
 
-const foreignKeysOf = (name: TableName): string[] =>
+const foreignKeyClauses = (name: TableName): string[] =>
   Object.entries(tableOf(name).references).map(([table, columns]) => {
     const key = tableOf(table as TableName).key.join(', ')
     return `foreign key (${columns.join(', ')}) references ${table} (${key}) deferrable initially deferred`
@@ -24,7 +24,7 @@ export function createTable(name: TableName, dialect: Dialect): string {
   const parts = [
     ...Object.entries(columns).map(([column, declared]) => columnSql(column, declared, dialect)),
     `primary key (${key.join(', ')})`,
-    ...(dialect === 'sqlite' ? foreignKeysOf(name) : []),
+    ...(dialect === 'sqlite' ? foreignKeyClauses(name) : []),
   ]
   const options = dialect === 'sqlite' ? ` strict${withoutRowid ? ', without rowid' : ''}` : ''
   return `create table ${name} (\n  ${parts.join(',\n  ')}\n)${options}`
@@ -32,7 +32,7 @@ export function createTable(name: TableName, dialect: Dialect): string {
 
 /** Returns the statements that add the foreign keys of a table, once all tables exist. */
 export const foreignKeys = (name: TableName): string[] =>
-  foreignKeysOf(name).map((foreignKey) => `alter table ${name} add ${foreignKey}`)
+  foreignKeyClauses(name).map((foreignKey) => `alter table ${name} add ${foreignKey}`)
 
 const list = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(', ')
 

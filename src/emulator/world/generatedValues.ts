@@ -1,7 +1,7 @@
 import { HOUR, type Instant } from '../../util/time/instant.ts'
 import { type CalendarDay, dayAt, dayFrom } from './calendar.ts'
 import { CURVES, type CurveName } from './curves.ts'
-import { COMMUNITIES } from './geos.ts'
+import { COMMUNITIES } from './emulatedGeos.ts'
 import { ENERGY_MAGNITUDE, type Indicator, PRICE_MAGNITUDE, QUARTERS_DAY_AHEAD } from './indicators.ts'
 import { noise, smoothNoise } from './noise.ts'
 import { BEGINNING, PUBLICATIONS, type PublicationTimes, publishedAt } from './publication.ts'

@@ -1,6 +1,6 @@
 import { HOUR, type Instant } from '../../util/time/instant.ts'
 import type { CurveName } from './curves.ts'
-import { COMMUNITIES } from './geos.ts'
+import { COMMUNITIES } from './emulatedGeos.ts'
 import type { PublicationName } from './publication.ts'
 import { type Bilingual, parseTable } from './texts.ts'
 

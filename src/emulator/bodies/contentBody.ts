@@ -1,7 +1,7 @@
 import type { ContentRoute } from '../../service/routes.ts'
 import { DAY, formatMillis, type Instant } from '../../util/time/instant.ts'
 import { floorTo, formatLocal } from '../../util/time/zone.ts'
-import { type ParsedQuery, passes, queryLocale, taxonomy } from '../query.ts'
+import { type ParsedQuery, passes, queryLocale, taxonomy } from '../parseQuery.ts'
 import { GLOSSARY } from '../world/glossary.ts'
 import { type Bilingual, DOCUMENTATIONS, encode, NEWS, STATIC_PAGES } from '../world/texts.ts'
 import { EMULATED_ZONE, type World } from '../world/world.ts'

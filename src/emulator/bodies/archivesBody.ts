@@ -1,6 +1,6 @@
 import type { Instant } from '../../util/time/instant.ts'
 import { addUnits, floorTo, localDate, type Unit } from '../../util/time/zone.ts'
-import { type ParsedQuery, passes, queryLocale, RequestTooLargeError, taxonomy } from '../query.ts'
+import { type ParsedQuery, passes, queryLocale, RequestTooLargeError, taxonomy } from '../parseQuery.ts'
 import { dayAt, dayFrom } from '../world/calendar.ts'
 import { EMULATED_ZONE, type World } from '../world/world.ts'
 

@@ -1,5 +1,5 @@
 import { formatUtc } from '../../util/time/instant.ts'
-import { type ParsedQuery, queryLocale } from '../query.ts'
+import { type ParsedQuery, queryLocale } from '../parseQuery.ts'
 import { INDICATORS, OFFERS } from '../world/indicators.ts'
 import { encode, parseTable } from '../world/texts.ts'
 import type { World } from '../world/world.ts'
