@@ -59,12 +59,15 @@ function pairVersions<V extends { readonly valid_from: string; readonly valid_to
 /** Groups adjacent rows with the same key. */
 async function* groupAdjacent<T>(blocks: Blocks<T>, makeKey: (row: T) => string): AsyncGenerator<readonly T[]> {
   let group: T[] = []
+  let groupKey = ''
   for await (const block of blocks)
     for (const row of block) {
-      if (group.length > 0 && makeKey(row) !== makeKey(group[0]!)) {
+      const key = makeKey(row)
+      if (group.length > 0 && key !== groupKey) {
         yield group
         group = []
       }
+      groupKey = key
       group.push(row)
     }
   if (group.length > 0) yield group

@@ -24,12 +24,10 @@ export const flags = {
 } as const
 export const examples = ['worker --database postgres://user@host/market --service esios']
 
-type WorkerArgs = Args<typeof flags>
-
 /** Milliseconds without a sign of the database after which a stopped worker exits. */
 const SILENT_MS = 15_000
 
-export async function handler(args: WorkerArgs): Promise<number> {
+export async function handler(args: Args<typeof flags>): Promise<number> {
   const settings = readSettings(args)
   const service = requireService(settings)
   refuseExposed(service)

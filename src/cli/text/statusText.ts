@@ -60,9 +60,7 @@ export function statusText(file: string, status: Status, coverage: string, cells
   /** Wraps a text; `first` is the indent of its first line. */
   const item = (text: string, first = '  ', indent = '    '): string => wrapText(text, cells, indent, first)
   const line = (text: string): string => item(text, '', '  ')
-  const section = (title: string, lines: readonly string[]): string =>
-    `\n${title}\n${lines.length === 0 ? '  none' : lines.join('\n')}`
-
+  const section = (title: string, lines: readonly string[]): string => `\n${title}\n${lines.join('\n') || '  none'}`
   const tables = Object.entries(rows).map(
     ([name, count]) => `${name} ${estimated.includes(name) ? 'about ' : ''}${grouped(count)}`,
   )
@@ -93,39 +91,29 @@ export function statusText(file: string, status: Status, coverage: string, cells
       ? []
       : [`${quantity(replies.missing, 'response was', 'responses were')} not stored or pruned`]),
   ]
+  const lateLines = late.map((what) => item(what))
+  const gapLines = [
+    `\n${line(`Gaps: ${gapText} (list them: indicator-sync gaps)`)}`,
+    ...never_requested.slice(0, MAX_RANGES).map((range) => item(`never requested: ${range}`)),
+  ]
+  const failureLines = failures.flatMap(({ entry, target, failed_at, message, hint, next_at }) => [
+    item(`${entry}, ${minuteText(failed_at)} UTC`),
+    item(target, '    '),
+    ...(message ? [item(message, '    ')] : []),
+    ...(hint ? [item(hint, '    → ', '      ')] : []),
+    ...(next_at ? [item(`The next sync after ${minuteText(next_at)} UTC requests it again.`, '    ')] : []),
+  ])
+  const quarantine = `${quantity(quarantined, 'row')} in quarantine (list them: indicator-sync quarantine list)`
   return [
     line(`${file}: ${tables.join(' · ')}`),
     section('Last runs', runLines),
     section('Series', series.length === 0 ? [] : [seriesTable]),
     ...(coverage === '' ? [] : [section('Coverage', [coverage])]),
-    ...(late.length === 0
-      ? []
-      : [
-          section(
-            'Late',
-            late.map((what) => item(what)),
-          ),
-        ]),
-    ...(gapCounts.length === 0
-      ? []
-      : [
-          `\n${line(`Gaps: ${gapText} (list them: indicator-sync gaps)`)}`,
-          ...never_requested.slice(0, MAX_RANGES).map((range) => item(`never requested: ${range}`)),
-        ]),
-    section(
-      'Open failures',
-      failures.flatMap(({ entry, target, failed_at, message, hint, next_at }) => [
-        item(`${entry}, ${minuteText(failed_at)} UTC`),
-        item(target, '    '),
-        ...(message ? [item(message, '    ')] : []),
-        ...(hint ? [item(hint, '    → ', '      ')] : []),
-        ...(next_at ? [item(`The next sync after ${minuteText(next_at)} UTC requests it again.`, '    ')] : []),
-      ]),
-    ),
+    ...(late.length === 0 ? [] : [section('Late', lateLines)]),
+    ...(gapCounts.length === 0 ? [] : gapLines),
+    section('Open failures', failureLines),
     `\n${line(`Stored responses: ${replyFacts.join(', ')}`)}`,
-    ...(quarantined > 0
-      ? [`\n${line(`${quantity(quarantined, 'row')} in quarantine (list them: indicator-sync quarantine list)`)}`]
-      : []),
+    ...(quarantined > 0 ? [`\n${line(quarantine)}`] : []),
   ].join('\n')
 }
 
