@@ -146,6 +146,11 @@ describe('mistakes in job files', () => {
       /series\[0\]\.locale {2}locale and locales cannot be combined; keep one/,
     ],
     [
+      'several languages of a series',
+      `${SERIES}    locales: [es, en]`,
+      /series\[0\]\.locales {2}values are requested in one language; keep one/,
+    ],
+    [
       'a number that is too large',
       SERIES.replace('600', '1e400'),
       /series\[0\]\.indicators\[0\] {2}Infinity is not a number/,

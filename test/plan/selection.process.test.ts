@@ -42,6 +42,10 @@ test('a job that selects by the catalogue fetches it first, and plan counts the 
     env,
   )
   expect(JSON.parse(only.out)).toEqual([])
+  for (const command of ['sync', 'plan']) {
+    const mistyped = await runCommand(folder, [command, 'job.yaml', '--only', `${ids[0]},600`], env)
+    expect(mistyped).toMatchObject({ code: 2, err: expect.stringContaining('--only 600: no job entry selects it.') })
+  }
   expect(requests.filter(({ url }) => url.startsWith('/indicators?')).length).toBe(1)
 })
 

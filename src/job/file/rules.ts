@@ -129,6 +129,12 @@ const localeRule: Rule = (entry, path, { report }) => {
   if (entry.locale && entry.locales) report([...path, 'locale'], 'locale and locales cannot be combined; keep one')
 }
 
+/** A series has no texts of its own: one language is that of its requests. */
+const oneLocaleRule: Rule = ({ locales }, path, { report }) => {
+  if (toList(locales).length > 1)
+    report([...path, 'locales'], 'values are requested in one language; keep one. `catalogue` fetches names in several')
+}
+
 /** Not every kind of content supports every order. */
 const orderRule: Rule = ({ order, kinds }, path, { service: { routes }, report }) => {
   const orders = (route: string): readonly unknown[] => wordsFor(routes, route, 'order').values
@@ -142,8 +148,8 @@ const orderRule: Rule = ({ order, kinds }, path, { service: { routes }, report }
 
 /** The rules of the entries of each list of a job. */
 const RULES: Readonly<Record<string, readonly Rule[]>> = {
-  series: [routeRule, seriesRule, timeRule('datetime', true), localeRule],
-  offers: [routeRule, seriesRule, timeRule('datetime', true), localeRule],
+  series: [routeRule, seriesRule, timeRule('datetime', true), localeRule, oneLocaleRule],
+  offers: [routeRule, seriesRule, timeRule('datetime', true), localeRule, oneLocaleRule],
   content: [orderRule, localeRule],
   archives: [routeRule, windowRule, localeRule],
   archivesJson: [routeRule, timeRule('date', true), localeRule],
