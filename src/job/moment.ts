@@ -12,6 +12,9 @@ export const SPAN_FORM = '30m, 6h, 3d, 2w, 8mo or 1y'
 /** Examples of legal moments, for messages. */
 export const MOMENT_FORM = '2025-10-01, 2025-10-01T12:00, 2025-10-01T12:00:00Z, today, now, +2d or -30d'
 
+/** The default end of windows. */
+export const END_OF_TODAY: Moment = { kind: 'relative', span: { count: 1, unit: 'day' } }
+
 /** Parses `30m`, `6h`, `3d`, `2w`, `8mo` or `1y`; undefined for anything else. */
 export function parseSpan(text: string): Span | undefined {
   const match = /^(\d{1,5})(mo|[mhdwy])$/.exec(text.trim())

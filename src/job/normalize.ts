@@ -2,8 +2,8 @@ import type { Locale } from '../service/routes.ts'
 import type { Service } from '../service/service.ts'
 import { ENTRY_ROUTES } from './entryRoutes.ts'
 import type { JobFile } from './file/jobFile.ts'
-import type { ArchivesEntry, Job, Moment, Selector, SeriesEntry, Span, Window } from './job.ts'
-import { spanSeconds } from './moment.ts'
+import type { ArchivesEntry, Job, Selector, SeriesEntry, Span, Window } from './job.ts'
+import { END_OF_TODAY, spanSeconds } from './moment.ts'
 import { toWords } from './select.ts'
 
 const PACE = { perSecond: 2, concurrency: 4, callsPerMinute: null, callsPerHour: null, callsPerDay: null }
@@ -24,9 +24,6 @@ const CATALOGUE = { taxonomyTerms: [], refresh: LISTING_REFRESH }
 
 /** Seconds: the lookback of a series that was never requested with one. */
 export const DEFAULT_LOOKBACK = spanSeconds(LOOKBACK)
-
-/** The default end of windows. */
-const END_OF_TODAY: Moment = { kind: 'relative', span: { count: 1, unit: 'day' } }
 
 /** The keys that an entry sets, and the defaults of the others. */
 const withDefaults = <E extends object, D extends object>(entry: E, defaults: D) =>

@@ -2,6 +2,7 @@ import { ensureMagnitudes, ensureZone } from '../db/queries/referenceTables.ts'
 import type { Job } from '../job/job.ts'
 import type { SkippedItem } from '../job/plannerState.ts'
 import { namesAnything } from '../job/select.ts'
+import { emptyWindowHints } from '../job/windowHints.ts'
 import type { PlanOptions } from '../plan/planning.ts'
 import { createRequested } from '../plan/requested.ts'
 import { findLackingGeos, type LackingGeos, namedGeos } from '../reports/lackingGeos.ts'
@@ -19,6 +20,8 @@ export interface Summary extends Executed {
   readonly lackingGeos: readonly LackingGeos[]
   /** Whether anything of the job was selected: `--only` may leave nothing. */
   readonly selected: boolean
+  /** Warnings of windows that are empty or begin in the future. */
+  readonly windowHints: readonly string[]
 }
 
 /**
@@ -43,6 +46,7 @@ export async function sync(
     skipped: plan.skipped(),
     lackingGeos: resolvedJob ? await findLackingGeos(store, namedGeos(resolvedJob)) : [],
     selected: resolvedJob === null || namesAnything(resolvedJob),
+    windowHints: options.range ? [] : emptyWindowHints(job, Math.floor(context.now() / 1000)),
   }
 }
 

@@ -72,6 +72,7 @@ describe('mistakes in job files', () => {
       /to must be later/,
     ],
     ['from after to in spans', SERIES.replace('last: 7d', 'from: +2d, to: -2d'), /to must be later than from/],
+    ['from after the default of to', SERIES.replace('last: 7d', 'from: +1d'), /from {2}is not before the end of today/],
     ['from after to in words', SERIES.replace('last: 7d', 'from: now, to: today'), /to must be later than from/],
     [
       'an empty instant',

@@ -130,6 +130,7 @@ export async function openProgram(file: string, emulator: Pick<Emulator, 'url' |
         skipped: [],
         lackingGeos: [],
         selected: true,
+        windowHints: [],
       }
     },
     async replay(now) {

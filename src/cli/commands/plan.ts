@@ -2,8 +2,8 @@ import { openReader } from '../../db/open.ts'
 import { callsLeft } from '../../fetch/budget.ts'
 import type { Job } from '../../job/job.ts'
 import { EMPTY_STATE, type SkippedItem } from '../../job/plannerState.ts'
-import { publishedAheadHints } from '../../job/publishedAhead.ts'
 import { applySelectors, type Listed, needsCatalogue, resolveSelectors } from '../../job/select.ts'
+import { emptyWindowHints, publishedAheadHints } from '../../job/windowHints.ts'
 import { planJob } from '../../plan/planJob.ts'
 import { planSelection } from '../../plan/planListings.ts'
 import type { Planning, PlanOptions } from '../../plan/planning.ts'
@@ -118,7 +118,7 @@ export async function handler(args: PlanArgs): Promise<number> {
         const { job } = planned
         const left = reader && host ? await callsLeft(reader, host, job.pace, Date.now()) : undefined
         const lacking = reader ? lackingGeosTexts(await findLackingGeos(reader, namedGeos(job))) : []
-        const ahead = publishedAheadHints(job, service).map((hint) => `${hint}.`)
+        const ahead = [...emptyWindowHints(job, now), ...publishedAheadHints(job, service)].map((hint) => `${hint}.`)
         const notes = () => [...planned.notes(), ...lacking, ...ahead]
         print(planText({ ...planned, notes }, { now, zone: service.timeZone, left, isPart }))
       }

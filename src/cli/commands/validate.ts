@@ -1,8 +1,8 @@
 import type { Job } from '../../job/job.ts'
 import { resolveWindow } from '../../job/moment.ts'
 import { EMPTY_STATE } from '../../job/plannerState.ts'
-import { publishedAheadHints } from '../../job/publishedAhead.ts'
 import { findMistakes, mistakeText, readJob } from '../../job/read.ts'
+import { emptyWindowHints, publishedAheadHints } from '../../job/windowHints.ts'
 import { planJob } from '../../plan/planJob.ts'
 import type { Service } from '../../service/service.ts'
 import { grouped, quantity } from '../../util/text.ts'
@@ -50,6 +50,7 @@ function findWarnings(job: Job, service: Service, now: Instant): string[] {
     ...(requests > MANY_REQUESTS
       ? [`the job needs ${grouped(requests)} requests, which take ${days}; shorten its windows or increase chunk`]
       : []),
+    ...emptyWindowHints(job, now),
     ...publishedAheadHints(job, service),
   ]
 }

@@ -23,5 +23,5 @@ export async function retryFailed(context: SyncContext, job: Job): Promise<Summa
   const { store, service, now } = context
   const requests = planRetry({ service, now: Math.floor(now() / 1000) }, await failedRequests(store))
   const run = await executeRun({ ...context, part: 'retry' }, job, 'retry', fixedPlan(requests))
-  return { ...run, skipped: [], lackingGeos: [], selected: true }
+  return { ...run, skipped: [], lackingGeos: [], selected: true, windowHints: [] }
 }

@@ -188,6 +188,7 @@ async function recordUnreached({ options, store, emitLog }: Command, job: Job, s
     skipped: [],
     lackingGeos: [],
     selected: true,
+    windowHints: [],
   }
 }
 

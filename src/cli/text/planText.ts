@@ -2,6 +2,7 @@ import { Cron } from 'croner'
 import type { Job } from '../../job/job.ts'
 import type { PlannedRequest } from '../../job/plannedRequest.ts'
 import { namesAnything } from '../../job/select.ts'
+import { emptyWindowHints } from '../../job/windowHints.ts'
 import { grouped, quantity } from '../../util/text.ts'
 import type { Instant } from '../../util/time/instant.ts'
 import { floorTo, formatLocal, localDate } from '../../util/time/zone.ts'
@@ -124,7 +125,10 @@ export function planText(planned: PlannedJob, options: PlanTextOptions): string 
     lines.set(key, line)
   }
   if (calls === 0) {
-    const isEmpty = isPart ? 'nothing to request in the selected part of the job.' : 'nothing to request; up to date.'
+    const isUpToDate = emptyWindowHints(job, options.now).length === 0
+    const isEmpty = isPart
+      ? 'nothing to request in the selected part of the job.'
+      : `nothing to request${isUpToDate ? '; up to date' : ''}.`
     return [...notes(), `${job.name}: ${namesAnything(job) ? isEmpty : NOTHING_SELECTED}`].join('\n')
   }
   const table = tableText({

@@ -35,17 +35,18 @@ const NOTHING_REQUESTED: Readonly<Record<string, string>> = {
 }
 
 /** Explains why a run sent no requests. */
-function idleText({ command, selected, skipped, isPart }: Summary): string {
+function idleText({ command, selected, skipped, isPart, windowHints }: Summary): string {
   if (!selected) return NOTHING_SELECTED
   if (skipped.length > 0)
     return `nothing requested; the service does not know ${quantity(skipped.length, 'item')} of the job:`
+  if (windowHints.length > 0) return 'nothing to do.'
   const isUpToDate = isPart ? 'nothing to do; the selected part is up to date.' : 'nothing to do; up to date.'
   return NOTHING_REQUESTED[command] ?? isUpToDate
 }
 
 /** Formats the summary of a run for people. */
 export function summaryText(summary: Summary): string {
-  const { job, outcome, counts, failures, seconds, stop, skipped, lackingGeos } = summary
+  const { job, outcome, counts, failures, seconds, stop, skipped, lackingGeos, windowHints } = summary
   const rows = [
     `${grouped(counts.rows_new)} new`,
     `${grouped(counts.rows_unchanged)} unchanged`,
@@ -68,7 +69,11 @@ export function summaryText(summary: Summary): string {
       `${quantity(counts.rows_rejected, 'row')} ${counts.rows_rejected === 1 ? 'is' : 'are'} invalid and quarantined:`,
       '  → indicator-sync quarantine list',
     )
-  lines.push(...skippedText(skipped), ...lackingGeosTexts(lackingGeos))
+  lines.push(
+    ...skippedText(skipped),
+    ...lackingGeosTexts(lackingGeos),
+    ...windowHints.map((hint) => `Warning: ${hint}.`),
+  )
   if (failures.length > 0) {
     lines.push(`${quantity(failures.length, 'request')} failed; all other responses are stored:`)
     for (const { planned, error } of failures.slice(0, SHOWN_FAILURES))

@@ -5,7 +5,7 @@ import { isObject, toList } from '../../util/json.ts'
 import { checkZone } from '../../util/time/zone.ts'
 import { ENTRY_ROUTES, PARAMETER_OF } from '../entryRoutes.ts'
 import type { Moment } from '../job.ts'
-import { resolveMoment } from '../moment.ts'
+import { END_OF_TODAY, resolveMoment } from '../moment.ts'
 import { isNotifyUrl, NOTIFY_FORM } from '../notification.ts'
 import { toWords } from '../select.ts'
 
@@ -115,14 +115,15 @@ const windowRule: Rule = ({ window }, path, { zone, isLegal, report }) => {
   if (last === undefined && from === undefined)
     return reportKey('from', 'is missing; expected { from: 2025-01-01, to: 2025-02-01 } or { last: 7d }')
   const moment = (key: string) => (isLegal([...path, 'window', key]) ? (window[key] as Moment | undefined) : undefined)
-  const [first, second] = [moment('from'), moment('to')]
+  const [first, second] = [moment('from'), to === undefined ? END_OF_TODAY : moment('to')]
   if (!first || !second) return
   const isRelative = ({ kind }: Moment): boolean => kind === 'relative' || kind === 'now'
   if (isRelative(first) !== isRelative(second)) return
   // Most windows are two days, which can be compared without a zone; loading a zone is slow.
   if (first.kind === 'date' && second.kind === 'date' && first.date < second.date) return
   if (resolveMoment(first, zone, SAMPLE_NOW) >= resolveMoment(second, zone, SAMPLE_NOW))
-    reportKey('to', 'to must be later than from, because to is exclusive')
+    if (to === undefined) reportKey('from', 'is not before the end of today, the default of to; set to')
+    else reportKey('to', 'to must be later than from, because to is exclusive')
 }
 
 const localeRule: Rule = (entry, path, { report }) => {

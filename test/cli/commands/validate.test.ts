@@ -1,5 +1,7 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { runCommand } from '../../kit.ts'
+import { emulate, runCommand } from '../../kit.ts'
 import { jobFolder, SERIES, serviceAt } from '../jobFolder.ts'
 
 test('a legal but unlikely setting is reported as a warning, not as a mistake', async () => {
@@ -39,6 +41,29 @@ test('validate and plan report windows that omit the published values of tomorro
   const validated = await runCommand(dir, ['validate', 'job.yaml'])
   expect(validated).toMatchObject({ code: 0, err: hints.map((hint) => `job.yaml: warning: ${hint}\n`).join('') })
   expect((await runCommand(dir, ['plan', 'job.yaml'])).out).toContain(`\n\n${hints.join('\n\n')}\n\none: `)
+})
+
+test('validate, plan and sync report empty windows and windows that begin in the future', async () => {
+  const entry = (window: string): string => `  - { indicators: [613], window: ${window} }\n`
+  const windows = ['{ from: 2952-01-01 }', '{ from: -2d, to: 2025-01-01 }', '{ from: +1d, to: +2d }']
+  const dir = jobFolder({ 'job.yaml': `name: one\nseries:\n${windows.slice(0, 2).map(entry).join('')}` })
+  writeFileSync(join(dir, 'tomorrow.yaml'), `name: two\nseries:\n${entry(windows[2]!)}`)
+  const future = 'series[0].window begins in the future, at 2952-01-01T00:00.'
+  const past = /series\[1\]\.window ends at 2025-01-01T00:00, before it begins at 20/
+  const validated = await runCommand(dir, ['validate', 'job.yaml'])
+  const emulator = await emulate()
+  const env = serviceAt(emulator.url, emulator.key)
+  for (const text of [
+    validated.err,
+    (await runCommand(dir, ['plan', 'job.yaml'])).out,
+    (await runCommand(dir, ['sync', 'job.yaml'], env)).out,
+  ]) {
+    expect(text).toContain(future)
+    expect(text).toMatch(past)
+    expect(text).not.toContain('up to date')
+  }
+  expect(validated.code).toBe(0)
+  expect(await runCommand(dir, ['validate', 'tomorrow.yaml'])).toMatchObject({ code: 0, err: '' })
 })
 
 test('all mistakes of job files are reported before any request', async () => {
